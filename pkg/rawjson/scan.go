@@ -1,0 +1,307 @@
+package rawjson
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// MaxDepth is how deeply arrays and objects may be nested.
+const MaxDepth = 10000
+
+// A SyntaxError says where a text stops being JSON, and why.
+type SyntaxError struct {
+	Offset int // bytes before the fault
+	Reason string
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("%s at byte %d", e.Reason, e.Offset)
+}
+
+// Position gives the line and column, both from 1, of the fault in the text
+// the error came from. A column counts characters.
+func (e *SyntaxError) Position(text []byte) (line, column int) {
+	line = 1
+	start := 0
+	for i := 0; i < e.Offset && i < len(text); i++ {
+		if text[i] == '\n' {
+			line++
+			start = i + 1
+		}
+	}
+	return line, utf8.RuneCount(text[start:min(e.Offset, len(text))]) + 1
+}
+
+// ErrInvalidUTF8 is the error for text that is not UTF-8.
+var ErrInvalidUTF8 = errors.New("invalid UTF-8")
+
+// Check returns the one value that text consists of, white space around it
+// removed. The error is [ErrInvalidUTF8] or a [*SyntaxError]. Half surrogates
+// written as escapes are accepted: they are a matter of the string's content.
+func Check(text []byte) (json.RawMessage, error) {
+	if !utf8.Valid(text) {
+		return nil, ErrInvalidUTF8
+	}
+	start := skipSpace(text, 0)
+	end, err := scanValue(text, start, 0)
+	if err != nil {
+		return nil, err
+	}
+	if rest := skipSpace(text, end); rest != len(text) {
+		return nil, &SyntaxError{rest, "text after the value"}
+	}
+	return text[start:end:end], nil
+}
+
+// Next cuts the first value off text and returns it with what follows. The
+// error is io.EOF when only white space is left, else as for [Check].
+func Next(text []byte) (value json.RawMessage, rest []byte, err error) {
+	start := skipSpace(text, 0)
+	if start == len(text) {
+		return nil, nil, io.EOF
+	}
+	end, err := scanValue(text, start, 0)
+	if err != nil {
+		return nil, text, err
+	}
+	value = text[start:end:end]
+	if !utf8.Valid(value) {
+		return nil, text, ErrInvalidUTF8
+	}
+	return value, text[end:], nil
+}
+
+// SkipSpace returns text without the JSON white space at its start.
+func SkipSpace(text []byte) []byte { return text[skipSpace(text, 0):] }
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+var errEnd = "unexpected end"
+
+// scanValue returns the end of the value that starts at b[i].
+func scanValue(b []byte, i, depth int) (int, error) {
+	if i >= len(b) {
+		return i, &SyntaxError{i, errEnd}
+	}
+	switch c := b[i]; {
+	case c == '"':
+		return scanString(b, i)
+	case c == '{':
+		return scanObject(b, i, depth+1)
+	case c == '[':
+		return scanArray(b, i, depth+1)
+	case c == '-' || c-'0' <= 9:
+		return scanNumber(b, i)
+	case c == 't':
+		return scanWord(b, i, "true")
+	case c == 'f':
+		return scanWord(b, i, "false")
+	case c == 'n':
+		return scanWord(b, i, "null")
+	}
+	return i, &SyntaxError{i, "a value expected"}
+}
+
+func scanObject(b []byte, i, depth int) (int, error) {
+	if depth > MaxDepth {
+		return i, &SyntaxError{i, "nested too deeply"}
+	}
+	i = skipSpace(b, i+1)
+	if i < len(b) && b[i] == '}' {
+		return i + 1, nil
+	}
+	for {
+		if i >= len(b) || b[i] != '"' {
+			return i, expected(b, i, "a member name expected")
+		}
+		var err error
+		if i, err = scanString(b, i); err != nil {
+			return i, err
+		}
+		if i = skipSpace(b, i); i >= len(b) || b[i] != ':' {
+			return i, expected(b, i, "':' expected")
+		}
+		if i, err = scanValue(b, skipSpace(b, i+1), depth); err != nil {
+			return i, err
+		}
+		i = skipSpace(b, i)
+		switch {
+		case i < len(b) && b[i] == ',':
+			i = skipSpace(b, i+1)
+		case i < len(b) && b[i] == '}':
+			return i + 1, nil
+		default:
+			return i, expected(b, i, "',' or '}' expected")
+		}
+	}
+}
+
+func scanArray(b []byte, i, depth int) (int, error) {
+	if depth > MaxDepth {
+		return i, &SyntaxError{i, "nested too deeply"}
+	}
+	i = skipSpace(b, i+1)
+	if i < len(b) && b[i] == ']' {
+		return i + 1, nil
+	}
+	for {
+		var err error
+		if i, err = scanValue(b, i, depth); err != nil {
+			return i, err
+		}
+		i = skipSpace(b, i)
+		switch {
+		case i < len(b) && b[i] == ',':
+			i = skipSpace(b, i+1)
+		case i < len(b) && b[i] == ']':
+			return i + 1, nil
+		default:
+			return i, expected(b, i, "',' or ']' expected")
+		}
+	}
+}
+
+func expected(b []byte, i int, reason string) error {
+	if i >= len(b) {
+		return &SyntaxError{len(b), errEnd}
+	}
+	return &SyntaxError{i, reason}
+}
+
+func scanString(b []byte, i int) (int, error) {
+	for i++; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			return i + 1, nil
+		case c < ' ':
+			return i, &SyntaxError{i, "a control character in a string"}
+		case c == '\\':
+			i++
+			if i >= len(b) {
+				return i, &SyntaxError{i, errEnd}
+			}
+			switch b[i] {
+			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			case 'u':
+				if i+4 >= len(b) {
+					return i, &SyntaxError{len(b), errEnd}
+				}
+				for k := 1; k <= 4; k++ {
+					if !isHex(b[i+k]) {
+						return i, &SyntaxError{i + k, "a hexadecimal digit expected"}
+					}
+				}
+				i += 4
+			default:
+				return i, &SyntaxError{i, "an unknown escape in a string"}
+			}
+		}
+	}
+	return i, &SyntaxError{i, errEnd}
+}
+
+func isHex(c byte) bool {
+	return c-'0' <= 9 || c|0x20 >= 'a' && c|0x20 <= 'f'
+}
+
+func scanNumber(b []byte, i int) (int, error) {
+	if b[i] == '-' {
+		i++
+	}
+	switch {
+	case i < len(b) && b[i] == '0':
+		i++
+	case i < len(b) && b[i]-'1' <= 8:
+		i = skipDigits(b, i)
+	default:
+		return i, expected(b, i, "a digit expected")
+	}
+	if i < len(b) && b[i] == '.' {
+		if i++; i >= len(b) || b[i]-'0' > 9 {
+			return i, expected(b, i, "a digit expected")
+		}
+		i = skipDigits(b, i)
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		i++
+		if i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		if i >= len(b) || b[i]-'0' > 9 {
+			return i, expected(b, i, "a digit expected")
+		}
+		i = skipDigits(b, i)
+	}
+	return i, nil
+}
+
+func skipDigits(b []byte, i int) int {
+	for i < len(b) && b[i]-'0' <= 9 {
+		i++
+	}
+	return i
+}
+
+func scanWord(b []byte, i int, word string) (int, error) {
+	if len(b)-i >= len(word) && string(b[i:i+len(word)]) == word {
+		return i + len(word), nil
+	}
+	return i, &SyntaxError{i, "a value expected"}
+}
+
+// skipValue returns the end of the value at b[i], which is known to be valid.
+func skipValue(b []byte, i int) int {
+	depth := 0
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			i = skipString(b, i)
+		case '{', '[':
+			depth++
+			i++
+			continue
+		case '}', ']':
+			depth--
+			i++
+		case ',', ':', ' ', '\t', '\n', '\r':
+			i++
+			continue
+		default: // a number or a word
+			for i < len(b) && !isDelimiter(b[i]) {
+				i++
+			}
+		}
+		if depth <= 0 {
+			return i
+		}
+	}
+	return i
+}
+
+func isDelimiter(c byte) bool {
+	switch c {
+	case ',', ':', ' ', '\t', '\n', '\r', '}', ']', '{', '[', '"':
+		return true
+	}
+	return false
+}
+
+func skipString(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		}
+	}
+	return len(b)
+}

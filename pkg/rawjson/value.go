@@ -1,0 +1,272 @@
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A Kind is what sort of value a text is.
+type Kind byte
+
+// The kinds. Invalid is the kind of an empty text.
+const (
+	Invalid Kind = iota
+	Null
+	Bool
+	Number
+	String
+	Array
+	Object
+)
+
+// KindOf returns the kind of a value.
+func KindOf(v json.RawMessage) Kind {
+	i := skipSpace(v, 0)
+	if i == len(v) {
+		return Invalid
+	}
+	switch v[i] {
+	case '{':
+		return Object
+	case '[':
+		return Array
+	case '"':
+		return String
+	case 't', 'f':
+		return Bool
+	case 'n':
+		return Null
+	}
+	return Number
+}
+
+// Absent reports whether a member's value counts as not given: no text, or null.
+func Absent(v json.RawMessage) bool {
+	k := KindOf(v)
+	return k == Invalid || k == Null
+}
+
+// A Member is one member of an object.
+type Member struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// All yields every member of an object in order, repeated names included.
+// It yields nothing for another kind of value.
+func All(v json.RawMessage) iter.Seq2[string, json.RawMessage] {
+	return func(yield func(string, json.RawMessage) bool) {
+		for name, value := range members(v) {
+			if !yield(unquote(name), value) {
+				return
+			}
+		}
+	}
+}
+
+// members yields names still quoted, so that a search allocates nothing.
+func members(v []byte) iter.Seq2[[]byte, json.RawMessage] {
+	return func(yield func([]byte, json.RawMessage) bool) {
+		i := skipSpace(v, 0)
+		if i >= len(v) || v[i] != '{' {
+			return
+		}
+		for i = skipSpace(v, i+1); i < len(v) && v[i] == '"'; {
+			nameEnd := skipString(v, i)
+			start := skipSpace(v, nameEnd)
+			start = skipSpace(v, min(start+1, len(v)))
+			end := skipValue(v, start)
+			if !yield(v[i:nameEnd], v[start:end:end]) {
+				return
+			}
+			i = skipSpace(v, end)
+			i = skipSpace(v, min(i+1, len(v)))
+		}
+	}
+}
+
+// Members returns the members of an object, each name once; nil for another
+// kind of value or an empty object.
+func Members(v json.RawMessage) []Member {
+	var list []Member
+	var index map[string]int // made when a list is long enough to need it
+	for name, value := range All(v) {
+		at := -1
+		if index != nil {
+			if k, ok := index[name]; ok {
+				at = k
+			}
+		} else {
+			for k := range list {
+				if list[k].Name == name {
+					at = k
+					break
+				}
+			}
+		}
+		if at >= 0 {
+			list[at].Value = value
+			continue
+		}
+		list = append(list, Member{name, value})
+		if index != nil {
+			index[name] = len(list) - 1
+		} else if len(list) == 32 {
+			index = make(map[string]int, 64)
+			for k := range list {
+				index[list[k].Name] = k
+			}
+		}
+	}
+	return list
+}
+
+// Get returns the value of an object's member, nil when there is none.
+func Get(v json.RawMessage, name string) json.RawMessage {
+	var found json.RawMessage
+	for quoted, value := range members(v) {
+		if nameIs(quoted, name) {
+			found = value
+		}
+	}
+	return found
+}
+
+// Path follows member names down through objects; nil when one is missing.
+func Path(v json.RawMessage, names ...string) json.RawMessage {
+	for _, name := range names {
+		if v = Get(v, name); v == nil {
+			return nil
+		}
+	}
+	return v
+}
+
+func nameIs(quoted []byte, name string) bool {
+	if len(quoted) < 2 {
+		return false
+	}
+	inner := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner) == name
+	}
+	return unquote(quoted) == name
+}
+
+// Elements yields the elements of an array, nothing for another kind of value.
+func Elements(v json.RawMessage) iter.Seq[json.RawMessage] {
+	return func(yield func(json.RawMessage) bool) {
+		i := skipSpace(v, 0)
+		if i >= len(v) || v[i] != '[' {
+			return
+		}
+		for i = skipSpace(v, i+1); i < len(v) && v[i] != ']'; {
+			end := skipValue(v, i)
+			if !yield(v[i:end:end]) {
+				return
+			}
+			i = skipSpace(v, end)
+			i = skipSpace(v, min(i+1, len(v)))
+		}
+	}
+}
+
+// Text returns the content of a string value. Half surrogates become U+FFFD.
+// ok is false for another kind of value.
+func Text(v json.RawMessage) (s string, ok bool) {
+	v = SkipSpace(v)
+	if len(v) == 0 || v[0] != '"' {
+		return "", false
+	}
+	return unquote(v[:skipString(v, 0)]), true
+}
+
+// TextOf returns the content of a string member of an object, "" when the
+// member is missing or no string.
+func TextOf(v json.RawMessage, name string) string {
+	s, _ := Text(Get(v, name))
+	return s
+}
+
+// True reports whether a value is the literal true.
+func True(v json.RawMessage) bool { return string(v) == "true" }
+
+func unquote(quoted []byte) string {
+	if len(quoted) < 2 || quoted[len(quoted)-1] != '"' {
+		return ""
+	}
+	inner := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner)
+	}
+	return string(appendUnquoted(make([]byte, 0, len(inner)), inner))
+}
+
+func appendUnquoted(dst, inner []byte) []byte {
+	for i := 0; i < len(inner); {
+		at := bytes.IndexByte(inner[i:], '\\')
+		if at < 0 || i+at+1 >= len(inner) {
+			return append(dst, inner[i:]...)
+		}
+		dst = append(dst, inner[i:i+at]...)
+		i += at + 1
+		c := inner[i]
+		i++
+		switch c {
+		case 'b':
+			c = '\b'
+		case 'f':
+			c = '\f'
+		case 'n':
+			c = '\n'
+		case 'r':
+			c = '\r'
+		case 't':
+			c = '\t'
+		case 'u':
+			r := hex4(inner[i:])
+			i = min(i+4, len(inner))
+			if utf16.IsSurrogate(r) {
+				low := rune(utf8.RuneError)
+				if i+6 <= len(inner) && inner[i] == '\\' && inner[i+1] == 'u' {
+					low = hex4(inner[i+2:])
+				}
+				if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+					i += 6
+				}
+			}
+			dst = utf8.AppendRune(dst, r)
+			continue
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+func hex4(b []byte) rune {
+	if len(b) < 4 {
+		return utf8.RuneError
+	}
+	var r rune
+	for _, c := range b[:4] {
+		switch {
+		case c-'0' <= 9:
+			c -= '0'
+		default:
+			c = c | 0x20 - 'a' + 10
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
+}
+
+// Each calls f with every member of an object in order. Names come as they
+// are written, quoted and with their escapes, so that no copy is made.
+func Each(v json.RawMessage, f func(name, value json.RawMessage)) {
+	for name, value := range members(v) {
+		f(name, value)
+	}
+}

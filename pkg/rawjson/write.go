@@ -1,0 +1,322 @@
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"sort"
+	"strconv"
+	"unicode/utf8"
+)
+
+const hexDigits = "0123456789abcdef"
+
+// escaped marks the ASCII bytes that [AppendString] cannot copy.
+var escaped = func() (t [256]bool) {
+	for c := range t {
+		t[c] = c < ' ' || c == '"' || c == '\\' || c == 0x7f || c >= utf8.RuneSelf
+	}
+	return t
+}()
+
+// AppendString appends s as a quoted JSON string: control characters and
+// U+007F escaped, every byte that is not UTF-8 replaced by U+FFFD, all else
+// raw (sdk SDK-18, tools G-5 and T-135).
+func AppendString[S string | []byte](dst []byte, s S) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if !escaped[c] {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			// Three bytes of lookahead are enough to decode one rune; the
+			// conversion of so short a piece stays off the heap.
+			r, size := utf8.DecodeRuneInString(string(s[i:min(i+4, len(s))]))
+			if r != utf8.RuneError || size > 1 {
+				i += size
+				continue
+			}
+		}
+		dst = append(dst, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\b':
+			dst = append(dst, '\\', 'b')
+		case '\f':
+			dst = append(dst, '\\', 'f')
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			if c >= utf8.RuneSelf {
+				dst = append(dst, "\uFFFD"...)
+			} else {
+				dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			}
+		}
+		i++
+		start = i
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+// Quote returns s as a JSON string value.
+func Quote(s string) json.RawMessage { return AppendString(nil, s) }
+
+// Int returns n as a JSON number value.
+func Int(n int) json.RawMessage { return strconv.AppendInt(nil, int64(n), 10) }
+
+// IsCompact reports whether a value has no white space outside its strings.
+func IsCompact(v json.RawMessage) bool {
+	for i := 0; i < len(v); {
+		switch v[i] {
+		case '"':
+			i = skipString(v, i)
+		case ' ', '\t', '\n', '\r':
+			return false
+		default:
+			i++
+		}
+	}
+	return true
+}
+
+// AppendCompact appends a value without the white space outside its strings.
+// All else stays as written.
+func AppendCompact(dst []byte, v json.RawMessage) []byte {
+	for i := 0; i < len(v); {
+		switch v[i] {
+		case '"':
+			end := skipString(v, i)
+			dst = append(dst, v[i:end]...)
+			i = end
+		case ' ', '\t', '\n', '\r':
+			i++
+		default:
+			dst = append(dst, v[i])
+			i++
+		}
+	}
+	return dst
+}
+
+// Normal returns a value compact and with every member name once per object,
+// its strings and numbers as written. A value that is so already is returned
+// as it is.
+func Normal(v json.RawMessage) json.RawMessage {
+	if IsCompact(v) && !hasRepeats(v) {
+		return v
+	}
+	return appendNormal(make([]byte, 0, len(v)), v, layout{})
+}
+
+func hasRepeats(v json.RawMessage) bool {
+	switch KindOf(v) {
+	case Array:
+		for e := range Elements(v) {
+			if hasRepeats(e) {
+				return true
+			}
+		}
+	case Object:
+		var few fewMembers
+		plain := few.read(v)
+		for _, value := range members(v) {
+			if hasRepeats(value) {
+				return true
+			}
+		}
+		if !plain {
+			n := 0
+			for range members(v) {
+				n++
+			}
+			return n != len(Members(v))
+		}
+	}
+	return false
+}
+
+// fewMembers are the members of an object of the usual sort, which can be
+// rewritten without a copy of their names: not many, none of them repeated,
+// and no name that is not written as we would write it.
+type fewMembers struct {
+	list [16]struct{ quoted, value []byte }
+	n    int
+}
+
+// read reports whether the object is of that sort.
+func (f *fewMembers) read(v []byte) bool {
+	f.n = 0
+	for quoted, value := range members(v) {
+		if f.n == len(f.list) || bytes.IndexByte(quoted, '\\') >= 0 || bytes.IndexByte(quoted, 0x7f) >= 0 {
+			return false
+		}
+		for i := range f.n {
+			if bytes.Equal(f.list[i].quoted, quoted) {
+				return false
+			}
+		}
+		f.list[f.n].quoted, f.list[f.n].value = quoted, value
+		f.n++
+	}
+	return true
+}
+
+// sort sorts by name. The quotes do not matter: the one at the end sorts before
+// all characters but the space and the exclamation mark, so they are left out.
+func (f *fewMembers) sort() {
+	for i := 1; i < f.n; i++ {
+		for k := i; k > 0 && bytes.Compare(unquoted(f.list[k].quoted), unquoted(f.list[k-1].quoted)) < 0; k-- {
+			f.list[k], f.list[k-1] = f.list[k-1], f.list[k]
+		}
+	}
+}
+
+func unquoted(quoted []byte) []byte { return quoted[1 : len(quoted)-1] }
+
+// AppendIndent appends a value laid out for people: two spaces a level, one
+// space after a colon, empty containers closed at once (registry R-13). prefix
+// is the depth the value stands at, in levels.
+func AppendIndent(dst []byte, v json.RawMessage, depth int) []byte {
+	return appendNormal(dst, v, layout{indent: true, depth: depth})
+}
+
+// AppendCanonical appends the canonical form of a value (registry R-21): no
+// white space, members sorted by the bytes of their names, strings with the
+// fewest escapes, numbers as written.
+func AppendCanonical(dst []byte, v json.RawMessage) []byte {
+	return appendNormal(dst, v, layout{canonical: true})
+}
+
+type layout struct {
+	indent, canonical bool
+	depth             int
+}
+
+func (l layout) newline(dst []byte) []byte {
+	if !l.indent {
+		return dst
+	}
+	dst = append(dst, '\n')
+	for range l.depth {
+		dst = append(dst, ' ', ' ')
+	}
+	return dst
+}
+
+func appendNormal(dst []byte, v json.RawMessage, l layout) []byte {
+	v = SkipSpace(v)
+	inner := l
+	inner.depth++
+	switch KindOf(v) {
+	case Object:
+		var few fewMembers
+		if few.read(v) {
+			if l.canonical {
+				few.sort()
+			}
+			dst = append(dst, '{')
+			for i := range few.n {
+				m := &few.list[i]
+				if i > 0 {
+					dst = append(dst, ',')
+				}
+				dst = append(append(inner.newline(dst), m.quoted...), ':')
+				if l.indent {
+					dst = append(dst, ' ')
+				}
+				dst = appendNormal(dst, m.value, inner)
+			}
+			if few.n > 0 {
+				dst = l.newline(dst)
+			}
+			return append(dst, '}')
+		}
+		list := Members(v)
+		if l.canonical {
+			sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
+		}
+		dst = append(dst, '{')
+		for i, m := range list {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = inner.newline(dst)
+			if l.canonical {
+				dst = appendCanonicalString(dst, m.Name)
+			} else {
+				dst = AppendString(dst, m.Name)
+			}
+			dst = append(dst, ':')
+			if l.indent {
+				dst = append(dst, ' ')
+			}
+			dst = appendNormal(dst, m.Value, inner)
+		}
+		if len(list) > 0 {
+			dst = l.newline(dst)
+		}
+		return append(dst, '}')
+	case Array:
+		dst = append(dst, '[')
+		empty := true
+		for e := range Elements(v) {
+			if !empty {
+				dst = append(dst, ',')
+			}
+			empty = false
+			dst = inner.newline(dst)
+			dst = appendNormal(dst, e, inner)
+		}
+		if !empty {
+			dst = l.newline(dst)
+		}
+		return append(dst, ']')
+	case String:
+		if l.canonical && bytes.IndexByte(v, '\\') >= 0 {
+			s, _ := Text(v)
+			return appendCanonicalString(dst, s)
+		}
+		return append(dst, v[:skipString(v, 0)]...)
+	}
+	return append(dst, bytes.TrimRight(v, " \t\r\n")...)
+}
+
+func appendCanonicalString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\b':
+			dst = append(dst, '\\', 'b')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\f':
+			dst = append(dst, '\\', 'f')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		}
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}

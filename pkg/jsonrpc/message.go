@@ -1,0 +1,176 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"mcp-bash/pkg/rawjson"
+)
+
+// A Message is one JSON text of the stream, taken apart but not decoded. Its
+// parts point into the line it was parsed from.
+type Message struct {
+	Shape  Shape
+	Fault  Fault           // why Shape is Invalid, or what is wrong with a notification
+	ID     ID              // empty: none given, or none usable
+	Method string          // "" when absent
+	Params json.RawMessage // nil: absent or null
+	Result json.RawMessage // of a response
+	Error  json.RawMessage // of a response
+	Array  json.RawMessage // of a batch
+}
+
+// A Shape is what a message turned out to be.
+type Shape byte
+
+// The shapes. Notifications keep their shape whatever is wrong with them,
+// because they are never answered (protocol P-502).
+const (
+	Invalid      Shape = iota // answered with the error of Fault
+	Request                   // a method and an id
+	Notification              // a method without id
+	Response                  // a result or an error, and no method
+	Batch                     // an array
+)
+
+// A Fault is what is wrong with a message (protocol P-500).
+type Fault byte
+
+// The faults, in the order in which they are looked for.
+const (
+	None       Fault = iota
+	NoMethod         // not an object, or without a usable method
+	BadVersion       // jsonrpc is something else than "2.0"
+	BadID            // id is neither string nor number
+	BadParams        // params is neither object, array nor null
+)
+
+// The errors of Parse.
+var (
+	ErrSyntax = errors.New("not one JSON text")
+	ErrUTF8   = rawjson.ErrInvalidUTF8
+)
+
+// Parse takes a line apart. The error is [ErrSyntax] or [ErrUTF8].
+func Parse(line []byte) (Message, error) {
+	v, err := rawjson.Check(line)
+	switch {
+	case err == rawjson.ErrInvalidUTF8:
+		return Message{}, ErrUTF8
+	case err != nil:
+		return Message{}, ErrSyntax
+	}
+	return Classify(v), nil
+}
+
+// Classify says what a valid JSON value is as a message, in the order of the
+// steps of P-500.
+func Classify(v json.RawMessage) Message {
+	switch rawjson.KindOf(v) {
+	case rawjson.Array:
+		return Message{Shape: Batch, Array: v}
+	case rawjson.Object:
+	default:
+		return Message{Fault: NoMethod}
+	}
+	var m Message
+	var version, id, method, params json.RawMessage
+	rawjson.Each(v, func(name, value json.RawMessage) {
+		if bytes.IndexByte(name, '\\') >= 0 {
+			name = plain(name)
+		}
+		switch string(name) {
+		case `"jsonrpc"`:
+			version = value
+		case `"id"`:
+			id = value
+		case `"method"`:
+			method = value
+		case `"params"`:
+			params = value
+		case `"result"`:
+			m.Result = value
+		case `"error"`:
+			m.Error = value
+		}
+	})
+	if kind := rawjson.KindOf(id); kind == rawjson.String || kind == rawjson.Number {
+		m.ID = ID(id)
+	}
+	if method == nil && (m.Result != nil || m.Error != nil) {
+		m.Shape = Response
+		return m
+	}
+	m.Method = methodName(method)
+	paramsKind := rawjson.KindOf(params)
+	if paramsKind == rawjson.Object || paramsKind == rawjson.Array {
+		m.Params = params
+	}
+	switch {
+	case m.Method == "":
+		m.Fault = NoMethod
+		return m
+	case version != nil && string(plain(version)) != `"2.0"`:
+		m.Fault = BadVersion
+	case id != nil && m.ID == nil:
+		m.Fault = BadID
+		return m
+	case params != nil && m.Params == nil && paramsKind != rawjson.Null:
+		m.Fault = BadParams
+	}
+	switch {
+	case id == nil:
+		m.Shape = Notification
+	case m.Fault == None:
+		m.Shape = Request
+	}
+	return m
+}
+
+// plain returns a string value without needless escapes.
+func plain(v json.RawMessage) json.RawMessage {
+	if bytes.IndexByte(v, '\\') < 0 {
+		return v
+	}
+	s, _ := rawjson.Text(v)
+	return rawjson.Quote(s)
+}
+
+// known holds the names of the methods that clients send, so that reading one
+// allocates nothing.
+var known = func() map[string]string {
+	names := []string{
+		"initialize", "ping", "shutdown", "exit", "initialized", "notifications/initialized",
+		"notifications/cancelled", "notifications/roots/list_changed", "notifications/message",
+		"logging/setLevel", "tools/list", "tools/call", "resources/list", "resources/templates/list",
+		"resources/read", "resources/subscribe", "resources/unsubscribe", "prompts/list", "prompts/get",
+		"completion/complete", "server/discover", "subscriptions/listen",
+	}
+	m := make(map[string]string, len(names))
+	for _, n := range names {
+		m[`"`+n+`"`] = n
+	}
+	return m
+}()
+
+func methodName(v json.RawMessage) string {
+	if name, ok := known[string(v)]; ok {
+		return name
+	}
+	name, _ := rawjson.Text(v)
+	return name
+}
+
+// Elements returns the messages of a batch, each as valid JSON.
+func (m *Message) Elements() []json.RawMessage {
+	var list []json.RawMessage
+	for e := range rawjson.Elements(m.Array) {
+		list = append(list, e)
+	}
+	return list
+}
+
+// HasParams reports whether params were given as an object, the only form the
+// methods of this protocol take.
+func (m *Message) HasParams() bool { return rawjson.KindOf(m.Params) == rawjson.Object }

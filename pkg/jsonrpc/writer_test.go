@@ -1,0 +1,165 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// sink is an Output that can be made to wait, to fail, or to say not ready.
+type sink struct {
+	mu     sync.Mutex
+	got    bytes.Buffer
+	writes int
+	ready  bool
+	err    error
+	gate   chan struct{} // when set, a Write waits for it
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	gate := s.gate
+	s.mu.Unlock()
+	if gate != nil {
+		<-gate
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writes++
+	if s.err != nil {
+		return 0, s.err
+	}
+	return s.got.Write(p)
+}
+
+func (s *sink) Ready() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ready
+}
+
+func (s *sink) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.got.String()
+}
+
+func noFailure(t *testing.T) func(error, int) {
+	return func(err error, lost int) { t.Errorf("lost %d bytes: %v", lost, err) }
+}
+
+// protocol P-405, P-1802: lines stay whole, whoever writes them and however
+// long they are.
+func TestWriterKeepsLinesWhole(t *testing.T) {
+	out := &sink{ready: true}
+	w := NewWriter(out, noFailure(t))
+	var all sync.WaitGroup
+	for g := range 8 {
+		all.Go(func() {
+			for i := range 200 {
+				size := 10
+				if i%50 == 0 {
+					size = 3 * ownChunk
+				}
+				line := []byte(fmt.Sprintf("%d %d %s\n", g, i, strings.Repeat("x", size)))
+				if g == 0 {
+					w.Queue(line)
+					w.FlushReady()
+				} else {
+					w.Send(line)
+				}
+			}
+		})
+	}
+	all.Wait()
+	w.Flush()
+	next := map[int]int{}
+	for _, line := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
+		var g, i int
+		var tail string
+		if _, err := fmt.Sscanf(line, "%d %d %s", &g, &i, &tail); err != nil || strings.Trim(tail, "x") != "" {
+			t.Fatalf("torn line %.60q", line)
+		}
+		if next[g] != i {
+			t.Fatalf("line %d of %d comes after %d", i, g, next[g])
+		}
+		next[g]++
+	}
+	for g := range 8 {
+		if next[g] != 200 {
+			t.Errorf("%d lines of %d", next[g], g)
+		}
+	}
+}
+
+// The goroutine that reads must never wait for the client to read.
+func TestWriterNeverWaitsForTheReader(t *testing.T) {
+	out := &sink{gate: make(chan struct{})} // not ready, and writes wait
+	w := NewWriter(out, noFailure(t))
+	for i := range 100 {
+		w.Queue([]byte(fmt.Sprintf("%d\n", i)))
+		w.FlushReady() // would hang here
+	}
+	close(out.gate)
+	w.Flush()
+	if n := strings.Count(out.String(), "\n"); n != 100 {
+		t.Errorf("%d lines", n)
+	}
+}
+
+func TestWriterCoalesces(t *testing.T) {
+	out := &sink{ready: true}
+	w := NewWriter(out, noFailure(t))
+	for range 50 {
+		w.Queue([]byte("ping\n"))
+	}
+	w.FlushReady()
+	if out.writes != 1 || out.got.Len() != 250 {
+		t.Errorf("%d writes, %d bytes", out.writes, out.got.Len())
+	}
+}
+
+func TestWriterReportsFailures(t *testing.T) {
+	broken := errors.New("broken")
+	out := &sink{ready: true, err: broken}
+	lost := 0
+	w := NewWriter(out, func(err error, n int) {
+		if err != broken {
+			t.Error(err)
+		}
+		lost += n
+	})
+	w.Send([]byte("abc\n"))
+	w.Queue([]byte("def\n"))
+	w.FlushReady()
+	if lost != 8 {
+		t.Errorf("%d bytes reported", lost)
+	}
+	w.Close()
+	w.Send([]byte("late\n"))
+	w.Flush()
+	if lost != 8 {
+		t.Error("a closed writer still writes")
+	}
+}
+
+// Answering a small message costs no allocation once buffers have grown.
+func TestWriterAllocations(t *testing.T) {
+	out := &discard{}
+	w := NewWriter(out, noFailure(t))
+	line := AppendResult(nil, ID("12"), nil)
+	if n := testing.AllocsPerRun(1000, func() {
+		w.Queue(line)
+		w.FlushReady()
+	}); n != 0 {
+		t.Errorf("%v allocations a line", n)
+	}
+}
+
+type discard struct{}
+
+func (*discard) Write(p []byte) (int, error) { return len(p), nil }
+func (*discard) Ready() bool                 { return true }

@@ -1,0 +1,50 @@
+package mcp
+
+import "strings"
+
+// A Level is the severity of a log message; a higher one is more severe
+// (protocol P-1300).
+type Level int8
+
+// The eight levels of RFC 5424 that the protocol uses.
+const (
+	Debug Level = iota
+	Info
+	Notice
+	Warning
+	Err
+	Critical
+	Alert
+	Emergency
+)
+
+var levelNames = [...]string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// String returns the name the protocol uses.
+func (l Level) String() string { return levelNames[l] }
+
+// ParseLevel reads one of the eight names, in any case.
+func ParseLevel(name string) (l Level, ok bool) {
+	for i, n := range levelNames {
+		if strings.EqualFold(n, name) {
+			return Level(i), true
+		}
+	}
+	return Info, false
+}
+
+// ParseLevelSetting reads a level as the environment gives it: a name in any
+// case, true or 1 for debug, everything else info (protocol P-1301).
+func ParseLevelSetting(value string) Level {
+	switch strings.ToLower(value) {
+	case "true", "1":
+		return Debug
+	}
+	l, _ := ParseLevel(value)
+	return l
+}
+
+// A LogFunc takes a message of the server for whoever reads its log: the
+// client, or standard error in a command. logger is one of the names of
+// protocol P-1305.
+type LogFunc func(level Level, logger, message string)

@@ -1,0 +1,50 @@
+package mcp
+
+// A Revision is a published revision of the protocol that begins with a
+// handshake, and what this server does differently in it (protocol P-805).
+type Revision struct {
+	Name         string
+	ListChanged  bool // list_changed and completions are advertised and sent
+	Instructions bool // initialize answers with instructions (P-806)
+	Batches      bool // arrays of messages are accepted (P-600)
+	BatchRefusal string
+}
+
+// Revisions are those this server speaks, newest first (protocol P-800).
+var Revisions = [...]Revision{
+	{Name: "2025-11-25", ListChanged: true, Instructions: true, BatchRefusal: "Batch arrays are not allowed for protocol 2025-11-25"},
+	{Name: "2025-06-18", ListChanged: true, Instructions: true, BatchRefusal: "Batch arrays are not allowed for protocol 2025-06-18"},
+	{Name: "2025-03-26", Instructions: true, Batches: true},
+	{Name: "2024-11-05", BatchRefusal: "Batch arrays are disabled"},
+}
+
+// Latest is the revision offered to a client that does not name one.
+var Latest = &Revisions[0]
+
+// RevisionNamed returns the revision of that name, nil when it is not one of
+// [Revisions].
+func RevisionNamed(name string) *Revision {
+	for i := range Revisions {
+		if Revisions[i].Name == name {
+			return &Revisions[i]
+		}
+	}
+	return nil
+}
+
+// IsDate reports whether a protocol version has the form YYYY-MM-DD.
+func IsDate(version string) bool {
+	if len(version) != len("2025-11-25") {
+		return false
+	}
+	for i, c := range []byte(version) {
+		if i == 4 || i == 7 {
+			if c != '-' {
+				return false
+			}
+		} else if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}

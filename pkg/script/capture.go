@@ -1,0 +1,56 @@
+package script
+
+import "io"
+
+// A capture gathers one output stream within a limit.
+type capture struct {
+	buf   []byte
+	limit int // 0: none
+	tee   io.Writer
+}
+
+const (
+	captureFirst = 4 << 10
+	captureNext  = 64 << 10
+)
+
+// space returns where the next read may put its bytes: always some, and never
+// more than one byte beyond the limit.
+func (c *capture) space() []byte {
+	if len(c.buf) == cap(c.buf) {
+		c.grow()
+	}
+	free := c.buf[len(c.buf):cap(c.buf)]
+	if c.limit > 0 {
+		free = free[:min(len(free), c.limit+1-len(c.buf))]
+	}
+	return free
+}
+
+// grow multiplies by four, because memory that is not written to costs
+// nothing, and copying a large output does.
+func (c *capture) grow() {
+	size := 4 * cap(c.buf)
+	switch {
+	case size == 0:
+		size = captureFirst
+	case size < captureNext:
+		size = captureNext
+	}
+	if c.limit > 0 {
+		size = min(size, c.limit+1)
+	}
+	grown := make([]byte, len(c.buf), max(size, len(c.buf)+1))
+	copy(grown, c.buf)
+	c.buf = grown
+}
+
+// took notes that n bytes were read into space, and reports whether the limit
+// still holds.
+func (c *capture) took(n int) bool {
+	c.buf = c.buf[:len(c.buf)+n]
+	if c.tee != nil {
+		c.tee.Write(c.buf[len(c.buf)-n:])
+	}
+	return c.limit <= 0 || len(c.buf) <= c.limit
+}

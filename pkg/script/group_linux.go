@@ -1,0 +1,43 @@
+package script
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// groupAlive reports whether anything of a process group still runs. The dead
+// that nobody has collected do not count: an init process that never collects
+// (usual in containers) would have us wait for them for nothing.
+func groupAlive(pgid int) bool {
+	if unix.Kill(-pgid, 0) != nil {
+		return false
+	}
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return true
+	}
+	defer proc.Close()
+	names, err := proc.Readdirnames(-1)
+	if err != nil {
+		return true
+	}
+	group := strconv.Itoa(pgid)
+	for _, name := range names {
+		if name[0] < '0' || name[0] > '9' {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + name + "/stat")
+		if err != nil {
+			continue
+		}
+		// pid (command) state parent group …; a command may hold anything.
+		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+		if len(fields) > 2 && string(fields[2]) == group && fields[0][0] != 'Z' && fields[0][0] != 'X' {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,11 @@
+//go:build unix && !linux
+
+package script
+
+// No system but Linux can signal a process group when another process ends.
+type lifeline struct{}
+
+func newLifeline() *lifeline    { return nil }
+func (l *lifeline) tie(pid int) {}
+func (l *lifeline) release()    {}
+func (l *lifeline) close()      {}

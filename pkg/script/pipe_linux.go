@@ -1,0 +1,19 @@
+package script
+
+import "golang.org/x/sys/unix"
+
+const largePipe = 1 << 20
+
+// newPipe returns a pipe whose reading end does not wait.
+func newPipe() (r, w int, err error) {
+	var p [2]int
+	if err = unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+		return -1, -1, err
+	}
+	// The ends are separate to the kernel: the script's keeps waiting.
+	unix.SetNonblock(p[0], true)
+	return p[0], p[1], nil
+}
+
+// widen makes room in a pipe through which much is coming.
+func widen(fd int) { unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, largePipe) }

@@ -1,0 +1,217 @@
+//go:build unix
+
+package script
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A process is one running script. All of it happens on the goroutine that
+// called Run, in one wait for output, the end, or the next tick: handing
+// bytes from one goroutine to the next would cost more than the script does.
+type process struct {
+	runner   *Runner
+	spec     *Spec
+	pid      int
+	pidfd    int // becomes readable when the process ends; -1: none
+	out, err int // reading ends, -1 when closed
+	stdout   capture
+	stderr   capture
+	lifeline *lifeline
+	began    time.Time
+
+	over      bool // the main process has ended and is reaped
+	status    unix.WaitStatus
+	cause     error
+	waste     []byte    // where output goes once there is a cause
+	termed    time.Time // when SIGTERM was sent
+	killed    bool
+	groupGone bool
+}
+
+// firstPace is how soon after SIGTERM we look whether the group is gone; then
+// ever less often.
+const firstPace = 2 * time.Millisecond
+
+func (p *process) run(ctx context.Context) Result {
+	interval := p.spec.Interval
+	if interval <= 0 {
+		interval = defaultInterval
+	}
+	exit := p.watchExit()
+	fds := []unix.PollFd{
+		{Fd: int32(p.out), Events: unix.POLLIN},
+		{Fd: int32(p.err), Events: unix.POLLIN},
+		{Fd: int32(exit), Events: unix.POLLIN},
+	}
+	tick, pace := p.began.Add(interval), firstPace
+	for !p.done() {
+		n, err := unix.Poll(fds, milliseconds(time.Until(tick)))
+		if err != nil && err != unix.EINTR {
+			p.end(os.NewSyscallError("poll", err))
+		}
+		if n > 0 {
+			if fds[0].Revents != 0 {
+				p.read(&p.out, &p.stdout, ErrStdoutLimit)
+				fds[0].Fd = int32(p.out)
+			}
+			if fds[1].Revents != 0 {
+				p.read(&p.err, &p.stderr, ErrStderrLimit)
+				fds[1].Fd = int32(p.err)
+			}
+			if fds[2].Revents != 0 {
+				p.reap()
+				fds[2].Fd = -1
+			}
+		}
+		if now := time.Now(); !now.Before(tick) || p.cause != nil {
+			p.tick(ctx, now)
+			tick = now.Add(interval)
+			if p.cause != nil {
+				tick = now.Add(pace)
+				pace = min(2*pace, interval)
+			}
+		}
+	}
+	unix.Close(exit)
+	return p.finish()
+}
+
+// done: the main process has ended and, when we ended it, so has its group,
+// or all that can be done about it has been done.
+func (p *process) done() bool {
+	return p.over && (p.cause == nil || p.killed || p.groupGone)
+}
+
+func (p *process) tick(ctx context.Context, now time.Time) {
+	switch {
+	case p.cause != nil:
+		p.groupGone = p.over && !groupAlive(p.pid)
+		if !p.groupGone && !p.killed && now.Sub(p.termed) >= p.grace() {
+			p.killed = true
+			unix.Kill(-p.pid, unix.SIGKILL)
+		}
+		return
+	case p.spec.Timeout > 0 && now.Sub(p.began) >= p.spec.Timeout:
+		p.end(ErrTimedOut)
+		return
+	}
+	// Watch must see the end of the context before the script is told of it.
+	ended := ctx.Err() != nil
+	if p.spec.Watch != nil {
+		if err := p.spec.Watch(now); err != nil {
+			p.end(err)
+			return
+		}
+	}
+	if ended {
+		p.end(context.Cause(ctx))
+	}
+}
+
+func (p *process) grace() time.Duration {
+	if p.spec.Grace > 0 {
+		return p.spec.Grace
+	}
+	return defaultGrace
+}
+
+// end begins the script's termination.
+func (p *process) end(cause error) {
+	if p.cause != nil {
+		return
+	}
+	p.cause = cause
+	p.waste = make([]byte, captureNext)
+	p.termed = time.Now()
+	unix.Kill(-p.pid, unix.SIGTERM)
+}
+
+// read takes what stands in a pipe, closing it when its last writer is gone.
+func (p *process) read(fd *int, c *capture, tooMuch error) {
+	for first := true; *fd >= 0; first = false {
+		space := p.waste
+		if p.cause == nil {
+			space = c.space()
+		}
+		n, err := unix.Read(*fd, space)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err == unix.EAGAIN:
+			return
+		case err != nil || n == 0:
+			unix.Close(*fd)
+			*fd = -1
+			return
+		case p.cause != nil:
+			return
+		}
+		if !c.took(n) {
+			p.end(tooMuch)
+			return
+		}
+		if n < len(space) && !p.over {
+			return // most likely empty now; the next wait tells
+		}
+		if first && n >= captureNext-captureFirst {
+			widen(*fd)
+		}
+	}
+}
+
+// reap collects the status of the main process, whose end was announced.
+func (p *process) reap() {
+	p.runner.ended(p)
+	for {
+		_, err := unix.Wait4(p.pid, &p.status, 0, nil)
+		if err != unix.EINTR {
+			break
+		}
+	}
+	p.over = true
+}
+
+// finish gathers the rest of the output. Whoever else still holds it open goes
+// on writing into the void (T-48).
+func (p *process) finish() Result {
+	if p.cause == nil {
+		p.read(&p.out, &p.stdout, ErrStdoutLimit)
+		p.read(&p.err, &p.stderr, ErrStderrLimit)
+	}
+	res := Result{Cause: p.cause, Stdout: p.stdout.buf, Stderr: p.stderr.buf}
+	res.Alone = p.out < 0 && p.err < 0 && unix.Kill(-p.pid, 0) != nil
+	drain(p.out)
+	drain(p.err)
+	p.runner.giveLifeline(p.lifeline)
+	if p.status.Signaled() {
+		res.Signal = int(p.status.Signal())
+		res.Status = signalBase + res.Signal
+	} else {
+		res.Status = p.status.ExitStatus()
+	}
+	return res
+}
+
+func drain(fd int) {
+	if fd < 0 {
+		return
+	}
+	f := os.NewFile(uintptr(fd), "output") // not waiting already, so it joins Go's poller
+	go func() {
+		io.Copy(io.Discard, f)
+		f.Close()
+	}()
+}
+
+func milliseconds(d time.Duration) int {
+	if d <= 0 {
+		return 0
+	}
+	return int((d + time.Millisecond - 1) / time.Millisecond)
+}

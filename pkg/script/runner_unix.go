@@ -1,0 +1,183 @@
+//go:build unix
+
+package script
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Runner runs scripts and keeps what they can share. Its methods may be
+// called from any goroutine. The zero value is ready.
+type Runner struct {
+	programs programs
+
+	mu      sync.Mutex
+	null    int          // /dev/null, 0 until first used
+	groups  map[int]bool // process groups of running scripts
+	spare   []*lifeline  // not tied to a group
+	stopped bool         // KillAll was called: start nothing more
+}
+
+// Run runs a script to its end. When ctx ends, so does the script, with the
+// context's cause as Cause.
+func (r *Runner) Run(ctx context.Context, s Spec) Result {
+	if err := context.Cause(ctx); err != nil {
+		return Result{Status: signalBase + int(unix.SIGTERM), Cause: err, Alone: true}
+	}
+	argv := s.Argv
+	if argv == nil {
+		var err error
+		if argv, err = Command(s.Path); err != nil {
+			return notStarted(err)
+		}
+		argv = append(argv, s.Args...)
+	}
+	p, err := r.start(&s, argv)
+	if errors.Is(err, unix.ENOEXEC) && s.Path != "" { // as a shell would (T-43)
+		p, err = r.start(&s, append([]string{"bash", s.Path}, s.Args...))
+	}
+	if err != nil {
+		return notStarted(err)
+	}
+	return p.run(ctx)
+}
+
+func notStarted(err error) Result {
+	res := Result{Status: statusNoExec, Stderr: []byte(err.Error()), Alone: true}
+	if errors.Is(err, os.ErrNotExist) {
+		res.Status = statusNotFound
+	}
+	return res
+}
+
+// KillAll kills every running script with everything in its group, at once,
+// and lets no other start.
+func (r *Runner) KillAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stopped = true
+	for pid := range r.groups {
+		unix.Kill(-pid, unix.SIGKILL)
+	}
+}
+
+func (r *Runner) start(s *Spec, argv []string) (*process, error) {
+	null, err := r.devNull()
+	if err != nil {
+		return nil, err
+	}
+	p := &process{runner: r, spec: s, pidfd: -1}
+	p.stdout = capture{limit: s.StdoutLimit}
+	p.stderr = capture{limit: s.StderrLimit, tee: s.StderrTee}
+	var outW, errW int
+	if p.out, outW, err = newPipe(); err != nil {
+		return nil, err
+	}
+	defer unix.Close(outW)
+	if p.err, errW, err = newPipe(); err != nil {
+		unix.Close(p.out)
+		return nil, err
+	}
+	defer unix.Close(errW)
+	attr := &syscall.ProcAttr{
+		Dir: s.Dir, Env: s.Env, Files: files(null, outW, errW, s.Extra), Sys: sysProc(&p.pidfd),
+	}
+	p.pid, err = r.fork(r.programs.find(argv[0], s.Env), argv, attr)
+	if err != nil {
+		unix.Close(p.out)
+		unix.Close(p.err)
+		return nil, &os.PathError{Op: "run", Path: argv[0], Err: err}
+	}
+	p.began = time.Now()
+	if p.lifeline = r.takeLifeline(); p.lifeline != nil {
+		p.lifeline.tie(p.pid)
+	}
+	return p, nil
+}
+
+// fork starts the process and enters it among the groups in one step, so that
+// KillAll misses none.
+func (r *Runner) fork(program string, argv []string, attr *syscall.ProcAttr) (int, error) {
+	r.mu.Lock()
+	stopped := r.stopped
+	r.mu.Unlock()
+	if stopped {
+		return 0, unix.ECANCELED
+	}
+	pid, err := syscall.ForkExec(program, argv, attr)
+	if err != nil {
+		return 0, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.groups == nil {
+		r.groups = make(map[int]bool)
+	}
+	r.groups[pid] = true
+	if r.stopped {
+		unix.Kill(-pid, unix.SIGKILL)
+	}
+	return pid, nil
+}
+
+func files(null, out, err int, extra map[int]uintptr) []uintptr {
+	list := []uintptr{uintptr(null), uintptr(out), uintptr(err)}
+	for fd, file := range extra {
+		for len(list) <= fd {
+			list = append(list, ^uintptr(0)) // closed
+		}
+		list[fd] = file
+	}
+	return list
+}
+
+// devNull returns the standard input of scripts. With the first one it sees to
+// it that they inherit nothing else (T-46).
+func (r *Runner) devNull() (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.null == 0 {
+		fd, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return -1, &os.PathError{Op: "open", Path: os.DevNull, Err: err}
+		}
+		r.null = fd
+		sealDescriptors()
+	}
+	return r.null, nil
+}
+
+func (r *Runner) takeLifeline() *lifeline {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := len(r.spare); n > 0 {
+		l := r.spare[n-1]
+		r.spare = r.spare[:n-1]
+		return l
+	}
+	return newLifeline()
+}
+
+// ended takes a process off the books, before its number can be used again.
+func (r *Runner) ended(p *process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.groups, p.pid)
+}
+
+func (r *Runner) giveLifeline(l *lifeline) {
+	if l == nil {
+		return
+	}
+	l.release()
+	r.mu.Lock()
+	r.spare = append(r.spare, l)
+	r.mu.Unlock()
+}

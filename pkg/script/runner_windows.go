@@ -1,0 +1,194 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// A Runner runs scripts. Its methods may be called from any goroutine. The
+// zero value is ready.
+//
+// Windows has neither process groups nor SIGTERM: a script runs in a job
+// object, and ending it means ending the job at once, without grace.
+type Runner struct {
+	programs programs
+
+	mu      sync.Mutex
+	jobs    map[windows.Handle]bool
+	stopped bool
+}
+
+// Run runs a script to its end. When ctx ends, so does the script, with the
+// context's cause as Cause.
+func (r *Runner) Run(ctx context.Context, s Spec) Result {
+	if err := context.Cause(ctx); err != nil {
+		return Result{Status: signalBase + 15, Cause: err, Alone: true}
+	}
+	argv := s.Argv
+	if argv == nil {
+		var err error
+		if argv, err = Command(s.Path); err != nil {
+			return notStarted(err)
+		}
+		argv = append(argv, s.Args...)
+	}
+	job, err := newJob()
+	if err != nil {
+		return notStarted(err)
+	}
+	defer windows.CloseHandle(job)
+	out := &stream{capture: capture{limit: s.StdoutLimit}}
+	errs := &stream{capture: capture{limit: s.StderrLimit, tee: s.StderrTee}}
+	cmd := exec.Command(r.programs.find(argv[0], s.Env))
+	cmd.Args, cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = argv, s.Dir, s.Env, out, errs
+	cmd.WaitDelay = time.Second
+	if !r.enter(job) {
+		return notStarted(os.ErrProcessDone)
+	}
+	defer r.leave(job)
+	if err := cmd.Start(); err != nil {
+		return notStarted(err)
+	}
+	began := time.Now()
+	if h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(cmd.Process.Pid)); err == nil {
+		windows.AssignProcessToJobObject(job, h)
+		windows.CloseHandle(h)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	cause := r.watch(ctx, &s, began, job, ended, out, errs)
+	res := Result{Cause: cause, Stdout: out.buf, Stderr: errs.buf, Alone: true}
+	if state := cmd.ProcessState; state != nil {
+		res.Status = state.ExitCode()
+	}
+	return res
+}
+
+func (r *Runner) watch(ctx context.Context, s *Spec, began time.Time, job windows.Handle, ended chan error, out, errs *stream) error {
+	interval := s.Interval
+	if interval <= 0 {
+		interval = defaultInterval
+	}
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	var cause error
+	for {
+		select {
+		case <-ended:
+			return cause
+		case now := <-ticker.C:
+			if cause != nil {
+				continue
+			}
+			ctxEnded := ctx.Err() != nil // before Watch, which must see it too
+			switch {
+			case out.tooMuch():
+				cause = ErrStdoutLimit
+			case errs.tooMuch():
+				cause = ErrStderrLimit
+			case s.Timeout > 0 && now.Sub(began) >= s.Timeout:
+				cause = ErrTimedOut
+			case s.Watch != nil:
+				cause = s.Watch(now)
+			}
+			if cause == nil && ctxEnded {
+				cause = context.Cause(ctx)
+			}
+			if cause != nil {
+				windows.TerminateJobObject(job, signalBase+15)
+			}
+		}
+	}
+}
+
+// KillAll kills every running script with everything in its job, and lets no
+// other start.
+func (r *Runner) KillAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stopped = true
+	for job := range r.jobs {
+		windows.TerminateJobObject(job, signalBase+9)
+	}
+}
+
+func (r *Runner) enter(job windows.Handle) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped {
+		return false
+	}
+	if r.jobs == nil {
+		r.jobs = make(map[windows.Handle]bool)
+	}
+	r.jobs[job] = true
+	return true
+}
+
+func (r *Runner) leave(job windows.Handle) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.jobs, job)
+}
+
+// newJob makes a job that the system ends when its last handle is closed,
+// which happens at the latest when this process ends.
+func newJob() (windows.Handle, error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return 0, os.NewSyscallError("CreateJobObject", err)
+	}
+	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{}
+	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	if err != nil {
+		windows.CloseHandle(job)
+		return 0, os.NewSyscallError("SetInformationJobObject", err)
+	}
+	return job, nil
+}
+
+func notStarted(err error) Result {
+	res := Result{Status: statusNoExec, Stderr: []byte(err.Error()), Alone: true}
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
+		res.Status = statusNotFound
+	}
+	return res
+}
+
+// A stream lets os/exec write into a capture.
+type stream struct {
+	mu sync.Mutex
+	capture
+	over bool
+}
+
+func (s *stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for rest := p; len(rest) > 0 && !s.over; {
+		space := s.space()
+		if len(space) == 0 {
+			s.over = true
+			break
+		}
+		n := copy(space, rest)
+		s.over = !s.took(n)
+		rest = rest[n:]
+	}
+	return len(p), nil
+}
+
+func (s *stream) tooMuch() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.over
+}

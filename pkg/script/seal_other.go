@@ -1,0 +1,5 @@
+//go:build unix && !linux
+
+package script
+
+func sealDescriptors() { sealOneByOne("/dev/fd") }

@@ -1,0 +1,69 @@
+package script
+
+import (
+	"errors"
+	"io"
+	"time"
+)
+
+// A Spec says what to run and within what bounds. Standard input is empty, no
+// descriptor but 0, 1 and 2 (and those of Extra) is open, and signals have
+// their default disposition (tools T-45 to T-47).
+type Spec struct {
+	// Path is the file to run, absolute. How it is started follows from its
+	// mode and first line; see [Command].
+	Path string
+	// Argv, when set, is how to run it, or what to run when there is no Path:
+	// the program, found on the PATH of Env, and its arguments.
+	Argv []string
+	// Args follow the file when it is started by Path.
+	Args []string
+	Dir  string
+	Env  []string // "NAME=value"; nothing is added
+
+	StdoutLimit int       // bytes; one more ends the script with ErrStdoutLimit; 0: none
+	StderrLimit int       // the same with ErrStderrLimit
+	StderrTee   io.Writer // gets standard error as it comes, when set
+
+	Timeout time.Duration // ends the script with ErrTimedOut; 0: none
+	Grace   time.Duration // between SIGTERM and SIGKILL; 0: one second
+
+	// Watch, when set, is called at least every Interval while the script
+	// runs, on the goroutine of [Runner.Run]. An error ends the script.
+	Watch    func(now time.Time) error
+	Interval time.Duration // 0: 50 ms
+
+	// Extra opens further descriptors in the script, by number above 2.
+	Extra map[int]uintptr
+}
+
+// A Result is how a script ended and what it printed.
+type Result struct {
+	// Status is the exit status as a shell gives it: 128+n for signal n, 126
+	// or 127 for a script that could not be started.
+	Status int
+	Signal int // the signal that ended the script, 0 for none
+	// Cause is why we ended the script: an error of this package, the one
+	// Watch returned, or the cause of the context. Nil: it ended by itself.
+	Cause  error
+	Stdout []byte
+	Stderr []byte // of a script that could not be started: the reason
+	// Alone reports that nothing of the script is left: its group is empty and
+	// nobody holds its output open.
+	Alone bool
+}
+
+// The causes this package knows.
+var (
+	ErrTimedOut    = errors.New("script timed out")
+	ErrStdoutLimit = errors.New("too much on standard output")
+	ErrStderrLimit = errors.New("too much on standard error")
+)
+
+const (
+	defaultGrace    = time.Second
+	defaultInterval = 50 * time.Millisecond
+	statusNoExec    = 126 // found but not to be executed
+	statusNotFound  = 127
+	signalBase      = 128
+)

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"mcp-bash/pkg/rawjson"
+)
+
+// An Error is a failure as a command tells it: one or more lines for people on
+// standard error, one object for programs with --json (C-8).
+type Error struct {
+	Code    string // for programs; one of the Code constants
+	Message string // without the verb; may span lines
+	Exit    int
+	Whole   bool // Message is told as it is, without the verb before it
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// The words of C-8.
+const (
+	CodeUsage    = "usage"
+	CodeNotFound = "not_found"
+	CodeInvalid  = "invalid"
+	CodePolicy   = "policy"
+	CodeTimeout  = "timeout"
+	CodeInternal = "internal"
+)
+
+// Usagef makes an error of use (C-3).
+func Usagef(format string, args ...any) *Error {
+	return &Error{Code: CodeUsage, Message: fmt.Sprintf(format, args...), Exit: ExitUsage}
+}
+
+// Failf makes any other error, with exit code 1.
+func Failf(code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Exit: ExitFailed}
+}
+
+// Report tells an error of a verb and returns the exit code. name is how the
+// user called the verb, for the line that points to its help (C-4).
+func Report(s Streams, err error, verb, name string, asJSON bool) int {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = &Error{Code: CodeInternal, Message: err.Error(), Exit: ExitFailed}
+	}
+	if e.Whole {
+		fmt.Fprintln(s.Err, e.Message)
+	} else {
+		fmt.Fprintf(s.Err, "%s: %s\n", verb, e.Message)
+	}
+	if e.Code == CodeUsage {
+		fmt.Fprintf(s.Err, "Run \"%s --help\" for usage.\n", name)
+	}
+	if asJSON {
+		WriteError(s.Out, e)
+	}
+	return e.Exit
+}
+
+// WriteError writes the object of C-8.
+func WriteError(w io.Writer, e *Error) {
+	var b rawjson.Builder
+	b.Object().Name("ok").Bool(false).Name("error").Object().
+		Name("code").String(e.Code).Name("message").String(e.Message).End().End()
+	fmt.Fprintf(w, "%s\n", b.Bytes())
+}

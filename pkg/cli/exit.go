@@ -1,0 +1,10 @@
+package cli
+
+// Exit codes (cli C-2). The registration errors of registry R-206 have their
+// own, in pkg/registry.
+const (
+	ExitOK     = 0
+	ExitFailed = 1 // the operation failed, or a check found errors
+	ExitUsage  = 2 // wrong usage, or nothing to work on where that is an error of use
+	ExitSignal = 128
+)

@@ -1,0 +1,127 @@
+package jq
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/itchyny/gojq"
+)
+
+// An engine is a filter that gojq runs.
+type engine struct {
+	code   *gojq.Code
+	values []any // of the variables
+	result []byte
+}
+
+// definitions are functions of jq that gojq does not have.
+const definitions = `
+	def keys_unsorted: keys;
+	def leaf_paths: paths(scalars);
+	def recurse_down: recurse;
+	def pow10: exp10;
+	.`
+
+// modulePaths is where jq looks for modules without -L.
+var modulePaths = []string{"~/.jq", "$ORIGIN/../lib/jq", "$ORIGIN/../lib"}
+
+// compile makes an engine of a filter. The error is a [*filterError].
+func compile(filter string, o *options, input *source, stderr io.Writer) (*engine, error) {
+	query, err := gojq.Parse(filter)
+	if err != nil {
+		return nil, &filterError{filter, err}
+	}
+	prelude, err := gojq.Parse(definitions)
+	if err != nil {
+		return nil, &filterError{definitions, err}
+	}
+	query.FuncDefs = append(prelude.FuncDefs, query.FuncDefs...)
+
+	e := &engine{values: []any{goValue(o.arguments())}}
+	names := []string{"$ARGS"}
+	for _, set := range o.named {
+		if isIdentifier(set.name) { // others are in $ARGS.named only
+			names = append(names, "$"+set.name)
+			e.values = append(e.values, goValue(set.value))
+		}
+	}
+	libraries := o.libraries
+	if len(libraries) == 0 {
+		libraries = modulePaths
+	}
+	e.code, err = gojq.Compile(query,
+		gojq.WithVariables(names),
+		gojq.WithModuleLoader(gojq.NewModuleLoader(libraries)),
+		gojq.WithEnvironLoader(os.Environ),
+		gojq.WithInputIter(inputs{input}),
+		gojq.WithFunction("input_filename", 0, 0, func(any, []any) any { return input.fileName() }),
+		gojq.WithFunction("input_line_number", 0, 0, func(any, []any) any { return input.lineNumber() }),
+		gojq.WithFunction("debug", 0, 0, func(v any, _ []any) any {
+			stderr.Write(append(appendGoValue(nil, []any{"DEBUG:", v}), '\n'))
+			return v
+		}),
+		gojq.WithFunction("stderr", 0, 0, func(v any, _ []any) any {
+			stderr.Write(AppendText(nil, appendGoValue(nil, v)))
+			return v
+		}),
+	)
+	if err != nil {
+		return nil, &filterError{filter, err}
+	}
+	return e, nil
+}
+
+// apply runs the filter on a value, and hands each result to emit.
+func (e *engine) apply(value json.RawMessage, emit func(json.RawMessage) error) error {
+	results := e.code.Run(goValue(value), e.values...)
+	for {
+		result, ok := results.Next()
+		if !ok {
+			return nil
+		}
+		if err, ok := result.(error); ok {
+			return err
+		}
+		e.result = appendGoValue(e.result[:0], result)
+		if err := emit(e.result); err != nil {
+			return err
+		}
+	}
+}
+
+// inputs gives the functions input and inputs what the program has not read.
+type inputs struct{ source *source }
+
+// Next implements gojq.Iter.
+func (i inputs) Next() (any, bool) {
+	value, err := i.source.next()
+	switch {
+	case err == io.EOF:
+		return nil, false
+	case err != nil:
+		return err, true
+	}
+	return goValue(value), true
+}
+
+// A filterError is a filter that does not compile.
+type filterError struct {
+	filter string
+	err    error
+}
+
+func (e *filterError) Error() string {
+	var parse *gojq.ParseError
+	if !errors.As(e.err, &parse) {
+		return e.err.Error() + ": " + e.filter
+	}
+	before := e.filter[:min(len(e.filter), max(0, parse.Offset-len(parse.Token)))]
+	line := strings.Count(before, "\n") + 1
+	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+	return fmt.Sprintf("%v at line %d, column %d of the filter: %s", e.err, line, column, e.filter)
+}

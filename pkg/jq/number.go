@@ -1,0 +1,84 @@
+package jq
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"math/big"
+	"strconv"
+)
+
+// isInteger reports whether a number is written with digits only.
+func isInteger(number []byte) bool { return bytes.IndexAny(number, ".eE") < 0 }
+
+// appendNumber appends a JSON number as the program prints it (sdk SDK-17):
+// integers digit for digit, others as the shortest decimal that reads back as
+// the same float64.
+func appendNumber(dst, number []byte) []byte {
+	if !isInteger(number) {
+		return appendFloat(dst, parseFloat(number))
+	}
+	if string(number) == "-0" {
+		return append(dst, '0')
+	}
+	return append(dst, number...)
+}
+
+// appendFloat appends a float64 as SDK-17 says. What JSON cannot write is
+// written as jq writes it: no number as null, the infinities as the largest
+// numbers there are.
+func appendFloat(dst []byte, f float64) []byte {
+	if math.IsNaN(f) {
+		return append(dst, "null"...)
+	}
+	f = max(-math.MaxFloat64, min(f, math.MaxFloat64))
+	switch size := math.Abs(f); {
+	case size == 0:
+		return append(dst, '0')
+	case size >= 1e-6 && size < 1e21:
+		return strconv.AppendFloat(dst, f, 'f', -1, 64)
+	}
+	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
+	// Go writes two digits of exponent at least: 1e-07.
+	if n := len(dst); dst[n-4] == 'e' && dst[n-2] == '0' {
+		dst[n-2] = dst[n-1]
+		dst = dst[:n-1]
+	}
+	return dst
+}
+
+// parseFloat reads a JSON number; one out of range gives an infinity.
+func parseFloat(number []byte) float64 {
+	f, _ := strconv.ParseFloat(string(number), 64)
+	return f
+}
+
+// numberValue returns a JSON number as gojq takes it: int, *big.Int or float64.
+func numberValue(number []byte) any {
+	if !isInteger(number) {
+		f := parseFloat(number)
+		if f == 0 {
+			return 0 // gojq would print the sign of -0.0
+		}
+		return f
+	}
+	if i, err := strconv.Atoi(string(number)); err == nil {
+		return i
+	}
+	i, _ := new(big.Int).SetString(string(number), 10)
+	return i
+}
+
+// appendNumberValue appends a number that gojq returned.
+func appendNumberValue(dst []byte, v any) []byte {
+	switch v := v.(type) {
+	case int:
+		return strconv.AppendInt(dst, int64(v), 10)
+	case *big.Int:
+		return v.Append(dst, 10)
+	case json.Number: // a literal of the filter
+		return appendNumber(dst, []byte(v))
+	}
+	f, _ := v.(float64) // the only type left
+	return appendFloat(dst, f)
+}

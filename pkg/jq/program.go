@@ -1,0 +1,210 @@
+package jq
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/itchyny/gojq"
+)
+
+// Version is what --version prints: the jq whose language and command line the
+// program follows, then its own name.
+const Version = "jq-1.7.1-mcp-bash"
+
+// The exit codes of the program (sdk SDK-14), which are jq's.
+const (
+	ExitOK       = 0
+	ExitFalsy    = 1 // with --exit-status: the last result is false or null
+	ExitUsage    = 2 // the command line, or a file that cannot be read
+	ExitFilter   = 3 // the filter does not compile
+	ExitNoResult = 4 // with --exit-status: there was no result
+	ExitError    = 5 // the filter failed, or the input is no JSON
+)
+
+// A filter answers for one value after the other.
+type filter interface {
+	// apply hands the results for a value to emit, one by one. A result is
+	// good until emit returns. An error of emit ends it and is returned.
+	apply(value json.RawMessage, emit func(json.RawMessage) error) error
+}
+
+// A program is one run of the program.
+type program struct {
+	options *options
+	input   *source
+	output  *printer
+	stderr  io.Writer
+
+	unread bool // a file could not be read
+	truth  int  // the exit code that the last result stands for
+}
+
+// Run runs the program with a command line, without the program's name, and
+// returns its exit code (sdk SDK-14).
+func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	o, err := parseOptions(args)
+	switch {
+	case err != nil:
+		fmt.Fprintf(stderr, "jq: %v\nUse jq --help for help with command-line options.\n", err)
+		return ExitUsage
+	case o.help:
+		io.WriteString(stdout, help())
+		return ExitOK
+	case o.version:
+		fmt.Fprintln(stdout, Version)
+		return ExitOK
+	}
+	p := &program{options: o, output: newPrinter(stdout, o), stderr: stderr, truth: ExitNoResult}
+	p.input = &source{
+		options:    o,
+		files:      o.files,
+		stdin:      stdin,
+		beforeRead: func() { p.output.flush() },
+		failed: func(err error) {
+			p.unread = true
+			p.complain("cannot read the input: %v", err)
+		},
+	}
+	if len(o.files) == 0 {
+		p.input.files = []string{"-"}
+	}
+	defer p.input.close()
+	return p.run()
+}
+
+func (p *program) run() int {
+	if err := p.options.loadVariables(); err != nil {
+		p.complain("%v", err)
+		return ExitUsage
+	}
+	text, err := p.options.filterText()
+	if err != nil {
+		p.complain("cannot read the filter: %v", err)
+		return ExitUsage
+	}
+	f, err := p.parse(text)
+	if err != nil {
+		p.complain("%v", err)
+		return ExitFilter
+	}
+	code := p.process(f)
+	if err := p.output.flush(); err != nil {
+		p.complain("%v", err)
+		return ExitUsage
+	}
+	return code
+}
+
+// filterText returns the filter, which may stand in a file.
+func (o *options) filterText() (string, error) {
+	if !o.fromFile {
+		return o.filter, nil
+	}
+	text, err := os.ReadFile(o.filter)
+	return string(text), err
+}
+
+// parse makes a filter of its text. A simple one needs no engine (SDK-210).
+func (p *program) parse(text string) (filter, error) {
+	if simple, ok := ParseSimple(strings.TrimSpace(text)); ok {
+		return simple, nil
+	}
+	return compile(text, p.options, p.input, p.stderr)
+}
+
+// process applies the filter to the input and returns the exit code. As in jq,
+// a filter that fails for one value is applied to the next all the same, and
+// the last value decides.
+func (p *program) process(f filter) int {
+	code, halted := ExitOK, false
+	if p.options.noInput {
+		code, halted = p.apply(f, json.RawMessage("null"))
+	} else {
+		for !halted {
+			value, err := p.input.next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				p.complain("%v", err)
+				return ExitError
+			}
+			code, halted = p.apply(f, value)
+		}
+	}
+	switch {
+	case halted:
+		return code
+	case p.unread:
+		return ExitUsage
+	case code == ExitOK && p.options.exitStatus:
+		return p.truth
+	}
+	return code
+}
+
+// apply applies the filter to one value. halted means that nothing is to follow.
+func (p *program) apply(f filter, value json.RawMessage) (code int, halted bool) {
+	err := f.apply(value, p.emit)
+	var halt *gojq.HaltError
+	var write *writeError
+	switch {
+	case err == nil:
+		return ExitOK, false
+	case errors.As(err, &write):
+		return ExitUsage, true // said when the program ends
+	case errors.As(err, &halt):
+		p.sayLast(halt.Value())
+		return halt.ExitCode(), true
+	}
+	p.complainOf(err)
+	return ExitError, false
+}
+
+// emit prints a result.
+func (p *program) emit(result json.RawMessage) error {
+	p.truth = ExitFalsy
+	if isTruthy(result) {
+		p.truth = ExitOK
+	}
+	return p.output.print(result)
+}
+
+// sayLast writes what halt_error is given: a string as it is, nothing for null.
+func (p *program) sayLast(value any) {
+	if value == nil {
+		return
+	}
+	p.output.flush()
+	text := AppendText(nil, appendGoValue(nil, value))
+	if _, ok := value.(string); !ok {
+		text = append(text, '\n')
+	}
+	p.stderr.Write(text)
+}
+
+// complainOf writes why the filter failed, in jq's words where it has some.
+func (p *program) complainOf(err error) {
+	text := ": " + err.Error()
+	var raised gojq.ValueError
+	if errors.As(err, &raised) {
+		switch value := raised.Value().(type) {
+		case string:
+			text = ": " + value
+		default:
+			text = " (not a string): " + string(appendGoValue(nil, value))
+		}
+	}
+	p.output.flush()
+	fmt.Fprintf(p.stderr, "jq: error (at %s)%s\n", p.input.place(), text)
+}
+
+// complain writes an error that no value of the input is to blame for.
+func (p *program) complain(format string, args ...any) {
+	p.output.flush()
+	fmt.Fprintf(p.stderr, "jq: error: "+format+"\n", args...)
+}

@@ -1,0 +1,79 @@
+package jq
+
+import (
+	"encoding/json"
+	"iter"
+	"strconv"
+)
+
+// events yields what --stream makes of a value: [path,leaf] for every leaf, and
+// [path] after the last one of each array or object, with the path of that
+// leaf. An event is good until the next one.
+func events(value json.RawMessage) iter.Seq[json.RawMessage] {
+	return func(yield func(json.RawMessage) bool) {
+		s := streamer{src: value, yield: yield}
+		s.value(skipSpace(value, 0), nil)
+	}
+}
+
+// A streamer walks over one value.
+type streamer struct {
+	src   []byte
+	yield func(json.RawMessage) bool
+	event []byte
+}
+
+// value streams the value at i. The path is the text of its steps, without
+// brackets. ok is false when no more is wanted.
+func (s *streamer) value(i int, path []byte) (end int, ok bool) {
+	switch s.src[i] {
+	case '{', '[':
+		first := skipSpace(s.src, i+1)
+		if s.src[first] == '}' || s.src[first] == ']' {
+			end = first + 1
+		} else {
+			return s.container(first, path, s.src[i] == '{')
+		}
+	case '"':
+		end = stringEnd(s.src, i)
+	default:
+		end = literalEnd(s.src, i)
+	}
+	return end, s.emit(path, s.src[i:end])
+}
+
+// container streams an array or object whose first element or name is at i.
+func (s *streamer) container(i int, path []byte, isObject bool) (end int, ok bool) {
+	if len(path) > 0 {
+		path = append(path, ',')
+	}
+	for index := 0; ; index++ {
+		below := path
+		if isObject {
+			name := i
+			i = stringEnd(s.src, name)
+			below = append(below, s.src[name:i]...)
+			i = skipSpace(s.src, skipSpace(s.src, i)+1)
+		} else {
+			below = strconv.AppendInt(below, int64(index), 10)
+		}
+		if i, ok = s.value(i, below); !ok {
+			return i, false
+		}
+		i = skipSpace(s.src, i)
+		if s.src[i] != ',' {
+			return i + 1, s.emit(below, nil)
+		}
+		i = skipSpace(s.src, i+1)
+	}
+}
+
+// emit yields one event; no leaf is the end of an array or object.
+func (s *streamer) emit(path, leaf []byte) bool {
+	s.event = append(append(append(s.event[:0], "[["...), path...), ']')
+	if leaf != nil {
+		s.event = append(append(s.event, ','), leaf...)
+	}
+	s.event = append(s.event, ']')
+	return s.yield(s.event)
+}

@@ -1,0 +1,104 @@
+package jq
+
+import (
+	"encoding/json"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"mcp-bash/pkg/rawjson"
+)
+
+// AppendText appends a value as the program prints it with -r and -c, without
+// the newline: the content of a string, a number by its value, anything else as
+// compact JSON (sdk SDK-22).
+func AppendText(dst []byte, v json.RawMessage) []byte {
+	if s, ok := rawjson.Text(v); ok {
+		return append(dst, s...)
+	}
+	return layout{}.append(dst, v)
+}
+
+// Normal returns a value as the program prints it with -c, but for a number
+// that is not inside anything: compact, every name once per object, strings
+// written as SDK-18 says, numbers as they were. It is the form in which the
+// arguments of a tool are handed over, because [Flat] accepts no other: what
+// the program prints for the filter "." is then the very text it was given.
+func Normal(v json.RawMessage) json.RawMessage {
+	w := writer{src: v, dst: make([]byte, 0, len(v))}
+	w.value(0)
+	return w.dst
+}
+
+// isNormalString reports whether the inside of a JSON string is written as
+// SDK-18 says.
+func isNormalString(inner []byte) bool {
+	for i := 0; i < len(inner); i++ {
+		switch inner[i] {
+		case 0x7f:
+			return false
+		case '\\':
+			i++
+			switch inner[i] {
+			case '/':
+				return false
+			case 'u':
+				if !isControlEscape(inner[i+1 : i+5]) {
+					return false
+				}
+				i += 4
+			}
+		}
+	}
+	return true
+}
+
+// isControlEscape reports whether four hexadecimal digits stand for a control
+// character without a short escape, in lower case.
+func isControlEscape(digits []byte) bool {
+	if digits[0] != '0' || digits[1] != '0' {
+		return false
+	}
+	switch high, low := digits[2], digits[3]; {
+	case low >= 'A' && low <= 'F':
+		return false
+	case high == '0':
+		return low != '8' && low != '9' && low != 'a' && low != 'c' && low != 'd'
+	case high == '1':
+		return true
+	default:
+		return high == '7' && low == 'f'
+	}
+}
+
+// appendString appends a JSON string, written as SDK-18 says.
+func appendString(dst, quoted []byte) []byte {
+	if isNormalString(quoted[1 : len(quoted)-1]) {
+		return append(dst, quoted...)
+	}
+	s, _ := rawjson.Text(quoted)
+	return rawjson.AppendString(dst, s)
+}
+
+// appendASCII appends a JSON string with escapes for all that is not ASCII.
+func appendASCII(dst, quoted []byte) []byte {
+	start := len(dst)
+	dst = appendString(dst, quoted)
+	text := string(dst[start:])
+	dst = dst[:start]
+	for _, r := range text {
+		switch high, low := utf16.EncodeRune(r); {
+		case r < utf8.RuneSelf:
+			dst = append(dst, byte(r))
+		case high == utf8.RuneError:
+			dst = appendEscape(dst, r)
+		default:
+			dst = appendEscape(appendEscape(dst, high), low)
+		}
+	}
+	return dst
+}
+
+func appendEscape(dst []byte, r rune) []byte {
+	const digits = "0123456789abcdef"
+	return append(dst, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15])
+}

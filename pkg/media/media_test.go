@@ -1,0 +1,27 @@
+package media
+
+import "testing"
+
+// resources RES-44.
+func TestByName(t *testing.T) {
+	for name, want := range map[string]string{
+		"a.txt": Text, "A.MD": "text/markdown", "x/y.tar.gz": "application/gzip", "dir.md/file": "", ".json": "application/json",
+		"a.svg": "image/svg+xml", "none": "", "a.unknown": "", "a.": "",
+	} {
+		if got := ByName(name); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// resources RES-45.
+func TestSniff(t *testing.T) {
+	for data, want := range map[string]string{
+		"": Text, "héllo\n": Text, "a\x00b": Binary, "\xff\xfe": Binary, "\x89PNG\r\n\x1a\n\x00": "image/png", "RIFF\x00\x00\x00\x00WEBP": "image/webp",
+		"RIFF\x00": Binary, "\x1f\x8b\x08": "application/gzip", "%PDF-1.7": Text, "%PDF-1.7\n\xff": "application/pdf", "PK\x03\x04\x00": "application/zip",
+	} {
+		if got := Sniff([]byte(data)); got != want {
+			t.Errorf("%q: %s", data, got)
+		}
+	}
+}

@@ -1,0 +1,308 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// An explainer walks a value that was found invalid and says what is wrong
+// where. It knows the keywords people use; for the rest it says only that the
+// value does not match.
+type explainer struct {
+	root  *jsonschema.Schema
+	found []Violation
+}
+
+// maxExplainDepth ends references that go in circles.
+const maxExplainDepth = 64
+
+func (e *explainer) add(path, format string, args ...any) {
+	v := Violation{path, fmt.Sprintf(format, args...)}
+	if len(e.found) < MaxViolations && !slices.Contains(e.found, v) {
+		e.found = append(e.found, v)
+	}
+}
+
+func (e *explainer) explain(s *jsonschema.Schema, v any, path string, depth int) {
+	if s == nil || depth > maxExplainDepth || len(e.found) >= MaxViolations {
+		return
+	}
+	if s.Ref != "" {
+		e.explain(e.lookup(s.Ref), v, path, depth+1)
+	}
+	for _, sub := range s.AllOf {
+		e.explain(sub, v, path, depth+1)
+	}
+	if !e.checkType(s, v, path) {
+		return
+	}
+	e.checkChoice(s, v, path)
+	switch v := v.(type) {
+	case string:
+		e.checkString(s, v, path)
+	case float64:
+		e.checkNumber(s, v, path)
+	case []any:
+		e.checkArray(s, v, path, depth)
+	case map[string]any:
+		e.checkObject(s, v, path, depth)
+	}
+	e.checkCombined(s, v, path)
+}
+
+// lookup follows a reference into the schema, "#/$defs/x" or "#".
+func (e *explainer) lookup(ref string) *jsonschema.Schema {
+	if ref == "#" {
+		return e.root
+	}
+	for prefix, group := range map[string]map[string]*jsonschema.Schema{
+		"#/$defs/": e.root.Defs, "#/definitions/": e.root.Definitions, "#/properties/": e.root.Properties,
+	} {
+		if name, ok := strings.CutPrefix(ref, prefix); ok {
+			return group[unpointer.Replace(name)]
+		}
+	}
+	return nil
+}
+
+var (
+	pointer   = strings.NewReplacer("~", "~0", "/", "~1")
+	unpointer = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+func (e *explainer) checkType(s *jsonschema.Schema, v any, path string) bool {
+	types := s.Types
+	if s.Type != "" {
+		types = []string{s.Type}
+	}
+	if len(types) == 0 {
+		return true
+	}
+	names := make([]string, len(types))
+	for i, t := range types {
+		if isType(t, v) {
+			return true
+		}
+		names[i] = typeName(t)
+	}
+	e.add(path, "must be %s", strings.Join(names, " or "))
+	return false
+}
+
+func isType(t string, v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return t == "null"
+	case bool:
+		return t == "boolean"
+	case string:
+		return t == "string"
+	case float64:
+		return t == "number" || t == "integer" && v == math.Trunc(v)
+	case []any:
+		return t == "array"
+	case map[string]any:
+		return t == "object"
+	}
+	return false
+}
+
+func typeName(t string) string {
+	switch t {
+	case "null":
+		return "null"
+	case "integer", "array", "object":
+		return "an " + t
+	}
+	return "a " + t
+}
+
+func (e *explainer) checkChoice(s *jsonschema.Schema, v any, path string) {
+	if s.Const != nil && !jsonschema.Equal(*s.Const, v) {
+		e.add(path, "must be %s", text(*s.Const))
+	}
+	if s.Enum == nil || slices.ContainsFunc(s.Enum, func(w any) bool { return jsonschema.Equal(w, v) }) {
+		return
+	}
+	choices := make([]string, len(s.Enum))
+	for i, w := range s.Enum {
+		choices[i] = text(w)
+	}
+	e.add(path, "must be one of %s", strings.Join(choices, ", "))
+}
+
+func text(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "?"
+	}
+	return string(b)
+}
+
+func (e *explainer) checkString(s *jsonschema.Schema, v, path string) {
+	n := utf8.RuneCountInString(v)
+	if s.MinLength != nil && n < *s.MinLength {
+		e.add(path, "must have at least %s", count(*s.MinLength, "character"))
+	}
+	if s.MaxLength != nil && n > *s.MaxLength {
+		e.add(path, "must have at most %s", count(*s.MaxLength, "character"))
+	}
+	if s.Pattern != "" {
+		if re, err := regexp.Compile(s.Pattern); err == nil && !re.MatchString(v) {
+			e.add(path, "must match the pattern %s", s.Pattern)
+		}
+	}
+}
+
+func (e *explainer) checkNumber(s *jsonschema.Schema, v float64, path string) {
+	if s.Minimum != nil && v < *s.Minimum {
+		e.add(path, "must be >= %s", number(*s.Minimum))
+	}
+	if s.Maximum != nil && v > *s.Maximum {
+		e.add(path, "must be <= %s", number(*s.Maximum))
+	}
+	if s.ExclusiveMinimum != nil && v <= *s.ExclusiveMinimum {
+		e.add(path, "must be > %s", number(*s.ExclusiveMinimum))
+	}
+	if s.ExclusiveMaximum != nil && v >= *s.ExclusiveMaximum {
+		e.add(path, "must be < %s", number(*s.ExclusiveMaximum))
+	}
+	if s.MultipleOf != nil && *s.MultipleOf != 0 && math.Mod(v, *s.MultipleOf) != 0 {
+		e.add(path, "must be a multiple of %s", number(*s.MultipleOf))
+	}
+}
+
+func (e *explainer) checkArray(s *jsonschema.Schema, v []any, path string, depth int) {
+	if s.MinItems != nil && len(v) < *s.MinItems {
+		e.add(path, "must have at least %s", count(*s.MinItems, "item"))
+	}
+	if s.MaxItems != nil && len(v) > *s.MaxItems {
+		e.add(path, "must have at most %s", count(*s.MaxItems, "item"))
+	}
+	if s.UniqueItems {
+		for i := range v {
+			if slices.ContainsFunc(v[:i], func(w any) bool { return jsonschema.Equal(v[i], w) }) {
+				e.add(path, "must not hold the same item twice")
+				break
+			}
+		}
+	}
+	first := s.PrefixItems
+	if s.ItemsArray != nil {
+		first = s.ItemsArray
+	}
+	rest := s.Items
+	if s.ItemsArray != nil {
+		rest = s.AdditionalItems
+	}
+	for i, item := range v {
+		sub := rest
+		if i < len(first) {
+			sub = first[i]
+		}
+		e.member(sub, item, path+"/"+strconv.Itoa(i), depth)
+	}
+}
+
+// member explains a part of a value, whose schema may be that there is none.
+func (e *explainer) member(s *jsonschema.Schema, v any, path string, depth int) {
+	if s != nil && isFalse(s) {
+		e.add(path, "is not expected")
+		return
+	}
+	e.explain(s, v, path, depth+1)
+}
+
+func (e *explainer) checkObject(s *jsonschema.Schema, v map[string]any, path string, depth int) {
+	at := func(name string) string { return path + "/" + pointer.Replace(name) }
+	for _, name := range s.Required {
+		if _, ok := v[name]; !ok {
+			e.add(at(name), "is required")
+		}
+	}
+	for _, name := range sortedKeys(v) {
+		for _, needed := range slices.Concat(s.DependentRequired[name], s.DependencyStrings[name]) {
+			if _, ok := v[needed]; !ok {
+				e.add(at(needed), "is required with %s", name)
+			}
+		}
+		if s.PropertyNames != nil && !matches(s.PropertyNames, name) {
+			e.add(at(name), "has a name that is not allowed")
+		}
+		known := false
+		if sub := s.Properties[name]; sub != nil {
+			known = true
+			e.member(sub, v[name], at(name), depth)
+		}
+		for pattern, sub := range s.PatternProperties {
+			if re, err := regexp.Compile(pattern); err == nil && re.MatchString(name) {
+				known = true
+				e.explain(sub, v[name], at(name), depth+1)
+			}
+		}
+		if known || s.AdditionalProperties == nil {
+			continue
+		}
+		e.member(s.AdditionalProperties, v[name], at(name), depth)
+	}
+	if s.MinProperties != nil && len(v) < *s.MinProperties {
+		e.add(path, "must have at least %s", count(*s.MinProperties, "member"))
+	}
+	if s.MaxProperties != nil && len(v) > *s.MaxProperties {
+		e.add(path, "must have at most %s", count(*s.MaxProperties, "member"))
+	}
+}
+
+// checkCombined covers the keywords that take whole schemas: which of several
+// alternatives was meant cannot be said.
+func (e *explainer) checkCombined(s *jsonschema.Schema, v any, path string) {
+	alone := &jsonschema.Schema{
+		Defs: e.root.Defs, Definitions: e.root.Definitions,
+		AnyOf: s.AnyOf, OneOf: s.OneOf, Not: s.Not, If: s.If, Then: s.Then, Else: s.Else,
+	}
+	if alone.AnyOf == nil && alone.OneOf == nil && alone.Not == nil && alone.If == nil {
+		return
+	}
+	if !matches(alone, v) {
+		e.add(path, "does not match any of the forms allowed")
+	}
+}
+
+// matches reports whether a value is valid for part of a schema; true also
+// when the part makes no sense by itself.
+func matches(s *jsonschema.Schema, v any) bool {
+	resolved, err := s.CloneSchemas().Resolve(nil)
+	return err != nil || resolved.Validate(v) == nil
+}
+
+// isFalse: the library reads the schema false as {"not":{}}.
+func isFalse(s *jsonschema.Schema) bool {
+	b, err := json.Marshal(s)
+	return err == nil && (string(b) == "false" || string(b) == `{"not":{}}` || string(b) == `{"not":true}`)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

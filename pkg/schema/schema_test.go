@@ -1,0 +1,118 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// tools T-11.
+func TestCheck(t *testing.T) {
+	const person = `{"type":"object","properties":{"n":{"type":"integer","minimum":0,"exclusiveMaximum":10},"s":{"type":["string","null"],"minLength":1,"maxLength":3,"pattern":"^a"},
+		"e":{"enum":["x",1]},"c":{"const":true},"l":{"type":"array","items":{"type":"number","multipleOf":0.5},"minItems":1,"maxItems":2,"uniqueItems":true},"o/~":{"type":"object","required":["k"],"minProperties":2}},
+		"required":["n"],"additionalProperties":false}`
+	for _, tc := range []struct{ schema, value, want string }{
+		{person, `{"n":1}`, ``},
+		{person, `{"n":1,"s":null,"l":[1.5]}`, ``},
+		{person, `[]`, `must be an object`},
+		{person, `{}`, `/n: is required`},
+		{person, `{"n":"5","x":1}`, `/n: must be an integer; /x: is not expected`},
+		{person, `{"n":1.5}`, `/n: must be an integer`},
+		{person, `{"n":1e400}`, `is not valid JSON`},
+		{person, `{"n":-1}`, `/n: must be >= 0`},
+		{person, `{"n":10,"s":"","e":2,"c":false}`, `/c: must be true; /e: must be one of "x", 1; /n: must be < 10; /s: must have at least 1 character; /s: must match the pattern ^a`},
+		{person, `{"n":1,"s":7}`, `/s: must be a string or null`},
+		{person, `{"n":1,"s":"abcd"}`, `/s: must have at most 3 characters`},
+		{person, `{"n":1,"l":[]}`, `/l: must have at least 1 item`},
+		{person, `{"n":1,"l":[1,1,0.3]}`, `/l: must have at most 2 items; /l: must not hold the same item twice; /l/2: must be a multiple of 0.5`},
+		{person, `{"n":1,"o/~":{"a":1}}`, `/o~1~0/k: is required; /o~1~0: must have at least 2 members`},
+		{`{"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}`, `5`, `must be a string`},
+		{`{"properties":{"a":{"$ref":"#/definitions/b"}},"definitions":{"b":{"type":"string"}}}`, `{"a":1}`, `/a: must be a string`},
+		{`{"items":[{"type":"string"}],"additionalItems":false}`, `[1,2]`, `/0: must be a string; /1: is not expected`},
+		{`{"prefixItems":[{"type":"string"}],"items":{"type":"number"}}`, `["a","b"]`, `/1: must be a number`},
+		{`{"dependencies":{"a":["b"]}}`, `{"a":1}`, `/b: is required with a`},
+		{`{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, `/b: is required with a`},
+		{`{"anyOf":[{"type":"string"},{"minimum":5}]}`, `3`, `does not match any of the forms allowed`},
+		{`{"allOf":[{"type":"string"}]}`, `3`, `must be a string`},
+		{`{"propertyNames":{"pattern":"^x"}}`, `{"y":1}`, `/y: has a name that is not allowed`},
+		{`{"patternProperties":{"^x":{"type":"string"}},"additionalProperties":{"type":"number"}}`, `{"x1":1,"y":"z"}`, `/x1: must be a string; /y: must be a number`},
+		{`{"properties":{"a":false}}`, `{"a":1}`, `/a: is not expected`},
+		{`{"contains":{"type":"string"}}`, `[1]`, `does not match the schema`},
+		{`{"type":"object","properties":{"d":{"type":"string","format":"date"}},"x-own":1}`, `{"d":"no date"}`, ``},
+		{`{"$schema":"http://json-schema.org/draft-04/schema#","type":"string"}`, `1`, `must be a string`},
+		{`true`, `1`, ``},
+	} {
+		s, err := Compile(json.RawMessage(tc.schema))
+		if err != nil {
+			t.Errorf("%s: %v", tc.schema, err)
+			continue
+		}
+		var got []string
+		for _, v := range s.Check(json.RawMessage(tc.value)) {
+			got = append(got, v.String())
+		}
+		if strings.Join(got, "; ") != tc.want {
+			t.Errorf("%s against %s:\n got %s\nwant %s", tc.value, tc.schema, strings.Join(got, "; "), tc.want)
+		}
+	}
+}
+
+// A schema that cannot be used is an error, never a panic, and nothing outside
+// the schema is fetched.
+func TestCompileErrors(t *testing.T) {
+	for _, text := range []string{
+		`{"type":5}`, `{"$ref":"#/nope"}`, `{"$ref":"https://example.com/x"}`, `{"pattern":"(?=x)"}`, `7`, `{"properties":[]}`, `{"minLength":-1.5}`,
+	} {
+		if _, err := Compile(json.RawMessage(text)); err == nil {
+			t.Errorf("%s is accepted", text)
+		}
+	}
+}
+
+func TestViolationLimit(t *testing.T) {
+	var required []string
+	for i := range 50 {
+		required = append(required, fmt.Sprintf("%q", fmt.Sprint("k", i)))
+	}
+	s, err := Compile(json.RawMessage(`{"required":[` + strings.Join(required, ",") + `]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(s.Check(json.RawMessage(`{}`))); n != MaxViolations {
+		t.Errorf("%d violations", n)
+	}
+}
+
+func TestCircularReference(t *testing.T) {
+	s, err := Compile(json.RawMessage(`{"type":"object","properties":{"next":{"$ref":"#"},"v":{"type":"string"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(s.Check(json.RawMessage(`{"next":{"next":{"v":1}}}`))); got != "[/next/next/v: must be a string]" {
+		t.Error(got)
+	}
+}
+
+func TestCache(t *testing.T) {
+	var c Cache
+	for i, want := range []bool{true, false} {
+		if s, first, err := c.Get(json.RawMessage(`{"type":"string"}`)); s == nil || err != nil || first != want {
+			t.Errorf("call %d: %v %v", i, first, err)
+		}
+		if _, first, err := c.Get(json.RawMessage(`{"type":5}`)); err == nil || first != want {
+			t.Errorf("call %d: %v %v", i, first, err)
+		}
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	f.Add(`{"type":"object","required":["a"],"properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"enum":[1]}}}`, `{"a":2}`)
+	f.Add(`{"items":[{"not":{}}],"dependencies":{"a":["b"]}}`, `[1]`)
+	f.Fuzz(func(t *testing.T, text, value string) {
+		s, err := Compile(json.RawMessage(text))
+		if err == nil {
+			s.Check(json.RawMessage(value))
+		}
+	})
+}

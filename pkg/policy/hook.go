@@ -1,0 +1,133 @@
+package policy
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/script"
+)
+
+//go:embed hook.sh
+var hookScript string
+
+const (
+	logger      = "mcp.tools.policy"
+	hookTimeout = 10 * time.Second
+	hookOutput  = 1 << 20
+	maxArgument = 100_000 // bytes; a system takes 128 KiB at most
+)
+
+// A verdict is what policy.sh came to.
+type verdict struct {
+	builtin  bool // it defines no check: the built-in policy decides, by these
+	names    []string
+	allowAll bool
+	refusal  *mcp.Error // nil: allowed
+}
+
+// runHook evaluates policy.sh; the verdict is nil when there is none. It fails
+// closed (T-31, T-32).
+func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage) (*verdict, *mcp.Error) {
+	file := filepath.Join(p.Project.Server, "policy.sh")
+	if _, err := os.Lstat(file); err != nil {
+		return nil, nil
+	}
+	if err := p.Project.CheckTrusted(file); err != nil {
+		p.Log(mcp.Warning, logger, "Refusing to source insecure policy.sh (check ownership/perms/symlink): "+file)
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (insecure policy.sh)", name)
+	}
+	argv := []string{"bash", "-c", hookScript, "bash", file, name, string(item)}
+	if len(item) > maxArgument {
+		spill, err := p.spill(item)
+		if err != nil {
+			return nil, checkFailed
+		}
+		defer os.Remove(spill)
+		argv[len(argv)-1] = ""
+		argv = append(argv, spill)
+	}
+	res := p.Runner.Run(ctx, script.Spec{
+		Argv: argv, Env: p.Env().Entries(), Timeout: hookTimeout, StdoutLimit: hookOutput, StderrLimit: hookOutput,
+	})
+	if len(res.Stderr) > 0 {
+		p.Log(mcp.Debug, logger, strings.TrimRight(string(res.Stderr), "\n"))
+	}
+	switch {
+	case errors.Is(res.Cause, script.ErrTimedOut):
+		return nil, mcp.Errorf(mcp.CodeInternal, "Tool policy check timed out")
+	case res.Cause != nil:
+		return nil, checkFailed
+	}
+	v := p.read(name, strings.Split(string(res.Stdout), "\x00"))
+	if v == nil {
+		return nil, checkFailed
+	}
+	return v, nil
+}
+
+var checkFailed = mcp.Errorf(mcp.CodeInternal, "Tool policy check failed")
+
+func (p *Policy) spill(item json.RawMessage) (string, error) {
+	f, err := os.CreateTemp(p.State, "policy.")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(item)
+	return f.Name(), errors.Join(err, f.Close())
+}
+
+// read takes the fields hook.sh wrote; nil when it did not get to a verdict.
+func (p *Policy) read(name string, fields []string) *verdict {
+	var found *verdict
+	for len(fields) > 0 {
+		kind := fields[0]
+		fields = fields[1:]
+		switch {
+		case kind == "log" && len(fields) >= 3:
+			level, _ := mcp.ParseLevel(fields[0])
+			p.Log(level, fields[1], fields[2])
+			fields = fields[3:]
+		case kind == "allow":
+			found = &verdict{}
+		case kind == "builtin" && len(fields) >= 2:
+			found = &verdict{builtin: true, names: splitNames(fields[0]), allowAll: fields[1] == "allow" || fields[1] == "all"}
+			fields = fields[2:]
+		case kind == "deny" && len(fields) >= 3:
+			found = &verdict{refusal: refusal(name, fields[0], fields[1], fields[2])}
+			fields = fields[3:]
+		}
+	}
+	return found
+}
+
+func splitNames(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r <= ' ' })
+}
+
+// refusal is T-27: what the policy said, with the gaps filled.
+func refusal(name, code, message, data string) *mcp.Error {
+	e := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy", name)
+	if message != "" {
+		e.Message = message
+	}
+	if n, err := strconv.Atoi(strings.TrimPrefix(code, "+")); code != "" {
+		if e.Code = n; err != nil || n == 0 {
+			e.Code = mcp.CodeInternal // tools G-1
+		}
+	}
+	if data != "" {
+		if v, err := rawjson.Check([]byte(data)); err == nil {
+			e.Data = rawjson.Normal(v)
+		}
+	}
+	return e
+}

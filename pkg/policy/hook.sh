@@ -1,0 +1,53 @@
+# shellcheck shell=bash
+# What policy.sh is evaluated in (tools T-25 to T-32). The results go to
+# descriptor 3 as fields ended by NUL bytes; what the policy prints goes
+# nowhere. Arguments: policy.sh, the tool's name, its registry entry or, when
+# that is too long for an argument, "" and the file that holds it.
+set -uo pipefail
+exec 3>&1 >/dev/null
+
+_MCP_TOOLS_ERROR_CODE='' _MCP_TOOLS_ERROR_MESSAGE='' _MCP_TOOLS_ERROR_DATA=''
+
+mcp_tools_error() {
+  _MCP_TOOLS_ERROR_CODE="${1-}" _MCP_TOOLS_ERROR_MESSAGE="${2-}" _MCP_TOOLS_ERROR_DATA="${3-}"
+}
+
+__mcp_policy_log() { printf 'log\0%s\0%s\0%s\0' "$1" "${2-}" "${3-}" >&3; }
+mcp_logging_debug() { __mcp_policy_log debug "$@"; }
+mcp_logging_info() { __mcp_policy_log info "$@"; }
+mcp_logging_notice() { __mcp_policy_log notice "$@"; }
+mcp_logging_warning() { __mcp_policy_log warning "$@"; }
+mcp_logging_error() { __mcp_policy_log error "$@"; }
+mcp_logging_critical() { __mcp_policy_log critical "$@"; }
+mcp_logging_alert() { __mcp_policy_log alert "$@"; }
+mcp_logging_emergency() { __mcp_policy_log emergency "$@"; }
+
+mcp_json_extract_optional() {
+  local out
+  if out="$(printf '%s' "${1-}" | "$MCPBASH_JSON_TOOL_BIN" "${2:--r}" "${3:-.}" 2>/dev/null)"; then
+    printf '%s\n' "$out"
+  else
+    printf '%s\n' "${4-}"
+  fi
+}
+
+mcp_json_extract_file_required() {
+  "$MCPBASH_JSON_TOOL_BIN" "${2:--r}" "${3:-.}" "${1-}" 2>/dev/null || return 1
+}
+
+mcp_tools_validate_path() { "$MCPBASH_HELPER_BIN" --helper tool-path "$MCPBASH_TOOLS_DIR" "${1-}"; }
+
+__mcp_policy_file="$1" __mcp_policy_name="$2" __mcp_policy_item="$3"
+if [ -n "${4-}" ]; then
+  __mcp_policy_item="$(<"$4")"
+fi
+# A last command that fails is no fault, a file that Bash cannot read is.
+# shellcheck disable=SC1090 # the project's own file
+source "$__mcp_policy_file" || "$BASH" -n "$__mcp_policy_file" || exit 1
+if ! declare -F mcp_tools_policy_check >/dev/null; then
+  printf 'builtin\0%s\0%s\0' "${MCPBASH_TOOL_ALLOWLIST-}" "${MCPBASH_TOOL_ALLOW_DEFAULT-}" >&3
+elif mcp_tools_policy_check "$__mcp_policy_name" "$__mcp_policy_item"; then
+  printf 'allow\0' >&3
+else
+  printf 'deny\0%s\0%s\0%s\0' "$_MCP_TOOLS_ERROR_CODE" "$_MCP_TOOLS_ERROR_MESSAGE" "$_MCP_TOOLS_ERROR_DATA" >&3
+fi

@@ -1,0 +1,185 @@
+//go:build unix
+
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/script"
+)
+
+// tools T-20 to T-22.
+func TestList(t *testing.T) {
+	for _, tc := range []struct {
+		list List
+		tool string
+		want string
+	}{
+		{List{}, "a", "Tool 'a' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config."},
+		{List{AllowAll: true}, "a", ""},
+		{List{Names: []string{"b"}, AllowAll: true}, "a", "Tool 'a' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)"},
+		{List{Names: []string{"b", "a"}}, "a", ""},
+		{List{Names: []string{"A", "a*", "[a]"}}, "a", "Tool 'a' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)"},
+		{List{Names: []string{"*"}}, "a", ""},
+		{List{Names: []string{"all"}}, "a", ""},
+		{List{RunTool: true}, "a", "Tool 'a' blocked by policy. Try: mcp-bash run-tool a --allow-self ..."},
+		{List{Names: []string{"b"}, RunTool: true}, "a", "Tool 'a' blocked by policy. Try: mcp-bash run-tool a --allow-self ..."},
+	} {
+		err := tc.list.Check(tc.tool)
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || err.Message != tc.want || err.Code != -32602) {
+			t.Errorf("%+v: %v", tc.list, err)
+		}
+	}
+}
+
+func newPolicy(t *testing.T, hook string, env project.Env) (*Policy, *[]string) {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Chmod(root, 0o755)
+	os.Mkdir(filepath.Join(root, "server.d"), 0o755)
+	if hook != "" {
+		if err := os.WriteFile(filepath.Join(root, "server.d", "policy.sh"), []byte(hook), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if env == nil {
+		env = project.Env{}
+	}
+	env["PATH"] = os.Getenv("PATH")
+	env["OWN"] = "server"
+	p := project.Open(root, env, root, func(string) {})
+	var logs []string
+	jq := script.LookPath("jq", os.Getenv("PATH"))
+	return &Policy{
+		Project: p, Runner: new(script.Runner), State: t.TempDir(),
+		Env: func() project.Env {
+			return p.ForHooks(project.Env{"MCPBASH_JSON_TOOL_BIN": jq, "MCPBASH_PROJECT_ROOT": root}, "/state")
+		},
+		Log: func(level mcp.Level, logger, text string) { logs = append(logs, level.String()+" "+logger+" "+text) },
+	}, &logs
+}
+
+// tools T-25 to T-32.
+func TestHook(t *testing.T) {
+	const item = `{"name":"tool","x":{"y":"z"}}`
+	for _, tc := range []struct {
+		name, hook string
+		env        project.Env
+		want       string // the error, "" when allowed
+	}{
+		{"allows", `mcp_tools_policy_check() { [ "$1" = tool ] && [ "$2" = '` + item + `' ]; }`, nil, ""},
+		{"ignores the list", `mcp_tools_policy_check() { :; }`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "other"}, ""},
+		{"denies silently", `mcp_tools_policy_check() { return 3; }`, nil, `{"code":-32602,"message":"Tool 'tool' blocked by policy"}`},
+		{"denies with a reason", `mcp_tools_policy_check() { mcp_tools_error -32600 "Capability required" '{ "reason": "auth" }'; return 1; }`, nil,
+			`{"code":-32600,"message":"Capability required","data":{"reason":"auth"}}`},
+		{"assigns variables", `mcp_tools_policy_check() { _MCP_TOOLS_ERROR_CODE=7; _MCP_TOOLS_ERROR_MESSAGE=no; _MCP_TOOLS_ERROR_DATA='bad json'; return 1; }`, nil, `{"code":7,"message":"no"}`},
+		{"bad code", `mcp_tools_policy_check() { mcp_tools_error x m; return 1; }`, nil, `{"code":-32603,"message":"m"}`},
+		{"errexit is off", `mcp_tools_policy_check() { false; [ $- = "${-//e/}" ] && [ $- != "${-//u/}" ]; }`, nil, ""},
+		{"sees the server's environment", `mcp_tools_policy_check() { [ "$OWN" = server ] && [ -z "${MCPBASH_REMOTE_TOKEN-}" ] && [ -n "$MCPBASH_TOOLS_DIR" ] && [ "$MCPBASH_STATE_DIR" = /state ]; }`,
+			project.Env{"MCPBASH_REMOTE_TOKEN": strings.Repeat("x", 32)}, ""},
+		{"reads JSON", `mcp_tools_policy_check() { [ "$(mcp_json_extract_optional "$2" -r .x.y d)" = z ] && [ "$(mcp_json_extract_optional '{' -r .x d)" = d ]; }`, nil, ""},
+		{"reads a JSON file", `mcp_tools_policy_check() { [ "$(mcp_json_extract_file_required "$MCPBASH_PROJECT_ROOT/j" -r .a)" = 1 ] && ! mcp_json_extract_file_required /none -r .a; }`, nil, ""},
+		{"prints", `mcp_tools_policy_check() { echo noise; printf 'allow\0'; return 1; }; echo more`, nil, `{"code":-32602,"message":"Tool 'tool' blocked by policy"}`},
+		{"defines nothing", `MCPBASH_TOOL_ALLOWLIST="tool, x"`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "other"}, ""},
+		{"defines nothing, default", `MCPBASH_TOOL_ALLOW_DEFAULT=allow`, nil, ""},
+		{"defines nothing at all", `:`, nil, `{"code":-32602,"message":"Tool 'tool' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config."}`},
+		{"syntax error", `if`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "*"}, `failed`},
+		{"syntax error after the check", "mcp_tools_policy_check() { :; }\nif", nil, `failed`},
+		{"last command fails", "mcp_tools_policy_check() { :; }\nfalse", nil, ""},
+		{"exits", `exit 0`, nil, `failed`},
+		{"exits in the check", `mcp_tools_policy_check() { exit 0; }`, nil, `failed`},
+		{"unbound variable", `mcp_tools_policy_check() { echo "$nothing"; }`, nil, `failed`},
+	} {
+		p, _ := newPolicy(t, tc.hook+"\n", tc.env)
+		os.WriteFile(filepath.Join(p.Project.Root, "j"), []byte(`{"a":1}`), 0o644)
+		got := ""
+		if err := p.Check(context.Background(), "tool", json.RawMessage(item)); err != nil {
+			got = string(err.AppendJSON(nil))
+		}
+		if tc.want == "failed" {
+			tc.want = `{"code":-32603,"message":"Tool policy check failed"}`
+		}
+		if got != tc.want {
+			t.Errorf("%s: %s", tc.name, got)
+		}
+	}
+}
+
+func TestHookLogsAndBigEntries(t *testing.T) {
+	p, logs := newPolicy(t, `mcp_tools_policy_check() { mcp_logging_notice mine "size ${#2}"; mcp_logging_warning mine $'two\nlines'; echo err >&2; }`+"\n", nil)
+	item := json.RawMessage(`{"d":"` + strings.Repeat("x", 300_000) + `"}`)
+	if err := p.Check(context.Background(), "tool", item); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(*logs, "|"); got != "debug mcp.tools.policy err|notice mine size 300008|warning mine two\nlines" {
+		t.Error(got)
+	}
+	if left, _ := os.ReadDir(p.State); len(left) != 0 {
+		t.Error("a file is left behind")
+	}
+}
+
+// tools T-31.
+func TestInsecureHook(t *testing.T) {
+	p, logs := newPolicy(t, "mcp_tools_policy_check() { :; }\n", project.Env{"MCPBASH_TOOL_ALLOWLIST": "*"})
+	file := filepath.Join(p.Project.Server, "policy.sh")
+	os.Chmod(file, 0o666)
+	err := p.Check(context.Background(), "tool", nil)
+	if err == nil || err.Message != "Tool 'tool' blocked by policy (insecure policy.sh)" || err.Code != -32602 {
+		t.Error(err)
+	}
+	if len(*logs) != 1 || (*logs)[0] != "warning mcp.tools.policy Refusing to source insecure policy.sh (check ownership/perms/symlink): "+file {
+		t.Errorf("%q", *logs)
+	}
+	os.Remove(file)
+	os.Symlink("/no/such/file", file) // a link to nowhere is not "no policy"
+	if err := p.Check(context.Background(), "tool", nil); err == nil {
+		t.Error("a dangling policy.sh is taken for none")
+	}
+}
+
+// tools T-41, T-9.
+func TestCheckPath(t *testing.T) {
+	base, _ := filepath.EvalSymlinks(t.TempDir())
+	put := func(name string, mode os.FileMode) string {
+		file := filepath.Join(base, name)
+		os.MkdirAll(filepath.Dir(file), 0o755)
+		os.WriteFile(file, nil, mode)
+		os.Chmod(file, mode)
+		return file
+	}
+	tools := filepath.Join(base, "tools[1]")
+	good := put("tools[1]/a/tool.sh", 0o755)
+	put("tools1/a/tool.sh", 0o755)
+	writable := put("tools[1]/w/tool.sh", 0o775)
+	outside := put("outside.sh", 0o755)
+	os.Symlink(outside, filepath.Join(tools, "out.sh"))
+	os.Symlink(good, filepath.Join(tools, "in.sh"))
+	os.Symlink(tools, filepath.Join(base, "link"))
+	for script, want := range map[string]error{
+		good: nil, filepath.Join(tools, "in.sh"): nil,
+		filepath.Join(base, "link", "a", "tool.sh"): nil,
+		writable: ErrPath, outside: ErrPath, filepath.Join(tools, "out.sh"): ErrPath,
+		filepath.Join(base, "tools1", "a", "tool.sh"): ErrPath,
+		tools + "/../outside.sh":                      ErrPath,
+		tools + "/../none.sh":                         ErrPath,
+		tools + "/a":                                  ErrMissing,
+		tools:                                         ErrPath,
+		filepath.Join(tools, "none", "tool.sh"):       ErrMissing,
+	} {
+		if err := CheckPath(tools, script); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", script, err, want)
+		}
+	}
+}

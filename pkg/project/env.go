@@ -1,0 +1,47 @@
+package project
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Env is an environment: what was handed to this process, or what a script
+// made of it. The programs read their settings from an Env and never from the
+// process, so that a test, or server.d/env.sh, can give another.
+type Env map[string]string
+
+// OSEnv returns the environment of this process.
+func OSEnv() Env { return ParseEnv(os.Environ()) }
+
+// ParseEnv reads "NAME=value" entries; of a repeated name the last counts.
+func ParseEnv(entries []string) Env {
+	env := make(Env, len(entries))
+	for _, e := range entries {
+		if name, value, ok := strings.Cut(e, "="); ok && name != "" {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// Entries returns the environment as "NAME=value", sorted.
+func (e Env) Entries() []string {
+	list := make([]string, 0, len(e))
+	for name, value := range e {
+		list = append(list, name+"="+value)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Clone returns a copy.
+func (e Env) Clone() Env { return maps.Clone(e) }
+
+// Default sets a variable that is unset or empty (env E-2).
+func (e Env) Default(name, value string) {
+	if e[name] == "" {
+		e[name] = value
+	}
+}

@@ -1,0 +1,151 @@
+package project
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/rawjson"
+)
+
+// maxIcon is the size of an icon file that is still taken in (registry R-103).
+const maxIcon = 1 << 20
+
+var iconTypes = map[string]string{
+	".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg",
+	".gif": "image/gif", ".webp": "image/webp", ".ico": "image/x-icon",
+}
+
+// InlineIcons returns an icons array with the files it names taken in as data
+// URIs, so that a client can show them (registry ). A relative
+// path is looked for in each of dirs. Only files inside the project are taken.
+// What cannot be used is reported to warn and left out; the result is nil when
+// nothing is left. looked, when not nil, gets every path that was looked at,
+// existing or not.
+func InlineIcons(icons json.RawMessage, root string, dirs []string, looked func(path string), warn func(string)) json.RawMessage {
+	var b rawjson.Builder
+	b.Array()
+	n := 0
+	for icon := range rawjson.Elements(icons) {
+		src, ok := rawjson.Text(rawjson.Get(icon, "src"))
+		if !ok || src == "" {
+			continue
+		}
+		if hasScheme(src) {
+			b.Raw(rawjson.Normal(icon))
+			n++
+			continue
+		}
+		inlined, err := inlineIcon(icon, src, root, dirs, looked)
+		if err != nil {
+			warn(fmt.Sprintf("icon %s: %s", src, err))
+			continue
+		}
+		b.Raw(inlined)
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	return b.End().Bytes()
+}
+
+// hasScheme: two letters or more before a colon; one is a Windows drive.
+func hasScheme(src string) bool {
+	scheme, _, found := strings.Cut(src, ":")
+	if !found || len(scheme) < 2 {
+		return false
+	}
+	for i, c := range []byte(scheme) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || !(c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.')) {
+			return false
+		}
+	}
+	return true
+}
+
+func inlineIcon(icon json.RawMessage, src, root string, dirs []string, looked func(string)) (json.RawMessage, error) {
+	candidates := []string{src}
+	if !filepath.IsAbs(src) {
+		candidates = candidates[:0]
+		for _, dir := range dirs {
+			candidates = append(candidates, filepath.Join(dir, filepath.FromSlash(src)))
+		}
+	}
+	var data []byte
+	err := errors.New("no such file")
+	for _, path := range candidates {
+		if looked != nil {
+			looked(path)
+		}
+		if _, statErr := os.Lstat(path); statErr != nil {
+			continue
+		}
+		data, err = ReadInside(root, path, maxIcon)
+		break
+	}
+	if err != nil {
+		return nil, err
+	}
+	mime := rawjson.TextOf(icon, "mimeType")
+	given := mime != ""
+	if !given {
+		if mime = iconTypes[strings.ToLower(filepath.Ext(src))]; mime == "" {
+			mime = "application/octet-stream"
+		}
+	}
+	uri := "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
+	var b rawjson.Builder
+	b.Object()
+	for _, m := range rawjson.Members(icon) {
+		switch {
+		case m.Name == "src":
+			b.Name("src").String(uri)
+		case m.Name == "mimeType" && !given:
+		default:
+			b.Name(m.Name).Raw(rawjson.Normal(m.Value))
+		}
+	}
+	if !given {
+		b.Name("mimeType").String(mime)
+	}
+	return b.End().Bytes(), nil
+}
+
+// ReadInside reads a regular file of at most max bytes that lies, links
+// resolved, inside root. It is opened through the root, so that a link that
+// changes meanwhile cannot lead out.
+func ReadInside(root, path string, max int) ([]byte, error) {
+	physical, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, errors.New("cannot be read")
+	}
+	rel, err := filepath.Rel(root, physical)
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil, errors.New("outside the project")
+	}
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, errors.New("cannot be read")
+	}
+	defer dir.Close()
+	f, err := OpenRegular(dir, rel)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, int64(max)+1))
+	if err != nil {
+		return nil, errors.New("cannot be read")
+	}
+	if len(data) > max {
+		return nil, fmt.Errorf("larger than %d bytes", max)
+	}
+	return data, nil
+}

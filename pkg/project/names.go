@@ -1,0 +1,34 @@
+package project
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Title makes a title of a name: "my-cool_server" becomes "My Cool Server"
+// (protocol P-201).
+func Title(name string) string {
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || unicode.IsSpace(r) })
+	for i, w := range words {
+		r, size := utf8.DecodeRuneInString(w)
+		words[i] = string(unicode.ToUpper(r)) + w[size:]
+	}
+	return strings.Join(words, " ")
+}
+
+// processTag is "<parent>.<process>.<random>", which makes a name unique and
+// tells whose it is (P-300).
+func processTag() string {
+	return strconv.Itoa(os.Getppid()) + "." + strconv.Itoa(os.Getpid()) + "." + randomTag()
+}
+
+func randomTag() string {
+	var b [6]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,7 @@
+package project
+
+import "os"
+
+const orphanDefault = false
+
+func systemTmp() string { return os.TempDir() }

@@ -1,0 +1,68 @@
+package project
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// A Project is a directory of scripts and files, with the environment it is
+// served in.
+type Project struct {
+	Root string
+	Dirs
+	Env Env
+	Settings
+	Meta Meta
+}
+
+// Dirs are a project's directories, absolute (protocol P-107, cli P-4).
+type Dirs struct {
+	Tools, Resources, Prompts, Completions string
+	Server                                 string // server.d
+	Registry                               string // .registry
+	Providers, UI                          string
+}
+
+// Open reads a project's set-up. dir is what relative paths in the environment
+// are relative to. It creates nothing, and complains through warn about what
+// it has to ignore.
+func Open(root string, env Env, dir string, warn func(string)) *Project {
+	p := &Project{Root: root, Env: env, Dirs: findDirs(root, env, dir)}
+	p.Settings = ReadSettings(env, p.Dirs)
+	p.Meta = readMeta(p, warn)
+	return p
+}
+
+func findDirs(root string, env Env, dir string) Dirs {
+	place := func(name, def string) string {
+		switch v := env[name]; {
+		case v == "":
+			return filepath.Join(root, def)
+		case filepath.IsAbs(v):
+			return filepath.Clean(v)
+		default:
+			return filepath.Join(dir, v)
+		}
+	}
+	return Dirs{
+		Tools:       place("MCPBASH_TOOLS_DIR", "tools"),
+		Resources:   place("MCPBASH_RESOURCES_DIR", "resources"),
+		Prompts:     place("MCPBASH_PROMPTS_DIR", "prompts"),
+		Completions: place("MCPBASH_COMPLETIONS_DIR", "completions"),
+		Server:      place("MCPBASH_SERVER_DIR", "server.d"),
+		Registry:    place("MCPBASH_REGISTRY_DIR", ".registry"),
+		Providers:   place("MCPBASH_PROVIDERS_DIR", "providers"),
+		UI:          place("MCPBASH_UI_DIR", "ui"),
+	}
+}
+
+// Create makes the directories a server works in, as far as it can: a project
+// that cannot be written to works too (P-107).
+func (d Dirs) Create() {
+	for _, dir := range []string{d.Tools, d.Resources, d.Prompts, d.Server} {
+		os.MkdirAll(dir, 0o755)
+	}
+	if os.MkdirAll(filepath.Dir(d.Registry), 0o755) == nil {
+		os.Mkdir(d.Registry, 0o700)
+	}
+}

@@ -1,0 +1,523 @@
+//go:build unix
+
+package project
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/script"
+)
+
+// place makes files below a fresh directory and returns it, links resolved.
+func place(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	os.Chmod(dir, 0o755)
+	return dir
+}
+
+func open(t *testing.T, root string, env Env) (*Project, *[]string) {
+	t.Helper()
+	var warnings []string
+	if env == nil {
+		env = Env{}
+	}
+	return Open(root, env, root, func(s string) { warnings = append(warnings, s) }), &warnings
+}
+
+// protocol P-106, cli P-1 to P-3.
+func TestFindRoot(t *testing.T) {
+	dir := place(t, map[string]string{"p/server.d/server.meta.json": "{}", "p/tools/a/b/x": "", "q/y": ""})
+	os.Symlink(filepath.Join(dir, "p"), filepath.Join(dir, "link"))
+	for _, tc := range []struct {
+		name, env, flag, dir string
+		want                 string
+	}{
+		{"from below", "", "", "p/tools/a/b", "p"},
+		{"here", "", "", "p", "p"},
+		{"through a link", "", "", "link/tools", "p"},
+		{"environment", "q", "", "p", "q"},
+		{"option beats environment", "q", "link", "p", "p"},
+		{"none", "", "", "q", "none"},
+		{"missing", "nowhere", "", "p", "missing"},
+		{"a file", "q/y", "", "p", "missing"},
+	} {
+		abs := func(s string) string {
+			if s == "" {
+				return ""
+			}
+			return filepath.Join(dir, s)
+		}
+		got, err := FindRoot(Env{"MCPBASH_PROJECT_ROOT": abs(tc.env)}, abs(tc.flag), abs(tc.dir))
+		var missing *MissingError
+		switch {
+		case tc.want == "none":
+			if !errors.Is(err, ErrNone) {
+				t.Errorf("%s: %v", tc.name, err)
+			}
+		case tc.want == "missing":
+			if !errors.As(err, &missing) || !strings.Contains(err.Error(), "directory does not exist: "+dir) {
+				t.Errorf("%s: %v", tc.name, err)
+			}
+		case err != nil || got != abs(tc.want):
+			t.Errorf("%s: %s, %v", tc.name, got, err)
+		}
+	}
+}
+
+// protocol P-107, cli P-4: overrides, relative ones made absolute.
+func TestDirs(t *testing.T) {
+	root := place(t, nil)
+	p := Open(root, Env{"MCPBASH_TOOLS_DIR": "/t/", "MCPBASH_REGISTRY_DIR": "r/x"}, "/cwd", func(string) {})
+	if p.Tools != "/t" || p.Registry != "/cwd/r/x" || p.Resources != filepath.Join(root, "resources") || p.Server != filepath.Join(root, "server.d") {
+		t.Errorf("%+v", p.Dirs)
+	}
+	p, _ = open(t, root, nil)
+	p.Create()
+	info, err := os.Stat(filepath.Join(root, ".registry"))
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("registry directory: %v, %v", info, err)
+	}
+	for _, name := range []string{"tools", "resources", "prompts", "server.d"} {
+		if !exists(filepath.Join(root, name)) {
+			t.Error(name, "is missing")
+		}
+	}
+	for _, name := range []string{"providers", "ui", "completions"} {
+		if exists(filepath.Join(root, name)) {
+			t.Error(name, "was made")
+		}
+	}
+}
+
+// protocol P-1301, P-108, P-1306.
+func TestLogLevel(t *testing.T) {
+	root := place(t, map[string]string{"server.d/.debug": "whatever"})
+	for _, tc := range []struct {
+		env    Env
+		level  mcp.Level
+		set    bool
+		marker bool
+		quiet  bool
+	}{
+		{Env{}, mcp.Debug, true, true, false},
+		{Env{"MCPBASH_LOG_LEVEL": "false"}, mcp.Info, true, false, false},
+		{Env{"MCPBASH_LOG_LEVEL": "ERROR"}, mcp.Err, true, false, true},
+		{Env{"MCPBASH_LOG_LEVEL": "x", "MCPBASH_QUIET": "true"}, mcp.Info, true, false, true},
+		{Env{"MCPBASH_SERVER_DIR": "/none", "MCPBASH_LOG_LEVEL_DEFAULT": "warning"}, mcp.Warning, false, false, false},
+		{Env{"MCPBASH_SERVER_DIR": "/none", "MCPBASH_LOG_LEVEL_DEFAULT": "emergency"}, mcp.Emergency, false, false, false},
+	} {
+		p, _ := open(t, root, tc.env)
+		if l := p.Logging; l.Level != tc.level || l.LevelSet != tc.set || l.Marker != tc.marker || l.Quiet != tc.quiet {
+			t.Errorf("%v: %+v", tc.env, l)
+		}
+	}
+}
+
+// protocol section 27, P-1500, P-1700, P-1800, P-2301, tools section 17: what
+// is not a number means the default.
+func TestSettings(t *testing.T) {
+	for _, tc := range []struct {
+		env   Env
+		check func(s *Settings) bool
+	}{
+		{Env{}, func(s *Settings) bool {
+			return s.Limits == Limits{64 << 20, 10 << 20, 100 << 20, 16, 100, 100, 3, time.Minute, false} &&
+				s.Sessions.Idle == time.Hour && s.Sessions.Shutdown == 5*time.Second && s.Sessions.LiveProgress &&
+				s.Calls.Timeout == 30 && s.Calls.StderrTail == 4096 && s.Calls.PayloadInline == 65536 && s.Calls.EnvMode == "minimal" &&
+				s.Token.Key == "mcpbash/remoteToken" && s.Token.Fallback == "remoteToken" && !s.Minimal
+		}},
+		{Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": "0"}, func(s *Settings) bool { return s.Limits.Concurrent == 1 }},
+		{Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": "x"}, func(s *Settings) bool { return s.Limits.Concurrent == 16 }},
+		{Env{"MCPBASH_MAX_PROGRESS_PER_MIN": "7"}, func(s *Settings) bool { return s.Limits.Progress == 7 && s.Limits.Logs == 7 }},
+		{Env{"MCPBASH_MAX_PROGRESS_PER_MIN": "7", "MCPBASH_MAX_LOGS_PER_MIN": "-1"}, func(s *Settings) bool { return s.Limits.Logs == 100 }},
+		{Env{"MCPBASH_MAX_PROGRESS_PER_MIN": "0"}, func(s *Settings) bool { return s.Limits.Progress == 0 && s.Limits.Logs == 0 }},
+		{Env{"MCPBASH_PROGRESS_FLUSH_INTERVAL": "0.001"}, func(s *Settings) bool { return s.Sessions.ProgressFlush == 10*time.Millisecond }},
+		{Env{"MCPBASH_PROGRESS_FLUSH_INTERVAL": ".2"}, func(s *Settings) bool { return s.Sessions.ProgressFlush == 200*time.Millisecond }},
+		{Env{"MCPBASH_PROGRESS_FLUSH_INTERVAL": "soon"}, func(s *Settings) bool { return s.Sessions.ProgressFlush == 50*time.Millisecond }},
+		{Env{"MCPBASH_SHUTDOWN_TIMEOUT": "0"}, func(s *Settings) bool { return s.Sessions.Shutdown == 5*time.Second }},
+		{Env{"MCPBASH_IDLE_TIMEOUT": "0"}, func(s *Settings) bool { return s.Sessions.Idle == 0 }},
+		{Env{"MCPBASH_IDLE_TIMEOUT_ENABLED": "false"}, func(s *Settings) bool { return s.Sessions.Idle == 0 }},
+		{Env{"MCPBASH_IDLE_TIMEOUT": "99999999999999999999"}, func(s *Settings) bool { return s.Sessions.Idle > 24*time.Hour }},
+		{Env{"MCPBASH_ORPHAN_CHECK_ENABLED": "false"}, func(s *Settings) bool { return s.Sessions.OrphanCheck == 0 }},
+		{Env{"MCPBASH_REMOTE_TOKEN_FALLBACK_KEY": ""}, func(s *Settings) bool { return s.Token.Fallback == "" }},
+		{Env{"MCPBASH_REMOTE_TOKEN_KEY": ""}, func(s *Settings) bool { return s.Token.Key == "mcpbash/remoteToken" }},
+		{Env{"MCPBASH_TOOL_ALLOWLIST": "a, b\n\tc,,"}, func(s *Settings) bool { return strings.Join(s.Calls.Allowlist, "|") == "a|b|c" }},
+		{Env{"MCPBASH_TOOL_ALLOW_DEFAULT": "all"}, func(s *Settings) bool { return s.Calls.AllowDefault }},
+		{Env{"MCPBASH_TOOL_ENV_MODE": "INHERIT"}, func(s *Settings) bool { return s.Calls.EnvMode == "inherit" }},
+		{Env{"MCPBASH_TOOL_ENV_MODE": "?"}, func(s *Settings) bool { return s.Calls.EnvMode == "minimal" }},
+		{Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "999999"}, func(s *Settings) bool { return s.Calls.PayloadInline == 120000 }},
+		{Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "0"}, func(s *Settings) bool { return s.Calls.PayloadInline == 0 }},
+		{Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "100"}, func(s *Settings) bool {
+			return s.Limits.Response == 100 && s.Calls.MaxStdout == 100 && s.Calls.MaxStderr == 100 && s.MaxResource == 100
+		}},
+		{Env{"MCPBASH_MAX_TOOL_STDERR_SIZE": "0"}, func(s *Settings) bool { return s.Calls.MaxStderr == 10<<20 }},
+		{Env{"MCPBASH_TOOL_STDERR_CAPTURE": "off"}, func(s *Settings) bool { return !s.Calls.StderrCapture && s.Calls.TimeoutCapture }},
+		{Env{"MCPBASH_DEFAULT_TOOL_TIMEOUT": "0"}, func(s *Settings) bool { return s.Calls.Timeout == 0 }},
+		{Env{"MCPBASH_JSON_TOOL": "none"}, func(s *Settings) bool { return s.Minimal && !s.Forced }},
+		{Env{"MCPBASH_JSON_TOOL": "none", "MCPBASH_JSON_TOOL_BIN": "rel/jq"}, func(s *Settings) bool { return !s.Minimal }},
+		{Env{"MCPBASH_FORCE_MINIMAL": "true"}, func(s *Settings) bool { return s.Minimal && s.Forced }},
+		{Env{"MCPBASH_FORCE_MINIMAL": "TRUE"}, func(s *Settings) bool { return !s.Minimal }},
+		{Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "Yes"}, func(s *Settings) bool { return s.Discovery.Hooks }},
+		{Env{"MCPBASH_STATIC_REGISTRY": "true"}, func(s *Settings) bool { return !s.Discovery.Static }},
+		{Env{"MCP_TOOLS_TTL": "-1"}, func(s *Settings) bool { return s.Discovery.ToolsTTL == 5*time.Second }},
+		{Env{"MCP_TOOLS_TTL": "0"}, func(s *Settings) bool { return s.Discovery.ToolsTTL == 0 }},
+		{Env{"MCPBASH_REGISTER_TTL": "0"}, func(s *Settings) bool { return s.Discovery.RegisterTTL == 5*time.Second }},
+		{Env{"MCPBASH_DEBUG_ERRORS": "anything"}, func(s *Settings) bool { return s.Logging.DebugErrors }},
+		{Env{"MCPBASH_TMP_ROOT": "/x/"}, func(s *Settings) bool { return s.TmpRoot == "/x" }},
+		{Env{"TMPDIR": "/y"}, func(s *Settings) bool { return s.TmpRoot == "/y" }},
+	} {
+		s := ReadSettings(tc.env, Dirs{Server: "/none"})
+		if !tc.check(&s) {
+			t.Errorf("%v: %+v", tc.env, s)
+		}
+	}
+}
+
+// protocol P-303.
+func TestCIMode(t *testing.T) {
+	tmp := t.TempDir()
+	env := Env{"MCPBASH_CI_MODE": "true", "RUNNER_TEMP": tmp, "MCPBASH_ORPHAN_CHECK_ENABLED": "true"}
+	s := ReadSettings(env, Dirs{Server: "/none"})
+	if !s.CI || !s.KeepLogs || !s.Logging.Timestamp || s.Logging.Level != mcp.Info || s.Sessions.Idle != 0 || s.Sessions.OrphanCheck != 0 ||
+		s.TmpRoot != tmp || !strings.HasPrefix(s.Logging.Dir, tmp+"/mcpbash.logs.") {
+		t.Errorf("%+v", s)
+	}
+	env = Env{"MCPBASH_CI_MODE": "true", "MCPBASH_CI_VERBOSE": "true", "MCPBASH_KEEP_LOGS": "false", "TMPDIR": tmp, "MCPBASH_LOG_DIR": "/l"}
+	if s := ReadSettings(env, Dirs{Server: "/none"}); s.KeepLogs || s.Logging.Level != mcp.Debug || s.Logging.Dir != "/l" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// protocol P-200 to P-204.
+func TestMeta(t *testing.T) {
+	root := place(t, map[string]string{
+		"my-cool_srv/server.d/server.meta.json":       `{"name":"","version":2.10,"title":"T","description":"d","websiteUrl":"https://x","icons":[{"src":"https://x/i.svg"}],"validateInput":true,"securityLevel":"standard","other":[1]}`,
+		"my-cool_srv/server.d/server.instructions.md": "Line1\n\tLine \"2\"\\n\n\n",
+		"bad/server.d/server.meta.json":               "{\n \"name\": \n}",
+		"types/server.d/server.meta.json":             `{"name":["x"],"title":null,"validateInput":"yes","icons":{}}`,
+		"array/server.d/server.meta.json":             `[]`,
+		"versioned/VERSION":                           " 1. 2\n",
+		"packaged/package.json":                       `{"version":"3.4"}`,
+		"packaged/VERSION":                            "\n",
+	})
+	p, warnings := open(t, filepath.Join(root, "my-cool_srv"), nil)
+	m := p.Meta
+	if m.Name != "my-cool_srv" || m.Version != "2.10" || m.Title != "T" || m.Description != "d" || m.WebsiteURL != "https://x" || !m.ValidateInput ||
+		m.SecurityLevel != "standard" || string(m.Icons) != `[{"src":"https://x/i.svg"}]` || m.Instructions != "Line1\n\tLine \"2\"\\n" || len(*warnings) != 0 {
+		t.Errorf("%+v %v", m, *warnings)
+	}
+	for name, want := range map[string]string{
+		"bad":   "mcp-bash: ignoring server.d/server.meta.json: line 3, column 1: a value expected",
+		"array": "mcp-bash: ignoring server.d/server.meta.json: not a JSON object",
+	} {
+		if _, warnings := open(t, filepath.Join(root, name), nil); strings.Join(*warnings, "|") != want {
+			t.Errorf("%s: %q", name, *warnings)
+		}
+	}
+	p, warnings = open(t, filepath.Join(root, "types"), nil)
+	if p.Meta.Name != "types" || p.Meta.Title != "Types" || p.Meta.ValidateInput || len(*warnings) != 3 {
+		t.Errorf("%+v %q", p.Meta, *warnings)
+	}
+	for name, want := range map[string]string{"versioned": "1.2", "packaged": "3.4", "bad": "0.0.0"} {
+		if p, _ := open(t, filepath.Join(root, name), nil); p.Meta.Version != want {
+			t.Errorf("%s: version %q", name, p.Meta.Version)
+		}
+	}
+	if got := Title("my-cool_server"); got != "My Cool Server" {
+		t.Error(got)
+	}
+}
+
+// registry R-101 to R-103, protocol P-206.
+func TestIcons(t *testing.T) {
+	root := place(t, map[string]string{
+		"server.d/i.svg": "<svg/>", "pic.PNG": "png", "big.gif": strings.Repeat("x", maxIcon+1), "full.gif": strings.Repeat("x", maxIcon),
+	})
+	outside := place(t, map[string]string{"secret.png": "secret"})
+	os.Symlink(filepath.Join(outside, "secret.png"), filepath.Join(root, "link.png"))
+	os.Symlink("pic.PNG", filepath.Join(root, "inner.png"))
+	exec.Command("mkfifo", filepath.Join(root, "fifo.png")).Run()
+	data := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	for in, want := range map[string]string{
+		`[{"src":"i.svg","sizes":["any"]}]`:                   `[{"src":"data:image/svg+xml;base64,` + data("<svg/>") + `","sizes":["any"],"mimeType":"image/svg+xml"}]`,
+		`[{"src":"./pic.PNG","mimeType":"x/y"}]`:              `[{"src":"data:x/y;base64,` + data("png") + `","mimeType":"x/y"}]`,
+		`[{"src":"inner.png"}]`:                               `[{"src":"data:image/png;base64,` + data("png") + `","mimeType":"image/png"}]`,
+		`[{"src":"HTTP://x"},{"src":"data:,x"},7,{"a":1}]`:    `[{"src":"HTTP://x"},{"src":"data:,x"}]`,
+		`[{"src":"big.gif"}]`:                                 ``,
+		`[{"src":"link.png"},{"src":"none.png"}]`:             ``,
+		`[{"src":"` + outside + `/secret.png"}]`:              ``,
+		`[{"src":"../` + filepath.Base(outside) + `/x.png"}]`: ``,
+		`[{"src":"fifo.png"},{"src":"server.d"}]`:             ``,
+	} {
+		var warnings []string
+		got := InlineIcons(rawjson.Normal([]byte(in)), root, []string{filepath.Join(root, "server.d"), root}, nil, func(s string) { warnings = append(warnings, s) })
+		if string(got) != want {
+			t.Errorf("%s: %s", in, got)
+		}
+		if want == "" && len(warnings) == 0 {
+			t.Errorf("%s: no warning", in)
+		}
+	}
+	if got := InlineIcons([]byte(`[{"src":"full.gif"}]`), root, []string{root}, nil, func(s string) { t.Error(s) }); len(got) < maxIcon {
+		t.Error("an icon of the full size is dropped")
+	}
+}
+
+// protocol P-102, README decision 8.
+func TestFindHome(t *testing.T) {
+	cache := t.TempDir()
+	tree := Tree{"sdk/tool-sdk.sh": []byte("echo sdk"), "lib/path.sh": []byte("x"), "VERSION": []byte("2\n")}
+	env := Env{"XDG_CACHE_HOME": cache, "MCPBASH_HOME": "/no/such/tree"}
+	var warnings []string
+	warn := func(s string) { warnings = append(warnings, s) }
+	home, err := FindHome(env, tree, warn)
+	if err != nil || !strings.HasPrefix(home, filepath.Join(cache, "mcp-bash")+"/") {
+		t.Fatal(home, err)
+	}
+	if len(warnings) != 1 || warnings[0] != "mcp-bash: MCPBASH_HOME has no sdk/tool-sdk.sh; ignoring /no/such/tree" {
+		t.Errorf("%q", warnings)
+	}
+	delete(env, "MCPBASH_HOME")
+	sdk := filepath.Join(home, "sdk", "tool-sdk.sh")
+	for _, damage := range []func() error{
+		func() error { return os.WriteFile(sdk, []byte("evil"), 0o600) },
+		func() error { return os.Remove(sdk) },
+		func() error { return os.Chmod(home, 0o777) },
+		func() error { os.RemoveAll(home); return os.Symlink("/tmp", home) },
+		func() error { return nil },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		again, err := FindHome(env, tree, warn)
+		if err != nil || again != home {
+			t.Fatal(again, err)
+		}
+		got, _ := os.ReadFile(sdk)
+		info, _ := os.Lstat(home)
+		if string(got) != "echo sdk" || info.Mode().Perm() != 0o700 || !info.IsDir() {
+			t.Errorf("not mended: %q, %v", got, info.Mode())
+		}
+	}
+	left, _ := os.ReadDir(filepath.Join(cache, "mcp-bash"))
+	if len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+	// A tree beside the binary or in the environment wins; nothing is unpacked.
+	own := place(t, map[string]string{"sdk/tool-sdk.sh": ""})
+	if got, _ := FindHome(Env{"MCPBASH_HOME": own}, nil, warn); got != own {
+		t.Error(got)
+	}
+	// No cache: the temporary area does.
+	tmp := t.TempDir()
+	os.WriteFile(filepath.Join(tmp, "file"), nil, 0o600)
+	got, err := FindHome(Env{"HOME": filepath.Join(tmp, "file"), "TMPDIR": tmp}, tree, warn)
+	if err != nil || !strings.HasPrefix(got, tmp+"/") {
+		t.Error(got, err)
+	}
+	if _, err := FindHome(Env{"HOME": filepath.Join(tmp, "file"), "TMPDIR": filepath.Join(tmp, "file")}, tree, warn); err == nil || !strings.HasPrefix(err.Error(), "mcp-bash install looks broken: expected ") {
+		t.Error(err)
+	}
+}
+
+// protocol P-111.
+func TestSelectJSONTool(t *testing.T) {
+	bin := place(t, map[string]string{"jq": "", "gojq": "", "mine": "", "gojq-2": ""})
+	only := place(t, map[string]string{"gojq": ""})
+	for _, dir := range []string{bin, only} {
+		list, _ := os.ReadDir(dir)
+		for _, e := range list {
+			os.Chmod(filepath.Join(dir, e.Name()), 0o755)
+		}
+	}
+	for _, tc := range []struct {
+		name  string
+		env   Env
+		root  bool
+		works bool
+		want  JSONTool
+		warns int
+	}{
+		{"jq first", Env{"PATH": bin}, false, true, JSONTool{"jq", bin + "/jq"}, 0},
+		{"then gojq", Env{"PATH": only}, false, true, JSONTool{"gojq", only + "/gojq"}, 0},
+		{"then our own", Env{"PATH": "/none"}, false, true, JSONTool{"jq", "/own"}, 0},
+		{"override by name", Env{"PATH": bin, "MCPBASH_JSON_TOOL": "gojq"}, false, true, JSONTool{"gojq", bin + "/gojq"}, 0},
+		{"override by path", Env{"PATH": bin, "MCPBASH_JSON_TOOL_BIN": bin + "/mine"}, false, true, JSONTool{"jq", bin + "/mine"}, 0},
+		{"name inferred", Env{"PATH": bin, "MCPBASH_JSON_TOOL_BIN": bin + "/gojq-2"}, false, true, JSONTool{"gojq", bin + "/gojq-2"}, 0},
+		{"relative path", Env{"PATH": bin, "MCPBASH_JSON_TOOL": "gojq", "MCPBASH_JSON_TOOL_BIN": "./mine"}, false, true, JSONTool{"jq", bin + "/jq"}, 0},
+		{"does not work", Env{"PATH": bin, "MCPBASH_JSON_TOOL_BIN": bin + "/mine"}, false, false, JSONTool{"jq", bin + "/jq"}, 0},
+		{"as root", Env{"PATH": bin, "MCPBASH_JSON_TOOL": "gojq"}, true, true, JSONTool{"jq", bin + "/jq"}, 1},
+		{"as root, allowed", Env{"PATH": bin, "MCPBASH_JSON_TOOL": "gojq", "MCPBASH_ALLOW_JSON_TOOL_OVERRIDE_FOR_ROOT": "true"}, true, true, JSONTool{"gojq", bin + "/gojq"}, 0},
+	} {
+		warns := 0
+		got := SelectJSONTool(tc.env, tc.root, "/own", func(string) bool { return tc.works }, func(string) { warns++ })
+		if got != tc.want || warns != tc.warns {
+			t.Errorf("%s: %+v, %d warnings", tc.name, got, warns)
+		}
+	}
+}
+
+// protocol P-300, P-302, P-905: a state directory goes with its owner, or with
+// the next start.
+func TestState(t *testing.T) {
+	tmp := t.TempDir()
+	s := ReadSettings(Env{"TMPDIR": tmp}, Dirs{Server: "/none"})
+	st, _, err := NewState(Env{"TMPDIR": tmp}, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, _ := os.Stat(st.Dir); info.Mode().Perm() != 0o700 || !strings.HasPrefix(st.Dir, tmp+"/mcpbash.state.") {
+		t.Error(st.Dir, info.Mode())
+	}
+	also := filepath.Join(tmp, "mcpbash.bootstrap.x")
+	os.Mkdir(also, 0o700)
+	st.Remember(also)
+	helper, err := st.Helper()
+	if exe, _ := os.Executable(); err != nil {
+		t.Fatal(err)
+	} else if got, _ := os.Readlink(helper); got != exe {
+		t.Errorf("helper is %s", got)
+	}
+	CleanTmp(tmp)
+	if !exists(st.Dir) {
+		t.Fatal("the directory of a living owner was removed")
+	}
+	st.Release() // as if killed
+	keep, _, _ := NewState(Env{"TMPDIR": tmp}, &s)
+	keep.Preserve()
+	keep.Release()
+	CleanTmp(tmp)
+	if exists(st.Dir) || exists(also) {
+		t.Error("a dead owner's directories are still there")
+	}
+	if !exists(keep.Dir) {
+		t.Error("a preserved directory was removed")
+	}
+	own := filepath.Join(tmp, "own")
+	given, _, err := NewState(Env{"MCPBASH_STATE_DIR": own}, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given.Remove()
+	if !exists(own) {
+		t.Error("a directory that was given was removed")
+	}
+	blocked := filepath.Join(tmp, "blocked")
+	os.WriteFile(blocked, nil, 0o600)
+	if _, dir, err := NewState(Env{"MCPBASH_STATE_DIR": blocked + "/x"}, &s); err != ErrNoState || dir != blocked+"/x" {
+		t.Error(dir, err)
+	}
+}
+
+// registry R-144, tools T-31.
+func TestCheckTrusted(t *testing.T) {
+	root := place(t, map[string]string{"server.d/policy.sh": "x"})
+	p, _ := open(t, root, nil)
+	file := filepath.Join(root, "server.d", "policy.sh")
+	check := func(want string) {
+		t.Helper()
+		err := p.CheckTrusted(file)
+		var insecure *InsecureError
+		switch {
+		case want == "" && err != nil, want != "" && (!errors.As(err, &insecure) || err.Error() != want):
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	check("")
+	os.Chmod(file, 0o664)
+	check(file + " (group- or world-writable; run chmod go-w)")
+	os.Chmod(file, 0o644)
+	os.Chmod(filepath.Dir(file), 0o757)
+	check(filepath.Dir(file) + " (group- or world-writable; run chmod go-w)")
+	os.Chmod(filepath.Dir(file), 0o755)
+	os.Rename(file, file+".real")
+	os.Symlink(file+".real", file)
+	check(file + " (symlink)")
+}
+
+// protocol P-113, tools T-61, cli R-6.
+func TestSource(t *testing.T) {
+	dir := place(t, map[string]string{
+		"env.sh":  "echo noise; export A='1\n2' B=; C=secret D=; unset GONE; MCPBASH_TOOL_ENV_ALLOWLIST='C, D bad-name'; export MCPBASH_TOOL_ENV_ALLOWLIST",
+		"next.sh": `export A="$A!" ; echo "$PWD" >&2`,
+		"exit.sh": "export E=1; exit 0",
+		"bad.sh":  "if", "fail.sh": "false",
+	})
+	file := func(name string) string { return filepath.Join(dir, name) }
+	env := Env{"PATH": os.Getenv("PATH"), "GONE": "x", "SHLVL": "9", "KEEP": "k"}
+	got, stderr, err := Source(context.Background(), new(script.Runner), env, dir, file("env.sh"), file("next.sh"))
+	if err != nil {
+		t.Fatal(err, stderr)
+	}
+	if _, ok := got["GONE"]; got["A"] != "1\n2!" || got["C"] != "secret" || got["KEEP"] != "k" || got["SHLVL"] != "9" || ok {
+		t.Errorf("%q", got)
+	}
+	if _, ok := got["D"]; ok {
+		t.Error("an empty unexported variable is passed")
+	}
+	if strings.TrimSpace(stderr) != dir {
+		t.Errorf("ran in %q", stderr)
+	}
+	if got, _, err := Source(context.Background(), new(script.Runner), env, dir, file("exit.sh")); err != nil || got["E"] != "1" {
+		t.Error(got, err)
+	}
+	for _, name := range []string{"bad.sh", "fail.sh", "none.sh"} {
+		_, stderr, err := Source(context.Background(), new(script.Runner), env, dir, file(name))
+		var failed *SourceError
+		if !errors.As(err, &failed) || failed.Status == 0 || name != "fail.sh" && stderr == "" {
+			t.Errorf("%s: %v, %q", name, err, stderr)
+		}
+	}
+	adopted := Adopt(Env{"X": "1", "MCPBASH_HOME": "h"}, Env{"X": "2", "Y": "3", "MCPBASH_HOME": "evil", "MCPBASH_TOOLS_DIR": "evil"})
+	if adopted["X"] != "2" || adopted["Y"] != "3" || adopted["MCPBASH_HOME"] != "h" || adopted["MCPBASH_TOOLS_DIR"] != "" {
+		t.Errorf("%q", adopted)
+	}
+}
+
+// tools T-60 to T-63, env E-3.
+func TestToolBase(t *testing.T) {
+	env := Env{"HOME": "/h", "LANG": "de\r", "MCP_X": "1", "MCPBASH_Y": "2", "SECRET": "s", "LISTED": "l", "MCPBASH_REMOTE_TOKEN": "t", "MCPBASH_REMOTE_TOKEN_KEY": "k"}
+	for _, tc := range []struct {
+		mode string
+		want string
+	}{
+		{"", "HOME=/h LANG=de MCPBASH_Y=2 MCP_X=1 PATH=/usr/bin:/bin TMPDIR=/tmp"},
+		{"allowlist", "HOME=/h LANG=de LISTED=l MCPBASH_TOOL_ENV_ALLOWLIST=LISTED,UNSET MCPBASH_TOOL_ENV_MODE=allowlist MCPBASH_Y=2 MCP_X=1 PATH=/usr/bin:/bin TMPDIR=/tmp"},
+		{"inherit", "HOME=/h LANG=de LISTED=l MCPBASH_TOOL_ENV_MODE=inherit MCPBASH_Y=2 MCP_X=1 SECRET=s"},
+	} {
+		e := env.Clone()
+		if tc.mode != "" {
+			e["MCPBASH_TOOL_ENV_MODE"] = tc.mode
+		}
+		if tc.mode == "allowlist" {
+			e["MCPBASH_TOOL_ENV_ALLOWLIST"] = "LISTED,UNSET"
+		}
+		p, _ := open(t, place(t, nil), e)
+		if got := strings.Join(p.ToolBase().Entries(), " "); got != tc.want {
+			t.Errorf("%s: %s", tc.mode, got)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Marker is the file that makes a directory a project.
+const Marker = "server.d/server.meta.json"
+
+// ErrNone is the error when there is no project (cli P-3).
+var ErrNone = errors.New(`Error: No MCP project found.
+
+Could not find server.d/server.meta.json in the current directory or any parent.
+
+To create a new project here:
+  mcp-bash init --name my-server
+
+To specify a project explicitly:
+  use --project-root /path/to/project or set MCPBASH_PROJECT_ROOT`)
+
+// A MissingError is the error for a project directory that was named but does
+// not exist (protocol P-106, cli P-2).
+type MissingError struct{ Dir string }
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("mcp-bash: MCPBASH_PROJECT_ROOT directory does not exist: %s\n"+
+		"Set MCPBASH_PROJECT_ROOT to an existing project directory or create it first.", e.Dir)
+}
+
+// FindRoot returns the project's root, absolute and without symbolic links:
+// named when that is not empty, else MCPBASH_PROJECT_ROOT, else the nearest
+// directory from dir upwards that holds [Marker] (cli P-1). The root directory
+// of the file system is never tried. The error is a [*MissingError] or
+// [ErrNone].
+func FindRoot(env Env, named, dir string) (string, error) {
+	if named == "" {
+		named = env["MCPBASH_PROJECT_ROOT"]
+	}
+	if named != "" {
+		if info, err := os.Stat(named); err != nil || !info.IsDir() {
+			return "", &MissingError{named}
+		}
+		return Physical(named)
+	}
+	dir, err := Physical(dir)
+	if err != nil {
+		return "", ErrNone
+	}
+	for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
+		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(Marker))); err == nil && info.Mode().IsRegular() {
+			return dir, nil
+		}
+	}
+	return "", ErrNone
+}
+
+// Physical returns a path absolute and without symbolic links.
+func Physical(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+// Within reports whether a canonical path is dir or lies below it.
+func Within(dir, path string) bool {
+	if path == dir {
+		return true
+	}
+	if !strings.HasSuffix(dir, string(filepath.Separator)) {
+		dir += string(filepath.Separator)
+	}
+	return strings.HasPrefix(path, dir)
+}

@@ -1,0 +1,100 @@
+package project
+
+import (
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+)
+
+// maxMetaValue is the longest server metadata value handed to scripts, in
+// bytes; a longer one is passed empty (tools T-73).
+const maxMetaValue = 65536
+
+// Common returns the variables that every script is given, whatever its kind:
+// where things are, which JSON program to use, and what the server is.
+func (p *Project) Common(home, helper string, tool JSONTool) Env {
+	m := &p.Meta
+	env := Env{
+		"MCPBASH_HOME":              home,
+		"MCP_SDK":                   home + "/sdk",
+		"MCPBASH_HELPER_BIN":        helper,
+		"MCPBASH_JSON_TOOL":         tool.Name,
+		"MCPBASH_JSON_TOOL_BIN":     tool.Bin,
+		"MCPBASH_MODE":              "full",
+		"MCPBASH_PROJECT_ROOT":      p.Root,
+		"MCPBASH_FRAMEWORK_VERSION": cli.Version,
+		"MCPBASH_TRANSPORT":         "stdio",
+		"MCPBASH_TRANSPORT_STDIO":   "true",
+	}
+	for name, value := range map[string]string{
+		"NAME": m.Name, "VERSION": m.Version, "TITLE": m.Title, "DESCRIPTION": m.Description,
+		"WEBSITE_URL": m.WebsiteURL, "ICONS": string(m.Icons), "INSTRUCTIONS": m.Instructions,
+	} {
+		if len(value) > maxMetaValue {
+			value = ""
+		}
+		env["MCPBASH_SERVER_"+name] = value
+	}
+	if p.Logging.LevelSet {
+		env["MCPBASH_LOG_LEVEL"] = p.Logging.Level.String()
+	}
+	return env
+}
+
+// ToolBase returns what a tool inherits of the environment (tools T-60, T-62,
+// env E-3). Carriage returns at the end of values are removed.
+func (p *Project) ToolBase() Env {
+	base := make(Env)
+	for name, value := range p.Env {
+		if p.toolInherits(name) && !Secret(name) {
+			base[name] = strings.TrimRight(value, "\r")
+		}
+	}
+	if p.Calls.EnvMode != "inherit" {
+		base.Default("PATH", "/usr/bin:/bin")
+		base.Default("HOME", p.Root)
+		base.Default("TMPDIR", "/tmp")
+		base.Default("LANG", "C")
+	}
+	return base
+}
+
+func (p *Project) toolInherits(name string) bool {
+	t := &p.Calls
+	switch {
+	case t.EnvMode == "inherit":
+		return true
+	case name == "PATH" || name == "HOME" || name == "TMPDIR" || name == "LANG":
+		return true
+	case strings.HasPrefix(name, "MCP_") || strings.HasPrefix(name, "MCPBASH_"):
+		return true
+	}
+	return t.EnvMode == "allowlist" && slices.Contains(t.EnvAllowlist, name)
+}
+
+// Secret reports whether a variable is kept from every script (protocol P-2304).
+func Secret(name string) bool { return strings.HasPrefix(name, "MCPBASH_REMOTE_TOKEN") }
+
+// ForHooks returns the environment of the shell code that belongs to the
+// server itself, policy.sh and register.sh: all of it but the secret, and
+// where things are (tools T-29, registry R-152).
+func (p *Project) ForHooks(common Env, state string) Env {
+	env := make(Env, len(p.Env)+len(common))
+	for name, value := range p.Env {
+		if !Secret(name) {
+			env[name] = value
+		}
+	}
+	for _, name := range []string{"MCPBASH_HOME", "MCPBASH_PROJECT_ROOT", "MCPBASH_JSON_TOOL", "MCPBASH_JSON_TOOL_BIN", "MCPBASH_HELPER_BIN", "MCPBASH_MODE"} {
+		env[name] = common[name]
+	}
+	env["MCPBASH_TOOLS_DIR"] = p.Tools
+	env["MCPBASH_RESOURCES_DIR"] = p.Resources
+	env["MCPBASH_PROMPTS_DIR"] = p.Prompts
+	env["MCPBASH_SERVER_DIR"] = p.Server
+	env["MCPBASH_REGISTRY_DIR"] = p.Registry
+	env["MCPBASH_STATE_DIR"] = state
+	env["MCPBASH_TOOL_POLICY_CONTEXT"] = p.Calls.PolicyContext
+	return env
+}

@@ -1,0 +1,102 @@
+package project
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/script"
+)
+
+// sourcing evaluates the files named as arguments, in one shell, and prints
+// the variables that came of it: "E name=value" exported ones, "U name=value"
+// others that MCPBASH_TOOL_ENV_ALLOWLIST names (tools T-61), each ended by a
+// NUL. What the files print goes nowhere. It runs in Bash 3.2.
+const sourcing = `
+__mcp_dump() {
+  __mcp_rc=$?
+  exec 1>&3 3>&-
+  for __mcp_n in $(compgen -e); do
+    case "$__mcp_n" in __mcp_*|_|SHLVL|PWD|OLDPWD|BASHOPTS|SHELLOPTS) continue ;; esac
+    printf 'E %s=%s\0' "$__mcp_n" "${!__mcp_n}"
+  done
+  IFS=$', \t\n'
+  set -f
+  for __mcp_n in ${MCPBASH_TOOL_ENV_ALLOWLIST-}; do
+    [[ "$__mcp_n" =~ ^[A-Za-z_][A-Za-z0-9_]*$ && -n "${!__mcp_n-}" ]] || continue
+    printf 'U %s=%s\0' "$__mcp_n" "${!__mcp_n}"
+  done
+  printf 'D %s\0' "$__mcp_rc"
+}
+trap __mcp_dump EXIT
+exec 3>&1 >/dev/null
+for __mcp_f in "$@"; do
+  source "$__mcp_f" || exit
+done
+`
+
+// A SourceError says that evaluating shell files failed.
+type SourceError struct {
+	Status int
+	Stderr string
+}
+
+func (e *SourceError) Error() string { return fmt.Sprintf("failed (exit %d)", e.Status) }
+
+// Source evaluates shell files in order, in one bash in dir, and returns the
+// environment as they leave it. The error is a [*SourceError]. What they print
+// on standard error is in stderr.
+func Source(ctx context.Context, r *script.Runner, env Env, dir string, files ...string) (result Env, stderr string, err error) {
+	res := r.Run(ctx, script.Spec{
+		Argv: append([]string{"bash", "-c", sourcing, "bash"}, files...), Dir: dir, Env: env.Entries(),
+	})
+	stderr = string(res.Stderr)
+	result = make(Env)
+	for _, name := range []string{"_", "SHLVL", "PWD", "OLDPWD", "BASHOPTS", "SHELLOPTS"} {
+		if v, ok := env[name]; ok {
+			result[name] = v
+		}
+	}
+	complete := false
+	for row := range bytes.SplitSeq(res.Stdout, []byte{0}) {
+		kind, rest, _ := strings.Cut(string(row), " ")
+		name, value, _ := strings.Cut(rest, "=")
+		switch kind {
+		case "E":
+			result[name] = value
+		case "U":
+			if _, exported := result[name]; !exported {
+				result[name] = value
+			}
+		case "D":
+			complete = rest == "0"
+		}
+	}
+	if res.Cause != nil {
+		return nil, stderr, res.Cause
+	}
+	if res.Status != 0 || !complete {
+		return nil, stderr, &SourceError{max(res.Status, 1), stderr}
+	}
+	return result, stderr, nil
+}
+
+// kept are the variables server.d/env.sh cannot change in a server (P-113).
+var kept = []string{
+	"MCPBASH_HOME", "MCPBASH_PROJECT_ROOT", "MCPBASH_TOOLS_DIR", "MCPBASH_RESOURCES_DIR", "MCPBASH_PROMPTS_DIR",
+	"MCPBASH_COMPLETIONS_DIR", "MCPBASH_SERVER_DIR", "MCPBASH_REGISTRY_DIR", "MCPBASH_PROVIDERS_DIR", "MCPBASH_UI_DIR",
+}
+
+// Adopt returns env with every variable whose value changed in changed, the
+// protected ones apart. A variable that a file unset keeps its value.
+func Adopt(env, changed Env) Env {
+	result := env.Clone()
+	for name, value := range changed {
+		if !slices.Contains(kept, name) {
+			result[name] = value
+		}
+	}
+	return result
+}

@@ -1,0 +1,150 @@
+package project
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A State is the private directory of one run of a program: what it and its
+// scripts hand each other lies there (protocol section 3).
+type State struct {
+	Dir   string // mode 0700
+	ours  bool   // made by us, so removed by us
+	claim *os.File
+}
+
+// statePrefix begins the name of every state directory we make; claimFile is
+// locked in it as long as its owner lives.
+const (
+	statePrefix = "mcpbash.state."
+	claimFile   = "owner"
+)
+
+// ErrNoState is the error when no state directory can be made.
+var ErrNoState = errors.New("mcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length limits may apply).")
+
+// NewState makes the directory, or takes the one of MCPBASH_STATE_DIR, which is
+// never removed. dir is where it was tried when that fails.
+func NewState(env Env, s *Settings) (state *State, dir string, err error) {
+	if s.Logging.Dir != "" {
+		os.MkdirAll(s.Logging.Dir, 0o700)
+	}
+	if dir := env["MCPBASH_STATE_DIR"]; dir != "" {
+		if dir, err = filepath.Abs(dir); err == nil {
+			err = os.MkdirAll(dir, 0o700)
+		}
+		if err != nil {
+			return nil, dir, ErrNoState
+		}
+		return &State{Dir: dir}, dir, nil
+	}
+	name := statePrefix + processTag()
+	os.MkdirAll(s.TmpRoot, 0o700)
+	for _, base := range tmpBases(env, s.TmpRoot) {
+		if base == "" {
+			continue
+		}
+		if abs, err := filepath.Abs(base); err == nil {
+			base = abs
+		}
+		dir := filepath.Join(base, name)
+		if os.Mkdir(dir, 0o700) == nil {
+			st := &State{Dir: dir, ours: true}
+			st.claim, _ = claim(filepath.Join(dir, claimFile))
+			return st, dir, nil
+		}
+	}
+	return nil, filepath.Join(s.TmpRoot, name), ErrNoState
+}
+
+// NewDebugState makes the directory of mcp-bash debug, which stays (P-2500).
+func NewDebugState(env Env) (*State, error) {
+	dir, err := os.MkdirTemp(or(env["TMPDIR"], systemTmp()), "mcpbash.debug.")
+	if err != nil {
+		return nil, err
+	}
+	return &State{Dir: dir, ours: true}, nil
+}
+
+// Helper returns the path under which scripts find our jq-compatible program:
+// a link to the running executable (P-111).
+func (s *State) Helper() (string, error) {
+	bin := filepath.Join(s.Dir, "bin")
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		return "", err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	return linkHelper(exe, bin)
+}
+
+// Remember notes a directory that goes when the state goes, so that a later
+// start can remove it should this one be killed.
+func (s *State) Remember(dir string) { os.Symlink(dir, filepath.Join(s.Dir, "also")) }
+
+// Remove removes a directory that we made.
+func (s *State) Remove() {
+	if s.ours {
+		removeState(s.Dir)
+	}
+	s.Release()
+}
+
+// Release gives up the claim on the directory and leaves it in place.
+func (s *State) Release() {
+	if s.claim != nil {
+		s.claim.Close()
+	}
+}
+
+func removeState(dir string) {
+	if also, err := os.Readlink(filepath.Join(dir, "also")); err == nil && strings.HasPrefix(filepath.Base(also), "mcpbash.") {
+		os.RemoveAll(also)
+	}
+	os.RemoveAll(dir)
+}
+
+// unclaimedAge is how long a directory without claim file is left alone: its
+// owner may be about to make it.
+const unclaimedAge = time.Minute
+
+// CleanTmp removes what runs that were killed have left behind: directories
+// that nobody claims any more, and scripts that still run for them.
+func CleanTmp(tmpRoot string) {
+	list, err := os.ReadDir(tmpRoot)
+	if err != nil {
+		return
+	}
+	for _, e := range list {
+		if !strings.HasPrefix(e.Name(), statePrefix) || !e.IsDir() {
+			continue
+		}
+		dir := filepath.Join(tmpRoot, e.Name())
+		info, err := os.Lstat(dir)
+		if err != nil || DistrustMode(info) != "" || preserved(dir) {
+			continue
+		}
+		file := filepath.Join(dir, claimFile)
+		if _, err := os.Lstat(file); err != nil {
+			if time.Since(info.ModTime()) > unclaimedAge {
+				removeState(dir)
+			}
+			continue
+		}
+		if held, err := claim(file); err == nil {
+			killOrphans(dir)
+			removeState(dir)
+			held.Close()
+		}
+	}
+}
+
+// Preserve marks a directory that a later start must leave alone.
+func (s *State) Preserve() { os.WriteFile(filepath.Join(s.Dir, "preserved"), nil, 0o600) }
+
+func preserved(dir string) bool { return exists(filepath.Join(dir, "preserved")) }

@@ -1,0 +1,43 @@
+package project
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// tmpRoot is the base of all temporary files (protocol P-300).
+func tmpRoot(env Env) string {
+	root := or(env["MCPBASH_TMP_ROOT"], or(env["TMPDIR"], systemTmp()))
+	if trimmed := strings.TrimRight(root, string(filepath.Separator)); trimmed != "" {
+		root = trimmed
+	}
+	if abs, err := filepath.Abs(root); err == nil {
+		return abs
+	}
+	return root
+}
+
+// tmpBases are tried in order for a directory of our own (P-300).
+func tmpBases(env Env, first string) []string {
+	return []string{first, env["RUNNER_TEMP"], env["TMPDIR"], systemTmp()}
+}
+
+// applyCI sets the defaults of CI mode where nothing is set (P-303). The log
+// directory is made by [NewState], which knows where it belongs.
+func applyCI(env Env) {
+	base := env["RUNNER_TEMP"]
+	if base == "" && env["GITHUB_WORKSPACE"] != "" {
+		base = filepath.Join(env["GITHUB_WORKSPACE"], ".mcpbash-tmp")
+		os.MkdirAll(base, 0o700)
+	}
+	env.Default("MCPBASH_TMP_ROOT", or(base, or(env["TMPDIR"], systemTmp())))
+	env.Default("MCPBASH_KEEP_LOGS", "true")
+	env.Default("MCPBASH_LOG_TIMESTAMP", "true")
+	level := "info"
+	if env.on("MCPBASH_CI_VERBOSE") {
+		level = "debug"
+	}
+	env.Default("MCPBASH_LOG_LEVEL", level)
+	env.Default("MCPBASH_LOG_DIR", filepath.Join(tmpRoot(env), "mcpbash.logs."+processTag()))
+}

@@ -1,0 +1,90 @@
+// Package roots knows the directories a client, or else the operator, wants
+// tools to keep to (protocol section 21).
+package roots
+
+import (
+	"encoding/json"
+	"strings"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// A Root is one of them.
+type Root struct {
+	URI  string // as the client sent it, or file:// and the path
+	Name string
+	Path string // canonical: absolute, links resolved, no slash at the end
+}
+
+// A List is an ordered set of roots. It is not changed once made.
+type List []Root
+
+// JSON returns the list as tools get it in MCP_ROOTS_JSON (P-2107).
+func (l List) JSON() string {
+	var b rawjson.Builder
+	b.Array()
+	for _, r := range l {
+		b.Object().Name("uri").String(r.URI).Name("name").String(r.Name).Name("path").String(r.Path).End()
+	}
+	return string(b.End().Bytes())
+}
+
+// Paths returns the paths, one a line, without a line end after the last.
+func (l List) Paths() string {
+	paths := make([]string, len(l))
+	for i, r := range l {
+		paths[i] = r.Path
+	}
+	return strings.Join(paths, "\n")
+}
+
+// Contains reports whether a canonical path is a root or lies below one. Names
+// are compared component by component and literally.
+func (l List) Contains(path string) bool {
+	for _, r := range l {
+		if project.Within(r.Path, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// add appends a root unless it is there already.
+func (l List) add(r Root) List {
+	for _, have := range l {
+		if have.Path == r.Path {
+			return l
+		}
+	}
+	return append(l, r)
+}
+
+// FromClient reads the result of roots/list. ok is false when it is not a
+// proper answer, which leaves the roots as they were (P-2104). Entries that
+// cannot be used are left out, each with a word to warn (P-2103); verbose adds
+// the URI to it.
+func FromClient(result json.RawMessage, verbose bool, warn func(string)) (list List, ok bool) {
+	entries := rawjson.Get(result, "roots")
+	if rawjson.KindOf(entries) != rawjson.Array {
+		return nil, false
+	}
+	list = List{}
+	for e := range rawjson.Elements(entries) {
+		uri := rawjson.TextOf(e, "uri")
+		path, err := ParseFileURI(uri)
+		if err == nil {
+			path, err = canonical(path)
+		}
+		if err != nil {
+			if text := err.Error(); verbose {
+				warn(text + ": " + uri)
+			} else {
+				warn(text)
+			}
+			continue
+		}
+		list = list.add(Root{uri, rawjson.TextOf(e, "name"), path})
+	}
+	return list, true
+}

@@ -1,0 +1,135 @@
+package registry
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+)
+
+// knownCapabilities are those of registry R-201, in the order they are stored.
+var knownCapabilities = []string{"FileSystem", "Process", "Network", "Search", "Edit"}
+
+// knownLevels are the security levels of R-211, the lowest first.
+var knownLevels = []string{"restricted", "standard", "elevated", "full"}
+
+const (
+	idForm = "of letters, digits, '_', '.' and '-', at most 128, the first a letter or digit"
+	maxID  = 128
+)
+
+// isID reports whether a value can be the id of a tool.
+func isID(v json.RawMessage) bool {
+	id, _ := rawjson.Text(v)
+	for i, c := range []byte(id) {
+		if !isLetter(c) && !isDigit(c) && (i == 0 || c != '_' && c != '.' && c != '-') {
+			return false
+		}
+	}
+	return id != "" && len(id) <= maxID
+}
+
+// isVersion reports whether a value is a semantic version, SemVer 2.0.0.
+func isVersion(v json.RawMessage) bool {
+	text, _ := rawjson.Text(v)
+	rest, build, hasBuild := strings.Cut(text, "+")
+	core, pre, hasPre := strings.Cut(rest, "-")
+	numbers := strings.Split(core, ".")
+	if len(numbers) != 3 || hasBuild && !areIdentifiers(build, false) || hasPre && !areIdentifiers(pre, true) {
+		return false
+	}
+	return !slices.ContainsFunc(numbers, func(n string) bool { return !isNumber(n) })
+}
+
+// areIdentifiers: identifiers between dots; strict ones that are numbers have
+// no leading zero.
+func areIdentifiers(list string, strict bool) bool {
+	for id := range strings.SplitSeq(list, ".") {
+		digits := true
+		for _, c := range []byte(id) {
+			if !isLetter(c) && !isDigit(c) && c != '-' {
+				return false
+			}
+			digits = digits && isDigit(c)
+		}
+		if id == "" || strict && digits && !isNumber(id) {
+			return false
+		}
+	}
+	return true
+}
+
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == "" && (s == "0" || s[0] != '0')
+}
+
+// capabilities returns what a tool declares, in the order of the table and
+// spelt as there; nil when it declares nothing. Unknown ones are kept, last
+//
+func (s *subject) capabilities() json.RawMessage {
+	given := s.pick("capabilities", "an array of strings", isStrings)
+	if given == nil {
+		return nil
+	}
+	declared := make([]bool, len(knownCapabilities))
+	var unknown []string
+	for e := range rawjson.Elements(given) {
+		name, _ := rawjson.Text(e)
+		at := slices.IndexFunc(knownCapabilities, func(known string) bool { return strings.EqualFold(known, name) })
+		switch {
+		case at >= 0:
+			declared[at] = true
+		case !slices.Contains(unknown, name):
+			unknown = append(unknown, name)
+			s.say(mcp.Warning, fmt.Sprintf("%s: unknown capability %q; only level full covers the tool", s.shown, name))
+		}
+	}
+	list := []string{}
+	for i, name := range knownCapabilities {
+		if declared[i] {
+			list = append(list, name)
+		}
+	}
+	var b rawjson.Builder
+	return b.Strings(append(list, unknown...)).Bytes()
+}
+
+// contradictions are annotations that deny a capability.
+var contradictions = []struct {
+	capability, annotation string
+	value                  string
+}{
+	{"Edit", "readOnlyHint", "true"},
+	{"Network", "openWorldHint", "false"},
+}
+
+// checkAnnotations warns of annotations that deny what the tool declares.
+func (s *subject) checkAnnotations(capabilities, annotations json.RawMessage) {
+	for e := range rawjson.Elements(capabilities) {
+		name, _ := rawjson.Text(e)
+		for _, c := range contradictions {
+			if name == c.capability && string(rawjson.Get(annotations, c.annotation)) == c.value {
+				s.say(mcp.Warning, fmt.Sprintf("%s: capability %s contradicts annotation %s: %s", s.shown, c.capability, c.annotation, c.value))
+			}
+		}
+	}
+}
+
+// securityLevel returns the least level at which the tool may be used, nil
+// when it asks for none. A level nobody knows is taken for the highest: a
+// misspelt restriction must not become none.
+func (s *subject) securityLevel() json.RawMessage {
+	given, ok := s.text("securityLevel")
+	if !ok {
+		return nil
+	}
+	level := strings.ToLower(given)
+	if !slices.Contains(knownLevels, level) {
+		level = knownLevels[len(knownLevels)-1]
+		s.say(mcp.Warning, fmt.Sprintf("%s: unknown security level %q; taken for %s", s.shown, given, level))
+	}
+	return rawjson.Quote(level)
+}

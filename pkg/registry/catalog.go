@@ -1,0 +1,167 @@
+package registry
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/script"
+)
+
+// Options are what a [Catalog] needs from the program around it. The zero
+// value is for one that only wants to know what a project offers.
+type Options struct {
+	Log  mcp.LogFunc       // gets messages (registry R-40); nil: nobody reads them
+	Warn func(line string) // gets lines for standard error; nil: none
+
+	// For server.d/register.sh. Without a Runner it is never run. Private
+	// returns a directory that nobody else can enter.
+	Runner  *script.Runner
+	HookEnv func() project.Env
+	Private func() (dir string, err error)
+
+	ReadOnly bool             // write nothing (cli H-2)
+	Now      func() time.Time // nil: time.Now
+	LockWait time.Duration    // 0: 5 s
+}
+
+// A Catalog knows what a project offers, and keeps .registry/ up to date as it
+// looks. Its methods may be called from any goroutine.
+type Catalog struct {
+	p        *project.Project
+	o        Options
+	now      func() time.Time
+	store    store
+	journal  journal
+	declared declared
+	hook     hook
+	states   []*state // of each kind, in the order of Kinds
+	polling  sync.Mutex
+
+	unwritable, static sync.Once // what is said once
+	testCopied         func()    // tests: register.sh has been copied
+}
+
+// A state is what is known of one kind.
+type state struct {
+	kind *Kind
+	last atomic.Pointer[outcome] // what the last check came to; nil: there was none
+
+	turn turn // to check the kind; guards what follows
+	memory
+
+	polled   time.Time // by Changes, under Catalog.polling
+	reported string    // the hash that was reported last
+}
+
+// An outcome is what a check came to. It is handed out until its time is over.
+type outcome struct {
+	list  *List
+	err   error
+	began time.Time
+	until time.Time
+	base  string // the hash of the valid file there was before the first check, "" for none
+}
+
+// NewCatalog returns the catalog of a project. It touches no disk.
+func NewCatalog(p *project.Project, o Options) *Catalog {
+	c := &Catalog{p: p, o: o, now: o.Now}
+	if c.now == nil {
+		c.now = time.Now
+	}
+	c.store.dir, c.store.limit, c.store.wait = p.Registry, p.Discovery.MaxBytes, o.LockWait
+	if c.store.wait == 0 {
+		c.store.wait = lockWait
+	}
+	c.journal.log = c.log
+	c.declared.p = p
+	c.hook.c, c.hook.turn = c, newTurn()
+	for _, kind := range Kinds {
+		c.states = append(c.states, &state{kind: kind, turn: newTurn()})
+	}
+	return c
+}
+
+// List returns what the project offers of a kind, looking anew where the time
+// of the last look is over. The error is a [*Failure] or the
+// context's.
+func (c *Catalog) List(ctx context.Context, kind *Kind) (*List, error) {
+	return c.list(ctx, c.states[slices.Index(Kinds, kind)], false)
+}
+
+// list is [Catalog.List]; fresh has it look whatever the time (modern M-63).
+func (c *Catalog) list(ctx context.Context, s *state, fresh bool) (*List, error) {
+	asked := c.now()
+	serves := func(o *outcome) bool { return o != nil && !fresh && asked.Before(o.until) }
+	if o := s.last.Load(); serves(o) {
+		return o.list, o.err
+	}
+	if err := s.turn.take(ctx); err != nil {
+		return nil, err
+	}
+	defer s.turn.give()
+	// Whoever had the turn before may have looked since we asked.
+	if o := s.last.Load(); serves(o) || o != nil && o.began.After(asked) {
+		return o.list, o.err
+	}
+	return c.renew(ctx, s, request{within: c.bounds(c.p.Discovery.SubPath)[s.kind]})
+}
+
+// A request says how to check a kind.
+type request struct {
+	within string // a subtree of the content directory, "" for all of it
+	force  bool   // the refresh command: whatever the mode, and what cannot be kept is a failure
+}
+
+// renew checks a kind and remembers the outcome, under the state's turn.
+func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error) {
+	began := c.now()
+	list, err := c.check(ctx, s, r)
+	var failure *Failure
+	if err != nil && !errors.As(err, &failure) {
+		return nil, err // given up, not failed
+	}
+	o := &outcome{list: list, err: err, began: began, until: c.now().Add(s.kind.ttl(&c.p.Discovery)), base: s.base}
+	s.last.Store(o)
+	return list, err
+}
+
+func (c *Catalog) log(level mcp.Level, logger, text string) {
+	if c.o.Log != nil {
+		c.o.Log(level, logger, text)
+	}
+}
+
+// A turn is a lock that one can stop waiting for.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
+func (t turn) take(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (t turn) give() { <-t }
+
+func randomTag() string {
+	var b [6]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,121 @@
+package registry
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/project"
+)
+
+// changed returns the keys of the kinds that have changed.
+func (b *bed) changed(p Poll) string {
+	b.t.Helper()
+	var keys []string
+	for _, k := range b.Changes(b.t.Context(), p) {
+		keys = append(keys, k.Key)
+	}
+	return strings.Join(keys, " ")
+}
+
+// registry R-115, protocol P-1901, P-1902.
+func TestChanges(t *testing.T) {
+	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
+	want(t, b.changed(Poll{}), "tools") // no file: all is new
+	want(t, b.changed(Poll{}), "")
+	b.reopen(nil, Options{})
+	want(t, b.changed(Poll{}), "") // as an earlier process left it
+	b.put(files{"tools/b/tool.sh": ""})
+	b.advance(500 * time.Millisecond)
+	want(t, b.changed(Poll{}), "") // at most once a second (R-116)
+	b.advance(time.Second)
+	want(t, b.changed(Poll{}), "") // and in the TTL not at all (R-112)
+	b.advance(5 * time.Second)
+	want(t, b.changed(Poll{}), "tools")
+	want(t, b.changed(Poll{}), "")
+
+	// There and back between two looks is no change; two changes are one.
+	b.put(files{"tools/c/tool.sh": ""})
+	b.remove("tools/c")
+	b.advance(time.Minute)
+	want(t, b.changed(Poll{}), "")
+	b.put(files{"tools/c/tool.sh": "", "tools/d/tool.sh": ""})
+	b.advance(time.Minute)
+	want(t, b.changed(Poll{}), "tools")
+
+	// One that a request has seen first is reported all the same (P-1904).
+	b.remove("tools/d")
+	b.advance(time.Minute)
+	want(t, b.names(), "a b c")
+	want(t, b.changed(Poll{}), "tools")
+
+	// Touching is no change (R-23).
+	b.put(files{"tools/a/tool.sh": "#"})
+	b.advance(time.Minute)
+	want(t, b.changed(Poll{}), "")
+}
+
+// registry R-112: 0 checks each time, but a poll only once a second.
+func TestTTL(t *testing.T) {
+	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
+	want(t, b.changed(Poll{}), "tools")
+	b.put(files{"tools/b/tool.sh": ""})
+	want(t, b.changed(Poll{}), "")
+	want(t, b.names(), "a b")
+	b = newBed(t, project.Env{"MCP_TOOLS_TTL": "60"}, files{"tools/a/tool.sh": ""})
+	want(t, b.names(), "a")
+	b.put(files{"tools/b/tool.sh": ""})
+	b.advance(59 * time.Second)
+	want(t, b.names(), "a")
+	b.advance(2 * time.Second)
+	want(t, b.names(), "a b")
+	// The first access of a process always looks.
+	b.put(files{"tools/c/tool.sh": ""})
+	b.reopen(project.Env{"MCP_TOOLS_TTL": "60"}, Options{})
+	want(t, b.names(), "a b c")
+}
+
+// modern M-63: at once after a call.
+func TestFreshChanges(t *testing.T) {
+	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "60"}, files{"tools/a/tool.sh": ""})
+	want(t, b.changed(Poll{Fresh: true}), "tools")
+	b.put(files{"tools/b/tool.sh": ""})
+	want(t, b.changed(Poll{Fresh: true}), "tools")
+	want(t, b.changed(Poll{Fresh: true}), "")
+}
+
+// registry R-114, R-117: no change while there is no list; one after, if it
+// is another.
+func TestChangesAcrossFailure(t *testing.T) {
+	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
+	want(t, b.changed(Poll{Fresh: true}), "tools")
+	b.put(files{"server.d/register.json": "["})
+	want(t, b.changed(Poll{Fresh: true}), "")
+	b.remove("server.d/register.json")
+	want(t, b.changed(Poll{Fresh: true}), "")
+	b.put(files{"server.d/register.json": "["})
+	want(t, b.changed(Poll{Fresh: true}), "")
+	b.put(files{"server.d/register.json": `{"version":1,"tools":[]}`}) // whatever the source
+	want(t, b.changed(Poll{Fresh: true}), "tools")
+}
+
+// One look at a time, and who waited for it uses what it found.
+func TestManyAskers(t *testing.T) {
+	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
+	b.reopen(project.Env{"MCP_TOOLS_TTL": "0"}, Options{Now: time.Now})
+	first := b.tools()
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			if list, err := b.List(t.Context(), Tools); err != nil || list != first {
+				t.Error(list, err)
+			}
+		})
+		all.Go(func() { b.Changes(t.Context(), Poll{}) })
+		all.Go(func() { b.Changes(t.Context(), Poll{Fresh: true}) })
+		all.Go(func() { b.Refresh(t.Context(), RefreshOptions{}) })
+		all.Go(func() { first.Find("a") })
+	}
+	all.Wait()
+}

@@ -1,0 +1,128 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"mcp-bash/pkg/rawjson"
+)
+
+// formatVersion is the layout of the file, schemaVersion that of the items
+// (registry R-12).
+const (
+	formatVersion = "1"
+	schemaVersion = "1"
+)
+
+// writeEnvelope returns a registry file (R-12, R-13), nil when it would be
+// longer than limit bytes.
+func writeEnvelope(items []json.RawMessage, hash string, generated time.Time, limit int) []byte {
+	size := 1024
+	for _, item := range items {
+		size += 2 * len(item)
+	}
+	dst := append(make([]byte, 0, min(size, limit)), "{\n  \"format_version\": "+formatVersion+",\n  \"version\": "+schemaVersion+",\n  \"generatedAt\": \""...)
+	dst = generated.UTC().AppendFormat(dst, "2006-01-02T15:04:05Z")
+	dst = append(dst, "\",\n  \"items\": ["...)
+	for part := range parts(items, appendIndented) {
+		if dst = append(dst, part...); len(dst) > limit {
+			return nil
+		}
+	}
+	if len(items) > 0 {
+		dst = append(dst, "\n  "...)
+	}
+	dst = append(dst, "],\n  \"hash\": "...)
+	dst = rawjson.AppendString(dst, hash)
+	dst = append(dst, ",\n  \"total\": "...)
+	dst = strconv.AppendInt(dst, int64(len(items)), 10)
+	dst = append(dst, "\n}\n"...)
+	if len(dst) > limit {
+		return nil
+	}
+	return dst
+}
+
+func appendIndented(dst []byte, i int, item json.RawMessage) []byte {
+	if i > 0 {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, "\n    "...)
+	return rawjson.AppendIndent(dst, item, 2)
+}
+
+// An envelope is what a valid registry file holds.
+type envelope struct {
+	hash  string
+	items []json.RawMessage // as written
+}
+
+// parseEnvelope reads a registry file, whoever wrote it. The error says what
+// makes it invalid (R-14).
+func parseEnvelope(text []byte) (*envelope, error) {
+	doc, err := checkJSON(text, envelopeNesting)
+	if err != nil {
+		return nil, err
+	}
+	if rawjson.KindOf(doc) != rawjson.Object {
+		return nil, errNoObject
+	}
+	if string(rawjson.Get(doc, "format_version")) != formatVersion {
+		return nil, errors.New("format_version is not " + formatVersion)
+	}
+	items := rawjson.Get(doc, "items")
+	if rawjson.KindOf(items) != rawjson.Array {
+		return nil, errors.New("items is not an array")
+	}
+	e := &envelope{hash: rawjson.TextOf(doc, "hash")}
+	if e.hash == "" {
+		return nil, errors.New("missing hash")
+	}
+	for item := range rawjson.Elements(items) {
+		if rawjson.KindOf(item) != rawjson.Object {
+			return nil, errors.New("an item is not an object")
+		}
+		e.items = append(e.items, item)
+	}
+	return e, nil
+}
+
+// compact returns the items without white space, in one piece of memory.
+func (e *envelope) compact() []json.RawMessage {
+	size := 0
+	for _, item := range e.items {
+		size += len(item)
+	}
+	arena := make([]byte, 0, size)
+	list := make([]json.RawMessage, len(e.items))
+	for i, item := range e.items {
+		start := len(arena)
+		arena = rawjson.AppendCompact(arena, item)
+		list[i] = arena[start:len(arena):len(arena)]
+	}
+	return list
+}
+
+// list makes a list of a registry file as it is (R-131).
+func (e *envelope) list(kind *Kind) *List {
+	l := &List{Kind: kind, Hash: e.hash, Items: make([]Item, len(e.items))}
+	for i, item := range e.compact() {
+		l.Items[i] = Item{Name: rawjson.TextOf(item, "name"), JSON: item}
+	}
+	return l
+}
+
+// found returns the items of a registry file as if they had just been found.
+func (e *envelope) found() []found {
+	list := make([]found, len(e.items))
+	for i, item := range e.compact() {
+		f := found{Item: Item{Name: rawjson.TextOf(item, "name"), JSON: item}, path: rawjson.TextOf(item, "path")}
+		if f.id = rawjson.TextOf(item, "id"); f.id == "" {
+			f.id = f.Name
+		}
+		list[i] = f
+	}
+	return list
+}

@@ -1,0 +1,151 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+)
+
+// A source is one object that the fields of an item are taken from: a metadata
+// file, an inline header, or an entry of a handwritten list.
+type source struct {
+	where   string // in messages: "tools/x/tool.meta.json"
+	members []member
+}
+
+type member struct{ name, value json.RawMessage } // the name as written, quoted
+
+func newSource(where string, object json.RawMessage) source {
+	s := source{where: where, members: make([]member, 0, 8)}
+	rawjson.Each(object, func(name, value json.RawMessage) {
+		s.members = append(s.members, member{name, value})
+	})
+	return s
+}
+
+// get returns a member's value, nil when there is none or it is null.
+func (s *source) get(name string) json.RawMessage {
+	if v := s.last(name); !rawjson.Absent(v) {
+		return v
+	}
+	return nil
+}
+
+// last returns the value of a member, the last one where it is repeated.
+func (s *source) last(name string) json.RawMessage {
+	for i := len(s.members) - 1; i >= 0; i-- {
+		if m := &s.members[i]; nameIs(m.name, name) {
+			return m.value
+		}
+	}
+	return nil
+}
+
+// nameIs compares a quoted name; one written with escapes is unusual enough
+// to be decoded.
+func nameIs(quoted json.RawMessage, name string) bool {
+	if len(quoted) == len(name)+2 {
+		return string(quoted[1:len(quoted)-1]) == name
+	}
+	if len(quoted) < len(name)+2 || bytes.IndexByte(quoted, '\\') < 0 {
+		return false
+	}
+	text, _ := rawjson.Text(quoted)
+	return text == name
+}
+
+// fields are the sources of one item, the most important first. Each field is
+// taken from the first source that has it, and has it in the right form; in a
+// wrong one it counts as absent, with a warning (registry R-35).
+type fields struct {
+	sources []source
+	place   place
+}
+
+// pick returns a field for which ok accepts the value, nil when there is none;
+// must says what ok wants.
+func (f *fields) pick(name, must string, ok func(json.RawMessage) bool) json.RawMessage {
+	for i := range f.sources {
+		if v := f.sources[i].get(name); v != nil {
+			if ok(v) {
+				return v
+			}
+			f.complain(&f.sources[i], name, must)
+		}
+	}
+	return nil
+}
+
+func (f *fields) complain(s *source, name, must string) {
+	f.place.say(mcp.Warning, fmt.Sprintf("%s: %q must be %s; ignored", s.where, name, must))
+}
+
+var kindNames = map[rawjson.Kind]string{
+	rawjson.Bool: "true or false", rawjson.String: "a string", rawjson.Array: "an array", rawjson.Object: "an object",
+}
+
+// ofKind returns a field of a kind of value.
+func (f *fields) ofKind(name string, kind rawjson.Kind) json.RawMessage {
+	return f.pick(name, kindNames[kind], func(v json.RawMessage) bool { return rawjson.KindOf(v) == kind })
+}
+
+// text returns a string field.
+func (f *fields) text(name string) (text string, given bool) {
+	return rawjson.Text(f.ofKind(name, rawjson.String))
+}
+
+// seconds returns a field that is a positive integer, or a string of digits
+// as a number; nil when there is none.
+func (f *fields) seconds(name string) json.RawMessage {
+	v := f.pick(name, "a positive integer", func(v json.RawMessage) bool { return positive(v) > 0 })
+	if v == nil {
+		return nil
+	}
+	return rawjson.Int(positive(v))
+}
+
+// positive returns 0 for what is not a positive integer.
+func positive(v json.RawMessage) int {
+	digits := string(v)
+	if text, ok := rawjson.Text(v); ok {
+		digits = text
+	}
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || n > math.MaxInt32 {
+		return 0
+	}
+	return int(n)
+}
+
+// isStrings reports whether a value is an array of strings.
+func isStrings(v json.RawMessage) bool {
+	if rawjson.KindOf(v) != rawjson.Array {
+		return false
+	}
+	for e := range rawjson.Elements(v) {
+		if rawjson.KindOf(e) != rawjson.String {
+			return false
+		}
+	}
+	return true
+}
+
+// putExtras adds the members of the first source that are not known, once
+// each, in its order.
+func (f *fields) putExtras(b *rawjson.Builder, known []string) {
+	var added []string
+	for _, m := range f.sources[0].members {
+		name, _ := rawjson.Text(m.name)
+		if slices.Contains(known, name) || slices.Contains(added, name) {
+			continue
+		}
+		added = append(added, name)
+		b.Name(name).Raw(rawjson.Normal(f.sources[0].last(name)))
+	}
+}

@@ -1,0 +1,56 @@
+package registry
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+)
+
+// bounds returns the subtree of each content directory that a filter confines
+// a scan to, as a relative path (registry R-161). A kind that is missing is
+// scanned whole.
+func (c *Catalog) bounds(filter string) map[*Kind]string {
+	if filter == "" {
+		return nil
+	}
+	dir := filter
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(c.p.Root, dir)
+	}
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		candidates := []string{filepath.Clean(dir)}
+		if physical, err := project.Physical(dir); err == nil {
+			candidates = append(candidates, physical) // as the project's root is
+		}
+		for _, dir := range candidates {
+			if bounds, ok := c.boundsAt(dir); ok {
+				return bounds
+			}
+		}
+	}
+	c.journal.state("filter", registryLogger, []message{
+		{mcp.Warning, fmt.Sprintf("registry filter '%s' matches no content directory; ignoring", filter)},
+	})
+	return nil
+}
+
+func (c *Catalog) boundsAt(dir string) (bounds map[*Kind]string, ok bool) {
+	bounds = make(map[*Kind]string)
+	for _, content := range []string{c.p.Tools, c.p.Resources, c.p.Prompts, c.p.UI} {
+		below, found := strings.CutPrefix(dir+string(filepath.Separator), content+string(filepath.Separator))
+		if !found {
+			continue
+		}
+		ok = true
+		for _, s := range c.states {
+			if s.kind.dir(c.p) == content {
+				bounds[s.kind] = strings.TrimSuffix(filepath.ToSlash(below), "/")
+			}
+		}
+	}
+	return bounds, ok
+}

@@ -1,0 +1,44 @@
+package registry
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"mcp-bash/pkg/rawjson"
+)
+
+// hashOf is the SHA-256 of the canonical form of a registry's items (registry
+// A derived URI, which depends on where the project lies, does not
+// count.
+func hashOf(items []json.RawMessage) string {
+	h := sha256.New()
+	h.Write([]byte{'['})
+	for part := range parts(items, appendCanonical) {
+		h.Write(part)
+	}
+	h.Write([]byte{']'})
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func appendCanonical(dst []byte, i int, item json.RawMessage) []byte {
+	if i > 0 {
+		dst = append(dst, ',')
+	}
+	return rawjson.AppendCanonical(dst, portable(item))
+}
+
+// portable is an item without a derived URI.
+func portable(item json.RawMessage) json.RawMessage {
+	if !rawjson.True(rawjson.Get(item, "uriAuto")) {
+		return item
+	}
+	var b rawjson.Builder
+	b.Object()
+	for _, m := range rawjson.Members(item) {
+		if m.Name != "uri" {
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	return b.End().Bytes()
+}

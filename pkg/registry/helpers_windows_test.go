@@ -1,0 +1,5 @@
+package registry
+
+import "errors"
+
+func makeFIFO(string) error { return errors.ErrUnsupported }

@@ -1,0 +1,48 @@
+# shellcheck shell=bash
+# What server.d/register.sh may call (registry R-154). Calls are written down,
+# three texts each, every one ended by a NUL, and judged when it has ended.
+# Runs in Bash 3.2. $1 is the script, $2 the file to write to.
+
+__mcp_registry_script=$1 __mcp_registry_calls=$2
+set --
+
+__mcp_registry_call() {
+  printf '%s\0' "$1" "$2" "$3" >>"$__mcp_registry_calls"
+  return 0
+}
+
+mcp_tools_manual_begin() { __mcp_registry_call begin tools ''; }
+mcp_tools_register_manual() { __mcp_registry_call register tools "${1-}"; }
+mcp_tools_manual_finalize() { __mcp_registry_call finalize tools ''; }
+mcp_tools_manual_abort() { __mcp_registry_call abort tools ''; }
+mcp_register_tool() { __mcp_registry_call register tools "${1-}"; }
+
+mcp_resources_manual_begin() { __mcp_registry_call begin resources ''; }
+mcp_resources_register_manual() { __mcp_registry_call register resources "${1-}"; }
+mcp_resources_manual_finalize() { __mcp_registry_call finalize resources ''; }
+mcp_resources_manual_abort() { __mcp_registry_call abort resources ''; }
+mcp_register_resource() { __mcp_registry_call register resources "${1-}"; }
+
+mcp_resources_templates_manual_begin() { __mcp_registry_call begin resourceTemplates ''; }
+mcp_resources_templates_register_manual() { __mcp_registry_call register resourceTemplates "${1-}"; }
+mcp_resources_templates_manual_finalize() { __mcp_registry_call finalize resourceTemplates ''; }
+mcp_resources_templates_manual_abort() { __mcp_registry_call abort resourceTemplates ''; }
+
+mcp_prompts_manual_begin() { __mcp_registry_call begin prompts ''; }
+mcp_prompts_register_manual() { __mcp_registry_call register prompts "${1-}"; }
+mcp_prompts_manual_finalize() { __mcp_registry_call finalize prompts ''; }
+mcp_prompts_manual_abort() { __mcp_registry_call abort prompts ''; }
+mcp_register_prompt() { __mcp_registry_call register prompts "${1-}"; }
+
+mcp_completion_manual_begin() { __mcp_registry_call begin completions ''; }
+mcp_completion_register_manual() { __mcp_registry_call register completions "${1-}"; }
+mcp_completion_manual_finalize() { __mcp_registry_call finalize completions ''; }
+mcp_completion_manual_abort() { __mcp_registry_call abort completions ''; }
+
+mcp_logging_debug() { __mcp_registry_call debug "${1-}" "${2-}"; }
+mcp_logging_info() { __mcp_registry_call info "${1-}" "${2-}"; }
+mcp_logging_warning() { __mcp_registry_call warning "${1-}" "${2-}"; }
+mcp_logging_error() { __mcp_registry_call error "${1-}" "${2-}"; }
+
+# shellcheck disable=SC1090
+source "$__mcp_registry_script"

@@ -1,0 +1,36 @@
+package registry
+
+import (
+	"sync"
+
+	"mcp-bash/pkg/mcp"
+)
+
+// A journal logs what there is to say of a state of things, once as long as
+// the state lasts, not each time somebody looks (registry R-117).
+type journal struct {
+	log  mcp.LogFunc
+	mu   sync.Mutex
+	said map[string]map[message]bool // by topic
+}
+
+// state says what holds now of a topic.
+func (j *journal) state(topic, logger string, now []message) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	before := j.said[topic]
+	if len(now) == 0 && before == nil {
+		return
+	}
+	said := make(map[message]bool, len(now))
+	for _, m := range now {
+		if !before[m] && !said[m] {
+			j.log(m.level, logger, m.text)
+		}
+		said[m] = true
+	}
+	if j.said == nil {
+		j.said = make(map[string]map[message]bool)
+	}
+	j.said[topic] = said
+}

@@ -1,0 +1,67 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"mcp-bash/pkg/rawjson"
+)
+
+// maxNesting is how deeply authors may nest arrays and objects. The layout of
+// registry files makes a text longer by two bytes a level and line, so that
+// without a bound a small file could become one of gigabytes. What is read
+// from a registry file stands some levels deeper there.
+const (
+	maxNesting      = 100
+	envelopeNesting = maxNesting + 10
+)
+
+var errNesting = fmt.Errorf("nested more than %d levels deep", maxNesting)
+
+// checkJSON returns the one JSON value a text of the project consists of. The
+// error says where in the text it stands.
+func checkJSON(text []byte, nesting int) (json.RawMessage, error) {
+	value, err := rawjson.Check(text)
+	var syntax *rawjson.SyntaxError
+	if errors.As(err, &syntax) {
+		line, column := syntax.Position(text)
+		return nil, fmt.Errorf("line %d, column %d: %s", line, column, syntax.Reason)
+	}
+	if err == nil && nestingOf(value) > nesting {
+		err = errNesting
+	}
+	return value, err
+}
+
+// parseObject returns the one JSON object a text of the project consists of.
+func parseObject(text []byte) (json.RawMessage, error) {
+	object, err := checkJSON(text, maxNesting)
+	if err == nil && rawjson.KindOf(object) != rawjson.Object {
+		err = errNoObject
+	}
+	return object, err
+}
+
+var errNoObject = errors.New("not a JSON object")
+
+// nestingOf returns how deeply a valid text is nested.
+func nestingOf(text []byte) int {
+	depth, deepest := 0, 0
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
+}

@@ -1,0 +1,68 @@
+package registry
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// A kind is its descriptor: two made up for this test go through everything
+// that tools go through.
+func TestKindsAreDescriptors(t *testing.T) {
+	entry := func(s *subject) (found, bool) {
+		name, _ := s.text("name")
+		return found{Item{name, rawjson.Quote(name)}, name, s.path}, s.checkName(name)
+	}
+	texts := &Kind{
+		Key: "prompts", File: "prompts.json", Logger: "mcp.prompts", Noun: "Prompt", Name: "Prompts registry", code: mcp.CodeInternal,
+		message: "Unable to load prompts registry", faults: mcp.Err,
+		dir:   func(p *project.Project) string { return p.Prompts },
+		ttl:   func(d *project.Discovery) time.Duration { return d.PromptsTTL },
+		entry: entry,
+		examine: func(l *look) {
+			for name := range l.files {
+				l.add(found{Item{name, []byte(`{"name":"` + name + `"}`)}, name, l.subject(name, nil).path})
+			}
+		},
+	}
+	listed := *texts
+	listed.Key, listed.File, listed.examine = "completions", "completions.json", nil
+	kinds := Kinds
+	t.Cleanup(func() { Kinds = kinds })
+	Kinds = []*Kind{Tools, texts, &listed}
+
+	b := newBed(t, nil, files{"tools/a/tool.sh": "", "prompts/x": "", "prompts/y/x": "", "server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"p"}]}`})
+	want(t, string(b.refresh("").AppendJSON(nil)), `{
+  "tools": {"status":"ok","count":1,"error":null},
+  "prompts": {"status":"ok","count":1,"error":null},
+  "completions": {"status":"ok","count":1,"error":null},
+  "notificationsSent": false,
+  "mode": "full"
+}`)
+	b.wantLog("warning mcp.prompts: Duplicate prompt name 'x' in prompts/y/x; keeping prompts/x")
+	want(t, b.changed(Poll{}), "tools prompts completions")
+	b.put(files{"prompts/z": "", "server.d/register.json": `{"version":1,"completions":[]}`})
+	b.advance(time.Minute)
+	want(t, b.changed(Poll{}), "prompts completions")
+	b.put(files{"server.d/register.json": "["})
+	b.advance(time.Minute)
+	_, err := b.List(t.Context(), texts)
+	want(t, string(texts.Unavailable(err).AppendJSON(nil)),
+		`{"code":-32603,"message":"Unable to load prompts registry","data":{"reason":"Declarative register.json parsing/validation failed: line 1, column 2: unexpected end"}}`)
+	b.changed(Poll{})
+	if log := strings.Join(b.log(), "\n"); strings.Count(log, "Declarative") != 3 || strings.Count(log, "warning mcp.tools") != 1 {
+		t.Error(log) // under each kind's logger (R-145)
+	}
+}
+
+// What cannot be read at all is a failure, not an empty project.
+func TestContentUnreadable(t *testing.T) {
+	b := newBed(t, nil, nil)
+	long := "/" + strings.Repeat("x", 300)
+	b.reopen(project.Env{"MCPBASH_TOOLS_DIR": long}, Options{})
+	want(t, b.reason(), "Unable to read "+long+"/: file name too long")
+}

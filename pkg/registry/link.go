@@ -1,0 +1,126 @@
+package registry
+
+import (
+	"encoding/json"
+	"path"
+
+	"mcp-bash/pkg/rawjson"
+)
+
+// The directory beside a tool that holds its web page, and the files of which
+// one makes it a page (registry R-43).
+const uiDir = "ui"
+
+var uiFiles = []string{"index.html", "ui.meta.json"}
+
+var bothVisible = json.RawMessage(`["model","app"]`)
+
+// toolMeta returns a tool's _meta, with the link to the page beside it when it
+// has one and names no other; nil when there is nothing to say.
+func (s *subject) toolMeta() json.RawMessage {
+	meta := s.ofKind("_meta", rawjson.Object)
+	ui := rawjson.Get(meta, "ui")
+	flat := rawjson.Get(meta, "ui/resourceUri")
+	hasFlat := flat != nil
+	link, visibility := rawjson.Get(ui, "resourceUri"), rawjson.Get(ui, "visibility")
+	if isEmptyText(link) && !isEmptyText(flat) {
+		link = flat
+	} else if isEmptyText(link) {
+		uri := s.pageURI()
+		if uri == "" && !hasFlat {
+			return meta
+		}
+		if link = nil; uri != "" {
+			link = rawjson.Quote(uri)
+			if rawjson.Absent(visibility) {
+				visibility = bothVisible
+			}
+		}
+	} else if !hasFlat {
+		return meta
+	}
+	return relinked(meta, link, visibility)
+}
+
+// relinked writes _meta anew with another link; without the flat form of it.
+func relinked(meta, link, visibility json.RawMessage) json.RawMessage {
+	var b rawjson.Builder
+	b.Object()
+	done := link == nil
+	for _, m := range rawjson.Members(meta) {
+		switch {
+		case m.Name == "ui/resourceUri":
+		case m.Name == "ui" && link != nil:
+			done = true
+			b.Name("ui").Raw(linkedUI(m.Value, link, visibility))
+		default:
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	if !done {
+		b.Name("ui").Raw(linkedUI(nil, link, visibility))
+	}
+	return b.End().Bytes()
+}
+
+func linkedUI(ui, link, visibility json.RawMessage) json.RawMessage {
+	var b rawjson.Builder
+	b.Object()
+	linked, seen := false, visibility == nil
+	for _, m := range rawjson.Members(ui) {
+		switch m.Name {
+		case "resourceUri":
+			m.Value, linked = link, true
+		case "visibility":
+			m.Value, seen = visibility, true
+		}
+		b.Name(m.Name).Raw(m.Value)
+	}
+	if !linked {
+		b.Name("resourceUri").Raw(link)
+	}
+	if !seen {
+		b.Name("visibility").Raw(visibility)
+	}
+	return b.End().Bytes()
+}
+
+// isEmptyText: nothing, or a value that names nothing.
+func isEmptyText(v json.RawMessage) bool {
+	text, isText := rawjson.Text(v)
+	return !isText || text == ""
+}
+
+// pageURI is the URI of the page in the directory beside the tool, "" when
+// there is none.
+func (s *subject) pageURI() string {
+	dir := path.Dir(s.path)
+	if dir == "." {
+		return ""
+	}
+	for _, name := range uiFiles {
+		if s.isFile(uiDir, name) {
+			return uiURI(s.p.Meta.Name, path.Base(dir))
+		}
+	}
+	return ""
+}
+
+// uiURI names a page of this server (resources UI-5).
+func uiURI(server, name string) string {
+	return "ui://" + percentEncode(server) + "/" + percentEncode(name)
+}
+
+func percentEncode(s string) string {
+	const hex = "0123456789ABCDEF"
+	var out []byte
+	for _, c := range []byte(s) {
+		switch {
+		case isLetter(c), isDigit(c), c == '.', c == '_', c == '~', c == '-':
+			out = append(out, c)
+		default:
+			out = append(out, '%', hex[c>>4], hex[c&15])
+		}
+	}
+	return string(out)
+}

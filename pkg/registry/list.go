@@ -1,0 +1,43 @@
+package registry
+
+import (
+	"encoding/json"
+	"sync"
+)
+
+// A List is what a project offers of one kind. It is never changed, and as
+// long as the content stays the same a [Catalog] hands out the same one, so
+// what is made from it can be kept by its address.
+type List struct {
+	Kind  *Kind
+	Items []Item // in the order of registry R-39, or of register.json
+	Hash  string // registry R-21
+
+	once   sync.Once
+	byName map[string]int32
+}
+
+// Find returns the item of a name, the first where there are several (tools
+// T-10).
+func (l *List) Find(name string) (item Item, ok bool) {
+	l.once.Do(func() {
+		l.byName = make(map[string]int32, len(l.Items))
+		for i := len(l.Items) - 1; i >= 0; i-- {
+			l.byName[l.Items[i].Name] = int32(i)
+		}
+	})
+	at, ok := l.byName[name]
+	if !ok || name == "" {
+		return Item{}, false
+	}
+	return l.Items[at], true
+}
+
+// texts returns the JSON of all items.
+func (l *List) texts() []json.RawMessage {
+	list := make([]json.RawMessage, len(l.Items))
+	for i := range l.Items {
+		list[i] = l.Items[i].JSON
+	}
+	return list
+}

@@ -1,0 +1,267 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+)
+
+// A look is one directory as the discovery of a kind sees it. Whatever it is
+// asked about is noted in the directory's record, so that a kind need not know
+// that its answer will be used again.
+type look struct {
+	p       *project.Project
+	kind    *Kind
+	content string // the content directory, absolute
+	label   string // the same for messages, relative to the project where it lies in it
+	stop    func(error)
+
+	dir   folder
+	depth int // levels below the content directory
+	rec   *record
+
+	metas   []metaFile // read in this directory
+	scratch []byte     // holds the files of this directory
+	arena   []byte     // holds the items of all directories
+	work    []byte     // an item is written here first
+	listing []byte
+}
+
+type metaFile struct {
+	name string
+	source
+	usable bool
+}
+
+const (
+	scratchSize = 16 << 10
+	arenaFirst  = 16 << 10
+	arenaNext   = 256 << 10
+	listingSize = 32 << 10
+)
+
+func newLook(s *scanner) *look {
+	return &look{p: s.p, kind: s.kind, content: s.content, label: s.label, stop: s.stop, listing: make([]byte, listingSize)}
+}
+
+// at turns to another directory.
+func (l *look) at(dir folder, depth int, rec *record) {
+	l.dir, l.depth, l.rec = dir, depth, rec
+	l.metas, l.scratch = l.metas[:0], l.scratch[:0]
+}
+
+// files yields the names of the files that are no metadata files.
+func (l *look) files(yield func(name string) bool) {
+	for _, e := range l.rec.entries {
+		if !e.isDir && oddity(e.name) == "" && !strings.HasSuffix(e.name, metaSuffix) && !yield(e.name) {
+			return
+		}
+	}
+}
+
+// hasFile reports whether there is a regular file of a name in the directory.
+func (l *look) hasFile(name string) bool { return l.has(entry{name, false}) }
+
+// hasDir reports whether there is a directory of a name in the directory.
+func (l *look) hasDir(name string) bool { return l.has(entry{name, true}) }
+
+func (l *look) has(e entry) bool {
+	at, found := slices.BinarySearchFunc(l.rec.entries, e.name, func(e entry, name string) int { return strings.Compare(e.name, name) })
+	return found && l.rec.entries[at] == e
+}
+
+// isFile reports whether there is a regular file of a name in a directory in
+// this one.
+func (l *look) isFile(dir, name string) bool {
+	if !l.hasDir(dir) {
+		return false
+	}
+	below := dir + "/" + name
+	s := l.dir.stamp(below)
+	l.noted(note{name: below, stamp: s})
+	return s.isFile()
+}
+
+// metadata returns what a file's metadata file says (registry R-33).
+func (l *look) metadata(file string) (s source, found bool) {
+	for _, name := range metaNames(file) {
+		if name != "" && l.hasFile(name) {
+			if m := l.metaFile(name); m.usable {
+				return m.source, true
+			}
+		}
+	}
+	return source{}, false
+}
+
+// metaFile reads a metadata file, once in a directory.
+func (l *look) metaFile(name string) metaFile {
+	for i := range l.metas {
+		if l.metas[i].name == name {
+			return l.metas[i]
+		}
+	}
+	m := metaFile{name: name}
+	text, err := l.read(name, metaMax)
+	if err == nil {
+		object, errJSON := parseMetadata(text)
+		if err = errJSON; err == nil {
+			m.source, m.usable = newSource(l.shown(name), object), true
+		}
+	}
+	if err != nil && !vanished(err) {
+		l.say(mcp.Warning, fmt.Sprintf("Malformed metadata %s: %s, using defaults", l.shown(name), err))
+	}
+	l.metas = append(l.metas, m)
+	return m
+}
+
+// read returns a file whole.
+func (l *look) read(name string, limit int) ([]byte, error) {
+	file, err := l.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.close()
+	if file.stamp.size > uint64(limit) {
+		return nil, fmt.Errorf("larger than %d bytes", limit)
+	}
+	buf := l.space(int(file.stamp.size))
+	n, err := file.read(buf)
+	if err != nil {
+		l.doubt()
+		return nil, plainError(err)
+	}
+	return l.use(buf[:n]), nil
+}
+
+// intro returns how a file begins, its mode, and its inline header if it has
+// one. The beginning stands only until another file is read.
+func (l *look) intro(name string) (head []byte, mode fs.FileMode, header json.RawMessage, err error) {
+	file, err := l.open(name)
+	if err != nil {
+		return nil, l.rec.notes[len(l.rec.notes)-1].stamp.mode, nil, err
+	}
+	defer file.close()
+	buf := l.space(headFirst)
+	n, err := file.read(buf)
+	head, whole := headOf(buf[:n])
+	if err == nil && !whole && n == headFirst {
+		buf = append(l.space(headMax)[:0], head...)[:headMax]
+		n, err = file.read(buf[headFirst:])
+		head, _ = headOf(buf[:headFirst+n])
+	}
+	if err != nil {
+		l.doubt()
+		return nil, file.stamp.mode, nil, plainError(err)
+	}
+	if header = parseHeader(head); header != nil {
+		l.use(head)
+	}
+	return head, file.stamp.mode, header, nil
+}
+
+// open opens a file and notes it. What cannot be opened is looked at again
+// each time: nothing tells when that changes.
+func (l *look) open(name string) (content, error) {
+	file, err := l.dir.openFile(name)
+	if err != nil {
+		if isShortage(err) {
+			l.stop(plainError(err))
+		}
+		l.doubt()
+		l.noted(note{name: name, stamp: l.dir.stamp(name)})
+		return content{}, plainError(err)
+	}
+	l.noted(note{name: name, stamp: file.stamp})
+	return file, nil
+}
+
+// space returns room for n bytes behind what is in use.
+func (l *look) space(n int) []byte {
+	if cap(l.scratch)-len(l.scratch) < n {
+		l.scratch = make([]byte, 0, max(n, scratchSize))
+	}
+	return l.scratch[len(l.scratch) : len(l.scratch)+n]
+}
+
+// use keeps text, which begins the space returned last.
+func (l *look) use(text []byte) []byte {
+	l.scratch = l.scratch[:len(l.scratch)+len(text)]
+	return text[:len(text):len(text)]
+}
+
+// keep copies an item's text to where it stays.
+func (l *look) keep(text []byte) []byte {
+	if cap(l.arena)-len(l.arena) < len(text) {
+		size := arenaNext
+		if l.arena == nil {
+			size = arenaFirst
+		}
+		l.arena = make([]byte, 0, max(len(text), size))
+	}
+	start := len(l.arena)
+	l.arena = append(l.arena, text...)
+	return l.arena[start:len(l.arena):len(l.arena)]
+}
+
+// say leaves a message, once in a directory.
+func (l *look) say(level mcp.Level, text string) {
+	if m := (message{level, text}); !slices.Contains(l.rec.said, m) {
+		l.rec.said = append(l.rec.said, m)
+	}
+}
+
+// shown names something in the directory for people (registry R-36).
+func (l *look) shown(name string) string { return path.Join(l.label, l.rec.path, name) }
+
+// subject prepares an item for a file of the directory.
+func (l *look) subject(file string, sources []source) *subject {
+	return &subject{
+		p: l.p, kind: l.kind, fields: fields{sources, l}, place: l, work: l.work,
+		path: path.Join(l.rec.path, file), shown: l.shown(file), iconDirs: []string{l.absolute()},
+	}
+}
+
+func (l *look) absolute() string { return filepath.Join(l.content, filepath.FromSlash(l.rec.path)) }
+
+func (l *look) noted(n note) { l.rec.notes = append(l.rec.notes, n) }
+
+func (l *look) doubt() { l.rec.unsure = true }
+
+// add takes an item that was made.
+func (l *look) add(f found) {
+	l.work = f.JSON[:0]
+	f.JSON = l.keep(f.JSON)
+	l.rec.found = append(l.rec.found, f)
+}
+
+// vanished: it was there a moment ago, as something else or not at all.
+func vanished(err error) bool { return gone(err) || errors.Is(err, errNotRegular) }
+
+// plainError is the reason alone, without the operation and the path.
+func plainError(err error) error {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno
+	}
+	return err
+}
+
+// labelOf names a content directory for people: relative to the project when
+// it lies in it.
+func labelOf(root, dir string) string {
+	if rel, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return filepath.ToSlash(dir)
+}

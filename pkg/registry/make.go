@@ -1,0 +1,133 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// inputs are what a list is made of: as long as they are the same things, so
+// is the list.
+type inputs struct {
+	scan     *scan
+	manual   *manualScan
+	declared *declarations
+}
+
+// pure: a list of these inputs is what the walk found and nothing else.
+func (in inputs) pure() bool {
+	return in.scan != nil && in.scan.within == "" && in.manual == nil && (in.declared == nil || len(in.declared.exclude) == 0)
+}
+
+// walk walks the content directory. The first time it starts from what an
+// earlier process left in the scan cache.
+func (c *Catalog) walk(ctx context.Context, s *state, within string) (*scan, error) {
+	if !s.started {
+		s.started = true
+		s.cached, s.saved = c.loadScan(s.kind)
+		s.scan = s.cached
+	}
+	if s.scan != nil {
+		s.scan.settle(&c.store)
+	}
+	walked, err := scanContent(ctx, c.p, s.kind, within, s.scan, c.now())
+	if err != nil {
+		return nil, fmt.Errorf("Unable to read %s/: %w", labelOf(c.p.Root, s.kind.dir(c.p)), plainError(err))
+	}
+	s.scan = walked
+	return walked, nil
+}
+
+// make makes the list, or returns the last one when nothing has changed.
+func (c *Catalog) make(ctx context.Context, s *state, r request, from origin) (*List, error) {
+	in := inputs{declared: from.declared}
+	if from.manual != nil {
+		if from.manual.fault != "" {
+			return nil, errors.New(from.manual.fault)
+		}
+		s.manual = scanManual(c.p, s.kind, from.manual, s.manual)
+		in.manual = s.manual
+	}
+	if from.discover {
+		walked, err := c.walk(ctx, s, r.within)
+		if err != nil {
+			return nil, err
+		}
+		in.scan = walked.content
+	}
+	partial := r.force && r.within != ""
+	if s.made != nil && in == s.inputs && !partial {
+		return s.made, nil
+	}
+	hash := ""
+	if s.cached != nil && in.scan == s.cached && in.pure() {
+		hash = s.saved.hash
+	}
+	list, said := c.assemble(s, r, in, hash)
+	if s.made != nil && s.made.Hash == list.Hash && slices.EqualFunc(s.made.Items, list.Items, sameItem) {
+		list = s.made
+	}
+	s.inputs, s.made, s.said = in, list, said
+	return list, nil
+}
+
+// assemble makes a list, and says what there is to say about it. hash is that
+// of its items when it is known.
+func (c *Catalog) assemble(s *state, r request, in inputs, hash string) (list *List, said []message) {
+	var items []found
+	say := func(m message) { said = append(said, m) }
+	label := labelOf(c.p.Root, s.kind.dir(c.p))
+	if in.scan != nil {
+		for i := range in.scan.records {
+			said = append(said, in.scan.records[i].said...)
+		}
+		items = in.scan.found()
+		if r.force && r.within != "" {
+			items = append(items, c.outside(s, r.within, items)...)
+		}
+	}
+	switch {
+	case in.manual == nil:
+		items = s.kind.distinct(items, label, say)
+	case in.scan == nil:
+		said = append(said, in.manual.said...)
+		items = slices.Clone(in.manual.found)
+	default:
+		said = append(said, in.manual.said...)
+		items = s.kind.distinct(overlay(items, in.manual.found), label, say)
+	}
+	items = without(items, in.declared.excluded(s.kind))
+	list = &List{Kind: s.kind, Items: make([]Item, len(items)), Hash: hash}
+	for i := range items {
+		list.Items[i] = items[i].Item
+	}
+	if hash == "" {
+		list.Hash = hashOf(list.texts())
+	}
+	return list, said
+}
+
+func sameItem(a, b Item) bool { return a.Name == b.Name && string(a.JSON) == string(b.JSON) }
+
+// outside returns the items of the valid file on disk that a refresh of a
+// subtree leaves alone.
+func (c *Catalog) outside(s *state, within string, inside []found) []found {
+	file, err := c.store.read(s.kind)
+	if err != nil {
+		return nil
+	}
+	names := make(map[string]bool, len(inside))
+	for _, f := range inside {
+		names[f.Name] = true
+	}
+	var kept []found
+	for _, f := range file.found() {
+		below := f.path == within || strings.HasPrefix(f.path, within+"/")
+		if !below && (f.path != "" || !names[f.Name]) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}

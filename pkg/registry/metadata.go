@@ -1,0 +1,46 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+const (
+	metaSuffix = ".meta.json"
+	metaMax    = 1 << 20
+)
+
+var utf8BOM = []byte("\xEF\xBB\xBF")
+
+// metaNames are the names of a file's metadata file, the first that exists
+// counts (registry R-33).
+func metaNames(file string) [2]string {
+	names := [2]string{file + metaSuffix}
+	if base := stem(file); base != file {
+		names[1] = base + metaSuffix
+	}
+	return names
+}
+
+// stem is a file name without its last extension.
+func stem(file string) string {
+	if at := strings.LastIndexByte(file, '.'); at > 0 {
+		return file[:at]
+	}
+	return file
+}
+
+// parseMetadata returns the object a metadata file holds. As with the Bash
+// edition a byte order mark, and carriage returns wherever they stand, do no
+// harm.
+func parseMetadata(text []byte) (json.RawMessage, error) {
+	text = bytes.TrimPrefix(text, utf8BOM)
+	object, err := parseObject(text)
+	if err != nil && bytes.IndexByte(text, '\r') >= 0 {
+		if clean, errClean := parseObject(bytes.ReplaceAll(text, []byte{'\r'}, nil)); errClean == nil {
+			return clean, nil
+		}
+	}
+	return object, err
+}

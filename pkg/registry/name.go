@@ -1,0 +1,46 @@
+package registry
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"mcp-bash/pkg/mcp"
+)
+
+const maxName = 128 // bytes
+
+// checkName says whether an item may be called so; if not, it says why and the
+// item is left out (registry R-37).
+func (s *subject) checkName(name string) bool {
+	fault := ""
+	switch {
+	case strings.TrimSpace(name) == "":
+		fault = "its name is empty"
+	case len(name) > maxName:
+		fault = fmt.Sprintf("its name is longer than %d bytes", maxName)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		fault = "its name contains control characters"
+	}
+	if fault != "" {
+		s.say(mcp.Err, fmt.Sprintf("Skipping %s %s: %s", strings.ToLower(s.kind.Noun), s.shown, fault))
+		return false
+	}
+	return true
+}
+
+const maxPlainName = 64
+
+// isPlainName reports whether every client takes a tool name.
+func isPlainName(name string) bool {
+	for _, c := range []byte(name) {
+		if !isLetter(c) && !isDigit(c) && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return name != "" && len(name) <= maxPlainName
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -1,0 +1,103 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+)
+
+// A record is what a scan keeps of one directory: what it found there, and
+// everything it looked at to find it. As long as that is unchanged, so is what
+// it would find (registry R-113).
+type record struct {
+	path    string  // relative to the content directory, "" for itself
+	entries []entry // all that lies in it
+	notes   []note  // all that was looked at more closely
+	said    []message
+	found   []found
+
+	unsure bool // something could not be read, or changed just now: look again
+	fresh  bool // made by this scan
+}
+
+// A note is one path that was looked at, and how it was then.
+type note struct {
+	name     string // below the directory; an absolute path elsewhere (icons)
+	physical string // of an absolute path: with links resolved
+	stamp    stamp
+}
+
+// A message waits to be logged.
+type message struct {
+	level mcp.Level
+	text  string
+}
+
+// A found is an item on its way to a list.
+type found struct {
+	Item
+	id   string // what it is registered as: its id, else its name
+	path string // of its content file, relative to the content directory; "" without one
+}
+
+// An Item is one entry of a [List].
+type Item struct {
+	Name string
+	JSON json.RawMessage // as stored, compact (registry R-45, tools T-68)
+}
+
+// holds reports whether a directory is as it was when the record was made.
+func (r *record) holds(dir folder, entries []entry) bool {
+	if r.unsure || !slices.Equal(r.entries, entries) {
+		return false
+	}
+	for i := range r.notes {
+		if !r.notes[i].holds(dir) {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *note) holds(dir folder) bool {
+	if filepath.IsAbs(n.name) {
+		return noteOf(n.name) == *n
+	}
+	return dir.stamp(n.name) == n.stamp
+}
+
+// noteOf looks at an absolute path. Links are followed, as those who read icon
+// files do, and remembered with where they lead.
+func noteOf(path string) note {
+	physical, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return note{name: path}
+	}
+	return note{path, physical, stampOfPath(physical)}
+}
+
+// settle decides whether a fresh record can be believed later on. start is
+// when the scan began, on the clock of the file system.
+func (r *record) settle(start time.Time) {
+	for i := range r.notes {
+		r.unsure = r.unsure || !r.notes[i].stamp.settled(start)
+	}
+}
+
+// equal reports whether two records of a directory say the same.
+func (r *record) equal(o *record) bool {
+	return r.unsure == o.unsure && slices.Equal(r.entries, o.entries) && slices.Equal(r.notes, o.notes) && r.sameContent(o)
+}
+
+// sameContent reports whether they found the same.
+func (r *record) sameContent(o *record) bool {
+	return r.path == o.path && slices.Equal(r.said, o.said) && slices.EqualFunc(r.found, o.found, sameFound)
+}
+
+func sameFound(a, b found) bool {
+	return a.Name == b.Name && a.id == b.id && a.path == b.path && bytes.Equal(a.JSON, b.JSON)
+}

@@ -1,0 +1,112 @@
+package registry
+
+import (
+	"context"
+	"errors"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/rawjson"
+)
+
+// RefreshOptions are the options of a refresh.
+type RefreshOptions struct {
+	// Filter confines the scan to a directory; "" leaves that to
+	// MCPBASH_REGISTRY_REFRESH_PATH.
+	Filter string
+}
+
+// A Report says what a refresh did (registry R-163).
+type Report struct {
+	Kinds   []KindReport // in the order of [Kinds]
+	Minimal bool         // nothing was done: minimal mode
+}
+
+// A KindReport is the part of a [Report] about one kind.
+type KindReport struct {
+	Kind  *Kind
+	Count int   // items now in the kind's file
+	Err   error // why it failed; nil: it did not
+}
+
+// Refresh rebuilds all kinds, whatever the time and the mode. A kind
+// that fails does not stop the others. The error is the context's.
+func (c *Catalog) Refresh(ctx context.Context, o RefreshOptions) (*Report, error) {
+	report := &Report{Minimal: c.p.Minimal}
+	filter := o.Filter
+	if filter == "" {
+		filter = c.p.Discovery.SubPath
+	}
+	bounds := map[*Kind]string(nil)
+	if !report.Minimal {
+		bounds = c.bounds(filter)
+	}
+	for _, s := range c.states {
+		k := KindReport{Kind: s.kind}
+		var list *List
+		if !report.Minimal {
+			if list, k.Err = c.refresh(ctx, s, bounds[s.kind]); ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+		}
+		if list != nil {
+			k.Count = len(list.Items)
+		} else if file, err := c.store.read(s.kind); err == nil {
+			k.Count = len(file.items)
+		}
+		report.Kinds = append(report.Kinds, k)
+	}
+	return report, nil
+}
+
+func (c *Catalog) refresh(ctx context.Context, s *state, within string) (*List, error) {
+	if err := s.turn.take(ctx); err != nil {
+		return nil, err
+	}
+	defer s.turn.give()
+	return c.renew(ctx, s, request{within: within, force: true})
+}
+
+// ExitCode is the exit code of the command.
+func (r *Report) ExitCode() int {
+	code := cli.ExitOK
+	for _, k := range r.Kinds {
+		var f *Failure
+		switch {
+		case errors.As(k.Err, &f) && f.Fatal:
+			return cli.ExitUsage
+		case k.Err != nil:
+			code = cli.ExitFailed
+		}
+	}
+	return code
+}
+
+// AppendJSON appends the report as the command prints it, without a
+// final newline.
+func (r *Report) AppendJSON(dst []byte) []byte {
+	dst = append(dst, "{\n"...)
+	for _, k := range r.Kinds {
+		b := rawjson.Over(appendKey(dst, k.Kind.Key))
+		switch {
+		case r.Minimal:
+			b.Object().Name("status").String("skipped").Name("count").Int(k.Count).Name("error").String("minimal mode")
+		case k.Err != nil:
+			b.Object().Name("status").String("failed").Name("count").Int(k.Count).Name("error").String(k.Err.Error())
+		default:
+			b.Object().Name("status").String("ok").Name("count").Int(k.Count).Name("error").Null()
+		}
+		dst = append(b.End().Bytes(), ",\n"...)
+	}
+	mode := "full"
+	if r.Minimal {
+		mode = "minimal"
+	}
+	dst = append(appendKey(dst, "notificationsSent"), "false,\n"...) // a command never notifies
+	return append(rawjson.AppendString(appendKey(dst, "mode"), mode), "\n}"...)
+}
+
+// appendKey begins a line of the layout that both commands print: one member
+// a line, its value on it.
+func appendKey(dst []byte, key string) []byte {
+	return append(rawjson.AppendString(append(dst, "  "...), key), ": "...)
+}

@@ -1,0 +1,144 @@
+package registry
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/project"
+)
+
+// registry R-161, cli Y-3: a filtered refresh renews one subtree and keeps the
+// rest.
+func TestFilter(t *testing.T) {
+	const whole, subtree = "default1 default[1] new new2 other2", "default1 default[1] new new2 other"
+	for _, tc := range []struct{ name, filter, want string }{
+		{"subtree", "tools/default[1]", subtree},
+		{"absolute", "ROOT/tools/default[1]", subtree},
+		{"trailing slash", "tools/default[1]/", subtree},
+		{"prefix of a name", "tools/default", whole},
+		{"all tools", "tools", whole},
+		{"another kind", "resources/x", whole},
+		{"the root", ".", whole},
+		{"outside", "/", whole},
+		{"missing", "tools/nowhere", whole},
+		{"a file", "tools/default1/tool.sh", whole},
+		{"hidden", "tools/.h", "default1 default[1] gone other"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBed(t, nil, files{
+				"tools/default[1]/tool.sh": "", "tools/default[1]/sub/gone.sh": "# mcp: {}", "tools/default1/tool.sh": "", "tools/other/tool.sh": "",
+				"resources/x/": "", "tools/.h/tool.sh": "",
+			})
+			want(t, namesOf(b.tools()), "default1 default[1] gone other")
+			b.put(files{"tools/default[1]/sub/new.sh": "# mcp: {}", "tools/default[1]/sub/new2.sh": "# mcp: {}", "tools/other2/tool.sh": ""})
+			b.remove("tools/default[1]/sub/gone.sh")
+			b.remove("tools/other")
+			b.reopen(nil, Options{})
+			b.refresh(strings.Replace(tc.filter, "ROOT", b.root, 1))
+			file, err := b.store.read(Tools)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want(t, namesOf(file.list(Tools)), tc.want)
+		})
+	}
+}
+
+// registry R-161: a filter that matches nothing is ignored aloud.
+func TestFilterIgnored(t *testing.T) {
+	b := newBed(t, nil, files{"tools/a/tool.sh": "", "prompts/p/": "", "ui/x/": ""})
+	for filter, said := range map[string]bool{"": false, "tools": false, "prompts/p": false, "ui": false, "resources": true, "nowhere": true, "tools/a/tool.sh": true, "/": true} {
+		b.reopen(nil, Options{})
+		b.refresh(filter)
+		if said {
+			b.wantLog(fmt.Sprintf("warning mcp.registry: registry filter '%s' matches no content directory; ignoring", filter))
+		} else {
+			b.wantLog()
+		}
+	}
+}
+
+// registry R-161: names met inside and outside, and items without path.
+func TestFilterMerges(t *testing.T) {
+	b := newBed(t, nil, files{
+		"tools/a/tool.sh": "", "tools/b/tool.sh": "",
+		".registry/tools.json": `{"format_version":1,"hash":"h","items":[
+			{"name":"a","path":"a/old.sh"},{"name":"c","path":"c/tool.sh","z":1.0},{"name":"d"},{"name":"ab","path":"ab/x.sh"}]}`,
+	})
+	b.refresh("tools/a")
+	want(t, b.names(), "a ab c d")
+	b.advance(time.Minute)
+	want(t, b.names(), "a b") // the next look is at everything
+	b.put(files{".registry/tools.json": `{"format_version":1,"hash":"h","items":[
+			{"name":"a"},{"name":"c","path":"c/tool.sh","z":1.0},{"name":"d"},{"name":"ab","path":"ab/x.sh"}]}`})
+	b.reopen(nil, Options{})
+	b.refresh("tools/a")
+	file, err := b.store.read(Tools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, namesOf(file.list(Tools)), "a ab c d")
+	want(t, string(file.list(Tools).Items[2].JSON), `{"name":"c","path":"c/tool.sh","z":1.0}`)
+}
+
+// registry R-161: in the server the variable bounds every scan, and the
+// registry is that subtree.
+func TestSubPath(t *testing.T) {
+	env := project.Env{"MCPBASH_REGISTRY_REFRESH_PATH": "tools/g", "MCP_TOOLS_TTL": "0"}
+	b := newBed(t, env, files{"tools/a/tool.sh": "", "tools/g/h/x.sh": "# mcp: {}", "tools/g/tool.sh": ""})
+	want(t, b.names(), "g x")
+	b.put(files{"tools/g/h/y.sh": "# mcp: {}", "tools/b/tool.sh": ""})
+	want(t, b.names(), "g x y")
+	b.reopen(nil, Options{})
+	want(t, b.names(), "a b g x y")
+	b.reopen(env, Options{})
+	b.remove("tools/g/h")
+	if r := b.refresh(""); r.Kinds[0].Count != 3 { // the command keeps the rest
+		t.Errorf("%s", r.AppendJSON(nil))
+	}
+}
+
+// registry R-163.
+func TestReports(t *testing.T) {
+	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "3600"}, files{"tools/a/tool.sh": ""})
+	want(t, string(b.refresh("").AppendJSON(nil)), `{
+  "tools": {"status":"ok","count":1,"error":null},
+  "notificationsSent": false,
+  "mode": "full"
+}`)
+	b.put(files{"tools/b/tool.sh": ""}) // whatever the TTL
+	if r := b.refresh(""); r.Kinds[0].Count != 2 || r.ExitCode() != 0 {
+		t.Errorf("%s", r.AppendJSON(nil))
+	}
+	b.reopen(project.Env{"MCPBASH_FORCE_MINIMAL": "true"}, Options{})
+	r := b.refresh("")
+	want(t, string(r.AppendJSON(nil)), `{
+  "tools": {"status":"skipped","count":2,"error":"minimal mode"},
+  "notificationsSent": false,
+  "mode": "minimal"
+}`)
+	if r.ExitCode() != 0 {
+		t.Error("exit code", r.ExitCode())
+	}
+}
+
+// registry R-164, R-14.
+func TestStatus(t *testing.T) {
+	b := newBed(t, nil, nil)
+	missing := `{"status":"missing","path":"` + b.root + `/.registry/tools.json","count":0,"hash":"","mtime":0}`
+	want(t, string(b.Status("jq").AppendJSON(nil)), "{\n  \"projectRoot\": \""+b.root+"\",\n  \"jsonTool\": \"jq\",\n  \"tools\": "+missing+"\n}")
+	if stampOfPath(b.path(".registry")).exists() {
+		t.Error("made .registry")
+	}
+	b.put(files{"we\"ird\n/tools.json": `{"format_version":1,"hash":"36f7","items":[{},{}],"total":77}`})
+	b.reopen(project.Env{"MCPBASH_REGISTRY_DIR": "we\"ird\n"}, Options{})
+	mtime := stampOfPath(b.path("we\"ird\n/tools.json")).mtime / int64(time.Second)
+	want(t, string(b.Status("none").AppendJSON(nil)), "{\n  \"projectRoot\": \""+b.root+"\",\n  \"jsonTool\": \"none\",\n  \"tools\": "+
+		fmt.Sprintf(`{"status":"present","path":"%s/we\"ird\n/tools.json","count":2,"hash":"36f7","mtime":%d}`, b.root, mtime)+"\n}")
+	b.put(files{"we\"ird\n/tools.json": `{`})
+	if s := b.Status("jq").Kinds[0]; s.Status != "invalid" || s.Mtime == 0 || s.Count != 0 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,0 +1,180 @@
+package registry
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// Declarations are what server.d/register.json says (registry section 14).
+type declarations struct {
+	kinds   map[string]*manual // the kinds it lists; the others are left to discovery
+	exclude []string           // ids and names of tools
+}
+
+// excluded returns the ids and names that are left out of a kind.
+func (d *declarations) excluded(k *Kind) []string {
+	if d == nil || k != Tools {
+		return nil
+	}
+	return d.exclude
+}
+
+// A declared reads register.json, anew each time: it is small, and read but
+// once in a TTL. What it says stays the same object as long as the text does.
+type declared struct {
+	p    *project.Project
+	mu   sync.Mutex
+	sum  [sha256.Size]byte
+	last *declarations
+}
+
+// A declaredFault makes all kinds unavailable.
+type declaredFault struct{ text string }
+
+func (e *declaredFault) Error() string { return e.text }
+
+func faultf(format string, args ...any) *declaredFault {
+	return &declaredFault{fmt.Sprintf("Declarative register.json "+format, args...)}
+}
+
+// read returns nil when there is no file. The error is a [*declaredFault].
+func (d *declared) read() (*declarations, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	file := filepath.Join(d.p.Server, jsonFile)
+	if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var insecure *project.InsecureError
+	if err := d.p.CheckTrusted(file); errors.As(err, &insecure) {
+		return nil, faultf("permissions/ownership invalid: %s", insecure)
+	}
+	text, _, err := readPlain(file, d.p.Discovery.MaxManual)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return nil, faultf("exceeded %d bytes", d.p.Discovery.MaxManual)
+	case err != nil:
+		return nil, &declaredFault{"Unable to read declarative register.json"}
+	}
+	sum := sha256.Sum256(text)
+	if d.last != nil && sum == d.sum {
+		return d.last, nil
+	}
+	said, err := parseDeclarations(text)
+	if err != nil {
+		return nil, err
+	}
+	d.sum, d.last = sum, said
+	return said, nil
+}
+
+// parseDeclarations checks everything before anything is used.
+func parseDeclarations(text []byte) (*declarations, error) {
+	if bytes.HasPrefix(text, utf8BOM) {
+		return nil, faultf("has a UTF-8 BOM; save as UTF-8 without BOM")
+	}
+	doc, err := checkJSON(text, maxNesting)
+	if err != nil {
+		return nil, faultf("parsing/validation failed: %s", err)
+	}
+	d, fault := topLevel(doc)
+	if fault != "" {
+		return nil, faultf("parsing/validation failed: register.json %s", fault)
+	}
+	for _, kind := range manualKinds {
+		m := d.kinds[kind.key]
+		if m == nil || kind.lenient {
+			continue
+		}
+		for i, entry := range m.entries {
+			if fault := entryFault(entry, kind.required); fault != "" {
+				return nil, faultf("validation failed for %s: %s[%d]: %s", kind.key, kind.key, i, fault)
+			}
+		}
+	}
+	return d, nil
+}
+
+// mergeable are the kinds that merge may name.
+var mergeable = []string{"tools", "resources", "prompts"}
+
+// topLevel reads all but the entries.
+func topLevel(doc json.RawMessage) (d *declarations, fault string) {
+	if rawjson.KindOf(doc) != rawjson.Object {
+		return nil, "must be a JSON object"
+	}
+	version := rawjson.Get(doc, "version")
+	if rawjson.KindOf(version) != rawjson.Number {
+		return nil, "version must be a number"
+	}
+	if n, err := strconv.ParseFloat(string(version), 64); err != nil || n != 1 {
+		return nil, "version must be 1"
+	}
+	d = &declarations{kinds: make(map[string]*manual)}
+	allowed := []string{"version", "merge", "exclude", "_meta"}
+	for _, kind := range manualKinds {
+		allowed = append(allowed, kind.key)
+	}
+	var unknown []string
+	for _, m := range rawjson.Members(doc) {
+		if !slices.Contains(allowed, m.Name) {
+			unknown = append(unknown, m.Name)
+		}
+	}
+	if unknown != nil {
+		return nil, "unknown keys: " + strings.Join(unknown, ",")
+	}
+	if v := rawjson.Get(doc, "_meta"); !rawjson.Absent(v) && rawjson.KindOf(v) != rawjson.Object {
+		return nil, "_meta must be an object"
+	}
+	for _, kind := range manualKinds {
+		v := rawjson.Get(doc, kind.key)
+		if rawjson.Absent(v) {
+			continue
+		}
+		if rawjson.KindOf(v) != rawjson.Array {
+			return nil, kind.key + " must be an array or null"
+		}
+		d.kinds[kind.key] = &manual{origin: jsonFile, entries: slices.Collect(rawjson.Elements(v)), extras: true}
+	}
+	merge, ok := stringsOf(rawjson.Get(doc, "merge"))
+	if !ok || slices.ContainsFunc(merge, func(key string) bool { return !slices.Contains(mergeable, key) }) {
+		return nil, "merge must be an array of " + strings.Join(mergeable, ", ")
+	}
+	for _, key := range merge {
+		if m := d.kinds[key]; m != nil {
+			m.merge = true
+		}
+	}
+	if d.exclude, ok = stringsOf(rawjson.Get(doc, "exclude")); !ok {
+		return nil, "exclude must be an array of strings"
+	}
+	return d, ""
+}
+
+// stringsOf reads an array of strings, which may be absent.
+func stringsOf(v json.RawMessage) (list []string, ok bool) {
+	if rawjson.Absent(v) {
+		return nil, true
+	}
+	if !isStrings(v) {
+		return nil, false
+	}
+	for e := range rawjson.Elements(v) {
+		text, _ := rawjson.Text(e)
+		list = append(list, text)
+	}
+	return list, true
+}

@@ -1,0 +1,233 @@
+package registry
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+var noTTL = project.Env{"MCP_TOOLS_TTL": "0"}
+
+// registry R-141: what becomes of a kind.
+func TestDeclaredKinds(t *testing.T) {
+	discovered := files{"tools/a/tool.sh": "", "tools/b/tool.sh": `# mcp: {"id":"bee"}`, "tools/m.sh": ""}
+	for _, tc := range []struct{ json, want string }{
+		{`{"version":1}`, "a b"},
+		{`{"version":1,"tools":null}`, "a b"},
+		{`{"version":1,"tools":[]}`, ""},
+		{`{"version":1.0,"tools":[{"name":"z","path":"m.sh"},{"name":"m","path":"m.sh"}]}`, "z m"},
+		{`{"version":1,"tools":[{"name":"m","path":"m.sh"}],"merge":["tools"]}`, "a b m"},
+		{`{"version":1,"tools":[{"name":"a","path":"m.sh"}],"merge":["tools"]}`, "a b"},
+		{`{"version":1,"tools":[{"name":"c","path":"a/tool.sh"}],"merge":["tools"]}`, "b c"},
+		{`{"version":1,"tools":[{"name":"c","path":"./a//tool.sh"}],"merge":["tools"]}`, "b c"},
+		{`{"version":1,"tools":[],"merge":["tools"]}`, "a b"},
+		{`{"version":1,"merge":["tools","prompts"],"prompts":[]}`, "a b"},
+		{`{"version":1,"exclude":["a"]}`, "b"},
+		{`{"version":1,"exclude":["bee"]}`, "a"},
+		{`{"version":1,"tools":[{"name":"m","path":"m.sh"},{"name":"n","path":"n.sh"}],"exclude":["m"]}`, "n"},
+		{`{"version":1,"tools":[{"name":"m","path":"m.sh"}],"merge":["tools"],"exclude":["m","b"]}`, "a"},
+		{`{"version":1,"exclude":null,"merge":null,"_meta":{"x":1},"resourceTemplates":[5]}`, "a b"},
+		{`{"version":2,"version":1,"tools":[1],"tools":[]}`, ""}, // the last one counts
+	} {
+		b := newBed(t, nil, discovered)
+		b.put(files{"server.d/register.json": tc.json})
+		if got := b.names(); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.json, got, tc.want)
+		}
+	}
+}
+
+// registry R-142: entries become whole items.
+func TestDeclaredItems(t *testing.T) {
+	b := newBed(t, nil, files{
+		"tools/i.svg": "1", "icons/j.png": "2", "tools/sub/ui/index.html": "", "tools/ui/index.html": "",
+		"server.d/register.json": `{"version":1,"tools":[
+			{"zeta":[1.0],"path":"m.sh","name":"m","timeoutSecs":"8","arguments":{"properties":{}},"icons":[{"src":"i.svg"},{"src":"icons/j.png"}],"alpha":null},
+			{"name":"n","path":"sub/x.sh","annotations":5},
+			{"name":"m","path":"other.sh"},
+			{"name":"..","path":"../../x.sh"},
+			{"name":" ","path":"y.sh"}
+		]}`,
+	})
+	want(t, strings.Join(b.items(), "\n"), strings.Join([]string{
+		`{"name":"m","description":"","path":"m.sh","inputSchema":{"properties":{},"type":"object"},"timeoutSecs":8,` +
+			`"icons":[{"src":"data:image/svg+xml;base64,MQ==","mimeType":"image/svg+xml"},{"src":"data:image/png;base64,Mg==","mimeType":"image/png"}],"zeta":[1.0],"alpha":null}`,
+		`{"name":"n","description":"","path":"sub/x.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,"_meta":{"ui":{"resourceUri":"ui://demo/sub","visibility":["model","app"]}}}`,
+		`{"name":"..","description":"","path":"../../x.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null}`,
+	}, "\n"))
+	b.wantLog(
+		`warning mcp.tools: register.json: tools[1]: "annotations" must be an object; ignored`,
+		`warning mcp.tools: Duplicate tool name 'm' in tools/other.sh; keeping tools/m.sh`,
+		`warning mcp.tools: Tool name '..' (register.json: tools[3]) is refused by some clients: use only letters, digits, _ and -, at most 64`,
+		`error mcp.tools: Skipping tool register.json: tools[4]: its name is empty`,
+	)
+}
+
+// What handwritten items were made of is looked at again (R-113).
+func TestDeclaredItemsFollowTheirFiles(t *testing.T) {
+	b := newBed(t, noTTL, files{"tools/i.svg": "1", "tools/sub/": "", "server.d/register.json": `{"version":1,"tools":[{"name":"m","path":"sub/m.sh","icons":[{"src":"i.svg"}]}]}`})
+	first := b.tools()
+	if b.tools() != first {
+		t.Error("another list")
+	}
+	b.put(files{"tools/i.svg": "22"})
+	want(t, string(rawjson.Get(b.tools().Items[0].JSON, "icons")), `[{"src":"data:image/svg+xml;base64,MjI=","mimeType":"image/svg+xml"}]`)
+	b.put(files{"tools/sub/ui/index.html": ""})
+	want(t, string(rawjson.Path(b.tools().Items[0].JSON, "_meta", "ui", "resourceUri")), `"ui://demo/sub"`)
+	b.remove("tools/i.svg")
+	b.remove("tools/sub/ui")
+	want(t, b.items()[0], `{"name":"m","description":"","path":"sub/m.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null}`)
+	b.put(files{"server.d/register.json": `{"version":1,"tools":[{"name":"k","path":"k.sh"}]}`})
+	want(t, b.names(), "k")
+	b.remove("server.d/register.json")
+	want(t, b.names(), "")
+}
+
+// registry R-145, R-143: every message, and all of them for any kind.
+func TestDeclaredFaults(t *testing.T) {
+	const parsing = "Declarative register.json parsing/validation failed: "
+	for _, tc := range []struct{ json, want string }{
+		{"", parsing + "line 1, column 1: unexpected end"},
+		{"{\n  \"version\": 1,\n}", parsing + "line 3, column 1: a member name expected"},
+		{"[]", parsing + "register.json must be a JSON object"},
+		{`{}`, parsing + "register.json version must be a number"},
+		{`{"version":"1"}`, parsing + "register.json version must be a number"},
+		{`{"version":2}`, parsing + "register.json version must be 1"},
+		{`{"version":1,"b":1,"tools":[],"a":2}`, parsing + "register.json unknown keys: b,a"},
+		{`{"version":1,"ui":[]}`, parsing + "register.json unknown keys: ui"},
+		{`{"version":1,"_meta":[]}`, parsing + "register.json _meta must be an object"},
+		{`{"version":1,"tools":{}}`, parsing + "register.json tools must be an array or null"},
+		{`{"version":1,"resourceTemplates":"x"}`, parsing + "register.json resourceTemplates must be an array or null"},
+		{`{"version":1,"completions":false}`, parsing + "register.json completions must be an array or null"},
+		{`{"version":1,"merge":"tools"}`, parsing + "register.json merge must be an array of tools, resources, prompts"},
+		{`{"version":1,"merge":["completions"]}`, parsing + "register.json merge must be an array of tools, resources, prompts"},
+		{`{"version":1,"exclude":[1]}`, parsing + "register.json exclude must be an array of strings"},
+		{"{\"version\":1} // comment", parsing + "line 1, column 15: text after the value"},
+		{`{"version":1,"_meta":` + layers(101) + `}`, parsing + "nested more than 100 levels deep"},
+		{"\xEF\xBB\xBF{\"version\":1}", "Declarative register.json has a UTF-8 BOM; save as UTF-8 without BOM"},
+		{`{"version":1,"tools":[{"name":"a"}]}`, `Declarative register.json validation failed for tools: tools[0]: missing "path"`},
+		{`{"version":1,"tools":[{"name":"a","path":"b"},5]}`, `Declarative register.json validation failed for tools: tools[1]: not an object`},
+		{`{"version":1,"tools":[{"name":5,"path":"b"}]}`, `Declarative register.json validation failed for tools: tools[0]: "name" must be a string`},
+		{`{"version":1,"tools":[{"name":"","path":"b"}]}`, `Declarative register.json validation failed for tools: tools[0]: missing "name"`},
+		{`{"version":1,"resources":[{"name":"a"}]}`, `Declarative register.json validation failed for resources: resources[0]: missing "uri"`},
+		{`{"version":1,"prompts":[{"path":"a"}]}`, `Declarative register.json validation failed for prompts: prompts[0]: missing "name"`},
+		{`{"version":1,"completions":[{"name":"a","path":null}]}`, `Declarative register.json validation failed for completions: completions[0]: missing "path"`},
+		{`{"version":1,"_meta":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`, "Declarative register.json exceeded 1048576 bytes"},
+	} {
+		b := newBed(t, noTTL, files{"tools/a/tool.sh": "", "server.d/register.json": tc.json})
+		if got := b.reason(); got != tc.want {
+			t.Errorf("%.60s:\n%s, want\n%s", tc.json, got, tc.want)
+		}
+		b.reason()
+		b.wantLog("warning mcp.tools: " + tc.want) // once
+		b.remove("server.d/register.json")
+		want(t, b.names(), "a")
+	}
+}
+
+// registry R-145: other kinds log at error.
+func TestDeclaredFaultLevel(t *testing.T) {
+	if Tools.faults != mcp.Warning {
+		t.Error(Tools.faults)
+	}
+	for _, k := range Kinds {
+		if k != Tools && k.faults != mcp.Err {
+			t.Error(k.Key, k.faults)
+		}
+	}
+}
+
+// registry R-144, R-145.
+func TestDeclaredUntrusted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("neither modes nor owners")
+	}
+	const prefix = "Declarative register.json permissions/ownership invalid: "
+	const writable = " (group- or world-writable; run chmod go-w)"
+	good := files{"tools/a/tool.sh": "", "server.d/register.json": `{"version":1}`}
+	for _, tc := range []struct {
+		name   string
+		change func(b *bed)
+		want   string
+	}{
+		{"file", func(b *bed) { os.Chmod(b.path("server.d/register.json"), 0o664) }, "/server.d/register.json" + writable},
+		{"directory", func(b *bed) { os.Chmod(b.path("server.d"), 0o777) }, "/server.d" + writable},
+		{"root", func(b *bed) { os.Chmod(b.root, 0o775) }, writable},
+		{"link", func(b *bed) {
+			b.remove("server.d/register.json")
+			b.put(files{"r.json": `{"version":1}`, "server.d/register.json@": "../r.json"})
+		}, "/server.d/register.json (symlink)"},
+		{"dangling link", func(b *bed) {
+			b.remove("server.d/register.json")
+			b.put(files{"server.d/register.json@": "nowhere"})
+		}, "/server.d/register.json (symlink)"},
+		{"owner", func(b *bed) {
+			if os.Chown(b.path("server.d/register.json"), 12345, -1) != nil {
+				b.t.Skip("only root gives files away")
+			}
+		}, "/server.d/register.json (not owned by the current user)"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBed(t, nil, good)
+			tc.change(b)
+			want(t, b.reason(), prefix+b.root+tc.want)
+		})
+	}
+	for _, name := range []string{"server.d/register.json/", "server.d/register.json|"} {
+		b := newBed(t, nil, files{name: ""})
+		want(t, b.reason(), "Unable to read declarative register.json")
+	}
+}
+
+// registry R-145: limit and lock.
+func TestDeclaredApplyFailed(t *testing.T) {
+	b := newBed(t, project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "100"}, files{"server.d/register.json": `{"version":1,"tools":[{"name":"a","path":"b"}]}`})
+	want(t, b.reason(), "Declarative register.json apply failed for tools")
+	b.wantLog("error mcp.tools: Tool registry exceeds 100 byte cap", "warning mcp.tools: Declarative register.json apply failed for tools")
+}
+
+// registry R-111, R-145: register.sh is no way out.
+func TestDeclaredBeforeHook(t *testing.T) {
+	env := project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}
+	b := newBed(t, env, files{"server.d/register.json": "[", "server.d/register.sh*": "touch ran", "tools/a/tool.sh": ""})
+	b.reopen(env, b.hooks())
+	b.reason()
+	b.put(files{"server.d/register.json": `{"version":1}`})
+	b.reopen(env, b.hooks())
+	want(t, b.names(), "a")
+	if stampOfPath(b.path("ran")).exists() {
+		t.Error("register.sh ran")
+	}
+}
+
+func FuzzDeclarations(f *testing.F) {
+	f.Add(`{"version":1,"tools":[{"name":"a","path":"b"}],"merge":["tools"],"exclude":["x"],"_meta":{}}`)
+	f.Add(`{"version":1e0,"completions":[{"name":"\u0000","path":"/"}],"resourceTemplates":[[]],"tools":null}`)
+	p := &project.Project{Root: "/nowhere", Dirs: project.Dirs{Tools: "/nowhere/tools"}}
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := parseDeclarations([]byte(text))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "Declarative register.json ") {
+				t.Error(err)
+			}
+			return
+		}
+		m := d.kinds["tools"]
+		if m == nil {
+			return
+		}
+		found := scanManual(p, Tools, m, nil).found
+		found = without(Tools.distinct(overlay(nil, found), "tools", func(message) {}), d.exclude)
+		for _, item := range found {
+			if v, err := rawjson.Check(item.JSON); err != nil || rawjson.TextOf(v, "name") != item.Name || item.path == "" {
+				t.Error(fmt.Sprintf("%v: %q", err, item.JSON))
+			}
+		}
+	})
+}

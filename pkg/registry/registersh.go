@@ -1,0 +1,204 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/script"
+)
+
+//go:embed hook.sh
+var hookFunctions string
+
+const (
+	registryLogger = "mcp.registry"
+	hookGrace      = 2 * time.Second
+	hookScriptMax  = 16 << 20
+)
+
+// A hook runs server.d/register.sh (registry section 15). One run serves all
+// kinds, until its time is over or the script is another one.
+type hook struct {
+	c    *Catalog
+	turn turn
+	// Below: under turn.
+	warned bool
+	sum    [sha256.Size]byte
+	until  time.Time
+	last   *hookRun // nil: there was none yet
+}
+
+// A hookRun is what a run came to.
+type hookRun struct {
+	lists map[string]*manual
+	err   error
+}
+
+// A hookFault makes all kinds unavailable.
+type hookFault struct{ text string }
+
+func (e *hookFault) Error() string { return "Manual registration " + e.text }
+
+func (h *hook) allowed() bool { return h.c.p.Discovery.Hooks && h.c.o.Runner != nil }
+
+// script returns the text of the script if it is to be run at all, else nil
+//
+func (h *hook) script() ([]byte, error) {
+	p := h.c.p
+	file := filepath.Join(p.Server, hookFile)
+	info, err := os.Lstat(file)
+	if err != nil {
+		return nil, nil
+	}
+	text, _, errRead := readPlain(file, hookScriptMax)
+	if info.Mode()&0o111 == 0 && !bytes.HasPrefix(text, []byte("#!")) {
+		return nil, nil
+	}
+	if err := p.CheckTrusted(file); err != nil {
+		return nil, &hookFault{"script permissions/ownership invalid: " + err.Error()}
+	}
+	if errRead != nil {
+		return nil, &hookFault{"script failed: " + plainError(errRead).Error()}
+	}
+	return text, nil
+}
+
+// read returns the lists of the script, nil when there is none to run, running
+// it where needed. The error is a [*hookFault] or the context's.
+func (h *hook) read(ctx context.Context) (map[string]*manual, error) {
+	if !h.allowed() {
+		return nil, nil
+	}
+	if err := h.turn.take(ctx); err != nil {
+		return nil, err
+	}
+	defer h.turn.give()
+	text, err := h.script()
+	if text == nil || err != nil {
+		return nil, err
+	}
+	if !h.holds(text) {
+		run := h.run(ctx, text)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		h.sum, h.last, h.until = sha256.Sum256(text), run, h.c.now().Add(h.c.p.Discovery.RegisterTTL)
+	}
+	return h.last.lists, h.last.err
+}
+
+// holds reports whether the last run still serves.
+func (h *hook) holds(text []byte) bool {
+	return h.last != nil && h.c.now().Before(h.until) && sha256.Sum256(text) == h.sum
+}
+
+// due reports whether a check would run the script.
+func (h *hook) due(ctx context.Context) bool {
+	if !h.allowed() || h.turn.take(ctx) != nil {
+		return false
+	}
+	defer h.turn.give()
+	text, err := h.script()
+	return text != nil && err == nil && !h.holds(text)
+}
+
+// run runs the script once.
+func (h *hook) run(ctx context.Context, text []byte) *hookRun {
+	if !h.warned {
+		h.warned = true
+		h.c.log(mcp.Warning, registryLogger, "Project hook execution enabled (MCPBASH_ALLOW_PROJECT_HOOKS=true); ensure server.d/register.sh is trusted.")
+	}
+	copied, calls, err := h.copy(text)
+	if err != nil {
+		return &hookRun{err: err}
+	}
+	defer os.Remove(copied)
+	defer os.Remove(calls)
+	d := &h.c.p.Discovery
+	res := h.c.o.Runner.Run(ctx, script.Spec{
+		Argv: []string{"bash", "-c", hookFunctions, hookFile, copied, calls},
+		Dir:  h.c.p.Root, Env: h.c.o.HookEnv().Entries(),
+		StdoutLimit: d.MaxManual, StderrLimit: d.MaxManual, Timeout: d.RegisterTimeout, Grace: hookGrace,
+		Watch: func(time.Time) error { return withinLimit(calls, d.MaxBytes) },
+	})
+	printed := append(append([]byte{}, res.Stdout...), res.Stderr...)
+	switch {
+	case errors.Is(res.Cause, script.ErrTimedOut):
+		return &hookRun{err: &hookFault{"script timed out"}}
+	case errors.Is(res.Cause, errTooLarge):
+		return &hookRun{err: &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxBytes)}}
+	case errors.Is(res.Cause, script.ErrStdoutLimit), errors.Is(res.Cause, script.ErrStderrLimit), len(printed) > d.MaxManual:
+		return &hookRun{err: &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxManual)}}
+	}
+	if _, err := parseObject(res.Stdout); err == nil { // the lists of R-157
+		h.reportOutput(res.Stderr)
+	} else {
+		h.reportOutput(printed)
+	}
+	if res.Cause != nil || res.Status != 0 {
+		return &hookRun{err: &hookFault{"script failed"}}
+	}
+	made, err := os.ReadFile(calls)
+	if err != nil {
+		return &hookRun{err: &hookFault{"script failed"}}
+	}
+	return &hookRun{lists: judge(replay(made, h.c.log), res.Stdout, d.ManualBuffer)}
+}
+
+// copy puts the script into a private file, so that what runs is what was
+// checked, and makes the file for its calls.
+func (h *hook) copy(text []byte) (copied, calls string, err error) {
+	dir, err := h.c.o.Private()
+	if err != nil {
+		return "", "", &hookFault{"script failed: " + err.Error()}
+	}
+	name := filepath.Join(dir, "register."+randomTag())
+	copied, calls = name+".sh", name+".calls"
+	if err = os.WriteFile(copied, text, 0o600); err == nil {
+		err = os.WriteFile(calls, nil, 0o600)
+	}
+	if err == nil && h.c.testCopied != nil {
+		h.c.testCopied()
+	}
+	if again, errScript := h.script(); err == nil && (errScript != nil || !bytes.Equal(text, again)) {
+		err = &hookFault{"script changed during execution; refusing to run."}
+	}
+	if err == nil {
+		return copied, calls, nil
+	}
+	os.Remove(copied)
+	os.Remove(calls)
+	var fault *hookFault
+	if !errors.As(err, &fault) {
+		fault = &hookFault{"script failed: " + plainError(err).Error()}
+	}
+	return "", "", fault
+}
+
+// reportOutput tells that the script printed something nobody reads.
+func (h *hook) reportOutput(printed []byte) {
+	text := strings.TrimSpace(string(bytes.ToValidUTF8(printed, []byte("\uFFFD"))))
+	switch {
+	case text == "":
+	case h.c.p.Logging.Verbose:
+		h.c.log(mcp.Warning, registryLogger, "Manual registration script output: "+text)
+	default:
+		h.c.log(mcp.Warning, registryLogger, "Manual registration script produced output (enable MCPBASH_LOG_VERBOSE=true to view)")
+	}
+}
+
+func withinLimit(file string, limit int) error {
+	if stampOfPath(file).size > uint64(limit) {
+		return errTooLarge
+	}
+	return nil
+}

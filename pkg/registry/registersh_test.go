@@ -1,0 +1,238 @@
+package registry
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/project"
+)
+
+// withHook makes a project with a register.sh that may run.
+func withHook(t *testing.T, script string, extra project.Env) *bed {
+	t.Helper()
+	env := project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "yes", "MCP_TOOLS_TTL": "0", "MCPBASH_LOG_VERBOSE": "true"}
+	for name, value := range extra {
+		env[name] = value
+	}
+	b := newBed(t, env, files{"tools/a/tool.sh": "", "server.d/register.sh*": script})
+	b.reopen(env, b.hooks())
+	return b
+}
+
+const hookNotice = "warning mcp.registry: Project hook execution enabled (MCPBASH_ALLOW_PROJECT_HOOKS=true); ensure server.d/register.sh is trusted."
+
+// registry R-154, R-155, R-156: what the functions do.
+func TestHookFunctions(t *testing.T) {
+	for _, tc := range []struct{ name, script, want string }{
+		{"nothing", `:`, "a"},
+		{"register alone", `mcp_tools_register_manual '{"name":"m","path":"m.sh"}'`, "m"},
+		{"short form", `mcp_register_tool '{"name":"m","path":"m.sh"}'`, "m"},
+		{"sorted", `for n in z b y; do mcp_register_tool "{\"name\":\"$n\",\"path\":\"$n.sh\"}"; done`, "b y z"},
+		{"first of a name", `mcp_register_tool '{"name":"m","path":"z.sh"}'; mcp_register_tool '{"name":"m","path":"b.sh"}'`, "m"},
+		{"begin empties", `mcp_register_tool '{"name":"m","path":"m.sh"}'; mcp_tools_manual_begin; mcp_register_tool '{"name":"n","path":"n.sh"}'`, "n"},
+		{"abort", `mcp_register_tool '{"name":"m","path":"m.sh"}'; mcp_tools_manual_abort; mcp_register_tool '{"name":"n","path":"n.sh"}'`, "a"},
+		{"begin after abort", `mcp_tools_manual_abort; mcp_tools_manual_begin; mcp_register_tool '{"name":"n","path":"n.sh"}'`, "n"},
+		{"finalize empty", `mcp_tools_manual_finalize`, ""},
+		{"register after finalize", `mcp_register_tool '{"name":"m","path":"m.sh"}'; mcp_tools_manual_finalize; mcp_register_tool '{"name":"n","path":"n.sh"}'`, "m"},
+		{"finalize after abort", `mcp_tools_manual_abort; mcp_tools_manual_finalize`, "a"},
+		{"empty argument", `mcp_register_tool ''; mcp_register_tool; mcp_tools_register_manual ""`, "a"},
+		{"all return 0", "set -e; mcp_register_tool '{'; mcp_tools_manual_abort; mcp_tools_manual_finalize; mcp_tools_manual_begin; mcp_register_tool '{\"name\":\"m\",\"path\":\"m.sh\"}'; set -u; mcp_register_tool", "m"},
+		{"odd text", "mcp_register_tool $'{\"name\":\"m\",\\n\"path\":\"m.sh\",\\t\"title\":\"a\\\\\\\\n\\'\\\\\"%s\"}'", "m"},
+		{"return ends it", "mcp_register_tool '{\"name\":\"m\",\"path\":\"m.sh\"}'\nreturn 0\nmcp_tools_manual_abort", "m"},
+		{"exit ends it", "mcp_register_tool '{\"name\":\"m\",\"path\":\"m.sh\"}'\nexit\nmcp_tools_manual_abort", "m"},
+		{"other kinds", `mcp_register_prompt '{"name":"p","path":"p"}'; mcp_register_resource '{"name":"r","uri":"u"}'; mcp_resources_templates_register_manual '{'; mcp_completion_register_manual '{'`, "a"},
+		{"bulk", `echo '{"tools":[{"name":"z","path":"z.sh"},{"name":"b","path":"b.sh"}],"prompts":[5]}'`, "z b"},
+		{"bulk empty", `echo '{"tools":[]}'`, ""},
+		{"bulk without the key", `echo '{"prompts":[]}'`, "a"},
+		{"bulk null", `echo '{"tools":null}'`, "a"},
+		{"buffer before bulk", `mcp_register_tool '{"name":"m","path":"m.sh"}'; echo '{"tools":[{"name":"z","path":"z.sh"}]}'`, "m"},
+		{"finalized before bulk", `mcp_tools_manual_finalize; echo '{"tools":[{"name":"z","path":"z.sh"}]}'`, ""},
+		{"two objects are no bulk", `echo '{"tools":[]}{}'`, "a"},
+		{"positional parameters", `[[ $# -eq 0 ]] || mcp_tools_manual_finalize`, "a"},
+		{"working directory", `[[ -d server.d && "$PWD" == "$MCPBASH_PROJECT_ROOT" ]] && mcp_tools_manual_finalize`, ""},
+		{"standard input is empty", `read -r x || mcp_tools_manual_finalize`, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			want(t, withHook(t, tc.script, nil).names(), tc.want)
+		})
+	}
+}
+
+// registry R-156, R-157: known fields only in buffers, all of them in bulk.
+func TestHookItems(t *testing.T) {
+	b := withHook(t, `mcp_register_tool '{"path":"m.sh","extra":1,"_meta":{"k":1},"title":"T","name":"m"}'; mcp_register_tool '{"name":"n"}'; mcp_register_tool 5`, nil)
+	want(t, strings.Join(b.items(), "\n"), `{"name":"m","title":"T","description":"","path":"m.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,"_meta":{"k":1}}`)
+	b.wantLog(hookNotice, `warning mcp.tools: register.sh: tools[1]: missing "path"; dropped`, `warning mcp.tools: register.sh: tools[2]: not an object; dropped`)
+	b = withHook(t, `echo '{"tools":[{"path":"m.sh","extra":1,"name":"m"}]}'`, nil)
+	want(t, strings.Join(b.items(), "\n"), `{"name":"m","description":"","path":"m.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,"extra":1}`)
+	b.wantLog(hookNotice)
+}
+
+// registry R-151, R-153, R-156, R-157: every fault.
+func TestHookFaults(t *testing.T) {
+	for _, tc := range []struct{ name, script, want string }{
+		{"false", "exit 3", "Manual registration script failed"},
+		{"last command", "mcp_tools_manual_finalize; false", "Manual registration script failed"},
+		{"syntax", "if", "Manual registration script failed"},
+		{"killed", "kill -9 $$", "Manual registration script failed"},
+		{"slow", "sleep 60", "Manual registration script timed out"},
+		{"stdout", "printf '%2000s' x", "Manual registration output exceeded 1000 bytes"},
+		{"stderr", "printf '%2000s' x >&2", "Manual registration output exceeded 1000 bytes"},
+		{"both", "printf '%600s' x; printf '%600s' x >&2", "Manual registration output exceeded 1000 bytes"},
+		{"no JSON", "mcp_register_tool '{'", "Manual tools registration finalize failed"},
+		{"too deep", "mcp_register_tool '" + layers(101) + "'", "Manual tools registration finalize failed"},
+		{"bulk entry", `echo '{"tools":[{"name":"x"}]}'`, "Manual tools registration finalize failed"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			b := withHook(t, tc.script, project.Env{"MCPBASH_REGISTER_TIMEOUT": "1", "MCPBASH_MAX_MANUAL_REGISTRY_BYTES": "1000"})
+			want(t, b.reason(), tc.want)
+			if !strings.Contains(strings.Join(b.log(), "\n"), "error mcp.tools: "+tc.want) {
+				t.Error("not logged")
+			}
+		})
+	}
+}
+
+// registry R-123, R-156: the faults of other kinds are theirs.
+func TestHookListsOfOtherKinds(t *testing.T) {
+	calls := func(texts ...string) []byte { return []byte(strings.Join(texts, "\x00") + "\x00") }
+	lists := judge(replay(calls(
+		"register", "completions", `{"name":"c","path":"`+strings.Repeat("x", 100)+`"}`,
+		"register", "prompts", `{`,
+		"register", "resources", `{"name":"r","uri":"u"}`,
+		"finalize", "resourceTemplates", "",
+		"register", "nonsense", `{}`,
+		"rubbish",
+	), nil), nil, 100)
+	want(t, lists["completions"].fault, "Manual completion buffer exceeded 100 bytes")
+	want(t, lists["prompts"].fault, "Manual prompts registration finalize failed")
+	if m := lists["resources"]; m == nil || m.fault != "" || len(m.entries) != 1 {
+		t.Errorf("%+v", m)
+	}
+	if m := lists["resourceTemplates"]; m == nil || len(m.entries) != 0 {
+		t.Errorf("%+v", m)
+	}
+	if lists["tools"] != nil {
+		t.Error("tools were not mentioned")
+	}
+	lists = judge(replay(calls("register", "completions", "{"), nil), nil, 0)
+	want(t, lists["completions"].fault, "Manual completion registration finalize failed")
+	lists = judge(replay(calls("register", "resourceTemplates", "{"), nil), nil, 0)
+	want(t, lists["resourceTemplates"].fault, "Manual resourceTemplates registration finalize failed")
+}
+
+// registry R-151: when it is not run at all.
+func TestHookNotRun(t *testing.T) {
+	const script = "touch ran; mcp_tools_manual_finalize"
+	for _, tc := range []struct {
+		name   string
+		env    project.Env
+		change func(b *bed)
+	}{
+		{"off by default", project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": ""}, nil},
+		{"no word for yes", project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "y"}, nil},
+		{"not runnable", nil, func(b *bed) { os.Chmod(b.path("server.d/register.sh"), 0o644) }},
+		{"nobody to run it", nil, func(b *bed) { b.reopen(b.p.Env, Options{}) }},
+		{"static", project.Env{"MCPBASH_STATIC_REGISTRY": "1"}, nil},
+		{"gone", nil, func(b *bed) { b.remove("server.d/register.sh") }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := withHook(t, script, tc.env)
+			if tc.change != nil {
+				tc.change(b)
+			}
+			want(t, b.names(), "a")
+			if stampOfPath(b.path("ran")).exists() {
+				t.Error("it ran")
+			}
+		})
+	}
+	b := withHook(t, "#!/bin/sh\n"+script, project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "ON"})
+	os.Chmod(b.path("server.d/register.sh"), 0o644)
+	want(t, b.names(), "")
+}
+
+// registry R-151, R-144.
+func TestHookUntrusted(t *testing.T) {
+	b := withHook(t, "touch ran", nil)
+	os.Chmod(b.path("server.d/register.sh"), 0o775)
+	want(t, b.reason(), "Manual registration script permissions/ownership invalid: "+b.path("server.d/register.sh")+" (group- or world-writable; run chmod go-w)")
+	b = withHook(t, "", nil)
+	b.remove("server.d/register.sh")
+	b.put(files{"r.sh*": "touch ran", "server.d/register.sh@": "../r.sh"})
+	want(t, b.reason(), "Manual registration script permissions/ownership invalid: "+b.path("server.d/register.sh")+" (symlink)")
+	if stampOfPath(b.path("ran")).exists() {
+		t.Error("it ran")
+	}
+}
+
+// registry R-152: what runs is what was checked.
+func TestHookChanges(t *testing.T) {
+	b := withHook(t, "touch ran", nil)
+	b.testCopied = func() { b.put(files{"server.d/register.sh*": "touch ran # otherwise"}) }
+	want(t, b.reason(), "Manual registration script changed during execution; refusing to run.")
+	if stampOfPath(b.path("ran")).exists() {
+		t.Error("it ran")
+	}
+	dir, _ := b.o.Private()
+	if list, _ := os.ReadDir(dir); len(list) != 0 {
+		t.Error("left behind:", list)
+	}
+}
+
+// registry R-153: one run serves until the script is another or time is up;
+// protocol P-1903: an idle check never runs it.
+func TestHookRuns(t *testing.T) {
+	b := withHook(t, "echo x >>ran; mcp_tools_manual_finalize", project.Env{"MCPBASH_REGISTER_TTL": "7"})
+	runs := func() int {
+		text, _ := os.ReadFile(b.path("ran"))
+		return len(text) / 2
+	}
+	b.Changes(t.Context(), Poll{Idle: true})
+	if runs() != 0 {
+		t.Error("ran for an idle check")
+	}
+	want(t, b.changed(Poll{}), "tools")
+	b.names()
+	b.advance(6 * time.Second)
+	b.names()
+	if runs() != 1 {
+		t.Error("runs:", runs())
+	}
+	want(t, b.changed(Poll{Idle: true}), "")
+	b.advance(2 * time.Second)
+	want(t, b.changed(Poll{Idle: true}), "")
+	if runs() != 1 {
+		t.Error("runs:", runs())
+	}
+	b.names()
+	if runs() != 2 {
+		t.Error("runs:", runs())
+	}
+	b.put(files{"server.d/register.sh*": "echo y >>ran"})
+	want(t, b.names(), "a")
+	if runs() != 3 {
+		t.Error("runs:", runs())
+	}
+	if n := strings.Count(strings.Join(b.log(), "\n"), hookNotice); n != 1 {
+		t.Errorf("%d notices", n)
+	}
+}
+
+// registry R-157: what it prints is shown only on demand.
+func TestHookOutput(t *testing.T) {
+	for _, tc := range []struct{ verbose, script, want string }{
+		{"false", "echo secret", "warning mcp.registry: Manual registration script produced output (enable MCPBASH_LOG_VERBOSE=true to view)"},
+		{"true", "echo one; echo two >&2", "warning mcp.registry: Manual registration script output: one\ntwo"},
+		{"true", `echo '{"prompts":[]}'; echo two >&2`, "warning mcp.registry: Manual registration script output: two"},
+		{"true", "mcp_logging_info mcp.x 'a text'; mcp_logging_error mcp.y b", "info mcp.x: a text\nerror mcp.y: b"},
+		{"true", "echo", ""},
+	} {
+		b := withHook(t, tc.script, project.Env{"MCPBASH_LOG_VERBOSE": tc.verbose})
+		b.names()
+		want(t, strings.Join(b.log(), "\n"), strings.TrimSuffix(hookNotice+"\n"+tc.want, "\n"))
+	}
+}

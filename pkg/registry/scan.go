@@ -1,0 +1,231 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+)
+
+// maxDepth is how many levels of directories below a content directory are
+// visited (registry R-32).
+const maxDepth = 16
+
+// A scan is what one walk of a content directory came to: a record for each
+// directory, sorted by path. It is not changed once it is finished.
+type scan struct {
+	within  string // the subtree it was confined to, "" for none
+	records []record
+
+	began   time.Time
+	content *scan // the first of the scans that found exactly the same
+	unsaved bool  // the scan cache says something else
+}
+
+// found returns all that was found.
+func (s *scan) found() []found {
+	n := 0
+	for i := range s.records {
+		n += len(s.records[i].found)
+	}
+	list := make([]found, 0, n)
+	for i := range s.records {
+		list = append(list, s.records[i].found...)
+	}
+	return list
+}
+
+func (s *scan) record(path string) *record {
+	at, found := slices.BinarySearchFunc(s.records, path, func(r record, path string) int { return strings.Compare(r.path, path) })
+	if !found {
+		return nil
+	}
+	return &s.records[at]
+}
+
+// A scanner walks the content directory of a kind.
+type scanner struct {
+	ctx     context.Context
+	stop    func(error) // ends the walk, which fails
+	p       *project.Project
+	kind    *Kind
+	content string // the content directory
+	label   string // its name in messages
+	within  string // walk only this subtree
+	down    []string
+	old     *scan // what is known from before; its records are used where they hold
+}
+
+// scanContent walks a content directory. A missing one is empty.
+func scanContent(ctx context.Context, p *project.Project, kind *Kind, within string, old *scan, now time.Time) (*scan, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	s := &scanner{ctx: ctx, stop: stop, p: p, kind: kind, content: kind.dir(p), within: within, old: old}
+	s.label = labelOf(p.Root, s.content)
+	if within != "" {
+		s.down = strings.Split(within, "/")
+	}
+	if old == nil {
+		s.old = &scan{}
+	}
+	result := &scan{within: within, began: now}
+	root, err := openFolder(s.content)
+	if err == nil {
+		defer root.close()
+		result.records, err = s.walk(root)
+	}
+	if err != nil && !gone(err) {
+		return nil, err
+	}
+	s.compare(result)
+	return result, nil
+}
+
+// compare finds out what is new.
+func (s *scanner) compare(result *scan) {
+	old := s.old
+	same := s.old.within == s.within && len(old.records) == len(result.records)
+	result.unsaved = !same
+	for i := range result.records {
+		r := &result.records[i]
+		if !same || !r.fresh {
+			continue
+		}
+		same = r.sameContent(&old.records[i])
+		result.unsaved = result.unsaved || !same || !r.equal(&old.records[i])
+	}
+	result.content = result
+	if same && old.content != nil {
+		result.content = old.content
+		result.unsaved = result.unsaved || old.unsaved
+	}
+}
+
+// walk visits everything below root. The directories in it are shared out
+// among as many workers as there are processors.
+func (s *scanner) walk(root folder) ([]record, error) {
+	var records []record
+	top := newLook(s)
+	children, err := s.visit(top, root, "", 0, &records)
+	if err != nil {
+		return nil, err
+	}
+	const share = 64 // directories a worker takes at a time
+	workers := min(runtime.GOMAXPROCS(0), (len(children)+share-1)/share)
+	if workers <= 1 {
+		s.descend(top, root, "", children, 0, &records)
+	} else {
+		runs := make([][]record, (len(children)+share-1)/share)
+		var next atomic.Int64
+		var group sync.WaitGroup
+		for range workers {
+			group.Go(func() {
+				l := newLook(s)
+				for {
+					at := int(next.Add(1)) - 1
+					if at >= len(runs) {
+						return
+					}
+					s.descend(l, root, "", children[at*share:min(len(children), (at+1)*share)], 0, &runs[at])
+				}
+			})
+		}
+		group.Wait()
+		records = append(records, slices.Concat(runs...)...)
+	}
+	slices.SortFunc(records, func(a, b record) int { return strings.Compare(a.path, b.path) })
+	return records, context.Cause(s.ctx)
+}
+
+// descend walks the directories named children in dir, which lies at parent.
+func (s *scanner) descend(l *look, dir folder, parent string, children []string, depth int, out *[]record) {
+	for _, name := range children {
+		if s.ctx.Err() != nil {
+			return
+		}
+		at := path.Join(parent, name)
+		child, err := dir.open(name)
+		if err == nil {
+			var below []string
+			if below, err = s.visit(l, child, at, depth+1, out); err == nil {
+				s.descend(l, child, at, below, depth+1, out)
+			}
+			child.close()
+		}
+		if err != nil && isShortage(err) {
+			s.stop(plainError(err))
+		}
+		if err != nil && !vanished(err) {
+			*out = append(*out, record{path: at, unsure: true, fresh: true, said: []message{
+				{mcp.Warning, fmt.Sprintf("Cannot read directory %s: %s", path.Join(s.label, at), plainError(err))},
+			}})
+		}
+	}
+}
+
+// visit makes the record of a directory, or takes the one that still holds,
+// and returns the names of the directories in it to go on with.
+func (s *scanner) visit(l *look, dir folder, at string, depth int, out *[]record) (children []string, err error) {
+	entries, err := dir.listing(l.listing)
+	if err != nil {
+		return nil, err
+	}
+	if depth < len(s.down) { // on the way to the subtree
+		if slices.Contains(entries, entry{s.down[depth], true}) {
+			return s.down[depth : depth+1], nil
+		}
+		return nil, nil
+	}
+	if known := s.old.record(at); known != nil && known.holds(dir, entries) {
+		r := *known
+		r.fresh = false
+		*out = append(*out, r)
+	} else {
+		r := record{path: at, entries: entries, fresh: true}
+		l.at(dir, depth, &r)
+		s.examine(l)
+		*out = append(*out, r)
+	}
+	if depth == maxDepth {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if e.isDir && oddity(e.name) == "" && !(s.kind.passes != nil && s.kind.passes(path.Join(at, e.name))) {
+			children = append(children, e.name)
+		}
+	}
+	return children, nil
+}
+
+// examine has the kind look at a directory, after what is the same for all.
+func (s *scanner) examine(l *look) {
+	for _, e := range l.rec.entries {
+		if why := oddity(e.name); why != "" {
+			l.say(mcp.Warning, fmt.Sprintf("%s scan encountered unsupported filename (%s) under %s/", s.kind.Noun, why, s.label))
+		}
+		if e.isDir && l.depth == maxDepth {
+			l.say(mcp.Warning, fmt.Sprintf("Directories more than %d levels below %s/ are skipped", maxDepth, s.label))
+		}
+	}
+	s.kind.examine(l)
+}
+
+// settle decides which of the new records can be believed later on. It comes
+// as late as it can: writing files tells the store what time it is on the
+// clock of the file system.
+func (s *scan) settle(store *store) {
+	for i := range s.records {
+		if r := &s.records[i]; r.fresh {
+			r.settle(store.clock(s.began))
+			r.fresh = false
+		}
+	}
+}

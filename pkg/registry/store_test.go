@@ -1,0 +1,277 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+)
+
+// The test binary is also a program that refreshes a project, so that tests
+// can have several processes.
+func TestMain(m *testing.M) {
+	if root := os.Getenv("REGISTRY_TEST_REFRESH"); root != "" {
+		os.Exit(refreshProcess(root))
+	}
+	os.Exit(m.Run())
+}
+
+func refreshProcess(root string) int {
+	p := project.Open(root, project.Env{"MCPBASH_TOOLS_DIR": os.Getenv("REGISTRY_TEST_TOOLS")}, root, func(string) {})
+	for range 20 {
+		report, err := NewCatalog(p, Options{}).Refresh(context.Background(), RefreshOptions{})
+		if err != nil || report.ExitCode() != cli.ExitOK {
+			fmt.Printf("%s, %v\n", report.AppendJSON(nil), err)
+			return 1
+		}
+	}
+	return 0
+}
+
+// registry R-11, R-15: modes, and what is left in the directory.
+func TestFilesAndModes(t *testing.T) {
+	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
+	b.tools()
+	info, err := os.Stat(b.path(".registry"))
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("directory: %v, %v", info.Mode(), err)
+	}
+	list, _ := os.ReadDir(b.path(".registry"))
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name())
+		if info, _ := e.Info(); info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v", e.Name(), info.Mode())
+		}
+	}
+	want(t, strings.Join(names, " "), ".lock .scan-tools tools.json")
+}
+
+// registry R-15: a file that says the same is not touched, in this process or
+// another one, whoever wrote it.
+func TestUntouched(t *testing.T) {
+	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
+	b.tools()
+	text := b.read(".registry/tools.json")
+	before := stampOfPath(b.path(".registry/tools.json"))
+	b.advance(time.Hour)
+	b.tools()
+	b.put(files{"tools/a/tool.sh": "#"})
+	b.tools()
+	b.reopen(nil, Options{})
+	b.refresh("")
+	if stampOfPath(b.path(".registry/tools.json")) != before {
+		t.Error("the file was touched")
+	}
+	want(t, b.read(".registry/tools.json"), text)
+	// Laid out by somebody else, with the same hash.
+	other := strings.ReplaceAll(text, "\n", " ")
+	b.put(files{".registry/tools.json": other})
+	b.reopen(project.Env{"MCP_TOOLS_TTL": "0"}, Options{})
+	b.refresh("")
+	want(t, b.read(".registry/tools.json"), other)
+	// Not valid: replaced (R-14).
+	for _, bad := range []string{"", strings.Replace(text, `"format_version": 1`, `"format_version": 2`, 1), text[:len(text)-5]} {
+		b.put(files{".registry/tools.json": bad})
+		b.tools()
+		got := b.read(".registry/tools.json")
+		if !strings.HasPrefix(got, `{`) || len(got) != len(text) {
+			t.Errorf("still there: %s", got)
+		}
+	}
+	b.remove(".registry") // always safe (R-11)
+	b.tools()
+	if len(b.read(".registry/tools.json")) != len(text) {
+		t.Error("not written anew")
+	}
+}
+
+// registry R-16.
+func TestLockTimeout(t *testing.T) {
+	b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/.lock": ""})
+	holder, err := os.OpenFile(b.path(".registry/.lock"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close()
+	if ok, err := tryLock(holder); !ok || err != nil {
+		t.Fatal(err)
+	}
+	b.reopen(nil, Options{LockWait: 20 * time.Millisecond})
+	r := b.refresh("")
+	want(t, r.Kinds[0].Err.Error(), "registry lock 'registry.refresh' unavailable after 0.02s")
+	if r.ExitCode() != 2 {
+		t.Error("exit code", r.ExitCode())
+	}
+	b.wantLog("mcp-bash: registry lock 'registry.refresh' unavailable after 0.02s",
+		"error mcp.tools: registry lock 'registry.refresh' unavailable after 0.02s")
+	want(t, (&lockedError{lockWait}).Error(), "registry lock 'registry.refresh' unavailable after 5s")
+
+	// Nobody waits longer than asked to.
+	ctx, cancel := context.WithCancel(context.Background())
+	b.reopen(nil, Options{LockWait: time.Hour})
+	time.AfterFunc(time.Millisecond, cancel)
+	if _, err := b.List(ctx, Tools); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	// A crashed holder lets go.
+	holder.Close()
+	want(t, b.names(), "a")
+}
+
+// registry R-17: below a file there can be no directory, not even for root.
+func TestUnwritable(t *testing.T) {
+	env := project.Env{"MCPBASH_REGISTRY_DIR": "VERSION/registry", "MCP_TOOLS_TTL": "0"}
+	b := newBed(t, env, files{"tools/a/tool.sh": "", "VERSION": "1"})
+	want(t, b.names(), "a")
+	want(t, b.names(), "a")
+	b.put(files{"tools/b/tool.sh": ""})
+	want(t, b.names(), "a b")
+	b.wantLog("warning mcp.registry: Registry directory is not writable; keeping the registry in memory")
+	b.reopen(env, Options{})
+	r := b.refresh("")
+	want(t, r.Kinds[0].Err.Error(), "Registry directory is not writable: "+b.path("VERSION/registry")+": not a directory")
+	if r.ExitCode() != 2 {
+		t.Error("exit code", r.ExitCode())
+	}
+}
+
+// registry R-17: a directory where the file belongs cannot be replaced.
+func TestFileNotReplaceable(t *testing.T) {
+	b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/tools.json/x": ""})
+	want(t, b.names(), "a")
+	b.wantLog("warning mcp.registry: Registry directory is not writable; keeping the registry in memory")
+	if list, _ := filepath.Glob(b.path(".registry/*.tmp-*")); list != nil {
+		t.Error("left behind:", list)
+	}
+}
+
+// Whatever lies in the directory, nobody waits for it or follows it.
+func TestHostileRegistryDirectory(t *testing.T) {
+	for _, content := range []files{
+		{".registry/tools.json|": "", ".registry/.scan-tools|": ""},
+		{"secret": "{}", ".registry/tools.json@": "../secret", ".registry/.scan-tools@": "../secret"},
+		{".registry/tools.json@": "tools.json", ".registry/.scan-tools@": "/dev/zero"},
+	} {
+		content["tools/a/tool.sh"] = ""
+		b := newBed(t, nil, content)
+		want(t, b.Status("jq").Kinds[0].Count, 0)
+		want(t, b.names(), "a")
+		want(t, b.Status("jq").Kinds[0].Status, "present")
+		if _, there := content["secret"]; there {
+			want(t, b.read("secret"), "{}")
+		}
+	}
+}
+
+// cli H-2: a probe writes nothing.
+func TestReadOnly(t *testing.T) {
+	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
+	b.reopen(nil, Options{ReadOnly: true})
+	want(t, b.names(), "a")
+	if r := b.refresh(""); r.ExitCode() != 0 || r.Kinds[0].Count != 1 {
+		t.Errorf("%s", r.AppendJSON(nil))
+	}
+	if _, err := os.Stat(b.path(".registry")); !os.IsNotExist(err) {
+		t.Error("made .registry:", err)
+	}
+}
+
+// registry R-121, R-117.
+func TestTooLarge(t *testing.T) {
+	env := project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "400", "MCP_TOOLS_TTL": "0"}
+	b := newBed(t, env, files{"tools/a/tool.sh": ""})
+	want(t, b.names(), "a")
+	text := b.read(".registry/tools.json")
+	b.put(files{"tools/b/tool.sh": ""})
+	for range 3 {
+		want(t, b.reason(), "Tool registry exceeds 400 byte cap")
+	}
+	b.wantLog("error mcp.tools: Tool registry exceeds 400 byte cap") // once
+	_, err := b.List(context.Background(), Tools)
+	want(t, string(Tools.Unavailable(err).AppendJSON(nil)), `{"code":-32603,"message":"Unable to load tool registry","data":{"reason":"Tool registry exceeds 400 byte cap"}}`)
+	want(t, b.read(".registry/tools.json"), text) // as it was
+	r := b.refresh("")
+	if r.ExitCode() != 1 {
+		t.Error("exit code", r.ExitCode())
+	}
+	want(t, string(r.AppendJSON(nil)), "{\n  \"tools\": {\"status\":\"failed\",\"count\":1,\"error\":\"Tool registry exceeds 400 byte cap\"},\n  \"notificationsSent\": false,\n  \"mode\": \"full\"\n}")
+	b.log()
+	// Until it fits: then what there is to say is said.
+	b.remove("tools/b")
+	b.put(files{"tools/a/tool.meta.json": "{"})
+	want(t, b.names(), "a")
+	b.wantLog("warning mcp.tools: Malformed metadata tools/a/tool.meta.json: line 1, column 2: unexpected end, using defaults")
+	// A file above the limit counts as absent (R-14).
+	b.put(files{".registry/tools.json": text + strings.Repeat(" ", 400)})
+	b.reopen(env, Options{})
+	want(t, b.Status("jq").Kinds[0].Status, "invalid")
+	b.tools()
+	want(t, b.Status("jq").Kinds[0].Status, "present")
+}
+
+// registry R-122.
+func TestCrowd(t *testing.T) {
+	content := files{}
+	for i := range 501 {
+		content[fmt.Sprintf("tools/t%d/tool.sh", i)] = ""
+	}
+	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, content)
+	b.tools()
+	b.wantLog("warning mcp.tools: Tools registry contains 501 entries; consider manual registration")
+	b.put(files{"tools/t1/tool.sh": "# touched"})
+	b.tools()
+	b.wantLog()
+	b.put(files{"tools/t1/tool.sh": `# mcp: {"description":"changed"}`})
+	b.tools()
+	b.wantLog("warning mcp.tools: Tools registry contains 501 entries; consider manual registration")
+	b.remove("tools/t1")
+	b.tools()
+	b.wantLog()
+}
+
+// registry R-15, R-16: processes that refresh at once, each sure that the
+// others are wrong, never leave a file that is not whole.
+func TestProcessesAtOnce(t *testing.T) {
+	b := newBed(t, nil, files{"one/a/tool.sh": "", "two/b/tool.sh": "", "two/c/tool.sh": ""})
+	done := make(chan error)
+	for _, dir := range []string{"one", "two", "one", "two"} {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "REGISTRY_TEST_REFRESH="+b.root, "REGISTRY_TEST_TOOLS="+b.path(dir))
+		go func() {
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				err = fmt.Errorf("%w: %s", err, out)
+			}
+			done <- err
+		}()
+	}
+	for left := 4; left > 0; {
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+			left--
+		default:
+			if file, err := b.store.read(Tools); err == nil {
+				if hashOf(file.items) != file.hash {
+					t.Fatal("a file that was not written by one process")
+				}
+			} else if !errors.Is(err, errMissing) {
+				t.Fatal(err)
+			}
+		}
+	}
+	if list, _ := filepath.Glob(b.path(".registry/*tmp*")); list != nil {
+		t.Error("left behind:", list)
+	}
+}

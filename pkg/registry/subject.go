@@ -1,0 +1,50 @@
+package registry
+
+import (
+	"encoding/json"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// A subject is what one item is made of: the fields somebody wrote down, and
+// the place where its file lies.
+type subject struct {
+	fields
+	place
+	p        *project.Project
+	kind     *Kind
+	path     string   // of the content file, relative to the content directory
+	shown    string   // the same for messages, or what stands for it
+	iconDirs []string // where relative icon paths are looked for (registry R-101)
+	extras   bool     // unknown fields of the first source are kept
+	work     []byte   // where the item may be written
+}
+
+// A place is where an item's file lies. What is asked of it is noted, so that
+// the answer can be used until it changes.
+type place interface {
+	say(level mcp.Level, text string)
+	noted(n note)
+	// doubt has everything looked at again the next time.
+	doubt()
+	// isFile reports whether there is a regular file of a name in a directory
+	// beside the item's file.
+	isFile(dir, name string) bool
+}
+
+// icons returns the icons an item was given, with their files taken in; nil
+// when it has none.
+func (s *subject) icons() json.RawMessage {
+	given := s.ofKind("icons", rawjson.Array)
+	if given == nil {
+		return nil
+	}
+	return project.InlineIcons(given, s.p.Root, s.iconDirs,
+		func(path string) { s.noted(noteOf(path)) },
+		func(text string) {
+			s.say(mcp.Warning, s.shown+": "+text)
+			s.doubt() // nothing tells when it can be read after all
+		})
+}

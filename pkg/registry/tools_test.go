@@ -1,0 +1,420 @@
+package registry
+
+import (
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// registry R-41: which files are tools, and what they are called.
+func TestWhichFilesAreTools(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		files files
+		want  string
+	}{
+		{"the usual", files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"name":"x","description":"d"}`}, "x"},
+		{"called after the directory", files{"tools/a/tool.sh": ""}, "a"},
+		{"directly in tools", files{"tools/a.sh": "", "tools/a.meta.json": `{"name":"x"}`}, ""},
+		{"smoke test", files{"tools/a/smoke.sh*": "", "tools/a/smoke.meta.json": `{"name":"x"}`}, ""},
+		{"runnable by its mode", files{"tools/a/tool*": "\x7fELF", "tools/b/tool.py*": "#!/usr/bin/python3"}, "a b"},
+		{"runnable by its first bytes", files{"tools/a/tool.py": "#!/usr/bin/python3\n", "tools/b/tool.py": "import os"}, "a"},
+		{"runnable by its extension", files{"tools/a/tool.sh": "", "tools/b/tool.bash": "", "tools/c/tool.zsh": ""}, "a b"},
+		{"alone in its directory", files{"tools/a/hello.sh": "", "tools/b/x.sh": "", "tools/b/y.sh": ""}, "hello x y"},
+		{"beside one called tool", files{"tools/a/tool.sh": "", "tools/a/helper.sh": ""}, "a"},
+		{"beside a described one", files{"tools/a/main.sh": "", "tools/a/main.meta.json": `{}`, "tools/a/helper.sh": ""}, "main"},
+		{"called tool beside a described one", files{"tools/a/main.sh": "", "tools/a/main.meta.json": `{}`, "tools/a/tool.sh": ""}, "a main"},
+		{"bare further down", files{"tools/x/lib/util.sh": "", "tools/x/tool.sh": ""}, "x"},
+		{"described further down", files{"tools/g/h/i/tool.sh": "", "tools/g/h/i/tool.meta.json": `{}`}, "i"},
+		{"header further down", files{"tools/g/h/x.sh": "# mcp: {}\n"}, "x"},
+		{"web pages", files{"tools/a/ui/run.sh": "# mcp: {}\n", "tools/a/tool.sh": "", "tools/a/b/ui/run.sh": "# mcp: {}\n"}, "a run"},
+		{"a directory called ui", files{"tools/ui/tool.sh": ""}, "ui"},
+		{"metadata is no content", files{"tools/a/tool.meta.json*": `{}`, "tools/a/x.meta.json*": "#!"}, ""},
+		{"full name first", files{"tools/a/t.sh": "", "tools/a/t.sh.meta.json": `{"name":"full"}`, "tools/a/t.meta.json": `{"name":"stem"}`}, "full"},
+		{"malformed metadata does not describe", files{"tools/g/h/x.sh": "", "tools/g/h/x.meta.json": `{`}, ""},
+		{"no extension", files{"tools/a/run*": "", "tools/a/run.meta.json": `{"name":"x"}`}, "x"},
+		{"names with dots", files{"tools/a/a.b.sh": "", "tools/a/a.meta.json": `{"name":"x"}`, "tools/b/b.c.sh": "", "tools/b/b.c.meta.json": `{"name":"y"}`}, "a.b y"},
+		{"empty", files{}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			want(t, newBed(t, nil, tc.files).names(), tc.want)
+		})
+	}
+}
+
+// registry R-31: no directory, no tools, and a registry that says so.
+func TestNoToolsDirectory(t *testing.T) {
+	b := newBed(t, nil, nil)
+	b.remove("tools")
+	want(t, b.names(), "")
+	want(t, b.read(".registry/tools.json")[:20], "{\n  \"format_version\"")
+}
+
+// registry R-31: the content directory may be a link and lie anywhere.
+func TestToolsDirectoryElsewhere(t *testing.T) {
+	b := newBed(t, nil, files{"other/a/tool.sh": "", "real/b/tool.sh": ""})
+	b.reopen(project.Env{"MCPBASH_TOOLS_DIR": b.path("other")}, Options{})
+	want(t, b.names(), "a")
+	b.remove("tools")
+	b.put(files{"tools@": "real"})
+	b.reopen(nil, Options{})
+	want(t, b.names(), "b")
+}
+
+// registry R-41: the order of the keys, every field; R-13: literals survive.
+func TestToolItem(t *testing.T) {
+	b := newBed(t, nil, files{
+		"tools/weather/tool.sh":       "",
+		"tools/weather/ui/index.html": "<p>",
+		"tools/weather/icon.svg":      "<svg/>",
+		"tools/weather/tool.meta.json": `{
+			"annotations": {"readOnlyHint": true},
+			"securityLevel": "Elevated", "capabilities": ["network", "filesystem", "Network"], "version": "1.2.0", "id": "net.weather",
+			"requires": ["elicitation"], "validateInput": true,
+			"icons": [{"src": "icon.svg"}, 5, {"src": "data:image/png;base64,AA"}],
+			"outputSchema": {"type": "object", "properties": {"t": {"type": "number", "minimum": 1e3}}},
+			"maxTimeoutSecs": "120", "progressExtendsTimeout": true, "timeoutHint": "Try a smaller area", "timeoutSecs": 5,
+			"inputSchema": {"properties": {"z": {"default": 1.0}, "a": {"maximum": 9223372036854775807}}, "type": "object"},
+			"description": "Get\ncurrent weather \u00e9", "title": "Weather", "name": "weather",
+			"unknown": 1, "title": "Wetter"
+		}`,
+	})
+	want(t, strings.Join(b.items(), "\n"), `{"name":"weather","title":"Wetter","description":"Get\ncurrent weather \u00e9","path":"weather/tool.sh",`+
+		`"inputSchema":{"properties":{"z":{"default":1.0},"a":{"maximum":9223372036854775807}},"type":"object"},"timeoutSecs":5,`+
+		`"timeoutHint":"Try a smaller area","progressExtendsTimeout":true,"maxTimeoutSecs":120,`+
+		`"outputSchema":{"type":"object","properties":{"t":{"type":"number","minimum":1e3}}},`+
+		`"icons":[{"src":"data:image/svg+xml;base64,PHN2Zy8+","mimeType":"image/svg+xml"},{"src":"data:image/png;base64,AA"}],`+
+		`"validateInput":true,"annotations":{"readOnlyHint":true},"requires":["elicitation"],"id":"net.weather","version":"1.2.0",`+
+		`"capabilities":["FileSystem","Network"],"securityLevel":"elevated",`+
+		`"_meta":{"ui":{"resourceUri":"ui://demo/weather","visibility":["model","app"]}}}`)
+	b.wantLog()
+}
+
+// registry R-41: the least there is.
+func TestBareToolItem(t *testing.T) {
+	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
+	want(t, strings.Join(b.items(), "\n"), `{"name":"a","description":"","path":"a/tool.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null}`)
+}
+
+// registry R-34, R-124: the inline header.
+func TestHeader(t *testing.T) {
+	long := strings.Repeat("#", 5000) + "\n"
+	for _, tc := range []struct{ text, want string }{
+		{"# mcp: {\"name\":\"x\"}", "x"},
+		{"#!/bin/bash\n# mcp:{\"name\":\"x\"}\n", "x"},
+		{"#!/bin/bash\r\n# mcp: {\"name\":\"x\"}\r\n", "x"},
+		{"<!-- mcp: {\"name\":\"x\"} -->", "x"},
+		{"// mcp: see below\n// mcp: {\"name\":\"x\"}", "x"},
+		{"# mcp: is mcp: {\"name\":\"x\"}", "x"},
+		{"# mcp: {broken\n# mcp: {\"name\":\"x\"}", "x"},
+		{"# mcp: [\"name\"]\n", "a"},
+		{"# mcp:\n{\"name\":\"x\"}", "a"},
+		{strings.Repeat("\n", 9) + "# mcp: {\"name\":\"x\"}", "x"},
+		{strings.Repeat("\n", 10) + "# mcp: {\"name\":\"x\"}", "a"},
+		{long + "# mcp: {\"name\":\"x\"}", "x"},
+		{strings.Repeat("#", 4090) + "\n# mcp: {\"name\":\"x\"}\n", "x"},
+		{strings.Repeat(long, 9) + "# mcp: {\"name\":\"x\"}", "x"},
+		{strings.Repeat("#", 64<<10) + "\n# mcp: {\"name\":\"x\"}", "a"},
+		{"# mcp: {\"name\":\"x\"} mcp: {\"name\":\"y\"}", "x"},
+		{"# MCP: {\"name\":\"x\"}", "a"},
+	} {
+		b := newBed(t, nil, files{"tools/a/tool.sh": tc.text})
+		if got := b.names(); got != tc.want {
+			t.Errorf("%.60q: %s, want %s", tc.text, got, tc.want)
+		}
+	}
+}
+
+// registry R-35: field by field; null and the wrong form count as absent.
+func TestPrecedence(t *testing.T) {
+	b := newBed(t, nil, files{
+		"tools/a/tool.sh":        `# mcp: {"name":"header","description":"from header","timeoutSecs":9,"timeoutHint":"hint","arguments":{"type":"object","properties":{"h":{}}}}`,
+		"tools/a/tool.meta.json": `{"name":null,"description":5,"timeoutSecs":"x","timeoutHint":"","annotations":[],"_meta":{"k":1},"progressExtendsTimeout":"true"}`,
+	})
+	want(t, strings.Join(b.items(), "\n"), `{"name":"header","description":"from header","path":"a/tool.sh","inputSchema":{"type":"object","properties":{"h":{}}},"timeoutSecs":9,"_meta":{"k":1}}`)
+	b.wantLog(
+		`warning mcp.tools: tools/a/tool.meta.json: "description" must be a string; ignored`,
+		`warning mcp.tools: tools/a/tool.meta.json: "timeoutSecs" must be a positive integer; ignored`,
+		`warning mcp.tools: tools/a/tool.meta.json: "annotations" must be an object; ignored`,
+		`warning mcp.tools: tools/a/tool.meta.json: "progressExtendsTimeout" must be true or false; ignored`,
+	)
+}
+
+// registry R-41: what a positive integer is.
+func TestSeconds(t *testing.T) {
+	for in, want := range map[string]string{
+		`5`: "5", `"08"`: "8", `"5"`: "5", `0`: "null", `-1`: "null", `1.5`: "null", `5.0`: "null", `1e1`: "null",
+		`true`: "null", `null`: "null", `""`: "null", `"+5"`: "null", `99999999999999999999`: "null", `2147483647`: "2147483647",
+	} {
+		s := newSource("f", []byte(`{"timeoutSecs":`+in+`}`))
+		f := fields{[]source{s}, &manualPlace{rec: new(record)}}
+		got := string(f.seconds("timeoutSecs"))
+		if got == "" {
+			got = "null"
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// registry R-36, R-33, R-124.
+func TestMetadataFaults(t *testing.T) {
+	for _, tc := range []struct{ name, text, name2, warning string }{
+		{"carriage returns", "{\r\n\"name\": \"x\"\r\n}\r\n", "x", ""},
+		{"one in a string", "{\"name\": \"\rx\"}", "x", ""},
+		{"byte order mark", "\xEF\xBB\xBF{\"name\":\"x\"}", "x", ""},
+		{"malformed", "{\n \"name\": }", "a", "line 2, column 10: a value expected"},
+		{"array", "[]", "a", "not a JSON object"},
+		{"empty", "", "a", "line 1, column 1: unexpected end"},
+		{"not UTF-8", "{\"name\":\"\xff\"}", "a", "invalid UTF-8"},
+		{"two values", "{} {}", "a", "line 1, column 4: text after the value"},
+		{"too large", `{"name":"x"` + strings.Repeat(" ", 1<<20) + "}", "a", "larger than 1048576 bytes"},
+		{"largest", `{"name":"x"` + strings.Repeat(" ", 1<<20-12) + "}", "x", ""},
+		{"deep", `{"name":"x","_meta":` + strings.Repeat(`[`, 200000), "a", "line 1, column 10020: nested too deeply"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": tc.text})
+			want(t, b.names(), tc.name2)
+			if tc.warning == "" {
+				b.wantLog()
+			} else {
+				b.wantLog("warning mcp.tools: Malformed metadata tools/a/tool.meta.json: " + tc.warning + ", using defaults")
+			}
+		})
+	}
+}
+
+// registry R-37.
+func TestNames(t *testing.T) {
+	long := strings.Repeat("n", 129)
+	for _, tc := range []struct{ name, want, log string }{
+		{`plain_Name-1`, "plain_Name-1", ""},
+		{`a.b`, "a.b", "warning mcp.tools: Tool name 'a.b' (tools/d/tool.sh) is refused by some clients: use only letters, digits, _ and -, at most 64"},
+		{strings.Repeat("n", 65), strings.Repeat("n", 65), "warning mcp.tools: Tool name '" + strings.Repeat("n", 65) + "' (tools/d/tool.sh) is refused by some clients: use only letters, digits, _ and -, at most 64"},
+		{``, "", "error mcp.tools: Skipping tool tools/d/tool.sh: its name is empty"},
+		{" \\t", "", "error mcp.tools: Skipping tool tools/d/tool.sh: its name is empty"},
+		{long, "", "error mcp.tools: Skipping tool tools/d/tool.sh: its name is longer than 128 bytes"},
+		{`a\nb`, "", "error mcp.tools: Skipping tool tools/d/tool.sh: its name contains control characters"},
+		{`a\u007f`, "", "error mcp.tools: Skipping tool tools/d/tool.sh: its name contains control characters"},
+	} {
+		b := newBed(t, nil, files{"tools/d/tool.sh": "", "tools/d/tool.meta.json": `{"name":"` + tc.name + `"}`})
+		want(t, b.names(), tc.want)
+		if tc.log == "" {
+			b.wantLog()
+		} else {
+			b.wantLog(tc.log)
+		}
+	}
+}
+
+// registry R-38, R-39.
+func TestOrderAndDuplicates(t *testing.T) {
+	meta := func(name string) string { return `{"name":"` + name + `"}` }
+	b := newBed(t, nil, files{
+		"tools/z/tool.sh": "", "tools/z/tool.meta.json": meta("B"),
+		"tools/a/tool.sh": "", "tools/a/tool.meta.json": meta("same"),
+		"tools/a-b/tool.sh": "", "tools/a-b/tool.meta.json": meta("same"),
+		"tools/a/sub/tool.sh": "", "tools/a/sub/tool.meta.json": meta("same"),
+		"tools/y/tool.sh": "", "tools/y/tool.meta.json": meta("a"),
+		"tools/x/tool.sh": "", "tools/x/tool.meta.json": meta("ä"),
+	})
+	want(t, b.names(), "B a same ä")
+	if got := rawjson.TextOf(b.tools().Items[2].JSON, "path"); got != "a-b/tool.sh" {
+		t.Errorf("kept %s", got)
+	}
+	b.wantLog(
+		"warning mcp.tools: Duplicate tool name 'same' in tools/a/sub/tool.sh; keeping tools/a-b/tool.sh",
+		"warning mcp.tools: Duplicate tool name 'same' in tools/a/tool.sh; keeping tools/a-b/tool.sh",
+		"warning mcp.tools: Tool name 'ä' (tools/x/tool.sh) is refused by some clients: use only letters, digits, _ and -, at most 64",
+	)
+}
+
+// registry R-203: an id that is taken.
+func TestDuplicateIDs(t *testing.T) {
+	b := newBed(t, nil, files{
+		"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"name":"one","id":"two"}`,
+		"tools/b/tool.sh": "", "tools/b/tool.meta.json": `{"name":"two"}`,
+		"tools/c/tool.sh": "", "tools/c/tool.meta.json": `{"name":"three","id":"two"}`,
+		"tools/d/tool.sh": "", "tools/d/tool.meta.json": `{"name":"four","id":"one"}`,
+	})
+	want(t, b.names(), "four one")
+	b.wantLog(
+		"warning mcp.tools: Duplicate tool id 'two' in tools/b/tool.sh; keeping tools/a/tool.sh",
+		"warning mcp.tools: Duplicate tool id 'two' in tools/c/tool.sh; keeping tools/a/tool.sh",
+	)
+}
+
+// registry R-42, R-41, R-204.
+func TestInputSchema(t *testing.T) {
+	for _, tc := range []struct{ meta, want string }{
+		{`{}`, `{"type":"object","properties":{}}`},
+		{`{"inputSchema":5}`, `{"type":"object","properties":{}}`},
+		{`{"inputSchema":{}}`, `{"type":"object","properties":{}}`},
+		{`{"inputSchema":{"properties":{"a":{}},"x":1}}`, `{"properties":{"a":{}},"x":1,"type":"object"}`},
+		{`{"inputSchema":{"type":"","properties":{}}}`, `{"properties":{},"type":"object"}`},
+		{`{"inputSchema":{"type":null,"properties":[]}}`, `{"type":"object","properties":{}}`},
+		{`{"inputSchema":{"type":"string"}}`, `{"type":"string","properties":{}}`},
+		{`{"inputSchema":{"type":["object","null"],"properties":{}}}`, `{"type":["object","null"],"properties":{}}`},
+		{`{"arguments":{"type":"object","properties":{"a":{}}}}`, `{"type":"object","properties":{"a":{}}}`},
+		{`{"arguments":{"properties":{"a":{}}},"inputSchema":{"properties":{"b":{}}}}`, `{"properties":{"b":{}},"type":"object"}`},
+		{`{"parameters":{"required":[{"name":"url","description":"URL to fetch","type":"string"}],"optional":[{"name":"limit","description":"Bytes","parameter_type":"integer"},{"name":"x"}]}}`,
+			`{"type":"object","properties":{"url":{"type":"string","description":"URL to fetch"},"limit":{"type":"integer","description":"Bytes"},"x":{"type":"string"}},"required":["url"]}`},
+		{`{"parameters":{"required":[{"name":"a","required":true}]}}`, `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`},
+		{`{"parameters":{"optional":[]},"inputSchema":{"properties":{"b":{}}}}`, `{"properties":{"b":{}},"type":"object"}`},
+		{`{"parameters":{}}`, `{"type":"object","properties":{}}`},
+	} {
+		b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": tc.meta})
+		if got := string(rawjson.Get(b.tools().Items[0].JSON, "inputSchema")); got != tc.want {
+			t.Errorf("%s:\n%s, want\n%s", tc.meta, got, tc.want)
+		}
+	}
+}
+
+// registry R-204: every fault is named; in discovery the whole is ignored.
+func TestParameterFaults(t *testing.T) {
+	_, faults := schemaOf([]byte(`{"required":[5,{"name":""},{"name":"a","type":"colour"},{"name":"b","required":false},{"name":"c"},{"name":"d","description":1}],
+		"optional":[{"name":"c"},{"name":"e","required":"yes"}]}`))
+	want(t, strings.Join(faults, "\n"), strings.Join([]string{
+		`parameters.required[0]: not an object`,
+		`parameters.required[1]: missing "name"`,
+		`parameters.required[2]: unknown type of "a"`,
+		`parameters.required[3]: required of "b" contradicts its list`,
+		`parameters.required[5]: description of "d" is not a string`,
+		`parameters.optional[0]: "c" is given twice`,
+		`parameters.optional[1]: required of "e" contradicts its list`,
+	}, "\n"))
+	_, faults = schemaOf([]byte(`{"required":{}}`))
+	want(t, strings.Join(faults, "\n"), `parameters.required: not an array`)
+	b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"parameters":[]}`})
+	want(t, string(rawjson.Get(b.tools().Items[0].JSON, "inputSchema")), string(anyObject))
+	b.wantLog("warning mcp.tools: tools/a/tool.meta.json: parameters: not an object; parameters ignored")
+}
+
+// registry R-43, R-44, resources UI-5.
+func TestUILink(t *testing.T) {
+	both := `"visibility":["model","app"]`
+	for _, tc := range []struct{ name, ui, meta, want string }{
+		{"page", "index.html", `{}`, `{"ui":{"resourceUri":"ui://demo/my%20tool",` + both + `}}`},
+		{"description", "ui.meta.json", `{}`, `{"ui":{"resourceUri":"ui://demo/my%20tool",` + both + `}}`},
+		{"empty directory", "", `{}`, ``},
+		{"another file", "app.js", `{}`, ``},
+		{"given", "index.html", `{"_meta":{"ui":{"resourceUri":"ui://other/x","a":1}}}`, `{"ui":{"resourceUri":"ui://other/x","a":1}}`},
+		{"given empty", "index.html", `{"_meta":{"b":2,"ui":{"resourceUri":"","a":1}}}`, `{"b":2,"ui":{"resourceUri":"ui://demo/my%20tool","a":1,` + both + `}}`},
+		{"other visibility", "index.html", `{"_meta":{"ui":{"visibility":["app"]}}}`, `{"ui":{"visibility":["app"],"resourceUri":"ui://demo/my%20tool"}}`},
+		{"null visibility", "index.html", `{"_meta":{"ui":{"visibility":null}}}`, `{"ui":{"visibility":["model","app"],"resourceUri":"ui://demo/my%20tool"}}`},
+		{"flat", "", `{"_meta":{"ui/resourceUri":"ui://f/x","c":3}}`, `{"c":3,"ui":{"resourceUri":"ui://f/x"}}`},
+		{"flat beside page", "index.html", `{"_meta":{"ui/resourceUri":"ui://f/x","ui":{"a":1}}}`, `{"ui":{"a":1,"resourceUri":"ui://f/x"}}`},
+		{"both given", "", `{"_meta":{"ui/resourceUri":"ui://f/x","ui":{"resourceUri":"ui://g/y"}}}`, `{"ui":{"resourceUri":"ui://g/y"}}`},
+		{"flat empty", "index.html", `{"_meta":{"ui/resourceUri":""}}`, `{"ui":{"resourceUri":"ui://demo/my%20tool",` + both + `}}`},
+		{"flat empty without page", "", `{"_meta":{"ui/resourceUri":"","c":3}}`, `{"c":3}`},
+		{"no page", "", `{"_meta":{"ui":{"resourceUri":""}}}`, `{"ui":{"resourceUri":""}}`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBed(t, nil, files{"tools/my tool/tool.sh": "", "tools/my tool/tool.meta.json": tc.meta, "tools/my tool/ui/" + tc.ui: ""})
+			want(t, string(rawjson.Get(b.tools().Items[0].JSON, "_meta")), tc.want)
+		})
+	}
+	b := newBed(t, nil, files{"server.d/server.meta.json": `{"name":"Ünï co"}`, "tools/a/tool.sh": "", "tools/a/ui/index.html": ""})
+	b.reopen(project.Env{"MCPBASH_SERVER_NAME": "nobody"}, Options{})
+	want(t, string(rawjson.Path(b.tools().Items[0].JSON, "_meta", "ui", "resourceUri")), `"ui://%C3%9Cn%C3%AF%20co/a"`)
+}
+
+// registry R-43, R-32: a link is no page.
+func TestUILinkNotThroughLinks(t *testing.T) {
+	b := newBed(t, nil, files{
+		"page/index.html": "", "tools/a/tool.sh": "", "tools/a/ui@": "../../page",
+		"tools/b/tool.sh": "", "tools/b/ui/index.html@": "../../../page/index.html",
+	})
+	for _, item := range b.tools().Items {
+		if v := rawjson.Get(item.JSON, "_meta"); v != nil {
+			t.Errorf("%s: %s", item.Name, v)
+		}
+	}
+}
+
+// registry R-201 to R-203.
+func TestRegistrationFields(t *testing.T) {
+	b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"id":"-x","version":"1.0","capabilities":["Edit","cook","NETWORK","cook"],
+		"securityLevel":"secret","annotations":{"readOnlyHint":true,"openWorldHint":false}}`})
+	want(t, strings.Join(b.items(), ""), `{"name":"a","description":"","path":"a/tool.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,`+
+		`"annotations":{"readOnlyHint":true,"openWorldHint":false},"capabilities":["Network","Edit","cook"],"securityLevel":"full"}`)
+	b.wantLog(
+		`warning mcp.tools: tools/a/tool.meta.json: "id" must be of letters, digits, '_', '.' and '-', at most 128, the first a letter or digit; ignored`,
+		`warning mcp.tools: tools/a/tool.meta.json: "version" must be a semantic version; ignored`,
+		`warning mcp.tools: tools/a/tool.sh: unknown capability "cook"; only level full covers the tool`,
+		`warning mcp.tools: tools/a/tool.sh: capability Edit contradicts annotation readOnlyHint: true`,
+		`warning mcp.tools: tools/a/tool.sh: capability Network contradicts annotation openWorldHint: false`,
+		`warning mcp.tools: tools/a/tool.sh: unknown security level "secret"; taken for full`,
+	)
+	b = newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"capabilities":[]}`, "tools/b/tool.sh": "", "tools/b/tool.meta.json": `{"capabilities":"Edit"}`})
+	want(t, string(rawjson.Get(b.tools().Items[0].JSON, "capabilities")), "[]")
+	want(t, string(rawjson.Get(b.tools().Items[1].JSON, "capabilities")), "")
+	b.wantLog(`warning mcp.tools: tools/b/tool.meta.json: "capabilities" must be an array of strings; ignored`)
+}
+
+// registry R-201: SemVer 2.0.0.
+func TestVersions(t *testing.T) {
+	for version, want := range map[string]bool{
+		"0.0.0": true, "1.2.3": true, "10.20.30": true, "1.0.0-alpha": true, "1.0.0-alpha.1": true, "1.0.0-0.3.7": true, "1.0.0-x-y-z.--": true,
+		"1.0.0+20130313144700": true, "1.0.0-beta+exp.sha.5114f85": true, "1.0.0+21AF26D3---117B344092BD": true, "1.0.0+001": true,
+		"": false, "1": false, "1.2": false, "1.2.3.4": false, "01.2.3": false, "1.02.3": false, "v1.2.3": false, "1.2.3-": false, "1.2.3+": false,
+		"1.2.3-01": false, "1.2.3-a..b": false, "1.2.3-ä": false, "1.2.3 ": false, "-1.2.3": false, "1.2.3+a+b": false, "1..3": false,
+	} {
+		if isVersion(rawjson.Quote(version)) != want {
+			t.Errorf("%q: %v", version, !want)
+		}
+	}
+}
+
+// registry R-101 to R-103.
+func TestIcons(t *testing.T) {
+	b := newBed(t, nil, files{
+		"icons/a.png": "png", "secret@": "/etc/hosts",
+		"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"icons":[{"src":"../../icons/a.png","sizes":["16x16"]},{"src":"missing.svg"},{"src":"../../secret"}]}`,
+		"tools/b/tool.sh": "", "tools/b/tool.meta.json": `{"icons":[{"src":"../../../outside.svg"}]}`,
+		"tools/c/tool.sh": `# mcp: {"icons":[{"src":"c.gif"}]}`, "tools/c/c.gif": "gif",
+	})
+	var icons []string
+	for _, item := range b.tools().Items {
+		icons = append(icons, string(rawjson.Get(item.JSON, "icons")))
+	}
+	want(t, strings.Join(icons, "|"), `[{"src":"data:image/png;base64,cG5n","sizes":["16x16"],"mimeType":"image/png"}]||[{"src":"data:image/gif;base64,Z2lm","mimeType":"image/gif"}]`)
+	b.wantLog(
+		"warning mcp.tools: tools/a/tool.sh: icon missing.svg: no such file",
+		"warning mcp.tools: tools/a/tool.sh: icon ../../secret: outside the project",
+		"warning mcp.tools: tools/b/tool.sh: icon ../../../outside.svg: no such file",
+	)
+}
+
+// What a project wrote becomes valid JSON or nothing.
+func FuzzToolItem(f *testing.F) {
+	f.Add("# mcp: {\"name\":\"x\",\"arguments\":{}}\n", `{"name":"y","icons":[{"src":"x"}],"_meta":{"ui/resourceUri":"u"}}`)
+	f.Add("#!/bin/sh\n\n# mcp: {\"capabilities\":[\"edit\"]} -->", "\xEF\xBB\xBF{\"\\u006eame\":\"\\ud800\",\"parameters\":{\"required\":[{\"name\":\"a\"}]},\r\"version\":\"1.0.0-a\"}")
+	p := &project.Project{Root: "/nowhere", Dirs: project.Dirs{Tools: "/nowhere/tools"}}
+	f.Fuzz(func(t *testing.T, script, meta string) {
+		at := &manualPlace{rec: new(record), dir: "/nowhere/tools/a"}
+		s := &subject{p: p, kind: Tools, fields: fields{nil, at}, place: at, path: "a/tool.sh", shown: "tools/a/tool.sh", iconDirs: []string{at.dir}}
+		if object, err := parseMetadata([]byte(meta)); err == nil {
+			s.sources = append(s.sources, newSource("m", object))
+			s.extras = true
+		}
+		head, _ := headOf([]byte(script))
+		if header := parseHeader(head); header != nil {
+			s.sources = append(s.sources, newSource("h", header))
+		}
+		s.extras = s.extras && len(s.sources) > 0
+		item, ok := makeTool(s)
+		if !ok {
+			return
+		}
+		if v, err := rawjson.Check(item.JSON); err != nil || rawjson.TextOf(v, "name") != item.Name || item.Name == "" {
+			t.Errorf("%v: %q from %q and %q", err, item.JSON, script, meta)
+		}
+		if !rawjson.IsCompact(item.JSON) || rawjson.KindOf(rawjson.Get(item.JSON, "inputSchema")) != rawjson.Object {
+			t.Errorf("%s", item.JSON)
+		}
+	})
+}

@@ -1,0 +1,42 @@
+// Package helper holds the programs that scripts start (cli M-8): the JSON
+// program, and the private ones that the slow paths of the Bash SDK call. They
+// live in every binary that starts scripts, which begins its main with
+//
+//	if helper.Is(os.Args) {
+//		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+//	}
+//
+// # Private helpers
+//
+// The SDK calls BINARY --helper NAME ARG... and hands text over on standard
+// input, from which one newline at the end is taken off (Bash adds it), and in
+// which bytes that are no UTF-8 count as U+FFFD. What is printed never holds
+// U+0000. Exit code 0 is success, 2 a wrong call; where another is listed it
+// tells something.
+//
+//	get FILTER          JSON in; a letter for the kind of the result and its
+//	                    text out (see get.go). 3 the filter does not compile,
+//	                    5 it fails or the input is no JSON.
+//	json                one JSON value in, the same compact out. 1 it is none.
+//	quote               text in, a JSON string out.
+//	success MAX         JSON in, the result envelope of SDK-70 out, with a
+//	                    summary as text above MAX bytes. 1 no JSON.
+//	error               JSON in, the error envelope of SDK-71 out. 1 no JSON.
+//	truncate MAX [PATH] JSON in, the object of SDK-86 out; PATH leads to the
+//	                    array to cut, as .key.key.
+//	cli-error           output of a program in; the message of SDK-89 out, or
+//	                    nothing.
+//	config LENGTH EXAMPLE FILE VARIABLE
+//	                    the default configuration of LENGTH bytes and the value
+//	                    of the VARIABLE behind it in; what became of the sources
+//	                    out, in lines (see config.go).
+//	progress            a line of JSON in; a percentage, a newline, the message
+//	                    and a dot out. 1 it holds no progress, 5 it is no JSON.
+//	path PATH [ROOT...] the physical path out. 1 it is in none of the roots.
+//	tool-path TOOLSDIR PATH
+//	                    1 the script may not be run as a tool (for policy.sh).
+//	mime FILE...        a MIME type for each file out, one on a line.
+//
+// Where none of our programs is to be found the SDK does the same with jq; what
+// is changed here is to be changed there.
+package helper

@@ -1,0 +1,123 @@
+package helper
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/jq"
+)
+
+// Exit codes of all helpers.
+const (
+	exitOK     = 0
+	exitNo     = 1 // the answer is no, or there is none
+	exitUsage  = 2 // the helper is called wrongly, or cannot read or write
+	exitNoJSON = 5
+)
+
+// programName is the file name under which a binary is the JSON program.
+const programName = "mcp-jq"
+
+const flag = "--helper"
+
+// Is reports whether a command line, the program's name included, asks for a
+// helper: its first word is --helper, or the program is called mcp-jq.
+func Is(argv []string) bool {
+	return len(argv) > 1 && argv[1] == flag || len(argv) > 0 && isProgram(argv[0])
+}
+
+func isProgram(argv0 string) bool {
+	name := strings.TrimSuffix(filepath.Base(argv0), ".exe")
+	return name == programName
+}
+
+// Main runs the helper that a command line asks for (see [Is]) and returns its
+// exit code.
+func Main(argv []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(argv) > 1 && argv[1] == flag {
+		return Run(argv[2:], stdin, stdout, stderr)
+	}
+	return jq.Run(argv[min(1, len(argv)):], stdin, stdout, stderr)
+}
+
+// Run runs a helper, the first of args being its name, and returns its exit
+// code. A helper reads stdin only where its description says so.
+func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		fmt.Fprintf(stderr, "%s: the name of a helper is missing\n", flag)
+		return exitUsage
+	}
+	name, args := args[0], args[1:]
+	if name == "jq" {
+		return jq.Run(args, stdin, stdout, stderr)
+	}
+	h, ok := private(name)
+	switch {
+	case !ok:
+		fmt.Fprintf(stderr, "%s: unknown helper %q\n", flag, name)
+		return exitUsage
+	case len(args) < h.minArgs || h.maxArgs >= 0 && len(args) > h.maxArgs:
+		fmt.Fprintf(stderr, "%s %s: wrong number of arguments\n", flag, name)
+		return exitUsage
+	}
+	var input []byte
+	if h.reads {
+		var err error
+		if input, err = readText(stdin); err != nil {
+			fmt.Fprintf(stderr, "%s %s: %v\n", flag, name, err)
+			return exitUsage
+		}
+	}
+	answer, code := h.run(args, input)
+	if code == exitUsage {
+		fmt.Fprintf(stderr, "%s %s: wrong arguments\n", flag, name)
+	}
+	if _, err := stdout.Write(withoutNUL(answer)); err != nil {
+		fmt.Fprintf(stderr, "%s %s: %v\n", flag, name, err)
+		return exitUsage
+	}
+	return code
+}
+
+// A program is a private helper: arguments and input in, what is printed and
+// the exit code out.
+type program struct {
+	run     func(args []string, input []byte) (answer []byte, code int)
+	reads   bool
+	minArgs int
+	maxArgs int // -1: any number
+}
+
+// private finds a private helper. It is a function, not a table, so that a
+// binary's start does not pay for it.
+func private(name string) (program, bool) {
+	switch name {
+	case "get":
+		return program{get, true, 1, 1}, true
+	case "json":
+		return program{oneValue, true, 0, 0}, true
+	case "quote":
+		return program{quote, true, 0, 0}, true
+	case "success":
+		return program{success, true, 1, 1}, true
+	case "error":
+		return program{failure, true, 0, 0}, true
+	case "truncate":
+		return program{truncate, true, 1, 2}, true
+	case "cli-error":
+		return program{cliError, true, 0, 0}, true
+	case "config":
+		return program{config, true, 4, 4}, true
+	case "progress":
+		return program{progress, true, 0, 0}, true
+	case "path":
+		return program{physicalPath, false, 1, -1}, true
+	case "tool-path":
+		return program{toolPath, false, 2, 2}, true
+	case "mime":
+		return program{mimeTypes, false, 1, -1}, true
+	}
+	return program{}, false
+}

@@ -1,0 +1,56 @@
+package helper
+
+import (
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"mcp-bash/pkg/media"
+)
+
+// sniffed is how much of a file is looked at.
+const sniffed = 1 << 20
+
+// mimeTypes tells the types of files by name and content (sdk SDK-84).
+func mimeTypes(files []string, _ []byte) ([]byte, int) {
+	var answer []byte
+	for _, file := range files {
+		answer = append(append(answer, mimeType(file)...), '\n')
+	}
+	return answer, exitOK
+}
+
+func mimeType(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return media.Binary
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, sniffed))
+	if err != nil {
+		return media.Binary
+	}
+	if len(head) == 0 {
+		return media.Text
+	}
+	if byName := media.ByName(file); byName != "" {
+		return byName
+	}
+	if len(head) == sniffed {
+		head = wholeRunes(head)
+	}
+	return media.Sniff(head)
+}
+
+// wholeRunes cuts off a character that is only there in part.
+func wholeRunes(text []byte) []byte {
+	for n := 1; n < utf8.UTFMax; n++ {
+		if at := len(text) - n; utf8.RuneStart(text[at]) {
+			if !utf8.FullRune(text[at:]) {
+				return text[:at]
+			}
+			break
+		}
+	}
+	return text
+}

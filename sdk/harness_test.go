@@ -1,0 +1,340 @@
+package sdk_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"mcp-bash/pkg/jq"
+	"mcp-bash/pkg/rawjson"
+)
+
+var (
+	mcpJQ    string // a binary that is our program, as servers hand it to scripts
+	sdkDir   string // where tool-sdk.sh is
+	aloneDir string // where a copy of it is, with nothing around
+)
+
+// bash is what runs the scripts: MCPBASH_TEST_BASH, else the one on PATH.
+var bash = sync.OnceValue(func() string {
+	name := os.Getenv("MCPBASH_TEST_BASH")
+	if name == "" {
+		name = "bash"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		panic(err)
+	}
+	return path
+})
+
+// jsonTool is the JSON tool of [byJSONTool]: MCPBASH_TEST_JSON_TOOL, else our
+// program again.
+var jsonTool = sync.OnceValue(func() string {
+	if tool := os.Getenv("MCPBASH_TEST_JSON_TOOL"); tool != "" {
+		return tool
+	}
+	return mcpJQ
+})
+
+func TestMain(m *testing.M) {
+	code, err := runTests(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func runTests(m *testing.M) (code int, err error) {
+	if sdkDir, err = os.Getwd(); err != nil {
+		return 0, err
+	}
+	dir, err := os.MkdirTemp("", "mcp-sdk-test-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	// A link in a test's directory must not make its paths impure.
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return 0, err
+	}
+	aloneDir = filepath.Join(dir, "alone")
+	text, err := os.ReadFile("tool-sdk.sh")
+	if err != nil {
+		return 0, err
+	}
+	if err := os.Mkdir(aloneDir, 0o700); err != nil {
+		return 0, err
+	}
+	if err := os.WriteFile(filepath.Join(aloneDir, "tool-sdk.sh"), text, 0o600); err != nil {
+		return 0, err
+	}
+	if mcpJQ, err = buildProgram(dir); err != nil {
+		return 0, err
+	}
+	return m.Run(), nil
+}
+
+const programSource = `package main
+
+import (
+	"os"
+
+	"mcp-bash/pkg/helper"
+)
+
+func main() { os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) }
+`
+
+// buildProgram builds a binary that does nothing but help. The test binary
+// itself would do, but starts ten times as slowly.
+func buildProgram(dir string) (string, error) {
+	source := filepath.Join(dir, "main.go")
+	if err := os.WriteFile(source, []byte(programSource), 0o600); err != nil {
+		return "", err
+	}
+	binary := filepath.Join(dir, "mcp-jq")
+	out, err := exec.Command("go", "build", "-o", binary, source).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building the helper program: %w\n%s", err, out)
+	}
+	return binary, nil
+}
+
+// A way is one of the ways in which the SDK gets at JSON. They have to agree.
+type way int
+
+const (
+	byTable    way = iota // flat tables, and our program for what they do not tell
+	byProgram             // our program for everything
+	byJSONTool            // a copy of the SDK alone, with a JSON tool but none of our programs
+)
+
+var ways = []way{byTable, byProgram, byJSONTool}
+
+func (w way) String() string { return [...]string{"table", "program", "jsontool"}[w] }
+
+// A tool is a script and what a server would hand it.
+type tool struct {
+	script string // after the line that sources the SDK
+	args   string // the arguments; "" is {}
+	meta   string // _meta; "" is {}
+	way    way
+	env    []string // "NAME=value" sets, "NAME" unsets; wins over what the rest sets
+	bare   bool     // neither the SDK is sourced nor anything set but PATH
+	dir    string
+	stdin  string
+}
+
+// An outcome is what became of a tool.
+type outcome struct {
+	out, err string
+	rc       int
+}
+
+func (x tool) command(t testing.TB) *exec.Cmd {
+	t.Helper()
+	text := x.script
+	if !x.bare {
+		text = "source \"${MCP_SDK}/tool-sdk.sh\"\n" + text
+	}
+	file := filepath.Join(t.TempDir(), "tool.sh")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(bash(), file)
+	cmd.Env = x.environ()
+	cmd.Dir = x.dir
+	cmd.Stdin = strings.NewReader(x.stdin)
+	return cmd
+}
+
+func (x tool) run(t testing.TB) outcome {
+	t.Helper()
+	return runCommand(t, x.command(t))
+}
+
+func runCommand(t testing.TB, cmd *exec.Cmd) outcome {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return outcome{out.String(), errOut.String(), cmd.ProcessState.ExitCode()}
+}
+
+// environ is the environment of a tool as a server makes it.
+func (x tool) environ() []string {
+	env := map[string]string{"PATH": os.Getenv("PATH"), "TMPDIR": os.TempDir()}
+	if !x.bare {
+		args, meta := orNone(x.args), orNone(x.meta)
+		env["HOME"] = "/nonexistent"
+		env["LANG"] = "C.UTF-8"
+		env["MCP_SDK"] = sdkDir
+		env["MCPBASH_MODE"] = "full"
+		env["MCPBASH_JSON_TOOL"] = "jq"
+		env["MCPBASH_JSON_TOOL_BIN"] = mcpJQ
+		env["MCPBASH_HELPER_BIN"] = mcpJQ
+		env["MCP_TOOL_ARGS_JSON"] = args
+		env["MCP_TOOL_META_JSON"] = meta
+		switch x.way {
+		case byTable:
+			setTable(env, "MCPBASH_ARGS_FLAT", args)
+			setTable(env, "MCPBASH_META_FLAT", meta)
+		case byJSONTool:
+			env["MCP_SDK"] = aloneDir
+			env["MCPBASH_JSON_TOOL_BIN"] = jsonTool()
+			delete(env, "MCPBASH_HELPER_BIN")
+		}
+	}
+	for _, setting := range x.env {
+		if name, value, ok := strings.Cut(setting, "="); ok {
+			env[name] = value
+		} else {
+			delete(env, name)
+		}
+	}
+	var list []string
+	for name, value := range env {
+		list = append(list, name+"="+value)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func setTable(env map[string]string, name, text string) {
+	payload, err := rawjson.Check([]byte(text))
+	if err != nil {
+		return
+	}
+	if table, ok := jq.Flat(payload); ok {
+		env[name] = table
+	}
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "{}"
+	}
+	return text
+}
+
+// A row is one expectation of the contract.
+type row struct {
+	clause string // what it proves
+	tool
+	want outcome
+	// errHas stands for want.err when only a part of it is laid down.
+	errHas string
+}
+
+// check runs the rows, each in all the ways given.
+func check(t *testing.T, ways []way, rows []row) {
+	t.Helper()
+	for _, r := range rows {
+		for _, w := range ways {
+			t.Run(fmt.Sprintf("%s/%s/%s", r.clause, w, firstLine(r.script)), func(t *testing.T) {
+				t.Parallel()
+				x, want := r.tool, r.want
+				x.way = w
+				got := x.run(t)
+				if r.errHas != "" && strings.Contains(got.err, r.errHas) {
+					got.err = want.err
+				}
+				if w == byJSONTool { // it may sort members (SDK-16)
+					got.out, want.out = sorted(got.out), sorted(want.out)
+				}
+				if got != want {
+					t.Errorf("%s\n%s\nout %q\nwant %q\nerr %q\nwant %q%s\nrc %d want %d",
+						r.clause, r.script, got.out, want.out, got.err, want.err, r.errHas, got.rc, want.rc)
+				}
+			})
+		}
+	}
+}
+
+// sorted is a text with the members of objects sorted in the lines that are
+// JSON, also in strings that are JSON themselves.
+func sorted(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if v, err := rawjson.Check([]byte(line)); err == nil {
+			lines[i] = string(sortedJSON(v))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func sortedJSON(v json.RawMessage) json.RawMessage {
+	var b rawjson.Builder
+	switch rawjson.KindOf(v) {
+	case rawjson.Object:
+		members := rawjson.Members(v)
+		slices.SortFunc(members, func(a, b rawjson.Member) int { return strings.Compare(a.Name, b.Name) })
+		b.Object()
+		for _, m := range members {
+			b.Name(m.Name).Raw(sortedJSON(m.Value))
+		}
+		return b.End().Bytes()
+	case rawjson.Array:
+		b.Array()
+		for element := range rawjson.Elements(v) {
+			b.Raw(sortedJSON(element))
+		}
+		return b.End().Bytes()
+	case rawjson.String:
+		text, _ := rawjson.Text(v)
+		return b.String(sortedText(text)).Bytes()
+	}
+	return v
+}
+
+func sortedText(text string) string {
+	if v, err := rawjson.Check([]byte(text)); err == nil && strings.HasPrefix(text, "{") {
+		return string(sortedJSON(v))
+	}
+	return text
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line[:min(len(line), 50)]
+}
+
+// out is a success with nothing on stderr.
+func out(text string) outcome { return outcome{out: text} }
+
+func write(t testing.TB, name, text string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func read(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// quoted is a text as one word of a script.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

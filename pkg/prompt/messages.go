@@ -1,0 +1,184 @@
+package prompt
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mcp-bash/pkg/media"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// setMessages makes the messages of a prompt whose template is a JSON array of
+// them (PR-30). Values are filled in after parsing, so that none can break the
+// JSON.
+func (r *Result) setMessages(template string, v values, f *files) error {
+	doc, err := rawjson.Check([]byte(template))
+	if err != nil {
+		return err
+	}
+	if rawjson.KindOf(doc) != rawjson.Array {
+		return errors.New("not an array of messages")
+	}
+	var texts []string
+	n := 0
+	for m := range rawjson.Elements(doc) {
+		n++
+		role := rawjson.TextOf(m, "role")
+		if role != "user" && role != "assistant" {
+			return fmt.Errorf("message %d: role must be user or assistant", n)
+		}
+		content, text, err := v.content(rawjson.Get(m, "content"), f)
+		if err != nil {
+			return fmt.Errorf("message %d: %w", n, err)
+		}
+		if text != nil {
+			texts = append(texts, *text)
+		}
+		var b rawjson.Builder
+		r.messages = append(r.messages, b.Object().Name("role").String(role).Name("content").Raw(content).End().Bytes())
+	}
+	r.text = strings.Join(texts, "\n\n")
+	return nil
+}
+
+// content makes the content of a message; text is set when it is text.
+func (v values) content(c json.RawMessage, f *files) (content json.RawMessage, text *string, err error) {
+	if s, ok := rawjson.Text(c); ok {
+		s = v.fill(s)
+		var b rawjson.Builder
+		return b.Object().Name("type").String("text").Name("text").String(s).End().Bytes(), &s, nil
+	}
+	if rawjson.KindOf(c) != rawjson.Object {
+		return nil, nil, errors.New("content must be a string or an object")
+	}
+	c = v.fillAll(c)
+	switch kind := rawjson.TextOf(c, "type"); kind {
+	case "text":
+		s, ok := rawjson.Text(rawjson.Get(c, "text"))
+		if !ok {
+			return nil, nil, errors.New("text content needs a text")
+		}
+		return c, &s, nil
+	case "image", "audio":
+		content, err = withData(c, f)
+	case "resource":
+		content, err = withResource(c, f)
+	case "resource_link":
+		content = c
+	default:
+		err = fmt.Errorf("unknown content type %q", kind)
+	}
+	return content, nil, err
+}
+
+// fillAll fills every string of a value.
+func (v values) fillAll(value json.RawMessage) json.RawMessage {
+	var b rawjson.Builder
+	v.appendFilled(&b, value)
+	return b.Bytes()
+}
+
+func (v values) appendFilled(b *rawjson.Builder, value json.RawMessage) {
+	switch rawjson.KindOf(value) {
+	case rawjson.String:
+		s, _ := rawjson.Text(value)
+		b.String(v.fill(s))
+	case rawjson.Array:
+		b.Array()
+		for e := range rawjson.Elements(value) {
+			v.appendFilled(b, e)
+		}
+		b.End()
+	case rawjson.Object:
+		b.Object()
+		for _, m := range rawjson.Members(value) {
+			b.Name(m.Name)
+			v.appendFilled(b, m.Value)
+		}
+		b.End()
+	default:
+		b.Raw(value)
+	}
+}
+
+// withData puts the file that "path" names into an image or audio item.
+func withData(c json.RawMessage, f *files) (json.RawMessage, error) {
+	path, ok := rawjson.Text(rawjson.Get(c, "path"))
+	if !ok {
+		if _, ok := rawjson.Text(rawjson.Get(c, "data")); !ok {
+			return nil, errors.New("needs data or a path")
+		}
+		return c, nil
+	}
+	data, err := f.bytes(path)
+	if err != nil {
+		return nil, err
+	}
+	return replaceMembers(c, []rawjson.Member{
+		{Name: "data", Value: rawjson.Quote(base64.StdEncoding.EncodeToString(data))},
+		{Name: "mimeType", Value: rawjson.Quote(typeOf(c, path, data))},
+	}), nil
+}
+
+// withResource puts the file that "path" names into an embedded resource.
+func withResource(c json.RawMessage, f *files) (json.RawMessage, error) {
+	inner := rawjson.Get(c, "resource")
+	if rawjson.KindOf(inner) != rawjson.Object {
+		return nil, errors.New("needs a resource")
+	}
+	path, ok := rawjson.Text(rawjson.Get(inner, "path"))
+	if !ok {
+		if rawjson.Get(inner, "text") == nil && rawjson.Get(inner, "blob") == nil {
+			return nil, errors.New("the resource needs text, blob or a path")
+		}
+		return c, nil
+	}
+	data, err := f.bytes(path)
+	if err != nil {
+		return nil, err
+	}
+	members := []rawjson.Member{{Name: "mimeType", Value: rawjson.Quote(typeOf(inner, path, data))}}
+	if rawjson.TextOf(inner, "uri") == "" {
+		members = append(members, rawjson.Member{Name: "uri", Value: rawjson.Quote(project.FileURI(f.root.Name() + "/" + path))})
+	}
+	if media.IsText(data) {
+		members = append(members, rawjson.Member{Name: "text", Value: rawjson.AppendString(nil, data)})
+	} else {
+		members = append(members, rawjson.Member{Name: "blob", Value: rawjson.Quote(base64.StdEncoding.EncodeToString(data))})
+	}
+	return replaceMembers(c, []rawjson.Member{{Name: "resource", Value: replaceMembers(inner, members)}}), nil
+}
+
+// typeOf is the MIME type of a file's content: as given, by name, by content.
+func typeOf(item json.RawMessage, path string, data []byte) string {
+	if given := rawjson.TextOf(item, "mimeType"); given != "" {
+		return given
+	}
+	if byName := media.ByName(path); byName != "" {
+		return byName
+	}
+	return media.Sniff(data)
+}
+
+// replaceMembers returns an object without its path and with these members.
+func replaceMembers(object json.RawMessage, members []rawjson.Member) json.RawMessage {
+	var b rawjson.Builder
+	b.Object()
+	for _, m := range rawjson.Members(object) {
+		replaced := m.Name == "path"
+		for _, r := range members {
+			replaced = replaced || r.Name == m.Name
+		}
+		if !replaced {
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	for _, m := range members {
+		b.Name(m.Name).Raw(m.Value)
+	}
+	return b.End().Bytes()
+}

@@ -1,0 +1,208 @@
+//go:build unix
+
+package prompt
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+)
+
+func newPrompts(t *testing.T, files map[string]string, items map[string]string) *Prompts {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		file := filepath.Join(root, name)
+		os.MkdirAll(filepath.Dir(file), 0o755)
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	os.MkdirAll(filepath.Join(root, "prompts"), 0o755)
+	p := project.Open(root, project.Env{}, root, func(string) {})
+	return &Prompts{Project: p, Log: func(mcp.Level, string, string) {}, Find: func(_ context.Context, name string) (json.RawMessage, error) {
+		if item, ok := items[name]; ok {
+			return json.RawMessage(item), nil
+		}
+		return nil, nil
+	}}
+}
+
+func answer(res *Result, err error) string {
+	var e *mcp.Error
+	if errors.As(err, &e) {
+		return string(e.AppendJSON(nil))
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return string(res.AppendJSON(nil, nil))
+}
+
+const greet = `{"name":"greet","description":"Greet d","path":"greet.txt","arguments":{"type":"object","required":["name"],"properties":{"name":{"type":"string","description":"who"},"count":{"type":"integer"}}},"role":"user","metadata":{"x":1}}`
+
+// tools PR-1 to PR-8.
+func TestGet(t *testing.T) {
+	p := newPrompts(t, map[string]string{
+		"prompts/greet.txt": "Hello {{name}}! {{missing}} {{count}}\r\n\n\x00\n", "outside.txt": "secret", "prompts/odd.txt": "{{{name}}} {{ name }} ${name} {{n ame}} {{name} {{a-b}} {{list}} {{obj}} {{nil}} {{yes}} {{",
+		"prompts/sub/deep.txt": "deep",
+	}, map[string]string{
+		"greet":     greet,
+		"odd":       `{"name":"odd","description":"","path":"odd.txt","arguments":[],"role":"system","metadata":null}`,
+		"assistant": `{"name":"assistant","description":"","path":"sub/deep.txt","role":"assistant"}`,
+		"none":      `{"name":"none","description":""}`,
+		"gone":      `{"name":"gone","path":"gone.txt"}`,
+		"up":        `{"name":"up","path":"../outside.txt"}`,
+		"abs":       `{"name":"abs","path":"/etc/hostname"}`,
+		"dir":       `{"name":"dir","path":"sub"}`,
+		"link":      `{"name":"link","path":"link.txt"}`,
+		"inner":     `{"name":"inner","path":"inner.txt"}`,
+		"array":     `{"name":"array","path":"greet.txt","arguments":[{"name":"a"},{"name":"b","required":true},{"name":"c","required":true}]}`,
+	})
+	os.Symlink("../outside.txt", filepath.Join(p.Project.Prompts, "link.txt"))
+	os.Symlink("sub/deep.txt", filepath.Join(p.Project.Prompts, "inner.txt"))
+	const unable = `{"code":-32603,"message":"Unable to render prompt"}`
+	for _, tc := range []struct{ name, arguments, want string }{
+		{"greet", `{"name":"Ada","count":3}`, `{"text":"Hello Ada! {{missing}} 3","arguments":{"name":"Ada","count":3},"messages":[{"role":"user","content":{"type":"text","text":"Hello Ada! {{missing}} 3"}}],"description":"Greet d","metadata":{"x":1}}`},
+		{"greet", `{"name":"a\n\t\\{{count}}","count":1.50}`, `{"text":"Hello a\n\t\\{{count}}! {{missing}} 1.50","arguments":{"name":"a\n\t\\{{count}}","count":1.50},"messages":[{"role":"user","content":{"type":"text","text":"Hello a\n\t\\{{count}}! {{missing}} 1.50"}}],"description":"Greet d","metadata":{"x":1}}`},
+		{"greet", `{"name":""}`, `{"text":"Hello ! {{missing}} {{count}}","arguments":{"name":""},"messages":[{"role":"user","content":{"type":"text","text":"Hello ! {{missing}} {{count}}"}}],"description":"Greet d","metadata":{"x":1}}`},
+		{"greet", ``, `{"code":-32602,"message":"Missing required argument: name"}`},
+		{"greet", `[1]`, `{"code":-32602,"message":"Missing required argument: name"}`},
+		{"greet", `{"name":null}`, `{"code":-32602,"message":"Missing required argument: name"}`},
+		{"array", `{"c":1}`, `{"code":-32602,"message":"Missing required argument: b"}`},
+		{"odd", `{"name":"X","list":[1],"obj":{},"nil":null,"yes":true,"extra":1}`, `{"text":"{X} {{ name }} ${name} {{n ame}} {{name} {{a-b}} {{list}} {{obj}} {{nil}} true {{","arguments":{"name":"X","list":[1],"obj":{},"nil":null,"yes":true,"extra":1},"messages":[{"role":"user","content":{"type":"text","text":"{X} {{ name }} ${name} {{n ame}} {{name} {{a-b}} {{list}} {{obj}} {{nil}} true {{"}}]}`},
+		{"assistant", ``, `{"text":"deep","arguments":{},"messages":[{"role":"assistant","content":{"type":"text","text":"deep"}}]}`},
+		{"inner", ``, `{"text":"deep","arguments":{},"messages":[{"role":"user","content":{"type":"text","text":"deep"}}]}`},
+		{"none", ``, `{"text":"","arguments":{},"messages":[{"role":"user","content":{"type":"text","text":""}}]}`},
+		{"gone", ``, unable}, {"up", ``, unable}, {"abs", ``, unable}, {"dir", ``, unable}, {"link", ``, unable},
+		{"", ``, `{"code":-32602,"message":"Prompt name is required"}`},
+		{"nope", ``, `{"code":-32602,"message":"Prompt not found"}`},
+	} {
+		if got := answer(p.Get(context.Background(), &Request{Name: tc.name, Arguments: json.RawMessage(tc.arguments)})); got != tc.want {
+			t.Errorf("%s %s:\n got %s\nwant %s", tc.name, tc.arguments, got, tc.want)
+		}
+	}
+}
+
+// tools PR-30.
+func TestMessages(t *testing.T) {
+	png := "\x89PNG\r\n\x1a\n\x00"
+	b64 := base64.StdEncoding.EncodeToString([]byte(png))
+	for _, tc := range []struct{ template, want string }{
+		{`[{"role":"user","content":"Hi {{who}}"},{"role":"assistant","content":{"type":"text","text":"Yes, {{who}}?","annotations":{"x":["{{who}}"]}}}]`,
+			`{"text":"Hi \"A\"\n\nYes, \"A\"?","arguments":{"who":"\"A\""},"messages":[{"role":"user","content":{"type":"text","text":"Hi \"A\""}},{"role":"assistant","content":{"type":"text","text":"Yes, \"A\"?","annotations":{"x":["\"A\""]}}}]}`},
+		{`[{"role":"user","content":{"type":"image","path":"pic.png"}},{"role":"user","content":{"type":"audio","data":"aGk=","mimeType":"audio/wav"}}]`,
+			`{"text":"","arguments":{"who":"\"A\""},"messages":[{"role":"user","content":{"type":"image","data":"` + b64 + `","mimeType":"image/png"}},{"role":"user","content":{"type":"audio","data":"aGk=","mimeType":"audio/wav"}}]}`},
+		{`[{"role":"user","content":{"type":"resource","resource":{"uri":"x://y","path":"note.md"}}},{"role":"user","content":{"type":"resource","resource":{"uri":"x://z","text":"{{who}}"}}},{"role":"user","content":{"type":"resource","resource":{"uri":"x://b","path":"pic.png"}}}]`,
+			`{"text":"","arguments":{"who":"\"A\""},"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"x://y","mimeType":"text/markdown","text":"# n\n"}}},{"role":"user","content":{"type":"resource","resource":{"uri":"x://z","text":"\"A\""}}},{"role":"user","content":{"type":"resource","resource":{"uri":"x://b","mimeType":"image/png","blob":"` + b64 + `"}}}]}`},
+		{`{"role":"user"}`, `unable`}, {`[{"role":"system","content":"x"}]`, `unable`}, {`[{"role":"user","content":7}]`, `unable`}, {`[{"role":"user","content":{"type":"film"}}]`, `unable`},
+		{`[{"role":"user","content":{"type":"image"}}]`, `unable`}, {`[{"role":"user","content":{"type":"image","path":"../secret"}}]`, `unable`}, {`[`, `unable`},
+		{`[{"role":"user","content":{"type":"resource","resource":{"uri":"x"}}}]`, `unable`},
+	} {
+		p := newPrompts(t, map[string]string{"prompts/m.json": tc.template, "prompts/pic.png": png, "prompts/note.md": "# n\n", "secret": "s"},
+			map[string]string{"m": `{"name":"m","description":"","path":"m.json","format":"messages"}`})
+		want := tc.want
+		if want == "unable" {
+			want = `{"code":-32603,"message":"Unable to render prompt"}`
+		}
+		if got := answer(p.Get(context.Background(), &Request{Name: "m", Arguments: json.RawMessage(`{"who":"\"A\""}`)})); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", tc.template, got, want)
+		}
+	}
+	p := newPrompts(t, map[string]string{"prompts/m.json": `[{"role":"user"}]`}, map[string]string{"m": `{"name":"m","path":"m.json"}`})
+	if got := answer(p.Get(context.Background(), &Request{Name: "m"})); !strings.Contains(got, `"text":"[{\"role\":\"user\"}]"`) {
+		t.Error("without format a template is text:", got)
+	}
+}
+
+type asker struct {
+	asked  []mcp.Question
+	answer mcp.Answer
+	err    error
+	closed bool
+}
+
+func (a *asker) Ask(q []mcp.Question) mcp.Inquiry               { a.asked = q; return a }
+func (a *asker) Answers() ([]mcp.Answer, bool)                  { return []mcp.Answer{a.answer}, true }
+func (a *asker) Wait(ctx context.Context) ([]mcp.Answer, error) { return []mcp.Answer{a.answer}, a.err }
+func (a *asker) Close() []mcp.Answer                            { a.closed = true; return nil }
+
+// tools PR-31, modern M-58.
+func TestElicitation(t *testing.T) {
+	item := strings.Replace(greet, `"role"`, `"elicit":true,"role"`, 1)
+	p := newPrompts(t, map[string]string{"prompts/greet.txt": "Hello {{name}}"}, map[string]string{"greet": item})
+	form := mcp.Capabilities{ElicitForm: true}
+	a := &asker{answer: mcp.Answer{Result: json.RawMessage(`{"action":"accept","content":{"name":"Ada"}}`)}}
+	got := answer(p.Get(context.Background(), &Request{Name: "greet", Arguments: json.RawMessage(`{"count":2}`), Client: form, Asker: a}))
+	if !strings.Contains(got, `"text":"Hello Ada","arguments":{"count":2,"name":"Ada"}`) {
+		t.Error(got)
+	}
+	if len(a.asked) != 1 || string(a.asked[0].Params) != `{"mode":"form","message":"Greet d","requestedSchema":{"type":"object","properties":{"name":{"type":"string","description":"who"}},"required":["name"]}}` {
+		t.Errorf("%+v", a.asked)
+	}
+	const refusal = `{"code":-32602,"message":"Missing required argument: name"}`
+	for name, r := range map[string]*Request{
+		"declined":   {Client: form, Asker: &asker{answer: mcp.Answer{Result: json.RawMessage(`{"action":"decline"}`)}}},
+		"incomplete": {Client: form, Asker: &asker{answer: mcp.Answer{Result: json.RawMessage(`{"action":"accept","content":{}}`)}}},
+		"error":      {Client: form, Asker: &asker{answer: mcp.Answer{Error: mcp.Errorf(-1, "x")}}},
+		"too late":   {Client: form, Asker: &asker{err: context.DeadlineExceeded}},
+		"no support": {Asker: &asker{}},
+		"no asker":   {Client: form},
+	} {
+		r.Name = "greet"
+		if got := answer(p.Get(context.Background(), r)); got != refusal {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// registry R-171, R-172, tools PR-20.
+func TestAppendListed(t *testing.T) {
+	for item, want := range map[string]string{
+		greet: `{"name":"greet","description":"Greet d","path":"greet.txt","arguments":[{"name":"name","description":"who","required":true},{"name":"count","description":"","required":false}],"role":"user","metadata":{"x":1}}`,
+		`{"name":"a","arguments":[{"name":"x","required":true}],"metadata":null,"elicit":true}`: `{"name":"a","arguments":[{"name":"x","required":true}]}`,
+		`{"name":"a","arguments":{"type":"object","properties":{}}}`:                            `{"name":"a","arguments":[]}`,
+		`{"name":"a","arguments":7}`: `{"name":"a","arguments":[]}`,
+	} {
+		if got := string(AppendListed(nil, json.RawMessage(item))); got != want {
+			t.Errorf("%s: %s", item, got)
+		}
+	}
+}
+
+func FuzzFill(f *testing.F) {
+	f.Add("Hello {{name}} {{{{name}}}}", "{{name}}")
+	f.Fuzz(func(t *testing.T, template, value string) {
+		got := values{"name": value}.fill(template)
+		if strings.Count(template, "{{name}}") == 0 && got != template {
+			t.Fatalf("%q became %q", template, got)
+		}
+	})
+}
+
+func FuzzMessages(f *testing.F) {
+	f.Add(`[{"role":"user","content":{"type":"resource","resource":{"uri":"x","text":"{{a}}"}}}]`)
+	root, err := os.OpenRoot(f.TempDir())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, template string) {
+		r := &Result{arguments: json.RawMessage("{}")}
+		if r.setMessages(template, values{"a": "\"\n"}, &files{root, 100}) == nil {
+			if out := r.AppendJSON(nil, nil); !json.Valid(out) {
+				t.Fatalf("%s", out)
+			}
+		}
+	})
+}

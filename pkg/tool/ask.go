@@ -1,0 +1,302 @@
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+)
+
+// maxQuestion bounds what a script may ask at once, in bytes.
+const maxQuestion = 1 << 20
+
+// An interview carries the questions of one script to the client and the
+// answers back, through files of its desk. There are two ways to ask: a single
+// elicitation (T-120), and a batch of anything (T-128). Each has at most one
+// inquiry open.
+type interview struct {
+	desk   *desk
+	asker  mcp.Asker
+	client *mcp.Capabilities
+	log    mcp.LogFunc
+
+	elicit mcp.Inquiry
+	batch  *batch
+}
+
+// poll looks for new questions and for answers. It reports whether a question
+// is open, which stops the clocks (T-126).
+func (in *interview) poll() (open bool) {
+	if content, ok := in.desk.fetch(elicitAsk, maxQuestion); ok {
+		in.startElicit(content)
+	}
+	if in.elicit != nil {
+		if answers, done := in.elicit.Answers(); done {
+			in.elicit = nil
+			in.reply(in.elicitAnswer(answers[0]))
+		}
+	}
+	if content, ok := in.desk.fetch(inputName+"/"+batchAsk, maxQuestion); ok {
+		in.startBatch(content)
+	}
+	if in.batch != nil {
+		if answers, done := in.batch.inquiry.Answers(); done {
+			in.finishBatch(answers)
+		}
+	}
+	return in.elicit != nil || in.batch != nil
+}
+
+// cancel answers what is open because the call is being cancelled (T-125).
+func (in *interview) cancel() {
+	if in.elicit != nil {
+		in.elicit.Close()
+		in.elicit = nil
+		in.reply("cancel", nil)
+	}
+	if in.batch != nil {
+		answers := in.batch.inquiry.Close()
+		for i := range answers {
+			if answers[i].Result == nil && answers[i].Error == nil {
+				answers[i].Error = errCancelledAnswer
+			}
+		}
+		in.finishBatch(answers)
+	}
+}
+
+// end withdraws what is open because the script is gone (T-127).
+func (in *interview) end() {
+	if in.elicit != nil {
+		in.elicit.Close()
+		in.elicit = nil
+	}
+	if in.batch != nil {
+		in.batch.inquiry.Close()
+		in.batch = nil
+	}
+}
+
+// The errors of T-128.
+var (
+	errUnsupported     = mcp.Errorf(mcp.CodeMethodNotFound, "Not supported by the client")
+	errCancelledAnswer = mcp.Errorf(mcp.CodeToolCancelled, "Cancelled")
+)
+
+// startElicit reads a request file (T-121). A second question closes the first.
+func (in *interview) startElicit(content []byte) {
+	if in.elicit != nil {
+		in.elicit.Close()
+		in.elicit = nil
+	}
+	ask, err := rawjson.Check(content)
+	if err != nil || rawjson.KindOf(ask) != rawjson.Object {
+		in.reply("error", nil)
+		return
+	}
+	mode := rawjson.TextOf(ask, "mode")
+	if mode == "" {
+		mode = "form"
+	}
+	if mode != "form" && mode != "url" || mode == "url" && rawjson.TextOf(ask, "url") == "" {
+		in.reply("error", nil)
+		return
+	}
+	if in.asker == nil || mode == "form" && !in.client.ElicitForm || mode == "url" && !in.client.ElicitURL {
+		in.reply("decline", nil)
+		return
+	}
+	var b rawjson.Builder
+	b.Object().Name("mode").String(mode).Name("message").String(rawjson.TextOf(ask, "message"))
+	if mode == "url" {
+		b.Name("url").String(rawjson.TextOf(ask, "url"))
+	} else {
+		b.Name("requestedSchema").Raw(formSchema(rawjson.Get(ask, "schema")))
+	}
+	in.elicit = in.asker.Ask([]mcp.Question{{Key: rawjson.TextOf(ask, "key"), Method: mcp.MethodElicit, Params: b.End().Bytes()}})
+}
+
+// formSchema: what is no schema becomes the empty form.
+func formSchema(schema json.RawMessage) json.RawMessage {
+	if rawjson.KindOf(schema) == rawjson.Object {
+		return rawjson.Normal(schema)
+	}
+	return json.RawMessage(`{"type":"object","properties":{}}`)
+}
+
+// elicitAnswer is the mapping of T-123.
+func (in *interview) elicitAnswer(a mcp.Answer) (action string, content json.RawMessage) {
+	if a.Error != nil {
+		in.log(mcp.Warning, "mcp.elicitation", fmt.Sprintf("Client error: code=%d message=%s", a.Error.Code, a.Error.Message))
+		return "error", nil
+	}
+	switch action := rawjson.TextOf(a.Result, "action"); action {
+	case "accept", "decline", "cancel":
+		return action, rawjson.Get(a.Result, "content")
+	}
+	return "error", rawjson.Get(a.Result, "content")
+}
+
+// reply hands the answer to the script, all at once.
+func (in *interview) reply(action string, content json.RawMessage) {
+	var b rawjson.Builder
+	b.Object().Name("action").String(action).Name("content")
+	if content == nil {
+		b.Null()
+	} else {
+		b.Raw(rawjson.Normal(content))
+	}
+	in.desk.put(elicitAnswer, b.End().Bytes())
+}
+
+// A batch is a set of questions asked together.
+type batch struct {
+	keys    []string
+	errors  []*mcp.Error // by key: what could not be asked
+	inquiry mcp.Inquiry  // for the others, in order
+}
+
+func (in *interview) startBatch(content []byte) {
+	if in.batch != nil {
+		in.batch.inquiry.Close()
+		in.batch = nil
+	}
+	ask, err := rawjson.Check(content)
+	if err != nil || rawjson.KindOf(ask) != rawjson.Object {
+		in.finish([]string{""}, []mcp.Answer{{Error: mcp.Errorf(mcp.CodeInvalidParams, "batch.request is not a JSON object")}})
+		return
+	}
+	b := &batch{}
+	var questions []mcp.Question
+	var fault error
+	for _, m := range rawjson.Members(ask) {
+		q, refused, err := in.question(m)
+		fault = firstError(fault, err)
+		b.keys = append(b.keys, m.Name)
+		b.errors = append(b.errors, refused)
+		if refused == nil {
+			questions = append(questions, q)
+		}
+	}
+	if fault != nil || len(b.keys) == 0 {
+		in.refuse(b.keys, fault)
+		return
+	}
+	if len(questions) == 0 {
+		in.batch = b
+		in.finishBatch(nil)
+		return
+	}
+	b.inquiry = in.asker.Ask(questions)
+	in.batch = b
+}
+
+// question reads one member of a batch. refused says that it is sound but the
+// client cannot be asked.
+func (in *interview) question(m rawjson.Member) (q mcp.Question, refused *mcp.Error, err error) {
+	if !validKey(m.Name) {
+		return q, nil, fmt.Errorf("invalid key %q", m.Name)
+	}
+	params := rawjson.Get(m.Value, "params")
+	if !rawjson.Absent(params) && rawjson.KindOf(params) != rawjson.Object {
+		return q, nil, fmt.Errorf("params of %s must be an object", m.Name)
+	}
+	q = mcp.Question{Key: m.Name, Method: rawjson.TextOf(m.Value, "method")}
+	supported := false
+	switch q.Method {
+	case mcp.MethodElicit:
+		q.Params, supported = in.elicitParams(params)
+	case mcp.MethodSampling:
+		q.Params, supported = rawjson.Normal(params), in.client.Sampling
+	case mcp.MethodRoots:
+		supported = in.client.Roots
+	default:
+		return q, nil, fmt.Errorf("method of %s must be elicitation/create, sampling/createMessage or roots/list", m.Name)
+	}
+	if in.asker == nil || !supported {
+		return q, errUnsupported, nil
+	}
+	return q, nil, nil
+}
+
+// elicitParams adds the mode where it is missing.
+func (in *interview) elicitParams(params json.RawMessage) (json.RawMessage, bool) {
+	mode := rawjson.TextOf(params, "mode")
+	if mode == "url" {
+		return rawjson.Normal(params), in.client.ElicitURL
+	}
+	if mode == "" {
+		var b rawjson.Builder
+		b.Object().Name("mode").String("form")
+		for _, m := range rawjson.Members(params) {
+			if m.Name != "mode" {
+				b.Name(m.Name).Raw(rawjson.Normal(m.Value))
+			}
+		}
+		params = b.End().Bytes()
+	}
+	return rawjson.Normal(params), in.client.ElicitForm
+}
+
+func validKey(key string) bool {
+	if len(key) == 0 || len(key) > 64 {
+		return false
+	}
+	for _, c := range []byte(key) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && c != '_' && c != '.' && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+func firstError(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// refuse answers every key of a malformed batch with the reason.
+func (in *interview) refuse(keys []string, fault error) {
+	if len(keys) == 0 {
+		keys, fault = []string{""}, fmt.Errorf("batch.request asks nothing")
+	}
+	answers := make([]mcp.Answer, len(keys))
+	for i := range answers {
+		answers[i].Error = mcp.Errorf(mcp.CodeInvalidParams, "%s", fault)
+	}
+	in.finish(keys, answers)
+}
+
+// finishBatch merges the client's answers with what could not be asked.
+func (in *interview) finishBatch(answers []mcp.Answer) {
+	b := in.batch
+	in.batch = nil
+	all := make([]mcp.Answer, len(b.keys))
+	for i := range all {
+		if b.errors[i] != nil {
+			all[i].Error = b.errors[i]
+		} else if len(answers) > 0 {
+			all[i], answers = answers[0], answers[1:]
+		}
+	}
+	in.finish(b.keys, all)
+}
+
+func (in *interview) finish(keys []string, answers []mcp.Answer) {
+	var b rawjson.Builder
+	b.Object()
+	for i, key := range keys {
+		b.Name(key).Object()
+		if err := answers[i].Error; err != nil {
+			b.Name("error").Append(err.AppendJSON)
+		} else {
+			b.Name("result").Raw(rawjson.Normal(answers[i].Result))
+		}
+		b.End()
+	}
+	in.desk.put(inputName+"/"+batchAnswer, b.End().Bytes())
+}

@@ -1,0 +1,230 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/policy"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/script"
+)
+
+// A call is one run of a tool, from the request to the result.
+type call struct {
+	tools   *Tools
+	request *Request
+	entry   entry
+	script  string   // absolute, links not resolved (T-40)
+	argv    []string // how it is started
+	key     string   // names the call in files
+	desk    *desk
+
+	progress  stream
+	logs      stream
+	interview interview
+	clock     *clock
+	live      bool // forward progress and logs while the script runs
+	trace     *trace
+}
+
+// ErrCancelled is the cause of a context that ends because the caller wants no
+// result any more.
+var ErrCancelled = errors.New("cancelled")
+
+// Call calls a tool. The error is an [*mcp.Error] for the client; when ctx
+// ended before the script did, it is [mcp.CodeToolCancelled], which a server
+// that was told to cancel does not send (T-172).
+func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
+	c := &call{tools: t, request: r, key: workerKey(r.ID)}
+	if err := c.admit(ctx); err != nil {
+		return nil, err
+	}
+	if res := c.validateArguments(); res != nil {
+		return res, nil
+	}
+	var err error
+	if c.desk, err = t.desks.take(); err != nil {
+		return nil, fmt.Errorf("hand-off files: %w", err)
+	}
+	res, err := c.run(ctx)
+	if err != nil {
+		t.desks.give(c.desk, true)
+		return nil, err
+	}
+	result, err := c.outcome(&res)
+	if t.project.Preserve {
+		c.desk.close()
+	} else {
+		t.desks.give(c.desk, res.Alone)
+	}
+	return result, err
+}
+
+// admit makes the checks before anything starts, in the order of tools
+// section 2.
+func (c *call) admit(ctx context.Context) error {
+	t, r := c.tools, c.request
+	if r.Arguments == nil {
+		r.Arguments = json.RawMessage("{}")
+	}
+	if r.Meta == nil {
+		r.Meta = json.RawMessage("{}")
+	}
+	item, err := t.Find(ctx, r.Name)
+	if err != nil || item == nil {
+		e := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' not found", r.Name) // T-4
+		var known *mcp.Error
+		if errors.As(err, &known) {
+			e.Data = known.Data
+		}
+		return e
+	}
+	c.entry = parseEntry(item)
+	if c.entry.path == "" {
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path unavailable", r.Name) // T-5
+	}
+	c.script = t.project.Tools + string(filepath.Separator) + filepath.FromSlash(c.entry.path)
+	if err := c.admitInherit(); err != nil {
+		return err
+	}
+	if err := t.Policy.Check(ctx, c.entry.name, item); err != nil { // T-7
+		return err
+	}
+	switch err := policy.CheckPath(t.project.Tools, c.script); {
+	case errors.Is(err, policy.ErrPath):
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path rejected by policy", r.Name) // T-8
+	case err != nil:
+		return errMissing
+	}
+	if c.argv, err = script.Command(c.script); err != nil {
+		return errMissing
+	}
+	return nil
+}
+
+var errMissing = mcp.Errorf(mcp.CodeInvalidParams, "Tool executable missing") // T-9
+
+// admitInherit is T-6, and the warning of T-14.
+func (c *call) admitInherit() error {
+	calls := &c.tools.project.Calls
+	if calls.EnvMode != "inherit" {
+		return nil
+	}
+	if !calls.EnvInheritAllow {
+		return mcp.Errorf(mcp.CodeInvalidParams, "MCPBASH_TOOL_ENV_MODE=inherit requires MCPBASH_TOOL_ENV_INHERIT_ALLOW=true")
+	}
+	c.tools.inherit.Do(func() {
+		c.tools.Log(mcp.Warning, logger, "MCPBASH_TOOL_ENV_MODE=inherit; tools receive the full host environment")
+	})
+	return nil
+}
+
+// run starts the script and follows it to its end.
+func (c *call) run(ctx context.Context) (script.Result, error) {
+	t, r := c.tools, c.request
+	calls := &t.project.Calls
+	c.progress, c.logs = stream{file: c.desk.progress}, stream{file: c.desk.logs}
+	c.progress.mark()
+	c.interview = interview{desk: c.desk, asker: r.Asker, client: &r.Client, log: t.Log}
+	c.live = t.project.Sessions.LiveProgress || r.AnyStructured
+	env, err := c.environ()
+	if err != nil {
+		return script.Result{}, fmt.Errorf("hand-off files: %w", err)
+	}
+	spec := script.Spec{
+		Path: c.script, Argv: c.argv, Dir: t.project.Root, Env: env,
+		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr,
+		Interval: t.project.Sessions.ProgressFlush / 2,
+	}
+	if calls.StreamStderr {
+		spec.StderrTee = t.Stderr
+	}
+	if calls.Trace {
+		c.startTrace(&spec)
+	}
+	c.clock = newClock(calls, &c.entry, r.Timeout, time.Now())
+	spec.Watch = func(now time.Time) error { return c.watch(ctx, now) }
+	c.logStart()
+	res := t.Runner.Run(ctx, spec)
+	c.interview.end()
+	if c.cancelled(res.Cause) == nil {
+		c.progress.finish(c.sendProgress)
+		c.logs.finish(c.sendLog)
+	}
+	if c.trace != nil {
+		c.trace.finish(&res)
+	}
+	if t.Debug() {
+		t.Log(mcp.Debug, logger, fmt.Sprintf("Complete tool=%s exit=%d stdout_bytes=%d", c.entry.name, res.Status, len(res.Stdout)))
+	}
+	return res, nil
+}
+
+// watch is called every few milliseconds while the script runs.
+func (c *call) watch(ctx context.Context, now time.Time) error {
+	if ctx.Err() != nil {
+		c.desk.put(cancelName, []byte("1")) // before any signal (T-115)
+		c.interview.cancel()
+		return context.Cause(ctx)
+	}
+	var active bool
+	if c.live {
+		active = c.progress.poll(c.sendProgress)
+		c.logs.poll(c.sendLog)
+	} else {
+		active = c.progress.touched()
+	}
+	return c.clock.tick(now, active, c.interview.poll())
+}
+
+// cancelled returns the cause when the caller ended the call.
+func (c *call) cancelled(cause error) error {
+	var timeout *timeoutError
+	switch {
+	case cause == nil, errors.As(cause, &timeout), errors.Is(cause, script.ErrStdoutLimit), errors.Is(cause, script.ErrStderrLimit):
+		return nil
+	}
+	return cause
+}
+
+func (c *call) sendProgress(line []byte) {
+	c.clock.silent = false
+	p, ok := parseProgress(line)
+	if !ok {
+		c.tools.Log(mcp.Debug, logger, "Dropped a line of the progress stream that is no progress notification")
+		return
+	}
+	if l := c.request.Listener; l != nil {
+		l.Progress(p)
+	}
+}
+
+func (c *call) sendLog(line []byte) {
+	m, ok := parseLog(line)
+	if !ok {
+		c.tools.Log(mcp.Debug, logger, "Dropped a line of the log stream that is no log message")
+		return
+	}
+	if l := c.request.Listener; l != nil {
+		l.Log(m)
+	}
+}
+
+// logStart tells sizes, never values (T-264).
+func (c *call) logStart() {
+	if !c.tools.Debug() {
+		return
+	}
+	timeout := "none"
+	if c.clock.limit > 0 {
+		timeout = fmt.Sprint(c.clock.secs)
+	}
+	c.tools.Log(mcp.Debug, logger, fmt.Sprintf("Invoke tool=%s arg_count=%d arg_bytes=%d meta_keys=%d roots=%d timeout=%s trace=%t",
+		c.entry.name, len(rawjson.Members(c.request.Arguments)), len(c.request.Arguments), len(rawjson.Members(c.entry.item)),
+		len(c.request.Roots), timeout, c.trace != nil))
+}

@@ -1,0 +1,247 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/media"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/roots"
+)
+
+// An embed is a file that a tool wants in its result (T-95).
+type embed struct{ path, mimeType, uri string }
+
+// embeds reads what the tool listed and returns the content items, in order. A
+// file that cannot be had is left out with a warning, never an error (T-230,
+// T-231).
+func (c *call) embeds() []json.RawMessage {
+	if info, err := c.desk.embeds.Stat(); err != nil || info.Size() == 0 {
+		if !replaced(c.desk.path(embedsName), c.desk.embeds) {
+			return nil
+		}
+	}
+	list, err := readFile(c.desk.path(embedsName), c.tools.project.Calls.MaxStdout)
+	if err != nil || len(list) == 0 {
+		return nil
+	}
+	var items []json.RawMessage
+	entries := parseEmbeds(list)
+	for _, e := range entries {
+		if item := c.embed(e); item != nil {
+			items = append(items, item)
+		}
+	}
+	if len(entries) > 0 && len(items) == 0 {
+		c.tools.Log(mcp.Debug, logger, fmt.Sprintf("Tool '%s' listed %d embedded resources, none could be added", c.entry.name, len(entries)))
+	}
+	return items
+}
+
+// replaced reports whether another file was put in the place of ours.
+func replaced(path string, ours *os.File) bool {
+	there, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	info, err := ours.Stat()
+	return err == nil && !os.SameFile(there, info)
+}
+
+// parseEmbeds reads the list: JSON values, or lines of path, type and URI set
+// apart by tabs.
+func parseEmbeds(list []byte) []embed {
+	var found []embed
+	rest := list
+	for {
+		v, next, err := rawjson.Next(rest)
+		if err == io.EOF {
+			return found
+		}
+		if err != nil {
+			return parseEmbedLines(list)
+		}
+		switch rawjson.KindOf(v) {
+		case rawjson.Array:
+			for e := range rawjson.Elements(v) {
+				found = appendEmbed(found, e)
+			}
+		default:
+			found = appendEmbed(found, v)
+		}
+		rest = next
+	}
+}
+
+func appendEmbed(list []embed, v json.RawMessage) []embed {
+	e := embed{}
+	if path, ok := rawjson.Text(v); ok {
+		e.path = path
+	} else {
+		e = embed{rawjson.TextOf(v, "path"), rawjson.TextOf(v, "mimeType"), rawjson.TextOf(v, "uri")}
+	}
+	if e.path == "" {
+		return list
+	}
+	return append(list, e)
+}
+
+func parseEmbedLines(list []byte) []embed {
+	var found []embed
+	for line := range strings.Lines(string(list)) {
+		fields := strings.SplitN(strings.TrimRight(line, "\r\n"), "\t", 3)
+		e := embed{path: fields[0]}
+		if len(fields) > 1 {
+			e.mimeType = fields[1]
+		}
+		if len(fields) > 2 {
+			e.uri = fields[2]
+		}
+		if strings.TrimSpace(e.path) != "" {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func (c *call) embed(e embed) json.RawMessage {
+	path := e.path
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(c.tools.project.Root, path)
+	}
+	warn := func(format string, args ...any) json.RawMessage {
+		c.tools.Log(mcp.Warning, logger, fmt.Sprintf(format, args...))
+		return nil
+	}
+	physical, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		if inside := c.request.Roots.Contains(filepath.Clean(path)); inside {
+			return warn("Embedded resource unreadable: %s", e.path)
+		}
+		physical = filepath.Clean(path)
+	}
+	root := rootOf(c.request.Roots, physical)
+	if root == nil {
+		var names strings.Builder
+		for _, r := range c.request.Roots {
+			fmt.Fprintf(&names, "[%s] ", r.Path)
+		}
+		return warn("Embedded resource skipped (outside allowed roots): path=%s roots=%s", e.path, names.String())
+	}
+	data, err := readBelow(root.Path, physical, c.tools.project.MaxResource)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return warn("Embedded resource too large: %s", e.path)
+	case err != nil:
+		return warn("Embedded resource unreadable: %s", e.path)
+	}
+	return resourceItem(e, physical, data)
+}
+
+func rootOf(list roots.List, path string) *roots.Root {
+	for i := range list {
+		if project.Within(list[i].Path, path) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// readBelow reads a file through its root, so that a link put in its place
+// meanwhile cannot lead out. The root may be the file itself.
+func readBelow(root, path string, max int) ([]byte, error) {
+	rel, err := filepath.Rel(root, path)
+	if err != nil {
+		return nil, err
+	}
+	if rel == "." {
+		root, rel = filepath.Dir(path), filepath.Base(path)
+	}
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	f, err := project.OpenRegular(dir, rel)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, int64(max)+1))
+	if err == nil && len(data) > max {
+		err = errTooLarge
+	}
+	return data, err
+}
+
+func resourceItem(e embed, physical string, data []byte) json.RawMessage {
+	text, mimeType := asText(e.mimeType, physical, data)
+	uri := e.uri
+	if uri == "" {
+		uri = project.FileURI(physical)
+	}
+	var b rawjson.Builder
+	b.Object().Name("type").String("resource").Name("resource").Object().
+		Name("uri").String(uri).Name("mimeType").String(mimeType)
+	if text {
+		b.Name("text").Text(data)
+	} else {
+		b.Name("blob").String(base64.StdEncoding.EncodeToString(data))
+	}
+	return b.End().End().Bytes()
+}
+
+// asText decides between text and blob, and completes the type (T-233, T-234).
+func asText(given, path string, data []byte) (text bool, mimeType string) {
+	mimeType = given
+	if mimeType == "" {
+		if mimeType = media.ByName(path); mimeType == "" || len(data) == 0 && isBinary(mimeType) {
+			mimeType = media.Sniff(data)
+		}
+	}
+	if len(data) == 0 {
+		return !isBinary(mimeType), mimeType
+	}
+	head := data[:min(len(data), 1024)]
+	return isTextual(mimeType) && bytes.IndexByte(head, 0) < 0 && utf8.Valid(data), mimeType
+}
+
+func isBinary(mimeType string) bool {
+	essence, params, _ := mime.ParseMediaType(mimeType)
+	if strings.EqualFold(params["charset"], "binary") || strings.Contains(strings.ToLower(mimeType), "charset=binary") {
+		return true
+	}
+	switch essence {
+	case "application/octet-stream", "application/x-executable", "application/pdf", "application/zip",
+		"application/x-gzip", "application/x-bzip2", "application/x-xz":
+		return true
+	}
+	return strings.HasPrefix(essence, "image/") || strings.HasPrefix(essence, "audio/") || strings.HasPrefix(essence, "video/")
+}
+
+func isTextual(mimeType string) bool {
+	if isBinary(mimeType) {
+		return false
+	}
+	lower := strings.ToLower(mimeType)
+	if strings.HasPrefix(lower, "text/") {
+		return true
+	}
+	for _, word := range []string{"json", "xml", "yaml", "csv", "javascript", "x-shellscript", "x-sh", "markdown", "html", "css"} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,174 @@
+package tool
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcp-bash/pkg/jq"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// perCall are the variables that belong to one call. An inherited value of any
+// of them would be another call's and is dropped (T-64).
+var perCall = []string{
+	"MCP_TOOL_NAME", "MCP_TOOL_PATH", "MCP_TOOL_ARGS_JSON", "MCP_TOOL_ARGS_FILE", "MCP_TOOL_METADATA_JSON",
+	"MCP_TOOL_METADATA_FILE", "MCP_TOOL_META_JSON", "MCP_TOOL_META_FILE", "MCP_TOOL_ERROR_FILE",
+	"MCP_TOOL_RESOURCES_FILE", "MCP_PROGRESS_STREAM", "MCP_LOG_STREAM", "MCP_PROGRESS_TOKEN",
+	"MCPBASH_PROGRESS_TOKEN_JSON", "MCP_CANCEL_FILE", "MCP_ELICIT_SUPPORTED", "MCP_ELICIT_REQUEST_FILE",
+	"MCP_ELICIT_RESPONSE_FILE", "MCP_INPUT_DIR", "MCP_SAMPLING_SUPPORTED", "MCP_ROOTS_SUPPORTED",
+	"MCP_ROOTS_JSON", "MCP_ROOTS_PATHS", "MCP_ROOTS_COUNT", "MCPBASH_DEBUG_LOG", "MCPBASH_WORKER_KEY",
+	"MCPBASH_CLIENT_SUPPORTS_UI", "MCPBASH_ARGS_FLAT", "MCPBASH_META_FLAT", "TRACEPARENT", "TRACESTATE",
+	"BAGGAGE", "MCPBASH_TRACE_FILE", "BASH_XTRACEFD", "MCP_TOOL_CANCELLATION_FILE", "MCPBASH_DIRECT_FD", "PWD",
+}
+
+// baseEnviron is the part that all calls share, as a process takes it: what
+// tools inherit, under what every script is given.
+func baseEnviron(p *project.Project, common project.Env, stateDir string) []string {
+	env := p.ToolBase()
+	for name, value := range common {
+		env[name] = value
+	}
+	env["MCPBASH_STATE_DIR"] = stateDir
+	for _, name := range perCall {
+		if name != "MCPBASH_DEBUG_LOG" || p.Calls.DebugLog == "" {
+			delete(env, name)
+		}
+	}
+	env["PWD"] = p.Root
+	return env.Entries()
+}
+
+// environ completes the environment for one call (tools section 5).
+func (c *call) environ() ([]string, error) {
+	t, r := c.tools, c.request
+	client := &r.Client
+	env := make([]string, len(t.base), len(t.base)+40)
+	copy(env, t.base)
+	set := func(name, value string) { env = append(env, name+"="+value) }
+
+	set("MCP_TOOL_NAME", c.entry.name)
+	set("MCP_TOOL_PATH", c.script)
+	for _, p := range []struct {
+		variable, file string
+		value          json.RawMessage
+		flat           string
+	}{
+		{"MCP_TOOL_ARGS", "arguments.json", r.Arguments, "MCPBASH_ARGS_FLAT"},
+		{"MCP_TOOL_METADATA", "metadata.json", c.entry.item, ""},
+		{"MCP_TOOL_META", "meta.json", r.Meta, "MCPBASH_META_FLAT"},
+	} {
+		if len(p.value) > t.project.Calls.PayloadInline { // T-77
+			if err := os.WriteFile(c.desk.path(p.file), p.value, 0o600); err != nil {
+				return nil, err
+			}
+			set(p.variable+"_JSON", "")
+			set(p.variable+"_FILE", c.desk.path(p.file))
+			continue
+		}
+		set(p.variable+"_JSON", string(p.value))
+		if p.flat != "" {
+			if table, ok := jq.Flat(p.value); ok {
+				set(p.flat, table)
+			}
+		}
+	}
+	set("MCP_TOOL_ERROR_FILE", c.desk.path(errorName))
+	set("MCP_TOOL_RESOURCES_FILE", c.desk.path(embedsName))
+	set("MCP_PROGRESS_STREAM", c.desk.path(progressName))
+	set("MCP_LOG_STREAM", c.desk.path(logsName))
+	set("MCP_PROGRESS_TOKEN", tokenText(r.ProgressToken))
+	if r.ProgressToken != nil {
+		set("MCPBASH_PROGRESS_TOKEN_JSON", string(r.ProgressToken))
+	}
+	set("MCP_CANCEL_FILE", c.desk.path(cancelName))
+	set("MCP_INPUT_DIR", c.desk.path(inputName))
+	elicits := r.Asker != nil && client.Elicitation()
+	set("MCP_ELICIT_SUPPORTED", bit(elicits))
+	if elicits {
+		set("MCP_ELICIT_REQUEST_FILE", c.desk.path(elicitAsk))
+		set("MCP_ELICIT_RESPONSE_FILE", c.desk.path(elicitAnswer))
+	}
+	set("MCP_SAMPLING_SUPPORTED", bit(r.Asker != nil && client.Sampling))
+	set("MCP_ROOTS_SUPPORTED", bit(r.Asker != nil && client.Roots))
+	set("MCP_ROOTS_JSON", r.Roots.JSON())
+	set("MCP_ROOTS_PATHS", r.Roots.Paths())
+	set("MCP_ROOTS_COUNT", strconv.Itoa(len(r.Roots)))
+	set("MCPBASH_CLIENT_SUPPORTS_UI", bit(client.UI))
+	set("MCPBASH_WORKER_KEY", c.key)
+	if t.project.Calls.DebugLog == "" {
+		set("MCPBASH_DEBUG_LOG", c.debugLog())
+	}
+	if c.entry.progressExtends {
+		env = override(env, "MCPBASH_PROGRESS_EXTENDS_TIMEOUT", "true")
+	}
+	if c.entry.maxTimeout > 0 {
+		env = override(env, "MCPBASH_MAX_TIMEOUT_SECS", strconv.Itoa(c.entry.maxTimeout))
+	}
+	if c.entry.timeoutHint != "" {
+		env = override(env, "MCPBASH_TIMEOUT_HINT", c.entry.timeoutHint)
+	}
+	return append(env, traceContext(r.Meta)...), nil
+}
+
+func bit(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+// override replaces a variable the operator may have set too.
+func override(env []string, name, value string) []string {
+	env = slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
+	return append(env, name+"="+value)
+}
+
+// tokenText is the progress token as plain text (T-70).
+func tokenText(token json.RawMessage) string {
+	if s, ok := rawjson.Text(token); ok {
+		return s
+	}
+	return string(token)
+}
+
+// workerKey names a request in files (protocol P-301).
+func workerKey(id string) string {
+	key := base64.RawURLEncoding.EncodeToString([]byte(id))
+	if len(key) > 200 {
+		sum := sha256.Sum256([]byte(id))
+		return hex.EncodeToString(sum[:])
+	}
+	return key
+}
+
+// debugLog is where mcp_debug writes: a file of this call alone, which the
+// script makes (T-74).
+func (c *call) debugLog() string {
+	name := "tool-debug." + fileName(c.entry.name) + "." + c.key + "." + c.tools.unique() + ".log"
+	if dir := c.tools.project.Logging.Dir; dir != "" {
+		return filepath.Join(dir, name)
+	}
+	if c.tools.project.Preserve {
+		return filepath.Join(c.tools.state, name)
+	}
+	return c.desk.path(name)
+}
+
+// fileName keeps of a tool's name what a file name may hold (T-260).
+func fileName(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z', r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
+			return r
+		}
+		return '_'
+	}, name)
+}

@@ -1,0 +1,3 @@
+package tool
+
+const nonblock = 0

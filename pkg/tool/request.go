@@ -1,0 +1,50 @@
+package tool
+
+import (
+	"encoding/json"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/roots"
+)
+
+// A Request is one call of a tool, as whoever makes it sees it.
+type Request struct {
+	// ID is the JSON text of the request's id; it names files and is handed
+	// to the script (T-74). Empty where there is none.
+	ID        string
+	Name      string
+	Arguments json.RawMessage // compact object; nil for none
+	Meta      json.RawMessage // compact object; nil for none
+	// Timeout overrides the tool's own, in seconds; 0: it does not.
+	Timeout       int
+	ProgressToken json.RawMessage // nil for none
+	Roots         roots.List
+	Client        mcp.Capabilities
+	// AnyStructured allows structured content that is no object (T-211).
+	AnyStructured bool
+
+	Listener Listener  // nil: nobody listens
+	Asker    mcp.Asker // nil: the client cannot be asked
+}
+
+// A Listener gets what a script reports while it runs, in the script's order,
+// on the goroutine of the call.
+type Listener interface {
+	Progress(p Progress)
+	Log(m LogMessage)
+}
+
+// Progress is one report of a script, checked but not judged: whether it goes
+// to the client is the listener's to say (T-102).
+type Progress struct {
+	Value   json.RawMessage // a number
+	Total   json.RawMessage // a number, or nil
+	Message json.RawMessage // a string, or nil
+}
+
+// A LogMessage is one message of a script's log.
+type LogMessage struct {
+	Level  mcp.Level
+	Logger json.RawMessage // nil for none
+	Data   json.RawMessage
+}

@@ -1,0 +1,222 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/schema"
+	"mcp-bash/pkg/script"
+)
+
+// soleValue returns the JSON value that an output consists of, white space
+// around it apart; nil when it is anything else (T-210).
+func soleValue(stdout []byte) json.RawMessage {
+	text := rawjson.SkipSpace(stdout)
+	if len(text) == 0 || !bytes.ContainsRune([]byte("{[\"-0123456789tfn"), rune(text[0])) {
+		return nil
+	}
+	v, err := rawjson.Check(text)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// mayStructure reports whether a value can be structured content: an object in
+// every revision, anything but null in the newest (T-211).
+func (c *call) mayStructure(value json.RawMessage) bool {
+	switch rawjson.KindOf(value) {
+	case rawjson.Object:
+		return true
+	case rawjson.Invalid, rawjson.Null:
+		return false
+	}
+	return c.request.AnyStructured
+}
+
+// ownStructured is the structured content of a result that the tool printed
+// (T-197).
+func (c *call) ownStructured(members []rawjson.Member) json.RawMessage {
+	for _, m := range members {
+		if m.Name == "structuredContent" && c.mayStructure(m.Value) {
+			return rawjson.Normal(m.Value)
+		}
+	}
+	return nil
+}
+
+// validateArguments returns the result for arguments that the tool's schema
+// does not allow, nil when they are fine or not to be checked (T-11).
+func (c *call) validateArguments() *Result {
+	p := c.tools.project
+	if !c.entry.validates(p.Calls.Validate, p.Meta.ValidateInput) {
+		return nil
+	}
+	violations := c.check(c.entry.inputSchema, c.request.Arguments, "inputSchema")
+	if violations == nil {
+		return nil
+	}
+	r := violated("validation_error", "Invalid arguments: ", violations)
+	r.name = c.entry.name
+	c.dropUnsound(r)
+	return r
+}
+
+// check returns how a value violates a schema of the tool. A schema that cannot
+// be compiled allows everything, and is complained about once.
+func (c *call) check(text, value json.RawMessage, what string) []schema.Violation {
+	s, first, err := c.tools.schemas.Get(text)
+	if err != nil {
+		if first {
+			c.tools.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s' %s cannot be used for validation: %s", c.entry.name, what, err))
+		}
+		return nil
+	}
+	return s.Check(value)
+}
+
+func violated(kind, prefix string, violations []schema.Violation) *Result {
+	texts := make([]string, len(violations))
+	for i, v := range violations {
+		texts[i] = v.String()
+	}
+	r := failure(kind, prefix+strings.Join(texts, "; "), func(b *rawjson.Builder) {
+		b.Name("violations").Array()
+		for _, v := range violations {
+			b.Object().Name("path").String(v.Path).Name("message").String(v.Message).End()
+		}
+		b.End()
+	})
+	r.noMeta = true
+	return r
+}
+
+// The messages of T-215.
+const (
+	outputNotJSON = "Tool output is not valid JSON for declared outputSchema"
+	outputEmpty   = "Tool output is empty for declared outputSchema"
+	outputUnsound = "Tool output does not satisfy outputSchema"
+)
+
+// checkOutput holds a success against the tool's outputSchema (T-213 to T-216).
+// value is standard output as JSON.
+func (c *call) checkOutput(r *Result, value json.RawMessage, res *script.Result) (*Result, error) {
+	s := c.entry.outputSchema
+	if s == nil {
+		return nil, nil
+	}
+	p := c.tools.project
+	full := c.entry.validates(p.Calls.Validate, p.Meta.ValidateInput)
+	data, message := value, ""
+	if r.own != nil {
+		if data = rawjson.Get(value, "structuredContent"); data == nil {
+			data = json.RawMessage("{}")
+		}
+	}
+	var violations []schema.Violation
+	switch {
+	case data == nil && len(bytes.TrimSpace(res.Stdout)) == 0:
+		message = outputEmpty
+	case data == nil:
+		message = outputNotJSON
+	case full:
+		if violations = c.check(s, data, "outputSchema"); violations != nil {
+			message = outputUnsound
+		}
+	case !satisfies(s, data):
+		message = outputUnsound
+	}
+	switch {
+	case message == "":
+		return nil, nil
+	case !full:
+		e := mcp.Errorf(mcp.CodeInternal, "%s", message)
+		e.Data = c.outputDiagnosis(res)
+		return nil, e
+	}
+	refused := failure("output_validation_error", message, nil)
+	if violations != nil {
+		refused = violated("output_validation_error", "Invalid output: ", violations)
+	}
+	refused.name, refused.Status, refused.stderr, refused.noMeta = c.entry.name, res.Status, r.stderr, false
+	c.dropUnsound(refused)
+	return refused, nil
+}
+
+// satisfies is the check existing tools are used to: required members and the
+// types of members at the top, nothing deeper (T-214).
+func satisfies(s, data json.RawMessage) bool {
+	if t := rawjson.Get(s, "type"); t != nil && string(t) != `"object"` {
+		return true
+	}
+	if rawjson.KindOf(data) != rawjson.Object {
+		return false
+	}
+	for e := range rawjson.Elements(rawjson.Get(s, "required")) {
+		if name, ok := rawjson.Text(e); ok && rawjson.Get(data, name) == nil {
+			return false
+		}
+	}
+	for name, property := range rawjson.All(rawjson.Get(s, "properties")) {
+		v := rawjson.Get(data, name)
+		if !rawjson.Absent(v) && !isOfType(v, rawjson.TextOf(property, "type")) {
+			return false
+		}
+	}
+	return true
+}
+
+func isOfType(v json.RawMessage, name string) bool {
+	kind := rawjson.KindOf(v)
+	switch name {
+	case "string":
+		return kind == rawjson.String
+	case "number":
+		return kind == rawjson.Number
+	case "integer":
+		return kind == rawjson.Number && isWhole(v)
+	case "boolean":
+		return kind == rawjson.Bool
+	case "array":
+		return kind == rawjson.Array
+	case "object":
+		return kind == rawjson.Object
+	}
+	return true
+}
+
+// isWhole reports whether a number has no fraction, whatever its spelling.
+func isWhole(v json.RawMessage) bool {
+	var f float64
+	return json.Unmarshal(v, &f) != nil || f == float64(int64(f)) || f >= 1<<63 || f <= -1<<63
+}
+
+// outputDiagnosis is the data of T-216, nil unless it was asked for.
+func (c *call) outputDiagnosis(res *script.Result) json.RawMessage {
+	if !c.tools.project.Logging.DebugErrors {
+		return nil
+	}
+	var b rawjson.Builder
+	b.Object().Name("tool").String(c.entry.name).Name("exitCode").Int(res.Status).
+		Name("traceAvailable").Bool(c.trace.available())
+	if tail := c.tail(res.Stderr); tail != "" {
+		b.Name("stderrTail").String(tail)
+	}
+	if line := c.traceLine(); line != "" {
+		b.Name("traceLine").String(line)
+	}
+	return b.End().Bytes()
+}
+
+// dropUnsound leaves structured content out of an error result when it does not
+// satisfy the tool's schema: strict clients would throw the whole result away
+// (T-217). The text says the same.
+func (c *call) dropUnsound(r *Result) {
+	if r.IsError && r.structured != nil && c.entry.outputSchema != nil && c.check(c.entry.outputSchema, r.structured, "outputSchema") != nil {
+		r.structured = nil
+	}
+}

@@ -1,0 +1,55 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/policy"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/schema"
+	"mcp-bash/pkg/script"
+)
+
+// A Config is what a project's tools are called with.
+type Config struct {
+	Project *project.Project
+	// Find returns the registry entry of a tool, nil when there is none.
+	Find   func(ctx context.Context, name string) (json.RawMessage, error)
+	Policy *policy.Policy
+	Runner *script.Runner
+	Common project.Env // what every script is given
+	State  string      // private directory for hand-off files
+	Log    mcp.LogFunc
+	Debug  func() bool // whether debug messages go anywhere
+	Stderr io.Writer   // where a tool's standard error is copied, if it is (T-136)
+}
+
+// Tools calls the tools of one project. It may be used from any goroutine.
+type Tools struct {
+	Config
+	project *project.Project
+	state   string
+	base    []string
+	desks   desks
+	schemas schema.Cache
+	counter atomic.Int64
+	inherit sync.Once
+}
+
+// New returns the tools of a project.
+func New(c Config) *Tools {
+	return &Tools{
+		Config: c, project: c.Project, state: c.State,
+		base: baseEnviron(c.Project, c.Common, c.State), desks: desks{state: c.State},
+	}
+}
+
+const logger = "mcp.tools"
+
+// unique makes names differ.
+func (t *Tools) unique() string { return strconv.FormatInt(t.counter.Add(1), 10) }

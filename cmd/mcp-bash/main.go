@@ -1,0 +1,17 @@
+// Mcp-bash serves a project's tools to an MCP client on standard input and
+// output; "mcp-bash VERB" runs the sibling that owns the verb.
+package main
+
+import (
+	"os"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/helper"
+)
+
+func main() {
+	if helper.Is(os.Args) { // a script calls us for help (cli M-8)
+		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(run(cli.Standard(), os.Args[1:]))
+}

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+)
+
+// replace runs a program as a child: Windows cannot put one in our place.
+func replace(path string, argv, env []string) (int, error) {
+	cmd := exec.Command(path, argv[1:]...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, os.Stdin, os.Stdout, os.Stderr
+	err := cmd.Run()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		return ended.ExitCode(), nil
+	}
+	return 0, err
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/tree"
+)
+
+// A hookPlace is where register.sh runs. Nothing of it is made before the
+// script is to be run, and nothing is left.
+type hookPlace struct {
+	p     *project.Project
+	warn  func(line string)
+	state *project.State
+}
+
+// dir returns the private directory of this run.
+func (h *hookPlace) dir() (string, error) {
+	if h.state == nil {
+		state, dir, err := project.NewState(h.p.Env, &h.p.Settings)
+		if err != nil {
+			return "", errors.New("unable to create state directory: " + dir)
+		}
+		h.state = state
+	}
+	return h.state.Dir, nil
+}
+
+// env returns the environment of register.sh (registry R-152).
+func (h *hookPlace) env() project.Env {
+	dir, err := h.dir()
+	helper := ""
+	if err == nil {
+		helper, _ = h.state.Helper()
+	}
+	home, err := project.FindHome(h.p.Env, tree.Embedded(), h.warn)
+	if err != nil {
+		h.warn(err.Error())
+	}
+	return h.p.ForHooks(h.p.Common(home, helper, jsonTool(h.p, helper, h.warn)), dir)
+}
+
+func (h *hookPlace) remove() {
+	switch {
+	case h.state == nil:
+	case h.p.Preserve:
+		h.state.Release()
+	default:
+		h.state.Remove()
+	}
+}
+
+// jsonTool returns the JSON program that scripts are given (protocol P-111).
+// Whether one that was asked for works is judged by its file alone: this
+// command starts nothing but register.sh.
+func jsonTool(p *project.Project, own string, warn func(string)) project.JSONTool {
+	works := func(bin string) bool { return script.LookPath(filepath.Base(bin), filepath.Dir(bin)) != "" }
+	return project.SelectJSONTool(p.Env, os.Geteuid() == 0, own, works, warn)
+}

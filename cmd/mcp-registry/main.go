@@ -1,0 +1,17 @@
+// Mcp-registry makes and shows the files in .registry/ that say what a project
+// offers.
+package main
+
+import (
+	"os"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/helper"
+)
+
+func main() {
+	if helper.Is(os.Args) { // register.sh calls us for help (cli M-8)
+		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(run(cli.Standard(), os.Args[1:]))
+}

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"fmt"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/registry"
+)
+
+func status(s cli.Streams, o options) error {
+	warn := func(line string) { fmt.Fprintln(s.Err, line) }
+	p, err := openProject(o.projectRoot, warn)
+	if err != nil {
+		return err
+	}
+	tool := "none"
+	if !p.Minimal {
+		tool = jsonTool(p, "", warn).Name
+	}
+	catalog := registry.NewCatalog(p, registry.Options{ReadOnly: true})
+	fmt.Fprintf(s.Out, "%s\n", catalog.Status(tool).AppendJSON(nil))
+	return nil
+}

@@ -1,0 +1,18 @@
+// Mcp-runtool runs one tool of a project and prints its result.
+package main
+
+import (
+	"os"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/runtool"
+	"mcp-bash/pkg/tree"
+)
+
+func main() {
+	if helper.Is(os.Args) { // a script calls us for help (cli M-8)
+		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(runtool.Verb(tree.Embedded()).Main(cli.Standard(), "mcp-runtool", os.Args[1:]))
+}

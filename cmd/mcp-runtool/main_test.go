@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/runtool"
+	"mcp-bash/pkg/tree"
+)
+
+func TestMain(m *testing.M) {
+	if helper.Is(os.Args) { // the link that scripts get leads to this binary
+		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	testscript.Main(m, map[string]func(){
+		"mcp-runtool": func() {
+			os.Exit(runtool.Verb(tree.Embedded()).Main(cli.Standard(), "mcp-runtool", os.Args[1:]))
+		},
+	})
+}
+
+func TestSessions(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", e.WorkDir+"/home")
+			e.Setenv("TMPDIR", e.WorkDir+"/tmp")
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each run takes a second more
+			// A project that others may write to would be refused.
+			return os.Chmod(e.WorkDir, 0o755)
+		},
+	})
+}

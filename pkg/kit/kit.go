@@ -1,0 +1,103 @@
+// Package kit puts together what it takes to run the scripts of one project:
+// the server and the run-tool command both start from it.
+package kit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/policy"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/tool"
+)
+
+// A Config is what a kit is made of.
+type Config struct {
+	Project *project.Project
+	State   *project.State
+	Runner  *script.Runner
+	Home    string   // the installation tree
+	Args    []string // after "serve --" (cli B-2)
+
+	Log    mcp.LogFunc
+	Debug  func() bool       // whether debug messages go anywhere
+	Notice func(line string) // a line for standard error
+	Stderr io.Writer
+	// Find, when set, looks tools up elsewhere than in the project's registry.
+	Find func(ctx context.Context, name string) (json.RawMessage, error)
+	// ReadOnly keeps the registry directory as it is.
+	ReadOnly bool
+}
+
+// A Kit is ready to run scripts.
+type Kit struct {
+	Config
+	JSONTool project.JSONTool
+	Env      project.Env // what every script is given
+	Catalog  *registry.Catalog
+	Policy   *policy.Policy
+	Tools    *tool.Tools
+}
+
+// New puts a kit together.
+func New(c Config) (*Kit, error) {
+	k := &Kit{Config: c}
+	helper, err := c.State.Helper()
+	if err != nil {
+		return nil, fmt.Errorf("mcp-bash: unable to make %s: %w", filepath.Join(c.State.Dir, "bin"), err)
+	}
+	p := c.Project
+	k.JSONTool = project.SelectJSONTool(p.Env, os.Geteuid() == 0, helper, k.answersVersion, c.Notice)
+	if p.Logging.JSONTool {
+		c.Notice(fmt.Sprintf("mcp-bash: JSON tool for scripts: %s (%s)", k.JSONTool.Name, k.JSONTool.Bin))
+	}
+	k.Env = p.Common(c.Home, helper, k.JSONTool)
+	var args rawjson.Builder
+	k.Env["MCPBASH_SERVER_ARGS_JSON"] = string(args.Strings(c.Args).Bytes())
+	hookEnv := func() project.Env { return p.ForHooks(k.Env, c.State.Dir) }
+	k.Catalog = registry.NewCatalog(p, registry.Options{
+		Log: c.Log, Warn: c.Notice, Runner: c.Runner, HookEnv: hookEnv,
+		Private: func() (string, error) { return c.State.Dir, nil }, ReadOnly: c.ReadOnly,
+	})
+	if k.Find == nil {
+		k.Find = k.findTool
+	}
+	k.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State.Dir, Log: c.Log}
+	k.Tools = tool.New(tool.Config{
+		Project: p, Find: k.Find, Policy: k.Policy, Runner: c.Runner, Common: k.Env, State: c.State.Dir,
+		Log: c.Log, Debug: c.Debug, Stderr: c.Stderr,
+	})
+	return k, nil
+}
+
+// findTool looks a tool up in the current registry (tools T-10).
+func (k *Kit) findTool(ctx context.Context, name string) (json.RawMessage, error) {
+	list, err := k.Catalog.List(ctx, registry.Tools)
+	if err != nil {
+		return nil, registry.Tools.Unavailable(err)
+	}
+	item, ok := list.Find(name)
+	if !ok {
+		return nil, nil
+	}
+	return item.JSON, nil
+}
+
+// answersVersion reports whether a JSON tool that was named works.
+func (k *Kit) answersVersion(bin string) bool {
+	res := k.Runner.Run(context.Background(), script.Spec{
+		Argv: []string{bin, "--version"}, Env: k.Project.Env.Entries(), Timeout: versionTimeout, StdoutLimit: 4096, StderrLimit: 4096,
+	})
+	return res.Status == 0 && res.Cause == nil
+}
+
+const versionTimeout = 5 * time.Second

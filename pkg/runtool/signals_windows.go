@@ -1,0 +1,5 @@
+package runtool
+
+import "os"
+
+var endSignals = []os.Signal{os.Interrupt}

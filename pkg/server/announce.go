@@ -1,0 +1,100 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/script"
+)
+
+// announce says on standard error what the user wants to know of the start
+// (P-109, P-110, P-602, P-2304, P-2400).
+func (s *Server) announce(home string, o Options) {
+	p := s.project
+	if p.Minimal {
+		if p.Forced {
+			s.notice("Minimal mode forced via MCPBASH_FORCE_MINIMAL=true; JSON tooling disabled.")
+		}
+		s.notice("Operating in minimal mode: only lifecycle, ping, and logging handlers are exposed until JSON tooling becomes available (JSON tooling needed).")
+	}
+	if p.Sessions.CompatBatches {
+		s.notice("Legacy batch compatibility enabled (MCPBASH_COMPAT_BATCHES=true); requests framed as arrays will be processed as independent items.")
+	}
+	if p.Token.Secret != "" && p.Logging.DebugPayloads {
+		s.notice("mcp-bash: payload debug logging is enabled; remote tokens will be redacted in debug logs but disable debug in production.")
+	}
+	if p.Logging.Level == mcp.Debug {
+		lines := []string{"mcp-bash: Resolved paths:"}
+		for _, v := range [][2]string{
+			{"MCPBASH_HOME", home}, {"MCPBASH_PROJECT_ROOT", p.Root}, {"MCPBASH_TOOLS_DIR", p.Tools},
+			{"MCPBASH_RESOURCES_DIR", p.Resources}, {"MCPBASH_PROMPTS_DIR", p.Prompts}, {"MCPBASH_SERVER_DIR", p.Dirs.Server},
+			{"MCPBASH_PROVIDERS_DIR", p.Providers}, {"MCPBASH_REGISTRY_DIR", p.Registry},
+		} {
+			lines = append(lines, "  "+v[0]+"="+v[1])
+		}
+		if p.Logging.Marker {
+			lines = append(lines, "  (debug enabled via server.d/.debug file)")
+		}
+		s.notice("%s", strings.Join(lines, "\n"))
+	}
+	if p.Logging.Startup {
+		exe, _ := os.Executable()
+		tool := "none"
+		if s.kit != nil {
+			tool = s.kit.JSONTool.Name + ":" + s.kit.JSONTool.Bin
+		}
+		s.notice("mcp-bash startup: transport=stdio command=%s cwd=%s project_root=%s json_tool=%s",
+			shellQuote(exe), shellQuote(o.Dir), shellQuote(p.Root), shellQuote(tool))
+	}
+	if p.CI && p.Logging.Dir != "" {
+		s.snapshot(o)
+	}
+}
+
+func shellQuote(s string) string {
+	if s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+const snapshotTimeout = 5 * time.Second
+
+// snapshot notes the surroundings for whoever reads the logs of a CI run: sizes
+// and counts, never values (P-303).
+func (s *Server) snapshot(o Options) {
+	env := s.project.Env
+	size := 0
+	for name, value := range env {
+		size += len(name) + len(value) + 2
+	}
+	path := filepath.SplitList(env["PATH"])
+	tool := project.JSONTool{Name: "none"}
+	if s.kit != nil {
+		tool = s.kit.JSONTool
+	}
+	version := s.runner.Run(context.Background(), script.Spec{
+		Argv: []string{"bash", "-c", `printf %s "$BASH_VERSION"`}, Env: env.Entries(), Timeout: snapshotTimeout,
+	})
+	first, last := "", ""
+	if len(path) > 0 {
+		first, last = path[0], path[len(path)-1]
+	}
+	var b rawjson.Builder
+	b.Object().Name("bashVersion").Text(version.Stdout).Name("os").String(runtime.GOOS).Name("cwd").String(o.Dir).
+		Name("pathCount").Int(len(path)).Name("pathFirst").String(first).Name("pathLast").String(last).Name("pathBytes").Int(len(env["PATH"])).
+		Name("envBytes").Int(size).Name("jsonTool").String(tool.Name).Name("jsonToolBin").String(tool.Bin).End()
+	file := filepath.Join(s.project.Logging.Dir, "env-snapshot.json")
+	if f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+		fmt.Fprintf(f, "%s\n", b.Bytes())
+		f.Close()
+	}
+}

@@ -1,0 +1,112 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+
+	"mcp-bash/pkg/jsonrpc"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+)
+
+// A questioner carries a script's questions to a client of the handshake era:
+// each becomes a request of ours (protocol section 22, tools T-128).
+type questioner struct{ server *Server }
+
+func (q questioner) Ask(questions []mcp.Question) mcp.Inquiry {
+	in := &inquiry{server: q.server}
+	for _, question := range questions {
+		params := question.Params
+		if question.Method == mcp.MethodElicit && rawjson.TextOf(params, "mode") == "url" {
+			params = withElicitationID(params)
+		}
+		in.replies = append(in.replies, q.server.outgoing.send(question.Method, params))
+	}
+	q.server.writer.Push()
+	return in
+}
+
+// withElicitationID adds what the protocol requires of url elicitations
+// (P-2202).
+func withElicitationID(params json.RawMessage) json.RawMessage {
+	var b rawjson.Builder
+	b.Object()
+	for _, m := range rawjson.Members(params) {
+		if m.Name != "elicitationId" {
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	return b.Name("elicitationId").String(uuid()).End().Bytes()
+}
+
+func uuid() string {
+	var u [16]byte
+	rand.Read(u[:]) // never fails
+	u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+}
+
+type inquiry struct {
+	server  *Server
+	replies []*reply
+}
+
+func (in *inquiry) Answers() ([]mcp.Answer, bool) {
+	for _, r := range in.replies {
+		select {
+		case <-r.done:
+		default:
+			return nil, false
+		}
+	}
+	return in.collect(), true
+}
+
+func (in *inquiry) Wait(ctx context.Context) ([]mcp.Answer, error) {
+	for _, r := range in.replies {
+		select {
+		case <-r.done:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	return in.collect(), nil
+}
+
+func (in *inquiry) collect() []mcp.Answer {
+	list := make([]mcp.Answer, len(in.replies))
+	for i, r := range in.replies {
+		select {
+		case <-r.done:
+			list[i] = r.answer()
+		default:
+		}
+	}
+	return list
+}
+
+// answer: when the client is gone, a question to its user counts as cancelled,
+// and so does everything else, in its own way.
+func (r *reply) answer() mcp.Answer {
+	switch {
+	case r.gone && r.method == mcp.MethodElicit:
+		return mcp.Answer{Result: json.RawMessage(`{"action":"cancel"}`)}
+	case r.gone:
+		return mcp.Answer{Error: mcp.Errorf(mcp.CodeToolCancelled, "Cancelled")}
+	}
+	return mcp.Answer{Result: r.result, Error: r.err}
+}
+
+func (in *inquiry) Close() []mcp.Answer {
+	answers := in.collect()
+	for _, r := range in.replies {
+		if !in.server.outgoing.forget(r) {
+			continue
+		}
+		params := fmt.Appendf(nil, `{"requestId":%d,"reason":"no longer needed"}`, r.id)
+		in.server.send(jsonrpc.AppendNotification(nil, "notifications/cancelled", params))
+	}
+	return answers
+}

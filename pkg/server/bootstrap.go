@@ -1,0 +1,64 @@
+package server
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// gettingStarted is the text of the only tool of the getting-started server
+// (protocol P-120).
+const gettingStarted = `mcp-bash is running, but it does not know which project to serve.
+
+1. Make a project:            mcp-bash new my-server
+2. Add a tool to it:          cd my-server && mcp-bash scaffold tool my-tool
+3. Tell your client about it: set MCPBASH_PROJECT_ROOT=/path/to/my-server in the
+   client's configuration of this server, and MCPBASH_TOOL_ALLOWLIST to the tools
+   it may run (or *).
+
+More: README.md#quick-start, docs/PROJECT-STRUCTURE.md, docs/ROOTS.md
+`
+
+// stageBootstrap makes the project that is served when there is none, and
+// returns its directory. It changes env so that nothing of the caller's own
+// set-up gets in the way.
+func stageBootstrap(env project.Env) (string, error) {
+	base := env["MCPBASH_TMP_ROOT"]
+	if base == "" {
+		base = env["TMPDIR"]
+	}
+	if base == "" {
+		base = os.TempDir()
+	}
+	dir, err := os.MkdirTemp(base, "mcpbash.bootstrap.")
+	if err == nil {
+		dir, err = project.Physical(dir)
+	}
+	if err != nil {
+		return "", errors.New("mcp-bash: unable to create temporary bootstrap workspace")
+	}
+	script := "#!/bin/sh\ncat <<'END'\n" + gettingStarted + "END\n"
+	var meta rawjson.Builder
+	meta.Object().Name("name").String("getting_started").
+		Name("description").String("Show setup steps when MCPBASH_PROJECT_ROOT is unset.").
+		Name("inputSchema").Object().Name("type").String("object").Name("properties").Object().End().End().
+		Name("timeoutSecs").Int(5).End()
+	tool := filepath.Join(dir, "tools", "getting-started")
+	if err := errors.Join(
+		os.MkdirAll(tool, 0o700),
+		os.WriteFile(filepath.Join(tool, "tool.sh"), []byte(script), 0o700),
+		os.WriteFile(filepath.Join(tool, "tool.meta.json"), meta.Bytes(), 0o600),
+		os.Mkdir(filepath.Join(dir, "server.d"), 0o700),
+	); err != nil {
+		os.RemoveAll(dir)
+		return "", errors.New("mcp-bash: unable to create temporary bootstrap workspace")
+	}
+	for _, name := range []string{"TOOLS", "RESOURCES", "PROMPTS", "COMPLETIONS", "SERVER", "REGISTRY", "PROVIDERS", "UI"} {
+		delete(env, "MCPBASH_"+name+"_DIR")
+	}
+	env.Default("MCPBASH_TOOL_ALLOWLIST", "getting_started")
+	return dir, nil
+}

@@ -1,0 +1,98 @@
+package server
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+)
+
+// A cursor says where the next page of a list starts (protocol P-2002). To
+// clients it is opaque.
+func encodeCursor(collection string, offset int, hash string, now time.Time) string {
+	var b rawjson.Builder
+	b.Object().Name("ver").Int(1).Name("collection").String(collection).Name("offset").Int(offset).
+		Name("hash").String(hash).Name("timestamp").String(now.UTC().Format("2006-01-02T15:04:05Z")).End()
+	return base64.RawURLEncoding.EncodeToString(b.Bytes())
+}
+
+var errCursor = mcp.Errorf(mcp.CodeInvalidParams, "Invalid cursor")
+
+// maxCursor bounds what is decoded, in bytes.
+const maxCursor = 4096
+
+// decodeCursor returns the offset of a cursor that belongs to this list in this
+// state (P-2003).
+func decodeCursor(cursor, collection, hash string) (offset int, err *mcp.Error) {
+	if len(cursor) > maxCursor {
+		return 0, errCursor
+	}
+	text, decodeErr := base64.RawURLEncoding.DecodeString(strings.TrimRight(cursor, "="))
+	if decodeErr != nil {
+		return 0, errCursor
+	}
+	v, checkErr := rawjson.Check(text)
+	if checkErr != nil || rawjson.TextOf(v, "collection") != collection || rawjson.TextOf(v, "hash") != hash {
+		return 0, errCursor
+	}
+	offset, atoiErr := strconv.Atoi(string(rawjson.Get(v, "offset")))
+	if atoiErr != nil || offset < 0 {
+		return 0, errCursor
+	}
+	return offset, nil
+}
+
+// cursorOf reads the cursor of a list request; "" for none. nextCursor is an
+// alias (P-2000).
+func cursorOf(params json.RawMessage) (string, *mcp.Error) {
+	v := rawjson.Get(params, "cursor")
+	if v == nil {
+		v = rawjson.Get(params, "nextCursor")
+	}
+	if rawjson.Absent(v) {
+		return "", nil
+	}
+	s, ok := rawjson.Text(v)
+	if !ok {
+		return "", errCursor
+	}
+	return s, nil
+}
+
+const (
+	defaultPage = 50
+	largestPage = 200
+)
+
+// pageSize reads the limit of a list request.
+func pageSize(params json.RawMessage) int {
+	n := positiveInteger(rawjson.Get(params, "limit"))
+	switch {
+	case n == 0:
+		return defaultPage
+	case n > largestPage:
+		return largestPage
+	}
+	return n
+}
+
+// positiveInteger reads a positive integer, as a JSON number or as digits in a
+// string; 0 for anything else (P-1700).
+func positiveInteger(v json.RawMessage) int {
+	text := string(v)
+	if s, ok := rawjson.Text(v); ok {
+		text = s
+	}
+	if text == "" || strings.Trim(text, "0123456789") != "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return int(^uint32(0) >> 1) // more digits than fit
+	}
+	return n
+}

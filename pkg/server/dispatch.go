@@ -1,0 +1,363 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"mcp-bash/pkg/jsonrpc"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// read reads messages until input ends, or until it becomes the worker of a
+// request and another goroutine reads on.
+func (s *Server) read() {
+	for {
+		if !s.reader.Waiting() {
+			s.writer.FlushReady()
+		}
+		line, err := s.reader.Next()
+		s.activity.Store(time.Now().UnixNano())
+		switch {
+		case errors.Is(err, jsonrpc.ErrTooLong):
+			s.refuse(nil, mcp.Errorf(mcp.CodeParse, "Parse error").WithData(fmt.Sprintf("Message exceeds %d bytes", s.project.Limits.Line)))
+		case err != nil:
+			s.writer.FlushReady()
+			s.endInput(err)
+			return
+		default:
+			if s.message(line) {
+				return
+			}
+		}
+		if s.session.at(phaseEnded) {
+			s.writer.FlushReady()
+			return
+		}
+	}
+}
+
+// message handles a line and reports whether this goroutine has ended its
+// reading.
+func (s *Server) message(line []byte) (left bool) {
+	s.payloads.record("request", "-", "recv", line)
+	m, err := jsonrpc.Parse(line)
+	if err != nil {
+		s.unreadable(line, err)
+		return false
+	}
+	if m.Shape == jsonrpc.Batch {
+		s.batch(&m)
+		return false
+	}
+	req := s.route(&m, false)
+	s.changes.poke()
+	if req == nil {
+		return false
+	}
+	go s.read()
+	s.work(req)
+	return true
+}
+
+// unreadable answers a line that is no JSON (P-401 to P-403). What stands in it
+// is shown only to those who asked for verbose logs: it may hold secrets.
+func (s *Server) unreadable(line []byte, err error) {
+	reason := "Failed to normalize input"
+	if errors.Is(err, jsonrpc.ErrUTF8) {
+		reason = "Invalid UTF-8"
+	}
+	sum := sha256.Sum256(line)
+	text := fmt.Sprintf("JSON normalization failed bytes=%d sha256=%x truncated=%t", len(line), sum[:8], len(line) > maxExcerpt)
+	if s.project.Logging.Verbose {
+		text += fmt.Sprintf(" excerpt=\"%s\"", excerpt(line))
+	}
+	s.notice("%s", text)
+	s.refuse(nil, mcp.Errorf(mcp.CodeParse, "Parse error").WithData(reason))
+}
+
+const maxExcerpt = 1024
+
+func excerpt(line []byte) string {
+	var b bytes.Buffer
+	for _, c := range line[:min(len(line), maxExcerpt)] {
+		var piece string
+		switch {
+		case c == '\r':
+			piece = `\r`
+		case c == '\n':
+			piece = `\n`
+		case c == '\t':
+			piece = `\t`
+		case c == '"' || c == '\\':
+			piece = `\` + string(c)
+		case c < ' ' || c > '~':
+			piece = "?"
+		default:
+			piece = string(c)
+		}
+		if b.Len()+len(piece) > maxExcerpt {
+			break
+		}
+		b.WriteString(piece)
+	}
+	return b.String()
+}
+
+// batch handles the elements of an array as if each had been a line (protocol
+// section 6).
+func (s *Server) batch(m *jsonrpc.Message) {
+	revision := s.session.revision.Load()
+	invalid := func(reason string) {
+		s.refuse(nil, mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData(reason))
+	}
+	if !revision.Batches && !s.project.Sessions.CompatBatches {
+		invalid(revision.BatchRefusal)
+		return
+	}
+	elements := m.Elements()
+	if len(elements) == 0 {
+		invalid("Empty batch")
+		return
+	}
+	for _, e := range elements {
+		element := jsonrpc.Classify(e)
+		if element.Shape == jsonrpc.Batch {
+			invalid("Nested batch")
+			continue
+		}
+		if req := s.route(&element, true); req != nil {
+			go s.work(req)
+		}
+		if s.session.at(phaseEnded) {
+			return
+		}
+	}
+	s.changes.poke()
+}
+
+// route takes the steps of P-500 with one message. It returns a request that is
+// to be run, if that is what it comes to.
+func (s *Server) route(m *jsonrpc.Message, inBatch bool) *request {
+	switch m.Shape {
+	case jsonrpc.Response:
+		if !s.outgoing.deliver(m) {
+			id := "null"
+			if len(m.ID) > 0 {
+				id = string(m.ID)
+			}
+			s.log(mcp.Warning, logRPC, "Received response for unknown request id="+id)
+		}
+		return nil
+	case jsonrpc.Invalid:
+		s.refuse(m.ID, faultError(m.Fault))
+		return nil
+	}
+	isRequest := m.Shape == jsonrpc.Request
+	if m.Fault != jsonrpc.None {
+		return nil // a notification that makes no sense
+	}
+	if s.debugging() {
+		s.debugf(logRPC, "Dispatch method=%s id=%s", m.Method, m.ID)
+	}
+	if err := s.token.check(m.Params); err != nil {
+		s.rejected(m, err, isRequest)
+		return nil
+	}
+	if isRequest && s.requests.isDuplicate(m.ID) {
+		s.refuse(m.ID, duplicateID)
+		return nil
+	}
+	if s.lifecycle(m, isRequest, inBatch) {
+		return nil
+	}
+	if !isRequest { // all other notifications, and requests that want no answer
+		return nil
+	}
+	switch {
+	case s.session.at(phaseClosing):
+		s.refuse(m.ID, mcp.Errorf(mcp.CodeShuttingDown, "Server shutting down"))
+		return nil
+	case !s.session.at(phaseReady):
+		s.refuse(m.ID, mcp.Errorf(mcp.CodeNotInitialized, "Server not initialized"))
+		return nil
+	}
+	if m.Method == "logging/setLevel" {
+		s.setLevel(m)
+		return nil
+	}
+	method := s.methods[m.Method]
+	if method == nil {
+		s.refuse(m.ID, unknownMethod(m.Method, s.project.Minimal))
+		return nil
+	}
+	if m.Params != nil && !m.HasParams() {
+		s.refuse(m.ID, mcp.Errorf(mcp.CodeInvalidParams, "Invalid params"))
+		return nil
+	}
+	return s.admit(m, method)
+}
+
+var duplicateID = mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData("Duplicate request id")
+
+// faultError is what a message with that fault is answered.
+func faultError(f jsonrpc.Fault) *mcp.Error {
+	invalid := mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request")
+	switch f {
+	case jsonrpc.BadVersion:
+		return invalid.WithData(`jsonrpc must be "2.0"`)
+	case jsonrpc.BadID:
+		return invalid.WithData("Invalid id")
+	case jsonrpc.BadParams:
+		return mcp.Errorf(mcp.CodeInvalidParams, "Invalid params")
+	}
+	return invalid.WithData("Missing method")
+}
+
+// admit enters a request among those in flight. The message points into the
+// reader's buffer, so what is kept of it is copied.
+func (s *Server) admit(m *jsonrpc.Message, method *method) *request {
+	params := bytes.Clone(m.Params)
+	meta := rawjson.Get(params, "_meta")
+	if rawjson.KindOf(meta) != rawjson.Object {
+		meta = nil
+	}
+	req := &request{id: bytes.Clone(m.ID), key: m.ID.Key(), method: method, params: params, meta: meta}
+	req.ctx, req.cancel = context.WithCancelCause(s.base)
+	switch s.requests.place(req) {
+	case placeRun:
+		return req
+	case placeDuplicate:
+		s.refuse(m.ID, duplicateID)
+	case placeFull:
+		s.refuse(m.ID, mcp.Errorf(mcp.CodeInternal, "Too many queued requests"))
+	}
+	return nil
+}
+
+// work runs a request and then those that waited for its slot.
+func (s *Server) work(req *request) {
+	for req != nil {
+		s.serve(req)
+		s.changes.poke()
+		next := s.requests.next(req)
+		req = next
+	}
+}
+
+// serve runs one request and sends its response. A fault of ours ends the
+// request, never the process.
+func (s *Server) serve(req *request) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			s.complain("mcp-bash: internal error in %s: %v", req.method.name, fault)
+			s.finish(req, nil, mcp.Errorf(mcp.CodeInternal, "Internal error"))
+		}
+	}()
+	ctx := req.ctx
+	if secs := req.seconds(); secs > 0 && !req.method.ownClock {
+		timeout := mcp.Errorf(mcp.CodeInternal, "Request timed out")
+		timeout.Data = json.RawMessage(fmt.Sprintf(`{"timeoutSecs":%d}`, secs))
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, project.Seconds(secs), timeout)
+		defer cancel()
+	}
+	a, err := req.method.handle(ctx, req)
+	if timeout, ok := context.Cause(ctx).(*mcp.Error); ok && req.ctx.Err() == nil {
+		err = timeout // P-1703, whatever it came to
+	}
+	s.finish(req, a, err)
+}
+
+// seconds is the time a request has (P-1700).
+func (req *request) seconds() int {
+	if n := positiveInteger(rawjson.Get(req.params, "timeoutSecs")); n > 0 {
+		return n
+	}
+	if req.method.limit != nil {
+		return req.method.limit()
+	}
+	return 0
+}
+
+// finish sends the response of a request, within the limit for responses
+// (P-1100).
+func (s *Server) finish(req *request, a *answer, err error) {
+	var line []byte
+	switch {
+	case err != nil:
+		line = s.errorLine(req.id, asError(err))
+	case a == nil:
+		line = s.errorLine(req.id, mcp.Errorf(mcp.CodeInternal, "Empty handler response"))
+	default:
+		line = jsonrpc.AppendResult(make([]byte, 0, a.size), req.id, a.append)
+	}
+	limit := s.project.Limits.Response
+	if req.method.list {
+		limit = s.project.Limits.ListResponse
+	}
+	if len(line) > limit {
+		s.complain("mcp-bash: response exceeded %d bytes for id %s", limit, req.id)
+		line = s.errorLine(req.id, mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit"))
+		err = errStopping
+	}
+	s.requests.release(req)
+	if !req.queue(s.writer, line, true) {
+		s.payloads.record("response", payloadKey(req.id), "cancelled", nil)
+		return
+	}
+	s.payloads.record("response", payloadKey(req.id), status(err), line)
+	s.writer.Push()
+	if s.debugging() {
+		s.debugf(logRPC, "Response id=%s bytes=%d", req.id, len(line))
+	}
+}
+
+func status(err error) string {
+	if err != nil {
+		return "error"
+	}
+	return "ok"
+}
+
+func asError(err error) *mcp.Error {
+	var e *mcp.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return mcp.Errorf(mcp.CodeInternal, "Internal error").WithData(err.Error())
+}
+
+func (s *Server) errorLine(id jsonrpc.ID, e *mcp.Error) []byte {
+	return jsonrpc.AppendError(nil, id, e.AppendJSON)
+}
+
+// refuse answers on the reading goroutine with an error; the line is written
+// before the next wait for input.
+func (s *Server) refuse(id jsonrpc.ID, e *mcp.Error) {
+	s.scratch = jsonrpc.AppendError(s.scratch[:0], id, e.AppendJSON)
+	s.payloads.record("rpc", "-", "error", s.scratch)
+	s.writer.Queue(s.scratch)
+	s.keepScratch()
+}
+
+// reply answers on the reading goroutine.
+func (s *Server) reply(id jsonrpc.ID, body func(dst []byte) []byte) {
+	s.scratch = jsonrpc.AppendResult(s.scratch[:0], id, body)
+	s.payloads.record("rpc", "-", "ok", s.scratch)
+	s.writer.Queue(s.scratch)
+	s.keepScratch()
+}
+
+// keepScratch gives up a buffer that is so large that the writer has kept it.
+func (s *Server) keepScratch() {
+	if cap(s.scratch) > 16<<10 {
+		s.scratch = nil
+	}
+}

@@ -1,0 +1,176 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"mcp-bash/pkg/jsonrpc"
+	"mcp-bash/pkg/mcp"
+)
+
+// An exit is why the server ends, and how (protocol section 9).
+type exit struct {
+	code   int
+	say    string        // on standard error, whatever the user wants
+	kill   bool          // end what runs; else wait for it
+	silent bool          // send nothing more
+	within time.Duration // wait at most this long, then kill; 0: no limit
+}
+
+// leave ends the server; what is said later is not heard, but for a second
+// signal.
+func (s *Server) leave(e exit) {
+	select {
+	case s.exits <- e:
+	default:
+	}
+}
+
+// errCancelledByClient ends a request for which nothing more is sent.
+var errCancelledByClient = errors.New("cancelled by the client")
+
+// endInput is called when nothing more can be read.
+func (s *Server) endInput(err error) {
+	if errors.Is(err, errHangup) {
+		s.writeFailed(err, 0)
+		return
+	}
+	s.outgoing.end()
+	e := exit{}
+	if s.session.at(phaseClosing) {
+		e.within = s.project.Sessions.Shutdown
+	}
+	s.session.enter(phaseEnded)
+	s.leave(e)
+	s.stdio.AwaitHangup()
+	s.writeFailed(errHangup, 0)
+}
+
+// shutdown begins the end: what runs goes on, nothing new starts, and exit is
+// expected in time (P-900, P-901).
+func (s *Server) shutdown() {
+	if s.session.at(phaseClosing) {
+		return
+	}
+	s.session.enter(phaseClosing)
+	s.debugf(logLifecycle, "Shutdown requested")
+	limit := s.project.Sessions.Shutdown
+	time.AfterFunc(limit, func() {
+		s.leave(exit{kill: true, silent: true, say: "mcp-bash: shutdown timeout (" + seconds(limit) + "s) elapsed; terminating."})
+	})
+}
+
+// exitAsked is P-902 and P-702.
+func (s *Server) exitAsked(m *jsonrpc.Message, isRequest bool) {
+	switch {
+	case s.session.at(phaseClosing):
+		if isRequest {
+			s.reply(m.ID, nil)
+		}
+		s.outgoing.end()
+		s.session.enter(phaseEnded)
+		s.leave(exit{within: s.project.Sessions.Shutdown})
+	case isRequest:
+		s.refuse(m.ID, mcp.Errorf(mcp.CodeExitTooEarly, "Shutdown not requested"))
+	}
+}
+
+// killGrace is how long scripts get to end on SIGTERM and die on SIGKILL before
+// we leave anyway; the system then kills what is left (pkg/script).
+const killGrace = 3 * time.Second
+
+// serveUntilExit reads until something ends the server, and returns its exit
+// code when everything is in order.
+func (s *Server) serveUntilExit(signals <-chan os.Signal) int {
+	go s.read()
+	go s.watchIdle()
+	go s.watchParent()
+	var e exit
+	select {
+	case e = <-s.exits:
+	case sig := <-signals:
+		e = signalExit(sig)
+	}
+	if !e.kill {
+		e = s.drain(e, signals)
+	}
+	if e.say != "" {
+		s.complain("%s", e.say)
+	}
+	if e.kill {
+		s.kill(signals, e.silent)
+	}
+	s.writer.Flush()
+	return e.code
+}
+
+// drain waits for what runs, unless something more urgent comes (P-902, P-903).
+func (s *Server) drain(e exit, signals <-chan os.Signal) exit {
+	done := make(chan struct{})
+	go func() {
+		s.requests.wait()
+		close(done)
+	}()
+	var late <-chan time.Time
+	if e.within > 0 {
+		late = time.After(e.within)
+	}
+	select {
+	case <-done:
+		return e
+	case <-late:
+		e.kill = true
+		return e
+	case more := <-s.exits:
+		return more
+	case sig := <-signals:
+		return signalExit(sig)
+	}
+}
+
+// kill ends everything that runs. A second signal does it without grace
+// (P-905).
+func (s *Server) kill(signals <-chan os.Signal, silent bool) {
+	if silent {
+		s.writer.Close()
+	}
+	s.session.enter(phaseEnded)
+	s.requests.cancelAll(errStopping)
+	s.stopAll(errStopping)
+	done := make(chan struct{})
+	go func() {
+		s.requests.wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-signals:
+		s.runner.KillAll()
+	case <-time.After(killGrace):
+		s.runner.KillAll()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// cleanUp leaves nothing behind but what was asked for (P-302, P-907).
+func (s *Server) cleanUp(bootstrapDir string) {
+	s.runner.KillAll()
+	s.summariseDamage()
+	if bootstrapDir != "" {
+		os.RemoveAll(bootstrapDir)
+	}
+	if s.project.Preserve || s.project.KeepLogs {
+		s.complain("mcp-bash: state preserved at %s", s.state.Dir)
+		s.state.Preserve()
+		s.state.Release()
+		return
+	}
+	s.state.Remove()
+}

@@ -1,0 +1,238 @@
+package server
+
+import (
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/jsonrpc"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// phaseEnded: nothing more is read.
+const phaseEnded phase = 100
+
+// lifecycle handles the methods that move the session (protocol section 7),
+// and those that are heard in every phase. It reports whether the message was
+// one of them.
+func (s *Server) lifecycle(m *jsonrpc.Message, isRequest, inBatch bool) bool {
+	switch m.Method {
+	case "initialize":
+		if isRequest {
+			s.initialize(m, inBatch)
+		}
+	case "notifications/initialized", "initialized":
+		if s.session.at(phaseHandshake) {
+			s.becomeReady()
+		}
+	case "ping":
+		switch {
+		case !isRequest:
+		case s.session.at(phaseClosing):
+			s.refuse(m.ID, mcp.Errorf(mcp.CodeShuttingDown, "Server shutting down"))
+		default:
+			s.reply(m.ID, nil)
+		}
+	case "shutdown":
+		s.shutdown()
+		if isRequest {
+			s.reply(m.ID, nil)
+		}
+	case "exit":
+		s.exitAsked(m, isRequest)
+	case "notifications/cancelled":
+		if isRequest { // a notification's name, asked for
+			return false
+		}
+		s.cancelled(m)
+	case "notifications/roots/list_changed":
+		switch {
+		case isRequest:
+			return false
+		case s.session.at(phaseReady):
+			s.roots.changed()
+		}
+	case "notifications/message":
+		if isRequest {
+			s.refuse(m.ID, mcp.Errorf(mcp.CodeMethodNotFound, "Invalid Request").WithData("notifications/message is server-originated"))
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// initialize is protocol section 8.
+func (s *Server) initialize(m *jsonrpc.Message, inBatch bool) {
+	switch {
+	case s.session.at(phaseClosing):
+		s.refuse(m.ID, mcp.Errorf(mcp.CodeShuttingDown, "Server shutting down"))
+		return
+	case !s.session.at(phaseNew):
+		s.refuse(m.ID, mcp.Errorf(mcp.CodeInvalidRequest, "Server already initialized"))
+		return
+	case inBatch:
+		s.refuse(m.ID, mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData("initialize must not be batched"))
+		return
+	case m.Params != nil && !m.HasParams():
+		s.refuse(m.ID, mcp.Errorf(mcp.CodeInvalidParams, "Invalid params"))
+		return
+	}
+	asked := rawjson.Get(m.Params, "protocolVersion")
+	version, isText := rawjson.Text(asked)
+	if !isText && !rawjson.Absent(asked) {
+		version = string(asked)
+	}
+	revision, err := s.negotiate(version)
+	if err != nil {
+		s.refuse(m.ID, err)
+		return
+	}
+	client := mcp.ParseCapabilities(rawjson.Get(m.Params, "capabilities"))
+	if s.project.Minimal {
+		client = mcp.Capabilities{}
+	}
+	s.session.revision.Store(revision)
+	s.session.client.Store(&client)
+	s.session.enter(phaseHandshake)
+	s.reply(m.ID, func(dst []byte) []byte { return s.appendGreeting(dst, revision, &client) })
+	s.session.greeted.Store(true)
+	s.debugf(logLifecycle, "Initialize requested=%s negotiated=%s", version, revision.Name)
+	info := rawjson.Get(m.Params, "clientInfo")
+	s.debugf(logLifecycle, "Client: %s/%s pid=%d", rawjson.TextOf(info, "name"), rawjson.TextOf(info, "version"), parentPID())
+	s.debugf(logLifecycle, "Elicitation support=%d", number(client.Elicitation()))
+	s.debugf(logLifecycle, "Roots support=%d listChanged=%d", number(client.Roots), number(client.RootsListChanged))
+	s.debugf(logLifecycle, "UI extension support=%d", number(client.UI))
+}
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// negotiate settles the revision (P-800).
+func (s *Server) negotiate(version string) (*mcp.Revision, *mcp.Error) {
+	if version == "" {
+		return mcp.Latest, nil
+	}
+	if r := mcp.RevisionNamed(version); r != nil {
+		return r, nil
+	}
+	if mcp.IsDate(version) && version > mcp.Latest.Name {
+		s.notice("mcp-bash: client asked for protocol %s; answering with %s", version, mcp.Latest.Name)
+		return mcp.Latest, nil
+	}
+	names := make([]string, len(mcp.Revisions))
+	for i := range mcp.Revisions {
+		names[i] = mcp.Revisions[i].Name
+	}
+	err := mcp.Errorf(mcp.CodeInvalidParams, "Unsupported protocol version: %s. Supported: %s", version, strings.Join(names, ","))
+	var b rawjson.Builder
+	b.Object().Name("supported").Strings(names).Name("requested").String(version)
+	err.Data = b.End().Bytes()
+	return nil, err
+}
+
+// appendGreeting is the result of initialize. What is advertised is what will
+// be served: each family of methods that exists (P-801 to P-807).
+func (s *Server) appendGreeting(dst []byte, r *mcp.Revision, client *mcp.Capabilities) []byte {
+	b := rawjson.Over(dst)
+	b.Object().Name("protocolVersion").String(r.Name)
+	b.Name("capabilities").Object().Name("logging").Object().End()
+	for _, family := range []struct {
+		name, method         string
+		subscribe, changes   bool
+		onlyWithListsChanged bool
+	}{
+		{name: "tools", method: "tools/list", changes: true},
+		{name: "resources", method: "resources/list", changes: true, subscribe: true},
+		{name: "prompts", method: "prompts/list", changes: true},
+		{name: "completions", method: "completion/complete", onlyWithListsChanged: true},
+	} {
+		if s.methods[family.method] == nil || family.onlyWithListsChanged && !r.ListChanged {
+			continue
+		}
+		b.Name(family.name).Object()
+		if family.subscribe {
+			b.Name("subscribe").Bool(true)
+		}
+		if family.changes && r.ListChanged {
+			b.Name("listChanged").Bool(true)
+		}
+		b.End()
+	}
+	if client.UI {
+		b.Name("extensions").Object().Name(mcp.UIExtension).Object().Name("mimeTypes").Strings([]string{mcp.UIMimeType}).End().End()
+	}
+	b.End()
+	s.appendServerInfo(b.Name("serverInfo"))
+	if text := s.project.Meta.Instructions; r.Instructions && text != "" {
+		b.Name("instructions").String(text)
+	}
+	return b.End().Bytes()
+}
+
+// appendServerInfo is P-805.
+func (s *Server) appendServerInfo(b *rawjson.Builder) {
+	m := &s.project.Meta
+	b.Object().Name("name").String(m.Name).Name("version").String(m.Version).Name("title").String(m.Title)
+	if m.Description != "" {
+		b.Name("description").String(m.Description)
+	}
+	if m.WebsiteURL != "" {
+		b.Name("websiteUrl").String(m.WebsiteURL)
+	}
+	if m.Icons != nil {
+		b.Name("icons").Raw(m.Icons)
+	}
+	b.End()
+}
+
+// bootstrapMeta is what the getting-started server says of itself (P-120).
+func bootstrapMeta() project.Meta {
+	return project.Meta{
+		Name: "mcp-bash", Title: "MCP Bash Framework", Version: cli.Version,
+		Description: "Getting started helper - configure MCPBASH_PROJECT_ROOT to build your own server",
+	}
+}
+
+// becomeReady: the client has seen the answer, and may be asked things.
+func (s *Server) becomeReady() {
+	s.session.enter(phaseReady)
+	s.debugf(logLifecycle, "Initialized handshake complete")
+	s.roots.start(s.session.client.Load().Roots)
+	s.changes.start()
+}
+
+// setLevel is P-1302.
+func (s *Server) setLevel(m *jsonrpc.Message) {
+	v := rawjson.Get(m.Params, "level")
+	level := mcp.Info
+	if text, isText := rawjson.Text(v); !rawjson.Absent(v) && !(isText && text == "") {
+		parsed, known := mcp.ParseLevel(text)
+		if !isText || !known {
+			s.refuse(m.ID, mcp.Errorf(mcp.CodeInvalidParams, "Invalid log level"))
+			return
+		}
+		level = parsed
+	}
+	s.session.level.Store(int32(level))
+	s.reply(m.ID, nil)
+}
+
+// cancelled is protocol section 16.
+func (s *Server) cancelled(m *jsonrpc.Message) {
+	id := rawjson.Get(m.Params, "requestId")
+	if id == nil {
+		id = rawjson.Get(m.Params, "id")
+	}
+	if k := rawjson.KindOf(id); k != rawjson.String && k != rawjson.Number {
+		return
+	}
+	if s.requests.cancelOne(jsonrpc.ID(id).Key(), errCancelledByClient) && s.debugging() {
+		s.debugf(logRPC, "Cancelled id=%s reason=%s", id, rawjson.TextOf(m.Params, "reason"))
+	}
+}

@@ -1,0 +1,54 @@
+package server
+
+import (
+	"context"
+	"strings"
+
+	"mcp-bash/pkg/mcp"
+)
+
+// An answer is the result of a request, to be written straight into the
+// response line.
+type answer struct {
+	size   int // about how many bytes it takes
+	append func(dst []byte) []byte
+}
+
+// A method is one that may take time: it runs beside the reading, in a slot
+// (protocol P-503). What costs nothing is answered in dispatch.go.
+type method struct {
+	name string
+	// handle returns the result; the error is an [*mcp.Error] for the client,
+	// or anything else for "Internal error".
+	handle func(ctx context.Context, r *request) (*answer, error)
+	// limit is the time the method has when the request does not say; 0: no
+	// limit. ownClock: it keeps its time itself (P-1700).
+	limit    func() int
+	ownClock bool
+	// list marks the methods whose response is bounded like a registry.
+	list bool
+}
+
+// groups are the families of methods: what an unknown one is answered, and
+// what all of them are in minimal mode (P-503, P-2402).
+var groups = []struct{ prefix, unknown, minimal string }{
+	{"logging/", "Unknown logging method", ""},
+	{"tools/", "Unknown tools method", "Tools capability unavailable in minimal mode"},
+	{"resources/", "Unknown resources method", "Resources capability unavailable in minimal mode"},
+	{"prompts/", "Unknown prompts method", "Prompts capability unavailable in minimal mode"},
+	{"completion/", "Unknown completion method", "Completion capability unavailable in minimal mode"},
+	{"roots/", "Unknown roots method", ""},
+	{"notifications/roots/", "Unknown roots method", ""},
+}
+
+func unknownMethod(name string, minimal bool) *mcp.Error {
+	for _, g := range groups {
+		if strings.HasPrefix(name, g.prefix) {
+			if minimal && g.minimal != "" {
+				return mcp.Errorf(mcp.CodeMethodNotFound, "%s", g.minimal)
+			}
+			return mcp.Errorf(mcp.CodeMethodNotFound, "%s", g.unknown)
+		}
+	}
+	return mcp.Errorf(mcp.CodeMethodNotFound, "Method not found")
+}

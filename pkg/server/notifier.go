@@ -1,0 +1,66 @@
+package server
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"mcp-bash/pkg/jsonrpc"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/tool"
+)
+
+// A notifier forwards what a script reports to the client, as far as the
+// request, the client and the limits allow (protocol sections 14 and 15).
+type notifier struct {
+	server   *Server
+	request  *request
+	token    json.RawMessage // nil: the request wants no progress
+	level    func() mcp.Level
+	last     float64
+	began    bool
+	progress throttle
+	logs     throttle
+}
+
+// Progress sends a report with the request's own token. One that does not go
+// up is dropped: the protocol demands an increase (P-1401).
+func (n *notifier) Progress(p tool.Progress) {
+	value, err := strconv.ParseFloat(string(p.Value), 64)
+	if n.token == nil || err != nil || n.began && value <= n.last || !n.progress.allow(time.Now()) {
+		return
+	}
+	n.last, n.began = value, true
+	var b rawjson.Builder
+	b.Object().Name("progressToken").Raw(n.token).Name("progress").Raw(p.Value)
+	if p.Total != nil {
+		b.Name("total").Raw(p.Total)
+	}
+	if p.Message != nil {
+		b.Name("message").Raw(p.Message)
+	}
+	n.send("notifications/progress", b.End().Bytes())
+}
+
+// Log sends a message at or above the level in force; what is below costs no
+// quota (tools T-104).
+func (n *notifier) Log(m tool.LogMessage) {
+	if m.Level < n.level() || !n.logs.allow(time.Now()) {
+		return
+	}
+	var b rawjson.Builder
+	b.Object().Name("level").String(m.Level.String())
+	if m.Logger != nil {
+		b.Name("logger").Raw(m.Logger)
+	}
+	n.send("notifications/message", b.Name("data").Raw(m.Data).End().Bytes())
+}
+
+func (n *notifier) send(method string, params json.RawMessage) {
+	line := jsonrpc.AppendNotification(nil, method, params)
+	if n.request.queue(n.server.writer, line, false) {
+		n.server.payloads.record("rpc", "-", "ok", line)
+		n.server.writer.Push()
+	}
+}

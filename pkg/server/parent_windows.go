@@ -1,0 +1,9 @@
+package server
+
+import "os"
+
+func parentPID() int { return os.Getppid() }
+
+// watchParent is off on Windows, where a process keeps the number of a parent
+// that is gone (protocol P-1002).
+func (s *Server) watchParent() {}

@@ -1,0 +1,183 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"mcp-bash/pkg/jsonrpc"
+)
+
+// A request is one that runs beside the reading: it can be cancelled, and
+// nothing is sent for it after its answer or its cancellation.
+type request struct {
+	id     jsonrpc.ID
+	key    string
+	method *method
+	params json.RawMessage
+	meta   json.RawMessage // params._meta, nil when it is no object
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	mu     sync.Mutex
+	closed bool
+}
+
+// requests are those in flight: running, or waiting for a slot (protocol
+// section 18).
+type requests struct {
+	slots    int
+	mu       sync.Mutex
+	idle     sync.Cond // none is left
+	inFlight map[string]*request
+	running  int
+	queue    []*request
+}
+
+// maxQueued is how many may wait (P-1801).
+const maxQueued = 1024
+
+func newRequests(slots int) *requests {
+	r := &requests{slots: slots, inFlight: make(map[string]*request)}
+	r.idle.L = &r.mu
+	return r
+}
+
+// A placing is what becomes of a new request.
+type placing int
+
+const (
+	placeRun       placing = iota // the caller runs it
+	placeQueued                   // another request's goroutine will
+	placeDuplicate                // its id is in use (P-506)
+	placeFull                     // too many wait
+)
+
+func (r *requests) place(req *request) placing {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.inFlight[req.key] != nil {
+		return placeDuplicate
+	}
+	if r.running >= r.slots && len(r.queue) >= maxQueued {
+		return placeFull
+	}
+	r.inFlight[req.key] = req
+	if r.running >= r.slots {
+		r.queue = append(r.queue, req)
+		return placeQueued
+	}
+	r.running++
+	return placeRun
+}
+
+// release gives the id of a request free: a client that has the answer may use
+// it again, so this comes before the answer.
+func (r *requests) release(req *request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.inFlight[req.key] == req {
+		delete(r.inFlight, req.key)
+	}
+}
+
+// next ends a running request, whose id is released, and returns the one that
+// takes its slot, nil when none waits.
+func (r *requests) next(ended *request) *request {
+	ended.cancel(nil)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.queue) == 0 {
+		r.running--
+		r.announce()
+		return nil
+	}
+	req := r.queue[0]
+	r.queue[0] = nil
+	r.queue = r.queue[1:]
+	return req
+}
+
+func (r *requests) announce() {
+	if r.running == 0 && len(r.queue) == 0 {
+		r.idle.Broadcast()
+	}
+}
+
+// isDuplicate reports whether an id is in use.
+func (r *requests) isDuplicate(id jsonrpc.ID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.inFlight) > 0 && r.inFlight[id.Key()] != nil
+}
+
+// cancelOne cancels the request with that key, running or waiting, and reports
+// whether there is one.
+func (r *requests) cancelOne(key string, cause error) bool {
+	r.mu.Lock()
+	req := r.inFlight[key]
+	if req != nil {
+		delete(r.inFlight, key)
+		for i, q := range r.queue {
+			if q == req {
+				r.queue = append(r.queue[:i:i], r.queue[i+1:]...)
+				r.announce()
+				break
+			}
+		}
+	}
+	r.mu.Unlock()
+	if req == nil {
+		return false
+	}
+	req.close()
+	req.cancel(cause)
+	return true
+}
+
+// cancelAll ends every request without an answer.
+func (r *requests) cancelAll(cause error) {
+	r.mu.Lock()
+	for _, req := range r.inFlight {
+		req.close()
+		req.cancel(cause)
+	}
+	r.queue = nil
+	r.announce()
+	r.mu.Unlock()
+}
+
+// wait returns when none is in flight.
+func (r *requests) wait() {
+	r.mu.Lock()
+	for r.running > 0 || len(r.queue) > 0 {
+		r.idle.Wait()
+	}
+	r.mu.Unlock()
+}
+
+func (r *requests) busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.running > 0 || len(r.queue) > 0
+}
+
+// close sees that nothing more is sent for the request.
+func (req *request) close() {
+	req.mu.Lock()
+	req.closed = true
+	req.mu.Unlock()
+}
+
+// queue hands a line of the request to the writer, unless it is closed. last
+// closes it.
+func (req *request) queue(w *jsonrpc.Writer, line []byte, last bool) bool {
+	req.mu.Lock()
+	defer req.mu.Unlock()
+	if req.closed {
+		return false
+	}
+	req.closed = last
+	w.Queue(line)
+	return true
+}

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"context"
+	"io"
+	"sync/atomic"
+
+	"mcp-bash/pkg/jsonrpc"
+	"mcp-bash/pkg/kit"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/script"
+)
+
+// A Server serves one client.
+type Server struct {
+	project   *project.Project
+	state     *project.State
+	bootstrap bool // the getting-started project is served (P-120)
+	stderr    io.Writer
+	parent    int // the process that started us
+
+	stdio    Stdio
+	reader   *jsonrpc.Reader // belongs to the goroutine that reads
+	scratch  []byte          // the same: where small answers are made
+	writer   *jsonrpc.Writer
+	payloads *payloadLog
+	token    tokenGuard
+	damage   damageCounter
+
+	session  *session
+	requests *requests
+	outgoing *outgoing
+	roots    *rootKeeper
+	methods  map[string]*method
+	changes  *changeWatch
+
+	runner *script.Runner
+	kit    *kit.Kit // nil in minimal mode
+
+	base     context.Context // of every request
+	stopAll  context.CancelCauseFunc
+	activity atomic.Int64 // when the last line came, in nanoseconds
+	exits    chan exit    // why to end; the first counts
+	inputEnd chan struct{}
+}
+
+// errStopping is the cause of requests that end because the server does.
+var errStopping = mcp.Errorf(mcp.CodeInternal, "Server stopping")
+
+// send sends a line that belongs to no request.
+func (s *Server) send(line []byte) {
+	s.payloads.record("rpc", "-", "ok", line)
+	s.writer.Send(line)
+}

@@ -1,0 +1,11 @@
+package server
+
+import (
+	"os"
+	"syscall"
+)
+
+var (
+	endSignals           = []os.Signal{os.Interrupt, syscall.SIGTERM}
+	brokenPipe os.Signal = syscall.SIGPIPE
+)

@@ -1,0 +1,228 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/jsonrpc"
+	"mcp-bash/pkg/kit"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/script"
+)
+
+// Options are how the server was started.
+type Options struct {
+	Env     project.Env
+	Dir     string // the working directory
+	Tree    project.Tree
+	Stderr  io.Writer
+	Stdio   Stdio            // nil: the process's own
+	Signals <-chan os.Signal // nil: the process's own
+
+	Debug  bool     // mcp-bash debug (P-2500)
+	NDJSON bool     // the record of a debug run is one object a line (cli E-2)
+	Args   []string // after "serve --", for scripts (cli B-2)
+}
+
+// Serve starts the server, serves one client on standard input and output, and
+// returns the exit code. The order of its steps is that of P-101: the first
+// that fails is told on standard error, and nothing was written to the client.
+func Serve(o Options) int {
+	s := &Server{stderr: o.Stderr, parent: os.Getppid(), exits: make(chan exit, 1)}
+	env := o.Env
+	quiet := quietEnv(env)
+	warn := func(text string) {
+		if !quiet {
+			fmt.Fprintln(o.Stderr, text)
+		}
+	}
+	fail := func(err error) int {
+		fmt.Fprintln(o.Stderr, err)
+		return cli.ExitFailed
+	}
+	home, err := project.FindHome(env, o.Tree, warn)
+	if err != nil {
+		return fail(err)
+	}
+	if t := transport(env); t != "stdio" {
+		warn("mcp-bash: unsupported transport '" + t + "'; defaulting to stdio.")
+	}
+	if s.stdio = o.Stdio; s.stdio == nil {
+		if s.stdio, err = OpenStdio(); err != nil {
+			return fail(err)
+		}
+	}
+	bootstrapDir := ""
+	root, err := project.FindRoot(env, "", o.Dir)
+	if errors.Is(err, project.ErrNone) {
+		if bootstrapDir, err = stageBootstrap(env); err == nil {
+			root = bootstrapDir
+			warn("mcp-bash: no project configured; starting getting-started helper (temporary workspace " + root + ")")
+		}
+	}
+	if err != nil {
+		return fail(err)
+	}
+	done := func(code int) int {
+		if bootstrapDir != "" {
+			os.RemoveAll(bootstrapDir)
+		}
+		return code
+	}
+	s.runner = new(script.Runner)
+	signals := o.Signals
+	if signals == nil {
+		signals = catchSignals()
+	}
+	s.project = project.Open(root, env, o.Dir, warn)
+	s.project.Create()
+	if bootstrapDir == "" {
+		if err := s.adoptEnv(env, o, warn); err != nil {
+			return done(fail(err))
+		}
+	} else {
+		s.bootstrap = true
+		s.project.Meta = bootstrapMeta()
+	}
+	if err := checkToken(s.project.Token); err != nil {
+		return done(fail(err))
+	}
+	if err := s.openState(o); err != nil {
+		return done(fail(err))
+	}
+	if bootstrapDir != "" {
+		s.state.Remember(bootstrapDir)
+	}
+	if err := s.assemble(home, o); err != nil {
+		s.state.Remove()
+		return done(fail(err))
+	}
+	s.announce(home, o)
+	tmp := s.project.TmpRoot
+	time.AfterFunc(cleanDelay, func() { project.CleanTmp(tmp) })
+	code := s.serveUntilExit(signals)
+	s.cleanUp(bootstrapDir)
+	return code
+}
+
+// cleanDelay keeps the search for what killed runs left behind away from the
+// start, when a client waits.
+const cleanDelay = 200 * time.Millisecond
+
+// quietEnv is P-1306 for what is said before the settings are read.
+func quietEnv(env project.Env) bool {
+	level := env["MCPBASH_LOG_LEVEL"]
+	return env["MCPBASH_QUIET"] == "true" || level != "" && mcp.ParseLevelSetting(level) >= mcp.Err
+}
+
+// transport is P-104.
+func transport(env project.Env) string {
+	t := env["MCPBASH_TRANSPORT"]
+	if t == "" {
+		t = env["MCP_TRANSPORT"]
+	}
+	if t == "" {
+		t = "stdio"
+	}
+	if strings.EqualFold(t, "stdio") {
+		return "stdio"
+	}
+	return t
+}
+
+// adoptEnv evaluates server.d/env.sh when the operator wants it (P-113), and
+// reads the project again with what came of it.
+func (s *Server) adoptEnv(env project.Env, o Options, warn func(string)) error {
+	file := filepath.Join(s.project.Server, "env.sh")
+	if env["MCPBASH_SERVER_SOURCE_ENV"] != "true" {
+		return nil
+	}
+	if _, err := os.Lstat(file); err != nil {
+		return nil
+	}
+	var insecure *project.InsecureError
+	if err := s.project.CheckTrusted(file); errors.As(err, &insecure) {
+		return errors.New("mcp-bash: refusing insecure server.d/env.sh: " + insecure.Reason)
+	} else if err != nil {
+		return err
+	}
+	changed, stderr, err := project.Source(context.Background(), s.runner, env, s.project.Root, file)
+	io.WriteString(o.Stderr, stderr)
+	var failed *project.SourceError
+	switch {
+	case errors.As(err, &failed):
+		return fmt.Errorf("mcp-bash: server.d/env.sh failed (exit %d)", failed.Status)
+	case err != nil:
+		return fmt.Errorf("mcp-bash: server.d/env.sh: %w", err)
+	}
+	s.project = project.Open(s.project.Root, project.Adopt(env, changed), o.Dir, warn)
+	return nil
+}
+
+func checkToken(t project.Token) error {
+	if t.Secret != "" && len(t.Secret) < minToken {
+		return errors.New("mcp-bash: MCPBASH_REMOTE_TOKEN must be at least 32 characters; refusing weak shared secret.")
+	}
+	return nil
+}
+
+func (s *Server) openState(o Options) error {
+	if o.Debug {
+		s.project.Logging.DebugPayloads, s.project.Preserve = true, true
+		state, err := project.NewDebugState(o.Env)
+		if err != nil {
+			return err
+		}
+		s.state = state
+		fmt.Fprintf(o.Stderr, "mcp-bash debug: logging to %s\n", filepath.Join(state.Dir, "payload.debug.log"))
+		return nil
+	}
+	state, dir, err := project.NewState(s.project.Env, &s.project.Settings)
+	if err != nil {
+		return fmt.Errorf("mcp-bash: unable to create state directory: %s\n%w", dir, err)
+	}
+	s.state = state
+	return nil
+}
+
+// assemble puts the parts together.
+func (s *Server) assemble(home string, o Options) error {
+	p := s.project
+	s.session = newSession(p.Logging.Level)
+	s.requests = newRequests(p.Limits.Concurrent)
+	s.token = tokenGuard{settings: p.Token}
+	s.activity.Store(time.Now().UnixNano())
+	var err error
+	if s.payloads, err = openPayloadLog(p, s.state.Dir, o.NDJSON); err != nil {
+		return err
+	}
+	s.base, s.stopAll = context.WithCancelCause(context.Background())
+	s.reader = jsonrpc.NewReader(s.stdio, p.Limits.Line)
+	s.writer = jsonrpc.NewWriter(s.stdio, s.writeFailed)
+	s.outgoing = &outgoing{writer: s.writer, log: func(line []byte) { s.payloads.record("rpc", "-", "ok", line) }}
+	s.roots = newRootKeeper(s)
+	s.changes = &changeWatch{server: s}
+	s.methods = map[string]*method{}
+	if p.Minimal {
+		return nil
+	}
+	s.kit, err = kit.New(kit.Config{
+		Project: p, State: s.state, Runner: s.runner, Home: home, Args: o.Args,
+		Log: s.log, Debug: s.debugging, Notice: func(line string) { s.notice("%s", line) }, Stderr: s.stderr,
+	})
+	if err != nil {
+		return err
+	}
+	for _, m := range s.toolMethods() {
+		s.methods[m.name] = m
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+//go:build unix
+
+package server
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// A descriptorPair serves on two descriptors. It waits for input and watches
+// the output in the same call, so that a client that goes away without closing
+// our input is noticed at once.
+type descriptorPair struct{ in, out int }
+
+// OpenStdio returns the process's standard streams; the error says that
+// standard output cannot be written to (protocol P-105).
+func OpenStdio() (Stdio, error) {
+	flags, err := unix.FcntlInt(1, unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY || flags&unix.O_ACCMODE == unix.O_RDWR && isNull(1) {
+		return nil, errors.New("mcp-bash requires stdout to be connected to an active pipe or terminal (stdout must be connected).")
+	}
+	return &descriptorPair{0, 1}, nil
+}
+
+// isNull reports whether a descriptor is the null device. Open for reading and
+// writing, that is what the Go runtime puts in place of a closed descriptor.
+func isNull(fd int) bool {
+	var ours, null unix.Stat_t
+	return unix.Fstat(fd, &ours) == nil && unix.Stat(os.DevNull, &null) == nil && ours.Mode&unix.S_IFMT == unix.S_IFCHR && ours.Rdev == null.Rdev
+}
+
+const hungUp = unix.POLLERR | unix.POLLHUP | unix.POLLNVAL
+
+func (d *descriptorPair) Read(p []byte) (int, error) {
+	fds := []unix.PollFd{{Fd: int32(d.in), Events: unix.POLLIN}, {Fd: int32(d.out)}}
+	for {
+		if _, err := unix.Poll(fds, -1); err != nil {
+			if err == unix.EINTR {
+				continue
+			}
+			return 0, os.NewSyscallError("poll", err)
+		}
+		if fds[1].Revents&hungUp != 0 {
+			return 0, errHangup
+		}
+		n, err := unix.Read(d.in, p)
+		switch {
+		case err == unix.EINTR || err == unix.EAGAIN:
+			continue
+		case err != nil || n <= 0:
+			return 0, io.EOF
+		}
+		return n, nil
+	}
+}
+
+func (d *descriptorPair) AwaitHangup() {
+	fds := []unix.PollFd{{Fd: int32(d.out)}}
+	for {
+		if _, err := unix.Poll(fds, -1); err != unix.EINTR {
+			return
+		}
+	}
+}
+
+func (d *descriptorPair) Ready() bool {
+	fds := []unix.PollFd{{Fd: int32(d.out), Events: unix.POLLOUT}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n == 1
+}
+
+func (d *descriptorPair) Write(p []byte) (int, error) {
+	written := 0
+	for written < len(p) {
+		n, err := unix.Write(d.out, p[written:])
+		switch {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN: // somebody made the terminal or socket so
+			unix.Poll([]unix.PollFd{{Fd: int32(d.out), Events: unix.POLLOUT}}, -1)
+		case err == unix.EPIPE || err == unix.ECONNRESET || err == unix.EBADF:
+			return written, errHangup
+		case err != nil:
+			return written, os.NewSyscallError("write", err)
+		default:
+			written += n
+		}
+	}
+	return written, nil
+}

@@ -1,0 +1,33 @@
+package server
+
+import (
+	"errors"
+	"os"
+)
+
+type filePair struct{ in, out *os.File }
+
+// OpenStdio returns the process's standard streams; the error says that
+// standard output cannot be written to (protocol P-105).
+func OpenStdio() (Stdio, error) {
+	if _, err := os.Stdout.Stat(); err != nil {
+		return nil, errors.New("mcp-bash requires stdout to be connected to an active pipe or terminal (stdout must be connected).")
+	}
+	return &filePair{os.Stdin, os.Stdout}, nil
+}
+
+func (f *filePair) Read(p []byte) (int, error) { return f.in.Read(p) }
+
+// AwaitHangup cannot be done on Windows: the next write tells.
+func (f *filePair) AwaitHangup() { select {} }
+
+// Ready cannot be known on Windows, so writing is left to another goroutine.
+func (f *filePair) Ready() bool { return false }
+
+func (f *filePair) Write(p []byte) (int, error) {
+	n, err := f.out.Write(p)
+	if err != nil {
+		err = errHangup
+	}
+	return n, err
+}

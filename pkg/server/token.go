@@ -1,0 +1,89 @@
+package server
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"time"
+
+	"mcp-bash/pkg/jsonrpc"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// minToken is the length of the shortest secret accepted (protocol P-2300).
+const minToken = 32
+
+// A tokenGuard lets in only messages that carry the shared secret (protocol
+// section 23). It belongs to the goroutine that reads.
+type tokenGuard struct {
+	settings project.Token
+	failures []time.Time
+}
+
+// check returns the error for a message without the right token.
+func (g *tokenGuard) check(params json.RawMessage) *mcp.Error {
+	if g.settings.Secret == "" {
+		return nil
+	}
+	meta := rawjson.Get(params, "_meta")
+	given, ok := rawjson.Text(rawjson.Get(meta, g.settings.Key))
+	if !ok && g.settings.Fallback != "" {
+		given, _ = rawjson.Text(rawjson.Get(meta, g.settings.Fallback))
+	}
+	// Hashes have one length, so that comparing tells nothing about the
+	// secret's.
+	want, got := sha256.Sum256([]byte(g.settings.Secret)), sha256.Sum256([]byte(given))
+	if subtle.ConstantTimeCompare(want[:], got[:]) == 1 {
+		return nil
+	}
+	if g.throttled(time.Now()) {
+		return errTokenThrottled
+	}
+	return errToken
+}
+
+var (
+	errToken          = mcp.Errorf(mcp.CodeInvalidParams, "Remote token missing or invalid")
+	errTokenThrottled = mcp.Errorf(mcp.CodeInvalidParams, "Remote token missing or invalid (throttled)")
+)
+
+// throttled counts a failure and reports whether there were too many (P-2302).
+func (g *tokenGuard) throttled(now time.Time) bool {
+	keep := 0
+	for keep < len(g.failures) && now.Sub(g.failures[keep]) >= time.Minute {
+		keep++
+	}
+	g.failures = g.failures[keep:]
+	if max := g.settings.MaxFailures; max > 0 && len(g.failures) >= max {
+		return true
+	}
+	g.failures = append(g.failures, now)
+	return false
+}
+
+// strip removes the token from the _meta that scripts get (P-2304).
+func (g *tokenGuard) strip(meta json.RawMessage) json.RawMessage {
+	if g.settings.Secret == "" || rawjson.Get(meta, g.settings.Key) == nil && rawjson.Get(meta, g.settings.Fallback) == nil {
+		return meta
+	}
+	var b rawjson.Builder
+	b.Object()
+	for _, m := range rawjson.Members(meta) {
+		if m.Name != g.settings.Key && m.Name != g.settings.Fallback {
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	return b.End().Bytes()
+}
+
+// rejected answers a message that the guard refused.
+func (s *Server) rejected(m *jsonrpc.Message, err *mcp.Error, isRequest bool) {
+	if isRequest {
+		s.refuse(m.ID, err)
+	}
+	if err != errTokenThrottled {
+		s.log(mcp.Warning, logAuth, "Remote token rejected method="+m.Method)
+	}
+}

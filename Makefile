@@ -1,0 +1,56 @@
+# make demo    build, then run the main job on a real project and show it
+# make test    everything that is tested (what CI runs)
+# make bench   our speed beside others', in one run
+GO      ?= go
+BIN     := bin
+COMMANDS := $(notdir $(wildcard cmd/*))
+PREFIX  ?= $(HOME)/.local
+SYSTEMS := linux darwin windows
+CPUS    := amd64 arm64
+FUZZTIME ?= 3s
+
+.PHONY: build demo test lint unit fuzz cross clients bench install clean
+
+build:
+	$(GO) build -trimpath -o $(BIN)/ ./cmd/...
+
+demo: build
+	$(GO) run ./test/demo -server $(BIN)/mcp-bash
+
+test: lint unit fuzz cross clients
+
+lint:
+	@out=$$(gofmt -l cmd pkg sdk lib test bench); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
+	$(GO) vet ./...
+	test/lint-shell.sh
+
+unit:
+	$(GO) test -race ./...
+
+# Each fuzz target for a few seconds, on top of its seeds.
+fuzz:
+	FUZZTIME=$(FUZZTIME) test/fuzz.sh
+
+# Every command for every system we ship to.
+cross:
+	@for os in $(SYSTEMS); do for cpu in $(CPUS); do \
+	  echo "build $$os/$$cpu"; GOOS=$$os GOARCH=$$cpu CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/... || exit 1; \
+	  GOOS=$$os GOARCH=$$cpu CGO_ENABLED=0 $(GO) vet ./cmd/... ./pkg/... || exit 1; \
+	done; done
+
+# The official TypeScript client and the MCP Inspector, installed from npm into a
+# cache folder.
+clients:
+	test/npm/run.sh
+
+bench:
+	cd bench && $(GO) run . $(BENCHFLAGS)
+
+install: build
+	install -d $(PREFIX)/bin
+	install -m 0755 $(addprefix $(BIN)/,$(COMMANDS)) $(PREFIX)/bin
+	install -d $(PREFIX)/share/bash-completion/completions
+	for name in $(COMMANDS); do install -m 0644 share/completions/mcp-bash.bash $(PREFIX)/share/bash-completion/completions/$$name; done
+
+clean:
+	rm -rf $(BIN)

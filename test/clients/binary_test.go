@@ -1,0 +1,120 @@
+//go:build unix
+
+package clients
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/cli"
+)
+
+// where is what the tool of that name found.
+type where struct{ SDK, Home, Version, JQ string }
+
+// A lone copy of the binary works: without a tree around it, without a home,
+// and with a PATH that has no jq (README decisions 2 and 8; protocol P-102).
+func TestLoneBinary(t *testing.T) {
+	t.Parallel()
+	alone := filepath.Join(directory(t), "server")
+	copyProgram(t, filepath.Join(bin, "mcp-bash"), alone)
+	path := directory(t)
+	for _, program := range []string{"bash", "env"} {
+		link(t, program, path)
+	}
+	s := open(t, copyOf(t, "testdata/family"), opening{
+		binary: alone,
+		env:    map[string]string{"HOME": "", "XDG_CACHE_HOME": "", "PATH": path},
+	})
+	got := structured[where](t, s.succeed("where", nil))
+	if got.JQ != "2" || got.Version != cli.Version || got.SDK != got.Home+"/sdk" {
+		t.Errorf("%+v", got)
+	}
+	if !strings.HasPrefix(got.Home, s.tmp+"/") { // no cache directory is writable
+		t.Errorf("%+v, want it in %s", got, s.tmp)
+	}
+}
+
+// The copy of the SDK in the binary goes to the cache directory, which is
+// private, and is mended at the next start when something in it has changed
+// (cli B-3).
+func TestUnpackedSDK(t *testing.T) {
+	t.Parallel()
+	home, project := directory(t), copyOf(t, "testdata/family")
+	env := map[string]string{"HOME": home, "XDG_CACHE_HOME": ""}
+	var first where
+	for range 2 {
+		s := open(t, project, opening{env: env})
+		got := structured[where](t, s.succeed("where", nil))
+		if !strings.HasPrefix(got.Home, home+"/.cache/mcp-bash/") || first.Home != "" && got != first {
+			t.Errorf("%+v, before %+v", got, first)
+		}
+		first = got
+		if info, err := os.Stat(got.Home); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+		sdk := filepath.Join(got.SDK, "tool-sdk.sh")
+		os.Chmod(sdk, 0o600)
+		if err := os.WriteFile(sdk, []byte("echo damaged; exit 1\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A link to a binary in a tree leads to that tree (cli B-3).
+func TestSymlinkedBinary(t *testing.T) {
+	t.Parallel()
+	home := installation(t, filepath.Join("testdata", "provider"))
+	if err := os.Mkdir(filepath.Join(home, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	copyProgram(t, filepath.Join(bin, "mcp-bash"), filepath.Join(home, "bin", "mcp-bash"))
+	links := directory(t)
+	if err := os.Symlink(filepath.Join(home, "bin", "mcp-bash"), filepath.Join(links, "first")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("first", filepath.Join(links, "second")); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, copyOf(t, "testdata/family"), opening{binary: filepath.Join(links, "second")})
+	if got := structured[where](t, s.succeed("where", nil)); got.Home != home || got.SDK != home+"/sdk" {
+		t.Errorf("%+v, want %s", got, home)
+	}
+}
+
+func copyProgram(t *testing.T, from, to string) {
+	t.Helper()
+	in, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.Copy(out, in)
+	if e := out.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// link makes a program of PATH available in a directory.
+func link(t *testing.T, program, dir string) {
+	t.Helper()
+	for _, place := range filepath.SplitList(os.Getenv("PATH")) {
+		if _, err := os.Stat(filepath.Join(place, program)); err == nil {
+			if err := os.Symlink(filepath.Join(place, program), filepath.Join(dir, program)); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatalf("there is no %s here", program)
+}

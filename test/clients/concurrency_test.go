@@ -1,0 +1,29 @@
+//go:build unix
+
+package clients
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+)
+
+// Many calls at a time: each gets its own answer and its own progress (protocol
+// P-1802, tools T-49).
+func TestConcurrentCalls(t *testing.T) {
+	t.Parallel()
+	s := open(t, example(t, "00-hello"), opening{})
+	var wg sync.WaitGroup
+	for i := range 60 {
+		wg.Go(func() {
+			name := fmt.Sprint("number ", i)
+			result, err := s.request(s.deadline(), "hello", arguments{"name": name})
+			if err != nil {
+				t.Error(err)
+			} else if got := text(t, result); got != "Hello, "+name+"!" {
+				t.Errorf("%q for %s", got, name)
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,109 @@
+//go:build unix
+
+package clients
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What the pages tell readers to type works, and prints what they show. In a
+// page, a block of code is
+//
+//	sh               run, as if typed
+//	LANGUAGE output  what the block before it prints
+//	LANGUAGE FILE    the content of a file that the reader makes
+//
+// and any other is only shown.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	for _, page := range []string{"GETTING-STARTED", "PROJECT-STRUCTURE", "ROOTS", "WRITING-TOOLS"} {
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			runPage(t, filepath.Join(repo, "docs", page+".md"), directory(t))
+		})
+	}
+	for name := range tools {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			runPage(t, filepath.Join(repo, "examples", name, "README.md"), example(t, name))
+		})
+	}
+}
+
+type block struct {
+	line     int
+	language string
+	argument string
+	text     string
+}
+
+func blocksOf(t *testing.T, page string) []block {
+	t.Helper()
+	data, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blocks []block
+	inside := false
+	for i, line := range strings.Split(string(data), "\n") {
+		info, fence := strings.CutPrefix(line, "```")
+		switch {
+		case fence && inside:
+			inside = false
+		case fence:
+			language, argument, _ := strings.Cut(info, " ")
+			blocks, inside = append(blocks, block{line: i + 1, language: language, argument: argument}), true
+		case inside:
+			blocks[len(blocks)-1].text += line + "\n"
+		}
+	}
+	return blocks
+}
+
+func runPage(t *testing.T, page, dir string) {
+	home, printed, ran := directory(t), "", 0
+	for _, b := range blocksOf(t, page) {
+		switch {
+		case b.language == "sh":
+			printed, dir = runBlock(t, page, b, dir, home)
+			ran++
+		case b.argument == "output":
+			if b.text != printed {
+				t.Errorf("%s:%d: printed\n%s\nnot\n%s", page, b.line, printed, b.text)
+			}
+		case b.argument != "":
+			write(t, b.text, dir, filepath.FromSlash(b.argument))
+		}
+	}
+	if ran == 0 {
+		t.Errorf("%s: nothing to run", page)
+	}
+}
+
+// runBlock types a block into a shell, and says what it prints and where it
+// ends.
+func runBlock(t *testing.T, page string, b block, dir, home string) (printed, end string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	place := filepath.Join(home, "place")
+	cmd := exec.CommandContext(ctx, "bash", "-c", "set -eu; umask 022\n"+b.text+"printf %s \"$PWD\" >"+place)
+	cmd.Dir = dir
+	cmd.Env = append(environment("", home, map[string]string{"PATH": bin + ":" + os.Getenv("PATH")}), "MCPBASH_TOOL_ALLOWLIST=")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s:%d: %v\n%s%s", page, b.line, err, out, &stderr)
+	}
+	here, err := os.ReadFile(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out), string(here)
+}

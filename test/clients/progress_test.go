@@ -1,0 +1,96 @@
+//go:build unix
+
+package clients
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// examples/02-progress, checksums: progress and logs come before the answer
+// (tools G-7), with the client's token (T-102), filtered by level (T-103).
+func TestProgressAndLogs(t *testing.T) {
+	t.Parallel()
+	s := open(t, example(t, "02-progress"), opening{})
+	s.setLevel("info")
+	got := structured[struct {
+		Files []struct {
+			File       string
+			Bytes, CRC int64
+		}
+		Total int
+	}](t, s.succeed("checksums", nil))
+	if got.Total != 3 || len(got.Files) != 3 || got.Files[1].File != "numbers.txt" || got.Files[1].Bytes != 14 || got.Files[1].CRC != 3358846701 {
+		t.Errorf("%+v", got)
+	}
+
+	all := s.tap.messages("")
+	if last := all[len(all)-1]; last.Result == nil {
+		t.Errorf("the last line is not the result: %+v", last)
+	}
+	if reports := s.reports(); !slices.Equal(reports, []string{"33", "66", "100"}) {
+		t.Errorf("%q", reports)
+	}
+	for i, want := range []string{"empty.txt", "numbers.txt", "poems/two lines.txt"} {
+		if m := <-s.progress; m.ProgressToken != "token of checksums" || m.Message != want || m.Total != 100 {
+			t.Errorf("report %d: %+v", i, m)
+		}
+	}
+	if logs := s.logged("checksums"); !slices.Equal(logs, []string{"info: 3 files to read", "warning: empty.txt is empty"}) {
+		t.Errorf("%q", logs)
+	}
+
+	s.setLevel("error")
+	s.succeed("checksums", nil)
+	if logs := s.logged("checksums"); len(logs) != 2 {
+		t.Errorf("after setLevel error: %q", logs)
+	}
+}
+
+// examples/02-progress, countdown: it can be cancelled at any moment, and
+// removes what it made (tools T-170; protocol P-1602).
+func TestCancellation(t *testing.T) {
+	t.Parallel()
+	s := open(t, example(t, "02-progress"), opening{})
+	s.setLevel("debug")
+	ctx, cancel := context.WithCancel(s.deadline())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := s.request(ctx, "countdown", arguments{"from": 100, "pause": 10})
+		ended <- err
+	}()
+	scratch, _ := strings.CutPrefix(s.nextLog("countdown").Data.(string), "working in ")
+	if _, err := os.Stat(scratch); err != nil {
+		t.Fatal(err)
+	}
+	<-s.progress // the next report is ten seconds away
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	eventually(t, "the scratch directory is removed", func() bool {
+		_, err := os.Stat(scratch)
+		return os.IsNotExist(err)
+	})
+	// The server goes on, and nothing more is said about the cancelled call.
+	before := len(s.tap.messages("notifications/progress"))
+	if got := text(t, s.succeed("countdown", arguments{"from": 3, "pause": 0})); got != "3 2 1 lift-off!" {
+		t.Errorf("%q", got)
+	}
+	if reports := s.reports()[before:]; !slices.Equal(reports, []string{"0", "33", "66", "100"}) {
+		t.Errorf("%q", reports)
+	}
+	answers := 0
+	for _, m := range s.tap.messages("") {
+		if m.Result != nil || m.Error != nil {
+			answers++
+		}
+	}
+	if answers != 3 { // initialize, setLevel, the second countdown
+		t.Errorf("%d answers: the cancelled call has one too (tools G-8)", answers)
+	}
+}

@@ -1,0 +1,334 @@
+//go:build unix
+
+package clients
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// An opening says how to start a server and as which client.
+type opening struct {
+	binary   string            // default: the one built
+	env      map[string]string // beside the usual; an empty value stays empty
+	client   mcp.ClientOptions
+	roots    []string
+	revision string // default 2025-11-25
+	killed   bool   // the server will not end in good order
+}
+
+// A session is a client and its server. It ends with the test, which fails if
+// anything was wrong with it.
+type session struct {
+	*mcp.ClientSession
+	t        *testing.T
+	tap      *tap
+	client   *mcp.Client
+	tmp      string // TMPDIR of the server
+	progress chan *mcp.ProgressNotificationParams
+	logs     chan *mcp.LoggingMessageParams
+}
+
+// open starts a server for a project.
+func open(t *testing.T, project string, o opening) *session {
+	t.Helper()
+	s := &session{
+		t: t, tmp: directory(t),
+		progress: make(chan *mcp.ProgressNotificationParams, 1000), logs: make(chan *mcp.LoggingMessageParams, 1000),
+	}
+	if o.binary == "" {
+		o.binary = filepath.Join(bin, "mcp-bash")
+	}
+	cmd := exec.Command(o.binary)
+	cmd.Dir, cmd.Env = s.tmp, environment(project, s.tmp, o.env)
+	s.tap = newTap(cmd)
+
+	o.client.ProgressNotificationHandler = func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { s.progress <- r.Params }
+	o.client.LoggingMessageHandler = func(_ context.Context, r *mcp.LoggingMessageRequest) { s.logs <- r.Params }
+	s.client = mcp.NewClient(&mcp.Implementation{Name: "clients-test", Version: "1"}, &o.client)
+	for _, root := range o.roots {
+		s.client.AddRoots(&mcp.Root{URI: "file://" + root, Name: filepath.Base(root)})
+	}
+	if o.revision == "" {
+		o.revision = "2025-11-25"
+	}
+	cs, err := s.client.Connect(s.deadline(), s.tap, &mcp.ClientSessionOptions{ProtocolVersion: o.revision})
+	if err != nil {
+		if cmd.Process != nil {
+			cmd.Process.Kill()
+			<-s.tap.ended
+		}
+		t.Fatalf("connecting: %v\n%s", err, &s.tap.stderr)
+	}
+	s.ClientSession = cs
+	t.Cleanup(func() { s.end(o.killed) })
+	return s
+}
+
+// environment is that of a server, and nothing of ours gets into it.
+func environment(project, tmp string, more map[string]string) []string {
+	env := map[string]string{
+		"PATH": os.Getenv("PATH"), "HOME": tmp, "TMPDIR": tmp, "LANG": "C",
+		"XDG_CACHE_HOME":       filepath.Join(bin, "cache"), // shared: the SDK is unpacked once
+		"MCPBASH_PROJECT_ROOT": project, "MCPBASH_TOOL_ALLOWLIST": "*",
+	}
+	if raceFlag != nil { // else each end of the program takes a second more
+		env["GORACE"] = "atexit_sleep_ms=0"
+		env["MCPBASH_TOOL_ENV_MODE"], env["MCPBASH_TOOL_ENV_ALLOWLIST"] = "allowlist", "GORACE"
+	}
+	for name, value := range more {
+		env[name] = value
+	}
+	var list []string
+	for name, value := range env {
+		list = append(list, name+"="+value)
+	}
+	return list
+}
+
+// end closes the session and judges it: the server's exit (protocol P-903,
+// P-906), its lines (P-405), what it left behind (P-302).
+func (s *session) end(killed bool) {
+	if err := s.Close(); err != nil && !killed {
+		s.t.Errorf("closing: %v", err)
+	}
+	<-s.tap.ended
+	if s.tap.exit != nil && !killed {
+		s.t.Errorf("the server ended with %v", s.tap.exit)
+	}
+	for _, fault := range s.tap.faults {
+		s.t.Errorf("a line of the server: %v", fault)
+	}
+	if log := s.tap.stderr.String(); strings.Contains(log, "DATA RACE") || strings.Contains(log, "panic:") || strings.Contains(log, "goroutine ") {
+		s.t.Errorf("the server said:\n%s", log)
+	}
+	if left := leftovers(s.t, s.tmp); len(left) > 0 && !killed {
+		s.t.Errorf("the server left behind %q", left)
+	}
+	if s.t.Failed() {
+		s.t.Logf("stderr of the server:\n%s\nlines of the server:\n%s", &s.tap.stderr, strings.Join(s.tap.lines, ""))
+	}
+}
+
+// leftovers are the directories of a server that ought to go with it. The SDK
+// that was unpacked there for want of a cache directory stays (protocol P-102).
+func leftovers(t *testing.T, tmp string) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(tmp, "mcpbash.*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(list, func(dir string) bool { return strings.HasPrefix(filepath.Base(dir), "mcpbash.home.") })
+}
+
+// deadline is a context for one thing that must happen.
+func (s *session) deadline() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	s.t.Cleanup(cancel)
+	return ctx
+}
+
+// arguments of a tool.
+type arguments map[string]any
+
+// call calls a tool that must answer with a result, asking for progress.
+func (s *session) call(name string, args arguments) *mcp.CallToolResult {
+	s.t.Helper()
+	result, err := s.request(s.deadline(), name, args)
+	if err != nil {
+		s.t.Fatalf("%s: %v", name, err)
+	}
+	return result
+}
+
+func (s *session) request(ctx context.Context, name string, args arguments) (*mcp.CallToolResult, error) {
+	if args == nil {
+		args = arguments{}
+	}
+	params := &mcp.CallToolParams{Name: name, Arguments: args}
+	params.SetProgressToken("token of " + name)
+	return s.CallTool(ctx, params)
+}
+
+// succeed calls a tool that must succeed.
+func (s *session) succeed(name string, args arguments) *mcp.CallToolResult {
+	s.t.Helper()
+	result := s.call(name, args)
+	if result.IsError {
+		s.t.Fatalf("%s: %s", name, text(s.t, result))
+	}
+	return result
+}
+
+// refuse calls a tool that must answer with an error the model can see, of this
+// type (tools T-196, sdk SDK-75), and returns its text.
+func (s *session) refuse(name string, args arguments, kind string) string {
+	s.t.Helper()
+	result := s.call(name, args)
+	got := structured[struct {
+		Success bool
+		Error   struct{ Type, Message string }
+	}](s.t, result)
+	if !result.IsError || got.Success || got.Error.Type != kind {
+		s.t.Errorf("%s: %s, want an error of type %s", name, compact(s.t, result), kind)
+	}
+	return text(s.t, result)
+}
+
+// fail calls a tool that must answer with a JSON-RPC error (tools T-90).
+func (s *session) fail(name string, args arguments, code int64, says string) {
+	s.t.Helper()
+	result, err := s.request(s.deadline(), name, args)
+	var rpc *jsonrpc.Error
+	switch {
+	case !errors.As(err, &rpc):
+		s.t.Errorf("%s: %v, %v, want a JSON-RPC error", name, compact(s.t, result), err)
+	case rpc.Code != code || rpc.Message != says:
+		s.t.Errorf("%s: error %d %q, want %d %q", name, rpc.Code, rpc.Message, code, says)
+	}
+}
+
+// nextLog waits for a log message of a logger.
+func (s *session) nextLog(logger string) *mcp.LoggingMessageParams {
+	s.t.Helper()
+	ctx := s.deadline()
+	for {
+		select {
+		case m := <-s.logs:
+			if m.Logger == logger {
+				return m
+			}
+		case <-ctx.Done():
+			s.t.Fatalf("no log message of %s came", logger)
+		}
+	}
+}
+
+// setLevel has the server send log messages from this level on.
+func (s *session) setLevel(level mcp.LoggingLevel) {
+	s.t.Helper()
+	if err := s.SetLoggingLevel(s.deadline(), &mcp.SetLoggingLevelParams{Level: level}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// reports are the progress values that came so far.
+func (s *session) reports() []string {
+	var list []string
+	for _, m := range s.tap.messages("notifications/progress") {
+		list = append(list, m.Params.Progress.String())
+	}
+	return list
+}
+
+// logged are the log messages that came so far, as "level logger: data".
+func (s *session) logged(logger string) []string {
+	var list []string
+	for _, m := range s.tap.messages("notifications/message") {
+		if data, _ := m.Params.Data.(string); m.Params.Logger == logger {
+			list = append(list, m.Params.Level+": "+data)
+		}
+	}
+	return list
+}
+
+// text is the first content item, which is a text with every result here.
+func text(t *testing.T, result *mcp.CallToolResult) string {
+	t.Helper()
+	if len(result.Content) > 0 {
+		if item, ok := result.Content[0].(*mcp.TextContent); ok {
+			return item.Text
+		}
+	}
+	t.Fatalf("the result does not begin with a text: %s", compact(t, result))
+	return ""
+}
+
+// structured is the structured content of a result.
+func structured[T any](t *testing.T, result *mcp.CallToolResult) (v T) {
+	t.Helper()
+	data, err := json.Marshal(result.StructuredContent)
+	if err == nil {
+		err = json.Unmarshal(data, &v)
+	}
+	if err != nil {
+		t.Errorf("structured content %s: %v", data, err)
+	}
+	return v
+}
+
+func compact(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// directory makes a directory that no one else may write to, by its physical
+// name.
+func directory(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// example copies a project of examples/, so that the repository stays as it is.
+func example(t *testing.T, name string) string {
+	return copyOf(t, filepath.Join(repo, "examples", name))
+}
+
+// copyOf copies a project. Modes are those of a checkout with the usual umask:
+// a script that others may write to would not be run (tools T-41).
+func copyOf(t *testing.T, source string) string {
+	t.Helper()
+	target := directory(t)
+	err := filepath.WalkDir(source, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(source, path)
+		to := filepath.Join(target, rel)
+		if d.IsDir() {
+			if d.Name() == ".registry" {
+				return filepath.SkipDir
+			}
+			return os.MkdirAll(to, 0o755)
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		mode := fs.FileMode(0o644)
+		if info.Mode()&0o100 != 0 {
+			mode = 0o755
+		}
+		return os.WriteFile(to, data, mode)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target
+}

@@ -1,0 +1,23 @@
+//go:build unix
+
+package clients
+
+import (
+	"testing"
+	"time"
+)
+
+// eventually waits, within the limits of patience, for what happens in another
+// process and tells nobody.
+func eventually(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.After(patience); !happened(); {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("%s: not within %v", what, patience)
+		}
+	}
+}

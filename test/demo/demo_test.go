@@ -1,0 +1,87 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// The demo tells its story to the end with the real server, keeps to the width
+// of the terminal, and leaves nothing behind.
+func TestDemo(t *testing.T) {
+	server, tmp := build(t), emptyTmp(t)
+	var out bytes.Buffer
+	if err := run(context.Background(), server, &paper{out: &out, width: 80}); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	story := out.String()
+	for _, part := range []string{
+		"→ initialize #1", "← result #1", "→ tools/list #2", "→ tools/call #3", "← notifications/progress", "← elicitation/create",
+		`← error #5 {"code":-32602`, "says yes.", "4 texts, 7 lines, 44 words.", "Exit code 0.",
+	} {
+		if !strings.Contains(story, part) {
+			t.Errorf("no %q", part)
+		}
+	}
+	for _, line := range strings.Split(story, "\n") {
+		if message := strings.HasPrefix(line, "  →") || strings.HasPrefix(line, "  ←"); message && utf8.RuneCountInString(line) > 80 {
+			t.Errorf("wider than the terminal: %s", line)
+		}
+	}
+	if strings.Contains(story, "\x1b") {
+		t.Error("colours, though not asked for")
+	}
+	isEmpty(t, tmp)
+	if t.Failed() {
+		t.Log(story)
+	}
+}
+
+// The demo fails where the server is none, or does not do what it should.
+func TestDemoFails(t *testing.T) {
+	server, tmp := build(t), emptyTmp(t)
+	strict := filepath.Join(filepath.Dir(server), "strict")
+	if err := os.WriteFile(strict, []byte("#!/bin/sh\nMCPBASH_TOOL_ALLOWLIST=none exec '"+server+"'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"/nowhere/mcp-bash": "no such file", "/bin/cat": "calling", strict: "Tool 'count-words' blocked by policy",
+	} {
+		var out bytes.Buffer
+		if err := run(context.Background(), name, &paper{out: &out, width: 80, colour: true}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q\n%s", name, err, want, &out)
+		}
+		isEmpty(t, tmp)
+	}
+}
+
+func build(t *testing.T) string {
+	t.Helper()
+	server := filepath.Join(t.TempDir(), "mcp-bash")
+	if out, err := exec.Command("go", "build", "-o", server, "../../cmd/mcp-bash").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return server
+}
+
+// emptyTmp is where temporary files go in this test.
+func emptyTmp(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	return dir
+}
+
+func isEmpty(t *testing.T, dir string) {
+	t.Helper()
+	if list, err := os.ReadDir(dir); err != nil || len(list) > 0 {
+		t.Errorf("left behind: %v (%v)", list, err)
+	}
+}

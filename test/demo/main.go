@@ -1,0 +1,58 @@
+// Demo shows what the server does: it makes a project, starts the server for it,
+// talks to it as the official Go client and prints the conversation.
+//
+//	go run ./test/demo -server bin/mcp-bash
+//
+// It exits with 1 when anything is not as it should be, and leaves nothing
+// behind.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"mcp-bash/pkg/cli"
+)
+
+func main() {
+	server := flag.String("server", filepath.Join("bin", "mcp-bash"), "the server to show")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	paper := &paper{out: os.Stdout, width: width(os.Stdout), colour: cli.Colored(os.Stdout)}
+	if err := run(ctx, *server, paper); err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// run tells the whole story.
+func run(ctx context.Context, server string, paper *paper) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if server, err = filepath.Abs(server); err != nil {
+		return err
+	}
+	place, err := newPlace()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := place.remove(); err == nil {
+			err = e
+		}
+	}()
+	cmd := exec.Command(server)
+	cmd.Dir, cmd.Env, cmd.Stderr = place.project, place.environment(), io.Discard
+	talk := newConversation(cmd, paper)
+	defer talk.close()
+	return tell(ctx, talk, place)
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed project library
+var files embed.FS
+
+// A place is a throwaway directory with the project and the texts it works on.
+type place struct{ dir, project, library, tmp string }
+
+func newPlace() (*place, error) {
+	dir, err := os.MkdirTemp("", "mcp-bash-demo.")
+	if err != nil {
+		return nil, err
+	}
+	if physical, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = physical
+	}
+	p := &place{dir, filepath.Join(dir, "project"), filepath.Join(dir, "library"), filepath.Join(dir, "tmp")}
+	err = os.Mkdir(p.tmp, 0o700)
+	if err == nil {
+		err = fs.WalkDir(files, ".", p.unpack)
+	}
+	if err != nil {
+		p.remove()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *place) unpack(name string, d fs.DirEntry, err error) error {
+	to := filepath.Join(p.dir, filepath.FromSlash(name))
+	switch {
+	case err != nil || name == ".":
+		return err
+	case d.IsDir():
+		return os.Mkdir(to, 0o755)
+	}
+	data, err := files.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if strings.HasPrefix(string(data), "#!") {
+		mode = 0o755
+	}
+	return os.WriteFile(to, data, mode)
+}
+
+// environment is what a client's configuration would give the server.
+func (p *place) environment() []string {
+	env := []string{"MCPBASH_PROJECT_ROOT=" + p.project, "MCPBASH_TOOL_ALLOWLIST=count-words,remove-empty"}
+	for _, name := range []string{"PATH", "SYSTEMROOT"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	for _, name := range []string{"HOME", "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME"} {
+		env = append(env, name+"="+p.tmp)
+	}
+	return env
+}
+
+func (p *place) remove() error {
+	if err := os.RemoveAll(p.dir); err != nil {
+		return fmt.Errorf("cleaning up: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Runs every fuzz target of the project for FUZZTIME (3s). A finding fails, and
+# leaves its input under the package's testdata/fuzz.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+time="${FUZZTIME:-3s}"
+grep -rlE '^func Fuzz[A-Z]' --include='*_test.go' pkg sdk lib cmd 2>/dev/null | xargs -n1 dirname | sort -u | while read -r dir; do
+  binary="$(mktemp)"
+  go test -c -o "$binary" "./$dir"
+  grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$dir"/*_test.go | sed 's/^func //' | sort -u | while read -r target; do
+    printf 'fuzz %-16s %-24s ' "$dir" "$target"
+    if ! out="$(cd "$dir" && "$binary" -test.run='^$' -test.fuzz="^$target\$" -test.fuzztime="$time" -test.fuzzcachedir="${TMPDIR:-/tmp}/mcp-bash-fuzz" -test.parallel=2 2>&1)"; then
+      printf 'FAILED\n%s\n' "$out"
+      exit 1
+    fi
+    printf '%s\n' "$out" | sed -n 's/.*execs: \([0-9]*\).*/\1 inputs/p' | tail -n 1
+  done
+  rm -f "$binary"
+done

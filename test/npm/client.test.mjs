@@ -1,0 +1,167 @@
+// The official TypeScript client, in the handshake revisions.
+import assert from 'node:assert/strict';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { copyOf, directory, environment, examples, load, server } from './place.mjs';
+
+const { Client } = load('@modelcontextprotocol/sdk/client/index.js');
+const { StdioClientTransport } = load('@modelcontextprotocol/sdk/client/stdio.js');
+const { ElicitRequestSchema, ListRootsRequestSchema, LoggingMessageNotificationSchema } = load('@modelcontextprotocol/sdk/types.js');
+
+const patience = { timeout: 60_000 };
+
+/** Connects to a server for an example; the connection ends with the test. */
+async function open(t, example, { capabilities = {}, handlers = [] } = {}) {
+  const client = new Client({ name: 'npm-test', version: '1' }, { capabilities });
+  for (const [schema, answer] of handlers) {
+    client.setRequestHandler(schema, answer);
+  }
+  const project = copyOf(t, example);
+  const transport = new StdioClientTransport({ command: server, env: environment(t, project), stderr: 'inherit' });
+  const problems = [];
+  // This client forgets the token of a call before it looks at the progress that
+  // came in the same chunk as the answer.
+  client.onerror = (error) => /^Received a progress notification for an unknown token/.test(error.message) || problems.push(error);
+  await client.connect(transport);
+  t.after(async () => {
+    await client.close();
+    assert.deepEqual(problems, []);
+  });
+  return { client, project };
+}
+
+const text = (result) => result.content[0].text;
+
+test('every example lists its tools', patience, async (t) => {
+  const folders = readdirSync(new URL('../../examples/', import.meta.url), { withFileTypes: true });
+  assert.deepEqual(Object.keys(examples), folders.filter((f) => f.isDirectory()).map((f) => f.name).sort());
+  for (const [example, tools] of Object.entries(examples)) {
+    const { client } = await open(t, example);
+    const list = await client.listTools();
+    assert.deepEqual(list.tools.map((tool) => tool.name), tools);
+    const { logging, tools: offered } = client.getServerCapabilities(); // protocol P-801
+    assert.deepEqual({ logging, tools: offered }, { logging: {}, tools: { listChanged: true } });
+    await client.ping();
+  }
+});
+
+// A call of each example, as often as its tools differ in kind.
+const calls = [
+  ['00-hello', 'hello', { name: 'Ada' }, (r) => assert.equal(text(r), 'Hello, Ada!')],
+  ['01-arguments', 'convert', { value: 100, from: 'celsius', to: 'fahrenheit' }, (r) => assert.deepEqual(r.structuredContent, { value: 212, unit: 'fahrenheit' })],
+  ['01-arguments', 'box', { text: 'hi', width: 10 }, (r) => assert.equal(text(r), '+--------+\n| hi     |\n+--------+')],
+  ['02-progress', 'checksums', {}, (r) => assert.equal(r.structuredContent.total, 3)],
+  ['03-roots', 'show-roots', {}, (r) => assert.equal(r.structuredContent.count, 1)],
+  ['03-roots', 'list-files', {}, (r) => assert.ok(r.structuredContent.names.includes('tools'))],
+  ['03-roots', 'read-file', { path: 'README.md', lines: 1 }, (r) => assert.equal(text(r), '# 03-roots\n')],
+  ['04-embedded', 'attach', { path: 'documents/tides.csv' }, (r) => assert.equal(r.content[1].resource.text, 'hour,metres\n12,4.2\n18,0.7\n')],
+  ['04-embedded', 'swatch', { color: '#00ff00' }, (r) => assert.equal(r.content[1].mimeType, 'image/gif')],
+  ['05-elicitation', 'order-pizza', { size: 'small', toppings: [], confirmed: true }, (r) => assert.deepEqual(r.structuredContent.result, { size: 'small', toppings: [] })],
+  ['06-wrap-cli', 'stock', { item: 'nuts' }, (r) => assert.deepEqual(r.structuredContent, { item: 'nuts', pieces: 340 })],
+  ['06-wrap-cli', 'audit', {}, (r) => assert.deepEqual(r.structuredContent, { items: 4, pieces: 1467 })],
+  ['08-any-language', 'letters', { text: 'Hello' }, (r) => assert.deepEqual(r.structuredContent, { e: 1, h: 1, l: 2, o: 1 })],
+];
+
+for (const [example, name, args, check] of calls) {
+  test(`${example}: ${name}`, patience, async (t) => {
+    const { client } = await open(t, example);
+    await client.listTools(); // from now on the client holds results against outputSchema
+    const result = await client.callTool({ name, arguments: args });
+    assert.equal(result.isError, false);
+    check(result);
+  });
+}
+
+test('errors the model can correct are results', patience, async (t) => {
+  const refused = [
+    ['01-arguments', 'convert', { value: -1, from: 'kelvin', to: 'celsius' }, 'out_of_range'],
+    ['01-arguments', 'convert', {}, 'validation_error'], // tools T-11
+    ['05-elicitation', 'sign-up', {}, 'cannot_ask'],
+    ['06-wrap-cli', 'stock', { item: 'screws' }, 'depot_failed'],
+    ['07-download', 'fetch', { url: 'http://example.com/', name: 'x' }, 'invalid_url'],
+  ];
+  for (const [example, name, args, type] of refused) {
+    const { client } = await open(t, example);
+    const result = await client.callTool({ name, arguments: args });
+    assert.equal(result.isError, true);
+    assert.equal(result.structuredContent.error.type, type);
+  }
+  const { client } = await open(t, '02-progress'); // tools T-217: errors of a tool with an output schema
+  await client.listTools();
+  const result = await client.callTool({ name: 'checksums', arguments: { path: '/' } });
+  assert.equal(result.isError, true);
+  assert.equal(text(result), 'Invalid arguments: /path: is not expected');
+});
+
+test('errors of the protocol are thrown', patience, async (t) => {
+  const { client } = await open(t, '01-arguments');
+  await assert.rejects(client.callTool({ name: 'box', arguments: { text: 'x', width: 500 } }), { code: -32602, message: /\.width must be <= 80$/ });
+  await assert.rejects(client.callTool({ name: 'nope', arguments: {} }), { code: -32602, message: /Tool 'nope' not found$/ });
+  await client.ping();
+});
+
+test('log messages arrive, of the level asked for', patience, async (t) => {
+  const { client } = await open(t, '02-progress');
+  const logs = [];
+  client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logs.push(`${params.level}: ${params.data}`));
+  await client.setLoggingLevel('info');
+  await client.callTool({ name: 'checksums', arguments: {} });
+  assert.deepEqual(logs, ['info: 3 files to read', 'warning: empty.txt is empty']);
+});
+
+test('progress arrives while the tool runs', patience, async (t) => {
+  const { client } = await open(t, '02-progress');
+  const reports = [];
+  await client.callTool({ name: 'countdown', arguments: { from: 3, pause: 0.5 } }, undefined, { onprogress: (p) => reports.push(p) });
+  assert.deepEqual(reports.slice(0, 3), [ // the last one comes together with the answer; see open
+    { progress: 0, total: 100, message: '3...' },
+    { progress: 33, total: 100, message: '2...' },
+    { progress: 66, total: 100, message: '1...' },
+  ]);
+});
+
+test('a call can be cancelled', patience, async (t) => {
+  const { client } = await open(t, '02-progress');
+  const stop = new AbortController();
+  const call = client.callTool({ name: 'countdown', arguments: { from: 100, pause: 10 } }, undefined, { signal: stop.signal, onprogress: () => stop.abort('enough') });
+  await assert.rejects(call, /enough/);
+  assert.equal(text(await client.callTool({ name: 'countdown', arguments: { from: 1, pause: 0 } })), '1 lift-off!');
+});
+
+test('the user is asked, and answers', patience, async (t) => {
+  const asked = [];
+  const answers = { choice: 'large', choices: ['basil', 'olives'], confirmed: true };
+  const answer = ({ params }) => {
+    asked.push(params.message);
+    const [field] = Object.keys(params.requestedSchema.properties);
+    return { action: 'accept', content: { [field]: answers[field] } };
+  };
+  const { client } = await open(t, '05-elicitation', { capabilities: { elicitation: {} }, handlers: [[ElicitRequestSchema, answer]] });
+  const result = await client.callTool({ name: 'order-pizza', arguments: {} });
+  assert.deepEqual(result.structuredContent.result, { size: 'large', toppings: ['basil', 'olives'] });
+  assert.deepEqual(asked, ['Which size?', 'Which toppings?', 'Order a large pizza with basil and olives?']);
+});
+
+test('the user declines, and is sent to a page', patience, async (t) => {
+  const answer = ({ params }) => ({ action: params.mode === 'url' && params.url === 'https://example.com/link' ? 'accept' : 'decline' });
+  const { client } = await open(t, '05-elicitation', { capabilities: { elicitation: { form: {}, url: {} } }, handlers: [[ElicitRequestSchema, answer]] });
+  assert.equal(text(await client.callTool({ name: 'sign-up', arguments: {} })), 'Not signed up: you declined.');
+  assert.match(text(await client.callTool({ name: 'link-account', arguments: {} })), /^The page was opened\./);
+});
+
+test('the client names its roots, and changes them', patience, async (t) => {
+  let roots = [directory(t)];
+  writeFileSync(join(roots[0], 'a file.txt'), 'one\ntwo\n');
+  const list = () => ({ roots: roots.map((dir) => ({ uri: `file://${dir}` })) });
+  const { client } = await open(t, '03-roots', { capabilities: { roots: { listChanged: true } }, handlers: [[ListRootsRequestSchema, list]] });
+  assert.deepEqual((await client.callTool({ name: 'list-files', arguments: {} })).structuredContent, { directory: roots[0], names: ['a file.txt'] });
+  assert.equal(text(await client.callTool({ name: 'read-file', arguments: { path: join(roots[0], 'a file.txt'), lines: 1 } })), 'one\n');
+  await assert.rejects(client.callTool({ name: 'read-file', arguments: { path: '/etc/passwd' } }), { code: -32602 });
+
+  roots = [...roots, directory(t)];
+  await client.sendRootsListChanged();
+  for (let count = 1; count !== 2; ) { // the test's time limit bounds this
+    count = (await client.callTool({ name: 'show-roots', arguments: {} })).structuredContent.count;
+  }
+});

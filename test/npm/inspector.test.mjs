@@ -1,0 +1,62 @@
+// The command line of the MCP Inspector.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import test from 'node:test';
+import { copyOf, directory, environment, examples, program, server } from './place.mjs';
+
+/** Runs the Inspector on an example, and returns its exit code and its JSON. */
+function inspect(t, example, ...args) {
+  const variables = Object.entries(environment(t, copyOf(t, example))).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+  const env = { ...process.env, HOME: directory(t), PATH: `${program('')}:${process.env.PATH}` };
+  return new Promise((resolve, reject) => {
+    execFile(program('mcp-inspector'), ['--cli', server, ...variables, '--format', 'json', ...args], { env, timeout: 60_000 }, (error, stdout, stderr) => {
+      if (error && typeof error.code !== 'number') {
+        return reject(error);
+      }
+      const output = stdout.trim() ? JSON.parse(stdout) : {};
+      resolve({ code: error?.code ?? 0, result: output.result, stderr });
+    });
+  });
+}
+
+const call = (t, example, name, args) => inspect(t, example, '--method', 'tools/call', '--tool-name', name, '--tool-args-json', JSON.stringify(args));
+
+for (const [example, tools] of Object.entries(examples)) {
+  test(`${example}: lists its tools, whose schemas any client can take`, async (t) => {
+    const { code, result, stderr } = await inspect(t, example, '--method', 'tools/list', '--strict');
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(result.tools.map((tool) => tool.name), tools);
+  });
+}
+
+const calls = [
+  ['00-hello', 'hello', { name: 'Ada' }, 'Hello, Ada!'],
+  ['01-arguments', 'convert', { value: 0, from: 'celsius', to: 'kelvin' }, '{"value":273.15,"unit":"kelvin"}'],
+  ['02-progress', 'countdown', { from: 2, pause: 0 }, '2 1 lift-off!'],
+  ['03-roots', 'show-roots', {}, '{"count":0,"roots":[]}'], // the Inspector has roots, and none by default
+  ['04-embedded', 'swatch', { color: '#00ff00' }, '#00ff00'],
+  ['05-elicitation', 'order-pizza', { size: 'large', toppings: ['capers'], confirmed: true }, '{"success":true,"result":{"size":"large","toppings":["capers"]}}'],
+  ['06-wrap-cli', 'audit', {}, '{"items":4,"pieces":1467}'],
+  ['08-any-language', 'letters', { text: 'aba' }, '{"a":2,"b":1}\n'],
+];
+
+for (const [example, name, args, text] of calls) {
+  test(`${example}: ${name}`, async (t) => {
+    const { code, result, stderr } = await call(t, example, name, args);
+    assert.equal(code, 0, stderr);
+    assert.equal(result.isError, false);
+    assert.equal(result.content[0].text, text);
+  });
+}
+
+test('07-download: an error result', async (t) => {
+  const { code, result } = await call(t, '07-download', 'fetch', { url: 'http://example.com/', name: 'x' });
+  assert.equal(code, 5); // the Inspector's for isError
+  assert.equal(result.structuredContent.error.type, 'invalid_url');
+});
+
+test('01-arguments: an error of the protocol', async (t) => {
+  const { code, stderr } = await call(t, '01-arguments', 'box', { text: 'x', width: 1 });
+  assert.equal(code, 1);
+  assert.match(stderr, /\.width must be >= 10/);
+});

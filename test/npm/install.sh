@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Installs the packages of package.json into a cache folder, unless they are
+# there, and prints the folder: $MCPBASH_TEST_NPM, or mcp-bash-test-npm in the
+# user's cache.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=${MCPBASH_TEST_NPM:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-test-npm}
+done=$folder/installed.json # a copy of package.json, made when all went well
+
+fail() {
+  printf 'test/npm: %s\n' "$@" >&2
+  exit 1
+}
+
+if ! cmp -s "$here/package.json" "$done"; then
+  command -v npm >/dev/null || fail 'npm is needed to install the TypeScript client and the Inspector, and is not here.'
+  echo "test/npm: installing the TypeScript client and the Inspector into $folder" >&2
+  mkdir -p "$folder"
+  rm -f "$done"
+  cp "$here/package.json" "$folder/package.json"
+  # The node that runs npm may be older than what the packages ask for: they run
+  # under the node that is installed with them.
+  npm install --prefix "$folder" --no-audit --no-fund --no-update-notifier --engine-strict=false \
+    --fetch-retries=1 --loglevel=error >"$folder/install.log" 2>&1 ||
+    fail 'npm could not install the packages. Can it reach its registry?' "$(tail -n 8 "$folder/install.log")"
+  "$folder/node_modules/.bin/node" --version >/dev/null || fail 'the node that was installed does not run.'
+  cp "$here/package.json" "$done"
+fi
+printf '%s\n' "$folder"

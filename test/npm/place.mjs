@@ -1,0 +1,59 @@
+// What the tests share: the server, copies of the examples, and the packages of
+// the folder that install.sh has filled.
+import { cpSync, mkdtempSync, rmSync, realpathSync, chmodSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const folder = process.env.MCPBASH_TEST_NPM;
+if (!folder || !process.env.MCPBASH_TEST_BIN) {
+  throw new Error('run these tests with test/npm/run.sh');
+}
+
+/** A package of the folder. */
+export const load = createRequire(join(folder, 'package.json'));
+
+/** A program of the folder's packages. */
+export const program = (name) => join(folder, 'node_modules', '.bin', name);
+
+export const server = join(process.env.MCPBASH_TEST_BIN, 'mcp-bash');
+
+/** The examples, each with its tools. */
+export const examples = {
+  '00-hello': ['hello'],
+  '01-arguments': ['box', 'convert'],
+  '02-progress': ['checksums', 'countdown'],
+  '03-roots': ['list-files', 'read-file', 'show-roots'],
+  '04-embedded': ['attach', 'swatch'],
+  '05-elicitation': ['link-account', 'order-pizza', 'sign-up'],
+  '06-wrap-cli': ['audit', 'stock'],
+  '07-download': ['fetch'],
+  '08-any-language': ['letters', 'primes'],
+};
+
+/** A directory of the test's own, removed with it. */
+export function directory(t) {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'mcp-bash-npm-')));
+  chmodSync(dir, 0o755);
+  t.after(() => rmSync(dir, { recursive: true }));
+  return dir;
+}
+
+/** A copy of an example, so that the repository stays as it is. */
+export function copyOf(t, example) {
+  const to = join(directory(t), example);
+  const from = fileURLToPath(new URL(`../../examples/${example}`, import.meta.url));
+  cpSync(from, to, { recursive: true, filter: (name) => !name.endsWith('/.registry') });
+  return to;
+}
+
+/** The environment of a server for a project. */
+export const environment = (t, project) => ({
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  XDG_CACHE_HOME: join(process.env.MCPBASH_TEST_BIN, 'cache'),
+  TMPDIR: directory(t),
+  MCPBASH_PROJECT_ROOT: project,
+  MCPBASH_TOOL_ALLOWLIST: '*',
+});

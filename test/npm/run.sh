@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Tests the server with the official TypeScript client and the MCP Inspector's
+# command line. Needs Go, Bash and npm; see install.sh.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+MCPBASH_TEST_NPM=$("$here/install.sh")
+MCPBASH_TEST_BIN=$(mktemp -d "${TMPDIR:-/tmp}/mcp-bash-test-bin.XXXXXX")
+trap 'rm -rf "$MCPBASH_TEST_BIN"' EXIT
+export MCPBASH_TEST_NPM MCPBASH_TEST_BIN
+
+(cd "$here/../.." && go build -o "$MCPBASH_TEST_BIN/" ./cmd/mcp-bash)
+"$MCPBASH_TEST_NPM/node_modules/.bin/node" --test "$@" "$here"/*.test.mjs

@@ -1,0 +1,34 @@
+package wire
+
+import "testing"
+
+func TestChecker(t *testing.T) {
+	c := NewChecker()
+	c.Sent([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`))
+	c.Sent([]byte(`{"jsonrpc":"2.0","id":"a","method":"tools/list"}`))
+	for _, tc := range []struct {
+		line string
+		ok   bool
+	}{
+		{`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}`, true},
+		{`{"jsonrpc":"2.0","id":1,"result":{"capabilities":{}}}`, false},
+		{`{"jsonrpc":"2.0","id":"a","result":{"tools":[{"name":"x","inputSchema":{"type":"object"}}]}}`, true},
+		{`{"jsonrpc":"2.0","id":"a","result":{"tools":[{"name":"x"}]}}`, false},
+		{`{"jsonrpc":"2.0","id":7,"result":{}}`, false},
+		{`{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"m"}}`, true},
+		{`{"jsonrpc":"2.0","id":7,"error":{"message":"m"}}`, false},
+		{`{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}`, true},
+		{`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":2}}`, true},
+		{`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":2,"total":null}}`, false},
+		{`{"jsonrpc": "2.0","method":"x"}`, false},
+		{`{"method":"x"}`, false},
+		{`nonsense`, false},
+	} {
+		if err := c.Received([]byte(tc.line + "\n")); (err == nil) != tc.ok {
+			t.Errorf("%s: %v", tc.line, err)
+		}
+	}
+	if c.Received([]byte(`{"jsonrpc":"2.0","method":"x"}`)) == nil {
+		t.Error("a line without its end is accepted")
+	}
+}

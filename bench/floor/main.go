@@ -1,0 +1,158 @@
+// Floor does the least that a server, or an indexing program, could do: what
+// is slower than this is so for what it does besides.
+//
+//	floor wire            answer each line with the same line
+//	floor through SCRIPT  answer each line with what a script prints
+//	floor check DIR FILE  read and check all metadata below DIR, write one file
+//	floor stat DIR        look at everything below DIR
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+func main() {
+	log.SetFlags(0)
+	var err error
+	switch args := os.Args[1:]; {
+	case len(args) == 1 && args[0] == "wire":
+		err = wire()
+	case len(args) == 2 && args[0] == "through":
+		err = through(args[1])
+	case len(args) == 3 && args[0] == "check":
+		err = check(args[1], args[2])
+	case len(args) == 2 && args[0] == "stat":
+		err = stat(args[1])
+	default:
+		err = fmt.Errorf("usage: floor wire | through SCRIPT | check DIR FILE | stat DIR")
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+var answer = []byte(`{"jsonrpc":"2.0","id":1000000,"result":{}}` + "\n")
+
+// wire does not look inside the lines, it only counts them.
+func wire() error {
+	in, out := make([]byte, 64<<10), []byte(nil)
+	for {
+		n, err := os.Stdin.Read(in)
+		out = out[:0]
+		for range bytes.Count(in[:n], []byte{'\n'}) {
+			out = append(out, answer...)
+		}
+		if len(out) > 0 {
+			if _, err := os.Stdout.Write(out); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// through runs the script for each line and passes on what it prints.
+func through(script string) error {
+	in := make([]byte, 64<<10)
+	for {
+		n, err := os.Stdin.Read(in)
+		for range bytes.Count(in[:n], []byte{'\n'}) {
+			if err := answerWith(script); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+func answerWith(script string) error {
+	cmd := exec.Command("bash", script)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	text, err := io.ReadAll(out)
+	if err != nil {
+		return err
+	}
+	if err := cmd.Wait(); err != nil {
+		return err
+	}
+	line := make([]byte, 0, len(text)+len(text)/16+128)
+	line = append(line, `{"jsonrpc":"2.0","id":1000000,"result":{"content":[{"type":"text","text":"`...)
+	line = appendEscaped(line, text)
+	_, err = os.Stdout.Write(append(line, `"}]}}`+"\n"...))
+	return err
+}
+
+// appendEscaped copies stretches that need no escape. It takes for granted that
+// the text is UTF-8.
+func appendEscaped(dst, text []byte) []byte {
+	from := 0
+	for i, c := range text {
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, text[from:i]...)
+		from = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		default:
+			dst = fmt.Appendf(dst, `\u%04x`, c)
+		}
+	}
+	return append(dst, text[from:]...)
+}
+
+func check(dir, file string) error {
+	var all []byte
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != "tool.meta.json" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if !json.Valid(text) {
+			return fmt.Errorf("%s: not JSON", path)
+		}
+		all = append(all, text...)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, all, 0o600)
+}
+
+func stat(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil {
+			_, err = d.Info()
+		}
+		return err
+	})
+}

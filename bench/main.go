@@ -1,0 +1,150 @@
+// Bench measures mcp-bash beside other MCP servers that serve the same work,
+// and beside floors: the least that could be done. Everything is started by
+// this program, and what is compared takes turns in one loop, so that only
+// ratios matter and a busy machine disturbs all alike.
+//
+//	go run .                        all of it
+//	go run . -quick                 a smoke test
+//	go run . -only call,ping        some chapters
+//	go run . -json FILE             the figures as JSON too
+//
+// A target that is not met is no error: the exit code is 0 unless something
+// broke.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"mcp-bash/pkg/cli"
+)
+
+// A bench is one run of the benchmark.
+type bench struct {
+	*place
+	report *report
+	quick  bool
+}
+
+// rounds is how often something is done; in a smoke test far less often.
+func (b *bench) rounds(n int) int {
+	if b.quick {
+		return max(3, n/20)
+	}
+	return n
+}
+
+// many is how many tools a project has that has very many.
+func (b *bench) many() int {
+	if b.quick {
+		return 2000
+	}
+	return 10000
+}
+
+// A chapter measures one aspect.
+type chapter struct {
+	name string
+	run  func(*bench) error
+}
+
+var chapters = []chapter{
+	{"call", (*bench).call},
+	{"ping", (*bench).ping},
+	{"start", (*bench).start},
+	{"list", (*bench).list},
+	{"large", (*bench).large},
+	{"refresh", (*bench).refresh},
+	{"memory", (*bench).memory},
+	{"packages", (*bench).packages},
+}
+
+func main() {
+	var names []string
+	for _, c := range chapters {
+		names = append(names, c.name)
+	}
+	only := flag.String("only", "", "the chapters to run, of "+strings.Join(names, ","))
+	quick := flag.Bool("quick", false, "few rounds: see that it works, not what comes out")
+	file := flag.String("json", "", "write the figures to this `file` as JSON")
+	flag.Parse()
+	wanted := names
+	if *only != "" {
+		wanted = strings.Split(*only, ",")
+	}
+	for _, name := range wanted {
+		if !slices.Contains(names, name) {
+			fmt.Fprintf(os.Stderr, "bench: no chapter %q; there are %s\n", name, strings.Join(names, ", "))
+			os.Exit(2)
+		}
+	}
+	var err error
+	if scratch, err = os.MkdirTemp("", "mcp-bash-bench."); err == nil {
+		if scratch, err = filepath.EvalSymlinks(scratch); err == nil {
+			err = run(wanted, *quick, *file)
+		}
+	}
+	leave(err)
+}
+
+// leave ends everything and leaves nothing behind.
+func leave(err error) {
+	killAll()
+	os.RemoveAll(scratch)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func run(wanted []string, quick bool, file string) error {
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
+	go func() { leave(fmt.Errorf("%s", <-told)) }()
+	debug.SetGCPercent(400) // the client should not be what is measured
+
+	began := time.Now()
+	place, err := build()
+	if err != nil {
+		return err
+	}
+	if _, err := makeProject(10); err != nil {
+		return err
+	}
+	b := &bench{place: place, quick: quick, report: &report{
+		out: os.Stdout, Version: cli.Version, Quick: quick,
+		Machine: fmt.Sprintf("%s/%s, %d CPUs, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()),
+	}}
+	fmt.Printf("mcp-bash %s on %s. Medians; only ratios mean anything.\n", cli.Version, b.report.Machine)
+	if err := place.installTypescript(); err != nil {
+		b.report.leaveOut("ts-sdk", err.Error())
+	}
+	for _, c := range chapters {
+		if !slices.Contains(wanted, c.name) {
+			continue
+		}
+		if err := c.run(b); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	b.report.summary()
+	fmt.Printf("%s in all\n", time.Since(began).Round(time.Second))
+	if file == "" {
+		return nil
+	}
+	text, err := b.report.document()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o644)
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/bench/work"
+	"mcp-bash/lib"
+	"mcp-bash/sdk"
+)
+
+// scratch is the directory in which everything happens; it goes at the end.
+var scratch string
+
+// A place is what the benchmark has made to work with: the programs, laid out
+// as an installation, and the projects.
+type place struct {
+	bash       string
+	typescript []string // the command of the peer; nil: there is none
+}
+
+func (*place) bin(name string) string { return filepath.Join(scratch, "home", "bin", name) }
+
+// tmp is the TMPDIR of everything we start.
+func tmp() string { return filepath.Join(scratch, "tmp") }
+
+// build makes the programs.
+func build() (*place, error) {
+	p := new(place)
+	var err error
+	if p.bash, err = exec.LookPath("bash"); err != nil {
+		return nil, err
+	}
+	product, err := goTool(".", "list", "-m", "-f", "{{.Dir}}", "mcp-bash")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(tmp(), 0o700); err != nil {
+		return nil, err
+	}
+	bin := filepath.Join(scratch, "home", "bin") + "/"
+	if _, err := goTool(product, "build", "-o", bin, "./cmd/mcp-bash", "./cmd/mcp-registry"); err != nil {
+		return nil, err
+	}
+	if _, err := goTool(".", "build", "-o", bin, "./floor", "./peers/..."); err != nil {
+		return nil, err
+	}
+	// What a script needs of our installation, so that it runs without us too.
+	for dir, files := range map[string]fs.FS{"sdk": sdk.Files, "lib": lib.Files} {
+		if err := os.CopyFS(filepath.Join(scratch, "home", dir), files); err != nil {
+			return nil, err
+		}
+	}
+	return p, os.Symlink("mcp-bash", p.bin("mcp-jq"))
+}
+
+// productDir is where the product's own module is.
+func productDir() (string, error) { return goTool(".", "list", "-m", "-f", "{{.Dir}}", "mcp-bash") }
+
+func goTool(dir string, args ...string) (string, error) {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	var noise bytes.Buffer
+	cmd.Stderr = &noise
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, noise.Bytes())
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// environment is the environment of all programs; nothing of ours is in it.
+func environment(more ...string) []string {
+	return append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + scratch, "TMPDIR=" + tmp(),
+		"XDG_CACHE_HOME=" + filepath.Join(scratch, "cache"), "LANG=C.UTF-8",
+	}, more...)
+}
+
+// arguments are those of every call.
+const arguments = `{"count":3,"name":"World"}`
+
+// help is what our server hands to its SDK beside the arguments: a table of
+// them, and where a JSON program is. Floor and peers get it too, although none
+// of them would come up with it: without it the script goes a longer way.
+func (p *place) help() []string {
+	return []string{
+		"MCPBASH_ARGS_FLAT=.\to" + arguments + "\n.count\ti3\n.name\tsWorld\n",
+		"MCPBASH_MODE=full", "MCPBASH_JSON_TOOL=jq", "MCPBASH_JSON_TOOL_BIN=" + p.bin("mcp-jq"),
+	}
+}
+
+func (p *place) sdk() string  { return "MCP_SDK=" + filepath.Join(scratch, "home", "sdk") }
+func project(n string) string { return filepath.Join(scratch, "project-"+n) }
+
+// The scripts. The last lines of greet are what tools mostly are: some
+// arguments in, an object out.
+var scripts = map[string]string{
+	"empty": "",
+	"greet": `source "${MCP_SDK}/tool-sdk.sh"
+name=$(mcp_args_get .name)
+count=$(mcp_args_int .count --min 1)
+mcp_emit_json "$(mcp_json_obj name "$name" count "$count")"
+`,
+	"text-1": "cat \"${0%/*}/text\"\n",
+	"text-9": "cat \"${0%/*}/text\"\n",
+}
+
+const shebang = "#!/usr/bin/env bash\n"
+
+// extra are scripts that no server offers.
+var extra = map[string]string{
+	"forks":  "x=$(:)\nx=$(:)\nx=$(:)\n",
+	"source": "source \"${MCP_SDK}/tool-sdk.sh\"\n",
+	"into": `source "${MCP_SDK}/tool-sdk.sh"
+mcp_into name mcp_args_get .name
+mcp_into count mcp_args_int .count --min 1
+mcp_into object mcp_json_obj name "$name" count "$count"
+mcp_emit_json "$object"
+`,
+}
+
+func script(name string) string { return filepath.Join(project("10"), "tools", name, "tool.sh") }
+
+// makeProject makes the project of n tools; ten of them include the scripts.
+func makeProject(n int) (root string, err error) {
+	withScripts := n == 10
+	root = project(fmt.Sprint(n))
+	if _, err := os.Stat(root); err == nil {
+		return root, nil
+	}
+	w := &writer{}
+	w.file(filepath.Join(root, "server.d", "server.meta.json"), `{"name":"bench","version":"1.0.0"}`+"\n", 0o644)
+	for _, name := range work.Names(withScripts, n) {
+		dir := filepath.Join(root, "tools", name)
+		w.file(filepath.Join(dir, "tool.sh"), shebang+scripts[name], 0o755)
+		w.file(filepath.Join(dir, "tool.meta.json"), fmt.Sprintf("{\n  \"name\": %q,\n  \"description\": %q,\n  \"inputSchema\": %s\n}\n",
+			name, work.Description(name), work.Schema), 0o644)
+	}
+	if withScripts {
+		w.file(filepath.Join(root, "tools", "text-1", "text"), prose(1_000_000), 0o644)
+		w.file(filepath.Join(root, "tools", "text-9", "text"), prose(9_000_000), 0o644)
+		for name, text := range extra {
+			w.file(filepath.Join(root, "more", name+".sh"), shebang+text, 0o755)
+		}
+	}
+	return root, w.err
+}
+
+// A writer writes files until one fails.
+type writer struct{ err error }
+
+func (w *writer) file(path, text string, mode fs.FileMode) {
+	if w.err == nil {
+		w.err = os.MkdirAll(filepath.Dir(path), 0o755)
+	}
+	if w.err == nil {
+		w.err = os.WriteFile(path, []byte(text), mode)
+	}
+}
+
+// prose is text of n bytes that needs an escape only at the ends of its lines.
+func prose(n int) string {
+	line := strings.Repeat("Nothing in this line has to be escaped. ", 20) + "\n"
+	return strings.Repeat(line, n/len(line)+1)[:n]
+}
+
+// us is our server, serving the project of n tools.
+func (p *place) us(n int) program {
+	return program{ours, []string{p.bin("mcp-bash")}, environment("MCPBASH_PROJECT_ROOT="+project(fmt.Sprint(n)), "MCPBASH_TOOL_ALLOWLIST=*")}
+}
+
+// peers are the other servers, offering n tools.
+func (p *place) peers(n int, env ...string) []program {
+	env = environment(append(env, p.sdk())...)
+	options := []string{"-tools", fmt.Sprint(n)}
+	if n == 10 {
+		options = append(options, "-scripts", filepath.Join(project("10"), "tools"))
+	}
+	list := []program{
+		{"go-sdk", append([]string{p.bin("gosdk")}, options...), env},
+		{"mcp-go", append([]string{p.bin("mcpgo")}, options...), env},
+	}
+	if p.typescript != nil {
+		list = append(list, program{"ts-sdk", p.typescriptCommand(options), env})
+	}
+	return list
+}
+
+// all are our server and the peers.
+func (p *place) all(n int) []program {
+	return append([]program{p.us(n)}, p.peers(n, p.help()...)...)
+}
+
+// wire is the floor of everything that is only talk.
+func (p *place) wire() program {
+	return program{floor, []string{p.bin("floor"), "wire"}, environment()}
+}

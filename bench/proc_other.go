@@ -1,0 +1,11 @@
+//go:build !linux
+
+package main
+
+import "errors"
+
+var errNoProc = errors.New("this system does not tell")
+
+func memoryOf(pid int, key string) (float64, error) { return 0, errNoProc }
+func descriptorsOf(pid int) (float64, error)        { return 0, errNoProc }
+func childrenOf(pid int) (float64, error)           { return 0, errNoProc }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// A sample holds one value a round of one party to a comparison. Samples taken
+// in the same rounds belong together: what disturbed a round disturbed all.
+type sample []float64
+
+func (s sample) quantile(q float64) float64 {
+	sorted := slices.Sorted(slices.Values(s))
+	at := q * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+func (s sample) median() float64 { return s.quantile(0.5) }
+
+// resamples is how often a comparison is repeated on rounds drawn by lot.
+const resamples = 1000
+
+// compare applies f to the medians of two samples, and gives the interval that
+// holds 95 % of what f comes to when the rounds are drawn by lot from those
+// there were (a bootstrap).
+func compare(a, b sample, f func(a, b float64) float64) (value, low, high float64) {
+	lot := rand.New(rand.NewPCG(1, 2)) // the same figures give the same interval
+	n := min(len(a), len(b))
+	drawn := make(sample, 0, resamples)
+	as, bs := make(sample, n), make(sample, n)
+	for range resamples {
+		for i := range n {
+			round := lot.IntN(n)
+			as[i], bs[i] = a[round], b[round]
+		}
+		drawn = append(drawn, f(as.median(), bs.median()))
+	}
+	return f(a.median(), b.median()), drawn.quantile(0.025), drawn.quantile(0.975)
+}
+
+func ratio(a, b float64) float64      { return a / b }
+func difference(a, b float64) float64 { return a - b }
+
+// A turn is what one party does in a round; it returns a value for each figure
+// that is measured.
+type turn func() ([]float64, error)
+
+// rounds lets the parties take turns, in an order drawn by lot for each round,
+// because what ran just before leaves its mark. The first rounds do not count.
+// What comes back is by party and figure.
+func rounds(n, warmUp int, turns []turn) ([][]sample, error) {
+	lot := rand.New(rand.NewPCG(3, 4))
+	all := make([][]sample, len(turns))
+	for round := range warmUp + n {
+		for _, who := range lot.Perm(len(turns)) {
+			values, err := turns[who]()
+			if err != nil {
+				return nil, err
+			}
+			if round < warmUp {
+				continue
+			}
+			if all[who] == nil {
+				all[who] = make([]sample, len(values))
+			}
+			for figure, v := range values {
+				all[who][figure] = append(all[who][figure], v)
+			}
+		}
+	}
+	return all, nil
+}
+
+// timed is the turn of doing something n times: the median of what one time
+// takes, in milliseconds.
+func timed(n int, do func() error) turn {
+	return func() ([]float64, error) {
+		took := make(sample, n)
+		for i := range took {
+			began := time.Now()
+			if err := do(); err != nil {
+				return nil, err
+			}
+			took[i] = milliseconds(time.Since(began))
+		}
+		return []float64{took.median()}, nil
+	}
+}
+
+// rated is the turn of doing n things in one go: how many it is a second.
+func rated(n int, do func(n int) error) turn {
+	return func() ([]float64, error) {
+		began := time.Now()
+		if err := do(n); err != nil {
+			return nil, err
+		}
+		return []float64{float64(n) / time.Since(began).Seconds()}, nil
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

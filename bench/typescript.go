@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mcp-bash/bench/work"
+)
+
+//go:embed peers/typescript/server.mjs
+var typescriptServer []byte
+
+const typescriptSDK = "@modelcontextprotocol/sdk@1.32.2"
+
+// npmTime is how long npm may take.
+const npmTime = 3 * time.Minute
+
+// installTypescript puts the TypeScript SDK into the cache and the peer beside
+// it, where Node looks for its modules.
+func (p *place) installTypescript() error {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(filepath.Join(".cache", "typescript-"+typescriptSDK[strings.LastIndexByte(typescriptSDK, '@')+1:]))
+	if err != nil {
+		return err
+	}
+	if cache := os.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(cache) {
+		dir = filepath.Join(cache, "mcp-bash-bench", filepath.Base(dir))
+	}
+	done := filepath.Join(dir, "installed")
+	if _, err := os.Stat(done); err != nil {
+		if err := npm(dir); err != nil {
+			return err
+		}
+		if err := os.WriteFile(done, nil, 0o644); err != nil {
+			return err
+		}
+	}
+	file := filepath.Join(dir, "server.mjs")
+	p.typescript = []string{node, file}
+	return os.WriteFile(file, typescriptServer, 0o644)
+}
+
+func npm(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), npmTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error", typescriptSDK)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("npm: %w: %s", err, out)
+	}
+	return nil
+}
+
+// typescriptCommand is the command line of the peer, which cannot import what
+// the others know.
+func (p *place) typescriptCommand(options []string) []string {
+	argv := p.typescript[:len(p.typescript):len(p.typescript)]
+	for _, o := range options {
+		if strings.HasPrefix(o, "-") {
+			o = "-" + o
+		}
+		argv = append(argv, o)
+	}
+	return append(argv, "--names", strings.Join(work.Scripts, ","), "--schema", work.Schema, "--description", work.Description("NAME"))
+}

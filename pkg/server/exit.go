@@ -41,6 +41,7 @@ func (s *Server) endInput(err error) {
 	e := exit{}
 	if s.session.at(phaseClosing) {
 		e.within = s.project.Sessions.Shutdown
+		s.watchdog.Stop()
 	}
 	s.session.enter(phaseEnded)
 	s.leave(e)
@@ -57,7 +58,7 @@ func (s *Server) shutdown() {
 	s.session.enter(phaseClosing)
 	s.debugf(logLifecycle, "Shutdown requested")
 	limit := s.project.Sessions.Shutdown
-	time.AfterFunc(limit, func() {
+	s.watchdog = time.AfterFunc(limit, func() {
 		s.leave(exit{kill: true, silent: true, say: "mcp-bash: shutdown timeout (" + seconds(limit) + "s) elapsed; terminating."})
 	})
 }
@@ -71,6 +72,7 @@ func (s *Server) exitAsked(m *jsonrpc.Message, isRequest bool) {
 		}
 		s.outgoing.end()
 		s.session.enter(phaseEnded)
+		s.watchdog.Stop()
 		s.leave(exit{within: s.project.Sessions.Shutdown})
 	case isRequest:
 		s.refuse(m.ID, mcp.Errorf(mcp.CodeExitTooEarly, "Shutdown not requested"))

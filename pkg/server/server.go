@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"mcp-bash/pkg/jsonrpc"
 	"mcp-bash/pkg/kit"
@@ -42,7 +43,7 @@ type Server struct {
 	stopAll  context.CancelCauseFunc
 	activity atomic.Int64 // when the last line came, in nanoseconds
 	exits    chan exit    // why to end; the first counts
-	inputEnd chan struct{}
+	watchdog *time.Timer  // belongs to the goroutine that reads; set by shutdown
 }
 
 // errStopping is the cause of requests that end because the server does.

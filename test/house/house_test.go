@@ -24,7 +24,7 @@ var rows = [][]string{
 	{"pkg/policy", "pkg/registry", "pkg/roots"},
 	{"pkg/project"},
 	{"pkg/cli", "pkg/jq", "pkg/jsonrpc", "pkg/mcp", "pkg/media", "pkg/schema", "pkg/script", "sdk", "lib"},
-	{"pkg/rawjson"},
+	{"pkg/provider", "pkg/rawjson"},
 }
 
 // outside are the libraries a package may use beyond the standard one; "" for

@@ -521,3 +521,37 @@ func TestToolBase(t *testing.T) {
 		}
 	}
 }
+
+// tools C-21, env E-4, protocol P-2304.
+func TestProviderBase(t *testing.T) {
+	env := Env{
+		"LANG": "de\r", "LC_TIME": "fr", "TMPDIR": "/t", "MCP_X": "1", "MCPBASH_Y": "2", "MCPBASH_GIT_TIMEOUT": "3", "https_proxy": "p",
+		"SECRET": "s", "LISTED": "l", "SSH_AUTH_SOCK": "a", "MCPBASH_REMOTE_TOKEN": "t", "MCPBASH_PROMPTS_DIR": "p", "MCPBASH_HOME": "stale",
+	}
+	common := Env{"MCPBASH_HOME": "/home", "MCP_SDK": "/home/sdk", "MCPBASH_MODE": "full"}
+	root := place(t, nil)
+	const isolated = "HOME={} LANG=de LC_ALL=de LC_TIME=fr MCPBASH_GIT_TIMEOUT=3 MCPBASH_HOME=/home MCPBASH_PROMPTS_DIR={}/p MCPBASH_RESOURCES_DIR={}/resources MCP_SDK=/home/sdk MCP_X=1 PATH=/usr/bin:/bin TEMP=/t TMP=/t TMPDIR=/t https_proxy=p"
+	listed := strings.Replace(isolated, "LC_TIME=fr", "LC_TIME=fr LISTED=l", 1)
+	const inherited = "LANG=de LC_TIME=fr LISTED=l MCPBASH_GIT_TIMEOUT=3 MCPBASH_HOME=/home MCPBASH_MODE=full MCPBASH_PROMPTS_DIR={}/p MCPBASH_RESOURCES_DIR={}/resources MCPBASH_Y=2 MCP_SDK=/home/sdk MCP_X=1 SECRET=s SSH_AUTH_SOCK=a TMPDIR=/t https_proxy=p"
+	for _, tc := range []struct{ mode, allow, want string }{
+		{"", "", isolated}, {"nonsense", "", isolated}, {"Allowlist", "", listed},
+		{"inherit", "", isolated}, {"inherit", "yes", isolated}, {"inherit", "true", inherited},
+	} {
+		e := env.Clone()
+		e["MCPBASH_PROVIDER_ENV_MODE"], e["MCPBASH_PROVIDER_ENV_ALLOWLIST"], e["MCPBASH_PROVIDER_ENV_INHERIT_ALLOW"] = tc.mode, "LISTED, UNSET", tc.allow
+		p, _ := open(t, root, e)
+		base := p.ProviderBase(common)
+		for name := range base {
+			if strings.HasPrefix(name, "MCPBASH_PROVIDER_ENV_") && p.Calls.ProviderEnvMode == "inherit" {
+				delete(base, name)
+			}
+		}
+		if got := strings.ReplaceAll(strings.Join(base.Entries(), " "), root, "{}"); got != tc.want {
+			t.Errorf("%s %s:\n got %s\nwant %s", tc.mode, tc.allow, got, tc.want)
+		}
+	}
+	p, _ := open(t, root, env)
+	if got := p.ProviderBase(common, "SSH_AUTH_SOCK", "MCPBASH_MO*"); got["SSH_AUTH_SOCK"] != "a" || got["MCPBASH_MODE"] != "full" || got["SECRET"] != "" {
+		t.Errorf("%q", got)
+	}
+}

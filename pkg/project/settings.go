@@ -97,15 +97,19 @@ type Calls struct {
 	EnvMode         string // minimal, allowlist, inherit
 	EnvAllowlist    []string
 	EnvInheritAllow bool
-	PayloadInline   int // bytes; MCPBASH_ENV_PAYLOAD_THRESHOLD, at most 120000
-	Trace           bool
-	TracePS4        string
-	TraceMax        int // bytes
-	DebugLog        string
-	Allowlist       []string // MCPBASH_TOOL_ALLOWLIST
-	AllowDefault    bool     // MCPBASH_TOOL_ALLOW_DEFAULT
-	PolicyContext   string   // MCPBASH_TOOL_POLICY_CONTEXT
-	GithubActions   bool     // GITHUB_ACTIONS
+
+	ProviderEnvMode      string // isolate, allowlist, inherit: of providers and completion scripts (C-21)
+	ProviderEnvAllowlist []string
+
+	PayloadInline int // bytes; MCPBASH_ENV_PAYLOAD_THRESHOLD, at most 120000
+	Trace         bool
+	TracePS4      string
+	TraceMax      int // bytes
+	DebugLog      string
+	Allowlist     []string // MCPBASH_TOOL_ALLOWLIST
+	AllowDefault  bool     // MCPBASH_TOOL_ALLOW_DEFAULT
+	PolicyContext string   // MCPBASH_TOOL_POLICY_CONTEXT
+	GithubActions bool     // GITHUB_ACTIONS
 }
 
 // Discovery is how a project's content is found (registry section 18).
@@ -275,6 +279,12 @@ func readCalls(env Env, output int) Calls {
 	default:
 		t.EnvMode = "minimal"
 	}
+	t.ProviderEnvMode = "isolate"
+	switch mode := strings.ToLower(env["MCPBASH_PROVIDER_ENV_MODE"]); {
+	case mode == "allowlist", mode == "inherit" && env.on("MCPBASH_PROVIDER_ENV_INHERIT_ALLOW"):
+		t.ProviderEnvMode = mode
+	}
+	t.ProviderEnvAllowlist = env.words("MCPBASH_PROVIDER_ENV_ALLOWLIST")
 	return t
 }
 

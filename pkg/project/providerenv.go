@@ -1,0 +1,59 @@
+package project
+
+import (
+	"slices"
+	"strings"
+)
+
+// providerKeeps are the variables that providers of resources and completion
+// scripts are given of the environment when it is kept from them (env E-4).
+// A name that ends in * stands for all that begin so.
+var providerKeeps = []string{
+	"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "LANG", "LC_*", "USERPROFILE", "APPDATA", "SYSTEMROOT", "MSYSTEM",
+	"MSYS2_ARG_CONV_EXCL", "MCP_*", "MCPBASH_HOME", "MCPBASH_PROJECT_ROOT", "MCPBASH_RESOURCES_DIR",
+	"MCPBASH_PROMPTS_DIR", "MCPBASH_HELPER_BIN", "MCPBASH_ENABLE_GIT_PROVIDER", "MCPBASH_GIT_*", "MCPBASH_HTTPS_*",
+	"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+}
+
+// ProviderBase returns the environment that providers of resources and
+// completion scripts have in common: what they inherit, as
+// MCPBASH_PROVIDER_ENV_MODE says (tools C-21, resources RES-72), and of what
+// every script is given the part that is theirs (env E-4). also are further
+// names that are inherited, in the form of the list of E-4.
+func (p *Project) ProviderBase(common Env, also ...string) Env {
+	keeps := func(name string) bool {
+		return keptBy(providerKeeps, name) || keptBy(also, name)
+	}
+	inherit := p.Calls.ProviderEnvMode == "inherit"
+	base := make(Env)
+	for name, value := range p.Env {
+		listed := p.Calls.ProviderEnvMode == "allowlist" && slices.Contains(p.Calls.ProviderEnvAllowlist, name)
+		if (inherit || listed || keeps(name)) && !Secret(name) {
+			base[name] = strings.TrimRight(value, "\r")
+		}
+	}
+	if !inherit {
+		base.Default("PATH", "/usr/bin:/bin")
+		base.Default("HOME", p.Root)
+		base.Default("TMPDIR", "/tmp")
+		base.Default("TMP", base["TMPDIR"])
+		base.Default("TEMP", base["TMPDIR"])
+		base.Default("LANG", "C")
+		base.Default("LC_ALL", base["LANG"])
+	}
+	for name, value := range common {
+		if inherit || keeps(name) {
+			base[name] = value
+		}
+	}
+	base["MCPBASH_RESOURCES_DIR"] = p.Resources
+	base["MCPBASH_PROMPTS_DIR"] = p.Prompts
+	return base
+}
+
+func keptBy(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(kept string) bool {
+		prefix, open := strings.CutSuffix(kept, "*")
+		return name == kept || open && strings.HasPrefix(name, prefix)
+	})
+}

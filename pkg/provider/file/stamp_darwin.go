@@ -1,0 +1,16 @@
+package file
+
+import (
+	"io/fs"
+	"syscall"
+
+	"mcp-bash/pkg/provider"
+)
+
+// identify adds what the system knows of the file beyond its size and time.
+func identify(s *provider.Stamp, info fs.FileInfo) {
+	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
+		s.Device, s.Inode = uint64(sys.Dev), sys.Ino
+		s.Changed = syscall.TimespecToNsec(sys.Ctimespec)
+	}
+}

@@ -1,0 +1,108 @@
+package file
+
+import (
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"mcp-bash/pkg/provider"
+)
+
+var errURI = &provider.Failure{Status: provider.Invalid, Message: "Invalid file URI"}
+
+// names returns the paths a URI can mean, absolute and lexically clean, and
+// which of them is the plain meaning: its escapes undone once, the query and
+// the fragment cut off. Those before it count only if such a file exists, for
+// a question mark may be part of a name; the one after it, with the escapes as
+// they are, only if the plain one does not (RES-80, RES-81). dir is what
+// relative paths start from.
+func names(uri, dir string) (list []string, plain int, err error) {
+	if uri == "" || strings.ContainsRune(uri, 0) {
+		return nil, 0, errURI
+	}
+	full := withoutScheme(uri)
+	cut := full
+	if at := strings.IndexAny(full, "?#"); at >= 0 {
+		cut = full[:at]
+	}
+	for _, name := range []string{full, cut} {
+		if name == cut {
+			plain = len(list)
+		}
+		decoded := unescape(name)
+		if strings.ContainsRune(decoded, 0) {
+			return nil, 0, errURI
+		}
+		list = append(list, absolute(decoded, dir))
+		if decoded != name {
+			list = append(list, absolute(name, dir))
+		}
+		if full == cut {
+			break
+		}
+	}
+	return list, plain, nil
+}
+
+// withoutScheme turns a file URI into a path, absolute or relative to the
+// project (RES-80). What has no scheme is a path already.
+func withoutScheme(uri string) string {
+	const scheme, local = "file://", "localhost/"
+	if len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme) {
+		return uri
+	}
+	name := uri[len(scheme):]
+	if len(name) >= len(local) && strings.EqualFold(name[:len(local)], local) {
+		name = name[len(local)-1:]
+	}
+	if drive := strings.TrimPrefix(name, "/"); hasDrive(drive) {
+		if runtime.GOOS == "windows" {
+			return drive
+		}
+		return "/" + strings.ToLower(drive[:1]) + drive[2:] // as in Git Bash
+	}
+	return name
+}
+
+// hasDrive: "C:/…", a letter, a colon and the root directory.
+func hasDrive(name string) bool {
+	return len(name) >= 3 && name[0]|0x20 >= 'a' && name[0]|0x20 <= 'z' && name[1] == ':' &&
+		(name[2] == '/' || name[2] == '\\' && runtime.GOOS == "windows")
+}
+
+func absolute(name, dir string) string {
+	name = filepath.FromSlash(name)
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(dir, name)
+}
+
+// unescape undoes percent escapes, once. What is no escape stays as it is.
+func unescape(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if hi, lo := hexValue(s[i+1]), hexValue(s[i+2]); hi >= 0 && lo >= 0 {
+				b.WriteByte(byte(hi<<4 | lo))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+func hexValue(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}

@@ -21,6 +21,17 @@ func Title(name string) string {
 	return strings.Join(words, " ")
 }
 
+// FileName keeps of a name what a file name may hold (tools T-260).
+func FileName(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z', r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
+			return r
+		}
+		return '_'
+	}, name)
+}
+
 // processTag is "<parent>.<process>.<random>", which makes a name unique and
 // tells whose it is (P-300).
 func processTag() string {

@@ -35,7 +35,7 @@ func (e Env) yes(name string) bool {
 
 // count: decimal digits.
 func (e Env) count(name string, def int) int {
-	n, ok := digits(e[name])
+	n, ok := Digits(e[name])
 	if !ok {
 		return def
 	}
@@ -44,13 +44,15 @@ func (e Env) count(name string, def int) int {
 
 // positive: decimal digits other than zero.
 func (e Env) positive(name string, def int) int {
-	if n, ok := digits(e[name]); ok && n > 0 {
+	if n, ok := Digits(e[name]); ok && n > 0 {
 		return n
 	}
 	return def
 }
 
-func digits(s string) (int, bool) {
+// Digits reads a number that is all decimal digits. One of more digits than
+// fit is as large as none would be.
+func Digits(s string) (int, bool) {
 	if s == "" || strings.Trim(s, "0123456789") != "" {
 		return 0, false
 	}

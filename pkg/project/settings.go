@@ -130,9 +130,12 @@ type Discovery struct {
 	SecurityLevel   string // MCPBASH_SECURITY_LEVEL, as given
 }
 
+// MaxInline is how long a value can be that is handed over in a variable, in
+// bytes: one string of an environment may not exceed 128 KiB (tools T-77).
+const MaxInline = 120000
+
 const (
 	defaultOutput  = 10 << 20
-	maxInline      = 120000 // one string of an environment may not exceed 128 KiB (tools T-77)
 	defaultIdle    = 3600
 	defaultPS4     = `+ ${BASH_SOURCE[0]##*/}:${LINENO}: `
 	registryMaxDef = 100 << 20
@@ -256,7 +259,7 @@ func readCalls(env Env, output int) Calls {
 		FailureIsError:  env["MCPBASH_TOOL_FAILURE_MODE"] == "error",
 		EnvAllowlist:    env.words("MCPBASH_TOOL_ENV_ALLOWLIST"),
 		EnvInheritAllow: env.on("MCPBASH_TOOL_ENV_INHERIT_ALLOW"),
-		PayloadInline:   min(env.count("MCPBASH_ENV_PAYLOAD_THRESHOLD", 65536), maxInline),
+		PayloadInline:   min(env.count("MCPBASH_ENV_PAYLOAD_THRESHOLD", 65536), MaxInline),
 		Trace:           env.flag("MCPBASH_TRACE_TOOLS", false),
 		TracePS4:        or(env["MCPBASH_TRACE_PS4"], defaultPS4),
 		TraceMax:        env.positive("MCPBASH_TRACE_MAX_BYTES", 1<<20),

@@ -152,7 +152,7 @@ func workerKey(id string) string {
 // debugLog is where mcp_debug writes: a file of this call alone, which the
 // script makes (T-74).
 func (c *call) debugLog() string {
-	name := "tool-debug." + fileName(c.entry.name) + "." + c.key + "." + c.tools.unique() + ".log"
+	name := "tool-debug." + project.FileName(c.entry.name) + "." + c.key + "." + c.tools.unique() + ".log"
 	if dir := c.tools.project.Logging.Dir; dir != "" {
 		return filepath.Join(dir, name)
 	}
@@ -160,15 +160,4 @@ func (c *call) debugLog() string {
 		return filepath.Join(c.tools.state, name)
 	}
 	return c.desk.path(name)
-}
-
-// fileName keeps of a tool's name what a file name may hold (T-260).
-func fileName(name string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'A' && r <= 'Z', r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
-			return r
-		}
-		return '_'
-	}, name)
 }

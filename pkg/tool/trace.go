@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/script"
 )
 
@@ -35,7 +36,7 @@ func (c *call) startTrace(spec *script.Spec) {
 	if dir == "" {
 		dir = c.tools.state
 	}
-	name := fmt.Sprintf("trace.%s.%d.%s.log", fileName(c.entry.name), os.Getpid(), c.tools.unique())
+	name := fmt.Sprintf("trace.%s.%d.%s.log", project.FileName(c.entry.name), os.Getpid(), c.tools.unique())
 	file, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return

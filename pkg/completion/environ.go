@@ -1,0 +1,125 @@
+package completion
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// perRequest are the variables that belong to one request, or to a script of
+// another kind. An inherited value of any of them would be stale.
+var perRequest = []string{
+	"MCP_COMPLETION_NAME", "MCP_COMPLETION_ARGS_JSON", "MCP_COMPLETION_ARGS_FILE", "MCP_COMPLETION_LIMIT",
+	"MCP_COMPLETION_OFFSET", "MCP_COMPLETION_ARGS_HASH", "MCP_COMPLETION_CURSOR",
+	"MCP_PROMPT_REL_PATH", "MCP_PROMPT_PATH", "MCP_PROMPT_METADATA", "MCP_PROMPT_METADATA_FILE",
+	"MCP_RESOURCE_REL_PATH", "MCP_RESOURCE_PATH", "MCP_RESOURCE_URI", "MCP_RESOURCE_PROVIDER", "MCP_RESOURCE_METADATA",
+	"MCP_RESOURCE_METADATA_FILE", "PWD",
+}
+
+// baseEnviron is the part that all scripts share, as a process takes it (C-21).
+func baseEnviron(p *project.Project, common project.Env) []string {
+	env := p.ProviderBase(common)
+	for _, name := range perRequest {
+		delete(env, name)
+	}
+	env["MCPBASH_JSON_TOOL"] = common["MCPBASH_JSON_TOOL"]
+	env["MCPBASH_JSON_TOOL_BIN"] = common["MCPBASH_JSON_TOOL_BIN"]
+	env["PWD"] = p.Root
+	return slices.Clip(env.Entries())
+}
+
+// json is the request as scripts see it (C-22).
+func (q *query) json() json.RawMessage {
+	if q.payload != nil {
+		return q.payload
+	}
+	var b rawjson.Builder
+	q.payload = b.Object().Name("query").String(q.value).Name("prefix").String(q.value).
+		Name("argument").Object().Name("name").String(q.argument).Name("value").String(q.value).End().
+		Name("context").Object().Name("arguments").Raw(rawjson.Normal(q.arguments)).End().
+		Name("ref").Raw(rawjson.Normal(q.ref)).End().Bytes()
+	return q.payload
+}
+
+// digest is the SHA-256 of json, with sorted keys.
+func (q *query) digest() string {
+	if q.hash == "" {
+		sum := sha256.Sum256(rawjson.AppendCanonical(nil, q.json()))
+		q.hash = hex.EncodeToString(sum[:])
+	}
+	return q.hash
+}
+
+// handed is what a script is given.
+type handed struct {
+	env []string
+	dir string // holds what an environment cannot, "" when there is nothing
+}
+
+func (h *handed) remove() {
+	if h.dir != "" {
+		os.RemoveAll(h.dir)
+	}
+}
+
+// hand makes the environment of one run (C-22).
+func (c *Completions) hand(q *query, s *source) (*handed, error) {
+	h := &handed{env: c.base()}
+	set := func(name, value string) { h.env = append(h.env, name+"="+value) }
+	set("MCP_COMPLETION_NAME", q.name)
+	set("MCP_COMPLETION_LIMIT", strconv.Itoa(q.limit))
+	set("MCP_COMPLETION_OFFSET", strconv.Itoa(q.from.offset))
+	set("MCP_COMPLETION_ARGS_HASH", q.digest())
+	if q.from.own != "" {
+		set("MCP_COMPLETION_CURSOR", q.from.own)
+	}
+	if err := c.put(h, "MCP_COMPLETION_ARGS_JSON", "MCP_COMPLETION_ARGS_FILE", q.json()); err != nil {
+		h.remove()
+		return nil, err
+	}
+	prefix := ""
+	switch s.kind {
+	case prompt:
+		prefix = "MCP_PROMPT_"
+	case resource:
+		prefix = "MCP_RESOURCE_"
+		set("MCP_RESOURCE_URI", rawjson.TextOf(s.item, "uri"))
+		set("MCP_RESOURCE_PROVIDER", rawjson.TextOf(s.item, "provider"))
+	default:
+		return h, nil
+	}
+	rel := rawjson.TextOf(s.item, "path")
+	set(prefix+"REL_PATH", rel)
+	set(prefix+"PATH", filepath.Join(s.dir, filepath.FromSlash(rel)))
+	if err := c.put(h, prefix+"METADATA", prefix+"METADATA_FILE", s.item); err != nil {
+		h.remove()
+		return nil, err
+	}
+	return h, nil
+}
+
+// put hands a document over in a variable, or, where it is longer than one can
+// be, in a file that another variable names (C-27).
+func (c *Completions) put(h *handed, variable, file string, doc json.RawMessage) error {
+	if len(doc) <= project.MaxInline {
+		h.env = append(h.env, variable+"="+string(doc))
+		return nil
+	}
+	if h.dir == "" {
+		dir, err := os.MkdirTemp(c.State, "completion.")
+		if err != nil {
+			return err
+		}
+		h.dir = dir
+	}
+	path := filepath.Join(h.dir, file)
+	h.env = append(h.env, variable+"=", file+"="+path)
+	return os.WriteFile(path, doc, 0o600)
+}

@@ -1,0 +1,46 @@
+package completion
+
+import (
+	"encoding/json"
+
+	"mcp-bash/pkg/rawjson"
+)
+
+// A Result is the values that were found.
+type Result struct {
+	values []json.RawMessage // strings
+	total  int               // -1: not known
+	next   string            // the cursor of the next page, "" when there is none
+}
+
+// Size is about how many bytes AppendJSON will write, to make room for.
+func (r *Result) Size() int {
+	n := 128 + len(r.next)
+	for _, v := range r.values {
+		n += len(v) + 1
+	}
+	return n
+}
+
+// AppendJSON appends the result (C-33). extra are members that the protocol's
+// revision adds.
+func (r *Result) AppendJSON(dst []byte, extra []rawjson.Member) []byte {
+	b := rawjson.Over(dst)
+	b.Object()
+	for _, m := range extra {
+		b.Name(m.Name).Raw(m.Value)
+	}
+	b.Name("completion").Object().Name("values").Array()
+	for _, v := range r.values {
+		b.Raw(v)
+	}
+	b.End()
+	if r.total >= 0 {
+		b.Name("total").Int(r.total)
+	}
+	b.Name("hasMore").Bool(r.next != "")
+	if r.next != "" {
+		b.Name("nextCursor").String(r.next)
+	}
+	return b.End().End().Bytes()
+}

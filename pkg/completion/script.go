@@ -1,0 +1,114 @@
+package completion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/policy"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/script"
+)
+
+// run gets values from a script.
+func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, error) {
+	spec, err := c.admit(s)
+	if err != nil {
+		return nil, err
+	}
+	handed, err := c.hand(q, s)
+	if err != nil {
+		return nil, fmt.Errorf("hand-off files: %w", err)
+	}
+	defer handed.remove()
+	spec.Env = handed.env
+	res := c.Runner.Run(ctx, spec)
+	if c.Project.Preserve {
+		c.preserve(q.name, &res)
+	}
+	if err := c.failure(ctx, s, &res); err != nil {
+		return nil, err
+	}
+	o, err := parseOutput(res.Stdout, q.limit, q.from.offset)
+	switch {
+	case errors.Is(err, errNoJSON):
+		c.Log(mcp.Warning, logger, "Completion script "+s.rel+": "+err.Error())
+	case err != nil:
+		c.Log(mcp.Err, logger, "Completion script "+s.rel+": "+err.Error())
+		return nil, mcp.Errorf(mcp.CodeInternal, "Completion provider emitted invalid JSON")
+	}
+	r := &Result{values: o.values, total: o.total}
+	if o.more {
+		next := o.next
+		if next < 0 {
+			next = q.from.offset + len(o.values)
+		}
+		r.next = encodeCursor(q, s, next, o.cursor)
+	}
+	return r, nil
+}
+
+// admit says how to start a script that may be started (C-20). What is wrong
+// with one that may not is told to its author, who reads the log.
+func (c *Completions) admit(s *source) (script.Spec, error) {
+	file := s.script()
+	switch err := policy.CheckPath(s.dir, file); {
+	case errors.Is(err, policy.ErrPath):
+		c.Log(mcp.Err, logger, "Completion script "+s.rel+" refused: it must lie in the project, belong to the user who runs the server or to root, and not be writable by others; run chmod go-w")
+		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script rejected by policy")
+	case err != nil:
+		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script not found")
+	}
+	argv, err := script.Command(file)
+	if err != nil {
+		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script not executable")
+	}
+	calls := &c.Project.Calls
+	return script.Spec{
+		Path: file, Argv: argv, Dir: c.Project.Root, Timeout: project.Seconds(s.timeout),
+		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr,
+	}, nil
+}
+
+// failure says why a run brought nothing (C-23, C-24, C-26); nil: it did.
+func (c *Completions) failure(ctx context.Context, s *source, res *script.Result) error {
+	calls := &c.Project.Calls
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(res.Cause, script.ErrTimedOut):
+		return mcp.Errorf(mcp.CodeInternal, "Completion provider timed out after %ds", s.timeout)
+	case errors.Is(res.Cause, script.ErrStdoutLimit):
+		return mcp.Errorf(mcp.CodeInternal, "Completion output exceeded %d bytes", calls.MaxStdout)
+	case errors.Is(res.Cause, script.ErrStderrLimit):
+		return mcp.Errorf(mcp.CodeInternal, "Completion stderr exceeded %d bytes", calls.MaxStderr)
+	case res.Cause != nil:
+		return res.Cause
+	case res.Status != 0:
+		message := strings.TrimRight(string(res.Stderr), "\r\n")
+		if message == "" {
+			message = "Completion provider failed"
+		}
+		return mcp.Errorf(mcp.CodeInternal, "%s", message)
+	}
+	return nil
+}
+
+// preserve leaves copies of what a script printed in the state directory
+// (C-25). They are for people, who can do without when the disk is full.
+func (c *Completions) preserve(name string, res *script.Result) {
+	const longest = 100
+	if name = project.FileName(name); len(name) > longest {
+		name = name[:longest]
+	}
+	f, err := os.CreateTemp(c.State, "completion."+name+".*.stdout")
+	if err != nil {
+		return
+	}
+	f.Write(res.Stdout)
+	f.Close()
+	os.WriteFile(strings.TrimSuffix(f.Name(), "stdout")+"stderr", res.Stderr, 0o600)
+}

@@ -1,0 +1,87 @@
+package completion
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// The kinds of sources, as cursors name them (C-34).
+const (
+	manual   = "manual"
+	prompt   = "prompt"
+	resource = "resource"
+	builtin  = "builtin"
+)
+
+// A source is where values come from.
+type source struct {
+	kind    string
+	dir     string          // what the script lies in
+	rel     string          // the script in it, with slashes; of a built-in source the name
+	timeout int             // seconds; 0: none
+	item    json.RawMessage // the registry entry of a prompt or resource
+}
+
+// key names the source in cursors.
+func (s *source) key() string { return s.kind + ":" + s.rel }
+
+func (s *source) script() string { return filepath.Join(s.dir, filepath.FromSlash(s.rel)) }
+
+// choose returns the first source that there is for a name (C-10 to C-13).
+func (c *Completions) choose(ctx context.Context, name string) (*source, error) {
+	item, err := c.Registered(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if item != nil {
+		timeout, _ := project.Digits(string(rawjson.Get(item, "timeoutSecs")))
+		return &source{kind: manual, dir: c.Project.Root, rel: rawjson.TextOf(item, "path"), timeout: timeout}, nil
+	}
+	for _, k := range [...]struct {
+		kind, dir string
+		find      func(context.Context, string) (json.RawMessage, error)
+	}{
+		{prompt, c.Project.Prompts, c.Prompt},
+		{resource, c.Project.Resources, c.Resource},
+	} {
+		item, err := k.find(ctx, name)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil || item == nil {
+			continue // what is wrong with the list is said where it is listed
+		}
+		if rel := companion(k.dir, rawjson.TextOf(item, "path")); rel != "" {
+			return &source{kind: k.kind, dir: k.dir, rel: rel, item: item}, nil
+		}
+	}
+	return &source{kind: builtin, rel: name}, nil
+}
+
+// companion returns the script that completes the arguments of a file, "" when
+// there is none (registry R-83).
+func companion(dir, file string) string {
+	if !filepath.IsLocal(filepath.FromSlash(file)) {
+		return ""
+	}
+	stem := file[:len(file)-len(path.Ext(file))]
+	for _, rel := range [...]string{file + ".completion.sh", file + ".completion", stem + ".completion.sh", stem + ".completion"} {
+		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(rel))); err == nil && isExecutable(info) {
+			return rel
+		}
+	}
+	return ""
+}
+
+// isExecutable: Windows has no execute bit (T-49).
+func isExecutable(info fs.FileInfo) bool {
+	return info.Mode().IsRegular() && (info.Mode()&0o111 != 0 || runtime.GOOS == "windows")
+}

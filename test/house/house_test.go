@@ -20,7 +20,7 @@ var rows = [][]string{
 	{"cmd/mcp-bash", "cmd/mcp-runtool", "cmd/mcp-registry"},
 	{"pkg/server", "pkg/runtool"},
 	{"pkg/kit", "pkg/helper", "pkg/tree"},
-	{"pkg/tool", "pkg/prompt"},
+	{"pkg/tool", "pkg/prompt", "pkg/completion"},
 	{"pkg/builtin", "pkg/policy", "pkg/registry", "pkg/roots"},
 	{"pkg/provider/echo", "pkg/provider/file"},
 	{"pkg/project"},

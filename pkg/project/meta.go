@@ -57,7 +57,12 @@ func readMeta(p *Project, warn func(string)) Meta {
 	text("title", &m.Title)
 	text("description", &m.Description)
 	text("websiteUrl", &m.WebsiteURL)
-	text("securityLevel", &m.SecurityLevel)
+	if v := rawjson.Get(doc, "securityLevel"); !rawjson.Absent(v) {
+		var ok bool
+		if m.SecurityLevel, ok = rawjson.Text(v); !ok {
+			m.SecurityLevel = string(v) // nobody knows it: a restriction must not become none (registry R-212)
+		}
+	}
 	switch v := rawjson.Get(doc, "validateInput"); rawjson.KindOf(v) {
 	case rawjson.Invalid, rawjson.Null:
 	case rawjson.Bool:

@@ -83,10 +83,13 @@ func Source(ctx context.Context, r *script.Runner, env Env, dir string, files ..
 	return result, stderr, nil
 }
 
-// kept are the variables server.d/env.sh cannot change in a server (P-113).
+// kept are the variables server.d/env.sh cannot change in a server (P-113); the
+// last one, because a project cannot loosen what its operator allows (registry
+//
 var kept = []string{
 	"MCPBASH_HOME", "MCPBASH_PROJECT_ROOT", "MCPBASH_TOOLS_DIR", "MCPBASH_RESOURCES_DIR", "MCPBASH_PROMPTS_DIR",
 	"MCPBASH_COMPLETIONS_DIR", "MCPBASH_SERVER_DIR", "MCPBASH_REGISTRY_DIR", "MCPBASH_PROVIDERS_DIR", "MCPBASH_UI_DIR",
+	"MCPBASH_SECURITY_LEVEL",
 }
 
 // Adopt returns env with every variable whose value changed in changed, the

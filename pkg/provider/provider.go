@@ -54,6 +54,7 @@ const (
 type Failure struct {
 	Status  int
 	Message string
+	Log     string // a warning for the log, which the client is not told; may be empty
 }
 
 func (f *Failure) Error() string {
@@ -67,5 +68,5 @@ func (f *Failure) Error() string {
 // being that of [Provider.Read] and not one of the provider's own (resources
 // RES-46).
 func OverLimit(limit int) *Failure {
-	return &Failure{TooLarge, fmt.Sprintf("Resource content exceeds %d bytes", limit)}
+	return &Failure{Status: TooLarge, Message: fmt.Sprintf("Resource content exceeds %d bytes", limit)}
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
+	"unicode/utf8"
 
 	"mcp-bash/pkg/project"
 )
@@ -16,15 +16,17 @@ import (
 // in whatever way, are refused (PR-4).
 type files struct {
 	root *os.Root
-	max  int
+	max  int // what is larger than a response can be is not read (PR-9)
 }
+
+var errTooLarge = errors.New("larger than a response may be")
 
 func openFiles(p *project.Project) (*files, error) {
 	root, err := os.OpenRoot(p.Prompts)
 	if err != nil {
 		return nil, err
 	}
-	return &files{root, p.MaxResource}, nil
+	return &files{root, p.Limits.Response}, nil
 }
 
 func (f *files) close() { f.root.Close() }
@@ -39,11 +41,18 @@ func (f *files) bytes(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, int64(f.max)+1))
-	if err == nil && len(data) > f.max {
-		err = errors.New("too large")
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return data, err
+	if info.Size() > int64(f.max) {
+		return nil, fmt.Errorf("%s: %w (%d bytes; see MCPBASH_MAX_TOOL_OUTPUT_SIZE)", path, errTooLarge, f.max)
+	}
+	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	if _, err := data.ReadFrom(io.LimitReader(file, int64(f.max))); err != nil { // no more of one that grows
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return data.Bytes(), nil
 }
 
 // text reads a template, without NUL bytes and line breaks at the end.
@@ -52,6 +61,11 @@ func (f *files) text(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	data = bytes.ReplaceAll(bytes.ToValidUTF8(data, []byte("\uFFFD")), []byte{0}, nil)
-	return strings.TrimRight(string(data), "\r\n"), nil
+	if !utf8.Valid(data) {
+		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
+	}
+	if bytes.IndexByte(data, 0) >= 0 {
+		data = bytes.ReplaceAll(data, []byte{0}, nil)
+	}
+	return string(bytes.TrimRight(data, "\r\n")), nil
 }

@@ -68,7 +68,9 @@ func (v values) content(c json.RawMessage, f *files) (content json.RawMessage, t
 	case "resource":
 		content, err = withResource(c, f)
 	case "resource_link":
-		content = c
+		if content = c; rawjson.TextOf(c, "uri") == "" || rawjson.TextOf(c, "name") == "" {
+			err = errors.New("a resource_link needs a uri and a name")
+		}
 	default:
 		err = fmt.Errorf("unknown content type %q", kind)
 	}
@@ -108,13 +110,15 @@ func (v values) appendFilled(b *rawjson.Builder, value json.RawMessage) {
 // withData puts the file that "path" names into an image or audio item.
 func withData(c json.RawMessage, f *files) (json.RawMessage, error) {
 	path, ok := rawjson.Text(rawjson.Get(c, "path"))
-	if !ok {
-		if _, ok := rawjson.Text(rawjson.Get(c, "data")); !ok {
-			return nil, errors.New("needs data or a path")
-		}
-		return c, nil
+	var data []byte
+	var err error
+	if ok {
+		data, err = f.bytes(path)
+	} else if text, given := rawjson.Text(rawjson.Get(c, "data")); given {
+		data, err = base64.StdEncoding.DecodeString(text)
+	} else {
+		err = errors.New("needs data or a path")
 	}
-	data, err := f.bytes(path)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +136,10 @@ func withResource(c json.RawMessage, f *files) (json.RawMessage, error) {
 	}
 	path, ok := rawjson.Text(rawjson.Get(inner, "path"))
 	if !ok {
-		if rawjson.Get(inner, "text") == nil && rawjson.Get(inner, "blob") == nil {
-			return nil, errors.New("the resource needs text, blob or a path")
+		_, isText := rawjson.Text(rawjson.Get(inner, "text"))
+		_, isBlob := rawjson.Text(rawjson.Get(inner, "blob"))
+		if rawjson.TextOf(inner, "uri") == "" || isText == isBlob {
+			return nil, errors.New("the resource needs a path, or a uri with text or blob")
 		}
 		return c, nil
 	}

@@ -81,6 +81,9 @@ func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
 	}
 	if err := p.render(&e, given, res); err != nil {
 		p.Log(mcp.Err, logger, "Unable to render prompt '"+e.name+"': "+err.Error())
+		if errors.Is(err, errTooLarge) {
+			return nil, mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit") // G-9
+		}
 		return nil, mcp.Errorf(mcp.CodeInternal, "Unable to render prompt")
 	}
 	return res, nil

@@ -10,10 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
 )
 
 func newPrompts(t *testing.T, files map[string]string, items map[string]string) *Prompts {
@@ -108,7 +110,11 @@ func TestMessages(t *testing.T) {
 			`{"text":"","arguments":{"who":"\"A\""},"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"x://y","mimeType":"text/markdown","text":"# n\n"}}},{"role":"user","content":{"type":"resource","resource":{"uri":"x://z","text":"\"A\""}}},{"role":"user","content":{"type":"resource","resource":{"uri":"x://b","mimeType":"image/png","blob":"` + b64 + `"}}}]}`},
 		{`{"role":"user"}`, `unable`}, {`[{"role":"system","content":"x"}]`, `unable`}, {`[{"role":"user","content":7}]`, `unable`}, {`[{"role":"user","content":{"type":"film"}}]`, `unable`},
 		{`[{"role":"user","content":{"type":"image"}}]`, `unable`}, {`[{"role":"user","content":{"type":"image","path":"../secret"}}]`, `unable`}, {`[`, `unable`},
-		{`[{"role":"user","content":{"type":"resource","resource":{"uri":"x"}}}]`, `unable`},
+		{`[{"role":"user","content":{"type":"resource","resource":{"uri":"x"}}}]`, `unable`}, {`[{"role":"user","content":{"type":"resource","resource":{"text":"x"}}}]`, `unable`},
+		{`[{"role":"user","content":{"type":"resource","resource":{"uri":"x","text":7}}}]`, `unable`}, {`[{"role":"user","content":{"type":"resource_link","uri":"x"}}]`, `unable`},
+		{`[{"role":"user","content":{"type":"image","data":"no base64!"}}]`, `unable`},
+		{`[{"role":"user","content":{"type":"resource_link","uri":"x://{{who}}","name":"n"}},{"role":"user","content":{"type":"image","data":"` + b64 + `"}}]`,
+			`{"text":"","arguments":{"who":"\"A\""},"messages":[{"role":"user","content":{"type":"resource_link","uri":"x://\"A\"","name":"n"}},{"role":"user","content":{"type":"image","data":"` + b64 + `","mimeType":"image/png"}}]}`},
 	} {
 		p := newPrompts(t, map[string]string{"prompts/m.json": tc.template, "prompts/pic.png": png, "prompts/note.md": "# n\n", "secret": "s"},
 			map[string]string{"m": `{"name":"m","description":"","path":"m.json","format":"messages"}`})
@@ -123,6 +129,66 @@ func TestMessages(t *testing.T) {
 	p := newPrompts(t, map[string]string{"prompts/m.json": `[{"role":"user"}]`}, map[string]string{"m": `{"name":"m","path":"m.json"}`})
 	if got := answer(p.Get(context.Background(), &Request{Name: "m"})); !strings.Contains(got, `"text":"[{\"role\":\"user\"}]"`) {
 		t.Error("without format a template is text:", got)
+	}
+}
+
+// tools PR-4, PR-9, G-9: hostile files are refused, large ones are not read.
+func TestHostileFiles(t *testing.T) {
+	p := newPrompts(t, map[string]string{
+		"secret.txt": "secret", "prompts/bad.txt": "a\xff\xc3b\xed\xa0\x80", "prompts/fits.txt": strings.Repeat("x", 1000), "prompts/large.txt": strings.Repeat("x", 1001),
+		"prompts/tricks.txt": "{{a}}{{{{a}}}}{{b}} ${a} $(a) `a` {{a}", "prompts/m.json": `[{"role":"user","content":{"type":"image","path":"{{a}}"}}]`,
+		"prompts/pic.png": "\x89PNG\r\n\x1a\n",
+	}, map[string]string{})
+	p.Project.Limits.Response = 1000
+	var logs []string
+	p.Log = func(level mcp.Level, logger, text string) { logs = append(logs, level.String()+" "+logger+" "+text) }
+	item := ""
+	p.Find = func(context.Context, string) (json.RawMessage, error) { return json.RawMessage(item), nil }
+	os.Symlink("..", filepath.Join(p.Project.Prompts, "up"))
+	os.Symlink(filepath.Join(p.Project.Root, "secret.txt"), filepath.Join(p.Project.Prompts, "abs.txt"))
+	os.Symlink("loop", filepath.Join(p.Project.Prompts, "loop"))
+	os.Symlink("/dev/zero", filepath.Join(p.Project.Prompts, "zero"))
+	if err := syscall.Mkfifo(filepath.Join(p.Project.Prompts, "fifo"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	get := func(path, arguments string) string {
+		item = `{"name":"x","path":` + string(rawjson.Quote(path)) + `}`
+		if strings.HasSuffix(path, ".json") {
+			item = `{"name":"x","format":"messages","path":` + string(rawjson.Quote(path)) + `}`
+		}
+		return answer(p.Get(context.Background(), &Request{Name: "x", Arguments: json.RawMessage(arguments)}))
+	}
+	for _, path := range []string{"up/secret.txt", "abs.txt", "loop", "zero", "fifo", "/dev/zero", "up", ".", "..", "a\x00b", "bad.txt/", "sub/../../secret.txt"} {
+		logs = nil
+		if got := get(path, "{}"); got != `{"code":-32603,"message":"Unable to render prompt"}` {
+			t.Errorf("%q: %s", path, got)
+		}
+		if len(logs) != 1 || !strings.HasPrefix(logs[0], "error mcp.prompts Unable to render prompt 'x': ") || strings.Contains(logs[0], p.Project.Root) {
+			t.Errorf("%q: %q", path, logs)
+		}
+	}
+	if got := get("large.txt", "{}"); got != `{"code":-32603,"message":"Response exceeded response size limit"}` {
+		t.Error(got)
+	}
+	if got := get("fits.txt", "{}"); !strings.Contains(got, strings.Repeat("x", 1000)) {
+		t.Error(got)
+	}
+	if got := get("bad.txt", "{}"); !strings.Contains(got, "\"text\":\"a\uFFFDb\uFFFD\"") {
+		t.Error(got)
+	}
+	// What was filled in is not looked at again, and nothing but {{name}} is anything.
+	if got := get("tricks.txt", `{"a":"{{b}}","b":"\"${a}"}`); !strings.Contains(got, "\"text\":\"{{b}}{{{{b}}}}\\\"${a} ${a} $(a) `a` {{a}\"") {
+		t.Error(got)
+	}
+	// A client's argument may name a file of the prompts directory where the
+	// author wants that, and never another.
+	if got := get("m.json", `{"a":"pic.png"}`); !strings.Contains(got, `"mimeType":"image/png"`) {
+		t.Error(got)
+	}
+	for _, path := range []string{"../secret.txt", "up/secret.txt", "abs.txt", "/etc/hostname"} {
+		if got := get("m.json", `{"a":"`+path+`"}`); got != `{"code":-32603,"message":"Unable to render prompt"}` {
+			t.Errorf("%s: %s", path, got)
+		}
 	}
 }
 
@@ -205,4 +271,24 @@ func FuzzMessages(f *testing.F) {
 			}
 		}
 	})
+}
+
+func BenchmarkGet(b *testing.B) {
+	root := b.TempDir()
+	os.MkdirAll(filepath.Join(root, "prompts"), 0o755)
+	os.WriteFile(filepath.Join(root, "prompts", "greet.txt"), []byte(strings.Repeat("Hello {{name}}, how are you? ", 35)), 0o644)
+	item := json.RawMessage(greet)
+	p := &Prompts{
+		Project: project.Open(root, project.Env{}, root, func(string) {}), Log: func(mcp.Level, string, string) {},
+		Find: func(context.Context, string) (json.RawMessage, error) { return item, nil },
+	}
+	r := &Request{Name: "greet", Arguments: json.RawMessage(`{"name":"Ada","count":3}`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		res, err := p.Get(context.Background(), r)
+		if err != nil {
+			b.Fatal(err)
+		}
+		res.AppendJSON(make([]byte, 0, res.Size()), nil)
+	}
 }

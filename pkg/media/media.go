@@ -62,3 +62,19 @@ func Sniff(data []byte) string {
 func IsText(data []byte) bool {
 	return bytes.IndexByte(data, 0) < 0 && utf8.Valid(data)
 }
+
+// IsBinary reports whether a type stands for content that is no text whatever
+// its bytes (resources RES-41). SVG is text.
+func IsBinary(mimeType string) bool {
+	mimeType = strings.ToLower(mimeType)
+	essence, _, _ := strings.Cut(mimeType, ";")
+	switch essence = strings.TrimSpace(essence); essence {
+	case "image/svg+xml":
+		return strings.Contains(mimeType, "charset=binary")
+	case Binary, "application/x-executable", "application/pdf", "application/zip", "application/gzip",
+		"application/x-gzip", "application/x-bzip2", "application/x-xz":
+		return true
+	}
+	class, _, _ := strings.Cut(essence, "/")
+	return class == "image" || class == "audio" || class == "video" || strings.Contains(mimeType, "charset=binary")
+}

@@ -20,6 +20,7 @@ type Settings struct {
 	Token       Token
 	Calls       Calls
 	Discovery   Discovery
+	Fetching    Fetching
 	TmpRoot     string // MCPBASH_TMP_ROOT, else TMPDIR, else /tmp; no slash at the end
 	CI          bool   // MCPBASH_CI_MODE
 	Minimal     bool   // MCPBASH_FORCE_MINIMAL, or MCPBASH_JSON_TOOL=none
@@ -185,6 +186,7 @@ func ReadSettings(env Env, dirs Dirs) Settings {
 	s.Calls = readCalls(env, output)
 	s.MaxResource = env.count("MCPBASH_MAX_RESOURCE_BYTES", output)
 	s.Discovery = readDiscovery(env)
+	s.Fetching = readFetching(env)
 	return s
 }
 

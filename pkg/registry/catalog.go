@@ -44,6 +44,7 @@ type Catalog struct {
 	hook     hook
 	states   []*state // of each kind, in the order of Kinds
 	polling  sync.Mutex
+	checks   atomic.Int64 // that were begun
 
 	unwritable, static sync.Once // what is said once
 	testCopied         func()    // tests: register.sh has been copied
@@ -63,11 +64,11 @@ type state struct {
 
 // An outcome is what a check came to. It is handed out until its time is over.
 type outcome struct {
-	list  *List
-	err   error
-	began time.Time
-	until time.Time
-	base  string // the hash of the valid file there was before the first check, "" for none
+	list   *List
+	err    error
+	number int64 // of the check, in the order in which they began
+	until  time.Time
+	base   string // the hash of the valid file there was before the first check, "" for none
 }
 
 // NewCatalog returns the catalog of a project. It touches no disk.
@@ -93,14 +94,21 @@ func NewCatalog(p *project.Project, o Options) *Catalog {
 // of the last look is over. The error is a [*Failure] or the
 // context's.
 func (c *Catalog) List(ctx context.Context, kind *Kind) (*List, error) {
-	return c.list(ctx, c.states[slices.Index(Kinds, kind)], false)
+	return c.list(ctx, c.state(kind), false)
 }
+
+func (c *Catalog) state(kind *Kind) *state { return c.states[slices.Index(Kinds, kind)] }
 
 // list is [Catalog.List]; fresh has it look whatever the time (modern M-63).
 func (c *Catalog) list(ctx context.Context, s *state, fresh bool) (*List, error) {
-	asked := c.now()
-	serves := func(o *outcome) bool { return o != nil && !fresh && asked.Before(o.until) }
-	if o := s.last.Load(); serves(o) {
+	now := c.now()
+	return c.listed(ctx, s, c.checks.Load(), func(o *outcome) bool { return !fresh && now.Before(o.until) })
+}
+
+// listed returns an outcome that serves, or that of a check which began after
+// the asked-th, making it where there is none.
+func (c *Catalog) listed(ctx context.Context, s *state, asked int64, serves func(*outcome) bool) (*List, error) {
+	if o := s.last.Load(); o != nil && serves(o) {
 		return o.list, o.err
 	}
 	if err := s.turn.take(ctx); err != nil {
@@ -108,27 +116,29 @@ func (c *Catalog) list(ctx context.Context, s *state, fresh bool) (*List, error)
 	}
 	defer s.turn.give()
 	// Whoever had the turn before may have looked since we asked.
-	if o := s.last.Load(); serves(o) || o != nil && o.began.After(asked) {
+	if o := s.last.Load(); o != nil && (serves(o) || o.number > asked) {
 		return o.list, o.err
 	}
-	return c.renew(ctx, s, request{within: c.bounds(c.p.Discovery.SubPath)[s.kind]})
+	return c.renew(ctx, s, request{asked: asked, within: c.bounds(c.p.Discovery.SubPath)[s.kind]})
 }
 
 // A request says how to check a kind.
 type request struct {
+	asked  int64  // how many checks had begun when it was made; what they saw may be old
 	within string // a subtree of the content directory, "" for all of it
 	force  bool   // the refresh command: whatever the mode, and what cannot be kept is a failure
+	locked bool   // nor was the lock to be had for the kind before: do not wait for it again
 }
 
 // renew checks a kind and remembers the outcome, under the state's turn.
 func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error) {
-	began := c.now()
+	number := c.checks.Add(1)
 	list, err := c.check(ctx, s, r)
 	var failure *Failure
 	if err != nil && !errors.As(err, &failure) {
 		return nil, err // given up, not failed
 	}
-	o := &outcome{list: list, err: err, began: began, until: c.now().Add(s.kind.ttl(&c.p.Discovery)), base: s.base}
+	o := &outcome{list: list, err: err, number: number, until: c.now().Add(s.kind.ttl(&c.p.Discovery)), base: s.base}
 	s.last.Store(o)
 	return list, err
 }

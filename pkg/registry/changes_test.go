@@ -22,7 +22,7 @@ func (b *bed) changed(p Poll) string {
 // registry R-115, protocol P-1901, P-1902.
 func TestChanges(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
-	want(t, b.changed(Poll{}), "tools") // no file: all is new
+	want(t, b.changed(Poll{}), allKinds) // no file: all is new
 	want(t, b.changed(Poll{}), "")
 	b.reopen(nil, Options{})
 	want(t, b.changed(Poll{}), "") // as an earlier process left it
@@ -59,7 +59,7 @@ func TestChanges(t *testing.T) {
 // registry R-112: 0 checks each time, but a poll only once a second.
 func TestTTL(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
-	want(t, b.changed(Poll{}), "tools")
+	want(t, b.changed(Poll{}), allKinds)
 	b.put(files{"tools/b/tool.sh": ""})
 	want(t, b.changed(Poll{}), "")
 	want(t, b.names(), "a b")
@@ -79,7 +79,7 @@ func TestTTL(t *testing.T) {
 // modern M-63: at once after a call.
 func TestFreshChanges(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "60"}, files{"tools/a/tool.sh": ""})
-	want(t, b.changed(Poll{Fresh: true}), "tools")
+	want(t, b.changed(Poll{Fresh: true}), allKinds)
 	b.put(files{"tools/b/tool.sh": ""})
 	want(t, b.changed(Poll{Fresh: true}), "tools")
 	want(t, b.changed(Poll{Fresh: true}), "")
@@ -89,7 +89,7 @@ func TestFreshChanges(t *testing.T) {
 // is another.
 func TestChangesAcrossFailure(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
-	want(t, b.changed(Poll{Fresh: true}), "tools")
+	want(t, b.changed(Poll{Fresh: true}), allKinds)
 	b.put(files{"server.d/register.json": "["})
 	want(t, b.changed(Poll{Fresh: true}), "")
 	b.remove("server.d/register.json")

@@ -29,7 +29,7 @@ type memory struct {
 func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error) {
 	from, err := c.origin(ctx, s, r)
 	if err != nil {
-		return nil, c.failed(ctx, s, from, err)
+		return nil, c.failed(ctx, s, r, from, err)
 	}
 	if from.fixed != nil {
 		s.base = from.fixed.Hash
@@ -40,7 +40,7 @@ func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error)
 		err = c.keep(ctx, s, r, list)
 	}
 	if err != nil {
-		return nil, c.failed(ctx, s, from, err)
+		return nil, c.failed(ctx, s, r, from, err)
 	}
 	if len(list.Items) > crowd && s.kind.crowd != "" && (s.list == nil || s.list.Hash != list.Hash) {
 		c.log(mcp.Warning, s.kind.Logger, fmt.Sprintf("%s registry contains %d entries; consider manual registration", s.kind.crowd, len(list.Items)))
@@ -56,11 +56,11 @@ func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error)
 const crowd = 500
 
 // failed makes a failure of an error, and logs it.
-func (c *Catalog) failed(ctx context.Context, s *state, from origin, err error) error {
+func (c *Catalog) failed(ctx context.Context, s *state, r request, from origin, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	f := &Failure{Kind: s.kind, Reason: err.Error()}
+	f := &Failure{Kind: s.kind, Reason: err.Error(), err: err}
 	level := mcp.Err
 	var declared *declaredFault
 	var locked *lockedError
@@ -71,7 +71,7 @@ func (c *Catalog) failed(ctx context.Context, s *state, from origin, err error) 
 		level = s.kind.faults
 	case errors.As(err, &locked):
 		f.Fatal = true
-		if c.o.Warn != nil {
+		if c.o.Warn != nil && !r.locked {
 			c.o.Warn("mcp-bash: " + f.Reason)
 		}
 	case errors.As(err, &unwritable):

@@ -47,7 +47,7 @@ func (c *Catalog) boundsAt(dir string) (bounds map[*Kind]string, ok bool) {
 		}
 		ok = true
 		for _, s := range c.states {
-			if s.kind.dir(c.p) == content {
+			if len(s.kind.trees) == 1 && s.kind.content(c.p) == content {
 				bounds[s.kind] = strings.TrimSuffix(filepath.ToSlash(below), "/")
 			}
 		}

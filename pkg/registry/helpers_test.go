@@ -208,6 +208,20 @@ func (b *bed) wantLog(lines ...string) {
 	}
 }
 
+const allKinds = "tools resources resourceTemplates prompts completions ui"
+
+// report is what a refresh prints that found nothing but tools; tools is their
+// line.
+func report(tools string) string {
+	lines := "{\n  \"tools\": " + tools
+	for key := range strings.FieldsSeq(allKinds) {
+		if key != "tools" {
+			lines += fmt.Sprintf(",\n  %q: {\"status\":\"ok\",\"count\":0,\"error\":null}", key)
+		}
+	}
+	return lines + ",\n  \"notificationsSent\": false,\n  \"mode\": \"full\"\n}"
+}
+
 func want[T comparable](t *testing.T, got, want T) {
 	t.Helper()
 	if got != want {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -38,9 +39,9 @@ func (b *buffer) call(name string, payload []byte) {
 // replay makes the calls that register.sh wrote down; what it logs goes to
 // log.
 func replay(calls []byte, log mcp.LogFunc) map[string]*buffer {
-	buffers := make(map[string]*buffer, len(manualKinds))
-	for _, kind := range manualKinds {
-		buffers[kind.key] = new(buffer)
+	buffers := make(map[string]*buffer)
+	for kind := range manualKinds {
+		buffers[kind.Key] = new(buffer)
 	}
 	texts := bytes.Split(calls, []byte{0})
 	for ; len(texts) > 3; texts = texts[3:] {
@@ -56,60 +57,72 @@ func replay(calls []byte, log mcp.LogFunc) map[string]*buffer {
 
 // judge turns what register.sh registered and printed into lists (R-155 to
 // Kinds it did not mention are missing.
-func judge(buffers map[string]*buffer, stdout []byte, completionLimit int) map[string]*manual {
+func judge(p *project.Project, buffers map[string]*buffer, stdout []byte) map[string]*manual {
 	printed, err := parseObject(stdout)
 	if err != nil {
 		printed = nil
 	}
 	lists := make(map[string]*manual)
-	for _, kind := range manualKinds {
-		b := buffers[kind.key]
-		bulk := rawjson.Get(printed, kind.key)
+	for kind := range manualKinds {
+		b := buffers[kind.Key]
+		bulk := rawjson.Get(printed, kind.Key)
+		var m *manual
 		switch {
 		case b.applied || len(b.payloads) > 0:
-			lists[kind.key] = b.list(kind.key, kind.required, completionLimit)
+			m = b.list(kind, p.Discovery.ManualBuffer)
 		case rawjson.KindOf(bulk) == rawjson.Array:
-			lists[kind.key] = printedList(kind.key, bulk, kind.required)
+			m = printedList(kind, bulk)
+		default:
+			continue
 		}
+		m.origin = hookFile
+		if kind.vet != nil && m.fault == "" {
+			if fault := kind.vet(p, m.entries); fault != "" {
+				m.fault = finalizeFailed(kind) + ": " + fault
+			}
+		}
+		lists[kind.Key] = m
 	}
 	return lists
 }
 
 // list is R-156.
-func (b *buffer) list(key string, required []string, completionLimit int) *manual {
-	m := &manual{origin: hookFile, sorted: true}
+func (b *buffer) list(kind *Kind, completionLimit int) *manual {
+	m := &manual{sorted: true, merge: kind.lays && len(b.payloads) > 0}
 	size := 0
 	for i, payload := range b.payloads {
 		entry, err := checkJSON(payload, maxNesting)
 		if err != nil {
-			return &manual{origin: hookFile, fault: finalizeFailed(key)}
+			return &manual{fault: finalizeFailed(kind)}
 		}
 		size += len(payload)
-		if fault := entryFault(entry, required); fault != "" {
-			m.said = append(m.said, message{mcp.Warning, fmt.Sprintf("%s: %s[%d]: %s; dropped", hookFile, key, i, fault)})
+		if fault := kind.entryFault(entry); fault != "" {
+			m.said = append(m.said, message{mcp.Warning, fmt.Sprintf("%s: %s[%d]: %s; dropped", hookFile, kind.Key, i, fault)})
 			continue
 		}
 		m.entries = append(m.entries, entry)
 	}
-	if key == "completions" && completionLimit > 0 && size > completionLimit {
-		return &manual{origin: hookFile, fault: fmt.Sprintf("Manual completion buffer exceeded %d bytes", completionLimit)}
+	if kind == Completions && completionLimit > 0 && size > completionLimit {
+		return &manual{fault: fmt.Sprintf("Manual completion buffer exceeded %d bytes", completionLimit)}
 	}
 	return m
 }
 
 // printedList is R-157: as in register.json, where one faulty entry spoils all.
-func printedList(key string, list json.RawMessage, required []string) *manual {
-	m := &manual{origin: hookFile, entries: slices.Collect(rawjson.Elements(list)), extras: true}
+func printedList(kind *Kind, list json.RawMessage) *manual {
+	m := &manual{entries: slices.Collect(rawjson.Elements(list)), extras: true}
+	m.merge = kind.lays && len(m.entries) > 0
 	for _, entry := range m.entries {
-		if entryFault(entry, required) != "" {
-			m.fault = finalizeFailed(key)
+		if kind.entryFault(entry) != "" {
+			m.fault = finalizeFailed(kind)
 		}
 	}
 	return m
 }
 
-func finalizeFailed(key string) string {
-	if key == "completions" {
+func finalizeFailed(kind *Kind) string {
+	key := kind.Key
+	if kind == Completions {
 		key = "completion"
 	}
 	return fmt.Sprintf("Manual %s registration finalize failed", key)

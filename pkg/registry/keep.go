@@ -29,7 +29,11 @@ func (c *Catalog) keep(ctx context.Context, s *state, r request, list *List) err
 		s.unkept = list
 		return nil
 	}
-	stamp, err := c.store.write(ctx, s.kind, list.Hash, text)
+	wait := c.store.wait
+	if r.locked {
+		wait = 0
+	}
+	stamp, err := c.store.write(ctx, s.kind, list.Hash, text, wait)
 	var unwritable *unwritableError
 	switch {
 	case err == nil:

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/json"
+	"path"
 	"time"
 
 	"mcp-bash/pkg/mcp"
@@ -12,7 +13,7 @@ import (
 // Kinds are the kinds of things a project offers, in the order in which they
 // are refreshed, reported and notified (registry ). The rest of
 // the package knows kinds only through their descriptors.
-var Kinds = []*Kind{Tools}
+var Kinds = []*Kind{Tools, Resources, Templates, Prompts, Completions, UIResources}
 
 // A Kind describes one kind of thing: what it is called, and how its items are
 // found and made. All its methods and fields are constant.
@@ -20,7 +21,7 @@ type Kind struct {
 	Key    string // in register.json and in what the commands print
 	File   string // its registry file
 	Logger string // registry R-40
-	Noun   string // "Tool": of one item, in messages
+	Noun   string // "tool": of one item, in messages
 	Name   string // "Tool registry": in the message of R-121
 
 	// What a request for the list is answered when it is not available: see
@@ -31,17 +32,56 @@ type Kind struct {
 	faults mcp.Level // at which the faults of register.json are logged
 	crowd  string    // "Tools": in the warning of R-122; "" for a kind that has none
 
-	dir func(*project.Project) string          // its content directory
 	ttl func(*project.Discovery) time.Duration
 
-	// passes reports whether a directory below the content directory is passed
-	// over with everything in it; nil: none is.
-	passes func(path string) bool
-	// examine adds what it finds in one directory; nil: the kind is only listed
-	// by hand.
-	examine func(*look)
-	// entry makes an item of an entry of a handwritten list.
+	// trees are where items are found, the more important ones first; none: the
+	// kind is only listed by hand.
+	trees []tree
+	// entry makes an item of an entry of a handwritten list; nil: the kind cannot
+	// be listed by hand.
 	entry func(*subject) (found, bool)
+	// required are the fields without which an entry spoils the list it stands in
+	// of other entries entry leaves out what it cannot use.
+	required []string
+	// vet says what else spoils a handwritten list, "" for nothing; nil: nothing.
+	vet func(p *project.Project, entries []json.RawMessage) string
+	// lays: handwritten items are always laid over found ones, and only an empty
+	// list stands in their place.
+	lays bool
+
+	// combine makes the items of what was found and what was written by hand;
+	// nil: [assembly.standard].
+	combine func(*assembly) []found
+	// after is a kind whose list combine wants to see; nil: none.
+	after *Kind
+}
+
+// A tree is a content directory as a kind walks it.
+type tree struct {
+	noun string // "Tool": what it is meant for, in messages
+	dir  func(*project.Project) string
+	// passes reports whether a directory below is passed over with everything in
+	// it; nil: none is.
+	passes func(path string) bool
+	// examine adds what it finds in one directory.
+	examine func(*look)
+}
+
+// content is the directory that the paths of items are relative to.
+func (k *Kind) content(p *project.Project) string {
+	if len(k.trees) == 0 {
+		return p.Root
+	}
+	return k.trees[0].dir(p)
+}
+
+// shown names what something was found in for people.
+func (k *Kind) shown(p *project.Project, f found) string {
+	dir := k.content(p)
+	if f.tree > 0 {
+		dir = k.trees[f.tree].dir(p)
+	}
+	return path.Join(labelOf(p.Root, dir), f.path)
 }
 
 // Unavailable is what a client is told whose request needs the list of this
@@ -62,6 +102,9 @@ type Failure struct {
 	Kind   *Kind
 	Reason string
 	Fatal  bool // the lock or the registry directory failed, not the project
+	err    error
 }
 
 func (f *Failure) Error() string { return f.Reason }
+
+func (f *Failure) Unwrap() error { return f.err }

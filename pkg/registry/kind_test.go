@@ -15,22 +15,21 @@ import (
 func TestKindsAreDescriptors(t *testing.T) {
 	entry := func(s *subject) (found, bool) {
 		name, _ := s.text("name")
-		return found{Item{name, rawjson.Quote(name)}, name, s.path}, s.checkName(name)
+		return found{Item: Item{name, rawjson.Quote(name)}, id: name, path: s.path}, s.checkName(name)
 	}
 	texts := &Kind{
-		Key: "prompts", File: "prompts.json", Logger: "mcp.prompts", Noun: "Prompt", Name: "Prompts registry", code: mcp.CodeInternal,
+		Key: "prompts", File: "prompts.json", Logger: "mcp.prompts", Noun: "prompt", Name: "Prompts registry", code: mcp.CodeInternal,
 		message: "Unable to load prompts registry", faults: mcp.Err,
-		dir:   func(p *project.Project) string { return p.Prompts },
 		ttl:   func(d *project.Discovery) time.Duration { return d.PromptsTTL },
 		entry: entry,
-		examine: func(l *look) {
+		trees: []tree{{noun: "Prompt", dir: func(p *project.Project) string { return p.Prompts }, examine: func(l *look) {
 			for name := range l.files {
-				l.add(found{Item{name, []byte(`{"name":"` + name + `"}`)}, name, l.subject(name, nil).path})
+				l.add(found{Item: Item{name, []byte(`{"name":"` + name + `"}`)}, id: name, path: l.subject(name, nil).path})
 			}
-		},
+		}}},
 	}
 	listed := *texts
-	listed.Key, listed.File, listed.examine = "completions", "completions.json", nil
+	listed.Key, listed.File, listed.trees = "completions", "completions.json", nil
 	kinds := Kinds
 	t.Cleanup(func() { Kinds = kinds })
 	Kinds = []*Kind{Tools, texts, &listed}

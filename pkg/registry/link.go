@@ -9,9 +9,11 @@ import (
 
 // The directory beside a tool that holds its web page, and the files of which
 // one makes it a page (registry R-43).
-const uiDir = "ui"
-
-var uiFiles = []string{"index.html", "ui.meta.json"}
+const (
+	uiDir    = "ui"
+	pageFile = "index.html"
+	pageMeta = "ui.meta.json"
+)
 
 var bothVisible = json.RawMessage(`["model","app"]`)
 
@@ -98,7 +100,7 @@ func (s *subject) pageURI() string {
 	if dir == "." {
 		return ""
 	}
-	for _, name := range uiFiles {
+	for _, name := range []string{pageFile, pageMeta} {
 		if s.isFile(uiDir, name) {
 			return uiURI(s.p.Meta.Name, path.Base(dir))
 		}
@@ -108,19 +110,5 @@ func (s *subject) pageURI() string {
 
 // uiURI names a page of this server (resources UI-5).
 func uiURI(server, name string) string {
-	return "ui://" + percentEncode(server) + "/" + percentEncode(name)
-}
-
-func percentEncode(s string) string {
-	const hex = "0123456789ABCDEF"
-	var out []byte
-	for _, c := range []byte(s) {
-		switch {
-		case isLetter(c), isDigit(c), c == '.', c == '_', c == '~', c == '-':
-			out = append(out, c)
-		default:
-			out = append(out, '%', hex[c>>4], hex[c&15])
-		}
-	}
-	return string(out)
+	return "ui://" + percentEncode(server, uriName) + "/" + percentEncode(name, uriName)
 }

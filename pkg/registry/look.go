@@ -21,6 +21,7 @@ import (
 type look struct {
 	p       *project.Project
 	kind    *Kind
+	tree    int    // which of the kind's trees it lies in
 	content string // the content directory, absolute
 	label   string // the same for messages, relative to the project where it lies in it
 	stop    func(error)
@@ -40,6 +41,7 @@ type metaFile struct {
 	name string
 	source
 	usable bool
+	paired bool // it belongs to a file beside it
 }
 
 const (
@@ -50,7 +52,7 @@ const (
 )
 
 func newLook(s *scanner) *look {
-	return &look{p: s.p, kind: s.kind, content: s.content, label: s.label, stop: s.stop, listing: make([]byte, listingSize)}
+	return &look{p: s.p, kind: s.kind, tree: s.at, content: s.content, label: s.label, stop: s.stop, listing: make([]byte, listingSize)}
 }
 
 // at turns to another directory.
@@ -91,23 +93,36 @@ func (l *look) isFile(dir, name string) bool {
 	return s.isFile()
 }
 
-// metadata returns what a file's metadata file says (registry R-33).
-func (l *look) metadata(file string) (s source, found bool) {
+// metadata returns what a file's metadata file says, nil when it has none
+// (registry R-33). It stands until another one is read.
+func (l *look) metadata(file string) *metaFile {
 	for _, name := range metaNames(file) {
 		if name != "" && l.hasFile(name) {
 			if m := l.metaFile(name); m.usable {
-				return m.source, true
+				m.paired = true
+				return m
 			}
 		}
 	}
-	return source{}, false
+	return nil
+}
+
+// metaFiles yields all metadata files that can be used.
+func (l *look) metaFiles(yield func(*metaFile) bool) {
+	for _, e := range l.rec.entries {
+		if !e.isDir && oddity(e.name) == "" && strings.HasSuffix(e.name, metaSuffix) {
+			if m := l.metaFile(e.name); m.usable && !yield(m) {
+				return
+			}
+		}
+	}
 }
 
 // metaFile reads a metadata file, once in a directory.
-func (l *look) metaFile(name string) metaFile {
+func (l *look) metaFile(name string) *metaFile {
 	for i := range l.metas {
 		if l.metas[i].name == name {
-			return l.metas[i]
+			return &l.metas[i]
 		}
 	}
 	m := metaFile{name: name}
@@ -122,7 +137,18 @@ func (l *look) metaFile(name string) metaFile {
 		l.say(mcp.Warning, fmt.Sprintf("Malformed metadata %s: %s, using defaults", l.shown(name), err))
 	}
 	l.metas = append(l.metas, m)
-	return m
+	return &l.metas[len(l.metas)-1]
+}
+
+// unpaired prepares an item for metadata that belongs to no file; nil when it
+// does. All files of the directory were asked for theirs before.
+func (l *look) unpaired(m *metaFile) *subject {
+	if m.paired {
+		return nil
+	}
+	s := l.subject(m.name, []source{m.source})
+	s.path = ""
+	return s
 }
 
 // read returns a file whole.
@@ -227,7 +253,7 @@ func (l *look) shown(name string) string { return path.Join(l.label, l.rec.path,
 // subject prepares an item for a file of the directory.
 func (l *look) subject(file string, sources []source) *subject {
 	return &subject{
-		p: l.p, kind: l.kind, fields: fields{sources, l}, place: l, work: l.work,
+		p: l.p, kind: l.kind, fields: fields{sources: sources, place: l}, place: l, work: l.work,
 		path: path.Join(l.rec.path, file), shown: l.shown(file), iconDirs: []string{l.absolute()},
 	}
 }
@@ -240,8 +266,11 @@ func (l *look) doubt() { l.rec.unsure = true }
 
 // add takes an item that was made.
 func (l *look) add(f found) {
-	l.work = f.JSON[:0]
-	f.JSON = l.keep(f.JSON)
+	f.tree = l.tree
+	if f.JSON != nil {
+		l.work = f.JSON[:0]
+		f.JSON = l.keep(f.JSON)
+	}
 	l.rec.found = append(l.rec.found, f)
 }
 

@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -14,14 +13,15 @@ type inputs struct {
 	scan     *scan
 	manual   *manualScan
 	declared *declarations
+	after    *List
 }
 
 // pure: a list of these inputs is what the walk found and nothing else.
 func (in inputs) pure() bool {
-	return in.scan != nil && in.scan.within == "" && in.manual == nil && (in.declared == nil || len(in.declared.exclude) == 0)
+	return in.scan != nil && in.scan.within == "" && in.manual == nil && in.after == nil && (in.declared == nil || len(in.declared.exclude) == 0)
 }
 
-// walk walks the content directory. The first time it starts from what an
+// walk walks the trees of a kind. The first time it starts from what an
 // earlier process left in the scan cache.
 func (c *Catalog) walk(ctx context.Context, s *state, within string) (*scan, error) {
 	if !s.started {
@@ -34,7 +34,7 @@ func (c *Catalog) walk(ctx context.Context, s *state, within string) (*scan, err
 	}
 	walked, err := scanContent(ctx, c.p, s.kind, within, s.scan, c.now())
 	if err != nil {
-		return nil, fmt.Errorf("Unable to read %s/: %w", labelOf(c.p.Root, s.kind.dir(c.p)), plainError(err))
+		return nil, err
 	}
 	s.scan = walked
 	return walked, nil
@@ -57,6 +57,9 @@ func (c *Catalog) make(ctx context.Context, s *state, r request, from origin) (*
 		}
 		in.scan = walked.content
 	}
+	if s.kind.after != nil {
+		in.after = c.preceding(ctx, s.kind.after, r)
+	}
 	partial := r.force && r.within != ""
 	if s.made != nil && in == s.inputs && !partial {
 		return s.made, nil
@@ -76,29 +79,24 @@ func (c *Catalog) make(ctx context.Context, s *state, r request, from origin) (*
 // assemble makes a list, and says what there is to say about it. hash is that
 // of its items when it is known.
 func (c *Catalog) assemble(s *state, r request, in inputs, hash string) (list *List, said []message) {
-	var items []found
-	say := func(m message) { said = append(said, m) }
-	label := labelOf(c.p.Root, s.kind.dir(c.p))
+	a := &assembly{p: c.p, kind: s.kind, discovered: in.scan != nil, manual: in.manual, after: in.after}
 	if in.scan != nil {
 		for i := range in.scan.records {
-			said = append(said, in.scan.records[i].said...)
+			a.said = append(a.said, in.scan.records[i].said...)
 		}
-		items = in.scan.found()
+		a.found = in.scan.found()
 		if r.force && r.within != "" {
-			items = append(items, c.outside(s, r.within, items)...)
+			a.found = append(a.found, c.outside(s, r.within, a.found)...)
 		}
 	}
-	switch {
-	case in.manual == nil:
-		items = s.kind.distinct(items, label, say)
-	case in.scan == nil:
-		said = append(said, in.manual.said...)
-		items = slices.Clone(in.manual.found)
-	default:
-		said = append(said, in.manual.said...)
-		items = s.kind.distinct(overlay(items, in.manual.found), label, say)
+	if in.manual != nil {
+		a.said = append(a.said, in.manual.said...)
 	}
-	items = without(items, in.declared.excluded(s.kind))
+	combine := s.kind.combine
+	if combine == nil {
+		combine = (*assembly).standard
+	}
+	items := without(combine(a), in.declared.excluded(s.kind))
 	list = &List{Kind: s.kind, Items: make([]Item, len(items)), Hash: hash}
 	for i := range items {
 		list.Items[i] = items[i].Item
@@ -106,7 +104,17 @@ func (c *Catalog) assemble(s *state, r request, in inputs, hash string) (list *L
 	if hash == "" {
 		list.Hash = hashOf(list.texts())
 	}
-	return list, said
+	return list, a.said
+}
+
+// preceding returns the list of a kind that another is made after, from the
+// same refresh (registry R-64); nil when it is not available.
+func (c *Catalog) preceding(ctx context.Context, k *Kind, r request) *List {
+	list, err := c.listed(ctx, c.state(k), r.asked, func(*outcome) bool { return false })
+	if err != nil {
+		return nil
+	}
+	return list
 }
 
 func sameItem(a, b Item) bool { return a.Name == b.Name && string(a.JSON) == string(b.JSON) }

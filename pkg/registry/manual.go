@@ -18,27 +18,22 @@ const (
 	hookFile = "register.sh"
 )
 
-// The kinds that can be listed by hand, in the order of registry R-141, and
-// what an entry must have (R-143). A faulty entry of a lenient kind is only
-// left out.
-var manualKinds = []struct {
-	key      string
-	required []string
-	lenient  bool
-}{
-	{key: "tools", required: []string{"name", "path"}},
-	{key: "resources", required: []string{"name", "uri"}},
-	{key: "resourceTemplates", lenient: true},
-	{key: "prompts", required: []string{"name", "path"}},
-	{key: "completions", required: []string{"name", "path"}},
+// manualKinds yields the kinds that can be listed by hand (registry R-141).
+func manualKinds(yield func(*Kind) bool) {
+	for _, k := range Kinds {
+		if k.entry != nil && !yield(k) {
+			return
+		}
+	}
 }
 
-// entryFault says why an entry is no entry of a kind, "" when it is one.
-func entryFault(entry json.RawMessage, required []string) string {
-	if rawjson.KindOf(entry) != rawjson.Object {
+// entryFault says why an entry is no entry of the kind, "" when it is one
+// (R-143). What a kind without required fields makes of it, its entry says.
+func (k *Kind) entryFault(entry json.RawMessage) string {
+	if k.required != nil && rawjson.KindOf(entry) != rawjson.Object {
 		return "not an object"
 	}
-	for _, name := range required {
+	for _, name := range k.required {
 		switch v := rawjson.Get(entry, name); {
 		case rawjson.Absent(v), string(v) == `""`:
 			return fmt.Sprintf("missing %q", name)
@@ -74,23 +69,18 @@ func scanManual(p *project.Project, k *Kind, m *manual, last *manualScan) *manua
 		return last
 	}
 	result := &manualScan{from: m, record: record{said: slices.Clone(m.said)}}
-	content := k.dir(p)
-	label := labelOf(p.Root, content)
+	content := k.content(p)
 	for i, entry := range m.entries {
 		where := fmt.Sprintf("%s: %s[%d]", m.origin, k.Key, i)
 		file := rawjson.TextOf(entry, "path")
 		at := &manualPlace{rec: &result.record, dir: filepath.Join(content, filepath.FromSlash(path.Dir(file)))}
 		s := &subject{
-			p: p, kind: k, fields: fields{[]source{newSource(where, entry)}, at}, place: at,
+			p: p, kind: k, fields: fields{sources: []source{newSource(where, entry)}, place: at}, place: at,
 			path: file, shown: where, iconDirs: []string{content, p.Root}, extras: m.extras,
 		}
 		if f, ok := k.entry(s); ok {
 			result.found = append(result.found, f)
 		}
-	}
-	result.found = k.unique(result.found, label, func(m message) { result.said = append(result.said, m) })
-	if m.sorted {
-		slices.SortStableFunc(result.found, byName)
 	}
 	return result
 }

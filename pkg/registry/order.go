@@ -11,15 +11,15 @@ import (
 )
 
 // distinct puts found items in the order of a registry and drops those whose
-// name or id is taken: the first in the order of paths stays (registry R-38,
+// name or id is taken: the first in the order of trees and paths stays (registry R-38,
 //
-func (k *Kind) distinct(list []found, label string, say func(message)) []found {
+func (a *assembly) distinct(list []found) []found {
 	slices.SortStableFunc(list, byName)
 	kept := list[:0]
 	ids := false
 	for _, f := range list {
 		if n := len(kept); n > 0 && kept[n-1].Name == f.Name {
-			say(k.duplicate("name", f.Name, f, kept[n-1], label))
+			a.duplicate("name", f.Name, f, kept[n-1])
 			continue
 		}
 		kept = append(kept, f)
@@ -37,7 +37,7 @@ func (k *Kind) distinct(list []found, label string, say func(message)) []found {
 	dropped := make(map[*found]bool)
 	for _, f := range order {
 		if first := taken[f.id]; first != nil {
-			say(k.duplicate("id", f.id, *f, *first, label))
+			a.duplicate("id", f.id, *f, *first)
 			dropped[f] = true
 			continue
 		}
@@ -54,21 +54,21 @@ func (k *Kind) distinct(list []found, label string, say func(message)) []found {
 
 // byName is the order of discovered items.
 func byName(a, b found) int {
-	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.path, b.path))
+	return cmp.Or(strings.Compare(a.Name, b.Name), a.tree-b.tree, strings.Compare(a.path, b.path))
 }
 
 // unique drops items whose name or id is taken and leaves the others in their
 // order.
-func (k *Kind) unique(list []found, label string, say func(message)) []found {
+func (a *assembly) unique(list []found) []found {
 	names, ids := make(map[string]found, len(list)), make(map[string]found, len(list))
 	kept := list[:0]
 	for _, f := range list {
 		if first, taken := names[f.Name]; taken {
-			say(k.duplicate("name", f.Name, f, first, label))
+			a.duplicate("name", f.Name, f, first)
 			continue
 		}
 		if first, taken := ids[f.id]; taken && f.id != "" {
-			say(k.duplicate("id", f.id, f, first, label))
+			a.duplicate("id", f.id, f, first)
 			continue
 		}
 		names[f.Name], ids[f.id] = f, f
@@ -77,9 +77,9 @@ func (k *Kind) unique(list []found, label string, say func(message)) []found {
 	return kept
 }
 
-func (k *Kind) duplicate(what, value string, dropped, kept found, label string) message {
-	return message{mcp.Warning, fmt.Sprintf("Duplicate %s %s '%s' in %s; keeping %s",
-		strings.ToLower(k.Noun), what, value, path.Join(label, dropped.path), path.Join(label, kept.path))}
+func (a *assembly) duplicate(what, value string, dropped, kept found) {
+	a.say(message{mcp.Warning, fmt.Sprintf("Duplicate %s %s '%s' in %s; keeping %s",
+		a.kind.Noun, what, value, a.kind.shown(a.p, dropped), a.kind.shown(a.p, kept))})
 }
 
 // overlay lays handwritten items over found ones: each takes the place of

@@ -38,7 +38,7 @@ func (c *Catalog) origin(ctx context.Context, s *state, r request) (origin, erro
 		}
 		from.manual = lists[s.kind.Key]
 	}
-	from.discover = s.kind.examine != nil && (from.manual == nil || from.manual.merge)
+	from.discover = s.kind.trees != nil && (from.manual == nil || from.manual.merge)
 	return from, nil
 }
 

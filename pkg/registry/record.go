@@ -2,9 +2,11 @@ package registry
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"mcp-bash/pkg/mcp"
@@ -14,6 +16,7 @@ import (
 // everything it looked at to find it. As long as that is unchanged, so is what
 // it would find (registry R-113).
 type record struct {
+	tree    int     // of the kind's
 	path    string  // relative to the content directory, "" for itself
 	entries []entry // all that lies in it
 	notes   []note  // all that was looked at more closely
@@ -42,12 +45,23 @@ type found struct {
 	Item
 	id   string // what it is registered as: its id, else its name
 	path string // of its content file, relative to the content directory; "" without one
+	tree int    // of the kind's: where it was found
+
+	// claim: others found cannot have what is claimed. With JSON that is the path,
+	// which metadata has given to this item; without, it is the name, and
+	// there is no item.
+	claim bool
 }
 
 // An Item is one entry of a [List].
 type Item struct {
 	Name string
 	JSON json.RawMessage // as stored, compact (registry R-45, tools T-68)
+}
+
+// compare orders records by tree and path.
+func (r *record) compare(o *record) int {
+	return cmp.Or(r.tree-o.tree, strings.Compare(r.path, o.path))
 }
 
 // holds reports whether a directory is as it was when the record was made.
@@ -95,9 +109,9 @@ func (r *record) equal(o *record) bool {
 
 // sameContent reports whether they found the same.
 func (r *record) sameContent(o *record) bool {
-	return r.path == o.path && slices.Equal(r.said, o.said) && slices.EqualFunc(r.found, o.found, sameFound)
+	return r.tree == o.tree && r.path == o.path && slices.Equal(r.said, o.said) && slices.EqualFunc(r.found, o.found, sameFound)
 }
 
 func sameFound(a, b found) bool {
-	return a.Name == b.Name && a.id == b.id && a.path == b.path && bytes.Equal(a.JSON, b.JSON)
+	return a.Name == b.Name && a.id == b.id && a.path == b.path && a.tree == b.tree && a.claim == b.claim && bytes.Equal(a.JSON, b.JSON)
 }

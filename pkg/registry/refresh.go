@@ -40,13 +40,17 @@ func (c *Catalog) Refresh(ctx context.Context, o RefreshOptions) (*Report, error
 	if !report.Minimal {
 		bounds = c.bounds(filter)
 	}
+	r := request{asked: c.checks.Load(), force: true}
 	for _, s := range c.states {
 		k := KindReport{Kind: s.kind}
 		var list *List
 		if !report.Minimal {
-			if list, k.Err = c.refresh(ctx, s, bounds[s.kind]); ctx.Err() != nil {
+			r.within = bounds[s.kind]
+			if list, k.Err = c.refresh(ctx, s, r); ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
+			var locked *lockedError
+			r.locked = r.locked || errors.As(k.Err, &locked)
 		}
 		if list != nil {
 			k.Count = len(list.Items)
@@ -58,12 +62,12 @@ func (c *Catalog) Refresh(ctx context.Context, o RefreshOptions) (*Report, error
 	return report, nil
 }
 
-func (c *Catalog) refresh(ctx context.Context, s *state, within string) (*List, error) {
+func (c *Catalog) refresh(ctx context.Context, s *state, r request) (*List, error) {
 	if err := s.turn.take(ctx); err != nil {
 		return nil, err
 	}
 	defer s.turn.give()
-	return c.renew(ctx, s, request{within: within, force: true})
+	return c.renew(ctx, s, r)
 }
 
 // ExitCode is the exit code of the command.

@@ -103,11 +103,7 @@ func TestSubPath(t *testing.T) {
 // registry R-163.
 func TestReports(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "3600"}, files{"tools/a/tool.sh": ""})
-	want(t, string(b.refresh("").AppendJSON(nil)), `{
-  "tools": {"status":"ok","count":1,"error":null},
-  "notificationsSent": false,
-  "mode": "full"
-}`)
+	want(t, string(b.refresh("").AppendJSON(nil)), report(`{"status":"ok","count":1,"error":null}`))
 	b.put(files{"tools/b/tool.sh": ""}) // whatever the TTL
 	if r := b.refresh(""); r.Kinds[0].Count != 2 || r.ExitCode() != 0 {
 		t.Errorf("%s", r.AppendJSON(nil))
@@ -116,6 +112,11 @@ func TestReports(t *testing.T) {
 	r := b.refresh("")
 	want(t, string(r.AppendJSON(nil)), `{
   "tools": {"status":"skipped","count":2,"error":"minimal mode"},
+  "resources": {"status":"skipped","count":0,"error":"minimal mode"},
+  "resourceTemplates": {"status":"skipped","count":0,"error":"minimal mode"},
+  "prompts": {"status":"skipped","count":0,"error":"minimal mode"},
+  "completions": {"status":"skipped","count":0,"error":"minimal mode"},
+  "ui": {"status":"skipped","count":0,"error":"minimal mode"},
   "notificationsSent": false,
   "mode": "minimal"
 }`)
@@ -127,16 +128,24 @@ func TestReports(t *testing.T) {
 // registry R-164, R-14.
 func TestStatus(t *testing.T) {
 	b := newBed(t, nil, nil)
+	// status is what is printed with tools in its place and all others missing.
+	status := func(tool, dir, tools string) string {
+		text := fmt.Sprintf("{\n  \"projectRoot\": %q,\n  \"jsonTool\": %q,\n  \"tools\": %s", b.root, tool, tools)
+		for _, k := range Kinds[1:] {
+			text += fmt.Sprintf(",\n  %q: {\"status\":\"missing\",\"path\":%q,\"count\":0,\"hash\":\"\",\"mtime\":0}", k.Key, b.root+"/"+dir+"/"+k.File)
+		}
+		return text + "\n}"
+	}
 	missing := `{"status":"missing","path":"` + b.root + `/.registry/tools.json","count":0,"hash":"","mtime":0}`
-	want(t, string(b.Status("jq").AppendJSON(nil)), "{\n  \"projectRoot\": \""+b.root+"\",\n  \"jsonTool\": \"jq\",\n  \"tools\": "+missing+"\n}")
+	want(t, string(b.Status("jq").AppendJSON(nil)), status("jq", ".registry", missing))
 	if stampOfPath(b.path(".registry")).exists() {
 		t.Error("made .registry")
 	}
 	b.put(files{"we\"ird\n/tools.json": `{"format_version":1,"hash":"36f7","items":[{},{}],"total":77}`})
 	b.reopen(project.Env{"MCPBASH_REGISTRY_DIR": "we\"ird\n"}, Options{})
 	mtime := stampOfPath(b.path("we\"ird\n/tools.json")).mtime / int64(time.Second)
-	want(t, string(b.Status("none").AppendJSON(nil)), "{\n  \"projectRoot\": \""+b.root+"\",\n  \"jsonTool\": \"none\",\n  \"tools\": "+
-		fmt.Sprintf(`{"status":"present","path":"%s/we\"ird\n/tools.json","count":2,"hash":"36f7","mtime":%d}`, b.root, mtime)+"\n}")
+	want(t, string(b.Status("none").AppendJSON(nil)), status("none", "we\"ird\n",
+		fmt.Sprintf(`{"status":"present","path":"%s/we\"ird\n/tools.json","count":2,"hash":"36f7","mtime":%d}`, b.root, mtime)))
 	b.put(files{"we\"ird\n/tools.json": `{`})
 	if s := b.Status("jq").Kinds[0]; s.Status != "invalid" || s.Mtime == 0 || s.Count != 0 {
 		t.Errorf("%+v", s)

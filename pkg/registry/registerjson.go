@@ -69,15 +69,26 @@ func (d *declared) read() (*declarations, error) {
 		return nil, &declaredFault{"Unable to read declarative register.json"}
 	}
 	sum := sha256.Sum256(text)
-	if d.last != nil && sum == d.sum {
-		return d.last, nil
+	if d.last == nil || sum != d.sum {
+		said, err := parseDeclarations(text)
+		if err != nil {
+			return nil, err
+		}
+		d.sum, d.last = sum, said
 	}
-	said, err := parseDeclarations(text)
-	if err != nil {
-		return nil, err
+	return d.last, d.last.vet(d.p)
+}
+
+// vet looks at what the entries name, which may change while the text does not.
+func (d *declarations) vet(p *project.Project) error {
+	for kind := range manualKinds {
+		if m := d.kinds[kind.Key]; m != nil && kind.vet != nil {
+			if fault := kind.vet(p, m.entries); fault != "" {
+				return faultf("validation failed for %s: %s", kind.Key, fault)
+			}
+		}
 	}
-	d.sum, d.last = sum, said
-	return said, nil
+	return nil
 }
 
 // parseDeclarations checks everything before anything is used.
@@ -93,14 +104,14 @@ func parseDeclarations(text []byte) (*declarations, error) {
 	if fault != "" {
 		return nil, faultf("parsing/validation failed: register.json %s", fault)
 	}
-	for _, kind := range manualKinds {
-		m := d.kinds[kind.key]
-		if m == nil || kind.lenient {
+	for kind := range manualKinds {
+		m := d.kinds[kind.Key]
+		if m == nil {
 			continue
 		}
 		for i, entry := range m.entries {
-			if fault := entryFault(entry, kind.required); fault != "" {
-				return nil, faultf("validation failed for %s: %s[%d]: %s", kind.key, kind.key, i, fault)
+			if fault := kind.entryFault(entry); fault != "" {
+				return nil, faultf("validation failed for %s: %s[%d]: %s", kind.Key, kind.Key, i, fault)
 			}
 		}
 	}
@@ -124,8 +135,8 @@ func topLevel(doc json.RawMessage) (d *declarations, fault string) {
 	}
 	d = &declarations{kinds: make(map[string]*manual)}
 	allowed := []string{"version", "merge", "exclude", "_meta"}
-	for _, kind := range manualKinds {
-		allowed = append(allowed, kind.key)
+	for kind := range manualKinds {
+		allowed = append(allowed, kind.Key)
 	}
 	var unknown []string
 	for _, m := range rawjson.Members(doc) {
@@ -139,15 +150,17 @@ func topLevel(doc json.RawMessage) (d *declarations, fault string) {
 	if v := rawjson.Get(doc, "_meta"); !rawjson.Absent(v) && rawjson.KindOf(v) != rawjson.Object {
 		return nil, "_meta must be an object"
 	}
-	for _, kind := range manualKinds {
-		v := rawjson.Get(doc, kind.key)
+	for kind := range manualKinds {
+		v := rawjson.Get(doc, kind.Key)
 		if rawjson.Absent(v) {
 			continue
 		}
 		if rawjson.KindOf(v) != rawjson.Array {
-			return nil, kind.key + " must be an array or null"
+			return nil, kind.Key + " must be an array or null"
 		}
-		d.kinds[kind.key] = &manual{origin: jsonFile, entries: slices.Collect(rawjson.Elements(v)), extras: true}
+		m := &manual{origin: jsonFile, entries: slices.Collect(rawjson.Elements(v)), extras: true}
+		m.merge = kind.lays && len(m.entries) > 0
+		d.kinds[kind.Key] = m
 	}
 	merge, ok := stringsOf(rawjson.Get(doc, "merge"))
 	if !ok || slices.ContainsFunc(merge, func(key string) bool { return !slices.Contains(mergeable, key) }) {

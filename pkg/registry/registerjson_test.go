@@ -117,7 +117,7 @@ func TestDeclaredFaults(t *testing.T) {
 		{`{"version":1,"tools":[{"name":"","path":"b"}]}`, `Declarative register.json validation failed for tools: tools[0]: missing "name"`},
 		{`{"version":1,"resources":[{"name":"a"}]}`, `Declarative register.json validation failed for resources: resources[0]: missing "uri"`},
 		{`{"version":1,"prompts":[{"path":"a"}]}`, `Declarative register.json validation failed for prompts: prompts[0]: missing "name"`},
-		{`{"version":1,"completions":[{"name":"a","path":null}]}`, `Declarative register.json validation failed for completions: completions[0]: missing "path"`},
+		{`{"version":1,"completions":[{"name":"a","path":null}]}`, `Declarative register.json validation failed for completions: completions[0]: Completion path  invalid or outside server root`},
 		{`{"version":1,"_meta":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`, "Declarative register.json exceeded 1048576 bytes"},
 	} {
 		b := newBed(t, noTTL, files{"tools/a/tool.sh": "", "server.d/register.json": tc.json})
@@ -218,15 +218,20 @@ func FuzzDeclarations(f *testing.F) {
 			}
 			return
 		}
-		m := d.kinds["tools"]
-		if m == nil {
-			return
-		}
-		found := scanManual(p, Tools, m, nil).found
-		found = without(Tools.distinct(overlay(nil, found), "tools", func(message) {}), d.exclude)
-		for _, item := range found {
-			if v, err := rawjson.Check(item.JSON); err != nil || rawjson.TextOf(v, "name") != item.Name || item.path == "" {
-				t.Error(fmt.Sprintf("%v: %q", err, item.JSON))
+		for k := range manualKinds {
+			m := d.kinds[k.Key]
+			if m == nil {
+				continue
+			}
+			a := &assembly{p: p, kind: k, discovered: m.merge, manual: scanManual(p, k, m, nil)}
+			combine := k.combine
+			if combine == nil {
+				combine = (*assembly).standard
+			}
+			for _, item := range without(combine(a), d.excluded(k)) {
+				if v, err := rawjson.Check(item.JSON); err != nil || rawjson.TextOf(v, "name") != item.Name || item.Name == "" {
+					t.Error(fmt.Sprintf("%s: %v: %q", k.Key, err, item.JSON))
+				}
 			}
 		}
 	})

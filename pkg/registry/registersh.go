@@ -151,7 +151,7 @@ func (h *hook) run(ctx context.Context, text []byte) *hookRun {
 	if err != nil {
 		return &hookRun{err: &hookFault{"script failed"}}
 	}
-	return &hookRun{lists: judge(replay(made, h.c.log), res.Stdout, d.ManualBuffer)}
+	return &hookRun{lists: judge(h.c.p, replay(made, h.c.log), res.Stdout)}
 }
 
 // copy puts the script into a private file, so that what runs is what was

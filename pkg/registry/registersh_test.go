@@ -99,14 +99,15 @@ func TestHookFaults(t *testing.T) {
 // registry R-123, R-156: the faults of other kinds are theirs.
 func TestHookListsOfOtherKinds(t *testing.T) {
 	calls := func(texts ...string) []byte { return []byte(strings.Join(texts, "\x00") + "\x00") }
-	lists := judge(replay(calls(
+	p := &project.Project{Root: t.TempDir(), Settings: project.Settings{Discovery: project.Discovery{ManualBuffer: 100}}}
+	lists := judge(p, replay(calls(
 		"register", "completions", `{"name":"c","path":"`+strings.Repeat("x", 100)+`"}`,
 		"register", "prompts", `{`,
 		"register", "resources", `{"name":"r","uri":"u"}`,
 		"finalize", "resourceTemplates", "",
 		"register", "nonsense", `{}`,
 		"rubbish",
-	), nil), nil, 100)
+	), nil), nil)
 	want(t, lists["completions"].fault, "Manual completion buffer exceeded 100 bytes")
 	want(t, lists["prompts"].fault, "Manual prompts registration finalize failed")
 	if m := lists["resources"]; m == nil || m.fault != "" || len(m.entries) != 1 {
@@ -118,9 +119,9 @@ func TestHookListsOfOtherKinds(t *testing.T) {
 	if lists["tools"] != nil {
 		t.Error("tools were not mentioned")
 	}
-	lists = judge(replay(calls("register", "completions", "{"), nil), nil, 0)
+	lists = judge(p, replay(calls("register", "completions", "{"), nil), nil)
 	want(t, lists["completions"].fault, "Manual completion registration finalize failed")
-	lists = judge(replay(calls("register", "resourceTemplates", "{"), nil), nil, 0)
+	lists = judge(p, replay(calls("register", "resourceTemplates", "{"), nil), nil)
 	want(t, lists["resourceTemplates"].fault, "Manual resourceTemplates registration finalize failed")
 }
 
@@ -195,7 +196,7 @@ func TestHookRuns(t *testing.T) {
 	if runs() != 0 {
 		t.Error("ran for an idle check")
 	}
-	want(t, b.changed(Poll{}), "tools")
+	want(t, b.changed(Poll{}), allKinds)
 	b.names()
 	b.advance(6 * time.Second)
 	b.names()

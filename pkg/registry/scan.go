@@ -19,8 +19,8 @@ import (
 // visited (registry R-32).
 const maxDepth = 16
 
-// A scan is what one walk of a content directory came to: a record for each
-// directory, sorted by path. It is not changed once it is finished.
+// A scan is what one walk of the trees of a kind came to: a record for each
+// directory, sorted by tree and path. It is not changed once it is finished.
 type scan struct {
 	within  string // the subtree it was confined to, "" for none
 	records []record
@@ -43,33 +43,37 @@ func (s *scan) found() []found {
 	return list
 }
 
-func (s *scan) record(path string) *record {
-	at, found := slices.BinarySearchFunc(s.records, path, func(r record, path string) int { return strings.Compare(r.path, path) })
+func (s *scan) record(tree int, path string) *record {
+	wanted := record{tree: tree, path: path}
+	at, found := slices.BinarySearchFunc(s.records, &wanted, func(r record, wanted *record) int { return r.compare(wanted) })
 	if !found {
 		return nil
 	}
 	return &s.records[at]
 }
 
-// A scanner walks the content directory of a kind.
+// A scanner walks the trees of a kind.
 type scanner struct {
-	ctx     context.Context
-	stop    func(error) // ends the walk, which fails
-	p       *project.Project
-	kind    *Kind
-	content string // the content directory
-	label   string // its name in messages
-	within  string // walk only this subtree
-	down    []string
-	old     *scan // what is known from before; its records are used where they hold
+	ctx    context.Context
+	stop   func(error) // ends the walk, which fails
+	p      *project.Project
+	kind   *Kind
+	within string // walk only this subtree
+	down   []string
+	old    *scan // what is known from before; its records are used where they hold
+
+	// Of the tree it walks just now:
+	tree    tree
+	at      int    // which of the kind's it is
+	content string // its directory
+	label   string // the same in messages
 }
 
-// scanContent walks a content directory. A missing one is empty.
+// scanContent walks the trees of a kind. A missing one is empty.
 func scanContent(ctx context.Context, p *project.Project, kind *Kind, within string, old *scan, now time.Time) (*scan, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s := &scanner{ctx: ctx, stop: stop, p: p, kind: kind, content: kind.dir(p), within: within, old: old}
-	s.label = labelOf(p.Root, s.content)
+	s := &scanner{ctx: ctx, stop: stop, p: p, kind: kind, within: within, old: old}
 	if within != "" {
 		s.down = strings.Split(within, "/")
 	}
@@ -77,13 +81,14 @@ func scanContent(ctx context.Context, p *project.Project, kind *Kind, within str
 		s.old = &scan{}
 	}
 	result := &scan{within: within, began: now}
-	root, err := openFolder(s.content)
-	if err == nil {
-		defer root.close()
-		result.records, err = s.walk(root)
-	}
-	if err != nil && !gone(err) {
-		return nil, err
+	for at, tree := range kind.trees {
+		s.tree, s.at, s.content = tree, at, tree.dir(p)
+		s.label = labelOf(p.Root, s.content)
+		records, err := s.walk()
+		if err != nil && !gone(err) {
+			return nil, fmt.Errorf("Unable to read %s/: %w", s.label, plainError(err))
+		}
+		result.records = append(result.records, records...)
 	}
 	s.compare(result)
 	return result, nil
@@ -109,9 +114,14 @@ func (s *scanner) compare(result *scan) {
 	}
 }
 
-// walk visits everything below root. The directories in it are shared out
+// walk visits everything in the tree. The directories in it are shared out
 // among as many workers as there are processors.
-func (s *scanner) walk(root folder) ([]record, error) {
+func (s *scanner) walk() ([]record, error) {
+	root, err := openFolder(s.content)
+	if err != nil {
+		return nil, err
+	}
+	defer root.close()
 	var records []record
 	top := newLook(s)
 	children, err := s.visit(top, root, "", 0, &records)
@@ -141,7 +151,7 @@ func (s *scanner) walk(root folder) ([]record, error) {
 		group.Wait()
 		records = append(records, slices.Concat(runs...)...)
 	}
-	slices.SortFunc(records, func(a, b record) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(records, func(a, b record) int { return a.compare(&b) })
 	return records, context.Cause(s.ctx)
 }
 
@@ -164,7 +174,7 @@ func (s *scanner) descend(l *look, dir folder, parent string, children []string,
 			s.stop(plainError(err))
 		}
 		if err != nil && !vanished(err) {
-			*out = append(*out, record{path: at, unsure: true, fresh: true, said: []message{
+			*out = append(*out, record{tree: s.at, path: at, unsure: true, fresh: true, said: []message{
 				{mcp.Warning, fmt.Sprintf("Cannot read directory %s: %s", path.Join(s.label, at), plainError(err))},
 			}})
 		}
@@ -184,12 +194,12 @@ func (s *scanner) visit(l *look, dir folder, at string, depth int, out *[]record
 		}
 		return nil, nil
 	}
-	if known := s.old.record(at); known != nil && known.holds(dir, entries) {
+	if known := s.old.record(s.at, at); known != nil && known.holds(dir, entries) {
 		r := *known
 		r.fresh = false
 		*out = append(*out, r)
 	} else {
-		r := record{path: at, entries: entries, fresh: true}
+		r := record{tree: s.at, path: at, entries: entries, fresh: true}
 		l.at(dir, depth, &r)
 		s.examine(l)
 		*out = append(*out, r)
@@ -198,7 +208,7 @@ func (s *scanner) visit(l *look, dir folder, at string, depth int, out *[]record
 		return nil, nil
 	}
 	for _, e := range entries {
-		if e.isDir && oddity(e.name) == "" && !(s.kind.passes != nil && s.kind.passes(path.Join(at, e.name))) {
+		if e.isDir && oddity(e.name) == "" && !(s.tree.passes != nil && s.tree.passes(path.Join(at, e.name))) {
 			children = append(children, e.name)
 		}
 	}
@@ -209,13 +219,13 @@ func (s *scanner) visit(l *look, dir folder, at string, depth int, out *[]record
 func (s *scanner) examine(l *look) {
 	for _, e := range l.rec.entries {
 		if why := oddity(e.name); why != "" {
-			l.say(mcp.Warning, fmt.Sprintf("%s scan encountered unsupported filename (%s) under %s/", s.kind.Noun, why, s.label))
+			l.say(mcp.Warning, fmt.Sprintf("%s scan encountered unsupported filename (%s) under %s/", s.tree.noun, why, s.label))
 		}
 		if e.isDir && l.depth == maxDepth {
 			l.say(mcp.Warning, fmt.Sprintf("Directories more than %d levels below %s/ are skipped", maxDepth, s.label))
 		}
 	}
-	s.kind.examine(l)
+	s.tree.examine(l)
 }
 
 // settle decides which of the new records can be believed later on. It comes

@@ -15,7 +15,7 @@ import (
 
 // cacheRules changes with the rules by which items are made, and with the
 // layout of the file.
-const cacheRules = "1"
+const cacheRules = "2"
 
 // A mark says which registry file a scan led to.
 type mark struct {
@@ -26,14 +26,15 @@ type mark struct {
 func cacheFile(k *Kind) string { return ".scan-" + strings.TrimSuffix(k.File, ".json") }
 
 // cacheKey is everything a scan depends on besides what it looks at. The
-// inode of the content directory binds a cache to the tree it was made for: in
+// inodes of the content directories bind a cache to the trees it was made for: in
 // a copy, or in an archive somebody sends, it means nothing.
 func cacheKey(p *project.Project, k *Kind) string {
-	content := noteOf(k.dir(p))
-	return strings.Join([]string{
-		cacheRules, cli.Version, k.Key, p.Root, content.name, content.physical,
-		fmt.Sprint(content.stamp.dev, content.stamp.ino), p.Meta.Name,
-	}, "\x00")
+	parts := []string{cacheRules, cli.Version, k.Key, p.Root, p.Meta.Name}
+	for _, t := range k.trees {
+		content := noteOf(t.dir(p))
+		parts = append(parts, content.name, content.physical, fmt.Sprint(content.stamp.dev, content.stamp.ino))
+	}
+	return strings.Join(parts, "\x00")
 }
 
 // loadScan returns the scan of an earlier process, nil when there is none.
@@ -42,7 +43,7 @@ func (c *Catalog) loadScan(k *Kind) (*scan, mark) {
 	if err != nil {
 		return nil, mark{}
 	}
-	s, m, err := parseScan(text, cacheKey(c.p, k))
+	s, m, err := parseScan(text, cacheKey(c.p, k), len(k.trees))
 	if err != nil {
 		return nil, mark{}
 	}

@@ -24,15 +24,16 @@ var someScan = &scan{records: []record{
 			{name: "ui/index.html"},
 		},
 		said:  []message{{mcp.Warning, "w"}, {mcp.Err, "e\n"}},
-		found: []found{{Item{"n", []byte(`{"name":"n"}`)}, "id", "a/tool.sh"}},
+		found: []found{{Item: Item{"n", []byte(`{"name":"n"}`)}, id: "id", path: "a/tool.sh", claim: true}},
 	},
+	{tree: 1, path: "", found: []found{{Item: Item{"n", []byte(`{}`)}, tree: 1}}},
 }}
 
 func TestScanCacheRoundTrip(t *testing.T) {
 	m := mark{"hash", stamp{ino: 7, ctime: 9}}
 	text := encodeScan("key", m, someScan)
-	s, got, err := parseScan(text, "key")
-	if err != nil || got != m || len(s.records) != 2 {
+	s, got, err := parseScan(text, "key", 2)
+	if err != nil || got != m || len(s.records) != 3 {
 		t.Fatal(err, got, s)
 	}
 	for i := range s.records {
@@ -40,7 +41,7 @@ func TestScanCacheRoundTrip(t *testing.T) {
 			t.Errorf("%+v", s.records[i])
 		}
 	}
-	if _, _, err := parseScan(text, "another key"); err == nil {
+	if _, _, err := parseScan(text, "another key", 2); err == nil {
 		t.Error("took a cache of another project")
 	}
 }
@@ -51,14 +52,14 @@ func TestScanCacheDamage(t *testing.T) {
 	for i := range text {
 		bad := slices.Clone(text)
 		bad[i] ^= 1
-		if _, _, err := parseScan(bad, "key"); err == nil {
+		if _, _, err := parseScan(bad, "key", 2); err == nil {
 			t.Fatalf("took a cache with byte %d changed", i)
 		}
-		if _, _, err := parseScan(text[:i], "key"); err == nil {
+		if _, _, err := parseScan(text[:i], "key", 2); err == nil {
 			t.Fatalf("took the first %d bytes of a cache", i)
 		}
 	}
-	if _, _, err := parseScan(append(text, 0), "key"); err == nil {
+	if _, _, err := parseScan(append(text, 0), "key", 2); err == nil {
 		t.Fatal("took a cache with more behind it")
 	}
 }
@@ -69,11 +70,11 @@ func FuzzScanCache(f *testing.F) {
 	f.Add(encodeScan("k", mark{}, someScan)[body:])
 	f.Add(encodeScan("k", mark{"h", stamp{ino: 1}}, &scan{})[body:])
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s, m, err := parseScanBody(text, "k")
+		s, m, err := parseScanBody(text, "k", 2)
 		if err != nil {
 			return
 		}
-		again, m2, err := parseScan(encodeScan("k", m, s), "k")
+		again, m2, err := parseScan(encodeScan("k", m, s), "k", 2)
 		if err != nil || m2 != m || !slices.EqualFunc(s.records, again.records, func(a, b record) bool { return a.equal(&b) }) {
 			t.Errorf("%v: %+v and %+v", err, s, again)
 		}
@@ -130,7 +131,7 @@ func TestScanCacheBroken(t *testing.T) {
 func TestScanCacheFromElsewhere(t *testing.T) {
 	forged := &scan{records: []record{
 		{entries: []entry{{"a", true}}},
-		{path: "a", entries: []entry{{"tool.sh", false}}, found: []found{{Item{"evil", []byte(`{"name":"evil"}`)}, "evil", "a/tool.sh"}}},
+		{path: "a", entries: []entry{{"tool.sh", false}}, found: []found{{Item: Item{"evil", []byte(`{"name":"evil"}`)}, id: "evil", path: "a/tool.sh"}}},
 	}}
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	key := strings.Replace(cacheKey(b.p, Tools), "\x00"+b.root, "\x00"+"/elsewhere", 1)

@@ -54,6 +54,7 @@ func encodeScan(key string, m mark, s *scan) []byte {
 }
 
 func appendRecord(dst []byte, r *record) []byte {
+	dst = append(dst, byte(r.tree))
 	dst = appendText(dst, r.path)
 	dst = appendFlag(dst, r.unsure)
 	dst = appendCount(dst, len(r.entries))
@@ -77,6 +78,7 @@ func appendRecord(dst []byte, r *record) []byte {
 		dst = appendText(dst, f.Name)
 		dst = appendText(dst, f.id)
 		dst = appendText(dst, f.path)
+		dst = appendFlag(dst, f.claim)
 		dst = appendText(dst, f.JSON)
 	}
 	return dst
@@ -104,8 +106,8 @@ func appendStamp(dst []byte, s stamp) []byte {
 
 var errNoCache = errors.New("no usable scan cache")
 
-// parseScan reads the content of a cache file. The scan shares its bytes.
-func parseScan(text []byte, key string) (*scan, mark, error) {
+// parseScan reads the content of a cache file about so many trees. The scan shares its bytes.
+func parseScan(text []byte, key string, trees int) (*scan, mark, error) {
 	body, ok := bytes.CutPrefix(text, []byte(cacheMagic))
 	if !ok || len(body) < sha256.Size {
 		return nil, mark{}, errNoCache
@@ -114,11 +116,11 @@ func parseScan(text []byte, key string) (*scan, mark, error) {
 	if digest := sha256.Sum256(body); !bytes.Equal(digest[:], sum) {
 		return nil, mark{}, errNoCache
 	}
-	return parseScanBody(body, key)
+	return parseScanBody(body, key, trees)
 }
 
 // parseScanBody believes nothing: it is tested on its own with any bytes.
-func parseScanBody(body []byte, key string) (*scan, mark, error) {
+func parseScanBody(body []byte, key string, trees int) (*scan, mark, error) {
 	p := cacheParser{bytes: body, text: string(body)}
 	if p.string() != key {
 		return nil, mark{}, errNoCache
@@ -128,11 +130,11 @@ func parseScanBody(body []byte, key string) (*scan, mark, error) {
 	entries := make([]entry, 0, p.count(2))
 	notes := make([]note, 0, p.count(2+stampSize))
 	said := make([]message, 0, p.count(2))
-	items := make([]found, 0, p.count(4))
-	s := &scan{records: make([]record, 0, p.count(6))}
+	items := make([]found, 0, p.count(5))
+	s := &scan{records: make([]record, 0, p.count(7))}
 	s.content = s
 	for range cap(s.records) {
-		r := record{path: p.string(), unsure: p.flag()}
+		r := record{tree: int(p.byte()), path: p.string(), unsure: p.flag()}
 		from := len(entries)
 		for range p.count(2) {
 			isDir := p.flag()
@@ -152,13 +154,13 @@ func parseScanBody(body []byte, key string) (*scan, mark, error) {
 		}
 		r.said = slices.Clip(said[from:])
 		from = len(items)
-		for range p.count(4) {
-			f := found{Item: Item{Name: p.string()}, id: p.string(), path: p.string()}
+		for range p.count(5) {
+			f := found{Item: Item{Name: p.string()}, id: p.string(), path: p.string(), tree: r.tree, claim: p.flag()}
 			f.JSON = p.slice()
 			items = append(items, f)
 		}
 		r.found = slices.Clip(items[from:])
-		if n := len(s.records); p.bad || n > 0 && s.records[n-1].path >= r.path {
+		if n := len(s.records); p.bad || n > 0 && s.records[n-1].compare(&r) >= 0 || r.tree >= trees {
 			return nil, mark{}, errNoCache
 		}
 		s.records = append(s.records, r)

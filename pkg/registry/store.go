@@ -81,15 +81,16 @@ func (s *store) read(k *Kind) (*registryFile, error) {
 }
 
 // write puts a registry file in place unless a valid one of the same hash is
-// there by now, and returns its stamp. The error is a [*lockedError],
+// there by now, and returns its stamp. It waits so long for the lock at
+// most. The error is a [*lockedError],
 // an [*unwritableError], or the context's.
-func (s *store) write(ctx context.Context, k *Kind, hash string, text []byte) (stamp, error) {
+func (s *store) write(ctx context.Context, k *Kind, hash string, text []byte, wait time.Duration) (stamp, error) {
 	dir, err := s.open()
 	if err != nil {
 		return stamp{}, &unwritableError{err}
 	}
 	defer dir.Close()
-	unlock, err := s.lock(ctx, dir)
+	unlock, err := s.lock(ctx, dir, wait)
 	if err != nil {
 		return stamp{}, err
 	}
@@ -130,12 +131,12 @@ func (s *store) open() (*os.Root, error) {
 
 // lock takes the lock of the directory. The system releases it when we
 // die.
-func (s *store) lock(ctx context.Context, dir *os.Root) (unlock func(), err error) {
+func (s *store) lock(ctx context.Context, dir *os.Root, wait time.Duration) (unlock func(), err error) {
 	f, err := dir.OpenFile(lockFile, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, &unwritableError{err}
 	}
-	end := time.Now().Add(s.wait)
+	end := time.Now().Add(wait)
 	for pause := lockFirst; ; pause = min(2*pause, lockLongest) {
 		locked, err := tryLock(f)
 		if locked {

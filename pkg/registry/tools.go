@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
@@ -15,21 +14,22 @@ import (
 
 // Tools are the scripts a client may call (registry section 4).
 var Tools = &Kind{
-	Key:     "tools",
-	File:    "tools.json",
-	Logger:  "mcp.tools",
-	Noun:    "Tool",
-	Name:    "Tool registry",
-	code:    mcp.CodeInternal,
-	message: "Unable to load tool registry",
-	faults:  mcp.Warning,
-	crowd:   "Tools",
-	dir:     func(p *project.Project) string { return p.Tools },
-	ttl:     func(d *project.Discovery) time.Duration { return d.ToolsTTL },
-	passes:  isToolUI,
-	examine: findTools,
-	entry:   makeTool,
+	Key:      "tools",
+	File:     "tools.json",
+	Logger:   "mcp.tools",
+	Noun:     "tool",
+	Name:     "Tool registry",
+	code:     mcp.CodeInternal,
+	message:  "Unable to load tool registry",
+	faults:   mcp.Warning,
+	crowd:    "Tools",
+	ttl:      func(d *project.Discovery) time.Duration { return d.ToolsTTL },
+	trees:    []tree{{noun: "Tool", dir: toolsDir, passes: isToolUI, examine: findTools}},
+	required: []string{"name", "path"},
+	entry:    makeTool,
 }
+
+func toolsDir(p *project.Project) string { return p.Tools }
 
 const (
 	toolStem  = "tool"     // a file of this stem is the tool of its directory
@@ -65,8 +65,8 @@ func findTools(l *look) {
 			continue
 		}
 		c := candidate{file: file}
-		if meta, ok := l.metadata(file); ok {
-			c.sources = append(c.sources, meta)
+		if meta := l.metadata(file); meta != nil {
+			c.sources = append(c.sources, meta.source)
 		}
 		if header != nil {
 			c.sources = append(c.sources, newSource(l.shown(file), header))
@@ -106,50 +106,32 @@ func makeTool(s *subject) (found, bool) {
 	if !isPlainName(f.Name) {
 		s.say(mcp.Warning, fmt.Sprintf("Tool name '%s' (%s) is refused by some clients: use only letters, digits, _ and -, at most %d", f.Name, s.shown, maxPlainName))
 	}
-	b := rawjson.Over(s.work)
-	put := func(name string, value json.RawMessage) {
-		if value != nil {
-			b.Name(name).Raw(rawjson.Normal(value))
-		}
-	}
-	b.Object().Name("name").String(f.Name)
-	put("title", s.ofKind("title", rawjson.String))
-	if description := s.ofKind("description", rawjson.String); description != nil {
-		put("description", description)
-	} else {
-		b.Name("description").String("")
-	}
-	b.Name("path").String(s.path)
-	put("inputSchema", inputSchema(&s.fields))
-	b.Name("timeoutSecs").Raw(s.seconds("timeoutSecs"))
-	if hint := s.ofKind("timeoutHint", rawjson.String); !isEmptyText(hint) {
-		put("timeoutHint", hint)
-	}
-	if rawjson.True(s.ofKind("progressExtendsTimeout", rawjson.Bool)) {
-		b.Name("progressExtendsTimeout").Bool(true)
-	}
-	put("maxTimeoutSecs", s.seconds("maxTimeoutSecs"))
-	put("outputSchema", s.ofKind("outputSchema", rawjson.Object))
-	put("icons", s.icons())
-	put("validateInput", s.ofKind("validateInput", rawjson.Bool))
-	annotations := s.ofKind("annotations", rawjson.Object)
-	put("annotations", annotations)
-	put("requires", s.pick("requires", "an array of strings", isStrings))
+	w := s.write(f.Name)
+	w.copy("title", rawjson.String)
+	w.description()
+	w.put("path", rawjson.Quote(s.path))
+	w.put("inputSchema", inputSchema(&s.fields))
+	w.value("timeoutSecs", s.seconds("timeoutSecs"))
+	w.text("timeoutHint")
+	w.whenTrue("progressExtendsTimeout")
+	w.put("maxTimeoutSecs", s.seconds("maxTimeoutSecs"))
+	w.copy("outputSchema", rawjson.Object)
+	w.put("icons", s.icons())
+	w.copy("validateInput", rawjson.Bool)
+	annotations := w.copy("annotations", rawjson.Object)
+	w.put("requires", s.pick("requires", "an array of strings", isStrings))
 	f.id = f.Name
 	if id := s.pick("id", idForm, isID); id != nil {
 		f.id, _ = rawjson.Text(id)
-		b.Name("id").String(f.id)
+		w.put("id", rawjson.Quote(f.id))
 	}
-	put("version", s.pick("version", "a semantic version", isVersion))
+	w.put("version", s.pick("version", "a semantic version", isVersion))
 	capabilities := s.capabilities()
 	s.checkAnnotations(capabilities, annotations)
-	put("capabilities", capabilities)
-	put("securityLevel", s.securityLevel())
-	put("_meta", s.toolMeta())
-	if s.extras {
-		s.putExtras(b, toolFields)
-	}
-	f.JSON = b.End().Bytes()
+	w.put("capabilities", capabilities)
+	w.put("securityLevel", s.securityLevel())
+	w.put("_meta", s.toolMeta())
+	f.JSON = w.end(toolFields)
 	return f, true
 }
 

@@ -1,0 +1,163 @@
+package registry
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// Prompts are the texts a client may ask for (registry section 7).
+var Prompts = &Kind{
+	Key:      "prompts",
+	File:     "prompts.json",
+	Logger:   "mcp.prompts",
+	Noun:     "prompt",
+	Name:     "Prompts registry",
+	code:     mcp.CodeInternal,
+	message:  "Unable to load prompts registry",
+	faults:   mcp.Err,
+	crowd:    "Prompts",
+	ttl:      func(d *project.Discovery) time.Duration { return d.PromptsTTL },
+	trees:    []tree{{noun: "Prompt", dir: func(p *project.Project) string { return p.Prompts }, examine: findPrompts}},
+	required: []string{"name", "path"},
+	entry:    writtenPrompt,
+	combine: func(a *assembly) []found {
+		a.found = a.unclaimed()
+		return a.standard()
+	},
+}
+
+// findPrompts is R-71: every text is a prompt, unless metadata names another
+// one in its place, and so is metadata that names one.
+func findPrompts(l *look) {
+	for file := range l.files {
+		if l.isCompanion(file) {
+			continue
+		}
+		if meta := l.metadata(file); meta != nil {
+			own := meta.name == file+metaSuffix
+			s := l.subject(file, []source{meta.source})
+			if moved := s.redirect(); moved || own || l.isText(file) {
+				l.addPrompt(s, stem(file), moved)
+			}
+		} else if !l.isDocumentation(file) && l.isText(file) {
+			l.addPrompt(l.subject(file, nil), stem(file), false)
+		}
+	}
+	for meta := range l.metaFiles {
+		if s := l.unpaired(meta); s != nil && s.redirect() {
+			l.addPrompt(s, strings.TrimSuffix(meta.name, metaSuffix), true)
+		}
+	}
+}
+
+func (l *look) addPrompt(s *subject, name string, moved bool) {
+	if f, ok := makePrompt(s, name); ok {
+		f.claim = moved
+		l.add(f)
+	}
+}
+
+// redirect takes the file that metadata names in the place of its own, and
+// reports whether it did.
+func (s *subject) redirect() bool {
+	named, _ := s.text("path")
+	if named == "" {
+		return false
+	}
+	path, ok := s.locate(named, append([]string{s.kind.content(s.p), s.p.Root}, s.iconDirs...))
+	if !ok {
+		s.complain(&s.sources[0], "path", "the path of a file in "+labelOf(s.p.Root, s.kind.content(s.p))+"/")
+		return false
+	}
+	s.path = path
+	return true
+}
+
+// locate finds the file that a path means, in the first of some directories
+// where it leads to one of the content directory, and returns where it lies
+// there. Links are followed, and count as what they lead to.
+func (s *subject) locate(named string, dirs []string) (path string, ok bool) {
+	content := s.kind.content(s.p)
+	physical, err := filepath.EvalSymlinks(content)
+	if err != nil {
+		return "", false
+	}
+	if filepath.IsAbs(named) {
+		dirs = []string{""}
+	}
+	for _, dir := range dirs {
+		n := noteOf(filepath.Join(dir, filepath.FromSlash(named)))
+		s.noted(n)
+		if rel, err := filepath.Rel(physical, n.physical); err == nil && n.stamp.isFile() && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel), true
+		}
+	}
+	return "", false
+}
+
+// writtenPrompt makes an item of a handwritten entry. Where its path leads
+// nowhere it is kept: reading it says so.
+func writtenPrompt(s *subject) (found, bool) {
+	if path, ok := s.locate(s.path, []string{s.kind.content(s.p), s.p.Root}); ok {
+		s.path = path
+	}
+	return makePrompt(s, "")
+}
+
+var promptFields = []string{
+	"name", "title", "description", "path", "arguments", "role", "metadata", "format", "elicit", "icons", "_meta",
+}
+
+// makePrompt makes the item, its keys in the order of the table in section 7.
+func makePrompt(s *subject, name string) (found, bool) {
+	if given, ok := s.text("name"); ok {
+		name = given
+	}
+	if !s.checkName(name) {
+		return found{}, false
+	}
+	w := s.write(name)
+	w.copy("title", rawjson.String)
+	w.description()
+	w.put("path", rawjson.Quote(s.path))
+	arguments := s.pick("arguments", "a schema or an array of arguments, each with a name", isArguments)
+	if arguments == nil {
+		arguments = anyObject
+	}
+	w.put("arguments", arguments)
+	role, _ := s.text("role")
+	if role == "" {
+		role = "user"
+	}
+	w.put("role", rawjson.Quote(role))
+	w.value("metadata", s.pick("metadata", "", func(json.RawMessage) bool { return true }))
+	if format, _ := s.text("format"); format == "messages" {
+		w.put("format", rawjson.Quote(format))
+	}
+	w.whenTrue("elicit")
+	w.put("icons", s.icons())
+	w.copy("_meta", rawjson.Object)
+	return found{Item: Item{Name: name, JSON: w.end(promptFields)}, id: name, path: s.path}, true
+}
+
+// isArguments: a schema, or a list as clients are sent.
+func isArguments(v json.RawMessage) bool {
+	switch rawjson.KindOf(v) {
+	case rawjson.Object:
+		return true
+	case rawjson.Array:
+		for e := range rawjson.Elements(v) {
+			if rawjson.TextOf(e, "name") == "" {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

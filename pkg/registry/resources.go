@@ -1,0 +1,148 @@
+package registry
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/media"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// Resources are what a client may read (registry section 5).
+var Resources = &Kind{
+	Key:      "resources",
+	File:     "resources.json",
+	Logger:   "mcp.resources",
+	Noun:     "resource",
+	Name:     "Resources registry",
+	code:     mcp.CodeInternal,
+	message:  "Unable to load resources registry",
+	faults:   mcp.Err,
+	crowd:    "Resources",
+	ttl:      func(d *project.Discovery) time.Duration { return d.ResourcesTTL },
+	trees:    []tree{{noun: "Resource", dir: resourcesDir, examine: findResources}},
+	required: []string{"name", "uri"},
+	entry:    func(s *subject) (found, bool) { return makeResource(s, "") },
+}
+
+func resourcesDir(p *project.Project) string { return p.Resources }
+
+// findResources is R-51: every file is a resource, and so is all metadata with
+// a URI that belongs to no file.
+func findResources(l *look) {
+	for file := range l.files {
+		if l.isCompanion(file) {
+			continue
+		}
+		_, _, header, err := l.intro(file)
+		if err != nil && vanished(err) {
+			continue
+		}
+		var sources []source
+		if meta := l.metadata(file); meta != nil {
+			sources = append(sources, meta.source)
+		}
+		if header != nil {
+			sources = append(sources, newSource(l.shown(file), header))
+		}
+		if sources == nil && l.isDocumentation(file) {
+			continue
+		}
+		s := l.subject(file, sources)
+		if l.isTemplate(s) {
+			continue
+		}
+		if f, ok := makeResource(s, stem(file)); ok {
+			l.add(f)
+		}
+	}
+	for meta := range l.metaFiles {
+		s := l.unpaired(meta)
+		if s == nil || l.isTemplate(s) {
+			continue
+		}
+		if uri, _ := s.text("uri"); uri != "" {
+			if f, ok := makeResource(s, strings.TrimSuffix(meta.name, metaSuffix)); ok {
+				l.add(f)
+			}
+		}
+	}
+}
+
+// isTemplate: what has a template for URIs is no resource.
+func (l *look) isTemplate(s *subject) bool {
+	template, _ := s.text("uriTemplate")
+	return template != ""
+}
+
+var resourceFields = []string{
+	"name", "title", "description", "path", "uri", "mimeType", "provider", "size", "icons", "annotations", "_meta",
+	"uriAuto", "arguments",
+}
+
+// makeResource makes the item, its keys in the order of the table in section 5.
+func makeResource(s *subject, name string) (found, bool) {
+	f := found{path: s.path}
+	if given, ok := s.text("name"); ok {
+		name = given
+	}
+	if !s.checkName(name) {
+		return found{}, false
+	}
+	f.Name, f.id = name, name
+	uri, _ := s.text("uri")
+	derived := uri == ""
+	if derived {
+		uri = fileURI(s.kind.content(s.p), s.path)
+	}
+	w := s.write(name)
+	w.copy("title", rawjson.String)
+	w.description()
+	if s.path != "" {
+		w.put("path", rawjson.Quote(s.path))
+	}
+	w.put("uri", rawjson.Quote(uri))
+	w.put("mimeType", rawjson.Quote(s.mimeType(uri)))
+	w.put("provider", rawjson.Quote(s.provider(uri)))
+	w.put("size", s.pick("size", "a whole number of bytes", isSize))
+	w.put("icons", s.icons())
+	w.copy("annotations", rawjson.Object)
+	w.copy("_meta", rawjson.Object)
+	if derived {
+		w.put("uriAuto", json.RawMessage("true"))
+	}
+	f.JSON = w.end(resourceFields)
+	return f, true
+}
+
+// mimeType is the type of a resource, as somebody said or as its name tells
+//
+func (s *subject) mimeType(uri string) string {
+	if given, _ := s.text("mimeType"); given != "" {
+		return given
+	}
+	name := s.path
+	if name == "" {
+		name = pathOf(uri)
+	}
+	if known := media.ByName(name); known != "" {
+		return known
+	}
+	return media.Text
+}
+
+// provider names who fetches a resource, as somebody said or by the scheme of
+// its URI.
+func (s *subject) provider(uri string) string {
+	if given, _ := s.text("provider"); given != "" {
+		return given
+	}
+	return ProviderOf(uri)
+}
+
+func isSize(v json.RawMessage) bool {
+	return rawjson.KindOf(v) == rawjson.Number && strings.Trim(string(v), "0123456789") == ""
+}

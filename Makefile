@@ -9,7 +9,7 @@ SYSTEMS := linux darwin windows
 CPUS    := amd64 arm64
 FUZZTIME ?= 3s
 
-.PHONY: build demo test lint unit fuzz cross clients bench install clean
+.PHONY: build demo test lint unit fuzz cross clients browser bench install clean
 
 build:
 	$(GO) build -trimpath -o $(BIN)/ ./cmd/...
@@ -17,7 +17,7 @@ build:
 demo: build
 	$(GO) run ./test/demo -server $(BIN)/mcp-bash
 
-test: lint unit fuzz cross clients
+test: lint unit fuzz cross clients browser
 
 lint:
 	@out=$$(gofmt -l cmd pkg sdk lib test bench); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
@@ -42,6 +42,12 @@ cross:
 # cache folder.
 clients:
 	test/npm/run.sh
+
+# The UI templates in Chromium, which has to be installed (Debian: chromium).
+# Pictures of them are left in dist/screenshots.
+browser:
+	$(GO) vet -tags browser ./test/browser
+	$(GO) test -tags browser -count=1 ./test/browser
 
 bench:
 	cd bench && $(GO) run . $(BENCHFLAGS)

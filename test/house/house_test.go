@@ -24,7 +24,7 @@ var rows = [][]string{
 	{"pkg/builtin", "pkg/policy", "pkg/registry", "pkg/roots"},
 	{"pkg/provider/echo", "pkg/provider/file"},
 	{"pkg/project"},
-	{"pkg/cli", "pkg/jq", "pkg/jsonrpc", "pkg/mcp", "pkg/media", "pkg/schema", "pkg/script", "sdk", "lib"},
+	{"pkg/cli", "pkg/jq", "pkg/jsonrpc", "pkg/mcp", "pkg/media", "pkg/schema", "pkg/script", "pkg/uitemplate", "sdk", "lib"},
 	{"pkg/provider", "pkg/rawjson"},
 }
 

@@ -43,6 +43,10 @@ cross:
 clients:
 	test/npm/run.sh
 
+# The official conformance suite, likewise.
+conformance:
+	test/conformance/run.sh
+
 # The UI templates in Chromium, which has to be installed (Debian: chromium).
 # Pictures of them are left in dist/screenshots.
 browser:

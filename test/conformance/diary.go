@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+)
+
+// A diary writes down all lines of all sessions, and keeps what was wrong with
+// those of the server. Its methods may be called from any goroutine.
+type diary struct {
+	mu     sync.Mutex
+	out    io.Writer
+	wrongs []string
+}
+
+// note writes down a line: '>' to the server, '<' from it, '!' of its standard
+// error.
+func (d *diary) note(session string, way byte, line []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fmt.Fprintf(d.out, "%.6s %c %s", session, way, line)
+}
+
+// fault keeps what the server did wrong.
+func (d *diary) fault(session string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.wrongs = append(d.wrongs, fmt.Sprintf("%.6s: %v", session, err))
+}
+
+// faults are all of them.
+func (d *diary) faults() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.wrongs)
+}

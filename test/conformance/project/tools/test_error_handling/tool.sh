@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# Always fails.
+source "${MCP_SDK:?}/tool-sdk.sh"
+
+mcp_error intended 'This tool intentionally returns an error for testing'

@@ -6,15 +6,32 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 )
 
-// knownCapabilities are those of registry R-201, in the order they are stored.
-var knownCapabilities = []string{"FileSystem", "Process", "Network", "Search", "Edit"}
+// A Capability is something a tool declares that it does (registry R-202).
+type Capability string
 
-// knownLevels are the security levels of R-211, the lowest first.
-var knownLevels = []string{"restricted", "standard", "elevated", "full"}
+// The capabilities.
+const (
+	FileSystem Capability = "FileSystem" // reads or writes files
+	Process    Capability = "Process"    // starts or signals programs beyond its own pipeline
+	Network    Capability = "Network"    // talks to other hosts
+	Search     Capability = "Search"     // only looks things up in project or index data
+	Edit       Capability = "Edit"       // changes content the user owns
+)
+
+// Capabilities are the known ones, in the order they are stored.
+var Capabilities = []Capability{FileSystem, Process, Network, Search, Edit}
+
+// ParseCapability reads the name of a capability, whatever its case.
+func ParseCapability(name string) (c Capability, ok bool) {
+	at := slices.IndexFunc(Capabilities, func(known Capability) bool { return strings.EqualFold(string(known), name) })
+	if at < 0 {
+		return Capability(name), false
+	}
+	return Capabilities[at], true
+}
 
 const (
 	idForm = "of letters, digits, '_', '.' and '-', at most 128, the first a letter or digit"
@@ -74,23 +91,24 @@ func (s *subject) capabilities() json.RawMessage {
 	if given == nil {
 		return nil
 	}
-	declared := make([]bool, len(knownCapabilities))
+	var declared []Capability
 	var unknown []string
+	i := 0
 	for e := range rawjson.Elements(given) {
 		name, _ := rawjson.Text(e)
-		at := slices.IndexFunc(knownCapabilities, func(known string) bool { return strings.EqualFold(known, name) })
-		switch {
-		case at >= 0:
-			declared[at] = true
-		case !slices.Contains(unknown, name):
+		if c, known := ParseCapability(name); known {
+			declared = append(declared, c)
+		} else if !slices.Contains(unknown, name) {
 			unknown = append(unknown, name)
-			s.say(mcp.Warning, fmt.Sprintf("%s: unknown capability %q; only level full covers the tool", s.shown, name))
+			s.fault(fmt.Sprintf("capabilities[%d]: unknown capability %q", i, name),
+				fmt.Sprintf("%s: unknown capability %q; only level full covers the tool", s.shown, name))
 		}
+		i++
 	}
 	list := []string{}
-	for i, name := range knownCapabilities {
-		if declared[i] {
-			list = append(list, name)
+	for _, c := range Capabilities {
+		if slices.Contains(declared, c) {
+			list = append(list, string(c))
 		}
 	}
 	var b rawjson.Builder
@@ -99,20 +117,22 @@ func (s *subject) capabilities() json.RawMessage {
 
 // contradictions are annotations that deny a capability.
 var contradictions = []struct {
-	capability, annotation string
-	value                  string
+	capability Capability
+	annotation string
+	value      string
 }{
-	{"Edit", "readOnlyHint", "true"},
-	{"Network", "openWorldHint", "false"},
+	{Edit, "readOnlyHint", "true"},
+	{Network, "openWorldHint", "false"},
 }
 
-// checkAnnotations warns of annotations that deny what the tool declares.
+// checkAnnotations finds fault with annotations that deny what the tool declares.
 func (s *subject) checkAnnotations(capabilities, annotations json.RawMessage) {
 	for e := range rawjson.Elements(capabilities) {
 		name, _ := rawjson.Text(e)
 		for _, c := range contradictions {
-			if name == c.capability && string(rawjson.Get(annotations, c.annotation)) == c.value {
-				s.say(mcp.Warning, fmt.Sprintf("%s: capability %s contradicts annotation %s: %s", s.shown, c.capability, c.annotation, c.value))
+			if name == string(c.capability) && string(rawjson.Get(annotations, c.annotation)) == c.value {
+				text := fmt.Sprintf("capability %s contradicts annotation %s: %s", c.capability, c.annotation, c.value)
+				s.fault(text, s.shown+": "+text)
 			}
 		}
 	}
@@ -126,10 +146,11 @@ func (s *subject) securityLevel() json.RawMessage {
 	if !ok {
 		return nil
 	}
-	level := strings.ToLower(given)
-	if !slices.Contains(knownLevels, level) {
-		level = knownLevels[len(knownLevels)-1]
-		s.say(mcp.Warning, fmt.Sprintf("%s: unknown security level %q; taken for %s", s.shown, given, level))
+	level, ok := ParseLevel(given)
+	if !ok || given == "" {
+		level = Full
+		s.fault(fmt.Sprintf("securityLevel: unknown security level %q", given),
+			fmt.Sprintf("%s: unknown security level %q; taken for %s", s.shown, given, level))
 	}
-	return rawjson.Quote(level)
+	return rawjson.Quote(string(level))
 }

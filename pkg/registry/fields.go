@@ -66,6 +66,7 @@ func nameIs(quoted json.RawMessage, name string) bool {
 type fields struct {
 	sources []source
 	place   place
+	reject  func(fault string) // gets what is wrong; nil: it is only logged
 }
 
 // pick returns a field for which ok accepts the value, nil when there is none;
@@ -83,7 +84,17 @@ func (f *fields) pick(name, must string, ok func(json.RawMessage) bool) json.Raw
 }
 
 func (f *fields) complain(s *source, name, must string) {
-	f.place.say(mcp.Warning, fmt.Sprintf("%s: %q must be %s; ignored", s.where, name, must))
+	f.fault(name+": not "+must, fmt.Sprintf("%s: %q must be %s; ignored", s.where, name, must))
+}
+
+// fault tells what is wrong with a field. A discovered item loses the field,
+// with a warning; a registration is refused.
+func (f *fields) fault(fault, warning string) {
+	if f.reject != nil {
+		f.reject(fault)
+		return
+	}
+	f.place.say(mcp.Warning, warning)
 }
 
 var kindNames = map[rawjson.Kind]string{

@@ -16,17 +16,20 @@ func (s *subject) checkName(name string) bool {
 	fault := ""
 	switch {
 	case strings.TrimSpace(name) == "":
-		fault = "its name is empty"
+		fault = "is empty"
 	case len(name) > maxName:
-		fault = fmt.Sprintf("its name is longer than %d bytes", maxName)
+		fault = fmt.Sprintf("is longer than %d bytes", maxName)
 	case strings.ContainsFunc(name, unicode.IsControl):
-		fault = "its name contains control characters"
+		fault = "contains control characters"
+	default:
+		return true
 	}
-	if fault != "" {
-		s.say(mcp.Err, fmt.Sprintf("Skipping %s %s: %s", strings.ToLower(s.kind.Noun), s.shown, fault))
-		return false
+	if s.reject != nil {
+		s.reject("name: " + fault)
+	} else {
+		s.say(mcp.Err, fmt.Sprintf("Skipping %s %s: its name %s", s.kind.Noun, s.shown, fault))
 	}
-	return true
+	return false
 }
 
 const maxPlainName = 64

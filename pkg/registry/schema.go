@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -29,7 +28,7 @@ func inputSchema(f *fields) json.RawMessage {
 				return schema
 			}
 			for _, fault := range faults {
-				f.place.say(mcp.Warning, fmt.Sprintf("%s: %s; parameters ignored", s.where, fault))
+				f.fault(fault, fmt.Sprintf("%s: %s; parameters ignored", s.where, fault))
 			}
 		}
 	}

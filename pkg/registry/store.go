@@ -136,25 +136,37 @@ func (s *store) lock(ctx context.Context, dir *os.Root, wait time.Duration) (unl
 	if err != nil {
 		return nil, &unwritableError{err}
 	}
+	if err := await(ctx, f, wait, tryLock); err != nil {
+		f.Close()
+		var locked *lockedError
+		if errors.As(err, &locked) {
+			locked.wait = s.wait // part of it for another kind
+		}
+		return nil, err
+	}
+	return func() { f.Close() }, nil
+}
+
+// await locks a file, trying until wait is over. The error is a
+// [*lockedError], an [*unwritableError] for a file that cannot be locked, or
+// the context's.
+func await(ctx context.Context, f *os.File, wait time.Duration, try func(*os.File) (bool, error)) error {
 	end := time.Now().Add(wait)
 	for pause := lockFirst; ; pause = min(2*pause, lockLongest) {
-		locked, err := tryLock(f)
+		locked, err := try(f)
 		if locked {
-			return func() { f.Close() }, nil
+			return nil
 		}
 		if err != nil {
-			f.Close()
-			return nil, &unwritableError{err}
+			return &unwritableError{err}
 		}
 		left := time.Until(end)
 		if left <= 0 {
-			f.Close()
-			return nil, &lockedError{s.wait}
+			return &lockedError{wait}
 		}
 		select {
 		case <-ctx.Done():
-			f.Close()
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		case <-time.After(min(pause, left)):
 		}
 	}
@@ -169,9 +181,14 @@ type newFile struct {
 }
 
 func (s *store) create(dir *os.Root, name string) (*newFile, error) {
+	return s.createAs(dir, name, name)
+}
+
+// createAs creates a file whose temporary name begins otherwise than its own.
+func (s *store) createAs(dir *os.Root, name, begin string) (*newFile, error) {
 	var tag [6]byte
 	rand.Read(tag[:]) // never fails
-	tmp := fmt.Sprintf("%s.tmp-%d-%s", name, os.Getpid(), hex.EncodeToString(tag[:]))
+	tmp := fmt.Sprintf("%s.tmp-%d-%s", begin, os.Getpid(), hex.EncodeToString(tag[:]))
 	f, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err

@@ -149,7 +149,7 @@ func TestSeconds(t *testing.T) {
 		`true`: "null", `null`: "null", `""`: "null", `"+5"`: "null", `99999999999999999999`: "null", `2147483647`: "2147483647",
 	} {
 		s := newSource("f", []byte(`{"timeoutSecs":`+in+`}`))
-		f := fields{[]source{s}, &manualPlace{rec: new(record)}}
+		f := fields{sources: []source{s}, place: &manualPlace{rec: new(record)}}
 		got := string(f.seconds("timeoutSecs"))
 		if got == "" {
 			got = "null"
@@ -396,7 +396,7 @@ func FuzzToolItem(f *testing.F) {
 	p := &project.Project{Root: "/nowhere", Dirs: project.Dirs{Tools: "/nowhere/tools"}}
 	f.Fuzz(func(t *testing.T, script, meta string) {
 		at := &manualPlace{rec: new(record), dir: "/nowhere/tools/a"}
-		s := &subject{p: p, kind: Tools, fields: fields{nil, at}, place: at, path: "a/tool.sh", shown: "tools/a/tool.sh", iconDirs: []string{at.dir}}
+		s := &subject{p: p, kind: Tools, fields: fields{place: at}, place: at, path: "a/tool.sh", shown: "tools/a/tool.sh", iconDirs: []string{at.dir}}
 		if object, err := parseMetadata([]byte(meta)); err == nil {
 			s.sources = append(s.sources, newSource("m", object))
 			s.extras = true

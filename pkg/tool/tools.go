@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/policy"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/schema"
 	"mcp-bash/pkg/script"
 )
@@ -20,6 +21,7 @@ type Config struct {
 	Project *project.Project
 	// Find returns the registry entry of a tool, nil when there is none.
 	Find   func(ctx context.Context, name string) (json.RawMessage, error)
+	Level  registry.Level // tools that need more are refused (registry R-213)
 	Policy *policy.Policy
 	Runner *script.Runner
 	Common project.Env // what every script is given

@@ -9,7 +9,7 @@ SYSTEMS := linux darwin windows
 CPUS    := amd64 arm64
 FUZZTIME ?= 3s
 
-.PHONY: build demo test lint unit fuzz cross clients browser bench install clean
+.PHONY: build demo test lint unit fuzz cross clients conformance browser bench install clean
 
 build:
 	$(GO) build -trimpath -o $(BIN)/ ./cmd/...
@@ -17,7 +17,7 @@ build:
 demo: build
 	$(GO) run ./test/demo -server $(BIN)/mcp-bash
 
-test: lint unit fuzz cross clients browser
+test: lint unit fuzz cross clients conformance browser
 
 lint:
 	@out=$$(gofmt -l cmd pkg sdk lib test bench); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }

@@ -20,6 +20,10 @@ Serving (in mcp-bash itself):
   -h, --help          this text
   -v, --version       mcp-bash and its version
 
+Views of MCP Apps (in mcp-bash itself):
+  ui-template NAME    print the HTML of a ready-made view; its configuration is read
+                      from stdin
+
 Verbs (each is a command of its own beside mcp-bash, or on PATH; any mcp-NAME is
 run for "mcp-bash NAME", as git does):
   run-tool            mcp-runtool: run one tool and print its result

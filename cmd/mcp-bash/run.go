@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/helper"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/server"
 	"mcp-bash/pkg/tree"
@@ -27,6 +28,8 @@ func run(s cli.Streams, args []string) int {
 		return serveVerb(s, args[1:])
 	case word == "debug":
 		return debugVerb(s, args[1:])
+	case word == "ui-template":
+		return helper.Run(args, s.In, s.Out, s.Err)
 	case word == "--health" || word == "--ready":
 		return runVerb(s, strings.TrimPrefix(word, "--"), args[1:])
 	case strings.HasPrefix(word, "-"):

@@ -1,5 +1,5 @@
 // Package helper holds the programs that scripts start (cli M-8): the JSON
-// program, and the private ones that the slow paths of the Bash SDK call. They
+// program, the one that renders UI templates, and the private ones that the slow paths of the Bash SDK call. They
 // live in every binary that starts scripts, which begins its main with
 //
 //	if helper.Is(os.Args) {

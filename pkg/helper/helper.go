@@ -50,8 +50,11 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	name, args := args[0], args[1:]
-	if name == "jq" {
+	switch name {
+	case "jq":
 		return jq.Run(args, stdin, stdout, stderr)
+	case "ui-template":
+		return uiTemplate(args, stdin, stdout, stderr)
 	}
 	h, ok := private(name)
 	switch {

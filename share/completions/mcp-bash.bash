@@ -24,7 +24,7 @@ __mcp_bash() {
   local first=1
   if [ "${COMP_WORDS[0]##*/}" = mcp-bash ]; then
     if [ "$COMP_CWORD" -eq 1 ]; then
-      words='serve debug run-tool registry --help --version'
+      words='serve debug run-tool registry ui-template --help --version'
     else
       command+=("${COMP_WORDS[1]}")
       first=2
@@ -41,6 +41,7 @@ __mcp_bash() {
     case "$current:${command[*]##*/}" in
       -*) words="$(__mcp_bash_options "${command[@]}")" ;;
       *registry) [ "$COMP_CWORD" -gt "$first" ] || words='refresh status' ;;
+      *ui-template) [ "$COMP_CWORD" -gt "$first" ] || words='form data-table progress diff-viewer tree-view kanban' ;;
       *run-tool | *runtool) [ "$COMP_CWORD" -gt "$first" ] || words="$(__mcp_bash_tools)" ;;
     esac
   fi

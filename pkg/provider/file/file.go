@@ -120,7 +120,9 @@ func openBelow(root, path string) (*os.File, error) {
 		return nil, err
 	}
 	if rel == "." {
-		root, rel = filepath.Dir(path), filepath.Base(path)
+		if root, rel = filepath.Dir(path), filepath.Base(path); root == path {
+			return nil, fs.ErrInvalid // the root directory of the system
+		}
 	}
 	if runtime.GOOS == "windows" && strings.Contains(rel, ":") {
 		return nil, fs.ErrNotExist // a stream of a file

@@ -1,0 +1,219 @@
+//go:build unix
+
+package file
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"mcp-bash/pkg/provider"
+)
+
+// A file is swapped for links that lead out, as fast as the system can, while
+// it is read: what comes is the file, or a refusal (resources RES-83, RES-85).
+func TestSwappedWhileReading(t *testing.T) {
+	dir := place(t)
+	p := reader(dir, "{T}/root")
+	file, sub := filepath.Join(dir, "root/swap"), filepath.Join(dir, "root/swapdir")
+	spare := filepath.Join(dir, "root/spare")
+	write := func(name, content string) {
+		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			write(spare, "inside")
+			os.Rename(spare, file)
+			os.Symlink("../secret.txt", spare)
+			os.Rename(spare, file)
+			os.Symlink(filepath.Join(dir, "secret.txt"), spare)
+			os.Rename(spare, file)
+			os.Remove(sub)
+			os.Symlink("../root1", sub)
+			os.Remove(sub)
+			os.Mkdir(sub, 0o755)
+			write(filepath.Join(sub, "s.txt"), "inside")
+			os.Remove(filepath.Join(sub, "s.txt"))
+		}
+	}()
+	seen := map[string]int{}
+	for end := time.Now().Add(time.Second); time.Now().Before(end); {
+		for _, uri := range []string{"file://" + file, "file://" + sub + "/s.txt"} {
+			got := outcome(t, p, uri)
+			seen[got]++
+			switch got {
+			case "inside", "", "!2", "!3":
+			default:
+				t.Fatalf("%s: %q", uri, got)
+			}
+		}
+	}
+	close(stop)
+	<-stopped
+	if seen["inside"] == 0 || seen["!2"] == 0 {
+		t.Errorf("the race was none: %v", seen)
+	}
+}
+
+// What could make the reader wait is refused at once, and not opened: the open
+// of a FIFO for reading would let its writer go on (resources RES-82, RES-85).
+func TestFIFOIsNotOpened(t *testing.T) {
+	dir := place(t)
+	p := reader(dir, "{T}/root")
+	fifo := filepath.Join(dir, "root/fifo")
+	for range 50 {
+		if got := outcome(t, p, "file://"+fifo); got != "!3" {
+			t.Fatal(got)
+		}
+		if fd, err := unix.Open(fifo, unix.O_WRONLY|unix.O_NONBLOCK, 0); !errors.Is(err, unix.ENXIO) {
+			unix.Close(fd)
+			t.Fatalf("somebody has it open: %v", err)
+		}
+	}
+	socket, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(socket)
+	t.Chdir(filepath.Join(dir, "root")) // the name of a socket is short
+	if err := unix.Bind(socket, &unix.SockaddrUnix{Name: "sock"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := outcome(t, p, "file://"+dir+"/root/sock"); got != "!3" {
+		t.Error(got)
+	}
+	if got := outcome(t, reader(dir, "/dev"), "file:///dev/null"); got != "!3" {
+		t.Error("a device:", got)
+	}
+}
+
+// resources RES-46: at most the limit, and never much more in memory.
+func TestLimit(t *testing.T) {
+	dir := place(t)
+	p := reader(dir, "{T}/root")
+	file := filepath.Join(dir, "root/big")
+	for size, ok := range map[int]bool{0: true, 1: true, 999: true, 1000: true, 1001: false, 5000: false} {
+		want := bytes.Repeat([]byte("x"), size)
+		os.WriteFile(file, want, 0o644)
+		got, err := p.Read(t.Context(), "file://"+file, 1000)
+		var f *provider.Failure
+		switch {
+		case ok && (err != nil || !bytes.Equal(got, want)):
+			t.Errorf("%d: %d bytes, %v", size, len(got), err)
+		case !ok && (!errors.As(err, &f) || *f != *provider.OverLimit(1000)):
+			t.Errorf("%d: %v", size, err)
+		}
+	}
+	os.Truncate(file, 1<<40) // a hole: nothing on disk, nothing in memory
+	if _, err := p.Read(t.Context(), "file://"+file, 1<<20); err == nil {
+		t.Error("a tebibyte was read")
+	}
+	// A file that says it is empty and is not, as those of /proc.
+	if got, err := reader(dir, "/proc/self").Read(t.Context(), "file:///proc/self/status", limit); err == nil && !strings.HasPrefix(string(got), "Name:") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestUnreadable(t *testing.T) {
+	dir := place(t)
+	p := reader(dir, "{T}/root")
+	os.Chmod(filepath.Join(dir, "root/f.txt"), 0)
+	os.Chmod(filepath.Join(dir, "root/sub"), 0)
+	defer os.Chmod(filepath.Join(dir, "root/sub"), 0o755)
+	asRoot := os.Geteuid() == 0 // who may read everything
+	for _, name := range []string{"f.txt", "sub/g.txt"} {
+		got := outcome(t, p, "file://"+dir+"/root/"+name)
+		if asRoot == (got == "!3") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	dir := place(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	cancel(why)
+	os.WriteFile(filepath.Join(dir, "root/big"), make([]byte, 1000), 0o644)
+	if _, err := reader(dir, "{T}/root").Read(ctx, "file://"+dir+"/root/big", limit); !errors.Is(err, why) {
+		t.Error(err)
+	}
+}
+
+// Equal stamps mean equal content; what just changed has none (resources
+// RES-144).
+func TestStamp(t *testing.T) {
+	dir := place(t)
+	p := reader(dir, "{T}/root")
+	file := filepath.Join(dir, "root/with space.txt")
+	uri := "file://" + dir + "/root/with%20space.txt"
+	if _, ok := p.Stamp(uri); ok {
+		t.Error("a file that changed a moment ago has a stamp")
+	}
+	settle := func() provider.Stamp {
+		t.Helper()
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			if s, ok := p.Stamp(uri); ok {
+				return s
+			}
+		}
+		t.Fatal("it never settles")
+		return provider.Stamp{}
+	}
+	first := settle()
+	if s, ok := p.Stamp(uri); !ok || s != first {
+		t.Errorf("%v, then %v", first, s)
+	}
+	info, _ := os.Stat(file)
+	os.WriteFile(file, []byte("ecaps"), 0o644) // as long, and as old as before
+	os.Chtimes(file, info.ModTime(), info.ModTime())
+	if s, ok := p.Stamp(uri); ok && s == first {
+		t.Error("another content, the same stamp")
+	}
+	for _, none := range []string{"", "file://%00", "file://" + dir + "/root", "file://" + dir + "/root/none", "file://" + dir + "/root/empty", "file://" + dir + "/root/fifo", uri + "?x"} {
+		if _, ok := p.Stamp(none); ok {
+			t.Errorf("%q has a stamp", none)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	dir := place(f)
+	p := reader(dir, "{T}/root")
+	for _, uris := range hostile {
+		for _, uri := range uris {
+			f.Add(uri)
+		}
+	}
+	f.Fuzz(func(t *testing.T, uri string) {
+		outcome(t, p, strings.ReplaceAll(uri, "{T}", dir))
+		list, plain, err := names(uri, dir)
+		if err != nil {
+			return
+		}
+		if plain >= len(list) {
+			t.Fatalf("%q: %d of %d", uri, plain, len(list))
+		}
+		for _, name := range list {
+			if !filepath.IsAbs(name) || filepath.Clean(name) != name || strings.ContainsRune(name, 0) {
+				t.Errorf("%q means %q", uri, name)
+			}
+		}
+	})
+}

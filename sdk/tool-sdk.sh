@@ -112,6 +112,19 @@ __mcp_short_default() { # LITERAL
   esac
 }
 
+__mcp_within() { # POINTER [--min N | --max N]...: rc 1 too when that is hard to tell
+  while shift && (($#)); do
+    case $__mcp_reply${2-} in *-* | ????????????????*) return 1 ;; esac
+    case ${2-} in '' | *[!0123456789]* | 0?*) return 1 ;; esac
+    case $1 in
+      --min) [[ $__mcp_reply -ge $2 ]] || return ;;
+      --max) [[ $__mcp_reply -le $2 ]] || return ;;
+      *) return 1 ;;
+    esac
+    shift
+  done
+}
+
 __mcp_getter() { # AS FILTER [ARG...]: AS is what makes an answer of the value
   if __mcp_short "${2-}"; then
     __mcp_need 4
@@ -168,7 +181,7 @@ if [[ -z ${__mcp_whole-} ]]; then
   mcp_args_bool() { __mcp_getter __mcp_as_bool "$@"; } # POINTER [--default V]
 
   mcp_args_int() { # POINTER [--default N] [--min N] [--max N]
-    if [[ $# -eq 1 ]] && __mcp_short "$1" && [[ $__mcp_kind == i ]]; then
+    if __mcp_short "${1-}" && [[ $__mcp_kind == i ]] && { [[ $# -eq 1 ]] || __mcp_within "$@"; }; then
       __mcp_put "$__mcp_reply"
     else
       __mcp_getter __mcp_as_int "$@"

@@ -22,6 +22,9 @@ type hookPlace struct {
 func (h *hookPlace) dir() (string, error) {
 	if h.state == nil {
 		state, dir, err := project.NewState(h.p.Env, &h.p.Settings)
+		if err == nil {
+			err = state.Make()
+		}
 		if err != nil {
 			return "", errors.New("unable to create state directory: " + dir)
 		}
@@ -35,7 +38,7 @@ func (h *hookPlace) env() project.Env {
 	dir, err := h.dir()
 	helper := ""
 	if err == nil {
-		helper, _ = h.state.Helper()
+		helper = h.state.Helper()
 	}
 	home, err := project.FindHome(h.p.Env, tree.Embedded(), h.warn)
 	if err != nil {

@@ -113,6 +113,9 @@ func (c *Completions) put(h *handed, variable, file string, doc json.RawMessage)
 		return nil
 	}
 	if h.dir == "" {
+		if err := c.Runner.Prepare(); err != nil {
+			return err
+		}
 		dir, err := os.MkdirTemp(c.State, "completion.")
 		if err != nil {
 			return err

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"mcp-bash/pkg/mcp"
@@ -49,12 +48,10 @@ type Kit struct {
 }
 
 // New puts a kit together.
-func New(c Config) (*Kit, error) {
+func New(c Config) *Kit {
 	k := &Kit{Config: c}
-	helper, err := c.State.Helper()
-	if err != nil {
-		return nil, fmt.Errorf("mcp-bash: unable to make %s: %w", filepath.Join(c.State.Dir, "bin"), err)
-	}
+	helper := c.State.Helper()
+	c.Runner.Ready = c.State.Make
 	p := c.Project
 	k.JSONTool = project.SelectJSONTool(p.Env, os.Geteuid() == 0, helper, k.answersVersion, c.Notice)
 	if p.Logging.JSONTool {
@@ -66,7 +63,7 @@ func New(c Config) (*Kit, error) {
 	hookEnv := func() project.Env { return p.ForHooks(k.Env, c.State.Dir) }
 	k.Catalog = registry.NewCatalog(p, registry.Options{
 		Log: c.Log, Warn: c.Notice, Runner: c.Runner, HookEnv: hookEnv,
-		Private: func() (string, error) { return c.State.Dir, nil }, ReadOnly: c.ReadOnly,
+		Private: func() (string, error) { return c.State.Dir, c.State.Make() }, ReadOnly: c.ReadOnly,
 	})
 	if k.Find == nil {
 		k.Find = k.findTool
@@ -76,7 +73,7 @@ func New(c Config) (*Kit, error) {
 		Project: p, Find: k.Find, Policy: k.Policy, Runner: c.Runner, Common: k.Env, State: c.State.Dir,
 		Log: c.Log, Debug: c.Debug, Stderr: c.Stderr,
 	})
-	return k, nil
+	return k
 }
 
 // findTool looks a tool up in the current registry (tools T-10).

@@ -77,6 +77,9 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage)
 var checkFailed = mcp.Errorf(mcp.CodeInternal, "Tool policy check failed")
 
 func (p *Policy) spill(item json.RawMessage) (string, error) {
+	if err := p.Runner.Prepare(); err != nil {
+		return "", err
+	}
 	f, err := os.CreateTemp(p.State, "policy.")
 	if err != nil {
 		return "", err

@@ -389,16 +389,20 @@ func TestState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if exists(st.Dir) {
+		t.Error("it is made before it is needed")
+	}
+	if err := st.Make(); err != nil {
+		t.Fatal(err)
+	}
 	if info, _ := os.Stat(st.Dir); info.Mode().Perm() != 0o700 || !strings.HasPrefix(st.Dir, tmp+"/mcpbash.state.") {
 		t.Error(st.Dir, info.Mode())
 	}
 	also := filepath.Join(tmp, "mcpbash.bootstrap.x")
 	os.Mkdir(also, 0o700)
 	st.Remember(also)
-	helper, err := st.Helper()
-	if exe, _ := os.Executable(); err != nil {
-		t.Fatal(err)
-	} else if got, _ := os.Readlink(helper); got != exe {
+	exe, _ := os.Executable()
+	if got, _ := os.Readlink(st.Helper()); got != exe {
 		t.Errorf("helper is %s", got)
 	}
 	CleanTmp(tmp)
@@ -407,6 +411,7 @@ func TestState(t *testing.T) {
 	}
 	st.Release() // as if killed
 	keep, _, _ := NewState(Env{"TMPDIR": tmp}, &s)
+	keep.Make()
 	keep.Preserve()
 	keep.Release()
 	CleanTmp(tmp)

@@ -2,18 +2,24 @@ package project
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // A State is the private directory of one run of a program: what it and its
-// scripts hand each other lies there (protocol section 3).
+// scripts hand each other lies there (protocol section 3). It is made when it is
+// first needed: a session that starts no script writes no file.
 type State struct {
 	Dir   string // mode 0700
 	ours  bool   // made by us, so removed by us
 	claim *os.File
+	made  atomic.Bool // Make was called
+	make  func() error
 }
 
 // statePrefix begins the name of every state directory we make; claimFile is
@@ -26,8 +32,9 @@ const (
 // ErrNoState is the error when no state directory can be made.
 var ErrNoState = errors.New("mcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length limits may apply).")
 
-// NewState makes the directory, or takes the one of MCPBASH_STATE_DIR, which is
-// never removed. dir is where it was tried when that fails.
+// NewState says where the directory will be, or takes the one of
+// MCPBASH_STATE_DIR, which is never removed. dir is where it was tried when
+// there is no place for it.
 func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 	if s.Logging.Dir != "" {
 		os.MkdirAll(s.Logging.Dir, 0o700)
@@ -39,26 +46,45 @@ func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 		if err != nil {
 			return nil, dir, ErrNoState
 		}
-		return &State{Dir: dir}, dir, nil
+		return newState(dir, false), dir, nil
 	}
 	name := statePrefix + processTag()
-	os.MkdirAll(s.TmpRoot, 0o700)
-	for _, base := range tmpBases(env, s.TmpRoot) {
+	for i, base := range tmpBases(env, s.TmpRoot) {
 		if base == "" {
 			continue
 		}
 		if abs, err := filepath.Abs(base); err == nil {
 			base = abs
 		}
-		dir := filepath.Join(base, name)
-		if os.Mkdir(dir, 0o700) == nil {
-			st := &State{Dir: dir, ours: true}
-			st.claim, _ = claim(filepath.Join(dir, claimFile))
-			return st, dir, nil
+		if i == 0 && !exists(base) {
+			os.MkdirAll(base, 0o700)
+		}
+		if isWritable(base) {
+			dir := filepath.Join(base, name)
+			return newState(dir, true), dir, nil
 		}
 	}
 	return nil, filepath.Join(s.TmpRoot, name), ErrNoState
 }
+
+func newState(dir string, ours bool) *State {
+	s := &State{Dir: dir, ours: ours}
+	s.make = sync.OnceValue(func() error {
+		s.made.Store(true)
+		if ours {
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				return fmt.Errorf("%w\n%w", err, ErrNoState)
+			}
+			s.claim, _ = claim(filepath.Join(dir, claimFile))
+		}
+		return s.makeHelper()
+	})
+	return s
+}
+
+// Make makes the directory, and the running executable appear in it as
+// [State.Helper], unless that was done before.
+func (s *State) Make() error { return s.make() }
 
 // NewDebugState makes the directory of mcp-bash debug, which stays (P-2500).
 func NewDebugState(env Env) (*State, error) {
@@ -66,30 +92,37 @@ func NewDebugState(env Env) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &State{Dir: dir, ours: true}, nil
+	s := newState(dir, false)
+	s.ours = true
+	return s, s.Make()
 }
 
-// Helper returns the path under which scripts find our jq-compatible program:
-// a link to the running executable (P-111).
-func (s *State) Helper() (string, error) {
-	bin := filepath.Join(s.Dir, "bin")
-	if err := os.MkdirAll(bin, 0o700); err != nil {
-		return "", err
+// Helper is the path under which scripts find our jq-compatible program
+// (P-111).
+func (s *State) Helper() string { return filepath.Join(s.Dir, "bin", helperName) }
+
+func (s *State) makeHelper() error {
+	if err := os.MkdirAll(filepath.Dir(s.Helper()), 0o700); err != nil {
+		return err
 	}
 	exe, err := os.Executable()
 	if err != nil {
-		return "", err
+		return err
 	}
-	return linkHelper(exe, bin)
+	return linkHelper(exe, s.Helper())
 }
 
 // Remember notes a directory that goes when the state goes, so that a later
 // start can remove it should this one be killed.
-func (s *State) Remember(dir string) { os.Symlink(dir, filepath.Join(s.Dir, "also")) }
+func (s *State) Remember(dir string) {
+	s.Make()
+	os.Symlink(dir, filepath.Join(s.Dir, "also"))
+}
 
 // Remove removes a directory that we made.
 func (s *State) Remove() {
-	if s.ours {
+	if s.ours && s.made.Load() {
+		s.Make() // it may be about to be made
 		removeState(s.Dir)
 	}
 	s.Release()

@@ -4,10 +4,11 @@ package project
 
 import (
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
+
+const helperName = "mcp-jq"
 
 // claim locks a file as long as it stays open; the error says that somebody
 // else has it.
@@ -23,11 +24,16 @@ func claim(file string) (*os.File, error) {
 	return f, nil
 }
 
-func linkHelper(exe, bin string) (string, error) {
-	link := filepath.Join(bin, "mcp-jq")
+func linkHelper(exe, link string) error {
 	if target, err := os.Readlink(link); err == nil && target == exe {
-		return link, nil
+		return nil
 	}
 	os.Remove(link)
-	return link, os.Symlink(exe, link)
+	return os.Symlink(exe, link)
+}
+
+// isWritable reports whether a directory can be made in another one.
+func isWritable(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir() && unix.Access(dir, unix.W_OK|unix.X_OK) == nil
 }

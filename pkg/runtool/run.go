@@ -170,6 +170,7 @@ func (r *run) source() error {
 	case err != nil:
 		return err
 	}
+	env["MCPBASH_SECURITY_LEVEL"] = r.env["MCPBASH_SECURITY_LEVEL"] // no file can loosen it (registry R-212)
 	r.open(r.project.Root, env)
 	return nil
 }
@@ -193,14 +194,11 @@ func (r *run) withKit() error {
 		return &cli.Error{Code: cli.CodeInternal, Message: fmt.Sprintf("mcp-bash: unable to create state directory: %s\n%v", dir, err), Exit: cli.ExitFailed, Whole: true}
 	}
 	defer r.leave(state)
-	k, err := kit.New(kit.Config{
+	k := kit.New(kit.Config{
 		Project: r.project, State: state, Runner: r.runner, Home: r.home, Find: r.find, ReadOnly: r.dryRun,
 		Log: r.log, Debug: func() bool { return r.project.Logging.Level <= mcp.Debug },
 		Notice: func(line string) { fmt.Fprintln(r.Err, line) }, Stderr: r.Err,
 	})
-	if err != nil {
-		return err
-	}
 	ctx, interrupted := catchSignals()
 	item, err := k.Find(ctx, r.tool)
 	var unavailable *mcp.Error
@@ -275,6 +273,7 @@ func (r *run) call(ctx context.Context, k *kit.Kit, interrupted func() int) erro
 		}
 		return cli.ExitCode(cli.ExitFailed)
 	}
+	defer result.Done()
 	line := result.AppendJSON(make([]byte, 0, result.Size()), tool.Extra{})
 	if _, err := r.Out.Write(append(line, '\n')); err != nil {
 		return err

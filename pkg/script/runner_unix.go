@@ -16,6 +16,10 @@ import (
 // A Runner runs scripts and keeps what they can share. Its methods may be
 // called from any goroutine. The zero value is ready.
 type Runner struct {
+	// Ready, when set, makes what all scripts need; see [Runner.Prepare]. It is
+	// set before the runner is used.
+	Ready func() error
+
 	programs programs
 
 	mu      sync.Mutex
@@ -30,6 +34,9 @@ type Runner struct {
 func (r *Runner) Run(ctx context.Context, s Spec) Result {
 	if err := context.Cause(ctx); err != nil {
 		return Result{Status: signalBase + int(unix.SIGTERM), Cause: err, Alone: true}
+	}
+	if err := r.Prepare(); err != nil {
+		return notStarted(err)
 	}
 	argv := s.Argv
 	if argv == nil {

@@ -18,6 +18,10 @@ import (
 // Windows has neither process groups nor SIGTERM: a script runs in a job
 // object, and ending it means ending the job at once, without grace.
 type Runner struct {
+	// Ready, when set, makes what all scripts need; see [Runner.Prepare]. It is
+	// set before the runner is used.
+	Ready func() error
+
 	programs programs
 
 	mu      sync.Mutex
@@ -30,6 +34,9 @@ type Runner struct {
 func (r *Runner) Run(ctx context.Context, s Spec) Result {
 	if err := context.Cause(ctx); err != nil {
 		return Result{Status: signalBase + 15, Cause: err, Alone: true}
+	}
+	if err := r.Prepare(); err != nil {
+		return notStarted(err)
 	}
 	argv := s.Argv
 	if argv == nil {

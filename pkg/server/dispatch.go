@@ -289,6 +289,9 @@ func (req *request) seconds() int {
 // finish sends the response of a request, within the limit for responses
 // (P-1100).
 func (s *Server) finish(req *request, a *answer, err error) {
+	if a != nil && a.done != nil {
+		defer a.done()
+	}
 	var line []byte
 	switch {
 	case err != nil:

@@ -66,7 +66,7 @@ func (l *lister) page(ctx context.Context, params json.RawMessage) (*answer, err
 	from = min(from, total)
 	to := min(from+size, total)
 	stretch := text[endOf(ends, from):endOf(ends, to)]
-	return &answer{len(stretch) + 1024, func(dst []byte) []byte {
+	return &answer{size: len(stretch) + 1024, append: func(dst []byte) []byte {
 		dst = append(dst, `{"`...)
 		dst = append(dst, l.collection...)
 		dst = append(dst, `":[`...)

@@ -12,6 +12,7 @@ import (
 type answer struct {
 	size   int // about how many bytes it takes
 	append func(dst []byte) []byte
+	done   func() // called when the response is on its way; nil: nothing to do
 }
 
 // A method is one that may take time: it runs beside the reading, in a slot

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/script"
 )
 
 // A waiter is a tool that says that it runs and waits until it is let go.
@@ -743,7 +744,7 @@ func TestDispatchAllocations(t *testing.T) {
 func benchServer(t testing.TB) *Server {
 	t.Helper()
 	root := t.TempDir()
-	s := &Server{stderr: &syncBuffer{}, exits: make(chan exit, 1), stdio: &pipes{out: discard{}, closed: make(chan struct{})}}
+	s := &Server{stderr: &syncBuffer{}, exits: make(chan exit, 1), runner: new(script.Runner), stdio: &pipes{out: discard{}, closed: make(chan struct{})}}
 	s.project = project.Open(root, project.Env{}, root, func(string) {})
 	s.state = &project.State{Dir: root}
 	if err := s.assemble(root, Options{}); err != nil {

@@ -44,18 +44,21 @@ func Serve(o Options) int {
 			fmt.Fprintln(o.Stderr, text)
 		}
 	}
+	// What takes long and depends on nothing is done beside the rest.
+	findHome := begin(func() (string, error) { return project.FindHome(env, o.Tree, warn) })
+	catch := begin(func() (<-chan os.Signal, error) { return catchSignals(o.Signals), nil })
 	fail := func(err error) int {
+		if _, first := findHome(); first != nil {
+			err = first
+		}
 		fmt.Fprintln(o.Stderr, err)
 		return cli.ExitFailed
-	}
-	home, err := project.FindHome(env, o.Tree, warn)
-	if err != nil {
-		return fail(err)
 	}
 	if t := transport(env); t != "stdio" {
 		warn("mcp-bash: unsupported transport '" + t + "'; defaulting to stdio.")
 	}
 	if s.stdio = o.Stdio; s.stdio == nil {
+		var err error
 		if s.stdio, err = OpenStdio(); err != nil {
 			return fail(err)
 		}
@@ -78,10 +81,6 @@ func Serve(o Options) int {
 		return code
 	}
 	s.runner = new(script.Runner)
-	signals := o.Signals
-	if signals == nil {
-		signals = catchSignals()
-	}
 	s.project = project.Open(root, env, o.Dir, warn)
 	s.project.Create()
 	if bootstrapDir == "" {
@@ -95,13 +94,18 @@ func Serve(o Options) int {
 	if err := checkToken(s.project.Token); err != nil {
 		return done(fail(err))
 	}
+	signals, _ := catch() // from here on there is something to clean up
 	if err := s.openState(o); err != nil {
 		return done(fail(err))
 	}
 	if bootstrapDir != "" {
 		s.state.Remember(bootstrapDir)
 	}
-	if err := s.assemble(home, o); err != nil {
+	home, err := findHome()
+	if err == nil {
+		err = s.assemble(home, o)
+	}
+	if err != nil {
 		s.state.Remove()
 		return done(fail(err))
 	}
@@ -185,7 +189,11 @@ func (s *Server) openState(o Options) error {
 		fmt.Fprintf(o.Stderr, "mcp-bash debug: logging to %s\n", filepath.Join(state.Dir, "payload.debug.log"))
 		return nil
 	}
-	state, dir, err := project.NewState(s.project.Env, &s.project.Settings)
+	p := s.project
+	state, dir, err := project.NewState(p.Env, &p.Settings)
+	if err == nil && (p.Preserve || p.KeepLogs || p.Logging.DebugPayloads) {
+		err = state.Make() // there will be something in it, whatever comes
+	}
 	if err != nil {
 		return fmt.Errorf("mcp-bash: unable to create state directory: %s\n%w", dir, err)
 	}
@@ -214,13 +222,10 @@ func (s *Server) assemble(home string, o Options) error {
 	if p.Minimal {
 		return nil
 	}
-	s.kit, err = kit.New(kit.Config{
+	s.kit = kit.New(kit.Config{
 		Project: p, State: s.state, Runner: s.runner, Home: home, Args: o.Args,
 		Log: s.log, Debug: s.debugging, Notice: func(line string) { s.notice("%s", line) }, Stderr: s.stderr,
 	})
-	if err != nil {
-		return err
-	}
 	for _, m := range s.toolMethods() {
 		s.methods[m.name] = m
 	}

@@ -56,7 +56,10 @@ func (s *Server) callTool(ctx context.Context, r *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &answer{result.Size(), func(dst []byte) []byte { return result.AppendJSON(dst, tool.Extra{}) }}, nil
+	return &answer{
+		size: result.Size(), done: result.Done,
+		append: func(dst []byte) []byte { return result.AppendJSON(dst, tool.Extra{}) },
+	}, nil
 }
 
 // progressToken returns the token of a request, nil when it has none: a string

@@ -36,7 +36,8 @@ type call struct {
 // result any more.
 var ErrCancelled = errors.New("cancelled")
 
-// Call calls a tool. The error is an [*mcp.Error] for the client; when ctx
+// Call calls a tool. Whoever gets a result calls [Result.Done] once it is
+// delivered. The error is an [*mcp.Error] for the client; when ctx
 // ended before the script did, it is [mcp.CodeToolCancelled], which a server
 // that was told to cancel does not send (T-172).
 func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
@@ -47,8 +48,11 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 	if res := c.validateArguments(); res != nil {
 		return res, nil
 	}
-	var err error
-	if c.desk, err = t.desks.take(); err != nil {
+	err := t.Runner.Prepare()
+	if err == nil {
+		c.desk, err = t.desks.take()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("hand-off files: %w", err)
 	}
 	res, err := c.run(ctx)
@@ -57,12 +61,16 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 		return nil, err
 	}
 	result, err := c.outcome(&res)
+	tidy := func() { t.desks.give(c.desk, res.Alone) }
 	if t.project.Preserve {
-		c.desk.close()
-	} else {
-		t.desks.give(c.desk, res.Alone)
+		tidy = func() { t.desks.keep(c.desk) }
 	}
-	return result, err
+	if err != nil {
+		tidy()
+		return nil, err
+	}
+	result.tidy = tidy
+	return result, nil
 }
 
 // admit makes the checks before anything starts, in the order of tools

@@ -5,8 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // A desk is the directory a call and its script hand each other things in
@@ -40,16 +42,20 @@ const (
 
 func (d *desk) path(name string) string { return d.dir + string(filepath.Separator) + name }
 
-// desks hands out desks below a state directory.
+// desks hands out desks below a state directory. It keeps as many as were in
+// use at once lately, at least one.
 type desks struct {
-	state string
-	mu    sync.Mutex
-	idle  []*desk
-	next  int
+	state    string
+	mu       sync.Mutex
+	idle     []*desk
+	next     int
+	out      int  // how many are in use
+	most     int  // the most there were since the last sweep
+	sweeping bool // a sweep is due
 }
 
-// maxIdle is how many desks are kept for later.
-const maxIdle = 64
+// Between two sweeps lies this time.
+const sweepEvery = time.Second
 
 // take returns a clean desk.
 func (ds *desks) take() (*desk, error) {
@@ -57,6 +63,8 @@ func (ds *desks) take() (*desk, error) {
 	ds.next++
 	dir := filepath.Join(ds.state, "call."+strconv.Itoa(ds.next))
 	var d *desk
+	ds.out++
+	ds.most = max(ds.most, ds.out)
 	if n := len(ds.idle); n > 0 {
 		d, ds.idle = ds.idle[n-1], ds.idle[:n-1]
 	}
@@ -68,7 +76,13 @@ func (ds *desks) take() (*desk, error) {
 		}
 		d.close()
 	}
-	return newDesk(dir)
+	d, err := newDesk(dir)
+	if err != nil {
+		ds.mu.Lock()
+		ds.out--
+		ds.mu.Unlock()
+	}
+	return d, err
 }
 
 func newDesk(dir string) (*desk, error) {
@@ -93,21 +107,52 @@ func newDesk(dir string) (*desk, error) {
 // give takes a desk back. alone says that no process of the call is left that
 // could still write to it.
 func (ds *desks) give(d *desk, alone bool) {
-	if !alone || !d.tidy() {
-		d.remove()
-		return
-	}
+	clean := alone && d.tidy()
 	ds.mu.Lock()
-	n := len(ds.idle)
-	ds.next++
-	dir := filepath.Join(ds.state, "idle."+strconv.Itoa(ds.next))
-	if n < maxIdle && os.Rename(d.dir, dir) == nil {
-		d.dir = dir
-		ds.idle = append(ds.idle, d)
-		d = nil
+	ds.out--
+	if clean {
+		ds.next++
+		dir := filepath.Join(ds.state, "idle."+strconv.Itoa(ds.next))
+		if clean = os.Rename(d.dir, dir) == nil; clean {
+			d.dir = dir
+			ds.idle = append(ds.idle, d)
+		}
 	}
+	ds.planSweep()
 	ds.mu.Unlock()
-	if d != nil {
+	if !clean {
+		d.remove()
+	}
+}
+
+// keep leaves a desk where it is, for somebody to look at.
+func (ds *desks) keep(d *desk) {
+	d.close()
+	ds.mu.Lock()
+	ds.out--
+	ds.mu.Unlock()
+}
+
+// planSweep sees to it that desks nobody needs do not stay.
+func (ds *desks) planSweep() {
+	if !ds.sweeping && len(ds.idle) > 1 {
+		ds.sweeping = true
+		time.AfterFunc(sweepEvery, ds.sweep)
+	}
+}
+
+// sweep removes the desks that were not needed since the last one.
+func (ds *desks) sweep() {
+	ds.mu.Lock()
+	ds.sweeping = false
+	spare := max(0, len(ds.idle)+ds.out-max(1, ds.most))
+	spare = min(spare, len(ds.idle))
+	drop := slices.Clone(ds.idle[:spare])
+	ds.idle = slices.Delete(ds.idle, 0, spare)
+	ds.most = ds.out
+	ds.planSweep()
+	ds.mu.Unlock()
+	for _, d := range drop {
 		d.remove()
 	}
 }

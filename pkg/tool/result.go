@@ -21,6 +21,15 @@ type Result struct {
 	structured json.RawMessage // nil for none
 	noMeta     bool            // nothing ran: there is nothing to say of it
 	stderr     string          // the tail, "" for none
+	tidy       func()          // clears up after the call; nil for nothing
+}
+
+// Done clears up after the call. It is a method of its own so that nobody waits
+// for it; the result stays what it is.
+func (r *Result) Done() {
+	if r.tidy != nil {
+		r.tidy()
+	}
 }
 
 // Extra is what the protocol's revision puts into a result beside what the

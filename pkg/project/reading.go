@@ -50,6 +50,10 @@ func (e Env) positive(name string, def int) int {
 	return def
 }
 
+// Bounded reads a limit: decimal digits other than zero, of which more than
+// most count as most.
+func (e Env) Bounded(name string, def, most int) int { return min(e.positive(name, def), most) }
+
 // Digits reads a number that is all decimal digits. One of more digits than
 // fit is as large as none would be.
 func Digits(s string) (int, bool) {

@@ -1,0 +1,79 @@
+package hosts
+
+import (
+	"net/netip"
+	"slices"
+	"sync"
+)
+
+// The addresses nobody may be sent to (RES-103). Those that hold an IPv4
+// address are judged by it, see embedded. The tables are made when they are
+// first needed: a server that fetches nothing does not pay for them.
+var (
+	refused4 = prefixes(
+		"0.0.0.0/8", "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16",
+		"100.64.0.0/10",    // of carriers
+		"192.0.0.0/24",     // of protocols
+		"198.18.0.0/15",    // of benchmarks
+		"224.0.0.0/4",      // multicast
+		"240.0.0.0/4",      // reserved, and 255.255.255.255
+		"168.63.129.16/32", // what a virtual machine at Azure asks about itself
+	)
+	refused6 = prefixes(
+		"fe80::/10", "fec0::/10", // link-local, site-local
+		"fc00::/7",       // unique local
+		"ff00::/8",       // multicast
+		"100::/64",       // discarded
+		"2001::/32",      // Teredo: leads to an IPv4 address of the sender's choice
+		"64:ff9b:1::/48", // NAT64 within a network
+	)
+	// Their last four bytes are an IPv4 address: compatible (which takes in ::
+	// and ::1), translated, NAT64. Mapped
+	// ones are found without a table.
+	embedding = prefixes("::/96", "::ffff:0:0:0/96", "64:ff9b::/96")
+	sixToFour = prefixes("2002::/16") // it follows the prefix
+)
+
+func prefixes(list ...string) func() []netip.Prefix {
+	return sync.OnceValue(func() []netip.Prefix {
+		parsed := make([]netip.Prefix, len(list))
+		for i, text := range list {
+			parsed[i] = netip.MustParsePrefix(text)
+		}
+		return parsed
+	})
+}
+
+// Public reports whether an address may be contacted: it is one of the whole
+// internet's, not of this machine, of its network or of a cloud's insides.
+// Addresses for documentation count as public; nothing routes them.
+func Public(addr netip.Addr) bool {
+	addr = embedded(addr.WithZone(""))
+	switch {
+	case addr.Is4():
+		return !within(refused4(), addr)
+	case addr.Is6():
+		return !within(refused6(), addr)
+	}
+	return false
+}
+
+// embedded returns the IPv4 address that an IPv6 address leads to, or the
+// address itself.
+func embedded(addr netip.Addr) netip.Addr {
+	if !addr.Is6() {
+		return addr
+	}
+	bytes := addr.As16()
+	switch {
+	case addr.Is4In6(), within(embedding(), addr):
+		return netip.AddrFrom4([4]byte(bytes[12:]))
+	case within(sixToFour(), addr):
+		return netip.AddrFrom4([4]byte(bytes[2:]))
+	}
+	return addr
+}
+
+func within(list []netip.Prefix, addr netip.Addr) bool {
+	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(addr) })
+}

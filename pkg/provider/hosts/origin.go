@@ -1,0 +1,191 @@
+package hosts
+
+import (
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// An Origin is whom a URI says to contact.
+type Origin struct {
+	Host string     // in lower case, without brackets, zone and the dot at the end
+	Port int        // 0: none is given
+	Addr netip.Addr // of a host that is an address; otherwise not valid
+}
+
+// HostPort returns the origin as it is written in a URI; a port of 0 becomes
+// the one given.
+func (o Origin) HostPort(port int) string {
+	if o.Port != 0 {
+		port = o.Port
+	}
+	return net.JoinHostPort(o.Host, strconv.Itoa(port))
+}
+
+// A Reason is why a host is refused.
+type Reason string
+
+// The reasons, in the order they are looked for (RES-107).
+const (
+	Malformed  Reason = "the URI is malformed" // backslash, space, control character
+	NoHost     Reason = "the URI has no host"
+	UserInfo   Reason = "the URI has user information"
+	BadHost    Reason = "that is no host name; one that is not ASCII is written in its xn-- form"
+	BadPort    Reason = "the port is not 1 to 65535"
+	Obfuscated Reason = "the address is not written as four decimal numbers"
+	Local      Reason = "the address is not public"
+	Closed     Reason = "there is no list of allowed hosts"
+	Denied     Reason = "the host is on the list of denied hosts"
+	Unlisted   Reason = "the host is not on the list of allowed hosts"
+)
+
+// A Refusal is a host that may not be contacted.
+type Refusal struct {
+	Host   string // as far as it could be read
+	Reason Reason
+}
+
+func (r *Refusal) Error() string { return "Blocked host " + r.Name() + ": " + string(r.Reason) }
+
+// Name returns the host as it is shown.
+func (r *Refusal) Name() string {
+	if r.Host == "" {
+		return "<empty>"
+	}
+	return r.Host
+}
+
+// Cut takes the scheme and the authority, which ends at the first '/', '?' or
+// '#', off a URI. ok is false when the scheme is another. What one program
+// could read as a separator and another not is refused wherever it stands
+// (RES-100).
+func Cut(uri, scheme string) (authority, rest string, ok bool, err error) {
+	prefix := scheme + "://"
+	if len(uri) < len(prefix) || !strings.EqualFold(uri[:len(prefix)], prefix) {
+		return "", "", false, nil
+	}
+	rest = uri[len(prefix):]
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		authority, rest = rest[:end], rest[end:]
+	} else {
+		authority, rest = rest, ""
+	}
+	for i := range len(uri) {
+		if c := uri[i]; c <= ' ' || c == 0x7f || c == '\\' {
+			host, _ := splitPort(authority[strings.LastIndexByte(authority, '@')+1:])
+			return "", "", true, &Refusal{printable(host), Malformed}
+		}
+	}
+	return authority, rest, true, nil
+}
+
+// ParseOrigin reads the authority of a URI. The error is a [*Refusal].
+func ParseOrigin(authority string) (Origin, error) {
+	at := strings.LastIndexByte(authority, '@')
+	host, port := splitPort(authority[at+1:])
+	bracketed := strings.HasPrefix(host, "[")
+	host = normal(host)
+	o := Origin{Host: host}
+	refuse := func(reason Reason) (Origin, error) {
+		return Origin{}, &Refusal{printable(host), reason}
+	}
+	switch {
+	case host == "":
+		return refuse(NoHost)
+	case at >= 0:
+		return refuse(UserInfo)
+	case bracketed:
+		addr, err := netip.ParseAddr(host)
+		if err != nil || !addr.Is6() {
+			return refuse(BadHost)
+		}
+		o.Addr = addr
+	case !isName(host):
+		return refuse(BadHost)
+	case endsInNumber(host):
+		addr, err := netip.ParseAddr(host)
+		if err != nil {
+			return refuse(Obfuscated)
+		}
+		o.Addr = addr
+	}
+	if port != "" {
+		n, ok := portNumber(port[1:])
+		if !ok {
+			return refuse(BadPort)
+		}
+		o.Port = n
+	}
+	return o, nil
+}
+
+// splitPort splits a host from its port, which keeps its colon.
+func splitPort(hostport string) (host, port string) {
+	start := 0
+	if strings.HasPrefix(hostport, "[") {
+		start = strings.IndexByte(hostport, ']') + 1
+	}
+	if colon := strings.IndexByte(hostport[start:], ':'); colon >= 0 {
+		return hostport[:start+colon], hostport[start+colon:]
+	}
+	return hostport, ""
+}
+
+// normal is the form in which hosts are compared (RES-100).
+func normal(host string) string {
+	if inner, ok := strings.CutPrefix(host, "["); ok && strings.HasSuffix(inner, "]") {
+		host, _, _ = strings.Cut(strings.TrimSuffix(inner, "]"), "%")
+	}
+	return strings.TrimSuffix(strings.ToLower(host), ".")
+}
+
+func portNumber(text string) (int, bool) {
+	if text == "" || len(text) > 5 || strings.Trim(text, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 1 && n <= 65535
+}
+
+// isName reports whether a host consists of labels of letters, digits, '-' and
+// '_', as the name service knows them.
+func isName(host string) bool {
+	if len(host) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(host, ".") {
+		if label == "" || len(label) > 63 {
+			return false
+		}
+		for i := range len(label) {
+			switch c := label[i]; {
+			case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-', c == '_':
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// endsInNumber reports whether a name would be taken for an IPv4 address by
+// one program or another: no name ends in a number, be it written as 127.1,
+// 0177.0.0.1, 2130706433 or 0x7f000001 (RES-102).
+func endsInNumber(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if hex, ok := strings.CutPrefix(last, "0x"); ok {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return strings.Trim(last, "0123456789") == ""
+}
+
+// printable makes text from a URI fit for a message.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '\ufffd' {
+			return '?'
+		}
+		return r
+	}, text[:min(len(text), 255)])
+}

@@ -1,0 +1,194 @@
+// Package https is the provider of https:// resources (resources section 11).
+package https
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/provider/hosts"
+	"mcp-bash/pkg/provider/http1"
+)
+
+// The limits of RES-112.
+const (
+	defaultTimeout, maxTimeout = 15, 60 // seconds
+	defaultBytes, maxBytes     = 10 << 20, 20 << 20
+)
+
+// Provider fetches resources. It is made by [New].
+type Provider struct {
+	env     project.Env
+	policy  hosts.Policy
+	network hosts.Network
+	timeout int // seconds
+	bytes   int
+}
+
+// New returns a provider with the settings of an environment: MCPBASH_HTTPS_*
+// and those for proxies and certificates.
+func New(env project.Env) *Provider {
+	return &Provider{
+		env:     env,
+		policy:  hosts.ReadPolicy(env, "MCPBASH_HTTPS"),
+		network: hosts.System(),
+		timeout: env.Bounded("MCPBASH_HTTPS_TIMEOUT", defaultTimeout, maxTimeout),
+		bytes:   env.Bounded("MCPBASH_HTTPS_MAX_BYTES", defaultBytes, maxBytes),
+	}
+}
+
+// Read fetches a URI. Redirects are not followed: they are a failure that says
+// where to (RES-113).
+func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
+	data, _, err := p.ReadTyped(ctx, uri, limit)
+	return data, err
+}
+
+// ReadTyped is Read, with the answer's Content-Type.
+func (p *Provider) ReadTyped(ctx context.Context, uri string, limit int) (data []byte, mimeType string, err error) {
+	origin, target, err := p.parse(uri)
+	if err == nil {
+		data, mimeType, err = p.fetch(ctx, origin, target, limit)
+	}
+	switch {
+	case err == nil:
+		return data, mimeType, nil
+	case ctx.Err() != nil:
+		return nil, "", ctx.Err()
+	}
+	return nil, "", p.failure(err, origin.Host)
+}
+
+func (p *Provider) fetch(ctx context.Context, o hosts.Origin, target string, limit int) ([]byte, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, project.Seconds(p.timeout))
+	defer cancel()
+	client, err := p.client()
+	if err != nil {
+		return nil, "", err
+	}
+	session, err := client.Open(ctx, o)
+	if err != nil {
+		return nil, "", err
+	}
+	defer session.Close()
+	answer, err := session.Do(http1.Request{Method: "GET", Target: target})
+	if err != nil {
+		return nil, "", err
+	}
+	if err := judge(answer); err != nil {
+		return nil, "", err
+	}
+	data, err := p.body(answer, limit)
+	if ended := ctx.Err(); err != nil && ended != nil {
+		err = ended
+	}
+	mimeType, _, _ := strings.Cut(answer.Header.Get("content-type"), ";")
+	return data, strings.TrimSpace(mimeType), err
+}
+
+// parse takes a URI apart.
+func (p *Provider) parse(uri string) (o hosts.Origin, target string, err error) {
+	authority, rest, ok, err := hosts.Cut(uri, "https")
+	switch {
+	case !ok:
+		return o, "", &provider.Failure{Status: provider.Invalid, Message: "HTTPS provider requires https:// URI"}
+	case err != nil:
+		return o, "", err
+	}
+	if o, err = hosts.ParseOrigin(authority); err != nil {
+		return o, "", err
+	}
+	target, _, _ = strings.Cut(rest, "#")
+	if !strings.HasPrefix(target, "/") {
+		target = "/" + target
+	}
+	return o, target, p.policy.Permit(o)
+}
+
+func (p *Provider) client() (*http1.Client, error) {
+	agent := p.env["MCPBASH_HTTPS_USER_AGENT"]
+	if agent == "" {
+		agent = "mcpbash/" + cli.Version
+	}
+	if strings.ContainsFunc(agent, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return nil, &provider.Failure{Status: provider.Invalid, Message: "MCPBASH_HTTPS_USER_AGENT must not have control characters"}
+	}
+	roots, err := http1.ReadRoots(p.env)
+	return &http1.Client{Policy: p.policy, Network: p.network, Roots: roots, Proxy: http1.ReadProxy(p.env), UserAgent: agent}, err
+}
+
+// judge accepts answers that come with what was asked for.
+func judge(answer *http1.Response) error {
+	switch answer.Status / 100 {
+	case 2:
+		return nil
+	case 3:
+		return &provider.Failure{Status: provider.Redirected, Message: "redirect:" + strings.ToValidUTF8(answer.Header.Get("location"), "?")}
+	}
+	return &provider.Failure{Status: provider.FetchFailed, Message: fmt.Sprintf("HTTP error: %d", answer.Status)}
+}
+
+var errTooLarge = &provider.Failure{Status: provider.TooLarge, Message: "Resource exceeded size limit"}
+
+// firstPiece is how much room is made on the word of the server alone.
+const firstPiece = 1 << 20
+
+// body reads an answer to its end, or until it is too long.
+func (p *Provider) body(answer *http1.Response, limit int) ([]byte, error) {
+	most, over := limit, provider.OverLimit(limit)
+	if p.bytes <= most {
+		most, over = p.bytes, errTooLarge
+	}
+	if answer.Length > int64(most) {
+		return nil, over
+	}
+	data := make([]byte, 0, min(max(answer.Length+1, 512), firstPiece))
+	for {
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+		n, err := answer.Body.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case len(data) > most:
+			return nil, over
+		case err == io.EOF:
+			return data, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// failure says what went wrong in the words of the contract.
+func (p *Provider) failure(err error, host string) error {
+	var done *provider.Failure
+	var refused *hosts.Refusal
+	switch {
+	case errors.As(err, &done):
+		return err
+	case errors.As(err, &refused):
+		return p.refusal(refused)
+	}
+	message := "HTTPS request to " + host + " failed: " + http1.Explain(err)
+	if errors.Is(err, context.DeadlineExceeded) {
+		message += fmt.Sprintf(" after %d s", p.timeout)
+	}
+	return &provider.Failure{Status: provider.FetchFailed, Message: message}
+}
+
+func (p *Provider) refusal(r *hosts.Refusal) error {
+	f := &provider.Failure{Status: provider.Invalid, Message: "HTTPS provider blocked host " + r.Name(), Log: p.policy.Report(r)}
+	switch r.Reason {
+	case hosts.UserInfo:
+		f.Message = "HTTPS provider refuses userinfo in URI"
+	case hosts.Closed:
+		f.Message += "\nHTTPS provider requires MCPBASH_HTTPS_ALLOW_HOSTS (or MCPBASH_HTTPS_ALLOW_ALL=true)"
+	}
+	return f
+}

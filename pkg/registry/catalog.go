@@ -97,13 +97,13 @@ func (c *Catalog) List(ctx context.Context, kind *Kind) (*List, error) {
 	return c.list(ctx, c.state(kind), false)
 }
 
-func (c *Catalog) state(kind *Kind) *state { return c.states[slices.Index(Kinds, kind)] }
-
 // list is [Catalog.List]; fresh has it look whatever the time (modern M-63).
 func (c *Catalog) list(ctx context.Context, s *state, fresh bool) (*List, error) {
 	now := c.now()
 	return c.listed(ctx, s, c.checks.Load(), func(o *outcome) bool { return !fresh && now.Before(o.until) })
 }
+
+func (c *Catalog) state(kind *Kind) *state { return c.states[slices.Index(Kinds, kind)] }
 
 // listed returns an outcome that serves, or that of a check which began after
 // the asked-th, making it where there is none.

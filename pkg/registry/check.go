@@ -45,7 +45,7 @@ func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error)
 	if len(list.Items) > crowd && s.kind.crowd != "" && (s.list == nil || s.list.Hash != list.Hash) {
 		c.log(mcp.Warning, s.kind.Logger, fmt.Sprintf("%s registry contains %d entries; consider manual registration", s.kind.crowd, len(list.Items)))
 	}
-	c.journal.state(s.kind.Key, s.kind.Logger, s.said)
+	c.journal.found(s.kind.Key, s.kind.Logger, s.said)
 	s.list = list
 	c.saveScan(s)
 	return list, nil

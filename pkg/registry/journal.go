@@ -16,6 +16,24 @@ type journal struct {
 
 // state says what holds now of a topic.
 func (j *journal) state(topic, logger string, now []message) {
+	j.say(topic, logger, now, func(message) bool { return false })
+}
+
+// found is state for what was found on the way. Kinds that walk the same
+// directory find fault with the same files: what one has said the others do not
+// say again.
+func (j *journal) found(topic, logger string, now []message) {
+	j.say(topic, logger, now, func(m message) bool {
+		for other, said := range j.said {
+			if other != topic && said[m] {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func (j *journal) say(topic, logger string, now []message, known func(message) bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	before := j.said[topic]
@@ -24,7 +42,7 @@ func (j *journal) state(topic, logger string, now []message) {
 	}
 	said := make(map[message]bool, len(now))
 	for _, m := range now {
-		if !before[m] && !said[m] {
+		if !before[m] && !said[m] && !known(m) {
 			j.log(m.level, logger, m.text)
 		}
 		said[m] = true

@@ -42,6 +42,7 @@ type metaFile struct {
 	source
 	usable bool
 	paired bool // it belongs to a file beside it
+	moved  bool // it speaks of a file elsewhere
 }
 
 const (
@@ -138,6 +139,16 @@ func (l *look) metaFile(name string) *metaFile {
 	}
 	l.metas = append(l.metas, m)
 	return &l.metas[len(l.metas)-1]
+}
+
+// nameOf is what an item is called after its metadata file: as it would be
+// after the file that it belongs to.
+func (l *look) nameOf(m *metaFile) string {
+	name := strings.TrimSuffix(m.name, metaSuffix)
+	if l.hasFile(name) {
+		return stem(name)
+	}
+	return name
 }
 
 // unpaired prepares an item for metadata that belongs to no file; nil when it

@@ -18,9 +18,13 @@ type origin struct {
 // origin decides where the items come from.
 func (c *Catalog) origin(ctx context.Context, s *state, r request) (origin, error) {
 	static := c.p.Discovery.Static && !r.force
-	said, err := c.declared.read()
-	if err != nil {
-		return origin{}, err
+	listed := s.kind.entry != nil // else nobody's list decides
+	var said *declarations
+	if listed {
+		var err error
+		if said, err = c.declared.read(); err != nil {
+			return origin{}, err
+		}
 	}
 	from := origin{declared: said}
 	if said != nil {
@@ -31,7 +35,7 @@ func (c *Catalog) origin(ctx context.Context, s *state, r request) (origin, erro
 			return origin{fixed: list}, nil
 		}
 	}
-	if said == nil && !static {
+	if listed && said == nil && !static {
 		lists, err := c.hook.read(ctx)
 		if err != nil {
 			return origin{}, err

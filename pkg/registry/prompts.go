@@ -3,7 +3,6 @@ package registry
 import (
 	"encoding/json"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"mcp-bash/pkg/mcp"
@@ -33,33 +32,43 @@ var Prompts = &Kind{
 }
 
 // findPrompts is R-71: every text is a prompt, unless metadata names another
-// one in its place, and so is metadata that names one.
+// file in its place, and so is metadata that names one.
 func findPrompts(l *look) {
+	for meta := range l.metaFiles {
+		s := l.subject(meta.name, []source{meta.source})
+		if !s.redirect() {
+			continue
+		}
+		meta.moved = true
+		if f, ok := makePrompt(s, l.nameOf(meta)); ok {
+			f.claim = true
+			l.add(f)
+		}
+	}
 	for file := range l.files {
 		if l.isCompanion(file) {
 			continue
 		}
-		if meta := l.metadata(file); meta != nil {
-			own := meta.name == file+metaSuffix
-			s := l.subject(file, []source{meta.source})
-			if moved := s.redirect(); moved || own || l.isText(file) {
-				l.addPrompt(s, stem(file), moved)
-			}
-		} else if !l.isDocumentation(file) && l.isText(file) {
-			l.addPrompt(l.subject(file, nil), stem(file), false)
+		meta := l.metadata(file)
+		var sources []source
+		switch {
+		case meta == nil && l.isDocumentation(file), meta != nil && meta.moved:
+			continue
+		case meta != nil:
+			sources = []source{meta.source}
+		}
+		// Pictures that a prompt uses may lie beside it, even under its name.
+		if own := meta != nil && meta.name == file+metaSuffix; !own && !l.isText(file) {
+			continue
+		}
+		if f, ok := makePrompt(l.subject(file, sources), stem(file)); ok {
+			l.add(f)
 		}
 	}
 	for meta := range l.metaFiles {
-		if s := l.unpaired(meta); s != nil && s.redirect() {
-			l.addPrompt(s, strings.TrimSuffix(meta.name, metaSuffix), true)
+		if !meta.paired && !meta.moved {
+			l.say(mcp.Warning, l.shown(meta.name)+": there is no such file beside it, and no \"path\" in it that leads to one; ignored")
 		}
-	}
-}
-
-func (l *look) addPrompt(s *subject, name string, moved bool) {
-	if f, ok := makePrompt(s, name); ok {
-		f.claim = moved
-		l.add(f)
 	}
 }
 
@@ -70,9 +79,10 @@ func (s *subject) redirect() bool {
 	if named == "" {
 		return false
 	}
-	path, ok := s.locate(named, append([]string{s.kind.content(s.p), s.p.Root}, s.iconDirs...))
+	content := s.kind.content(s.p)
+	path, ok := s.locate(named, append([]string{content, s.p.Root}, s.iconDirs...))
 	if !ok {
-		s.complain(&s.sources[0], "path", "the path of a file in "+labelOf(s.p.Root, s.kind.content(s.p))+"/")
+		s.complain(&s.sources[0], "path", "the path of a file in "+labelOf(s.p.Root, content)+"/")
 		return false
 	}
 	s.path = path

@@ -52,7 +52,7 @@ func findResources(l *look) {
 			continue
 		}
 		s := l.subject(file, sources)
-		if l.isTemplate(s) {
+		if isTemplate(s) {
 			continue
 		}
 		if f, ok := makeResource(s, stem(file)); ok {
@@ -61,19 +61,19 @@ func findResources(l *look) {
 	}
 	for meta := range l.metaFiles {
 		s := l.unpaired(meta)
-		if s == nil || l.isTemplate(s) {
+		if s == nil || isTemplate(s) {
 			continue
 		}
-		if uri, _ := s.text("uri"); uri != "" {
-			if f, ok := makeResource(s, strings.TrimSuffix(meta.name, metaSuffix)); ok {
-				l.add(f)
-			}
+		if uri, _ := s.text("uri"); uri == "" {
+			l.say(mcp.Warning, s.shown+": there is no such file beside it, and no \"uri\" or \"uriTemplate\" in it; ignored")
+		} else if f, ok := makeResource(s, l.nameOf(meta)); ok {
+			l.add(f)
 		}
 	}
 }
 
 // isTemplate: what has a template for URIs is no resource.
-func (l *look) isTemplate(s *subject) bool {
+func isTemplate(s *subject) bool {
 	template, _ := s.text("uriTemplate")
 	return template != ""
 }
@@ -93,10 +93,12 @@ func makeResource(s *subject, name string) (found, bool) {
 		return found{}, false
 	}
 	f.Name, f.id = name, name
-	uri, _ := s.text("uri")
+	quoted := s.ofKind("uri", rawjson.String)
+	uri, _ := rawjson.Text(quoted)
 	derived := uri == ""
 	if derived {
 		uri = fileURI(s.kind.content(s.p), s.path)
+		quoted = rawjson.Quote(uri)
 	}
 	w := s.write(name)
 	w.copy("title", rawjson.String)
@@ -104,7 +106,7 @@ func makeResource(s *subject, name string) (found, bool) {
 	if s.path != "" {
 		w.put("path", rawjson.Quote(s.path))
 	}
-	w.put("uri", rawjson.Quote(uri))
+	w.put("uri", quoted)
 	w.put("mimeType", rawjson.Quote(s.mimeType(uri)))
 	w.put("provider", rawjson.Quote(s.provider(uri)))
 	w.put("size", s.pick("size", "a whole number of bytes", isSize))

@@ -2,6 +2,7 @@ package project
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,12 @@ func OpenRegular(dir *os.Root, name string) (*os.File, error) {
 		return nil, errors.New("not a regular file")
 	}
 	return f, nil
+}
+
+// Escapes reports whether a path was refused by its [os.Root] for leading out.
+func Escapes(err error) bool {
+	var e *fs.PathError
+	return errors.As(err, &e) && e.Err.Error() == "path escapes from parent"
 }
 
 // FileURI is the URI of a path: every byte escaped but

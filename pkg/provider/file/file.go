@@ -2,7 +2,6 @@ package file
 
 import (
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -88,7 +87,7 @@ func open(roots []string, path string) (*os.File, *provider.Failure) {
 		switch {
 		case err == nil:
 			return f, nil
-		case escapes(err):
+		case project.Escapes(err):
 			return nil, errDenied
 		}
 		return nil, errNotFound
@@ -140,12 +139,6 @@ func openBelow(root, path string) (*os.File, error) {
 		return nil, fs.ErrInvalid
 	}
 	return project.OpenRegular(dir, rel)
-}
-
-// escapes reports whether a path was refused by its root for leading out.
-func escapes(err error) bool {
-	var e *fs.PathError
-	return errors.As(err, &e) && e.Err.Error() == "path escapes from parent"
 }
 
 // onVolumeOf: on Windows a path on another volume is refused before it is

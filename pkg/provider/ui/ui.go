@@ -1,0 +1,214 @@
+package ui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/uitemplate"
+)
+
+// Settings say where pages are.
+type Settings struct {
+	Root  string // the project
+	Tools string // its tools; the page of one is in its directory ui
+	UI    string // its pages that belong to no tool
+	// Find returns the registry entry of a name, nil for none. It may be nil:
+	// then only pages are found whose place follows from their name.
+	Find      func(ctx context.Context, name string) (json.RawMessage, error)
+	Most      int // bytes of a page (UI-23)
+	Templates *uitemplate.Cache
+}
+
+// Provider reads pages.
+type Provider struct{ Settings }
+
+// New returns a provider.
+func New(s Settings) *Provider { return &Provider{s} }
+
+const (
+	entryFile = "index.html"
+	metaFile  = "ui.meta.json"
+	maxMeta   = 1 << 20 // bytes of a ui.meta.json
+)
+
+// Read returns the HTML of a page (UI-20 to UI-23).
+func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
+	name, err := Name(uri)
+	if err != nil {
+		return nil, err
+	}
+	dirs, err := p.places(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range dirs {
+		page, err := p.read(at, limit)
+		if err != errNotFound {
+			return page, err
+		}
+	}
+	return nil, errNotFound
+}
+
+// A place is a directory that may hold a page. It is opened by way of base, so
+// that no link on the way leads out of that.
+type place struct{ base, dir string }
+
+// places are the directories in which a page may be, the first that has it
+// being the right one (UI-21).
+func (p *Provider) places(ctx context.Context, name string) ([]place, error) {
+	if p.Find != nil {
+		entry, err := p.Find(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if entry != nil {
+			path := filepath.FromSlash(rawjson.TextOf(entry, "path"))
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(p.Root, path)
+			}
+			for _, base := range []string{p.Tools, p.UI} {
+				if rel, err := filepath.Rel(base, path); err == nil && filepath.IsLocal(rel) {
+					return []place{{base, rel}}, nil
+				}
+			}
+		}
+	}
+	path := filepath.FromSlash(name)
+	list := []place{{p.UI, path}}
+	if !strings.Contains(name, "/") {
+		list = append([]place{{p.Tools, filepath.Join(path, "ui")}}, list...)
+	}
+	return list, nil
+}
+
+// read returns the page in a directory: its entry point, else what its template
+// makes.
+func (p *Provider) read(at place, limit int) ([]byte, error) {
+	base, err := os.OpenRoot(at.base)
+	if err != nil {
+		return nil, errNotFound
+	}
+	defer base.Close()
+	dir, err := base.OpenRoot(at.dir)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	defer dir.Close()
+	meta := readMeta(dir)
+	entry := rawjson.TextOf(meta, "entrypoint")
+	if entry == "" {
+		entry = entryFile
+	}
+	if !filepath.IsLocal(filepath.FromSlash(entry)) {
+		return nil, refused
+	}
+	page, err := p.readFile(dir, filepath.FromSlash(entry), limit)
+	template := rawjson.TextOf(meta, "template")
+	if err != errNotFound || template == "" {
+		return page, err
+	}
+	return p.render(template, rawjson.Get(meta, "config"), limit)
+}
+
+// readMeta returns the metadata of a page, nil where there is none to speak of:
+// what is wrong with it, the registry has told (UI-6).
+func readMeta(dir *os.Root) json.RawMessage {
+	f, err := openPlain(dir, metaFile)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxMeta+1))
+	if err != nil || len(text) > maxMeta {
+		return nil
+	}
+	meta, err := rawjson.Check(text)
+	if err != nil {
+		return nil
+	}
+	return meta
+}
+
+func (p *Provider) readFile(dir *os.Root, name string, limit int) ([]byte, error) {
+	f, err := openPlain(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errNotFound
+	}
+	if err := p.judge(info.Size(), limit); err != nil {
+		return nil, err
+	}
+	page, err := io.ReadAll(io.LimitReader(f, int64(min(p.Most, limit))+1))
+	if err != nil {
+		return nil, errNotFound
+	}
+	return page, p.judge(int64(len(page)), limit) // it may have grown
+}
+
+// judge refuses a page of too many bytes.
+func (p *Provider) judge(size int64, limit int) error {
+	switch {
+	case size > int64(p.Most):
+		return &provider.Failure{Status: provider.TooLarge, Message: fmt.Sprintf("UI resource too large: %d bytes (max: %d)", size, p.Most)}
+	case size > int64(limit):
+		return provider.OverLimit(limit)
+	}
+	return nil
+}
+
+func (p *Provider) render(template string, config json.RawMessage, limit int) ([]byte, error) {
+	if rawjson.Absent(config) {
+		config = json.RawMessage("{}")
+	}
+	page, err := p.Templates.Render(template, config)
+	var unknown uitemplate.UnknownError
+	switch {
+	case errors.As(err, &unknown):
+		return nil, &provider.Failure{Status: provider.NotFound, Log: err.Error()}
+	case err != nil:
+		return nil, &provider.Failure{Status: provider.Invalid, Message: "UI template " + template + ": " + err.Error()}
+	}
+	return page, p.judge(int64(len(page)), limit)
+}
+
+// openPlain opens a regular file of a page. What is something else is not
+// opened at all.
+func openPlain(dir *os.Root, name string) (*os.File, error) {
+	info, err := dir.Stat(name)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNotFound
+	}
+	f, err := project.OpenRegular(dir, name)
+	if err != nil {
+		return nil, errNotFound
+	}
+	return f, nil
+}
+
+var refused = &provider.Failure{Status: provider.Denied, Log: "Symlinks not allowed for UI resources"}
+
+// refusal tells a path that leads out of its directory from one that leads
+// nowhere.
+func refusal(err error) *provider.Failure {
+	if project.Escapes(err) {
+		return refused
+	}
+	return errNotFound
+}

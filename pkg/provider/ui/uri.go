@@ -1,0 +1,64 @@
+package ui
+
+import (
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/provider"
+)
+
+var (
+	errDenied   = &provider.Failure{Status: provider.Denied}
+	errNotFound = &provider.Failure{Status: provider.NotFound}
+	errScheme   = &provider.Failure{Status: provider.Invalid, Message: "Invalid URI scheme: expected ui://"}
+)
+
+// Name returns the name of the page a URI means: what stands behind the
+// authority, or all of it where there is no slash (UI-20). It may have several
+// segments, none of which leads upwards or is hidden.
+func Name(uri string) (string, error) {
+	const scheme = "ui://"
+	if len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme) {
+		return "", errScheme
+	}
+	name := uri[len(scheme):]
+	if at := strings.IndexAny(name, "?#"); at >= 0 {
+		name = name[:at]
+	}
+	if _, path, found := strings.Cut(name, "/"); found {
+		name = path
+	}
+	if leavesOut(name) {
+		return "", errDenied
+	}
+	name, err := url.PathUnescape(name)
+	switch {
+	case err != nil || name == "":
+		return "", errNotFound
+	case leavesOut(name):
+		return "", errDenied
+	}
+	for segment := range strings.SplitSeq(name, "/") {
+		if segment == "" || segment[0] == '.' {
+			return "", errNotFound
+		}
+	}
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return "", errDenied // names of devices on Windows
+	}
+	return name, nil
+}
+
+// leavesOut: what a path must not have that is to stay in a directory.
+func leavesOut(name string) bool {
+	if strings.HasPrefix(name, "/") || strings.ContainsAny(name, "\\\x00") {
+		return true
+	}
+	for segment := range strings.SplitSeq(name, "/") {
+		if segment == ".." {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,52 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"mcp-bash/pkg/rawjson"
+)
+
+// NoMeta is the _meta of a page that no registry entry describes (UI-24).
+var NoMeta = json.RawMessage(`{"ui":{}}`)
+
+// Meta returns the _meta of a page, from its registry entry: what the host has
+// to allow it and how it wants to be shown (UI-24, registry R-173). Warnings
+// tell what of it is no good and left out.
+func Meta(entry json.RawMessage) (meta json.RawMessage, warnings []string) {
+	policy, warnings := ParsePolicy(rawjson.Get(entry, "csp"))
+	var b rawjson.Builder
+	b.Object().Name("ui").Object().Name("csp")
+	policy.appendTo(&b)
+	b.Name("permissions").Object()
+	for name, v := range rawjson.All(rawjson.Get(entry, "permissions")) {
+		switch {
+		case rawjson.KindOf(v) == rawjson.Object:
+			b.Name(name).Raw(v)
+		case rawjson.True(v):
+			b.Name(name).Object().End()
+		default:
+			warnings = append(warnings, fmt.Sprintf("permissions.%s must be {}: ignored", name))
+		}
+	}
+	b.End()
+	if domain := rawjson.Get(entry, "domain"); rawjson.KindOf(domain) == rawjson.String {
+		b.Name("domain").Raw(domain)
+	}
+	b.Name("prefersBorder").Bool(string(rawjson.Get(entry, "prefersBorder")) != "false")
+	return b.End().End().Bytes(), warnings
+}
+
+// AppendListed appends a registry entry as resources/list sends it (registry
+// R-173).
+func AppendListed(dst []byte, entry json.RawMessage) []byte {
+	b := rawjson.Over(dst)
+	b.Object()
+	for _, name := range []string{"name", "title", "uri", "description", "mimeType"} {
+		if v := rawjson.Get(entry, name); !rawjson.Absent(v) {
+			b.Name(name).Raw(v)
+		}
+	}
+	meta, _ := Meta(entry)
+	return b.Name("_meta").Raw(meta).End().Bytes()
+}

@@ -3,6 +3,7 @@ package rawjson
 import (
 	"bytes"
 	"encoding/json"
+	"math/bits"
 	"sort"
 	"strconv"
 	"unicode/utf8"
@@ -22,15 +23,62 @@ var escaped = func() (t [256]bool) {
 // U+007F escaped, every byte that is not UTF-8 replaced by U+FFFD, all else
 // raw (sdk SDK-18, tools G-5 and T-135).
 func AppendString[S string | []byte](dst []byte, s S) []byte {
+	return appendQuoted(dst, s, every80)
+}
+
+// AppendValid is [AppendString] for what is known to be UTF-8.
+func AppendValid[S string | []byte](dst []byte, s S) []byte {
+	return appendQuoted(dst, s, 0)
+}
+
+// Eight bytes of a kind in one word.
+const (
+	every01 = 0x0101010101010101
+	every20 = 0x20 * every01
+	every80 = 0x80 * every01
+	quotes  = '"' * every01
+	slashes = '\\' * every01
+	deletes = 0x7f * every01
+)
+
+// plain returns how many bytes from i on can be copied as they are, as far as
+// whole words tell. Bytes beyond ASCII can when high is 0; every80 stops at
+// them.
+func plain[S string | []byte](s S, i int, high uint64) int {
+	for n := i; ; n += 8 {
+		if n+8 > len(s) {
+			return n - i
+		}
+		w := s[n : n+8]
+		x := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
+			uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
+		// A byte b is less than c when b-c borrows and b had no high bit; it is c
+		// when b^c is less than one. Beyond the first such byte borrows may lie.
+		q, b, d := x^quotes, x^slashes, x^deletes
+		stop := ((x-every20)&^x|(q-every01)&^q|(b-every01)&^b|(d-every01)&^d)&every80 | x&high
+		if stop != 0 {
+			return n - i + bits.TrailingZeros64(stop)/8
+		}
+	}
+}
+
+func appendQuoted[S string | []byte](dst []byte, s S, high uint64) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
 		if !escaped[c] {
 			i++
+			if i < len(s) && !escaped[s[i]] {
+				i += plain(s, i, high)
+			}
 			continue
 		}
 		if c >= utf8.RuneSelf {
+			if high == 0 {
+				i++
+				continue
+			}
 			// Three bytes of lookahead are enough to decode one rune; the
 			// conversion of so short a piece stays off the heap.
 			r, size := utf8.DecodeRuneInString(string(s[i:min(i+4, len(s))]))

@@ -1,0 +1,71 @@
+package resource
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/media"
+	"mcp-bash/pkg/rawjson"
+)
+
+// Content is what was read.
+type Content struct {
+	uri, mimeType string
+	data          []byte
+	blob          bool
+	meta          json.RawMessage // nil for none
+}
+
+// content makes content of the bytes: its type, and whether they are text
+// (RES-40 to RES-45). typed is the type the provider knows, or "".
+func (t *target) content(data []byte, typed string) *Content {
+	c := &Content{uri: t.uri, data: data}
+	byName := media.ByName(pathOf(t.uri))
+	switch {
+	case t.provider == uiProvider:
+		c.mimeType = mcp.UIMimeType
+	case t.declared != "":
+		c.mimeType = t.declared
+	case typed != "":
+		c.mimeType = typed
+	case byName != "":
+		c.mimeType = byName
+	default:
+		c.mimeType = media.Sniff(data)
+	}
+	c.blob = media.IsBinary(c.mimeType) || !media.IsText(data)
+	return c
+}
+
+// Size is about how many bytes AppendJSON will write, to make room for.
+func (c *Content) Size() int {
+	n := 256 + len(c.uri) + len(c.mimeType) + len(c.meta)
+	if c.blob {
+		return n + base64.StdEncoding.EncodedLen(len(c.data))
+	}
+	return n + len(c.data) + len(c.data)/16
+}
+
+// AppendJSON appends the result of a read (RES-34). extra are members that the
+// protocol's revision adds.
+func (c *Content) AppendJSON(dst []byte, extra []rawjson.Member) []byte {
+	b := rawjson.Over(dst)
+	b.Object()
+	for _, m := range extra {
+		b.Name(m.Name).Raw(m.Value)
+	}
+	b.Name("contents").Array().Object().Name("uri").String(c.uri).Name("mimeType").String(c.mimeType)
+	if c.blob {
+		b.Name("blob").Append(func(dst []byte) []byte {
+			dst = append(dst, '"') // base64 needs no escapes
+			return append(base64.StdEncoding.AppendEncode(dst, c.data), '"')
+		})
+	} else {
+		b.Name("text").Append(func(dst []byte) []byte { return rawjson.AppendValid(dst, c.data) })
+	}
+	if len(c.meta) > 0 {
+		b.Name("_meta").Raw(c.meta)
+	}
+	return b.End().End().End().Bytes()
+}

@@ -1,0 +1,104 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/policy"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/script"
+)
+
+var (
+	errUnsupported = mcp.Errorf(mcp.CodeInternal, "Unsupported resource provider")
+	errFailed      = &provider.Failure{Status: 1}
+)
+
+// fetch has a provider get the bytes: the project's own of that name, else the
+// built-in one (RES-70). mimeType is what the provider says it is, or "".
+func (r *Resources) fetch(ctx context.Context, t *target, bounded bool) (data []byte, mimeType string, err error) {
+	if !validProvider(t.provider) {
+		return nil, "", errUnsupported
+	}
+	limit := r.Project.MaxResource
+	if file := r.scriptOf(t.provider); file != "" {
+		data, err = r.run(ctx, t, file, limit, bounded)
+		return data, "", err
+	}
+	p := r.builtin(t.provider)
+	if p == nil {
+		return nil, "", errUnsupported
+	}
+	if r.Debug() {
+		r.Log(mcp.Debug, logger, "Using framework provider: "+t.provider)
+	}
+	if typed, ok := p.(provider.Typed); ok {
+		data, mimeType, err = typed.ReadTyped(ctx, t.uri, limit)
+	} else {
+		data, err = p.Read(ctx, t.uri, limit)
+	}
+	if err == nil && len(data) > limit {
+		err = provider.OverLimit(limit)
+	}
+	return data, mimeType, err
+}
+
+// run has a script of the project get the bytes (RES-71 to RES-74).
+func (r *Resources) run(ctx context.Context, t *target, file string, limit int, bounded bool) ([]byte, error) {
+	if reason := r.distrust(file); reason != "" {
+		r.Log(mcp.Err, logger, "Provider "+t.provider+" refused: "+reason)
+		return nil, errFailed
+	}
+	if r.Debug() {
+		r.Log(mcp.Debug, logger, "Using project provider: "+file)
+	}
+	spec := script.Spec{
+		Path: file, Args: []string{t.uri}, Dir: r.Project.Root, Env: r.environ(t.provider),
+		StdoutLimit: limit, StderrLimit: r.Project.Calls.MaxStderr,
+	}
+	if strings.ContainsRune(t.uri, 0) { // cannot be an argument
+		return nil, &provider.Failure{Status: provider.Invalid}
+	}
+	if !bounded {
+		spec.Timeout = r.Project.Fetching.Timeout
+	}
+	res := r.Runner.Run(ctx, spec)
+	message := said(res.Stderr)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(res.Cause, script.ErrTimedOut):
+		return nil, timedOut(spec.Timeout)
+	case errors.Is(res.Cause, script.ErrStdoutLimit):
+		return nil, provider.OverLimit(limit)
+	case res.Cause != nil:
+		r.Log(mcp.Err, logger, "Provider "+t.provider+": "+res.Cause.Error())
+		return nil, errFailed
+	case res.Status != 0:
+		return nil, &provider.Failure{Status: res.Status, Message: message}
+	}
+	if message != "" && r.Debug() { // RES-62
+		r.Log(mcp.Debug, logger, "Provider "+t.provider+": "+message)
+	}
+	return res.Stdout, nil
+}
+
+// distrust says why a provider script must not run, "" when it may.
+func (r *Resources) distrust(file string) string {
+	dir := r.Project.Providers
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err.Error()
+	}
+	if reason := project.DistrustMode(info); reason != "" {
+		return dir + " is " + reason
+	}
+	if err := policy.CheckPath(dir, file); err != nil {
+		return file + " must lie in the providers directory, belong to the user who runs the server or to root, and not be writable by others; run chmod go-w"
+	}
+	return ""
+}

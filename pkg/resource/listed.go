@@ -1,0 +1,41 @@
+package resource
+
+import (
+	"encoding/json"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry"
+)
+
+// AppendListed appends a registry entry as resources/list sends it: all its
+// members but those that are the registry's own affair, its URI as it is in
+// this project (registry R-171; resources RES-21).
+func AppendListed(dst []byte, p *project.Project, item json.RawMessage) []byte {
+	b := rawjson.Over(dst)
+	b.Object()
+	for _, m := range rawjson.Members(item) {
+		switch m.Name {
+		case "uriAuto", "requires", "arguments", "id", "version", "capabilities", "securityLevel":
+		case "uri":
+			b.Name("uri").String(registry.URI(p, item))
+		default:
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	return b.End().Bytes()
+}
+
+// AppendListedTemplate appends a registry entry as resources/templates/list
+// sends it (resources RES-161, RES-166).
+func AppendListedTemplate(dst []byte, item json.RawMessage) []byte {
+	b := rawjson.Over(dst)
+	b.Object()
+	for _, m := range rawjson.Members(item) {
+		switch m.Name {
+		case "name", "uriTemplate", "title", "description", "mimeType", "icons", "annotations", "_meta":
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	return b.End().Bytes()
+}

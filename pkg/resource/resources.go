@@ -1,0 +1,115 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"sync"
+
+	"mcp-bash/pkg/builtin"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/script"
+)
+
+// A Config is what resources are read with.
+type Config struct {
+	Project *project.Project
+	// FindName and FindURI look up registry entries; nil stands for none.
+	FindName, FindURI func(ctx context.Context, text string) (json.RawMessage, error)
+	// UIMeta returns the _meta of the content of a UI resource (resources UI-24);
+	// nil, or an empty answer: it has none.
+	UIMeta func(ctx context.Context, uri string) json.RawMessage
+
+	Builtin builtin.Config // of the providers that need no script
+	Runner  *script.Runner
+	Common  project.Env // what every script is given
+	State   string      // the private directory of the run
+
+	Log   mcp.LogFunc
+	Debug func() bool // whether debug messages go anywhere
+}
+
+// Resources reads the resources of one project. It may be used from any
+// goroutine.
+type Resources struct {
+	Config
+	mu        sync.Mutex
+	providers map[string]provider.Provider // the built-in ones in use
+}
+
+// New returns the resources of a project. It touches no disk.
+func New(c Config) *Resources {
+	return &Resources{Config: c, providers: map[string]provider.Provider{}}
+}
+
+const logger = "mcp.resources"
+
+// A Request asks for one resource, by name, by URI, or both.
+type Request struct {
+	Name, URI string // "" when not given
+	// Bounded: the context ends in the time the request allows, which then holds
+	// for provider scripts too (resources RES-73).
+	Bounded bool
+}
+
+// Read reads a resource. The error is an [*mcp.Error] for the client, or the
+// context's.
+func (r *Resources) Read(ctx context.Context, req Request) (*Content, error) {
+	t, err := r.resolve(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return r.read(ctx, t, req.Bounded)
+}
+
+func (r *Resources) read(ctx context.Context, t *target, bounded bool) (*Content, error) {
+	data, mimeType, err := r.fetch(ctx, t, bounded)
+	if err != nil {
+		return nil, r.refusal(t, err)
+	}
+	c := t.content(data, mimeType)
+	if t.provider == uiProvider && r.UIMeta != nil {
+		c.meta = r.UIMeta(ctx, t.uri)
+	}
+	return c, nil
+}
+
+// builtin returns the provider of a name, made once; nil when there is none.
+func (r *Resources) builtin(name string) provider.Provider {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p, made := r.providers[name]
+	if !made {
+		if p = builtin.New(name, r.Builtin); p != nil { // names come from clients: no others are kept
+			r.providers[name] = p
+		}
+	}
+	return p
+}
+
+// environ is what a provider script is given (resources RES-72, RES-93).
+func (r *Resources) environ(name string) []string {
+	env := r.Project.ProviderBase(r.Common, extras[name]...)
+	env["MCPBASH_PROVIDERS_DIR"] = r.Project.Providers
+	env["MCP_RESOURCES_ROOTS"] = strings.Join(r.Builtin.FileRoots(), string(os.PathListSeparator))
+	if name == uiProvider {
+		env["MCPBASH_STATE_DIR"] = r.State
+		env["MCPBASH_TOOLS_DIR"] = r.Project.Tools
+		env["MCPBASH_REGISTRY_DIR"] = r.Project.Registry
+		env["MCPBASH_UI_DIR"] = r.Project.UI
+	}
+	return env.Entries()
+}
+
+const uiProvider = "ui"
+
+// extras are what scripts in the place of a built-in provider get beyond the
+// others (env E-4).
+var extras = map[string][]string{
+	"git":      {"SSH_AUTH_SOCK", "GIT_SSH_COMMAND", "GIT_ASKPASS"},
+	"https":    {"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"},
+	uiProvider: {"MCPBASH_JSON_TOOL", "MCPBASH_JSON_TOOL_BIN"},
+}

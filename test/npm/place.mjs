@@ -30,6 +30,8 @@ export const examples = {
   '06-wrap-cli': ['audit', 'stock'],
   '07-download': ['fetch'],
   '08-any-language': ['letters', 'primes'],
+  '11-prompts': [],
+  '12-completion': [],
 };
 
 /** A directory of the test's own, removed with it. */

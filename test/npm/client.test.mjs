@@ -165,3 +165,40 @@ test('the client names its roots, and changes them', patience, async (t) => {
     count = (await client.callTool({ name: 'show-roots', arguments: {} })).structuredContent.count;
   }
 });
+
+test('prompts are listed and filled in', patience, async (t) => {
+  const { client } = await open(t, '11-prompts');
+  assert.deepEqual(client.getServerCapabilities().prompts, { listChanged: true });
+  const { prompts } = await client.listPrompts();
+  assert.deepEqual(prompts.map((prompt) => [prompt.name, prompt.arguments.map((a) => a.name)]), [['explain', ['text', 'audience']], ['shape', ['shape', 'language']]]);
+  const explained = await client.getPrompt({ name: 'explain', arguments: { audience: 'a child', text: 'Tides' } });
+  assert.deepEqual(explained.messages, [
+    { role: 'user', content: { type: 'text', text: 'Explain this to a child, in at most three sentences and without jargon:\n\nTides' } },
+  ]);
+  const { messages } = await client.getPrompt({ name: 'shape', arguments: { shape: 'square', language: 'French' } });
+  assert.deepEqual(messages.map(({ role, content }) => [role, content.type, content.mimeType]), [
+    ['user', 'text', undefined], ['user', 'image', 'image/png'], ['assistant', 'text', undefined], ['user', 'image', 'image/png'],
+  ]);
+  await assert.rejects(client.getPrompt({ name: 'explain', arguments: {} }), { code: -32602, message: /Missing required argument: text$/ });
+  await assert.rejects(client.getPrompt({ name: 'nope' }), { code: -32602, message: /Prompt not found$/ });
+});
+
+test('the user is asked for the arguments of a prompt', patience, async (t) => {
+  const answer = () => ({ action: 'accept', content: { audience: 'my boss' } });
+  const { client } = await open(t, '11-prompts', { capabilities: { elicitation: {} }, handlers: [[ElicitRequestSchema, answer]] });
+  const { messages } = await client.getPrompt({ name: 'explain', arguments: { text: 'Tides' } });
+  assert.match(messages[0].content.text, /^Explain this to my boss,/);
+});
+
+test('arguments are completed', patience, async (t) => {
+  const { client } = await open(t, '12-completion');
+  assert.deepEqual(client.getServerCapabilities().completions, {});
+  const complete = async (name, argument, given) => {
+    const { completion } = await client.complete({ ref: { type: 'ref/prompt', name }, argument, context: { arguments: given } });
+    return completion;
+  };
+  assert.deepEqual((await complete('haiku', { name: 'subject', value: 'rain' }, {})).values, ['rain', 'rain snippet', 'rain example']);
+  assert.deepEqual((await complete('recipe', { name: 'dish', value: 'r' }, { cuisine: 'italian' })).values, ['risotto']);
+  assert.deepEqual(await complete('weather', { name: 'city', value: 'q' }, {}), { values: ['Quito'], total: 1, hasMore: false });
+  await assert.rejects(complete('weather', { name: '', value: '' }, {}), { code: -32602, message: /Completion argument name is required$/ });
+});

@@ -60,3 +60,12 @@ test('01-arguments: an error of the protocol', async (t) => {
   assert.equal(code, 1);
   assert.match(stderr, /\.width must be >= 10/);
 });
+
+test('11-prompts: lists and fills in', async (t) => {
+  const list = await inspect(t, '11-prompts', '--method', 'prompts/list');
+  assert.equal(list.code, 0, list.stderr);
+  assert.deepEqual(list.result.prompts.map((prompt) => prompt.name), ['explain', 'shape']);
+  const { code, result, stderr } = await inspect(t, '11-prompts', '--method', 'prompts/get', '--prompt-name', 'shape', '--prompt-args', 'shape=disc', 'language=French');
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(result.messages.map(({ content }) => content.type), ['text', 'image', 'text', 'image']);
+});

@@ -11,6 +11,7 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry"
 )
 
 // perRequest are the variables that belong to one request, or to a script of
@@ -90,7 +91,7 @@ func (c *Completions) hand(q *query, s *source) (*handed, error) {
 		prefix = "MCP_PROMPT_"
 	case resource:
 		prefix = "MCP_RESOURCE_"
-		set("MCP_RESOURCE_URI", rawjson.TextOf(s.item, "uri"))
+		set("MCP_RESOURCE_URI", registry.URI(c.Project, s.item))
 		set("MCP_RESOURCE_PROVIDER", rawjson.TextOf(s.item, "provider"))
 	default:
 		return h, nil

@@ -20,6 +20,10 @@ type State struct {
 	claim *os.File
 	made  atomic.Bool // Make was called
 	make  func() error
+
+	mu    sync.Mutex
+	there bool              // the directory is there
+	files map[string]string // what is to be written once it is
 }
 
 // statePrefix begins the name of every state directory we make; claimFile is
@@ -77,9 +81,43 @@ func newState(dir string, ours bool) *State {
 			}
 			s.claim, _ = claim(filepath.Join(dir, claimFile))
 		}
-		return s.makeHelper()
+		if err := s.makeHelper(); err != nil {
+			return err
+		}
+		return s.putAll()
 	})
 	return s
+}
+
+// Put has a file in the directory hold a text, before the first script that
+// is started from now on. While there is no directory it costs nothing.
+func (s *State) Put(name, text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.there {
+		return s.write(name, text)
+	}
+	if s.files == nil {
+		s.files = map[string]string{}
+	}
+	s.files[name] = text
+	return nil
+}
+
+func (s *State) putAll() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.there = true
+	for name, text := range s.files {
+		if err := s.write(name, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *State) write(name, text string) error {
+	return os.WriteFile(filepath.Join(s.Dir, name), []byte(text), 0o600)
 }
 
 // Make makes the directory, and the running executable appear in it as

@@ -95,6 +95,7 @@ func (s *Server) initialize(m *jsonrpc.Message, inBatch bool) {
 	}
 	s.session.revision.Store(revision)
 	s.session.client.Store(&client)
+	s.tellScripts(&client)
 	s.session.enter(phaseHandshake)
 	s.reply(m.ID, func(dst []byte) []byte { return s.appendGreeting(dst, revision, &client) })
 	s.session.greeted.Store(true)

@@ -38,8 +38,8 @@ func Meta(entry json.RawMessage) (meta json.RawMessage, warnings []string) {
 }
 
 // AppendListed appends a registry entry as resources/list sends it (registry
-//
-func AppendListed(dst []byte, entry json.RawMessage) []byte {
+// Warnings are those of [Meta].
+func AppendListed(dst []byte, entry json.RawMessage) (listed []byte, warnings []string) {
 	b := rawjson.Over(dst)
 	b.Object()
 	for _, name := range []string{"name", "title", "uri", "description", "mimeType"} {
@@ -47,6 +47,6 @@ func AppendListed(dst []byte, entry json.RawMessage) []byte {
 			b.Name(name).Raw(v)
 		}
 	}
-	meta, _ := Meta(entry)
-	return b.Name("_meta").Raw(meta).End().Bytes()
+	meta, warnings := Meta(entry)
+	return b.Name("_meta").Raw(meta).End().Bytes(), warnings
 }

@@ -14,7 +14,8 @@ func TestListedAndMeta(t *testing.T) {
 	entry := `{"name":"dash","uri":"ui://srv/dash","path":"ui/dash","entrypoint":"index.html","hasHtml":true,"template":null,"description":"D","mimeType":"text/html;profile=mcp-app",` +
 		`"csp":{"frameDomains":["https://f.example"],"other":["x"],"connectDomains":["https://a.example"]},"permissions":{"camera":{},"microphone":true,"geolocation":"yes"},"prefersBorder":false,"title":"T","domain":"d.example"}`
 	meta := `{"ui":{"csp":{"connectDomains":["https://a.example"],"frameDomains":["https://f.example"]},"permissions":{"camera":{},"microphone":{}},"domain":"d.example","prefersBorder":false}}`
-	if got, want := string(AppendListed([]byte("x"), json.RawMessage(entry))), `x{"name":"dash","title":"T","uri":"ui://srv/dash","description":"D","mimeType":"text/html;profile=mcp-app","_meta":`+meta+`}`; got != want {
+	listed, _ := AppendListed([]byte("x"), json.RawMessage(entry))
+	if got, want := string(listed), `x{"name":"dash","title":"T","uri":"ui://srv/dash","description":"D","mimeType":"text/html;profile=mcp-app","_meta":`+meta+`}`; got != want {
 		t.Errorf("listed %s\nwant   %s", got, want)
 	}
 	got, warnings := Meta(json.RawMessage(entry))

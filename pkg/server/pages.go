@@ -1,0 +1,75 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/provider/ui"
+	"mcp-bash/pkg/rawjson"
+	apps "mcp-bash/pkg/ui"
+)
+
+const logPages = "mcp.ui"
+
+// appendPage appends a page as resources/list sends it. It is called once for
+// each state of the list, so what is wrong is told once.
+func (s *Server) appendPage(dst []byte, entry json.RawMessage) []byte {
+	dst, warnings := apps.AppendListed(dst, entry)
+	for _, text := range warnings {
+		s.log(mcp.Warning, logPages, rawjson.TextOf(entry, "path")+"/ui.meta.json: meta."+text)
+	}
+	return dst
+}
+
+// A lookup finds a registry entry by name, nil where there is none.
+type lookup func(ctx context.Context, name string) (json.RawMessage, error)
+
+// firstOf looks in one place after another.
+func firstOf(list ...lookup) lookup {
+	return func(ctx context.Context, name string) (json.RawMessage, error) {
+		for _, find := range list {
+			if entry, err := find(ctx, name); entry != nil || err != nil {
+				return entry, err
+			}
+		}
+		return nil, nil
+	}
+}
+
+// pageMeta returns what a read page says of itself besides its HTML, which
+// hosts take from there (resources UI-24, UI-100).
+func pageMeta(find lookup) func(ctx context.Context, uri string) json.RawMessage {
+	return func(ctx context.Context, uri string) json.RawMessage {
+		name, err := ui.Name(uri)
+		if err != nil {
+			return apps.NoMeta // of a provider of the project, which has URIs of its own
+		}
+		entry, err := find(ctx, name)
+		if entry == nil || err != nil {
+			return apps.NoMeta
+		}
+		meta, _ := apps.Meta(entry)
+		return meta
+	}
+}
+
+// tellScripts leaves in the state directory what scripts of the older edition
+// look there for: whether the client shows pages, and of which types (resources
+// UI-3).
+func (s *Server) tellScripts(client *mcp.Capabilities) {
+	support, types := "0", client.UIMimeTypes
+	if client.UI {
+		support = "1"
+		if rawjson.KindOf(types) != rawjson.Array {
+			types = json.RawMessage(`["` + mcp.UIMimeType + `"]`)
+		}
+	} else if rawjson.KindOf(types) != rawjson.Array {
+		types = json.RawMessage("[]")
+	}
+	for name, text := range map[string]string{"extensions.ui.support": support, "extensions.ui.mimetypes": string(types)} {
+		if err := s.state.Put(name, text); err != nil {
+			s.log(mcp.Warning, logPages, name+" cannot be written: "+err.Error())
+		}
+	}
+}

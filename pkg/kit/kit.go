@@ -43,8 +43,12 @@ type Kit struct {
 	JSONTool project.JSONTool
 	Env      project.Env // what every script is given
 	Catalog  *registry.Catalog
+	Level    registry.Level // tools that need more are not offered
 	Policy   *policy.Policy
 	Tools    *tool.Tools
+
+	ResourceByURI  Find
+	TemplateByText Find // by its uriTemplate
 }
 
 // New puts a kit together.
@@ -65,28 +69,18 @@ func New(c Config) *Kit {
 		Log: c.Log, Warn: c.Notice, Runner: c.Runner, HookEnv: hookEnv,
 		Private: func() (string, error) { return c.State.Dir, c.State.Make() }, ReadOnly: c.ReadOnly,
 	})
+	k.ResourceByURI = k.lookupBy(registry.Resources, k.uriOf)
+	k.TemplateByText = k.lookupBy(registry.Templates, templateOf)
+	k.Level = registry.EffectiveLevel(p, c.Log)
 	if k.Find == nil {
-		k.Find = k.findTool
+		k.Find = k.Lookup(registry.Tools)
 	}
 	k.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State.Dir, Log: c.Log}
 	k.Tools = tool.New(tool.Config{
-		Project: p, Find: k.Find, Policy: k.Policy, Runner: c.Runner, Common: k.Env, State: c.State.Dir,
+		Project: p, Find: k.Find, Level: k.Level, Policy: k.Policy, Runner: c.Runner, Common: k.Env, State: c.State.Dir,
 		Log: c.Log, Debug: c.Debug, Stderr: c.Stderr,
 	})
 	return k
-}
-
-// findTool looks a tool up in the current registry (tools T-10).
-func (k *Kit) findTool(ctx context.Context, name string) (json.RawMessage, error) {
-	list, err := k.Catalog.List(ctx, registry.Tools)
-	if err != nil {
-		return nil, registry.Tools.Unavailable(err)
-	}
-	item, ok := list.Find(name)
-	if !ok {
-		return nil, nil
-	}
-	return item.JSON, nil
 }
 
 // answersVersion reports whether a JSON tool that was named works.

@@ -101,7 +101,7 @@ func (s *scanner) compare(result *scan) {
 	result.unsaved = !same
 	for i := range result.records {
 		r := &result.records[i]
-		if !same || !r.fresh {
+		if !same || !r.fresh && !r.moved {
 			continue
 		}
 		same = r.sameContent(&old.records[i])
@@ -124,7 +124,7 @@ func (s *scanner) walk() ([]record, error) {
 	defer root.close()
 	var records []record
 	top := newLook(s)
-	children, err := s.visit(top, root, "", 0, &records)
+	children, err := s.visit(top, root, "", 0, stamp{}, &records)
 	if err != nil {
 		return nil, err
 	}
@@ -162,10 +162,24 @@ func (s *scanner) descend(l *look, dir folder, parent string, children []string,
 			return
 		}
 		at := path.Join(parent, name)
+		known := s.old.record(s.at, at)
+		if depth+1 < len(s.down) || known == nil || !known.stamped(dir, name) {
+			known = nil
+		} else if len(s.children(known.entries, at, depth+1)) == 0 {
+			*out = append(*out, known.again())
+			continue
+		}
+		self := dir.stamp(name)
 		child, err := dir.open(name)
 		if err == nil {
 			var below []string
-			if below, err = s.visit(l, child, at, depth+1, out); err == nil {
+			if known != nil {
+				*out = append(*out, known.again())
+				below = s.children(known.entries, at, depth+1)
+			} else {
+				below, err = s.visit(l, child, at, depth+1, self, out)
+			}
+			if err == nil {
 				s.descend(l, child, at, below, depth+1, out)
 			}
 			child.close()
@@ -182,8 +196,9 @@ func (s *scanner) descend(l *look, dir folder, parent string, children []string,
 }
 
 // visit makes the record of a directory, or takes the one that still holds,
-// and returns the names of the directories in it to go on with.
-func (s *scanner) visit(l *look, dir folder, at string, depth int, out *[]record) (children []string, err error) {
+// and returns the names of the directories in it to go on with. self is how the
+// directory was before it was opened.
+func (s *scanner) visit(l *look, dir folder, at string, depth int, self stamp, out *[]record) (children []string, err error) {
 	entries, err := dir.listing(l.listing)
 	if err != nil {
 		return nil, err
@@ -194,25 +209,27 @@ func (s *scanner) visit(l *look, dir folder, at string, depth int, out *[]record
 		}
 		return nil, nil
 	}
-	if known := s.old.record(s.at, at); known != nil && known.holds(dir, entries) {
-		r := *known
-		r.fresh = false
+	if known := s.old.record(s.at, at); known != nil && known.listed(dir, entries) {
+		r := known.again()
+		r.moved, r.self = r.self != self, self
 		*out = append(*out, r)
 	} else {
-		r := record{tree: s.at, path: at, entries: entries, fresh: true}
+		r := record{tree: s.at, path: at, self: self, entries: entries, fresh: true}
 		l.at(dir, depth, &r)
 		s.examine(l)
 		*out = append(*out, r)
 	}
-	if depth == maxDepth {
-		return nil, nil
-	}
+	return s.children(entries, at, depth), nil
+}
+
+// children are the directories to go on with.
+func (s *scanner) children(entries []entry, at string, depth int) (names []string) {
 	for _, e := range entries {
-		if e.isDir && oddity(e.name) == "" && !(s.tree.passes != nil && s.tree.passes(path.Join(at, e.name))) {
-			children = append(children, e.name)
+		if e.isDir && depth < maxDepth && oddity(e.name) == "" && !(s.tree.passes != nil && s.tree.passes(path.Join(at, e.name))) {
+			names = append(names, e.name)
 		}
 	}
-	return children, nil
+	return names
 }
 
 // examine has the kind look at a directory, after what is the same for all.
@@ -233,9 +250,9 @@ func (s *scanner) examine(l *look) {
 // clock of the file system.
 func (s *scan) settle(store *store) {
 	for i := range s.records {
-		if r := &s.records[i]; r.fresh {
+		if r := &s.records[i]; r.fresh || r.moved {
 			r.settle(store.clock(s.began))
-			r.fresh = false
+			r.fresh, r.moved = false, false
 		}
 	}
 }

@@ -166,3 +166,47 @@ func TestListsAreKept(t *testing.T) {
 		t.Error("found what is not there")
 	}
 }
+
+// registry R-113: a directory is believed by its stamp, but not by one that is
+// too young or too coarse to tell.
+func TestDirectoryStamps(t *testing.T) {
+	now := time.Unix(1000, 5)
+	old, young := now.Add(-time.Hour).UnixNano(), now.UnixNano()
+	for _, tc := range []struct {
+		self stamp
+		kept bool
+	}{
+		{stamp{ino: 1, ctime: old}, true},
+		{stamp{ino: 1, ctime: young}, false},
+		{stamp{ino: 1, ctime: old - 5}, false}, // whole milliseconds
+		{stamp{ino: 1}, false},                 // no such time at all
+	} {
+		r := record{self: tc.self}
+		r.settle(now)
+		want(t, r.self.exists(), tc.kept)
+		want(t, r.unsure, false) // a listing still tells
+	}
+	b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/lib/x": ""})
+	b.tools()
+	s := b.state(Tools)
+	s.scan.settle(&b.store)
+	for _, r := range s.scan.records {
+		want(t, r.self.exists(), r.path != "" && !stampOfPath(b.path("tools")).coarse())
+	}
+	dir, err := openFolder(b.path("tools"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.close()
+	a := s.scan.record(0, "a")
+	want(t, a.stamped(dir, "a"), true)
+	b.put(files{"tools/a/.hidden": ""}) // seen by the stamp, and forgiven by the listing
+	want(t, a.stamped(dir, "a"), false)
+	b.advance(time.Minute)
+	want(t, b.names(), "a")
+	s.scan.settle(&b.store)
+	want(t, s.scan.record(0, "a").stamped(dir, "a"), true)
+	b.remove("tools/a/tool.sh")
+	b.advance(time.Minute)
+	want(t, b.names(), "")
+}

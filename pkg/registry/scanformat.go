@@ -33,7 +33,7 @@ func encodeScan(key string, m mark, s *scan) []byte {
 		}
 	}
 	const small = 32 // what names and counts most often take
-	dst := make([]byte, 0, 1024+items+small*(len(s.records)+total[0]+2*total[3])+(small+stampSize)*total[1])
+	dst := make([]byte, 0, 1024+items+small*(len(s.records)+total[0]+2*total[3])+(small+stampSize)*(len(s.records)+total[1]))
 	dst = append(dst, cacheMagic...)
 	sum := len(dst)
 	dst = append(dst, make([]byte, sha256.Size)...)
@@ -56,6 +56,7 @@ func encodeScan(key string, m mark, s *scan) []byte {
 func appendRecord(dst []byte, r *record) []byte {
 	dst = append(dst, byte(r.tree))
 	dst = appendText(dst, r.path)
+	dst = appendStamp(dst, r.self)
 	dst = appendFlag(dst, r.unsure)
 	dst = appendCount(dst, len(r.entries))
 	for _, e := range r.entries {
@@ -131,10 +132,10 @@ func parseScanBody(body []byte, key string, trees int) (*scan, mark, error) {
 	notes := make([]note, 0, p.count(2+stampSize))
 	said := make([]message, 0, p.count(2))
 	items := make([]found, 0, p.count(5))
-	s := &scan{records: make([]record, 0, p.count(7))}
+	s := &scan{records: make([]record, 0, p.count(7+stampSize))}
 	s.content = s
 	for range cap(s.records) {
-		r := record{tree: int(p.byte()), path: p.string(), unsure: p.flag()}
+		r := record{tree: int(p.byte()), path: p.string(), self: p.stamp(), unsure: p.flag()}
 		from := len(entries)
 		for range p.count(2) {
 			isDir := p.flag()

@@ -28,6 +28,10 @@ const (
 	coarseStep = 2100 * time.Millisecond
 )
 
+// coarse: where times are round, those of a directory need not tell of what
+// happens in it either (FAT).
+func (s stamp) coarse() bool { return s.ctime%int64(time.Millisecond) == 0 }
+
 // settled reports whether a change after the moment now, on the clock of the
 // file system, would change the stamp. If not, the file has to be taken for
 // changed the next time. A system that does not tell when a file was changed,
@@ -37,7 +41,7 @@ func (s stamp) settled(now time.Time) bool {
 		return true
 	}
 	step := fineStep
-	if s.ctime%int64(time.Millisecond) == 0 {
+	if s.coarse() {
 		step = coarseStep
 	}
 	return s.ctime != 0 && s.ctime < now.Add(-step).UnixNano()

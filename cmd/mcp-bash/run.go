@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"mcp-bash/pkg/cli"
@@ -44,6 +45,9 @@ func run(s cli.Streams, args []string) int {
 }
 
 func serve(s cli.Streams, o server.Options) int {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // it mostly waits for scripts: rather small than busy
+	}
 	o.Env, o.Tree, o.Stderr = project.OSEnv(), tree.Embedded(), s.Err
 	var err error
 	if o.Dir, err = os.Getwd(); err != nil {

@@ -509,8 +509,8 @@ func TestToolBase(t *testing.T) {
 		mode string
 		want string
 	}{
-		{"", "HOME=/h LANG=de MCPBASH_Y=2 MCP_X=1 PATH=/usr/bin:/bin TMPDIR=/tmp"},
-		{"allowlist", "HOME=/h LANG=de LISTED=l MCPBASH_TOOL_ENV_ALLOWLIST=LISTED,UNSET MCPBASH_TOOL_ENV_MODE=allowlist MCPBASH_Y=2 MCP_X=1 PATH=/usr/bin:/bin TMPDIR=/tmp"},
+		{"", "HOME=/h LANG=de MCPBASH_Y=2 MCP_X=1 PATH=/usr/bin:/bin SHELL={bash} TMPDIR=/tmp"},
+		{"allowlist", "HOME=/h LANG=de LISTED=l MCPBASH_TOOL_ENV_ALLOWLIST=LISTED,UNSET MCPBASH_TOOL_ENV_MODE=allowlist MCPBASH_Y=2 MCP_X=1 PATH=/usr/bin:/bin SHELL={bash} TMPDIR=/tmp"},
 		{"inherit", "HOME=/h LANG=de LISTED=l MCPBASH_TOOL_ENV_MODE=inherit MCPBASH_Y=2 MCP_X=1 SECRET=s"},
 	} {
 		e := env.Clone()
@@ -521,7 +521,8 @@ func TestToolBase(t *testing.T) {
 			e["MCPBASH_TOOL_ENV_ALLOWLIST"] = "LISTED,UNSET"
 		}
 		p, _ := open(t, place(t, nil), e)
-		if got := strings.Join(p.ToolBase().Entries(), " "); got != tc.want {
+		want := strings.ReplaceAll(tc.want, "{bash}", script.LookPath("bash", "/usr/bin:/bin"))
+		if got := strings.Join(p.ToolBase().Entries(), " "); got != want {
 			t.Errorf("%s: %s", tc.mode, got)
 		}
 	}

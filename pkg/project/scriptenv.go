@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/script"
 )
 
 // maxMetaValue is the longest server metadata value handed to scripts, in
@@ -56,6 +57,9 @@ func (p *Project) ToolBase() Env {
 		base.Default("HOME", p.Root)
 		base.Default("TMPDIR", "/tmp")
 		base.Default("LANG", "C")
+		if bash := script.LookPath("bash", base["PATH"]); bash != "" {
+			base.Default("SHELL", bash) // or else Bash asks the user database, at every start
+		}
 	}
 	return base
 }

@@ -25,7 +25,7 @@ type Runner struct {
 	mu      sync.Mutex
 	null    int          // /dev/null, 0 until first used
 	groups  map[int]bool // process groups of running scripts
-	spare   []*lifeline  // not tied to a group
+	spare   *lifeline    // one that is not tied to a group, if there is any
 	stopped bool         // KillAll was called: start nothing more
 }
 
@@ -164,9 +164,8 @@ func (r *Runner) devNull() (int, error) {
 func (r *Runner) takeLifeline() *lifeline {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n := len(r.spare); n > 0 {
-		l := r.spare[n-1]
-		r.spare = r.spare[:n-1]
+	if l := r.spare; l != nil {
+		r.spare = nil
 		return l
 	}
 	return newLifeline()
@@ -185,6 +184,10 @@ func (r *Runner) giveLifeline(l *lifeline) {
 	}
 	l.release()
 	r.mu.Lock()
-	r.spare = append(r.spare, l)
-	r.mu.Unlock()
+	defer r.mu.Unlock()
+	if r.spare != nil { // after many at once: they are cheap to make
+		l.close()
+		return
+	}
+	r.spare = l
 }

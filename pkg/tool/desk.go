@@ -55,7 +55,7 @@ type desks struct {
 }
 
 // Between two sweeps lies this time.
-const sweepEvery = time.Second
+const sweepEvery = 800 * time.Millisecond
 
 // take returns a clean desk.
 func (ds *desks) take() (*desk, error) {

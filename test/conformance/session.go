@@ -148,9 +148,12 @@ func (s *session) only() *stream {
 	return s.general
 }
 
-// forget closes the stream of a request. The caller holds mu.
+// forget closes the stream of a request, if it waits still. The caller holds mu.
 func (s *session) forget(id string) {
 	st := s.waiting[id]
+	if st == nil {
+		return
+	}
 	st.close()
 	delete(s.waiting, id)
 	for token, other := range s.tokens {

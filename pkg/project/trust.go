@@ -19,9 +19,10 @@ func (e *InsecureError) Error() string { return fmt.Sprintf("%s (%s)", e.Path, e
 // CheckTrusted reports whether a file in the server directory may be believed:
 // it, its directory and the project root must each be no symbolic link, not
 // writable by group or others, and owned by us or by root. The error is an
-// [*InsecureError], or that of a file that is not there.
+// [*InsecureError], or that of a file that is not there, in a place that can be
+// trusted.
 func (p *Project) CheckTrusted(file string) error {
-	for _, path := range []string{file, filepath.Dir(file), p.Root} {
+	for _, path := range []string{p.Root, filepath.Dir(file), file} {
 		info, err := os.Lstat(path)
 		if err != nil {
 			return err

@@ -118,11 +118,16 @@ func (e *envelope) list(kind *Kind) *List {
 func (e *envelope) found() []found {
 	list := make([]found, len(e.items))
 	for i, item := range e.compact() {
-		f := found{Item: Item{Name: rawjson.TextOf(item, "name"), JSON: item}, path: rawjson.TextOf(item, "path")}
-		if f.id = rawjson.TextOf(item, "id"); f.id == "" {
-			f.id = f.Name
-		}
-		list[i] = f
+		list[i] = foundOf(item)
 	}
 	return list
+}
+
+// foundOf reads what an item is known by.
+func foundOf(item json.RawMessage) found {
+	f := found{Item: Item{Name: rawjson.TextOf(item, "name"), JSON: item}, path: rawjson.TextOf(item, "path")}
+	if f.id = rawjson.TextOf(item, "id"); f.id == "" {
+		f.id = f.Name
+	}
+	return f
 }

@@ -26,9 +26,9 @@ func (s *subject) checkName(name string) bool {
 	}
 	if s.reject != nil {
 		s.reject("name: " + fault)
-	} else {
-		s.say(mcp.Err, fmt.Sprintf("Skipping %s %s: its name %s", s.kind.Noun, s.shown, fault))
+		return true // it goes on, to find all faults
 	}
+	s.say(mcp.Err, fmt.Sprintf("Skipping %s %s: its name %s", s.kind.Noun, s.shown, fault))
 	return false
 }
 

@@ -83,18 +83,18 @@ func (a *assembly) duplicate(what, value string, dropped, kept found) {
 }
 
 // overlay lays handwritten items over found ones: each takes the place of
-// those with its name or its path.
+// those with its name, its id or its path.
 func overlay(under, over []found) []found {
-	names, paths := make(map[string]bool, len(over)), make(map[string]bool, len(over))
+	names, ids, paths := make(map[string]bool, len(over)), make(map[string]bool, len(over)), make(map[string]bool, len(over))
 	for _, f := range over {
-		names[f.Name] = true
+		names[f.Name], ids[f.id] = true, true
 		if f.path != "" {
 			paths[path.Clean(f.path)] = true
 		}
 	}
 	result := slices.Clone(over)
 	for _, f := range under {
-		if !names[f.Name] && !paths[f.path] {
+		if !names[f.Name] && !paths[f.path] && (f.id == "" || !ids[f.id]) {
 			result = append(result, f)
 		}
 	}

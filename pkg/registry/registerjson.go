@@ -41,32 +41,24 @@ type declared struct {
 }
 
 // A declaredFault makes all kinds unavailable.
-type declaredFault struct{ text string }
+type declaredFault struct {
+	text     string
+	insecure bool // the file is not believed, whatever it says
+}
 
 func (e *declaredFault) Error() string { return e.text }
 
 func faultf(format string, args ...any) *declaredFault {
-	return &declaredFault{fmt.Sprintf("Declarative register.json "+format, args...)}
+	return &declaredFault{text: fmt.Sprintf("Declarative register.json "+format, args...)}
 }
 
 // read returns nil when there is no file. The error is a [*declaredFault].
 func (d *declared) read() (*declarations, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	file := filepath.Join(d.p.Server, jsonFile)
-	if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	var insecure *project.InsecureError
-	if err := d.p.CheckTrusted(file); errors.As(err, &insecure) {
-		return nil, faultf("permissions/ownership invalid: %s", insecure)
-	}
-	text, _, err := readPlain(file, d.p.Discovery.MaxManual)
-	switch {
-	case errors.Is(err, errTooLarge):
-		return nil, faultf("exceeded %d bytes", d.p.Discovery.MaxManual)
-	case err != nil:
-		return nil, &declaredFault{"Unable to read declarative register.json"}
+	text, err := readDeclared(d.p)
+	if text == nil || err != nil {
+		return nil, err
 	}
 	sum := sha256.Sum256(text)
 	if d.last == nil || sum != d.sum {
@@ -77,6 +69,29 @@ func (d *declared) read() (*declarations, error) {
 		d.sum, d.last = sum, said
 	}
 	return d.last, d.last.vet(d.p)
+}
+
+// readDeclared returns the text of register.json, nil when there is none. The
+// error is a [*declaredFault].
+func readDeclared(p *project.Project) ([]byte, error) {
+	file := filepath.Join(p.Server, jsonFile)
+	if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var insecure *project.InsecureError
+	if err := p.CheckTrusted(file); errors.As(err, &insecure) {
+		fault := faultf("permissions/ownership invalid: %s", insecure)
+		fault.insecure = true
+		return nil, fault
+	}
+	text, _, err := readPlain(file, p.Discovery.MaxManual)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return nil, faultf("exceeded %d bytes", p.Discovery.MaxManual)
+	case err != nil:
+		return nil, &declaredFault{text: "Unable to read declarative register.json"}
+	}
+	return text, nil
 }
 
 // vet looks at what the entries name, which may change while the text does not.

@@ -302,8 +302,11 @@ func (s *Server) finish(req *request, a *answer, err error) {
 		line = jsonrpc.AppendResult(make([]byte, 0, a.size), req.id, a.append)
 	}
 	limit := s.project.Limits.Response
-	if req.method.list {
+	switch {
+	case req.method.list:
 		limit = s.project.Limits.ListResponse
+	case req.method.most > 0:
+		limit = req.method.most
 	}
 	if len(line) > limit {
 		s.complain("mcp-bash: response exceeded %d bytes for id %s", limit, req.id)
@@ -311,7 +314,11 @@ func (s *Server) finish(req *request, a *answer, err error) {
 		err = errStopping
 	}
 	s.requests.release(req)
-	if !req.queue(s.writer, line, true) {
+	sent := req.queue(s.writer, line, true)
+	if a != nil && a.settled != nil {
+		a.settled(sent && err == nil)
+	}
+	if !sent {
 		s.payloads.record("response", payloadKey(req.id), "cancelled", nil)
 		return
 	}

@@ -13,6 +13,9 @@ type answer struct {
 	size   int // about how many bytes it takes
 	append func(dst []byte) []byte
 	done   func() // called when the response is on its way; nil: nothing to do
+	// settled, when set, is told whether the result was sent: a request may be
+	// cancelled, or run out of time, when its work is done already.
+	settled func(sent bool)
 }
 
 // A method is one that may take time: it runs beside the reading, in a slot
@@ -26,8 +29,10 @@ type method struct {
 	// limit. ownClock: it keeps its time itself (P-1700).
 	limit    func() int
 	ownClock bool
-	// list marks the methods whose response is bounded like a registry.
+	// list marks the methods whose response is bounded like a registry. most is
+	// the bound of another method, in bytes; 0: that of all.
 	list bool
+	most int
 }
 
 // groups are the families of methods: what an unknown one is answered, and

@@ -10,6 +10,7 @@ import (
 	"mcp-bash/pkg/kit"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/resource"
 	"mcp-bash/pkg/script"
 )
 
@@ -38,6 +39,9 @@ type Server struct {
 
 	runner *script.Runner
 	kit    *kit.Kit // nil in minimal mode
+
+	resources     *resource.Resources // nil in minimal mode, as all that follows
+	subscriptions *subscriptions
 
 	base     context.Context // of every request
 	stopAll  context.CancelCauseFunc

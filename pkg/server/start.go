@@ -217,7 +217,7 @@ func (s *Server) assemble(home string, o Options) error {
 	s.writer = jsonrpc.NewWriter(s.stdio, s.writeFailed)
 	s.outgoing = &outgoing{writer: s.writer, log: func(line []byte) { s.payloads.record("rpc", "-", "ok", line) }}
 	s.roots = newRootKeeper(s)
-	s.changes = &changeWatch{server: s}
+	s.changes = newChangeWatch(s)
 	s.methods = map[string]*method{}
 	if p.Minimal {
 		return nil
@@ -226,8 +226,10 @@ func (s *Server) assemble(home string, o Options) error {
 		Project: p, State: s.state, Runner: s.runner, Home: home, Args: o.Args,
 		Log: s.log, Debug: s.debugging, Notice: func(line string) { s.notice("%s", line) }, Stderr: s.stderr,
 	})
-	for _, m := range s.toolMethods() {
-		s.methods[m.name] = m
+	for _, family := range [][]*method{s.toolMethods(), s.resourceMethods(), s.promptMethods(), s.completionMethods()} {
+		for _, m := range family {
+			s.methods[m.name] = m
+		}
 	}
 	return nil
 }

@@ -1,0 +1,179 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/resource"
+)
+
+// subscriptions are what the client wants to be told of when it changes
+// (resources section 14).
+type subscriptions struct {
+	server *Server
+
+	mu      sync.Mutex
+	byID    map[string]*subscription
+	byURI   map[string]*watched
+	polling bool
+}
+
+// A subscription is one of the client's; several may be of one URI.
+type subscription struct {
+	id   string
+	of   *watched
+	open bool // its response is on its way, so the client may be told
+}
+
+// A watched resource has subscriptions; mu of subscriptions guards it, but for
+// watch, which belongs to whoever set busy, else to the poller.
+type watched struct {
+	uri   string
+	subs  []*subscription // the oldest first
+	watch *resource.Watch
+	busy  bool            // it is being looked at
+	rests time.Time       // until when it is left alone
+	ctx   context.Context // ends with the last subscription
+	stop  context.CancelFunc
+}
+
+// maxSubscriptions is how many a session may have (RES-147).
+const maxSubscriptions = 1000
+
+var errSubscriptions = mcp.Errorf(mcp.CodeInternal, "Too many resource subscriptions")
+
+func newSubscriptions(s *Server) *subscriptions {
+	return &subscriptions{server: s, byID: map[string]*subscription{}, byURI: map[string]*watched{}}
+}
+
+// subscribe is resources/subscribe (RES-141 to RES-143). What is read here is
+// what later reads are compared with, so it comes before the response.
+func (p *subscriptions) subscribe(ctx context.Context, r *request) (*answer, error) {
+	req, err := resourceRequest(r.params)
+	if err != nil {
+		return nil, err
+	}
+	if p.full() {
+		return nil, errSubscriptions
+	}
+	watch, err := p.server.resources.Watch(ctx, req)
+	if err != nil {
+		var e *mcp.Error
+		if errors.As(err, &e) && ctx.Err() == nil {
+			p.server.log(mcp.Err, "mcp.resources", fmt.Sprintf("Initial read failed code=%d msg=%s", e.Code, e.Message))
+		}
+		return nil, err
+	}
+	sub, err := p.add(watch)
+	if err != nil {
+		return nil, err
+	}
+	var b rawjson.Builder
+	b.Object()
+	mode := p.server.project.Fetching.SubscribeResult
+	if mode == "id" || mode == "auto" && req.Name != "" {
+		b.Name("subscriptionId").String(sub.id)
+	} else {
+		b.Name("_meta").Object().Name("mcpbash/subscriptionId").String(sub.id).End()
+	}
+	result := b.End().Bytes()
+	return &answer{
+		size: len(result) + 64, append: func(dst []byte) []byte { return append(dst, result...) },
+		settled: func(sent bool) { p.settle(sub, sent) },
+	}, nil
+}
+
+func (p *subscriptions) full() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.byID) >= maxSubscriptions
+}
+
+// add enters a subscription, which the client is not told of yet.
+func (p *subscriptions) add(watch *resource.Watch) (*subscription, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.byID) >= maxSubscriptions {
+		return nil, errSubscriptions
+	}
+	w := p.byURI[watch.URI()]
+	if w == nil {
+		w = &watched{uri: watch.URI(), watch: watch}
+		w.ctx, w.stop = context.WithCancel(p.server.base)
+		w.rest()
+		p.byURI[w.uri] = w
+	}
+	sub := &subscription{id: "sub-" + uuid(), of: w}
+	w.subs = append(w.subs, sub)
+	p.byID[sub.id] = sub
+	if interval := p.server.project.Fetching.Poll; interval > 0 && !p.polling {
+		p.polling = true
+		go p.poll(interval)
+	}
+	return sub, nil
+}
+
+// settle is called when the response of a subscription is on its way, or when
+// there will be none: the request was cancelled (RES-143).
+func (p *subscriptions) settle(sub *subscription, sent bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if sent {
+		sub.open = true
+	} else {
+		p.remove(sub)
+	}
+}
+
+// unsubscribe is resources/unsubscribe (RES-146).
+func (p *subscriptions) unsubscribe(_ context.Context, r *request) (*answer, error) {
+	id := rawjson.TextOf(r.params, "subscriptionId")
+	uri := rawjson.TextOf(r.params, "uri")
+	if id == "" && uri == "" {
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "subscriptionId or uri required")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if sub := p.byID[id]; sub != nil {
+		p.remove(sub)
+	}
+	if w := p.byURI[uri]; w != nil {
+		for _, sub := range slices.Clone(w.subs) {
+			p.remove(sub)
+		}
+	}
+	return &answer{append: func(dst []byte) []byte { return append(dst, "{}"...) }}, nil
+}
+
+// remove ends a subscription, if it has not ended yet. The lock is held.
+func (p *subscriptions) remove(sub *subscription) {
+	if p.byID[sub.id] == nil {
+		return
+	}
+	delete(p.byID, sub.id)
+	w := sub.of
+	w.subs = slices.DeleteFunc(w.subs, func(s *subscription) bool { return s == sub })
+	if len(w.subs) == 0 {
+		w.stop()
+		delete(p.byURI, w.uri)
+	}
+}
+
+// reconsider is called when the registry of resources has changed: a URI may
+// have got another provider or type, or none.
+func (p *subscriptions) reconsider() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range p.byURI {
+		w.watch.Reconsider()
+	}
+}

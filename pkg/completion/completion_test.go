@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
@@ -508,7 +509,9 @@ func TestCancelled(t *testing.T) {
 	cause := errors.New("no longer wanted")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go func() {
-		for {
+		look := time.NewTicker(2 * time.Millisecond)
+		defer look.Stop()
+		for range look.C {
 			if _, err := os.Stat(started); err == nil {
 				cancel(cause)
 				return

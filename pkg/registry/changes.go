@@ -36,12 +36,14 @@ func (c *Catalog) Changes(ctx context.Context, p Poll) []*Kind {
 	defer c.polling.Unlock()
 	look := !p.Idle || !c.hook.due(ctx)
 	now, asked := c.now(), c.checks.Load()
-	var changed []*Kind
 	for _, s := range c.states {
 		if look && (p.Fresh || now.Sub(s.polled) >= pollPace) {
 			s.polled = now
 			c.listed(ctx, s, asked, func(o *outcome) bool { return !p.Fresh && now.Before(o.until) })
 		}
+	}
+	var changed []*Kind
+	for _, s := range c.states { // after all: to look at one may be to look at another
 		if s.changed() {
 			changed = append(changed, s.kind)
 		}

@@ -12,7 +12,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-var noTTL = project.Env{"MCP_TOOLS_TTL": "0"}
+var noTTL = project.Env{"MCP_TOOLS_TTL": "0", "MCP_RESOURCES_TTL": "0", "MCP_RESOURCES_TEMPLATES_TTL": "0", "MCP_PROMPTS_TTL": "0", "MCP_UI_TTL": "0"}
 
 // registry R-141: what becomes of a kind.
 func TestDeclaredKinds(t *testing.T) {

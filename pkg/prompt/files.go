@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,14 +18,21 @@ type files struct {
 	max  int // what is larger than a response can be is not read (PR-9)
 }
 
-var errTooLarge = errors.New("larger than a response may be")
-
 func openFiles(p *project.Project) (*files, error) {
 	root, err := os.OpenRoot(p.Prompts)
 	if err != nil {
 		return nil, err
 	}
 	return &files{root, p.Limits.Response}, nil
+}
+
+// embedded reads a file that goes into a message.
+func (f *filler) embedded(path string) ([]byte, error) {
+	data, err := f.files.bytes(path)
+	if err == nil {
+		err = f.room.take(len(data))
+	}
+	return data, err
 }
 
 func (f *files) close() { f.root.Close() }
@@ -46,7 +52,7 @@ func (f *files) bytes(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if info.Size() > int64(f.max) {
-		return nil, fmt.Errorf("%s: %w (%d bytes; see MCPBASH_MAX_TOOL_OUTPUT_SIZE)", path, errTooLarge, f.max)
+		return nil, fmt.Errorf("%s: %w", path, errTooLarge)
 	}
 	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
 	if _, err := data.ReadFrom(io.LimitReader(file, int64(f.max))); err != nil { // no more of one that grows

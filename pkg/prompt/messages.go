@@ -15,7 +15,7 @@ import (
 // setMessages makes the messages of a prompt whose template is a JSON array of
 // them (PR-30). Values are filled in after parsing, so that none can break the
 // JSON.
-func (r *Result) setMessages(template string, v values, f *files) error {
+func (r *Result) setMessages(template string, f *filler) error {
 	doc, err := rawjson.Check([]byte(template))
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (r *Result) setMessages(template string, v values, f *files) error {
 		if role != "user" && role != "assistant" {
 			return fmt.Errorf("message %d: role must be user or assistant", n)
 		}
-		content, text, err := v.content(rawjson.Get(m, "content"), f)
+		content, text, err := f.content(rawjson.Get(m, "content"))
 		if err != nil {
 			return fmt.Errorf("message %d: %w", n, err)
 		}
@@ -46,16 +46,20 @@ func (r *Result) setMessages(template string, v values, f *files) error {
 }
 
 // content makes the content of a message; text is set when it is text.
-func (v values) content(c json.RawMessage, f *files) (content json.RawMessage, text *string, err error) {
+func (f *filler) content(c json.RawMessage) (content json.RawMessage, text *string, err error) {
 	if s, ok := rawjson.Text(c); ok {
-		s = v.fill(s)
+		if s, err = f.fill(s); err != nil {
+			return nil, nil, err
+		}
 		var b rawjson.Builder
 		return b.Object().Name("type").String("text").Name("text").String(s).End().Bytes(), &s, nil
 	}
 	if rawjson.KindOf(c) != rawjson.Object {
 		return nil, nil, errors.New("content must be a string or an object")
 	}
-	c = v.fillAll(c)
+	if c, err = f.fillAll(c); err != nil {
+		return nil, nil, err
+	}
 	switch kind := rawjson.TextOf(c, "type"); kind {
 	case "text":
 		s, ok := rawjson.Text(rawjson.Get(c, "text"))
@@ -64,9 +68,9 @@ func (v values) content(c json.RawMessage, f *files) (content json.RawMessage, t
 		}
 		return c, &s, nil
 	case "image", "audio":
-		content, err = withData(c, f)
+		content, err = f.withData(c)
 	case "resource":
-		content, err = withResource(c, f)
+		content, err = f.withResource(c)
 	case "resource_link":
 		if content = c; rawjson.TextOf(c, "uri") == "" || rawjson.TextOf(c, "name") == "" {
 			err = errors.New("a resource_link needs a uri and a name")
@@ -78,42 +82,49 @@ func (v values) content(c json.RawMessage, f *files) (content json.RawMessage, t
 }
 
 // fillAll fills every string of a value.
-func (v values) fillAll(value json.RawMessage) json.RawMessage {
+func (f *filler) fillAll(value json.RawMessage) (json.RawMessage, error) {
 	var b rawjson.Builder
-	v.appendFilled(&b, value)
-	return b.Bytes()
+	err := f.appendFilled(&b, value)
+	return b.Bytes(), err
 }
 
-func (v values) appendFilled(b *rawjson.Builder, value json.RawMessage) {
+func (f *filler) appendFilled(b *rawjson.Builder, value json.RawMessage) error {
 	switch rawjson.KindOf(value) {
 	case rawjson.String:
 		s, _ := rawjson.Text(value)
-		b.String(v.fill(s))
+		s, err := f.fill(s)
+		b.String(s)
+		return err
 	case rawjson.Array:
 		b.Array()
 		for e := range rawjson.Elements(value) {
-			v.appendFilled(b, e)
+			if err := f.appendFilled(b, e); err != nil {
+				return err
+			}
 		}
 		b.End()
 	case rawjson.Object:
 		b.Object()
 		for _, m := range rawjson.Members(value) {
 			b.Name(m.Name)
-			v.appendFilled(b, m.Value)
+			if err := f.appendFilled(b, m.Value); err != nil {
+				return err
+			}
 		}
 		b.End()
 	default:
 		b.Raw(value)
 	}
+	return nil
 }
 
 // withData puts the file that "path" names into an image or audio item.
-func withData(c json.RawMessage, f *files) (json.RawMessage, error) {
+func (f *filler) withData(c json.RawMessage) (json.RawMessage, error) {
 	path, ok := rawjson.Text(rawjson.Get(c, "path"))
 	var data []byte
 	var err error
 	if ok {
-		data, err = f.bytes(path)
+		data, err = f.embedded(path)
 	} else if text, given := rawjson.Text(rawjson.Get(c, "data")); given {
 		data, err = base64.StdEncoding.DecodeString(text)
 	} else {
@@ -129,7 +140,7 @@ func withData(c json.RawMessage, f *files) (json.RawMessage, error) {
 }
 
 // withResource puts the file that "path" names into an embedded resource.
-func withResource(c json.RawMessage, f *files) (json.RawMessage, error) {
+func (f *filler) withResource(c json.RawMessage) (json.RawMessage, error) {
 	inner := rawjson.Get(c, "resource")
 	if rawjson.KindOf(inner) != rawjson.Object {
 		return nil, errors.New("needs a resource")
@@ -143,13 +154,13 @@ func withResource(c json.RawMessage, f *files) (json.RawMessage, error) {
 		}
 		return c, nil
 	}
-	data, err := f.bytes(path)
+	data, err := f.embedded(path)
 	if err != nil {
 		return nil, err
 	}
 	members := []rawjson.Member{{Name: "mimeType", Value: rawjson.Quote(typeOf(inner, path, data))}}
 	if rawjson.TextOf(inner, "uri") == "" {
-		members = append(members, rawjson.Member{Name: "uri", Value: rawjson.Quote(project.FileURI(f.root.Name() + "/" + path))})
+		members = append(members, rawjson.Member{Name: "uri", Value: rawjson.Quote(project.FileURI(f.files.root.Name() + "/" + path))})
 	}
 	if media.IsText(data) {
 		members = append(members, rawjson.Member{Name: "text", Value: rawjson.AppendString(nil, data)})

@@ -109,12 +109,15 @@ func (p *Prompts) render(e *entry, arguments json.RawMessage, res *Result) error
 	if err != nil {
 		return err
 	}
-	values := valuesOf(arguments)
+	f := &filler{valuesOf(arguments), files, room{p.Project.Limits.Response}}
 	if e.format == "messages" {
-		return res.setMessages(template, values, files)
+		return res.setMessages(template, f)
 	}
-	res.setText(values.fill(template), e.role)
-	return nil
+	text, err := f.fill(template)
+	if err == nil {
+		res.setText(text, e.role)
+	}
+	return err
 }
 
 // setText makes the one message of an ordinary prompt (PR-7, PR-8).

@@ -180,6 +180,29 @@ func TestHostileFiles(t *testing.T) {
 	if got := get("tricks.txt", `{"a":"{{b}}","b":"\"${a}"}`); !strings.Contains(got, "\"text\":\"{{b}}{{{{b}}}}\\\"${a} ${a} $(a) `a` {{a}\"") {
 		t.Error(got)
 	}
+	// Many gaps, and many files, are no way to all memory.
+	const large = `{"code":-32603,"message":"Response exceeded response size limit"}`
+	write := func(name, content string) {
+		if err := os.WriteFile(filepath.Join(p.Project.Prompts, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("many.txt", strings.Repeat("{{a}}", 100))
+	write("many.json", "["+strings.Repeat(`{"role":"user","content":{"type":"image","path":"half.png"}},`, 9)+`{"role":"user","content":"x"}]`)
+	write("half.png", strings.Repeat("p", 500))
+	for path, arguments := range map[string]string{"many.txt": `{"a":"12345678901"}`, "many.json": "{}"} {
+		if got := get(path, arguments); got != large {
+			t.Errorf("%s: %.300s", path, got)
+		}
+	}
+	if got := get("many.txt", `{"a":"1234567890"}`); !strings.Contains(got, strings.Repeat("1234567890", 100)) {
+		t.Errorf("%.300s", got)
+	}
+	p.Project.Limits.Response = 10 << 20
+	write("braces.txt", strings.Repeat("{", 4<<20)) // in no more time than it takes to look at each
+	if got := get("braces.txt", `{"a":"1"}`); !strings.Contains(got, strings.Repeat("{", 4<<20)) {
+		t.Errorf("%.300s", got)
+	}
 	// A client's argument may name a file of the prompts directory where the
 	// author wants that, and never another.
 	if got := get("m.json", `{"a":"pic.png"}`); !strings.Contains(got, `"mimeType":"image/png"`) {
@@ -250,7 +273,11 @@ func TestAppendListed(t *testing.T) {
 func FuzzFill(f *testing.F) {
 	f.Add("Hello {{name}} {{{{name}}}}", "{{name}}")
 	f.Fuzz(func(t *testing.T, template, value string) {
-		got := values{"name": value}.fill(template)
+		f := &filler{values: map[string]string{"name": value}, room: room{1 << 30}}
+		got, err := f.fill(template)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if strings.Count(template, "{{name}}") == 0 && got != template {
 			t.Fatalf("%q became %q", template, got)
 		}
@@ -265,7 +292,7 @@ func FuzzMessages(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, template string) {
 		r := &Result{arguments: json.RawMessage("{}")}
-		if r.setMessages(template, values{"a": "\"\n"}, &files{root, 100}) == nil {
+		if r.setMessages(template, &filler{map[string]string{"a": "\"\n"}, &files{root, 100}, room{100}}) == nil {
 			if out := r.AppendJSON(nil, nil); !json.Valid(out) {
 				t.Fatalf("%s", out)
 			}

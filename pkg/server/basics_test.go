@@ -27,13 +27,14 @@ func TestInitialize(t *testing.T) {
 	}
 	const info = `"serverInfo":{"name":"proj-one","version":"9.1.0","title":"T","description":"d","websiteUrl":"https://example.com","icons":[{"src":"https://example.com/x.svg"}]}`
 	const instructions = `,"instructions":"Use me \"well\".\n\n\tLine2"`
+	const families = `,"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{}`
 	for _, tc := range []struct{ asked, capabilities, want string }{
-		{`"2025-11-25"`, `{"extensions":{"io.modelcontextprotocol/ui":{}}}`, `"2025-11-25","capabilities":{"logging":{},"tools":{"listChanged":true},"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}},` + info + instructions},
-		{`"2025-06-18"`, `{}`, `"2025-06-18","capabilities":{"logging":{},"tools":{"listChanged":true}},` + info + instructions},
-		{`"2025-03-26"`, `{}`, `"2025-03-26","capabilities":{"logging":{},"tools":{}},` + info + instructions},
-		{`"2024-11-05"`, `{}`, `"2024-11-05","capabilities":{"logging":{},"tools":{}},` + info},
-		{`""`, `{}`, `"2025-11-25","capabilities":{"logging":{},"tools":{"listChanged":true}},` + info + instructions},
-		{`"2026-07-28"`, `null`, `"2025-11-25","capabilities":{"logging":{},"tools":{"listChanged":true}},` + info + instructions},
+		{`"2025-11-25"`, `{"extensions":{"io.modelcontextprotocol/ui":{}}}`, `"2025-11-25","capabilities":{"logging":{},"tools":{"listChanged":true}` + families + `,"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}},` + info + instructions},
+		{`"2025-06-18"`, `{}`, `"2025-06-18","capabilities":{"logging":{},"tools":{"listChanged":true}` + families + `},` + info + instructions},
+		{`"2025-03-26"`, `{}`, `"2025-03-26","capabilities":{"logging":{},"tools":{},"resources":{"subscribe":true},"prompts":{}},` + info + instructions},
+		{`"2024-11-05"`, `{}`, `"2024-11-05","capabilities":{"logging":{},"tools":{},"resources":{"subscribe":true},"prompts":{}},` + info},
+		{`""`, `{}`, `"2025-11-25","capabilities":{"logging":{},"tools":{"listChanged":true}` + families + `},` + info + instructions},
+		{`"2026-07-28"`, `null`, `"2025-11-25","capabilities":{"logging":{},"tools":{"listChanged":true}` + families + `},` + info + instructions},
 	} {
 		c := start(t, files(t, full), nil)
 		if got := c.request("initialize", `{"protocolVersion":`+tc.asked+`,"capabilities":`+tc.capabilities+`}`); got != `"result":{"protocolVersion":`+tc.want+`}` {
@@ -462,7 +463,7 @@ func TestAnnouncements(t *testing.T) {
 	}
 }
 
-// protocol P-507, and "Internal error" of the table: one bad request never ends
+// protocol P-507, P-2600, and "Internal error" of the table: one bad request never ends
 // the process.
 func TestFaultsOfOurs(t *testing.T) {
 	s := &Server{stderr: &syncBuffer{}}

@@ -5,7 +5,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/tree"
 )
@@ -16,6 +19,18 @@ type hookPlace struct {
 	p     *project.Project
 	warn  func(line string)
 	state *project.State
+}
+
+// options are those of a catalog that runs the hook where it is to run.
+func (h *hookPlace) options(s cli.Streams, quiet bool) registry.Options {
+	level := h.p.Logging.Level
+	if quiet || h.p.Logging.Quiet {
+		level = max(level, mcp.Err)
+	}
+	return registry.Options{
+		Log: logTo(s, level), Warn: h.warn,
+		Runner: new(script.Runner), HookEnv: h.env, Private: h.dir,
+	}
 }
 
 // dir returns the private directory of this run.

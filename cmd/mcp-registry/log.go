@@ -16,12 +16,21 @@ func logTo(s cli.Streams, least mcp.Level) mcp.LogFunc {
 		if level < least {
 			return
 		}
-		line := fmt.Sprintf("mcp-registry: %s: %s: %s", level, logger, message)
-		fmt.Fprintln(s.Err, strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) {
-				return ' '
-			}
-			return r
-		}, line))
+		tell(s, fmt.Sprintf("%s: %s: %s", level, logger, message))
 	}
+}
+
+// tell writes a line on standard error.
+func tell(s cli.Streams, text string) {
+	fmt.Fprintln(s.Err, "mcp-registry: "+strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text))
+}
+
+// warnTo returns a function that writes lines on standard error as they are.
+func warnTo(s cli.Streams) func(line string) {
+	return func(line string) { fmt.Fprintln(s.Err, line) }
 }

@@ -4,29 +4,19 @@ import (
 	"fmt"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/registry"
-	"mcp-bash/pkg/script"
 )
 
 func refresh(s cli.Streams, o options) error {
-	warn := func(line string) { fmt.Fprintln(s.Err, line) }
-	p, err := openProject(o.projectRoot, warn)
+	p, err := openProject(o.projectRoot, warnTo(s))
 	if err != nil {
 		return err
 	}
-	level := p.Logging.Level
-	if o.quiet || p.Logging.Quiet {
-		level = max(level, mcp.Err)
-	}
 	ctx, stop := untilSignal()
 	defer stop()
-	hooks := hookPlace{p: p, warn: warn}
+	hooks := hookPlace{p: p, warn: warnTo(s)}
 	defer hooks.remove()
-	catalog := registry.NewCatalog(p, registry.Options{
-		Log: logTo(s, level), Warn: warn,
-		Runner: new(script.Runner), HookEnv: hooks.env, Private: hooks.dir,
-	})
+	catalog := registry.NewCatalog(p, hooks.options(s, o.quiet))
 	report, err := catalog.Refresh(ctx, registry.RefreshOptions{Filter: o.filter})
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 )
 
 func status(s cli.Streams, o options) error {
-	warn := func(line string) { fmt.Fprintln(s.Err, line) }
+	warn := warnTo(s)
 	p, err := openProject(o.projectRoot, warn)
 	if err != nil {
 		return err

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry"
+)
+
+func register(s cli.Streams, o options) error {
+	payload, err := readPayload(s, o.operand)
+	if err != nil {
+		return err
+	}
+	return onProject(s, o, func(ctx context.Context, r *registry.Project) error {
+		t, err := r.Register(ctx, payload, registry.RegisterOptions{Replace: o.replace, DryRun: o.dryRun})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(s.Out, "{\n  \"registered\": %s,\n  \"dryRun\": %t\n}\n", t.AppendText(nil, "  "), o.dryRun)
+		return nil
+	})
+}
+
+func unregister(s cli.Streams, o options) error {
+	return onProject(s, o, func(ctx context.Context, r *registry.Project) error {
+		id, err := r.Unregister(ctx, o.operand)
+		if err != nil {
+			return err
+		}
+		var b rawjson.Builder
+		fmt.Fprintf(s.Out, "%s\n", b.Object().Name("unregistered").String(id).End().Bytes())
+		return nil
+	})
+}
+
+// readPayload reads a registration from a file or standard input (registry
+// R-205), a little more than is allowed at most.
+func readPayload(s cli.Streams, file string) ([]byte, error) {
+	in := s.In
+	switch {
+	case file != "" && file != "-":
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, cli.Usagef("%s", err)
+		}
+		defer f.Close()
+		in = f
+	case cli.IsTerminal(in):
+		tell(s, "type the registration as JSON, then end it with Ctrl-D")
+	}
+	payload, err := io.ReadAll(io.LimitReader(in, registry.MaxPayload+1))
+	if err != nil {
+		return nil, cli.Usagef("%s", err)
+	}
+	return payload, nil
+}
+
+// onProject lets a command work on the registry of the project, and tells what
+// went wrong.
+func onProject(s cli.Streams, o options, work func(context.Context, *registry.Project) error) error {
+	p, err := openProject(o.projectRoot, warnTo(s))
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	hooks := hookPlace{p: p, warn: warnTo(s)}
+	defer hooks.remove()
+	err = work(ctx, registry.NewProject(p, hooks.options(s, o.quiet)))
+	var refused *registry.Error
+	var failed *registry.Failure
+	switch {
+	case errors.As(err, &refused):
+		return refuse(s, refused)
+	case errors.As(err, &failed) && failed.Fatal:
+		return &cli.Error{Code: cli.CodeTimeout, Message: failed.Reason, Exit: cli.ExitUsage}
+	case errors.As(err, &failed):
+		return cli.Failf(cli.CodeInvalid, "%s", failed.Reason)
+	}
+	return err
+}
+
+// refusals are the exit codes of R-206, and what to do about it where the
+// message does not say.
+var refusals = []struct {
+	kind error
+	exit cli.ExitCode
+	hint string
+}{
+	{registry.ErrDuplicateTool, 3, "Use --replace to put this one in its place."},
+	{registry.ErrToolNotFound, 4, `Run "mcp-registry list" for the tools there are.`},
+	{registry.ErrInvalidRegistration, 5, ""},
+	{registry.ErrPermissionDenied, 6, ""},
+}
+
+// refuse tells an error to programs on standard output, and to people on
+// standard error.
+func refuse(s cli.Streams, e *registry.Error) error {
+	var b rawjson.Builder
+	b.Object().Name("error").Object().Name("type").String(e.Type).Name("message").String(e.Message).
+		Name("id").String(e.ID).Name("details").Strings(e.Details).End().End()
+	fmt.Fprintf(s.Out, "%s\n", b.Bytes())
+	tell(s, e.Message)
+	for _, r := range refusals {
+		if errors.Is(e, r.kind) {
+			if r.hint != "" {
+				fmt.Fprintln(s.Err, r.hint)
+			}
+			return r.exit
+		}
+	}
+	return e
+}

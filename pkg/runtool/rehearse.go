@@ -20,7 +20,11 @@ func (r *run) rehearse(ctx context.Context, k *kit.Kit, item json.RawMessage) er
 		timeout = strconv.Itoa(n)
 	}
 	verdict := "allowed"
-	if err := k.Policy.Check(ctx, r.tool, item); err != nil {
+	err := k.Level.Refusal(item)
+	if err == nil {
+		err = k.Policy.Check(ctx, r.tool, item)
+	}
+	if err != nil {
 		verdict = "blocked"
 		fmt.Fprintln(r.Err, "run-tool:", err.Message)
 	}

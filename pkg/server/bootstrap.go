@@ -59,6 +59,7 @@ func stageBootstrap(env project.Env) (string, error) {
 	for _, name := range []string{"TOOLS", "RESOURCES", "PROMPTS", "COMPLETIONS", "SERVER", "REGISTRY", "PROVIDERS", "UI"} {
 		delete(env, "MCPBASH_"+name+"_DIR")
 	}
+	delete(env, "MCPBASH_SECURITY_LEVEL") // the tool is our own
 	env.Default("MCPBASH_TOOL_ALLOWLIST", "getting_started")
 	return dir, nil
 }

@@ -96,6 +96,9 @@ func (c *call) admit(ctx context.Context) error {
 	if c.entry.path == "" {
 		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path unavailable", r.Name) // T-5
 	}
+	if err := t.Level.Refusal(item); err != nil { // T-5a
+		return err
+	}
 	c.script = t.project.Tools + string(filepath.Separator) + filepath.FromSlash(c.entry.path)
 	if err := c.admitInherit(); err != nil {
 		return err

@@ -49,6 +49,7 @@ type Kit struct {
 
 	ResourceByURI  Find
 	TemplateByText Find // by its uriTemplate
+	TypeByTemplate func(ctx context.Context, uri string) string
 }
 
 // New puts a kit together.
@@ -71,6 +72,7 @@ func New(c Config) *Kit {
 	})
 	k.ResourceByURI = k.lookupBy(registry.Resources, k.uriOf)
 	k.TemplateByText = k.lookupBy(registry.Templates, templateOf)
+	k.TypeByTemplate = k.typeByTemplate()
 	k.Level = registry.EffectiveLevel(p, c.Log)
 	if k.Find == nil {
 		k.Find = k.Lookup(registry.Tools)

@@ -7,6 +7,7 @@ import (
 
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/resource"
 )
 
 // A Find looks up the registry entry that a text stands for in the current
@@ -28,25 +29,67 @@ func (k *Kit) Lookup(kind *registry.Kind) Find {
 // lookupBy looks items of a kind up by something else that they have; the
 // first of several counts.
 func (k *Kit) lookupBy(kind *registry.Kind, keyOf func(item json.RawMessage) string) Find {
-	var mu sync.Mutex
-	var of *registry.List // what index was made of
-	var index map[string]json.RawMessage
+	index := derived(k, kind, func(items []registry.Item) map[string]json.RawMessage {
+		index := make(map[string]json.RawMessage, len(items))
+		for _, item := range items {
+			if key := keyOf(item.JSON); index[key] == nil {
+				index[key] = item.JSON
+			}
+		}
+		return index
+	})
 	return func(ctx context.Context, key string) (json.RawMessage, error) {
+		of, err := index(ctx)
+		return of[key], err
+	}
+}
+
+// typeByTemplate returns the MIME type of the first resource template, by name,
+// that has one and that a URI fits; "" for none, also when the templates cannot be
+// had: they are no part of a read (resources RES-40).
+func (k *Kit) typeByTemplate() func(ctx context.Context, uri string) string {
+	type promise struct {
+		resource.Pattern
+		mimeType string
+	}
+	promises := derived(k, registry.Templates, func(items []registry.Item) []promise {
+		var all []promise
+		for _, item := range items {
+			if mimeType := rawjson.TextOf(item.JSON, "mimeType"); mimeType != "" {
+				all = append(all, promise{resource.NewPattern(templateOf(item.JSON)), mimeType})
+			}
+		}
+		return all
+	})
+	return func(ctx context.Context, uri string) string {
+		all, _ := promises(ctx)
+		for _, p := range all {
+			if p.Fits(uri) {
+				return p.mimeType
+			}
+		}
+		return ""
+	}
+}
+
+// derived returns what is made of the current items of a kind, and keeps it as
+// long as they are the current ones. Its error is for the client.
+func derived[T any](k *Kit, kind *registry.Kind, make func(items []registry.Item) T) func(ctx context.Context) (T, error) {
+	var mu sync.Mutex
+	var of *registry.List // what made was made of
+	var made T
+	return func(ctx context.Context) (T, error) {
 		list, err := k.Catalog.List(ctx, kind)
 		if err != nil {
-			return nil, kind.Unavailable(err)
+			var none T
+			return none, kind.Unavailable(err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		if of != list {
-			of, index = list, make(map[string]json.RawMessage, len(list.Items))
-			for _, item := range list.Items {
-				if key := keyOf(item.JSON); index[key] == nil {
-					index[key] = item.JSON
-				}
-			}
+			of, made = list, make(list.Items)
 		}
-		return index[key], nil
+		return made, nil
 	}
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -13,15 +14,24 @@ import (
 type changeWatch struct {
 	server  *Server
 	started atomic.Bool
-	running atomic.Bool
-	last    atomic.Int64 // when the last check began, in nanoseconds
+	last    atomic.Int64  // when the last check began, in nanoseconds
+	running chan struct{} // holds one: whoever checks, or the end of the server
 }
 
-// families are the lists that clients are told of by kind of content: resources,
-// their templates and UI resources are one to them (P-1900). Completions have
-// no list.
-var families = map[string]string{
-	"tools": "tools", "resources": "resources", "resourceTemplates": "resources", "ui": "resources", "prompts": "prompts",
+func newChangeWatch(s *Server) *changeWatch {
+	return &changeWatch{server: s, running: make(chan struct{}, 1)}
+}
+
+// families are the lists that clients are told of, in the order in which they
+// are (registry R-115): resources, their templates and UI resources are one to
+// them. Completions have no list.
+var families = []struct {
+	name  string
+	kinds []*registry.Kind
+}{
+	{"tools", []*registry.Kind{registry.Tools}},
+	{"resources", []*registry.Kind{registry.Resources, registry.Templates, registry.UIResources}},
+	{"prompts", []*registry.Kind{registry.Prompts}},
 }
 
 // checkPause is the least time between two checks (P-1903).
@@ -42,21 +52,43 @@ func (c *changeWatch) poke() {
 		return
 	}
 	now := time.Now().UnixNano()
-	if now-c.last.Load() < int64(checkPause) || !c.running.CompareAndSwap(false, true) {
+	if now-c.last.Load() < int64(checkPause) || !c.begin() {
 		return
 	}
-	c.last.Store(now)
 	go func() {
-		defer c.running.Store(false)
+		defer c.finish()
 		c.check(true)
 	}()
+}
+
+// begin reports whether the caller may check now; it then has to finish.
+func (c *changeWatch) begin() bool {
+	select {
+	case c.running <- struct{}{}:
+		c.last.Store(time.Now().UnixNano())
+		return true
+	default:
+		return false
+	}
+}
+
+func (c *changeWatch) finish() { <-c.running }
+
+// end waits for a check that goes on, and lets no other begin: a server that
+// has ended writes nothing any more. The context of the checks is over by then.
+func (c *changeWatch) end() {
+	select {
+	case c.running <- struct{}{}:
+	case <-time.After(killGrace): // a file system that does not answer
+	}
 }
 
 // idle checks while no message comes, so that a client that waits learns of
 // changes too.
 func (c *changeWatch) idle() {
-	pace := max(c.server.project.Discovery.ToolsTTL, checkPause)
-	ticker := time.NewTicker(pace)
+	d := &c.server.project.Discovery
+	pace := min(d.ToolsTTL, d.ResourcesTTL, d.TemplatesTTL, d.PromptsTTL, d.UITTL)
+	ticker := time.NewTicker(max(pace, checkPause))
 	defer ticker.Stop()
 	for {
 		select {
@@ -64,10 +96,9 @@ func (c *changeWatch) idle() {
 			return
 		case <-ticker.C:
 		}
-		if c.running.CompareAndSwap(false, true) {
-			c.last.Store(time.Now().UnixNano())
+		if c.begin() {
 			c.check(false)
-			c.running.Store(false)
+			c.finish()
 		}
 	}
 }
@@ -79,13 +110,15 @@ func (c *changeWatch) check(hooks bool) {
 	if !s.session.at(phaseReady) {
 		return
 	}
-	sent := map[string]bool{}
-	for _, kind := range s.kit.Catalog.Changes(s.base, registry.Poll{Idle: !hooks}) {
-		family := families[kind.Key]
-		if family == "" || sent[family] || !s.session.at(phaseReady) {
+	changed := s.kit.Catalog.Changes(s.base, registry.Poll{Idle: !hooks})
+	for _, family := range families {
+		touched := slices.ContainsFunc(family.kinds, func(k *registry.Kind) bool { return slices.Contains(changed, k) })
+		if !touched || !s.session.at(phaseReady) {
 			continue
 		}
-		sent[family] = true
-		s.send(jsonrpc.AppendNotification(nil, "notifications/"+family+"/list_changed", []byte("{}")))
+		if family.name == "resources" {
+			s.subscriptions.reconsider()
+		}
+		s.send(jsonrpc.AppendNotification(nil, "notifications/"+family.name+"/list_changed", []byte("{}")))
 	}
 }

@@ -85,10 +85,11 @@ const killGrace = 3 * time.Second
 
 // serveUntilExit reads until something ends the server, and returns its exit
 // code when everything is in order.
-func (s *Server) serveUntilExit(signals <-chan os.Signal) int {
+func (s *Server) serveUntilExit(catch func() (<-chan os.Signal, error)) int {
 	go s.read()
 	go s.watchIdle()
 	go s.watchParent()
+	signals, _ := catch() // which takes time that the client need not wait for
 	var e exit
 	select {
 	case e = <-s.exits:
@@ -163,7 +164,9 @@ func (s *Server) kill(signals <-chan os.Signal, silent bool) {
 
 // cleanUp leaves nothing behind but what was asked for (P-302, P-907).
 func (s *Server) cleanUp(bootstrapDir string) {
+	s.stopAll(errStopping)
 	s.runner.KillAll()
+	s.changes.end()
 	s.summariseDamage()
 	if bootstrapDir != "" {
 		os.RemoveAll(bootstrapDir)

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"sync"
 	"time"
@@ -19,30 +21,67 @@ type lister struct {
 	kind       *registry.Kind
 	collection string // the name of the array, and the cursor's (P-2002)
 	item       func(dst []byte, item json.RawMessage) []byte
+	keep       func(item json.RawMessage) bool // which items are offered; nil: all
+	view       string                          // tells the list's cursors from those of other choices; "" with all items
+
+	more     *registry.Kind // whose items follow; nil: none
+	moreItem func(dst []byte, item json.RawMessage) []byte
 
 	mu    sync.Mutex
 	list  *registry.List
-	bytes []byte // items as they are sent, each followed by a comma
-	ends  []int  // where each ends, the comma included
+	rest  *registry.List // of more
+	hash  string         // what cursors carry (registry R-118)
+	bytes []byte         // items as they are sent, each followed by a comma
+	ends  []int          // where each ends, the comma included
 }
 
 // ready returns the prepared bytes of the current list.
-func (l *lister) ready(ctx context.Context) (list *registry.List, text []byte, ends []int, err *mcp.Error) {
+func (l *lister) ready(ctx context.Context) (hash string, text []byte, ends []int, err *mcp.Error) {
 	list, loadErr := l.catalog.List(ctx, l.kind)
 	if loadErr != nil {
-		return nil, nil, nil, l.kind.Unavailable(loadErr)
+		return "", nil, nil, l.kind.Unavailable(loadErr)
+	}
+	rest := &noItems
+	if l.more != nil {
+		if rest, loadErr = l.catalog.List(ctx, l.more); loadErr != nil {
+			return "", nil, nil, l.more.Unavailable(loadErr)
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.list != list {
-		text, ends = nil, make([]int, 0, len(list.Items))
+	if l.list != list || l.rest != rest {
+		text, ends = nil, make([]int, 0, len(list.Items)+len(rest.Items))
 		for _, item := range list.Items {
+			if l.keep != nil && !l.keep(item.JSON) {
+				continue
+			}
 			text = append(l.item(text, item.JSON), ',')
 			ends = append(ends, len(text))
 		}
-		l.list, l.bytes, l.ends = list, text, ends
+		for _, item := range rest.Items {
+			text = append(l.moreItem(text, item.JSON), ',')
+			ends = append(ends, len(text))
+		}
+		hash = list.Hash
+		if len(rest.Items) > 0 {
+			hash = hashOf(hash, rest.Hash)
+		}
+		if l.view != "" {
+			hash = hashOf(hash, l.view)
+		}
+		l.list, l.rest, l.hash, l.bytes, l.ends = list, rest, hash, text, ends
 	}
-	return l.list, l.bytes, l.ends, nil
+	return l.hash, l.bytes, l.ends, nil
+}
+
+// noItems is the rest of a list that has none.
+var noItems registry.List
+
+// hashOf is the hash of a list of which two things decide what is in it
+// (registry R-118).
+func hashOf(hash, other string) string {
+	sum := sha256.Sum256([]byte(hash + "|" + other))
+	return hex.EncodeToString(sum[:])
 }
 
 // page answers a list request (P-2000, P-2001).
@@ -52,13 +91,13 @@ func (l *lister) page(ctx context.Context, params json.RawMessage) (*answer, err
 	if err != nil {
 		return nil, err
 	}
-	list, text, ends, err := l.ready(ctx)
+	hash, text, ends, err := l.ready(ctx)
 	if err != nil {
 		return nil, err
 	}
 	from := 0
 	if cursor != "" {
-		if from, err = decodeCursor(cursor, l.collection, list.Hash); err != nil {
+		if from, err = decodeCursor(cursor, l.collection, hash); err != nil {
 			return nil, err
 		}
 	}
@@ -78,7 +117,7 @@ func (l *lister) page(ctx context.Context, params json.RawMessage) (*answer, err
 		dst = b.Bytes()
 		if to < total {
 			dst = append(dst, `,"nextCursor":`...)
-			dst = rawjson.AppendString(dst, encodeCursor(l.collection, to, list.Hash, time.Now()))
+			dst = rawjson.AppendString(dst, encodeCursor(l.collection, to, hash, time.Now()))
 		}
 		return append(dst, '}')
 	}}, nil

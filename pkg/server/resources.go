@@ -16,7 +16,7 @@ func (s *Server) resourceMethods() []*method {
 	p := s.project
 	pages := s.kit.Lookup(registry.UIResources)
 	config := resource.Config{
-		Project: p, FindName: firstOf(s.kit.Lookup(registry.Resources), pages), FindURI: s.kit.ResourceByURI, UIMeta: pageMeta(pages),
+		Project: p, FindName: firstOf(s.kit.Lookup(registry.Resources), pages), FindURI: s.kit.ResourceByURI, TypeOf: s.kit.TypeByTemplate, UIMeta: pageMeta(pages),
 		Builtin: builtin.Config{Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI, FindPage: pages},
 		Runner:  s.runner, Common: s.kit.Env, State: s.state.Dir, Log: s.log, Debug: s.debugging,
 	}

@@ -391,14 +391,13 @@ func TestRoots(t *testing.T) {
 
 // protocol section 19.
 func TestListChanged(t *testing.T) {
-	const changed = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{}}`
-	expect := func(c *client, n int) {
+	expect := func(c *client, lists ...string) {
 		t.Helper()
-		for range n {
+		for _, list := range lists {
 			select {
 			case got := <-c.changed:
-				if got != changed {
-					t.Error(got)
+				if got != `{"jsonrpc":"2.0","method":"notifications/`+list+`/list_changed","params":{}}` {
+					t.Error(list, got)
 				}
 			case <-time.After(patience):
 				t.Fatal("no notification")
@@ -410,31 +409,39 @@ func TestListChanged(t *testing.T) {
 		default:
 		}
 	}
-	c := start(t, files(t, hello), project.Env{"MCP_TOOLS_TTL": "0"})
+	always := project.Env{"MCP_TOOLS_TTL": "0", "MCP_RESOURCES_TTL": "0", "MCP_RESOURCES_TEMPLATES_TTL": "0", "MCP_PROMPTS_TTL": "0", "MCP_UI_TTL": "0"}
+	c := start(t, files(t, hello), always)
 	c.handshake("2025-11-25", "{}")
 	c.request("tools/list", "")
 	c.request("tools/list", "")
-	expect(c, 1) // a project without cache has changed
+	expect(c, "tools", "resources", "prompts") // a project without cache has changed (registry R-115)
 	os.Mkdir(c.root+"/tools/more", 0o755)
 	os.WriteFile(c.root+"/tools/more/tool.sh", []byte("#!/bin/bash\n"), 0o755)
-	expect(c, 1) // P-1903: also when no message comes
+	expect(c, "tools") // P-1903: also when no message comes
 	if got := c.request("tools/list", ""); !strings.Contains(got, `"name":"more"`) {
 		t.Error(got)
 	}
+	// A page alone is a change of the resources, and comes before the prompts.
+	os.MkdirAll(c.root+"/ui/card", 0o755)
+	os.WriteFile(c.root+"/ui/card/index.html", nil, 0o644)
+	os.WriteFile(c.root+"/prompts/p.txt", []byte("p"), 0o644)
+	expect(c, "resources", "prompts")
+	os.WriteFile(c.root+"/resources/t.meta.json", []byte(`{"name":"t","uriTemplate":"x://{y}"}`), 0o644)
+	expect(c, "resources")
 	c.end()
-	again := start(t, c.root, project.Env{"MCP_TOOLS_TTL": "0"}) // unchanged, and cached
+	again := start(t, c.root, always) // unchanged, and cached
 	again.handshake("2025-06-18", "{}")
 	again.request("tools/list", "")
 	again.request("tools/list", "")
 	again.end()
-	expect(again, 0)
+	expect(again)
 	for revision, env := range map[string]project.Env{"2025-03-26": nil, "2024-11-05": nil, "2025-11-25": {"MCPBASH_FORCE_MINIMAL": "true"}} {
 		c := start(t, files(t, hello), env)
 		c.handshake(revision, "{}")
 		c.request("tools/list", "")
 		c.request("ping", "")
 		c.end()
-		expect(c, 0)
+		expect(c)
 	}
 }
 
@@ -652,7 +659,7 @@ func TestDamagedOutput(t *testing.T) {
 	}
 }
 
-// protocol section 25.
+// protocol section 25, cli E-1, E-2.
 func TestPayloadLog(t *testing.T) {
 	secret := strings.Repeat("T0", 20)
 	for _, ndjson := range []bool{false, true} {

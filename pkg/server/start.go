@@ -46,7 +46,7 @@ func Serve(o Options) int {
 	}
 	// What takes long and depends on nothing is done beside the rest.
 	findHome := begin(func() (string, error) { return project.FindHome(env, o.Tree, warn) })
-	catch := begin(func() (<-chan os.Signal, error) { return catchSignals(o.Signals), nil })
+	signals := begin(func() (<-chan os.Signal, error) { return catchSignals(o.Signals), nil })
 	fail := func(err error) int {
 		if _, first := findHome(); first != nil {
 			err = first
@@ -66,6 +66,7 @@ func Serve(o Options) int {
 	bootstrapDir := ""
 	root, err := project.FindRoot(env, "", o.Dir)
 	if errors.Is(err, project.ErrNone) {
+		signals() // from here on there is something to clean up
 		if bootstrapDir, err = stageBootstrap(env); err == nil {
 			root = bootstrapDir
 			warn("mcp-bash: no project configured; starting getting-started helper (temporary workspace " + root + ")")
@@ -94,7 +95,6 @@ func Serve(o Options) int {
 	if err := checkToken(s.project.Token); err != nil {
 		return done(fail(err))
 	}
-	signals, _ := catch() // from here on there is something to clean up
 	if err := s.openState(o); err != nil {
 		return done(fail(err))
 	}

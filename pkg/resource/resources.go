@@ -19,6 +19,9 @@ type Config struct {
 	Project *project.Project
 	// FindName and FindURI look up registry entries; nil stands for none.
 	FindName, FindURI func(ctx context.Context, text string) (json.RawMessage, error)
+	// TypeOf returns the MIME type that the templates promise for a URI that no
+	// entry has; nil, or an empty answer: they promise none.
+	TypeOf func(ctx context.Context, uri string) string
 	// UIMeta returns the _meta of the content of a UI resource (resources UI-24);
 	// nil, or an empty answer: it has none.
 	UIMeta func(ctx context.Context, uri string) json.RawMessage

@@ -17,7 +17,7 @@ import (
 type target struct {
 	uri, provider string
 	name          string // of the entry, "" for none
-	declared      string // the MIME type its author gave it, "" for none
+	declared      string // the MIME type its author gave it, or a template it fits; "" for none
 }
 
 var errNeither = mcp.Errorf(mcp.CodeInvalidParams, "Resource name or uri required")
@@ -52,7 +52,11 @@ func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 	if name == "" {
 		return nil, notFound("uri", req.URI)
 	}
-	return &target{uri: req.URI, provider: name}, nil
+	t := &target{uri: req.URI, provider: name}
+	if r.TypeOf != nil {
+		t.declared = r.TypeOf(ctx, req.URI)
+	}
+	return t, nil
 }
 
 func (r *Resources) entryTarget(entry json.RawMessage) *target {

@@ -55,7 +55,7 @@ func TestProject(t *testing.T) {
 	for uri, want := range map[string]string{
 		"test://static-text":       `[{"uri":"test://static-text","mimeType":"text/plain","text":"This is the content of the static text resource."}]`,
 		"test://static-binary":     `[{"uri":"test://static-binary","mimeType":"image/png","blob":"iVBORw0KGgo…"}]`,
-		"test://template/123/data": `[{"uri":"test://template/123/data","mimeType":"…","text":"{\"id\":\"123\",\"templateTest\":true,\"data\":\"Data for ID: 123\"}"}]`,
+		"test://template/123/data": `[{"uri":"test://template/123/data","mimeType":"application/json","text":"{\"id\":\"123\",\"templateTest\":true,\"data\":\"Data for ID: 123\"}"}]`,
 	} {
 		result, err := client.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
 		if err != nil {

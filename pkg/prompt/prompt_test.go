@@ -132,11 +132,11 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// tools PR-4, PR-9, G-9: hostile files are refused, large ones are not read.
+// tools PR-4, PR-9, G-9, env E-5: hostile files are refused, large ones are not read.
 func TestHostileFiles(t *testing.T) {
 	p := newPrompts(t, map[string]string{
 		"secret.txt": "secret", "prompts/bad.txt": "a\xff\xc3b\xed\xa0\x80", "prompts/fits.txt": strings.Repeat("x", 1000), "prompts/large.txt": strings.Repeat("x", 1001),
-		"prompts/tricks.txt": "{{a}}{{{{a}}}}{{b}} ${a} $(a) `a` {{a}", "prompts/m.json": `[{"role":"user","content":{"type":"image","path":"{{a}}"}}]`,
+		"prompts/tricks.txt": "{{a}}{{{{a}}}}{{b}} ${a} $HOME `a` {{a}", "prompts/m.json": `[{"role":"user","content":{"type":"image","path":"{{a}}"}}]`,
 		"prompts/pic.png": "\x89PNG\r\n\x1a\n",
 	}, map[string]string{})
 	p.Project.Limits.Response = 1000
@@ -177,7 +177,7 @@ func TestHostileFiles(t *testing.T) {
 		t.Error(got)
 	}
 	// What was filled in is not looked at again, and nothing but {{name}} is anything.
-	if got := get("tricks.txt", `{"a":"{{b}}","b":"\"${a}"}`); !strings.Contains(got, "\"text\":\"{{b}}{{{{b}}}}\\\"${a} ${a} $(a) `a` {{a}\"") {
+	if got := get("tricks.txt", `{"a":"{{b}}","b":"\"${a}"}`); !strings.Contains(got, "\"text\":\"{{b}}{{{{b}}}}\\\"${a} ${a} $HOME `a` {{a}\"") {
 		t.Error(got)
 	}
 	// Many gaps, and many files, are no way to all memory.

@@ -25,7 +25,7 @@ var somePrompts = map[string]string{
 	"prompts/sub/note.txt.meta.json": `{"name":"note"}`,
 }
 
-// tools PR-20, registry R-172, protocol P-2000 to P-2003.
+// tools PR-20, registry R-172, R-174, protocol P-2000 to P-2003.
 func TestPromptsList(t *testing.T) {
 	c := ready(t, somePrompts, nil)
 	const greet = `{"name":"greet","description":"Greet d","path":"greet.txt","arguments":[{"name":"name","description":"who","required":true},{"name":"count","description":"","required":false}],"role":"user","metadata":{"x":1}}`

@@ -19,6 +19,7 @@ type memory struct {
 	made    *List       // what was made of it
 	said    []message   // what there is to say about it
 	list    *List       // the last list that was good; nil: there is none yet
+	over    *string     // the hash of the file that a part was laid over, "" for none; nil: it is a whole
 	fixed   *List       // static mode: the file as it is
 	mark    mark        // the registry file as we know it
 	unkept  *List       // a list that only memory holds
@@ -38,6 +39,11 @@ func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error)
 	list, err := c.make(ctx, s, r, from)
 	if err == nil {
 		err = c.keep(ctx, s, r, list)
+	}
+	for errors.Is(err, errOvertaken) {
+		if list, err = c.make(ctx, s, r, from); err == nil {
+			err = c.keep(ctx, s, r, list)
+		}
 	}
 	if err != nil {
 		return nil, c.failed(ctx, s, r, from, err)

@@ -9,7 +9,8 @@ import (
 )
 
 // keep sees to it that the registry file holds a list, and does not touch one
-// that does already (registry R-15).
+// that does already (registry R-15). The error is errOvertaken where a list was
+// laid over what another program has replaced since.
 func (c *Catalog) keep(ctx context.Context, s *state, r request, list *List) error {
 	if list == s.unkept && !r.force {
 		return nil
@@ -33,7 +34,7 @@ func (c *Catalog) keep(ctx context.Context, s *state, r request, list *List) err
 	if r.locked {
 		wait = 0
 	}
-	stamp, err := c.store.write(ctx, s.kind, list.Hash, text, wait)
+	stamp, err := c.store.write(ctx, s.kind, list.Hash, text, s.over, wait)
 	var unwritable *unwritableError
 	switch {
 	case err == nil:

@@ -1,9 +1,12 @@
 package registry
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -58,4 +61,292 @@ func TestExamplesOfTheContract(t *testing.T) {
 	want(t, list.Hash, "f1195d711a718a2e623da67fa8dee483629543ed6e1608f9f1fa8faa1164e259") // R-22, wherever it lies
 	want(t, URI(b.p, []byte(readme)), "file://"+b.root+"/resources/docs/readme.md")
 	b.wantLog()
+}
+
+// named returns the names of a kind.
+func (b *bed) named(k *Kind) string {
+	b.t.Helper()
+	list, err := b.List(b.t.Context(), k)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	return namesOf(list)
+}
+
+// mixed is a project with two discovered things of each kind that has them.
+var mixed = files{
+	"tools/t1/tool.sh": "", "tools/t2/tool.sh": "", "resources/r1.txt": "", "resources/sub/r2.txt": "", "prompts/p1.txt": "", "prompts/sub/p2.txt": "",
+	"resources/m1.meta.json": `{"name":"m1","uriTemplate":"x://{y}"}`, "resources/sub/m2.meta.json": `{"name":"m2","uriTemplate":"x://{y}"}`,
+	"ui/u1/index.html": "", "tools/t1/ui/index.html": "", "s.sh": "",
+}
+
+// all says what there is of every kind.
+func (b *bed) all() string {
+	b.t.Helper()
+	var lines []string
+	for _, k := range Kinds {
+		lines = append(lines, k.Key+": "+b.named(k))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// after returns what all says when some kinds differ from what is discovered.
+func after(changed ...string) string {
+	lines := []string{"tools: t1 t2", "resources: r1 r2", "resourceTemplates: m1 m2", "prompts: p1 p2", "completions: ", "ui: t1 u1"}
+	for _, c := range changed {
+		for i := range lines {
+			if key, _, _ := strings.Cut(c, ":"); strings.HasPrefix(lines[i], key+":") {
+				lines[i] = c
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// registry R-111, R-141: who decides, kind by kind.
+func TestWhoDecides(t *testing.T) {
+	const (
+		resources   = `[{"name":"z","uri":"x://z"},{"name":"r1","uri":"x://1"},{"name":"z","uri":"x://zz"}]`
+		prompts     = `[{"name":"z","path":"z.txt"},{"name":"other","path":"p1.txt"}]`
+		templates   = `[{"name":"m1","uriTemplate":"mine://{y}"}]`
+		completions = `[{"name":"c","path":"s.sh"}]`
+	)
+	for _, tc := range []struct {
+		name, json, script string
+		want               string
+	}{
+		{"nobody", "", "", after()},
+		{"null", `{"version":1,"tools":null,"resources":null,"resourceTemplates":null,"prompts":null,"completions":null}`, "", after()},
+		{"empty", `{"version":1,"tools":[],"resources":[],"resourceTemplates":[],"prompts":[],"completions":[]}`, "",
+			after("tools: ", "resources: ", "resourceTemplates: ", "prompts: ")},
+		{"in place of what is found, in their order", `{"version":1,"resources":` + resources + `,"prompts":` + prompts + `,"resourceTemplates":` + templates + `,"completions":` + completions + `}`, "",
+			after("resources: z r1", "prompts: z other", "completions: c")},
+		{"laid over, by name and by path", `{"version":1,"merge":["resources","prompts"],"resources":` + resources + `,"prompts":` + prompts + `}`, "",
+			after("resources: r1 r2 z", "prompts: other p2 z")},
+		{"merged and empty", `{"version":1,"merge":["tools","resources","prompts"],"tools":[],"resources":[],"prompts":[]}`, "", after()},
+		{"exclude is for tools", `{"version":1,"exclude":["t1","r1","p1","m1"]}`, "", after("tools: t2")},
+		{"register.json keeps register.sh from running", `{"version":1}`, `mcp_prompts_manual_finalize`, after()},
+		{"hooks register", "", `mcp_register_resource '{"name":"z","uri":"x://z"}'; mcp_register_resource '{"name":"a","uri":"x://a"}'
+			mcp_register_prompt '{"name":"z","path":"z.txt"}'; mcp_register_prompt '{"name":"a","path":"p1.txt"}'
+			mcp_resources_templates_register_manual '{"name":"m3","uriTemplate":"x://{y}"}'; mcp_completion_register_manual '{"name":"c","path":"s.sh"}'`,
+			after("resources: a z", "prompts: a z", "resourceTemplates: m1 m2 m3", "completions: c")},
+		{"hooks by their long names", "", `mcp_resources_register_manual '{"name":"z","uri":"x://z"}'; mcp_prompts_register_manual '{"name":"z","path":"z.txt"}'`,
+			after("resources: z", "prompts: z")},
+		{"hooks finalize", "", `mcp_resources_manual_finalize; mcp_resources_templates_manual_finalize; mcp_prompts_manual_finalize; mcp_completion_manual_finalize`,
+			after("resources: ", "resourceTemplates: ", "prompts: ")},
+		{"hooks abort and begin again", "", `for k in resources resources_templates prompts completion; do "mcp_${k}_register_manual" '{'; "mcp_${k}_manual_abort"; done
+			mcp_prompts_manual_begin; mcp_prompts_register_manual '{"name":"z","path":"z.txt"}'`, after("prompts: z")},
+		{"hooks print", "", `echo '{"resources":` + resources + `,"prompts":` + prompts + `,"resourceTemplates":` + templates + `,"completions":` + completions + `}'`,
+			after("resources: z r1", "prompts: z other", "completions: c")},
+		{"hooks print an empty list of templates", "", `echo '{"resourceTemplates":[]}'`, after("resourceTemplates: ")},
+		{"hooks fail, each for itself", "", `mcp_register_resource '{'; mcp_resources_templates_register_manual '{'; mcp_register_prompt '{"path":"x"}'; mcp_register_prompt '{"name":"z","path":"x"}'
+			mcp_completion_register_manual '{"name":"c","path":"gone.sh"}'`,
+			after("resources: error: Manual resources registration finalize failed", "resourceTemplates: error: Manual resourceTemplates registration finalize failed", "prompts: z",
+				"completions: error: Manual completion registration finalize failed: completions[0]: Completion path gone.sh invalid or outside server root")},
+		{"what hooks print of bad templates is left out", "", `echo '{"resourceTemplates":[{"name":"x"},{"name":"m3","uriTemplate":"x://{y}"}],"completions":[]}'`, after("resourceTemplates: m1 m2 m3")},
+		{"a hook that ends badly fails all but the pages", "", "exit 3", after(
+			"tools: error: Manual registration script failed", "resources: error: Manual registration script failed", "resourceTemplates: error: Manual registration script failed",
+			"prompts: error: Manual registration script failed", "completions: error: Manual registration script failed")},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBed(t, nil, mixed)
+			if tc.json != "" {
+				b.put(files{"server.d/register.json": tc.json})
+			}
+			if tc.script != "" {
+				b.put(files{"server.d/register.sh*": tc.script})
+			}
+			b.reopen(project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, b.hooks())
+			want(t, b.all(), tc.want)
+			if !strings.Contains(tc.want, "error") { // another process finds the same, and nothing to write
+				before := b.files()
+				b.reopen(project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, b.hooks())
+				want(t, b.all(), tc.want)
+				want(t, b.files(), before)
+			}
+		})
+	}
+}
+
+// files returns the six registry files.
+func (b *bed) files() string {
+	b.t.Helper()
+	var text strings.Builder
+	for _, k := range Kinds {
+		text.WriteString(b.read(".registry/" + k.File))
+	}
+	return text.String()
+}
+
+// registry R-142, R-156: items of handwritten lists are made like found ones.
+func TestHandwrittenItems(t *testing.T) {
+	const (
+		resource = `{"title":"T","uri":"https://x/a.json","odd":[1.0],"name":"r","annotations":null,"path":""}`
+		prompt   = `{"odd":1,"path":"p.txt","name":"p","arguments":[{"name":"q"}],"_meta":{"k":1},"title":"T"}`
+		template = `{"odd":1,"uriTemplate":"x://{y}\n","name":"t","icons":[{"src":"i.svg"}]}`
+	)
+	icon := `{"src":"data:image/svg+xml;base64,PHN2Zy8+","mimeType":"image/svg+xml"}`
+	items := func(b *bed) string {
+		return b.listing(Resources) + "\n" + b.listing(Prompts) + "\n" + b.listing(Templates)
+	}
+	const (
+		known = `{"name":"r","title":"T","description":"","uri":"https://x/a.json","mimeType":"application/json","provider":"https"`
+		said  = `{"name":"p","title":"T","description":"","path":"p.txt","arguments":[{"name":"q"}],"role":"user","metadata":null,"_meta":{"k":1}`
+	)
+	filled := `{"name":"t","uriTemplate":"x://{y}","icons":[` + icon + `]}`
+	b := newBed(t, nil, files{"resources/i.svg": "<svg/>", "server.d/register.json": `{"version":1,"resources":[` + resource + `],"prompts":[` + prompt + `],"resourceTemplates":[` + template + `]}`})
+	want(t, items(b), known+`,"odd":[1.0]}`+"\n"+said+`,"odd":1}`+"\n"+filled)
+	b = withHook(t, "mcp_register_resource '"+resource+"'; mcp_register_prompt '"+prompt+"'; mcp_resources_templates_register_manual '"+strings.ReplaceAll(template, `\n`, "")+"'", nil)
+	b.put(files{"resources/i.svg": "<svg/>"})
+	want(t, items(b), known+"}\n"+said+"}\n"+filled)
+}
+
+// registry R-131, R-132, R-134: all six files are served as they are, whatever
+// made them, and nothing is looked at.
+func TestStaticModeOfAllKinds(t *testing.T) {
+	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
+	b := newBed(t, nil, mixed)
+	b.put(files{"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"s.sh"}],"resourceTemplates":[{"name":"m3","uriTemplate":"x://{y}"}]}`})
+	there := after("completions: c", "resourceTemplates: m1 m2 m3")
+	want(t, b.all(), there)
+	b.log()
+	for name := range mixed {
+		b.remove(name)
+	}
+	b.remove("server.d/register.json")
+	b.reopen(env, Options{})
+	want(t, b.all(), there)
+	b.advance(time.Hour)
+	want(t, b.all(), there)
+	want(t, b.changed(Poll{Fresh: true}), "")
+	b.wantLog(staticNotice)
+	// What register.json names comes first even so.
+	b.put(files{"server.d/register.json": `{"version":1,"prompts":[{"name":"z","path":"z"}],"resourceTemplates":[]}`})
+	b.reopen(env, Options{})
+	want(t, b.all(), after("completions: c", "prompts: z", "resourceTemplates: "))
+	// A refresh looks.
+	b.remove("server.d/register.json")
+	if r := b.refresh(""); !strings.HasPrefix(string(r.AppendJSON(nil)), "{\n  \"tools\": {\"status\":\"ok\",\"count\":0") {
+		t.Errorf("%s", r.AppendJSON(nil))
+	}
+}
+
+// registry R-161: a filter bounds the kinds whose directory holds it; the others
+// are refreshed whole.
+func TestFilterOfOtherKinds(t *testing.T) {
+	b := newBed(t, nil, mixed)
+	b.refresh("")
+	b.put(files{"resources/r3.txt": "", "resources/sub/r4.txt": "", "resources/m3.meta.json": `{"name":"m3","uriTemplate":"x://{y}"}`, "resources/sub/m4.meta.json": `{"name":"m4","uriTemplate":"x://{y}"}`,
+		"prompts/p3.txt": "", "tools/t3/tool.sh": "", "ui/u3/index.html": "", "tools/t3/ui/index.html": ""})
+	b.remove("resources/sub/r2.txt")
+	b.refresh("resources/sub")
+	var names []string
+	for _, k := range Kinds {
+		file, err := b.store.read(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, k.Key+": "+namesOf(file.list(k)))
+	}
+	want(t, strings.Join(names, "\n"), after("tools: t1 t2 t3", "resources: r1 r4", "resourceTemplates: m1 m2 m4", "prompts: p1 p2 p3", "ui: t1 t3 u1 u3"))
+	b.wantLog()
+	b.refresh("server.d")
+	b.wantLog("warning mcp.registry: registry filter 'server.d' matches no content directory; ignoring")
+	want(t, b.all(), after("tools: t1 t2 t3", "resources: r1 r3 r4", "resourceTemplates: m1 m2 m3 m4", "prompts: p1 p2 p3", "ui: t1 t3 u1 u3"))
+}
+
+// registry R-115, R-112: each kind in its own time.
+func TestChangesOfOtherKinds(t *testing.T) {
+	b := newBed(t, project.Env{"MCP_PROMPTS_TTL": "60", "MCP_UI_TTL": "0"}, mixed)
+	want(t, b.changed(Poll{}), allKinds)
+	b.put(files{"prompts/p3.txt": "", "ui/u2/index.html": "", "resources/r3.txt": "", "resources/m3.meta.json": `{"name":"m3","uriTemplate":"x://{y}"}`})
+	b.advance(2 * time.Second)
+	want(t, b.changed(Poll{}), "ui")
+	b.advance(4 * time.Second)
+	want(t, b.changed(Poll{}), "resources resourceTemplates")
+	b.advance(time.Minute)
+	want(t, b.changed(Poll{}), "prompts")
+	b.put(files{"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"s.sh"}]}`})
+	b.advance(time.Minute)
+	want(t, b.changed(Poll{}), "completions")
+	b.put(files{"prompts/p3.txt": "other", "ui/u2/index.html": "other", "resources/r3.txt": "other"}) // R-23
+	b.advance(time.Minute)
+	want(t, b.changed(Poll{}), "")
+}
+
+// registry R-121, R-122.
+func TestLimitsOfOtherKinds(t *testing.T) {
+	many := files{}
+	for i := range 501 {
+		many[fmt.Sprintf("prompts/%03d.txt", i)] = ""
+		many[fmt.Sprintf("resources/%03d.txt", i)] = ""
+		many[fmt.Sprintf("resources/t%03d.meta.json", i)] = fmt.Sprintf(`{"name":"t%03d","uriTemplate":"x://{y}"}`, i)
+		many[fmt.Sprintf("ui/%03d/index.html", i)] = ""
+	}
+	b := newBed(t, nil, many)
+	for _, k := range b.refresh("").Kinds {
+		if want := map[string]int{"prompts": 501, "resources": 501, "resourceTemplates": 501, "ui": 501}[k.Kind.Key]; k.Count != want {
+			t.Errorf("%s: %d", k.Kind.Key, k.Count)
+		}
+	}
+	b.wantLog("warning mcp.prompts: Prompts registry contains 501 entries; consider manual registration",
+		"warning mcp.resources: Resources registry contains 501 entries; consider manual registration",
+		"warning mcp.resources.templates: Resource templates registry contains 501 entries; consider manual registration")
+	b.put(files{"s.sh": "", "server.d/register.json": `{"version":1,"completions":[{"name":"` + strings.Repeat("c", 100) + `","path":"s.sh"}]}`})
+	b.reopen(project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "200"}, Options{})
+	for kind, text := range map[*Kind]string{
+		Resources: "Resources registry exceeds 200 byte cap", Templates: "Resource templates registry exceeds 200 byte cap", Prompts: "Prompts registry exceeds 200 byte cap",
+		UIResources: "UI registry exceeds 200 byte cap", Completions: "Declarative register.json apply failed for completions", // R-145
+	} {
+		want(t, b.named(kind), "error: "+text)
+	}
+}
+
+// registry R-101 to R-103: icons are looked for beside what describes them.
+func TestIconsOfOtherKinds(t *testing.T) {
+	const svg = `{"src":"data:image/svg+xml;base64,PHN2Zy8+","mimeType":"image/svg+xml"}`
+	b := newBed(t, noTTL, files{"resources/d/a.txt": "", "resources/d/a.meta.json": `{"icons":[{"src":"i.svg"},{"src":"gone.png"}]}`, "resources/d/i.svg": "<svg/>", "resources/d/i.svg.meta.json": "{}",
+		"resources/d/b.txt": "# mcp: {\"icons\":[{\"src\":\"./i.svg\"}]}", "prompts/p.txt": "", "prompts/p.meta.json": `{"icons":[{"src":"../resources/d/i.svg","sizes":["any"]}]}`})
+	for _, tc := range []struct {
+		kind *Kind
+		want string
+	}{
+		{Resources, `"icons":[` + svg + `]`},
+		{Prompts, `"icons":[{"src":"data:image/svg+xml;base64,PHN2Zy8+","sizes":["any"],"mimeType":"image/svg+xml"}]`},
+	} {
+		if got := b.listing(tc.kind); !strings.Contains(got, tc.want) {
+			t.Error(got)
+		}
+	}
+	b.wantLog("warning mcp.resources: resources/d/a.txt: icon gone.png: no such file")
+	b.put(files{"resources/d/i.svg": "<SVG/>"}) // it belongs to what was looked at
+	if got := b.listing(Resources) + b.listing(Prompts); strings.Contains(got, "PHN2Zy8+") || strings.Count(got, "PFNWRy8+") != 3 {
+		t.Error(got)
+	}
+}
+
+// What authors write about an item is never more than a warning: whatever it
+// is, the item is JSON of its name or there is none.
+func FuzzMetadata(f *testing.F) {
+	for _, seed := range []string{
+		`{"name":"n","uri":"x://y","mimeType":"","size":1e3,"icons":[{"src":"i.svg"}],"_meta":{"a":1,"a":2}}`, `{"uriTemplate":"x://{y}\r\n","name":"\ud800"}`, `{"path":"../x","arguments":[{"name":"q"}],"metadata":[1]}`,
+		`{"path":"other.txt","role":5}`, `{"entrypoint":"../x","meta":{"csp":{},"domain":"d"}}`, "\xEF\xBB\xBF{\r\"name\":\r\"x\"}", `{"name":"a","path":"s.sh","timeoutSecs":"5"}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		b := newBed(t, nil, files{"resources/a.txt": "", "resources/a.meta.json": text, "resources/b.meta.json": text, "resources/c.txt": "# mcp: " + text, "prompts/a.txt": "", "prompts/other.txt": "",
+			"prompts/a.meta.json": text, "prompts/b.meta.json": text, "ui/a/ui.meta.json": text, "tools/a/ui/ui.meta.json": text, "s.sh": ""})
+		for _, k := range Kinds {
+			list, err := b.List(t.Context(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, item := range list.Items {
+				if v, err := rawjson.Check(item.JSON); err != nil || rawjson.TextOf(v, "name") != item.Name || item.Name == "" || !rawjson.IsCompact(v) {
+					t.Errorf("%s: %v: %q", k.Key, err, item.JSON)
+				}
+			}
+		}
+	})
 }

@@ -43,6 +43,7 @@ func (c *Catalog) walk(ctx context.Context, s *state, within string) (*scan, err
 // make makes the list, or returns the last one when nothing has changed.
 func (c *Catalog) make(ctx context.Context, s *state, r request, from origin) (*List, error) {
 	in := inputs{declared: from.declared}
+	s.over = nil
 	if from.manual != nil {
 		if from.manual.fault != "" {
 			return nil, errors.New(from.manual.fault)
@@ -86,7 +87,10 @@ func (c *Catalog) assemble(s *state, r request, in inputs, hash string) (list *L
 		}
 		a.found = in.scan.found()
 		if r.force && r.within != "" {
-			a.found = append(a.found, c.outside(s, r.within, a.found)...)
+			file, _ := c.store.read(s.kind)
+			over := file.sum()
+			s.over = &over
+			a.found = append(a.found, outside(file, r.within, a.found)...)
 		}
 	}
 	if in.manual != nil {
@@ -121,9 +125,8 @@ func sameItem(a, b Item) bool { return a.Name == b.Name && string(a.JSON) == str
 
 // outside returns the items of the valid file on disk that a refresh of a
 // subtree leaves alone.
-func (c *Catalog) outside(s *state, within string, inside []found) []found {
-	file, err := c.store.read(s.kind)
-	if err != nil {
+func outside(file *registryFile, within string, inside []found) []found {
+	if file == nil {
 		return nil
 	}
 	names := make(map[string]bool, len(inside))

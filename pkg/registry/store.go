@@ -33,7 +33,18 @@ type registryFile struct {
 	stamp stamp
 }
 
-var errMissing = errors.New("missing")
+var (
+	errMissing   = errors.New("missing")
+	errOvertaken = errors.New("another program was faster")
+)
+
+// sum is the hash, "" where there is no valid file.
+func (f *registryFile) sum() string {
+	if f == nil {
+		return ""
+	}
+	return f.hash
+}
 
 // An unwritableError: the directory cannot be written to.
 type unwritableError struct{ err error }
@@ -82,9 +93,10 @@ func (s *store) read(k *Kind) (*registryFile, error) {
 
 // write puts a registry file in place unless a valid one of the same hash is
 // there by now, and returns its stamp. It waits so long for the lock at
-// most. The error is a [*lockedError],
+// most. over, unless it is nil, is the hash of the file that has to be there, ""
+// for none; else the error is errOvertaken. Other errors are a [*lockedError],
 // an [*unwritableError], or the context's.
-func (s *store) write(ctx context.Context, k *Kind, hash string, text []byte, wait time.Duration) (stamp, error) {
+func (s *store) write(ctx context.Context, k *Kind, hash string, text []byte, over *string, wait time.Duration) (stamp, error) {
 	dir, err := s.open()
 	if err != nil {
 		return stamp{}, &unwritableError{err}
@@ -95,8 +107,12 @@ func (s *store) write(ctx context.Context, k *Kind, hash string, text []byte, wa
 		return stamp{}, err
 	}
 	defer unlock()
-	if there, err := s.read(k); err == nil && there.hash == hash {
+	there, err := s.read(k)
+	switch {
+	case err == nil && there.hash == hash:
 		return there.stamp, nil
+	case over != nil && there.sum() != *over:
+		return stamp{}, errOvertaken
 	}
 	f, err := s.create(dir, k.File)
 	if err != nil {

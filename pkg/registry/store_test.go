@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,7 +26,10 @@ func TestMain(m *testing.M) {
 }
 
 func refreshProcess(root string) int {
-	p := project.Open(root, project.Env{"MCPBASH_TOOLS_DIR": os.Getenv("REGISTRY_TEST_TOOLS")}, root, func(string) {})
+	content := os.Getenv("REGISTRY_TEST_CONTENT")
+	p := project.Open(root, project.Env{
+		"MCPBASH_TOOLS_DIR": content + "/tools", "MCPBASH_RESOURCES_DIR": content + "/resources", "MCPBASH_PROMPTS_DIR": content + "/prompts", "MCPBASH_UI_DIR": content + "/ui",
+	}, root, func(string) {})
 	for range 20 {
 		report, err := NewCatalog(p, Options{}).Refresh(context.Background(), RefreshOptions{})
 		if err != nil || report.ExitCode() != cli.ExitOK {
@@ -244,11 +248,14 @@ func TestCrowd(t *testing.T) {
 // registry R-15, R-16: processes that refresh at once, each sure that the
 // others are wrong, never leave a file that is not whole.
 func TestProcessesAtOnce(t *testing.T) {
-	b := newBed(t, nil, files{"one/a/tool.sh": "", "two/b/tool.sh": "", "two/c/tool.sh": ""})
+	b := newBed(t, nil, files{
+		"one/tools/a/tool.sh": "", "two/tools/b/tool.sh": "", "two/tools/c/tool.sh": "", "one/prompts/p.txt": "", "one/ui/u/index.html": "",
+		"one/resources/r.txt": "", "two/resources/s.txt": "", "two/resources/t.meta.json": `{"name":"t","uriTemplate":"x://{y}"}`,
+	})
 	done := make(chan error)
 	for _, dir := range []string{"one", "two", "one", "two"} {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "REGISTRY_TEST_REFRESH="+b.root, "REGISTRY_TEST_TOOLS="+b.path(dir))
+		cmd.Env = append(os.Environ(), "REGISTRY_TEST_REFRESH="+b.root, "REGISTRY_TEST_CONTENT="+b.path(dir))
 		go func() {
 			out, err := cmd.CombinedOutput()
 			if err != nil {
@@ -265,16 +272,43 @@ func TestProcessesAtOnce(t *testing.T) {
 			}
 			left--
 		default:
-			if file, err := b.store.read(Tools); err == nil {
-				if hashOf(file.items) != file.hash {
-					t.Fatal("a file that was not written by one process")
+			for _, kind := range Kinds {
+				if file, err := b.store.read(kind); err == nil {
+					if hashOf(file.items) != file.hash {
+						t.Fatal("a file that was not written by one process")
+					}
+				} else if !errors.Is(err, errMissing) {
+					t.Fatal(err)
 				}
-			} else if !errors.Is(err, errMissing) {
-				t.Fatal(err)
 			}
 		}
 	}
 	if list, _ := filepath.Glob(b.path(".registry/*tmp*")); list != nil {
 		t.Error("left behind:", list)
+	}
+}
+
+// registry R-161: refreshes of different subtrees at once lose nothing of each
+// other.
+func TestFiltersAtOnce(t *testing.T) {
+	b := newBed(t, nil, nil)
+	var group sync.WaitGroup
+	for g := range 4 {
+		group.Go(func() {
+			for round := range 15 {
+				at := fmt.Sprintf("tools/%d/%d-%d/tool.sh", g, g, round)
+				os.MkdirAll(filepath.Dir(b.path(at)), 0o755)
+				os.WriteFile(b.path(at), []byte("# mcp: {}\n"), 0o644)
+				report, err := NewCatalog(b.p, Options{}).Refresh(t.Context(), RefreshOptions{Filter: fmt.Sprintf("tools/%d", g)})
+				if err != nil || report.ExitCode() != 0 {
+					t.Errorf("%s, %v", report.AppendJSON(nil), err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	file, err := b.store.read(Tools)
+	if err != nil || len(file.items) != 4*15 {
+		t.Errorf("%d tools, %v", len(file.items), err)
 	}
 }

@@ -116,7 +116,7 @@ func TestRegisterMode(t *testing.T) {
 	want(t, b.sources(), "z<register.json")
 }
 
-// registry R-206: what is a duplicate, and what --replace does about it
+// registry R-206, R-206a: what is a duplicate, and what --replace does about it
 //
 func TestDuplicates(t *testing.T) {
 	content := files{

@@ -337,6 +337,7 @@ func FuzzMetadata(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		b := newBed(t, nil, files{"resources/a.txt": "", "resources/a.meta.json": text, "resources/b.meta.json": text, "resources/c.txt": "# mcp: " + text, "prompts/a.txt": "", "prompts/other.txt": "",
 			"prompts/a.meta.json": text, "prompts/b.meta.json": text, "ui/a/ui.meta.json": text, "tools/a/ui/ui.meta.json": text, "s.sh": ""})
+		b.reopen(nil, Options{ReadOnly: true})
 		for _, k := range Kinds {
 			list, err := b.List(t.Context(), k)
 			if err != nil {

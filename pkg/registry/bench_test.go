@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +43,43 @@ func toolTree(tb testing.TB, n int) *project.Project {
 `, i, i), 0o644)
 	}
 	return project.Open(root, project.Env{}, root, func(string) {})
+}
+
+// mixedTree makes a project of n things of all kinds: half of them tools, some
+// with pages, and of the rest resources, templates, prompts and pages.
+func mixedTree(tb testing.TB, n int) *project.Project {
+	tb.Helper()
+	p := toolTree(tb, n/2)
+	put := func(name, text string) {
+		file := filepath.Join(p.Root, name)
+		os.MkdirAll(filepath.Dir(file), 0o755)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	completions := `{"version":1,"completions":[`
+	for i := range n / 2 {
+		dir := fmt.Sprintf("%02d", i%100)
+		switch at := fmt.Sprintf("%s/%05d", dir, i); i % 10 {
+		case 0, 1, 2, 3:
+			put("resources/"+at+".md", "# Notes\n\nSomething to read.\n")
+			if i%10 < 2 {
+				put("resources/"+at+".meta.json", fmt.Sprintf(`{"name":"notes-%05d","description":"Notes number %d","annotations":{"audience":["user"]}}`, i, i))
+			}
+		case 4, 5:
+			put("resources/"+at+".meta.json", fmt.Sprintf(`{"name":"logs-%05d","description":"Log files","uriTemplate":"file:///var/log/%d/{service}/{date}.log"}`, i, i))
+		case 6, 7:
+			put("prompts/"+at+".txt", "Summarise {{text}}\n")
+			put("prompts/"+at+".meta.json", fmt.Sprintf(`{"name":"summarise-%05d","arguments":{"type":"object","properties":{"text":{"type":"string"}}}}`, i))
+		case 8:
+			put(fmt.Sprintf("ui/%05d/index.html", i), "<p>")
+		case 9:
+			put(fmt.Sprintf("completions/%d.sh", i), "")
+			completions += fmt.Sprintf(`{"name":"c-%05d","path":"completions/%d.sh"},`, i, i)
+		}
+	}
+	put("server.d/register.json", strings.TrimSuffix(completions, ",")+"]}")
+	return p
 }
 
 var benchSizes = []int{10, 10000}
@@ -86,6 +124,47 @@ func refreshed(tb testing.TB, p *project.Project, n int) {
 	if err != nil || report.Kinds[0].Count != n {
 		tb.Fatalf("%s, %v", report.AppendJSON(nil), err)
 	}
+}
+
+// BenchmarkMixed is a refresh of a project of 10,000 things of all kinds: of
+// one without .registry, and of one where all is as it was.
+func BenchmarkMixed(b *testing.B) {
+	const n = 10000
+	p := mixedTree(b, n)
+	refresh := func(b *testing.B) {
+		report, err := NewCatalog(p, Options{Now: later}).Refresh(context.Background(), RefreshOptions{})
+		total := 0
+		for _, k := range report.Kinds {
+			total += k.Count
+		}
+		if err != nil || total != n {
+			b.Fatalf("%s, %v", report.AppendJSON(nil), err)
+		}
+	}
+	b.Run("cold", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			b.StopTimer()
+			os.RemoveAll(p.Registry)
+			b.StartTimer()
+			refresh(b)
+		}
+	})
+	b.Run("unchanged", func(b *testing.B) {
+		refresh(b)
+		b.ReportAllocs()
+		for b.Loop() {
+			refresh(b)
+		}
+	})
+	b.Run("check", func(b *testing.B) {
+		c := NewCatalog(p, Options{Now: later})
+		c.Changes(context.Background(), Poll{})
+		b.ReportAllocs()
+		for b.Loop() {
+			c.Changes(context.Background(), Poll{Fresh: true})
+		}
+	})
 }
 
 // BenchmarkFirstList is what a starting server waits for its list of tools.

@@ -89,7 +89,7 @@ func TestProcesses(t *testing.T) {
 		`mcp_byte_length abc`, `mcp_is_valid_json '{"a":'`, `mcp_elicit_confirm m`, `mcp_into x mcp_args_get .s`, `mcp_into x mcp_json_obj a "$x"`, `mcp_into x mcp_byte_length abc`,
 		`mcp_roots_contains /one/x`, `mcp_roots_contains /three`, `mcp_path_normalize ../x`, `mcp_path_collapse a/../b`, `mcp_into x mcp_require_path .s`,
 		`mcp_extract_cli_error text err 1`, `mcp_json_truncate '[1,2]'`, `mcp_result_text_with_resource x --path ` + file + ` --mime m`, `mcp_with_retry 1 0 true`,
-		`mcp_debug word`,
+		`mcp_debug word`, `mcp_client_supports_ui`, `mcp_client_supports_extension io.modelcontextprotocol/ui`, `mcp_result_with_ui u text '{"a":[1]}'`, `mcp_tool_meta_with_ui u`,
 	}
 	for i, got := range count(t, x, none) {
 		if got != (processes{}) {
@@ -102,6 +102,7 @@ func TestProcesses(t *testing.T) {
 		`mcp_json_truncate '[1,2,3]' 5`, `mcp_json_truncate '{"a":[1]}' --array-path .a`, `mcp_extract_cli_error '{"error":"e"}'`,
 		`mcp_roots_contains ` + dir + `/link/x`, `mcp_path_normalize link/x`, `mcp_result_text_with_resource x --path ` + file + ` --path ` + file,
 		`mcp_config_load --defaults '{"a":1,"b":[2]}' --file ` + file, `mcp_log info l '"\ud800"'`, `MCP_TOOL_ARGS_FILE=` + file + `; mcp_args_get .from`,
+		`mcp_ui_form --title T --field a:select:x,y --submit-tool s`, `mcp_ui_table --columns a,b`,
 	}
 	for i, got := range count(t, x, one) {
 		if got.execs > 1 || got.forks > 2 {

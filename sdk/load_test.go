@@ -23,6 +23,7 @@ var functions = strings.Fields(`
 	mcp_roots_contains mcp_path_normalize mcp_path_collapse mcp_require_path mcp_elicit mcp_elicit_url mcp_elicit_string
 	mcp_elicit_confirm mcp_elicit_choice mcp_elicit_titled_choice mcp_elicit_multi_choice mcp_elicit_titled_multi_choice
 	mcp_config_load mcp_config_get mcp_download_safe mcp_download_safe_or_fail mcp_into
+	mcp_input_request mcp_input_wait mcp_sample mcp_roots_request
 	__mcp_sdk_json_escape __mcp_sdk_warn __mcp_sdk_uint_or_default __mcp_sdk_payload_from_env_vars`)
 
 func TestLoad(t *testing.T) {
@@ -114,7 +115,8 @@ mcp_args_get .s; mcp_args_get '.none // "x"'; mcp_args_get '.arr[0].x' || :; mcp
 mcp_json_obj a $'\t"é\\' b "c d"; mcp_emit_json '{"a": "b, c"}'; mcp_result_success '{"a": [1, "x"]}'; mcp_error t m --data '{"b": 1}'; mcp_log warn l 'x'; mcp_progress 5 m
 mcp_debug a; mcp_roots_contains / || :; mcp_path_normalize /a/../b; mcp_config_load --defaults '{"a":1}'; mcp_config_get .a; mcp_json_truncate '[1]' 1; mcp_extract_cli_error '{"error":"e"}'
 mcp_byte_length x; mcp_is_valid_json '{'  || :; mcp_with_retry 2 0 true; mcp_run_with_progress --pattern x --extract match1 -- true; mcp_into v mcp_args_get .s
-mcp_result_text_with_resource x --path /nonexistent; mcp_elicit_confirm m 2>/dev/null || :; mcp_download_safe --url x`
+mcp_result_text_with_resource x --path /nonexistent; mcp_elicit_confirm m 2>/dev/null || :; mcp_download_safe --url x
+mcp_result_with_ui u 'a "b"' '{"a": 1}'; mcp_tool_meta_with_ui u 'a, b'; mcp_ui_form --field a-b:select:x,y | tail -n 1; mcp_sample x || :; mcp_input_request k roots/list; mcp_input_wait || :`
 	state := `state() { local - 2>/dev/null; echo "$#:$*"; printf '%q\n' "${IFS-unset}"; set +o; shopt -p; trap; ulimit -n; umask; pwd; echo "${#probe}"; }
 probe=é; trap 'echo e' ERR; trap 'echo u' USR1; set -- one 'two three'
 `
@@ -224,7 +226,7 @@ func TestLibrary(t *testing.T) {
 		}
 	}
 	names, _ := fs.Glob(lib.Files, "*.sh")
-	if want := "path.sh progress-passthrough.sh resource_content.sh"; strings.Join(names, " ") != want {
+	if want := "path.sh progress-passthrough.sh resource_content.sh ui-templates.sh"; strings.Join(names, " ") != want {
 		t.Errorf("lib holds %v", names)
 	}
 	env := []string{"MCP_SDK=" + tree + "/sdk", "MCPBASH_HOME=" + tree}

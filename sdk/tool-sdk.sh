@@ -265,6 +265,11 @@ if [[ -z ${__mcp_whole-} ]]; then
   mcp_elicit_multi_choice() { __mcp_call 12 __mcp_elicit_field multi_choice "$@"; }
   mcp_elicit_titled_multi_choice() { __mcp_call 12 __mcp_elicit_field titled_multi_choice "$@"; }
 
+  mcp_input_request() { __mcp_call 17 __mcp_input_request "$@"; }
+  mcp_input_wait() { __mcp_call 17 __mcp_input_wait "$@"; }
+  mcp_sample() { __mcp_call 17 __mcp_sample "$@"; }
+  mcp_roots_request() { __mcp_call 17 __mcp_roots_request "$@"; }
+
   # These run code that is not ours, with the shell's settings as they are, and in a condition, so that `set -e` does
   # not end them half-way.
   mcp_with_retry() { __mcp_need 14 && __mcp_with_retry "$@" || return; }
@@ -283,7 +288,7 @@ if [[ -z ${__mcp_whole-} ]]; then
     /* | [A-Za-z]:[\\/]*) __mcp_file=${BASH_SOURCE[0]} ;;
     *) __mcp_file=$PWD/${BASH_SOURCE[0]} ;; # to be found when the tool has changed directory
   esac
-  __mcp_pages=' 1 ' __mcp_all_pages=' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 ' __mcp_dir=${__mcp_file%/*} __mcp_text='' \
+  __mcp_pages=' 1 ' __mcp_all_pages=' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 ' __mcp_dir=${__mcp_file%/*} __mcp_text='' \
     __mcp_nl=$'\n' __mcp_tab=$'\t' __mcp_blank=$' \t\n\r' \
     __mcp_bs=\\ __mcp_bsbs=\\\\ __mcp_bn=\\n __mcp_quot=\" __mcp_bquot=\\\" \
     __mcp_word=0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz # ranges depend on the locale
@@ -310,8 +315,17 @@ if [[ -z ${__mcp_whole-} ]]; then
     }
     declare -F mcp_run_with_progress || mcp_run_with_progress() { __mcp_need 14 && __mcp_run_with_progress "$@" || return; }
     declare -F mcp_detect_cli || mcp_detect_cli() { __mcp_need 16 && __mcp_detect_cli "$@" || return; }
-    # shellcheck source=/dev/null
-    declare -F mcp_client_supports_ui || [[ ! -r $__mcp_dir/ui-sdk.sh ]] || . "$__mcp_dir/ui-sdk.sh"
+    declare -F mcp_client_supports_ui || [[ ! -r $__mcp_dir/ui-sdk.sh ]] || {
+      # shellcheck source=/dev/null
+      __mcp_ui() { declare -F __mcp_ui_page >/dev/null || . "$__mcp_dir/ui-sdk.sh"; }
+      mcp_client_supports_ui() { __mcp_ui && __mcp_supports_ui; }
+      mcp_client_supports_extension() { [[ ${1-} == io.modelcontextprotocol/ui ]] && mcp_client_supports_ui; }
+      mcp_result_with_ui() { __mcp_ui && __mcp_call 6 __mcp_result_with_ui "$@"; }
+      mcp_result_with_ui_data() { __mcp_ui && __mcp_call 6 __mcp_result_with_ui "$@"; }
+      mcp_tool_meta_with_ui() { __mcp_ui && __mcp_call 6 __mcp_tool_meta_with_ui "$@"; }
+      mcp_ui_form() { __mcp_ui && __mcp_ui_page form form "$@" || return; } # may call functions of the tool
+      mcp_ui_table() { __mcp_ui && __mcp_ui_page data_table data-table "$@" || return; }
+    }
   } >/dev/null
 
   if [[ -f $__mcp_file ]]; then
@@ -392,7 +406,7 @@ __mcp_ask() { # HELPER ARG... <INPUT: what our program, or a JSON tool in its pl
   if __mcp_program; then
     __mcp_reply=$(exec "$__mcp_bin" --helper "$@")
   else
-    __mcp_need 17
+    __mcp_need 18
     __mcp_stand_in "$@"
   fi
 }
@@ -2047,7 +2061,222 @@ __mcp_detect_cli() { # NAME [HINT]
 }
 
 #
-# == 17 Where our program is missing ==================================================================================
+# == 17 Asking the client for anything ================================================================================
+
+__mcp_need 5 6
+
+# The queue: a line KEY TAB METHOD TAB PARAMS for each request. It is a file, because mcp_input_wait runs in $(...) and
+# has to empty it; where there is no server, a variable.
+
+__mcp_input_dir() { [[ -n ${MCP_INPUT_DIR-} && -d $MCP_INPUT_DIR ]]; }
+
+__mcp_queued() {
+  __mcp_reply=${__mcp_queue-}
+  if __mcp_input_dir; then
+    __mcp_reply=''
+    [[ ! -f $MCP_INPUT_DIR/queue ]] || IFS= read -r -d '' __mcp_reply <"$MCP_INPUT_DIR/queue" || :
+  fi
+}
+
+__mcp_input_request() { # KEY METHOD [PARAMS]
+  local _key=${1-} _method=${2-} _line _all='' _new=1
+  __mcp_input_key mcp_input_request "$_key" || return
+  case $_method in
+    elicitation/create | sampling/createMessage | roots/list) ;;
+    *)
+      __mcp_input_wrong 'mcp_input_request: METHOD must be elicitation/create, sampling/createMessage or roots/list'
+      return
+      ;;
+  esac
+  __mcp_input_object mcp_input_request PARAMS "${3:-$__mcp_none}" || return
+  _new="$_key$__mcp_tab$_method$__mcp_tab$__mcp_reply$__mcp_nl"
+  __mcp_queued
+  while IFS= read -r _line; do
+    case $_line in
+      '') continue ;;
+      "$_key$__mcp_tab"*) _all=$_all$_new _new='' ;; # in the place of the one before
+      *) _all=$_all$_line$__mcp_nl ;;
+    esac
+  done <<<"$__mcp_reply"
+  __mcp_reply=''
+  if __mcp_input_dir; then
+    printf %s "$_all$_new" >|"$MCP_INPUT_DIR/queue"
+  else
+    __mcp_queue=$_all$_new
+  fi
+}
+
+__mcp_input_wrong() { # MESSAGE
+  printf '%s\n' "$1" >&2
+  __mcp_reply=''
+  return 2
+}
+
+__mcp_input_key() { # WHO KEY
+  if [[ -z $2 || $2 == *[!A-Za-z0-9_.-]* || ${#2} -gt 64 ]]; then
+    __mcp_input_wrong "$1: KEY must be 1 to 64 of A-Z a-z 0-9 _ . -"
+  fi
+}
+
+__mcp_input_object() { # WHO WHAT JSON
+  if ! __mcp_compact "$3" || [[ $__mcp_reply != \{* ]]; then
+    __mcp_input_wrong "$1: $2 must be a JSON object"
+  fi
+}
+
+__mcp_input_wait() {
+  local _keys='' _key _method _params _batch=''
+  __mcp_queued
+  if [[ -z $__mcp_reply ]]; then
+    __mcp_input_wrong 'mcp_input_wait: nothing is queued (mcp_input_request does that)'
+    return
+  fi
+  while IFS=$__mcp_tab read -r _key _method _params; do
+    [[ -n $_key ]] || continue
+    _keys="$_keys $_key" _batch="$_batch,\"$_key\":{\"method\":\"$_method\",\"params\":$_params}"
+  done <<<"$__mcp_reply"
+  __mcp_queue=''
+  ! __mcp_input_dir || rm -f "$MCP_INPUT_DIR/queue"
+  __mcp_ask_client "{${_batch#,}}" "$_keys" '' ''
+}
+
+__mcp_ask_client() { # BATCH KEYS SECONDS KEY: no SECONDS, no limit; no KEY, the answers to all
+  local _batch=$1 _keys=$2 _one=$4 _ticks=-1 _rc=0
+  if ! __mcp_input_dir; then
+    __mcp_no_answers -32601 'Not supported by the client'
+    return
+  fi
+  if [[ -n $3 ]]; then
+    _ticks=${3%%.*}
+    case $_ticks in ????????*) _ticks=9999999 ;; esac
+    _ticks=$((10#$_ticks * 10))
+  fi
+  [[ ! -e $MCP_INPUT_DIR/batch.response ]] || rm -f "$MCP_INPUT_DIR/batch.response"
+  if ! { printf '%s\n' "$_batch" >|"$MCP_INPUT_DIR/batch.tmp.$$" &&
+    mv -f "$MCP_INPUT_DIR/batch.tmp.$$" "$MCP_INPUT_DIR/batch.request"; } 2>/dev/null; then
+    __mcp_no_answers -32603 'Cannot write the request'
+    return
+  fi
+  while [[ ! -e $MCP_INPUT_DIR/batch.response ]]; do
+    if ((_ticks-- == 0)); then
+      rm -f "$MCP_INPUT_DIR/batch.request"
+      __mcp_no_answers -32001 'Timed out'
+      return
+    fi
+    sleep 0.1
+    if mcp_is_cancelled; then
+      rm -f "$MCP_INPUT_DIR/batch.request"
+      __mcp_no_answers -32001 Cancelled
+      return
+    fi
+  done
+  __mcp_reply=''
+  IFS= read -r -d '' __mcp_reply <"$MCP_INPUT_DIR/batch.response"
+  rm -f "$MCP_INPUT_DIR/batch.response"
+  __mcp_ask answers ${_one:+"$_one"} <<<"$__mcp_reply" || _rc=1
+  [[ -n $__mcp_reply ]] || __mcp_no_answers -32603 'The answer cannot be read' || _rc=1
+  return "$_rc"
+}
+
+__mcp_no_answers() { # CODE MESSAGE
+  local _key _error="{\"error\":{\"code\":$1,\"message\":\"$2\"}}"
+  __mcp_reply=''
+  for _key in $_keys; do __mcp_reply="$__mcp_reply,\"$_key\":$_error"; done
+  __mcp_reply="{${__mcp_reply#,}}"
+  [[ -z $_one ]] || __mcp_reply=$_error
+  return 1
+}
+
+__mcp_sample() { # [--key NAME] [--system TEXT] [--max-tokens N] [--timeout S] TEXT | --params JSON
+  local _key=sample _system='' _tokens=1024 _timeout='' _params='' _text='' _options=1
+  while (($#)); do
+    case $_options$1 in
+      1--key | 1--system | 1--max-tokens | 1--timeout | 1--params)
+        if (($# < 2)); then
+          __mcp_input_wrong "mcp_sample: $1 requires a value"
+          return
+        fi
+        case $1 in
+          --key) _key=$2 ;;
+          --system) _system=$2 ;;
+          --max-tokens) _tokens=$2 ;;
+          --timeout) _timeout=$2 ;;
+          *) _params=$2 ;;
+        esac
+        shift
+        ;;
+      1--) _options='' ;;
+      1--*)
+        __mcp_input_wrong "mcp_sample: Unknown option: $1 (a TEXT that begins with -- goes after --)"
+        return
+        ;;
+      *)
+        if [[ -n $_text ]]; then
+          __mcp_input_wrong 'mcp_sample: one TEXT, in quotes'
+          return
+        fi
+        _text=$1
+        ;;
+    esac
+    shift
+  done
+  __mcp_input_key mcp_sample "$_key" || return
+  __mcp_input_timeout mcp_sample || return
+  if [[ -n $_params && -n $_text || -z $_params$_text ]]; then
+    __mcp_input_wrong 'mcp_sample: give either a TEXT or --params JSON'
+    return
+  elif [[ -n $_params ]]; then
+    __mcp_input_object mcp_sample --params "$_params" || return
+  else
+    case $_tokens in
+      '' | *[!0-9]* | 0* | ??????????????*)
+        __mcp_input_wrong 'mcp_sample: --max-tokens must be a positive integer'
+        return
+        ;;
+    esac
+    __mcp_quote "$_text"
+    _text="{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":$__mcp_reply}}],\"maxTokens\":$_tokens"
+    if [[ -n $_system ]]; then
+      __mcp_quote "$_system"
+      _text="$_text,\"systemPrompt\":$__mcp_reply"
+    fi
+    __mcp_reply="$_text}"
+  fi
+  __mcp_ask_client "{\"$_key\":{\"method\":\"sampling/createMessage\",\"params\":$__mcp_reply}}" "$_key" "$_timeout" "$_key"
+}
+
+__mcp_roots_request() { # [--key NAME] [--timeout S]
+  local _key=roots _timeout=''
+  while (($#)); do
+    case $1:$# in
+      --key:[!1]* | --key:1?*) _key=$2 ;;
+      --timeout:[!1]* | --timeout:1?*) _timeout=$2 ;;
+      *)
+        __mcp_input_wrong "mcp_roots_request: Unexpected argument, or one without its value: $1"
+        return
+        ;;
+    esac
+    shift 2
+  done
+  __mcp_input_key mcp_roots_request "$_key" || return
+  __mcp_input_timeout mcp_roots_request || return
+  __mcp_ask_client "{\"$_key\":{\"method\":\"roots/list\",\"params\":{}}}" "$_key" "$_timeout" "$_key"
+}
+
+# Into _timeout: what is asked for, else 120 s, or as long as the server waits for people where that is longer.
+__mcp_input_timeout() { # WHO
+  if [[ -n $_timeout ]]; then
+    __mcp_decimal "$_timeout" || { __mcp_input_wrong "$1: --timeout must be a number of seconds" || return; }
+    _timeout=$__mcp_reply
+    return
+  fi
+  _timeout=120
+  __mcp_decimal "${MCP_ELICIT_DEFAULT_TIMEOUT-}" && __mcp_reply=${__mcp_reply%%.*} || return 0
+  if ((${#__mcp_reply} > 3)) || ((${#__mcp_reply} == 3 && __mcp_reply > 120)); then _timeout=$__mcp_reply; fi
+}
+
+#
+# == 18 Where our program is missing ==================================================================================
 
 # The same answers as the helpers of pkg/helper give, made with readlink, and with jq or gojq.
 
@@ -2242,6 +2471,19 @@ __mcp_jq_merge() { # TEXT NAME MESSAGE_IF_INVALID MESSAGE: the last is empty for
     __mcp_jq -cs '.[0] + .[1]' <<<"$_merged$__mcp_reply"
     _merged=$__mcp_reply
   fi
+}
+
+# shellcheck disable=SC2016 # the dollars are those of jq
+__mcp_jq_answers() { # [KEY]
+  local _text _answered=0
+  _text=$(cat)
+  __mcp_jq -ne --argjson all "$_text" --arg key "${1-}" '$all |
+    all(.[]; type == "object" and has("result")) and ($key == "" or has($key))' || _answered=1
+  __mcp_jq -nc --argjson all "$_text" --arg key "${1-}" 'def none: {error: {code: -32603, message: "No answer"}};
+    $all | map_values(if type != "object" then none elif has("result") then .result
+      elif .error | type == "object" then {error: .error} else none end) |
+    if $key == "" then . elif has($key) then .[$key] else none end'
+  return "$_answered"
 }
 
 __mcp_jq_path() { # PATH [ROOT...]: rc 1 when there are roots and none of them holds the path

@@ -26,6 +26,8 @@
 //	                    array to cut, as .key.key.
 //	cli-error           output of a program in; the message of SDK-89 out, or
 //	                    nothing.
+//	answers [KEY]       batch.response of tools T-128 in; the answers out, or that of
+//	                    one key. 1 one is missing.
 //	config LENGTH EXAMPLE FILE VARIABLE
 //	                    the default configuration of LENGTH bytes and the value
 //	                    of the VARIABLE behind it in; what became of the sources

@@ -22,7 +22,7 @@ func (c *Catalog) origin(ctx context.Context, s *state, r request) (origin, erro
 	var said *declarations
 	if listed {
 		var err error
-		if said, err = c.declared.read(); err != nil {
+		if said, err = c.declared.read(r.asked, c.checks.Load()); err != nil {
 			return origin{}, err
 		}
 	}

@@ -31,13 +31,17 @@ func (d *declarations) excluded(k *Kind) []string {
 	return d.exclude
 }
 
-// A declared reads register.json, anew each time: it is small, and read but
-// once in a TTL. What it says stays the same object as long as the text does.
+// A declared reads register.json, once for all the kinds that are looked at
+// together: they go by the same text. What it says stays the same object as long
+// as the text does.
 type declared struct {
-	p    *project.Project
-	mu   sync.Mutex
-	sum  [sha256.Size]byte
-	last *declarations
+	p      *project.Project
+	mu     sync.Mutex
+	number int64 // of the check that it was read for last
+	said   *declarations
+	err    error
+	sum    [sha256.Size]byte // of the text that could be used last
+	last   *declarations     // what it says
 }
 
 // A declaredFault makes all kinds unavailable.
@@ -52,10 +56,19 @@ func faultf(format string, args ...any) *declaredFault {
 	return &declaredFault{text: fmt.Sprintf("Declarative register.json "+format, args...)}
 }
 
-// read returns nil when there is no file. The error is a [*declaredFault].
-func (d *declared) read() (*declarations, error) {
+// read returns what is said now, in the number-th check, or was in one after the
+// asked-th; nil when there is no file. The error is a [*declaredFault].
+func (d *declared) read(asked, number int64) (*declarations, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.number <= asked {
+		d.said, d.err = d.readNow()
+		d.number = number
+	}
+	return d.said, d.err
+}
+
+func (d *declared) readNow() (*declarations, error) {
 	text, err := readDeclared(d.p)
 	if text == nil || err != nil {
 		return nil, err

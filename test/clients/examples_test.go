@@ -25,6 +25,7 @@ var tools = map[string][]string{
 	"08-any-language": {"letters", "primes"},
 	"11-prompts":      nil,
 	"12-completion":   nil,
+	"13-registry":     {"add-note", "find-note"},
 }
 
 // Every example is known here, is complete, and lists exactly its tools as its

@@ -38,6 +38,7 @@ const calls = [
   ['05-elicitation', 'order-pizza', { size: 'large', toppings: ['capers'], confirmed: true }, '{"success":true,"result":{"size":"large","toppings":["capers"]}}'],
   ['06-wrap-cli', 'audit', {}, '{"items":4,"pieces":1467}'],
   ['08-any-language', 'letters', { text: 'aba' }, '{"a":2,"b":1}\n'],
+  ['13-registry', 'add-note', { title: 'a', text: 'b' }, 'notes/a.md'],
 ];
 
 for (const [example, name, args, text] of calls) {

@@ -32,6 +32,7 @@ export const examples = {
   '08-any-language': ['letters', 'primes'],
   '11-prompts': [],
   '12-completion': [],
+  '13-registry': ['add-note', 'find-note'],
 };
 
 /** A directory of the test's own, removed with it. */

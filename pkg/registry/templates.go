@@ -72,7 +72,7 @@ func writtenTemplate(s *subject) (found, bool) {
 	case uri != "" && template != "":
 		fault = fmt.Sprintf("Manual template '%s' has both uri and uriTemplate (mutually exclusive)", name)
 	case template == "":
-		fault = fmt.Sprintf("Manual template '%s' missing required 'uriTemplate' field", name)
+		fault = "Manual template missing required 'uriTemplate' field"
 	case !hasVariable(template):
 		fault = fmt.Sprintf("Template '%s' uriTemplate must contain at least one {variable}", name)
 	default:

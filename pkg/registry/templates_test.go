@@ -42,7 +42,7 @@ func TestTemplates(t *testing.T) {
 				"warning mcp.resources.templates: Duplicate template name in manual registration: m (keeping first)",
 				"warning mcp.resources.templates: Manual template missing required 'name' field",
 				"warning mcp.resources.templates: Manual template 'two' has both uri and uriTemplate (mutually exclusive)",
-				"warning mcp.resources.templates: Manual template 'none' missing required 'uriTemplate' field",
+				"warning mcp.resources.templates: Manual template missing required 'uriTemplate' field",
 				"warning mcp.resources.templates: Template 'bare' uriTemplate must contain at least one {variable}",
 			}},
 		{"nothing usable in register.json", files{"resources/1.meta.json": `{"name":"a","uriTemplate":"x://{y}"}`, "server.d/register.json": `{"version":1,"resourceTemplates":[{}]}`}, item("a"),

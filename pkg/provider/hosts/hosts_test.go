@@ -208,6 +208,11 @@ func TestPermit(t *testing.T) {
 		{"example.com:443", "", "", "example.com", closed},
 		{"example.com/x", "", "", "example.com", closed},
 		{"010.0.0.1", "", "", "example.com", closed},
+		{"", "https://example.com/x", "true", "example.com", denied}, // denied all the more
+		{"", "example.com:443", "true", "example.com", denied},
+		{"", "https://*.example.com:1/?", "true", "a.example.com", denied},
+		{"", "https://[2606:4700::1]:1/", "true", "[2606:4700::1]", denied},
+		{"", "2606:4700::1", "true", "[2606:4700::1]", denied},
 	} {
 		p := ReadPolicy(map[string]string{"X_ALLOW_HOSTS": c.allow, "X_DENY_HOSTS": c.deny, "X_ALLOW_ALL": c.all}, "X")
 		o, err := ParseOrigin(c.host)
@@ -226,9 +231,9 @@ func TestPermit(t *testing.T) {
 
 // What the lists hold and is no host is named where it matters.
 func TestReport(t *testing.T) {
-	p := ReadPolicy(map[string]string{"X_ALLOW_HOSTS": "https://a.org b.org:1 c.org", "X_DENY_HOSTS": "d.org/\x7f"}, "X")
+	p := ReadPolicy(map[string]string{"X_ALLOW_HOSTS": "https://a.org b.org:1 c.org", "X_DENY_HOSTS": "d.org\x7f *"}, "X")
 	got := p.Report(&Refusal{"a.org", Unlisted})
-	want := "Blocked host a.org: the host is not on the list of allowed hosts; ignored, being no host names: X_ALLOW_HOSTS: https://a.org, X_ALLOW_HOSTS: b.org:1, X_DENY_HOSTS: d.org/?"
+	want := "Blocked host a.org: the host is not on the list of allowed hosts; ignored, being no host names: X_ALLOW_HOSTS: https://a.org, X_ALLOW_HOSTS: b.org:1, X_DENY_HOSTS: d.org?, X_DENY_HOSTS: *"
 	if got != want {
 		t.Errorf("RES-104: %s", got)
 	}

@@ -25,8 +25,8 @@ type item struct {
 // prefix_ALLOW_HOSTS, prefix_DENY_HOSTS and prefix_ALLOW_ALL.
 func ReadPolicy(env map[string]string, prefix string) Policy {
 	var p Policy
-	p.allow = p.items(env, prefix+"_ALLOW_HOSTS")
-	p.deny = p.items(env, prefix+"_DENY_HOSTS")
+	p.allow = p.items(env, prefix+"_ALLOW_HOSTS", parseItem)
+	p.deny = p.items(env, prefix+"_DENY_HOSTS", parseDenied)
 	switch strings.ToLower(env[prefix+"_ALLOW_ALL"]) {
 	case "true", "1", "yes", "on":
 		p.all = true
@@ -34,11 +34,11 @@ func ReadPolicy(env map[string]string, prefix string) Policy {
 	return p
 }
 
-func (p *Policy) items(env map[string]string, list string) []item {
+func (p *Policy) items(env map[string]string, list string, parse func(string) (item, bool)) []item {
 	separator := func(r rune) bool { return r == ',' || r <= ' ' }
 	var items []item
 	for _, text := range strings.FieldsFunc(env[list], separator) {
-		if i, ok := parseItem(text); ok {
+		if i, ok := parse(text); ok {
 			items = append(items, i)
 		} else {
 			p.ignored = append(p.ignored, list+": "+printable(text))
@@ -54,6 +54,22 @@ func parseItem(text string) (item, bool) {
 		return item{addr: addr}, !wild && addr.Zone() == ""
 	}
 	return item{name: name, wild: wild}, isName(name) && !endsInNumber(name)
+}
+
+// parseDenied reads an item that is to deny: of a whole URI the host, so that a
+// slip of the pen does not let through what it was to keep out.
+func parseDenied(text string) (item, bool) {
+	if _, rest, ok := strings.Cut(text, "://"); ok {
+		text = rest
+	}
+	if end := strings.IndexAny(text, "/?#"); end >= 0 {
+		text = text[:end]
+	}
+	if i, ok := parseItem(text); ok {
+		return i, true // among them IPv6 addresses, which have colons too
+	}
+	host, _ := splitPort(text)
+	return parseItem(host)
 }
 
 func (i item) matches(o Origin) bool {

@@ -1,0 +1,257 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/provider/hosts"
+	"mcp-bash/pkg/provider/http1"
+)
+
+// The limits of RES-124.
+const (
+	defaultTimeout, maxTimeout = 30, 60 // seconds
+	defaultKB, maxKB           = 51200, 1 << 20
+)
+
+// Provider reads files of repositories. It is made by [New].
+type Provider struct {
+	env     project.Env
+	policy  hosts.Policy
+	network hosts.Network
+	on      bool
+	timeout int // seconds
+	kb      int
+	known   cache
+}
+
+// New returns a provider with the settings of an environment:
+// MCPBASH_ENABLE_GIT_PROVIDER, MCPBASH_GIT_* and those for proxies and
+// certificates.
+func New(env project.Env) *Provider {
+	return &Provider{
+		env:     env,
+		policy:  hosts.ReadPolicy(env, "MCPBASH_GIT"),
+		network: hosts.System(),
+		on:      env["MCPBASH_ENABLE_GIT_PROVIDER"] == "true",
+		timeout: env.Bounded("MCPBASH_GIT_TIMEOUT", defaultTimeout, maxTimeout),
+		kb:      env.Bounded("MCPBASH_GIT_MAX_KB", defaultKB, maxKB),
+	}
+}
+
+// Read fetches a file. One that was read lately is fetched again only when its
+// ref has moved (RES-128).
+func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
+	if !p.on {
+		return nil, invalid("git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)")
+	}
+	l, err := parse(uri)
+	if err == nil {
+		err = p.policy.Permit(l.origin)
+	}
+	var content []byte
+	if err == nil {
+		content, err = p.fetch(ctx, l)
+	}
+	switch {
+	case err == nil && len(content) > limit:
+		return nil, provider.OverLimit(limit)
+	case err == nil:
+		return content, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, p.failure(err, l)
+}
+
+func (p *Provider) fetch(ctx context.Context, l location) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, project.Seconds(p.timeout))
+	defer cancel()
+	content, err := p.read(ctx, l)
+	if ended := ctx.Err(); err != nil && ended != nil {
+		err = ended
+	}
+	return content, err
+}
+
+func (p *Provider) read(ctx context.Context, l location) ([]byte, error) {
+	roots, err := http1.ReadRoots(p.env)
+	if err != nil {
+		return nil, err
+	}
+	client := &http1.Client{Policy: p.policy, Network: p.network, Roots: roots, Proxy: http1.ReadProxy(p.env), UserAgent: "git/2 (" + agent() + ")"}
+	want := wish(l.ref)
+	r, err := connect(ctx, client, l, &budget{int64(p.kb) << 10}, want.includes)
+	if err != nil {
+		return nil, err
+	}
+	defer r.session.Close()
+	id, err := want.settle(r)
+	if err != nil {
+		return nil, err
+	}
+	if content, ok := p.known.get(l, id); ok {
+		return content, nil
+	}
+	c := &checkout{remote: r}
+	content, err := c.file(id, l.path)
+	if err == nil {
+		p.known.put(l, id, content)
+	}
+	return content, err
+}
+
+// A checkout is the objects of one commit, of which the files may be fetched
+// one by one.
+type checkout struct {
+	*remote
+	objects map[string]object
+}
+
+// file returns the content of a file of a commit.
+func (c *checkout) file(commit, path string) (content []byte, err error) {
+	if c.objects, err = c.fetch(commit, true, !c.leavesOut()); err != nil {
+		return nil, err
+	}
+	root, err := rootOf(c.objects, commit)
+	if err != nil {
+		return nil, err
+	}
+	id, err := find(c, root, path, c.format.size)
+	if err != nil {
+		return nil, err
+	}
+	return c.object(id, blobObject)
+}
+
+// object implements store.
+func (c *checkout) object(id string, kind byte) ([]byte, error) {
+	o, ok := c.objects[id]
+	if !ok && kind == blobObject && c.leavesOut() {
+		more, err := c.fetch(id, false, true)
+		if err != nil {
+			return nil, err
+		}
+		o, ok = more[id]
+	}
+	if !ok || o.kind != kind {
+		return nil, protocolError("the server does not send what the commit is made of")
+	}
+	return o.data, nil
+}
+
+// failure says what went wrong in the words of the contract.
+func (p *Provider) failure(err error, l location) error {
+	var done *provider.Failure
+	var refused *hosts.Refusal
+	var absent *missing
+	switch {
+	case errors.As(err, &done):
+		return err
+	case errors.As(err, &refused):
+		return p.refusal(refused)
+	case errors.As(err, &absent):
+		return &provider.Failure{Status: provider.NotFound, Log: absent.Error()}
+	case errors.Is(err, errTooLarge):
+		return &provider.Failure{Status: provider.TooLarge, Message: fmt.Sprintf("Repository size exceeds limit (%d KB)", p.kb)}
+	}
+	f := &provider.Failure{Status: provider.FetchFailed, Message: "Failed to clone " + l.url() + " @ " + l.ref}
+	if isID(l.ref) {
+		f.Message = "Failed to fetch commit " + l.ref
+	}
+	f.Log = f.Message + ": " + explain(err)
+	if errors.Is(err, context.DeadlineExceeded) {
+		f.Log += fmt.Sprintf(" after %d s", p.timeout)
+	}
+	return f
+}
+
+func explain(err error) string {
+	var protocol protocolError
+	var status statusError
+	switch {
+	case errors.As(err, &protocol), errors.As(err, &status):
+		return err.Error()
+	}
+	return http1.Explain(err)
+}
+
+func (p *Provider) refusal(r *hosts.Refusal) error {
+	f := &provider.Failure{Status: provider.Invalid, Message: "git provider blocked host " + r.Name(), Log: p.policy.Report(r)}
+	switch r.Reason {
+	case hosts.UserInfo:
+		f.Message = "git provider refuses userinfo in URI"
+	case hosts.Closed:
+		f.Message = "git provider requires MCPBASH_GIT_ALLOW_HOSTS or MCPBASH_GIT_ALLOW_ALL=true when enabled\n" + f.Message
+	}
+	return f
+}
+
+// A wish is a ref as somebody writes it (RES-123).
+type wish string
+
+// names are the refs that it may stand for, the better ones first.
+func (w wish) names() []string {
+	switch name := string(w); {
+	case name == "" || name == "HEAD":
+		return []string{"HEAD"}
+	case strings.HasPrefix(name, "refs/"):
+		return []string{name}
+	default:
+		return []string{"refs/heads/" + name, "refs/tags/" + name}
+	}
+}
+
+// includes reports whether a ref is, or leads to, what is wished for.
+func (w wish) includes(name, id string) bool {
+	for _, n := range w.names() {
+		if n == name {
+			return true
+		}
+	}
+	return isID(string(w)) && strings.HasPrefix(id, strings.ToLower(string(w)))
+}
+
+var errNoRef = protocolError("there is no such branch, tag or commit")
+
+// settle finds the commit.
+func (w wish) settle(r *remote) (id string, err error) {
+	commit := isID(string(w))
+	if commit && len(w) == 2*r.format.size {
+		return strings.ToLower(string(w)), nil
+	}
+	var prefixes []string // an abbreviation is sought among all
+	if !commit {
+		prefixes = w.names()
+	}
+	list, err := r.refs(prefixes, w.includes)
+	if err != nil {
+		return "", err
+	}
+	if commit {
+		for _, found := range list {
+			switch {
+			case !strings.HasPrefix(found.id, strings.ToLower(string(w))), found.id == id:
+			case id != "":
+				return "", protocolError("the beginning of a commit id is that of several")
+			default:
+				id = found.id
+			}
+		}
+		if id != "" {
+			return id, nil
+		}
+	}
+	for _, name := range w.names() {
+		for _, found := range list {
+			if found.name == name {
+				return found.id, nil
+			}
+		}
+	}
+	return "", errNoRef
+}

@@ -1,0 +1,136 @@
+package git
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// A protocolError is an answer that is no Git.
+type protocolError string
+
+func (e protocolError) Error() string { return string(e) }
+
+// kind tells packets apart.
+type kind int
+
+const (
+	data      kind = iota
+	flush          // 0000: end
+	delimiter      // 0001: the next section
+	ended          // 0002: end of the answer
+)
+
+// maxPacket is the longest packet, its length included.
+const maxPacket = 65520
+
+// packets reads the units that everything is sent in: four hexadecimal digits
+// of length, then as much.
+type packets struct {
+	r    *bufio.Reader
+	room [maxPacket]byte
+}
+
+func newPackets(r io.Reader) *packets { return &packets{r: bufio.NewReader(r)} }
+
+// next returns the next packet, which is good until the one after is read. At
+// the end of input the error is io.ErrUnexpectedEOF: there has to be a flush
+// packet before it.
+func (p *packets) next() ([]byte, kind, error) {
+	head := p.room[:4]
+	if _, err := io.ReadFull(p.r, head); err != nil {
+		return nil, 0, tooEarly(err)
+	}
+	n, err := strconv.ParseUint(string(head), 16, 16)
+	switch {
+	case err != nil || n == 3 || n > maxPacket:
+		return nil, 0, protocolError("a packet has no proper length")
+	case n < 4:
+		return nil, flush + kind(n), nil
+	}
+	body := p.room[:n-4]
+	if _, err := io.ReadFull(p.r, body); err != nil {
+		return nil, 0, tooEarly(err)
+	}
+	if text, ok := strings.CutPrefix(string(body[:min(len(body), 1000)]), "ERR "); ok {
+		return nil, 0, protocolError("the server says: " + printable(text))
+	}
+	return body, data, nil
+}
+
+// line is next for text: without the newline at its end.
+func (p *packets) line() (string, kind, error) {
+	body, k, err := p.next()
+	return strings.TrimSuffix(string(body), "\n"), k, err
+}
+
+func tooEarly(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// packet appends a packet with text.
+func packet(b []byte, text string) []byte {
+	return append(fmt.Appendf(b, "%04x", len(text)+4), text...)
+}
+
+// The packets without text.
+const flushPacket, delimiterPacket = "0000", "0001"
+
+// sideband reads the pack out of packets that mix it with messages.
+type sideband struct {
+	*packets
+	rest []byte
+	err  error
+}
+
+func (s *sideband) Read(p []byte) (int, error) {
+	for len(s.rest) == 0 {
+		if s.err == nil {
+			s.rest, s.err = s.chunk()
+		}
+		if s.err != nil {
+			return 0, s.err
+		}
+	}
+	n := copy(p, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
+}
+
+// chunk returns the next piece of the pack, which may be empty.
+func (s *sideband) chunk() ([]byte, error) {
+	body, k, err := s.next()
+	switch {
+	case err != nil:
+		return nil, err
+	case k != data:
+		return nil, io.EOF
+	case len(body) == 0:
+		return nil, protocolError("a packet says not what it is")
+	}
+	switch body[0] {
+	case 1:
+		return body[1:], nil
+	case 2: // progress
+		return nil, nil
+	case 3:
+		return nil, protocolError("the server says: " + printable(string(body[1:])))
+	}
+	return nil, protocolError("a packet says not what it is")
+}
+
+// printable makes what a server says fit for the log.
+func printable(text string) string {
+	text = strings.ToValidUTF8(strings.TrimSpace(text[:min(len(text), 300)]), "?")
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,354 @@
+package git
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/provider/hosts"
+	"mcp-bash/pkg/provider/http1"
+)
+
+// A remote is a repository on a server.
+type remote struct {
+	session *http1.Session
+	origin  hosts.Origin
+	repo    string
+	budget  *budget
+	format  format
+	caps    map[string]string // capabilities of the server
+	old     bool              // it does not speak version 2
+	pinned  []ref             // of an old server: those that were asked for
+}
+
+const (
+	service      = "git-upload-pack"
+	maxRedirects = 3
+	maxCaps      = 200
+)
+
+// A statusError is an answer of HTTP other than success.
+type statusError int
+
+func (e statusError) Error() string { return fmt.Sprintf("HTTP error: %d", int(e)) }
+
+// connect opens a repository. wanted says which refs are of interest, in case
+// the server tells them all at once.
+func connect(ctx context.Context, c *http1.Client, l location, b *budget, wanted func(name, id string) bool) (*remote, error) {
+	session, err := c.Open(ctx, l.origin)
+	if err != nil {
+		return nil, err
+	}
+	r := &remote{session: session, origin: l.origin, repo: l.repo, budget: b, format: sha1Format, caps: map[string]string{}}
+	if err := r.discover(wanted); err != nil {
+		session.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// discover learns what the server can do.
+func (r *remote) discover(wanted func(name, id string) bool) error {
+	for range maxRedirects + 1 {
+		answer, err := r.session.Do(http1.Request{
+			Method: "GET", Target: r.repo + "/info/refs?service=" + service,
+			Header: [][2]string{{"Git-Protocol", "version=2"}},
+		})
+		if err != nil {
+			return err
+		}
+		switch {
+		case answer.Status/100 == 2:
+			return r.advertisement(newPackets(counted{answer.Body, r.budget}), wanted)
+		case answer.Status/100 == 3:
+			if err := r.follow(answer.Header.Get("location")); err != nil {
+				return err
+			}
+		default:
+			return statusError(answer.Status)
+		}
+	}
+	return protocolError("the server redirects too often")
+}
+
+// follow goes where the server says the repository is: on the same host and
+// port, over https (RES-127).
+func (r *remote) follow(to string) error {
+	target := to
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
+		authority, rest, ok, err := hosts.Cut(to, "https")
+		if !ok || err != nil {
+			return protocolError("the server redirects to something else than https")
+		}
+		o, err := hosts.ParseOrigin(authority)
+		if err != nil || o.HostPort(http1.DefaultPort) != r.origin.HostPort(http1.DefaultPort) {
+			return protocolError("the server redirects to another host or port")
+		}
+		target = rest
+	}
+	repo, ok := strings.CutSuffix(target, "/info/refs?service="+service)
+	if !ok {
+		return protocolError("the server redirects to what is no repository")
+	}
+	r.repo = repo
+	return nil
+}
+
+// advertisement reads the answer to discover.
+func (r *remote) advertisement(p *packets, wanted func(name, id string) bool) error {
+	line, k, err := p.line()
+	if err != nil {
+		return err
+	}
+	if line == "# service="+service { // optional before version 2
+		if _, k, err = p.line(); err == nil && k == flush {
+			line, k, err = p.line()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case k == data && line == "version 2":
+		err = r.readCapabilities(p)
+	case k == data && line == "version 1":
+		if line, k, err = p.line(); err == nil {
+			err = r.readRefs(p, line, k, wanted)
+		}
+	default:
+		err = r.readRefs(p, line, k, wanted)
+	}
+	if err != nil {
+		return err
+	}
+	switch r.caps["object-format"] {
+	case "", "sha1":
+	case "sha256":
+		r.format = sha256Format
+	default:
+		return protocolError("the repository uses an unknown kind of ids")
+	}
+	drain(p.r)
+	return nil
+}
+
+// readCapabilities reads those of version 2, one to a line.
+func (r *remote) readCapabilities(p *packets) error {
+	for range maxCaps {
+		line, k, err := p.line()
+		if err != nil || k != data {
+			return err
+		}
+		name, value, _ := strings.Cut(line, "=")
+		r.caps[name] = value
+	}
+	return protocolError("the server has too many capabilities")
+}
+
+// readRefs reads the refs that a server which does not speak version 2 tells at
+// once, with its capabilities behind the first.
+func (r *remote) readRefs(p *packets, line string, k kind, wanted func(name, id string) bool) error {
+	r.old = true
+	text, capabilities, _ := strings.Cut(line, "\x00")
+	for i, word := range strings.Fields(capabilities) {
+		if i == maxCaps {
+			return protocolError("the server has too many capabilities")
+		}
+		name, value, _ := strings.Cut(word, "=")
+		r.caps[name] = value
+	}
+	for err := error(nil); ; line, k, err = p.line() {
+		switch {
+		case err != nil:
+			return err
+		case k != data:
+			return nil
+		}
+		if capabilities == "" {
+			text = line
+		}
+		capabilities = ""
+		id, name, ok := strings.Cut(text, " ")
+		if !ok || !isHex(id) {
+			return protocolError("the list of refs is malformed")
+		}
+		if wanted(name, id) {
+			r.pinned = append(r.pinned, ref{name, id})
+		}
+	}
+}
+
+// A ref is a name of a commit, or of a tag. A name with peeled behind it is the
+// commit that the tag of that name leads to.
+type ref struct{ name, id string }
+
+const peeled = "^{}"
+
+// refs returns the wanted ones, of those whose names begin with one of the
+// prefixes; with no prefix, of all.
+func (r *remote) refs(prefixes []string, wanted func(name, id string) bool) ([]ref, error) {
+	if r.old {
+		return r.pinned, nil
+	}
+	request := r.command("ls-refs")
+	request = packet(request, "peel\n")
+	for _, prefix := range prefixes {
+		request = packet(request, "ref-prefix "+prefix+"\n")
+	}
+	body, err := r.post(append(request, flushPacket...))
+	if err != nil {
+		return nil, err
+	}
+	var list []ref
+	for p := newPackets(body); ; {
+		line, k, err := p.line()
+		if err != nil {
+			return nil, err
+		}
+		if k != data {
+			drain(p.r)
+			return list, nil
+		}
+		words := strings.Split(line, " ")
+		if len(words) < 2 || !isHex(words[0]) && words[0] != "unborn" {
+			return nil, protocolError("the list of refs is malformed")
+		}
+		found := []ref{{words[1], words[0]}}
+		for _, attribute := range words[2:] {
+			if id, ok := strings.CutPrefix(attribute, "peeled:"); ok {
+				found = append(found, ref{words[1] + peeled, id})
+			}
+		}
+		for _, f := range found {
+			if isHex(f.id) && wanted(f.name, f.id) {
+				list = append(list, f)
+			}
+		}
+	}
+}
+
+// command begins a request of version 2.
+func (r *remote) command(name string) []byte {
+	b := packet(nil, "command="+name+"\n")
+	if _, ok := r.caps["agent"]; ok {
+		b = packet(b, "agent="+agent()+"\n")
+	}
+	if _, ok := r.caps["object-format"]; ok {
+		b = packet(b, "object-format="+r.format.name+"\n")
+	}
+	return append(b, delimiterPacket...)
+}
+
+func agent() string { return "mcpbash/" + cli.Version }
+
+// fetch returns an object with all it leads to, but not the history behind a
+// commit; without files the server may leave those out.
+func (r *remote) fetch(id string, shallow, files bool) (map[string]object, error) {
+	if r.old {
+		return r.fetchOld(id)
+	}
+	request := r.command("fetch")
+	request = packet(request, "no-progress\n")
+	request = packet(request, "ofs-delta\n")
+	if shallow && r.fetches("shallow") {
+		request = packet(request, "deepen 1\n")
+	}
+	if !files {
+		request = packet(request, "filter blob:none\n")
+	}
+	request = packet(request, "want "+id+"\n")
+	request = packet(request, "done\n")
+	body, err := r.post(append(request, flushPacket...))
+	if err != nil {
+		return nil, err
+	}
+	p := newPackets(body)
+	for {
+		line, _, err := p.line()
+		if err != nil {
+			return nil, err
+		}
+		if line == "packfile" {
+			objects, err := unpack(&sideband{packets: p}, r.format, r.budget)
+			drain(p.r)
+			return objects, err
+		}
+	}
+}
+
+// fetches reports whether fetch has a feature.
+func (r *remote) fetches(feature string) bool {
+	for _, word := range strings.Fields(r.caps["fetch"]) {
+		if word == feature {
+			return true
+		}
+	}
+	return false
+}
+
+// leavesOut reports whether files can be left out and fetched one by one.
+func (r *remote) leavesOut() bool { return !r.old && r.fetches("filter") }
+
+// fetchOld is fetch for a server that does not speak version 2.
+func (r *remote) fetchOld(id string) (map[string]object, error) {
+	want := "want " + id
+	for _, feature := range []string{"side-band-64k", "ofs-delta", "no-progress"} {
+		if _, ok := r.caps[feature]; ok {
+			want += " " + feature
+		}
+	}
+	if _, ok := r.caps["object-format"]; ok {
+		want += " object-format=" + r.format.name
+	}
+	request := packet(nil, want+" agent="+agent()+"\n")
+	_, shallow := r.caps["shallow"]
+	if shallow {
+		request = packet(request, "deepen 1\n")
+	}
+	request = packet(append(request, flushPacket...), "done\n")
+	body, err := r.post(request)
+	if err != nil {
+		return nil, err
+	}
+	p := newPackets(body)
+	for {
+		line, k, err := p.line()
+		switch {
+		case err != nil:
+			return nil, err
+		case k == data && line == "NAK":
+			if _, ok := r.caps["side-band-64k"]; ok {
+				return unpack(&sideband{packets: p}, r.format, r.budget)
+			}
+			return unpack(p.r, r.format, r.budget)
+		case k == data && !strings.HasPrefix(line, "shallow "):
+			return nil, protocolError("the server answers what was not asked")
+		}
+	}
+}
+
+// post sends a request and returns the answer.
+func (r *remote) post(request []byte) (io.Reader, error) {
+	header := [][2]string{{"Content-Type", "application/x-" + service + "-request"}}
+	if !r.old {
+		header = append(header, [2]string{"Git-Protocol", "version=2"})
+	}
+	answer, err := r.session.Do(http1.Request{Method: "POST", Target: r.repo + "/" + service, Header: header, Body: request})
+	if err != nil {
+		return nil, err
+	}
+	if answer.Status/100 != 2 {
+		return nil, statusError(answer.Status)
+	}
+	return counted{answer.Body, r.budget}, nil
+}
+
+// drain reads the end of an answer, so that the connection can be used again.
+func drain(r *bufio.Reader) { r.Discard(1) }
+
+func isHex(id string) bool {
+	return (len(id) == 2*sha1Format.size || len(id) == 2*sha256Format.size) && strings.Trim(id, "0123456789abcdef") == ""
+}

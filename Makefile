@@ -11,8 +11,10 @@ FUZZTIME ?= 3s
 
 .PHONY: build demo test lint unit fuzz cross clients conformance browser bench install clean
 
+# Without C: a program that is linked with the system's library for the sake of
+# looking up names starts slower and takes 2 MB more.
 build:
-	$(GO) build -trimpath -o $(BIN)/ ./cmd/...
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/ ./cmd/...
 
 demo: build
 	$(GO) run ./test/demo -server $(BIN)/mcp-bash

@@ -118,7 +118,7 @@ func TestDownloadProvider(t *testing.T) {
 	if got != out("t n x") {
 		t.Errorf("SDK-165: %+v", got)
 	}
-	// The provider beside the SDK, and none but our program, which has no such helper yet.
+	// The provider beside the SDK, and none but our program.
 	beside := filepath.Join(dir, "beside")
 	write(t, filepath.Join(beside, "sdk/tool-sdk.sh"), read(t, "tool-sdk.sh"))
 	write(t, filepath.Join(beside, "providers/https.sh"), "echo beside\n")
@@ -127,7 +127,7 @@ func TestDownloadProvider(t *testing.T) {
 		t.Errorf("SDK-163: %+v", got)
 	}
 	got = tool{dir: dir, script: `mcp_download_safe --url https://h --out p; [[ ! -e p ]]`}.run(t)
-	if !strings.Contains(got.out, `{"success":false,"error":{"type":"provider_`) || got.rc != 0 || got.err != "" {
+	if got != notFetched("host_blocked", "Host blocked by policy") {
 		t.Errorf("SDK-161: %+v", got)
 	}
 	got = tool{dir: dir, env: []string{"MCPBASH_HOME=" + dir + "/home", "TMPDIR=/nonexistent"}, script: `mcp_download_safe --url https://h --out p`}.run(t)
@@ -137,5 +137,31 @@ func TestDownloadProvider(t *testing.T) {
 	got = tool{dir: dir, env: []string{"MCPBASH_HOME=" + dir + "/home"}, script: `trap 'echo exit' EXIT; mcp_download_safe --url https://h --out q >/dev/null; trap`}.run(t)
 	if got != out("trap -- 'echo exit' EXIT\nexit\n") {
 		t.Errorf("SDK-164: %+v", got)
+	}
+}
+
+// The real provider, through the script of an installation: what it refuses
+// needs no network (sdk SDK-163).
+func TestDownloadFromTheRealProvider(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, c := range []struct {
+		options string
+		env     string
+		want    outcome
+	}{
+		{`--url https://example.com/`, "", notFetched("host_blocked", "Host blocked by policy")}, // nobody is allowed by default
+		{`--url https://example.com/ --allow example.org`, "", notFetched("host_blocked", "Host blocked by policy")},
+		{`--url https://example.com/ --allow example.com --deny example.com`, "", notFetched("host_blocked", "Host blocked by policy")},
+		{`--url https://localhost/ --allow localhost`, "", notFetched("host_blocked", "Host blocked by policy")},
+		{`--url https://127.0.0.1:1/ --allow 127.0.0.1`, "MCPBASH_HTTPS_ALLOW_ALL=true", notFetched("host_blocked", "Host blocked by policy")},
+		{`--url https://2130706433/ --allow 2130706433`, "", notFetched("host_blocked", "Host blocked by policy")},
+		{`--url 'https://a b/'`, "MCPBASH_HTTPS_ALLOW_ALL=true", notFetched("host_blocked", "Host blocked by policy")},
+		{`--url https://name.invalid/ --allow name.invalid`, "https_proxy=socks5://x", notFetched("network_error", "Network request failed: HTTPS request to name.invalid failed: https_proxy names a proxy of a kind other than http and https")},
+	} {
+		got := tool{dir: dir, env: []string{c.env}, script: `mcp_download_safe --out o ` + c.options + `; [[ ! -e o ]]`}.run(t)
+		if got != c.want {
+			t.Errorf("SDK-163: %s %s: %+v", c.env, c.options, got)
+		}
 	}
 }

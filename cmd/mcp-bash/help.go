@@ -24,6 +24,11 @@ Views of MCP Apps (in mcp-bash itself):
   ui-template NAME    print the HTML of a ready-made view; its configuration is read
                       from stdin
 
+Resources (in mcp-bash itself):
+  provider NAME URI   print what a URI stands for, fetched as a server would by the
+                      provider file, https, git, echo or ui; exit codes 2 to 7 say
+                      why it is refused (docs/SECURITY.md)
+
 Verbs (each is a command of its own beside mcp-bash, or on PATH; any mcp-NAME is
 run for "mcp-bash NAME", as git does):
   run-tool            mcp-runtool: run one tool and print its result

@@ -29,7 +29,7 @@ func run(s cli.Streams, args []string) int {
 		return serveVerb(s, args[1:])
 	case word == "debug":
 		return debugVerb(s, args[1:])
-	case word == "ui-template":
+	case word == "ui-template", word == "provider":
 		return helper.Run(args, s.In, s.Out, s.Err)
 	case word == "--health" || word == "--ready":
 		return runVerb(s, strings.TrimPrefix(word, "--"), args[1:])

@@ -3,10 +3,18 @@
 package builtin
 
 import (
+	"context"
+	"encoding/json"
+	"math"
+
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/echo"
 	"mcp-bash/pkg/provider/file"
+	"mcp-bash/pkg/provider/git"
+	"mcp-bash/pkg/provider/https"
+	"mcp-bash/pkg/provider/ui"
+	"mcp-bash/pkg/uitemplate"
 )
 
 // A Config is what they are made of.
@@ -17,6 +25,11 @@ type Config struct {
 	// MoreRoots returns what may be read beyond that directory; it has no say
 	// when MCP_RESOURCES_ROOTS is set (resources RES-91). nil: nothing.
 	MoreRoots func() []string
+
+	// Where the pages of MCP Apps are, and how to find the registry entry of one;
+	// FindPage may be nil.
+	Tools, UI string
+	FindPage  func(ctx context.Context, name string) (json.RawMessage, error)
 }
 
 // New returns the provider of that name, nil when there is none. It may keep
@@ -28,8 +41,26 @@ func New(name string, c Config) provider.Provider {
 		return echo.Provider{}
 	case "file":
 		return file.New(file.Settings{Dir: c.Root, Roots: c.FileRoots})
+	case "https":
+		return https.New(c.Env)
+	case "git":
+		return git.New(c.Env)
+	case "ui":
+		return c.pages()
 	}
 	return nil
+}
+
+// pages makes the provider of MCP Apps.
+func (c *Config) pages() provider.Provider {
+	templates, ok := project.Digits(c.Env["MCPBASH_UI_CACHE_MAX_TEMPLATES"])
+	if !ok {
+		templates = 50
+	}
+	return ui.New(ui.Settings{
+		Root: c.Root, Tools: c.Tools, UI: c.UI, Find: c.FindPage,
+		Most: c.Env.Bounded("MCPBASH_MAX_UI_RESOURCE_BYTES", 1<<20, math.MaxInt32), Templates: uitemplate.NewCache(templates),
+	})
 }
 
 // FileRoots returns what the file provider may read, absolute.

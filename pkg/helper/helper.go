@@ -53,6 +53,8 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch name {
 	case "jq":
 		return jq.Run(args, stdin, stdout, stderr)
+	case "provider":
+		return readProvider(args, stdout, stderr)
 	case "ui-template":
 		return uiTemplate(args, stdin, stdout, stderr)
 	}
@@ -111,6 +113,8 @@ func private(name string) (program, bool) {
 		return program{truncate, true, 1, 2}, true
 	case "cli-error":
 		return program{cliError, true, 0, 0}, true
+	case "answers":
+		return program{answers, true, 0, 1}, true
 	case "config":
 		return program{config, true, 4, 4}, true
 	case "progress":

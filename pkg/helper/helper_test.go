@@ -69,7 +69,7 @@ func TestCommandLines(t *testing.T) {
 			t.Errorf("%s: %q %q %d", c.line, out.String(), errOut.String(), code)
 		}
 	}
-	if _, stderr, _ := run(t, "", "provider", "https", "https://x"); stderr != "--helper: unknown helper \"provider\"\n" {
+	if _, stderr, _ := run(t, "", "providers"); stderr != "--helper: unknown helper \"providers\"\n" {
 		t.Errorf("unknown helper: %q", stderr)
 	}
 }

@@ -21,7 +21,7 @@ func (r *Resources) refusal(t *target, err error) error {
 		return err
 	}
 	if f.Log != "" {
-		r.Log(mcp.Warning, logger, f.Log)
+		r.Log(mcp.Warning, "mcp."+t.provider, f.Log) // only built-in ones have any (RES-107)
 	}
 	text := said([]byte(f.Message))
 	or := func(code int, def string) error {

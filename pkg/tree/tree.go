@@ -6,6 +6,7 @@ import (
 	"mcp-bash/lib"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
+	"mcp-bash/providers"
 	"mcp-bash/sdk"
 )
 
@@ -14,5 +15,6 @@ func Embedded() project.Tree {
 	t := project.Tree{"VERSION": []byte(cli.Version + "\n")}
 	t.AddFS("sdk", sdk.Files)
 	t.AddFS("lib", lib.Files)
+	t.AddFS("providers", providers.Files)
 	return t
 }

@@ -24,7 +24,7 @@ __mcp_bash() {
   local first=1
   if [ "${COMP_WORDS[0]##*/}" = mcp-bash ]; then
     if [ "$COMP_CWORD" -eq 1 ]; then
-      words='serve debug run-tool registry ui-template --help --version'
+      words='serve debug run-tool registry ui-template provider --help --version'
     else
       command+=("${COMP_WORDS[1]}")
       first=2
@@ -35,12 +35,21 @@ __mcp_bash() {
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
+    --capability) words='FileSystem Process Network Search Edit' ;;
+    --level) words='restricted standard elevated full' ;;
     --allow) words="$(__mcp_bash_tools)" ;;
   esac
   if [ -z "$words" ]; then
     case "$current:${command[*]##*/}" in
       -*) words="$(__mcp_bash_options "${command[@]}")" ;;
-      *registry) [ "$COMP_CWORD" -gt "$first" ] || words='refresh status' ;;
+      *registry)
+        case "$COMP_CWORD:${COMP_WORDS[first]}" in
+          "$first":*) words='refresh status register unregister get list' ;;
+          *:get | *:unregister) words="$(__mcp_bash_tools)" ;;
+          *:register) mapfile -t COMPREPLY < <(compgen -f -- "$current") && return ;;
+        esac
+        ;;
+      *\ provider) [ "$COMP_CWORD" -gt "$first" ] || words='file https git echo ui' ;;
       *ui-template) [ "$COMP_CWORD" -gt "$first" ] || words='form data-table progress diff-viewer tree-view kanban' ;;
       *run-tool | *runtool) [ "$COMP_CWORD" -gt "$first" ] || words="$(__mcp_bash_tools)" ;;
     esac

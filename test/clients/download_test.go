@@ -60,6 +60,18 @@ func TestDownloadConfigFile(t *testing.T) {
 	s.succeed("fetch", arguments{"url": "https://files.example/page", "name": "a"})
 }
 
+// The same with the tree that is in the binary: its provider is the real one,
+// which refuses without a network (sdk SDK-163, README decision 8).
+func TestDownloadRefused(t *testing.T) {
+	t.Parallel()
+	project := example(t, "07-download")
+	env := map[string]string{"MCP_DOWNLOAD_CONFIG": `{"allow":["localhost","127.0.0.1","10.0.0.1"]}`}
+	s := open(t, project, opening{env: env})
+	for _, host := range []string{"example.org", "localhost", "127.0.0.1", "10.0.0.1:8443", "0x7f000001", "user@localhost"} {
+		s.refuse("fetch", arguments{"url": "https://" + host + "/", "name": "nothing"}, "host_blocked")
+	}
+}
+
 // installation makes a tree as an installation has it, with these providers.
 func installation(t *testing.T, providers string) string {
 	t.Helper()

@@ -20,15 +20,22 @@ func TestCompletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"mcp-bash r":                     "run-tool registry",
-		"mcp-bash registry ":             "refresh status",
-		"mcp-registry st":                "status",
-		"mcp-bash run-tool t --allow-":   "--allow-all --allow-self",
-		"mcp-runtool t --dry":            "--dry-run",
-		"mcp-runtool ":                   "alpha beta",
-		"mcp-bash run-tool al":           "alpha",
-		"mcp-bash run-tool x --allow b":  "beta",
-		"mcp-runtool x --project-root m": "my-project",
+		"mcp-bash r":                       "run-tool registry",
+		"mcp-bash provider h":              "https",
+		"mcp-bash registry ":               "refresh status register unregister get list",
+		"mcp-bash registry get b":          "beta",
+		"mcp-registry unregister ":         "alpha beta",
+		"mcp-registry register my":         "my-project",
+		"mcp-registry register --dry":      "--dry-run",
+		"mcp-registry list --level e":      "elevated",
+		"mcp-registry list --capability N": "Network",
+		"mcp-registry st":                  "status",
+		"mcp-bash run-tool t --allow-":     "--allow-all --allow-self",
+		"mcp-runtool t --dry":              "--dry-run",
+		"mcp-runtool ":                     "alpha beta",
+		"mcp-bash run-tool al":             "alpha",
+		"mcp-bash run-tool x --allow b":    "beta",
+		"mcp-runtool x --project-root m":   "my-project",
 	} {
 		project := t.TempDir()
 		code := `set -e; cd "$2"; mkdir .registry my-project; printf '      "name": "alpha",\n      "name": "beta",\n' >.registry/tools.json;

@@ -20,12 +20,12 @@ var rows = [][]string{
 	{"cmd/mcp-bash", "cmd/mcp-runtool", "cmd/mcp-registry"},
 	{"pkg/server", "pkg/runtool"},
 	{"pkg/kit", "pkg/helper", "pkg/tree"},
-	{"pkg/tool", "pkg/prompt", "pkg/completion"},
+	{"pkg/tool", "pkg/prompt", "pkg/resource", "pkg/completion"},
 	{"pkg/builtin", "pkg/policy", "pkg/registry", "pkg/roots"},
-	{"pkg/provider/echo", "pkg/provider/file"},
+	{"pkg/provider/echo", "pkg/provider/file", "pkg/provider/https", "pkg/provider/git", "pkg/provider/ui"},
 	{"pkg/project"},
-	{"pkg/cli", "pkg/jq", "pkg/jsonrpc", "pkg/mcp", "pkg/media", "pkg/schema", "pkg/script", "pkg/uitemplate", "sdk", "lib"},
-	{"pkg/provider", "pkg/rawjson"},
+	{"pkg/cli", "pkg/jq", "pkg/jsonrpc", "pkg/mcp", "pkg/media", "pkg/schema", "pkg/script", "pkg/ui", "pkg/uitemplate", "pkg/provider/http1", "sdk", "lib", "providers"},
+	{"pkg/provider", "pkg/provider/hosts", "pkg/rawjson"},
 }
 
 // outside are the libraries a package may use beyond the standard one; "" for

@@ -1,0 +1,13 @@
+// Package providers holds the built-in providers as scripts (resources RES-2):
+// what a project's own provider runs when it only adds to one of them, and the
+// SDK to download. They lead to the binary that started the script, or to
+// ../bin/mcp-jq beside them.
+package providers
+
+import "embed"
+
+// Files is the content of the directory providers of a tree: the files *.sh, all
+// of which are to be executable.
+//
+//go:embed *.sh
+var Files embed.FS

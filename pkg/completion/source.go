@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry"
 )
 
 // The kinds of sources, as cursors name them (C-34).
@@ -72,8 +72,7 @@ func companion(dir, file string) string {
 	if !filepath.IsLocal(filepath.FromSlash(file)) {
 		return ""
 	}
-	stem := file[:len(file)-len(path.Ext(file))]
-	for _, rel := range [...]string{file + ".completion.sh", file + ".completion", stem + ".completion.sh", stem + ".completion"} {
+	for _, rel := range registry.Companions(file) {
 		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(rel))); err == nil && isExecutable(info) {
 			return rel
 		}

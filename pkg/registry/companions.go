@@ -15,11 +15,12 @@ var companionSuffixes = []string{".completion.sh", ".completion"}
 // Companions are the paths, in the order in which they are tried, where the
 // completion script of a prompt or resource with this path may lie.
 func Companions(file string) []string {
-	var list []string
 	bases := []string{file}
-	if base := strings.TrimSuffix(file, path.Ext(file)); base != file && path.Base(base) != "." && !strings.HasSuffix(base, "/") && base != "" {
-		bases = append(bases, base)
+	dir, name := path.Split(file)
+	if base := stem(name); base != name {
+		bases = append(bases, dir+base)
 	}
+	var list []string
 	for _, base := range bases {
 		for _, suffix := range companionSuffixes {
 			list = append(list, base+suffix)

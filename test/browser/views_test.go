@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"image"
 	_ "image/png"
+	"os"
 	"testing"
 
 	"mcp-bash/pkg/uitemplate"
@@ -21,7 +22,7 @@ func TestViews(t *testing.T) {
 		"form": testForm, "form edges": testFormEdges, "data-table": testTable, "progress": testProgress, "diff-viewer": testDiff,
 		"diff changes": testDiffChanges, "tree-view": testTree, "kanban": testKanban, "kanban drag": testKanbanDrag,
 		"results": testResults, "no tools": testNoTools, "protocol": testProtocol, "host theming": testTheming,
-		"hostile configuration": testHostile, "looks": testLooks,
+		"hostile configuration": testHostile, "looks": testLooks, "page by hand": testByHand,
 	} {
 		t.Run(name, test)
 	}
@@ -390,6 +391,23 @@ func testHostile(t *testing.T) {
 		h.want(`document.querySelector("h2").textContent === `+bad+` && document.title === `+bad+`.replaceAll("\u2028", "\u2028")`, "true")
 		h.want(`[window.owned, document.images.length, document.scripts.length]`, "[null,0,2]")
 	}
+}
+
+// examples/14-mcp-app: a page that is no template.
+func testByHand(t *testing.T) {
+	page, err := os.ReadFile("../../examples/14-mcp-app/tools/roll-dice/ui/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := shared.show(t, page, wish{Theme: "dark", Answers: map[string]any{"roll-dice": map[string]any{"structuredContent": map[string]any{"dice": []int{6}, "total": 6}}}})
+	h.data(`{"dice":[1,2,3],"total":6}`)
+	h.says("#dice", "⚀\n⚁\n⚂")
+	h.click("#again")
+	h.gets("tools/call", `{"name":"roll-dice","arguments":{"count":3}}`)
+	h.says("#dice", "⚅")
+	h.says("#total", "6 in all")
+	h.settle()
+	h.screenshot("example-roll-dice")
 }
 
 // Every template in both themes, with something in it, for people to look at.

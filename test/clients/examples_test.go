@@ -25,6 +25,7 @@ var tools = map[string][]string{
 	"08-any-language": {"letters", "primes"},
 	"11-prompts":      nil,
 	"12-completion":   nil,
+	"14-mcp-app":      {"board", "move-card", "roll-dice"},
 	"13-registry":     {"add-note", "find-note"},
 }
 

@@ -61,6 +61,7 @@ const calls = [
   ['06-wrap-cli', 'stock', { item: 'nuts' }, (r) => assert.deepEqual(r.structuredContent, { item: 'nuts', pieces: 340 })],
   ['06-wrap-cli', 'audit', {}, (r) => assert.deepEqual(r.structuredContent, { items: 4, pieces: 1467 })],
   ['08-any-language', 'letters', { text: 'Hello' }, (r) => assert.deepEqual(r.structuredContent, { e: 1, h: 1, l: 2, o: 1 })],
+  ['14-mcp-app', 'board', {}, (r) => assert.match(text(r), /^done: Return the books \(books\)$/m)],
   ['13-registry', 'find-note', { word: 'lemons' }, (r) => assert.equal(text(r), 'notes/shopping.md')],
 ];
 

@@ -33,6 +33,7 @@ export const examples = {
   '11-prompts': [],
   '12-completion': [],
   '13-registry': ['add-note', 'find-note'],
+  '14-mcp-app': ['board', 'move-card', 'roll-dice'],
 };
 
 /** A directory of the test's own, removed with it. */

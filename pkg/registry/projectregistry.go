@@ -329,8 +329,10 @@ func (r *Project) checkPath(file string) (fault, denied string) {
 		return `path: missing`, ""
 	case path.IsAbs(file) || filepath.IsAbs(local):
 		return fmt.Sprintf("path: not relative to %s/", label), ""
+	case strings.HasSuffix(file, "/"):
+		return fmt.Sprintf("path: %s is a directory", shown), ""
 	}
-	abs := filepath.Join(r.p.Tools, local)
+	abs := r.p.Tools + string(filepath.Separator) + local // as it will be called
 	switch err := project.CheckScript(r.p.Tools, abs); {
 	case errors.Is(err, project.ErrScriptPath):
 		return "", fmt.Sprintf("path '%s' is refused: a script lies in %s/, belongs to you or root, and is writable by nobody else", file, label)

@@ -211,6 +211,7 @@ func TestRegisterRefusals(t *testing.T) {
 		"no path":       {payload: `{"name":"x"}`, want: ErrInvalidRegistration, says: "path: missing"},
 		"no file":       {payload: `{"name":"x","path":"tools/a/tool.sh"}`, want: ErrInvalidRegistration, says: "path: no file tools/tools/a/tool.sh (it is relative to tools/)"},
 		"a directory":   {payload: `{"name":"x","path":"a"}`, want: ErrInvalidRegistration, says: "path: no file tools/a"},
+		"slash":         {payload: `{"name":"x","path":"a/tool.sh/"}`, want: ErrInvalidRegistration, says: "path: tools/a/tool.sh is a directory"},
 		"absolute":      {payload: `{"name":"x","path":"/bin/sh"}`, want: ErrInvalidRegistration, says: "path: not relative to tools/"},
 		"not runnable":  {payload: `{"name":"x","path":"a/data"}`, want: ErrInvalidRegistration, says: "path: tools/a/data is not runnable"},
 		"all at once":   {payload: `{"name":"","path":"no","version":"x"}`, want: ErrInvalidRegistration, says: "invalid registration: name: is empty; path: no file tools/no (it is relative to tools/); version: not a semantic version"},

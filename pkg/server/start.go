@@ -66,7 +66,8 @@ func Serve(o Options) int {
 	bootstrapDir := ""
 	root, err := project.FindRoot(env, "", o.Dir)
 	if errors.Is(err, project.ErrNone) {
-		signals() // from here on there is something to clean up
+		findHome() // it reads the environment, which is changed now
+		signals()  // from here on there is something to clean up
 		if bootstrapDir, err = stageBootstrap(env); err == nil {
 			root = bootstrapDir
 			warn("mcp-bash: no project configured; starting getting-started helper (temporary workspace " + root + ")")

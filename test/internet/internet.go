@@ -4,6 +4,7 @@
 package internet
 
 import (
+	"bufio"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -13,8 +14,10 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"io"
 	"math/big"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -110,6 +113,12 @@ func (in *Internet) Name(host string, answers ...[]string) {
 // internet. Each connection is given to handle, and closed when it returns.
 func (in *Internet) Serve(at string, config *tls.Config, handle func(net.Conn)) {
 	in.t.Helper()
+	in.at(at, in.listen(config, handle))
+}
+
+// listen starts a server and returns where it really is.
+func (in *Internet) listen(config *tls.Config, handle func(net.Conn)) string {
+	in.t.Helper()
 	var listener net.Listener
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	in.must(err)
@@ -133,7 +142,31 @@ func (in *Internet) Serve(at string, config *tls.Config, handle func(net.Conn)) 
 		}
 	})
 	in.t.Cleanup(func() { cancel(); listener.Close(); all.Wait() })
-	in.at(at, listener.Addr().String())
+	return listener.Addr().String()
+}
+
+// Proxy starts a proxy that leads into this internet, for programs that can be
+// told of nothing else, and returns its URL.
+func (in *Internet) Proxy() string {
+	return "http://" + in.listen(nil, func(conn net.Conn) {
+		request, err := http.ReadRequest(bufio.NewReader(conn))
+		if err != nil {
+			return
+		}
+		to, err := netip.ParseAddrPort(request.RequestURI)
+		if err != nil || request.Method != http.MethodConnect {
+			return
+		}
+		onward, err := in.dial(context.Background(), to)
+		if err != nil {
+			io.WriteString(conn, "HTTP/1.1 502 Bad Gateway\r\n\r\n")
+			return
+		}
+		defer onward.Close()
+		io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
+		go func() { io.Copy(onward, conn); onward.Close() }()
+		io.Copy(conn, onward)
+	})
 }
 
 // Host is Name, Serve and Certificate for a host with nothing special to it.

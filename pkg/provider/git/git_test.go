@@ -448,7 +448,7 @@ func TestWithoutSidebands(t *testing.T) {
 	found := map[string]object{}
 	r.reach(second, true, found)
 	in := internet.New(t)
-	in.Host("git.example", "203.0.113.1", through(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+	in.Host("git.example", "203.0.113.1", internet.HTTP(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, _ := io.ReadAll(q.Body)
 		if q.Method == "GET" {
 			io.WriteString(w, "001e# service=git-upload-pack\n0000"+string(packet(nil, second+" HEAD\x00ofs-delta\n"))+flushPacket)

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -313,42 +312,10 @@ func (s *server) fetch(w http.ResponseWriter, request string) {
 	w.Write(sidebands(pack))
 }
 
-// one is a listener for one connection.
-type one struct {
-	net.Conn
-	once chan struct{}
-}
-
-func (o *one) Accept() (net.Conn, error) {
-	select {
-	case <-o.once:
-		return nil, io.EOF
-	default:
-		close(o.once)
-		return o.Conn, nil
-	}
-}
-func (o *one) Addr() net.Addr { return o.LocalAddr() }
-func (o *one) Close() error   { return nil } // the connection goes on
-
-// through serves HTTP on connections of the test's internet.
-func through(h http.Handler) func(net.Conn) {
-	return func(conn net.Conn) {
-		gone := make(chan struct{})
-		s := http.Server{Handler: h, ConnState: func(_ net.Conn, state http.ConnState) {
-			if state == http.StateClosed {
-				close(gone)
-			}
-		}}
-		s.Serve(&one{conn, make(chan struct{})})
-		<-gone
-	}
-}
-
 // newInternet returns an internet with a handler at git.example.
 func newInternet(t *testing.T, h http.Handler) *internet.Internet {
 	in := internet.New(t)
-	in.Host("git.example", "203.0.113.1", through(h))
+	in.Host("git.example", "203.0.113.1", internet.HTTP(h))
 	return in
 }
 

@@ -1,0 +1,44 @@
+//go:build unix
+
+package clients
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// sdk SDK-148, modern M-57, M-80, tools T-128: a tool asks for several things in
+// one round, and for one at a time.
+func TestAsking(t *testing.T) {
+	t.Parallel()
+	const notSupported = `{"error":{"code":-32601,"message":"Not supported by the client"}}`
+	project := copyOf(t, filepath.Join("testdata", "asking"))
+	s := open(t, project, opening{roots: []string{"/one"}, client: mcp.ClientOptions{
+		CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+			said := r.Params.Messages[0].Content.(*mcp.TextContent).Text + "/" + r.Params.SystemPrompt
+			return &mcp.CreateMessageResult{Model: "m", Role: "assistant", Content: &mcp.TextContent{Text: said}}, nil
+		},
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"yes": true}}, nil
+		},
+	}})
+	message := func(text string) string {
+		return `{"content":{"text":"` + text + `","type":"text"},"model":"m","role":"assistant"}`
+	}
+	const roots = `{"roots":[{"name":"one","uri":"file:///one"}]}`
+	got := compact(t, s.succeed("ask", nil).StructuredContent)
+	want := `{"all":{"joke":` + message("Tell a joke/") + `,"roots":` + roots + `,"sure":{"action":"accept","content":{"yes":true}}},"rc":0,"roots":` + roots + `,"sample":` + message("Say hello/Be brief") + `}`
+	if got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+	// A client that can do nothing of it.
+	s = open(t, project, opening{client: mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}})
+	got = compact(t, s.succeed("ask", nil).StructuredContent)
+	want = `{"all":{"joke":` + notSupported + `,"roots":` + notSupported + `,"sure":` + notSupported + `},"rc":1,"roots":` + notSupported + `,"sample":` + notSupported + `}`
+	if got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}

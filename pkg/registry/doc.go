@@ -7,10 +7,11 @@
 //	check     settles whether to look at all, and in what order things happen
 //	origin    decides who says what there is: the project's content, a list
 //	          written by hand (registerjson, registersh), or the file as it is
-//	scan      walks a content directory; what has not changed is not read again
+//	scan      walks the content directories; what has not changed is not read again
 //	look      is one directory as a kind sees it
 //	tools …   one file per kind: makes the items of a directory or of a list
-//	make      puts the items together; order settles their names and order
+//	make      puts the items together; assembly and order settle who gives way
+//	          to whom, and their order
 //	keep      compares with the file in .registry/, and has store write it
 //
 // A [ToolRegistry] is the same seen from the other side (registry chapter 20):

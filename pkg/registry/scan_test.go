@@ -224,34 +224,46 @@ func TestCacheIsInvisible(t *testing.T) {
 	b := newBed(t, nil, files{"icons/i.svg": "1"})
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(list ...string) string { return list[random.IntN(len(list))] }
-	dirs := []string{"tools/a", "tools/b", "tools/c", "tools/c/d", "tools/c/ui", "tools/e/f/g"}
+	dirs := []string{"tools/a", "tools/b", "tools/c", "tools/c/d", "tools/c/ui", "tools/e/f/g", "tools/a/ui", "ui/u", "ui/a", "ui/a/b",
+		"resources", "resources/a", "resources/a/b", "prompts", "prompts/a", "prompts/a/b"}
 	step := func() {
 		dir := pick(dirs...)
-		switch random.IntN(9) {
+		switch random.IntN(10) {
 		case 0:
 			os.RemoveAll(b.path(dir))
-		case 1:
-			os.Remove(b.path(dir + "/" + pick("tool.sh", "tool.meta.json", "x.sh")))
-		case 2:
-			os.Chmod(b.path(dir+"/"+pick("tool.sh", "x", "data")), os.FileMode(0o644|random.IntN(2)*0o111))
+		case 1, 2:
+			os.Remove(b.path(dir + "/" + pick("tool.sh", "tool.meta.json", "x.sh", "x", "x.meta.json", "index.html")))
 		case 3:
-			os.Rename(b.path(dir), b.path(pick(dirs...)))
+			os.Chmod(b.path(dir+"/"+pick("tool.sh", "x", "data", "x.completion")), os.FileMode(0o644|random.IntN(2)*0o111))
 		case 4:
+			os.Rename(b.path(dir), b.path(pick(dirs...)))
+		case 5:
 			os.WriteFile(b.path("icons/i.svg"), []byte(pick("1", "2")), 0o644)
 		default:
 			os.MkdirAll(b.path(dir), 0o755)
-			name := pick("tool.sh", "tool.meta.json", "x.sh", "x.meta.json", "x", "data", "index.html")
-			text := pick(`{"name":"n1"}`, `{"name":"n2"}`, `{"name":"n3"`, `{"icons":[{"src":"../../icons/i.svg"}]}`, "#!/bin/sh\n# mcp: {\"name\":\"h1\"}\n", "#!/bin/sh\n# mcp: {\"name\":\"h2\"}\n", "")
+			name := pick("tool.sh", "tool.meta.json", "x.sh", "x.meta.json", "x", "data", "index.html", "ui.meta.json", "x.completion", "README.md")
+			text := pick(`{"name":"n1"}`, `{"name":"n2"}`, `{"name":"n3"`, `{"icons":[{"src":"../../icons/i.svg"}]}`, "#!/bin/sh\n# mcp: {\"name\":\"h1\"}\n", "#!/bin/sh\n# mcp: {\"name\":\"h2\"}\n", "", "\xff",
+				`{"name":"n1","uri":"x://1"}`, `{"name":"n1","uriTemplate":"x://{y}"}`, `{"name":"n4","uriTemplate":"x://{y}"}`, `{"path":"a/b/x"}`, `{"path":"x.sh"}`, `{"entrypoint":"b/index.html"}`)
 			os.WriteFile(b.path(dir+"/"+name), []byte(text), 0o644)
 		}
+	}
+	found := func() (all string) {
+		for _, k := range Kinds {
+			list, err := b.List(t.Context(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all += list.Hash + " " + b.listing(k) + "\n"
+		}
+		return all
 	}
 	for i := range 400 {
 		step()
 		b.reopen(nil, Options{Now: time.Now})
-		cached := fmt.Sprint(b.items(), b.tools().Hash)
+		cached := found()
 		logged := b.log()
 		b.reopen(project.Env{"MCPBASH_REGISTRY_DIR": b.path("nowhere")}, Options{Now: time.Now, ReadOnly: true})
-		if anew := fmt.Sprint(b.items(), b.tools().Hash); cached != anew {
+		if anew := found(); cached != anew {
 			t.Fatalf("step %d:\n%s\nanew:\n%s", i, cached, anew)
 		}
 		if said := b.log(); !slices.Equal(said, logged) {
@@ -289,4 +301,53 @@ func TestScanStops(t *testing.T) {
 	}
 	want(t, b.names(), "a") // not remembered as a failure
 	b.wantLog()
+}
+
+// registry R-113: the same for every kind, each for what it looks at.
+func TestOnlyChangesAreReadOfOtherKinds(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // no time of change to tell by
+	}
+	for _, tc := range []struct {
+		name   string
+		change func(b *bed)
+		want   string
+	}{
+		{"nothing", func(b *bed) {}, ""},
+		{"a text that is read for a header", func(b *bed) { b.put(files{"resources/sub/r2.txt": "# mcp: {}"}) }, "resources:/sub"},
+		{"a prompt that nobody described", func(b *bed) { b.put(files{"prompts/p1.txt": "x"}) }, "prompts:/"},
+		{"a new file", func(b *bed) { b.put(files{"resources/sub/new.txt": ""}) }, "resources:/sub resourceTemplates:/sub"},
+		{"a template", func(b *bed) { b.put(files{"resources/m1.meta.json": `{"name":"m","uriTemplate":"x://{y}"}`}) }, "resources:/ resourceTemplates:/"},
+		{"a page", func(b *bed) { b.put(files{"ui/u1/ui.meta.json": `{}`}) }, "ui:/u1"},
+		{"the text of a page", func(b *bed) { b.put(files{"ui/u1/index.html": "other"}) }, ""},
+		{"a page of a tool", func(b *bed) { b.put(files{"tools/t1/ui/ui.meta.json": `{}`}) }, "ui:/t1/ui"},
+		{"a file that metadata elsewhere names", func(b *bed) { b.put(files{"prompts/sub/p2.txt": "x"}) }, "prompts:/sub prompts:/there"},
+		{"mode of a companion", func(b *bed) { os.Chmod(b.path("resources/c.completion"), 0o755) }, "resources:/"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBed(t, nil, mixed)
+			b.put(files{"prompts/there/m.meta.json": `{"path":"sub/p2.txt"}`, "resources/c.completion": ""})
+			before := map[*Kind]*scan{}
+			look := func() (fresh string) {
+				for _, k := range Kinds {
+					s, err := scanContent(t.Context(), b.p, k, "", before[k], b.now())
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i := range s.records {
+						if s.records[i].fresh {
+							fresh += " " + k.Key + ":/" + s.records[i].path
+						}
+					}
+					s.settle(&b.store)
+					before[k] = s
+				}
+				return strings.TrimSpace(fresh)
+			}
+			look()
+			tc.change(b)
+			want(t, look(), tc.want)
+			want(t, look(), "")
+		})
+	}
 }

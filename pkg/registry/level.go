@@ -127,6 +127,9 @@ func (l Level) Allows(needed Level) bool { return needed.rank() <= l.rank() }
 // Refusal returns what the caller of a tool above the level is told, nil when
 // the tool may be used (R-213, tools T-5a). item is its registry entry.
 func (l Level) Refusal(item json.RawMessage) *mcp.Error {
+	if l.Allows(Full) {
+		return nil
+	}
 	needed := LevelOf(item)
 	if l.Allows(needed) {
 		return nil

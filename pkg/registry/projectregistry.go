@@ -264,7 +264,7 @@ func (r *Project) change(ctx context.Context, id string, dryRun bool, edit func(
 	if err := r.changeLocked(ctx, dryRun, edit); err != nil {
 		var e *Error
 		if isDenied(err) && !errors.As(err, &e) {
-			return newError(ErrPermissionDenied, id, fmt.Sprintf("%s cannot be written: %s", jsonFile, err))
+			return newError(ErrPermissionDenied, id, fmt.Sprintf("%s cannot be written: %s", jsonFile, plainError(err)))
 		}
 		if errors.As(err, &e) && e.ID == "" {
 			e.ID = id

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -383,5 +384,31 @@ func TestOpen(t *testing.T) {
 	}
 	if _, err := Open(b.path("none")); err == nil {
 		t.Error("there is no such project")
+	}
+}
+
+// registry R-206: a directory that the system does not let us write to.
+func TestUnwritableServerDir(t *testing.T) {
+	b := newBed(t, nil, files{"tools/a/tool.sh": "", "server": ""})
+	r := b.project(nil)
+	for _, err := range []error{
+		&os.PathError{Op: "openat", Path: "x", Err: syscall.EACCES}, &os.PathError{Op: "openat", Path: "x", Err: syscall.EROFS},
+		&os.LinkError{Op: "rename", Err: syscall.EPERM},
+	} {
+		got := r.change(context.Background(), "x", true, func(*draft) error { return err })
+		var e *Error
+		if !errors.As(got, &e) || e.Type != "PermissionDenied" || e.ID != "x" || !strings.HasPrefix(e.Message, "register.json cannot be written: ") || strings.Contains(e.Message, "openat") {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+	full := &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
+	if err := r.change(context.Background(), "x", true, func(*draft) error { return full }); !errors.Is(err, syscall.ENOSPC) {
+		t.Error(err)
+	}
+	// Something else stands where the directory would be made.
+	p := *b.p
+	p.Server = b.path("server")
+	if err := NewProject(&p, Options{}).RegisterTool(ToolRegistration{Name: "x", Path: "a/tool.sh"}); err == nil || b.read("server") != "" {
+		t.Error(err)
 	}
 }

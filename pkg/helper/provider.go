@@ -42,8 +42,9 @@ func readProvider(args []string, stdout, stderr io.Writer) int {
 // providerConfig is what an environment says of where the project is.
 func providerConfig(env project.Env) builtin.Config {
 	c := builtin.Config{Env: env, Root: env["MCPBASH_PROJECT_ROOT"], Resources: env["MCPBASH_RESOURCES_DIR"]}
+	dir, _ := os.Getwd()
 	if c.Root == "" {
-		c.Root, _ = os.Getwd()
+		c.Root = dir
 	}
 	if c.Resources == "" {
 		c.Resources = filepath.Join(c.Root, "resources")
@@ -55,6 +56,7 @@ func providerConfig(env project.Env) builtin.Config {
 	if c.UI == "" {
 		c.UI = filepath.Join(c.Root, "ui")
 	}
+	c.FindPage = findPage(env, c.Root, dir)
 	return c
 }
 

@@ -17,7 +17,9 @@ func TestProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	const content = "bytes\x00\xff\nas they are\n\n"
-	for name, text := range map[string]string{"resources/f": content, "secret": "x"} {
+	for name, text := range map[string]string{
+		"resources/f": content, "secret": "x", "tools/group/clock/tool.sh": "", "tools/group/clock/ui/index.html": "clock\n", "ui/dash/ui.meta.json": `{"template":"kanban"}`,
+	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -43,6 +45,10 @@ func TestProvider(t *testing.T) {
 		{"https https://h.example/", "", "HTTPS provider blocked host h.example\nHTTPS provider requires MCPBASH_HTTPS_ALLOW_HOSTS (or MCPBASH_HTTPS_ALLOW_ALL=true)\n", provider.Invalid},
 		{"https", "", "HTTPS provider requires https:// URI\n", provider.Invalid},
 		{"git git+https://h.example/r#f", "", "git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)\n", provider.Invalid},
+		{"ui ui://any/clock", "clock\n", "", 0},
+		{"ui ui://any/none", "", "Resource not found\n", provider.NotFound},
+		{"ui ui://any/../secret", "", "Resource outside allowed roots\n", provider.Denied},
+		{"ui x", "", "Invalid URI scheme: expected ui://\n", provider.Invalid},
 		{"ftp ftp://x", "", "Unsupported resource provider \"ftp\"; there are file, https, git, echo and ui\n", exitNo},
 		{"", "", "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui\n", provider.Invalid},
 		{"echo echo://a b", "", "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui\n", provider.Invalid},
@@ -53,8 +59,15 @@ func TestProvider(t *testing.T) {
 			t.Errorf("RES-2: provider %s: %q %q %d", c.args, out.String(), errOut.String(), code)
 		}
 	}
-	t.Setenv("MCP_RESOURCES_ROOTS", filepath.Join(root, "secret"))
 	var out, errOut bytes.Buffer
+	if code := Run([]string{"provider", "ui", "ui://any/dash"}, nil, &out, &errOut); code != 0 || !strings.Contains(out.String(), "<h2>Kanban Board</h2>") {
+		t.Errorf("UI-21: %.100q %q %d", out.String(), errOut.String(), code)
+	}
+	if _, err := os.Stat(filepath.Join(root, ".registry")); err == nil {
+		t.Error("RES-2: the program writes a registry")
+	}
+	out.Reset()
+	t.Setenv("MCP_RESOURCES_ROOTS", filepath.Join(root, "secret"))
 	if code := Run([]string{"provider", "file", root + "/secret"}, nil, &out, &errOut); code != 0 || out.String() != "x" {
 		t.Errorf("RES-93: %q %q %d", out.String(), errOut.String(), code)
 	}

@@ -1,0 +1,24 @@
+package helper
+
+import (
+	"context"
+	"encoding/json"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry"
+)
+
+// findPage returns a function that finds the registry entries of pages as a
+// server does, and writes nothing: for the provider ui, the only one that looks
+// beyond its environment (resources RES-2, UI-21).
+func findPage(env project.Env, root, dir string) func(ctx context.Context, name string) (json.RawMessage, error) {
+	return func(ctx context.Context, name string) (json.RawMessage, error) {
+		p := project.Open(root, env, dir, func(string) {})
+		list, err := registry.NewCatalog(p, registry.Options{ReadOnly: true}).List(ctx, registry.UIResources)
+		if err != nil {
+			return nil, err
+		}
+		item, _ := list.Find(name)
+		return item.JSON, nil
+	}
+}

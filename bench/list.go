@@ -36,12 +36,12 @@ func (b *bench) listAll(n int, guests party) error {
 		if err := s.checkList(n); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		size, err := s.walk()
+		size, err := s.walk("tools/list")
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		turns = append(turns, timed(1, func() error {
-			again, err := s.walk()
+			again, err := s.walk("tools/list")
 			if err == nil && again != size {
 				err = fmt.Errorf("%s: %w: %d bytes, not %d", s.name, errChanged, again, size)
 			}
@@ -100,11 +100,11 @@ func (c *client) checkList(n int) error {
 	return nil
 }
 
-// walk reads all pages without looking at what is on them, and returns how many
-// bytes they are.
-func (c *client) walk() (size int, err error) {
+// walk reads all pages of a list without looking at what is on them, and returns
+// how many bytes they are.
+func (c *client) walk(method string) (size int, err error) {
 	for params := firstPage; params != ""; {
-		if err := c.send("tools/list", params); err != nil {
+		if err := c.send(method, params); err != nil {
 			return 0, err
 		}
 		line, err := c.answer()

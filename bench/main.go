@@ -63,8 +63,10 @@ var chapters = []chapter{
 	{"start", (*bench).start},
 	{"list", (*bench).list},
 	{"large", (*bench).large},
+	{"content", (*bench).content},
 	{"refresh", (*bench).refresh},
 	{"memory", (*bench).memory},
+	{"watch", (*bench).watch},
 	{"packages", (*bench).packages},
 }
 

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"time"
+
+	"mcp-bash/bench/work"
 )
 
 // memory measures what a server takes when it has nothing to do, and what it
@@ -18,7 +20,10 @@ func (b *bench) memory() error {
 	if err := b.idle(); err != nil {
 		return err
 	}
-	return b.growth()
+	if err := b.growth(); err != nil {
+		return err
+	}
+	return b.idleLarge()
 }
 
 // rest leaves a server alone before it is looked at.
@@ -58,6 +63,51 @@ func (b *bench) idle() error {
 	total.absolute(10)
 	b.report.put(total)
 	b.report.put(own)
+	return nil
+}
+
+// idleLarge is the same of our server with a very large project, when a client
+// has read all that it offers.
+func (b *bench) idleLarge() error {
+	n := b.many()
+	m := mix{tools: n, resources: n / 5, prompts: n / 20}
+	root, err := m.make("large")
+	if err != nil {
+		return err
+	}
+	s, err := opened(b.serving(root))
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if err := s.checkList(n); err != nil {
+		return err
+	}
+	for _, method := range []string{"resources/list", "resources/templates/list", "prompts/list"} {
+		if _, err := s.walk(method); err != nil {
+			return fmt.Errorf("%s: %w", method, err)
+		}
+	}
+	if _, err := s.prepare("prompts/get", fmt.Sprintf(`{"name":%q,"arguments":{%q:"rain"}}`, nameOf("prompt", m.prompts-1), work.Argument), "rain"); err != nil {
+		return err
+	}
+	b.rest()
+	b.report.title("memory of a server with " + m.String())
+	for _, of := range []struct {
+		name, key string
+		bound     float64
+	}{{"resident, all lists read", "VmRSS", 60}, {"of it not file-backed", "RssAnon", 0}, {"its peak", "VmHWM", 0}} {
+		kb, err := memoryOf(s.process.Pid, of.key)
+		if err != nil {
+			return err
+		}
+		f := newFigure(of.name, "", "MB")
+		f.add(ours, sample{kb / 1024})
+		if of.bound > 0 {
+			f.absolute(of.bound)
+		}
+		b.report.put(f)
+	}
 	return nil
 }
 

@@ -65,6 +65,7 @@ func productDir() (string, error) { return goTool(".", "list", "-m", "-f", "{{.D
 func goTool(dir string, args ...string) (string, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does, for all alike
 	var noise bytes.Buffer
 	cmd.Stderr = &noise
 	out, err := cmd.Output()
@@ -137,10 +138,7 @@ func makeProject(n int) (root string, err error) {
 	w := &writer{}
 	w.file(filepath.Join(root, "server.d", "server.meta.json"), `{"name":"bench","version":"1.0.0"}`+"\n", 0o644)
 	for _, name := range work.Names(withScripts, n) {
-		dir := filepath.Join(root, "tools", name)
-		w.file(filepath.Join(dir, "tool.sh"), shebang+scripts[name], 0o755)
-		w.file(filepath.Join(dir, "tool.meta.json"), fmt.Sprintf("{\n  \"name\": %q,\n  \"description\": %q,\n  \"inputSchema\": %s\n}\n",
-			name, work.Description(name), work.Schema), 0o644)
+		w.tool(filepath.Join(root, "tools", name), name, scripts[name])
 	}
 	if withScripts {
 		w.file(filepath.Join(root, "tools", "text-1", "text"), prose(1_000_000), 0o644)
@@ -164,6 +162,13 @@ func (w *writer) file(path, text string, mode fs.FileMode) {
 	}
 }
 
+// tool writes a tool that runs a script.
+func (w *writer) tool(dir, name, script string) {
+	w.file(filepath.Join(dir, "tool.sh"), shebang+script, 0o755)
+	w.file(filepath.Join(dir, "tool.meta.json"), fmt.Sprintf("{\n  \"name\": %q,\n  \"description\": %q,\n  \"inputSchema\": %s\n}\n",
+		name, work.Description(name), work.Schema), 0o644)
+}
+
 // prose is text of n bytes that needs an escape only at the ends of its lines.
 func prose(n int) string {
 	line := strings.Repeat("Nothing in this line has to be escaped. ", 20) + "\n"
@@ -171,17 +176,24 @@ func prose(n int) string {
 }
 
 // us is our server, serving the project of n tools.
-func (p *place) us(n int) program {
-	return program{ours, []string{p.bin("mcp-bash")}, environment("MCPBASH_PROJECT_ROOT="+project(fmt.Sprint(n)), "MCPBASH_TOOL_ALLOWLIST=*")}
+func (p *place) us(n int) program { return p.serving(project(fmt.Sprint(n))) }
+
+// serving is our server with the project in a directory.
+func (p *place) serving(root string) program {
+	return program{ours, []string{p.bin("mcp-bash")}, environment("MCPBASH_PROJECT_ROOT="+root, "MCPBASH_TOOL_ALLOWLIST=*")}
 }
 
 // peers are the other servers, offering n tools.
 func (p *place) peers(n int, env ...string) []program {
-	env = environment(append(env, p.sdk())...)
 	options := []string{"-tools", fmt.Sprint(n)}
 	if n == 10 {
 		options = append(options, "-scripts", filepath.Join(project("10"), "tools"))
 	}
+	return p.others(options, environment(append(env, p.sdk())...))
+}
+
+// others are the other servers, started with some options.
+func (p *place) others(options, env []string) []program {
 	list := []program{
 		{"go-sdk", append([]string{p.bin("gosdk")}, options...), env},
 		{"mcp-go", append([]string{p.bin("mcpgo")}, options...), env},

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 var errNoProc = errors.New("this system does not tell")
@@ -48,4 +49,34 @@ func childrenOf(pid int) (float64, error) {
 		}
 	}
 	return n, err
+}
+
+// runTime is how long a process has run on any core: the sum over its threads,
+// because the system tells that of the whole process only in hundredths of a
+// second.
+func runTime(pid int) (time.Duration, error) {
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil {
+		return 0, err
+	}
+	if len(files) == 0 {
+		return 0, errNoProc
+	}
+	var sum time.Duration
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return 0, err
+		}
+		fields := bytes.Fields(text)
+		if len(fields) == 0 {
+			return 0, errNoProc
+		}
+		ns, err := strconv.ParseInt(string(fields[0]), 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += time.Duration(ns)
+	}
+	return sum, nil
 }

@@ -7,19 +7,33 @@ import (
 	"time"
 )
 
-// refresh measures mcp-registry refresh of 10,000 tools, the whole process:
-// without any cache, and when nothing has changed.
+// refresh measures mcp-registry refresh of 10,000 tools, and of 10,000 items of
+// all kinds, the whole process: without any cache, and when nothing has
+// changed.
 func (b *bench) refresh() error {
 	n := b.many()
-	b.report.title(fmt.Sprintf("mcp-registry refresh, %d tools", n))
 	root, err := makeProject(n)
 	if err != nil {
 		return err
 	}
-	tools, registry := filepath.Join(root, "tools"), filepath.Join(root, ".registry")
+	b.report.title(fmt.Sprintf("mcp-registry refresh, %d tools", n))
+	if err := b.refreshOne("tools", root, filepath.Join(root, "tools")); err != nil {
+		return err
+	}
+	m := mixOf(n)
+	if root, err = m.make("mixed"); err != nil {
+		return err
+	}
+	b.report.title(fmt.Sprintf("mcp-registry refresh, %d mixed items: %s", n, m))
+	return b.refreshOne("all kinds", root, root)
+}
+
+// refreshOne measures the refresh of one project, whose items lie below dir.
+func (b *bench) refreshOne(what, root, dir string) error {
+	registry := filepath.Join(root, ".registry")
 	refresh := program{"mcp-registry", []string{b.bin("mcp-registry"), "refresh", "--project-root", root}, environment()}
-	check := program{"floor-check", []string{b.bin("floor"), "check", tools, filepath.Join(scratch, "all.json")}, environment()}
-	stat := program{"floor-stat", []string{b.bin("floor"), "stat", tools}, environment()}
+	check := program{"floor-check", []string{b.bin("floor"), "check", dir, filepath.Join(scratch, "all.json")}, environment()}
+	stat := program{"floor-stat", []string{b.bin("floor"), "stat", dir}, environment()}
 
 	// All in one loop: cold, then the floor of it, then unchanged, then its
 	// floor. They depend on each other, so their order stays.
@@ -29,6 +43,7 @@ func (b *bench) refresh() error {
 			return nil, err
 		}
 		values := make([]float64, 4)
+		var err error
 		if values[cold], err = whole(refresh); err != nil {
 			return nil, err
 		}
@@ -37,7 +52,7 @@ func (b *bench) refresh() error {
 		}
 		// What was written in the moment of a look cannot be told from what was
 		// written just after it, so the first look after that confirms it.
-		if _, err = whole(refresh); err != nil {
+		if _, err := whole(refresh); err != nil {
 			return nil, err
 		}
 		for range 3 {
@@ -57,13 +72,13 @@ func (b *bench) refresh() error {
 		return err
 	}
 	s := all[0]
-	f := newFigure("refresh, cold", "read, check, write one file", "ms")
+	f := newFigure("refresh of "+what+", cold", "read, check, write", "ms")
 	f.add(ours, s[cold])
 	f.add(floor, s[coldFloor])
 	f.atMost(floor, 2)
 	b.report.put(f)
 
-	f = newFigure("refresh, nothing changed", "walk and stat", "ms")
+	f = newFigure("refresh of "+what+", nothing changed", "walk and stat", "ms")
 	f.add(ours, s[unchanged])
 	f.add(floor, s[unchangedFloor])
 	f.atMost(floor, 2)

@@ -72,5 +72,7 @@ func (p *place) typescriptCommand(options []string) []string {
 		}
 		argv = append(argv, o)
 	}
-	return append(argv, "--names", strings.Join(work.Scripts, ","), "--schema", work.Schema, "--description", work.Description("NAME"))
+	return append(argv, "--names", strings.Join(work.Scripts, ","), "--schema", work.Schema, "--description", work.Description("NAME"),
+		"--resources", strings.Join(work.Resources, ","), "--prompt", work.Prompt, "--prompt-description", work.PromptDescription,
+		"--argument", work.Argument)
 }

@@ -3,6 +3,7 @@
 //
 //	floor wire            answer each line with the same line
 //	floor through SCRIPT  answer each line with what a script prints
+//	floor read FILE       answer each line with the text in a file
 //	floor check DIR FILE  read and check all metadata below DIR, write one file
 //	floor stat DIR        look at everything below DIR
 package main
@@ -17,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 func main() {
@@ -26,13 +28,15 @@ func main() {
 	case len(args) == 1 && args[0] == "wire":
 		err = wire()
 	case len(args) == 2 && args[0] == "through":
-		err = through(args[1])
+		err = each(func() error { return answerWith(args[1]) })
+	case len(args) == 2 && args[0] == "read":
+		err = each(func() error { return answerFrom(args[1]) })
 	case len(args) == 3 && args[0] == "check":
 		err = check(args[1], args[2])
 	case len(args) == 2 && args[0] == "stat":
 		err = stat(args[1])
 	default:
-		err = fmt.Errorf("usage: floor wire | through SCRIPT | check DIR FILE | stat DIR")
+		err = fmt.Errorf("usage: floor wire | through SCRIPT | read FILE | check DIR FILE | stat DIR")
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -63,13 +67,13 @@ func wire() error {
 	}
 }
 
-// through runs the script for each line and passes on what it prints.
-func through(script string) error {
+// each does something for each line.
+func each(do func() error) error {
 	in := make([]byte, 64<<10)
 	for {
 		n, err := os.Stdin.Read(in)
 		for range bytes.Count(in[:n], []byte{'\n'}) {
-			if err := answerWith(script); err != nil {
+			if err := do(); err != nil {
 				return err
 			}
 		}
@@ -81,6 +85,7 @@ func through(script string) error {
 	}
 }
 
+// answerWith runs a script and passes on what it prints.
 func answerWith(script string) error {
 	cmd := exec.Command("bash", script)
 	out, err := cmd.StdoutPipe()
@@ -99,6 +104,20 @@ func answerWith(script string) error {
 	}
 	line := make([]byte, 0, len(text)+len(text)/16+128)
 	line = append(line, `{"jsonrpc":"2.0","id":1000000,"result":{"content":[{"type":"text","text":"`...)
+	line = appendEscaped(line, text)
+	_, err = os.Stdout.Write(append(line, `"}]}}`+"\n"...))
+	return err
+}
+
+// answerFrom reads a file and passes it on.
+func answerFrom(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	line := make([]byte, 0, len(text)+len(text)/16+256)
+	line = append(line, `{"jsonrpc":"2.0","id":1000000,"result":{"contents":[{"uri":"file://`...)
+	line = append(append(line, file...), `","mimeType":"text/plain","text":"`...)
 	line = appendEscaped(line, text)
 	_, err = os.Stdout.Write(append(line, `"}]}}`+"\n"...))
 	return err
@@ -126,11 +145,19 @@ func appendEscaped(dst, text []byte) []byte {
 	return append(dst, text[from:]...)
 }
 
+// check reads what says something about an item: metadata, and what a project
+// registers by hand.
 func check(dir, file string) error {
 	var all []byte
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.Name() != "tool.meta.json" {
+		if err != nil {
 			return err
+		}
+		if cache(d) {
+			return fs.SkipDir
+		}
+		if name := d.Name(); !strings.HasSuffix(name, ".meta.json") && name != "register.json" {
+			return nil
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -148,11 +175,18 @@ func check(dir, file string) error {
 	return os.WriteFile(file, all, 0o600)
 }
 
+// cache reports whether an entry is the directory of what check would write.
+func cache(d fs.DirEntry) bool { return d.IsDir() && d.Name() == ".registry" }
+
 func stat(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil {
-			_, err = d.Info()
+		if err != nil {
+			return err
 		}
+		if cache(d) {
+			return fs.SkipDir
+		}
+		_, err = d.Info()
 		return err
 	})
 }

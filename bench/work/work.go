@@ -1,8 +1,12 @@
 // Package work says what the servers serve, so that all serve the same: a few
-// tools that are Bash scripts, and any number of tools that are only listed.
+// tools that are Bash scripts, any number of tools that are only listed, and on
+// demand resources, a prompt and completions of its argument.
 package work
 
-import "fmt"
+import (
+	"fmt"
+	"path/filepath"
+)
 
 // Scripts are the tools that run DIR/NAME/tool.sh.
 var Scripts = []string{"empty", "greet", "text-1", "text-9"}
@@ -31,3 +35,27 @@ const Schema = `{"type":"object","properties":{` +
 	`"count":{"type":"integer","description":"How many times to do it","minimum":0,"maximum":10},` +
 	`"name":{"type":"string","description":"Whom to greet, or where to look"},` +
 	`"verbose":{"type":"boolean","default":false}},"required":["name"]}`
+
+// Resources are the files below DIR/resources that are read, as plain text.
+var Resources = []string{"note.txt", "book.txt", "code.txt"}
+
+// Resource is the file of a resource; its URI is file:// and this.
+func Resource(dir, name string) string { return filepath.Join(dir, "resources", name) }
+
+// Prompt is the name of the prompt, whose text is in PromptFile. In the text
+// {{topic}} stands for its argument.
+const (
+	Prompt            = "review"
+	PromptDescription = "Asks for a review"
+	Argument          = "topic"
+	ArgumentUse       = "What to review"
+)
+
+// PromptFile is where the text of the prompt is.
+func PromptFile(dir string) string { return filepath.Join(dir, "prompts", Prompt+".txt") }
+
+// Suggestions are the values of an argument that begin with a value: what our
+// server comes up with where nobody knows better.
+func Suggestions(value string) []string {
+	return []string{value, value + " snippet", value + " example"}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"log"
+	"os"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -14,7 +15,14 @@ import (
 
 func main() {
 	p := peer.New()
-	server := mcp.NewServer(&mcp.Implementation{Name: "gosdk", Version: "1.0.0"}, nil)
+	options := &mcp.ServerOptions{}
+	if p.Content != "" {
+		options.CompletionHandler = complete
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "gosdk", Version: "1.0.0"}, options)
+	if p.Content != "" {
+		offer(server, p)
+	}
 	for _, name := range p.Tools {
 		tool := &mcp.Tool{Name: name, Description: work.Description(name), InputSchema: json.RawMessage(work.Schema)}
 		server.AddTool(tool, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -28,4 +36,32 @@ func main() {
 	if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// offer adds the resources and the prompt.
+func offer(server *mcp.Server, p *peer.Peer) {
+	for _, name := range work.Resources {
+		file := work.Resource(p.Content, name)
+		resource := &mcp.Resource{Name: name, URI: "file://" + file, MIMEType: "text/plain"}
+		server.AddResource(resource, func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			contents := &mcp.ResourceContents{URI: r.Params.URI, MIMEType: "text/plain", Text: string(text)}
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{contents}}, nil
+		})
+	}
+	prompt := &mcp.Prompt{Name: work.Prompt, Description: work.PromptDescription, Arguments: []*mcp.PromptArgument{
+		{Name: work.Argument, Description: work.ArgumentUse, Required: true},
+	}}
+	server.AddPrompt(prompt, func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		return &mcp.GetPromptResult{Description: work.PromptDescription, Messages: []*mcp.PromptMessage{
+			{Role: "user", Content: &mcp.TextContent{Text: p.Prompt(r.Params.Arguments)}},
+		}}, nil
+	})
+}
+
+func complete(_ context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: work.Suggestions(r.Params.Argument.Value)}}, nil
 }

@@ -23,6 +23,8 @@ var tools = map[string][]string{
 	"06-wrap-cli":     {"audit", "stock"},
 	"07-download":     {"fetch"},
 	"08-any-language": {"letters", "primes"},
+	"09-resources":    nil,
+	"10-provider":     nil,
 	"11-prompts":      nil,
 	"12-completion":   nil,
 	"14-mcp-app":      {"board", "move-card", "roll-dice"},

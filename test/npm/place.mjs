@@ -30,6 +30,8 @@ export const examples = {
   '06-wrap-cli': ['audit', 'stock'],
   '07-download': ['fetch'],
   '08-any-language': ['letters', 'primes'],
+  '09-resources': [],
+  '10-provider': [],
   '11-prompts': [],
   '12-completion': [],
   '13-registry': ['add-note', 'find-note'],

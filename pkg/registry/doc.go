@@ -17,9 +17,9 @@
 // A [ToolRegistry] is the same seen from the other side (registry chapter 20):
 // tools are registered, asked for by their ids, and taken out. [New] makes one
 // in memory. [Open] opens that of a project, where a registered tool is an entry
-// of server.d/register.json: registration checks it, projectregistry decides
-// under a lock, manuscript changes the text and nothing else in it. level says
-// what a tool may need to be offered.
+// of server.d/register.json: registration checks it, draft decides under
+// the lock of serverdir, manuscript changes the text and nothing else in it.
+// level says what a tool may need to be offered.
 //
 // Everything read here was written by others and may be changing meanwhile:
 // directories are entered and files opened relative to open directories, never

@@ -198,6 +198,19 @@ func TestUnregister(t *testing.T) {
 	}
 }
 
+// registry R-209: only the one tool goes, even when another has its id for a
+// name.
+func TestUnregisterOne(t *testing.T) {
+	b := newBed(t, nil, files{
+		"tools/d/tool.sh": `# mcp: {"id":"dee"}`, "server.d/register.json": `{"version":1,"merge":["tools"],"tools":[{"name":"dee","id":"q","path":"x"}]}`,
+	})
+	if err := b.project(nil).UnregisterTool("d"); err != nil {
+		t.Fatal(err)
+	}
+	want(t, b.declared(), `{"version":1,"merge":["tools"],"tools":[{"name":"dee","id":"q","path":"x"}],"exclude":["d"]}`)
+	want(t, b.sources(), "dee<register.json")
+}
+
 // registry R-206: the other rows of the table; nothing is changed by any.
 func TestRegisterRefusals(t *testing.T) {
 	const good = `{"name":"x","path":"a/tool.sh","capabilities":["Network"]}`

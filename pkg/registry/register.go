@@ -1,0 +1,178 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/script"
+)
+
+// RegisterOptions are the options of [Project.Register].
+type RegisterOptions struct {
+	Replace bool // put it in place of a tool of the same id or name
+	DryRun  bool // check everything and change nothing
+}
+
+// Register registers a tool, in the four steps of R-207. payload is a JSON
+// object with the fields of an entry of register.json, or parameters instead of
+// inputSchema. The error is an [*Error]; a [*Failure] when the lock was not to
+// be had; the context's; or one of the file system.
+func (r *Project) Register(ctx context.Context, payload []byte, o RegisterOptions) (RegisteredTool, error) {
+	reg, faults := readRegistration(payload)
+	denied := ""
+	if reg.entry != nil {
+		var fault string
+		if fault, denied = r.checkPath(reg.path); fault != "" {
+			faults = addFault(faults, fault)
+		}
+	}
+	if err := reg.invalid(faults); err != nil {
+		return RegisteredTool{}, err
+	}
+	if needed := LevelOf(reg.JSON); denied == "" && !r.level.Allows(needed) {
+		denied = fmt.Sprintf("tool '%s' requires security level '%s' (current level: '%s'); see MCPBASH_SECURITY_LEVEL, and securityLevel in %s",
+			reg.Name, needed, r.level, project.Marker)
+	}
+	if denied != "" {
+		return RegisteredTool{}, newError(ErrPermissionDenied, reg.id, denied)
+	}
+	var registered RegisteredTool
+	err := r.change(ctx, reg.id, o.DryRun, func(d *draft) error {
+		if err := d.enter(&reg, o.Replace); err != nil {
+			return err
+		}
+		after, err := d.judge(ctx)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(after, func(s standing) bool { return s.Name == reg.Name && s.id == reg.id && s.source == jsonFile })
+		if at < 0 {
+			return newError(ErrInvalidRegistration, reg.id, fmt.Sprintf("tool '%s' would not take effect beside the other entries of %s", reg.id, jsonFile))
+		}
+		d.warn(&reg, after)
+		registered = after[at].tell(r.level)
+		return nil
+	})
+	return registered, err
+}
+
+// Unregister takes a tool, given by its id or name, out of the registry, and
+// returns its id. One that stays discovered is excluded (R-209). The errors are
+// those of [Project.Register].
+func (r *Project) Unregister(ctx context.Context, id string) (string, error) {
+	err := r.change(ctx, id, false, func(d *draft) error {
+		at := lookUp(d.before, id)
+		if at < 0 {
+			if err := d.allowed(id); err != nil {
+				return err // it may well be one of register.sh
+			}
+			return notFound(id)
+		}
+		gone := d.before[at].found
+		id = gone.id
+		return d.remove(ctx, gone)
+	})
+	return id, err
+}
+
+// change lets edit change register.json. What it decides it decides under the
+// lock, on what stands there then, so that nothing is lost (R-208).
+func (r *Project) change(ctx context.Context, id string, dryRun bool, edit func(*draft) error) error {
+	if r.p.Discovery.Static {
+		return newError(ErrPermissionDenied, id, "the registry is static; unset MCPBASH_STATIC_REGISTRY to change it")
+	}
+	if err := r.turn.take(ctx); err != nil {
+		return err
+	}
+	defer r.turn.give()
+	if err := r.changeLocked(ctx, dryRun, edit); err != nil {
+		var e *Error
+		if isDenied(err) && !errors.As(err, &e) {
+			return newError(ErrPermissionDenied, id, fmt.Sprintf("%s cannot be written: %s", jsonFile, plainError(err)))
+		}
+		if errors.As(err, &e) && e.ID == "" {
+			e.ID = id
+		}
+		return err
+	}
+	if !dryRun {
+		r.catalog.list(ctx, r.catalog.state(Tools), true) // tools.json; what fails is logged, and comes with the next look
+	}
+	return nil
+}
+
+func (r *Project) changeLocked(ctx context.Context, dryRun bool, edit func(*draft) error) error {
+	dir := r.dir
+	if !dryRun {
+		if err := os.MkdirAll(dir.path, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := r.checkServerDir(); err != nil {
+		return err
+	}
+	if !dryRun {
+		if err := dir.lock(ctx); err != nil {
+			return err
+		}
+		defer dir.unlock()
+	}
+	d, err := r.draft(ctx)
+	if err != nil {
+		return explain(err)
+	}
+	was := d.text
+	if err := edit(d); err != nil || dryRun || bytes.Equal(was, d.text) {
+		return err
+	}
+	return dir.write(d.text)
+}
+
+// checkServerDir judges the place of register.json (R-144), and whether the
+// file may be written to.
+func (r *Project) checkServerDir() error {
+	file := filepath.Join(r.p.Server, jsonFile)
+	var insecure *project.InsecureError
+	if err := r.p.CheckTrusted(file); errors.As(err, &insecure) {
+		return newError(ErrPermissionDenied, "", faultf("permissions/ownership invalid: %s", insecure).text)
+	}
+	if info, err := os.Lstat(file); err == nil && info.Mode().Perm()&0o200 == 0 {
+		return newError(ErrPermissionDenied, "", fmt.Sprintf("%s is not writable; run chmod u+w", file))
+	}
+	return nil
+}
+
+// checkPath judges the path of a script: a fault makes the registration
+// invalid, denied refuses it (R-206, R-207).
+func (r *Project) checkPath(file string) (fault, denied string) {
+	label := labelOf(r.p.Root, r.p.Tools)
+	shown := path.Join(label, file)
+	local := filepath.FromSlash(file)
+	switch {
+	case file == "":
+		return `path: missing`, ""
+	case path.IsAbs(file) || filepath.IsAbs(local):
+		return fmt.Sprintf("path: not relative to %s/", label), ""
+	case strings.HasSuffix(file, "/"):
+		return fmt.Sprintf("path: %s is a directory", shown), ""
+	}
+	abs := r.p.Tools + string(filepath.Separator) + local // as it will be called
+	switch err := project.CheckScript(r.p.Tools, abs); {
+	case errors.Is(err, project.ErrScriptPath):
+		return "", fmt.Sprintf("path '%s' is refused: a script lies in %s/, belongs to you or root, and is writable by nobody else", file, label)
+	case err != nil:
+		return fmt.Sprintf("path: no file %s (it is relative to %s/)", shown, label), ""
+	}
+	if _, err := script.Command(abs); err != nil {
+		return fmt.Sprintf("path: %s is not runnable; run chmod +x, or begin it with #!", shown), ""
+	}
+	return "", ""
+}

@@ -59,10 +59,10 @@ __mcp_trim() { # TEXT
 }
 
 __mcp_ui_page() { # KIND TEMPLATE [FLAG VALUE]...: the HTML of a template
-  local __mcp_config='' __mcp_to=__mcp_config __mcp_function=mcp_ui_template_$1 __mcp_template=$2
+  local __mcp_config='' __mcp_to=__mcp_config __mcp_function=mcp_ui_template_$1 __mcp_make=__mcp_ui_$1_config __mcp_template=$2
+  shift 2
   __mcp_need 2 10
-  set -- "__mcp_ui_$1_config" ${3+"${@:3}"}
-  __mcp_run "$@"
+  __mcp_run "$__mcp_make" "$@"
   if declare -F "$__mcp_function" >/dev/null; then
     "$__mcp_function" "$__mcp_config"
   elif __mcp_program; then

@@ -103,8 +103,10 @@ func makeTemplate(s *subject, name, template string) (found, bool) {
 // templateOf returns the template of a subject in one line, "" for none.
 func templateOf(s *subject) string {
 	template, _ := s.text("uriTemplate")
-	return strings.NewReplacer("\r", "", "\n", "").Replace(template)
+	return lineBreaks.Replace(template)
 }
+
+var lineBreaks = strings.NewReplacer("\r", "", "\n", "")
 
 // hasVariable: one pair of braces at least with something in it, and none that
 // has lost its partner (R-62, resources RES-163).

@@ -25,3 +25,16 @@ func TestSniff(t *testing.T) {
 		}
 	}
 }
+
+// resources RES-41.
+func TestIsBinary(t *testing.T) {
+	for mimeType, want := range map[string]bool{
+		"image/png": true, "IMAGE/PNG": true, "audio/x": true, "video/mp4": true, "application/octet-stream": true, "application/pdf": true, "application/zip ; x=y": true,
+		"application/gzip": true, "application/x-xz": true, "application/x-executable": true, "text/plain; charset=binary": true, "image/svg+xml;charset=binary": true,
+		"image/svg+xml": false, "image/svg+xml; charset=utf-8": false, "text/plain": false, "application/json": false, "application/x-unknown": false, "": false, "imagepng": false,
+	} {
+		if IsBinary(mimeType) != want {
+			t.Errorf("%q: not %v", mimeType, want)
+		}
+	}
+}

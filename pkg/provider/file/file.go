@@ -165,8 +165,8 @@ func content(ctx context.Context, f *os.File, limit int) ([]byte, error) {
 	if info.Size() > int64(limit) {
 		return nil, provider.OverLimit(limit)
 	}
-	data := make([]byte, 0, info.Size()+1) // one more, to see the end
-	for {
+	data := make([]byte, 0, info.Size()+1) // one more, for a file that says it is empty
+	for ctx.Err() == nil {
 		if len(data) == cap(data) {
 			data = append(data, 0)[:len(data)]
 		}
@@ -176,12 +176,11 @@ func content(ctx context.Context, f *os.File, limit int) ([]byte, error) {
 		switch {
 		case len(data) > limit:
 			return nil, provider.OverLimit(limit)
-		case err == io.EOF:
+		case err == io.EOF, n > 0 && int64(len(data)) == info.Size(): // no need to see the end
 			return data, nil
 		case err != nil:
 			return nil, errNotFound
-		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
 		}
 	}
+	return nil, context.Cause(ctx)
 }

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -350,4 +351,55 @@ func FuzzMetadata(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A project in which everything that can be wrong is wrong still offers the one
+// good thing of each kind, says what is wrong, and is read again only where it
+// has changed.
+func TestEverythingWrongAtOnce(t *testing.T) {
+	wrong := []string{
+		``, `{`, `[]`, `null`, `"x"`, `{"name":5}`, `{"name":""}`, `{"name":"\u0000"}`, `{"name":"` + strings.Repeat("n", 129) + `"}`, `{"uri":""}`, `{"uri":5,"name":"u"}`,
+		`{"uriTemplate":"{","name":"x"}`, `{"uriTemplate":"x","uri":"y","name":"x"}`, `{"uriTemplate":["x"],"name":"x"}`, `{"path":"../../../etc/passwd","name":"x"}`, `{"path":"\u0000","name":"x"}`,
+		`{"name":"x","icons":[{"src":"/etc/passwd"},{"src":"../../../../etc/hostname"},{"src":""},{},5,{"src":5}]}`, layers(101), "\xff", `{"name":"x"}{`, `{"name":"x",}`, "{\"name\":\"x\ny\"}",
+		`{"entrypoint":"../../../../etc/passwd","meta":{"csp":[]}}`, `{"arguments":{"required":5},"metadata":` + strings.Repeat("[", 90) + strings.Repeat("]", 90) + `}`,
+	}
+	content := files{}
+	for name, text := range mixed {
+		content[name] = text
+	}
+	for i, text := range wrong {
+		for _, name := range []string{"tools/w%02d/tool.meta.json", "resources/w/%02d.meta.json", "prompts/w/%02d.meta.json", "ui/w%02d/ui.meta.json", "tools/x%02d/ui/ui.meta.json"} {
+			content[fmt.Sprintf(name, i)] = text
+		}
+		content[fmt.Sprintf("resources/h/%02d.txt", i)] = "# mcp: " + text
+	}
+	b := newBed(t, nil, content)
+	r := b.refresh("")
+	if r.ExitCode() != 0 {
+		t.Fatalf("%s", r.AppendJSON(nil))
+	}
+	for _, k := range Kinds {
+		list, err := b.List(t.Context(), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, good, _ := strings.Cut(strings.Split(after(), "\n")[slices.Index(Kinds, k)], ":")
+		for name := range strings.FieldsSeq(good) {
+			if _, ok := list.Find(name); !ok {
+				t.Errorf("%s: %s is gone", k.Key, name)
+			}
+		}
+		if text := b.listing(k); strings.Contains(text, "root:") || strings.Contains(text, "/etc/passwd\"") && k != UIResources {
+			t.Error(text)
+		}
+	}
+	log := b.log()
+	if len(log) < len(wrong) {
+		t.Errorf("%d lines for %d faults", len(log), 5*len(wrong))
+	}
+	before := b.files()
+	b.reopen(nil, Options{})
+	b.refresh("")
+	want(t, len(b.log()), len(log)) // as if it had looked
+	want(t, b.files(), before)
 }

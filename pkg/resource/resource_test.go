@@ -377,6 +377,24 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// resources RES-90, RES-93: what a script hands on to the file provider never
+// allows more than we do.
+func TestRootList(t *testing.T) {
+	for _, tc := range []struct {
+		roots []string
+		want  string
+	}{{nil, ":"}, {[]string{"/a"}, "/a"}, {[]string{"/a", "/b c"}, "/a:/b c"}, {[]string{"/a:b/resources"}, ":"}, {[]string{"/a:b", "/c"}, "/c"}} {
+		got := rootList(tc.roots)
+		if got != tc.want {
+			t.Errorf("%q: %q", tc.roots, got)
+		}
+		again, set := project.Env{"MCP_RESOURCES_ROOTS": got}.ResourceRoots("/p", "/p/resources")
+		if !set || len(again) > len(tc.roots) {
+			t.Errorf("%q comes back as %q", tc.roots, again)
+		}
+	}
+}
+
 // resources RES-73.
 func TestTimeout(t *testing.T) {
 	b := open(t, map[string]string{"providers/slow.sh": "trap '' TERM; sleep 100 & wait; sleep 100"}, nil, project.Env{"MCPBASH_PROVIDER_TIMEOUT": "1"})

@@ -97,7 +97,7 @@ func (r *Resources) builtin(name string) provider.Provider {
 func (r *Resources) environ(name string) []string {
 	env := r.Project.ProviderBase(r.Common, extras[name]...)
 	env["MCPBASH_PROVIDERS_DIR"] = r.Project.Providers
-	env["MCP_RESOURCES_ROOTS"] = strings.Join(r.Builtin.FileRoots(), string(os.PathListSeparator))
+	env["MCP_RESOURCES_ROOTS"] = rootList(r.Builtin.FileRoots())
 	if name == uiProvider {
 		env["MCPBASH_STATE_DIR"] = r.State
 		env["MCPBASH_TOOLS_DIR"] = r.Project.Tools
@@ -105,6 +105,23 @@ func (r *Resources) environ(name string) []string {
 		env["MCPBASH_UI_DIR"] = r.Project.UI
 	}
 	return env.Entries()
+}
+
+// rootList is the list of roots as the file provider reads it again. No roots
+// must not become the default ones, and a root with a separator in its name not
+// two others.
+func rootList(roots []string) string {
+	const separator = string(os.PathListSeparator)
+	var list []string
+	for _, root := range roots {
+		if !strings.Contains(root, separator) {
+			list = append(list, root)
+		}
+	}
+	if len(list) == 0 {
+		return separator
+	}
+	return strings.Join(list, separator)
 }
 
 const uiProvider = "ui"

@@ -22,13 +22,13 @@ func (a *assembly) say(m message) { a.said = append(a.said, m) }
 // standard is what most kinds do: handwritten items stand in the place of those
 // found, or are laid over them.
 func (a *assembly) standard() []found {
-	switch {
-	case a.manual == nil:
+	if a.manual == nil {
 		return a.distinct(a.found)
-	case a.discovered:
-		return a.distinct(overlay(a.found, a.manual.found))
 	}
 	items := a.unique(slices.Clone(a.manual.found))
+	if a.discovered {
+		return a.distinct(overlay(a.found, items))
+	}
 	if a.manual.from.sorted {
 		slices.SortStableFunc(items, byName)
 	}

@@ -169,6 +169,18 @@ func TestWhoDecides(t *testing.T) {
 	}
 }
 
+// registry R-142: of two entries with one name the first in the file stays,
+// whatever their paths are, laid over what is found or not.
+func TestFirstEntryStays(t *testing.T) {
+	for _, merge := range []string{``, `"merge":["prompts"],`} {
+		b := newBed(t, nil, files{"server.d/register.json": `{"version":1,` + merge + `"prompts":[{"name":"d","path":"z.txt"},{"name":"d","path":"b.txt"}]}`})
+		if got := b.listing(Prompts); !strings.Contains(got, `"path":"z.txt"`) || strings.Contains(got, "\n") {
+			t.Error(got)
+		}
+		b.wantLog("warning mcp.prompts: Duplicate prompt name 'd' in prompts/b.txt; keeping prompts/z.txt")
+	}
+}
+
 // files returns the six registry files.
 func (b *bed) files() string {
 	b.t.Helper()

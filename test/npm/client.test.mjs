@@ -7,18 +7,18 @@ import { copyOf, directory, environment, examples, load, server } from './place.
 
 const { Client } = load('@modelcontextprotocol/sdk/client/index.js');
 const { StdioClientTransport } = load('@modelcontextprotocol/sdk/client/stdio.js');
-const { ElicitRequestSchema, ListRootsRequestSchema, LoggingMessageNotificationSchema } = load('@modelcontextprotocol/sdk/types.js');
+const { ElicitRequestSchema, ListRootsRequestSchema, LoggingMessageNotificationSchema, ResourceUpdatedNotificationSchema } = load('@modelcontextprotocol/sdk/types.js');
 
 const patience = { timeout: 60_000 };
 
 /** Connects to a server for an example; the connection ends with the test. */
-async function open(t, example, { capabilities = {}, handlers = [] } = {}) {
+async function open(t, example, { capabilities = {}, handlers = [], env = {} } = {}) {
   const client = new Client({ name: 'npm-test', version: '1' }, { capabilities });
   for (const [schema, answer] of handlers) {
     client.setRequestHandler(schema, answer);
   }
   const project = copyOf(t, example);
-  const transport = new StdioClientTransport({ command: server, env: environment(t, project), stderr: 'inherit' });
+  const transport = new StdioClientTransport({ command: server, env: { ...environment(t, project), ...env }, stderr: 'inherit' });
   const problems = [];
   // This client forgets the token of a call before it looks at the progress that
   // came in the same chunk as the answer.
@@ -203,4 +203,35 @@ test('arguments are completed', patience, async (t) => {
   assert.deepEqual((await complete('recipe', { name: 'dish', value: 'r' }, { cuisine: 'italian' })).values, ['risotto']);
   assert.deepEqual(await complete('weather', { name: 'city', value: 'q' }, {}), { values: ['Quito'], total: 1, hasMore: false });
   await assert.rejects(complete('weather', { name: '', value: '' }, {}), { code: -32602, message: /Completion argument name is required$/ });
+});
+
+// resources RES-142: this client takes no result but the protocol's.
+test('resources are read and watched', patience, async (t) => {
+  const { client, project } = await open(t, '09-resources', { env: { MCPBASH_RESOURCES_POLL_INTERVAL_SECS: '0.02' } });
+  const uris = Object.fromEntries((await client.listResources()).resources.map(({ name, uri }) => [name, uri]));
+  const updated = new Map(); // by URI: what to do when it changes
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params: { uri } }) => updated.get(uri)());
+  const change = async (name, file, content) => {
+    const told = new Promise((resolve) => updated.set(uris[name], resolve));
+    writeFileSync(join(project, 'resources', file), content);
+    await told;
+  };
+  await client.subscribeResource({ uri: uris.weather });
+  await client.subscribeResource({ uri: uris.tides });
+  await change('weather', 'weather.txt', 'storm\n');
+  assert.deepEqual((await client.readResource({ uri: uris.weather })).contents, [{ uri: uris.weather, mimeType: 'text/plain', text: 'storm\n' }]);
+
+  await client.unsubscribeResource({ uri: uris.weather });
+  updated.set(uris.weather, () => assert.fail('told of what is watched no more'));
+  writeFileSync(join(project, 'resources', 'weather.txt'), 'calm\n');
+  await change('tides', 'guide/tides.md', '# Low\n');
+  await change('tides', 'guide/tides.md', '# High\n'); // all were looked at between the two
+});
+
+test('templates are listed, and their expansions read', patience, async (t) => {
+  const { client } = await open(t, '10-provider');
+  assert.deepEqual((await client.listResourceTemplates()).resourceTemplates.map((template) => template.uriTemplate), ['stock://{article}']);
+  const { contents } = await client.readResource({ uri: 'stock://wood-screws' });
+  assert.deepEqual(JSON.parse(contents[0].text), { article: 'wood-screws', pieces: 77, shelf: 'B4' });
+  await assert.rejects(client.readResource({ uri: 'stock://hammers' }), { code: -32002 });
 });

@@ -71,3 +71,18 @@ test('11-prompts: lists and fills in', async (t) => {
   assert.equal(code, 0, stderr);
   assert.deepEqual(result.messages.map(({ content }) => content.type), ['text', 'image', 'text', 'image']);
 });
+
+test('09-resources: lists and reads', async (t) => {
+  const list = await inspect(t, '09-resources', '--method', 'resources/list');
+  assert.equal(list.code, 0, list.stderr);
+  const motto = list.result.resources.find((resource) => resource.name === 'motto');
+  const { code, result, stderr } = await inspect(t, '09-resources', '--method', 'resources/read', '--uri', motto.uri);
+  assert.equal(code, 0, stderr);
+  assert.equal(result.contents[0].text, 'Time and tide wait for no one.');
+});
+
+test('10-provider: lists templates', async (t) => {
+  const { code, result, stderr } = await inspect(t, '10-provider', '--method', 'resources/templates/list');
+  assert.equal(code, 0, stderr);
+  assert.equal(result.resourceTemplates[0].uriTemplate, 'stock://{article}');
+});

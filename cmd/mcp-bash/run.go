@@ -46,7 +46,7 @@ func run(s cli.Streams, args []string) int {
 
 func serve(s cli.Streams, o server.Options) int {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // it mostly waits for scripts: rather small than busy
+		debug.SetGCPercent(75) // it mostly waits for scripts: rather small than busy
 	}
 	o.Env, o.Tree, o.Stderr = project.OSEnv(), tree.Embedded(), s.Err
 	var err error

@@ -15,8 +15,13 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// read reads messages until input ends, or until it becomes the worker of a
-// request and another goroutine reads on.
+// readOn is how long a request may keep the goroutine that read it from reading
+// on. Most requests are done long before: then no other thread is woken, which
+// costs more than answering from a file does, and slows that down besides.
+const readOn = time.Hour
+
+// read reads messages until input ends, or until it has become the worker of a
+// request that takes long and another goroutine reads on.
 func (s *Server) read() {
 	for {
 		if !s.reader.Waiting() {
@@ -61,9 +66,14 @@ func (s *Server) message(line []byte) (left bool) {
 	if req == nil {
 		return false
 	}
-	go s.read()
+	if req.method.script || s.reader.Waiting() { // there is something to do beside it
+		go s.read()
+		s.work(req)
+		return true
+	}
+	relief := time.AfterFunc(readOn, s.read)
 	s.work(req)
-	return true
+	return !relief.Stop()
 }
 
 // unreadable answers a line that is no JSON (P-401 to P-403). What stands in it
@@ -289,8 +299,9 @@ func (req *request) seconds() int {
 // finish sends the response of a request, within the limit for responses
 // (P-1100).
 func (s *Server) finish(req *request, a *answer, err error) {
+	sent := false
 	if a != nil && a.done != nil {
-		defer a.done()
+		defer func() { a.done(sent && err == nil) }()
 	}
 	var line []byte
 	switch {
@@ -314,11 +325,7 @@ func (s *Server) finish(req *request, a *answer, err error) {
 		err = errStopping
 	}
 	s.requests.release(req)
-	sent := req.queue(s.writer, line, true)
-	if a != nil && a.settled != nil {
-		a.settled(sent && err == nil)
-	}
-	if !sent {
+	if sent = req.queue(s.writer, line, true); !sent {
 		s.payloads.record("response", payloadKey(req.id), "cancelled", nil)
 		return
 	}

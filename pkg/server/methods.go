@@ -12,10 +12,9 @@ import (
 type answer struct {
 	size   int // about how many bytes it takes
 	append func(dst []byte) []byte
-	done   func() // called when the response is on its way; nil: nothing to do
-	// settled, when set, is told whether the result was sent: a request may be
-	// cancelled, or run out of time, when its work is done already.
-	settled func(sent bool)
+	// done, when set, is called last and told whether the result is on its way:
+	// a request may be cancelled, or run out of time, when its work is done.
+	done func(sent bool)
 }
 
 // A method is one that may take time: it runs beside the reading, in a slot
@@ -29,6 +28,7 @@ type method struct {
 	// limit. ownClock: it keeps its time itself (P-1700).
 	limit    func() int
 	ownClock bool
+	script   bool // it runs a script, always
 	// list marks the methods whose response is bounded like a registry. most is
 	// the bound of another method, in bytes; 0: that of all.
 	list bool

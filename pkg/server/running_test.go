@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -63,6 +64,39 @@ func TestConcurrency(t *testing.T) {
 	if n := c.started(); n != calls-1 {
 		t.Errorf("%d tools have run", n)
 	}
+}
+
+// protocol P-1200: whoever serves a request, what comes after it is read, also
+// when the client takes no answer before all its requests are written.
+func TestReadingGoesOn(t *testing.T) {
+	var output sync.RWMutex // locked: the client takes nothing
+	c := startWith(t, files(t, map[string]string{"prompts/p.txt": "text"}), nil, nil, func() error {
+		output.RLock()
+		defer output.RUnlock()
+		return nil
+	})
+	c.handshake("2025-11-25", "{}")
+	const requests = 100
+	for range 3 {
+		output.Lock()
+		for i := range requests { // the pipe holds nothing: each is taken by the server
+			c.send(message(strconv.Itoa(i), "prompts/get", `{"name":"p"}`))
+		}
+		output.Unlock()
+		seen := map[string]bool{}
+		for range requests {
+			line := c.next()
+			id, _, _ := strings.Cut(strings.TrimPrefix(line, `{"jsonrpc":"2.0","id":`), ",")
+			if !strings.Contains(line, `"text":"text"`) || seen[id] {
+				t.Fatal(line)
+			}
+			seen[id] = true
+		}
+	}
+	if c.end() != 0 {
+		t.Error("the server failed")
+	}
+	c.quiet()
 }
 
 // protocol P-1801.

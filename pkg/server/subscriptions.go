@@ -85,7 +85,7 @@ func (p *subscriptions) subscribe(ctx context.Context, r *request) (*answer, err
 	result := b.End().Bytes()
 	return &answer{
 		size: len(result) + 64, append: func(dst []byte) []byte { return append(dst, result...) },
-		settled: func(sent bool) { p.settle(sub, sent) },
+		done: func(sent bool) { p.settle(sub, sent) },
 	}, nil
 }
 

@@ -26,7 +26,7 @@ func (s *Server) toolMethods() []*method {
 			handle: func(ctx context.Context, r *request) (*answer, error) { return list.page(ctx, r.params) },
 			limit:  func() int { return s.project.Calls.Timeout },
 		},
-		{name: "tools/call", handle: s.callTool, ownClock: true},
+		{name: "tools/call", handle: s.callTool, ownClock: true, script: true},
 	}
 }
 
@@ -61,7 +61,7 @@ func (s *Server) callTool(ctx context.Context, r *request) (*answer, error) {
 		return nil, err
 	}
 	return &answer{
-		size: result.Size(), done: result.Done,
+		size: result.Size(), done: func(bool) { result.Done() },
 		append: func(dst []byte) []byte { return result.AppendJSON(dst, tool.Extra{}) },
 	}, nil
 }

@@ -18,7 +18,7 @@ import (
 // readOn is how long a request may keep the goroutine that read it from reading
 // on. Most requests are done long before: then no other thread is woken, which
 // costs more than answering from a file does, and slows that down besides.
-const readOn = time.Hour
+const readOn = time.Millisecond
 
 // read reads messages until input ends, or until it has become the worker of a
 // request that takes long and another goroutine reads on.

@@ -19,6 +19,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"mcp-bash/pkg/rawjson"
 )
 
 func main() {
@@ -103,9 +105,9 @@ func answerWith(script string) error {
 		return err
 	}
 	line := make([]byte, 0, len(text)+len(text)/16+128)
-	line = append(line, `{"jsonrpc":"2.0","id":1000000,"result":{"content":[{"type":"text","text":"`...)
-	line = appendEscaped(line, text)
-	_, err = os.Stdout.Write(append(line, `"}]}}`+"\n"...))
+	line = append(line, `{"jsonrpc":"2.0","id":1000000,"result":{"content":[{"type":"text","text":`...)
+	line = rawjson.AppendValid(line, text)
+	_, err = os.Stdout.Write(append(line, `}]}}`+"\n"...))
 	return err
 }
 
@@ -117,32 +119,10 @@ func answerFrom(file string) error {
 	}
 	line := make([]byte, 0, len(text)+len(text)/16+256)
 	line = append(line, `{"jsonrpc":"2.0","id":1000000,"result":{"contents":[{"uri":"file://`...)
-	line = append(append(line, file...), `","mimeType":"text/plain","text":"`...)
-	line = appendEscaped(line, text)
-	_, err = os.Stdout.Write(append(line, `"}]}}`+"\n"...))
+	line = append(append(line, file...), `","mimeType":"text/plain","text":`...)
+	line = rawjson.AppendValid(line, text)
+	_, err = os.Stdout.Write(append(line, `}]}}`+"\n"...))
 	return err
-}
-
-// appendEscaped copies stretches that need no escape. It takes for granted that
-// the text is UTF-8.
-func appendEscaped(dst, text []byte) []byte {
-	from := 0
-	for i, c := range text {
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		dst = append(dst, text[from:i]...)
-		from = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		default:
-			dst = fmt.Appendf(dst, `\u%04x`, c)
-		}
-	}
-	return append(dst, text[from:]...)
 }
 
 // check reads what says something about an item: metadata, and what a project

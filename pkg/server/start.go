@@ -44,8 +44,10 @@ func Serve(o Options) int {
 			fmt.Fprintln(o.Stderr, text)
 		}
 	}
-	// What takes long and depends on nothing is done beside the rest.
-	findHome := begin(func() (string, error) { return project.FindHome(env, o.Tree, warn) })
+	// What takes long and depends on nothing is done beside the rest. The
+	// environment may get defaults meanwhile (P-303), so it is read from a copy.
+	given := env.Clone()
+	findHome := begin(func() (string, error) { return project.FindHome(given, o.Tree, warn) })
 	signals := begin(func() (<-chan os.Signal, error) { return catchSignals(o.Signals), nil })
 	fail := func(err error) int {
 		if _, first := findHome(); first != nil {
@@ -66,8 +68,7 @@ func Serve(o Options) int {
 	bootstrapDir := ""
 	root, err := project.FindRoot(env, "", o.Dir)
 	if errors.Is(err, project.ErrNone) {
-		findHome() // it reads the environment, which is changed now
-		signals()  // from here on there is something to clean up
+		signals() // from here on there is something to clean up
 		if bootstrapDir, err = stageBootstrap(env); err == nil {
 			root = bootstrapDir
 			warn("mcp-bash: no project configured; starting getting-started helper (temporary workspace " + root + ")")

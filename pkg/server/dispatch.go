@@ -16,8 +16,9 @@ import (
 )
 
 // readOn is how long a request may keep the goroutine that read it from reading
-// on. Most requests are done long before: then no other thread is woken, which
-// costs more than answering from a file does, and slows that down besides.
+// on. Most that run no script are done long before: then no other thread is
+// woken, which costs more than answering from a file does, and slows that down
+// besides.
 const readOn = time.Millisecond
 
 // read reads messages until input ends, or until it has become the worker of a
@@ -66,12 +67,27 @@ func (s *Server) message(line []byte) (left bool) {
 	if req == nil {
 		return false
 	}
-	if req.method.script || s.reader.Waiting() { // there is something to do beside it
+	return s.lend(req)
+}
+
+// lend has the goroutine that reads do the work, and reports whether another
+// one has taken over the reading. If the last request of that method took long,
+// that is so at once.
+func (s *Server) lend(req *request) (left bool) {
+	slow := &req.method.slow
+	if slow.Load() {
+		began := time.Now()
 		go s.read()
 		s.work(req)
+		if time.Since(began) < readOn {
+			slow.Store(false)
+		}
 		return true
 	}
-	relief := time.AfterFunc(readOn, s.read)
+	relief := time.AfterFunc(readOn, func() {
+		slow.Store(true)
+		s.read()
+	})
 	s.work(req)
 	return !relief.Stop()
 }

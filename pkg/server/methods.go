@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 
 	"mcp-bash/pkg/mcp"
 )
@@ -28,11 +29,12 @@ type method struct {
 	// limit. ownClock: it keeps its time itself (P-1700).
 	limit    func() int
 	ownClock bool
-	script   bool // it runs a script, always
 	// list marks the methods whose response is bounded like a registry. most is
 	// the bound of another method, in bytes; 0: that of all.
 	list bool
 	most int
+	// slow: the last request took longer than readOn.
+	slow atomic.Bool
 }
 
 // groups are the families of methods: what an unknown one is answered, and

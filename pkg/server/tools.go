@@ -26,7 +26,7 @@ func (s *Server) toolMethods() []*method {
 			handle: func(ctx context.Context, r *request) (*answer, error) { return list.page(ctx, r.params) },
 			limit:  func() int { return s.project.Calls.Timeout },
 		},
-		{name: "tools/call", handle: s.callTool, ownClock: true, script: true},
+		{name: "tools/call", handle: s.callTool, ownClock: true},
 	}
 }
 

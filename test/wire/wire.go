@@ -27,8 +27,16 @@ func NewChecker() *Checker {
 	return &Checker{revision: "2025-11-25", asked: map[string]string{}}
 }
 
-// Sent notes a line of the client, to know what an answer answers.
+// Sent notes a line of the client, to know what an answer answers. It has to be
+// called before the line is written.
 func (c *Checker) Sent(line []byte) {
+	var batch []json.RawMessage
+	if json.Unmarshal(line, &batch) == nil {
+		for _, element := range batch {
+			c.Sent(element)
+		}
+		return
+	}
 	var m struct {
 		ID     json.RawMessage
 		Method string

@@ -6,6 +6,7 @@ func TestChecker(t *testing.T) {
 	c := NewChecker()
 	c.Sent([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`))
 	c.Sent([]byte(`{"jsonrpc":"2.0","id":"a","method":"tools/list"}`))
+	c.Sent([]byte(`[{"id":2,"method":"ping"},3]`))
 	for _, tc := range []struct {
 		line string
 		ok   bool
@@ -14,6 +15,8 @@ func TestChecker(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"result":{"capabilities":{}}}`, false},
 		{`{"jsonrpc":"2.0","id":"a","result":{"tools":[{"name":"x","inputSchema":{"type":"object"}}]}}`, true},
 		{`{"jsonrpc":"2.0","id":"a","result":{"tools":[{"name":"x"}]}}`, false},
+		{`{"jsonrpc":"2.0","id":2,"result":{}}`, true},
+		{`{"jsonrpc":"2.0","id":3,"result":{}}`, false},
 		{`{"jsonrpc":"2.0","id":7,"result":{}}`, false},
 		{`{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"m"}}`, true},
 		{`{"jsonrpc":"2.0","id":7,"error":{"message":"m"}}`, false},

@@ -55,7 +55,7 @@ func (h *hookPlace) env() project.Env {
 	if err == nil {
 		helper = h.state.Helper()
 	}
-	home, err := project.FindHome(h.p.Env, tree.Embedded(), h.warn)
+	home, err := project.FindHome(h.p.Env, tree.Embedded, h.warn)
 	if err != nil {
 		h.warn(err.Error())
 	}

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"mcp-runtool": func() {
-			os.Exit(runtool.Verb(tree.Embedded()).Main(cli.Standard(), "mcp-runtool", os.Args[1:]))
+			os.Exit(runtool.Verb(tree.Embedded).Main(cli.Standard(), "mcp-runtool", os.Args[1:]))
 		},
 	})
 }

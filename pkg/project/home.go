@@ -45,8 +45,9 @@ const sdkFile = "sdk/tool-sdk.sh"
 
 // FindHome returns MCPBASH_HOME: the installation tree scripts are given
 // (protocol P-102, cli B-3). First comes the environment's, then the tree the
-// binary lies in, then the copy in the binary, which is unpacked.
-func FindHome(env Env, embedded Tree, warn func(string)) (string, error) {
+// binary lies in, then the copy in the binary, which is unpacked. embedded is
+// called for that only.
+func FindHome(env Env, embedded func() Tree, warn func(string)) (string, error) {
 	if dir := env["MCPBASH_HOME"]; dir != "" {
 		if abs, err := filepath.Abs(dir); err == nil && isTree(abs) {
 			return abs, nil
@@ -59,8 +60,9 @@ func FindHome(env Env, embedded Tree, warn func(string)) (string, error) {
 	} else if bin = filepath.Dir(bin); filepath.Base(bin) == "bin" && isTree(filepath.Dir(bin)) {
 		return filepath.Dir(bin), nil
 	}
+	t := embedded()
 	for _, base := range cacheDirs(env) {
-		if dir, err := unpack(embedded, base); err == nil {
+		if dir, err := unpack(t, base); err == nil {
 			return dir, nil
 		}
 	}

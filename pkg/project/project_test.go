@@ -290,10 +290,11 @@ func TestIcons(t *testing.T) {
 func TestFindHome(t *testing.T) {
 	cache := t.TempDir()
 	tree := Tree{"sdk/tool-sdk.sh": []byte("echo sdk"), "lib/path.sh": []byte("x"), "VERSION": []byte("2\n")}
+	embedded := func() Tree { return tree }
 	env := Env{"XDG_CACHE_HOME": cache, "MCPBASH_HOME": "/no/such/tree"}
 	var warnings []string
 	warn := func(s string) { warnings = append(warnings, s) }
-	home, err := FindHome(env, tree, warn)
+	home, err := FindHome(env, embedded, warn)
 	if err != nil || !strings.HasPrefix(home, filepath.Join(cache, "mcp-bash")+"/") {
 		t.Fatal(home, err)
 	}
@@ -312,7 +313,7 @@ func TestFindHome(t *testing.T) {
 		if err := damage(); err != nil {
 			t.Fatal(err)
 		}
-		again, err := FindHome(env, tree, warn)
+		again, err := FindHome(env, embedded, warn)
 		if err != nil || again != home {
 			t.Fatal(again, err)
 		}
@@ -334,11 +335,11 @@ func TestFindHome(t *testing.T) {
 	// No cache: the temporary area does.
 	tmp := t.TempDir()
 	os.WriteFile(filepath.Join(tmp, "file"), nil, 0o600)
-	got, err := FindHome(Env{"HOME": filepath.Join(tmp, "file"), "TMPDIR": tmp}, tree, warn)
+	got, err := FindHome(Env{"HOME": filepath.Join(tmp, "file"), "TMPDIR": tmp}, embedded, warn)
 	if err != nil || !strings.HasPrefix(got, tmp+"/") {
 		t.Error(got, err)
 	}
-	if _, err := FindHome(Env{"HOME": filepath.Join(tmp, "file"), "TMPDIR": filepath.Join(tmp, "file")}, tree, warn); err == nil || !strings.HasPrefix(err.Error(), "mcp-bash install looks broken: expected ") {
+	if _, err := FindHome(Env{"HOME": filepath.Join(tmp, "file"), "TMPDIR": filepath.Join(tmp, "file")}, embedded, warn); err == nil || !strings.HasPrefix(err.Error(), "mcp-bash install looks broken: expected ") {
 		t.Error(err)
 	}
 }

@@ -25,7 +25,7 @@ import (
 )
 
 // Verb is the command. tree is the installation tree in the binary.
-func Verb(tree project.Tree) cli.Verb {
+func Verb(tree func() project.Tree) cli.Verb {
 	return cli.Verb{
 		Name: "run-tool", Help: help,
 		Run: func(s cli.Streams, args []string) error {
@@ -49,7 +49,7 @@ type run struct {
 	*options
 	env    project.Env
 	dir    string // the working directory
-	tree   project.Tree
+	tree   func() project.Tree
 	runner *script.Runner
 
 	project *project.Project

@@ -173,7 +173,7 @@ func startWith(t *testing.T, root string, env project.Env, change func(*Options)
 			}
 		}
 	}()
-	o := Options{Env: full, Dir: root, Tree: project.Tree{sdkMark: nil}, Stderr: c.stderr, Stdio: stdio, Signals: c.signals}
+	o := Options{Env: full, Dir: root, Tree: func() project.Tree { return project.Tree{sdkMark: nil} }, Stderr: c.stderr, Stdio: stdio, Signals: c.signals}
 	if change != nil {
 		change(&o)
 	}

@@ -21,8 +21,8 @@ import (
 // Options are how the server was started.
 type Options struct {
 	Env     project.Env
-	Dir     string // the working directory
-	Tree    project.Tree
+	Dir     string              // the working directory
+	Tree    func() project.Tree // what is linked into the binary
 	Stderr  io.Writer
 	Stdio   Stdio            // nil: the process's own
 	Signals <-chan os.Signal // nil: the process's own

@@ -10,7 +10,8 @@ import (
 	"mcp-bash/sdk"
 )
 
-// Embedded returns the tree, for when there is none on disk.
+// Embedded returns the tree, for when there is none on disk. It is made for every
+// call.
 func Embedded() project.Tree {
 	t := project.Tree{"VERSION": []byte(cli.Version + "\n")}
 	t.AddFS("sdk", sdk.Files)

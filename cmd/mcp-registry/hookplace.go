@@ -55,11 +55,15 @@ func (h *hookPlace) env() project.Env {
 	if err == nil {
 		helper = h.state.Helper()
 	}
+	homeDir := ""
 	home, err := project.FindHome(h.p.Env, tree.Embedded, h.warn)
+	if err == nil {
+		homeDir, err = home.Dir, home.Make()
+	}
 	if err != nil {
 		h.warn(err.Error())
 	}
-	return h.p.ForHooks(h.p.Common(home, helper, jsonTool(h.p, helper, h.warn)), dir)
+	return h.p.ForHooks(h.p.Common(homeDir, helper, jsonTool(h.p, helper, h.warn)), dir)
 }
 
 func (h *hookPlace) remove() {

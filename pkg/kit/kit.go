@@ -24,8 +24,8 @@ type Config struct {
 	Project *project.Project
 	State   *project.State
 	Runner  *script.Runner
-	Home    string   // the installation tree
-	Args    []string // after "serve --" (cli B-2)
+	Home    *project.Home // the installation tree
+	Args    []string      // after "serve --" (cli B-2)
 
 	Log    mcp.LogFunc
 	Debug  func() bool       // whether debug messages go anywhere
@@ -56,13 +56,18 @@ type Kit struct {
 func New(c Config) *Kit {
 	k := &Kit{Config: c}
 	helper := c.State.Helper()
-	c.Runner.Ready = c.State.Make
+	c.Runner.Ready = func() error {
+		if err := c.Home.Make(); err != nil {
+			return fmt.Errorf("unable to unpack %s: %w", c.Home.Dir, err)
+		}
+		return c.State.Make()
+	}
 	p := c.Project
 	k.JSONTool = project.SelectJSONTool(p.Env, os.Geteuid() == 0, helper, k.answersVersion, c.Notice)
 	if p.Logging.JSONTool {
 		c.Notice(fmt.Sprintf("mcp-bash: JSON tool for scripts: %s (%s)", k.JSONTool.Name, k.JSONTool.Bin))
 	}
-	k.Env = p.Common(c.Home, helper, k.JSONTool)
+	k.Env = p.Common(c.Home.Dir, helper, k.JSONTool)
 	var args rawjson.Builder
 	k.Env["MCPBASH_SERVER_ARGS_JSON"] = string(args.Strings(c.Args).Bytes())
 	hookEnv := func() project.Env { return p.ForHooks(k.Env, c.State.Dir) }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Tree is the part of an installation that scripts use, as it is linked into
@@ -43,31 +44,51 @@ func (t Tree) hash() string {
 // sdkFile is what makes a directory an installation tree.
 const sdkFile = "sdk/tool-sdk.sh"
 
-// FindHome returns MCPBASH_HOME: the installation tree scripts are given
-// (protocol P-102, cli B-3). First comes the environment's, then the tree the
-// binary lies in, then the copy in the binary, which is unpacked. embedded is
-// called for that only.
-func FindHome(env Env, embedded func() Tree, warn func(string)) (string, error) {
+// A Home is the installation tree scripts are given (protocol P-102).
+type Home struct {
+	Dir  string
+	make func() error
+}
+
+// Make sees to it that the tree is there and as it should be. It must come
+// before the first script; a session that starts none can do without.
+func (h *Home) Make() error { return h.make() }
+
+func onDisk(dir string) *Home { return &Home{dir, func() error { return nil }} }
+
+// FindHome returns where the installation tree is (protocol P-102, cli B-3).
+// First comes the environment's, then the one the binary lies in, then the copy
+// in the binary, which is to be unpacked. embedded is called for that only.
+func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {
 	if dir := env["MCPBASH_HOME"]; dir != "" {
 		if abs, err := filepath.Abs(dir); err == nil && isTree(abs) {
-			return abs, nil
+			return onDisk(abs), nil
 		}
 		warn("mcp-bash: MCPBASH_HOME has no sdk/tool-sdk.sh; ignoring " + dir)
 	}
 	exe := executablePath()
 	if bin := filepath.Dir(exe); filepath.Base(bin) == "bin" && isTree(filepath.Dir(bin)) {
-		return filepath.Dir(bin), nil
+		return onDisk(filepath.Dir(bin)), nil
 	} else if bin = filepath.Dir(bin); filepath.Base(bin) == "bin" && isTree(filepath.Dir(bin)) {
-		return filepath.Dir(bin), nil
+		return onDisk(filepath.Dir(bin)), nil
 	}
 	t := embedded()
+	name := t.hash()
 	for _, base := range cacheDirs(env) {
-		if dir, err := unpack(t, base); err == nil {
-			return dir, nil
+		if dir := filepath.Join(base, name); isOurs(base) && (isWritable(base) || exists(dir)) {
+			return &Home{dir, sync.OnceValue(func() error { return unpack(t, base, name) })}, nil
 		}
 	}
-	return "", fmt.Errorf("mcp-bash install looks broken: expected %s (resolved from %s).",
+	return nil, fmt.Errorf("mcp-bash install looks broken: expected %s (resolved from %s).",
 		filepath.Join(filepath.Dir(filepath.Dir(exe)), filepath.FromSlash(sdkFile)), exe)
+}
+
+// isOurs makes a directory, if it is not there, and reports whether nobody else
+// can put anything into it.
+func isOurs(dir string) bool {
+	os.MkdirAll(dir, 0o700)
+	info, err := os.Lstat(dir)
+	return err == nil && info.IsDir() && DistrustMode(info) == ""
 }
 
 func isTree(dir string) bool {
@@ -100,29 +121,20 @@ func cacheDirs(env Env) []string {
 	return append(list, filepath.Join(tmpRoot(env), fmt.Sprintf("mcpbash.home.%d", os.Getuid())))
 }
 
-// unpack returns a directory below base that holds exactly the embedded tree,
-// making or mending it where needed.
-func unpack(t Tree, base string) (string, error) {
-	if err := os.MkdirAll(base, 0o700); err != nil {
-		return "", err
-	}
-	if info, err := os.Lstat(base); err != nil || !info.IsDir() || DistrustMode(info) != "" {
-		return "", fmt.Errorf("%s is not ours alone", base)
-	}
-	name := t.hash()
-	dir := filepath.Join(base, name)
+// unpack makes a directory below base hold exactly the embedded tree.
+func unpack(t Tree, base, name string) error {
 	root, err := os.OpenRoot(base)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer root.Close()
 	if t.unpackedIn(root, name) {
-		return dir, nil
+		return nil
 	}
 	fresh := ".new-" + randomTag()
 	if err := t.write(root, fresh); err != nil {
 		root.RemoveAll(fresh)
-		return "", err
+		return err
 	}
 	stale := ".old-" + randomTag()
 	root.Rename(name, stale) // there may be a damaged one
@@ -130,9 +142,9 @@ func unpack(t Tree, base string) (string, error) {
 	root.RemoveAll(stale)
 	root.RemoveAll(fresh)
 	if err != nil && !t.unpackedIn(root, name) { // else another process was faster
-		return "", err
+		return err
 	}
-	return dir, nil
+	return nil
 }
 
 // unpackedIn reports whether a directory holds every file of the tree as it

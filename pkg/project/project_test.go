@@ -294,9 +294,13 @@ func TestFindHome(t *testing.T) {
 	env := Env{"XDG_CACHE_HOME": cache, "MCPBASH_HOME": "/no/such/tree"}
 	var warnings []string
 	warn := func(s string) { warnings = append(warnings, s) }
-	home, err := FindHome(env, embedded, warn)
-	if err != nil || !strings.HasPrefix(home, filepath.Join(cache, "mcp-bash")+"/") {
-		t.Fatal(home, err)
+	found, err := FindHome(env, embedded, warn)
+	if err != nil || !strings.HasPrefix(found.Dir, filepath.Join(cache, "mcp-bash")+"/") {
+		t.Fatal(found, err)
+	}
+	home := found.Dir
+	if exists(home) {
+		t.Error("it is unpacked before it is needed")
 	}
 	if len(warnings) != 1 || warnings[0] != "mcp-bash: MCPBASH_HOME has no sdk/tool-sdk.sh; ignoring /no/such/tree" {
 		t.Errorf("%q", warnings)
@@ -304,6 +308,7 @@ func TestFindHome(t *testing.T) {
 	delete(env, "MCPBASH_HOME")
 	sdk := filepath.Join(home, "sdk", "tool-sdk.sh")
 	for _, damage := range []func() error{
+		func() error { return nil },
 		func() error { return os.WriteFile(sdk, []byte("evil"), 0o600) },
 		func() error { return os.Remove(sdk) },
 		func() error { return os.Chmod(home, 0o777) },
@@ -314,8 +319,11 @@ func TestFindHome(t *testing.T) {
 			t.Fatal(err)
 		}
 		again, err := FindHome(env, embedded, warn)
-		if err != nil || again != home {
+		if err != nil || again.Dir != home {
 			t.Fatal(again, err)
+		}
+		if err := again.Make(); err != nil {
+			t.Fatal(err)
 		}
 		got, _ := os.ReadFile(sdk)
 		info, _ := os.Lstat(home)
@@ -329,14 +337,14 @@ func TestFindHome(t *testing.T) {
 	}
 	// A tree beside the binary or in the environment wins; nothing is unpacked.
 	own := place(t, map[string]string{"sdk/tool-sdk.sh": ""})
-	if got, _ := FindHome(Env{"MCPBASH_HOME": own}, nil, warn); got != own {
-		t.Error(got)
+	if got, err := FindHome(Env{"MCPBASH_HOME": own}, nil, warn); err != nil || got.Dir != own || got.Make() != nil {
+		t.Error(got, err)
 	}
 	// No cache: the temporary area does.
 	tmp := t.TempDir()
 	os.WriteFile(filepath.Join(tmp, "file"), nil, 0o600)
 	got, err := FindHome(Env{"HOME": filepath.Join(tmp, "file"), "TMPDIR": tmp}, embedded, warn)
-	if err != nil || !strings.HasPrefix(got, tmp+"/") {
+	if err != nil || !strings.HasPrefix(got.Dir, tmp+"/") || got.Make() != nil {
 		t.Error(got, err)
 	}
 	if _, err := FindHome(Env{"HOME": filepath.Join(tmp, "file"), "TMPDIR": filepath.Join(tmp, "file")}, embedded, warn); err == nil || !strings.HasPrefix(err.Error(), "mcp-bash install looks broken: expected ") {

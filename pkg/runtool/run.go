@@ -53,7 +53,7 @@ type run struct {
 	runner *script.Runner
 
 	project *project.Project
-	home    string
+	home    *project.Home
 	roots   roots.List
 	find    func(context.Context, string) (json.RawMessage, error)
 	args    json.RawMessage

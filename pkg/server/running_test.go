@@ -788,7 +788,7 @@ func benchServer(t testing.TB) *Server {
 	s := &Server{stderr: &syncBuffer{}, exits: make(chan exit, 1), runner: new(script.Runner), stdio: &pipes{out: discard{}, closed: make(chan struct{})}}
 	s.project = project.Open(root, project.Env{}, root, func(string) {})
 	s.state = &project.State{Dir: root}
-	if err := s.assemble(root, Options{}); err != nil {
+	if err := s.assemble(&project.Home{Dir: root}, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return s

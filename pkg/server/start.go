@@ -47,7 +47,7 @@ func Serve(o Options) int {
 	// What takes long and depends on nothing is done beside the rest. The
 	// environment may get defaults meanwhile (P-303), so it is read from a copy.
 	given := env.Clone()
-	findHome := begin(func() (string, error) { return project.FindHome(given, o.Tree, warn) })
+	findHome := begin(func() (*project.Home, error) { return project.FindHome(given, o.Tree, warn) })
 	signals := begin(func() (<-chan os.Signal, error) { return catchSignals(o.Signals), nil })
 	fail := func(err error) int {
 		if _, first := findHome(); first != nil {
@@ -111,7 +111,7 @@ func Serve(o Options) int {
 		s.state.Remove()
 		return done(fail(err))
 	}
-	s.announce(home, o)
+	s.announce(home.Dir, o)
 	tmp := s.project.TmpRoot
 	time.AfterFunc(cleanDelay, func() { project.CleanTmp(tmp) })
 	code := s.serveUntilExit(signals)
@@ -204,7 +204,7 @@ func (s *Server) openState(o Options) error {
 }
 
 // assemble puts the parts together.
-func (s *Server) assemble(home string, o Options) error {
+func (s *Server) assemble(home *project.Home, o Options) error {
 	p := s.project
 	s.session = newSession(p.Logging.Level)
 	s.requests = newRequests(p.Limits.Concurrent)

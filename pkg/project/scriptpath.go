@@ -18,6 +18,9 @@ var (
 // root.
 // The error is [ErrScriptPath] or [ErrScriptMissing].
 func CheckScript(toolsDir, script string) error {
+	if decided, err := checkStraight(toolsDir, script); decided {
+		return err
+	}
 	dir, err := filepath.EvalSymlinks(toolsDir)
 	if err != nil {
 		return ErrScriptMissing

@@ -15,10 +15,18 @@ const nonblock = syscall.O_NONBLOCK
 // they do not: others can write it, or it belongs to neither us nor root
 // (tools T-41).
 func DistrustMode(info fs.FileInfo) string {
-	if info.Mode().Perm()&0o022 != 0 {
+	var owner uint32
+	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
+		owner = sys.Uid
+	}
+	return distrustOwner(info.Mode().Perm(), owner)
+}
+
+func distrustOwner(mode fs.FileMode, uid uint32) string {
+	if mode&0o022 != 0 {
 		return reasonWritable
 	}
-	if sys, ok := info.Sys().(*syscall.Stat_t); ok && sys.Uid != 0 && int(sys.Uid) != os.Geteuid() {
+	if uid != 0 && int(uid) != os.Geteuid() {
 		return reasonOwner
 	}
 	return ""

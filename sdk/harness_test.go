@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"mcp-bash/pkg/jq"
@@ -46,6 +48,11 @@ var jsonTool = sync.OnceValue(func() string {
 })
 
 func TestMain(m *testing.M) {
+	// Started by nohup, say, scripts would ignore it too; a server sees to it
+	// that they do not (tools T-47).
+	if signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	code, err := runTests(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

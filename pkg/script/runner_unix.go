@@ -96,22 +96,21 @@ func (r *Runner) start(s *Spec, argv []string) (*process, error) {
 	attr := &syscall.ProcAttr{
 		Dir: s.Dir, Env: s.Env, Files: files(null, outW, errW, s.Extra), Sys: sysProc(&p.pidfd),
 	}
-	p.pid, err = r.fork(r.programs.find(argv[0], s.Env), argv, attr)
+	p.lifeline = r.takeLifeline()
+	p.pid, err = r.fork(r.programs.find(argv[0], s.Env), argv, attr, p.lifeline)
 	if err != nil {
+		r.giveLifeline(p.lifeline)
 		unix.Close(p.out)
 		unix.Close(p.err)
 		return nil, &os.PathError{Op: "run", Path: argv[0], Err: err}
 	}
 	p.began = time.Now()
-	if p.lifeline = r.takeLifeline(); p.lifeline != nil {
-		p.lifeline.tie(p.pid)
-	}
 	return p, nil
 }
 
-// fork starts the process and enters it among the groups in one step, so that
-// KillAll misses none.
-func (r *Runner) fork(program string, argv []string, attr *syscall.ProcAttr) (int, error) {
+// fork starts the process, ties it to us before it can have children of its
+// own, and enters it among the groups, so that KillAll misses none.
+func (r *Runner) fork(program string, argv []string, attr *syscall.ProcAttr, l *lifeline) (int, error) {
 	r.mu.Lock()
 	stopped := r.stopped
 	r.mu.Unlock()
@@ -121,6 +120,9 @@ func (r *Runner) fork(program string, argv []string, attr *syscall.ProcAttr) (in
 	pid, err := syscall.ForkExec(program, argv, attr)
 	if err != nil {
 		return 0, err
+	}
+	if l != nil {
+		l.tie(pid)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -157,6 +159,7 @@ func (r *Runner) devNull() (int, error) {
 		}
 		r.null = fd
 		sealDescriptors()
+		defaultSignals()
 	}
 	return r.null, nil
 }

@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -372,15 +374,21 @@ func TestHelperRunner(t *testing.T) {
 	}
 	const scripts, children = 4, 3
 	r := new(Runner)
+	var watched atomic.Int32 // how many Run has under its eyes
 	for range scripts {
-		go r.Run(context.Background(), Spec{Env: env(), Argv: []string{"bash", "-c", `
+		var first sync.Once
+		watch := func(time.Time) error {
+			first.Do(func() { watched.Add(1) })
+			return nil
+		}
+		go r.Run(context.Background(), Spec{Watch: watch, Env: env(), Argv: []string{"bash", "-c", `
 trap '' TERM HUP INT QUIT
 for i in 1 2; do ( trap '' TERM; echo $BASHPID >>"$0"; exec >&- 2>&-; while :; do sleep 9; done ) & done
 echo $$ >>"$0"
 while :; do sleep 9; done`, pids}})
 	}
 	for {
-		if b, _ := os.ReadFile(pids); strings.Count(string(b), "\n") == scripts*children {
+		if b, _ := os.ReadFile(pids); strings.Count(string(b), "\n") == scripts*children && watched.Load() == scripts {
 			fmt.Println("running")
 			select {}
 		}

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Runs every fuzz target of the project for FUZZTIME (3s). A finding fails, and
-# leaves its input under the package's testdata/fuzz.
+# leaves its input under the package's testdata/fuzz. When time is up while an
+# input is tried, Go's fuzzer calls that a failure too ("context deadline
+# exceeded", without an input): that is none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 time="${FUZZTIME:-3s}"
@@ -9,7 +11,8 @@ grep -rlE '^func Fuzz[A-Z]' --include='*_test.go' pkg sdk lib cmd 2>/dev/null | 
   go test -c -o "$binary" "./$dir"
   grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$dir"/*_test.go | sed 's/^func //' | sort -u | while read -r target; do
     printf 'fuzz %-16s %-24s ' "$dir" "$target"
-    if ! out="$(cd "$dir" && "$binary" -test.run='^$' -test.fuzz="^$target\$" -test.fuzztime="$time" -test.fuzzcachedir="${TMPDIR:-/tmp}/mcp-bash-fuzz" -test.parallel=2 2>&1)"; then
+    if ! out="$(cd "$dir" && "$binary" -test.run='^$' -test.fuzz="^$target\$" -test.fuzztime="$time" -test.fuzzcachedir="${TMPDIR:-/tmp}/mcp-bash-fuzz" -test.parallel=2 2>&1)" &&
+      { [[ $out != *'context deadline exceeded'* ]] || [[ $out == *'Failing input'* || $out == *'hung or terminated'* ]]; }; then
       printf 'FAILED\n%s\n' "$out"
       exit 1
     fi

@@ -28,7 +28,7 @@ import (
 
 // A bench is a project made for a test, with one tool per name.
 type bench struct {
-	t     *testing.T
+	t     testing.TB
 	root  string
 	items map[string]string
 	tools *Tools
@@ -37,7 +37,7 @@ type bench struct {
 	logs []string
 }
 
-func newBench(t *testing.T, env project.Env) *bench {
+func newBench(t testing.TB, env project.Env) *bench {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -951,4 +951,26 @@ func FuzzHandOff(f *testing.F) {
 		}
 		authored(value)
 	})
+}
+
+// BenchmarkEnviron builds the environment of a call (tools section 5).
+func BenchmarkEnviron(b *testing.B) {
+	t := newBench(b, nil)
+	t.add("t", "")
+	c := &call{tools: t.tools, request: &Request{
+		ID: "1", Name: "t", Arguments: json.RawMessage(`{"count":3,"name":"World"}`), Meta: json.RawMessage("{}"),
+	}, key: "MQ"}
+	if err := c.admit(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	var err error
+	if c.desk, err = t.tools.desks.take(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.environ(); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -24,6 +24,7 @@ test: lint unit fuzz cross clients conformance browser
 lint:
 	@out=$$(gofmt -l cmd pkg sdk lib test bench); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
 	$(GO) vet ./...
+	cd bench && $(GO) vet ./...
 	test/lint-shell.sh
 
 unit:

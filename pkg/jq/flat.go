@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+
+	"mcp-bash/pkg/rawjson"
 )
 
 // The limits of the flat table (sdk SDK-205).
@@ -46,7 +48,7 @@ func fitsTable(text []byte) bool {
 		case ' ', '\t', '\r', '\n':
 			return false
 		case '"':
-			end := stringEnd(text, i)
+			end := rawjson.StringEnd(text, i)
 			inner := text[i+1 : end-1]
 			if bytes.IndexByte(inner, 0x7f) >= 0 {
 				return false
@@ -104,10 +106,10 @@ func (t *tabulator) node(i int, path []byte) (end int, ok bool) {
 	case '{', '[':
 		end = t.container(i)
 	case '"':
-		end = stringEnd(t.text, i)
+		end = rawjson.StringEnd(t.text, i)
 		t.string(t.text[i+1 : end-1])
 	default:
-		end = literalEnd(t.text, i)
+		end = rawjson.ValueEnd(t.text, i)
 		t.literal(t.text[i:end])
 	}
 	t.table = append(t.table, '\n')
@@ -134,7 +136,7 @@ func (t *tabulator) container(i int) (end int) {
 		kind = 'a'
 	}
 	t.table = append(t.table, kind)
-	end = containerEnd(t.text, i)
+	end = rawjson.ValueEnd(t.text, i)
 	for rest := t.text[i:end]; ; {
 		at := bytes.IndexByte(rest, '\\')
 		if at < 0 {
@@ -221,7 +223,7 @@ func (t *tabulator) members(i int, path []byte) (ok bool) {
 		if t.text[i] == ',' {
 			i++
 		}
-		end := stringEnd(t.text, i)
+		end := rawjson.StringEnd(t.text, i)
 		name := t.text[i+1 : end-1]
 		if bytes.IndexByte(name, '\\') >= 0 {
 			return false // a quote, a backslash or a control character

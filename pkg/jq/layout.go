@@ -44,7 +44,7 @@ type writer struct {
 type member struct{ start, name, end int }
 
 func (w *writer) value(depth int) {
-	w.pos = skipSpace(w.src, w.pos)
+	w.pos = rawjson.SpaceEnd(w.src, w.pos)
 	if w.pos == len(w.src) {
 		return
 	}
@@ -55,10 +55,10 @@ func (w *writer) value(depth int) {
 	case '[':
 		w.array(depth)
 	case '"':
-		w.pos = stringEnd(w.src, start)
+		w.pos = rawjson.StringEnd(w.src, start)
 		w.string(w.src[start:w.pos], w.colors.text)
 	default:
-		w.pos = literalEnd(w.src, start)
+		w.pos = rawjson.ValueEnd(w.src, start)
 		w.literal(w.src[start:w.pos])
 	}
 }
@@ -83,7 +83,7 @@ func (w *writer) string(quoted []byte, color string) {
 func (w *writer) array(depth int) {
 	color := w.colors.array
 	w.colored(color, '[')
-	w.pos = skipSpace(w.src, w.pos+1)
+	w.pos = rawjson.SpaceEnd(w.src, w.pos+1)
 	empty := true
 	for w.pos < len(w.src) && w.src[w.pos] != ']' {
 		if !empty {
@@ -93,7 +93,7 @@ func (w *writer) array(depth int) {
 		empty = false
 		w.newline(depth + 1)
 		w.value(depth + 1)
-		w.pos = skipSpace(w.src, w.pos)
+		w.pos = rawjson.SpaceEnd(w.src, w.pos)
 	}
 	if !empty {
 		w.newline(depth)
@@ -105,20 +105,20 @@ func (w *writer) array(depth int) {
 func (w *writer) object(depth int) {
 	color := w.colors.object
 	w.colored(color, '{')
-	w.pos = skipSpace(w.src, w.pos+1)
+	w.pos = rawjson.SpaceEnd(w.src, w.pos+1)
 	body, first := len(w.dst), len(w.members)
 	for w.pos < len(w.src) && w.src[w.pos] != '}' {
 		if len(w.members) > first {
-			w.pos = skipSpace(w.src, w.pos+1) // the comma
+			w.pos = rawjson.SpaceEnd(w.src, w.pos+1) // the comma
 			w.colored(color, ',')
 		}
 		w.newline(depth + 1)
 		m := member{start: len(w.dst)}
 		name := w.pos
-		w.pos = stringEnd(w.src, name)
+		w.pos = rawjson.StringEnd(w.src, name)
 		w.string(w.src[name:w.pos], w.colors.name)
 		m.name = len(w.dst)
-		w.pos = skipSpace(w.src, w.pos) + 1
+		w.pos = rawjson.SpaceEnd(w.src, w.pos) + 1
 		w.colored(color, ':')
 		if w.indent != "" {
 			w.dst = append(w.dst, ' ')
@@ -126,7 +126,7 @@ func (w *writer) object(depth int) {
 		w.value(depth + 1)
 		m.end = len(w.dst)
 		w.members = append(w.members, m)
-		w.pos = skipSpace(w.src, w.pos)
+		w.pos = rawjson.SpaceEnd(w.src, w.pos)
 	}
 	if members := w.members[first:]; len(members) > 0 {
 		if repeated := w.repeated(members); w.sorted || repeated {

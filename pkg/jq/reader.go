@@ -201,13 +201,13 @@ func (r *reader) measure() (length int, err error) {
 						return length + 1, nil
 					}
 				}
-			case isDelimiter(c) && length > 0 || c == recordSeparator:
+			case rawjson.IsDelimiter(c) && length > 0 || c == recordSeparator:
 				return max(length, 1), nil
 			case c == '"':
 				inString = true
 			case c == '{' || c == '[':
 				depth++
-			case isDelimiter(c):
+			case rawjson.IsDelimiter(c):
 				return 1, nil
 			}
 		}
@@ -253,3 +253,5 @@ type inputError struct {
 func (e *inputError) Error() string {
 	return fmt.Sprintf("%s is not JSON: %s at line %d, column %d", e.file, e.reason, e.line, e.column)
 }
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"iter"
 	"strconv"
+
+	"mcp-bash/pkg/rawjson"
 )
 
 // events yields what --stream makes of a value: [path,leaf] for every leaf, and
@@ -12,7 +14,7 @@ import (
 func events(value json.RawMessage) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		s := streamer{src: value, yield: yield}
-		s.value(skipSpace(value, 0), nil)
+		s.value(rawjson.SpaceEnd(value, 0), nil)
 	}
 }
 
@@ -28,16 +30,16 @@ type streamer struct {
 func (s *streamer) value(i int, path []byte) (end int, ok bool) {
 	switch s.src[i] {
 	case '{', '[':
-		first := skipSpace(s.src, i+1)
+		first := rawjson.SpaceEnd(s.src, i+1)
 		if s.src[first] == '}' || s.src[first] == ']' {
 			end = first + 1
 		} else {
 			return s.container(first, path, s.src[i] == '{')
 		}
 	case '"':
-		end = stringEnd(s.src, i)
+		end = rawjson.StringEnd(s.src, i)
 	default:
-		end = literalEnd(s.src, i)
+		end = rawjson.ValueEnd(s.src, i)
 	}
 	return end, s.emit(path, s.src[i:end])
 }
@@ -51,20 +53,20 @@ func (s *streamer) container(i int, path []byte, isObject bool) (end int, ok boo
 		below := path
 		if isObject {
 			name := i
-			i = stringEnd(s.src, name)
+			i = rawjson.StringEnd(s.src, name)
 			below = append(below, s.src[name:i]...)
-			i = skipSpace(s.src, skipSpace(s.src, i)+1)
+			i = rawjson.SpaceEnd(s.src, rawjson.SpaceEnd(s.src, i)+1)
 		} else {
 			below = strconv.AppendInt(below, int64(index), 10)
 		}
 		if i, ok = s.value(i, below); !ok {
 			return i, false
 		}
-		i = skipSpace(s.src, i)
+		i = rawjson.SpaceEnd(s.src, i)
 		if s.src[i] != ',' {
 			return i + 1, s.emit(below, nil)
 		}
-		i = skipSpace(s.src, i+1)
+		i = rawjson.SpaceEnd(s.src, i+1)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // goValue returns a JSON value as gojq takes it: nil, bool, string, the numbers
 // of [numberValue], []any and map[string]any.
 func goValue(v json.RawMessage) any {
-	value, _ := decode(v, skipSpace(v, 0))
+	value, _ := decode(v, rawjson.SpaceEnd(v, 0))
 	return value
 }
 
@@ -20,33 +20,33 @@ func decode(b []byte, i int) (any, int) {
 	switch b[i] {
 	case '{':
 		object := map[string]any{}
-		for i = skipSpace(b, i+1); b[i] != '}'; {
+		for i = rawjson.SpaceEnd(b, i+1); b[i] != '}'; {
 			start := i
-			i = stringEnd(b, start)
+			i = rawjson.StringEnd(b, start)
 			name, _ := rawjson.Text(b[start:i])
-			object[name], i = decode(b, skipSpace(b, skipSpace(b, i)+1))
-			if i = skipSpace(b, i); b[i] == ',' {
-				i = skipSpace(b, i+1)
+			object[name], i = decode(b, rawjson.SpaceEnd(b, rawjson.SpaceEnd(b, i)+1))
+			if i = rawjson.SpaceEnd(b, i); b[i] == ',' {
+				i = rawjson.SpaceEnd(b, i+1)
 			}
 		}
 		return object, i + 1
 	case '[':
 		array := []any{}
-		for i = skipSpace(b, i+1); b[i] != ']'; {
+		for i = rawjson.SpaceEnd(b, i+1); b[i] != ']'; {
 			var element any
 			element, i = decode(b, i)
 			array = append(array, element)
-			if i = skipSpace(b, i); b[i] == ',' {
-				i = skipSpace(b, i+1)
+			if i = rawjson.SpaceEnd(b, i); b[i] == ',' {
+				i = rawjson.SpaceEnd(b, i+1)
 			}
 		}
 		return array, i + 1
 	case '"':
-		end := stringEnd(b, i)
+		end := rawjson.StringEnd(b, i)
 		s, _ := rawjson.Text(b[i:end])
 		return s, end
 	}
-	end := literalEnd(b, i)
+	end := rawjson.ValueEnd(b, i)
 	switch b[i] {
 	case 't':
 		return true, end

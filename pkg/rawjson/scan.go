@@ -45,12 +45,12 @@ func Check(text []byte) (json.RawMessage, error) {
 	if !utf8.Valid(text) {
 		return nil, ErrInvalidUTF8
 	}
-	start := skipSpace(text, 0)
+	start := SpaceEnd(text, 0)
 	end, err := scanValue(text, start, 0)
 	if err != nil {
 		return nil, err
 	}
-	if rest := skipSpace(text, end); rest != len(text) {
+	if rest := SpaceEnd(text, end); rest != len(text) {
 		return nil, &SyntaxError{rest, "text after the value"}
 	}
 	return text[start:end:end], nil
@@ -59,7 +59,7 @@ func Check(text []byte) (json.RawMessage, error) {
 // Next cuts the first value off text and returns it with what follows. The
 // error is io.EOF when only white space is left, else as for [Check].
 func Next(text []byte) (value json.RawMessage, rest []byte, err error) {
-	start := skipSpace(text, 0)
+	start := SpaceEnd(text, 0)
 	if start == len(text) {
 		return nil, nil, io.EOF
 	}
@@ -75,9 +75,11 @@ func Next(text []byte) (value json.RawMessage, rest []byte, err error) {
 }
 
 // SkipSpace returns text without the JSON white space at its start.
-func SkipSpace(text []byte) []byte { return text[skipSpace(text, 0):] }
+func SkipSpace(text []byte) []byte { return text[SpaceEnd(text, 0):] }
 
-func skipSpace(b []byte, i int) int {
+// SpaceEnd returns the index of the first byte at or after b[i] that is not white
+// space.
+func SpaceEnd(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++
 	}
@@ -114,7 +116,7 @@ func scanObject(b []byte, i, depth int) (int, error) {
 	if depth > MaxDepth {
 		return i, &SyntaxError{i, "nested too deeply"}
 	}
-	i = skipSpace(b, i+1)
+	i = SpaceEnd(b, i+1)
 	if i < len(b) && b[i] == '}' {
 		return i + 1, nil
 	}
@@ -126,16 +128,16 @@ func scanObject(b []byte, i, depth int) (int, error) {
 		if i, err = scanString(b, i); err != nil {
 			return i, err
 		}
-		if i = skipSpace(b, i); i >= len(b) || b[i] != ':' {
+		if i = SpaceEnd(b, i); i >= len(b) || b[i] != ':' {
 			return i, expected(b, i, "':' expected")
 		}
-		if i, err = scanValue(b, skipSpace(b, i+1), depth); err != nil {
+		if i, err = scanValue(b, SpaceEnd(b, i+1), depth); err != nil {
 			return i, err
 		}
-		i = skipSpace(b, i)
+		i = SpaceEnd(b, i)
 		switch {
 		case i < len(b) && b[i] == ',':
-			i = skipSpace(b, i+1)
+			i = SpaceEnd(b, i+1)
 		case i < len(b) && b[i] == '}':
 			return i + 1, nil
 		default:
@@ -148,7 +150,7 @@ func scanArray(b []byte, i, depth int) (int, error) {
 	if depth > MaxDepth {
 		return i, &SyntaxError{i, "nested too deeply"}
 	}
-	i = skipSpace(b, i+1)
+	i = SpaceEnd(b, i+1)
 	if i < len(b) && b[i] == ']' {
 		return i + 1, nil
 	}
@@ -157,10 +159,10 @@ func scanArray(b []byte, i, depth int) (int, error) {
 		if i, err = scanValue(b, i, depth); err != nil {
 			return i, err
 		}
-		i = skipSpace(b, i)
+		i = SpaceEnd(b, i)
 		switch {
 		case i < len(b) && b[i] == ',':
-			i = skipSpace(b, i+1)
+			i = SpaceEnd(b, i+1)
 		case i < len(b) && b[i] == ']':
 			return i + 1, nil
 		default:
@@ -257,13 +259,13 @@ func scanWord(b []byte, i int, word string) (int, error) {
 	return i, &SyntaxError{i, "a value expected"}
 }
 
-// skipValue returns the end of the value at b[i], which is known to be valid.
-func skipValue(b []byte, i int) int {
+// ValueEnd returns the index after the value at b[i], which is known to be valid.
+func ValueEnd(b []byte, i int) int {
 	depth := 0
 	for i < len(b) {
 		switch b[i] {
 		case '"':
-			i = skipString(b, i)
+			i = StringEnd(b, i)
 		case '{', '[':
 			depth++
 			i++
@@ -275,7 +277,7 @@ func skipValue(b []byte, i int) int {
 			i++
 			continue
 		default: // a number or a word
-			for i < len(b) && !isDelimiter(b[i]) {
+			for i < len(b) && !IsDelimiter(b[i]) {
 				i++
 			}
 		}
@@ -286,7 +288,8 @@ func skipValue(b []byte, i int) int {
 	return i
 }
 
-func isDelimiter(c byte) bool {
+// IsDelimiter reports whether c ends a number or a word.
+func IsDelimiter(c byte) bool {
 	switch c {
 	case ',', ':', ' ', '\t', '\n', '\r', '}', ']', '{', '[', '"':
 		return true
@@ -294,7 +297,9 @@ func isDelimiter(c byte) bool {
 	return false
 }
 
-func skipString(b []byte, i int) int {
+// StringEnd returns the index after the string at b[i], which is known to be
+// valid.
+func StringEnd(b []byte, i int) int {
 	for i++; i < len(b); i++ {
 		switch b[i] {
 		case '"':

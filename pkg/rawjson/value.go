@@ -24,7 +24,7 @@ const (
 
 // KindOf returns the kind of a value.
 func KindOf(v json.RawMessage) Kind {
-	i := skipSpace(v, 0)
+	i := SpaceEnd(v, 0)
 	if i == len(v) {
 		return Invalid
 	}
@@ -70,20 +70,20 @@ func All(v json.RawMessage) iter.Seq2[string, json.RawMessage] {
 // members yields names still quoted, so that a search allocates nothing.
 func members(v []byte) iter.Seq2[[]byte, json.RawMessage] {
 	return func(yield func([]byte, json.RawMessage) bool) {
-		i := skipSpace(v, 0)
+		i := SpaceEnd(v, 0)
 		if i >= len(v) || v[i] != '{' {
 			return
 		}
-		for i = skipSpace(v, i+1); i < len(v) && v[i] == '"'; {
-			nameEnd := skipString(v, i)
-			start := skipSpace(v, nameEnd)
-			start = skipSpace(v, min(start+1, len(v)))
-			end := skipValue(v, start)
+		for i = SpaceEnd(v, i+1); i < len(v) && v[i] == '"'; {
+			nameEnd := StringEnd(v, i)
+			start := SpaceEnd(v, nameEnd)
+			start = SpaceEnd(v, min(start+1, len(v)))
+			end := ValueEnd(v, start)
 			if !yield(v[i:nameEnd], v[start:end:end]) {
 				return
 			}
-			i = skipSpace(v, end)
-			i = skipSpace(v, min(i+1, len(v)))
+			i = SpaceEnd(v, end)
+			i = SpaceEnd(v, min(i+1, len(v)))
 		}
 	}
 }
@@ -159,17 +159,17 @@ func nameIs(quoted []byte, name string) bool {
 // Elements yields the elements of an array, nothing for another kind of value.
 func Elements(v json.RawMessage) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
-		i := skipSpace(v, 0)
+		i := SpaceEnd(v, 0)
 		if i >= len(v) || v[i] != '[' {
 			return
 		}
-		for i = skipSpace(v, i+1); i < len(v) && v[i] != ']'; {
-			end := skipValue(v, i)
+		for i = SpaceEnd(v, i+1); i < len(v) && v[i] != ']'; {
+			end := ValueEnd(v, i)
 			if !yield(v[i:end:end]) {
 				return
 			}
-			i = skipSpace(v, end)
-			i = skipSpace(v, min(i+1, len(v)))
+			i = SpaceEnd(v, end)
+			i = SpaceEnd(v, min(i+1, len(v)))
 		}
 	}
 }
@@ -181,7 +181,7 @@ func Text(v json.RawMessage) (s string, ok bool) {
 	if len(v) == 0 || v[0] != '"' {
 		return "", false
 	}
-	return unquote(v[:skipString(v, 0)]), true
+	return unquote(v[:StringEnd(v, 0)]), true
 }
 
 // TextOf returns the content of a string member of an object, "" when the

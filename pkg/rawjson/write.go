@@ -126,7 +126,7 @@ func IsCompact(v json.RawMessage) bool {
 	for i := 0; i < len(v); {
 		switch v[i] {
 		case '"':
-			i = skipString(v, i)
+			i = StringEnd(v, i)
 		case ' ', '\t', '\n', '\r':
 			return false
 		default:
@@ -142,7 +142,7 @@ func AppendCompact(dst []byte, v json.RawMessage) []byte {
 	for i := 0; i < len(v); {
 		switch v[i] {
 		case '"':
-			end := skipString(v, i)
+			end := StringEnd(v, i)
 			dst = append(dst, v[i:end]...)
 			i = end
 		case ' ', '\t', '\n', '\r':
@@ -333,7 +333,7 @@ func appendNormal(dst []byte, v json.RawMessage, l layout) []byte {
 			s, _ := Text(v)
 			return appendCanonicalString(dst, s)
 		}
-		return append(dst, v[:skipString(v, 0)]...)
+		return append(dst, v[:StringEnd(v, 0)]...)
 	}
 	return append(dst, bytes.TrimRight(v, " \t\r\n")...)
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/policy"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/script"
 )
@@ -55,8 +54,8 @@ func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, er
 // with one that may not is told to its author, who reads the log.
 func (c *Completions) admit(s *source) (script.Spec, error) {
 	file := s.script()
-	switch err := policy.CheckPath(s.dir, file); {
-	case errors.Is(err, policy.ErrPath):
+	switch err := project.CheckScript(s.dir, file); {
+	case errors.Is(err, project.ErrScriptPath):
 		c.Log(mcp.Err, logger, "Completion script "+s.rel+" refused: it must lie in the project, belong to the user who runs the server or to root, and not be writable by others; run chmod go-w")
 		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script rejected by policy")
 	case err != nil:

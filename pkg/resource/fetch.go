@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/policy"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/script"
@@ -97,7 +96,7 @@ func (r *Resources) distrust(file string) string {
 	if reason := project.DistrustMode(info); reason != "" {
 		return dir + " is " + reason
 	}
-	if err := policy.CheckPath(dir, file); err != nil {
+	if err := project.CheckScript(dir, file); err != nil {
 		return file + " must lie in the providers directory, belong to the user who runs the server or to root, and not be writable by others; run chmod go-w"
 	}
 	return ""

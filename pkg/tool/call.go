@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/policy"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/script"
 )
@@ -106,8 +106,8 @@ func (c *call) admit(ctx context.Context) error {
 	if err := t.Policy.Check(ctx, c.entry.name, item); err != nil { // T-7
 		return err
 	}
-	switch err := policy.CheckPath(t.project.Tools, c.script); {
-	case errors.Is(err, policy.ErrPath):
+	switch err := project.CheckScript(t.project.Tools, c.script); {
+	case errors.Is(err, project.ErrScriptPath):
 		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path rejected by policy", r.Name) // T-8
 	case err != nil:
 		return errMissing

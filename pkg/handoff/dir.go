@@ -1,0 +1,169 @@
+package handoff
+
+import (
+	"errors"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+)
+
+// The names in a hand-off directory that are there from the start (tools T-69,
+// T-70, T-128).
+const (
+	progressName  = "progress.ndjson"
+	logsName      = "logs.ndjson"
+	errorsName    = "error.json"
+	resourcesName = "resources"
+	inputName     = "input"
+)
+
+// A Dir is the hand-off directory of one call: four files that are empty when
+// the script starts, a directory for questions, and names under which more may
+// appear.
+type Dir struct {
+	Folder
+	Input     Folder // for questions and their answers
+	Progress  *os.File
+	Logs      *os.File
+	Errors    *os.File
+	Resources *os.File
+
+	self   fs.FileInfo            // tells the directory from what a script puts in its place
+	own    map[string]fs.FileInfo // the same for what was made in it
+	parent *os.Root               // the private directory it lies in
+	above  string                 // its path
+	name   string                 // in parent
+}
+
+// newDir makes a directory below parent, whose path is above.
+func newDir(parent *os.Root, above, name string) (*Dir, error) {
+	if err := parent.Mkdir(name, 0o700); err != nil {
+		return nil, err
+	}
+	d := &Dir{own: make(map[string]fs.FileInfo, len(ownNames)), parent: parent, above: above}
+	err := d.fill(name)
+	d.moved(name)
+	if err != nil {
+		d.remove()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *Dir) fill(name string) (err error) {
+	if d.Folder, err = openFolder(d.parent, name); err != nil {
+		return err
+	}
+	if d.self, err = d.list.Stat(); err != nil {
+		return err
+	}
+	for name, file := range d.files() {
+		if *file, err = d.root.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+			return err
+		}
+		if d.own[name], err = (*file).Stat(); err != nil {
+			return err
+		}
+	}
+	if err = d.root.Mkdir(inputName, 0o700); err != nil {
+		return err
+	}
+	if d.Input, err = openFolder(d.root, inputName); err != nil {
+		return err
+	}
+	d.own[inputName], err = d.Input.list.Stat()
+	return err
+}
+
+// files yields the files that are there from the start.
+func (d *Dir) files() iter.Seq2[string, **os.File] {
+	return func(yield func(string, **os.File) bool) {
+		_ = yield(progressName, &d.Progress) && yield(logsName, &d.Logs) && yield(errorsName, &d.Errors) &&
+			yield(resourcesName, &d.Resources)
+	}
+}
+
+var ownNames = []string{progressName, logsName, errorsName, resourcesName, inputName}
+
+// moved notes the directory's name.
+func (d *Dir) moved(name string) {
+	d.name = name
+	d.path = filepath.Join(d.above, name)
+	d.Input.path = d.Path(inputName)
+}
+
+// ErrorsPath and the others are where the script finds the files.
+func (d *Dir) ErrorsPath() string    { return d.Path(errorsName) }
+func (d *Dir) ResourcesPath() string { return d.Path(resourcesName) }
+func (d *Dir) ProgressPath() string  { return d.Path(progressName) }
+func (d *Dir) LogsPath() string      { return d.Path(logsName) }
+func (d *Dir) InputPath() string     { return d.Path(inputName) }
+
+// ReadErrors returns what the script left in the error file; nil when nothing.
+func (d *Dir) ReadErrors(limit int) ([]byte, error) { return d.left(errorsName, d.Errors, limit) }
+
+// ReadResources returns the list of files that the script wants embedded; nil
+// when there is none.
+func (d *Dir) ReadResources(limit int) ([]byte, error) {
+	return d.left(resourcesName, d.Resources, limit)
+}
+
+// left returns the content of one of our files, or of the regular file that the
+// script has put in its place.
+func (d *Dir) left(name string, ours *os.File, limit int) ([]byte, error) {
+	there := d.ownAt(name)
+	switch {
+	case there == nil:
+		if content, err := d.Read(name, limit); err == nil || errors.Is(err, ErrTooLarge) {
+			return content, err
+		}
+	case there.Size() == 0:
+		return nil, nil
+	}
+	return readAll(ours, limit)
+}
+
+// ownAt returns what stands under a name now, nil when that is not what we made.
+func (d *Dir) ownAt(name string) fs.FileInfo {
+	there, err := d.root.Lstat(name)
+	if err != nil || !os.SameFile(there, d.own[name]) {
+		return nil
+	}
+	return there
+}
+
+// tidy puts a directory into the state of a new one, and reports whether it is.
+func (d *Dir) tidy() bool {
+	if there, err := d.parent.Lstat(d.name); err != nil || !os.SameFile(there, d.self) {
+		return false
+	}
+	if !d.clear(ownNames...) || d.ownAt(inputName) == nil || !d.Input.clear() {
+		return false
+	}
+	for name, file := range d.files() {
+		there := d.ownAt(name)
+		if there == nil || there.Mode() != fs.FileMode(0o600) || !isSoleHolder(*file) {
+			return false
+		}
+		if there.Size() > 0 && (*file).Truncate(0) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// close gives up the descriptors.
+func (d *Dir) close() {
+	for _, file := range d.files() {
+		(*file).Close() // nil is fine
+	}
+	d.Input.close()
+	d.Folder.close()
+}
+
+// remove closes and removes the directory.
+func (d *Dir) remove() {
+	d.close()
+	d.parent.RemoveAll(d.name)
+}

@@ -1,0 +1,122 @@
+package handoff
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// A Folder is a directory that a script can write to. All of its methods work
+// below the descriptor that was opened before the script started, wherever the
+// script has moved the directory since.
+type Folder struct {
+	path   string // as the script knows it
+	root   *os.Root
+	list   *os.File        // the same directory, to be listed
+	broken map[string]bool // names under which something lies that cannot be removed
+}
+
+// openFolder opens a directory that was just made.
+func openFolder(parent *os.Root, name string) (f Folder, err error) {
+	if f.root, err = OpenDirIn(parent, name); err == nil {
+		f.list, err = f.root.Open(".")
+	}
+	return f, err
+}
+
+func (f *Folder) close() {
+	if f.root != nil {
+		f.root.Close()
+	}
+	f.list.Close() // nil is fine
+}
+
+// Path is where the script finds a name.
+func (f *Folder) Path(name string) string { return filepath.Join(f.path, name) }
+
+// Create makes a file that is not there yet.
+func (f *Folder) Create(name string, content []byte) error { return Create(f.root, name, content) }
+
+// Put makes a file appear with its whole content, in place of whatever is there
+// under that name.
+func (f *Folder) Put(name string, content []byte) error { return Put(f.root, name, content) }
+
+// Take returns the content of a file that the script made appear by rename, and
+// removes it. found is false when there is none. The content is nil when it is
+// no regular file, cannot be read, or has more than limit bytes.
+func (f *Folder) Take(name string, limit int) (content []byte, found bool) {
+	if f.broken[name] {
+		return nil, false
+	}
+	if _, err := f.root.Lstat(name); err != nil {
+		return nil, false
+	}
+	content, err := f.Read(name, limit)
+	if err != nil {
+		content = nil
+	}
+	if f.root.Remove(name) != nil { // a directory with something in it, say
+		if f.broken == nil {
+			f.broken = make(map[string]bool)
+		}
+		f.broken[name] = true
+	}
+	return content, true
+}
+
+// ErrTooLarge is the error for a file of more bytes than are wanted.
+var ErrTooLarge = errors.New("too large")
+
+// Read returns the content of a regular file of at most limit bytes.
+func (f *Folder) Read(name string, limit int) ([]byte, error) {
+	file, err := f.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readAll(file, limit)
+}
+
+func readAll(file *os.File, limit int) ([]byte, error) {
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", file.Name())
+	case info.Size() > int64(limit):
+		return nil, ErrTooLarge
+	}
+	content, err := io.ReadAll(io.NewSectionReader(file, 0, int64(limit)+1))
+	if err == nil && len(content) > limit {
+		err = ErrTooLarge
+	}
+	return content, err
+}
+
+// clear removes what lies in the directory, but for the names to keep, and
+// reports whether that is done and those are there. A directory with much in it,
+// or with something that cannot be removed, is left as it is.
+func (f *Folder) clear(keep ...string) bool {
+	const strays = 32
+	if _, err := f.list.Seek(0, io.SeekStart); err != nil {
+		return false
+	}
+	names, err := f.list.Readdirnames(len(keep) + strays)
+	if err != nil && err != io.EOF || len(names) == len(keep)+strays {
+		return false
+	}
+	kept := 0
+	for _, name := range names {
+		if slices.Contains(keep, name) {
+			kept++
+		} else if f.root.Remove(name) != nil {
+			return false
+		}
+	}
+	f.broken = nil
+	return kept == len(keep)
+}

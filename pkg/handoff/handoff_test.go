@@ -1,0 +1,327 @@
+package handoff
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// newPool returns a pool below a directory of its own, and that.
+func newPool(t testing.TB) (*Pool, string) {
+	t.Helper()
+	path := t.TempDir()
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	return NewPool(path, func() (*os.Root, error) { return root, nil }), path
+}
+
+func take(t testing.TB, p *Pool) *Dir {
+	t.Helper()
+	d, err := p.Take()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// left lists a directory once nothing is being removed any more.
+func left(t *testing.T, p *Pool, path string) []string {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
+		p.mu.Lock()
+		done := !p.removing
+		p.mu.Unlock()
+		if done {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("removing takes for ever")
+		}
+	}
+	list, err := filepath.Glob(filepath.Join(path, "*"))
+	check(t, err)
+	return list
+}
+
+// isNew reports what tells a directory from a new one, "" when nothing does.
+func isNew(d *Dir) string {
+	if names, err := os.ReadDir(d.path); err != nil || len(names) != 5 {
+		return fmt.Sprint(names, err)
+	}
+	if inputs, _ := os.ReadDir(d.InputPath()); len(inputs) != 0 {
+		return "input/" + inputs[0].Name()
+	}
+	for name := range d.files() {
+		if info := d.ownAt(name); info == nil || info.Size() != 0 || info.Mode() != 0o600 {
+			return name
+		}
+	}
+	return ""
+}
+
+// tools T-79: what a script did to a directory is undone, or it is not used
+// again.
+func TestTidy(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		do     func(d *Dir) error
+		reused bool
+	}{
+		{"nothing", func(*Dir) error { return nil }, true},
+		{"wrote", func(d *Dir) error { return os.WriteFile(d.ErrorsPath(), []byte("x"), 0o600) }, true},
+		{"added", func(d *Dir) error {
+			return errors.Join(os.WriteFile(d.Path("cancelled"), nil, 0o600), os.Mkdir(d.Path("empty"), 0o700), os.WriteFile(d.Input.Path("x"), nil, 0o600))
+		}, true},
+		{"linked out", func(d *Dir) error { return os.Symlink("/etc/passwd", d.Path("link")) }, true},
+		{"filled a directory", func(d *Dir) error { return os.MkdirAll(d.Path("a/b"), 0o700) }, false},
+		{"many files", func(d *Dir) (err error) {
+			for i := range 100 {
+				err = errors.Join(err, os.WriteFile(d.Path(strings.Repeat("x", i+1)), nil, 0o600))
+			}
+			return err
+		}, false},
+		{"replaced a file", func(d *Dir) error {
+			return errors.Join(os.WriteFile(d.Path("x"), nil, 0o600), os.Rename(d.Path("x"), d.LogsPath()))
+		}, false},
+		{"removed a file", func(d *Dir) error { return os.Remove(d.ProgressPath()) }, false},
+		{"changed a mode", func(d *Dir) error { return os.Chmod(d.ProgressPath(), 0o666) }, false},
+		{"replaced the directory for questions", func(d *Dir) error {
+			return errors.Join(os.Rename(d.InputPath(), d.Path("old")), os.Mkdir(d.InputPath(), 0o700), os.Remove(d.Path("old")))
+		}, false},
+		{"moved itself away", func(d *Dir) error { return os.Rename(d.path, d.path+".moved") }, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p, _ := newPool(t)
+			d := take(t, p)
+			check(t, tc.do(d))
+			p.Give(d, true)
+			again := take(t, p)
+			if reused := again == d; reused != (tc.reused && runtime.GOOS == "linux") {
+				t.Errorf("reused %t", reused)
+			}
+			if what := isNew(again); what != "" {
+				t.Errorf("not as new: %s", what)
+			}
+			p.Give(again, true)
+		})
+	}
+}
+
+// tools T-79: as long as anybody holds one of the files open, they are not used
+// again, whatever became of the script.
+func TestLateWriter(t *testing.T) {
+	p, path := newPool(t)
+	for _, own := range []string{progressName, logsName, errorsName, resourcesName} {
+		d := take(t, p)
+		late, err := os.OpenFile(d.Path(own), os.O_WRONLY|os.O_APPEND, 0)
+		check(t, err)
+		p.Give(d, true) // alone, as far as the caller knows: the writer left its group
+		next := take(t, p)
+		if next == d {
+			t.Errorf("%s: used again while it was open", own)
+		}
+		late.WriteString("late\n")
+		if what := isNew(next); what != "" {
+			t.Errorf("%s: the next call sees %s", own, what)
+		}
+		late.Close()
+		p.Give(next, false)
+	}
+	if rest := left(t, p, path); len(rest) != 0 {
+		t.Errorf("left: %q", rest)
+	}
+}
+
+// tools T-110: whatever a script puts under the names that the server uses, the
+// server neither waits, nor follows it out of the directory, nor reads without
+// bound.
+func TestHostileNames(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "victim")
+	check(t, os.WriteFile(outside, []byte("mine"), 0o600))
+	const limit = 1 << 10
+	for name, plant := range plants(outside) {
+		t.Run(name, func(t *testing.T) {
+			p, _ := newPool(t)
+			d := take(t, p)
+			defer p.Give(d, false)
+			put := d.Path("answer")
+			check(t, plant(put))
+			if err := d.Put("answer", []byte("yes")); err == nil {
+				if content, err := os.ReadFile(put); err != nil || string(content) != "yes" {
+					t.Errorf("answer: %q, %v", content, err)
+				}
+			} else if name != "directory" {
+				t.Errorf("answer: %v", err)
+			}
+			check(t, plant(d.Path("request")))
+			if content, found := d.Take("request", limit); !found || content != nil {
+				t.Errorf("request: %q, %t", content, found)
+			}
+			if _, found := d.Take("request", limit); found {
+				t.Error("request: found twice")
+			}
+			check(t, plant(d.Path("mark")))
+			if err := d.Create("mark", []byte("1")); !errors.Is(err, fs.ErrExist) {
+				t.Errorf("mark: %v", err)
+			}
+			check(t, os.Remove(d.ErrorsPath()))
+			check(t, plant(d.ErrorsPath()))
+			if content, err := d.ReadErrors(limit); len(content) != 0 || err != nil && !errors.Is(err, ErrTooLarge) {
+				t.Errorf("errors: %q, %v", content, err)
+			}
+			if content, err := os.ReadFile(outside); err != nil || string(content) != "mine" {
+				t.Errorf("the file outside: %q, %v", content, err)
+			}
+		})
+	}
+}
+
+// A script that exchanges its directory for a link elsewhere has nothing
+// written or removed there.
+func TestExchangedDirectory(t *testing.T) {
+	elsewhere := t.TempDir()
+	check(t, os.WriteFile(filepath.Join(elsewhere, "request"), []byte("theirs"), 0o600))
+	check(t, os.Mkdir(filepath.Join(elsewhere, "input"), 0o700))
+	p, path := newPool(t)
+	d := take(t, p)
+	check(t, os.Rename(d.path, d.path+".moved"))
+	check(t, os.Symlink(elsewhere, d.path))
+	check(t, d.Create("cancelled", nil))
+	check(t, d.Put("answer", nil))
+	check(t, d.Input.Put("answer", nil))
+	if _, found := d.Take("request", 100); found {
+		t.Error("a file of another directory was taken")
+	}
+	p.Give(d, true)
+	if next := take(t, p); next == d || isNew(next) != "" {
+		t.Error("the link was handed out")
+	}
+	left(t, p, path)
+	list, err := filepath.Glob(filepath.Join(elsewhere, "*"))
+	check(t, err)
+	if len(list) != 2 {
+		t.Errorf("elsewhere: %q", list)
+	}
+}
+
+// A directory is handed out again after the private directory was lost.
+func TestLostPrivateDirectory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "private")
+	var root *os.Root
+	open := func() (*os.Root, error) {
+		if _, err := os.Stat(path); err == nil {
+			return root, nil
+		}
+		err := os.Mkdir(path, 0o700)
+		if err == nil {
+			root, err = os.OpenRoot(path)
+		}
+		return root, err
+	}
+	p := NewPool(path, open)
+	p.Give(take(t, p), true)
+	check(t, os.RemoveAll(path))
+	d := take(t, p)
+	if what := isNew(d); what != "" {
+		t.Errorf("not as new: %s", what)
+	}
+	p.Give(d, true)
+	check(t, os.RemoveAll(path))
+	check(t, os.WriteFile(path, nil, 0o600))
+	if _, err := p.Take(); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("a file in its place: %v", err)
+	}
+}
+
+// A pool keeps as many directories as were in use at once since the last sweep,
+// and at least one.
+func TestSweep(t *testing.T) {
+	p, path := newPool(t)
+	var all []*Dir
+	for range 8 {
+		all = append(all, take(t, p))
+	}
+	for _, d := range all {
+		p.Give(d, true)
+	}
+	p.sweep()
+	p.sweep()
+	want := 1
+	if runtime.GOOS != "linux" {
+		want = 0
+	}
+	if rest := left(t, p, path); len(rest) != want {
+		t.Errorf("%d left: %q", len(rest), rest)
+	}
+}
+
+// A stream read in arbitrary pieces gives the same lines.
+func TestFollow(t *testing.T) {
+	file, err := os.CreateTemp(t.TempDir(), "")
+	check(t, err)
+	defer file.Close()
+	f := Follow(file)
+	var got []string
+	line := func(l []byte) { got = append(got, string(l)) }
+	text := "one\n\ntwo\n" + strings.Repeat("x", maxLine+5) + "\nthree\nend"
+	for i := 0; i < len(text); {
+		n := min(len(text)-i, 1+i%70000)
+		file.WriteString(text[i : i+n])
+		i += n
+		f.Poll(line)
+	}
+	if !f.Finish(line) {
+		t.Error("not read to the end")
+	}
+	if strings.Join(got, "|") != "one|two|three|end" {
+		t.Errorf("%d lines: %.60q", len(got), got)
+	}
+}
+
+// tools T-110: a poll and the end read a bounded number of bytes, whatever the
+// size of the file.
+func TestFollowHugeFile(t *testing.T) {
+	file, err := os.CreateTemp(t.TempDir(), "")
+	check(t, err)
+	defer file.Close()
+	f := Follow(file)
+	line := func(l []byte) { t.Errorf("a line of %d bytes", len(l)) }
+	check(t, file.Truncate(4<<40))
+	if !f.Poll(line) || f.at > maxPoll {
+		t.Errorf("a poll read %d bytes", f.at)
+	}
+	if f.Finish(line) || f.at > maxPoll+maxFinish {
+		t.Errorf("read %d bytes in all", f.at)
+	}
+	check(t, file.Truncate(0)) // and from here on as ever
+	file.WriteString("again\n")
+	var got string
+	f.Poll(func(l []byte) { got += string(l) })
+	if got != "again" {
+		t.Errorf("after truncation: %q", got)
+	}
+}
+
+func BenchmarkTakeAndGive(b *testing.B) {
+	p, _ := newPool(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		p.Give(take(b, p), true)
+	}
+}

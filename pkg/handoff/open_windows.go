@@ -1,0 +1,3 @@
+package handoff
+
+const nonblock = 0

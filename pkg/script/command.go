@@ -35,7 +35,7 @@ func shellExtension(name string) bool {
 // out here. A file without execute bit is given to bash when its extension
 // says so, else to the interpreter of its first line (T-44).
 func Command(file string) ([]string, error) {
-	f, err := os.Open(file)
+	f, err := os.OpenFile(file, os.O_RDONLY|nonblock, 0)
 	if errors.Is(err, fs.ErrPermission) { // executable but not readable: the system decides
 		return []string{file}, nil
 	}
@@ -75,6 +75,17 @@ func command(file string, mode fs.FileMode, head []byte) ([]string, error) {
 		return []string{file}, nil
 	}
 	return nil, ErrNotRunnable
+}
+
+// Interpreter returns the program that a file's first line names, and its
+// arguments; nil when it names none. head is the beginning of the file. The
+// program after env is to be found on PATH.
+func Interpreter(head []byte) []string {
+	words := shebang(head)
+	if len(words) > 1 && isEnv(words[0]) {
+		return envProgram(words[1:])
+	}
+	return words
 }
 
 // shebang returns the interpreter of a first line and its argument. The system

@@ -15,11 +15,12 @@ import "golang.org/x/sys/unix"
 // forked; it covers the moment before the lifeline is tied.
 type lifeline [2]int
 
-// newLifeline returns nil where the kernel cannot do it.
-func newLifeline() *lifeline {
+// newLifeline returns nil where the kernel cannot do it. The error is a want of
+// descriptors.
+func newLifeline() (*lifeline, error) {
 	var l lifeline
-	if unix.Pipe2(l[:], unix.O_CLOEXEC|unix.O_NONBLOCK) != nil {
-		return nil
+	if err := unix.Pipe2(l[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		return nil, err
 	}
 	for _, fd := range l {
 		_, err := unix.FcntlInt(uintptr(fd), unix.F_SETSIG, int(unix.SIGKILL))
@@ -28,10 +29,10 @@ func newLifeline() *lifeline {
 		}
 		if err != nil {
 			l.close()
-			return nil
+			return nil, nil
 		}
 	}
-	return &l
+	return &l, nil
 }
 
 // tie makes the group of process pid the one that dies with us.

@@ -5,7 +5,7 @@ package script
 // No system but Linux can signal a process group when another process ends.
 type lifeline struct{}
 
-func newLifeline() *lifeline    { return nil }
-func (l *lifeline) tie(pid int) {}
-func (l *lifeline) release()    {}
-func (l *lifeline) close()      {}
+func newLifeline() (*lifeline, error) { return nil, nil }
+func (l *lifeline) tie(pid int)       {}
+func (l *lifeline) release()          {}
+func (l *lifeline) close()            {}

@@ -2,9 +2,15 @@
 
 package script
 
-import "os"
+import (
+	"os"
+	"syscall"
+)
 
 const onWindows = false
+
+// nonblock keeps the opening of a script from waiting, should it be a pipe.
+const nonblock = syscall.O_NONBLOCK
 
 var programExtensions = []string{""}
 

@@ -4,6 +4,8 @@ import "os"
 
 const onWindows = true
 
+const nonblock = 0
+
 var programExtensions = []string{".exe", ".com", ".bat", ".cmd"}
 
 func isProgram(file string) bool {

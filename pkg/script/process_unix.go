@@ -4,7 +4,6 @@ package script
 
 import (
 	"context"
-	"io"
 	"os"
 	"time"
 
@@ -18,7 +17,7 @@ type process struct {
 	runner   *Runner
 	spec     *Spec
 	pid      int
-	pidfd    int // becomes readable when the process ends; -1: none
+	exit     *exitWatch
 	out, err int // reading ends, -1 when closed
 	stdout   capture
 	stderr   capture
@@ -43,17 +42,18 @@ func (p *process) run(ctx context.Context) Result {
 	if interval <= 0 {
 		interval = defaultInterval
 	}
-	exit := p.watchExit()
 	fds := []unix.PollFd{
 		{Fd: int32(p.out), Events: unix.POLLIN},
 		{Fd: int32(p.err), Events: unix.POLLIN},
-		{Fd: int32(exit), Events: unix.POLLIN},
+		{Fd: int32(p.exit.fd), Events: unix.POLLIN},
 	}
 	tick, pace := p.began.Add(interval), firstPace
 	for !p.done() {
 		n, err := unix.Poll(fds, milliseconds(time.Until(tick)))
-		if err != nil && err != unix.EINTR {
+		if err != nil && err != unix.EINTR { // no memory: do without waiting for events
 			p.end(os.NewSyscallError("poll", err))
+			time.Sleep(pace)
+			p.reap(unix.WNOHANG)
 		}
 		if n > 0 {
 			if fds[0].Revents != 0 {
@@ -65,7 +65,7 @@ func (p *process) run(ctx context.Context) Result {
 				fds[1].Fd = int32(p.err)
 			}
 			if fds[2].Revents != 0 {
-				p.reap()
+				p.reap(0)
 				fds[2].Fd = -1
 			}
 		}
@@ -78,7 +78,7 @@ func (p *process) run(ctx context.Context) Result {
 			}
 		}
 	}
-	unix.Close(exit)
+	p.exit.close()
 	return p.finish()
 }
 
@@ -165,16 +165,23 @@ func (p *process) read(fd *int, c *capture, tooMuch error) {
 	}
 }
 
-// reap collects the status of the main process, whose end was announced.
-func (p *process) reap() {
-	p.runner.ended(p)
+// reap collects the status of the main process: at once when its end was
+// announced, or, with WNOHANG, if it has ended.
+func (p *process) reap(options int) {
+	p.runner.mu.Lock() // KillAll must not signal a number that is free again
+	defer p.runner.mu.Unlock()
 	for {
-		_, err := unix.Wait4(p.pid, &p.status, 0, nil)
-		if err != unix.EINTR {
-			break
+		pid, err := unix.Wait4(p.pid, &p.status, options, nil)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err == nil && pid == 0:
+			return
 		}
+		p.over = true
+		delete(p.runner.groups, p.pid)
+		return
 	}
-	p.over = true
 }
 
 // finish gathers the rest of the output. Whoever else still holds it open goes
@@ -186,8 +193,8 @@ func (p *process) finish() Result {
 	}
 	res := Result{Cause: p.cause, Stdout: p.stdout.buf, Stderr: p.stderr.buf}
 	res.Alone = p.out < 0 && p.err < 0 && unix.Kill(-p.pid, 0) != nil
-	drain(p.out)
-	drain(p.err)
+	p.runner.drain.take(p.out)
+	p.runner.drain.take(p.err)
 	p.runner.giveLifeline(p.lifeline)
 	if p.status.Signaled() {
 		res.Signal = int(p.status.Signal())
@@ -196,17 +203,6 @@ func (p *process) finish() Result {
 		res.Status = p.status.ExitStatus()
 	}
 	return res
-}
-
-func drain(fd int) {
-	if fd < 0 {
-		return
-	}
-	f := os.NewFile(uintptr(fd), "output") // not waiting already, so it joins Go's poller
-	go func() {
-		io.Copy(io.Discard, f)
-		f.Close()
-	}()
 }
 
 func milliseconds(d time.Duration) int {

@@ -21,6 +21,7 @@ type Runner struct {
 	Ready func() error
 
 	programs programs
+	drain    drain
 
 	mu      sync.Mutex
 	null    int          // /dev/null, 0 until first used
@@ -57,7 +58,7 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 }
 
 func notStarted(err error) Result {
-	res := Result{Status: statusNoExec, Stderr: []byte(err.Error()), Alone: true}
+	res := Result{Status: statusNoExec, Stderr: []byte(err.Error() + Shortage(err)), Alone: true}
 	if errors.Is(err, os.ErrNotExist) {
 		res.Status = statusNotFound
 	}
@@ -80,7 +81,7 @@ func (r *Runner) start(s *Spec, argv []string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{runner: r, spec: s, pidfd: -1}
+	p := &process{runner: r, spec: s}
 	p.stdout = capture{limit: s.StdoutLimit}
 	p.stderr = capture{limit: s.StderrLimit, tee: s.StderrTee}
 	var outW, errW int
@@ -93,19 +94,38 @@ func (r *Runner) start(s *Spec, argv []string) (*process, error) {
 		return nil, err
 	}
 	defer unix.Close(errW)
-	attr := &syscall.ProcAttr{
-		Dir: s.Dir, Env: s.Env, Files: files(null, outW, errW, s.Extra), Sys: sysProc(&p.pidfd),
-	}
-	p.lifeline = r.takeLifeline()
-	p.pid, err = r.fork(r.programs.find(argv[0], s.Env), argv, attr, p.lifeline)
-	if err != nil {
-		r.giveLifeline(p.lifeline)
+	attr := &syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Files: files(null, outW, errW, s.Extra)}
+	if err = p.begin(argv, attr); err != nil {
 		unix.Close(p.out)
 		unix.Close(p.err)
-		return nil, &os.PathError{Op: "run", Path: argv[0], Err: err}
+		return nil, err
 	}
-	p.began = time.Now()
 	return p, nil
+}
+
+// begin starts the process, once everything is there that it takes to see its
+// end.
+func (p *process) begin(argv []string, attr *syscall.ProcAttr) (err error) {
+	r, pidfd := p.runner, hasPidfd()
+	if p.exit, err = newExitWatch(pidfd); err != nil {
+		return err
+	}
+	if p.lifeline, err = r.takeLifeline(); err != nil {
+		p.exit.close()
+		return err
+	}
+	attr.Sys = sysProc(nil)
+	if pidfd {
+		attr.Sys = sysProc(&p.exit.fd)
+	}
+	if p.pid, err = r.fork(r.programs.find(argv[0], p.spec.Env), argv, attr, p.lifeline); err != nil {
+		r.giveLifeline(p.lifeline)
+		p.exit.close()
+		return &os.PathError{Op: "run", Path: argv[0], Err: err}
+	}
+	p.exit.begin(p.pid)
+	p.began = time.Now()
+	return nil
 }
 
 // fork starts the process, ties it to us before it can have children of its
@@ -164,21 +184,14 @@ func (r *Runner) devNull() (int, error) {
 	return r.null, nil
 }
 
-func (r *Runner) takeLifeline() *lifeline {
+func (r *Runner) takeLifeline() (*lifeline, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if l := r.spare; l != nil {
 		r.spare = nil
-		return l
+		return l, nil
 	}
 	return newLifeline()
-}
-
-// ended takes a process off the books, before its number can be used again.
-func (r *Runner) ended(p *process) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.groups, p.pid)
 }
 
 func (r *Runner) giveLifeline(l *lifeline) {

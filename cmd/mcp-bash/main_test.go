@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -35,7 +36,8 @@ func TestSessions(t *testing.T) {
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each run takes a second more
 			e.Setenv("MCPBASH_TOOL_ALLOWLIST", "*")
 			// A project that others may write to would be refused.
-			return os.Chmod(e.WorkDir, 0o755)
+			return errors.Join(os.Chmod(e.WorkDir, 0o755),
+				os.MkdirAll(e.Getenv("HOME"), 0o755), os.MkdirAll(e.Getenv("TMPDIR"), 0o755))
 		},
 	})
 }

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/helper"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/server"
 	"mcp-bash/pkg/tree"
@@ -18,25 +18,23 @@ func run(s cli.Streams, args []string) int {
 	if len(args) == 0 {
 		return serve(s, server.Options{})
 	}
-	switch word := args[0]; {
-	case word == "--help" || word == "-h" || word == "help":
-		fmt.Fprint(s.Out, help)
-		return cli.ExitOK
-	case word == "--version" || word == "-v":
-		fmt.Fprintf(s.Out, "mcp-bash %s\n", cli.Version)
-		return cli.ExitOK
-	case word == "serve":
-		return serveVerb(s, args[1:])
-	case word == "debug":
-		return debugVerb(s, args[1:])
-	case word == "ui-template", word == "provider":
-		return helper.Run(args, s.In, s.Out, s.Err)
+	c, word := command(), args[0]
+	own := slices.IndexFunc(c.Commands, func(sub *cli.Command) bool { return sub.Name == word && sub.Run != nil })
+	switch {
+	case word == "help":
+		return c.Main(s, "mcp-bash", []string{"--help"})
+	case word == "--help" || word == "-h" || word == "--version" || word == "-v" || strings.HasPrefix(word, "__"):
+		return ask(s, c, args)
+	case word == "serve" && len(args) > 1 && args[1] == "--": // the rest is for the project's scripts (B-2)
+		return serve(s, server.Options{Args: args[2:]})
+	case own >= 0:
+		return c.Commands[own].Main(s, "mcp-bash "+word, args[1:])
 	case word == "--health" || word == "--ready":
 		return runVerb(s, strings.TrimPrefix(word, "--"), args[1:])
 	case strings.HasPrefix(word, "-"):
 		fmt.Fprintf(s.Err, "mcp-bash: unknown option: %s\n", word)
 		if cli.IsTerminal(s.In) {
-			fmt.Fprintln(s.Err, usage)
+			fmt.Fprintln(s.Err, "Usage: mcp-bash "+c.Usage)
 			return cli.ExitUsage
 		}
 		return serve(s, server.Options{}) // hosts pass stray flags
@@ -56,33 +54,64 @@ func serve(s cli.Streams, o server.Options) int {
 	return server.Serve(o)
 }
 
-// serveVerb is "serve [-- ARG...]": the arguments are for the project's scripts
-// (B-2).
-func serveVerb(s cli.Streams, args []string) int {
-	switch {
-	case len(args) == 0:
-		return serve(s, server.Options{})
-	case args[0] == "--":
-		return serve(s, server.Options{Args: args[1:]})
-	case args[0] == "--help" || args[0] == "-h":
-		fmt.Fprint(s.Out, help)
-		return cli.ExitOK
+// ask answers what shells and packagers ask of the program itself. Words behind a
+// sibling's verb are for the sibling to complete.
+func ask(s cli.Streams, c *cli.Command, args []string) int {
+	if args[0] == cli.CompleteWord && len(args) > 2 {
+		if owner, known := ownerOf(args[1]); known && findSibling(owner.program) != "" {
+			rest := args[2:]
+			if owner.passVerb {
+				rest = args[1:]
+			}
+			owner.passVerb = false
+			return runProgram(s, owner, append([]string{cli.CompleteWord}, rest...))
+		}
 	}
-	err := cli.Usagef("unexpected argument: %s (arguments for the project's scripts go after --)", args[0])
-	return cli.Report(s, err, "serve", "mcp-bash", false)
+	return c.Main(s, "mcp-bash", args)
 }
 
-// debugVerb serves and keeps a record of every message (cli chapter 13).
-func debugVerb(s cli.Streams, args []string) int {
-	options := cli.NewOptions("debug")
-	format := options.String("format", "", "")
-	_, err := options.Read(args)
-	switch {
-	case err == cli.ErrHelp:
-		fmt.Fprint(s.Out, help)
-		return cli.ExitOK
-	case err == nil && *format != "" && *format != "ndjson" && *format != "text":
-		return cli.Report(s, cli.Usagef("--format must be text or ndjson"), "debug", "mcp-bash", false)
+func serveCommand() *cli.Command {
+	return &cli.Command{
+		Name:    "serve",
+		Summary: "Serve the project, as mcp-bash without arguments does.",
+		Examples: []cli.Example{
+			{Line: "NAME"},
+			{Line: "NAME -- --region eu", Purpose: "scripts see the words in MCPBASH_SERVER_ARGS_JSON"},
+		},
+		Usage:    "[-- ARG...]",
+		Operands: []cli.Operand{{Name: "[ARG...]"}},
+		Run: func(s cli.Streams, operands []string) error {
+			if len(operands) > 0 {
+				return cli.Usagef("unexpected argument: %s (arguments for the project's scripts go after --)", operands[0])
+			}
+			return exit(serve(s, server.Options{}))
+		},
 	}
-	return serve(s, server.Options{Debug: true, NDJSON: *format == "ndjson"}) // other arguments mean nothing (P-2500)
+}
+
+// debugCommand serves and keeps a record of every message (cli chapter 13).
+func debugCommand() *cli.Command {
+	format := "text"
+	c := &cli.Command{
+		Name:    "debug",
+		Summary: "Serve, with a record of every message in a fresh directory that stays.",
+		Examples: []cli.Example{
+			{Line: "NAME"}, {Line: "NAME --format ndjson", Purpose: "records for programs"},
+		},
+		Operands: []cli.Operand{{Name: "[ARG...]"}}, // which mean nothing (P-2500)
+		Usage:    " ",
+		Run: func(s cli.Streams, _ []string) error {
+			return exit(serve(s, server.Options{Debug: true, NDJSON: format == "ndjson"}))
+		},
+	}
+	c.Flags.One(&format, "format", "FORMAT", []string{"text", "ndjson"}, "of the record: text or ndjson")
+	return c
+}
+
+// exit is the exit code of a command as its error.
+func exit(code int) error {
+	if code == cli.ExitOK {
+		return nil
+	}
+	return cli.ExitCode(code)
 }

@@ -5,35 +5,50 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/script"
 )
 
-// owners names the command that owns a verb, and whether it wants to be told
-// which of its verbs was typed (cli M-2).
-var owners = map[string]struct {
-	command  string
-	passVerb bool
-}{
-	"registry": {"mcp-registry", false},
-	"run-tool": {"mcp-runtool", false},
-	"init":     {"mcp-scaffold", true}, "new": {"mcp-scaffold", true}, "scaffold": {"mcp-scaffold", true}, "config": {"mcp-scaffold", true},
-	"validate": {"mcp-doctor", true}, "doctor": {"mcp-doctor", true}, "health": {"mcp-doctor", true}, "ready": {"mcp-doctor", true},
-	"bundle": {"mcp-bundle", true}, "publish": {"mcp-bundle", true}, "vendor": {"mcp-bundle", true},
+// A sibling is a program of its own that does what a verb says (cli M-2).
+type sibling struct {
+	verb     string
+	program  string
+	passVerb bool // it has several verbs and is told which was typed
+	summary  string
+}
+
+// siblings are ours, in the order in which help lists them; later those that are
+// not there yet.
+var siblings = []sibling{
+	{"run-tool", "mcp-runtool", false, "List the tools, or run one and show its result"},
+	{"registry", "mcp-registry", false, "Refresh and show what the project offers"},
+}
+
+// missing are the verbs of programs that this installation lacks.
+var missing = []sibling{
+	{"init", "mcp-scaffold", true, ""}, {"new", "mcp-scaffold", true, ""}, {"scaffold", "mcp-scaffold", true, ""},
+	{"config", "mcp-scaffold", true, ""}, {"validate", "mcp-doctor", true, ""}, {"doctor", "mcp-doctor", true, ""},
+	{"health", "mcp-doctor", true, ""}, {"ready", "mcp-doctor", true, ""}, {"bundle", "mcp-bundle", true, ""},
+	{"publish", "mcp-bundle", true, ""}, {"vendor", "mcp-bundle", true, ""},
+}
+
+// ownerOf returns the sibling of a verb; a name that is none of ours may be that
+// of another program.
+func ownerOf(verb string) (owner sibling, known bool) {
+	for _, s := range slices.Concat(siblings, missing) {
+		if s.verb == verb {
+			return s, true
+		}
+	}
+	return sibling{verb: verb, program: "mcp-" + verb}, false
 }
 
 // runVerb runs the sibling for a verb, as git does (M-3 to M-5).
 func runVerb(s cli.Streams, verb string, args []string) int {
-	owner, known := owners[verb]
-	if !known {
-		owner.command = "mcp-" + verb
-	}
-	if owner.passVerb {
-		args = append([]string{verb}, args...)
-	}
-	path := findSibling(owner.command)
-	switch {
+	owner, known := ownerOf(verb)
+	switch path := findSibling(owner.program); {
 	case path == "" && known:
 		fmt.Fprintf(s.Err, "Error: %q is not available in this installation.\n", verb)
 		if vendored() {
@@ -45,8 +60,17 @@ func runVerb(s cli.Streams, verb string, args []string) int {
 		fmt.Fprintf(s.Err, "Unknown command: %s\n\nRun \"mcp-bash --help\" for available commands.\n", verb)
 		return cli.ExitUsage
 	}
-	env := append(os.Environ(), "MCPBASH_ARGV0=mcp-bash "+verb)
-	code, err := replace(path, append([]string{owner.command}, args...), env)
+	if owner.passVerb {
+		args = append([]string{verb}, args...)
+	}
+	return runProgram(s, owner, args)
+}
+
+// runProgram runs a sibling in our place.
+func runProgram(s cli.Streams, owner sibling, args []string) int {
+	path := findSibling(owner.program)
+	env := append(os.Environ(), "MCPBASH_ARGV0=mcp-bash "+owner.verb)
+	code, err := replace(path, append([]string{owner.program}, args...), env)
 	if err != nil {
 		fmt.Fprintf(s.Err, "mcp-bash: %s: %v\n", path, err)
 		return cli.ExitFailed

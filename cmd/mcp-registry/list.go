@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -10,9 +11,9 @@ import (
 	"mcp-bash/pkg/registry"
 )
 
-func get(s cli.Streams, o options) error {
+func get(s cli.Streams, o *options, id string) error {
 	return onProject(s, o, func(ctx context.Context, r *registry.Project) error {
-		t, err := r.Tool(ctx, o.operand)
+		t, err := r.Tool(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -21,7 +22,14 @@ func get(s cli.Streams, o options) error {
 	})
 }
 
-func list(s cli.Streams, o options) error {
+func list(s cli.Streams, o *options) error {
+	kind, err := kindOf(o)
+	if err != nil {
+		return err
+	}
+	if kind != registry.Tools {
+		return listKind(s, o, kind)
+	}
 	keep, err := selection(o)
 	if err != nil {
 		return err
@@ -31,28 +39,71 @@ func list(s cli.Streams, o options) error {
 		if err != nil {
 			return err
 		}
-		var out rawjson.Builder
-		var lines []byte
-		total := 0
-		out.Object().Name("tools").Array()
+		var items []json.RawMessage
 		for i := range tools {
 			if t := &tools[i]; keep(t) {
-				total++
-				out.Append(t.AppendJSON)
-				lines = append(t.AppendJSON(lines), '\n')
+				items = append(items, t.AppendJSON(nil))
 			}
 		}
-		out.End().Name("total").Int(total).Name("level").String(string(r.Level())).End()
-		if !o.ndjson {
-			lines = append(out.Bytes(), '\n')
-		}
-		_, err = s.Out.Write(lines)
-		return err
+		return printList(s, o, kind, items, rawjson.Member{Name: "level", Value: rawjson.Quote(string(r.Level()))})
 	})
 }
 
+// listKind lists what the project offers of another kind than tools (cli Y-6).
+func listKind(s cli.Streams, o *options, kind *registry.Kind) error {
+	return onProject(s, o, func(ctx context.Context, r *registry.Project) error {
+		items, err := r.Items(ctx, kind)
+		if err != nil {
+			return err
+		}
+		return printList(s, o, kind, items)
+	})
+}
+
+// printList prints items: one object for all of them, or with --ndjson each on a
+// line. more are members that say something of all.
+func printList(s cli.Streams, o *options, kind *registry.Kind, items []json.RawMessage, more ...rawjson.Member) error {
+	var out []byte
+	if o.ndjson {
+		for _, item := range items {
+			out = append(append(out, item...), '\n')
+		}
+	} else {
+		var b rawjson.Builder
+		b.Object().Name(kind.Key).Array()
+		for _, item := range items {
+			b.Raw(item)
+		}
+		b.End().Name("total").Int(len(items))
+		for _, m := range more {
+			b.Name(m.Name).Raw(m.Value)
+		}
+		out = append(b.End().Bytes(), '\n')
+	}
+	_, err := s.Out.Write(out)
+	return err
+}
+
+// kindOf returns the kind that --kind names, tools without it.
+func kindOf(o *options) (*registry.Kind, error) {
+	if o.kind == "" {
+		return registry.Tools, nil
+	}
+	var known []string
+	for _, kind := range registry.Kinds {
+		if strings.EqualFold(kind.Key, strings.ReplaceAll(o.kind, "-", "")) {
+			if kind != registry.Tools && (o.capability != "" || o.level != "") {
+				return nil, cli.Usagef("--capability and --level are for tools")
+			}
+			return kind, nil
+		}
+		known = append(known, kind.Key)
+	}
+	return nil, cli.Usagef("--kind: unknown kind %q; there are %s", o.kind, strings.Join(known, ", "))
+}
+
 // selection returns which tools --capability and --level ask for.
-func selection(o options) (keep func(*registry.RegisteredTool) bool, err error) {
+func selection(o *options) (keep func(*registry.RegisteredTool) bool, err error) {
 	capability, ok := registry.ParseCapability(o.capability)
 	if o.capability != "" && !ok {
 		var known []string

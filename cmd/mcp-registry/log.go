@@ -2,15 +2,12 @@ package main
 
 import (
 	"fmt"
-	"strings"
-	"unicode"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/mcp"
 )
 
-// logTo writes one line a message (registry R-40). What a project wrote cannot
-// break the line, nor steer the terminal.
+// logTo writes one line a message, whatever a project wrote (registry R-40).
 func logTo(s cli.Streams, least mcp.Level) mcp.LogFunc {
 	return func(level mcp.Level, logger, message string) {
 		if level < least {
@@ -22,12 +19,7 @@ func logTo(s cli.Streams, least mcp.Level) mcp.LogFunc {
 
 // tell writes a line on standard error.
 func tell(s cli.Streams, text string) {
-	fmt.Fprintln(s.Err, "mcp-registry: "+strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text))
+	fmt.Fprintln(s.Err, "mcp-registry: "+cli.Line(text))
 }
 
 // warnTo returns a function that writes lines on standard error as they are.

@@ -7,12 +7,12 @@ import (
 	"mcp-bash/pkg/registry"
 )
 
-func refresh(s cli.Streams, o options) error {
+func refresh(s cli.Streams, o *options) error {
 	p, err := openProject(o.projectRoot, warnTo(s))
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := cli.UntilSignal()
 	defer stop()
 	hooks := hookPlace{p: p, warn: warnTo(s)}
 	defer hooks.remove()

@@ -12,8 +12,8 @@ import (
 	"mcp-bash/pkg/registry"
 )
 
-func register(s cli.Streams, o options) error {
-	payload, err := readPayload(s, o.operand)
+func register(s cli.Streams, o *options, file string) error {
+	payload, err := readPayload(s, file)
 	if err != nil {
 		return err
 	}
@@ -27,9 +27,9 @@ func register(s cli.Streams, o options) error {
 	})
 }
 
-func unregister(s cli.Streams, o options) error {
+func unregister(s cli.Streams, o *options, id string) error {
 	return onProject(s, o, func(ctx context.Context, r *registry.Project) error {
-		id, err := r.Unregister(ctx, o.operand)
+		id, err := r.Unregister(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -63,12 +63,12 @@ func readPayload(s cli.Streams, file string) ([]byte, error) {
 
 // onProject lets a command work on the registry of the project, and tells what
 // went wrong.
-func onProject(s cli.Streams, o options, work func(context.Context, *registry.Project) error) error {
+func onProject(s cli.Streams, o *options, work func(context.Context, *registry.Project) error) error {
 	p, err := openProject(o.projectRoot, warnTo(s))
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := cli.UntilSignal()
 	defer stop()
 	hooks := hookPlace{p: p, warn: warnTo(s)}
 	defer hooks.remove()

@@ -1,89 +1,170 @@
 package main
 
 import (
-	"flag"
-	"slices"
+	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/registry"
 )
 
-func run(s cli.Streams, args []string) int {
-	verb := cli.Verb{Name: "registry", Usage: "mcp-bash registry", Help: help, Run: dispatch}
-	return verb.Main(s, "mcp-registry", args)
-}
-
-// Options of all subcommands, and their operand; each takes some of them.
+// Options of all subcommands; each takes some of them.
 type options struct {
 	projectRoot string
 	filter      string
 	quiet       bool
 	replace     bool
 	dryRun      bool
+	kind        string
 	capability  string
 	level       string
 	ndjson      bool
-	operand     string
 }
 
-// A subcommand is what the first operand names.
-type subcommand struct {
-	name    string
-	options []string
-	operand string // what it is called in messages; "" takes none, "[FILE]" may be left out
-	run     func(cli.Streams, options) error
+// command describes the command.
+func command() *cli.Command {
+	return &cli.Command{
+		Name:    "registry",
+		Summary: "Make and show what a project offers, and register tools in it.",
+		Examples: []cli.Example{
+			{Line: "NAME refresh", Purpose: "rebuild the files in .registry/"},
+			{Line: "NAME status | jq .tools.count", Purpose: "what is in them, changing nothing"},
+			{Line: "NAME list --ndjson | jq -r .id", Purpose: "one tool a line"},
+			{Line: "NAME get net-fetch", Purpose: "all about one tool"},
+			{Line: "NAME register --dry-run < fetch.json"},
+			{Line: "NAME unregister net-fetch"},
+		},
+		Text: `Each prints JSON on standard output; messages go to standard error. register.sh is run only with
+MCPBASH_ALLOW_PROJECT_HOOKS=true.`,
+		Exits: []cli.Exit{
+			{Code: 0, Meaning: "done"},
+			{Code: 1, Meaning: "something in the project failed, or there is no project"},
+			{Code: 2, Meaning: "wrong usage, or the registry could not be locked or written to"},
+			{Code: 3, Meaning: "DuplicateTool: the id or the name is taken"},
+			{Code: 4, Meaning: "ToolNotFound: nothing has that id or name"},
+			{Code: 5, Meaning: "InvalidRegistration: the registration, or register.json, is at fault"},
+			{Code: 6, Meaning: "PermissionDenied: not at this security level, not that script, or not writable"},
+		},
+		Commands: []*cli.Command{refreshCommand(), statusCommand(), registerCommand(), unregisterCommand(), getCommand(), listCommand()},
+	}
 }
 
-var subcommands = []subcommand{
-	{"refresh", []string{"project-root", "filter", "no-notify", "quiet", "json"}, "", refresh},
-	{"status", []string{"project-root", "json"}, "", status},
-	{"register", []string{"project-root", "replace", "dry-run", "quiet", "json"}, "[FILE]", register},
-	{"unregister", []string{"project-root", "quiet", "json"}, "ID", unregister},
-	{"get", []string{"project-root", "quiet", "json"}, "ID", get},
-	{"list", []string{"project-root", "capability", "level", "ndjson", "quiet", "json"}, "", list},
+func refreshCommand() *cli.Command {
+	o := &options{}
+	c := &cli.Command{
+		Name:    "refresh",
+		Summary: "Rebuild the files in .registry/. What has not changed is not read again.",
+		Examples: []cli.Example{
+			{Line: "NAME | jq .tools"},
+			{Line: "NAME --filter tools/net", Purpose: "look for changes there only"},
+		},
+		Run: func(s cli.Streams, _ []string) error { return refresh(s, o) },
+	}
+	c.Flags.String(&o.filter, "filter", "DIR", `rescan only what lies below this directory, given from the project's
+		root or absolute, and keep the rest`).Completes(cli.Dirs)
+	c.Flags.Bool(new(bool), "no-notify", "accepted for scripts; a command notifies nobody anyway")
+	o.quietly(c)
+	return c
 }
 
-func dispatch(s cli.Streams, args []string) error {
-	var o options
-	set := cli.NewOptions("registry")
-	set.StringVar(&o.projectRoot, "project-root", "", "")
-	set.StringVar(&o.filter, "filter", "", "")
-	set.BoolVar(&o.quiet, "quiet", false, "")
-	set.BoolVar(&o.replace, "replace", false, "")
-	set.BoolVar(&o.dryRun, "dry-run", false, "")
-	set.StringVar(&o.capability, "capability", "", "")
-	set.StringVar(&o.level, "level", "", "")
-	set.BoolVar(&o.ndjson, "ndjson", false, "")
-	set.Bool("no-notify", false, "") // a command never notifies (registry R-162)
-	set.Bool("json", false, "")      // it prints JSON anyway (cli C-8)
-	operands, err := set.Read(args)
-	switch {
-	case err != nil:
-		return err
-	case len(operands) == 0:
-		return cli.Usagef("a subcommand is missing: refresh, status, register, unregister, get or list")
+func statusCommand() *cli.Command {
+	o := &options{}
+	c := &cli.Command{
+		Name:     "status",
+		Summary:  "Show what is in .registry/, changing nothing.",
+		Examples: []cli.Example{{Line: "NAME | jq .tools.count"}},
+		Run:      func(s cli.Streams, _ []string) error { return status(s, o) },
 	}
-	at := slices.IndexFunc(subcommands, func(c subcommand) bool { return c.name == operands[0] })
-	if at < 0 {
-		return cli.Usagef("unknown subcommand: %s", operands[0])
-	}
-	sub := subcommands[at]
-	switch rest := operands[1:]; {
-	case len(rest) == 0 && sub.operand != "" && sub.operand[0] != '[':
-		return cli.Usagef("%s: %s is missing", sub.name, sub.operand)
-	case len(rest) > 0 && sub.operand == "":
-		return cli.Usagef("unexpected argument: %s", rest[0])
-	case len(rest) > 1:
-		return cli.Usagef("unexpected argument: %s", rest[1])
-	case len(rest) == 1:
-		o.operand = rest[0]
-	}
-	set.Visit(func(f *flag.Flag) {
-		if err == nil && !slices.Contains(sub.options, f.Name) {
-			err = cli.Usagef("unknown option: --%s", f.Name)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	return sub.run(s, o)
+	c.Flags.ProjectRoot(&o.projectRoot)
+	c.Flags.JSON()
+	return c
 }
+
+func registerCommand() *cli.Command {
+	o := &options{}
+	c := &cli.Command{
+		Name:    "register",
+		Summary: "Register a tool that is described by one JSON object.",
+		Examples: []cli.Example{
+			{Line: "NAME --dry-run < fetch.json"},
+			{Line: `jq -n '{name: "net-fetch", path: "net-fetch/tool.sh", capabilities: ["Network"]}' |` + "\nNAME"},
+		},
+		Operands: []cli.Operand{{Name: "[FILE]", Complete: cli.Files}},
+		Text: `The object has name and path (of the script, relative to tools/), and any of title, description, id,
+version, capabilities, securityLevel, inputSchema or parameters, outputSchema, annotations, icons, timeoutSecs and the
+other fields of a tool.meta.json. It is kept in server.d/register.json, of which everything else stays as it is. FILE is
+- or left out for standard input.
+
+With exit codes 3 to 6 standard output holds {"error": {"type", "message", "id", "details"}}.`,
+		Run: func(s cli.Streams, operands []string) error { return register(s, o, strings.Join(operands, "")) },
+	}
+	c.Flags.Bool(&o.replace, "replace", "put the tool in place of one of the same id or name")
+	c.Flags.Bool(&o.dryRun, "dry-run", "check everything, show what would be, change nothing")
+	o.quietly(c)
+	return c
+}
+
+func unregisterCommand() *cli.Command {
+	o := &options{}
+	c := &cli.Command{
+		Name:     "unregister",
+		Summary:  "Take a registered tool out, by its id or its name.",
+		Examples: []cli.Example{{Line: "NAME net-fetch"}},
+		Operands: []cli.Operand{{Name: "ID", Complete: cli.Found(toolNames)}},
+		Run:      func(s cli.Streams, operands []string) error { return unregister(s, o, operands[0]) },
+	}
+	o.quietly(c)
+	return c
+}
+
+func getCommand() *cli.Command {
+	o := &options{}
+	c := &cli.Command{
+		Name:     "get",
+		Summary:  "Show all about one tool, by its id or its name.",
+		Examples: []cli.Example{{Line: "NAME net-fetch | jq .inputSchema"}},
+		Operands: []cli.Operand{{Name: "ID", Complete: cli.Found(toolNames)}},
+		Run:      func(s cli.Streams, operands []string) error { return get(s, o, operands[0]) },
+	}
+	o.quietly(c)
+	return c
+}
+
+func listCommand() *cli.Command {
+	o := &options{}
+	c := &cli.Command{
+		Name:    "list",
+		Summary: "List what the project offers.",
+		Examples: []cli.Example{
+			{Line: "NAME --level standard", Purpose: "the tools usable at a security level"},
+			{Line: "NAME --ndjson | jq -r .id", Purpose: "one tool a line"},
+			{Line: "NAME --kind prompts", Purpose: "what else there is"},
+		},
+		Run: func(s cli.Streams, _ []string) error { return list(s, o) },
+	}
+	var kinds, capabilities []string
+	for _, kind := range registry.Kinds {
+		kinds = append(kinds, kind.Key)
+	}
+	for _, capability := range registry.Capabilities {
+		capabilities = append(capabilities, string(capability))
+	}
+	c.Flags.String(&o.kind, "kind", "KIND", strings.Join(kinds, ", ")+"; tools without it").Completes(cli.Words(kinds...))
+	c.Flags.String(&o.capability, "capability", "C", "tools that declare one of "+strings.Join(capabilities, ", ")).
+		Completes(cli.Words(capabilities...))
+	c.Flags.String(&o.level, "level", "LEVEL", "tools usable at restricted, standard, elevated or full").
+		Completes(cli.Words("restricted", "standard", "elevated", "full"))
+	c.Flags.Bool(&o.ndjson, "ndjson", "one JSON object a line, instead of one for all")
+	o.quietly(c)
+	return c
+}
+
+// quietly adds the options of subcommands that tell people what they do.
+func (o *options) quietly(c *cli.Command) {
+	c.Flags.Bool(&o.quiet, "quiet", "no messages below errors")
+	c.Flags.ProjectRoot(&o.projectRoot)
+	c.Flags.JSON()
+}
+
+func toolNames() []string { return registry.CachedNames(registry.Tools) }
+
+func run(s cli.Streams, args []string) int { return command().Main(s, "mcp-registry", args) }

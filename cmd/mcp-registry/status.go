@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/registry"
 )
 
-func status(s cli.Streams, o options) error {
+func status(s cli.Streams, o *options) error {
 	warn := warnTo(s)
 	p, err := openProject(o.projectRoot, warn)
 	if err != nil {

@@ -14,5 +14,5 @@ func main() {
 	if helper.Is(os.Args) { // a script calls us for help (cli M-8)
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
-	os.Exit(runtool.Verb(tree.Embedded).Main(cli.Standard(), "mcp-runtool", os.Args[1:]))
+	os.Exit(runtool.Command(tree.Embedded).Main(cli.Standard(), "mcp-runtool", os.Args[1:]))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"testing"
 
@@ -18,7 +19,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"mcp-runtool": func() {
-			os.Exit(runtool.Verb(tree.Embedded).Main(cli.Standard(), "mcp-runtool", os.Args[1:]))
+			os.Exit(runtool.Command(tree.Embedded).Main(cli.Standard(), "mcp-runtool", os.Args[1:]))
 		},
 	})
 }
@@ -31,7 +32,8 @@ func TestSessions(t *testing.T) {
 			e.Setenv("TMPDIR", e.WorkDir+"/tmp")
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each run takes a second more
 			// A project that others may write to would be refused.
-			return os.Chmod(e.WorkDir, 0o755)
+			return errors.Join(os.Chmod(e.WorkDir, 0o755),
+				os.MkdirAll(e.Getenv("HOME"), 0o755), os.MkdirAll(e.Getenv("TMPDIR"), 0o755))
 		},
 	})
 }

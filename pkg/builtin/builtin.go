@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/provider/echo"
 	"mcp-bash/pkg/provider/file"
 	"mcp-bash/pkg/provider/git"
+	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/pkg/provider/https"
 	"mcp-bash/pkg/provider/ui"
 	"mcp-bash/pkg/uitemplate"
@@ -42,9 +43,9 @@ func New(name string, c Config) provider.Provider {
 	case "file":
 		return file.New(file.Settings{Dir: c.Root, Roots: c.FileRoots})
 	case "https":
-		return https.New(c.Env)
+		return https.New(c.Env, hosts.System())
 	case "git":
-		return git.New(c.Env)
+		return git.New(c.Env, hosts.System())
 	case "ui":
 		return c.pages()
 	}

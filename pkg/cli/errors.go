@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,8 @@ type Error struct {
 	Code    string // for programs; one of the Code constants
 	Message string // without the verb; may span lines
 	Exit    int
-	Whole   bool // Message is told as it is, without the verb before it
+	Whole   bool            // Message is told as it is, without the verb before it
+	Data    json.RawMessage // more for programs; nil: none
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -64,6 +66,10 @@ func Report(s Streams, err error, verb, name string, asJSON bool) int {
 func WriteError(w io.Writer, e *Error) {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(false).Name("error").Object().
-		Name("code").String(e.Code).Name("message").String(e.Message).End().End()
+		Name("code").String(e.Code).Name("message").String(e.Message)
+	if e.Data != nil {
+		b.Name("data").Raw(e.Data)
+	}
+	b.End().End()
 	fmt.Fprintf(w, "%s\n", b.Bytes())
 }

@@ -24,8 +24,8 @@ type Config struct {
 	// that is written so; "" when there is neither.
 	NameOf func(ctx context.Context, uri string) (string, error)
 	Runner *script.Runner
-	Common project.Env // what every script is given
-	State  string      // private directory, for what an environment cannot hold
+	Common project.Env    // what every script is given
+	State  *project.State // for what an environment cannot hold
 	Log    mcp.LogFunc
 }
 

@@ -61,7 +61,7 @@ func newBench(t *testing.T, env project.Env) *bench {
 	}
 	var none error
 	b.completions = New(Config{
-		Project: p, Runner: new(script.Runner), State: b.state, Log: b.log,
+		Project: p, Runner: new(script.Runner), State: &project.State{Dir: b.state}, Log: b.log,
 		Common:     p.Common("/home", "/helper", project.JSONTool{Name: "jq", Bin: "/bin/jq"}),
 		Registered: find(b.manual, &b.manualErr), Prompt: find(b.prompts, &b.promptErr), Resource: find(b.resources, &none),
 		NameOf: func(_ context.Context, uri string) (string, error) { return b.names[uri], b.nameErr },
@@ -345,16 +345,22 @@ func TestRefusedScripts(t *testing.T) {
 	b.file("completions/lines", "#!/bin/sh\necho '[\"lines\"]'\n")
 	os.Chmod(filepath.Join(b.root, "completions/lines"), 0o644)
 	b.file("completions/text", "echo '[\"text\"]'\n")
-	os.Chmod(b.file("completions/open.sh", "#!/bin/sh\necho '[]'\n"), 0o775)
-	const rejected = `{"code":-32603,"message":"Completion script rejected by policy"}`
+	os.Chmod(b.file("completions/open.sh", "#!/bin/sh\necho '[]'\n"), 0o757)
+	rejected := func(file, reason string) string {
+		return `{"code":-32603,"message":"Completion script rejected by policy","data":{"reason":"` + file + " (" + reason + `)"}}`
+	}
+	out := func(file string) string { return rejected(filepath.Join(b.root, file), "leads out of "+b.root) }
+	open := filepath.Join(b.root, "completions/open.sh")
 	const missing = `{"code":-32603,"message":"Completion script not found"}`
 	good := func(word string) string {
 		return `{"completion":{"values":["` + word + `"],"total":1,"hasMore":false}}`
 	}
 	for path, want := range map[string]string{
 		"completions/fine.sh": good("fine"), "completions/inner.sh": good("fine"), "completions/plain.bash": good("plain"), "completions/lines": good("lines"),
-		"completions/link.sh": rejected, "completions/dir/secret.sh": rejected, "../" + filepath.Base(outside): rejected, "": rejected, "completions/open.sh": rejected,
-		"completions/gone.sh": missing, "completions": missing,
+		"completions/link.sh": out("completions/link.sh"), "completions/dir/secret.sh": out("completions/dir/secret.sh"), "": out(""),
+		"../" + filepath.Base(outside): out("../" + filepath.Base(outside)),
+		"completions/open.sh":          rejected(open, "mode 0757, others can write to it; run chmod o-w "+open),
+		"completions/gone.sh":          missing, "completions": missing,
 		"completions/text": `{"code":-32603,"message":"Completion script not executable"}`,
 	} {
 		if got := ask(path); got != want {
@@ -366,7 +372,7 @@ func TestRefusedScripts(t *testing.T) {
 	}
 	os.Symlink(outside, filepath.Join(b.root, "prompts/p.completion.sh"))
 	b.prompts["p"] = `{"name":"p","path":"p.txt"}`
-	if got := b.ask("p", ""); got != rejected {
+	if got := b.ask("p", ""); got != rejected(b.root+"/prompts/p.completion.sh", "leads out of "+b.root+"/prompts") {
 		t.Error(got)
 	}
 }
@@ -468,7 +474,7 @@ func TestLongArguments(t *testing.T) {
 	if got := b.ask("p", long); !strings.Contains(got, want) {
 		t.Errorf("%.300s, want %s", got, want)
 	}
-	if left, _ := os.ReadDir(b.state); len(left) != 0 {
+	if left, _ := filepath.Glob(filepath.Join(b.state, "completion.*")); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

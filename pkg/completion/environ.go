@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
@@ -61,12 +62,14 @@ func (q *query) digest() string {
 // handed is what a script is given.
 type handed struct {
 	env []string
-	dir string // holds what an environment cannot, "" when there is nothing
+	dir *os.Root // the private directory, in which files lies; nil when there is nothing
+	// files is the name of a directory that holds what an environment cannot.
+	files string
 }
 
 func (h *handed) remove() {
-	if h.dir != "" {
-		os.RemoveAll(h.dir)
+	if h.dir != nil {
+		h.dir.RemoveAll(h.files)
 	}
 }
 
@@ -113,17 +116,18 @@ func (c *Completions) put(h *handed, variable, file string, doc json.RawMessage)
 		h.env = append(h.env, variable+"="+string(doc))
 		return nil
 	}
-	if h.dir == "" {
-		if err := c.Runner.Prepare(); err != nil {
+	if h.dir == nil {
+		dir, err := c.State.Root()
+		if err != nil {
 			return err
 		}
-		dir, err := os.MkdirTemp(c.State, "completion.")
-		if err != nil {
+		h.files = handoff.Unique("completion.")
+		if err := dir.Mkdir(h.files, 0o700); err != nil {
 			return err
 		}
 		h.dir = dir
 	}
-	path := filepath.Join(h.dir, file)
-	h.env = append(h.env, variable+"=", file+"="+path)
-	return os.WriteFile(path, doc, 0o600)
+	name := filepath.Join(h.files, file)
+	h.env = append(h.env, variable+"=", file+"="+filepath.Join(c.State.Dir, name))
+	return handoff.Create(h.dir, name, doc)
 }

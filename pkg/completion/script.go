@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
+	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/script"
@@ -54,10 +54,11 @@ func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, er
 // with one that may not is told to its author, who reads the log.
 func (c *Completions) admit(s *source) (script.Spec, error) {
 	file := s.script()
-	switch err := project.CheckScript(s.dir, file); {
-	case errors.Is(err, project.ErrScriptPath):
-		c.Log(mcp.Err, logger, "Completion script "+s.rel+" refused: it must lie in the project, belong to the user who runs the server or to root, and not be writable by others; run chmod go-w")
-		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script rejected by policy")
+	var insecure *project.InsecureError
+	switch err := project.CheckScript(c.Project.Root, s.dir, file); {
+	case errors.As(err, &insecure):
+		c.Log(mcp.Err, logger, "Completion script "+s.rel+" refused: "+err.Error())
+		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script rejected by policy").WithReason(err)
 	case err != nil:
 		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script not found")
 	}
@@ -103,11 +104,11 @@ func (c *Completions) preserve(name string, res *script.Result) {
 	if name = project.FileName(name); len(name) > longest {
 		name = name[:longest]
 	}
-	f, err := os.CreateTemp(c.State, "completion."+name+".*.stdout")
+	dir, err := c.State.Root()
 	if err != nil {
 		return
 	}
-	f.Write(res.Stdout)
-	f.Close()
-	os.WriteFile(strings.TrimSuffix(f.Name(), "stdout")+"stderr", res.Stderr, 0o600)
+	name = handoff.Unique("completion." + name + ".")
+	handoff.Create(dir, name+".stdout", res.Stdout)
+	handoff.Create(dir, name+".stderr", res.Stderr)
 }

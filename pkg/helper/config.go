@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"mcp-bash/pkg/jq"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -87,15 +88,14 @@ func (c *configuration) file(name, message string) {
 	}
 }
 
+// maxConfig is the size, in bytes, of a configuration that is still read.
+const maxConfig = 10 << 20
+
 func readFile(name string) (text []byte, ok bool) {
 	if name == "" {
 		return nil, false
 	}
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, false
-	}
-	text, err = os.ReadFile(name)
+	text, err := project.ReadRegular(name, maxConfig)
 	return text, err == nil
 }
 

@@ -35,9 +35,12 @@
 //	progress            a line of JSON in; a percentage, a newline, the message
 //	                    and a dot out. 1 it holds no progress, 5 it is no JSON.
 //	path PATH [ROOT...] the physical path out. 1 it is in none of the roots.
-//	tool-path TOOLSDIR PATH
+//	tool-path PROJECT TOOLSDIR PATH
 //	                    1 the script may not be run as a tool (for policy.sh).
 //	mime FILE...        a MIME type for each file out, one on a line.
+//	media KIND LIMIT FILE [MIME]
+//	                    an image or sound; the envelope of SDK-77 out, for an
+//	                    answer of at most LIMIT bytes.
 //
 // Where none of our programs is to be found the SDK does the same with jq; what
 // is changed here is to be changed there.

@@ -54,7 +54,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "jq":
 		return jq.Run(args, stdin, stdout, stderr)
 	case "provider":
-		return readProvider(args, stdout, stderr)
+		return Provider(args, readBuiltin, stdout, stderr)
 	case "ui-template":
 		return uiTemplate(args, stdin, stdout, stderr)
 	}
@@ -122,9 +122,11 @@ func private(name string) (program, bool) {
 	case "path":
 		return program{physicalPath, false, 1, -1}, true
 	case "tool-path":
-		return program{toolPath, false, 2, 2}, true
+		return program{toolPath, false, 3, 3}, true
 	case "mime":
 		return program{mimeTypes, false, 1, -1}, true
+	case "media":
+		return program{medium, false, 3, 4}, true
 	}
 	return program{}, false
 }

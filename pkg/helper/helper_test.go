@@ -62,6 +62,8 @@ func TestCommandLines(t *testing.T) {
 		{"mcp-bash --helper truncate x", "", usage},
 		{"mcp-bash --helper config 100 a b c", "", usage},
 		{"mcp-bash --helper path", "", usage},
+		{"mcp-bash --helper media image 100", "", usage},
+		{"mcp-bash --helper media image many f", "", usage},
 	} {
 		var out, errOut bytes.Buffer
 		code := Main(strings.Fields(c.line), strings.NewReader(`{"a":[1,2]}`), &out, &errOut)
@@ -293,7 +295,7 @@ func TestToolPath(t *testing.T) {
 	os.WriteFile(inside, nil, 0o755)
 	os.WriteFile(outside, nil, 0o755)
 	for path, want := range map[string]int{inside: exitOK, outside: exitNo, filepath.Join(tools, "none"): exitNo} {
-		if out, _, code := run(t, "", "tool-path", tools, path); out != "" || code != want {
+		if out, _, code := run(t, "", "tool-path", dir, tools, path); out != "" || code != want {
 			t.Errorf("%s: %q, %d", path, out, code)
 		}
 	}

@@ -1,8 +1,6 @@
 package helper
 
 import (
-	"io"
-	"os"
 	"unicode/utf8"
 
 	"mcp-bash/pkg/media"
@@ -21,12 +19,7 @@ func mimeTypes(files []string, _ []byte) ([]byte, int) {
 }
 
 func mimeType(file string) string {
-	f, err := os.Open(file)
-	if err != nil {
-		return media.Binary
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, sniffed))
+	head, err := readUpTo(file, sniffed)
 	if err != nil {
 		return media.Binary
 	}

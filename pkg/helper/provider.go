@@ -14,21 +14,20 @@ import (
 	"mcp-bash/pkg/provider"
 )
 
-// readProvider is "provider NAME URI" (resources RES-2): the content of a
-// resource on stdout, whole or not at all, or what is wrong on stderr. The exit
-// codes are those of RES-60. It knows nothing but its environment, and how much
-// may be read is for those to say who take it.
-func readProvider(args []string, stdout, stderr io.Writer) int {
+// A ReadFunc reads what a URI stands for with the provider of a name. The error
+// is a [*provider.Failure], or any other.
+type ReadFunc func(name, uri string) ([]byte, error)
+
+// Provider is "provider NAME URI" (resources RES-2): the content of a resource on
+// stdout, whole or not at all, or what is wrong on stderr. The exit codes are
+// those of RES-60.
+func Provider(args []string, read ReadFunc, stdout, stderr io.Writer) int {
 	if len(args) == 0 || len(args) > 2 {
-		fmt.Fprintln(stderr, "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui")
+		fmt.Fprintln(stderr, "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui, "+
+			"or in a project one of its own")
 		return provider.Invalid
 	}
-	source := builtin.New(args[0], providerConfig(project.OSEnv()))
-	if source == nil {
-		fmt.Fprintf(stderr, "Unsupported resource provider %q; there are file, https, git, echo and ui\n", args[0])
-		return exitNo
-	}
-	data, err := source.Read(context.Background(), append(args, "")[1], math.MaxInt32)
+	data, err := read(args[0], append(args, "")[1])
 	if err != nil {
 		return sayFailure(err, stderr)
 	}
@@ -37,6 +36,16 @@ func readProvider(args []string, stdout, stderr io.Writer) int {
 		return exitNo
 	}
 	return exitOK
+}
+
+// readBuiltin reads with a built-in provider that knows nothing but this
+// process's environment. How much may be read is for those to say who take it.
+func readBuiltin(name, uri string) ([]byte, error) {
+	source := builtin.New(name, providerConfig(project.OSEnv()))
+	if source == nil {
+		return nil, fmt.Errorf("Unsupported resource provider %q; there are file, https, git, echo and ui", name)
+	}
+	return source.Read(context.Background(), uri, math.MaxInt32)
 }
 
 // providerConfig is what an environment says of where the project is.
@@ -65,7 +74,10 @@ func sayFailure(err error, stderr io.Writer) int {
 	errors.As(err, &failure)
 	text := failure.Message
 	if text == "" { // nobody but a person reads it
-		text = map[int]string{provider.Denied: "Resource outside allowed roots", provider.NotFound: "Resource not found"}[failure.Status]
+		text = map[int]string{
+			exitNo: "Resource provider failed", provider.Denied: "Resource outside allowed roots",
+			provider.NotFound: "Resource not found",
+		}[failure.Status]
 	}
 	fmt.Fprintln(stderr, text)
 	return failure.Status

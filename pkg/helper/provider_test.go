@@ -50,8 +50,8 @@ func TestProvider(t *testing.T) {
 		{"ui ui://any/../secret", "", "Resource outside allowed roots\n", provider.Denied},
 		{"ui x", "", "Invalid URI scheme: expected ui://\n", provider.Invalid},
 		{"ftp ftp://x", "", "Unsupported resource provider \"ftp\"; there are file, https, git, echo and ui\n", exitNo},
-		{"", "", "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui\n", provider.Invalid},
-		{"echo echo://a b", "", "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui\n", provider.Invalid},
+		{"", "", "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui, or in a project one of its own\n", provider.Invalid},
+		{"echo echo://a b", "", "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui, or in a project one of its own\n", provider.Invalid},
 	} {
 		var out, errOut bytes.Buffer
 		code := Run(append([]string{"provider"}, strings.Fields(c.args)...), brokenPipe{}, &out, &errOut)

@@ -1,11 +1,16 @@
 package helper
 
-import "mcp-bash/pkg/project"
+import (
+	"path/filepath"
 
-// toolPath tells whether a script may be run as a tool: the directory of the
-// tools, then the script (tools T-30, T-41).
+	"mcp-bash/pkg/project"
+)
+
+// toolPath tells whether a script may be run as a tool: the project, the
+// directory of the tools, then the script (tools T-28, T-41).
 func toolPath(args []string, _ []byte) ([]byte, int) {
-	if project.CheckScript(args[0], args[1]) != nil {
+	script, err := filepath.Abs(args[2])
+	if err != nil || project.CheckScript(args[0], args[1], script) != nil {
 		return nil, exitNo
 	}
 	return nil, exitOK

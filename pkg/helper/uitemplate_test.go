@@ -23,7 +23,6 @@ func TestUITemplate(t *testing.T) {
 		{``, nil, "", "ui-template: give the name of one template: form, ", 2},
 		{``, []string{"form", "kanban"}, "", "ui-template: give the name of one template: form, ", 2},
 		{``, []string{"--bogus"}, "", "ui-template: give the name of one template: form, ", 2},
-		{``, []string{"--help"}, "mcp-bash ui-template prints", "", 0},
 	} {
 		out, errOut, code := run(t, c.input, append([]string{"ui-template"}, c.args...)...)
 		if code != c.code || !strings.HasPrefix(out, c.out) || !strings.HasPrefix(errOut, c.err) || c.out == "" && out != "" || c.err == "" && errOut != "" {

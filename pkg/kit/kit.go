@@ -10,11 +10,13 @@ import (
 	"os"
 	"time"
 
+	"mcp-bash/pkg/builtin"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/policy"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/resource"
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/tool"
 )
@@ -82,12 +84,25 @@ func New(c Config) *Kit {
 	if k.Find == nil {
 		k.Find = k.Lookup(registry.Tools)
 	}
-	k.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State.Dir, Log: c.Log}
+	k.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State, Log: c.Log}
 	k.Tools = tool.New(tool.Config{
-		Project: p, Find: k.Find, Level: k.Level, Policy: k.Policy, Runner: c.Runner, Common: k.Env, State: c.State.Dir,
+		Project: p, Find: k.Find, Level: k.Level, Policy: k.Policy, Runner: c.Runner, Common: k.Env, State: c.State,
 		Log: c.Log, Debug: c.Debug, Stderr: c.Stderr,
 	})
 	return k
+}
+
+// ResourceConfig is what resources are read with, but for what a server knows of
+// its client and its registry's names.
+func (k *Kit) ResourceConfig() resource.Config {
+	p := k.Project
+	return resource.Config{
+		Project: p, FindURI: k.ResourceByURI, TypeOf: k.TypeByTemplate,
+		Builtin: builtin.Config{
+			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI, FindPage: k.Lookup(registry.UIResources),
+		},
+		Runner: k.Runner, Common: k.Env, State: k.State.Dir, Log: k.Log, Debug: k.Debug,
+	}
 }
 
 // answersVersion reports whether a JSON tool that was named works.

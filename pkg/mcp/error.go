@@ -43,6 +43,14 @@ func (e *Error) WithData(text string) *Error {
 	return e
 }
 
+// WithReason returns the error with {"reason":…} as its data, for those who can do
+// something about it.
+func (e *Error) WithReason(reason error) *Error {
+	var b rawjson.Builder
+	e.Data = b.Object().Name("reason").String(reason.Error()).End().Bytes()
+	return e
+}
+
 // AppendJSON appends the error object {"code":…,"message":…,"data":…}; data
 // stands there only when it is neither empty nor null (tools G-2).
 func (e *Error) AppendJSON(dst []byte) []byte {

@@ -25,7 +25,8 @@ var byExtension = map[string]string{
 	"rs": "text/x-rust", "c": "text/x-c", "h": "text/x-c",
 	"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
 	"ico": "image/x-icon", "pdf": "application/pdf", "zip": "application/zip", "gz": "application/gzip",
-	"mp3": "audio/mpeg", "wav": "audio/wav", "mp4": "video/mp4", "wasm": "application/wasm",
+	"avif": "image/avif", "mp3": "audio/mpeg", "wav": "audio/wav", "ogg": "audio/ogg", "flac": "audio/flac",
+	"m4a": "audio/mp4", "mp4": "video/mp4", "wasm": "application/wasm",
 }
 
 // ByName returns the type that a file's extension stands for, in any case; ""
@@ -34,15 +35,40 @@ func ByName(name string) string {
 	return byExtension[strings.ToLower(strings.TrimPrefix(path.Ext(path.Base(name)), "."))]
 }
 
-var magic = []struct{ prefix, at8, mime string }{
-	{"\x89PNG\r\n\x1a\n", "", "image/png"},
-	{"\xff\xd8\xff", "", "image/jpeg"},
-	{"GIF87a", "", "image/gif"},
-	{"GIF89a", "", "image/gif"},
-	{"RIFF", "WEBP", "image/webp"},
-	{"%PDF-", "", "application/pdf"},
-	{"PK\x03\x04", "", "application/zip"},
-	{"\x1f\x8b", "", "application/gzip"},
+var magic = []struct {
+	prefix string
+	at     int // where more has to follow
+	more   string
+	mime   string
+}{
+	{"\x89PNG\r\n\x1a\n", 0, "", "image/png"},
+	{"\xff\xd8\xff", 0, "", "image/jpeg"},
+	{"GIF87a", 0, "", "image/gif"},
+	{"GIF89a", 0, "", "image/gif"},
+	{"RIFF", 8, "WEBP", "image/webp"},
+	{"", 4, "ftypavif", "image/avif"},
+	{"RIFF", 8, "WAVE", "audio/wav"},
+	{"ID3", 0, "", "audio/mpeg"},
+	{"\xff\xfb", 0, "", "audio/mpeg"},
+	{"\xff\xf3", 0, "", "audio/mpeg"},
+	{"\xff\xf2", 0, "", "audio/mpeg"},
+	{"OggS", 0, "", "audio/ogg"},
+	{"fLaC", 0, "", "audio/flac"},
+	{"", 4, "ftypM4A ", "audio/mp4"},
+	{"%PDF-", 0, "", "application/pdf"},
+	{"PK\x03\x04", 0, "", "application/zip"},
+	{"\x1f\x8b", 0, "", "application/gzip"},
+}
+
+// ByMagic returns the type that content shows by its first bytes; "" when it
+// shows none.
+func ByMagic(data []byte) string {
+	for _, m := range magic {
+		if bytes.HasPrefix(data, []byte(m.prefix)) && len(data) > m.at && bytes.HasPrefix(data[m.at:], []byte(m.more)) {
+			return m.mime
+		}
+	}
+	return ""
 }
 
 // Sniff returns the type of content that has no telling name.
@@ -50,10 +76,8 @@ func Sniff(data []byte) string {
 	if IsText(data) {
 		return Text
 	}
-	for _, m := range magic {
-		if bytes.HasPrefix(data, []byte(m.prefix)) && (m.at8 == "" || len(data) >= 12 && string(data[8:12]) == m.at8) {
-			return m.mime
-		}
+	if mime := ByMagic(data); mime != "" {
+		return mime
 	}
 	return Binary
 }

@@ -18,7 +18,11 @@ func TestByName(t *testing.T) {
 func TestSniff(t *testing.T) {
 	for data, want := range map[string]string{
 		"": Text, "héllo\n": Text, "a\x00b": Binary, "\xff\xfe": Binary, "\x89PNG\r\n\x1a\n\x00": "image/png", "RIFF\x00\x00\x00\x00WEBP": "image/webp",
-		"RIFF\x00": Binary, "\x1f\x8b\x08": "application/gzip", "%PDF-1.7": Text, "%PDF-1.7\n\xff": "application/pdf", "PK\x03\x04\x00": "application/zip",
+		"RIFF\x00":                 Binary,
+		"RIFF\x00\x00\x00\x00WAVE": "audio/wav", "RIFF\x00\x00\x00\x00WAV": Binary, "ID3\x04\x00": "audio/mpeg",
+		"\xff\xfb\x90": "audio/mpeg", "OggS\x00": "audio/ogg", "fLaC\x00": "audio/flac",
+		"\x00\x00\x00\x20ftypM4A ": "audio/mp4", "\x00\x00\x00\x20ftypavif": "image/avif", "\x00\x00\x00\x20ftypisom": Binary,
+		"\x1f\x8b\x08": "application/gzip", "%PDF-1.7": Text, "%PDF-1.7\n\xff": "application/pdf", "PK\x03\x04\x00": "application/zip",
 	} {
 		if got := Sniff([]byte(data)); got != want {
 			t.Errorf("%q: %s", data, got)

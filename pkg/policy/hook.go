@@ -5,12 +5,14 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/script"
@@ -38,20 +40,20 @@ type verdict struct {
 // closed (T-31, T-32).
 func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage) (*verdict, *mcp.Error) {
 	file := filepath.Join(p.Project.Server, "policy.sh")
-	if _, err := os.Lstat(file); err != nil {
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err := p.Project.CheckTrusted(file); err != nil {
-		p.Log(mcp.Warning, logger, "Refusing to source insecure policy.sh (check ownership/perms/symlink): "+file)
-		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (insecure policy.sh)", name)
+		p.Log(mcp.Warning, logger, "Refusing to source insecure policy.sh (check ownership/perms/symlink): "+err.Error())
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (insecure policy.sh)", name).WithReason(err)
 	}
 	argv := []string{"bash", "-c", hookScript, "bash", file, name, string(item)}
 	if len(item) > maxArgument {
-		spill, err := p.spill(item)
+		spill, remove, err := p.spill(item)
 		if err != nil {
 			return nil, checkFailed
 		}
-		defer os.Remove(spill)
+		defer remove()
 		argv[len(argv)-1] = ""
 		argv = append(argv, spill)
 	}
@@ -76,16 +78,17 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage)
 
 var checkFailed = mcp.Errorf(mcp.CodeInternal, "Tool policy check failed")
 
-func (p *Policy) spill(item json.RawMessage) (string, error) {
-	if err := p.Runner.Prepare(); err != nil {
-		return "", err
-	}
-	f, err := os.CreateTemp(p.State, "policy.")
+// spill puts an entry that is too long for an argument into a file.
+func (p *Policy) spill(item json.RawMessage) (path string, remove func(), err error) {
+	dir, err := p.State.Root()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	_, err = f.Write(item)
-	return f.Name(), errors.Join(err, f.Close())
+	name := handoff.Unique("policy.")
+	if err := handoff.Create(dir, name, item); err != nil {
+		return "", nil, err
+	}
+	return filepath.Join(p.State.Dir, name), func() { dir.Remove(name) }, nil
 }
 
 // read takes the fields hook.sh wrote; nil when it did not get to a verdict.

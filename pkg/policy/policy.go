@@ -20,7 +20,7 @@ type Policy struct {
 	// Env is what policy.sh runs in (T-29), State where large values are put
 	// for it.
 	Env   func() project.Env
-	State string
+	State *project.State
 	Log   mcp.LogFunc
 }
 

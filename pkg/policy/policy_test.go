@@ -61,7 +61,7 @@ func newPolicy(t *testing.T, hook string, env project.Env) (*Policy, *[]string) 
 	var logs []string
 	jq := script.LookPath("jq", os.Getenv("PATH"))
 	return &Policy{
-		Project: p, Runner: new(script.Runner), State: t.TempDir(),
+		Project: p, Runner: new(script.Runner), State: &project.State{Dir: t.TempDir()},
 		Env: func() project.Env {
 			return p.ForHooks(project.Env{"MCPBASH_JSON_TOOL_BIN": jq, "MCPBASH_PROJECT_ROOT": root}, "/state")
 		},
@@ -124,7 +124,7 @@ func TestHookLogsAndBigEntries(t *testing.T) {
 	if got := strings.Join(*logs, "|"); got != "debug mcp.tools.policy err|notice mine size 300008|warning mine two\nlines" {
 		t.Error(got)
 	}
-	if left, _ := os.ReadDir(p.State); len(left) != 0 {
+	if left, _ := filepath.Glob(filepath.Join(p.State.Dir, "policy.*")); len(left) != 0 {
 		t.Error("a file is left behind")
 	}
 }
@@ -133,17 +133,26 @@ func TestHookLogsAndBigEntries(t *testing.T) {
 func TestInsecureHook(t *testing.T) {
 	p, logs := newPolicy(t, "mcp_tools_policy_check() { :; }\n", project.Env{"MCPBASH_TOOL_ALLOWLIST": "*"})
 	file := filepath.Join(p.Project.Server, "policy.sh")
-	os.Chmod(file, 0o666)
+	os.Chmod(file, 0o646)
 	err := p.Check(context.Background(), "tool", nil)
-	if err == nil || err.Message != "Tool 'tool' blocked by policy (insecure policy.sh)" || err.Code != -32602 {
-		t.Error(err)
+	reason := file + " (mode 0646, others can write to it; run chmod o-w " + file + ")"
+	if err == nil || err.Message != "Tool 'tool' blocked by policy (insecure policy.sh)" || err.Code != -32602 || string(err.Data) != `{"reason":"`+reason+`"}` {
+		t.Errorf("%v %s", err, err.Data)
 	}
-	if len(*logs) != 1 || (*logs)[0] != "warning mcp.tools.policy Refusing to source insecure policy.sh (check ownership/perms/symlink): "+file {
+	if len(*logs) != 1 || (*logs)[0] != "warning mcp.tools.policy Refusing to source insecure policy.sh (check ownership/perms/symlink): "+reason {
 		t.Errorf("%q", *logs)
 	}
 	os.Remove(file)
-	os.Symlink("/no/such/file", file) // a link to nowhere is not "no policy"
+	os.Symlink(file+".absent", file) // a link to nowhere is not "no policy"
 	if err := p.Check(context.Background(), "tool", nil); err == nil {
 		t.Error("a dangling policy.sh is taken for none")
+	}
+	os.RemoveAll(p.Project.Server)
+	if err := p.Check(context.Background(), "tool", nil); err != nil {
+		t.Error("no directory, no policy:", err)
+	}
+	os.WriteFile(p.Project.Server, nil, 0o644) // nobody can tell whether there is a policy.sh
+	if err := p.Check(context.Background(), "tool", nil); err == nil {
+		t.Error("a policy.sh that cannot be looked at is taken for none")
 	}
 }

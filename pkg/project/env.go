@@ -26,11 +26,14 @@ func ParseEnv(entries []string) Env {
 	return env
 }
 
-// Entries returns the environment as "NAME=value", sorted.
+// Entries returns the environment as a process is given it: "NAME=value", sorted,
+// without the secrets of this one (protocol P-2304).
 func (e Env) Entries() []string {
 	list := make([]string, 0, len(e))
 	for name, value := range e {
-		list = append(list, name+"="+value)
+		if !Secret(name) {
+			list = append(list, name+"="+value)
+		}
 	}
 	slices.Sort(list)
 	return list

@@ -2,24 +2,157 @@ package project
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
+
+// Files of a project are read so that whatever stands in their place does no
+// harm: reading never waits, takes no more than it was given room for, and
+// follows no link out of the project (protocol P-114).
+
+// maxMetaFile is the size, in bytes, of a file with metadata that is still read.
+const maxMetaFile = 1 << 20
+
+// ReadFile reads a regular file of at most max bytes that lies, links resolved,
+// in the project or in the same one of its directories that lies elsewhere. The
+// error is [fs.ErrNotExist], or says why the file is not read.
+func (p *Project) ReadFile(path string, max int) ([]byte, error) {
+	return ReadInside([]string{p.Root, p.home(path)}, path, max)
+}
+
+// ReadSetting is [Project.ReadFile] for a file that decides over what runs or what
+// may be reached: nobody else can have written it. The error may be an
+// [*InsecureError].
+func (p *Project) ReadSetting(path string, max int) ([]byte, error) {
+	text, err := p.ReadFile(path, max)
+	if err == nil {
+		err = p.CheckPath(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return text, nil
+}
+
+// ReadInside is [Project.ReadFile] for a file in one of some directories.
+func ReadInside(dirs []string, path string, max int) ([]byte, error) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fs.ErrNotExist
+	}
+	f, err := openInside(dirs, path)
+	if err == errOutside { // or so it seems: an absolute link may lead inside
+		f, err = openResolved(dirs, path)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errors.New("a link that leads nowhere")
+	case err != nil:
+		return nil, err
+	}
+	defer f.Close()
+	return readBounded(f, max)
+}
+
+var errOutside = errors.New("outside the project")
+
+// openInside opens a file through the directory it lies in, so that no link, even
+// one that changes meanwhile, can lead out.
+func openInside(dirs []string, path string) (*os.File, error) {
+	for _, dir := range dirs {
+		if !inside(dir, path) {
+			continue
+		}
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, unreadable(err)
+		}
+		defer root.Close()
+		f, err := OpenRegular(root, strings.TrimPrefix(path[len(dir):], separator))
+		if Escapes(err) {
+			return nil, errOutside
+		}
+		return f, err
+	}
+	return nil, errOutside
+}
+
+// openResolved is openInside where only the physical path tells.
+func openResolved(dirs []string, path string) (*os.File, error) {
+	physical, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	var resolved []string
+	for _, dir := range dirs {
+		if dir, err := filepath.EvalSymlinks(dir); err == nil {
+			resolved = append(resolved, dir)
+		}
+	}
+	f, err := openInside(resolved, physical)
+	if err == errOutside {
+		err = fmt.Errorf("%w: %s", errOutside, physical)
+	}
+	return f, err
+}
+
+// ReadRegular reads a regular file of at most max bytes, wherever it lies.
+func ReadRegular(path string, max int) ([]byte, error) {
+	f, err := regular(os.OpenFile(path, os.O_RDONLY|nonblock, 0))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readBounded(f, max)
+}
 
 // OpenRegular opens a file for reading unless it is something that could make
 // the reader wait, or no file at all.
 func OpenRegular(dir *os.Root, name string) (*os.File, error) {
-	f, err := dir.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	return regular(dir.OpenFile(name, os.O_RDONLY|nonblock, 0))
+}
+
+// regular passes a file that was opened on if it is a regular one.
+func regular(f *os.File, err error) (*os.File, error) {
 	if err != nil {
-		return nil, errors.New("cannot be read")
+		return nil, unreadable(err)
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.Close()
 		return nil, errors.New("not a regular file")
 	}
 	return f, nil
+}
+
+// readBounded reads all of a file, which may say what it likes of its size.
+func readBounded(f *os.File, max int) ([]byte, error) {
+	tooLarge := fmt.Errorf("larger than %d bytes", max)
+	if info, err := f.Stat(); err == nil && info.Size() > int64(max) {
+		return nil, tooLarge
+	}
+	text, err := io.ReadAll(io.LimitReader(f, int64(max)+1))
+	switch {
+	case err != nil:
+		return nil, unreadable(err)
+	case len(text) > max:
+		return nil, tooLarge
+	}
+	return text, nil
+}
+
+func unreadable(err error) error { return fmt.Errorf("cannot be read: %w", PlainError(err)) }
+
+// PlainError is the reason alone, without the operation and the path.
+func PlainError(err error) error {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno
+	}
+	return err
 }
 
 // Escapes reports whether a path was refused by its [os.Root] for leading out.

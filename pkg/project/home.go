@@ -46,15 +46,29 @@ const sdkFile = "sdk/tool-sdk.sh"
 
 // A Home is the installation tree scripts are given (protocol P-102).
 type Home struct {
-	Dir  string
-	make func() error
+	Dir    string
+	unpack func() error // nil for one that is installed
+
+	mu   sync.Mutex
+	done bool
 }
 
 // Make sees to it that the tree is there and as it should be. It must come
-// before the first script; a session that starts none can do without.
-func (h *Home) Make() error { return h.make() }
-
-func onDisk(dir string) *Home { return &Home{dir, func() error { return nil }} }
+// before the first script; a session that starts none can do without. After a
+// failure the next call tries again, and so it does when the tree got lost.
+func (h *Home) Make() error {
+	if h.unpack == nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.done && isTree(h.Dir) {
+		return nil
+	}
+	err := h.unpack()
+	h.done = err == nil
+	return err
+}
 
 // FindHome returns where the installation tree is (protocol P-102, cli B-3).
 // First comes the environment's, then the one the binary lies in, then the copy
@@ -62,21 +76,21 @@ func onDisk(dir string) *Home { return &Home{dir, func() error { return nil }} }
 func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {
 	if dir := env["MCPBASH_HOME"]; dir != "" {
 		if abs, err := filepath.Abs(dir); err == nil && isTree(abs) {
-			return onDisk(abs), nil
+			return &Home{Dir: abs}, nil
 		}
 		warn("mcp-bash: MCPBASH_HOME has no sdk/tool-sdk.sh; ignoring " + dir)
 	}
 	exe := executablePath()
 	if bin := filepath.Dir(exe); filepath.Base(bin) == "bin" && isTree(filepath.Dir(bin)) {
-		return onDisk(filepath.Dir(bin)), nil
+		return &Home{Dir: filepath.Dir(bin)}, nil
 	} else if bin = filepath.Dir(bin); filepath.Base(bin) == "bin" && isTree(filepath.Dir(bin)) {
-		return onDisk(filepath.Dir(bin)), nil
+		return &Home{Dir: filepath.Dir(bin)}, nil
 	}
 	t := embedded()
 	name := t.hash()
 	for _, base := range cacheDirs(env) {
 		if dir := filepath.Join(base, name); isOurs(base) && (isWritable(base) || exists(dir)) {
-			return &Home{dir, sync.OnceValue(func() error { return unpack(t, base, name) })}, nil
+			return &Home{Dir: dir, unpack: func() error { return unpack(t, base, name) }}, nil
 		}
 	}
 	return nil, fmt.Errorf("mcp-bash install looks broken: expected %s (resolved from %s).",
@@ -88,7 +102,7 @@ func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {
 func isOurs(dir string) bool {
 	os.MkdirAll(dir, 0o700)
 	info, err := os.Lstat(dir)
-	return err == nil && info.IsDir() && DistrustMode(info) == ""
+	return err == nil && info.IsDir() && distrust(dir, info, false) == ""
 }
 
 func isTree(dir string) bool {
@@ -112,17 +126,23 @@ func cacheDirs(env Env) []string {
 	var list []string
 	if v := env["XDG_CACHE_HOME"]; filepath.IsAbs(v) {
 		list = append(list, filepath.Join(v, "mcp-bash"))
-	} else if v := env["HOME"]; filepath.IsAbs(v) {
+	} else if v := env["HOME"]; filepath.IsAbs(v) && exists(v) {
 		list = append(list, filepath.Join(v, ".cache", "mcp-bash"))
 	}
 	if v := env["MCPBASH_STATE_DIR"]; v != "" {
 		list = append(list, filepath.Join(v, "home"))
 	}
-	return append(list, filepath.Join(tmpRoot(env), fmt.Sprintf("mcpbash.home.%d", os.Getuid())))
+	for _, base := range tmpBases(env, tmpRoot(env)) {
+		if base != "" && exists(base) {
+			return append(list, filepath.Join(base, fmt.Sprintf("mcpbash.home.%d", os.Getuid())))
+		}
+	}
+	return list
 }
 
 // unpack makes a directory below base hold exactly the embedded tree.
 func unpack(t Tree, base, name string) error {
+	os.MkdirAll(base, 0o700)
 	root, err := os.OpenRoot(base)
 	if err != nil {
 		return err
@@ -151,7 +171,7 @@ func unpack(t Tree, base, name string) error {
 // should be, in directories that are ours.
 func (t Tree) unpackedIn(root *os.Root, dir string) bool {
 	info, err := root.Lstat(dir)
-	if err != nil || !info.IsDir() || DistrustMode(info) != "" {
+	if err != nil || !info.IsDir() || distrust(filepath.Join(root.Name(), dir), info, false) != "" {
 		return false
 	}
 	for name, want := range t {

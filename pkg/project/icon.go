@@ -5,8 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -27,7 +26,7 @@ var iconTypes = map[string]string{
 // What cannot be used is reported to warn and left out; the result is nil when
 // nothing is left. looked, when not nil, gets every path that was looked at,
 // existing or not.
-func InlineIcons(icons json.RawMessage, root string, dirs []string, looked func(path string), warn func(string)) json.RawMessage {
+func (p *Project) InlineIcons(icons json.RawMessage, dirs []string, looked func(path string), warn func(string)) json.RawMessage {
 	var b rawjson.Builder
 	b.Array()
 	n := 0
@@ -41,7 +40,7 @@ func InlineIcons(icons json.RawMessage, root string, dirs []string, looked func(
 			n++
 			continue
 		}
-		inlined, err := inlineIcon(icon, src, root, dirs, looked)
+		inlined, err := p.inlineIcon(icon, src, dirs, looked)
 		if err != nil {
 			warn(fmt.Sprintf("icon %s: %s", src, err))
 			continue
@@ -70,7 +69,7 @@ func hasScheme(src string) bool {
 	return true
 }
 
-func inlineIcon(icon json.RawMessage, src, root string, dirs []string, looked func(string)) (json.RawMessage, error) {
+func (p *Project) inlineIcon(icon json.RawMessage, src string, dirs []string, looked func(string)) (json.RawMessage, error) {
 	candidates := []string{src}
 	if !filepath.IsAbs(src) {
 		candidates = candidates[:0]
@@ -84,10 +83,11 @@ func inlineIcon(icon json.RawMessage, src, root string, dirs []string, looked fu
 		if looked != nil {
 			looked(path)
 		}
-		if _, statErr := os.Lstat(path); statErr != nil {
+		text, errRead := p.ReadFile(path, maxIcon)
+		if errors.Is(errRead, fs.ErrNotExist) {
 			continue
 		}
-		data, err = ReadInside(root, path, maxIcon)
+		data, err = text, errRead
 		break
 	}
 	if err != nil {
@@ -116,36 +116,4 @@ func inlineIcon(icon json.RawMessage, src, root string, dirs []string, looked fu
 		b.Name("mimeType").String(mime)
 	}
 	return b.End().Bytes(), nil
-}
-
-// ReadInside reads a regular file of at most max bytes that lies, links
-// resolved, inside root. It is opened through the root, so that a link that
-// changes meanwhile cannot lead out.
-func ReadInside(root, path string, max int) ([]byte, error) {
-	physical, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil, errors.New("cannot be read")
-	}
-	rel, err := filepath.Rel(root, physical)
-	if err != nil || !filepath.IsLocal(rel) {
-		return nil, errors.New("outside the project")
-	}
-	dir, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, errors.New("cannot be read")
-	}
-	defer dir.Close()
-	f, err := OpenRegular(dir, rel)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, int64(max)+1))
-	if err != nil {
-		return nil, errors.New("cannot be read")
-	}
-	if len(data) > max {
-		return nil, fmt.Errorf("larger than %d bytes", max)
-	}
-	return data, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -26,18 +25,27 @@ type Meta struct {
 	Instructions  string
 	ValidateInput bool
 	SecurityLevel string // as given
+
+	// Insecure says why others could have written the file. It is ignored then, but
+	// what they took out of it may have been a restriction (tools T-8a); nil: they
+	// could not.
+	Insecure *InsecureError
 }
 
 // readMeta never fails: what cannot be used is reported and left out.
 func readMeta(p *Project, warn func(string)) Meta {
 	base := filepath.Base(p.Root)
 	m := Meta{Name: base, Title: Title(base)}
-	complain := func(reason string) {
-		warn("mcp-bash: ignoring server.d/server.meta.json: " + reason)
+	ignore := func(name string, reason any) { warn(fmt.Sprintf("mcp-bash: ignoring %s: %s", name, reason)) }
+	complain := func(reason string) { ignore(Marker, reason) }
+	file, err := p.ReadSetting(filepath.Join(p.Server, filepath.Base(Marker)), maxMetaFile)
+	var doc json.RawMessage
+	if err == nil {
+		doc, err = parseMeta(file)
 	}
-	doc, err := readMetaFile(filepath.Join(p.Server, "server.meta.json"))
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		complain(err.Error())
+		errors.As(err, &m.Insecure)
 	}
 	text := func(name string, field *string) {
 		switch v := rawjson.Get(doc, name); rawjson.KindOf(v) {
@@ -71,26 +79,18 @@ func readMeta(p *Project, warn func(string)) Meta {
 		complain("validateInput must be a boolean")
 	}
 	if v := rawjson.Get(doc, "icons"); rawjson.KindOf(v) == rawjson.Array {
-		m.Icons = InlineIcons(v, p.Root, []string{p.Server, p.Root}, nil, warn)
+		m.Icons = p.InlineIcons(v, []string{p.Server, p.Root}, nil, warn)
 	} else if !rawjson.Absent(v) {
 		complain("icons must be an array")
 	}
 	if m.Version == "" {
-		m.Version = defaultVersion(p.Root)
+		m.Version = p.defaultVersion(ignore)
 	}
-	m.Instructions = readInstructions(filepath.Join(p.Server, "server.instructions.md"))
+	m.Instructions = p.readInstructions(ignore)
 	return m
 }
 
-// readMetaFile returns nil for a file that does not exist.
-func readMetaFile(file string) (json.RawMessage, error) {
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, errors.Unwrap(err)
-	}
+func parseMeta(text []byte) (json.RawMessage, error) {
 	doc, err := rawjson.Check(text)
 	var syntax *rawjson.SyntaxError
 	if errors.As(err, &syntax) {
@@ -106,18 +106,24 @@ func readMetaFile(file string) (json.RawMessage, error) {
 	return doc, nil
 }
 
-// defaultVersion is P-202.
-func defaultVersion(root string) string {
-	if text, err := os.ReadFile(filepath.Join(root, "VERSION")); err == nil {
-		if v := strings.Map(dropSpace, string(bytes.ToValidUTF8(text, nil))); v != "" {
-			return v
-		}
+// readBeside reads a file that goes with the metadata, nil where there is none.
+func (p *Project) readBeside(path, name string, ignore func(name string, reason any)) []byte {
+	text, err := p.ReadFile(path, maxMetaFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		ignore(name, err)
 	}
-	if text, err := os.ReadFile(filepath.Join(root, "package.json")); err == nil {
-		if doc, err := rawjson.Check(text); err == nil {
-			if v := rawjson.TextOf(doc, "version"); v != "" {
-				return v
-			}
+	return text
+}
+
+// defaultVersion is P-202.
+func (p *Project) defaultVersion(ignore func(name string, reason any)) string {
+	text := p.readBeside(filepath.Join(p.Root, "VERSION"), "VERSION", ignore)
+	if v := strings.Map(dropSpace, string(bytes.ToValidUTF8(text, nil))); v != "" {
+		return v
+	}
+	if doc, err := rawjson.Check(p.readBeside(filepath.Join(p.Root, "package.json"), "package.json", ignore)); err == nil {
+		if v := rawjson.TextOf(doc, "version"); v != "" {
+			return v
 		}
 	}
 	return "0.0.0"
@@ -131,10 +137,7 @@ func dropSpace(r rune) rune {
 }
 
 // readInstructions is P-204.
-func readInstructions(file string) string {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
+func (p *Project) readInstructions(ignore func(name string, reason any)) string {
+	text := p.readBeside(filepath.Join(p.Server, "server.instructions.md"), "server.d/server.instructions.md", ignore)
 	return strings.TrimRight(string(bytes.ToValidUTF8(text, []byte("\uFFFD"))), "\r\n")
 }

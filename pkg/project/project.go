@@ -29,6 +29,7 @@ type Dirs struct {
 func Open(root string, env Env, dir string, warn func(string)) *Project {
 	p := &Project{Root: root, Env: env, Dirs: findDirs(root, env, dir)}
 	p.Settings = ReadSettings(env, p.Dirs)
+	p.checkTmp(env, warn)
 	p.Meta = readMeta(p, warn)
 	return p
 }
@@ -54,6 +55,10 @@ func findDirs(root string, env Env, dir string) Dirs {
 		Providers:   place("MCPBASH_PROVIDERS_DIR", "providers"),
 		UI:          place("MCPBASH_UI_DIR", "ui"),
 	}
+}
+
+func (d *Dirs) all() [8]string {
+	return [...]string{d.Tools, d.Resources, d.Prompts, d.Completions, d.Server, d.Registry, d.Providers, d.UI}
 }
 
 // Create makes the directories a server works in, as far as it can: a project

@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -257,6 +259,7 @@ func TestIcons(t *testing.T) {
 		"server.d/i.svg": "<svg/>", "pic.PNG": "png", "big.gif": strings.Repeat("x", maxIcon+1), "full.gif": strings.Repeat("x", maxIcon),
 	})
 	outside := place(t, map[string]string{"secret.png": "secret"})
+	p := &Project{Root: root}
 	os.Symlink(filepath.Join(outside, "secret.png"), filepath.Join(root, "link.png"))
 	os.Symlink("pic.PNG", filepath.Join(root, "inner.png"))
 	exec.Command("mkfifo", filepath.Join(root, "fifo.png")).Run()
@@ -273,7 +276,7 @@ func TestIcons(t *testing.T) {
 		`[{"src":"fifo.png"},{"src":"server.d"}]`:             ``,
 	} {
 		var warnings []string
-		got := InlineIcons(rawjson.Normal([]byte(in)), root, []string{filepath.Join(root, "server.d"), root}, nil, func(s string) { warnings = append(warnings, s) })
+		got := p.InlineIcons(rawjson.Normal([]byte(in)), []string{filepath.Join(root, "server.d"), root}, nil, func(s string) { warnings = append(warnings, s) })
 		if string(got) != want {
 			t.Errorf("%s: %s", in, got)
 		}
@@ -281,7 +284,7 @@ func TestIcons(t *testing.T) {
 			t.Errorf("%s: no warning", in)
 		}
 	}
-	if got := InlineIcons([]byte(`[{"src":"full.gif"}]`), root, []string{root}, nil, func(s string) { t.Error(s) }); len(got) < maxIcon {
+	if got := p.InlineIcons([]byte(`[{"src":"full.gif"}]`), []string{root}, nil, func(s string) { t.Error(s) }); len(got) < maxIcon {
 		t.Error("an icon of the full size is dropped")
 	}
 }
@@ -407,24 +410,26 @@ func TestState(t *testing.T) {
 	if info, _ := os.Stat(st.Dir); info.Mode().Perm() != 0o700 || !strings.HasPrefix(st.Dir, tmp+"/mcpbash.state.") {
 		t.Error(st.Dir, info.Mode())
 	}
-	also := filepath.Join(tmp, "mcpbash.bootstrap.x")
-	os.Mkdir(also, 0o700)
-	st.Remember(also)
+	bootstrap, err := MakeBootstrapDir(Env{"TMPDIR": tmp})
+	if err != nil {
+		t.Fatal(err)
+	}
 	exe, _ := os.Executable()
 	if got, _ := os.Readlink(st.Helper()); got != exe {
 		t.Errorf("helper is %s", got)
 	}
 	CleanTmp(tmp)
-	if !exists(st.Dir) {
+	if !exists(st.Dir) || !exists(bootstrap.Path) {
 		t.Fatal("the directory of a living owner was removed")
 	}
 	st.Release() // as if killed
+	bootstrap.Release()
 	keep, _, _ := NewState(Env{"TMPDIR": tmp}, &s)
 	keep.Make()
 	keep.Preserve()
 	keep.Release()
 	CleanTmp(tmp)
-	if exists(st.Dir) || exists(also) {
+	if exists(st.Dir) || exists(bootstrap.Path) {
 		t.Error("a dead owner's directories are still there")
 	}
 	if !exists(keep.Dir) {
@@ -446,32 +451,6 @@ func TestState(t *testing.T) {
 	}
 }
 
-// registry R-144, tools T-31.
-func TestCheckTrusted(t *testing.T) {
-	root := place(t, map[string]string{"server.d/policy.sh": "x"})
-	p, _ := open(t, root, nil)
-	file := filepath.Join(root, "server.d", "policy.sh")
-	check := func(want string) {
-		t.Helper()
-		err := p.CheckTrusted(file)
-		var insecure *InsecureError
-		switch {
-		case want == "" && err != nil, want != "" && (!errors.As(err, &insecure) || err.Error() != want):
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-	check("")
-	os.Chmod(file, 0o664)
-	check(file + " (group- or world-writable; run chmod go-w)")
-	os.Chmod(file, 0o644)
-	os.Chmod(filepath.Dir(file), 0o757)
-	check(filepath.Dir(file) + " (group- or world-writable; run chmod go-w)")
-	os.Chmod(filepath.Dir(file), 0o755)
-	os.Rename(file, file+".real")
-	os.Symlink(file+".real", file)
-	check(file + " (symlink)")
-}
-
 // protocol P-113, tools T-61, cli R-6.
 func TestSource(t *testing.T) {
 	dir := place(t, map[string]string{
@@ -482,7 +461,8 @@ func TestSource(t *testing.T) {
 	})
 	file := func(name string) string { return filepath.Join(dir, name) }
 	env := Env{"PATH": os.Getenv("PATH"), "GONE": "x", "SHLVL": "9", "KEEP": "k"}
-	got, stderr, err := Source(context.Background(), new(script.Runner), env, dir, file("env.sh"), file("next.sh"))
+	p := &Project{Root: dir, Env: env}
+	got, stderr, err := p.Source(context.Background(), new(script.Runner), file("env.sh"), file("next.sh"))
 	if err != nil {
 		t.Fatal(err, stderr)
 	}
@@ -495,11 +475,11 @@ func TestSource(t *testing.T) {
 	if strings.TrimSpace(stderr) != dir {
 		t.Errorf("ran in %q", stderr)
 	}
-	if got, _, err := Source(context.Background(), new(script.Runner), env, dir, file("exit.sh")); err != nil || got["E"] != "1" {
+	if got, _, err := p.Source(context.Background(), new(script.Runner), file("exit.sh")); err != nil || got["E"] != "1" {
 		t.Error(got, err)
 	}
 	for _, name := range []string{"bad.sh", "fail.sh", "none.sh"} {
-		_, stderr, err := Source(context.Background(), new(script.Runner), env, dir, file(name))
+		_, stderr, err := p.Source(context.Background(), new(script.Runner), file(name))
 		var failed *SourceError
 		if !errors.As(err, &failed) || failed.Status == 0 || name != "fail.sh" && stderr == "" {
 			t.Errorf("%s: %v, %q", name, err, stderr)
@@ -569,4 +549,92 @@ func TestProviderBase(t *testing.T) {
 	if got := p.ProviderBase(common, "SSH_AUTH_SOCK", "MCPBASH_MO*"); got["SSH_AUTH_SOCK"] != "a" || got["MCPBASH_MODE"] != "full" || got["SECRET"] != "" {
 		t.Errorf("%q", got)
 	}
+}
+
+// protocol P-300: a directory that cannot be made is made by the next call, and
+// so is one that was lost, with everything in it.
+func TestStateRecovers(t *testing.T) {
+	base := t.TempDir()
+	state := &State{Dir: filepath.Join(base, "state"), ours: true}
+	if err := os.WriteFile(state.Dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := state.Make(); err == nil || !strings.Contains(err.Error(), state.Dir) {
+		t.Fatalf("a file in its place: %v", err)
+	}
+	os.Remove(state.Dir)
+	state.Put("text", "kept")
+	complete := func(when string) {
+		t.Helper()
+		if err := state.Make(); err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+		if text, _ := os.ReadFile(filepath.Join(state.Dir, "text")); string(text) != "kept" || !exists(state.Helper()) {
+			t.Errorf("%s: %q", when, text)
+		}
+	}
+	complete("after a failure")
+	os.RemoveAll(state.Dir)
+	complete("after a loss")
+	os.Rename(state.Dir, state.Dir+".moved")
+	os.Symlink(base, state.Dir)
+	if err := state.Make(); err == nil {
+		t.Error("a link in its place was followed")
+	}
+	state.Remove()
+	if list, _ := os.ReadDir(base); len(list) != 2 {
+		t.Errorf("%q", list)
+	}
+}
+
+// protocol P-102: the same for the tree that scripts are given.
+func TestHomeRecovers(t *testing.T) {
+	cache := t.TempDir()
+	home, err := FindHome(Env{"XDG_CACHE_HOME": cache}, func() Tree { return Tree{sdkFile: []byte("sdk")} }, func(s string) { t.Error(s) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(home.Dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, damage := range []func(){func() {}, func() { os.RemoveAll(home.Dir) }, func() { os.RemoveAll(filepath.Dir(home.Dir)) }} {
+		damage()
+		if err := home.Make(); err != nil || !isTree(home.Dir) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// protocol P-302: a start that looks while another is about to claim its directory
+// leaves that alone, however the two take turns.
+func TestCleaningWhileClaiming(t *testing.T) {
+	tmp := t.TempDir()
+	var cleaning sync.WaitGroup
+	over := make(chan struct{})
+	for range 4 {
+		cleaning.Go(func() {
+			for {
+				select {
+				case <-over:
+					return
+				default:
+					CleanTmp(tmp)
+				}
+			}
+		})
+	}
+	for i := range 200 {
+		d, err := makeTempDir(filepath.Join(tmp, statePrefix+strconv.Itoa(i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !d.isThere() {
+			t.Fatal("the directory of a living owner is gone")
+		}
+		if i%2 == 0 {
+			d.Remove()
+		}
+	}
+	close(over)
+	cleaning.Wait()
 }

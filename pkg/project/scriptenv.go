@@ -77,8 +77,11 @@ func (p *Project) toolInherits(name string) bool {
 	return t.EnvMode == "allowlist" && slices.Contains(t.EnvAllowlist, name)
 }
 
-// Secret reports whether a variable is kept from every script (protocol P-2304).
-func Secret(name string) bool { return strings.HasPrefix(name, "MCPBASH_REMOTE_TOKEN") }
+// Secret reports whether a variable is kept from every process that we start
+// (protocol P-2304).
+func Secret(name string) bool {
+	return strings.HasPrefix(name, "MCPBASH_REMOTE_TOKEN") || name == "MCP_REGISTRY_TOKEN"
+}
 
 // ForHooks returns the environment of the shell code that belongs to the
 // server itself, policy.sh and register.sh: all of it but the secret, and

@@ -28,6 +28,8 @@ type Settings struct {
 	Preserve    bool   // MCPBASH_PRESERVE_STATE
 	KeepLogs    bool   // MCPBASH_KEEP_LOGS
 	MaxResource int    // MCPBASH_MAX_RESOURCE_BYTES
+
+	EnvTimeout time.Duration // of env.sh; 0: none. MCPBASH_ENV_TIMEOUT
 }
 
 // Logging is what is said, and where.
@@ -187,6 +189,7 @@ func ReadSettings(env Env, dirs Dirs) Settings {
 	s.MaxResource = env.count("MCPBASH_MAX_RESOURCE_BYTES", output)
 	s.Discovery = readDiscovery(env)
 	s.Fetching = readFetching(env)
+	s.EnvTimeout = env.seconds("MCPBASH_ENV_TIMEOUT", 30)
 	return s
 }
 

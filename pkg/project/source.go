@@ -3,6 +3,7 @@ package project
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,17 +46,27 @@ type SourceError struct {
 
 func (e *SourceError) Error() string { return fmt.Sprintf("failed (exit %d)", e.Status) }
 
-// Source evaluates shell files in order, in one bash in dir, and returns the
-// environment as they leave it. The error is a [*SourceError]. What they print
-// on standard error is in stderr.
-func Source(ctx context.Context, r *script.Runner, env Env, dir string, files ...string) (result Env, stderr string, err error) {
+// maxSourced bounds what files may leave in the environment and print on
+// standard error, in bytes each.
+const maxSourced = 16 << 20
+
+// Source evaluates shell files in order, in one bash in the project's root, and
+// returns the project's environment as they leave it. They may take
+// MCPBASH_ENV_TIMEOUT. The error is a [*SourceError] when one of them failed.
+// What they print on standard error is in stderr.
+func (p *Project) Source(ctx context.Context, r *script.Runner, files ...string) (result Env, stderr string, err error) {
 	res := r.Run(ctx, script.Spec{
-		Argv: append([]string{"bash", "-c", sourcing, "bash"}, files...), Dir: dir, Env: env.Entries(),
+		Argv: append([]string{"bash", "-c", sourcing, "bash"}, files...), Dir: p.Root, Env: p.Env.Entries(),
+		Timeout: p.EnvTimeout, StdoutLimit: maxSourced, StderrLimit: maxSourced,
 	})
 	stderr = string(res.Stderr)
+	if errors.Is(res.Cause, script.ErrTimedOut) {
+		return nil, stderr, fmt.Errorf("not done after %s, so it was ended; "+
+			"leave out what waits, or set MCPBASH_ENV_TIMEOUT to more seconds (0: no limit)", p.EnvTimeout)
+	}
 	result = make(Env)
 	for _, name := range []string{"_", "SHLVL", "PWD", "OLDPWD", "BASHOPTS", "SHELLOPTS"} {
-		if v, ok := env[name]; ok {
+		if v, ok := p.Env[name]; ok {
 			result[name] = v
 		}
 	}

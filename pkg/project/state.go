@@ -3,35 +3,30 @@ package project
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
-	"sync/atomic"
-	"time"
+
+	"mcp-bash/pkg/handoff"
 )
 
 // A State is the private directory of one run of a program: what it and its
 // scripts hand each other lies there (protocol section 3). It is made when it is
-// first needed: a session that starts no script writes no file.
+// first needed: a session that starts no script writes no file. Should it get
+// lost, it is made again.
 type State struct {
-	Dir   string // mode 0700
-	ours  bool   // made by us, so removed by us
-	claim *os.File
-	made  atomic.Bool // Make was called
-	make  func() error
+	Dir  string   // mode 0700
+	Logs *os.Root // the log directory of the settings; nil when there is none
+	ours bool     // made by us, so removed by us
 
-	mu    sync.Mutex
-	there bool              // the directory is there
-	files map[string]string // what is to be written once it is
+	mu       sync.Mutex
+	dir      *TempDir          // nil until it is made
+	complete bool              // it holds what it should
+	files    map[string]string // texts that it is to hold, by name
 }
-
-// statePrefix begins the name of every state directory we make; claimFile is
-// locked in it as long as its owner lives.
-const (
-	statePrefix = "mcpbash.state."
-	claimFile   = "owner"
-)
 
 // ErrNoState is the error when no state directory can be made.
 var ErrNoState = errors.New("mcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length limits may apply).")
@@ -40,9 +35,7 @@ var ErrNoState = errors.New("mcp-bash: set MCPBASH_TMP_ROOT to a short, writable
 // MCPBASH_STATE_DIR, which is never removed. dir is where it was tried when
 // there is no place for it.
 func NewState(env Env, s *Settings) (state *State, dir string, err error) {
-	if s.Logging.Dir != "" {
-		os.MkdirAll(s.Logging.Dir, 0o700)
-	}
+	logs := openLogs(s)
 	if dir := env["MCPBASH_STATE_DIR"]; dir != "" {
 		if dir, err = filepath.Abs(dir); err == nil {
 			err = os.MkdirAll(dir, 0o700)
@@ -50,43 +43,103 @@ func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 		if err != nil {
 			return nil, dir, ErrNoState
 		}
-		return newState(dir, false), dir, nil
+		return &State{Dir: dir, Logs: logs}, dir, nil
 	}
 	name := statePrefix + processTag()
-	for i, base := range tmpBases(env, s.TmpRoot) {
+	for _, base := range tmpBases(env, s.TmpRoot) {
 		if base == "" {
 			continue
 		}
 		if abs, err := filepath.Abs(base); err == nil {
 			base = abs
 		}
-		if i == 0 && !exists(base) {
-			os.MkdirAll(base, 0o700)
-		}
 		if isWritable(base) {
 			dir := filepath.Join(base, name)
-			return newState(dir, true), dir, nil
+			return &State{Dir: dir, Logs: logs, ours: true}, dir, nil
 		}
 	}
 	return nil, filepath.Join(s.TmpRoot, name), ErrNoState
 }
 
-func newState(dir string, ours bool) *State {
-	s := &State{Dir: dir, ours: ours}
-	s.make = sync.OnceValue(func() error {
-		s.made.Store(true)
-		if ours {
-			if err := os.Mkdir(dir, 0o700); err != nil {
-				return fmt.Errorf("%w\n%w", err, ErrNoState)
-			}
-			s.claim, _ = claim(filepath.Join(dir, claimFile))
+// openLogs makes the log directory and opens it before a script can put
+// something else in its place. The server does without one that cannot be had,
+// or that is to lie in a base of temporary files that is not there (P-300).
+func openLogs(s *Settings) *os.Root {
+	dir := s.Logging.Dir
+	if dir == "" || filepath.Dir(dir) == s.TmpRoot && !exists(s.TmpRoot) {
+		return nil
+	}
+	os.MkdirAll(dir, 0o700)
+	root, err := handoff.OpenDir(dir)
+	if err != nil {
+		return nil
+	}
+	return root
+}
+
+// Make makes the directory with what belongs into it, unless that was done
+// before and it is still there. After a failure, or a loss, the next call tries
+// again.
+func (s *State) Make() error {
+	_, err := s.Root()
+	return err
+}
+
+// Root makes the directory like [State.Make], and returns it open. It is another
+// one after a loss.
+func (s *State) Root() (*os.Root, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dir != nil && !s.dir.isThere() {
+		s.dir, s.complete = nil, false // closed when nobody uses it any more
+	}
+	if !s.complete {
+		if err := s.fill(); err != nil {
+			return nil, &StateError{s.Dir, err}
 		}
-		if err := s.makeHelper(); err != nil {
+		s.complete = true
+	}
+	return s.dir.root, nil
+}
+
+// A StateError says why the private directory of a run cannot be had.
+type StateError struct {
+	Dir string
+	Err error
+}
+
+func (e *StateError) Error() string {
+	reason := e.Err
+	var path *fs.PathError
+	if errors.As(reason, &path) {
+		reason = path.Err // which of the files in it does not matter
+	}
+	return fmt.Sprintf("private directory %s: %s; MCPBASH_TMP_ROOT chooses another place", e.Dir, reason)
+}
+
+func (e *StateError) Unwrap() error { return e.Err }
+
+// fill makes the directory and what belongs into it, as far as it is missing.
+func (s *State) fill() (err error) {
+	if s.dir == nil {
+		if s.ours {
+			s.dir, err = makeTempDir(s.Dir)
+		} else if err = os.MkdirAll(s.Dir, 0o700); err == nil {
+			s.dir, err = openTempDir(s.Dir)
+		}
+		if err != nil {
 			return err
 		}
-		return s.putAll()
-	})
-	return s
+	}
+	if err := s.putHelper(); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.files)) {
+		if err := s.write(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Put has a file in the directory hold a text, before the first script that
@@ -94,128 +147,67 @@ func newState(dir string, ours bool) *State {
 func (s *State) Put(name, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.there {
-		return s.write(name, text)
-	}
 	if s.files == nil {
 		s.files = map[string]string{}
 	}
 	s.files[name] = text
-	return nil
-}
-
-func (s *State) putAll() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.there = true
-	for name, text := range s.files {
-		if err := s.write(name, text); err != nil {
-			return err
-		}
+	if !s.complete {
+		return nil
 	}
-	return nil
+	return s.write(name)
 }
 
-func (s *State) write(name, text string) error {
-	return os.WriteFile(filepath.Join(s.Dir, name), []byte(text), 0o600)
+func (s *State) write(name string) error {
+	return handoff.Put(s.dir.root, name, []byte(s.files[name]))
 }
-
-// Make makes the directory, and the running executable appear in it as
-// [State.Helper], unless that was done before.
-func (s *State) Make() error { return s.make() }
 
 // NewDebugState makes the directory of mcp-bash debug, which stays (P-2500).
 func NewDebugState(env Env) (*State, error) {
-	dir, err := os.MkdirTemp(or(env["TMPDIR"], systemTmp()), "mcpbash.debug.")
-	if err != nil {
-		return nil, err
-	}
-	s := newState(dir, false)
-	s.ours = true
+	s := &State{Dir: filepath.Join(or(env["TMPDIR"], systemTmp()), "mcpbash.debug."+processTag()), ours: true}
 	return s, s.Make()
 }
 
 // Helper is the path under which scripts find our jq-compatible program
 // (P-111).
-func (s *State) Helper() string { return filepath.Join(s.Dir, "bin", helperName) }
+func (s *State) Helper() string { return filepath.Join(s.Dir, helperDir, helperName) }
 
-func (s *State) makeHelper() error {
-	if err := os.MkdirAll(filepath.Dir(s.Helper()), 0o700); err != nil {
+const helperDir = "bin"
+
+func (s *State) putHelper() error {
+	if err := s.dir.root.Mkdir(helperDir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
 	exe, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	return linkHelper(exe, s.Helper())
-}
-
-// Remember notes a directory that goes when the state goes, so that a later
-// start can remove it should this one be killed.
-func (s *State) Remember(dir string) {
-	s.Make()
-	os.Symlink(dir, filepath.Join(s.Dir, "also"))
+	return linkHelper(exe, s.dir.root, helperDir+"/"+helperName)
 }
 
 // Remove removes a directory that we made.
-func (s *State) Remove() {
-	if s.ours && s.made.Load() {
-		s.Make() // it may be about to be made
-		removeState(s.Dir)
-	}
-	s.Release()
-}
+func (s *State) Remove() { s.end((*TempDir).Remove) }
 
 // Release gives up the claim on the directory and leaves it in place.
-func (s *State) Release() {
-	if s.claim != nil {
-		s.claim.Close()
-	}
-}
+func (s *State) Release() { s.end((*TempDir).Release) }
 
-func removeState(dir string) {
-	if also, err := os.Readlink(filepath.Join(dir, "also")); err == nil && strings.HasPrefix(filepath.Base(also), "mcpbash.") {
-		os.RemoveAll(also)
-	}
-	os.RemoveAll(dir)
-}
-
-// unclaimedAge is how long a directory without claim file is left alone: its
-// owner may be about to make it.
-const unclaimedAge = time.Minute
-
-// CleanTmp removes what runs that were killed have left behind: directories
-// that nobody claims any more, and scripts that still run for them.
-func CleanTmp(tmpRoot string) {
-	list, err := os.ReadDir(tmpRoot)
-	if err != nil {
+func (s *State) end(how func(*TempDir)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dir == nil {
 		return
 	}
-	for _, e := range list {
-		if !strings.HasPrefix(e.Name(), statePrefix) || !e.IsDir() {
-			continue
-		}
-		dir := filepath.Join(tmpRoot, e.Name())
-		info, err := os.Lstat(dir)
-		if err != nil || DistrustMode(info) != "" || preserved(dir) {
-			continue
-		}
-		file := filepath.Join(dir, claimFile)
-		if _, err := os.Lstat(file); err != nil {
-			if time.Since(info.ModTime()) > unclaimedAge {
-				removeState(dir)
-			}
-			continue
-		}
-		if held, err := claim(file); err == nil {
-			killOrphans(dir)
-			removeState(dir)
-			held.Close()
-		}
+	if !s.ours {
+		how = (*TempDir).Release
 	}
+	how(s.dir)
+	s.dir, s.complete = nil, false
 }
 
 // Preserve marks a directory that a later start must leave alone.
-func (s *State) Preserve() { os.WriteFile(filepath.Join(s.Dir, "preserved"), nil, 0o600) }
-
-func preserved(dir string) bool { return exists(filepath.Join(dir, "preserved")) }
+func (s *State) Preserve() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dir != nil {
+		handoff.Put(s.dir.root, preservedFile, nil)
+	}
+}

@@ -10,26 +10,17 @@ import (
 
 const helperName = "mcp-jq"
 
-// claim locks a file as long as it stays open; the error says that somebody
-// else has it.
-func claim(file string) (*os.File, error) {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+// lock locks a file as long as it stays open, and reports whether it could.
+func lock(f *os.File) bool {
+	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
 }
 
-func linkHelper(exe, link string) error {
-	if target, err := os.Readlink(link); err == nil && target == exe {
+func linkHelper(exe string, root *os.Root, link string) error {
+	if target, err := root.Readlink(link); err == nil && target == exe {
 		return nil
 	}
-	os.Remove(link)
-	return os.Symlink(exe, link)
+	root.Remove(link)
+	return root.Symlink(exe, link)
 }
 
 // isWritable reports whether a directory can be made in another one.

@@ -3,30 +3,24 @@ package project
 import (
 	"io"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/windows"
 )
 
 const helperName = "mcp-jq.exe"
 
-func claim(file string) (*os.File, error) {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	err = windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+// lock locks a file as long as it stays open, and reports whether it could.
+func lock(f *os.File) bool {
+	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
+	return err == nil
 }
 
 // linkHelper makes a hard link, or a copy where the directories lie on
 // different volumes.
-func linkHelper(exe, link string) error {
-	os.Remove(link)
-	if os.Link(exe, link) == nil {
+func linkHelper(exe string, root *os.Root, link string) error {
+	root.Remove(link)
+	if os.Link(exe, filepath.Join(root.Name(), link)) == nil {
 		return nil
 	}
 	from, err := os.Open(exe)
@@ -34,7 +28,7 @@ func linkHelper(exe, link string) error {
 		return err
 	}
 	defer from.Close()
-	to, err := os.OpenFile(link, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o700)
+	to, err := root.OpenFile(link, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o700)
 	if err != nil {
 		return err
 	}

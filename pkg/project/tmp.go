@@ -23,6 +23,19 @@ func tmpBases(env Env, first string) []string {
 	return []string{first, env["RUNNER_TEMP"], env["TMPDIR"], systemTmp()}
 }
 
+// checkTmp complains when the base of temporary files is not there. It is never
+// made: whoever named it meant another, and scripts get the same TMPDIR (P-300).
+func (s *Settings) checkTmp(env Env, warn func(string)) {
+	if !exists(s.TmpRoot) {
+		name := "TMPDIR"
+		if env["MCPBASH_TMP_ROOT"] != "" {
+			name = "MCPBASH_TMP_ROOT"
+		}
+		warn("mcp-bash: " + name + " does not exist: " + s.TmpRoot +
+			"; create it, or set " + name + " to a directory that exists")
+	}
+}
+
 // applyCI sets the defaults of CI mode where nothing is set (P-303). The log
 // directory is made by [NewState], which knows where it belongs.
 func applyCI(env Env) {

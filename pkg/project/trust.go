@@ -1,48 +1,211 @@
 package project
 
 import (
-	"fmt"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/script"
 )
 
-// An InsecureError says why a file of the project that decides what runs, or
-// is run itself, is not to be trusted (registry R-144, tools T-31).
+// An InsecureError says why a file is neither run nor believed: because of it
+// or of a directory that leads to it (registry R-144, tools T-31, T-41).
 type InsecureError struct {
-	Path   string // the file, or one of the directories above it
-	Reason string
+	Path   string // the file, or one of the directories
+	Reason string // with the remedy
 }
 
-func (e *InsecureError) Error() string { return fmt.Sprintf("%s (%s)", e.Path, e.Reason) }
+func (e *InsecureError) Error() string { return script.Quote(e.Path) + " (" + e.Reason + ")" }
 
-// CheckTrusted reports whether a file in the server directory may be believed:
-// it, its directory and the project root must each be no symbolic link, not
-// writable by group or others, and owned by us or by root. The error is an
-// [*InsecureError], or that of a file that is not there, in a place that can be
-// trusted.
+// CheckPath reports whether nobody but us and root can change what a path of the
+// project leads to: the file and every directory on the way to it, from the
+// project root down, or from the directory of [Dirs] that lies elsewhere, must
+// belong to us or root and not be writable by others (tools T-41). The error is
+// an [*InsecureError], or that of a file that is not there, in a place that can
+// be trusted.
+func (p *Project) CheckPath(path string) error {
+	w := begin(p.Root, p.home(path), path)
+	_, _, err := w.follow(w.path)
+	return err
+}
+
+// CheckTrusted is [Project.CheckPath] for a file of the server directory that
+// decides what runs. It must be a regular file, and neither it nor its directory
+// may be a link (registry R-144, tools T-31).
 func (p *Project) CheckTrusted(file string) error {
-	for _, path := range []string{p.Root, filepath.Dir(file), file} {
-		info, err := os.Lstat(path)
-		if err != nil {
-			return err
+	for _, path := range []string{filepath.Dir(file), file} {
+		if info, err := os.Lstat(path); err == nil && isLink(info) {
+			return &InsecureError{path, "symlink"}
 		}
-		if reason := distrust(info); reason != "" {
-			return &InsecureError{path, reason}
+	}
+	w := begin(p.Root, p.home(file), file)
+	_, info, err := w.follow(w.path)
+	if err == nil && !info.Mode().IsRegular() {
+		return &InsecureError{file, "not a regular file"}
+	}
+	return err
+}
+
+// home returns the directory whose content a path is: the project root, or one
+// that the operator put elsewhere.
+func (p *Project) home(path string) string {
+	for _, dir := range p.Dirs.all() {
+		if !Within(p.Root, dir) && Within(dir, path) {
+			return dir
 		}
+	}
+	return p.Root
+}
+
+// CheckScript applies the path rules of tools T-41: the script, links resolved,
+// lies in dir, a directory of the project at root or one elsewhere, and nobody
+// else can change it or what leads to it. The paths are absolute. The error is
+// [ErrScriptMissing] or an [*InsecureError].
+func CheckScript(root, dir, file string) error {
+	w := begin(root, dir, file)
+	physical, info, err := w.follow(w.path)
+	var insecure *InsecureError
+	switch {
+	case errors.As(err, &insecure):
+		return insecure
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return &InsecureError{file, PlainError(err).Error()}
+	}
+	if physical != w.path || !inside(w.dir, physical) { // over a link, or out
+		if physicalDir, _, err := w.follow(w.dir); err != nil || !inside(physicalDir, physical) {
+			return &InsecureError{file, "leads out of " + dir}
+		}
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return ErrScriptMissing
 	}
 	return nil
 }
 
-func distrust(info fs.FileInfo) string {
-	if info.Mode()&fs.ModeSymlink != 0 {
-		return "symlink"
-	}
-	return DistrustMode(info)
+// ErrScriptMissing is the error for a script that is not there (tools T-9).
+var ErrScriptMissing = errors.New("tool executable missing")
+
+func inside(dir, path string) bool { return path != dir && Within(dir, path) }
+
+// A way leads to a path of a directory of a project.
+//
+// It is followed downwards, one name at a time, and each directory is judged
+// before a name is looked up in it. Since nobody else can change what lies in a
+// directory that passed, what was judged is what is opened or started by that
+// path later on.
+//
+// Judging begins at top: what is above is not in question. Where a path or a link
+// leads elsewhere, it begins at the root directory of the system; there a sticky
+// directory may be writable by others, who can put nothing in the place of what
+// is ours.
+type way struct {
+	top  string // physical
+	dir  string // the directory
+	path string
+
+	at   string // how far it was followed: no link leads here
+	info fs.FileInfo
+	rest string // what is to follow
 }
 
-// The reasons of R-144.
-const (
-	reasonWritable = "group- or world-writable; run chmod go-w"
-	reasonOwner    = "not owned by the current user"
-)
+// begin returns the way to a path from the project root, or from the directory
+// it belongs to where that lies elsewhere.
+func begin(root, dir, path string) *way {
+	if Within(root, dir) {
+		return &way{top: root, dir: dir, path: path}
+	}
+	if physical, err := filepath.EvalSymlinks(dir); err == nil {
+		if Within(dir, path) {
+			path = physical + path[len(dir):]
+		}
+		dir = physical
+	}
+	return &way{top: dir, dir: dir, path: path}
+}
+
+// maxLinks is how many symbolic links a path may lead over.
+const maxLinks = 40
+
+const separator = string(filepath.Separator)
+
+// follow goes to the end of a path, and returns where and what that is. Where
+// there is nothing, it returns where that would be.
+func (w *way) follow(path string) (physical string, info fs.FileInfo, err error) {
+	w.rest = ""
+	err = w.turn(path)
+	for links := 0; err == nil && w.rest != ""; {
+		var name, link string
+		name, w.rest, _ = strings.Cut(w.rest, separator)
+		switch name {
+		case "", ".":
+		case "..":
+			err = w.enter(filepath.Dir(w.at), w.rest)
+		default:
+			if link, err = w.step(name); link == "" {
+				break
+			}
+			if links++; links > maxLinks {
+				err = &InsecureError{path, "too many symbolic links"}
+			} else {
+				err = w.turn(link)
+			}
+		}
+	}
+	if err != nil {
+		return filepath.Join(w.at, w.rest), nil, err
+	}
+	return w.at, w.info, nil
+}
+
+// turn goes on with another path, before what is to follow.
+func (w *way) turn(path string) error {
+	rest := separator + w.rest
+	switch {
+	case !filepath.IsAbs(path):
+		w.rest = path + rest
+		return nil
+	case Within(w.top, path):
+		return w.enter(w.top, path[len(w.top):]+rest)
+	}
+	volume := filepath.VolumeName(path)
+	return w.enter(volume+separator, path[len(volume):]+rest)
+}
+
+// enter goes to a directory whose name is known.
+func (w *way) enter(dir, rest string) (err error) {
+	w.at, w.rest = dir, rest
+	if w.info, err = w.look(dir); err == nil && isLink(w.info) {
+		err = &InsecureError{dir, "symlink"}
+	}
+	return err
+}
+
+// step goes to a name in the directory where we are, unless it is a link, which
+// is returned.
+func (w *way) step(name string) (link string, err error) {
+	next := strings.TrimSuffix(w.at, separator) + separator + name
+	info, err := w.look(next)
+	if err == nil && isLink(info) {
+		link, err = os.Readlink(next)
+		return filepath.FromSlash(link), err
+	}
+	w.at, w.info = next, info
+	return "", err
+}
+
+// look judges what is there.
+func (w *way) look(path string) (fs.FileInfo, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	shared := info.IsDir() && info.Mode()&fs.ModeSticky != 0 && !Within(w.top, path)
+	if reason := distrust(path, info, shared); reason != "" {
+		return nil, &InsecureError{path, reason}
+	}
+	return info, nil
+}
+
+func isLink(info fs.FileInfo) bool { return info.Mode()&fs.ModeSymlink != 0 }

@@ -4,6 +4,6 @@ import "io/fs"
 
 const nonblock = 0
 
-// DistrustMode finds nothing wrong: Windows has neither mode bits nor owners
-// of this kind.
-func DistrustMode(fs.FileInfo) string { return "" }
+// distrust finds nothing wrong: Windows has neither mode bits nor owners of this
+// kind.
+func distrust(path string, info fs.FileInfo, shared bool) string { return "" }

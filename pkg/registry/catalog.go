@@ -77,7 +77,7 @@ func NewCatalog(p *project.Project, o Options) *Catalog {
 	if c.now == nil {
 		c.now = time.Now
 	}
-	c.store.dir, c.store.limit, c.store.wait = p.Registry, p.Discovery.MaxBytes, o.LockWait
+	c.store.dir, c.store.check, c.store.limit, c.store.wait = p.Registry, p.CheckPath, p.Discovery.MaxBytes, o.LockWait
 	if c.store.wait == 0 {
 		c.store.wait = lockWait
 	}

@@ -64,8 +64,9 @@ func (f folder) stamp(name string) stamp {
 
 // A content is an open file.
 type content struct {
-	file  *os.File
-	stamp stamp
+	file    *os.File
+	stamp   stamp
+	exposed bool // others may have written it: never known here
 }
 
 func (f folder) openFile(name string) (content, error) {
@@ -84,7 +85,7 @@ func (f folder) openFile(name string) (content, error) {
 		file.Close()
 		return content{}, errNotRegular
 	}
-	return content{file, stampOf(seen)}, nil
+	return content{file: file, stamp: stampOf(seen)}, nil
 }
 
 func (c content) close() { c.file.Close() }

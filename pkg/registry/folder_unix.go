@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"mcp-bash/pkg/project"
 )
 
 // A folder is an open directory. What lies in it is reached by name relative
@@ -46,8 +48,9 @@ func (f folder) stamp(name string) stamp {
 
 // A content is an open file.
 type content struct {
-	fd    int
-	stamp stamp
+	fd      int
+	stamp   stamp
+	exposed bool // others may have written it
 }
 
 // openFile opens a regular file in the folder. It neither follows a link nor
@@ -65,7 +68,7 @@ func (f folder) openFile(name string) (content, error) {
 		unix.Close(fd)
 		return content{}, err
 	}
-	return content{fd, stampOf(&st)}, nil
+	return content{fd, stampOf(&st), project.Exposed(uint32(st.Mode), st.Uid, st.Gid)}, nil
 }
 
 func (c content) close() { unix.Close(c.fd) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
 )
 
 // keep sees to it that the registry file holds a list, and does not touch one
@@ -43,7 +44,12 @@ func (c *Catalog) keep(ctx context.Context, s *state, r request, list *List) err
 	case errors.As(err, &unwritable) && !r.force:
 		s.unkept = list
 		c.unwritable.Do(func() {
-			c.log(mcp.Warning, registryLogger, "Registry directory is not writable; keeping the registry in memory")
+			text := "Registry directory is not writable; keeping the registry in memory"
+			var insecure *project.InsecureError
+			if errors.As(unwritable.err, &insecure) {
+				text += ": " + insecure.Error()
+			}
+			c.log(mcp.Warning, registryLogger, text)
 		})
 		err = nil
 	}

@@ -7,7 +7,6 @@ import (
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 )
 
 // Kinds are the kinds of things a project offers, in the order in which they
@@ -45,6 +44,9 @@ type Kind struct {
 	required []string
 	// vet says what else spoils a handwritten list, "" for nothing; nil: nothing.
 	vet func(p *project.Project, entries []json.RawMessage) string
+	// guarded: metadata that others could have written is none, since it decides
+	// which script a name runs, and at which level.
+	guarded bool
 	// lays: handwritten items are always laid over found ones, and only an empty
 	// list stands in their place.
 	lays bool
@@ -87,14 +89,7 @@ func (k *Kind) shown(p *project.Project, f found) string {
 // Unavailable is what a client is told whose request needs the list of this
 // kind, when [Catalog.List] failed.
 func (k *Kind) Unavailable(err error) *mcp.Error {
-	return &mcp.Error{Code: k.code, Message: k.message, Data: Reason(err)}
-}
-
-// Reason is the data of an error that goes back to a failure of this package:
-// {"reason":…}.
-func Reason(err error) json.RawMessage {
-	var b rawjson.Builder
-	return b.Object().Name("reason").String(err.Error()).End().Bytes()
+	return mcp.Errorf(k.code, "%s", k.message).WithReason(err)
 }
 
 // A Failure says why a kind is not available. Its text is what was logged.

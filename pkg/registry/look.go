@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
@@ -172,6 +171,12 @@ func (l *look) read(name string, limit int) ([]byte, error) {
 	if file.stamp.size > uint64(limit) {
 		return nil, fmt.Errorf("larger than %d bytes", limit)
 	}
+	if l.kind.guarded && file.exposed {
+		l.doubt()
+		if err := l.p.CheckPath(filepath.Join(l.absolute(), name)); err != nil {
+			return nil, err
+		}
+	}
 	buf := l.space(int(file.stamp.size))
 	n, err := file.read(buf)
 	if err != nil {
@@ -289,13 +294,7 @@ func (l *look) add(f found) {
 func vanished(err error) bool { return gone(err) || errors.Is(err, errNotRegular) }
 
 // plainError is the reason alone, without the operation and the path.
-func plainError(err error) error {
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
-		return errno
-	}
-	return err
-}
+func plainError(err error) error { return project.PlainError(err) }
 
 // labelOf names a content directory for people: relative to the project when
 // it lies in it.

@@ -34,10 +34,11 @@ func (s *subject) checkName(name string) bool {
 
 const maxPlainName = 64
 
-// isPlainName reports whether every client takes a tool name.
+// isPlainName reports whether clients take a tool name. The protocol allows
+// dots; that some clients do not is for validate to say.
 func isPlainName(name string) bool {
 	for _, c := range []byte(name) {
-		if !isLetter(c) && !isDigit(c) && c != '_' && c != '-' {
+		if !isLetter(c) && !isDigit(c) && c != '_' && c != '-' && c != '.' {
 			return false
 		}
 	}

@@ -2,9 +2,11 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
 )
 
 // An origin is where the items of a kind come from (registry R-111).
@@ -54,8 +56,13 @@ func (c *Catalog) fixed(s *state) *List {
 	}
 	file, err := c.store.read(s.kind)
 	if err != nil {
+		level := mcp.Debug
+		var insecure *project.InsecureError
+		if errors.As(err, &insecure) {
+			level = mcp.Warning
+		}
 		c.journal.state("static "+s.kind.Key, s.kind.Logger, []message{
-			{mcp.Debug, fmt.Sprintf("Static registry: %s: %s; discovering", s.kind.File, err)},
+			{level, fmt.Sprintf("Static registry: %s: %s; discovering", s.kind.File, err)},
 		})
 		return nil
 	}

@@ -2,12 +2,14 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"slices"
 	"strings"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
 )
 
 // A Project is the [ToolRegistry] of a project: it shows all that the project
@@ -109,6 +111,31 @@ func (r *Project) Tools(ctx context.Context) ([]RegisteredTool, error) {
 	}
 	slices.SortStableFunc(list, func(a, b RegisteredTool) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
+}
+
+// Items returns the items of a kind as the registry is now, with their URIs as
+// this project has them. The errors are those of [Project.Tool].
+func (r *Project) Items(ctx context.Context, kind *Kind) ([]json.RawMessage, error) {
+	list, err := r.catalog.list(ctx, r.catalog.state(kind), true)
+	if err != nil {
+		return nil, explain(err)
+	}
+	items := make([]json.RawMessage, len(list.Items))
+	for i, item := range list.Items {
+		var b rawjson.Builder
+		b.Object()
+		for _, m := range rawjson.Members(item.JSON) {
+			switch m.Name {
+			case "uri":
+				b.Name(m.Name).String(URI(r.p, item.JSON))
+			case "uriAuto":
+			default:
+				b.Name(m.Name).Raw(m.Value)
+			}
+		}
+		items[i] = b.End().Bytes()
+	}
+	return items, nil
 }
 
 // standings looks at the project and brings its registry file up to date.

@@ -165,9 +165,10 @@ func (r *Project) checkPath(file string) (fault, denied string) {
 		return fmt.Sprintf("path: %s is a directory", shown), ""
 	}
 	abs := r.p.Tools + string(filepath.Separator) + local // as it will be called
-	switch err := project.CheckScript(r.p.Tools, abs); {
-	case errors.Is(err, project.ErrScriptPath):
-		return "", fmt.Sprintf("path '%s' is refused: a script lies in %s/, belongs to you or root, and is writable by nobody else", file, label)
+	var insecure *project.InsecureError
+	switch err := project.CheckScript(r.p.Root, r.p.Tools, abs); {
+	case errors.As(err, &insecure):
+		return "", fmt.Sprintf("path '%s' is refused: %s", file, err)
 	case err != nil:
 		return fmt.Sprintf("path: no file %s (it is relative to %s/)", shown, label), ""
 	}

@@ -64,7 +64,6 @@ func TestDeclaredItems(t *testing.T) {
 	b.wantLog(
 		`warning mcp.tools: register.json: tools[1]: "annotations" must be an object; ignored`,
 		`warning mcp.tools: Duplicate tool name 'm' in tools/other.sh; keeping tools/m.sh`,
-		`warning mcp.tools: Tool name '..' (register.json: tools[3]) is refused by some clients: use only letters, digits, _ and -, at most 64`,
 		`error mcp.tools: Skipping tool register.json: tools[4]: its name is empty`,
 	)
 }
@@ -149,16 +148,16 @@ func TestDeclaredUntrusted(t *testing.T) {
 		t.Skip("neither modes nor owners")
 	}
 	const prefix = "Declarative register.json permissions/ownership invalid: "
-	const writable = " (group- or world-writable; run chmod go-w)"
+	const writable = " (mode 0757, others can write to it; run chmod o-w {})"
 	good := files{"tools/a/tool.sh": "", "server.d/register.json": `{"version":1}`}
 	for _, tc := range []struct {
 		name   string
 		change func(b *bed)
 		want   string
 	}{
-		{"file", func(b *bed) { os.Chmod(b.path("server.d/register.json"), 0o664) }, "/server.d/register.json" + writable},
-		{"directory", func(b *bed) { os.Chmod(b.path("server.d"), 0o777) }, "/server.d" + writable},
-		{"root", func(b *bed) { os.Chmod(b.root, 0o775) }, writable},
+		{"file", func(b *bed) { os.Chmod(b.path("server.d/register.json"), 0o757) }, "/server.d/register.json" + writable},
+		{"directory", func(b *bed) { os.Chmod(b.path("server.d"), 0o757) }, "/server.d" + writable},
+		{"root", func(b *bed) { os.Chmod(b.root, 0o757) }, writable},
 		{"link", func(b *bed) {
 			b.remove("server.d/register.json")
 			b.put(files{"r.json": `{"version":1}`, "server.d/register.json@": "../r.json"})
@@ -171,17 +170,22 @@ func TestDeclaredUntrusted(t *testing.T) {
 			if os.Chown(b.path("server.d/register.json"), 12345, -1) != nil {
 				b.t.Skip("only root gives files away")
 			}
-		}, "/server.d/register.json (not owned by the current user)"},
+		}, "/server.d/register.json (owned by uid 12345, not by root)"},
+		{"directory in its place", func(b *bed) {
+			b.remove("server.d/register.json")
+			b.put(files{"server.d/register.json/": ""})
+		}, "/server.d/register.json (not a regular file)"},
+		{"FIFO", func(b *bed) {
+			b.remove("server.d/register.json")
+			b.put(files{"server.d/register.json|": ""})
+		}, "/server.d/register.json (not a regular file)"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBed(t, nil, good)
 			tc.change(b)
-			want(t, b.reason(), prefix+b.root+tc.want)
+			path, _, _ := strings.Cut(tc.want, " (")
+			want(t, b.reason(), prefix+b.root+strings.ReplaceAll(tc.want, "{}", b.root+path))
 		})
-	}
-	for _, name := range []string{"server.d/register.json/", "server.d/register.json|"} {
-		b := newBed(t, nil, files{name: ""})
-		want(t, b.reason(), "Unable to read declarative register.json")
 	}
 }
 

@@ -147,7 +147,7 @@ func (h *hook) run(ctx context.Context, text []byte) *hookRun {
 	if res.Cause != nil || res.Status != 0 {
 		return &hookRun{err: &hookFault{"script failed"}}
 	}
-	made, err := os.ReadFile(calls)
+	made, _, err := readPlain(calls, d.MaxBytes)
 	if err != nil {
 		return &hookRun{err: &hookFault{"script failed"}}
 	}

@@ -159,8 +159,9 @@ func TestHookNotRun(t *testing.T) {
 // registry.
 func TestHookUntrusted(t *testing.T) {
 	b := withHook(t, "touch ran", nil)
-	os.Chmod(b.path("server.d/register.sh"), 0o775)
-	want(t, b.reason(), "Manual registration script permissions/ownership invalid: "+b.path("server.d/register.sh")+" (group- or world-writable; run chmod go-w)")
+	file := b.path("server.d/register.sh")
+	os.Chmod(file, 0o757)
+	want(t, b.reason(), "Manual registration script permissions/ownership invalid: "+file+" (mode 0757, others can write to it; run chmod o-w "+file+")")
 	b = withHook(t, "", nil)
 	b.remove("server.d/register.sh")
 	b.put(files{"r.sh*": "touch ran", "server.d/register.sh@": "../r.sh"})

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -22,7 +23,8 @@ const (
 // A store is the registry directory.
 type store struct {
 	dir   string
-	limit int // bytes of a file
+	check func(path string) error // says why others could have written it
+	limit int                     // bytes of a file
 	wait  time.Duration
 	skew  atomic.Int64 // how far the clock of the file system is ahead of ours
 }
@@ -67,7 +69,12 @@ func (s *store) stamp(file string) stamp { return stampOfPath(s.path(file)) }
 // bytes reads a file in the directory, whatever stands there. The error is
 // errMissing, errTooLarge, or another one.
 func (s *store) bytes(file string) ([]byte, stamp, error) {
-	text, stamp, err := readPlain(s.path(file), s.limit)
+	var text []byte
+	var stamp stamp
+	err := s.check(s.path(file))
+	if err == nil {
+		text, stamp, err = readPlain(s.path(file), s.limit)
+	}
 	switch {
 	case err != nil && gone(err):
 		err = errMissing
@@ -75,6 +82,16 @@ func (s *store) bytes(file string) ([]byte, stamp, error) {
 		err = plainError(err)
 	}
 	return text, stamp, err
+}
+
+// File returns the text of a kind's registry file as it is. The error is
+// [fs.ErrNotExist], or says why it is not read.
+func (c *Catalog) File(kind *Kind) ([]byte, error) {
+	text, _, err := c.store.bytes(kind.File)
+	if errors.Is(err, errMissing) {
+		err = fs.ErrNotExist
+	}
+	return text, err
 }
 
 // read reads the registry file of a kind. The error is errMissing, or
@@ -132,9 +149,12 @@ func (s *store) write(ctx context.Context, k *Kind, hash string, text []byte, ov
 
 // open opens the directory for writing, and makes it first where needed.
 func (s *store) open() (*os.Root, error) {
-	dir, err := os.OpenRoot(s.dir)
+	err := s.check(s.dir)
+	if err == nil {
+		return os.OpenRoot(s.dir)
+	}
 	if !errors.Is(err, os.ErrNotExist) {
-		return dir, err
+		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Dir(s.dir), 0o755); err != nil {
 		return nil, err

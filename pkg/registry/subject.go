@@ -41,7 +41,7 @@ func (s *subject) icons() json.RawMessage {
 	if given == nil {
 		return nil
 	}
-	return project.InlineIcons(given, s.p.Root, s.iconDirs,
+	return s.p.InlineIcons(given, s.iconDirs,
 		func(path string) { s.noted(noteOf(path)) },
 		func(text string) {
 			s.say(mcp.Warning, s.shown+": "+text)

@@ -26,6 +26,7 @@ var Tools = &Kind{
 	ttl:      func(d *project.Discovery) time.Duration { return d.ToolsTTL },
 	trees:    []tree{{noun: "Tool", dir: toolsDir, passes: isToolUI, examine: findTools}},
 	required: []string{"name", "path"},
+	guarded:  true,
 	entry:    makeTool,
 }
 

@@ -192,7 +192,7 @@ func TestNames(t *testing.T) {
 	long := strings.Repeat("n", 129)
 	for _, tc := range []struct{ name, want, log string }{
 		{`plain_Name-1`, "plain_Name-1", ""},
-		{`a.b`, "a.b", "warning mcp.tools: Tool name 'a.b' (tools/d/tool.sh) is refused by some clients: use only letters, digits, _ and -, at most 64"},
+		{`a.b`, "a.b", ""},
 		{strings.Repeat("n", 65), strings.Repeat("n", 65), "warning mcp.tools: Tool name '" + strings.Repeat("n", 65) + "' (tools/d/tool.sh) is refused by some clients: use only letters, digits, _ and -, at most 64"},
 		{``, "", "error mcp.tools: Skipping tool tools/d/tool.sh: its name is empty"},
 		{" \\t", "", "error mcp.tools: Skipping tool tools/d/tool.sh: its name is empty"},
@@ -384,7 +384,7 @@ func TestIcons(t *testing.T) {
 	want(t, strings.Join(icons, "|"), `[{"src":"data:image/png;base64,cG5n","sizes":["16x16"],"mimeType":"image/png"}]||[{"src":"data:image/gif;base64,Z2lm","mimeType":"image/gif"}]`)
 	b.wantLog(
 		"warning mcp.tools: tools/a/tool.sh: icon missing.svg: no such file",
-		"warning mcp.tools: tools/a/tool.sh: icon ../../secret: outside the project",
+		"warning mcp.tools: tools/a/tool.sh: icon ../../secret: outside the project: /etc/hosts",
 		"warning mcp.tools: tools/b/tool.sh: icon ../../../outside.svg: no such file",
 	)
 }

@@ -3,7 +3,6 @@ package resource
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 
 	"mcp-bash/pkg/mcp"
@@ -48,9 +47,9 @@ func (r *Resources) fetch(ctx context.Context, t *target, bounded bool) (data []
 
 // run has a script of the project get the bytes (RES-71 to RES-74).
 func (r *Resources) run(ctx context.Context, t *target, file string, limit int, bounded bool) ([]byte, error) {
-	if reason := r.distrust(file); reason != "" {
-		r.Log(mcp.Err, logger, "Provider "+t.provider+" refused: "+reason)
-		return nil, errFailed
+	if err := project.CheckScript(r.Project.Root, r.Project.Providers, file); err != nil {
+		r.Log(mcp.Err, logger, "Provider "+t.provider+" refused: "+err.Error())
+		return nil, mcp.Errorf(mcp.CodeInternal, "Resource provider failed").WithReason(err)
 	}
 	if r.Debug() {
 		r.Log(mcp.Debug, logger, "Using project provider: "+file)
@@ -84,20 +83,4 @@ func (r *Resources) run(ctx context.Context, t *target, file string, limit int, 
 		r.Log(mcp.Debug, logger, "Provider "+t.provider+": "+message)
 	}
 	return res.Stdout, nil
-}
-
-// distrust says why a provider script must not run, "" when it may.
-func (r *Resources) distrust(file string) string {
-	dir := r.Project.Providers
-	info, err := os.Stat(dir)
-	if err != nil {
-		return err.Error()
-	}
-	if reason := project.DistrustMode(info); reason != "" {
-		return dir + " is " + reason
-	}
-	if err := project.CheckScript(dir, file); err != nil {
-		return file + " must lie in the providers directory, belong to the user who runs the server or to root, and not be writable by others; run chmod go-w"
-	}
-	return ""
 }

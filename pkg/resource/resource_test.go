@@ -317,18 +317,19 @@ func TestProjectProvider(t *testing.T) {
 		"where://a b'$(id)": contents("where://a b'$(id)", "text/plain", `"text":"{R}\n1|where://a b'$(id)|"`),
 		"noexec://":         contents("noexec://", "text/plain", `"text":"1\n"`),
 		"inner://":          contents("inner://", "text/plain", `"text":"inner\n"`),
-		"open://":           "-32603 Resource provider failed", "out://": "-32603 Resource provider failed",
-		"dir://": `-32002 Resource not found {"uri":"dir://"}`, "sub/inner://": `-32002 Resource not found {"uri":"sub/inner://"}`,
+		"open://":           `-32603 Resource provider failed {"reason":"{R}/providers/open.sh (mode 0757, others can write to it; run chmod o-w {R}/providers/open.sh)"}`,
+		"out://":            `-32603 Resource provider failed {"reason":"{R}/providers/out.sh (leads out of {R}/providers)"}`,
+		"dir://":            `-32002 Resource not found {"uri":"dir://"}`, "sub/inner://": `-32002 Resource not found {"uri":"sub/inner://"}`,
 	} {
 		if got := b.read("", uri); got != want {
 			t.Errorf("%s: %s, want %s", uri, got, want)
 		}
 	}
-	if !b.said("error mcp.resources Provider open refused: {R}/providers/open.sh must lie in the providers directory") || !b.said("Provider out refused") {
+	if !b.said("error mcp.resources Provider open refused: {R}/providers/open.sh (mode 0757, ") || !b.said("Provider out refused") {
 		t.Errorf("%q", b.logs)
 	}
-	os.Chmod(dir, 0o775)
-	if got := b.read("", "where://"); got != "-32603 Resource provider failed" || !b.said("{R}/providers is group- or world-writable; run chmod go-w") {
+	os.Chmod(dir, 0o757)
+	if got := b.read("", "where://"); !strings.HasPrefix(got, "-32603 Resource provider failed ") || !b.said("{R}/providers (mode 0757, others can write to it; run chmod o-w {R}/providers)") {
 		t.Errorf("%s, %q", got, b.logs)
 	}
 }

@@ -3,6 +3,8 @@ package resource
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -66,6 +68,21 @@ func (r *Resources) Read(ctx context.Context, req Request) (*Content, error) {
 		return nil, err
 	}
 	return r.read(ctx, t, req.Bounded)
+}
+
+// Fetch reads a URI with the provider of a name: the project's own, else the
+// built-in one (resources RES-70). The error is a [*provider.Failure] or the
+// context's.
+func (r *Resources) Fetch(ctx context.Context, name, uri string) ([]byte, error) {
+	data, _, err := r.fetch(ctx, &target{uri: uri, provider: name}, false)
+	var refusal *mcp.Error
+	switch {
+	case err == errUnsupported:
+		return nil, &provider.Failure{Status: errFailed.Status, Message: fmt.Sprintf("%s %q", errUnsupported.Message, name)}
+	case errors.As(err, &refusal):
+		return nil, &provider.Failure{Status: provider.FetchFailed, Message: refusal.Message}
+	}
+	return data, err
 }
 
 func (r *Resources) read(ctx context.Context, t *target, bounded bool) (*Content, error) {

@@ -2,8 +2,7 @@ package roots
 
 import (
 	"errors"
-	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -74,14 +73,11 @@ func (f finder) fromVariable(value string) List {
 
 func (f finder) fromFile(file string) (List, bool) {
 	const source = "config/roots.json"
-	in, err := os.Open(file)
+	text, err := f.p.ReadSetting(file, maxRootsFile)
 	if err != nil {
-		return nil, false
-	}
-	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, maxRootsFile))
-	if err != nil {
-		f.log(mcp.Warning, Logger, source+": not readable")
+		if !errors.Is(err, fs.ErrNotExist) {
+			f.log(mcp.Warning, Logger, source+" is ignored: "+err.Error())
+		}
 		return nil, false
 	}
 	doc, err := rawjson.Check(text)
@@ -128,7 +124,7 @@ func (f finder) expand(path string) string {
 func canonical(path string) (string, error) {
 	c, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		if errors.Is(err, os.ErrPermission) {
+		if errors.Is(err, fs.ErrPermission) {
 			return "", errUnreadable
 		}
 		return "", errMissing

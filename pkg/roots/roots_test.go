@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"mcp-bash/pkg/mcp"
@@ -27,6 +28,7 @@ func place(t *testing.T, files map[string]string) string {
 			t.Fatal(err)
 		}
 	}
+	os.Chmod(dir, 0o755)
 	return dir
 }
 
@@ -108,13 +110,22 @@ func TestContains(t *testing.T) {
 	}
 }
 
-// protocol P-2100, P-2101.
+// protocol P-2100, P-2101, P-114; tools T-41.
 func TestFallback(t *testing.T) {
 	dir := place(t, map[string]string{
 		"plain/x": "", "data/x": "", "more/x": "",
 		"filed/config/roots.json": `{"roots":[{"path":"./d","name":"D"},{"name":"no path"},{"path":"none"}]}`, "filed/d/x": "",
 		"broken/config/roots.json": `{"roots":`,
+		"open/config/roots.json":   `{"roots":[{"path":"/"}]}`, "waiting/config/x": "", "linked/config/x": "", "large/config/roots.json": "",
 	})
+	os.Chmod(dir+"/open/config", 0o757)
+	if err := errors.Join(
+		syscall.Mkfifo(dir+"/waiting/config/roots.json", 0o644),
+		os.Symlink(dir+"/plain/x", dir+"/linked/config/roots.json"),
+		os.Truncate(dir+"/large/config/roots.json", 4<<40),
+	); err != nil {
+		t.Fatal(err)
+	}
 	for _, tc := range []struct {
 		name, project string
 		env           project.Env
@@ -124,10 +135,14 @@ func TestFallback(t *testing.T) {
 		{"the project", "plain", project.Env{}, "plain", ""},
 		{"the variable", "plain", project.Env{"MCPBASH_ROOTS": dir + "/data::" + dir + "/more/../data:" + dir + "/more"}, "data more", ""},
 		{"relative and home", "plain", project.Env{"MCPBASH_ROOTS": "../data:~/more", "HOME": dir}, "data more", ""},
-		{"nothing valid", "plain", project.Env{"MCPBASH_ROOTS": "/no/such"}, "", "error MCPBASH_ROOTS: path does not exist"},
-		{"verbose", "plain", project.Env{"MCPBASH_ROOTS": "/no/such", "MCPBASH_LOG_VERBOSE": "true"}, "", "error MCPBASH_ROOTS: path does not exist: /no/such"},
+		{"nothing valid", "plain", project.Env{"MCPBASH_ROOTS": dir + "/absent"}, "", "error MCPBASH_ROOTS: path does not exist"},
+		{"verbose", "plain", project.Env{"MCPBASH_ROOTS": dir + "/absent", "MCPBASH_LOG_VERBOSE": "true"}, "", "error MCPBASH_ROOTS: path does not exist: " + dir + "/absent"},
 		{"the file", "filed", project.Env{}, "filed/d", "warning config/roots.json: path does not exist"},
 		{"a broken file", "broken", project.Env{}, "broken", `warning config/roots.json: expected {"roots":[{"path":"…"}]}`},
+		{"one that others can write", "open", project.Env{}, "open", "warning config/roots.json is ignored: {}/open/config (mode 0757, others can write to it; run chmod o-w {}/open/config)"},
+		{"a FIFO", "waiting", project.Env{}, "waiting", "warning config/roots.json is ignored: not a regular file"},
+		{"a link to a file outside", "linked", project.Env{}, "linked", "warning config/roots.json is ignored: outside the project: {}/plain/x"},
+		{"a sparse file", "large", project.Env{}, "large", "warning config/roots.json is ignored: larger than 1048576 bytes"},
 	} {
 		var logs []string
 		p := project.Open(filepath.Join(dir, tc.project), tc.env, dir, func(string) {})
@@ -144,7 +159,7 @@ func TestFallback(t *testing.T) {
 				t.Errorf("%s: uri %s", tc.name, r.URI)
 			}
 		}
-		if strings.Join(got, " ") != tc.want || strings.Join(logs, "|") != tc.logs || list == nil {
+		if strings.Join(got, " ") != tc.want || strings.Join(logs, "|") != strings.ReplaceAll(tc.logs, "{}", dir) || list == nil {
 			t.Errorf("%s: %q, logs %q", tc.name, got, logs)
 		}
 	}

@@ -5,20 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry"
 )
 
-// readCache returns a look-up in .registry/tools.json as it is (--no-refresh).
-func readCache(p *project.Project) (func(context.Context, string) (json.RawMessage, error), error) {
-	file := filepath.Join(p.Registry, "tools.json")
-	text, err := os.ReadFile(file)
+// readCache returns the tools of .registry/tools.json as it is (--no-refresh).
+func readCache(p *project.Project) ([]json.RawMessage, error) {
+	text, err := registry.NewCatalog(p, registry.Options{}).File(registry.Tools)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, cli.Failf(cli.CodeNotFound, "registry cache missing (expected %s)", file)
+		return nil, cli.Failf(cli.CodeNotFound, "registry cache missing (expected %s)", filepath.Join(p.Registry, registry.Tools.File))
 	}
 	invalid := func(reason string) error {
 		return cli.Failf(cli.CodeInvalid, "invalid tools registry cache (%s)", reason)
@@ -37,13 +36,21 @@ func readCache(p *project.Project) (func(context.Context, string) (json.RawMessa
 	case rawjson.KindOf(rawjson.Get(doc, "items")) != rawjson.Array:
 		return nil, invalid("items is no array")
 	}
-	items := rawjson.Get(doc, "items")
+	items := []json.RawMessage{}
+	for item := range rawjson.Elements(rawjson.Get(doc, "items")) {
+		items = append(items, rawjson.Normal(item))
+	}
+	return items, nil
+}
+
+// among looks tools up in a list.
+func among(items []json.RawMessage) func(context.Context, string) (json.RawMessage, error) {
 	return func(_ context.Context, name string) (json.RawMessage, error) {
-		for item := range rawjson.Elements(items) {
+		for _, item := range items {
 			if rawjson.TextOf(item, "name") == name {
-				return rawjson.Normal(item), nil
+				return item, nil
 			}
 		}
 		return nil, nil
-	}, nil
+	}
 }

@@ -3,23 +3,20 @@
 package runtool
 
 import (
-	"encoding/json"
-	"io"
-	"os"
-	"strconv"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/jq"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry"
 )
 
 // options are those of R-1.
 type options struct {
-	tool      string
+	tool      string // "" lists all
 	args      string
 	meta      string
+	elicit    string
 	roots     string
 	timeout   int // seconds; 0: the tool's own
 	root      string
@@ -35,92 +32,90 @@ type options struct {
 	minimal   bool
 	check     bool
 	json      bool
-	hasArgs   bool
+
+	given func(option string) bool
 }
 
-func readOptions(args []string, env project.Env) (*options, error) {
+// Command describes the command. tree is the installation tree in the binary.
+func Command(tree func() project.Tree) *cli.Command {
 	o := &options{}
-	set := cli.NewOptions("run-tool")
-	set.StringVar(&o.args, "args", "", "")
-	set.StringVar(&o.meta, "meta", "", "")
-	set.StringVar(&o.roots, "roots", "", "")
-	timeout := set.String("timeout", "", "")
-	set.StringVar(&o.root, "project-root", "", "")
-	allow, sources := set.Strings("allow"), set.Strings("source")
-	set.Missing("allow", "--allow requires a tool name")
-	set.Missing("source", "--source requires a file path")
-	set.BoolVar(&o.allowSelf, "allow-self", false, "")
-	set.BoolVar(&o.allowAll, "allow-all", false, "")
-	set.BoolVar(&o.serverEnv, "with-server-env", false, "")
-	set.BoolVar(&o.dryRun, "dry-run", false, "")
-	set.BoolVar(&o.printEnv, "print-env", false, "")
-	set.BoolVar(&o.verbose, "verbose", false, "")
-	set.BoolVar(&o.noRefresh, "no-refresh", false, "")
-	set.BoolVar(&o.minimal, "minimal", false, "")
-	set.BoolVar(&o.check, "check", false, "")
-	set.BoolVar(&o.json, "json", false, "")
-	operands, err := set.Read(args)
-	if err != nil {
-		return nil, err
+	c := &cli.Command{
+		Name:    "run-tool",
+		Summary: "Run one tool of a project, as the server would, and show its result.",
+		Examples: []cli.Example{
+			{Line: "NAME", Purpose: "which tools there are"},
+			{Line: "NAME hello --allow-self"},
+			{Line: `NAME hello --allow-self --args '{"name":"Ada"}' | jq .structuredContent`},
+			{Line: `NAME order --allow-self --elicit '{"size":"small","confirmed":true}'`},
+			{Line: "NAME convert --allow-all --args @request.json --verbose"},
+			{Line: "NAME report --dry-run"},
+		},
+		Operands: []cli.Operand{{Name: "[TOOL]", Complete: cli.Found(toolNames)}},
+		Text: `On a terminal the result is shown for reading. In a pipe it is the tools/call
+result as one line of JSON; a failure that a client would get as an error is
+{"_mcpToolError":true,"code":...,"message":...,"data":...}. The tools are a table on a terminal, else
+{"tools":[...],"total":N}.`,
+		Exits: []cli.Exit{
+			{Code: 0, Meaning: "the tool ended with 0 (also when its result is an error, unless --check)"},
+			{Code: 1, Meaning: "anything failed"}, {Code: 2, Meaning: "wrong usage"}, {Code: 128, Meaning: "and above: ended by a signal"},
+		},
+		Run: func(s cli.Streams, operands []string) error { return start(s, o, operands, tree) },
 	}
-	switch {
-	case len(operands) == 0 || operands[0] == "":
-		return nil, cli.Usagef("tool name required")
-	case len(operands) > 1:
-		return nil, cli.Usagef("unexpected argument: %s", operands[1])
+	f := &c.Flags
+	f.String(&o.args, "args", "JSON", "arguments, a JSON object; @FILE reads a file, - standard input")
+	f.String(&o.meta, "meta", "JSON", "the request's _meta, likewise")
+	f.String(&o.elicit, "elicit", "JSON", `answers to the tool's questions, likewise: an object by the names of fields or
+		the keys of questions, or an array in the order of the questions. On a terminal you are asked what it leaves open`)
+	f.String(&o.roots, "roots", "A,B", "directories the tool may work in").Completes(cli.Dirs)
+	f.Positive(&o.timeout, "timeout", "SECS", "instead of the tool's own timeout")
+	f.Bool(&o.allowSelf, "allow-self", "let this tool run, whatever MCPBASH_TOOL_ALLOWLIST says")
+	f.Strings(&o.allow, "allow", "TOOL", "let TOOL run; may be repeated").
+		Completes(cli.Found(toolNames)).Missing("--allow requires a tool name")
+	f.Bool(&o.allowAll, "allow-all", "let every tool run")
+	f.Bool(&o.serverEnv, "with-server-env", "evaluate server.d/env.sh first, if it is there")
+	f.Strings(&o.sources, "source", "FILE", "evaluate FILE first; may be repeated; relative to the project").
+		Completes(cli.Files).Missing("--source requires a file path")
+	f.Bool(&o.noRefresh, "no-refresh", "use .registry/tools.json as it is")
+	f.Bool(&o.dryRun, "dry-run", "say what would run, and whether it would")
+	f.Bool(&o.printEnv, "print-env", "say what a run would work with")
+	f.Bool(&o.check, "check", "exit 1 when the result is an error, or with --dry-run when the tool would not run")
+	f.Bool(&o.verbose, "verbose", `show the tool's standard error, its log and its progress as they come; log and
+		progress are shown on a terminal anyway`)
+	f.Bool(&o.minimal, "minimal", "behave as in minimal mode, where no tool runs")
+	f.ProjectRoot(&o.root)
+	f.Bool(&o.json, "json", "JSON on a terminal too, and only JSON, errors included")
+	o.given = f.Given
+	return c
+}
+
+func toolNames() []string { return registry.CachedNames(registry.Tools) }
+
+// complete takes over the operand and the environment, and checks that the
+// options fit together.
+func (o *options) complete(operands []string, env project.Env) error {
+	if o.tool = strings.Join(operands, ""); o.tool == "" {
+		if len(operands) > 0 || slices.ContainsFunc(aboutOneTool, o.given) {
+			return cli.Usagef("tool name required")
+		}
 	}
-	o.tool, o.allow, o.sources = operands[0], *allow, *sources
 	for _, name := range o.allow {
 		if name == "" {
-			return nil, cli.Usagef("--allow requires a tool name")
+			return cli.Usagef("--allow requires a tool name")
 		}
 	}
 	for _, file := range o.sources {
 		if file == "" {
-			return nil, cli.Usagef("--source requires a file path")
+			return cli.Usagef("--source requires a file path")
 		}
 	}
-	if *timeout != "" {
-		n, err := strconv.Atoi(*timeout)
-		if err != nil || n <= 0 || strings.Trim(*timeout, "0123456789") != "" {
-			return nil, cli.Usagef("--timeout must be a positive integer")
-		}
-		o.timeout = n
-	}
-	o.hasArgs = o.args != ""
 	switch env["MCPBASH_RUN_TOOL_SOURCE_SERVER_ENV"] {
 	case "1", "true":
 		o.serverEnv = true
 	}
-	return o, nil
+	return nil
 }
 
-// maxPayload bounds what is read for --args, in bytes.
-const maxPayload = 64 << 20
-
-// payload reads the JSON object of an option: written out, in a file after
-// "@", or on standard input.
-func payload(name, value string, stdin io.Reader) (json.RawMessage, error) {
-	wrong := cli.Failf(cli.CodeInvalid, "--%s must be a JSON object", name)
-	text := []byte(value)
-	var err error
-	switch {
-	case value == "":
-		return json.RawMessage("{}"), nil
-	case value == "-" || value == "@-":
-		text, err = io.ReadAll(io.LimitReader(stdin, maxPayload))
-	case strings.HasPrefix(value, "@"):
-		text, err = os.ReadFile(value[1:])
-	}
-	if err != nil {
-		return nil, cli.Failf(cli.CodeNotFound, "--%s: %v", name, err)
-	}
-	if len(strings.TrimSpace(string(text))) == 0 {
-		return json.RawMessage("{}"), nil
-	}
-	v, err := rawjson.Check(text)
-	if err != nil || rawjson.KindOf(v) != rawjson.Object {
-		return nil, wrong
-	}
-	return jq.Normal(v), nil
+// aboutOneTool are the options that make no sense where no tool is named.
+var aboutOneTool = []string{
+	"args", "meta", "elicit", "roots", "timeout", "dry-run", "print-env", "check", "allow-self",
 }

@@ -7,9 +7,9 @@ import (
 	"os"
 	"strconv"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/kit"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/schema"
 	"mcp-bash/pkg/tool"
 )
 
@@ -19,33 +19,43 @@ func (r *run) rehearse(ctx context.Context, k *kit.Kit, item json.RawMessage) er
 	if n := tool.EffectiveTimeout(&r.project.Calls, item, r.timeout); n > 0 {
 		timeout = strconv.Itoa(n)
 	}
-	verdict := "allowed"
-	err := k.Level.Refusal(item)
-	if err == nil {
-		err = k.Policy.Check(ctx, r.tool, item)
-	}
-	if err != nil {
+	result := k.Tools.Rehearse(ctx, &tool.Request{Name: r.tool, Arguments: r.args, Meta: r.meta})
+	reason, verdict, arguments := obstacle(result), "allowed", "valid"
+	if result.Refusal != nil {
 		verdict = "blocked"
-		fmt.Fprintln(r.Err, "run-tool:", err.Message)
 	}
-	arguments := "valid"
-	if s, err := schema.Compile(rawjson.Get(item, "inputSchema")); err != nil {
-		arguments = "not checked (" + err.Error() + ")"
-	} else if violations := s.Check(r.args); violations != nil {
+	switch {
+	case result.Unchecked != nil:
+		arguments = "not checked (" + result.Unchecked.Error() + ")"
+	case result.Violations != nil:
 		arguments = "invalid"
-		for _, v := range violations {
+		for _, v := range result.Violations {
 			fmt.Fprintln(r.Err, "run-tool: --args:", v)
+		}
+		if reason == "" && result.Enforced {
+			reason = "the arguments do not fit the tool's inputSchema"
 		}
 	}
 	if r.json {
 		var b rawjson.Builder
 		b.Object().Name("tool").String(r.tool).Name("argsBytes").Int(len(r.args)).Name("roots").Int(len(r.roots)).
-			Name("timeout").String(timeout).Name("policy").String(verdict).Name("arguments").String(arguments).End()
-		fmt.Fprintf(r.Out, "%s\n", b.Bytes())
-		return nil
+			Name("timeout").String(timeout).Name("policy").String(verdict).Name("arguments").String(arguments).
+			Name("status").String(status(reason))
+		if reason != "" {
+			b.Name("reason").String(reason)
+		}
+		fmt.Fprintf(r.Out, "%s\n", b.End().Bytes())
+	} else {
+		outlook := "Ready to execute (re-run without --dry-run to run)"
+		if reason != "" {
+			outlook = "Blocked (" + reason + ")"
+		}
+		fmt.Fprintf(r.Out, "Tool: %s\nArgs: %d bytes\nRoots: %d\nTimeout: %s\nPolicy: %s\nArguments: %s\nStatus: %s\n",
+			r.tool, len(r.args), len(r.roots), timeout, verdict, arguments, outlook)
 	}
-	fmt.Fprintf(r.Out, "Tool: %s\nArgs: %d bytes\nRoots: %d\nTimeout: %s\nPolicy: %s\nArguments: %s\nStatus: Ready to execute (re-run without --dry-run to run)\n",
-		r.tool, len(r.args), len(r.roots), timeout, verdict, arguments)
+	if r.check && reason != "" {
+		return cli.ExitCode(cli.ExitFailed)
+	}
 	return nil
 }
 

@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/jq"
 	"mcp-bash/pkg/kit"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/policy"
@@ -24,23 +26,18 @@ import (
 	"mcp-bash/pkg/tool"
 )
 
-// Verb is the command. tree is the installation tree in the binary.
-func Verb(tree func() project.Tree) cli.Verb {
-	return cli.Verb{
-		Name: "run-tool", Help: help,
-		Run: func(s cli.Streams, args []string) error {
-			env := project.OSEnv()
-			o, err := readOptions(args, env)
-			if err != nil {
-				return err
-			}
-			r := &run{Streams: s, options: o, env: env, tree: tree, runner: new(script.Runner)}
-			if r.dir, err = os.Getwd(); err != nil {
-				return err
-			}
-			return r.do()
-		},
+// start runs the command with its options.
+func start(s cli.Streams, o *options, operands []string, tree func() project.Tree) error {
+	env := project.OSEnv()
+	if err := o.complete(operands, env); err != nil {
+		return err
 	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	r := &run{Streams: s, options: o, env: env, dir: dir, tree: tree, runner: new(script.Runner)}
+	return r.do()
 }
 
 // A run is one run of the command.
@@ -53,11 +50,15 @@ type run struct {
 	runner *script.Runner
 
 	project *project.Project
+	said    []string // of the project, which may be read twice
 	home    *project.Home
 	roots   roots.List
-	find    func(context.Context, string) (json.RawMessage, error)
+	cached  []json.RawMessage // the tools with --no-refresh, else nil
 	args    json.RawMessage
 	meta    json.RawMessage
+	answers *answers
+	display *display // nil: nobody watches
+	logged  []string // what was told of the run
 }
 
 // do makes the checks of R-7 in their order, and calls the tool.
@@ -68,7 +69,7 @@ func (r *run) do() error {
 	}
 	r.open(root, r.env)
 	if r.noRefresh {
-		if r.find, err = readCache(r.project); err != nil {
+		if r.cached, err = readCache(r.project); err != nil {
 			return err
 		}
 	}
@@ -79,7 +80,7 @@ func (r *run) do() error {
 		}
 	}
 	switch {
-	case (r.minimal || r.project.Minimal) && r.hasArgs:
+	case (r.minimal || r.project.Minimal) && r.options.args != "":
 		return cli.Failf(cli.CodeInvalid, "JSON tooling required to parse --args")
 	case r.minimal || r.project.Minimal:
 		return cli.Failf(cli.CodeInvalid, "JSON tooling required (jq or gojq)")
@@ -93,10 +94,14 @@ func (r *run) do() error {
 	if err := r.source(); err != nil {
 		return err
 	}
-	if r.args, err = payload("args", r.options.args, r.In); err != nil {
+	if r.args, err = cli.ObjectPayload("--args", r.options.args, r.In); err != nil {
 		return err
 	}
-	if r.meta, err = payload("meta", r.options.meta, r.In); err != nil {
+	if r.meta, err = cli.ObjectPayload("--meta", r.options.meta, r.In); err != nil {
+		return err
+	}
+	r.args, r.meta = jq.Normal(r.args), jq.Normal(r.meta)
+	if r.answers, err = readAnswers(r.elicit, r.In); err != nil {
 		return err
 	}
 	return r.withKit()
@@ -120,7 +125,15 @@ func (r *run) open(root string, env project.Env) {
 	if r.verbose {
 		env["MCPBASH_TOOL_STREAM_STDERR"] = "true"
 	}
-	r.project = project.Open(root, env, r.dir, func(line string) { fmt.Fprintln(r.Err, line) })
+	if r.interactive() {
+		env.Default("MCPBASH_ELICITATION_TIMEOUT", "600") // a person reads, thinks and types
+	}
+	r.project = project.Open(root, env, r.dir, func(line string) {
+		if !slices.Contains(r.said, line) {
+			r.said = append(r.said, line)
+			fmt.Fprintln(r.Err, line)
+		}
+	})
 	if allow != nil {
 		r.project.Calls.Allowlist = allow // a name may hold what separates a list
 	}
@@ -149,8 +162,11 @@ func (r *run) source() error {
 		}
 	}
 	if server != "" {
-		if _, err := os.Stat(server); err == nil {
+		switch err := r.project.CheckTrusted(server); {
+		case err == nil:
 			files = append([]string{server}, files...)
+		case !errors.Is(err, fs.ErrNotExist):
+			return cli.Failf(cli.CodeInvalid, "refusing insecure server.d/env.sh: %v", err)
 		}
 	}
 	if len(files) == 0 {
@@ -161,14 +177,18 @@ func (r *run) source() error {
 			fmt.Fprintln(r.Err, "run-tool: sourcing", file)
 		}
 	}
-	env, stderr, err := project.Source(context.Background(), r.runner, r.project.Env, r.project.Root, files...)
+	ctx, interrupted, release := catchSignals(func(os.Signal) bool { return false })
+	env, stderr, err := r.project.Source(ctx, r.runner, files...)
+	release()
 	fmt.Fprint(r.Err, stderr)
 	var failed *project.SourceError
 	switch {
+	case interrupted() != 0:
+		return cli.ExitCode(cli.ExitSignal + interrupted())
 	case errors.As(err, &failed):
 		return cli.Failf(cli.CodeInvalid, "sourcing failed (exit %d)", failed.Status)
 	case err != nil:
-		return err
+		return cli.Failf(cli.CodeInvalid, "sourcing %s: %v", strings.Join(files, ", "), err)
 	}
 	env["MCPBASH_SECURITY_LEVEL"] = r.env["MCPBASH_SECURITY_LEVEL"] // no file can loosen it (registry R-212)
 	r.open(r.project.Root, env)
@@ -191,20 +211,33 @@ func readableFile(file string) error {
 func (r *run) withKit() error {
 	state, dir, err := project.NewState(r.project.Env, &r.project.Settings)
 	if err != nil {
-		return &cli.Error{Code: cli.CodeInternal, Message: fmt.Sprintf("mcp-bash: unable to create state directory: %s\n%v", dir, err), Exit: cli.ExitFailed, Whole: true}
+		message := fmt.Sprintf("mcp-bash: unable to create state directory: %s\n%v", dir, err)
+		return &cli.Error{Code: cli.CodeInternal, Message: message, Exit: cli.ExitFailed, Whole: true}
 	}
 	defer r.leave(state)
-	k := kit.New(kit.Config{
-		Project: r.project, State: state, Runner: r.runner, Home: r.home, Find: r.find, ReadOnly: r.dryRun,
+	asker := &interviewer{given: r.answers, warn: func(text string) {
+		fmt.Fprintln(r.Err, "run-tool: warning:", cli.Line(text))
+	}}
+	r.watch(asker)
+	config := kit.Config{
+		Project: r.project, State: state, Runner: r.runner, Home: r.home, ReadOnly: r.dryRun,
 		Log: r.log, Debug: func() bool { return r.project.Logging.Level <= mcp.Debug },
 		Notice: func(line string) { fmt.Fprintln(r.Err, line) }, Stderr: r.Err,
-	})
-	ctx, interrupted := catchSignals()
+	}
+	if r.cached != nil {
+		config.Find = among(r.cached)
+	}
+	k := kit.New(config)
+	ctx, interrupted, release := catchSignals(asker.interrupted)
+	defer release()
+	if r.tool == "" {
+		return r.list(ctx, k)
+	}
 	item, err := k.Find(ctx, r.tool)
-	var unavailable *mcp.Error
+	var missing *mcp.Error
 	switch {
-	case errors.As(err, &unavailable):
-		return cli.Failf(cli.CodeInvalid, "%s: %s", unavailable.Message, rawjson.TextOf(unavailable.Data, "reason"))
+	case errors.As(err, &missing):
+		return unavailable(missing)
 	case err != nil:
 		return err
 	case item == nil:
@@ -213,7 +246,24 @@ func (r *run) withKit() error {
 	if r.dryRun {
 		return r.rehearse(ctx, k, item)
 	}
-	return r.call(ctx, k, interrupted)
+	return r.call(ctx, k, asker, interrupted)
+}
+
+// interactive reports whether there is a person who can be asked.
+func (r *run) interactive() bool { return cli.IsTerminal(r.In) && cli.IsTerminal(r.Err) }
+
+// watch has what the tool reports shown where somebody sees it, and its
+// questions put to a person where there is one.
+func (r *run) watch(asker *interviewer) {
+	interactive := r.interactive()
+	if !r.verbose && !cli.IsTerminal(r.Err) {
+		return
+	}
+	r.display = newDisplay(r.Err, r.project.Logging.Level)
+	r.Err = r.display
+	if interactive {
+		asker.person = newPerson(r.In, r.display)
+	}
 }
 
 func (r *run) leave(state *project.State) {
@@ -233,53 +283,108 @@ func (r *run) log(level mcp.Level, logger, text string) {
 		least = r.project.Logging.Level
 	}
 	if level >= least {
-		fmt.Fprintf(r.Err, "run-tool: %s: %s: %s\n", level, logger, text)
+		r.logged = append(r.logged, text)
+		fmt.Fprintf(r.Err, "run-tool: %s: %s: %s\n", level, logger, cli.Line(text))
 	}
 }
 
-// catchSignals returns a context that ends with the first signal, and what it
-// was: 0 while there was none. A second one ends the process.
-func catchSignals() (context.Context, func() int) {
+// catchSignals returns a context that ends with the first signal that is not
+// taken by a question that is open, and what it was: 0 while there was none. A
+// second one ends the process, as does the first one after release.
+func catchSignals(taken func(os.Signal) bool) (ctx context.Context, interrupted func() int, release func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, endSignals...)
 	var number atomic.Int32
+	ended := make(chan struct{})
 	go func() {
-		sig := <-signals
+		defer close(ended)
+		sig, more := <-signals
+		for more && taken(sig) {
+			sig, more = <-signals
+		}
+		if !more {
+			return
+		}
 		signal.Reset(endSignals...)
 		if n, ok := sig.(syscall.Signal); ok {
 			number.Store(int32(n))
 		}
 		cancel(tool.ErrCancelled)
 	}()
-	return ctx, func() int { return int(number.Load()) }
+	return ctx, func() int { return int(number.Load()) }, func() {
+		signal.Stop(signals) // nothing is sent there any more
+		close(signals)
+		<-ended
+	}
 }
 
 // call runs the tool and prints what it came to (R-3).
-func (r *run) call(ctx context.Context, k *kit.Kit, interrupted func() int) error {
-	result, err := k.Tools.Call(ctx, &tool.Request{
-		Name: r.tool, Arguments: r.args, Meta: r.meta, Timeout: r.timeout, Roots: r.roots, Listener: r.listener(),
-	})
-	if err != nil {
-		var e *mcp.Error
-		if !errors.As(err, &e) {
-			return err
-		}
-		var b rawjson.Builder
-		b.Object().Name("_mcpToolError").Bool(true).Name("code").Int(e.Code).Name("message").String(e.Message).Name("data").Raw(e.Data).End()
-		fmt.Fprintf(r.Out, "%s\n", b.Bytes())
-		if sig := interrupted(); sig != 0 {
-			return cli.ExitCode(cli.ExitSignal + sig)
-		}
-		return cli.ExitCode(cli.ExitFailed)
+func (r *run) call(ctx context.Context, k *kit.Kit, asker *interviewer, interrupted func() int) error {
+	request := &tool.Request{
+		Name: r.tool, Arguments: r.args, Meta: r.meta, Timeout: r.timeout, Roots: r.roots,
+		Asker: asker, Client: asker.capabilities(),
 	}
-	defer result.Done()
-	line := result.AppendJSON(make([]byte, 0, result.Size()), tool.Extra{})
-	if _, err := r.Out.Write(append(line, '\n')); err != nil {
+	if r.display != nil {
+		request.Listener, request.ProgressToken = r.display, json.RawMessage(`"run-tool"`)
+	}
+	result, err := k.Tools.Call(ctx, request)
+	if r.display != nil {
+		r.display.end()
+	}
+	var e *mcp.Error
+	switch {
+	case errors.As(err, &e):
+		return r.failed(e, interrupted())
+	case err != nil:
 		return err
 	}
-	if result.Failed || r.check && result.IsError {
+	defer result.Done()
+	extra := tool.Extra{}
+	if result.Failure != nil {
+		extra.Members = errorMembers(result.Failure)
+	}
+	line := result.AppendJSON(make([]byte, 0, result.Size()), extra)
+	if r.readable() {
+		r.showResult(line)
+		r.tellEnd(line, result.Failure != nil)
+	} else if _, err := r.Out.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	if result.Failure != nil || r.check && result.IsError {
 		return cli.ExitCode(cli.ExitFailed)
 	}
 	return nil
+}
+
+// failed prints what a client would get as an error. sig is the signal that ended
+// the call, 0 for none.
+func (r *run) failed(e *mcp.Error, sig int) error {
+	if r.readable() {
+		r.tellError(e)
+	} else {
+		var b rawjson.Builder
+		b.Object()
+		for _, m := range errorMembers(e) {
+			b.Name(m.Name).Raw(m.Value)
+		}
+		fmt.Fprintf(r.Out, "%s\n", b.End().Bytes())
+	}
+	if sig != 0 {
+		return cli.ExitCode(cli.ExitSignal + sig)
+	}
+	return cli.ExitCode(cli.ExitFailed)
+}
+
+// errorMembers are the members of what the Bash edition prints for a failure,
+// whether or not a client gets it as an error.
+func errorMembers(e *mcp.Error) []rawjson.Member {
+	data := e.Data
+	if data == nil {
+		data = json.RawMessage("null")
+	}
+	return []rawjson.Member{
+		{Name: "_mcpToolError", Value: json.RawMessage("true")}, {Name: "code", Value: rawjson.Int(e.Code)},
+		{Name: "message", Value: rawjson.Quote(e.Message)}, {Name: "data", Value: data},
+	}
 }

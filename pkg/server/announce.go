@@ -2,13 +2,13 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
@@ -52,18 +52,11 @@ func (s *Server) announce(home string, o Options) {
 			tool = s.kit.JSONTool.Name + ":" + s.kit.JSONTool.Bin
 		}
 		s.notice("mcp-bash startup: transport=stdio command=%s cwd=%s project_root=%s json_tool=%s",
-			shellQuote(exe), shellQuote(o.Dir), shellQuote(p.Root), shellQuote(tool))
+			script.Quote(exe), script.Quote(o.Dir), script.Quote(p.Root), script.Quote(tool))
 	}
-	if p.CI && p.Logging.Dir != "" {
+	if p.CI && s.state.Logs != nil {
 		s.snapshot(o)
 	}
-}
-
-func shellQuote(s string) string {
-	if s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 const snapshotTimeout = 5 * time.Second
@@ -92,9 +85,5 @@ func (s *Server) snapshot(o Options) {
 	b.Object().Name("bashVersion").Text(version.Stdout).Name("os").String(runtime.GOOS).Name("cwd").String(o.Dir).
 		Name("pathCount").Int(len(path)).Name("pathFirst").String(first).Name("pathLast").String(last).Name("pathBytes").Int(len(env["PATH"])).
 		Name("envBytes").Int(size).Name("jsonTool").String(tool.Name).Name("jsonToolBin").String(tool.Bin).End()
-	file := filepath.Join(s.project.Logging.Dir, "env-snapshot.json")
-	if f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
-		fmt.Fprintf(f, "%s\n", b.Bytes())
-		f.Close()
-	}
+	handoff.Create(s.state.Logs, "env-snapshot.json", append(b.Bytes(), '\n')) // the first of a log directory stays
 }

@@ -5,7 +5,10 @@ package server
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"mcp-bash/pkg/cli"
@@ -361,7 +364,7 @@ func TestMinimalMode(t *testing.T) {
 // protocol P-120, cli B-6.
 func TestBootstrap(t *testing.T) {
 	elsewhere := t.TempDir()
-	c := startWith(t, "", project.Env{"MCPBASH_PROJECT_ROOT": "", "MCPBASH_TOOL_ALLOWLIST": "", "MCPBASH_TOOLS_DIR": "/no/such"}, func(o *Options) { o.Dir = elsewhere }, nil)
+	c := startWith(t, "", project.Env{"MCPBASH_PROJECT_ROOT": "", "MCPBASH_TOOL_ALLOWLIST": "", "MCPBASH_TOOLS_DIR": elsewhere + "/absent"}, func(o *Options) { o.Dir = elsewhere }, nil)
 	got := c.handshake("2025-11-25", "{}")
 	if !strings.Contains(got, `"serverInfo":{"name":"mcp-bash","version":"`+cli.Version+`","title":"MCP Bash Framework","description":"Getting started helper - configure MCPBASH_PROJECT_ROOT to build your own server"}`) {
 		t.Error(got)
@@ -391,12 +394,13 @@ func TestBootstrap(t *testing.T) {
 
 // protocol P-101 to P-106, P-2300: what keeps the server from starting.
 func TestStartFailures(t *testing.T) {
+	absent := t.TempDir() + "/absent"
 	for _, tc := range []struct {
 		name string
 		env  project.Env
 		want string
 	}{
-		{"no project", project.Env{"MCPBASH_PROJECT_ROOT": "/no/such"}, "mcp-bash: MCPBASH_PROJECT_ROOT directory does not exist: /no/such\nSet MCPBASH_PROJECT_ROOT to an existing project directory or create it first.\n"},
+		{"no project", project.Env{"MCPBASH_PROJECT_ROOT": absent}, "mcp-bash: MCPBASH_PROJECT_ROOT directory does not exist: " + absent + "\nSet MCPBASH_PROJECT_ROOT to an existing project directory or create it first.\n"},
 		{"weak token", project.Env{"MCPBASH_REMOTE_TOKEN": "short"}, "mcp-bash: MCPBASH_REMOTE_TOKEN must be at least 32 characters; refusing weak shared secret.\n"},
 		{"no state directory", project.Env{"MCPBASH_STATE_DIR": "/dev/null/x"}, "mcp-bash: unable to create state directory: /dev/null/x\nmcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length limits may apply).\n"},
 	} {
@@ -422,18 +426,69 @@ func TestServerEnv(t *testing.T) {
 	if got := text(t, c.call("env", "{}")); got != "hi plain warning" {
 		t.Errorf("%q", got)
 	}
-	for content, want := range map[string]string{
-		"exit 3":          "mcp-bash: server.d/env.sh failed (exit 3)\n",
-		"\x00group write": "mcp-bash: refusing insecure server.d/env.sh: group- or world-writable; run chmod go-w\n",
+	for _, tc := range []struct {
+		content string
+		mode    os.FileMode
+		limit   string
+		want    string
+	}{
+		{"exit 3", 0o644, "", "mcp-bash: server.d/env.sh failed (exit 3)\n"},
+		{"", 0o646, "", "mcp-bash: refusing insecure server.d/env.sh: {} (mode 0646, others can write to it; run chmod o-w {})\n"},
+		{"sleep 600", 0o644, "1", "mcp-bash: server.d/env.sh: not done after 1s, so it was ended; " +
+			"leave out what waits, or set MCPBASH_ENV_TIMEOUT to more seconds (0: no limit)\n"},
 	} {
-		root := files(t, map[string]string{"server.d/env.sh": strings.TrimPrefix(content, "\x00group write")})
-		if strings.HasPrefix(content, "\x00") {
-			os.Chmod(root+"/server.d/env.sh", 0o664)
+		root := files(t, map[string]string{"server.d/env.sh": tc.content})
+		file := root + "/server.d/env.sh"
+		os.Chmod(file, tc.mode)
+		c := start(t, root, project.Env{"MCPBASH_SERVER_SOURCE_ENV": "true", "MCPBASH_ENV_TIMEOUT": tc.limit})
+		if code := c.exit(); code != 1 || c.stderr.String() != strings.ReplaceAll(tc.want, "{}", file) {
+			t.Errorf("%+v: %d %q", tc, code, c.stderr)
 		}
+	}
+}
+
+// protocol P-200, P-113: the project is read again after env.sh, and what is wrong
+// with it told once.
+func TestWarningsWithServerEnv(t *testing.T) {
+	c := start(t, files(t, map[string]string{"server.d/server.meta.json": "[", "server.d/env.sh": "export X=1"}), project.Env{"MCPBASH_SERVER_SOURCE_ENV": "true"})
+	c.end()
+	if got := strings.Count(c.stderr.String(), "mcp-bash: ignoring server.d/server.meta.json: "); got != 1 {
+		t.Errorf("%d times: %s", got, c.stderr)
+	}
+}
+
+// protocol P-905, P-113: a signal counts from the first moment, and ends what the
+// start waits for.
+func TestSignalDuringStart(t *testing.T) {
+	marks := t.TempDir()
+	path, await := mark(t, marks, "running")
+	for _, waits := range []string{"sleep 600 & wait", "trap '' TERM; while :; do sleep 0.1; done"} {
+		root := files(t, map[string]string{"server.d/env.sh": "echo $$ >'" + path + ".new'; mv '" + path + ".new' '" + path + "'; " + waits})
 		c := start(t, root, project.Env{"MCPBASH_SERVER_SOURCE_ENV": "true"})
-		if code := c.exit(); code != 1 || c.stderr.String() != want {
-			t.Errorf("%q: %d %q", content, code, c.stderr)
+		await()
+		c.signals <- syscall.SIGTERM
+		if code := c.exit(); code != 143 || c.stderr.String() != "" {
+			t.Errorf("%s: %d %q", waits, code, c.stderr)
 		}
+		pid, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(string(pid)))
+		if err != nil || syscall.Kill(n, 0) != syscall.ESRCH {
+			t.Errorf("%s: env.sh, process %s, still runs (%v)", waits, pid, err)
+		}
+		c.quiet()
+		os.Remove(path)
+	}
+	// So it is in a start that nothing keeps.
+	c := start(t, files(t, hello), nil)
+	c.signals <- syscall.SIGTERM
+	if code := c.exit(); code != 143 {
+		t.Error(code)
+	}
+	if left, _ := filepath.Glob(c.tmp + "/mcpbash.*"); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
 	}
 }
 

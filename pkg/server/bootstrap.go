@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -22,23 +23,12 @@ const gettingStarted = `mcp-bash is running, but it does not know which project 
 More: README.md#quick-start, docs/PROJECT-STRUCTURE.md, docs/ROOTS.md
 `
 
-// stageBootstrap makes the project that is served when there is none, and
-// returns its directory. It changes env so that nothing of the caller's own
-// set-up gets in the way.
-func stageBootstrap(env project.Env) (string, error) {
-	base := env["MCPBASH_TMP_ROOT"]
-	if base == "" {
-		base = env["TMPDIR"]
-	}
-	if base == "" {
-		base = os.TempDir()
-	}
-	dir, err := os.MkdirTemp(base, "mcpbash.bootstrap.")
-	if err == nil {
-		dir, err = project.Physical(dir)
-	}
+// stageBootstrap makes the project that is served when there is none. It changes
+// env so that nothing of the caller's own set-up gets in the way.
+func stageBootstrap(env project.Env) (*project.TempDir, error) {
+	dir, err := project.MakeBootstrapDir(env)
 	if err != nil {
-		return "", errors.New("mcp-bash: unable to create temporary bootstrap workspace")
+		return nil, fmt.Errorf("mcp-bash: unable to create temporary bootstrap workspace: %w", err)
 	}
 	script := "#!/bin/sh\ncat <<'END'\n" + gettingStarted + "END\n"
 	var meta rawjson.Builder
@@ -46,15 +36,15 @@ func stageBootstrap(env project.Env) (string, error) {
 		Name("description").String("Show setup steps when MCPBASH_PROJECT_ROOT is unset.").
 		Name("inputSchema").Object().Name("type").String("object").Name("properties").Object().End().End().
 		Name("timeoutSecs").Int(5).End()
-	tool := filepath.Join(dir, "tools", "getting-started")
+	tool := filepath.Join(dir.Path, "tools", "getting-started")
 	if err := errors.Join(
 		os.MkdirAll(tool, 0o700),
 		os.WriteFile(filepath.Join(tool, "tool.sh"), []byte(script), 0o700),
 		os.WriteFile(filepath.Join(tool, "tool.meta.json"), meta.Bytes(), 0o600),
-		os.Mkdir(filepath.Join(dir, "server.d"), 0o700),
+		os.Mkdir(filepath.Join(dir.Path, "server.d"), 0o700),
 	); err != nil {
-		os.RemoveAll(dir)
-		return "", errors.New("mcp-bash: unable to create temporary bootstrap workspace")
+		dir.Remove()
+		return nil, fmt.Errorf("mcp-bash: unable to create temporary bootstrap workspace: %w", err)
 	}
 	for _, name := range []string{"TOOLS", "RESOURCES", "PROMPTS", "COMPLETIONS", "SERVER", "REGISTRY", "PROVIDERS", "UI"} {
 		delete(env, "MCPBASH_"+name+"_DIR")

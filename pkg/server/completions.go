@@ -13,7 +13,7 @@ func (s *Server) completionMethods() []*method {
 	completions := completion.New(completion.Config{
 		Project: s.project, Registered: s.kit.Lookup(registry.Completions), Prompt: s.kit.Lookup(registry.Prompts),
 		Resource: s.kit.Lookup(registry.Resources), NameOf: s.resourceName,
-		Runner: s.runner, Common: s.kit.Env, State: s.state.Dir, Log: s.log,
+		Runner: s.runner, Common: s.kit.Env, State: s.state, Log: s.log,
 	})
 	return []*method{{name: "completion/complete", handle: func(ctx context.Context, r *request) (*answer, error) {
 		return complete(ctx, r, completions)

@@ -85,11 +85,11 @@ const killGrace = 3 * time.Second
 
 // serveUntilExit reads until something ends the server, and returns its exit
 // code when everything is in order.
-func (s *Server) serveUntilExit(catch func() (<-chan os.Signal, error)) int {
+func (s *Server) serveUntilExit(signals <-chan os.Signal, caught func()) int {
 	go s.read()
 	go s.watchIdle()
 	go s.watchParent()
-	signals, _ := catch() // which takes time that the client need not wait for
+	caught()
 	var e exit
 	select {
 	case e = <-s.exits:
@@ -163,14 +163,12 @@ func (s *Server) kill(signals <-chan os.Signal, silent bool) {
 }
 
 // cleanUp leaves nothing behind but what was asked for (P-302, P-907).
-func (s *Server) cleanUp(bootstrapDir string) {
+func (s *Server) cleanUp() {
 	s.stopAll(errStopping)
 	s.runner.KillAll()
 	s.changes.end()
 	s.summariseDamage()
-	if bootstrapDir != "" {
-		os.RemoveAll(bootstrapDir)
-	}
+	s.removeBootstrap()
 	if s.project.Preserve || s.project.KeepLogs {
 		s.complain("mcp-bash: state preserved at %s", s.state.Dir)
 		s.state.Preserve()
@@ -178,4 +176,10 @@ func (s *Server) cleanUp(bootstrapDir string) {
 		return
 	}
 	s.state.Remove()
+}
+
+func (s *Server) removeBootstrap() {
+	if s.bootstrap != nil {
+		s.bootstrap.Remove()
+	}
 }

@@ -6,11 +6,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/jsonrpc"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
@@ -28,11 +28,15 @@ type payloadLog struct {
 
 // openPayloadLog opens the file in the state directory, or returns nil when no
 // record is wanted.
-func openPayloadLog(p *project.Project, stateDir string, ndjson bool) (*payloadLog, error) {
+func openPayloadLog(p *project.Project, state *project.State, ndjson bool) (*payloadLog, error) {
 	if !p.Logging.DebugPayloads {
 		return nil, nil
 	}
-	f, err := os.OpenFile(filepath.Join(stateDir, "payload.debug.log"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	dir, err := state.Root()
+	if err != nil {
+		return nil, err
+	}
+	f, err := handoff.OpenAppend(dir, "payload.debug.log")
 	if err != nil {
 		return nil, err
 	}

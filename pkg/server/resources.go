@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"mcp-bash/pkg/builtin"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
@@ -15,11 +14,8 @@ import (
 func (s *Server) resourceMethods() []*method {
 	p := s.project
 	pages := s.kit.Lookup(registry.UIResources)
-	config := resource.Config{
-		Project: p, FindName: firstOf(s.kit.Lookup(registry.Resources), pages), FindURI: s.kit.ResourceByURI, TypeOf: s.kit.TypeByTemplate, UIMeta: pageMeta(pages),
-		Builtin: builtin.Config{Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI, FindPage: pages},
-		Runner:  s.runner, Common: s.kit.Env, State: s.state.Dir, Log: s.log, Debug: s.debugging,
-	}
+	config := s.kit.ResourceConfig()
+	config.FindName, config.UIMeta = firstOf(s.kit.Lookup(registry.Resources), pages), pageMeta(pages)
 	if p.Fetching.UseRoots {
 		config.Builtin.MoreRoots = s.rootPaths
 	}

@@ -18,7 +18,7 @@ import (
 type Server struct {
 	project   *project.Project
 	state     *project.State
-	bootstrap bool // the getting-started project is served (P-120)
+	bootstrap *project.TempDir // of the getting-started project, if that is served (P-120)
 	stderr    io.Writer
 	parent    int // the process that started us
 

@@ -3,23 +3,28 @@ package server
 import (
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"mcp-bash/pkg/cli"
 )
 
-// catchSignals returns the signals that end the server, given ones or else
-// those of the process. SIGPIPE is caught as
-// well and forgotten: a closed pipe is an error of a write, and a signal that
-// is ignored instead would be ignored in scripts too (tools T-47).
-func catchSignals(given <-chan os.Signal) <-chan os.Signal {
+// catchSignals returns the signals that end the server, given ones or else those
+// of the process. Catching them takes time that a start need not wait for: caught
+// does; before that they end the process as they do by default. SIGPIPE is
+// caught as well and forgotten: a closed pipe is an error of a write, and a signal
+// that is ignored instead would be ignored in scripts too (tools T-47).
+func catchSignals(given <-chan os.Signal) (signals <-chan os.Signal, caught func()) {
 	if given != nil {
-		return given
+		return given, func() {}
 	}
-	signal.Notify(make(chan os.Signal, 1), brokenPipe)
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, endSignals...)
-	return signals
+	ours := make(chan os.Signal, 2)
+	caught = sync.OnceFunc(func() {
+		signal.Notify(make(chan os.Signal, 1), brokenPipe)
+		signal.Notify(ours, endSignals...)
+	})
+	go caught()
+	return ours, caught
 }
 
 // signalExit is P-905.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,10 +35,51 @@ type Options struct {
 }
 
 // Serve starts the server, serves one client on standard input and output, and
-// returns the exit code. The order of its steps is that of P-101: the first
-// that fails is told on standard error, and nothing was written to the client.
+// returns the exit code.
 func Serve(o Options) int {
-	s := &Server{stderr: o.Stderr, parent: os.Getppid(), exits: make(chan exit, 1)}
+	shield()
+	s := &Server{stderr: o.Stderr, parent: os.Getppid(), exits: make(chan exit, 1), runner: new(script.Runner)}
+	s.base, s.stopAll = context.WithCancelCause(context.Background())
+	signals, caught := catchSignals(o.Signals)
+	started := make(chan error, 1)
+	go func() { started <- s.start(o, caught) }()
+	select {
+	case err := <-started:
+		if err != nil {
+			fmt.Fprintln(o.Stderr, err)
+			return cli.ExitFailed
+		}
+	case sig := <-signals:
+		return s.endStart(signalExit(sig), started, signals)
+	}
+	tmp := s.project.TmpRoot
+	time.AfterFunc(cleanDelay, func() { project.CleanTmp(tmp) })
+	code := s.serveUntilExit(signals, caught)
+	s.cleanUp()
+	return code
+}
+
+// endStart ends a server that is not serving yet, whatever its start waits for
+// (P-905).
+func (s *Server) endStart(e exit, started <-chan error, signals <-chan os.Signal) int {
+	s.stopAll(errStopping)
+	select {
+	case err := <-started:
+		if err == nil {
+			s.cleanUp()
+		}
+	case <-signals:
+		s.runner.KillAll()
+	case <-time.After(killGrace):
+		s.runner.KillAll()
+	}
+	return e.code
+}
+
+// start makes the server ready to serve, in the order of P-101: the first step
+// that fails is the error, and nothing was written to the client or is left
+// behind. caught waits until signals reach us.
+func (s *Server) start(o Options, caught func()) (err error) {
 	env := o.Env
 	quiet := quietEnv(env)
 	warn := func(text string) {
@@ -48,75 +91,68 @@ func Serve(o Options) int {
 	// environment may get defaults meanwhile (P-303), so it is read from a copy.
 	given := env.Clone()
 	findHome := begin(func() (*project.Home, error) { return project.FindHome(given, o.Tree, warn) })
-	signals := begin(func() (<-chan os.Signal, error) { return catchSignals(o.Signals), nil })
-	fail := func(err error) int {
+	defer func() {
+		if err == nil {
+			return
+		}
 		if _, first := findHome(); first != nil {
 			err = first
 		}
-		fmt.Fprintln(o.Stderr, err)
-		return cli.ExitFailed
-	}
+		s.removeBootstrap()
+		if s.state != nil {
+			s.state.Remove()
+		}
+	}()
 	if t := transport(env); t != "stdio" {
 		warn("mcp-bash: unsupported transport '" + t + "'; defaulting to stdio.")
 	}
 	if s.stdio = o.Stdio; s.stdio == nil {
-		var err error
 		if s.stdio, err = OpenStdio(); err != nil {
-			return fail(err)
+			return err
 		}
 	}
-	bootstrapDir := ""
 	root, err := project.FindRoot(env, "", o.Dir)
 	if errors.Is(err, project.ErrNone) {
-		signals() // from here on there is something to clean up
-		if bootstrapDir, err = stageBootstrap(env); err == nil {
-			root = bootstrapDir
+		caught() // from here on there is something to clean up
+		if s.bootstrap, err = stageBootstrap(env); err == nil {
+			root = s.bootstrap.Path
 			warn("mcp-bash: no project configured; starting getting-started helper (temporary workspace " + root + ")")
 		}
 	}
 	if err != nil {
-		return fail(err)
+		return err
 	}
-	done := func(code int) int {
-		if bootstrapDir != "" {
-			os.RemoveAll(bootstrapDir)
+	var said []string // the project may be read twice
+	once := func(text string) {
+		if !slices.Contains(said, text) {
+			said = append(said, text)
+			warn(text)
 		}
-		return code
 	}
-	s.runner = new(script.Runner)
-	s.project = project.Open(root, env, o.Dir, warn)
+	s.project = project.Open(root, env, o.Dir, once)
 	s.project.Create()
-	if bootstrapDir == "" {
-		if err := s.adoptEnv(env, o, warn); err != nil {
-			return done(fail(err))
+	if s.bootstrap == nil {
+		if err := s.adoptEnv(o, once); err != nil {
+			return err
 		}
 	} else {
-		s.bootstrap = true
 		s.project.Meta = bootstrapMeta()
 	}
 	if err := checkToken(s.project.Token); err != nil {
-		return done(fail(err))
+		return err
 	}
 	if err := s.openState(o); err != nil {
-		return done(fail(err))
-	}
-	if bootstrapDir != "" {
-		s.state.Remember(bootstrapDir)
+		return err
 	}
 	home, err := findHome()
-	if err == nil {
-		err = s.assemble(home, o)
-	}
 	if err != nil {
-		s.state.Remove()
-		return done(fail(err))
+		return err
+	}
+	if err := s.assemble(home, o); err != nil {
+		return err
 	}
 	s.announce(home.Dir, o)
-	tmp := s.project.TmpRoot
-	time.AfterFunc(cleanDelay, func() { project.CleanTmp(tmp) })
-	code := s.serveUntilExit(signals)
-	s.cleanUp(bootstrapDir)
-	return code
+	return nil
 }
 
 // cleanDelay keeps the search for what killed runs left behind away from the
@@ -146,21 +182,19 @@ func transport(env project.Env) string {
 
 // adoptEnv evaluates server.d/env.sh when the operator wants it (P-113), and
 // reads the project again with what came of it.
-func (s *Server) adoptEnv(env project.Env, o Options, warn func(string)) error {
-	file := filepath.Join(s.project.Server, "env.sh")
-	if env["MCPBASH_SERVER_SOURCE_ENV"] != "true" {
+func (s *Server) adoptEnv(o Options, warn func(string)) error {
+	p := s.project
+	if p.Env["MCPBASH_SERVER_SOURCE_ENV"] != "true" {
 		return nil
 	}
-	if _, err := os.Lstat(file); err != nil {
+	file := filepath.Join(p.Dirs.Server, "env.sh")
+	switch err := p.CheckTrusted(file); {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case err != nil:
+		return fmt.Errorf("mcp-bash: refusing insecure server.d/env.sh: %w", err)
 	}
-	var insecure *project.InsecureError
-	if err := s.project.CheckTrusted(file); errors.As(err, &insecure) {
-		return errors.New("mcp-bash: refusing insecure server.d/env.sh: " + insecure.Reason)
-	} else if err != nil {
-		return err
-	}
-	changed, stderr, err := project.Source(context.Background(), s.runner, env, s.project.Root, file)
+	changed, stderr, err := p.Source(s.base, s.runner, file)
 	io.WriteString(o.Stderr, stderr)
 	var failed *project.SourceError
 	switch {
@@ -169,7 +203,7 @@ func (s *Server) adoptEnv(env project.Env, o Options, warn func(string)) error {
 	case err != nil:
 		return fmt.Errorf("mcp-bash: server.d/env.sh: %w", err)
 	}
-	s.project = project.Open(s.project.Root, project.Adopt(env, changed), o.Dir, warn)
+	s.project = project.Open(p.Root, project.Adopt(p.Env, changed), o.Dir, warn)
 	return nil
 }
 
@@ -211,10 +245,9 @@ func (s *Server) assemble(home *project.Home, o Options) error {
 	s.token = tokenGuard{settings: p.Token}
 	s.activity.Store(time.Now().UnixNano())
 	var err error
-	if s.payloads, err = openPayloadLog(p, s.state.Dir, o.NDJSON); err != nil {
+	if s.payloads, err = openPayloadLog(p, s.state, o.NDJSON); err != nil {
 		return err
 	}
-	s.base, s.stopAll = context.WithCancelCause(context.Background())
 	s.reader = jsonrpc.NewReader(s.stdio, p.Limits.Line)
 	s.writer = jsonrpc.NewWriter(s.stdio, s.writeFailed)
 	s.outgoing = &outgoing{writer: s.writer, log: func(line []byte) { s.payloads.record("rpc", "-", "ok", line) }}

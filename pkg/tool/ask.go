@@ -2,21 +2,34 @@ package tool
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 
+	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
+)
+
+// Files that appear in the hand-off directory while a script runs; those of a
+// batch in its directory for questions.
+const (
+	cancelMark   = "cancelled"
+	elicitAsk    = "elicit.request"
+	elicitAnswer = "elicit.response"
+	batchAsk     = "batch.request"
+	batchAnswer  = "batch.response"
 )
 
 // maxQuestion bounds what a script may ask at once, in bytes.
 const maxQuestion = 1 << 20
 
 // An interview carries the questions of one script to the client and the
-// answers back, through files of its desk. There are two ways to ask: a single
+// answers back, through its hand-off directory. There are two ways to ask: a single
 // elicitation (T-120), and a batch of anything (T-128). Each has at most one
 // inquiry open.
 type interview struct {
-	desk   *desk
+	files  *handoff.Dir
 	asker  mcp.Asker
 	client *mcp.Capabilities
 	log    mcp.LogFunc
@@ -28,7 +41,7 @@ type interview struct {
 // poll looks for new questions and for answers. It reports whether a question
 // is open, which stops the clocks (T-126).
 func (in *interview) poll() (open bool) {
-	if content, ok := in.desk.fetch(elicitAsk, maxQuestion); ok {
+	if content, ok := in.files.Take(elicitAsk, maxQuestion); ok {
 		in.startElicit(content)
 	}
 	if in.elicit != nil {
@@ -37,7 +50,7 @@ func (in *interview) poll() (open bool) {
 			in.reply(in.elicitAnswer(answers[0]))
 		}
 	}
-	if content, ok := in.desk.fetch(inputName+"/"+batchAsk, maxQuestion); ok {
+	if content, ok := in.files.Input.Take(batchAsk, maxQuestion); ok {
 		in.startBatch(content)
 	}
 	if in.batch != nil {
@@ -48,8 +61,12 @@ func (in *interview) poll() (open bool) {
 	return in.elicit != nil || in.batch != nil
 }
 
-// cancel answers what is open because the call is being cancelled (T-125).
+// cancel marks the call as cancelled, before any signal, and answers what is
+// open (T-115, T-125).
 func (in *interview) cancel() {
+	if err := in.files.Create(cancelMark, []byte("1")); err != nil && !errors.Is(err, fs.ErrExist) {
+		in.log(mcp.Warning, logger, fmt.Sprintf("Cannot mark the call as cancelled: %s", err))
+	}
 	if in.elicit != nil {
 		in.elicit.Close()
 		in.elicit = nil
@@ -147,7 +164,7 @@ func (in *interview) reply(action string, content json.RawMessage) {
 	} else {
 		b.Raw(rawjson.Normal(content))
 	}
-	in.desk.put(elicitAnswer, b.End().Bytes())
+	in.answer(&in.files.Folder, elicitAnswer, b.End().Bytes())
 }
 
 // A batch is a set of questions asked together.
@@ -298,5 +315,13 @@ func (in *interview) finish(keys []string, answers []mcp.Answer) {
 		}
 		b.End()
 	}
-	in.desk.put(inputName+"/"+batchAnswer, b.End().Bytes())
+	in.answer(&in.files.Input, batchAnswer, b.End().Bytes())
+}
+
+// answer hands a file to the script. One that cannot be written leaves the
+// script to its own time limit.
+func (in *interview) answer(folder *handoff.Folder, name string, content []byte) {
+	if err := folder.Put(name, content); err != nil {
+		in.log(mcp.Warning, logger, fmt.Sprintf("Cannot hand over %s: %s", name, err))
+	}
 }

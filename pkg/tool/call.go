@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
@@ -22,10 +23,12 @@ type call struct {
 	script  string   // absolute, links not resolved (T-40)
 	argv    []string // how it is started
 	key     string   // names the call in files
-	desk    *desk
+	files   *handoff.Dir
 
-	progress  stream
-	logs      stream
+	insecure *project.InsecureError // why others could have a say in what runs; nil: they could not
+
+	progress  *handoff.Follower
+	logs      *handoff.Follower
 	interview interview
 	clock     *clock
 	live      bool // forward progress and logs while the script runs
@@ -43,6 +46,9 @@ var ErrCancelled = errors.New("cancelled")
 func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 	c := &call{tools: t, request: r, key: workerKey(r.ID)}
 	if err := c.admit(ctx); err != nil {
+		if c.insecure != nil {
+			t.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s' refused: %s", r.Name, c.insecure))
+		}
 		return nil, err
 	}
 	if res := c.validateArguments(); res != nil {
@@ -50,20 +56,20 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 	}
 	err := t.Runner.Prepare()
 	if err == nil {
-		c.desk, err = t.desks.take()
+		c.files, err = t.files.Take()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("hand-off files: %w", err)
+		return nil, c.cannotStart(err)
 	}
 	res, err := c.run(ctx)
 	if err != nil {
-		t.desks.give(c.desk, true)
+		t.files.Give(c.files, true)
 		return nil, err
 	}
 	result, err := c.outcome(&res)
-	tidy := func() { t.desks.give(c.desk, res.Alone) }
+	tidy := func() { t.files.Give(c.files, res.Alone) }
 	if t.project.Preserve {
-		tidy = func() { t.desks.keep(c.desk) }
+		tidy = func() { t.files.Keep(c.files) }
 	}
 	if err != nil {
 		tidy()
@@ -106,16 +112,31 @@ func (c *call) admit(ctx context.Context) error {
 	if err := t.Policy.Check(ctx, c.entry.name, item); err != nil { // T-7
 		return err
 	}
-	switch err := project.CheckScript(t.project.Tools, c.script); {
-	case errors.Is(err, project.ErrScriptPath):
-		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path rejected by policy", r.Name) // T-8
+	switch err := project.CheckScript(t.project.Root, t.project.Tools, c.script); {
+	case errors.As(err, &c.insecure): // T-8
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path rejected by policy", r.Name).WithReason(err)
 	case err != nil:
 		return errMissing
 	}
-	if c.argv, err = script.Command(c.script); err != nil {
+	if c.insecure = t.project.Meta.Insecure; c.insecure != nil { // T-8a
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (insecure server.meta.json)", r.Name).
+			WithReason(fmt.Errorf("%w; then restart the server", c.insecure))
+	}
+	c.argv, err = script.Command(c.script)
+	switch {
+	case err != nil && script.Shortage(err) != "":
+		return c.cannotStart(err)
+	case err != nil:
 		return errMissing
 	}
 	return nil
+}
+
+// cannotStart is the answer where the script is not at fault (protocol P-300,
+// tools T-53).
+func (c *call) cannotStart(err error) *mcp.Error {
+	e := mcp.Errorf(mcp.CodeInternal, "Tool '%s' cannot be started", c.request.Name)
+	return e.WithData(err.Error() + script.Shortage(err))
 }
 
 var errMissing = mcp.Errorf(mcp.CodeInvalidParams, "Tool executable missing") // T-9
@@ -139,9 +160,8 @@ func (c *call) admitInherit() error {
 func (c *call) run(ctx context.Context) (script.Result, error) {
 	t, r := c.tools, c.request
 	calls := &t.project.Calls
-	c.progress, c.logs = stream{file: c.desk.progress}, stream{file: c.desk.logs}
-	c.progress.mark()
-	c.interview = interview{desk: c.desk, asker: r.Asker, client: &r.Client, log: t.Log}
+	c.progress, c.logs = handoff.Follow(c.files.Progress), handoff.Follow(c.files.Logs)
+	c.interview = interview{files: c.files, asker: r.Asker, client: &r.Client, log: t.Log}
 	c.live = t.project.Sessions.LiveProgress || r.AnyStructured
 	env, err := c.environ()
 	if err != nil {
@@ -164,8 +184,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	res := t.Runner.Run(ctx, spec)
 	c.interview.end()
 	if c.cancelled(res.Cause) == nil {
-		c.progress.finish(c.sendProgress)
-		c.logs.finish(c.sendLog)
+		c.finishStreams()
 	}
 	if c.trace != nil {
 		c.trace.finish(&res)
@@ -179,16 +198,15 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 // watch is called every few milliseconds while the script runs.
 func (c *call) watch(ctx context.Context, now time.Time) error {
 	if ctx.Err() != nil {
-		c.desk.put(cancelName, []byte("1")) // before any signal (T-115)
 		c.interview.cancel()
 		return context.Cause(ctx)
 	}
 	var active bool
 	if c.live {
-		active = c.progress.poll(c.sendProgress)
-		c.logs.poll(c.sendLog)
+		active = c.progress.Poll(c.sendProgress)
+		c.logs.Poll(c.sendLog)
 	} else {
-		active = c.progress.touched()
+		active = c.progress.Touched()
 	}
 	return c.clock.tick(now, active, c.interview.poll())
 }
@@ -201,6 +219,13 @@ func (c *call) cancelled(cause error) error {
 		return nil
 	}
 	return cause
+}
+
+// finishStreams forwards the rest of what the script reported.
+func (c *call) finishStreams() {
+	if complete := c.progress.Finish(c.sendProgress); !c.logs.Finish(c.sendLog) || !complete {
+		c.tools.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s' left more progress or log messages than are read after its end; the rest is dropped", c.entry.name))
+	}
 }
 
 func (c *call) sendProgress(line []byte) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/media"
 	"mcp-bash/pkg/project"
@@ -27,13 +28,12 @@ type embed struct{ path, mimeType, uri string }
 // file that cannot be had is left out with a warning, never an error (T-230,
 // T-231).
 func (c *call) embeds() []json.RawMessage {
-	if info, err := c.desk.embeds.Stat(); err != nil || info.Size() == 0 {
-		if !replaced(c.desk.path(embedsName), c.desk.embeds) {
-			return nil
-		}
+	list, err := c.files.ReadResources(c.tools.project.Calls.MaxStdout)
+	if err != nil {
+		c.tools.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s': list of embedded resources: %s", c.entry.name, err))
+		return nil
 	}
-	list, err := readFile(c.desk.path(embedsName), c.tools.project.Calls.MaxStdout)
-	if err != nil || len(list) == 0 {
+	if len(list) == 0 {
 		return nil
 	}
 	var items []json.RawMessage
@@ -47,16 +47,6 @@ func (c *call) embeds() []json.RawMessage {
 		c.tools.Log(mcp.Debug, logger, fmt.Sprintf("Tool '%s' listed %d embedded resources, none could be added", c.entry.name, len(entries)))
 	}
 	return items
-}
-
-// replaced reports whether another file was put in the place of ours.
-func replaced(path string, ours *os.File) bool {
-	there, err := os.Lstat(path)
-	if err != nil {
-		return false
-	}
-	info, err := ours.Stat()
-	return err == nil && !os.SameFile(there, info)
 }
 
 // parseEmbeds reads the list: JSON values, or lines of path, type and URI set
@@ -141,7 +131,7 @@ func (c *call) embed(e embed) json.RawMessage {
 	}
 	data, err := readBelow(root.Path, physical, c.tools.project.MaxResource)
 	switch {
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, handoff.ErrTooLarge):
 		return warn("Embedded resource too large: %s", e.path)
 	case err != nil:
 		return warn("Embedded resource unreadable: %s", e.path)
@@ -180,7 +170,7 @@ func readBelow(root, path string, max int) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, int64(max)+1))
 	if err == nil && len(data) > max {
-		err = errTooLarge
+		err = handoff.ErrTooLarge
 	}
 	return data, err
 }

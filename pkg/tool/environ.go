@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -66,11 +65,11 @@ func (c *call) environ() ([]string, error) {
 		{"MCP_TOOL_META", "meta.json", r.Meta, "MCPBASH_META_FLAT"},
 	} {
 		if len(p.value) > t.project.Calls.PayloadInline { // T-77
-			if err := os.WriteFile(c.desk.path(p.file), p.value, 0o600); err != nil {
+			if err := c.files.Create(p.file, p.value); err != nil {
 				return nil, err
 			}
 			set(p.variable+"_JSON", "")
-			set(p.variable+"_FILE", c.desk.path(p.file))
+			set(p.variable+"_FILE", c.files.Path(p.file))
 			continue
 		}
 		set(p.variable+"_JSON", string(p.value))
@@ -80,21 +79,21 @@ func (c *call) environ() ([]string, error) {
 			}
 		}
 	}
-	set("MCP_TOOL_ERROR_FILE", c.desk.path(errorName))
-	set("MCP_TOOL_RESOURCES_FILE", c.desk.path(embedsName))
-	set("MCP_PROGRESS_STREAM", c.desk.path(progressName))
-	set("MCP_LOG_STREAM", c.desk.path(logsName))
+	set("MCP_TOOL_ERROR_FILE", c.files.ErrorsPath())
+	set("MCP_TOOL_RESOURCES_FILE", c.files.ResourcesPath())
+	set("MCP_PROGRESS_STREAM", c.files.ProgressPath())
+	set("MCP_LOG_STREAM", c.files.LogsPath())
 	set("MCP_PROGRESS_TOKEN", tokenText(r.ProgressToken))
 	if r.ProgressToken != nil {
 		set("MCPBASH_PROGRESS_TOKEN_JSON", string(r.ProgressToken))
 	}
-	set("MCP_CANCEL_FILE", c.desk.path(cancelName))
-	set("MCP_INPUT_DIR", c.desk.path(inputName))
+	set("MCP_CANCEL_FILE", c.files.Path(cancelMark))
+	set("MCP_INPUT_DIR", c.files.InputPath())
 	elicits := r.Asker != nil && client.Elicitation()
 	set("MCP_ELICIT_SUPPORTED", bit(elicits))
 	if elicits {
-		set("MCP_ELICIT_REQUEST_FILE", c.desk.path(elicitAsk))
-		set("MCP_ELICIT_RESPONSE_FILE", c.desk.path(elicitAnswer))
+		set("MCP_ELICIT_REQUEST_FILE", c.files.Path(elicitAsk))
+		set("MCP_ELICIT_RESPONSE_FILE", c.files.Path(elicitAnswer))
 	}
 	set("MCP_SAMPLING_SUPPORTED", bit(r.Asker != nil && client.Sampling))
 	set("MCP_ROOTS_SUPPORTED", bit(r.Asker != nil && client.Roots))
@@ -157,7 +156,7 @@ func (c *call) debugLog() string {
 		return filepath.Join(dir, name)
 	}
 	if c.tools.project.Preserve {
-		return filepath.Join(c.tools.state, name)
+		return filepath.Join(c.tools.State.Dir, name)
 	}
-	return c.desk.path(name)
+	return c.files.Path(name)
 }

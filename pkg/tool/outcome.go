@@ -51,15 +51,13 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 }
 
 // errorFile is what the tool wrote for a JSON-RPC error, nil when nothing (T-90,
-// T-91). The file may have been replaced, so it is read by its name.
+// T-91).
 func (c *call) errorFile() *mcp.Error {
-	if info, err := c.desk.errors.Stat(); err != nil || info.Size() == 0 {
-		if !replaced(c.desk.path(errorName), c.desk.errors) {
-			return nil
-		}
+	content, err := c.files.ReadErrors(c.tools.project.Calls.MaxStdout)
+	if err != nil {
+		return mcp.Errorf(mcp.CodeInternal, "%s", errFailed).WithData("error file: " + err.Error())
 	}
-	content, err := readFile(c.desk.path(errorName), c.tools.project.Calls.MaxStdout)
-	if err != nil || len(content) == 0 {
+	if len(content) == 0 {
 		return nil
 	}
 	if v, err := rawjson.Check(content); err == nil {
@@ -135,15 +133,16 @@ func (c *call) failed(res *script.Result) (*Result, error) {
 		return nil, e
 	}
 	tail := c.tail(res.Stderr)
-	message := firstLine(tail)
-	if message == "" {
+	message, _, _ := strings.Cut(tail, "\n")
+	if message = strings.TrimRight(message, "\r"); message == "" {
 		message = errFailed
 	}
 	c.summarise(res, message, false)
+	hint, failure := c.hint(res, value), c.failureError(res, tail, message)
 	if c.tools.project.Calls.FailureIsError {
-		return nil, c.failureError(res, tail, message)
+		return nil, failure
 	}
-	r := &Result{IsError: true, Failed: true, Status: res.Status, name: c.entry.name, stderr: tail}
+	r := &Result{IsError: true, Failure: failure, Status: res.Status, name: c.entry.name, stderr: tail}
 	if members := callToolResult(value); members != nil {
 		r.own = members
 		r.structured = c.ownStructured(members)
@@ -152,6 +151,9 @@ func (c *call) failed(res *script.Result) (*Result, error) {
 		if rawjson.KindOf(value) == rawjson.Object {
 			r.structured = rawjson.Normal(value)
 		}
+	}
+	if hint != "" {
+		r.texts = append(r.texts, []byte(hint))
 	}
 	c.dropUnsound(r)
 	r.embedded = c.embeds()
@@ -215,22 +217,27 @@ func (c *call) failureError(res *script.Result, tail, message string) *mcp.Error
 func (c *call) succeeded(res *script.Result) (*Result, error) {
 	r := &Result{Status: res.Status, name: c.entry.name, stderr: c.tail(res.Stderr)}
 	value := soleValue(res.Stdout)
-	if members := callToolResult(value); members != nil {
+	members := callToolResult(value)
+	if members != nil {
 		r.own = members
-		for _, m := range members {
-			if m.Name == "isError" {
-				r.IsError = rawjson.True(m.Value)
-			}
-		}
-		r.structured = c.ownStructured(members)
 	} else {
 		r.texts = [][]byte{res.Stdout}
-		if c.mayStructure(value) {
-			r.structured = rawjson.Normal(value)
-		}
+	}
+	if value == nil {
+		c.strayText(res.Stdout)
+	}
+	if value == nil && c.entry.outputSchema != nil { // T-218
+		value = firstValue(res.Stdout)
+		members = callToolResult(value)
+	}
+	if members != nil {
+		r.IsError = rawjson.True(rawjson.Get(value, "isError"))
+		r.structured = c.ownStructured(members)
+	} else if c.mayStructure(value) {
+		r.structured = rawjson.Normal(value)
 	}
 	if !r.IsError {
-		if refused, err := c.checkOutput(r, value, res); refused != nil || err != nil {
+		if refused, err := c.checkOutput(r, value, members != nil, res); refused != nil || err != nil {
 			return refused, err
 		}
 	}
@@ -269,9 +276,4 @@ func validText(b []byte) string {
 		return string(b)
 	}
 	return string([]rune(string(b)))
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return strings.TrimRight(line, "\r")
 }

@@ -3,14 +3,16 @@ package tool
 import (
 	"encoding/json"
 
+	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 )
 
 // A Result is what a call came to, ready to be written as a CallToolResult.
 type Result struct {
 	IsError bool
-	// Failed: the tool ran to its end and said by its exit status that it failed.
-	Failed bool
+	// Failure is set when the tool ended with another status than 0 and reported
+	// no error itself: what the Bash edition answers then (T-187).
+	Failure *mcp.Error
 	// Status is the exit status of the tool; of one that was timed out, 124.
 	Status int
 

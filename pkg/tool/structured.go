@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 
 	"mcp-bash/pkg/mcp"
@@ -24,6 +25,53 @@ func soleValue(stdout []byte) json.RawMessage {
 		return nil
 	}
 	return v
+}
+
+// firstValue returns the first of the JSON values that an output consists of, nil
+// when it holds anything else (T-218).
+func firstValue(stdout []byte) (first json.RawMessage) {
+	for rest := stdout; ; {
+		value, after, err := rawjson.Next(rest)
+		switch {
+		case err == io.EOF:
+			return first
+		case err != nil:
+			return nil
+		case first == nil:
+			first = value
+		}
+		rest = after
+	}
+}
+
+// strayText warns of a result as the SDK prints it that is not all of standard
+// output, which makes all of it plain text (T-219).
+func (c *call) strayText(stdout []byte) {
+	for _, begin := range []string{`{"content":`, `{"success":`} {
+		at := bytes.Index(stdout, []byte(begin))
+		if at < 0 {
+			continue
+		}
+		value, rest, err := rawjson.Next(stdout[at:])
+		if err != nil || callToolResult(value) == nil && !isEnvelope(value) {
+			continue
+		}
+		place := "after"
+		if len(bytes.TrimSpace(stdout[:at])) > 0 {
+			place = "before"
+		} else if len(bytes.TrimSpace(rest)) == 0 {
+			continue
+		}
+		c.warn("standard output holds something " + place + " the result, so all of it is sent as text; " +
+			"print nothing else there, and messages to standard error (>&2)")
+		return
+	}
+}
+
+// isEnvelope reports whether a value is one of mcp_result_success.
+func isEnvelope(value json.RawMessage) bool {
+	return rawjson.KindOf(rawjson.Get(value, "success")) == rawjson.Bool &&
+		(rawjson.Get(value, "result") != nil || rawjson.Get(value, "error") != nil)
 }
 
 // mayStructure reports whether a value can be structured content: an object in
@@ -103,8 +151,8 @@ const (
 )
 
 // checkOutput holds a success against the tool's outputSchema (T-213 to T-216).
-// value is standard output as JSON.
-func (c *call) checkOutput(r *Result, value json.RawMessage, res *script.Result) (*Result, error) {
+// value is standard output as JSON, and isResult says that it is a result itself.
+func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res *script.Result) (*Result, error) {
 	s := c.entry.outputSchema
 	if s == nil {
 		return nil, nil
@@ -112,7 +160,7 @@ func (c *call) checkOutput(r *Result, value json.RawMessage, res *script.Result)
 	p := c.tools.project
 	full := c.entry.validates(p.Calls.Validate, p.Meta.ValidateInput)
 	data, message := value, ""
-	if r.own != nil {
+	if isResult {
 		if data = rawjson.Get(value, "structuredContent"); data == nil {
 			data = json.RawMessage("{}")
 		}

@@ -4,12 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/script"
 )
@@ -19,7 +18,7 @@ import (
 func (c *call) summarise(res *script.Result, message string, timedOut bool) {
 	p := c.tools.project
 	line := c.traceLine()
-	if p.CI && p.Logging.Dir != "" {
+	if p.CI && c.tools.State.Logs != nil {
 		c.appendSummary(res, message, line, timedOut)
 	}
 	if p.Calls.GithubActions && line != "" && c.tools.Stderr != nil {
@@ -33,7 +32,7 @@ func (c *call) summarise(res *script.Result, message string, timedOut bool) {
 var annotation = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 
 func (c *call) appendSummary(res *script.Result, message, traceLine string, timedOut bool) {
-	p, args := c.tools.project, c.request.Arguments
+	args := c.request.Arguments
 	size, status := len(args), res.Status
 	if string(args) == "{}" {
 		size = 0
@@ -49,7 +48,7 @@ func (c *call) appendSummary(res *script.Result, message, traceLine string, time
 		Name("argHash").String(hex.EncodeToString(sum[:])).
 		Name("metaKeys").Int(len(rawjson.Members(c.entry.item))).Name("roots").Int(len(c.request.Roots)).
 		Name("message").String(message).Name("stderrTail").String(c.tail(res.Stderr)).Name("traceLine").String(traceLine)
-	f, err := os.OpenFile(filepath.Join(p.Logging.Dir, "failure-summary.jsonl"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := handoff.OpenAppend(c.tools.State.Logs, "failure-summary.jsonl")
 	if err != nil {
 		return
 	}

@@ -52,7 +52,12 @@ func newBench(t testing.TB, env project.Env) *bench {
 	p := project.Open(root, full, root, func(s string) { t.Error(s) })
 	p.Create()
 	runner := new(script.Runner)
-	state := t.TempDir()
+	full["MCPBASH_STATE_DIR"] = t.TempDir()
+	state, _, err := project.NewState(full, &p.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(full, "MCPBASH_STATE_DIR")
 	common := p.Common("/home", "/helper", project.JSONTool{Name: "jq", Bin: "/bin/jq"})
 	b.tools = New(Config{
 		Project: p, Runner: runner, Common: common, State: state, Log: b.log, Debug: func() bool { return true },
@@ -62,7 +67,7 @@ func newBench(t testing.TB, env project.Env) *bench {
 			}
 			return nil, nil
 		},
-		Policy: &policy.Policy{Project: p, Runner: runner, State: state, Log: b.log, Env: func() project.Env { return p.ForHooks(common, state) }},
+		Policy: &policy.Policy{Project: p, Runner: runner, State: state, Log: b.log, Env: func() project.Env { return p.ForHooks(common, state.Dir) }},
 	})
 	return b
 }
@@ -125,6 +130,15 @@ func (b *bench) run(body string, more ...string) string {
 	return b.call(&Request{ID: `"t"`, Name: "t"})
 }
 
+// The hints of T-189 for a script that ends without a reason.
+func silent(status int) string {
+	return fmt.Sprintf(`{"type":"text","text":"tools/t/tool.sh ended with exit status %d without a message on standard error. Under \"set -e\", which the SDK turns on, a script ends at the first command that fails; MCPBASH_TRACE_TOOLS=true shows which"}`, status)
+}
+
+func afterResult(status int) string {
+	return fmt.Sprintf(`{"type":"text","text":"tools/t/tool.sh ended with exit status %d after it had printed its result, so the call counts as failed. Under \"set -e\", which the SDK turns on, a script ends at the first command that fails; MCPBASH_TRACE_TOOLS=true shows which. Where a failure does not matter, add \"|| true\" to the command"}`, status)
+}
+
 // tools sections 10, 11 and 18.
 func TestOutcome(t *testing.T) {
 	b := newBench(t, nil)
@@ -157,14 +171,14 @@ func TestOutcome(t *testing.T) {
 		{"T-185 exit 0 is no error", `echo '{"code":-5,"message":"m"}'`, ``, `{"name":"t","content":[{"type":"text","text":"{\"code\":-5,\"message\":\"m\"}\n"}],"isError":false,"structuredContent":{"code":-5,"message":"m"},"_meta":{"exitCode":0}}`},
 		{"T-186 stderr", `printf 'line1\nline2\n' >&2; exit 3`, ``, `{"name":"t","content":[{"type":"text","text":"line1\nline2"}],"isError":true,"_meta":{"exitCode":3,"stderr":"line1\nline2"}}`},
 		{"T-186 both", `echo out; echo err >&2; exit 3`, ``, `{"name":"t","content":[{"type":"text","text":"out\n"},{"type":"text","text":"err"}],"isError":true,"_meta":{"exitCode":3,"stderr":"err"}}`},
-		{"T-186 neither", `echo; exit 3`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"}],"isError":true,"_meta":{"exitCode":3}}`},
-		{"T-186 object", `echo '{"a":1}'; exit 4`, ``, `{"name":"t","content":[{"type":"text","text":"{\"a\":1}\n"}],"isError":true,"structuredContent":{"a":1},"_meta":{"exitCode":4}}`},
-		{"T-186 own result", `echo '{"content":[],"isError":false}'; exit 4`, ``, `{"name":"t","content":[],"isError":true,"_meta":{"exitCode":4}}`},
-		{"T-160 exit 124", `exit 124`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"}],"isError":true,"_meta":{"exitCode":124}}`},
+		{"T-186 neither", `echo; exit 3`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"},` + silent(3) + `],"isError":true,"_meta":{"exitCode":3}}`},
+		{"T-186 object", `echo '{"a":1}'; exit 4`, ``, `{"name":"t","content":[{"type":"text","text":"{\"a\":1}\n"},` + afterResult(4) + `],"isError":true,"structuredContent":{"a":1},"_meta":{"exitCode":4}}`},
+		{"T-186 own result", `echo '{"content":[],"isError":false}'; exit 4`, ``, `{"name":"t","content":[` + afterResult(4) + `],"isError":true,"_meta":{"exitCode":4}}`},
+		{"T-160 exit 124", `exit 124`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"},` + silent(124) + `],"isError":true,"_meta":{"exitCode":124}}`},
 		{"T-181 TERM", `kill -TERM $$; sleep 9`, ``, `{"code":-32001,"message":"Tool cancelled"}`},
 		{"T-181 INT", `kill -INT $$; sleep 9`, ``, `{"code":-32001,"message":"Tool cancelled"}`},
-		{"T-181 exit 143", `trap 'exit 143' TERM; kill -TERM $$`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"}],"isError":true,"_meta":{"exitCode":143}}`},
-		{"T-181 KILL", `kill -KILL $$`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"}],"isError":true,"_meta":{"exitCode":137}}`},
+		{"T-181 exit 143", `trap 'exit 143' TERM; kill -TERM $$`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"},` + silent(143) + `],"isError":true,"_meta":{"exitCode":143}}`},
+		{"T-181 KILL", `kill -KILL $$`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"},{"type":"text","text":"tools/t/tool.sh was ended by signal 9 (killed) without a message on standard error"}],"isError":true,"_meta":{"exitCode":137}}`},
 
 		{"T-214 satisfied", `echo '{"n":1,"s":null,"deep":{"x":"y"}}'`, `"outputSchema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},"s":{"type":"string"},"deep":{"properties":{"x":{"type":"number"}}}}}`,
 			`{"name":"t","content":[{"type":"text","text":"{\"n\":1,\"s\":null,\"deep\":{\"x\":\"y\"}}\n"}],"isError":false,"structuredContent":{"n":1,"s":null,"deep":{"x":"y"}},"_meta":{"exitCode":0}}`},
@@ -177,7 +191,7 @@ func TestOutcome(t *testing.T) {
 		{"T-215 empty", `echo`, `"outputSchema":{"type":"object"}`, `{"code":-32603,"message":"Tool output is empty for declared outputSchema"}`},
 		{"T-213 error result", `printf '{"content":[],"isError":true,"structuredContent":{"success":false}}'`, `"outputSchema":{"required":["n"]}`, `{"name":"t","content":[],"isError":true,"_meta":{"exitCode":0}}`},
 		{"T-214 of a result", `printf '{"content":[],"isError":false}'`, `"outputSchema":{"required":["n"]}`, `{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
-		{"T-213 failed tool", `echo '{"a":1}'; exit 1`, `"outputSchema":{"required":["n"]}`, `{"name":"t","content":[{"type":"text","text":"{\"a\":1}\n"}],"isError":true,"_meta":{"exitCode":1}}`},
+		{"T-213 failed tool", `echo '{"a":1}'; exit 1`, `"outputSchema":{"required":["n"]}`, `{"name":"t","content":[{"type":"text","text":"{\"a\":1}\n"},` + afterResult(1) + `],"isError":true,"_meta":{"exitCode":1}}`},
 		{"T-213 null schema", `printf hi`, `"outputSchema":null`, `{"name":"t","content":[{"type":"text","text":"hi"}],"isError":false,"_meta":{"exitCode":0}}`},
 	} {
 		more := []string{}
@@ -223,7 +237,7 @@ func TestEarlyErrors(t *testing.T) {
 	b.add("ok", "echo ok", `"inputSchema":{"required":["x"]}`)
 	b.add("denied", "echo ok")
 	b.add("writable", "echo ok")
-	os.Chmod(filepath.Join(b.root, "tools/writable/tool.sh"), 0o777)
+	os.Chmod(filepath.Join(b.root, "tools/writable/tool.sh"), 0o757)
 	b.add("gone", "")
 	os.Remove(filepath.Join(b.root, "tools/gone/tool.sh"))
 	b.add("link", "")
@@ -236,15 +250,26 @@ func TestEarlyErrors(t *testing.T) {
 		"nope":     `{"code":-32602,"message":"Tool 'nope' not found"}`,
 		"nopath":   `{"code":-32602,"message":"Tool 'nopath' path unavailable"}`,
 		"denied":   `{"code":-32602,"message":"Tool 'denied' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)"}`,
-		"writable": `{"code":-32602,"message":"Tool 'writable' path rejected by policy"}`,
-		"link":     `{"code":-32602,"message":"Tool 'link' path rejected by policy"}`,
+		"writable": `{"code":-32602,"message":"Tool 'writable' path rejected by policy","data":{"reason":"{}/writable/tool.sh (mode 0757, others can write to it; run chmod o-w {}/writable/tool.sh)"}}`,
+		"link":     `{"code":-32602,"message":"Tool 'link' path rejected by policy","data":{"reason":"{}/link/tool.sh (leads out of {})"}}`,
 		"gone":     `{"code":-32602,"message":"Tool executable missing"}`,
 		"plain":    `{"code":-32602,"message":"Tool executable missing"}`,
 		"ok":       `{"name":"ok","content":[{"type":"text","text":"Invalid arguments: /x: is required"}],"isError":true,"structuredContent":{"success":false,"error":{"type":"validation_error","message":"Invalid arguments: /x: is required","violations":[{"path":"/x","message":"is required"}]}}}`,
 	} {
-		if got := b.call(&Request{Name: name}); got != want {
+		if got := b.call(&Request{Name: name}); got != strings.ReplaceAll(want, "{}", b.root+"/tools") {
 			t.Errorf("%s: %s", name, got)
 		}
+	}
+}
+
+// tools T-8a.
+func TestInsecureSettings(t *testing.T) {
+	b := newBench(t, nil)
+	b.add("ok", "echo ok")
+	b.tools.project.Meta.Insecure = &project.InsecureError{Path: "/p/server.d", Reason: "why"}
+	const want = `{"code":-32602,"message":"Tool 'ok' blocked by policy (insecure server.meta.json)","data":{"reason":"/p/server.d (why); then restart the server"}}`
+	if got := b.call(&Request{Name: "ok"}); got != want {
+		t.Error(got)
 	}
 }
 
@@ -528,29 +553,6 @@ printf '{"method":"notifications/message","params":{"level":"error","data":"last
 	}
 }
 
-// A stream read in arbitrary pieces gives the same lines.
-func TestStreamPieces(t *testing.T) {
-	file, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	s := stream{file: file}
-	var got []string
-	line := func(l []byte) { got = append(got, string(l)) }
-	text := "one\n\ntwo\n" + strings.Repeat("x", maxStreamLine+5) + "\nthree\nend"
-	for i := 0; i < len(text); {
-		n := min(len(text)-i, 1+i%70000)
-		file.WriteString(text[i : i+n])
-		i += n
-		s.poll(line)
-	}
-	s.finish(line)
-	if strings.Join(got, "|") != "one|two|three|end" {
-		t.Errorf("%d lines: %.60q", len(got), got)
-	}
-}
-
 // An asker answers questions as the test says.
 type asker struct {
 	mu     sync.Mutex
@@ -744,42 +746,30 @@ echo x >>"$MCPBASH_DEBUG_LOG"; rm -f "$MCP_LOG_STREAM"`)
 		all.Go(func() { b.call(&Request{Name: "where"}) })
 	}
 	all.Wait()
-	b.tools.desks.sweep() // what was needed since the last one stays
-	b.tools.desks.sweep()
+	awaitFiles(t, b, 1)
+}
+
+// awaitFiles waits until so many hand-off directories are left: what nobody
+// needs is removed in the background.
+func awaitFiles(t *testing.T, b *bench, want int) {
+	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		left, _ := filepath.Glob(filepath.Join(b.tools.state, "*.[0-9]*"))
-		if len(left) == 1 {
-			break
+		left, _ := filepath.Glob(filepath.Join(b.tools.State.Dir, "*.[0-9]*"))
+		if len(left) == want {
+			return
 		}
-		if time.Now().After(deadline) { // the timer's own sweep may still be at it until then
-			t.Fatalf("%q are kept", left)
+		if time.Now().After(deadline) {
+			t.Fatalf("%q are kept, %d expected", left, want)
 		}
-	}
-	for range 10 {
-		b.call(&Request{Name: "where"})
-	}
-	before := countFiles(t, b.tools.state)
-	for range 50 {
-		b.call(&Request{Name: "where"})
-	}
-	if after := countFiles(t, b.tools.state); after > before {
-		t.Errorf("%d files before, %d after", before, after)
 	}
 }
 
-func countFiles(t *testing.T, dir string) (n int) {
-	filepath.WalkDir(dir, func(string, os.DirEntry, error) error { n++; return nil })
-	return n
-}
-
-// A desk of a call whose children live on is not used again.
-func TestDeskOfALingeringCall(t *testing.T) {
+// tools T-79: the files of a call whose children live on are not used again.
+func TestFilesOfALingeringCall(t *testing.T) {
 	b := newBench(t, nil)
-	b.add("t", `( while [ ! -e "`+b.root+`/stop" ]; do echo x >>"$MCP_PROGRESS_STREAM" 2>/dev/null; sleep 0.01; done ) & printf %s "${MCP_CANCEL_FILE%/*}"`)
+	b.add("t", `( while [ ! -e "`+b.root+`/stop" ]; do echo x >>"$MCP_PROGRESS_STREAM" 2>/dev/null; sleep 0.01; done ) &`)
 	b.call(&Request{Name: "t"})
-	if n := len(b.tools.desks.idle); n != 0 {
-		t.Errorf("%d idle desks", n)
-	}
+	awaitFiles(t, b, 0)
 	os.WriteFile(filepath.Join(b.root, "stop"), nil, 0o600)
 }
 
@@ -788,8 +778,8 @@ func TestPreserveState(t *testing.T) {
 	b.add("t", `echo kept >>"$MCP_TOOL_RESOURCES_FILE"; echo log >"$MCPBASH_DEBUG_LOG"`)
 	b.call(&Request{ID: "5", Name: "t"})
 	b.call(&Request{ID: "6", Name: "t"})
-	kept, _ := filepath.Glob(filepath.Join(b.tools.state, "call.*", "resources"))
-	logs, _ := filepath.Glob(filepath.Join(b.tools.state, "tool-debug.t.*.log"))
+	kept, _ := filepath.Glob(filepath.Join(b.tools.State.Dir, "call.*", "resources"))
+	logs, _ := filepath.Glob(filepath.Join(b.tools.State.Dir, "tool-debug.t.*.log"))
 	if len(kept) != 2 || len(logs) != 2 {
 		t.Errorf("%q %q", kept, logs)
 	}
@@ -874,8 +864,8 @@ func TestTracing(t *testing.T) {
 	// As root, Bash does not take PS4 from its environment.
 	b.add("odd name!", `PS4='+ ${BASH_SOURCE[0]##*/}:${LINENO}: '; true a; true b; false; echo 100% >&2; exit 7`)
 	got := b.call(&Request{Name: "odd name!", Arguments: json.RawMessage(`{"a":1}`)})
-	if strings.Contains(got, "+ tool.sh") {
-		t.Error("the trace is in the result:", got)
+	if !strings.Contains(got, `"text":"100%"},{"type":"text","text":"tools/odd name!/tool.sh ended with exit status 7; the last command in its trace is + tool.sh:2: exit 7"}]`) || strings.Contains(got, "true a") {
+		t.Error(got)
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "trace.odd_name_.*.log"))
 	if len(files) != 1 {
@@ -964,7 +954,7 @@ func BenchmarkEnviron(b *testing.B) {
 		b.Fatal(err)
 	}
 	var err error
-	if c.desk, err = t.tools.desks.take(); err != nil {
+	if c.files, err = t.tools.files.Take(); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()

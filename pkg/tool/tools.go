@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"os"
 	"strconv"
 	"sync"
 	"sync/atomic"
 
+	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/policy"
 	"mcp-bash/pkg/project"
@@ -25,7 +27,7 @@ type Config struct {
 	Policy *policy.Policy
 	Runner *script.Runner
 	Common project.Env // what every script is given
-	State  string      // private directory for hand-off files
+	State  *project.State
 	Log    mcp.LogFunc
 	Debug  func() bool // whether debug messages go anywhere
 	Stderr io.Writer   // where a tool's standard error is copied, if it is (T-136)
@@ -35,9 +37,8 @@ type Config struct {
 type Tools struct {
 	Config
 	project *project.Project
-	state   string
 	base    []string
-	desks   desks
+	files   *handoff.Pool
 	schemas schema.Cache
 	counter atomic.Int64
 	inherit sync.Once
@@ -46,12 +47,22 @@ type Tools struct {
 // New returns the tools of a project.
 func New(c Config) *Tools {
 	return &Tools{
-		Config: c, project: c.Project, state: c.State,
-		base: baseEnviron(c.Project, c.Common, c.State), desks: desks{state: c.State},
+		Config: c, project: c.Project,
+		base: baseEnviron(c.Project, c.Common, c.State.Dir), files: handoff.NewPool(c.State.Dir, c.State.Root),
 	}
 }
 
 const logger = "mcp.tools"
+
+// logs returns the directory that logs of calls go to, and its path: the one of
+// the settings, else the private one (T-260).
+func (t *Tools) logs() (root *os.Root, path string, err error) {
+	if t.State.Logs != nil {
+		return t.State.Logs, t.project.Logging.Dir, nil
+	}
+	root, err = t.State.Root()
+	return root, t.State.Dir, err
+}
 
 // unique makes names differ.
 func (t *Tools) unique() string { return strconv.FormatInt(t.counter.Add(1), 10) }

@@ -24,20 +24,21 @@ type trace struct {
 const (
 	traceFD      = 9
 	maxTraceLine = 512
+	firstLine    = 256 // bytes that hold the first line of a script
 )
 
 // startTrace has a shell script run under "bash -x", with the trace going to a
 // file of its own. Other programs run as ever.
 func (c *call) startTrace(spec *script.Spec) {
-	if !isShell(c.script) {
+	if !isShell(c.script, c.head(c.script, firstLine)) {
 		return
 	}
-	dir := c.tools.project.Logging.Dir
-	if dir == "" {
-		dir = c.tools.state
+	root, dir, err := c.tools.logs()
+	if err != nil {
+		return
 	}
 	name := fmt.Sprintf("trace.%s.%d.%s.log", project.FileName(c.entry.name), os.Getpid(), c.tools.unique())
-	file, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := root.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return
 	}
@@ -45,23 +46,18 @@ func (c *call) startTrace(spec *script.Spec) {
 	c.trace = &trace{file: file, max: calls.TraceMax}
 	spec.Argv = []string{"bash", "-x", c.script}
 	spec.Extra = map[int]uintptr{traceFD: file.Fd()}
-	spec.Env = append(spec.Env, "BASH_XTRACEFD=9", "MCPBASH_TRACE_FILE="+file.Name())
+	spec.Env = append(spec.Env, "BASH_XTRACEFD=9", "MCPBASH_TRACE_FILE="+filepath.Join(dir, name))
 	spec.Env = override(spec.Env, "PS4", calls.TracePS4)
 }
 
-func isShell(path string) bool {
-	switch filepath.Ext(path) {
+// isShell reports whether a file is a shell script, by its name or its first
+// line.
+func isShell(file string, head []byte) bool {
+	switch filepath.Ext(file) {
 	case ".sh", ".bash":
 		return true
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	var head [256]byte
-	n, _ := f.Read(head[:])
-	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
+	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return bytes.Contains(line, []byte("sh"))
 }
 

@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/hosts"
-	"mcp-bash/pkg/provider/http1"
+	"mcp-bash/pkg/provider/web"
 )
 
 // The limits of RES-124.
@@ -32,11 +32,11 @@ type Provider struct {
 // New returns a provider with the settings of an environment:
 // MCPBASH_ENABLE_GIT_PROVIDER, MCPBASH_GIT_* and those for proxies and
 // certificates.
-func New(env project.Env) *Provider {
+func New(env project.Env, network hosts.Network) *Provider {
 	return &Provider{
 		env:     env,
 		policy:  hosts.ReadPolicy(env, "MCPBASH_GIT"),
-		network: hosts.System(),
+		network: network,
 		on:      env["MCPBASH_ENABLE_GIT_PROVIDER"] == "true",
 		timeout: env.Bounded("MCPBASH_GIT_TIMEOUT", defaultTimeout, maxTimeout),
 		kb:      env.Bounded("MCPBASH_GIT_MAX_KB", defaultKB, maxKB),
@@ -79,11 +79,11 @@ func (p *Provider) fetch(ctx context.Context, l location) ([]byte, error) {
 }
 
 func (p *Provider) read(ctx context.Context, l location) ([]byte, error) {
-	roots, err := http1.ReadRoots(p.env)
+	roots, err := web.ReadRoots(p.env)
 	if err != nil {
 		return nil, err
 	}
-	client := &http1.Client{Policy: p.policy, Network: p.network, Roots: roots, Proxy: http1.ReadProxy(p.env), UserAgent: "git/2 (" + agent() + ")"}
+	client := &web.Client{Policy: p.policy, Network: p.network, Roots: roots, Proxy: web.ReadProxy(p.env), UserAgent: "git/2 (" + agent() + ")"}
 	want := wish(l.ref)
 	r, err := connect(ctx, client, l, &budget{int64(p.kb) << 10}, want.includes)
 	if err != nil {
@@ -177,7 +177,7 @@ func explain(err error) string {
 	case errors.As(err, &protocol), errors.As(err, &status):
 		return err.Error()
 	}
-	return http1.Explain(err)
+	return web.Explain(err)
 }
 
 func (p *Provider) refusal(r *hosts.Refusal) error {

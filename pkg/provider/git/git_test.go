@@ -13,6 +13,7 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/test/internet"
 )
 
@@ -136,7 +137,7 @@ func testRead(t *testing.T, s *server, first, second string) {
 // history, and with a filter one file.
 func TestRequests(t *testing.T) {
 	r, _, second := library(sha1Format)
-	blob := sha1Format.id(object{blobObject, []byte("second\n")})
+	blob := idOf(sha1Format, object{blobObject, []byte("second\n")})
 	s := &server{repository: r, filter: true}
 	in := newInternet(t, s)
 	p := newProvider(in, nil)
@@ -237,12 +238,12 @@ func TestRefused(t *testing.T) {
 // is unpacked.
 func TestLimits(t *testing.T) {
 	for text, want := range map[string]int{"": 51200, "x": 51200, "0": 51200, "7": 7, "1048576": 1048576, "1048577": 1048576, "99999999999999999999": 1048576} {
-		if got := New(project.Env{"MCPBASH_GIT_MAX_KB": text}).kb; got != want {
+		if got := New(project.Env{"MCPBASH_GIT_MAX_KB": text}, hosts.System()).kb; got != want {
 			t.Errorf("RES-124: MAX_KB=%q: %d", text, got)
 		}
 	}
 	for text, want := range map[string]int{"": 30, "x": 30, "0": 30, "7": 7, "60": 60, "61": 60} {
-		if got := New(project.Env{"MCPBASH_GIT_TIMEOUT": text}).timeout; got != want {
+		if got := New(project.Env{"MCPBASH_GIT_TIMEOUT": text}, hosts.System()).timeout; got != want {
 			t.Errorf("RES-124: TIMEOUT=%q: %d", text, got)
 		}
 	}

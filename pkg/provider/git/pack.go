@@ -8,8 +8,9 @@ import (
 	"io"
 	"strconv"
 
-	"crypto/sha1"
 	"crypto/sha256"
+
+	"github.com/pjbgf/sha1cd"
 )
 
 // The types of objects, as packs number them.
@@ -32,7 +33,7 @@ type format struct {
 }
 
 var (
-	sha1Format   = format{"sha1", sha1.Size, sha1.New}
+	sha1Format   = format{"sha1", sha1cd.Size, sha1cd.New}
 	sha256Format = format{"sha256", sha256.Size, sha256.New}
 )
 
@@ -42,13 +43,30 @@ type object struct {
 	data []byte
 }
 
-// id is what an object is known by.
-func (f format) id(o object) string {
+// id is what an object is known by. The error is that it was made to have the id
+// of another.
+func (f format) id(o object) (string, error) {
 	h := f.hash()
 	head := append(append([]byte(typeNames[o.kind]), ' '), strconv.Itoa(len(o.data))...)
 	h.Write(append(head, 0))
 	h.Write(o.data)
-	return hex.EncodeToString(h.Sum(nil))
+	sum, err := sumOf(h)
+	return hex.EncodeToString(sum), err
+}
+
+const errCollision = protocolError("the repository holds what was made to have the hash of something else")
+
+// sumOf ends a hash. SHA-1 is computed so that attempts at a collision show.
+func sumOf(h hash.Hash) ([]byte, error) {
+	detecting, ok := h.(sha1cd.CollisionResistantHash)
+	if !ok {
+		return h.Sum(nil), nil
+	}
+	sum, collision := detecting.CollisionResistantSum(nil)
+	if collision {
+		return nil, errCollision
+	}
+	return sum, nil
 }
 
 // keeping is what an object is charged beyond its size: the memory it takes to
@@ -107,8 +125,8 @@ func unpack(r io.Reader, f format, b *budget) (map[string]object, error) {
 		}
 		return nil, err
 	}
-	if !tail.matches() {
-		return nil, errPack
+	if err := tail.check(); err != nil {
+		return nil, err
 	}
 	return p.objects, nil
 }
@@ -157,8 +175,7 @@ func (p *pack) object() error {
 		return err
 	}
 	if kind < offsetDelta {
-		p.add(at, object{kind, content})
-		return nil
+		return p.add(at, object{kind, content})
 	}
 	d.data = content
 	if done, err := p.resolve(d); done || err != nil {
@@ -255,9 +272,13 @@ func damaged(err error) error {
 	return err
 }
 
-func (p *pack) add(at int64, o object) {
-	p.offsets[at] = o
-	p.objects[p.format.id(o)] = o
+func (p *pack) add(at int64, o object) error {
+	id, err := p.format.id(o)
+	if err != nil {
+		return err
+	}
+	p.offsets[at], p.objects[id] = o, o
+	return nil
 }
 
 // resolve makes the object of a delta, if its base is there.
@@ -273,8 +294,7 @@ func (p *pack) resolve(d delta) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	p.add(d.at, object{base.kind, content})
-	return true, nil
+	return true, p.add(d.at, object{base.kind, content})
 }
 
 // settle resolves the deltas whose base came after them.
@@ -408,4 +428,11 @@ func (t *tailed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (t *tailed) matches() bool { return string(t.hash.Sum(nil)) == string(t.tail) }
+// check returns an error when the end is not the hash of the rest.
+func (t *tailed) check() error {
+	sum, err := sumOf(t.hash)
+	if err == nil && string(sum) != string(t.tail) {
+		err = errPack
+	}
+	return err
+}

@@ -139,7 +139,7 @@ func TestApply(t *testing.T) {
 // Packs that no git would write.
 func TestUnpackHostile(t *testing.T) {
 	blob := object{blobObject, []byte("0123456789")}
-	id := raw(sha1Format.id(blob))
+	id := raw(idOf(sha1Format, blob))
 	const copyAll = "\x90\x0a"
 	for name, c := range map[string]struct {
 		make  func(p *packer)
@@ -230,7 +230,7 @@ func TestUnpackRounds(t *testing.T) {
 		p := newPacker(sha1Format, n+1)
 		for i := n; i > 0; i-- {
 			d := deltaOf(10, 10, "\x0a"+string(objects[i].data))
-			p.object(idDelta, len(d), raw(sha1Format.id(objects[i-1])), d)
+			p.object(idDelta, len(d), raw(idOf(sha1Format, objects[i-1])), d)
 		}
 		p.plain(objects[0])
 		_, err := unpack(bytes.NewReader(p.done()), sha1Format, &budget{1 << 20})
@@ -268,7 +268,7 @@ func FuzzUnpack(f *testing.F) {
 	at := p.plain(object{blobObject, []byte("0123456789")})
 	d := deltaOf(10, 13, "\x90\x0a\x03abc")
 	p.object(offsetDelta, len(d), back(p.buf.Len()-at), d)
-	p.object(idDelta, len(d), raw(sha1Format.id(object{blobObject, []byte("0123456789")})), d)
+	p.object(idDelta, len(d), raw(idOf(sha1Format, object{blobObject, []byte("0123456789")})), d)
 	f.Add(p.done())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		// The hash at the end is mended, so that more than it is put to the test.
@@ -284,7 +284,7 @@ func FuzzUnpack(f *testing.F) {
 		}
 		total := int64(0)
 		for id, o := range objects {
-			if sha1Format.id(o) != id {
+			if idOf(sha1Format, o) != id {
 				t.Fatalf("%s is not what it is known by", id)
 			}
 			total += int64(len(o.data))

@@ -2,19 +2,21 @@ package git
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/provider/hosts"
-	"mcp-bash/pkg/provider/http1"
+	"mcp-bash/pkg/provider/web"
 )
 
 // A remote is a repository on a server.
 type remote struct {
-	session *http1.Session
+	session *web.Session
 	origin  hosts.Origin
 	repo    string
 	budget  *budget
@@ -30,6 +32,9 @@ const (
 	maxCaps      = 200
 )
 
+// version2 asks for version 2 of the protocol; servers without it ignore that.
+var version2 = http.Header{"Git-Protocol": {"version=2"}}
+
 // A statusError is an answer of HTTP other than success.
 type statusError int
 
@@ -37,7 +42,7 @@ func (e statusError) Error() string { return fmt.Sprintf("HTTP error: %d", int(e
 
 // connect opens a repository. wanted says which refs are of interest, in case
 // the server tells them all at once.
-func connect(ctx context.Context, c *http1.Client, l location, b *budget, wanted func(name, id string) bool) (*remote, error) {
+func connect(ctx context.Context, c *web.Client, l location, b *budget, wanted func(name, id string) bool) (*remote, error) {
 	session, err := c.Open(ctx, l.origin)
 	if err != nil {
 		return nil, err
@@ -53,22 +58,19 @@ func connect(ctx context.Context, c *http1.Client, l location, b *budget, wanted
 // discover learns what the server can do.
 func (r *remote) discover(wanted func(name, id string) bool) error {
 	for range maxRedirects + 1 {
-		answer, err := r.session.Do(http1.Request{
-			Method: "GET", Target: r.repo + "/info/refs?service=" + service,
-			Header: [][2]string{{"Git-Protocol", "version=2"}},
-		})
+		answer, err := r.session.Do(http.MethodGet, r.repo+"/info/refs?service="+service, version2, nil)
 		if err != nil {
 			return err
 		}
 		switch {
-		case answer.Status/100 == 2:
+		case answer.StatusCode/100 == 2:
 			return r.advertisement(newPackets(counted{answer.Body, r.budget}), wanted)
-		case answer.Status/100 == 3:
-			if err := r.follow(answer.Header.Get("location")); err != nil {
+		case answer.StatusCode/100 == 3:
+			if err := r.follow(answer.Header.Get("Location")); err != nil {
 				return err
 			}
 		default:
-			return statusError(answer.Status)
+			return statusError(answer.StatusCode)
 		}
 	}
 	return protocolError("the server redirects too often")
@@ -84,7 +86,7 @@ func (r *remote) follow(to string) error {
 			return protocolError("the server redirects to something else than https")
 		}
 		o, err := hosts.ParseOrigin(authority)
-		if err != nil || o.HostPort(http1.DefaultPort) != r.origin.HostPort(http1.DefaultPort) {
+		if err != nil || o.HostPort(web.DefaultPort) != r.origin.HostPort(web.DefaultPort) {
 			return protocolError("the server redirects to another host or port")
 		}
 		target = rest
@@ -332,16 +334,17 @@ func (r *remote) fetchOld(id string) (map[string]object, error) {
 
 // post sends a request and returns the answer.
 func (r *remote) post(request []byte) (io.Reader, error) {
-	header := [][2]string{{"Content-Type", "application/x-" + service + "-request"}}
+	header := http.Header{}
 	if !r.old {
-		header = append(header, [2]string{"Git-Protocol", "version=2"})
+		header = version2.Clone()
 	}
-	answer, err := r.session.Do(http1.Request{Method: "POST", Target: r.repo + "/" + service, Header: header, Body: request})
+	header.Set("Content-Type", "application/x-"+service+"-request")
+	answer, err := r.session.Do(http.MethodPost, r.repo+"/"+service, header, bytes.NewReader(request))
 	if err != nil {
 		return nil, err
 	}
-	if answer.Status/100 != 2 {
-		return nil, statusError(answer.Status)
+	if answer.StatusCode/100 != 2 {
+		return nil, statusError(answer.StatusCode)
 	}
 	return counted{answer.Body, r.budget}, nil
 }

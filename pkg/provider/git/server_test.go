@@ -31,7 +31,7 @@ func newRepository(f format) *repository {
 
 func (r *repository) add(kind byte, data string) string {
 	o := object{kind, []byte(data)}
-	id := r.format.id(o)
+	id := idOf(r.format, o)
 	r.objects[id] = o
 	return id
 }
@@ -322,9 +322,7 @@ func newInternet(t *testing.T, h http.Handler) *internet.Internet {
 func newProvider(in *internet.Internet, env project.Env) *Provider {
 	all := project.Env{"MCPBASH_ENABLE_GIT_PROVIDER": "true", "MCPBASH_GIT_ALLOW_HOSTS": "git.example", "SSL_CERT_FILE": in.RootsAt}
 	maps.Copy(all, env)
-	p := New(all)
-	p.network = in.Network()
-	return p
+	return New(all, in.Network())
 }
 
 const repoURI = "git+https://git.example/team/docs.git#"

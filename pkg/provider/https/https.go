@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/hosts"
-	"mcp-bash/pkg/provider/http1"
+	"mcp-bash/pkg/provider/web"
 )
 
 // The limits of RES-112.
@@ -32,11 +33,11 @@ type Provider struct {
 
 // New returns a provider with the settings of an environment: MCPBASH_HTTPS_*
 // and those for proxies and certificates.
-func New(env project.Env) *Provider {
+func New(env project.Env, network hosts.Network) *Provider {
 	return &Provider{
 		env:     env,
 		policy:  hosts.ReadPolicy(env, "MCPBASH_HTTPS"),
-		network: hosts.System(),
+		network: network,
 		timeout: env.Bounded("MCPBASH_HTTPS_TIMEOUT", defaultTimeout, maxTimeout),
 		bytes:   env.Bounded("MCPBASH_HTTPS_MAX_BYTES", defaultBytes, maxBytes),
 	}
@@ -76,7 +77,7 @@ func (p *Provider) fetch(ctx context.Context, o hosts.Origin, target string, lim
 		return nil, "", err
 	}
 	defer session.Close()
-	answer, err := session.Do(http1.Request{Method: "GET", Target: target})
+	answer, err := session.Do(http.MethodGet, target, nil, nil)
 	if err != nil {
 		return nil, "", err
 	}
@@ -87,7 +88,7 @@ func (p *Provider) fetch(ctx context.Context, o hosts.Origin, target string, lim
 	if ended := ctx.Err(); err != nil && ended != nil {
 		err = ended
 	}
-	mimeType, _, _ := strings.Cut(answer.Header.Get("content-type"), ";")
+	mimeType, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";")
 	return data, strings.TrimSpace(mimeType), err
 }
 
@@ -110,7 +111,7 @@ func (p *Provider) parse(uri string) (o hosts.Origin, target string, err error) 
 	return o, target, p.policy.Permit(o)
 }
 
-func (p *Provider) client() (*http1.Client, error) {
+func (p *Provider) client() (*web.Client, error) {
 	agent := p.env["MCPBASH_HTTPS_USER_AGENT"]
 	if agent == "" {
 		agent = "mcpbash/" + cli.Version
@@ -118,19 +119,21 @@ func (p *Provider) client() (*http1.Client, error) {
 	if strings.ContainsFunc(agent, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return nil, &provider.Failure{Status: provider.Invalid, Message: "MCPBASH_HTTPS_USER_AGENT must not have control characters"}
 	}
-	roots, err := http1.ReadRoots(p.env)
-	return &http1.Client{Policy: p.policy, Network: p.network, Roots: roots, Proxy: http1.ReadProxy(p.env), UserAgent: agent}, err
+	roots, err := web.ReadRoots(p.env)
+	return &web.Client{
+		Policy: p.policy, Network: p.network, Roots: roots, Proxy: web.ReadProxy(p.env), UserAgent: agent, OneRequest: true,
+	}, err
 }
 
 // judge accepts answers that come with what was asked for.
-func judge(answer *http1.Response) error {
-	switch answer.Status / 100 {
+func judge(answer *http.Response) error {
+	switch answer.StatusCode / 100 {
 	case 2:
 		return nil
 	case 3:
-		return &provider.Failure{Status: provider.Redirected, Message: "redirect:" + strings.ToValidUTF8(answer.Header.Get("location"), "?")}
+		return &provider.Failure{Status: provider.Redirected, Message: "redirect:" + strings.ToValidUTF8(answer.Header.Get("Location"), "?")}
 	}
-	return &provider.Failure{Status: provider.FetchFailed, Message: fmt.Sprintf("HTTP error: %d", answer.Status)}
+	return &provider.Failure{Status: provider.FetchFailed, Message: fmt.Sprintf("HTTP error: %d", answer.StatusCode)}
 }
 
 var errTooLarge = &provider.Failure{Status: provider.TooLarge, Message: "Resource exceeded size limit"}
@@ -139,15 +142,15 @@ var errTooLarge = &provider.Failure{Status: provider.TooLarge, Message: "Resourc
 const firstPiece = 1 << 20
 
 // body reads an answer to its end, or until it is too long.
-func (p *Provider) body(answer *http1.Response, limit int) ([]byte, error) {
+func (p *Provider) body(answer *http.Response, limit int) ([]byte, error) {
 	most, over := limit, provider.OverLimit(limit)
 	if p.bytes <= most {
 		most, over = p.bytes, errTooLarge
 	}
-	if answer.Length > int64(most) {
+	if answer.ContentLength > int64(most) {
 		return nil, over
 	}
-	data := make([]byte, 0, min(max(answer.Length+1, 512), firstPiece))
+	data := make([]byte, 0, min(max(answer.ContentLength+1, 512), firstPiece))
 	for {
 		if len(data) == cap(data) {
 			data = append(data, 0)[:len(data)]
@@ -175,7 +178,7 @@ func (p *Provider) failure(err error, host string) error {
 	case errors.As(err, &refused):
 		return p.refusal(refused)
 	}
-	message := "HTTPS request to " + host + " failed: " + http1.Explain(err)
+	message := "HTTPS request to " + host + " failed: " + web.Explain(err)
 	if errors.Is(err, context.DeadlineExceeded) {
 		message += fmt.Sprintf(" after %d s", p.timeout)
 	}

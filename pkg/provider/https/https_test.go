@@ -19,6 +19,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/test/internet"
 )
 
@@ -32,9 +33,7 @@ func newProvider(in *internet.Internet, env project.Env) *Provider {
 	for name, value := range env {
 		all[name] = value
 	}
-	p := New(all)
-	p.network = in.Network()
-	return p
+	return New(all, in.Network())
 }
 
 // request reads one request, to the empty line.
@@ -92,7 +91,7 @@ func TestRequest(t *testing.T) {
 		if err != nil || string(data) != "\x1f\x8b\x00\xff" || mimeType != "Text/HTML" {
 			t.Errorf("RES-111: %s: %q %q %v", c.uri, data, mimeType, err)
 		}
-		if got, want := <-got, "GET "+c.target+" HTTP/1.1\r\nHost: h.example\r\nUser-Agent: "+agent+"\r\nAccept: */*\r\n\r\n"; got != want {
+		if got, want := <-got, "GET "+c.target+" HTTP/1.1\r\nHost: h.example\r\nUser-Agent: "+agent+"\r\nAccept: */*\r\nConnection: close\r\n\r\n"; got != want {
 			t.Errorf("RES-111: %q, want %q", got, want)
 		}
 	}
@@ -259,12 +258,12 @@ func TestSizes(t *testing.T) {
 		t.Errorf("RES-42: %q, %v", data, err)
 	}
 	for text, want := range map[string]int{"": 10485760, "x": 10485760, "-1": 10485760, "5": 5, "20971520": 20971520, "20971521": 20971520, "99999999999999999999": 20971520, "0": 10485760} {
-		if got := New(project.Env{"MCPBASH_HTTPS_MAX_BYTES": text}).bytes; got != want {
+		if got := New(project.Env{"MCPBASH_HTTPS_MAX_BYTES": text}, hosts.System()).bytes; got != want {
 			t.Errorf("RES-112: MAX_BYTES=%q: %d", text, got)
 		}
 	}
 	for text, want := range map[string]int{"": 15, "x": 15, "0": 15, "1": 1, "60": 60, "61": 60, "1.5": 15, "99999999999999999999": 60} {
-		if got := New(project.Env{"MCPBASH_HTTPS_TIMEOUT": text}).timeout; got != want {
+		if got := New(project.Env{"MCPBASH_HTTPS_TIMEOUT": text}, hosts.System()).timeout; got != want {
 			t.Errorf("RES-112: TIMEOUT=%q: %d", text, got)
 		}
 	}
@@ -274,6 +273,7 @@ func TestSizes(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	in := internet.New(t)
 	const broken = "HTTPS request to h.example failed: "
+	const noHTTP = "the server does not answer in HTTP/1.1, or with more than 65536 bytes of header"
 	for i, c := range []struct {
 		answer string
 		want   provider.Failure
@@ -287,12 +287,12 @@ func TestAnswers(t *testing.T) {
 		{"HTTP/1.1 999 x\r\n\r\n", provider.Failure{Status: provider.FetchFailed, Message: "HTTP error: 999"}},
 		{"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", provider.Failure{Status: provider.FetchFailed, Message: broken + "the connection ended too early"}},
 		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n", provider.Failure{Status: provider.FetchFailed, Message: broken + "the connection ended too early"}},
-		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", provider.Failure{Status: provider.FetchFailed, Message: broken + "a chunk of the answer is malformed"}},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", provider.Failure{Status: provider.FetchFailed, Message: broken + noHTTP}},
 		{"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", provider.Failure{Status: provider.TooLarge, Message: "Resource exceeded size limit"}},
-		{"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", provider.Failure{Status: provider.FetchFailed, Message: broken + "the server gives no usable Content-Length"}},
-		{"SSH-2.0-OpenSSH_9\r\n", provider.Failure{Status: provider.FetchFailed, Message: broken + "the server does not speak HTTP/1.1"}},
+		{"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", provider.Failure{Status: provider.FetchFailed, Message: broken + noHTTP}},
+		{"SSH-2.0-OpenSSH_9\r\n", provider.Failure{Status: provider.FetchFailed, Message: broken + noHTTP}},
 		{"", provider.Failure{Status: provider.FetchFailed, Message: broken + "the connection ended too early"}},
-		{"HTTP/1.1 200 OK\r\n" + strings.Repeat("X: "+strings.Repeat("y", 1000)+"\r\n", 100) + "\r\n", provider.Failure{Status: provider.FetchFailed, Message: broken + "the header of the answer exceeds 65536 bytes"}},
+		{"HTTP/1.1 200 OK\r\n" + strings.Repeat("X: "+strings.Repeat("y", 1000)+"\r\n", 100) + "\r\n", provider.Failure{Status: provider.FetchFailed, Message: broken + noHTTP}},
 	} {
 		at := fmt.Sprintf("203.0.113.%d", i+1)
 		in.Serve(at+":443", &tls.Config{Certificates: []tls.Certificate{in.Certificate("h.example", nil)}}, says(c.answer))
@@ -434,7 +434,7 @@ func TestCertificates(t *testing.T) {
 		{project.Env{"CURL_CA_BUNDLE": in.RootsAt, "SSL_CERT_FILE": other.RootsAt}, true},
 		{project.Env{"SSL_CERT_FILE": ""}, false}, // the system's
 		{project.Env{"SSL_CERT_FILE": "", "SSL_CERT_DIR": in.RootsAt[:strings.LastIndexByte(in.RootsAt, '/')]}, true},
-		{project.Env{"SSL_CERT_FILE": "/nonexistent"}, false},
+		{project.Env{"SSL_CERT_FILE": t.TempDir() + "/absent"}, false},
 	} {
 		if _, err := newProvider(in, c.env).Read(t.Context(), "https://fine.example/", anywhere); (err == nil) != c.fine {
 			t.Errorf("RES-111: %v: %v", c.env, err)

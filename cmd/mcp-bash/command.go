@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+
+	"mcp-bash/pkg/cli"
+)
+
+// command describes the program. What serves is not chosen by it: see run.
+func command() *cli.Command {
+	c := &cli.Command{
+		Name:    "mcp-bash",
+		Summary: "Serve a folder of scripts to MCP clients.",
+		Examples: []cli.Example{
+			{Line: "mcp-bash", Purpose: "serve the project around this directory"},
+			{Line: "MCPBASH_PROJECT_ROOT=~/srv mcp-bash", Purpose: "serve that one, as a client does"},
+			{Line: "mcp-bash run-tool hello --allow-self", Purpose: "try one tool without a client"},
+			{Line: "mcp-bash request tools/list", Purpose: "ask the server one thing"},
+			{Line: "mcp-bash registry refresh", Purpose: "rebuild .registry/*.json"},
+			{Line: "mcp-bash debug", Purpose: "serve, and record every message"},
+		},
+		Usage: "[serve [-- ARG...] | debug | COMMAND ...]",
+		Text: `A command that is not in mcp-bash itself is a program of its own, beside it or on PATH; any mcp-FOO is run for
+"mcp-bash FOO", as git does.
+
+A project is a directory with server.d/server.meta.json. Started outside of one, mcp-bash serves a temporary
+getting-started helper.
+
+Environment most often set (all of it: docs/contract/env.md):
+
+  MCPBASH_PROJECT_ROOT     the project to serve
+  MCPBASH_TOOL_ALLOWLIST   tools that may run; * for all; unset, none may
+  MCPBASH_REMOTE_TOKEN     a secret that every request must carry
+  MCPBASH_LOG_LEVEL        debug, info, notice, warning, error, ...`,
+		Exits: []cli.Exit{
+			{Code: 0, Meaning: "normal end"},
+			{Code: 1, Meaning: "failure at start, or standard output lost"},
+			{Code: 2, Meaning: "wrong usage, or standard output damaged repeatedly"},
+			{Code: 128, Meaning: "and above: ended by a signal"},
+		},
+		Commands: []*cli.Command{serveCommand(), debugCommand(), requestCommand(), providerCommand(), templateCommand()},
+	}
+	for _, s := range siblings {
+		c.Commands = append(c.Commands, &cli.Command{Name: s.verb, Summary: fmt.Sprintf("%s (%s).", s.summary, s.program)})
+	}
+	return c
+}

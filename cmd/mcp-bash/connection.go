@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"sync"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/server"
+	"mcp-bash/pkg/tree"
+)
+
+// A connection leads to a server that runs in this process.
+type connection struct {
+	out  *io.PipeWriter
+	in   *bufio.Reader
+	gone chan struct{} // closed when nobody reads what the server sends any more
+	code chan int
+
+	hang sync.Once
+}
+
+// connect starts a server with an environment.
+func connect(env project.Env, dir string, stderr io.Writer) *connection {
+	fromUs, toServer := io.Pipe()
+	toUs, fromServer := io.Pipe()
+	c := &connection{out: toServer, in: bufio.NewReader(toUs), gone: make(chan struct{}), code: make(chan int, 1)}
+	go func() {
+		code := server.Serve(server.Options{
+			Env: env, Dir: dir, Tree: tree.Embedded, Stderr: stderr, Stdio: &serverEnd{fromUs, fromServer, c.gone},
+		})
+		fromUs.Close()
+		fromServer.Close()
+		c.code <- code
+	}()
+	return c
+}
+
+// send sends a line. What a server that has ended does not take is lost: reading
+// tells.
+func (c *connection) send(line []byte) { c.out.Write(line) }
+
+// receive returns the next line, io.EOF when the server has ended.
+func (c *connection) receive() ([]byte, error) { return c.in.ReadBytes('\n') }
+
+// hangUp tells the server that nothing more will come.
+func (c *connection) hangUp() { c.hang.Do(func() { c.out.Close() }) }
+
+// end lets the server end, and returns its exit code.
+func (c *connection) end() int {
+	c.hangUp()
+	io.Copy(io.Discard, c.in)
+	close(c.gone)
+	return <-c.code
+}
+
+// A serverEnd is the other end, a [server.Stdio].
+type serverEnd struct {
+	*io.PipeReader
+	out  *io.PipeWriter
+	gone chan struct{}
+}
+
+func (e *serverEnd) Write(p []byte) (int, error) { return e.out.Write(p) }
+
+// Ready: a pipe in memory takes nothing before it is read.
+func (e *serverEnd) Ready() bool { return false }
+
+// AwaitHangup is [server.Stdio.AwaitHangup].
+func (e *serverEnd) AwaitHangup() { <-e.gone }

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/kit"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/resource"
+	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/tree"
+)
+
+// providerCommand is "mcp-bash provider NAME URI".
+func providerCommand() *cli.Command {
+	return &cli.Command{
+		Name:    "provider",
+		Summary: "Print what a URI stands for, fetched as a server would.",
+		Examples: []cli.Example{
+			{Line: "NAME echo echo://Hello"},
+			{Line: "NAME https https://example.com/a.txt > a.txt"},
+			{Line: "NAME notes notes://first", Purpose: "by providers/notes.sh of the project"},
+		},
+		Usage:    "PROVIDER URI",
+		Operands: []cli.Operand{{Name: "[PROVIDER]", Complete: cli.Found(providerNames)}, {Name: "[URI]"}},
+		Text: `PROVIDER is file, https, git, echo or ui, and in a project also one of its own. Which hosts may be contacted:
+docs/SECURITY.md.`,
+		Exits: []cli.Exit{
+			{Code: 0, Meaning: "printed"}, {Code: 2, Meaning: "outside of what may be read"}, {Code: 3, Meaning: "not found"},
+			{Code: 4, Meaning: "refused"}, {Code: 5, Meaning: "failed"}, {Code: 6, Meaning: "too large"}, {Code: 7, Meaning: "redirected"},
+		},
+		Run: func(s cli.Streams, operands []string) error { return exit(provider(s, operands)) },
+	}
+}
+
+// providerNames are the built-in providers and those of the project around the
+// working directory.
+func providerNames() []string {
+	names := []string{"file", "https", "git", "echo", "ui"}
+	dir, err := os.Getwd()
+	if err != nil {
+		return names
+	}
+	env := project.OSEnv()
+	root, err := project.FindRoot(env, "", dir)
+	if err != nil {
+		return names
+	}
+	scripts, _ := filepath.Glob(filepath.Join(root, "providers", "*.sh"))
+	for _, script := range scripts {
+		names = append(names, strings.TrimSuffix(filepath.Base(script), ".sh"))
+	}
+	return names
+}
+
+// provider is "mcp-bash provider NAME URI". Inside a project it reads as the
+// project's server would, its own providers included; elsewhere, and for scripts,
+// whose providers hand over to the built-in ones, it is the helper of that name
+// (resources RES-2).
+func provider(s cli.Streams, args []string) int {
+	env := project.OSEnv()
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = string(os.PathSeparator)
+	}
+	root, err := project.FindRoot(env, "", dir)
+	if errors.Is(err, project.ErrNone) || env["MCPBASH_HELPER_BIN"] != "" {
+		return helper.Run(append([]string{"provider"}, args...), s.In, s.Out, s.Err)
+	}
+	if err != nil {
+		fmt.Fprintln(s.Err, err)
+		return cli.ExitFailed
+	}
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	code := helper.Provider(args, func(name, uri string) ([]byte, error) {
+		return fetch(ctx, s, project.Open(root, env, dir, func(line string) { fmt.Fprintln(s.Err, line) }), name, uri)
+	}, s.Out, s.Err)
+	if ended, ok := context.Cause(ctx).(cli.ExitCode); ok {
+		return int(ended)
+	}
+	return code
+}
+
+// fetch reads with a provider of a project, in a private directory that is gone
+// afterwards.
+func fetch(ctx context.Context, s cli.Streams, p *project.Project, name, uri string) ([]byte, error) {
+	say := func(line string) { fmt.Fprintln(s.Err, line) }
+	home, err := project.FindHome(p.Env, tree.Embedded, say)
+	if err != nil {
+		return nil, err
+	}
+	state, dir, err := project.NewState(p.Env, &p.Settings)
+	if err != nil {
+		return nil, fmt.Errorf("unable to create state directory: %s: %w", dir, err)
+	}
+	defer state.Remove()
+	k := kit.New(kit.Config{
+		Project: p, State: state, Runner: new(script.Runner), Home: home, ReadOnly: true, Notice: say, Stderr: s.Err,
+		Debug: func() bool { return p.Logging.Level <= mcp.Debug },
+		Log: func(level mcp.Level, logger, text string) {
+			if level >= max(p.Logging.Level, mcp.Warning) {
+				say(fmt.Sprintf("%s: %s: %s", level, logger, cli.Line(text)))
+			}
+		},
+	})
+	return resource.New(k.ResourceConfig()).Fetch(ctx, name, uri)
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/jsonrpc"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// requestCommand is "mcp-bash request METHOD [PARAMS]" (B-9).
+func requestCommand() *cli.Command {
+	c, timeout := &call{}, 0
+	d := &cli.Command{
+		Name:    "request",
+		Summary: "Make one request to a project's server, and print the result.",
+		Examples: []cli.Example{
+			{Line: "NAME tools/list"},
+			{Line: "NAME resources/list | jq -r '.resources[].uri'"},
+			{Line: `NAME resources/read '{"uri":"file:///srv/demo/resources/a.txt"}'`},
+			{Line: `NAME prompts/get '{"name":"greet","arguments":{"name":"Ada"}}'`},
+			{Line: "NAME completion/complete @query.json"},
+			{Line: `jq -n '{name: "hello", arguments: {name: "Ada"}}' |` + "\nMCPBASH_TOOL_ALLOWLIST=hello NAME tools/call -"},
+			{Line: `MCPBASH_TOOL_ALLOWLIST=slow NAME tools/call '{"name":"slow"}' --notifications`},
+		},
+		Operands: []cli.Operand{{Name: "METHOD", Complete: cli.Words(methods...)}, {Name: "[PARAMS]", Complete: cli.Files}},
+		Text: `PARAMS is a JSON object; @FILE reads a file, - standard input. The server runs in this process, as a client
+would start it: with this environment, so that what MCPBASH_TOOL_ALLOWLIST does not name is refused. initialize is done
+for you.
+
+Prints the result as JSON: on one line, on a terminal laid out. An error goes to standard error: its code, its message
+and its data.`,
+		Exits: []cli.Exit{
+			{Code: 0, Meaning: "a result"}, {Code: 1, Meaning: "an error"}, {Code: 2, Meaning: "wrong usage"},
+			{Code: 128, Meaning: "and above: ended by a signal"},
+		},
+		Run: func(s cli.Streams, operands []string) error {
+			c.timeout = project.Seconds(timeout)
+			if err := c.complete(s, operands); err != nil {
+				return err
+			}
+			return c.make(s)
+		},
+	}
+	d.Flags.Bool(&c.notifications, "notifications", `print what the server sends meanwhile too, each notification on a line
+		before the result; asks for progress`)
+	d.Flags.Positive(&timeout, "timeout", "SECS", "cancel the request after this time")
+	d.Flags.ProjectRoot(&c.root)
+	d.Flags.Bool(new(bool), "json", "print an error as JSON on standard output, too")
+	return d
+}
+
+// methods are those that clients of the protocol ask for most.
+var methods = []string{
+	"initialize", "ping", "tools/list", "tools/call", "resources/list", "resources/read", "resources/templates/list",
+	"prompts/list", "prompts/get", "completion/complete",
+}
+
+// A call is what the command line asks for.
+type call struct {
+	method        string
+	params        json.RawMessage // nil for none
+	notifications bool
+	timeout       time.Duration // 0: none
+	root          string
+}
+
+// progressToken is what the server reports progress with.
+const progressToken = `"request"`
+
+// make makes the request and prints what it comes to.
+func (c *call) make(s cli.Streams) error {
+	env := project.OSEnv()
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	root, err := project.FindRoot(env, c.root, dir)
+	if err != nil {
+		return &cli.Error{Code: cli.CodeNotFound, Message: err.Error(), Exit: cli.ExitFailed, Whole: true}
+	}
+	env["MCPBASH_PROJECT_ROOT"] = root
+	delete(env, "MCPBASH_REMOTE_TOKEN") // it is for clients; this one started the server
+	server := connect(env, dir, s.Err)
+	result, err := c.converse(server, s)
+	if code := server.end(); code != cli.ExitOK {
+		return cli.ExitCode(code)
+	}
+	if err != nil {
+		return err
+	}
+	return printJSON(s, result)
+}
+
+// complete takes over the operands.
+func (c *call) complete(s cli.Streams, operands []string) error {
+	c.method = operands[0]
+	switch {
+	case c.method == "":
+		return cli.Usagef("a method is missing, such as tools/list")
+	case strings.HasPrefix(c.method, "notifications/"):
+		return cli.Usagef("%s is no request", c.method)
+	}
+	if len(operands) == 2 {
+		params, err := cli.ObjectPayload("PARAMS", operands[1], s.In)
+		if err != nil {
+			return err
+		}
+		c.params = rawjson.Normal(params)
+	}
+	if c.notifications {
+		c.params = withProgressToken(c.params)
+	}
+	return nil
+}
+
+// withProgressToken asks for progress, unless the parameters do.
+func withProgressToken(params json.RawMessage) json.RawMessage {
+	if rawjson.Path(params, "_meta", "progressToken") != nil {
+		return params
+	}
+	var b rawjson.Builder
+	b.Object()
+	for _, m := range rawjson.Members(params) {
+		if m.Name != "_meta" {
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	b.Name("_meta").Object()
+	for _, m := range rawjson.Members(rawjson.Get(params, "_meta")) {
+		b.Name(m.Name).Raw(m.Value)
+	}
+	return b.Name("progressToken").Raw(json.RawMessage(progressToken)).End().End().Bytes()
+}
+
+// errNoAnswer: the server has ended, and has said why.
+var errNoAnswer = errors.New("the server ended without an answer")
+
+// converse does the handshake, makes the request and returns its result. The
+// error is a [*cli.Error].
+func (c *call) converse(server *connection, s cli.Streams) (json.RawMessage, error) {
+	hello := json.RawMessage(fmt.Sprintf(
+		`{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"mcp-bash request","version":%q}}`,
+		mcp.Latest.Name, cli.Version))
+	if c.method == "initialize" && c.params != nil {
+		hello = c.params
+	}
+	server.send(jsonrpc.AppendRequest(nil, 1, "initialize", hello))
+	answer, err := c.await(server, s, "1")
+	if err != nil || c.method == "initialize" {
+		return answer, err
+	}
+	server.send(jsonrpc.AppendNotification(nil, "notifications/initialized", nil))
+	server.send(jsonrpc.AppendRequest(nil, 2, c.method, c.params))
+	if c.timeout > 0 {
+		timer := time.AfterFunc(c.timeout, func() {
+			reason := json.RawMessage(`{"requestId":2,"reason":"timed out"}`)
+			server.send(jsonrpc.AppendNotification(nil, "notifications/cancelled", reason))
+			server.hangUp() // a cancelled request is not answered: wait for what runs, and end
+		})
+		defer timer.Stop()
+	}
+	answer, err = c.await(server, s, "2")
+	if err == errNoAnswer && c.timeout > 0 {
+		err = cli.Failf(cli.CodeTimeout, "%s timed out after %v", c.method, c.timeout)
+	}
+	return answer, err
+}
+
+// await reads until a request is answered.
+func (c *call) await(server *connection, s cli.Streams, id string) (json.RawMessage, error) {
+	for {
+		line, err := server.receive()
+		if err != nil {
+			return nil, errNoAnswer
+		}
+		m, err := jsonrpc.Parse(line)
+		switch {
+		case err != nil:
+			return nil, err
+		case m.Shape == jsonrpc.Notification && c.notifications:
+			if _, err := s.Out.Write(line); err != nil {
+				return nil, err
+			}
+		case m.Shape == jsonrpc.Response && string(m.ID) == id && m.Error != nil:
+			return nil, refused(m.Error)
+		case m.Shape == jsonrpc.Response && string(m.ID) == id:
+			return m.Result, nil
+		}
+	}
+}
+
+// refused is the error for what the server answered instead of a result.
+func refused(answer json.RawMessage) *cli.Error {
+	code := string(rawjson.Get(answer, "code"))
+	text := fmt.Sprintf("error %s: %s", code, cli.Line(rawjson.TextOf(answer, "message")))
+	if data := rawjson.Get(answer, "data"); data != nil {
+		text += " " + string(rawjson.Normal(data))
+	}
+	word := cli.CodeInternal
+	switch code {
+	case strconv.Itoa(mcp.CodeInvalidParams), strconv.Itoa(mcp.CodeInvalidRequest):
+		word = cli.CodeInvalid
+	case strconv.Itoa(mcp.CodeMethodNotFound), strconv.Itoa(mcp.CodeNotFound):
+		word = cli.CodeNotFound
+	}
+	err := cli.Failf(word, "%s", text)
+	err.Data = rawjson.Normal(answer)
+	return err
+}
+
+// printJSON prints a value: on one line, for a person on several.
+func printJSON(s cli.Streams, v json.RawMessage) error {
+	text := rawjson.Normal(v)
+	if cli.IsTerminal(s.Out) {
+		text = rawjson.AppendIndent(nil, v, 0)
+	}
+	_, err := fmt.Fprintf(s.Out, "%s\n", text)
+	return err
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// demo describes a command with something of everything, and says what it was
+// run with.
+func demo() *Command {
+	var dir, kind string
+	var names []string
+	var secs int
+	var quiet bool
+	copyFiles := &Command{
+		Name: "copy", Summary: "Copy a file. It says nothing.",
+		Examples: []Example{{Line: "NAME a b", Purpose: "copy a to b"}},
+		Operands: []Operand{{Name: "FROM", Complete: Files}, {Name: "[TO...]", Complete: Dirs}},
+		Text:     "A paragraph that is long enough to be wrapped at the width of the help, which is eighty columns.\n\n  kept",
+		Exits:    []Exit{{0, "copied"}},
+		Run: func(s Streams, operands []string) error {
+			fmt.Fprintln(s.Out, dir, kind, names, secs, quiet, operands)
+			return nil
+		},
+	}
+	f := &copyFiles.Flags
+	f.String(&dir, "dir", "DIR", "where").Completes(Dirs)
+	f.One(&kind, "kind", "KIND", []string{"hard", "soft"}, "of link")
+	f.Strings(&names, "name", "NAMES", "a name; may be repeated").Completes(Found(func() []string { return []string{"ada", "bob"} }))
+	f.Positive(&secs, "wait", "SECS", "how long")
+	f.Bool(&quiet, "quiet", "say nothing")
+	remove := &Command{Name: "remove", Summary: "Remove a file.", Operands: []Operand{{Name: "FILE"}}, Run: func(Streams, []string) error { return ExitCode(7) }}
+	return &Command{Name: "demo", Summary: "Do things.", Commands: []*Command{copyFiles, remove}}
+}
+
+func runDemo(args ...string) (code int, out, err string) {
+	var o, e bytes.Buffer
+	code = demo().Main(Streams{strings.NewReader(""), &o, &e}, "mcp-demo", args)
+	return code, o.String(), e.String()
+}
+
+// cli C-3 to C-7.
+func TestCommand(t *testing.T) {
+	for _, tc := range []struct {
+		args     string
+		code     int
+		out, err string
+	}{
+		{"copy a b c", 0, "  [] 0 false [a b c]\n", ""},
+		{"copy a --dir x --kind=soft --name p b --name q --wait 5 --quiet", 0, "x soft [p q] 5 true [a b]\n", ""},
+		{"--dir x copy a", 0, "x  [] 0 false [a]\n", ""},
+		{"copy -- --dir -x", 0, "  [] 0 false [--dir -x]\n", ""},
+		{"copy -", 0, "  [] 0 false [-]\n", ""},
+		{"remove a", 7, "", ""},
+		{"", 2, "", "demo: a subcommand is missing: copy or remove\n"},
+		{"cpoy", 2, "", "demo: unknown subcommand: cpoy (did you mean copy?)\n"},
+		{"xyz", 2, "", "demo: unknown subcommand: xyz\n"},
+		{"copy", 2, "", "demo: FROM is missing\n"},
+		{"remove a b", 2, "", "demo: unexpected argument: b\n"},
+		{"copy a --dri x", 2, "", "demo: unknown option: --dri (did you mean --dir?)\n"},
+		{"copy a -q", 2, "", "demo: unknown option: -q\n"},
+		{"copy a --dir", 2, "", "demo: --dir requires a value\n"},
+		{"copy a --wait 0", 2, "", "demo: --wait must be a positive integer\n"},
+		{"copy a --kind sotf", 2, "", "demo: --kind: unknown kind \"sotf\" (did you mean soft?); there are hard, soft\n"},
+		{"--json", 2, `{"ok":false,"error":{"code":"usage","message":"a subcommand is missing: copy or remove"}}` + "\n", "demo: a subcommand is missing: copy or remove\n"},
+		{"--version", 0, "mcp-demo " + Version + "\n", ""},
+		{"copy --bogus -v --version", 0, "mcp-demo " + Version + "\n", ""},
+	} {
+		code, out, err := runDemo(strings.Fields(tc.args)...)
+		first, hint, _ := strings.Cut(err, "\n")
+		if code != tc.code || out != tc.out || first != strings.TrimSuffix(tc.err, "\n") {
+			t.Errorf("%s: %d, %q, %q", tc.args, code, out, err)
+		}
+		if tc.code == 2 && !strings.HasPrefix(hint, `Run "mcp-demo`) {
+			t.Errorf("%s: %q", tc.args, hint)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	_, got, _ := runDemo("copy", "--bogus", "--help")
+	want := `Copy a file. It says nothing.
+
+Examples:
+  mcp-demo copy a b   # copy a to b
+
+Usage: mcp-demo copy FROM [TO...] [options]
+       as a verb: mcp-bash demo copy
+
+Options:
+  --dir DIR      where
+  --kind KIND    of link
+  --name NAMES   a name; may be repeated
+`
+	if !strings.HasPrefix(got, want) || !strings.Contains(got, "\nA paragraph that is long enough to be wrapped at the width of the help, which is\neighty columns.\n\n  kept\n") {
+		t.Errorf("%s", got)
+	}
+	for _, line := range strings.Split(got, "\n") {
+		if len(line) > helpWidth {
+			t.Errorf("too wide: %s", line)
+		}
+	}
+	if _, got, _ = runDemo("-h"); !strings.Contains(got, "  copy    copy a file\n          FROM [TO...] [--dir DIR]") {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestComplete(t *testing.T) {
+	for _, tc := range []struct{ args, want string }{
+		{"|", "copy remove"},
+		{"re|", "remove"},
+		{"--|", "--help --version"},
+		{"copy |", ":files"},
+		{"copy a |", ":directories"},
+		{"copy a b c |", ":directories"},
+		{"remove a |", ""},
+		{"copy --d|", "--dir"},
+		{"copy --dir |", ":directories"},
+		{"copy --kind |", "hard soft"},
+		{"copy --kind=s|", "--kind=soft"},
+		{"copy --name b|", "bob"},
+		{"copy --dir x |", ":files"},
+		{"copy -- --d|", ":files"},
+		{"--dir x copy a |", ":directories"},
+	} {
+		before, part, _ := strings.Cut(tc.args, "|")
+		words := strings.Fields(before)
+		if !strings.HasSuffix(before, " ") && len(words) > 0 {
+			part, words = words[len(words)-1], words[:len(words)-1]
+		}
+		code, out, _ := runDemo(append([]string{CompleteWord}, append(words, part)...)...)
+		var got []string
+		for line := range strings.Lines(out) {
+			word, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+			got = append(got, word)
+		}
+		if strings.Join(got, " ") != tc.want || code != 0 {
+			t.Errorf("%s: %d, %q, want %q", tc.args, code, got, tc.want)
+		}
+	}
+}
+
+// A manual page names everything, and holds nothing that roff would act on.
+func TestManual(t *testing.T) {
+	_, page, _ := runDemo(manualWord)
+	for _, want := range []string{".TH MCP-DEMO 1", `.SH MCP\-DEMO COPY`, `.B \-\-wait SECS`, ".SS Exit codes"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%s is missing in\n%s", want, page)
+		}
+	}
+	known := []string{".TH", ".SH", ".SS", ".PP", ".TP", ".B", ".BR", ".nf", ".fi"}
+	for line := range strings.Lines(page) {
+		if word, _, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(word, ".") && !slices.Contains(known, word) {
+			t.Errorf("%q", line)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"description", "inputSchema", "timeoutSecs", "name"}
+	for word, want := range map[string]string{
+		"desciption": "description", "inputschema": "inputSchema", "timeoutSec": "timeoutSecs", "nmae": "name", "x": "", "icons": "",
+	} {
+		if got := Nearest(word, names); got != want {
+			t.Errorf("%s: %q, want %q", word, got, want)
+		}
+	}
+}
+
+// How mcp-bash calls its siblings shows in their help.
+func TestCalledAsVerb(t *testing.T) {
+	os.Setenv("MCPBASH_ARGV0", "mcp-bash demo")
+	defer os.Unsetenv("MCPBASH_ARGV0")
+	if _, got, _ := runDemo("remove", "--help"); !strings.Contains(got, "Usage: mcp-bash demo remove FILE\n\nOptions") {
+		t.Errorf("%s", got)
+	}
+}

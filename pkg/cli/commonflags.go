@@ -1,0 +1,12 @@
+package cli
+
+// ProjectRoot adds the option that names the project (cli chapter 4).
+func (f *Flags) ProjectRoot(p *string) *Flag {
+	return f.String(p, "project-root", "DIR", `the project; else MCPBASH_PROJECT_ROOT, else the nearest directory
+		upwards that holds server.d/server.meta.json`).Completes(Dirs)
+}
+
+// JSON adds the option --json for a command whose output is JSON anyway (C-8).
+func (f *Flags) JSON() {
+	f.Bool(new(bool), "json", "errors as JSON on standard output, too; results always are")
+}

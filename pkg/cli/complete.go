@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Completion says what an operand or the value of an option may be. The zero
+// value knows nothing.
+type Completion struct {
+	// files and dirs leave it to the shell, which knows best.
+	files, dirs bool
+	words       func() []string
+}
+
+// Files completes names of files, Dirs those of directories.
+var (
+	Files = Completion{files: true}
+	Dirs  = Completion{dirs: true}
+)
+
+// Words completes one of the words.
+func Words(words ...string) Completion { return Completion{words: func() []string { return words }} }
+
+// Found completes one of the words that are found when they are needed.
+func Found(words func() []string) Completion { return Completion{words: words} }
+
+// CompleteWord, as the first argument, has a command print what could stand in
+// place of the last argument, a line each: the word, and after a tab what it
+// means. The lines "files" and "directories" behind a colon leave it to the shell.
+// The scripts in share/completions call it.
+const CompleteWord = "__complete"
+
+func (c *Command) complete(s Streams, args []string) int {
+	if len(args) == 0 {
+		return ExitUsage
+	}
+	for _, line := range c.candidates(args[:len(args)-1], args[len(args)-1]) {
+		fmt.Fprintln(s.Out, line)
+	}
+	return ExitOK
+}
+
+// candidates is what may follow the words before, beginning with part.
+func (c *Command) candidates(before []string, part string) (lines []string) {
+	cmd := c
+	if len(c.Commands) > 0 {
+		sub, rest, err := c.choose(before)
+		if err != nil || sub == c {
+			return c.startingWith(part)
+		}
+		cmd, before = sub, rest
+	}
+	if n := len(before); n > 0 {
+		if f := cmd.Flags.find(strings.TrimPrefix(before[n-1], "--")); f != nil && f.Value != "" && !slices.Contains(before, "--") {
+			return f.Complete.candidates(part)
+		}
+	}
+	if name, value, ok := strings.Cut(part, "="); ok && strings.HasPrefix(name, "--") {
+		if f := cmd.Flags.find(name[2:]); f != nil {
+			for _, line := range f.Complete.candidates(value) {
+				lines = append(lines, name+"="+line)
+			}
+			return lines
+		}
+	}
+	if strings.HasPrefix(part, "-") && !slices.Contains(before, "--") {
+		for _, row := range cmd.optionRows() {
+			word, _, _ := strings.Cut(row[0][strings.Index(row[0], "--"):], " ")
+			if strings.HasPrefix(word, part) {
+				lines = append(lines, word+"\t"+row[1])
+			}
+		}
+		return lines
+	}
+	return cmd.operand(before).candidates(part)
+}
+
+func (c *Command) startingWith(part string) (lines []string) {
+	for _, sub := range c.Commands {
+		if strings.HasPrefix(sub.Name, part) {
+			lines = append(lines, sub.Name+"\t"+sub.brief())
+		}
+	}
+	if strings.HasPrefix(part, "-") {
+		lines = append(lines, "--help", "--version")
+	}
+	return lines
+}
+
+// operand is the completion of the operand that follows the words before.
+func (c *Command) operand(before []string) Completion {
+	if len(c.Operands) == 0 {
+		return Completion{}
+	}
+	at := 0
+	for i := 0; i < len(before); i++ {
+		if f := c.Flags.find(strings.TrimPrefix(before[i], "--")); f != nil && strings.HasPrefix(before[i], "--") {
+			if f.Value != "" {
+				i++
+			}
+			continue
+		}
+		if !strings.HasPrefix(before[i], "-") {
+			at++
+		}
+	}
+	last := len(c.Operands) - 1
+	if at > last {
+		if !c.Operands[last].repeatable() {
+			return Completion{}
+		}
+		at = last
+	}
+	return c.Operands[at].Complete
+}
+
+func (c Completion) candidates(part string) (lines []string) {
+	switch {
+	case c.files:
+		return []string{":files"}
+	case c.dirs:
+		return []string{":directories"}
+	case c.words == nil:
+		return nil
+	}
+	for _, word := range c.words() {
+		if strings.HasPrefix(word, part) {
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"flag"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/peterbourgon/ff/v3"
+)
+
+// Flags are the options of a command. Unlike those of the flag package they may
+// stand among the operands (C-6). The zero value is ready.
+type Flags struct {
+	list  []*Flag
+	set   *flag.FlagSet
+	fault *Error // what is wrong with a value, in our words
+}
+
+// A Flag is one option.
+type Flag struct {
+	Name  string
+	Value string // what its value is called: "DIR"; "" for a switch
+	Help  string
+	// Complete says what its value may be.
+	Complete Completion
+	missing  string
+}
+
+// String adds an option with a text.
+func (f *Flags) String(p *string, name, value, help string) *Flag {
+	f.flags().StringVar(p, name, *p, "")
+	return f.add(name, value, help)
+}
+
+// Strings adds an option with a text that may be repeated.
+func (f *Flags) Strings(p *[]string, name, value, help string) *Flag {
+	f.flags().Func(name, "", func(text string) error {
+		*p = append(*p, text)
+		return nil
+	})
+	return f.add(name, value, help)
+}
+
+// Positive adds an option with a whole number above zero.
+func (f *Flags) Positive(p *int, name, value, help string) *Flag {
+	f.flags().Func(name, "", func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n <= 0 || strings.Trim(text, "0123456789") != "" {
+			return f.refuse("--%s must be a positive integer", name)
+		}
+		*p = n
+		return nil
+	})
+	return f.add(name, value, help)
+}
+
+// Bool adds a switch.
+func (f *Flags) Bool(p *bool, name, help string) *Flag {
+	f.flags().BoolVar(p, name, *p, "")
+	return f.add(name, "", help)
+}
+
+// One adds an option whose text is one of several.
+func (f *Flags) One(p *string, name, value string, of []string, help string) *Flag {
+	f.flags().Func(name, "", func(text string) error {
+		if !slices.Contains(of, text) {
+			return f.refuse("--%s: unknown %s %q%s; there are %s",
+				name, strings.ToLower(value), text, didYouMean(text, of), strings.Join(of, ", "))
+		}
+		*p = text
+		return nil
+	})
+	added := f.add(name, value, help)
+	added.Complete = Words(of...)
+	return added
+}
+
+// Completes says what the option's value may be.
+func (f *Flag) Completes(c Completion) *Flag { f.Complete = c; return f }
+
+// Missing gives the error for the option without its value, where it is not the
+// usual one (C-5).
+func (f *Flag) Missing(text string) *Flag { f.missing = text; return f }
+
+// Given reports whether an option was given.
+func (f *Flags) Given(name string) (given bool) {
+	f.flags().Visit(func(set *flag.Flag) { given = given || set.Name == name })
+	return given
+}
+
+func (f *Flags) flags() *flag.FlagSet {
+	if f.set == nil {
+		f.set = flag.NewFlagSet("", flag.ContinueOnError)
+		f.set.SetOutput(io.Discard)
+		f.set.Usage = func() {}
+	}
+	return f.set
+}
+
+func (f *Flags) add(name, value, help string) *Flag {
+	added := &Flag{Name: name, Value: value, Help: help}
+	f.list = append(f.list, added)
+	return added
+}
+
+func (f *Flags) find(name string) *Flag {
+	at := slices.IndexFunc(f.list, func(one *Flag) bool { return one.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return f.list[at]
+}
+
+// read takes the options out of the arguments and returns the operands. "--"
+// ends the options; what follows is an operand whatever it looks like.
+func (f *Flags) read(args []string) (operands []string, err error) {
+	var given []string
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			operands = append(operands, args[i+1:]...)
+			break
+		}
+		if len(arg) < 2 || arg[0] != '-' {
+			operands = append(operands, arg)
+			continue
+		}
+		name, _, hasValue := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		option := f.find(name)
+		if option == nil || !strings.HasPrefix(arg, "--") {
+			return nil, Usagef("unknown option: %s%s", arg, didYouMean("--"+name, f.names()))
+		}
+		given = append(given, arg)
+		if hasValue || option.Value == "" {
+			continue
+		}
+		if i++; i == len(args) {
+			if option.missing != "" {
+				return nil, Usagef("%s", option.missing)
+			}
+			return nil, Usagef("--%s requires a value", name)
+		}
+		given = append(given, args[i])
+	}
+	switch err := ff.Parse(f.flags(), given); {
+	case f.fault != nil:
+		return nil, f.fault
+	case err != nil:
+		return nil, Usagef("%s", err)
+	}
+	return operands, nil
+}
+
+// refuse notes what is wrong with the value of an option.
+func (f *Flags) refuse(format string, args ...any) error {
+	f.fault = Usagef(format, args...)
+	return f.fault
+}
+
+func (f *Flags) names() (names []string) {
+	for _, one := range f.list {
+		names = append(names, "--"+one.Name)
+	}
+	return names
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+)
+
+// manualWord, as the only argument, has a command print its manual page.
+const manualWord = "__manual"
+
+// manual is the manual page of a program, in roff.
+func (c *Command) manual(binary string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".TH %s 1 \"\" \"mcp-bash %s\" \"mcp-bash\"\n", strings.ToUpper(binary), Version)
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(binary), roff(c.brief()))
+	b.WriteString(".SH SYNOPSIS\n" + roff(named(c.usage(), binary)) + "\n")
+	b.WriteString(".SH DESCRIPTION\n")
+	c.manualBody(&b, binary)
+	for _, sub := range c.Commands {
+		fmt.Fprintf(&b, ".SH %s\n", strings.ToUpper(roff(binary+" "+sub.Name)))
+		b.WriteString(roff(named(sub.usage(), binary+" "+sub.Name)) + "\n.PP\n")
+		sub.manualBody(&b, binary+" "+sub.Name)
+	}
+	b.WriteString(".SH SEE ALSO\n.BR mcp-bash (1)\n")
+	return b.String()
+}
+
+// manualBody is what the page says of one command.
+func (c *Command) manualBody(b *strings.Builder, name string) {
+	own := func(text string) string { return roff(named(text, name)) }
+	b.WriteString(own(c.Summary) + "\n")
+	if len(c.Examples) > 0 {
+		b.WriteString(".SS Examples\n.nf\n")
+		for _, e := range c.Examples {
+			b.WriteString(own(e.Line))
+			if e.Purpose != "" {
+				b.WriteString("   # " + own(e.Purpose))
+			}
+			b.WriteString("\n")
+		}
+		b.WriteString(".fi\n")
+	}
+	if len(c.Commands) == 0 {
+		b.WriteString(".SS Options\n")
+		for _, row := range c.optionRows() {
+			b.WriteString(".TP\n.B " + roff(row[0]) + "\n" + own(strings.Join(strings.Fields(row[1]), " ")) + "\n")
+		}
+	}
+	if c.Text != "" {
+		b.WriteString(".SS Notes\n")
+		for _, paragraph := range strings.Split(strings.Trim(c.Text, "\n"), "\n\n") {
+			if strings.HasPrefix(paragraph, " ") {
+				b.WriteString(".nf\n" + own(paragraph) + "\n.fi\n")
+			} else {
+				b.WriteString(own(strings.Join(strings.Fields(paragraph), " ")) + "\n.PP\n")
+			}
+		}
+	}
+	if len(c.Exits) > 0 {
+		b.WriteString(".SS Exit codes\n")
+		for _, e := range c.Exits {
+			fmt.Fprintf(b, ".TP\n.B %d\n%s\n", e.Code, own(e.Meaning))
+		}
+	}
+}
+
+// roff writes a text so that it stands for itself.
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+			lines[i] = `\&` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+// cli C-15.
+func TestPrintable(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain\ttext\r\nénd\n": "plain\ttext\r\nénd\n",
+		"\x1b]0;owned\x07":     `\u001b]0;owned\u0007`,
+		"50%\rdone":            `50%\u000ddone`,
+		"end\r":                `end\u000d`,
+		"c1 \u009b2J":          `c1 \u009b2J`,
+		"raw \x9b2J":           "raw \uFFFD2J",
+		"cut \xe2\x82":         "cut \uFFFD\uFFFD",
+		"abc\u202edcb\u2066":   `abc\u202edcb\u2066`,
+		"back\b\x7f\x00":       `back\u0008\u007f\u0000`,
+		"right is right: שלום 你好 👋🏽": "right is right: שלום 你好 👋🏽",
+	} {
+		if got := Printable(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	if got, want := Line("a\nb\tc\r\n\x1b"), `a\nb\tc\r\n\u001b`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func FuzzPrintable(f *testing.F) {
+	for _, seed := range []string{"a\x1b[31mb", "\r\r\n", "\u202e\u009b\xc2", `{"k":"\u001b"}`} {
+		f.Add(seed, uint(3))
+	}
+	f.Fuzz(func(t *testing.T, text string, cut uint) {
+		shown := Printable(text)
+		if !utf8.ValidString(shown) {
+			t.Fatalf("%q", shown)
+		}
+		for at, r := range shown {
+			if r == '\r' && strings.HasPrefix(shown[at:], "\r\n") {
+				continue
+			}
+			if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+				t.Fatalf("%q holds %U", shown, r)
+			}
+		}
+		if again := Printable(shown); again != shown {
+			t.Fatalf("%q, then %q", shown, again)
+		}
+		if strings.ContainsFunc(Line(text), unicode.IsControl) {
+			t.Fatalf("%q", Line(text))
+		}
+		// However it is cut, the same is shown, but for what never is completed.
+		at := int(cut % uint(len(text)+1))
+		first, rest := appendPrintable(nil, []byte(text[:at]))
+		second, rest := appendPrintable(nil, append(rest, text[at:]...))
+		whole, wantRest := appendPrintable(nil, []byte(text))
+		if !bytes.Equal(append(first, second...), whole) || !bytes.Equal(rest, wantRest) {
+			t.Fatalf("%q and %q, not %q", first, second, whole)
+		}
+		// JSON stays the same JSON, white space between its values apart.
+		var compact bytes.Buffer
+		if json.Compact(&compact, []byte(text)) == nil {
+			var before, after any
+			json.Unmarshal(compact.Bytes(), &before)
+			shown := Printable(compact.String())
+			if err := json.Unmarshal([]byte(shown), &after); err != nil || !reflect.DeepEqual(before, after) {
+				t.Fatalf("%q: %v", shown, err)
+			}
+		}
+	})
+}

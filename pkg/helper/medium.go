@@ -1,0 +1,70 @@
+package helper
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"mcp-bash/pkg/media"
+	"mcp-bash/pkg/rawjson"
+)
+
+// aroundMedia is what a response may hold beside the data of an image or sound.
+const aroundMedia = 1024
+
+// medium is the envelope of mcp_result_image and mcp_result_audio (sdk SDK-77).
+// What cannot be sent is told in it.
+func medium(args []string, _ []byte) ([]byte, int) {
+	limit, err := strconv.Atoi(args[1])
+	if err != nil {
+		return nil, exitUsage
+	}
+	kind, file, mimeType := args[0], args[2], ""
+	if len(args) > 3 {
+		mimeType = args[3]
+	}
+	fault := func(text string) ([]byte, int) {
+		text = "mcp_result_" + kind + ": " + text + ": " + file
+		var b rawjson.Builder
+		b.Object().Name("type").String("internal_error").Name("message").String(text).End()
+		return append(errorEnvelope(text, b.Bytes()), '\n'), exitOK
+	}
+	room := max(0, (limit-aroundMedia)/4*3)
+	data, err := readUpTo(file, room+1)
+	if err != nil {
+		return fault(err.Error())
+	}
+	if mimeType == "" {
+		mimeType = media.ByMagic(data)
+	}
+	if mimeType == "" && strings.EqualFold(filepath.Ext(file), ".svg") {
+		mimeType = media.ByName(file)
+	}
+	switch {
+	case !strings.HasPrefix(mimeType, kind+"/"):
+		return fault(fmt.Sprintf("neither name nor content tell its type, give it as well (%s/...)", kind))
+	case len(data) > room:
+		return fault(fmt.Sprintf("too large for a result of %d bytes (MCPBASH_MAX_TOOL_OUTPUT_SIZE)", limit))
+	}
+	var b rawjson.Builder
+	b.Object().Name("content").Array().Object().
+		Name("type").String(kind).
+		Name("data").String(base64.StdEncoding.EncodeToString(data)).
+		Name("mimeType").String(mimeType).End().End().
+		Name("isError").Bool(false).End()
+	return append(b.Bytes(), '\n'), exitOK
+}
+
+// readUpTo reads the beginning of a file.
+func readUpTo(name string, size int) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, int64(size)))
+}

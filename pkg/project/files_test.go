@@ -1,0 +1,125 @@
+//go:build unix
+
+package project
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// hostile are files that a careless reader would wait for, never come to the end
+// of, or hand on to somebody they are not for; outside is a file that is not of the
+// project. Each is made at a path that is free.
+func hostile(outside string) map[string]func(path string) error {
+	return map[string]func(path string) error{
+		"not a regular file": func(path string) error { return unix.Mkfifo(path, 0o644) },
+		"outside the project: /dev/zero": func(path string) error {
+			return os.Symlink("/dev/zero", path)
+		},
+		"larger than 1048576 bytes": func(path string) error {
+			return errors.Join(os.WriteFile(path, nil, 0o644), os.Truncate(path, 4<<40))
+		},
+		"outside the project: " + outside:       func(path string) error { return os.Symlink(outside, path) },
+		"a link that leads nowhere":             func(path string) error { return os.Symlink("nowhere", path) },
+		"a directory":                           func(path string) error { return os.Mkdir(path, 0o755) },
+		"cannot be read: " + unix.ELOOP.Error(): func(path string) error { return os.Symlink(filepath.Base(path), path) },
+	}
+}
+
+// refusalOf is what is said of a hostile file.
+func refusalOf(name string) string {
+	if name == "a directory" {
+		return "not a regular file"
+	}
+	return name
+}
+
+// protocol P-114.
+func TestReadFile(t *testing.T) {
+	outside := filepath.Join(place(t, map[string]string{"secret": "secret"}), "secret")
+	root := place(t, map[string]string{"file": "text", "full": strings.Repeat("x", maxMetaFile), "dir/inner": "inner"})
+	elsewhere := place(t, map[string]string{"server.d/own": "own", "beside": "beside"})
+	os.Symlink("dir/../file", filepath.Join(root, "link"))
+	os.Symlink(root+"/dir", filepath.Join(root, "over"))
+	os.Symlink("own", filepath.Join(elsewhere, "server.d/link"))
+	os.Symlink(root+"/file", filepath.Join(elsewhere, "server.d/back"))
+	os.Symlink("../beside", filepath.Join(elsewhere, "server.d/beside"))
+	p := &Project{Root: root, Dirs: findDirs(root, Env{"MCPBASH_SERVER_DIR": elsewhere + "/server.d"}, root)}
+	for path, want := range map[string]string{
+		root + "/file": "text", root + "/link": "text", root + "/over/inner": "inner", p.Server + "/own": "own", p.Server + "/link": "own",
+		p.Server + "/back": "text",
+	} {
+		if text, err := p.ReadFile(path, maxMetaFile); string(text) != want || err != nil {
+			t.Errorf("%s: %q, %v", path, text, err)
+		}
+	}
+	if text, err := p.ReadFile(root+"/full", maxMetaFile); len(text) != maxMetaFile || err != nil {
+		t.Error(len(text), err)
+	}
+	for path, want := range map[string]string{
+		elsewhere + "/beside": "outside the project: " + elsewhere + "/beside",
+		p.Server + "/beside":  "outside the project: " + elsewhere + "/beside",
+		root:                  "outside the project: " + root,
+	} {
+		_, err := p.ReadFile(path, maxMetaFile)
+		expectError(t, path, err, want)
+	}
+	if _, err := p.ReadFile(root+"/none", 9); err != fs.ErrNotExist {
+		t.Error(err)
+	}
+	_, err := p.ReadFile(root+"/file", 3)
+	expectError(t, "one byte too many", err, "larger than 3 bytes")
+	for name, put := range hostile(outside) {
+		path := filepath.Join(root, "hostile")
+		if err := put(path); err != nil {
+			t.Fatal(err)
+		}
+		_, err := p.ReadFile(path, maxMetaFile)
+		expectError(t, name, err, refusalOf(name))
+		os.Remove(path)
+	}
+}
+
+// protocol P-114: each file that is read at the start, whatever stands in its
+// place; the start goes on and says once what was wrong.
+func TestHostileSettings(t *testing.T) {
+	outside := filepath.Join(place(t, map[string]string{"secret": `{"name":"secret","version":"secret"}`}), "secret")
+	for _, file := range []string{Marker, "VERSION", "package.json", "server.d/server.instructions.md"} {
+		for name, put := range hostile(outside) {
+			root := place(t, map[string]string{"server.d/x": ""})
+			if err := put(filepath.Join(root, file)); err != nil {
+				t.Fatal(err)
+			}
+			p, warnings := open(t, root, nil)
+			m := p.Meta
+			if m.Name != filepath.Base(root) || m.Version != "0.0.0" || m.Instructions != "" {
+				t.Errorf("%s %s: %+v", file, name, m)
+			}
+			want := "mcp-bash: ignoring " + file + ": " + refusalOf(name)
+			if len(*warnings) != 1 || (*warnings)[0] != want || m.Insecure != nil {
+				t.Errorf("%s %s: %q, %v; want %q", file, name, *warnings, m.Insecure, want)
+			}
+		}
+	}
+}
+
+// tools T-8a, T-41: settings that others can write are none.
+func TestInsecureSettings(t *testing.T) {
+	for _, path := range []string{Marker, "server.d", "."} {
+		root := place(t, map[string]string{Marker: `{"name":"theirs","securityLevel":"full"}`})
+		shared := filepath.Join(root, path)
+		os.Chmod(shared, 0o757)
+		p, warnings := open(t, root, nil)
+		want := shared + " (mode 0757, others can write to it; run chmod o-w " + shared + ")"
+		if p.Meta.Name != filepath.Base(root) || len(*warnings) != 1 || (*warnings)[0] != "mcp-bash: ignoring server.d/server.meta.json: "+want {
+			t.Errorf("%s: %+v %q", path, p.Meta, *warnings)
+		}
+		expectError(t, path, p.Meta.Insecure, want)
+	}
+}

@@ -1,0 +1,80 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+
+	"mcp-bash/pkg/provider/hosts"
+)
+
+// A ProtocolError is what a server, a proxy or a setting does wrong.
+type ProtocolError string
+
+func (e ProtocolError) Error() string { return string(e) }
+
+// unknownFault is what [Explain] says of an error that is of no kind it knows.
+const unknownFault = "the connection failed"
+
+// Explain says in a few words, on one line and without addresses or URIs, why
+// a request failed.
+func Explain(err error) string {
+	var request *url.Error
+	if errors.As(err, &request) {
+		err = request.Err // it quotes the URI
+	}
+	var protocol ProtocolError
+	var errno syscall.Errno
+	var notTLS tls.RecordHeaderError
+	var alert *net.OpError
+	var certificate *tls.CertificateVerificationError
+	var network net.Error
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return "timed out"
+	case errors.Is(err, context.Canceled):
+		return "cancelled"
+	case errors.Is(err, hosts.ErrNoAddress):
+		return hosts.ErrNoAddress.Error()
+	case errors.As(err, &protocol):
+		return string(protocol)
+	case errors.As(err, &certificate):
+		return certificateFault(certificate.Err)
+	case errors.As(err, &notTLS), errors.Is(err, http.ErrSchemeMismatch):
+		return "the server does not speak TLS"
+	case errors.As(err, &alert) && (alert.Op == "remote error" || alert.Op == "local error"):
+		return alert.Error() // of TLS
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "the connection ended too early"
+	case errors.As(err, &errno):
+		return errno.Error()
+	case errors.As(err, &network) && network.Timeout():
+		return "timed out"
+	case err != nil && strings.HasPrefix(err.Error(), "tls: "):
+		return err.Error()
+	}
+	return unknownFault
+}
+
+func certificateFault(err error) string {
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &unknown):
+		return "the server's certificate is signed by an unknown authority"
+	case errors.As(err, &host):
+		return "the server's certificate is for another host"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the server's certificate has expired or is not yet valid"
+	}
+	return "the server's certificate is not valid"
+}

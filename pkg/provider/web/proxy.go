@@ -1,0 +1,73 @@
+package web
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"mcp-bash/pkg/provider/hosts"
+)
+
+// A Proxy is what the environment says about proxies (RES-106). The zero value
+// is none.
+type Proxy struct {
+	url    string
+	direct []string // hosts that are contacted without it
+}
+
+// ReadProxy reads https_proxy and no_proxy, or the same in capitals.
+func ReadProxy(env map[string]string) Proxy {
+	either := func(name string) string {
+		if v := env[name]; v != "" {
+			return v
+		}
+		return env[strings.ToUpper(name)]
+	}
+	separator := func(r rune) bool { return r == ',' || r == ' ' }
+	return Proxy{either("https_proxy"), strings.FieldsFunc(either("no_proxy"), separator)}
+}
+
+// forOrigin returns the proxy that leads to an origin, with its port; nil: none
+// does.
+func (p Proxy) forOrigin(o hosts.Origin) (*url.URL, error) {
+	if p.url == "" || p.bypasses(o) {
+		return nil, nil
+	}
+	text := p.url
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" {
+		return nil, ProtocolError("https_proxy is no URL of a proxy; expected http://HOST:PORT")
+	}
+	port := u.Port()
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, ProtocolError("https_proxy names a proxy of a kind other than http and https")
+	case port == "" && u.Scheme == "https":
+		port = "443"
+	case port == "":
+		port = "1080" // as curl does
+	}
+	return &url.URL{Scheme: u.Scheme, User: u.User, Host: net.JoinHostPort(u.Hostname(), port)}, nil
+}
+
+// bypasses reports whether no_proxy names the host: itself, a domain it is in,
+// a network, or * for all.
+func (p Proxy) bypasses(o hosts.Origin) bool {
+	for _, entry := range p.direct {
+		if entry == "*" {
+			return true
+		}
+		if network, err := netip.ParsePrefix(entry); err == nil && o.Addr.IsValid() && network.Contains(o.Addr.Unmap()) {
+			return true
+		}
+		domain := strings.ToLower(strings.Trim(strings.TrimPrefix(entry, "*"), ".[]"))
+		if domain != "" && (o.Host == domain || !o.Addr.IsValid() && strings.HasSuffix(o.Host, "."+domain)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,38 @@
+package registry
+
+import (
+	"os"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// CachedNames returns the names that the registry file of a kind holds, in the
+// project around the working directory: what shells complete. It looks at nothing
+// else, and returns nil whatever goes wrong.
+func CachedNames(kind *Kind) (names []string) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil
+	}
+	env := project.OSEnv()
+	root, err := project.FindRoot(env, "", dir)
+	if err != nil {
+		return nil
+	}
+	p := project.Open(root, env, dir, func(string) {})
+	text, err := NewCatalog(p, Options{ReadOnly: true}).File(kind)
+	if err != nil {
+		return nil
+	}
+	doc, err := rawjson.Check(text)
+	if err != nil {
+		return nil
+	}
+	for item := range rawjson.Elements(rawjson.Get(doc, "items")) {
+		if name := rawjson.TextOf(item, "name"); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}

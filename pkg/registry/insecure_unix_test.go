@@ -1,0 +1,108 @@
+//go:build unix
+
+package registry
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/project"
+)
+
+func writable(path, mode string) string {
+	return fmt.Sprintf("%s (mode %s, others can write to it; run chmod o-w %s)", path, mode, path)
+}
+
+// registry R-14, R-131: a registry file that others could have written is not
+// believed.
+func TestInsecureRegistryFile(t *testing.T) {
+	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
+	for _, name := range []string{".registry/tools.json", ".registry", "."} {
+		b := newBed(t, env, files{"tools/a/tool.sh": "", ".registry/tools.json": `{"format_version":1,"hash":"h","items":[{"name":"theirs","path":"a/tool.sh"}]}`})
+		os.Chmod(b.path(name), 0o757)
+		b.reopen(env, Options{})
+		b.log()
+		want(t, b.names(), "a")
+		said := strings.Join(b.log(), "\n")
+		if !strings.Contains(said, "warning mcp.tools: Static registry: tools.json: "+writable(b.path(name), "0757")+"; discovering") {
+			t.Errorf("%s: %s", name, said)
+		}
+		if _, err := b.File(Tools); name != ".registry/tools.json" && (err == nil || err.Error() != writable(b.path(name), "0757")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// registry R-113: nor is what others could have left there of a scan.
+func TestInsecureScanCache(t *testing.T) {
+	b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"name":"true"}`})
+	b.refresh("")
+	cache := b.path(".registry/.scan-tools")
+	text, err := os.ReadFile(cache)
+	if err != nil || !bytes.Contains(text, []byte(`"true"`)) {
+		t.Fatalf("%q, %v", text, err)
+	}
+	forge := func(mode os.FileMode) {
+		head := len(cacheMagic) + sha256.Size
+		body := bytes.ReplaceAll(text[head:], []byte("true"), []byte("fake"))
+		sum := sha256.Sum256(body)
+		if err := os.WriteFile(cache, slices.Concat(text[:len(cacheMagic)], sum[:], body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		os.Chmod(cache, mode)
+		b.remove(".registry/tools.json")
+		b.reopen(nil, Options{})
+	}
+	forge(0o600)
+	want(t, b.names(), "fake") // it is believed when it is ours, so it matters that it is
+	forge(0o646)
+	want(t, b.names(), "true")
+}
+
+// registry R-17: what would not be believed is not written.
+func TestInsecureRegistryDirectory(t *testing.T) {
+	b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/": ""})
+	os.Chmod(b.path(".registry"), 0o757)
+	want(t, b.names(), "a")
+	b.wantLog("warning mcp.registry: Registry directory is not writable; keeping the registry in memory: " + writable(b.path(".registry"), "0757"))
+	r := b.refresh("")
+	want(t, r.ExitCode(), 2)
+	want(t, r.Kinds[0].Err.Error(), "Registry directory is not writable: "+b.path(".registry")+": "+writable(b.path(".registry"), "0757"))
+	if left, _ := os.ReadDir(b.path(".registry")); len(left) > 0 {
+		t.Errorf("%q", left)
+	}
+	os.Chmod(b.path(".registry"), 0o755)
+	want(t, b.refresh("").ExitCode(), 0)
+}
+
+// registry R-36: metadata that others could have written does not make a tool one
+// that may run. What decides over no script is used.
+func TestInsecureMetadata(t *testing.T) {
+	b := newBed(t, nil, files{
+		"tools/wipe/tool.sh": "", "tools/wipe/tool.meta.json": `{"name":"allowed","capabilities":[]}`,
+		"prompts/p.txt": "text", "prompts/p.meta.json": `{"name":"described"}`,
+	})
+	file := b.path("tools/wipe/tool.meta.json")
+	os.Chmod(file, 0o646)
+	os.Chmod(b.path("prompts/p.meta.json"), 0o646)
+	want(t, b.names(), "wipe")
+	want(t, LevelOf(b.tools().Items[0].JSON), Full)
+	b.wantLog("warning mcp.tools: Malformed metadata tools/wipe/tool.meta.json: " + writable(file, "0646") + ", using defaults")
+	prompts, err := b.List(t.Context(), Prompts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, namesOf(prompts), "described")
+	os.Chmod(file, 0o644)
+	b.advance(time.Hour)
+	want(t, b.names(), "allowed")
+	b.reopen(nil, Options{}) // not from the cache, should another user have made that
+	os.Chmod(file, 0o646)
+	want(t, b.names(), "wipe")
+}

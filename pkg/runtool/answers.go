@@ -1,0 +1,145 @@
+package runtool
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/rawjson"
+)
+
+// answers are those given with --elicit (R-12): an array holds one for each
+// question in order, an object one by the key of a question or values by the
+// names of fields.
+type answers struct {
+	mu    sync.Mutex
+	list  []json.RawMessage
+	keyed json.RawMessage // nil: it is a list
+	nth   int             // how many were asked
+}
+
+func readAnswers(value string, stdin io.Reader) (*answers, error) {
+	if value == "" {
+		return nil, nil
+	}
+	v, err := cli.Payload("--elicit", value, stdin)
+	if err != nil {
+		return nil, err
+	}
+	switch rawjson.KindOf(v) {
+	case rawjson.Array:
+		return &answers{list: slices.Collect(rawjson.Elements(v))}, nil
+	case rawjson.Object:
+		return &answers{keyed: v}, nil
+	}
+	return nil, cli.Failf(cli.CodeInvalid, "--elicit must be a JSON object or an array")
+}
+
+// to answers a question; nil with an error for one that has no answer, or a wrong
+// one.
+func (a *answers) to(key string, f *form) (json.RawMessage, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	question := fmt.Sprintf("%q", f.message)
+	if a.keyed == nil {
+		a.nth++
+		if a.nth > len(a.list) {
+			return nil, fmt.Errorf("no answer to question %d, %s", a.nth, question)
+		}
+		return a.reply(a.list[a.nth-1], f, question)
+	}
+	if given := rawjson.Get(a.keyed, key); key != "" && given != nil {
+		return a.reply(given, f, question)
+	}
+	values := map[string]json.RawMessage{}
+	for _, field := range f.fields {
+		if v := rawjson.Get(a.keyed, field.name); v != nil {
+			values[field.name] = v
+		}
+	}
+	if len(values) == 0 {
+		return nil, fmt.Errorf("no answer to %s; give one by %s, or a list in the order of the questions",
+			question, f.names(key))
+	}
+	return accepted(f, values, question)
+}
+
+// names are what a form can be answered by.
+func (f *form) names(key string) string {
+	var names, fields []string
+	if key != "" {
+		names = append(names, fmt.Sprintf("its key %q", key))
+	}
+	for _, field := range f.fields {
+		fields = append(fields, fmt.Sprintf("%q", field.name))
+	}
+	if fields != nil {
+		names = append(names, "its fields "+strings.Join(fields, ", "))
+	}
+	if names == nil {
+		return "a key of its own (--key)"
+	}
+	return strings.Join(names, ", by ")
+}
+
+// reply reads one answer: an action, alone or with its content; the content;
+// or the value of a form's only field.
+func (a *answers) reply(given json.RawMessage, f *form, question string) (json.RawMessage, error) {
+	word, isText := rawjson.Text(given)
+	if !isText {
+		word = rawjson.TextOf(given, "action")
+	}
+	switch word {
+	case "decline", "cancel":
+		return action(word, nil), nil
+	case "accept":
+		given = rawjson.Get(given, "content")
+		if given == nil {
+			given = json.RawMessage("{}")
+		}
+	}
+	if f.url != "" {
+		switch {
+		case word == "accept", rawjson.True(given):
+			return action("accept", nil), nil
+		case string(given) == "false":
+			return action("decline", nil), nil
+		}
+		return nil, fmt.Errorf(`the answer to %s, which is a page to open, must be "accept", "decline" or "cancel"`, question)
+	}
+	values := map[string]json.RawMessage{}
+	switch {
+	case rawjson.KindOf(given) == rawjson.Object:
+		for _, m := range rawjson.Members(given) {
+			values[m.Name] = m.Value
+		}
+	case len(f.fields) == 1:
+		values[f.fields[0].name] = given
+	default:
+		return nil, fmt.Errorf("the answer to %s must be an object, or accept, decline or cancel", question)
+	}
+	return accepted(f, values, question)
+}
+
+// accepted is the answer with these values, if they are what was asked for.
+func accepted(f *form, values map[string]json.RawMessage, question string) (json.RawMessage, error) {
+	for i := range f.fields {
+		field := &f.fields[i]
+		v := values[field.name]
+		if v == nil {
+			continue
+		}
+		if err := field.check(v); err != nil {
+			return nil, fmt.Errorf("%s in the answer to %s: %w", field.name, question, err)
+		}
+	}
+	content, missing := f.content(values)
+	if missing != "" {
+		return nil, fmt.Errorf("%s is missing in the answer to %s", missing, question)
+	}
+	return action("accept", content), nil
+}

@@ -1,0 +1,140 @@
+package runtool
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/tool"
+)
+
+// A display shows on standard error what a tool reports while it runs. On
+// a terminal its progress stands on the last line, below everything else that is
+// written there; elsewhere each report is a line.
+type display struct {
+	out   io.Writer
+	raw   io.Writer // the terminal itself; nil: out is none
+	level mcp.Level // of the tool's log
+
+	mu     sync.Mutex
+	bar    string // the last report, "" for none
+	drawn  bool   // bar stands on the screen
+	within bool   // the cursor is within a line of out
+}
+
+func newDisplay(out io.Writer, level mcp.Level) *display {
+	d := &display{out: out, level: level}
+	if raw, ok := cli.Raw(out); ok {
+		d.raw = raw
+	}
+	return d
+}
+
+// Write writes text above the bar.
+func (d *display) Write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.erase()
+	n, err := d.out.Write(p)
+	d.within = p[len(p)-1] != '\n'
+	d.draw()
+	return n, err
+}
+
+func (d *display) erase() {
+	if d.drawn {
+		fmt.Fprintf(d.raw, "\r%*s\r", utf8.RuneCountInString(d.bar), "")
+		d.drawn = false
+	}
+}
+
+func (d *display) draw() {
+	if d.raw != nil && d.bar != "" && !d.within {
+		io.WriteString(d.raw, d.bar)
+		d.drawn = true
+	}
+}
+
+// returned says that somebody has typed a line: the cursor is at the start of the
+// next.
+func (d *display) returned() {
+	d.mu.Lock()
+	d.within = false
+	d.mu.Unlock()
+}
+
+// end takes the bar away.
+func (d *display) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.erase()
+	d.bar = ""
+}
+
+// Progress is [tool.Listener.Progress].
+func (d *display) Progress(p tool.Progress) {
+	message, _ := rawjson.Text(p.Message)
+	if d.raw == nil {
+		of := ""
+		if p.Total != nil {
+			of = "/" + string(p.Total)
+		}
+		fmt.Fprintf(d.out, "run-tool: progress %s%s %s\n", p.Value, of, cli.Line(message))
+		return
+	}
+	bar := progressBar(p, cli.Line(message), cli.Width(d.raw, 80)-1)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.erase()
+	d.bar = bar
+	d.draw()
+}
+
+// barWidth is how many columns the bar itself takes.
+const barWidth = 24
+
+// progressBar draws a report in at most width columns.
+func progressBar(p tool.Progress, message string, width int) string {
+	text := string(p.Value)
+	value, _ := strconv.ParseFloat(string(p.Value), 64)
+	total, err := strconv.ParseFloat(string(p.Total), 64)
+	if err == nil && total > 0 {
+		share := min(max(value/total, 0), 1)
+		full := int(share * barWidth)
+		text = fmt.Sprintf("[%s%s] %3d%%", strings.Repeat("#", full), strings.Repeat("-", barWidth-full), int(share*100))
+	}
+	if message != "" {
+		text += " " + message
+	}
+	return cut(text, width)
+}
+
+// cut shortens a text to a number of characters.
+func cut(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:max(most-1, 0)]) + "…"
+}
+
+// Log is [tool.Listener.Log].
+func (d *display) Log(m tool.LogMessage) {
+	if m.Level < d.level {
+		return
+	}
+	logger, _ := rawjson.Text(m.Logger)
+	text, isText := rawjson.Text(m.Data)
+	if !isText {
+		text = string(m.Data)
+	}
+	fmt.Fprintf(d, "run-tool: %s: %s: %s\n", m.Level, cli.Line(logger), cli.Line(text))
+}

@@ -1,0 +1,121 @@
+package runtool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/kit"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/tool"
+)
+
+// An offer is a tool, and why it would not run; "" when it would.
+type offer struct {
+	item   json.RawMessage // its registry entry
+	reason string
+}
+
+// list shows the tools of the project, and which of them would run.
+func (r *run) list(ctx context.Context, k *kit.Kit) error {
+	offers, err := r.offers(ctx, k)
+	if err != nil {
+		return err
+	}
+	if r.readable() {
+		r.table(offers)
+		return nil
+	}
+	var b rawjson.Builder
+	b.Object().Name("tools").Array()
+	for _, o := range offers {
+		b.Object()
+		for _, name := range []string{"name", "title", "description", "path"} {
+			if v := rawjson.Get(o.item, name); v != nil {
+				b.Name(name).Raw(v)
+			}
+		}
+		b.Name("status").String(status(o.reason))
+		if o.reason != "" {
+			b.Name("reason").String(o.reason)
+		}
+		b.End()
+	}
+	_, err = fmt.Fprintf(r.Out, "%s\n", b.End().Name("total").Int(len(offers)).End().Bytes())
+	return err
+}
+
+func (r *run) offers(ctx context.Context, k *kit.Kit) ([]offer, error) {
+	items := r.cached
+	if items == nil {
+		list, err := k.Catalog.List(ctx, registry.Tools)
+		if err != nil {
+			return nil, unavailable(registry.Tools.Unavailable(err))
+		}
+		for _, item := range list.Items {
+			items = append(items, item.JSON)
+		}
+	}
+	offers := make([]offer, len(items))
+	for i, item := range items {
+		request := &tool.Request{Name: rawjson.TextOf(item, "name")}
+		offers[i] = offer{item, obstacle(k.Tools.Rehearse(ctx, request))}
+	}
+	return offers, context.Cause(ctx)
+}
+
+// table is the list for a person.
+func (r *run) table(offers []offer) {
+	if len(offers) == 0 {
+		fmt.Fprintln(r.Out, "The project has no tools: put a script into tools/NAME/tool.sh.")
+		return
+	}
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tSTATUS\tDESCRIPTION")
+	blocked := false
+	for _, o := range offers {
+		blocked = blocked || o.reason != ""
+		about, _, _ := strings.Cut(rawjson.TextOf(o.item, "description"), "\n")
+		fmt.Fprintf(w, "%s\t%s\t%s\n", cli.Line(rawjson.TextOf(o.item, "name")), status(o.reason), cli.Line(about))
+	}
+	w.Flush()
+	width := cli.Width(r.Out, 80)
+	for line := range strings.Lines(text.String()) {
+		fmt.Fprintln(r.Out, cut(strings.TrimRight(line, " \n"), width))
+	}
+	if blocked {
+		fmt.Fprintln(r.Out, "\nWhy one is blocked: run-tool NAME --dry-run. --allow-self lifts the policy for one run.")
+	}
+}
+
+func status(reason string) string {
+	if reason != "" {
+		return "blocked"
+	}
+	return "ready"
+}
+
+// obstacle is why a call would not be made, "" when it would; arguments do not
+// count.
+func obstacle(of tool.Rehearsal) string {
+	var refusal *mcp.Error
+	if errors.As(of.Refusal, &refusal) {
+		if reason := rawjson.TextOf(refusal.Data, "reason"); reason != "" {
+			return refusal.Message + ": " + reason
+		}
+		return refusal.Message
+	}
+	return of.Obstacle
+}
+
+// unavailable is the error of a list that cannot be had.
+func unavailable(e *mcp.Error) error {
+	return cli.Failf(cli.CodeInvalid, "%s: %s", e.Message, rawjson.TextOf(e.Data, "reason"))
+}

@@ -1,0 +1,227 @@
+package runtool
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/rawjson"
+)
+
+// A person answers questions at a terminal.
+type person struct {
+	in  *bufio.Reader
+	out *display
+
+	asking  sync.Mutex // one question at a time
+	lines   chan line  // what is typed next
+	reading bool       // somebody is about to type a line; belongs to whoever asks
+
+	mu     sync.Mutex
+	cancel context.CancelCauseFunc // of the question that is open; nil: none is
+}
+
+type line struct {
+	text string
+	err  error
+}
+
+func newPerson(in io.Reader, out *display) *person {
+	return &person{in: bufio.NewReader(in), out: out, lines: make(chan line, 1)}
+}
+
+// errInterrupted ends a question on Ctrl-C.
+var errInterrupted = errors.New("interrupted")
+
+// interrupt answers the open question with "cancel", and reports whether there
+// is one.
+func (p *person) interrupt() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cancel == nil {
+		return false
+	}
+	p.cancel(errInterrupted)
+	return true
+}
+
+// ask puts a question to the person. When ctx ends, the question is withdrawn.
+func (p *person) ask(ctx context.Context, f *form) json.RawMessage {
+	p.asking.Lock()
+	defer p.asking.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	p.open(cancel)
+	defer p.open(nil)
+
+	fmt.Fprintf(p.out, "? %s\n  (Ctrl-D declines, Ctrl-C cancels)\n", strings.TrimRight(cli.Printable(f.message), "\n"))
+	content, err := p.fill(ctx, f)
+	switch {
+	case err == nil:
+		return action("accept", content)
+	case err == io.EOF:
+		fmt.Fprintln(p.out, "\ndeclined")
+		return action("decline", nil)
+	case err == errInterrupted:
+		fmt.Fprintln(p.out, "\ncancelled")
+	default:
+		fmt.Fprintln(p.out, "\n(the tool no longer waits for an answer)")
+	}
+	return action("cancel", nil)
+}
+
+func (p *person) open(cancel context.CancelCauseFunc) {
+	p.mu.Lock()
+	p.cancel = cancel
+	p.mu.Unlock()
+}
+
+// fill has the person fill in a form, or open a page. The error is io.EOF when
+// they do not want to, or the cause of the context.
+func (p *person) fill(ctx context.Context, f *form) (json.RawMessage, error) {
+	if f.url != "" {
+		fmt.Fprintf(p.out, "  open %s\n  and press Enter: ", cli.Line(f.url))
+		_, err := p.line(ctx)
+		return nil, err
+	}
+	values := map[string]json.RawMessage{}
+	for i := range f.fields {
+		value, err := p.value(ctx, &f.fields[i])
+		if err != nil {
+			return nil, err
+		}
+		if value != nil {
+			values[f.fields[i].name] = value
+		}
+	}
+	content, _ := f.content(values)
+	return content, nil
+}
+
+// value asks for a field until what is typed will do; nil leaves it out.
+func (p *person) value(ctx context.Context, f *field) (json.RawMessage, error) {
+	for n, c := range f.choices {
+		fmt.Fprintf(p.out, "  %d) %s", n+1, cli.Line(c.value))
+		if c.title != "" && c.title != c.value {
+			fmt.Fprintf(p.out, "  %s", cli.Line(c.title))
+		}
+		fmt.Fprintln(p.out)
+	}
+	for {
+		fmt.Fprintf(p.out, "  %s%s: ", cli.Line(f.title), f.expects())
+		text, err := p.line(ctx)
+		switch {
+		case err != nil:
+			return nil, err
+		case text == "" && f.initial != nil:
+			return f.initial, nil
+		case text == "" && !f.required:
+			return nil, nil
+		case text == "":
+			fmt.Fprintln(p.out, "  it is needed")
+			continue
+		}
+		value, err := f.parse(text)
+		if err == nil {
+			return value, nil
+		}
+		fmt.Fprintf(p.out, "  %s\n", cli.Line(err.Error()))
+	}
+}
+
+// expects says what may be typed for a field, and what stands there when nothing
+// is.
+func (f *field) expects() string {
+	var words []string
+	if f.description != "" {
+		words = append(words, f.description)
+	}
+	switch {
+	case f.kind == "array":
+		words = append(words, "any, separated by commas")
+	case f.kind == "boolean":
+		words = append(words, "y/n")
+	case f.kind == "number" || f.kind == "integer":
+		words = append(words, f.kind+f.bounds())
+	case rawjson.TextOf(f.schema, "format") != "":
+		words = append(words, rawjson.TextOf(f.schema, "format"))
+	}
+	if !f.required && f.initial == nil {
+		words = append(words, "may be left empty")
+	}
+	text := ""
+	if words != nil {
+		text = " (" + cli.Line(strings.Join(words, "; ")) + ")"
+	}
+	if f.initial != nil {
+		text += " [" + cli.Line(f.shownInitial()) + "]"
+	}
+	return text
+}
+
+func (f *field) bounds() string {
+	least, most := rawjson.Get(f.schema, "minimum"), rawjson.Get(f.schema, "maximum")
+	switch {
+	case least != nil && most != nil:
+		return fmt.Sprintf(" from %s to %s", least, most)
+	case least != nil:
+		return fmt.Sprintf(" from %s", least)
+	case most != nil:
+		return fmt.Sprintf(" up to %s", most)
+	}
+	return ""
+}
+
+// shownInitial is a default as it would be typed.
+func (f *field) shownInitial() string {
+	if text, ok := rawjson.Text(f.initial); ok {
+		return text
+	}
+	switch rawjson.KindOf(f.initial) {
+	case rawjson.Bool:
+		if rawjson.True(f.initial) {
+			return "y"
+		}
+		return "n"
+	case rawjson.Array:
+		var list []string
+		for e := range rawjson.Elements(f.initial) {
+			text, _ := rawjson.Text(e)
+			list = append(list, text)
+		}
+		return strings.Join(list, ", ")
+	}
+	return string(f.initial)
+}
+
+// line waits for the next line that is typed. Reading cannot be given up, so a
+// line that is waited for no longer goes to whoever asks next.
+func (p *person) line(ctx context.Context) (string, error) {
+	if err := context.Cause(ctx); err != nil {
+		return "", err
+	}
+	if !p.reading {
+		p.reading = true
+		go func() {
+			text, err := p.in.ReadString('\n')
+			p.lines <- line{strings.TrimRight(text, "\r\n"), err}
+		}()
+	}
+	select {
+	case l := <-p.lines:
+		p.reading = false
+		p.out.returned()
+		if l.err != nil && l.text != "" { // Ctrl-D within a line
+			l.err = nil
+		}
+		return l.text, l.err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}

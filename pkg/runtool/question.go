@@ -1,0 +1,111 @@
+package runtool
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"sync"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+)
+
+// An interviewer answers the questions of a tool: from what was given beforehand
+// with --elicit, else by asking the person at the terminal.
+type interviewer struct {
+	given  *answers // nil: nothing was given
+	person *person  // nil: there is nobody to ask
+	warn   func(text string)
+}
+
+// capabilities are what a tool can ask for.
+func (i *interviewer) capabilities() mcp.Capabilities {
+	asks := i.given != nil || i.person != nil
+	return mcp.Capabilities{ElicitForm: asks, ElicitURL: asks}
+}
+
+// Ask is [mcp.Asker.Ask].
+func (i *interviewer) Ask(questions []mcp.Question) mcp.Inquiry {
+	ctx, cancel := context.WithCancel(context.Background())
+	in := &inquiry{cancel: cancel, answers: make([]mcp.Answer, len(questions)), done: make(chan struct{})}
+	go func() {
+		defer close(in.done)
+		for n, q := range questions {
+			reply := i.answer(ctx, q)
+			if ctx.Err() != nil {
+				return
+			}
+			in.mu.Lock()
+			in.answers[n].Result = reply
+			in.mu.Unlock()
+		}
+	}()
+	return in
+}
+
+// interrupted takes Ctrl-C where a question is open, and reports whether it did.
+func (i *interviewer) interrupted(sig os.Signal) bool {
+	return i.person != nil && sig == os.Interrupt && i.person.interrupt()
+}
+
+// answer is the client's result for one question.
+func (i *interviewer) answer(ctx context.Context, q mcp.Question) json.RawMessage {
+	f := readForm(q)
+	if i.given != nil {
+		reply, err := i.given.to(q.Key, f)
+		switch {
+		case err != nil:
+			i.warn("--elicit: " + err.Error())
+		case reply != nil:
+			return reply
+		}
+	}
+	if i.person != nil {
+		return i.person.ask(ctx, f)
+	}
+	return action("cancel", nil)
+}
+
+// action is the result of an elicitation.
+func action(word string, content json.RawMessage) json.RawMessage {
+	var b rawjson.Builder
+	b.Object().Name("action").String(word)
+	if content != nil {
+		b.Name("content").Raw(content)
+	}
+	return b.End().Bytes()
+}
+
+// An inquiry is a set of questions that is being answered.
+type inquiry struct {
+	cancel  context.CancelFunc
+	done    chan struct{}
+	mu      sync.Mutex
+	answers []mcp.Answer
+}
+
+func (in *inquiry) Answers() ([]mcp.Answer, bool) {
+	select {
+	case <-in.done:
+		return in.answers, true
+	default:
+		return nil, false
+	}
+}
+
+func (in *inquiry) Wait(ctx context.Context) ([]mcp.Answer, error) {
+	select {
+	case <-in.done:
+		return in.answers, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Close is [mcp.Inquiry.Close].
+func (in *inquiry) Close() []mcp.Answer {
+	in.cancel()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return append([]mcp.Answer(nil), in.answers...)
+}

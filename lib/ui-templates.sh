@@ -9,15 +9,9 @@ mcp_ui_template_tree_view() { mcp_ui_generate_from_template tree-view "$@"; }
 mcp_ui_template_kanban() { mcp_ui_generate_from_template kanban "$@"; }
 
 mcp_ui_generate_from_template() { # NAME [CONFIG]
-  local _program
-  for _program in "${MCPBASH_HELPER_BIN-}" "$__mcp_ui_templates/../bin/mcp-jq"; do
-    if [[ -f $_program && -x $_program ]]; then
-      "$_program" --helper ui-template "${1-}" <<<"${2-}"
-      return
-    fi
-  done
-  printf 'Error: mcp_ui_generate_from_template: mcp-jq is neither in MCPBASH_HELPER_BIN nor in %s/../bin\n' "$__mcp_ui_templates" >&2
-  return 1
+  # shellcheck source=/dev/null
+  . "$__mcp_ui_templates/program.sh" || return 1
+  "$MCPBASH_HELPER_BIN" --helper ui-template "${1-}" <<<"${2-}"
 }
 
 case ${BASH_SOURCE[0]} in

@@ -15,6 +15,11 @@ func TestArgsGet(t *testing.T) {
 	failed := func(rc int, filter string) outcome {
 		return outcome{rc: rc, err: fmt.Sprintf("mcp_args_get: jq error (rc=%d) filter=%s payload_len=%d\n", rc, filter, len([]rune(document)))}
 	}
+	lacks := func(filter, what string) outcome {
+		want := failed(3, filter)
+		want.err += "mcp_args_get: the filter " + filter + " " + what + "\n"
+		return want
+	}
 	var rows []row
 	for _, c := range []struct {
 		clause, filter string
@@ -40,7 +45,13 @@ func TestArgsGet(t *testing.T) {
 		{"SDK-22", `.arr[]`, out("p\nq")},
 		{"SDK-22", `.s,.n`, out("text\n5")},
 		{"SDK-22", `bad((`, failed(3, "bad((")},
-		{"SDK-22", `.a-b`, failed(3, ".a-b")},
+		{"SDK-23", `.a-b`, lacks(".a-b", `needs quotes: ."a-b"`)},
+		{"SDK-23", `a-b`, lacks("a-b", `needs quotes: ."a-b"`)},
+		{"SDK-23", `s`, lacks("s", "needs a dot: .s")},
+		{"SDK-23", `o.a`, lacks("o.a", "needs a dot: .o.a")},
+		{"SDK-23", `keys|length`, out("15")},
+		{"SDK-23", `.a-1`, failed(5, ".a-1")},
+		{"SDK-23", `.o.x-y`, failed(3, ".o.x-y")},
 		{"SDK-22", `.x // 'y'`, failed(3, ".x // 'y'")},
 		{"SDK-22", `.s.x`, failed(5, ".s.x")},
 		{"SDK-22", `.n[0]`, failed(5, ".n[0]")},
@@ -91,7 +102,8 @@ func TestArgsGet(t *testing.T) {
 		{"SDK-18", tool{args: `{"a":"x\u0000y\u001f"}`, script: `mcp_args_get .a`}, out("xy\x1f"), ""},
 		{"SDK-18", tool{args: `{"a":"\ud800 \u00e9"}`, script: `mcp_args_get .a`}, out("\uFFFD é"), ""},
 		{"SDK-19", tool{args: `{"a":1,"b":2,"a":3}`, script: `mcp_args_get .a; mcp_args_get .`}, out(`3{"a":3,"b":2}`), ""},
-		{"SDK-22", tool{env: []string{"MCP_TOOL_ARGS_JSON"}, script: `mcp_args_get .; mcp_args_get .x`}, out("{}null"), ""},
+		{"SDK-35", tool{env: []string{"MCP_TOOL_ARGS_JSON"}, script: `mcp_args_get .; mcp_args_get .x`},
+			outcome{out: "{}null", err: "mcp_args_get: no arguments were given; " + byHand}, ""},
 		{"SDK-22", tool{env: []string{"MCP_TOOL_ARGS_JSON="}, script: `mcp_args_get .`}, out("{}"), ""},
 	}...)
 	check(t, ways, rows)
@@ -165,6 +177,10 @@ func TestTypedGetters(t *testing.T) {
 		{"SDK-30", `mcp_args_require .z`, rejected(".z is required")},
 		{"SDK-30", `mcp_args_require 'bad(('`, rejected("bad(( is required")},
 		{"SDK-30", `mcp_args_require .s.x`, rejected(".s.x is required")},
+		{"SDK-30", `mcp_args_require s`, rejected("s is required: the filter needs a dot: .s")},
+		{"SDK-30", `mcp_args_int user.age`, rejected("user.age is required: the filter needs a dot: .user.age")},
+		{"SDK-30", `mcp_args_require s 'say it'`, rejected("say it")},
+		{"SDK-30", `mcp_args_int n --default 7`, outcome{out: "7", err: "mcp_args_int: the filter n needs a dot: .n\n"}},
 		{"SDK-30", `mcp_args_require .null`, out("null")},
 		{"SDK-31", `mcp_args_require '.arr[]'`, out("p\nq")},
 		{"SDK-32", `mcp_args_bool .t`, out("true")},
@@ -216,6 +232,40 @@ func TestTypedGetters(t *testing.T) {
 		rows = append(rows, row{"SDK-32", tool{args: `{"v":` + value + `}`, script: `mcp_args_bool .v`}, out(want), ""})
 	}
 	check(t, ways, rows)
+}
+
+// byHand is what scripts say that nothing called.
+const byHand = "start the script with mcp-runtool NAME --args JSON\n"
+
+// SDK-35: a script that was started by hand, with MCP_SDK set and nothing else.
+func TestStartedByHand(t *testing.T) {
+	t.Parallel()
+	const args, client = "no arguments were given; " + byHand, "there is no client to ask; " + byHand
+	missing := func(pointer string) outcome {
+		return rejected(pointer + " is required: " + strings.TrimSuffix(args, "\n"))
+	}
+	var rows []row
+	for script, want := range map[string]outcome{
+		`mcp_args_require .name`: missing(".name"),
+		`mcp_args_int .n`:        missing(".n"),
+		`mcp_require_path .p`:    missing(".p"),
+		`mcp_args_raw`:           {out: "{}", err: "mcp_args_raw: " + args},
+		`mcp_args_int .n --default 5; mcp_args_get .n --default 6; mcp_args_bool .b --default true`: out("56true"),
+		`mcp_elicit m '{}'`: {out: `{"action":"decline","content":null}`, rc: 1,
+			err: "mcp_elicit: " + client + "mcp_elicit: Client does not support elicitation\n"},
+		`mcp_sample hi`: {out: `{"error":{"code":-32601,"message":"Not supported by the client"}}`, rc: 1,
+			err: "tool-sdk: " + client},
+		`MCP_TOOL_ARGS_JSON=; mcp_args_require .name`: rejected(".name is required"),
+	} {
+		rows = append(rows, row{"SDK-35", tool{env: []string{"MCP_TOOL_ARGS_JSON"}, script: script}, want, ""})
+	}
+	check(t, ways, rows)
+	file := write(t, filepath.Join(t.TempDir(), "tool.sh"),
+		"source \"${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh\"\n")
+	got := tool{bare: true, script: quoted(bash()) + " " + quoted(file)}.run(t)
+	if want := file + ": line 1: MCP_SDK: run this tool with mcp-runtool\n"; got.err != want || got.rc == 0 {
+		t.Errorf("SDK-1: %+v", got)
+	}
 }
 
 func TestTypedGettersEndTheTool(t *testing.T) {
@@ -284,6 +334,6 @@ func TestInto(t *testing.T) {
 			outcome{out: "2\n2\n2\n2\n2\n", err: strings.Repeat("mcp_into: invalid variable name\n", 5)}, ""},
 		{"SDK-202", tool{script: `mcp_into x mcp_emit_text a || echo " $?"; mcp_into x || echo $?`},
 			outcome{out: "a 2\n2\n", err: "mcp_into: mcp_emit_text gives no answer\nmcp_into: nothing gives no answer\n"}, ""},
-		{"SDK-202", tool{args: `{"a":"$(touch /nonexistent/x)"}`, script: `mcp_into x mcp_args_get .a; echo "$x"`}, out("$(touch /nonexistent/x)\n"), ""},
+		{"SDK-202", tool{args: `{"a":"$(touch ` + absentDir + `/x)"}`, script: `mcp_into x mcp_args_get .a; echo "$x"`}, out("$(touch " + absentDir + "/x)\n"), ""},
 	})
 }

@@ -72,6 +72,7 @@ func TestProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := write(t, filepath.Join(dir, "file.txt"), `{"from":"file"}`)
+	image := write(t, filepath.Join(dir, "image"), "GIF89a\x00")
 	x := tool{dir: dir, args: document, meta: `{"a":"x"}`, env: []string{
 		"MCP_PROGRESS_STREAM=" + dir + "/progress", "MCP_PROGRESS_TOKEN=t", "MCP_LOG_STREAM=" + dir + "/log", "MCPBASH_DEBUG_LOG=" + dir + "/debug",
 		"MCP_TOOL_ERROR_FILE=" + write(t, filepath.Join(dir, "error"), ""), "MCP_TOOL_RESOURCES_FILE=" + dir + "/resources",
@@ -87,9 +88,15 @@ func TestProcesses(t *testing.T) {
 		`mcp_result_error '{"type":"t","message":"m"}'`, `mcp_error t m --hint h --data '{"a":[1]}'`,
 		`mcp_progress 5 m 10`, `mcp_log info l '{"a":[1]}'`, `mcp_log_debug l m`, `mcp_log_error l m`, `mcp_is_cancelled`, `mcp_roots_list`, `mcp_roots_count`,
 		`mcp_byte_length abc`, `mcp_is_valid_json '{"a":'`, `mcp_elicit_confirm m`, `mcp_into x mcp_args_get .s`, `mcp_into x mcp_json_obj a "$x"`, `mcp_into x mcp_byte_length abc`,
+		`mcp_json_typed_obj a string 'x "y"' b number 1.5 c boolean true d json '[1, {"a":null}]'`, `mcp_json_typed_arr integer 1 json '{}'`,
+		`mcp_emit_json '{"said":"He said "x""}'`,
 		`mcp_roots_contains /one/x`, `mcp_roots_contains /three`, `mcp_path_normalize ../x`, `mcp_path_collapse a/../b`, `mcp_into x mcp_require_path .s`,
 		`mcp_extract_cli_error text err 1`, `mcp_json_truncate '[1,2]'`, `mcp_result_text_with_resource x --path ` + file + ` --mime m`, `mcp_with_retry 1 0 true`,
-		`mcp_debug word`, `mcp_client_supports_ui`, `mcp_client_supports_extension io.modelcontextprotocol/ui`, `mcp_result_with_ui u text '{"a":[1]}'`, `mcp_tool_meta_with_ui u`,
+		`mcp_client_supports_ui`, `mcp_client_supports_extension io.modelcontextprotocol/ui`, `mcp_result_with_ui u text '{"a":[1]}'`, `mcp_tool_meta_with_ui u`,
+	}
+	debug := `mcp_debug word` // which Bash cannot tell the time for before 4.2
+	if bashVersion() >= 402 {
+		none = append(none, debug)
 	}
 	for i, got := range count(t, x, none) {
 		if got != (processes{}) {
@@ -102,7 +109,8 @@ func TestProcesses(t *testing.T) {
 		`mcp_json_truncate '[1,2,3]' 5`, `mcp_json_truncate '{"a":[1]}' --array-path .a`, `mcp_extract_cli_error '{"error":"e"}'`,
 		`mcp_roots_contains ` + dir + `/link/x`, `mcp_path_normalize link/x`, `mcp_result_text_with_resource x --path ` + file + ` --path ` + file,
 		`mcp_config_load --defaults '{"a":1,"b":[2]}' --file ` + file, `mcp_log info l '"\ud800"'`, `MCP_TOOL_ARGS_FILE=` + file + `; mcp_args_get .from`,
-		`mcp_ui_form --title T --field a:select:x,y --submit-tool s`, `mcp_ui_table --columns a,b`,
+		`mcp_ui_form --title T --field a:select:x,y --submit-tool s`, `mcp_ui_table --columns a,b`, debug,
+		`mcp_result_image ` + image, `mcp_result_audio ` + image + ` audio/wav`,
 	}
 	for i, got := range count(t, x, one) {
 		if got.execs > 1 || got.forks > 2 {

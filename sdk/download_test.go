@@ -130,7 +130,7 @@ func TestDownloadProvider(t *testing.T) {
 	if got != notFetched("host_blocked", "Host blocked by policy") {
 		t.Errorf("SDK-161: %+v", got)
 	}
-	got = tool{dir: dir, env: []string{"MCPBASH_HOME=" + dir + "/home", "TMPDIR=/nonexistent"}, script: `mcp_download_safe --url https://h --out p`}.run(t)
+	got = tool{dir: dir, env: []string{"MCPBASH_HOME=" + dir + "/home", "TMPDIR=" + absentDir}, script: `mcp_download_safe --url https://h --out p`}.run(t)
 	if got != notFetched("write_error", "Could not create temp file") {
 		t.Errorf("SDK-161: %+v", got)
 	}

@@ -104,7 +104,7 @@ func TestElicitWithoutAnswer(t *testing.T) {
 		{"SDK-140", `n=0; sleep() { ((++n != 20)) || echo twenty >&2; }; MCP_ELICIT_DEFAULT_TIMEOUT=2; mcp_elicit m '{}'`, nil, local("error", "twenty\n"+timeout)},
 		{"SDK-9", `n=0; sleep() { ((++n < 11)) || exit 9; }; mcp_elicit m '{}' x`, []string{"MCPBASH_ELICITATION_TIMEOUT=1"}, local("error", timeout)},
 		{"SDK-141", `sleep() { : >cancel; }; MCP_TOOL_CANCELLATION_FILE=cancel; mcp_elicit m '{}'`, nil, local("cancel", "")},
-		{"SDK-142", `sleep() { exit 9; }; mcp_elicit m '{}'`, []string{"MCP_ELICIT_REQUEST_FILE=/nonexistent/x"}, local("error", "mcp_elicit: Cannot write the request\n")},
+		{"SDK-142", `sleep() { exit 9; }; mcp_elicit m '{}'`, []string{"MCP_ELICIT_REQUEST_FILE=" + absentDir + "/x"}, local("error", "mcp_elicit: Cannot write the request\n")},
 		{"SDK-144", `mcp_elicit m '{}' 30 url`, nil, local("error", "mcp_elicit: mode url is what mcp_elicit_url is for\n")},
 		{"SDK-145", `mcp_elicit_choice m`, nil, local("error", "mcp_elicit_choice: at least one option is required\n")},
 		{"SDK-145", `mcp_elicit_titled_multi_choice m`, nil, local("error", "mcp_elicit_titled_multi_choice: at least one option is required\n")},

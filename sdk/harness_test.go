@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,19 +24,32 @@ var (
 	mcpJQ    string // a binary that is our program, as servers hand it to scripts
 	sdkDir   string // where tool-sdk.sh is
 	aloneDir string // where a copy of it is, with nothing around
+
+	absentDir string // a directory that is not there
+	path      string // PATH without any mcp-bash, which the SDK would find
 )
 
-// bash is what runs the scripts: MCPBASH_TEST_BASH, else the one on PATH.
+// bash is what runs the scripts, the one on PATH: "make test BASH_OLD=DIR" puts
+// another there.
 var bash = sync.OnceValue(func() string {
-	name := os.Getenv("MCPBASH_TEST_BASH")
-	if name == "" {
-		name = "bash"
-	}
-	path, err := exec.LookPath(name)
+	path, err := exec.LookPath("bash")
 	if err != nil {
 		panic(err)
 	}
 	return path
+})
+
+// bashVersion is its version, 302 for 3.2.
+var bashVersion = sync.OnceValue(func() int {
+	out, err := exec.Command(bash(), "-c", "echo $((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1]))").Output()
+	if err != nil {
+		panic(err)
+	}
+	version, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		panic(err)
+	}
+	return version
 })
 
 // jsonTool is the JSON tool of [byJSONTool]: MCPBASH_TEST_JSON_TOOL, else our
@@ -75,6 +89,7 @@ func runTests(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	aloneDir = filepath.Join(dir, "alone")
+	absentDir = filepath.Join(dir, "absent")
 	text, err := os.ReadFile("tool-sdk.sh")
 	if err != nil {
 		return 0, err
@@ -88,7 +103,37 @@ func runTests(m *testing.M) (code int, err error) {
 	if mcpJQ, err = buildProgram(dir); err != nil {
 		return 0, err
 	}
+	if path, err = pathWithout("mcp-bash", dir); err != nil {
+		return 0, err
+	}
 	return m.Run(), nil
+}
+
+// pathWithout is PATH, with links to all but that program where it is installed.
+func pathWithout(program, dir string) (string, error) {
+	dirs := filepath.SplitList(os.Getenv("PATH"))
+	for i, from := range dirs {
+		if _, err := os.Stat(filepath.Join(from, program)); err != nil {
+			continue
+		}
+		dirs[i] = filepath.Join(dir, fmt.Sprintf("path%d", i))
+		entries, err := os.ReadDir(from)
+		if err != nil {
+			return "", err
+		}
+		if err := os.Mkdir(dirs[i], 0o700); err != nil {
+			return "", err
+		}
+		for _, e := range entries {
+			if e.Name() == program {
+				continue
+			}
+			if err := os.Symlink(filepath.Join(from, e.Name()), filepath.Join(dirs[i], e.Name())); err != nil {
+				return "", err
+			}
+		}
+	}
+	return strings.Join(dirs, string(filepath.ListSeparator)), nil
 }
 
 const programSource = `package main
@@ -184,10 +229,10 @@ func runCommand(t testing.TB, cmd *exec.Cmd) outcome {
 
 // environ is the environment of a tool as a server makes it.
 func (x tool) environ() []string {
-	env := map[string]string{"PATH": os.Getenv("PATH"), "TMPDIR": os.TempDir()}
+	env := map[string]string{"PATH": path, "TMPDIR": os.TempDir()}
 	if !x.bare {
 		args, meta := orNone(x.args), orNone(x.meta)
-		env["HOME"] = "/nonexistent"
+		env["HOME"] = absentDir
 		env["LANG"] = "C.UTF-8"
 		env["MCP_SDK"] = sdkDir
 		env["MCPBASH_MODE"] = "full"

@@ -114,6 +114,6 @@ func TestAskNobody(t *testing.T) {
 	check(t, ways, []row{
 		{"SDK-148", tool{script: `mcp_sample x || echo " $?"; mcp_roots_request || echo " $?"`}, out(not + " 1\n" + not + " 1\n"), ""},
 		{"SDK-148", tool{script: `mcp_input_request b roots/list; mcp_input_request a roots/list '{}'; x=$(mcp_input_wait) || echo "$x $?"`}, out(`{"b":` + not + `,"a":` + not + `} 1` + "\n"), ""},
-		{"SDK-148", tool{env: []string{"MCP_INPUT_DIR=/nonexistent"}, script: `mcp_sample x`}, outcome{out: not, rc: 1}, ""},
+		{"SDK-148", tool{env: []string{"MCP_INPUT_DIR=" + absentDir}, script: `mcp_sample x`}, outcome{out: not, rc: 1}, ""},
 	})
 }

@@ -1,6 +1,7 @@
 package sdk_test
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,7 +17,7 @@ import (
 // functions are the names that the contract promises, the UI's apart.
 var functions = strings.Fields(`
 	mcp_args_raw mcp_meta_raw mcp_args_get mcp_meta_get mcp_args_require mcp_args_bool mcp_args_int
-	mcp_json_escape mcp_json_obj mcp_json_arr mcp_emit_text mcp_emit_json mcp_fail mcp_fail_invalid_args
+	mcp_json_escape mcp_json_obj mcp_json_arr mcp_json_typed_obj mcp_json_typed_arr mcp_result_image mcp_result_audio mcp_emit_text mcp_emit_json mcp_fail mcp_fail_invalid_args
 	mcp_result_success mcp_result_error mcp_error mcp_result_text_with_resource mcp_json_truncate mcp_is_valid_json
 	mcp_byte_length mcp_extract_cli_error mcp_detect_cli mcp_progress mcp_is_cancelled mcp_log mcp_log_debug mcp_log_info
 	mcp_log_warn mcp_log_error mcp_debug mcp_run_with_progress mcp_with_retry mcp_roots_list mcp_roots_count
@@ -38,7 +39,7 @@ func TestLoad(t *testing.T) {
 		{"SDK-5", bare(nil, alone+define), out(all), ""},
 		{"SDK-2", bare(nil, `set -uo pipefail; `+source+`false; echo reached`), outcome{rc: 1}, ""},
 		{"SDK-2", bare(nil, source+`echo $-; set -o | grep pipefail`), out("ehuB\npipefail       \ton\n"), ""},
-		{"SDK-2", bare(nil, source+`set +e; mcp_json_arr 1 >/dev/null; mcp_args_get .a >/dev/null; false; echo "$-"`), out("huB\n"), ""},
+		{"SDK-2", bare(nil, source+`set +e; mcp_json_arr 1 >/dev/null; mcp_args_get . >/dev/null; false; echo "$-"`), out("huB\n"), ""},
 		{"SDK-3", bare([]string{"PATH", "TMPDIR"}, `set -euo pipefail; unset PATH; `+source+`mcp_json_obj a 'b"'; mcp_args_get . || echo " $?"`),
 			outcome{out: `{"a":"b\""} 1` + "\n", err: "mcp_args_get: JSON tooling unavailable; use mcp_args_raw instead\n"}, ""},
 		{"SDK-4", tool{args: `{"a":1}`, script: `source "$MCP_SDK/tool-sdk.sh"; MCP_PROGRESS_STREAM=changed; source "$MCP_SDK/tool-sdk.sh"; echo "$MCP_PROGRESS_STREAM"; mcp_args_get .a`}, out("changed\n1"), ""},
@@ -51,15 +52,14 @@ func TestLoad(t *testing.T) {
 		{"SDK-12", tool{args: `{"a":1}`, script: `before=$(env -u _ | cut -d= -f1 | sort); mcp_args_get .a >/dev/null; mcp_args_get '.a|.' >/dev/null; mcp_log_info a b; mcp_error a b >/dev/null
 			mcp_config_load --defaults '{"a":1}'; env -u _ | cut -d= -f1 | sort | diff <(echo "$before") - | grep '[<>]' || :`}, out("> MCP_CONFIG_JSON\n"), ""},
 		{"SDK-12", bare(nil, source+`env | grep -c 'MCP' || :`), out("0\n"), ""},
-		{"SDK-20", bare(nil, source+`mcp_args_raw; mcp_meta_raw`), out("{}{}"), ""},
+		{"SDK-20", bare(nil, source+`mcp_args_raw; mcp_meta_raw`), outcome{out: "{}{}", err: "mcp_args_raw: no arguments were given; " + byHand}, ""},
 		{"SDK-5", bare(nil, `cd / && source `+quoted(strings.TrimPrefix(sdkDir, "/"))+`/tool-sdk.sh; cd /tmp; mcp_byte_length abc`), out("3\n"), ""},
 		{"SDK-5", bare(nil, `cd `+quoted(sdkDir)+` && source tool-sdk.sh; cd /; mcp_path_normalize /a/../b`), out("/b"), ""},
 		{"SDK-5", bare(nil, `cd `+quoted(sdkDir)+`; PATH=$PATH:. ; source tool-sdk.sh; cd /; mcp_byte_length abc`), out("3\n"), ""},
 		{"SDK-5", bare(nil, `f() { local x=1; `+source+`}; f; f; mcp_byte_length abc; g() { mcp_json_arr "é"; }; g`), out("3\n[\"é\"]"), ""},
-		{"SDK-5", bare(nil, `source <(cat `+quoted(sdkDir+"/tool-sdk.sh")+`); mcp_byte_length abc; mcp_log_info a b; mcp_config_load || echo "$MCP_CONFIG_JSON"`), out("3\n{}\n"), ""},
 		{"SDK-5", bare(nil, source+`x=$(mcp_result_success 1); y=$(mcp_byte_length abc); echo "$x $y"`), out(`{"content":[{"type":"text","text":"{\"success\":true,\"result\":1}"}],"structuredContent":{"success":true,"result":1},"isError":false} 3` + "\n"), ""},
 		// A tool's own version stays when a later part of the SDK is read.
-		{"SDK-4", tool{script: `mcp_log_debug() { echo "mine: $*"; }; mcp_json_obj() { echo mine; }; mcp_error a b >/dev/null; mcp_error a b; mcp_byte_length abc; mcp_json_obj`},
+		{"SDK-4", tool{script: `mcp_log_debug() { echo "mine: $*"; }; mcp_json_obj() { echo mine; }; (mcp_error a b >/dev/null); mcp_error a b; mcp_byte_length abc; mcp_json_obj`},
 			out("mine: mcp_error type=a: b\n" + failure("b", `{"type":"a","message":"b"}`).out + "3\nmine\n"), ""},
 		// A tool may have names of ours, and not allow them to change.
 		{"SDK-190", tool{args: document, script: `readonly name=1 value=2 row=3 text=4 path=5 json=6 file=7 key=8 i=9 n=10 rc=11 data=12 message=13; mcp_args_require .s; mcp_args_get '.o|keys' ; mcp_result_success '{"a":"b"}'; mcp_path_normalize /a`},
@@ -67,6 +67,11 @@ func TestLoad(t *testing.T) {
 		// The idiom that wraps a function.
 		{"SDK-4", tool{script: `eval "original_$(declare -f mcp_byte_length)"; mcp_byte_length() { echo "before"; original_mcp_byte_length "$@"; }; mcp_byte_length abc`}, out("before\n3\n"), ""},
 	})
+	if bashVersion() >= 400 { // before, Bash cannot source a pipe
+		check(t, []way{byTable}, []row{
+			{"SDK-5", bare(nil, `source <(cat `+quoted(sdkDir+"/tool-sdk.sh")+`); mcp_byte_length abc; mcp_log_info a b; mcp_config_load || echo "$MCP_CONFIG_JSON"`), out("3\n{}\n"), ""},
+		})
+	}
 }
 
 // SDK-15: which JSON tool a tool finds when nobody chose one.
@@ -107,17 +112,54 @@ func TestFindJSONTool(t *testing.T) {
 	check(t, []way{byProgram}, []row{last})
 }
 
+// SDK-13, SDK-15: our program outside of a server: what the SDK answers, and the
+// JSON tool of the script, are the same wherever it is found.
+func TestFindProgram(t *testing.T) {
+	t.Parallel()
+	const script = `mcp_args_get '.s | length'; mcp_path_normalize .; mcp_result_success '[1,2,3]' 5
+"$MCPBASH_JSON_TOOL_BIN" -c '{b:.}' <<<'[1]'; "$MCPBASH_JSON_TOOL_BIN" -e .a <<<'{}' || echo "$MCPBASH_JSON_TOOL $?"`
+	for _, c := range []struct{ name, link, tool string }{
+		{"the tree's mcp-jq", "bin/mcp-jq", "/sdk/../bin/mcp-jq"},
+		{"mcp-bash of the tree", "bin/mcp-bash", "__mcp_own_jq"},
+		{"mcp-bash on PATH", "path/mcp-bash", "__mcp_own_jq"},
+	} {
+		tree := t.TempDir()
+		write(t, filepath.Join(tree, "sdk", "tool-sdk.sh"), read(t, "tool-sdk.sh"))
+		link := filepath.Join(tree, c.link)
+		if err := errors.Join(os.Mkdir(filepath.Dir(link), 0o755), os.Symlink(mcpJQ, link),
+			os.Mkdir(filepath.Join(tree, "mcp-bash"), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		x := tool{args: `{"s":"text"}`, script: script + `; echo "$MCPBASH_JSON_TOOL_BIN"`, dir: tree, env: []string{
+			"MCP_SDK=" + tree + "/sdk", "MCPBASH_HELPER_BIN", "MCPBASH_JSON_TOOL", "MCPBASH_JSON_TOOL_BIN",
+			"PATH=relative:" + tree + ":" + tree + "/path",
+		}}
+		if strings.HasPrefix(c.tool, "/") {
+			c.tool = tree + c.tool
+		}
+		want := out("4" + tree + result("Success: array with 3 items", `{"success":true,"result":[1,2,3]}`, false).out +
+			"{\"b\":[1]}\nnull\njq 1\n" + c.tool + "\n")
+		for _, options := range []string{"", "set -f; IFS=", "shopt -s nullglob nocasematch"} {
+			x := x
+			x.script = options + "\n" + x.script
+			if got := x.run(t); got != want {
+				t.Errorf("SDK-15 %s: %+v\nwant %+v", c.name, got, want)
+			}
+		}
+	}
+}
+
 // SDK-190: what the SDK leaves as it was.
 func TestSettingsStay(t *testing.T) {
 	t.Parallel()
 	calls := `
 mcp_args_get .s; mcp_args_get '.none // "x"'; mcp_args_get '.arr[0].x' || :; mcp_args_get '.arr | length'; mcp_args_int .n --max 9; mcp_meta_get .a; mcp_args_raw
-mcp_json_obj a $'\t"é\\' b "c d"; mcp_emit_json '{"a": "b, c"}'; mcp_result_success '{"a": [1, "x"]}'; mcp_error t m --data '{"b": 1}'; mcp_log warn l 'x'; mcp_progress 5 m
+mcp_json_obj a $'\t"é\\' b "c d"; mcp_json_typed_obj a string 'é"' n number 1.5 j json '[ 1 ]'; mcp_result_image "$HOME"; mcp_emit_json '{"a": "b, c"}'; mcp_result_success '{"a": [1, "x"]}'; mcp_error t m --data '{"b": 1}'; mcp_log warn l 'x'; mcp_progress 5 m
 mcp_debug a; mcp_roots_contains / || :; mcp_path_normalize /a/../b; mcp_config_load --defaults '{"a":1}'; mcp_config_get .a; mcp_json_truncate '[1]' 1; mcp_extract_cli_error '{"error":"e"}'
 mcp_byte_length x; mcp_is_valid_json '{'  || :; mcp_with_retry 2 0 true; mcp_run_with_progress --pattern x --extract match1 -- true; mcp_into v mcp_args_get .s
-mcp_result_text_with_resource x --path /nonexistent; mcp_elicit_confirm m 2>/dev/null || :; mcp_download_safe --url x
+mcp_result_text_with_resource x --path "$HOME"; mcp_elicit_confirm m 2>/dev/null || :; mcp_download_safe --url x
 mcp_result_with_ui u 'a "b"' '{"a": 1}'; mcp_tool_meta_with_ui u 'a, b'; mcp_ui_form --field a-b:select:x,y | tail -n 1; mcp_sample x || :; mcp_input_request k roots/list; mcp_input_wait || :`
-	state := `state() { local - 2>/dev/null; echo "$#:$*"; printf '%q\n' "${IFS-unset}"; set +o; shopt -p; trap; ulimit -n; umask; pwd; echo "${#probe}"; }
+	state := `state() { echo "$#:$*"; printf '%q\n' "${IFS-unset}"; set +o; shopt -p; trap; ulimit -n; umask; pwd; echo "${#probe}"; }
 probe=é; trap 'echo e' ERR; trap 'echo u' USR1; set -- one 'two three'
 `
 	var want string
@@ -165,6 +207,7 @@ func TestOnlyOldBash(t *testing.T) {
 		"a transformation":        regexp.MustCompile(`\$\{[^}]*@[A-Za-z]\}`),
 		"options of a function":   regexp.MustCompile(`\blocal\s+-(\s|$|;)`),
 		"waiting for any":         regexp.MustCompile(`\bwait\s+-n\b`),
+		"a class in a class":      regexp.MustCompile(`\[[^\s\w]+\[:[^a-z]|\*\[:[^a-z]`),
 		"a replacement in quotes": regexp.MustCompile(`"\$\{\w+//[^}]*"[^}]*\}`),
 	}
 	for _, dir := range []fs.FS{sdk.Files, lib.Files} {
@@ -205,7 +248,7 @@ func TestOnlyOldBash(t *testing.T) {
 		t.Errorf("SDK-192: only %d replacements seen", found)
 	}
 	// The search finds what it is for.
-	for _, line := range []string{"declare -A x", "${x^^}", "${x,,}", "mapfile -t a", "local -n r=x", "printf '%(%s)T'", "$EPOCHREALTIME", "x & ;& y", "&>> f", "${a[-1]}", "[[ -v x ]]", "read -t 0.1 x", "printf -v 'a[1]' x", "exec {fd}<x", `"${x//"$a"/b}"`} {
+	for _, line := range []string{"declare -A x", "${x^^}", "${x,,}", "mapfile -t a", "local -n r=x", "printf '%(%s)T'", "$EPOCHREALTIME", "x & ;& y", "&>> f", "${a[-1]}", "[[ -v x ]]", "read -t 0.1 x", "printf -v 'a[1]' x", "exec {fd}<x", "*[{}[:,]*", `"${x//"$a"/b}"`} {
 		found := false
 		for _, pattern := range later {
 			found = found || pattern.MatchString(line)
@@ -226,7 +269,7 @@ func TestLibrary(t *testing.T) {
 		}
 	}
 	names, _ := fs.Glob(lib.Files, "*.sh")
-	if want := "path.sh progress-passthrough.sh resource_content.sh ui-templates.sh"; strings.Join(names, " ") != want {
+	if want := "path.sh program.sh progress-passthrough.sh resource_content.sh ui-templates.sh"; strings.Join(names, " ") != want {
 		t.Errorf("lib holds %v", names)
 	}
 	env := []string{"MCP_SDK=" + tree + "/sdk", "MCPBASH_HOME=" + tree}
@@ -270,10 +313,13 @@ case $- in *x*) echo still tracing ;; esac`
 			text := read(t, cmd.Args[1])
 			write(t, cmd.Args[1], "exec 7>\"$TRACE\"; BASH_XTRACEFD=7; PS4='+ '; set -x\n"+text)
 			got := runCommand(t, cmd)
+			text = read(t, trace)
+			if bashVersion() < 401 { // which does not know BASH_XTRACEFD: it traces to standard error (tools T-260)
+				text, got.err = got.err+read(t, x.dir+"/errors"), ""
+			}
 			if got != out("still tracing\n") {
 				t.Fatalf("SDK-180 %s: %+v %s", w, got, read(t, x.dir+"/errors"))
 			}
-			text = read(t, trace)
 			for _, name := range []string{"mcp_args_get .token", "mcp_meta_get .client_secret", "mcp_args_require .token", "mcp_config_get .key", "mcp_into hidden mcp_args_get", "mcp_json_arr public"} {
 				if !strings.Contains(text, name) {
 					t.Errorf("SDK-180 %s: the trace lacks %s", w, name)

@@ -20,7 +20,7 @@ func TestBuilders(t *testing.T) {
 			outcome{rc: 1, err: "mcp_json_obj: expected even number of arguments (key value ...), got 3\n"}, ""},
 		{"SDK-42", tool{script: `mcp_json_arr one two ''; mcp_json_arr`}, out(`["one","two",""][]`), ""},
 		{"SDK-43", tool{env: []string{"MCPBASH_MODE=minimal"}, script: `mcp_json_obj $'k\001' $'\b\f\037\177\t\r\n\\"'`}, out(`{"k\u0001":"\b\f\u001f\u007f\t\r\n\\\""}`), ""},
-		{"SDK-18", tool{script: `mcp_json_escape $'/<>&\u2028é☃😀'`}, out("\"/<>&\u2028é☃😀\""), ""},
+		{"SDK-18", tool{script: `mcp_json_escape ` + bashWord("/<>&\u2028é☃😀")}, out("\"/<>&\u2028é☃😀\""), ""},
 		{"SDK-18", tool{script: `mcp_json_arr $'a\xff' $'\xc3(' $'\xe2\x82' $'\xed\xa0\x80' $'\xf5\x80' $'\xc0\xaf'`},
 			out("[\"a\uFFFD\",\"\uFFFD(\",\"\uFFFD\uFFFD\",\"\uFFFD\uFFFD\uFFFD\",\"\uFFFD\uFFFD\",\"\uFFFD\uFFFD\"]"), ""},
 		{"SDK-18", tool{env: []string{"MCPBASH_MODE=minimal"}, script: `mcp_json_escape $'é\xff☃\xe2\x82😀\xf0\x9f\x98'`}, out("\"é\uFFFD☃\uFFFD\uFFFD😀\uFFFD\uFFFD\uFFFD\""), ""},
@@ -34,7 +34,7 @@ var hostile = []string{
 	"", " ", "--arg", "-n", "-e", "--", "%s", "%d\\n", "$(x)", "`x`", "*", "?", "[a-z]", "~", "&", "a & b", "\\n", "\\", "\\\\", "\\\\n", "a\\",
 	"'", "\"", "\"\"", "\\\"", "\n", "\n\n", "a\n", "\na", "\t", "\r\n", "\x01", "\x7f", "\x02\x03", "\x1b[0m", "é", "☃", "😀", "\u2028", "\uFEFF",
 	"a\n.name\tsX", ".name\tsX", "null", "true", "{}", "[1,2]", "{\"a\":1}", ",", ":", " : ", ", ", "v,v", "kv", "${HOME}", "$HOME", "!", "#", "a#b", "=", "a=b",
-	"|", ";", "<", ">", "/", "//", "x // y", "'\"'\"'", "\\u0041", "\\x41", "\x0b\x0c\x08", strings.Repeat("ä\"\\\n", 300), strings.Repeat("long ", 4000),
+	"|", ";", "<", ">", "/", "//", "x // y", "'\"'\"'", "\\u0041", "\\x41", "\x0b\x0c\x08", strings.Repeat("ä\"\\\n", 300), strings.Repeat("😀\"\x01é", 600), strings.Repeat("long ", 4000),
 }
 
 // Values are data: what goes in comes out (SDK-40 to SDK-44).
@@ -48,11 +48,11 @@ func TestHostileStrings(t *testing.T) {
 		for _, options := range []string{":", "set -f; IFS=", "IFS=:,\\\"; shopt -s nocasematch extglob nullglob"} {
 			t.Run(strings.Join(env, " ")+" "+options, func(t *testing.T) {
 				t.Parallel()
-				x := tool{env: env, script: "w=(" + words.String() + ")\n" + options + `
-mcp_json_arr "${w[@]}"; printf '\n'
-mcp_json_obj "${w[@]}" "${w[@]}"; printf '\n'
-for s in "${w[@]}"; do mcp_json_escape "$s"; printf '\n'; done
-for s in "${w[@]}"; do mcp_emit_text "$s"; printf '\0'; done`}
+				x := tool{env: env, script: "set --" + words.String() + "\n" + options + `
+mcp_json_arr "$@"; printf '\n'
+mcp_json_obj "$@" "$@"; printf '\n'
+for s; do mcp_json_escape "$s"; printf '\n'; done
+for s; do mcp_emit_text "$s"; printf '\0'; done`}
 				got := x.run(t)
 				if got.rc != 0 || strings.ReplaceAll(got.err, localeWarning(env), "") != "" {
 					t.Fatalf("%+v", got)
@@ -112,18 +112,32 @@ func bashWord(s string) string {
 
 func TestEmit(t *testing.T) {
 	t.Parallel()
-	check(t, ways, []row{
-		{"SDK-50", tool{script: `mcp_emit_text $'a\n'; mcp_emit_text '%s\n'`}, out("a\n%s\\n"), ""},
-		{"SDK-53", tool{script: `mcp_emit_text; mcp_emit_json`}, out(""), ""},
-		{"SDK-51", tool{script: `mcp_emit_json '{ "b" : 1, "a": [1] }'`}, out(`{"b":1,"a":[1]}`), ""},
-		{"SDK-51", tool{script: `mcp_emit_json '{"a":"b c, d: e","f":[1,"\" x"]}'`}, out(`{"a":"b c, d: e","f":[1,"\" x"]}`), ""},
-		{"SDK-51", tool{script: `mcp_emit_json $'\n{"a":\t"x, y" ,\r\n"b":[ ]}\n'`}, out(`{"a":"x, y","b":[]}`), ""},
-		{"SDK-51", tool{script: `mcp_emit_json 'no, JSON'`}, out("no, JSON"), ""},
-		{"SDK-51", tool{script: `mcp_emit_json '{"a": 1} x'`}, out(`{"a": 1} x`), ""},
-		{"SDK-51", tool{script: `mcp_emit_json '{"a": 1} {"b": 2}'`}, out(`{"a": 1} {"b": 2}`), ""},
-		{"SDK-51", tool{script: `mcp_emit_json ' false '; mcp_emit_json ' "a b" '`}, out(`false"a b"`), ""},
-		{"SDK-51", tool{env: []string{"MCPBASH_MODE=minimal"}, script: `mcp_emit_json '{ "b" : 1 }'`}, out(`{ "b" : 1 }`), ""},
-	})
+	var rows []row
+	for _, c := range []struct{ clause, script, want string }{
+		{"SDK-50", `mcp_emit_text $'a\n'; mcp_emit_text '%s\n'`, "a\n%s\\n"},
+		{"SDK-53", `mcp_emit_text`, ""},
+		{"SDK-51", `mcp_emit_json '{ "b" : 1, "a": [1] }'`, `{"b":1,"a":[1]}`},
+		{"SDK-51", `mcp_emit_json '{"a":"b c, d: e","f":[1,"\" x"]}'`, `{"a":"b c, d: e","f":[1,"\" x"]}`},
+		{"SDK-51", `mcp_emit_json $'\n{"a":\t"x, y" ,\r\n"b":[ ]}\n'`, `{"a":"x, y","b":[]}`},
+		{"SDK-51", `mcp_emit_json ' false '; mcp_emit_json ' "a b" '; mcp_emit_json 5`, `false"a b"5`},
+		{"SDK-51", `mcp_emit_json '{"a":"He said \"x\"","b":[],"c":{},"d":"","e":"\\"}'`,
+			`{"a":"He said \"x\"","b":[],"c":{},"d":"","e":"\\"}`},
+		{"SDK-51", `MCPBASH_MODE=minimal; mcp_emit_json '{ "b" : 1 }'; mcp_emit_json no`, `{ "b" : 1 }no`},
+	} {
+		rows = append(rows, row{c.clause, tool{script: c.script}, out(c.want), ""})
+	}
+	// What is no JSON goes out as it is, and standard error says so.
+	const says = "mcp_emit_json: not one JSON value, so the client gets text; " +
+		"mcp_json_typed_obj writes JSON whatever the values hold: "
+	for _, text := range []string{
+		"", "no, JSON", "plain", "05", `{"a":1`, `{"a": 1} x`, `{"a": 1} {"b": 2}`, `{"a":1}{"b":2}x`,
+		`{"said":"He said "x""}`, `{"a":"x"y}`, `{"n":}`, `{"n":,"m":1}`, `[1,]`, "{\"a\": \"line\nline\"}",
+	} {
+		want := outcome{out: text, err: says + strings.ReplaceAll(text, "\n", " ") + "\n"}
+		rows = append(rows, row{"SDK-51", tool{script: `mcp_emit_json ` + quoted(text)}, want, ""})
+	}
+	rows = append(rows, row{"SDK-53", tool{script: `mcp_emit_json`}, outcome{err: says + "\n"}, ""})
+	check(t, ways, rows)
 	big := `{ "text" : "` + strings.Repeat("x, ", 20000) + `" }`
 	check(t, ways, []row{{"SDK-212", tool{args: "{}", script: "mcp_emit_json " + quoted(big)}, out(strings.ReplaceAll(strings.ReplaceAll(big, `{ "text" : `, `{"text":`), ` }`, `}`)), ""}})
 }
@@ -151,7 +165,7 @@ func TestFail(t *testing.T) {
 		{"SDK-65", tool{env: minimal, script: `mcp_fail -1 $'a\nb'`}, line("-1", "a\nb", "null"), ""},
 		{"SDK-63", tool{script: `mcp_fail_invalid_args`}, line("-32602", "Invalid params", "null"), ""},
 		{"SDK-63", tool{script: `mcp_fail_invalid_args 'bad x' '{"x":1}'`}, line("-32602", "bad x", `{"x":1}`), ""},
-		{"SDK-60", tool{env: []string{"MCP_TOOL_ERROR_FILE=/nonexistent/x"}, script: `mcp_fail -1 m`}, line("-1", "m", "null"), ""},
+		{"SDK-60", tool{env: []string{"MCP_TOOL_ERROR_FILE=" + absentDir + "/x"}, script: `mcp_fail -1 m`}, line("-1", "m", "null"), ""},
 	})
 	file := write(t, filepath.Join(t.TempDir(), "error"), "something longer that stood there before, and more and more and more and more")
 	got := tool{env: []string{"MCP_TOOL_ERROR_FILE=" + file}, script: `set -C; trap 'echo trap' EXIT; mcp_fail -5 m`}.run(t)
@@ -200,7 +214,7 @@ func TestResultSuccess(t *testing.T) {
 		{"SDK-70", tool{env: []string{"MCPBASH_MAX_TEXT_BYTES=5"}, script: `mcp_result_success '[1]' ' 50 '`}, success("[1]"), ""},
 		{"SDK-70", tool{env: []string{"MCPBASH_MAX_TEXT_BYTES=many"}, script: `mcp_result_success '[1]' x`}, success("[1]"), ""},
 		{"SDK-70", tool{script: `mcp_result_success '[1]' 99999999999999999999`}, success("[1]"), ""},
-		{"SDK-70", tool{script: `mcp_result_success ''; mcp_result_success`}, out(internal("Empty data passed to mcp_result_success").out + internal("Empty data passed to mcp_result_success").out), ""},
+		{"SDK-70", tool{script: `(mcp_result_success ''); mcp_result_success`}, out(internal("Empty data passed to mcp_result_success").out + internal("Empty data passed to mcp_result_success").out), ""},
 		{"SDK-70", tool{script: `mcp_result_success 'not JSON'`}, internal("Invalid JSON passed to mcp_result_success"), ""},
 		{"SDK-70", tool{script: `mcp_result_success '1 2 3'`}, several(3), ""},
 		{"SDK-70", tool{script: `mcp_result_success '  '`}, several(0), ""},

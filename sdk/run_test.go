@@ -163,7 +163,7 @@ func TestRetry(t *testing.T) {
 		{"SDK-120", tool{script: count + `mcp_with_retry 3 0 -- fails 3 || echo "rc $? n $n"`}, outcome{out: "try 1\ntry 2\ntry 3\nrc 3 n 3\n", err: "err\nerr\nerr\n"}, ""},
 		{"SDK-120", tool{script: count + `mcp_with_retry 3 0 fails 1 || echo "rc $?"; mcp_with_retry 3 0 fails 2 || echo "rc $?"`}, outcome{out: "try 1\nrc 1\ntry 2\nrc 2\n", err: "err\nerr\n"}, ""},
 		{"SDK-120", tool{script: count + `mcp_with_retry 0 0 fails 9 || echo "rc $?"`}, outcome{out: "try 1\nrc 9\n", err: "err\n"}, ""},
-		{"SDK-120", tool{script: `mcp_with_retry 2 0 /nonexistent/x 2>/dev/null || echo "rc $?"`}, out("rc 127\n"), ""},
+		{"SDK-120", tool{script: `mcp_with_retry 2 0 no-such-program-at-all 2>/dev/null || echo "rc $?"`}, out("rc 127\n"), ""},
 		{"SDK-120", tool{script: `n=0; f() { ((++n > 2)) || return 3; }; mcp_with_retry 99999999999999999999 0 f; IFS=0123456789; mcp_with_retry 003 0.000001 true`}, out(""), ""},
 		{"SDK-120", tool{script: `n=0; f() { n=$((n+1)); ((n == 3)) || return 5; echo ok; }; mcp_with_retry 5 0.001 f`}, out("ok\n"), ""},
 		{"SDK-121", tool{script: `mcp_with_retry x 0 true || echo $?`}, outcome{out: "1\n", err: "mcp_with_retry: max_attempts must be a positive integer\n"}, ""},

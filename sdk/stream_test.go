@@ -63,11 +63,11 @@ func TestProgressStream(t *testing.T) {
 		{"SDK-94", tool{script: `mcp_progress 5 m`}, out(""), ""},
 		{"SDK-94", tool{script: `mcp_progress 5 m`, env: []string{"MCP_PROGRESS_TOKEN=t"}}, out(""), ""},
 		{"SDK-94", tool{script: `mcp_progress 5 m`, env: []string{"MCP_PROGRESS_STREAM=/dev/full"}}, out(""), ""},
-		{"SDK-94", tool{script: `mcp_progress 5 m`, env: []string{"MCP_PROGRESS_TOKEN=t", "MCP_PROGRESS_STREAM=/nonexistent/x"}}, out(""), ""},
+		{"SDK-94", tool{script: `mcp_progress 5 m`, env: []string{"MCP_PROGRESS_TOKEN=t", "MCP_PROGRESS_STREAM=" + absentDir + "/x"}}, out(""), ""},
 		{"SDK-94", tool{script: `mcp_progress 5 m`, env: []string{"MCP_PROGRESS_TOKEN=t", "MCP_PROGRESS_STREAM=/dev/full"}}, out(""), ""},
 	})
 	// SDK-9: the shell variables count, and the token's JSON form only with its own token.
-	got := tool{env: []string{"MCP_PROGRESS_STREAM=/nonexistent/x", "MCP_PROGRESS_TOKEN=42", `MCPBASH_PROGRESS_TOKEN_JSON="42"`},
+	got := tool{env: []string{"MCP_PROGRESS_STREAM=" + absentDir + "/x", "MCP_PROGRESS_TOKEN=42", `MCPBASH_PROGRESS_TOKEN_JSON="42"`},
 		script: `MCP_PROGRESS_STREAM=` + file + `; mcp_progress 1; MCP_PROGRESS_TOKEN=43; mcp_progress 2; MCP_PROGRESS_TOKEN=42; mcp_progress 3; MCP_PROGRESS_TOKEN=; mcp_progress 4`}.run(t)
 	if want := []string{`"progressToken":"42","progress":1`, `"progressToken":43,"progress":2`, `"progressToken":"42","progress":3`}; got != out("") ||
 		strings.Join(progressed(t, file), "\n") != strings.Join(want, "\n") {
@@ -126,7 +126,7 @@ func TestLog(t *testing.T) {
 	}
 	check(t, []way{byTable}, []row{
 		{"SDK-100", tool{script: `mcp_log loud lg 1`}, outcome{err: warned}, ""},
-		{"SDK-100", tool{script: `mcp_log_info lg m`, env: []string{"MCP_LOG_STREAM=/nonexistent/x"}}, out(""), ""},
+		{"SDK-100", tool{script: `mcp_log_info lg m`, env: []string{"MCP_LOG_STREAM=" + absentDir + "/x"}}, out(""), ""},
 		{"SDK-101", tool{script: `for f in notice warning critical; do declare -F "mcp_log_$f" || echo "no $f"; done`}, out("no notice\nno warning\nno critical\n"), ""},
 	})
 }
@@ -139,7 +139,7 @@ func TestDebug(t *testing.T) {
 		t.Errorf("SDK-103: %+v, %q", got, read(t, file))
 	}
 	check(t, []way{byTable}, []row{
-		{"SDK-103", tool{script: `mcp_debug x`, env: []string{"MCPBASH_DEBUG_LOG=/nonexistent/x"}}, out(""), ""},
+		{"SDK-103", tool{script: `mcp_debug x`, env: []string{"MCPBASH_DEBUG_LOG=" + absentDir + "/x"}}, out(""), ""},
 	})
 }
 

@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
 # shellcheck shell=bash
-# shellcheck disable=SC2053,SC2254,SC2295 # patterns are kept in variables, to be matched and not to be quoted
-# shellcheck disable=SC2050 # a == A asks whether nocasematch is on
+# shellcheck disable=SC2053,SC2254,SC2295 # patterns are kept in variables
+# shellcheck disable=SC2050 # a == A asks for nocasematch
 #
 # The SDK of tool scripts. A tool loads all of it with one line:
 #
 #   source "${MCP_SDK}/tool-sdk.sh"
 #
-# Parsing is what sourcing costs, so the file has pages, and the first ends in `return`, where Bash stops reading. How
-# the whole works is told there.
+# Reading it is what sourcing costs, so it has pages, and the first ends in `return`; how it works is told there.
 
-# == 1 Loading, arguments, JSON builders ==============================================================================
+# == 1 Loading, arguments, JSON builders
 
 if [[ -z ${__mcp_whole-} ]]; then
   case $- in *x*) set +x && __mcp_traced=1 ;; *) __mcp_traced='' ;; esac # payload comes by
@@ -31,8 +30,9 @@ __mcp_need() { # PAGE...
 }
 
 __mcp_read() { # PAGE
-  local __mcp_x=''
+  local __mcp_x='' __mcp_posix=''
   case $- in *x*) set +x && __mcp_x=1 ;; esac
+  case $SHELLOPTS in *posix*) set +o posix && __mcp_posix=1 ;; esac
   if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] > 403)) && [[ -z ${__mcp_old_bash-} ]]; then
     local -a __mcp_text_of
     __mcp_pages="$__mcp_pages$1 "
@@ -44,6 +44,7 @@ __mcp_read() { # PAGE
     # shellcheck source=/dev/null
     . "$__mcp_file"
   fi
+  [[ -z $__mcp_posix ]] || set -o posix
   [[ -z $__mcp_x ]] || set -x
 }
 
@@ -54,12 +55,6 @@ __mcp_put() { # ANSWER: prints it or, for mcp_into, assigns it
     eval "$__mcp_to=\$1 __mcp_to=''"
   fi
 }
-
-# What is found goes to __mcp_reply, the sort of it to __mcp_kind: s string, i integer, f other number, t true, x false,
-# z null, o object, a array; e nothing at all, m several values, d a default, - an error, ? there is no JSON tool.
-#
-# The flat table of a document has a row PATH TAB KIND VALUE for each of its nodes; within VALUE a backslash is doubled
-# and a newline is \n.
 
 __mcp_table() { # TABLE: into __mcp_rows, and the document itself into __mcp_text
   local IFS=$__mcp_nl
@@ -83,9 +78,7 @@ __mcp_find() { # PATH: takes it from __mcp_rows
   return 1
 }
 
-# The short way to an argument: a path that is there, or a key of the root that is not, perhaps with a literal default.
-# rc 1: take the long way. A trace would show the payload; nocasematch would find too much.
-__mcp_short() { # FILTER
+__mcp_short() { # FILTER: rc 1 take the long way
   local _path=${1%% //*}
   [[ $- != *x* && a != A && -n $__mcp_text && ${MCP_TOOL_ARGS_JSON-} == "$__mcp_text" && ! -f ${MCP_TOOL_ARGS_FILE-} &&
     ${MCPBASH_MODE-} != minimal && $1 != *"$__mcp_tab"* ]] || return 1
@@ -139,7 +132,7 @@ __mcp_getter() { # AS FILTER [ARG...]: AS is what makes an answer of the value
 
 __mcp_refuse() {
   __mcp_reply='' __mcp_to=''
-  mcp_fail_invalid_args "$__mcp_failure"
+  "$__mcp_refusal" "$__mcp_failure"
 }
 
 __mcp_quote() { # TEXT: as a JSON string
@@ -159,7 +152,7 @@ __mcp_quote_unsafe() {
   fi
 }
 
-# -- The public functions ---------------------------------------------------------------------------------------------
+# -- The public functions
 
 if [[ -z ${__mcp_whole-} ]]; then
   mcp_args_get() { # FILTER [--default V]
@@ -215,9 +208,16 @@ if [[ -z ${__mcp_whole-} ]]; then
   mcp_emit_json() { # JSON
     # White space between tokens stands next to a bracket, a comma, a colon or an end.
     case ${1-} in
-      [$__mcp_blank]* | *[$__mcp_blank] | *[]{}[:,][$__mcp_blank]* | *[$__mcp_blank][]{}[:,]*) __mcp_call 6 __mcp_emit_json "$1" ;;
-      *) printf %s "${1-}" ;;
+      [$__mcp_blank]* | *[$__mcp_blank] | *[]{}:,[][$__mcp_blank]* | *[$__mcp_blank][]{}:,[]*) ;;
+      \{*\} | \[*\] | \"*\")
+        if [[ ${#1} -gt 999 || $1 != $__mcp_stray && $1 != $__mcp_hole ]]; then
+          __mcp_said=mcp_emit_json
+          printf %s "$1"
+          return
+        fi
+        ;;
     esac
+    __mcp_call 6 __mcp_emit_json "${1-}"
   }
 
   mcp_into() { # VARIABLE FUNCTION ARG...: the answer goes into the variable, without a subshell
@@ -231,7 +231,7 @@ if [[ -z ${__mcp_whole-} ]]; then
   mcp_args_raw() { __mcp_call 7 __mcp_args_raw "$@"; }
   mcp_meta_raw() { __mcp_call 7 __mcp_meta_raw "$@"; }
   mcp_meta_get() { __mcp_call 7 __mcp_meta_get "$@"; }
-  mcp_emit_text() { printf %s "${1-}"; }
+  mcp_emit_text() { __mcp_said=mcp_emit_text && printf %s "${1-}"; }
   mcp_fail() { __mcp_call 5 __mcp_fail "$@" || :; exit 1; }
   mcp_fail_invalid_args() { mcp_fail -32602 "${1:-Invalid params}" "${2-}"; }
   mcp_result_success() { __mcp_call 6 __mcp_result_success "$@"; }
@@ -247,6 +247,10 @@ if [[ -z ${__mcp_whole-} ]]; then
   mcp_log_warn() { __mcp_call 5 __mcp_log_text warning "$@"; }
   mcp_log_error() { __mcp_call 5 __mcp_log_text error "$@"; }
   mcp_debug() { __mcp_call 5 __mcp_debug "$@"; }
+  mcp_json_typed_obj() { __mcp_call 13 __mcp_json_typed_obj "$@"; }
+  mcp_json_typed_arr() { __mcp_call 13 __mcp_json_typed_arr "$@"; }
+  mcp_result_image() { __mcp_call 13 __mcp_result_media image "$@"; }
+  mcp_result_audio() { __mcp_call 13 __mcp_result_media audio "$@"; }
   mcp_result_text_with_resource() { __mcp_call 13 __mcp_result_text_with_resource "$@"; }
   mcp_json_truncate() { __mcp_call 13 __mcp_json_truncate "$@"; }
   mcp_extract_cli_error() { __mcp_call 13 __mcp_extract_cli_error "$@"; }
@@ -270,8 +274,6 @@ if [[ -z ${__mcp_whole-} ]]; then
   mcp_sample() { __mcp_call 17 __mcp_sample "$@"; }
   mcp_roots_request() { __mcp_call 17 __mcp_roots_request "$@"; }
 
-  # These run code that is not ours, with the shell's settings as they are, and in a condition, so that `set -e` does
-  # not end them half-way.
   mcp_with_retry() { __mcp_need 14 && __mcp_with_retry "$@" || return; }
   mcp_download_safe() { __mcp_need 15 && __mcp_download_safe "$@" || return; }
   mcp_download_safe_or_fail() { __mcp_need 15 && __mcp_download_safe_or_fail "$@" || return; }
@@ -282,19 +284,21 @@ if [[ -z ${__mcp_whole-} ]]; then
   __mcp_sdk_uint_or_default() { __mcp_call 2 __mcp_uint "$@"; }
   __mcp_sdk_payload_from_env_vars() { __mcp_call 7 __mcp_raw "$@"; }
 
-  # -- The environment ------------------------------------------------------------------------------------------------
+  # -- The environment
 
   case ${BASH_SOURCE[0]} in
     /* | [A-Za-z]:[\\/]*) __mcp_file=${BASH_SOURCE[0]} ;;
     *) __mcp_file=$PWD/${BASH_SOURCE[0]} ;; # to be found when the tool has changed directory
   esac
   __mcp_pages=' 1 ' __mcp_all_pages=' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 ' __mcp_dir=${__mcp_file%/*} __mcp_text='' \
+    __mcp_said='' __mcp_refusal=mcp_fail_invalid_args \
     __mcp_nl=$'\n' __mcp_tab=$'\t' __mcp_blank=$' \t\n\r' \
     __mcp_bs=\\ __mcp_bsbs=\\\\ __mcp_bn=\\n __mcp_quot=\" __mcp_bquot=\\\" \
     __mcp_word=0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz # ranges depend on the locale
   # What a JSON string does not take as it is, and what takes page 2 to write.
   __mcp_hard="!#\$%&'()*+,./:;<=>?@[^\`{|}~$__mcp_word-]*"
   __mcp_unsafe="*[!] $__mcp_hard" __mcp_hard="*[!] $__mcp_nl\"$__mcp_bsbs$__mcp_hard"
+  __mcp_stray='*[!\\{:,[]"[!]}:,]*' __mcp_hole='*[,:][],}]*' # a quote within a string, a place without a value
   MCP_TOOL_CANCELLATION_FILE=${MCP_CANCEL_FILE-} MCP_ELICIT_DEFAULT_TIMEOUT=${MCPBASH_ELICITATION_TIMEOUT:-30} \
     MCP_PROGRESS_STREAM=${MCP_PROGRESS_STREAM-} MCP_LOG_STREAM=${MCP_LOG_STREAM-} \
     MCP_PROGRESS_TOKEN=${MCP_PROGRESS_TOKEN-}
@@ -350,12 +354,26 @@ fi
 # there: a private function looks after its own failures. What fails the tool or may be replaced by it (mcp_fail,
 # mcp_log and so on) is called by its public name.
 #
+# The functions that run code which is not ours (mcp_with_retry and so on) do so with the shell's settings as they are,
+# and in a condition, so that `set -e` does not end them half-way.
+#
+# __mcp_short finds a path that is there, or a key of the root that is not, perhaps with a literal default. It leaves
+# alone what a trace would show, and what nocasematch would find too much of.
+#
+# What is found goes to __mcp_reply, the sort of it to __mcp_kind: s string, i integer, f other number, t true, x false,
+# z null, o object, a array; e nothing at all, m several values, d a default, - an error, ? there is no JSON tool.
+#
+# The flat table of a document has a row PATH TAB KIND VALUE for each of its nodes; within VALUE a backslash is doubled
+# and a newline is \n.
+#
 # Page 1 runs with the tool's own locale, IFS and options, and depends on none of them. Bash copies the body of a
-# function at every call, so what is seldom needed stands in a function of its own.
+# function at every call, so what is seldom needed stands in a function of its own. It is read at every start, where a
+# comment costs too: that is why it has so few.
 #
 # Locals begin with an underscore, because `local name` fails where the tool has a readonly `name`; with __mcp_ where
 # mcp_into assigns or code of the tool runs. Everything works on Bash 3.2; replacing is done with both the old and the
-# new text in quoted variables, which is the one way that all versions agree on.
+# new text in quoted variables, which is the one way that all versions agree on. Before 5.1 <(...) is a mistake in POSIX
+# mode, so pages are read with that off.
 #
 # == 2 Calling, our program ===========================================================================================
 
@@ -392,14 +410,18 @@ __mcp_plainly() { # FUNCTION ARG...
 __mcp_e_acute=$'\303\251' # one character in UTF-8 locales, two elsewhere
 __mcp_none='{}'
 __mcp_large=32768 # beyond so many bytes a program is faster than Bash
+((BASH_VERSINFO[0] > 3)) || __mcp_large=512
 
 __mcp_full() { [[ ${MCPBASH_MODE-} != minimal && -n ${MCPBASH_JSON_TOOL_BIN-} ]]; }
 
-__mcp_program() { # our own program, into __mcp_bin
-  for __mcp_bin in "${MCPBASH_HELPER_BIN-}" "$__mcp_dir/../bin/mcp-jq"; do
+__mcp_called() { [[ -n ${MCP_TOOL_ARGS_JSON+set}${MCP_TOOL_ARGS_FILE+set} ]]; } # by a server or mcp-runtool
+
+__mcp_program() { # our own program, into __mcp_bin: the server's, that of this tree, or the one that is installed
+  for __mcp_bin in "${MCPBASH_HELPER_BIN-}" "$__mcp_dir/../bin/mcp-jq" "$__mcp_dir/../bin/mcp-bash"; do
     [[ ! -x $__mcp_bin || ! -f $__mcp_bin ]] || return 0
   done
-  return 1
+  __mcp_need 3
+  __mcp_on_path mcp-bash
 }
 
 __mcp_ask() { # HELPER ARG... <INPUT: what our program, or a JSON tool in its place, makes of it
@@ -448,24 +470,37 @@ __mcp_is_utf8() { # TEXT
 }
 
 #
-# == 3 Choosing a JSON tool ===========================================================================================
+# == 3 Finding programs outside of a server ===========================================================================
 
-__mcp_find_json_tool() { # jq, gojq or our own program, for the tool to call
-  local IFS=: _name _in _f=''
+__mcp_on_path() { # NAME: the program of that name, into __mcp_bin
+  local IFS=: _in _f=''
   case $- in *f*) ;; *) set -f && _f=1 ;; esac
-  for _name in jq gojq; do
-    for _in in ${PATH-}; do
-      if [[ $_in == /* && -x $_in/$_name && -f $_in/$_name ]]; then
-        MCPBASH_JSON_TOOL=$_name MCPBASH_JSON_TOOL_BIN=$_in/$_name
-        break 2
-      fi
-    done
+  __mcp_bin=''
+  for _in in ${PATH-}; do
+    if [[ $_in == /* && -x $_in/$1 && -f $_in/$1 ]]; then
+      __mcp_bin=$_in/$1
+      break
+    fi
   done
   [[ -z $_f ]] || set +f
-  [[ -z ${MCPBASH_JSON_TOOL_BIN-} ]] || return 0
-  __mcp_need 2
-  ! __mcp_program || MCPBASH_JSON_TOOL=jq MCPBASH_JSON_TOOL_BIN=$__mcp_bin
+  [[ -n $__mcp_bin ]]
 }
+
+__mcp_find_json_tool() { # jq, gojq or our own program, for the tool to call
+  if __mcp_on_path jq || __mcp_on_path gojq; then
+    MCPBASH_JSON_TOOL=${__mcp_bin##*/} MCPBASH_JSON_TOOL_BIN=$__mcp_bin
+    return 0
+  fi
+  __mcp_need 2
+  __mcp_program || return 0
+  case $__mcp_bin in
+    */mcp-jq) ;;
+    *) __mcp_bin=__mcp_own_jq ;; # a program of ours of another name is told by its first words
+  esac
+  MCPBASH_JSON_TOOL=jq MCPBASH_JSON_TOOL_BIN=$__mcp_bin
+}
+
+__mcp_own_jq() { __mcp_program && "$__mcp_bin" --helper jq "$@"; }
 
 #
 # == 4 What typed getters make of a value =============================================================================
@@ -480,7 +515,7 @@ __mcp_as_get() { # FILTER [--default V]
 __mcp_as_require() { # POINTER [MESSAGE]
   __mcp_absent || return 0
   __mcp_failure=${2-}
-  [[ -n $__mcp_failure ]] || __mcp_failure="${1-} is required"
+  [[ -n $__mcp_failure ]] || __mcp_required "${1-}"
 }
 
 __mcp_as_bool() { # POINTER [--default V]
@@ -516,8 +551,31 @@ __mcp_as_int() { # POINTER [--default N] [--min N] [--max N]
 __mcp_absent() { [[ $__mcp_kind == [ze?-] || -z $__mcp_reply && $__mcp_kind != d ]]; }
 
 __mcp_missing() { # POINTER
-  __mcp_failure="$1 is required"
+  __mcp_required "$1"
   [[ $__mcp_kind != '?' ]] || __mcp_failure="$1 requires JSON tooling or a default"
+}
+
+__mcp_required() { # POINTER
+  __mcp_failure="$1 is required"
+  if __mcp_meant "$1"; then
+    __mcp_failure="$__mcp_failure: the filter $__mcp_remedy"
+  elif __mcp_need 2 && ! __mcp_called; then
+    __mcp_need 13
+    __mcp_failure="$__mcp_failure: no arguments were given; $__mcp_by_hand"
+  fi
+}
+
+__mcp_meant() { # FILTER: what it lacks, when that is easy to see, into __mcp_remedy
+  case $1 in
+    '' | [0123456789]* | *[!$__mcp_word.-]* | .*[!$__mcp_word-]* | *-[0123456789]*) return 1 ;;
+    *-*) __mcp_remedy="needs quotes: .\"${1#.}\"" ;;
+    .*) return 1 ;;
+    *) __mcp_remedy="needs a dot: .$1" ;;
+  esac
+}
+
+__mcp_hint() { # WHO FILTER: for a filter that does not compile
+  ! __mcp_meant "$2" || printf '%s: the filter %s %s\n' "$1" "$2" "$__mcp_remedy" >&2
 }
 
 __mcp_le() { # A B: are both integers, of any size, and A <= B?
@@ -558,6 +616,9 @@ __mcp_fail() { # [CODE [MESSAGE [DATA]]]
   __mcp_reply="{\"code\":$_code,\"message\":$__mcp_reply,\"data\":$_data}$__mcp_nl"
   if [[ -w ${MCP_TOOL_ERROR_FILE-} ]]; then
     { printf %s "$__mcp_reply" >|"$MCP_TOOL_ERROR_FILE"; } 2>/dev/null
+  fi
+  if [[ -n $__mcp_said ]]; then
+    printf 'mcp_fail: %s has printed a result before; the client gets this error instead:\n' "$__mcp_said" >&2
   fi
   printf '%s\n' "$_message" >&2
 }
@@ -643,7 +704,7 @@ __mcp_log_line() { # LEVEL LOGGER JSON
 __mcp_debug() { # WORD...
   local _time
   [[ -n ${MCPBASH_DEBUG_LOG-} ]] || return 0
-  if ((BASH_VERSINFO[0] > 4)); then
+  if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] > 401)); then
     printf -v _time '%(%H:%M:%S)T' -1 # not known to Bash 3.2, which does not come here
   else
     _time=$(date +%H:%M:%S 2>/dev/null) || _time='??:??:??'
@@ -739,13 +800,16 @@ __mcp_is_number() { # WORD
   case ${_exponent#[-+]} in :?* | *[!0-9]*:*) return 1 ;; esac
 }
 
-__mcp_compact() { # TEXT: as __mcp_plain, with the help of a program where need be; rc 1 not one JSON value
+__mcp_compact() { # TEXT: as __mcp_plain, with a program's help where need be; rc 1 not one JSON value, 2 there is none
   local _rc=0
   __mcp_plain "$1" || _rc=$?
   case $_rc in
     0) ;;
     1) return 1 ;;
-    *) __mcp_full && __mcp_ask json <<<"$1" ;;
+    *)
+      __mcp_full || return 2
+      __mcp_ask json <<<"$1" || return 1
+      ;;
   esac
 }
 
@@ -758,15 +822,28 @@ __mcp_is_valid_json() { # TEXT
 }
 
 __mcp_emit_json() { # JSON
-  __mcp_full && __mcp_compact "$1" || __mcp_reply=$1
+  __mcp_said=mcp_emit_json
+  if ! __mcp_full; then
+    __mcp_reply=$1
+  elif ! __mcp_compact "$1"; then
+    __mcp_need 13
+    __mcp_no_json "$1"
+    __mcp_reply=$1
+  fi
 }
 
 __mcp_result() { # TEXT STRUCTURED IS_ERROR: the text as a JSON string
   __mcp_reply="{\"content\":[{\"type\":\"text\",\"text\":$1}],\"structuredContent\":$2,\"isError\":$3}$__mcp_nl"
 }
 
+__mcp_alone() { # WHO: its envelope has to be all that is printed
+  [[ -z $__mcp_said ]] || { __mcp_need 13 && __mcp_not_alone "$1"; }
+  __mcp_said=$1
+}
+
 __mcp_result_success() { # DATA [MAX_TEXT_BYTES]
   local _data=${1-} _max _structured
+  __mcp_alone mcp_result_success
   __mcp_limit "${2-}" MCPBASH_MAX_TEXT_BYTES 102400
   _max=$__mcp_reply
   if [[ -z $_data ]]; then
@@ -810,12 +887,15 @@ __mcp_long() { # AS FILTER [ARG...]
     printf 'mcp_args_get: JSON tooling unavailable; use mcp_args_raw instead\n' >&2
   elif [[ $_as == __mcp_as_get && $_rc -ne 0 ]]; then
     __mcp_payload MCP_TOOL_ARGS_JSON MCP_TOOL_ARGS_FILE "$__mcp_none"
-    __mcp_reply=${__mcp_reply//[$'\200'-$'\277']/} # what remains of a character is its first byte
-    printf 'mcp_args_get: jq error (rc=%s) filter=%s payload_len=%s\n' "$_rc" "${1-}" "${#__mcp_reply}" >&2
+    __mcp_characters "$__mcp_reply"
+    printf 'mcp_args_get: jq error (rc=%s) filter=%s payload_len=%s\n' "$_rc" "${1-}" "$__mcp_reply" >&2
+    ((_rc != 3)) || __mcp_hint mcp_args_get "${1-}"
     __mcp_reply=''
   else
-    _rc=0
     "$_as" "$@"
+    [[ $_rc -ne 3 || -n $__mcp_failure ]] || __mcp_hint "mcp_args${_as#__mcp_as}" "${1-}" # a default stands in
+    [[ $_as != __mcp_as_get || $__mcp_kind != [ze] ]] || __mcp_no_args mcp_args_get
+    _rc=0
   fi
   return "$_rc"
 }
@@ -826,6 +906,7 @@ __mcp_meta_get() { # FILTER [--default V]
   case $_rc in
     0) __mcp_as_get "$@" ;;
     1) printf 'mcp_meta_get: JSON tooling unavailable; use mcp_meta_raw instead\n' >&2 ;;
+    3) __mcp_hint mcp_meta_get "${1-}" && __mcp_kind=e ;;
     *) [[ -n $__mcp_reply ]] || __mcp_kind=e ;; # what came before the error stays
   esac
   [[ $_rc -eq 1 || $__mcp_kind == e ]] || __mcp_reply=$__mcp_reply$__mcp_nl
@@ -897,7 +978,21 @@ __mcp_simple() { # FILTER: rc 0 answered, 5 the path leads nowhere, 1 not a simp
   esac
 }
 
-__mcp_args_raw() { __mcp_raw MCP_TOOL_ARGS_JSON MCP_TOOL_ARGS_FILE "$__mcp_none"; }
+__mcp_characters() { # TEXT: how many
+  local _at _n=0 _stretch
+  for ((_at = 0; _at < ${#1}; _at += 256)); do # as a whole it would take Bash 3.2 seconds
+    _stretch=${1:_at:256}
+    _stretch=${_stretch//[$'\200'-$'\277']/} # what remains of a character is its first byte
+    _n=$((_n + ${#_stretch}))
+  done
+  __mcp_reply=$_n
+}
+
+__mcp_no_args() { # WHO
+  __mcp_called || { __mcp_need 13 && __mcp_sdk_warn "$1: no arguments were given; $__mcp_by_hand"; }
+}
+
+__mcp_args_raw() { __mcp_no_args mcp_args_raw && __mcp_raw MCP_TOOL_ARGS_JSON MCP_TOOL_ARGS_FILE "$__mcp_none"; }
 __mcp_meta_raw() { __mcp_raw MCP_TOOL_META_JSON MCP_TOOL_META_FILE "$__mcp_none"; }
 
 __mcp_raw() { # INLINE FILE DEFAULT: the content of the variables of these names
@@ -924,6 +1019,7 @@ __mcp_need 6
 
 __mcp_result_error() { # ERROR
   local _error=${1-} _message='' _pattern='"message"[[:space:]]*:[[:space:]]*("([^"\]|\\.)*")'
+  __mcp_alone mcp_result_error
   if ! __mcp_full; then
     [[ ! $_error =~ $_pattern ]] || _message=${BASH_REMATCH[1]}
     __mcp_plain "$_message" || __mcp_reply='"Unknown error"'
@@ -978,6 +1074,7 @@ __mcp_plain_message() { # OBJECT
 
 __mcp_error() { # [TYPE] [MESSAGE] [--hint TEXT] [--data JSON]
   local _type=${1:-internal_error} _message=${2:-Unknown error} _hint='' _data='' _object _text
+  __mcp_alone mcp_error
   shift "$(($# > 2 ? 2 : $#))"
   while (($#)); do
     case $1 in
@@ -1017,18 +1114,34 @@ __mcp_error() { # [TYPE] [MESSAGE] [--hint TEXT] [--data JSON]
 # == 9 Strings that are hard to write =================================================================================
 
 __mcp_control=$'[\001-\037\177]'
+__mcp_stretch=4096 # the time that replacing takes grows with the square of the length, in Bash 3.2 with its cube
+((BASH_VERSINFO[0] > 3)) || __mcp_stretch=256
 
 __mcp_quote_hard() { # __mcp_reply, for the inside of a JSON string
   [[ -n ${LC_ALL-} && ${#__mcp_e_acute} -ne 1 ]] || local LC_ALL=C
-  local _text=$__mcp_reply _c _escape
-  if ((${#_text} > __mcp_large || BASH_VERSINFO[0] < 4)) || ! __mcp_is_utf8 "$_text"; then
+  local _text=$__mcp_reply _at=0 _end _all=''
+  if ((${#_text} > __mcp_large)) || ! __mcp_is_utf8 "$_text"; then
     if __mcp_full && __mcp_ask quote <<<"$_text"; then
       __mcp_reply=${__mcp_reply#\"}
       __mcp_reply=${__mcp_reply%\"}
       return 0
     fi
-    __mcp_is_utf8 "$_text" || { __mcp_mend_utf8 "$_text" && _text=$__mcp_reply; }
   fi
+  while ((_at < ${#_text})); do
+    _end=$((_at + __mcp_stretch))
+    while ((_end < _at + __mcp_stretch + 4)) && [[ ${_text:_end:1} == [$'\200'-$'\277'] ]]; do
+      _end=$((_end + 1)) # not within a character
+    done
+    __mcp_reply=${_text:_at:_end - _at}
+    __mcp_is_utf8 "$__mcp_reply" || __mcp_mend_utf8 "$__mcp_reply"
+    __mcp_quote_stretch
+    _all=$_all$__mcp_reply _at=$_end
+  done
+  __mcp_reply=$_all
+}
+
+__mcp_quote_stretch() { # __mcp_reply, which is UTF-8
+  local _text=$__mcp_reply _c _escape
   _text=${_text//"$__mcp_bs"/"$__mcp_bsbs"}
   _text=${_text//"$__mcp_quot"/"$__mcp_bquot"}
   _text=${_text//"$__mcp_nl"/"$__mcp_bn"}
@@ -1192,7 +1305,7 @@ __mcp_require_path() { # POINTER [--default-to-single-root] [--allow-empty]
     elif [[ -n $_empty ]]; then
       __mcp_reply=''
     else
-      __mcp_reject "$_pointer is required"
+      __mcp_reply='' && __mcp_required "$_pointer"
     fi
     [[ -n $__mcp_reply ]] || return 0
   fi
@@ -1269,7 +1382,7 @@ __mcp_config_minimal() {
 }
 
 __mcp_config_get() { # PATH [--default V]
-  local _json=${MCP_CONFIG_JSON-} _path=${1-}
+  local _json=${MCP_CONFIG_JSON-} _path=${1-} _table=''
   if [[ -z $_path ]]; then
     mcp_log_warn config 'mcp_config_get: path required'
     return 1
@@ -1277,10 +1390,9 @@ __mcp_config_get() { # PATH [--default V]
   [[ -n $_json ]] || _json=$__mcp_none
   if ! __mcp_full; then
     __mcp_config_find "$_json" "$_path"
-  elif [[ $_json == "${__mcp_config_text-}" ]]; then
-    __mcp_lookup "$__mcp_config_table" "$__mcp_config_json" "$_path" || __mcp_kind=-
   else
-    __mcp_lookup '' "$_json" "$_path" || __mcp_kind=-
+    [[ $_json == "${__mcp_config_text-}" ]] && _json=$__mcp_config_json _table=$__mcp_config_table
+    __mcp_lookup "$_table" "$_json" "$_path" || { (($? != 3)) || __mcp_hint mcp_config_get "$_path" && __mcp_kind=-; }
   fi
   [[ $__mcp_kind == [ze-] ]] || return 0
   __mcp_reply=''
@@ -1331,6 +1443,7 @@ __mcp_ask_user() { # WHO [--key NAME] MESSAGE SCHEMA|URL [TIMEOUT] [MODE]
     shift 2
   fi
   if [[ ${MCP_ELICIT_SUPPORTED-} != 1 ]]; then
+    __mcp_called || { __mcp_need 13 && __mcp_sdk_warn "$_who: there is no client to ask; $__mcp_by_hand"; }
     __mcp_no_answer decline "$_who: Client does not support elicitation"
     return
   elif [[ -z ${MCP_ELICIT_REQUEST_FILE-} || -z ${MCP_ELICIT_RESPONSE_FILE-} ]]; then
@@ -1433,7 +1546,7 @@ __mcp_elicit_field() { # KIND [--key NAME] MESSAGE [WORD...]
 }
 
 #
-# == 13 More about results; wrong use =================================================================================
+# == 13 More about JSON and results; wrong use ========================================================================
 
 __mcp_need 6
 
@@ -1456,6 +1569,7 @@ __mcp_result_text_with_resource() { # DATA [--path FILE [--mime TYPE] [--uri URI
   done
   if ((_n)) && [[ -z ${MCP_TOOL_RESOURCES_FILE-} ]]; then
     mcp_log_warn sdk 'mcp_result_text_with_resource: MCP_TOOL_RESOURCES_FILE not set, resources will not be embedded'
+    __mcp_called || __mcp_sdk_warn "mcp_result_text_with_resource: nobody embeds the files; $__mcp_by_hand"
   elif ((_n)); then
     __mcp_resources
     { printf '[%s]' "${_list#,}" >|"$MCP_TOOL_RESOURCES_FILE"; } 2>/dev/null
@@ -1502,6 +1616,93 @@ __mcp_resources() { # for mcp_result_text_with_resource: its lists, as members o
   done
 }
 
+# -- Members and elements that are more than strings ------------------------------------------------------------------
+
+__mcp_json_typed_obj() { # [KEY TYPE VALUE]...
+  local _all='' _value
+  if (($# % 3)); then
+    __mcp_misuse "mcp_json_typed_obj: expected KEY TYPE VALUE ..., got $# words"
+    return
+  fi
+  while (($#)); do
+    __mcp_typed "mcp_json_typed_obj: $1" "$2" "$3" || return
+    _value=$__mcp_reply
+    __mcp_quote "$1"
+    _all=$_all,$__mcp_reply:$_value
+    shift 3
+  done
+  __mcp_reply="{${_all#,}}"
+}
+
+__mcp_json_typed_arr() { # [TYPE VALUE]...
+  local _all='' _n=0
+  if (($# % 2)); then
+    __mcp_misuse "mcp_json_typed_arr: expected TYPE VALUE ..., got $# words"
+    return
+  fi
+  while (($#)); do
+    __mcp_typed "mcp_json_typed_arr: value $((++_n))" "$1" "$2" || return
+    _all=$_all,$__mcp_reply
+    shift 2
+  done
+  __mcp_reply="[${_all#,}]"
+}
+
+__mcp_typed() { # WHERE TYPE VALUE
+  local _value=$3 _is="'${3:0:60}' is" _rc=0
+  if [[ $2 == string ]]; then
+    __mcp_quote "$3"
+    return
+  fi
+  if [[ $2 != json ]]; then # wc, for one, puts blanks around numbers
+    _value=${_value#"${_value%%[!$__mcp_blank]*}"}
+    _value=${_value%"${_value##*[!$__mcp_blank]}"}
+  fi
+  __mcp_reply=$_value
+  case $2 in
+    number) __mcp_is_number "$_value" || __mcp_misuse "$1: $_is not a number" ;;
+    integer) [[ $_value != *[.Ee]* ]] && __mcp_is_number "$_value" || __mcp_misuse "$1: $_is not an integer" ;;
+    boolean) [[ $_value == true || $_value == false ]] || __mcp_misuse "$1: $_is neither true nor false" ;;
+    json)
+      __mcp_compact "$_value" || _rc=$?
+      ((_rc != 1)) || __mcp_misuse "$1: $_is not one JSON value"
+      ;;
+    *) __mcp_misuse "$1: '$2' is not a type; there are string, number, integer, boolean, json" ;;
+  esac
+}
+
+__mcp_misuse() { # MESSAGE: what the tool, not its caller, did wrong
+  __mcp_reply='' __mcp_failure=$1 __mcp_refusal=__mcp_refuse_misuse
+  return 1
+}
+
+__mcp_refuse_misuse() { # MESSAGE
+  __mcp_refusal=mcp_fail_invalid_args
+  mcp_fail -32603 "$1"
+}
+
+# -- Images and sounds ------------------------------------------------------------------------------------------------
+
+# The data never come into Bash, which would take a long time over them and knows no NUL.
+__mcp_result_media() { # image|audio FILE [MIME]
+  local _kind=$1 _file=${2-} _type=${3-} _limit
+  __mcp_alone "mcp_result_$_kind"
+  __mcp_limit '' MCPBASH_MAX_TOOL_OUTPUT_SIZE 10485760
+  _limit=$__mcp_reply __mcp_reply=''
+  if [[ ! -f $_file || ! -r $_file ]]; then
+    __mcp_internal_error "mcp_result_$_kind: not a readable file: $_file"
+  elif [[ ! -s $_file ]]; then
+    __mcp_internal_error "mcp_result_$_kind: the file is empty: $_file"
+  elif [[ -n $_type && $_type != "$_kind"/[A-Za-z0-9]* || $_type == *[!A-Za-z0-9/.+-]* ]]; then
+    __mcp_internal_error "mcp_result_$_kind: not a MIME type $_kind/...: $_type"
+  elif __mcp_program; then
+    "$__mcp_bin" --helper media "$_kind" "$_limit" "$_file" ${_type:+"$_type"}
+  else
+    __mcp_need 18
+    __mcp_stand_in media "$_kind" "$_limit" "$_file" ${_type:+"$_type"}
+  fi
+}
+
 __mcp_json_truncate() { # JSON [MAX_BYTES] [--array-path PATH]
   local _json='' _max='' _path='' _with_path='' _n=0
   while (($#)); do
@@ -1544,6 +1745,18 @@ __mcp_extract_cli_error() { # STDOUT STDERR EXIT_CODE
   fi
   __mcp_reply=${2-}
   [[ -n $__mcp_reply ]] || __mcp_reply="CLI exited with code ${3-}"
+}
+
+__mcp_by_hand='start the script with mcp-runtool NAME --args JSON'
+
+__mcp_no_json() { # TEXT
+  local _shown=${1:0:100}
+  printf 'mcp_emit_json: not one JSON value, so the client gets text; mcp_json_typed_obj writes JSON whatever the values hold: %s\n' \
+    "${_shown//[$__mcp_blank]/ }" >&2
+}
+
+__mcp_not_alone() { # WHO
+  printf '%s: %s has printed a result before; the client gets both as one text, and no error\n' "$1" "$__mcp_said" >&2
 }
 
 __mcp_obj_odd() { # NUMBER
@@ -1639,7 +1852,7 @@ __mcp_new_file() { # a private, empty temporary file, into __mcp_reply
 __mcp_run_with_progress() { # --pattern ERE [OPTION...] [--] COMMAND...
   local __mcp_pattern='' __mcp_extract=json __mcp_total='' __mcp_interval=0.2 __mcp_quiet='' __mcp_dry='' __mcp_code=143
   local __mcp_stdout_to='' __mcp_others_to='' __mcp_follow='' __mcp_stdout='' __mcp_stderr='' __mcp_line __mcp_mark
-  local __mcp_partial='' __mcp_stderr_partial=''
+  local __mcp_partial='' __mcp_stderr_partial='' __mcp_posix=''
   while :; do
     case ${1-} in
       --pattern) __mcp_pattern=${2-} ;;
@@ -1662,23 +1875,24 @@ __mcp_run_with_progress() { # --pattern ERE [OPTION...] [--] COMMAND...
   __mcp_check_options || return 1
   (($#)) || return 0
 
-  if [[ -n $__mcp_others_to ]] && ! { : >|"$__mcp_others_to"; } 2>/dev/null; then
+  if [[ -n $__mcp_others_to ]] && ! { true >|"$__mcp_others_to"; } 2>/dev/null; then
     mcp_log_warn mcp_run_with_progress "cannot write to stderr-file: $__mcp_others_to"
     __mcp_others_to=''
   fi
   if [[ -n $__mcp_follow ]]; then
     [[ ! -s $__mcp_follow ]] || mcp_log_warn mcp_run_with_progress "truncating non-empty progress file: $__mcp_follow"
-    { : >|"$__mcp_follow"; } 2>/dev/null
+    { true >|"$__mcp_follow"; } 2>/dev/null
   fi
   if ! { __mcp_new_file && __mcp_stdout=$__mcp_reply && __mcp_new_file && __mcp_stderr=$__mcp_reply; }; then
     rm -f "$__mcp_stdout"
-    printf 'mcp_run_with_progress: cannot create a temporary file\n' >&2
+    printf 'mcp_run_with_progress: cannot create a temporary file in %s\n' "${TMPDIR:-/tmp}" >&2
     return 1
   fi
 
   # The last line that comes through the pipe is the mark with the exit code, so nothing waits for processes that the
   # command left behind with the pipe open. When a file is followed, the lines before are empty: time to look at it.
   __mcp_mark="mcp-end-$$-$RANDOM$RANDOM="
+  case $SHELLOPTS in *posix*) set +o posix && __mcp_posix=1 ;; esac
   while IFS= read -r __mcp_line; do
     if [[ -n $__mcp_follow ]]; then
       __mcp_follow_files
@@ -1695,6 +1909,7 @@ __mcp_run_with_progress() { # --pattern ERE [OPTION...] [--] COMMAND...
       esac
     fi
   done < <(__mcp_supervise "$@") 8<"${__mcp_follow:-/dev/null}" 9<"$__mcp_stderr"
+  [[ -z $__mcp_posix ]] || set -o posix
   if [[ -n $__mcp_follow ]]; then
     [[ -z $__mcp_partial ]] || __mcp_progress_line "$__mcp_partial"
     [[ -z $__mcp_stderr_partial ]] || __mcp_stderr_line "$__mcp_stderr_partial"
@@ -1738,6 +1953,7 @@ __mcp_check_options() {
 
 __mcp_supervise() { # COMMAND...: runs it, and ends with the mark
   local __mcp_pid __mcp_watcher='' __mcp_rc=0
+  [[ -z $__mcp_posix ]] || set -o posix
   if [[ -n $__mcp_follow ]]; then
     "$@" >|"$__mcp_stdout" 2>|"$__mcp_stderr" &
     __mcp_pid=$!
@@ -2050,11 +2266,11 @@ __mcp_detect_cli() { # NAME [HINT]
     fi
   done
   while IFS= read -r _in; do
-    if [[ -n $_name && -f $_in/$_name && -x $_in/$_name ]]; then
+    if [[ -n $_in && -n $_name && -f $_in/$_name && -x $_in/$_name ]]; then
       printf '%s\n' "$_in/$_name"
       return 0
     fi
-  done < <(compgen -G "${HOME-}/.nvm/versions/node/*/bin")
+  done <<<"$(compgen -G "${HOME-}/.nvm/versions/node/*/bin")"
   if [[ -n $_name ]] && command -v -- "$_name" 2>/dev/null; then return 0; fi
   printf 'ERROR: %s not found.%s Or set %s=/path/to/%s\n' "$_name" "${2:+ Install: $2}" "$_variable" "$_name" >&2
   return 1
@@ -2143,6 +2359,7 @@ __mcp_input_wait() {
 __mcp_ask_client() { # BATCH KEYS SECONDS KEY: no SECONDS, no limit; no KEY, the answers to all
   local _batch=$1 _keys=$2 _one=$4 _ticks=-1 _rc=0
   if ! __mcp_input_dir; then
+    __mcp_called || { __mcp_need 13 && __mcp_sdk_warn "tool-sdk: there is no client to ask; $__mcp_by_hand"; }
     __mcp_no_answers -32601 'Not supported by the client'
     return
   fi
@@ -2285,7 +2502,7 @@ __mcp_need 10
 __mcp_stand_in() { # HELPER ARG... <INPUT
   local _helper=${1//-/_}
   __mcp_reply=''
-  [[ $_helper == path || -n ${MCPBASH_JSON_TOOL_BIN-} ]] || return 1
+  [[ $_helper == path || $_helper == media || -n ${MCPBASH_JSON_TOOL_BIN-} ]] || return 1
   shift
   "__mcp_jq_$_helper" "$@"
 }
@@ -2484,6 +2701,40 @@ __mcp_jq_answers() { # [KEY]
       elif .error | type == "object" then {error: .error} else none end) |
     if $key == "" then . elif has($key) then .[$key] else none end'
   return "$_answered"
+}
+
+__mcp_jq_media() { # KIND LIMIT FILE [MIME]
+  local _kind=$1 _file=$3 _type=${4-}
+  [[ -n $_type ]] || __mcp_jq_media_type "$_file"
+  if [[ $_type != "$_kind"/* ]]; then
+    __mcp_internal_error "mcp_result_$_kind: neither name nor content tell its type, give it as well ($_kind/...): $_file"
+  elif (($(wc -c <"$_file") > ($2 - 1024) / 4 * 3)); then
+    __mcp_internal_error "mcp_result_$_kind: too large for a result of $2 bytes (MCPBASH_MAX_TOOL_OUTPUT_SIZE): $_file"
+  elif ! command -v base64 >/dev/null; then
+    __mcp_internal_error "mcp_result_$_kind: mcp-bash is not on PATH, nor is base64"
+  else
+    printf '{"content":[{"type":"%s","data":"' "$_kind"
+    base64 <"$_file" | tr -d '\n'
+    printf '","mimeType":"%s"}],"isError":false}\n' "$_type"
+  fi
+}
+
+__mcp_jq_media_type() { # FILE: by its content, into _type
+  local _hex
+  _hex=$(od -An -v -tx1 -N16 <"$1")
+  case ${_hex//[^0-9a-f]/} in
+    89504e470d0a1a0a*) _type=image/png ;;
+    ffd8ff*) _type=image/jpeg ;;
+    474946383761* | 474946383961*) _type=image/gif ;;
+    52494646????????57454250*) _type=image/webp ;;
+    ????????6674797061766966*) _type=image/avif ;;
+    52494646????????57415645*) _type=audio/wav ;;
+    494433* | fffb* | fff3* | fff2*) _type=audio/mpeg ;;
+    4f676753*) _type=audio/ogg ;;
+    664c6143*) _type=audio/flac ;;
+    ????????667479704d344120*) _type=audio/mp4 ;;
+    *) case $1 in *.[Ss][Vv][Gg]) _type=image/svg+xml ;; esac ;;
+  esac
 }
 
 __mcp_jq_path() { # PATH [ROOT...]: rc 1 when there are roots and none of them holds the path

@@ -5,11 +5,11 @@
 # tool-sdk.sh from beside itself.
 
 __mcp_supports_ui() {
-  local _held=''
-  if [[ -z ${MCPBASH_CLIENT_SUPPORTS_UI+set} && -n ${MCPBASH_STATE_DIR-} && -f $MCPBASH_STATE_DIR/extensions.ui.support ]]; then
+  local _held=${MCPBASH_CLIENT_SUPPORTS_UI-}
+  if [[ $_held != 1 && -n ${MCPBASH_STATE_DIR-} && -f $MCPBASH_STATE_DIR/extensions.ui.support ]]; then
     { IFS= read -r _held <"$MCPBASH_STATE_DIR/extensions.ui.support"; } 2>/dev/null || :
   fi
-  [[ ${MCPBASH_CLIENT_SUPPORTS_UI-$_held} == 1 ]]
+  [[ $_held == 1 ]]
 }
 
 __mcp_result_with_ui() { # URI TEXT [DATA]: the page is named in the tool's metadata, not in results
@@ -30,6 +30,7 @@ __mcp_result_with_ui() { # URI TEXT [DATA]: the page is named in the tool's meta
     fi
     [[ $_data == null ]] || _data=",\"structuredContent\":$_data"
   fi
+  __mcp_alone mcp_result_with_ui
   __mcp_quote "${2-}"
   __mcp_reply="{\"content\":[{\"type\":\"text\",\"text\":$__mcp_reply}]${_data#null},\"isError\":false}$__mcp_nl"
 }

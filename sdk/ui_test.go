@@ -25,9 +25,11 @@ func TestClientSupportsUI(t *testing.T) {
 	}{
 		{"UI-95", "", nil, "no"},
 		{"UI-95", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=1"}, "yes"},
-		{"UI-95", "1", []string{"MCPBASH_CLIENT_SUPPORTS_UI=0"}, "no"},
-		{"UI-95", "1", []string{"MCPBASH_CLIENT_SUPPORTS_UI="}, "no"},
-		{"UI-95", "1", []string{"MCPBASH_CLIENT_SUPPORTS_UI=true"}, "no"},
+		{"UI-95", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=0"}, "no"},
+		{"UI-95", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=true"}, "no"},
+		{"UI-95", "0", []string{"MCPBASH_CLIENT_SUPPORTS_UI=1"}, "yes"},
+		{"UI-95", "1", []string{"MCPBASH_CLIENT_SUPPORTS_UI=0"}, "yes"},
+		{"UI-95", "1", []string{"MCPBASH_CLIENT_SUPPORTS_UI="}, "yes"},
 		{"UI-3", "1", nil, "yes"},
 		{"UI-3", "1\n", nil, "yes"},
 		{"UI-3", "0", nil, "no"},
@@ -70,8 +72,8 @@ func TestResultWithUI(t *testing.T) {
 		{"SDK-171", tool{env: with, script: `mcp_result_with_ui ui://x Text '{"a":1}'`}, shown(`"Text"`, `{"a":1}`), ""},
 		{"SDK-171", tool{env: with, script: `mcp_result_with_ui_data ui://x $'a "b"\n' '{ "b": [1, "x y"], "a": 1.50 }'`}, shown(`"a \"b\"\n"`, `{"b":[1,"x y"],"a":1.50}`), ""},
 		{"UI-96", tool{env: with, script: `mcp_result_with_ui ui://x Text`}, shown(`"Text"`, ""), ""},
-		{"UI-96", tool{env: with, script: `mcp_result_with_ui ui://x Text ''; mcp_result_with_ui ui://x Text ' null '`}, outcome{out: strings.Repeat(shown(`"Text"`, "").out, 2)}, ""},
-		{"UI-96", tool{env: with, script: `mcp_result_with_ui ui://x Text '[1,2]'; mcp_result_with_ui ui://x Text '"s"'`}, outcome{out: shown(`"Text"`, "[1,2]").out + shown(`"Text"`, `"s"`).out}, ""},
+		{"UI-96", tool{env: with, script: `(mcp_result_with_ui ui://x Text ''); mcp_result_with_ui ui://x Text ' null '`}, outcome{out: strings.Repeat(shown(`"Text"`, "").out, 2)}, ""},
+		{"UI-96", tool{env: with, script: `(mcp_result_with_ui ui://x Text '[1,2]'); mcp_result_with_ui ui://x Text '"s"'`}, outcome{out: shown(`"Text"`, "[1,2]").out + shown(`"Text"`, `"s"`).out}, ""},
 		{"SDK-171", tool{env: with, script: `mcp_result_with_ui ui://x Text '{"a":'`}, invalid, ""},
 		{"SDK-171", tool{env: with, script: `mcp_result_with_ui ui://x Text '1 2'`}, invalid, ""},
 		{"SDK-171", tool{env: with, script: `mcp_result_with_ui ui://x Text '{"deep":"\ud83d\ude00"}'`}, shown(`"Text"`, `{"deep":"😀"}`), ""},
@@ -151,7 +153,7 @@ func TestUITemplatesLibrary(t *testing.T) {
 		row{"UI-80", tool{script: source + `mcp_ui_generate_from_template chart '{}' || echo "rc $?"`}, outcome{out: "rc 1\n", err: "Unknown template: chart\nThere are: form, data-table, progress, diff-viewer, tree-view, kanban\n"}, ""},
 		row{"UI-98", tool{script: source + `mcp_ui_form --title 'By the library'` + title}, out("<h2>By the library</h2>\n"), ""},
 		row{"UI-90", tool{bare: true, script: `cd "` + tree + `/lib"; source ./ui-templates.sh; cd /; mcp_ui_template_form || echo "rc $?"`},
-			outcome{out: "rc 1\n", err: "Error: mcp_ui_generate_from_template: mcp-jq is neither in MCPBASH_HELPER_BIN nor in " + tree + "/lib/./../bin\n"}, "mcp-jq is neither in MCPBASH_HELPER_BIN nor in"},
+			outcome{out: "rc 1\n", err: "mcp-bash is neither in " + tree + "/lib/./../sdk/../bin nor on PATH\n"}, ""},
 	)
 	check(t, []way{byTable}, rows)
 }

@@ -8,8 +8,9 @@ PREFIX  ?= $(HOME)/.local
 SYSTEMS := linux darwin windows
 CPUS    := amd64 arm64
 FUZZTIME ?= 3s
+ENDURANCE ?= 60s
 
-.PHONY: build demo test lint unit fuzz cross clients conformance browser bench install clean
+.PHONY: build demo test lint unit fuzz cross oracle endurance clients conformance browser old-bash bench install clean
 
 # Without C: a program that is linked with the system's library for the sake of
 # looking up names starts slower and takes 2 MB more.
@@ -19,12 +20,13 @@ build:
 demo: build
 	$(GO) run ./test/demo -server $(BIN)/mcp-bash
 
-test: lint unit fuzz cross clients conformance browser
+test: lint unit fuzz cross oracle endurance clients conformance browser old-bash
 
 lint:
 	@out=$$(gofmt -l cmd pkg sdk lib test bench); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
 	$(GO) vet ./...
 	cd bench && $(GO) vet ./...
+	cd test/oracle && $(GO) vet ./...
 	test/lint-shell.sh
 
 unit:
@@ -41,6 +43,14 @@ cross:
 	  GOOS=$$os GOARCH=$$cpu CGO_ENABLED=0 $(GO) vet ./cmd/... ./pkg/... || exit 1; \
 	done; done
 
+# A server under mixed load with faults injected (ENDURANCE=30m for long).
+endurance:
+	$(GO) test -race -count=1 -timeout=0 ./test/endurance -for $(ENDURANCE)
+
+# The git provider against go-git, on repositories that the git program serves.
+oracle:
+	cd test/oracle && $(GO) test ./...
+
 # The official TypeScript client and the MCP Inspector, installed from npm into a
 # cache folder.
 clients:
@@ -56,14 +66,32 @@ browser:
 	$(GO) vet -tags browser ./test/browser
 	$(GO) test -tags browser -count=1 ./test/browser
 
+# All that starts Bash once more on the Bash 3.2 of macOS, where BASH_OLD names a
+# folder that holds one.
+old-bash:
+ifdef BASH_OLD
+	@$(abspath $(BASH_OLD))/bash -c '[ "$$BASH_VERSINFO" -lt 4 ]' || \
+	  { echo "BASH_OLD: $(BASH_OLD)/bash is not Bash 3.2"; exit 1; }
+	PATH="$(abspath $(BASH_OLD)):$$PATH" $(GO) test ./...
+else
+	@echo "Left out: Bash 3.2, which macOS ships. With one in DIR/bash:"
+	@echo "  make test BASH_OLD=DIR"
+endif
+
 bench:
 	cd bench && $(GO) run . $(BENCHFLAGS)
 
 install: build
 	install -d $(PREFIX)/bin
 	install -m 0755 $(addprefix $(BIN)/,$(COMMANDS)) $(PREFIX)/bin
-	install -d $(PREFIX)/share/bash-completion/completions
-	for name in $(COMMANDS); do install -m 0644 share/completions/mcp-bash.bash $(PREFIX)/share/bash-completion/completions/$$name; done
+	install -d $(PREFIX)/share/bash-completion/completions $(PREFIX)/share/zsh/site-functions \
+	  $(PREFIX)/share/fish/vendor_completions.d $(PREFIX)/share/man/man1
+	install -m 0644 share/completions/_mcp-bash $(PREFIX)/share/zsh/site-functions
+	for name in $(COMMANDS); do \
+	  install -m 0644 share/completions/mcp-bash.bash $(PREFIX)/share/bash-completion/completions/$$name; \
+	  install -m 0644 share/completions/mcp-bash.fish $(PREFIX)/share/fish/vendor_completions.d/$$name.fish; \
+	  $(BIN)/$$name __manual >$(PREFIX)/share/man/man1/$$name.1; \
+	done
 
 clean:
 	rm -rf $(BIN)

@@ -26,6 +26,8 @@ type opening struct {
 	roots    []string
 	revision string // default 2025-11-25
 	killed   bool   // the server will not end in good order
+	// unprivileged: not as root, even where the tests run so.
+	unprivileged bool
 }
 
 // A session is a client and its server. It ends with the test, which fails if
@@ -51,6 +53,10 @@ func open(t *testing.T, project string, o opening) *session {
 		o.binary = filepath.Join(bin, "mcp-bash")
 	}
 	cmd := exec.Command(o.binary)
+	if o.unprivileged {
+		cmd.SysProcAttr = s.asNobody(o.binary)
+		o.env["XDG_CACHE_HOME"] = filepath.Join(s.tmp, "cache")
+	}
 	cmd.Dir, cmd.Env = s.tmp, environment(project, s.tmp, o.env)
 	s.tap = newTap(cmd)
 

@@ -52,7 +52,7 @@ func TestDemoFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"/nowhere/mcp-bash": "no such file", "/bin/cat": "calling", strict: "Tool 'count-words' blocked by policy",
+		strict + ".absent": "no such file", "/bin/cat": "calling", strict: "Tool 'count-words' blocked by policy",
 	} {
 		var out bytes.Buffer
 		if err := run(context.Background(), name, &paper{out: &out, width: 80, colour: true}); err == nil || !strings.Contains(err.Error(), want) {

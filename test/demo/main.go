@@ -26,7 +26,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	paper := &paper{out: os.Stdout, width: width(os.Stdout), colour: cli.Colored(os.Stdout)}
+	paper := &paper{out: os.Stdout, width: cli.Width(os.Stdout, 120), colour: cli.Colored(os.Stdout)}
 	if err := run(ctx, *server, paper); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		stop()

@@ -20,8 +20,13 @@ func TestCompletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"mcp-bash r":                       "run-tool registry",
+		"mcp-bash r":                       "request run-tool registry",
+		"mcp-bash request prompts/":        "prompts/list prompts/get",
+		"mcp-bash request ping --no":       "--notifications",
 		"mcp-bash provider h":              "https",
+		"mcp-bash provider n":              "notes",
+		"mcp-registry list --kind p":       "prompts",
+		"mcp-runtool t --el":               "--elicit",
 		"mcp-bash registry ":               "refresh status register unregister get list",
 		"mcp-bash registry get b":          "beta",
 		"mcp-registry unregister ":         "alpha beta",
@@ -30,7 +35,7 @@ func TestCompletion(t *testing.T) {
 		"mcp-registry list --level e":      "elevated",
 		"mcp-registry list --capability N": "Network",
 		"mcp-registry st":                  "status",
-		"mcp-bash run-tool t --allow-":     "--allow-all --allow-self",
+		"mcp-bash run-tool t --allow-":     "--allow-self --allow-all",
 		"mcp-runtool t --dry":              "--dry-run",
 		"mcp-runtool ":                     "alpha beta",
 		"mcp-bash run-tool al":             "alpha",
@@ -38,7 +43,8 @@ func TestCompletion(t *testing.T) {
 		"mcp-runtool x --project-root m":   "my-project",
 	} {
 		project := t.TempDir()
-		code := `set -e; cd "$2"; mkdir .registry my-project; printf '      "name": "alpha",\n      "name": "beta",\n' >.registry/tools.json;
+		code := `set -e; umask 022; cd "$2"; mkdir .registry my-project providers server.d; echo '{}' >server.d/server.meta.json
+touch providers/notes.sh; echo '{"items":[{"name":"alpha"},{"name":"beta"}]}' >.registry/tools.json
 source "$1"; line="$3"; read -ra COMP_WORDS <<<"$line"; case "$line" in *' ') COMP_WORDS+=('') ;; esac
 COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); __mcp_bash; echo "${COMPREPLY[*]}"`
 		cmd := exec.Command("bash", "-c", code, "bash", script, project, line)

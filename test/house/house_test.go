@@ -24,7 +24,7 @@ var rows = [][]string{
 	{"pkg/builtin", "pkg/policy", "pkg/registry", "pkg/roots"},
 	{"pkg/provider/echo", "pkg/provider/file", "pkg/provider/https", "pkg/provider/git", "pkg/provider/ui"},
 	{"pkg/project"},
-	{"pkg/cli", "pkg/jq", "pkg/jsonrpc", "pkg/mcp", "pkg/media", "pkg/schema", "pkg/script", "pkg/ui", "pkg/uitemplate", "pkg/provider/http1", "sdk", "lib", "providers"},
+	{"pkg/cli", "pkg/handoff", "pkg/jq", "pkg/jsonrpc", "pkg/mcp", "pkg/media", "pkg/schema", "pkg/script", "pkg/ui", "pkg/uitemplate", "pkg/provider/web", "sdk", "lib", "providers"},
 	{"pkg/provider", "pkg/provider/hosts", "pkg/rawjson"},
 }
 
@@ -36,6 +36,8 @@ var outside = map[string][]string{
 	"pkg/jq":       {"github.com/itchyny/gojq"},
 	"pkg/schema":   {"github.com/google/jsonschema-go"},
 	"pkg/registry": nil, // registry R-215
+
+	"pkg/provider/git": {"github.com/pjbgf/sha1cd"},
 }
 
 // exclusive is what only one package may import: processes are started in one

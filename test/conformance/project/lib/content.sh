@@ -5,8 +5,6 @@ text() { printf '{"type":"text","text":%s}' "$(mcp_json_escape "$1")"; } # TEXT
 
 image() { printf '{"type":"image","data":"%s","mimeType":"image/png"}' "$(base64 <"$1" | tr -d '\n')"; } # FILE
 
-audio() { printf '{"type":"audio","data":"%s","mimeType":"audio/wav"}' "$(base64 <"$1" | tr -d '\n')"; } # FILE
-
 resource() { # URI TYPE TEXT
   printf '{"type":"resource","resource":{"uri":"%s","mimeType":"%s","text":%s}}' "$1" "$2" "$(mcp_json_escape "$3")"
 }

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Answers with a sound.
-source "${MCP_SDK:?}/tool-sdk.sh"
-source "${MCPBASH_PROJECT_ROOT:?}/lib/content.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
-answer "$(audio "${BASH_SOURCE[0]%/*}/silence.wav")"
+mcp_result_audio "${BASH_SOURCE[0]%/*}/silence.wav"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Asks the user for a name and an address.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 source "${MCPBASH_PROJECT_ROOT:?}/lib/ask.sh"
 
 message=$(mcp_args_require '.message')

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Asks the user to choose, in each way there is.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 source "${MCPBASH_PROJECT_ROOT:?}/lib/ask.sh"
 
 answer=$(ask 'Choose' '{

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
 # Always fails.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 mcp_error intended 'This tool intentionally returns an error for testing'

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Answers with an image.
-source "${MCP_SDK:?}/tool-sdk.sh"
-source "${MCPBASH_PROJECT_ROOT:?}/lib/content.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
-answer "$(image "${MCPBASH_PROJECT_ROOT}/resources/static-binary.png")"
+mcp_result_image "${MCPBASH_PROJECT_ROOT}/resources/static-binary.png"

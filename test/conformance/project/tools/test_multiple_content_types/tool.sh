@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Answers with text, an image and a resource.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 source "${MCPBASH_PROJECT_ROOT:?}/lib/content.sh"
 
 answer \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Has the client's model answer a prompt.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 prompt=$(mcp_args_require '.prompt')
 if ! answer=$(mcp_sample --max-tokens 100 -- "$prompt"); then

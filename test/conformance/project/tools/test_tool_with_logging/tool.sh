@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes three log messages while it works.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 mcp_log_info conformance 'Tool execution started'
 sleep 0.05

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Reports how far it is.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 mcp_progress 0 'Started' 100
 sleep 0.05

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Counts the lines and words of every text below a directory.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 directory=$(mcp_require_path '.path' --default-to-single-root)
 files=()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Removes the empty texts below a directory, if the user agrees.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 directory=$(mcp_require_path '.path' --default-to-single-root)
 files=()

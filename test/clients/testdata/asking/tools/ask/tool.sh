@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 mcp_input_request roots roots/list
 mcp_input_request joke sampling/createMessage '{"messages":[{"role":"user","content":{"type":"text","text":"Tell a joke"}}],"maxTokens":50}'

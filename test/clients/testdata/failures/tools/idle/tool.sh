@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Reports for longer than its time limit, which is one of silence, and then is
 # silent for longer than that.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 for step in 1 2 3 4 5 6 7 8 9; do
   mcp_progress "$step" working
   sleep 0.25

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Has a child and a grandchild. None of the three heeds TERM.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 trap '' TERM INT HUP
 (
   sleep 600 &

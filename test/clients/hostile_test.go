@@ -1,0 +1,98 @@
+//go:build unix
+
+package clients
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A script may do to its hand-off files what it likes: it is ended in time, its
+// slot is free again, and the next call knows nothing of it (tools T-79, T-110).
+func TestHostileHandOff(t *testing.T) {
+	t.Parallel()
+	for _, what := range []string{"pipes", "huge", "endless"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := openHostile(t)
+			if got := text(t, s.call("attack", arguments{"what": what, "where": directory(t)})); !strings.HasPrefix(got, "Tool timed out after 2s") {
+				t.Errorf("timeout: %s", got)
+			}
+			s.calm(nil)
+
+			ctx, cancel := context.WithCancel(s.deadline())
+			where := directory(t)
+			ended := make(chan struct{})
+			go func() {
+				s.request(ctx, "attack", arguments{"what": what, "where": where})
+				close(ended)
+			}()
+			eventually(t, "the attack has begun", func() bool { return exists(filepath.Join(where, "begun")) })
+			cancel()
+			<-ended
+			s.calm(nil)
+		})
+	}
+	for _, what := range []string{"exchange", "litter", "wipe"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := openHostile(t)
+			victim := directory(t)
+			for _, name := range []string{"elicit.request", "error.json", "progress.ndjson", "resources"} {
+				if err := os.WriteFile(filepath.Join(victim, name), []byte("mine"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.call("attack", arguments{"what": what, "where": victim})
+			s.calm(nil)
+			list, err := os.ReadDir(victim)
+			if err != nil || len(list) != 4 {
+				t.Errorf("the folder outside: %v, %v", list, err)
+			}
+			for _, e := range list {
+				if content, _ := os.ReadFile(filepath.Join(victim, e.Name())); string(content) != "mine" {
+					t.Errorf("%s: %q", e.Name(), content)
+				}
+			}
+		})
+	}
+}
+
+// A process that left the group of its call and kept the files open does not
+// reach the next call (tools T-79).
+func TestLateWriter(t *testing.T) {
+	t.Parallel()
+	s := openHostile(t)
+	where := directory(t)
+	if err := unix.Mkfifo(filepath.Join(where, "go"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.call("attack", arguments{"what": "late", "where": where})
+	s.calm(arguments{"where": where})
+	for _, m := range s.tap.messages("notifications/progress") {
+		t.Errorf("a late message: %+v", m)
+	}
+}
+
+// openHostile opens a server that runs one call at a time.
+func openHostile(t *testing.T) *session {
+	return open(t, copyOf(t, "testdata/hostile"), opening{env: map[string]string{"MCPBASH_MAX_CONCURRENT_REQUESTS": "1"}})
+}
+
+// calm makes a call that nothing is wrong with.
+func (s *session) calm(args arguments) {
+	s.t.Helper()
+	if got := text(s.t, s.succeed("calm", args)); got != "clean\n" {
+		s.t.Errorf("the next call: %q", got)
+	}
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}

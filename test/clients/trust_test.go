@@ -1,0 +1,248 @@
+//go:build unix
+
+package clients
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// many is a project with a script of each kind. When one runs it leaves a mark of
+// its name, and what it prints means yes.
+func many(t *testing.T) (project, marks string) {
+	t.Helper()
+	project, marks = directory(t), directory(t)
+	for name, text := range map[string]string{
+		"server.d/policy.sh":          "mcp_tools_policy_check() { :; }",
+		"tools/deep/down/tool.sh":     "echo ran",
+		"prompts/haiku.completion.sh": `echo '["ran"]'`,
+		"providers/ours.sh":           "echo ran",
+	} {
+		file := write(t, "#!/bin/bash\ntouch '"+filepath.Join(marks, filepath.Base(name))+"'\n"+text+"\n", project, name)
+		if err := os.Chmod(file, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, `{"name":"many"}`, project, "server.d/server.meta.json")
+	write(t, `{"name":"down"}`, project, "tools/deep/down/tool.meta.json")
+	write(t, "A haiku", project, "prompts/haiku.txt")
+	return project, marks
+}
+
+// Nothing runs below a directory that others can write to, wherever between the
+// root of the project and the script it is, and who calls is told which, and what
+// to do about it (tools T-8, T-31, T-41, C-20; resources RES-70).
+func TestOpenDirectories(t *testing.T) {
+	t.Parallel()
+	project, marks := many(t)
+	uses := map[string]func(s *session) error{
+		"tools/deep/down/tool.sh": func(s *session) error {
+			_, err := s.request(s.deadline(), "down", nil)
+			return err
+		},
+		"prompts/haiku.completion.sh": func(s *session) error {
+			_, err := s.Complete(s.deadline(), &mcp.CompleteParams{
+				Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: "haiku"}, Argument: mcp.CompleteParamsArgument{Name: "a"},
+			})
+			return err
+		},
+		"providers/ours.sh": func(s *session) error {
+			_, err := s.ReadResource(s.deadline(), &mcp.ReadResourceParams{URI: "ours://x"})
+			return err
+		},
+		"server.d/policy.sh": func(s *session) error {
+			_, err := s.request(s.deadline(), "down", nil)
+			return err
+		},
+	}
+	s := open(t, project, opening{})
+	for script, use := range uses {
+		mark := filepath.Join(marks, filepath.Base(script))
+		if err := use(s); err != nil {
+			t.Errorf("%s: %v", script, err)
+		}
+		if err := os.Remove(mark); err != nil {
+			t.Errorf("%s did not run", script)
+		}
+		for path := script; ; path = filepath.Dir(path) {
+			judged := filepath.Join(project, path)
+			before, err := os.Stat(judged)
+			if err == nil {
+				err = os.Chmod(judged, 0o757)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := judged + " (mode 0757, others can write to it; run chmod o-w " + judged + ")"
+			if got := reason(use(s)); got != want {
+				t.Errorf("%s: %q, want %q", script, got, want)
+			}
+			if err := os.Remove(mark); err == nil {
+				t.Errorf("%s ran, though others can write to %s", script, judged)
+			}
+			os.Chmod(judged, before.Mode())
+			if path == "." {
+				break
+			}
+		}
+	}
+}
+
+// reason is what the data of an error says (tools T-8).
+func reason(err error) string {
+	var rpc *jsonrpc.Error
+	var data struct{ Reason string }
+	if !errors.As(err, &rpc) || json.Unmarshal(rpc.Data, &data) != nil {
+		return "no reason in " + compactError(err)
+	}
+	return data.Reason
+}
+
+func compactError(err error) string {
+	if err == nil {
+		return "a result"
+	}
+	return err.Error()
+}
+
+// Settings that others could have written before the start: no tool runs, and the
+// client is told why (tools T-8, T-8a).
+func TestOpenSettings(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"server.d/server.meta.json", "."} {
+		project, marks := many(t)
+		judged := filepath.Join(project, path)
+		if err := errors.Join(os.Remove(filepath.Join(project, "server.d/policy.sh")), os.Chmod(judged, 0o757)); err != nil {
+			t.Fatal(err)
+		}
+		s := open(t, project, opening{})
+		_, err := s.request(s.deadline(), "down", nil)
+		if want := judged + " (mode 0757, others can write to it; run chmod o-w " + judged + ")"; strings.TrimSuffix(reason(err), "; then restart the server") != want {
+			t.Errorf("%s: %v, want %s", path, err, want)
+		}
+		if left, err := os.ReadDir(marks); err != nil || len(left) > 0 {
+			t.Errorf("%s: there ran %v, %v", path, left, err)
+		}
+	}
+}
+
+// The person at the keyboard is told as well (cli R-3, R-4).
+func TestOpenDirectoryOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	project, _ := many(t)
+	open := filepath.Join(project, "tools/deep")
+	if err := os.Chmod(open, 0o757); err != nil {
+		t.Fatal(err)
+	}
+	run := func(options ...string) (out, diagnostics string, err error) {
+		cmd := exec.Command(filepath.Join(bin, "mcp-runtool"), append([]string{"down", "--allow-self"}, options...)...)
+		cmd.Env = environment(project, directory(t), nil)
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		text, err := cmd.Output()
+		return string(text), stderr.String(), err
+	}
+	want := open + " (mode 0757, others can write to it; run chmod o-w " + open + ")"
+	out, diagnostics, err := run()
+	if err == nil || !strings.Contains(out, `"data":{"reason":"`+want+`"}`) || !strings.Contains(diagnostics, want) {
+		t.Errorf("%v %s %s", err, out, diagnostics)
+	}
+	if out, _, _ := run("--dry-run"); !strings.Contains(out, "Status: Blocked (Tool 'down' path rejected by policy: "+want+")") {
+		t.Error(out)
+	}
+}
+
+// With a umask of 002, what the README says makes a project that works, if the
+// user has a group of his own; else it says which folder is open to whom (tools T-41).
+func TestQuickStartWithOpenUmask(t *testing.T) {
+	t.Parallel()
+	user, private := privateAccount(t)
+	home := directory(t)
+	if err := errors.Join(os.Chmod(filepath.Dir(home), 0o755), os.Mkdir(filepath.Join(home, "bin"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"mcp-bash", "mcp-runtool", "mcp-registry"} {
+		copyProgram(t, filepath.Join(bin, name), filepath.Join(home, "bin", name))
+	}
+	text, err := os.ReadFile(filepath.Join(repo, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, steps, ok := strings.Cut(string(text), "A first project of your own takes three files:\n\n```console\n")
+	steps, _, end := strings.Cut(steps, "\n```\n")
+	if !ok || !end {
+		t.Fatal("README.md has no first project")
+	}
+	var typed []string // without the prompts and what is printed in the end
+	for _, line := range strings.Split(steps, "\n") {
+		if !strings.HasPrefix(line, `{"name":"hello","content"`) {
+			typed = append(typed, strings.TrimPrefix(line, "$ "))
+		}
+	}
+	place := filepath.Join(home, "you")
+	if err := errors.Join(os.Mkdir(place, 0o755), os.Chown(place, int(user.Uid), int(user.Gid))); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("bash", "-c", "set -e; umask 002\n"+strings.Join(typed, "\n")+"")
+	cmd.Dir = place
+	cmd.Env = environment("", place, map[string]string{"HOME": place, "PATH": home + "/bin:" + os.Getenv("PATH"), "XDG_CACHE_HOME": "", "MCPBASH_TOOL_ALLOWLIST": ""})
+	if os.Geteuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: user}
+	}
+	out, err := cmd.CombinedOutput()
+	if private && (err != nil || !strings.Contains(string(out), "Hello, Ada!")) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if !private && (err == nil || !strings.Contains(string(out), "(mode 0775, group ") || !strings.Contains(string(out), "run chmod go-w ")) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// privateAccount returns a user whose primary group is his alone, if we may
+// become one; else ourselves, and whether that is so.
+func privateAccount(t *testing.T) (user *syscall.Credential, private bool) {
+	t.Helper()
+	fields := func(file string) (rows [][]string) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if row := strings.Split(strings.TrimSpace(line), ":"); len(row) > 3 {
+				rows = append(rows, row)
+			}
+		}
+		return rows
+	}
+	users, groups := fields("/etc/passwd"), fields("/etc/group")
+	us := strconv.Itoa(os.Geteuid())
+	for _, u := range users {
+		others, members := 0, "none"
+		for _, other := range users {
+			if other[3] == u[3] {
+				others++
+			}
+		}
+		for _, g := range groups {
+			if g[2] == u[3] {
+				members = g[3]
+			}
+		}
+		if others == 1 && members == "" && (us == "0") != (u[2] == us) {
+			uid, _ := strconv.Atoi(u[2])
+			gid, _ := strconv.Atoi(u[3])
+			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, true
+		}
+	}
+	return &syscall.Credential{Uid: uint32(os.Geteuid()), Gid: uint32(os.Getegid())}, false
+}

@@ -1,7 +1,0 @@
-//go:build !unix
-
-package main
-
-import "os"
-
-func width(*os.File) int { return 120 }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package endurance
+
+var raceFlag []string

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Draws a box around a text. The server does not validate the arguments of this
 # tool ("validateInput": false), so the getters do: what is wrong ends the tool.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 text=$(mcp_args_require '.text' 'Say what to put into the box: .text')
 width=$(mcp_args_int '.width' --default 30 --min 10 --max 80)

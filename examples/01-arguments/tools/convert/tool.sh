@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Converts a temperature. The server has held the arguments against the schema
 # of tool.meta.json before this runs, so only what a schema cannot say is left.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 value=$(mcp_args_require '.value')
 from=$(mcp_args_require '.from')
@@ -19,7 +19,7 @@ if [[ $kelvin == impossible ]]; then
   # An error that the model sees and can correct: a result, not a failure.
   mcp_error out_of_range "${value} ${from} is below absolute zero." \
     --hint "The lowest temperature there is: ${lowest} ${from}." \
-    --data "{\"lowest\":${lowest}}"
+    --data "$(mcp_json_typed_obj lowest number "$lowest")"
   exit 0
 fi
-mcp_emit_json "{\"value\":${result},\"unit\":$(mcp_json_escape "$to")}"
+mcp_emit_json "$(mcp_json_typed_obj value number "$result" unit string "$to")"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Counts down to zero, slowly: a stand-in for anything that takes its time.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 from=$(mcp_args_int '.from' --default 5 --min 1 --max 100)
 pause=$(mcp_args_get '.pause' --default 1)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Lists a directory inside the roots; with a single root, that one by default.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 directory=$(mcp_require_path '.path' --default-to-single-root)
 if [[ ! -d $directory || ! -x $directory ]]; then
@@ -11,4 +11,5 @@ fi
 cd -- "$directory"
 shopt -s nullglob
 names=(*)
-mcp_emit_json "{\"directory\":$(mcp_json_escape "$directory"),\"names\":$(mcp_json_arr ${names[@]+"${names[@]}"})}"
+list=$(mcp_json_arr ${names[@]+"${names[@]}"})
+mcp_emit_json "$(mcp_json_typed_obj directory string "$directory" names json "$list")"

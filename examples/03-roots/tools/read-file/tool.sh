@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints the beginning of a text file inside the roots.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 file=$(mcp_require_path '.path')
 lines=$(mcp_args_int '.lines' --default 20 --min 1 --max 1000)

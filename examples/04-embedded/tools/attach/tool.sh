@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Answers with a file: the server reads it and embeds it in the result, text as
 # text, anything else in base64. It must be inside the roots.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 file=$(mcp_require_path '.path')
 if [[ ! -f $file || ! -r $file ]]; then

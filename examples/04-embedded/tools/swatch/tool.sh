@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Answers with an image. A tool that prints a whole result, with "content" and
 # "isError", decides itself what the client gets.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 color=$(mcp_args_require '.color')
 [[ $color =~ ^#([0-9a-fA-F]{2})([0-9a-fA-F]{2})([0-9a-fA-F]{2})$ ]] ||

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sends the user to a web page: for what must not pass through the client, such
 # as passwords. That the user agreed to open it does not say what happened there.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 source "${MCPBASH_PROJECT_ROOT}/lib/answer.sh"
 
 can_ask 'Give the user this address: https://example.com/link'

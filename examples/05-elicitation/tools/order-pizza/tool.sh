@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Orders a pizza: asks for what the arguments leave open, and before it orders.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 source "${MCPBASH_PROJECT_ROOT}/lib/answer.sh"
 
 size=$(mcp_args_get '.size // empty')

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Asks for several things at once, with a form of its own.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 source "${MCPBASH_PROJECT_ROOT}/lib/answer.sh"
 
 can_ask 'Signing up needs a client that can show forms.'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs depot audit and turns the lines "[2/4] nuts" of its stderr into progress.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 messages=$(mktemp "${TMPDIR:-/tmp}/audit.XXXXXX")
 trap 'rm -f "$messages"' EXIT

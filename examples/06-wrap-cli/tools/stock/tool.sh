@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Looks an item up with depot: again while the stock is locked, and with depot's
 # own words when it fails.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 item=$(mcp_args_require '.item')
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Downloads a file into downloads/, from the hosts that the configuration allows.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 url=$(mcp_args_require '.url')
 name=$(mcp_args_require '.name')

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes a note. Nothing beside this file describes it: server.d/register.json does.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 title=$(mcp_args_require '.title')
 text=$(mcp_args_require '.text')

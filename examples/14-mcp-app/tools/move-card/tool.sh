@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Moves a card of the board to another column.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 id=$(mcp_args_require '.cardId')
 to=$(mcp_args_require '.toColumn')

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Rolls dice.
-source "${MCP_SDK:?}/tool-sdk.sh"
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 
 count=$(mcp_args_int '.count' --default 2)
 dice=() total=0

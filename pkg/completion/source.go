@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
 )
@@ -42,7 +41,7 @@ func (c *Completions) choose(ctx context.Context, name string) (*source, error) 
 		return nil, err
 	}
 	if item != nil {
-		timeout, _ := project.Digits(string(rawjson.Get(item, "timeoutSecs")))
+		timeout := rawjson.PositiveInt(rawjson.Get(item, "timeoutSecs"))
 		return &source{kind: manual, dir: c.Project.Root, rel: rawjson.TextOf(item, "path"), timeout: timeout}, nil
 	}
 	for _, k := range [...]struct {

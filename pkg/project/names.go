@@ -2,6 +2,8 @@ package project
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"os"
 	"strconv"
@@ -30,6 +32,17 @@ func FileName(name string) string {
 		}
 		return '_'
 	}, name)
+}
+
+// RequestKey names a request in files, by its JSON-RPC id as it stands in the
+// message (P-301).
+func RequestKey(id string) string {
+	key := base64.RawURLEncoding.EncodeToString([]byte(id))
+	if len(key) > 200 {
+		sum := sha256.Sum256([]byte(id))
+		return hex.EncodeToString(sum[:])
+	}
+	return key
 }
 
 // processTag is "<parent>.<process>.<random>", which makes a name unique and

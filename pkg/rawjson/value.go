@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"math"
+	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -128,7 +131,7 @@ func Members(v json.RawMessage) []Member {
 func Get(v json.RawMessage, name string) json.RawMessage {
 	var found json.RawMessage
 	for quoted, value := range members(v) {
-		if nameIs(quoted, name) {
+		if NameIs(quoted, name) {
 			found = value
 		}
 	}
@@ -145,15 +148,31 @@ func Path(v json.RawMessage, names ...string) json.RawMessage {
 	return v
 }
 
-func nameIs(quoted []byte, name string) bool {
-	if len(quoted) < 2 {
-		return false
+// NameIs reports whether a member's name, quoted as it stands in the text, is name.
+func NameIs(quoted []byte, name string) bool {
+	if len(quoted) == len(name)+2 {
+		return string(quoted[1:len(quoted)-1]) == name
 	}
-	inner := quoted[1 : len(quoted)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner) == name
+	// One written with escapes is longer than what it stands for.
+	return len(quoted) > len(name)+2 && bytes.IndexByte(quoted, '\\') >= 0 && unquote(quoted) == name
+}
+
+// PositiveInt returns a whole number above zero, written as a JSON number of
+// digits alone or as a string of digits; 0 for anything else. What is larger than
+// 2147483647 counts as that (P-1700).
+func PositiveInt(v json.RawMessage) int {
+	digits := string(v)
+	if text, ok := Text(v); ok {
+		digits = text
 	}
-	return unquote(quoted) == name
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil {
+		return math.MaxInt32 // what ParseInt says of digits: out of range
+	}
+	return int(n)
 }
 
 // Elements yields the elements of an array, nothing for another kind of value.

@@ -1,12 +1,9 @@
 package registry
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
@@ -40,24 +37,11 @@ func (s *source) get(name string) json.RawMessage {
 // last returns the value of a member, the last one where it is repeated.
 func (s *source) last(name string) json.RawMessage {
 	for i := len(s.members) - 1; i >= 0; i-- {
-		if m := &s.members[i]; nameIs(m.name, name) {
+		if m := &s.members[i]; rawjson.NameIs(m.name, name) {
 			return m.value
 		}
 	}
 	return nil
-}
-
-// nameIs compares a quoted name; one written with escapes is unusual enough
-// to be decoded.
-func nameIs(quoted json.RawMessage, name string) bool {
-	if len(quoted) == len(name)+2 {
-		return string(quoted[1:len(quoted)-1]) == name
-	}
-	if len(quoted) < len(name)+2 || bytes.IndexByte(quoted, '\\') < 0 {
-		return false
-	}
-	text, _ := rawjson.Text(quoted)
-	return text == name
 }
 
 // fields are the sources of one item, the most important first. Each field is
@@ -114,24 +98,11 @@ func (f *fields) text(name string) (text string, given bool) {
 // seconds returns a field that is a positive integer, or a string of digits
 // as a number; nil when there is none.
 func (f *fields) seconds(name string) json.RawMessage {
-	v := f.pick(name, "a positive integer", func(v json.RawMessage) bool { return positive(v) > 0 })
+	v := f.pick(name, "a positive integer", func(v json.RawMessage) bool { return rawjson.PositiveInt(v) > 0 })
 	if v == nil {
 		return nil
 	}
-	return rawjson.Int(positive(v))
-}
-
-// positive returns 0 for what is not a positive integer.
-func positive(v json.RawMessage) int {
-	digits := string(v)
-	if text, ok := rawjson.Text(v); ok {
-		digits = text
-	}
-	n, err := strconv.ParseUint(digits, 10, 64)
-	if err != nil || n > math.MaxInt32 {
-		return 0
-	}
-	return int(n)
+	return rawjson.Int(rawjson.PositiveInt(v))
 }
 
 // isStrings reports whether a value is an array of strings.

@@ -42,7 +42,7 @@ func (m *manuscript) pieces(at int, name string) (list []piece, end int) {
 		matches := name == ""
 		if object {
 			quoted, rest, _ := rawjson.Next(m.text[i:])
-			matches = matches || nameIs(quoted, name)
+			matches = matches || rawjson.NameIs(quoted, name)
 			i = m.skip(len(m.text)-len(rest)) + 1 // the colon
 		}
 		value, rest, _ := rawjson.Next(m.text[i:])

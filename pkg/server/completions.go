@@ -35,7 +35,7 @@ func complete(ctx context.Context, r *request, completions *completion.Completio
 	result, err := completions.Complete(ctx, &completion.Request{
 		Ref: rawjson.Get(r.params, "ref"), Argument: rawjson.Get(r.params, "argument"),
 		Arguments: rawjson.Path(r.params, "context", "arguments"),
-		Limit:     positiveInteger(rawjson.Get(r.params, "limit")), Cursor: rawjson.Get(r.params, "cursor"),
+		Limit:     rawjson.PositiveInt(rawjson.Get(r.params, "limit")), Cursor: rawjson.Get(r.params, "cursor"),
 	})
 	if err != nil {
 		return nil, err

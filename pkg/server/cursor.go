@@ -70,29 +70,12 @@ const (
 
 // pageSize reads the limit of a list request.
 func pageSize(params json.RawMessage) int {
-	n := positiveInteger(rawjson.Get(params, "limit"))
+	n := rawjson.PositiveInt(rawjson.Get(params, "limit"))
 	switch {
 	case n == 0:
 		return defaultPage
 	case n > largestPage:
 		return largestPage
-	}
-	return n
-}
-
-// positiveInteger reads a positive integer, as a JSON number or as digits in a
-// string; 0 for anything else (P-1700).
-func positiveInteger(v json.RawMessage) int {
-	text := string(v)
-	if s, ok := rawjson.Text(v); ok {
-		text = s
-	}
-	if text == "" || strings.Trim(text, "0123456789") != "" {
-		return 0
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return int(^uint32(0) >> 1) // more digits than fit
 	}
 	return n
 }

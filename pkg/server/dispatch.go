@@ -303,7 +303,7 @@ func (s *Server) serve(req *request) {
 
 // seconds is the time a request has (P-1700).
 func (req *request) seconds() int {
-	if n := positiveInteger(rawjson.Get(req.params, "timeoutSecs")); n > 0 {
+	if n := rawjson.PositiveInt(rawjson.Get(req.params, "timeoutSecs")); n > 0 {
 		return n
 	}
 	if req.method.limit != nil {
@@ -342,10 +342,10 @@ func (s *Server) finish(req *request, a *answer, err error) {
 	}
 	s.requests.release(req)
 	if sent = req.queue(s.writer, line, true); !sent {
-		s.payloads.record("response", payloadKey(req.id), "cancelled", nil)
+		s.payloads.record("response", project.RequestKey(string(req.id)), "cancelled", nil)
 		return
 	}
-	s.payloads.record("response", payloadKey(req.id), status(err), line)
+	s.payloads.record("response", project.RequestKey(string(req.id)), status(err), line)
 	s.writer.Push()
 	if s.debugging() {
 		s.debugf(logRPC, "Response id=%s bytes=%d", req.id, len(line))

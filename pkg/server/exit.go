@@ -167,7 +167,7 @@ func (s *Server) cleanUp() {
 	s.stopAll(errStopping)
 	s.runner.KillAll()
 	s.changes.end()
-	s.summariseDamage()
+	s.summariseCorruption()
 	s.removeBootstrap()
 	if s.project.Preserve || s.project.KeepLogs {
 		s.complain("mcp-bash: state preserved at %s", s.state.Dir)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"os"
 	"strings"
 
 	"mcp-bash/pkg/cli"
@@ -101,7 +102,7 @@ func (s *Server) initialize(m *jsonrpc.Message, inBatch bool) {
 	s.session.greeted.Store(true)
 	s.debugf(logLifecycle, "Initialize requested=%s negotiated=%s", version, revision.Name)
 	info := rawjson.Get(m.Params, "clientInfo")
-	s.debugf(logLifecycle, "Client: %s/%s pid=%d", rawjson.TextOf(info, "name"), rawjson.TextOf(info, "version"), parentPID())
+	s.debugf(logLifecycle, "Client: %s/%s pid=%d", rawjson.TextOf(info, "name"), rawjson.TextOf(info, "version"), os.Getppid())
 	s.debugf(logLifecycle, "Elicitation support=%d", number(client.Elicitation()))
 	s.debugf(logLifecycle, "Roots support=%d listChanged=%d", number(client.Roots), number(client.RootsListChanged))
 	s.debugf(logLifecycle, "UI extension support=%d", number(client.UI))

@@ -10,8 +10,6 @@ import (
 	"mcp-bash/pkg/mcp"
 )
 
-func parentPID() int { return os.Getppid() }
-
 // watchParent ends the server when the process that started it is gone
 // (protocol P-1002).
 func (s *Server) watchParent() {

@@ -1,9 +1,5 @@
 package server
 
-import "os"
-
-func parentPID() int { return os.Getppid() }
-
 // watchParent is off on Windows, where a process keeps the number of a parent
 // that is gone (protocol P-1002).
 func (s *Server) watchParent() {}

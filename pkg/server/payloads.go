@@ -2,8 +2,6 @@ package server
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"strings"
@@ -11,7 +9,6 @@ import (
 	"time"
 
 	"mcp-bash/pkg/handoff"
-	"mcp-bash/pkg/jsonrpc"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 )
@@ -72,16 +69,6 @@ func (l *payloadLog) object(category, key, status, payload string) []byte {
 		b.String(payload)
 	}
 	return append(b.End().Bytes(), '\n')
-}
-
-// payloadKey names a request, as its files are named (P-301).
-func payloadKey(id jsonrpc.ID) string {
-	key := base64.RawURLEncoding.EncodeToString(id)
-	if len(key) > 200 {
-		sum := sha256.Sum256(id)
-		return hex.EncodeToString(sum[:])
-	}
-	return key
 }
 
 var onOneLine = strings.NewReplacer("\r", `\r`, "\n", `\n`)

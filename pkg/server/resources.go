@@ -53,7 +53,7 @@ func (s *Server) readResource(ctx context.Context, r *request) (*answer, error) 
 
 // resourceRequest reads which resource is meant (resources RES-30).
 func resourceRequest(params json.RawMessage) (resource.Request, error) {
-	req := resource.Request{Bounded: positiveInteger(rawjson.Get(params, "timeoutSecs")) > 0}
+	req := resource.Request{Bounded: rawjson.PositiveInt(rawjson.Get(params, "timeoutSecs")) > 0}
 	for _, m := range []struct {
 		name string
 		text *string

@@ -212,7 +212,7 @@ printf '{"method":"notifications/message","params":{"level":"debug","data":0}}\n
 		}
 	}
 	at := time.Unix(0, 0)
-	window := throttle{limit: 2}
+	window := newThrottle(2)
 	for i, want := range []bool{true, true, false, false, true, false, true} {
 		if got := window.allow(at.Add([]time.Duration{0, 30, 31, 59, 60, 89, 90}[i] * time.Second)); got != want {
 			t.Errorf("event %d: %v", i, got)

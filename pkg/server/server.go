@@ -22,13 +22,13 @@ type Server struct {
 	stderr    io.Writer
 	parent    int // the process that started us
 
-	stdio    Stdio
-	reader   *jsonrpc.Reader // belongs to the goroutine that reads
-	scratch  []byte          // the same: where small answers are made
-	writer   *jsonrpc.Writer
-	payloads *payloadLog
-	token    tokenGuard
-	damage   damageCounter
+	stdio      Stdio
+	reader     *jsonrpc.Reader // belongs to the goroutine that reads
+	scratch    []byte          // the same: where small answers are made
+	writer     *jsonrpc.Writer
+	payloads   *payloadLog
+	token      tokenGuard
+	corruption corruption
 
 	session  *session
 	requests *requests

@@ -242,7 +242,7 @@ func (s *Server) assemble(home *project.Home, o Options) error {
 	p := s.project
 	s.session = newSession(p.Logging.Level)
 	s.requests = newRequests(p.Limits.Concurrent)
-	s.token = tokenGuard{settings: p.Token}
+	s.token = tokenGuard{settings: p.Token, failures: newThrottle(p.Token.MaxFailures)}
 	s.activity.Store(time.Now().UnixNano())
 	var err error
 	if s.payloads, err = openPayloadLog(p, s.state, o.NDJSON); err != nil {

@@ -19,7 +19,7 @@ const minToken = 32
 // section 23). It belongs to the goroutine that reads.
 type tokenGuard struct {
 	settings project.Token
-	failures []time.Time
+	failures throttle // P-2302
 }
 
 // check returns the error for a message without the right token.
@@ -38,7 +38,7 @@ func (g *tokenGuard) check(params json.RawMessage) *mcp.Error {
 	if subtle.ConstantTimeCompare(want[:], got[:]) == 1 {
 		return nil
 	}
-	if g.throttled(time.Now()) {
+	if !g.failures.allow(time.Now()) {
 		return errTokenThrottled
 	}
 	return errToken
@@ -48,20 +48,6 @@ var (
 	errToken          = mcp.Errorf(mcp.CodeInvalidParams, "Remote token missing or invalid")
 	errTokenThrottled = mcp.Errorf(mcp.CodeInvalidParams, "Remote token missing or invalid (throttled)")
 )
-
-// throttled counts a failure and reports whether there were too many (P-2302).
-func (g *tokenGuard) throttled(now time.Time) bool {
-	keep := 0
-	for keep < len(g.failures) && now.Sub(g.failures[keep]) >= time.Minute {
-		keep++
-	}
-	g.failures = g.failures[keep:]
-	if max := g.settings.MaxFailures; max > 0 && len(g.failures) >= max {
-		return true
-	}
-	g.failures = append(g.failures, now)
-	return false
-}
 
 // strip removes the token from the _meta that scripts get (P-2304).
 func (g *tokenGuard) strip(meta json.RawMessage) json.RawMessage {

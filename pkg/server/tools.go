@@ -42,7 +42,7 @@ func (s *Server) callTool(ctx context.Context, r *request) (*answer, error) {
 	}
 	req := &tool.Request{
 		ID: string(r.id), Name: name,
-		Timeout: positiveInteger(rawjson.Get(r.params, "timeoutSecs")), ProgressToken: progressToken(r.meta),
+		Timeout: rawjson.PositiveInt(rawjson.Get(r.params, "timeoutSecs")), ProgressToken: progressToken(r.meta),
 		Roots: s.roots.current(ctx), Client: *s.session.client.Load(), Asker: questioner{s},
 	}
 	if meta := s.token.strip(r.meta); meta != nil {
@@ -54,7 +54,7 @@ func (s *Server) callTool(ctx context.Context, r *request) (*answer, error) {
 	limits := &s.project.Limits
 	req.Listener = &notifier{
 		server: s, request: r, token: req.ProgressToken, level: s.session.threshold,
-		progress: throttle{limit: limits.Progress}, logs: throttle{limit: limits.Logs},
+		progress: newThrottle(limits.Progress), logs: newThrottle(limits.Logs),
 	}
 	result, err := s.kit.Tools.Call(ctx, req)
 	if err != nil {

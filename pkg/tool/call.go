@@ -44,7 +44,7 @@ var ErrCancelled = errors.New("cancelled")
 // ended before the script did, it is [mcp.CodeToolCancelled], which a server
 // that was told to cancel does not send (T-172).
 func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
-	c := &call{tools: t, request: r, key: workerKey(r.ID)}
+	c := &call{tools: t, request: r, key: project.RequestKey(r.ID)}
 	if err := c.admit(ctx); err != nil {
 		if c.insecure != nil {
 			t.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s' refused: %s", r.Name, c.insecure))

@@ -2,7 +2,6 @@ package tool
 
 import (
 	"encoding/json"
-	"strconv"
 
 	"mcp-bash/pkg/rawjson"
 )
@@ -29,9 +28,9 @@ func parseEntry(item json.RawMessage) entry {
 		case `"path"`:
 			e.path, _ = rawjson.Text(value)
 		case `"timeoutSecs"`:
-			e.timeout = seconds(value)
+			e.timeout = rawjson.PositiveInt(value)
 		case `"maxTimeoutSecs"`:
-			e.maxTimeout = seconds(value)
+			e.maxTimeout = rawjson.PositiveInt(value)
 		case `"timeoutHint"`:
 			e.timeoutHint, _ = rawjson.Text(value)
 		case `"progressExtendsTimeout"`:
@@ -47,25 +46,6 @@ func parseEntry(item json.RawMessage) entry {
 		}
 	})
 	return e
-}
-
-// seconds reads a positive integer; anything else counts as absent (protocol
-// P-1700).
-func seconds(v json.RawMessage) int {
-	text := string(v)
-	if s, ok := rawjson.Text(v); ok {
-		text = s
-	}
-	for _, c := range []byte(text) {
-		if c < '0' || c > '9' {
-			return 0
-		}
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return n
 }
 
 // validates reports whether arguments and output are checked in full: the

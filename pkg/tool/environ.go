@@ -1,9 +1,6 @@
 package tool
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -136,16 +133,6 @@ func tokenText(token json.RawMessage) string {
 		return s
 	}
 	return string(token)
-}
-
-// workerKey names a request in files (protocol P-301).
-func workerKey(id string) string {
-	key := base64.RawURLEncoding.EncodeToString([]byte(id))
-	if len(key) > 200 {
-		sum := sha256.Sum256([]byte(id))
-		return hex.EncodeToString(sum[:])
-	}
-	return key
 }
 
 // debugLog is where mcp_debug writes: a file of this call alone, which the

@@ -888,10 +888,10 @@ func TestTracing(t *testing.T) {
 
 // protocol P-301.
 func TestWorkerKey(t *testing.T) {
-	if workerKey(`"c"`) != "ImMi" || workerKey(`7`) != "Nw" {
-		t.Error(workerKey(`"c"`), workerKey(`7`))
+	if project.RequestKey(`"c"`) != "ImMi" || project.RequestKey(`7`) != "Nw" {
+		t.Error(project.RequestKey(`"c"`), project.RequestKey(`7`))
 	}
-	if got := workerKey(strconv.Quote(strings.Repeat("x", 200))); len(got) != 64 {
+	if got := project.RequestKey(strconv.Quote(strings.Repeat("x", 200))); len(got) != 64 {
 		t.Error(got)
 	}
 }

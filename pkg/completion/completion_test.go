@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
@@ -573,7 +574,7 @@ func TestOutput(t *testing.T) {
 	} {
 		b := newBench(t, nil)
 		b.register(`cat <<'END'` + "\n" + tc.output + "\nEND")
-		if strings.ContainsAny(tc.output, "\x00\xff") {
+		if strings.ContainsAny(tc.output, "\x00") || !utf8.ValidString(tc.output) {
 			b.file("data", tc.output)
 			b.register(`cat data`)
 		}

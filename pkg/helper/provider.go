@@ -43,7 +43,7 @@ func Provider(args []string, read ReadFunc, stdout, stderr io.Writer) int {
 func readBuiltin(name, uri string) ([]byte, error) {
 	source := builtin.New(name, providerConfig(project.OSEnv()))
 	if source == nil {
-		return nil, fmt.Errorf("Unsupported resource provider %q; there are file, https, git, echo and ui", name)
+		return nil, fmt.Errorf("unsupported resource provider %q; there are file, https, git, echo and ui", name)
 	}
 	return source.Read(context.Background(), uri, math.MaxInt32)
 }

@@ -49,7 +49,7 @@ func TestProvider(t *testing.T) {
 		{"ui ui://any/none", "", "Resource not found\n", provider.NotFound},
 		{"ui ui://any/../secret", "", "Resource outside allowed roots\n", provider.Denied},
 		{"ui x", "", "Invalid URI scheme: expected ui://\n", provider.Invalid},
-		{"ftp ftp://x", "", "Unsupported resource provider \"ftp\"; there are file, https, git, echo and ui\n", exitNo},
+		{"ftp ftp://x", "", "unsupported resource provider \"ftp\"; there are file, https, git, echo and ui\n", exitNo},
 		{"", "", "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui, or in a project one of its own\n", provider.Invalid},
 		{"echo echo://a b", "", "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui, or in a project one of its own\n", provider.Invalid},
 	} {

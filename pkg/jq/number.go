@@ -9,7 +9,7 @@ import (
 )
 
 // isInteger reports whether a number is written with digits only.
-func isInteger(number []byte) bool { return bytes.IndexAny(number, ".eE") < 0 }
+func isInteger(number []byte) bool { return !bytes.ContainsAny(number, ".eE") }
 
 // appendNumber appends a JSON number as the program prints it (sdk SDK-17):
 // integers digit for digit, others as the shortest decimal that reads back as

@@ -29,6 +29,8 @@ func newPrinter(w io.Writer, o *options) *printer {
 }
 
 // errNULInString is the error for a string that --raw-output0 cannot set apart.
+//
+//lint:ignore ST1005 the words are those of jq
 var errNULInString = errors.New("Cannot dump a string containing NUL with --raw-output0 option")
 
 // print writes one result. The error is a [*writeError] or errNULInString.

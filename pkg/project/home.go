@@ -93,7 +93,7 @@ func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {
 			return &Home{Dir: dir, unpack: func() error { return unpack(t, base, name) }}, nil
 		}
 	}
-	return nil, fmt.Errorf("mcp-bash install looks broken: expected %s (resolved from %s).",
+	return nil, fmt.Errorf("mcp-bash install looks broken: expected %s (resolved from %s)",
 		filepath.Join(filepath.Dir(filepath.Dir(exe)), filepath.FromSlash(sdkFile)), exe)
 }
 

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"errors"
-	"io/fs"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,17 +20,6 @@ func hidden(name string) bool { return strings.HasPrefix(name, ".") }
 
 func sortEntries(list []entry) {
 	slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.name, b.name) })
-}
-
-func entriesOf(found []fs.DirEntry) []entry {
-	list := make([]entry, 0, len(found))
-	for _, e := range found {
-		if (e.IsDir() || e.Type().IsRegular()) && !hidden(e.Name()) {
-			list = append(list, entry{e.Name(), e.IsDir()})
-		}
-	}
-	sortEntries(list)
-	return list
 }
 
 // oddity says why a name cannot be used, "" when it can.

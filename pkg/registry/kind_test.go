@@ -63,5 +63,5 @@ func TestContentUnreadable(t *testing.T) {
 	b := newBed(t, nil, nil)
 	long := "/" + strings.Repeat("x", 300)
 	b.reopen(project.Env{"MCPBASH_TOOLS_DIR": long}, Options{})
-	want(t, b.reason(), "Unable to read "+long+"/: file name too long")
+	want(t, b.reason(), "unable to read "+long+"/: file name too long")
 }

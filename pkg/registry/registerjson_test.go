@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -234,7 +233,7 @@ func FuzzDeclarations(f *testing.F) {
 			}
 			for _, item := range without(combine(a), d.excluded(k)) {
 				if v, err := rawjson.Check(item.JSON); err != nil || rawjson.TextOf(v, "name") != item.Name || item.Name == "" {
-					t.Error(fmt.Sprintf("%s: %v: %q", k.Key, err, item.JSON))
+					t.Errorf("%s: %v: %q", k.Key, err, item.JSON)
 				}
 			}
 		}

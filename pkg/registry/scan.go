@@ -86,7 +86,7 @@ func scanContent(ctx context.Context, p *project.Project, kind *Kind, within str
 		s.label = labelOf(p.Root, s.content)
 		records, err := s.walk()
 		if err != nil && !gone(err) {
-			return nil, fmt.Errorf("Unable to read %s/: %w", s.label, plainError(err))
+			return nil, fmt.Errorf("unable to read %s/: %w", s.label, plainError(err))
 		}
 		result.records = append(result.records, records...)
 	}

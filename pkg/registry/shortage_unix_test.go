@@ -39,6 +39,6 @@ func TestShortage(t *testing.T) {
 	free(2) // enough for two directories, not for what lies in them
 	reason := b.reason()
 	free(len(held))
-	want(t, reason, "Unable to read tools/: too many open files")
+	want(t, reason, "unable to read tools/: too many open files")
 	want(t, b.names(), "c d e")
 }

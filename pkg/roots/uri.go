@@ -8,7 +8,9 @@ import (
 	"strings"
 )
 
-// The reasons to refuse a client's root, in the words of P-2103.
+//lint:file-ignore ST1005 the words of the reasons are those of P-2103
+
+// The reasons to refuse a client's root.
 var (
 	ErrScheme    = errors.New("Unsupported URI scheme")
 	ErrNoPath    = errors.New("Malformed file URI (no path)")

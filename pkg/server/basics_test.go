@@ -401,8 +401,8 @@ func TestStartFailures(t *testing.T) {
 		want string
 	}{
 		{"no project", project.Env{"MCPBASH_PROJECT_ROOT": absent}, "mcp-bash: MCPBASH_PROJECT_ROOT directory does not exist: " + absent + "\nSet MCPBASH_PROJECT_ROOT to an existing project directory or create it first.\n"},
-		{"weak token", project.Env{"MCPBASH_REMOTE_TOKEN": "short"}, "mcp-bash: MCPBASH_REMOTE_TOKEN must be at least 32 characters; refusing weak shared secret.\n"},
-		{"no state directory", project.Env{"MCPBASH_STATE_DIR": "/dev/null/x"}, "mcp-bash: unable to create state directory: /dev/null/x\nmcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length limits may apply).\n"},
+		{"weak token", project.Env{"MCPBASH_REMOTE_TOKEN": "short"}, "mcp-bash: MCPBASH_REMOTE_TOKEN must be at least 32 characters; refusing weak shared secret\n"},
+		{"no state directory", project.Env{"MCPBASH_STATE_DIR": "/dev/null/x"}, "mcp-bash: unable to create state directory: /dev/null/x\nmcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length limits may apply)\n"},
 	} {
 		c := start(t, files(t, hello), tc.env)
 		if code := c.exit(); code != 1 || c.stderr.String() != tc.want {

@@ -209,7 +209,7 @@ func (s *Server) adoptEnv(o Options, warn func(string)) error {
 
 func checkToken(t project.Token) error {
 	if t.Secret != "" && len(t.Secret) < minToken {
-		return errors.New("mcp-bash: MCPBASH_REMOTE_TOKEN must be at least 32 characters; refusing weak shared secret.")
+		return errors.New("mcp-bash: MCPBASH_REMOTE_TOKEN must be at least 32 characters; refusing weak shared secret")
 	}
 	return nil
 }

@@ -30,12 +30,12 @@ func (b *bench) call() error {
 
 // execEnv is what a script needs to run as it does below our server, which
 // gives it thirty variables more.
-func (p *place) execEnv() []string {
+func (p *fixture) execEnv() []string {
 	return environment(append(p.help(), p.sdk(), "MCP_TOOL_ARGS_JSON="+arguments)...)
 }
 
 // exec runs a script as directly as Go can.
-func (p *place) exec(script string, env []string) func() error {
+func (p *fixture) exec(script string, env []string) func() error {
 	return func() error {
 		cmd := exec.Command(p.bash, script)
 		cmd.Env = env
@@ -65,11 +65,11 @@ func (b *bench) bashAlone() error {
 		{"bash: source, two arguments, an object", script("greet"), 2.5},
 		{"bash: the same with mcp_into", filepath.Join(project("10"), "more", "into.sh"), 2.5},
 	}
-	turns := make([]turn, len(list))
+	tasks := make([]task, len(list))
 	for i, l := range list {
-		turns[i] = timed(1, b.exec(l.file, b.execEnv()))
+		tasks[i] = timed(1, b.exec(l.file, b.execEnv()))
 	}
-	all, err := rounds(b.rounds(200), 5, turns)
+	all, err := rounds(b.rounds(200), 5, tasks)
 	if err != nil {
 		return err
 	}
@@ -100,15 +100,15 @@ func (b *bench) callOne(name string, others []program) error {
 		return err
 	}
 	defer guests.end()
-	turns := []turn{timed(1, b.exec(script(name), b.execEnv()))}
+	tasks := []task{timed(1, b.exec(script(name), b.execEnv()))}
 	for _, s := range guests {
 		q, err := s.prepare("tools/call", callOf(name), want[name])
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		turns = append(turns, timed(1, q.again))
+		tasks = append(tasks, timed(1, q.again))
 	}
-	all, err := rounds(b.rounds(300), 5, turns)
+	all, err := rounds(b.rounds(300), 5, tasks)
 	if err != nil {
 		return err
 	}
@@ -139,15 +139,15 @@ func (b *bench) callPlain() error {
 		return err
 	}
 	defer guests.end()
-	var turns []turn
+	var tasks []task
 	for _, s := range guests {
 		q, err := s.prepare("tools/call", callOf("greet"), want["greet"])
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		turns = append(turns, timed(1, q.again))
+		tasks = append(tasks, timed(1, q.again))
 	}
-	all, err := rounds(b.rounds(60), 2, turns)
+	all, err := rounds(b.rounds(60), 2, tasks)
 	if err != nil {
 		return err
 	}
@@ -177,11 +177,11 @@ func (b *bench) callMany() error {
 	}
 	for _, open := range []int{1, 4, 16, 64} {
 		calls := b.rounds(60) + open
-		turns := []turn{rated(calls, b.execMany(open))}
+		tasks := []task{rated(calls, b.execMany(open))}
 		for _, q := range questions {
-			turns = append(turns, rated(calls, func(n int) error { return q.keep(n, open) }))
+			tasks = append(tasks, rated(calls, func(n int) error { return q.keep(n, open) }))
 		}
-		all, err := rounds(b.rounds(8), 1, turns)
+		all, err := rounds(b.rounds(8), 1, tasks)
 		if err != nil {
 			return err
 		}

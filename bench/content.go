@@ -69,8 +69,8 @@ func (b *bench) sideBySide(least program, servers []program, method, params, wan
 		return nil, err
 	}
 	defer bottom.end()
-	var turns []turn
-	for _, s := range append(party{bottom}, guests...) {
+	var tasks []task
+	for _, s := range append(servers{bottom}, guests...) {
 		sought := want
 		if s == bottom {
 			sought = ""
@@ -79,9 +79,9 @@ func (b *bench) sideBySide(least program, servers []program, method, params, wan
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
-		turns = append(turns, timed(times, q.again))
+		tasks = append(tasks, timed(times, q.again))
 	}
-	taken, err := rounds(b.rounds(n), 5, turns)
+	taken, err := rounds(b.rounds(n), 5, tasks)
 	if err != nil {
 		return nil, err
 	}

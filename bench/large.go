@@ -31,15 +31,15 @@ func (b *bench) largeOne(tool, title string) error {
 		return err
 	}
 	defer through.end()
-	var turns []turn
-	for _, s := range append(party{through}, guests...) {
+	var tasks []task
+	for _, s := range append(servers{through}, guests...) {
 		q, err := s.prepare("tools/call", callOf(tool), unescaped)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		turns = append(turns, timed(1, q.again))
+		tasks = append(tasks, timed(1, q.again))
 	}
-	all, err := rounds(b.rounds(30), 3, turns)
+	all, err := rounds(b.rounds(30), 3, tasks)
 	if err != nil {
 		return err
 	}

@@ -30,8 +30,8 @@ func (b *bench) list() error {
 	return nil
 }
 
-func (b *bench) listAll(n int, guests party) error {
-	var turns []turn
+func (b *bench) listAll(n int, guests servers) error {
+	var tasks []task
 	for _, s := range guests {
 		if err := s.checkList(n); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
@@ -40,7 +40,7 @@ func (b *bench) listAll(n int, guests party) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		turns = append(turns, timed(1, func() error {
+		tasks = append(tasks, timed(1, func() error {
 			again, err := s.walk("tools/list")
 			if err == nil && again != size {
 				err = fmt.Errorf("%s: %w: %d bytes, not %d", s.name, errChanged, again, size)
@@ -48,7 +48,7 @@ func (b *bench) listAll(n int, guests party) error {
 			return err
 		}))
 	}
-	all, err := rounds(b.rounds(min(60, 300_000/n)), 3, turns)
+	all, err := rounds(b.rounds(min(60, 300_000/n)), 3, tasks)
 	if err != nil {
 		return err
 	}

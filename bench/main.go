@@ -1,6 +1,6 @@
 // Bench measures mcp-bash beside other MCP servers that serve the same work,
 // and beside floors: the least that could be done. Everything is started by
-// this program, and what is compared takes turns in one loop, so that only
+// this program, and what is compared takes tasks in one loop, so that only
 // ratios matter and a busy machine disturbs all alike.
 //
 //	go run .                        all of it
@@ -30,7 +30,7 @@ import (
 
 // A bench is one run of the benchmark.
 type bench struct {
-	*place
+	*fixture
 	report *report
 	quick  bool
 }
@@ -116,19 +116,19 @@ func run(wanted []string, quick bool, file string) error {
 	debug.SetGCPercent(400) // the client should not be what is measured
 
 	began := time.Now()
-	place, err := build()
+	fixture, err := build()
 	if err != nil {
 		return err
 	}
 	if _, err := makeProject(10); err != nil {
 		return err
 	}
-	b := &bench{place: place, quick: quick, report: &report{
+	b := &bench{fixture: fixture, quick: quick, report: &report{
 		out: os.Stdout, Version: cli.Version, Quick: quick,
 		Machine: fmt.Sprintf("%s/%s, %d CPUs, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()),
 	}}
 	fmt.Printf("mcp-bash %s on %s. Medians; only ratios mean anything.\n", cli.Version, b.report.Machine)
-	if err := place.installTypescript(); err != nil {
+	if err := fixture.installTypescript(); err != nil {
 		b.report.leaveOut("ts-sdk", err.Error())
 	}
 	for _, c := range chapters {

@@ -17,7 +17,7 @@ func (b *bench) ping() error {
 	}
 	defer wire.end()
 	var questions []*question
-	for _, s := range append(party{wire}, guests...) {
+	for _, s := range append(servers{wire}, guests...) {
 		q, err := s.prepare("ping", "", `"result":{`)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
@@ -25,11 +25,11 @@ func (b *bench) ping() error {
 		questions = append(questions, q)
 	}
 
-	var turns []turn
+	var tasks []task
 	for _, q := range questions {
-		turns = append(turns, timed(20, q.again))
+		tasks = append(tasks, timed(20, q.again))
 	}
-	all, err := rounds(b.rounds(400), 5, turns)
+	all, err := rounds(b.rounds(400), 5, tasks)
 	if err != nil {
 		return err
 	}
@@ -42,11 +42,11 @@ func (b *bench) ping() error {
 	f.atMost("go-sdk", 0.5)
 	b.report.put(f)
 
-	turns = nil
+	tasks = nil
 	for _, q := range questions {
-		turns = append(turns, rated(b.rounds(10000), q.pour))
+		tasks = append(tasks, rated(b.rounds(10000), q.pour))
 	}
-	if all, err = rounds(b.rounds(12), 2, turns); err != nil {
+	if all, err = rounds(b.rounds(12), 2, tasks); err != nil {
 		return err
 	}
 	f = newFigure("pings, all sent at once", "", "/s")

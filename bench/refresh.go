@@ -38,7 +38,7 @@ func (b *bench) refreshOne(what, root, dir string) error {
 	// All in one loop: cold, then the floor of it, then unchanged, then its
 	// floor. They depend on each other, so their order stays.
 	const cold, coldFloor, unchanged, unchangedFloor = 0, 1, 2, 3
-	all, err := rounds(b.rounds(12), 1, []turn{func() ([]float64, error) {
+	all, err := rounds(b.rounds(12), 1, []task{func() ([]float64, error) {
 		if err := os.RemoveAll(registry); err != nil {
 			return nil, err
 		}

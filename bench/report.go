@@ -17,7 +17,7 @@ const (
 
 var peers = []string{"go-sdk", "mcp-go", "ts-sdk"}
 
-// A figure is one row: what each party came to, and what is said about it.
+// A figure is one row: what each peer came to, and what is said about it.
 type figure struct {
 	Name   string            `json:"name"`
 	Floor  string            `json:"floor,omitempty"` // what the floor is

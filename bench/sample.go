@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A sample holds one value a round of one party to a comparison. Samples taken
+// A sample holds one value a round of one peer in a comparison. Samples taken
 // in the same rounds belong together: what disturbed a round disturbed all.
 type sample []float64
 
@@ -46,19 +46,19 @@ func compare(a, b sample, f func(a, b float64) float64) (value, low, high float6
 func ratio(a, b float64) float64      { return a / b }
 func difference(a, b float64) float64 { return a - b }
 
-// A turn is what one party does in a round; it returns a value for each figure
+// A task is what one peer does in a round; it returns a value for each figure
 // that is measured.
-type turn func() ([]float64, error)
+type task func() ([]float64, error)
 
-// rounds lets the parties take turns, in an order drawn by lot for each round,
+// rounds lets the parties take tasks, in an order drawn by lot for each round,
 // because what ran just before leaves its mark. The first rounds do not count.
-// What comes back is by party and figure.
-func rounds(n, warmUp int, turns []turn) ([][]sample, error) {
+// What comes back is by peer and figure.
+func rounds(n, warmUp int, tasks []task) ([][]sample, error) {
 	lot := rand.New(rand.NewPCG(3, 4))
-	all := make([][]sample, len(turns))
+	all := make([][]sample, len(tasks))
 	for round := range warmUp + n {
-		for _, who := range lot.Perm(len(turns)) {
-			values, err := turns[who]()
+		for _, who := range lot.Perm(len(tasks)) {
+			values, err := tasks[who]()
 			if err != nil {
 				return nil, err
 			}
@@ -76,9 +76,9 @@ func rounds(n, warmUp int, turns []turn) ([][]sample, error) {
 	return all, nil
 }
 
-// timed is the turn of doing something n times: the median of what one time
+// timed is the task of doing something n times: the median of what one time
 // takes, in milliseconds.
-func timed(n int, do func() error) turn {
+func timed(n int, do func() error) task {
 	return func() ([]float64, error) {
 		took := make(sample, n)
 		for i := range took {
@@ -92,8 +92,8 @@ func timed(n int, do func() error) turn {
 	}
 }
 
-// rated is the turn of doing n things in one go: how many it is a second.
-func rated(n int, do func(n int) error) turn {
+// rated is the task of doing n things in one go: how many it is a second.
+func rated(n int, do func(n int) error) task {
 	return func() ([]float64, error) {
 		began := time.Now()
 		if err := do(n); err != nil {

@@ -138,12 +138,12 @@ func (s *server) kill() {
 	s.end()
 }
 
-// A party is a set of servers that run at the same time.
-type party []*server
+// servers are several servers that run at the same time.
+type servers []*server
 
 // gather starts several servers.
-func gather(programs []program) (party, error) {
-	var all party
+func gather(programs []program) (servers, error) {
+	var all servers
 	for _, p := range programs {
 		s, err := opened(p)
 		if err != nil {
@@ -155,7 +155,7 @@ func gather(programs []program) (party, error) {
 	return all, nil
 }
 
-func (all party) end() error {
+func (all servers) end() error {
 	var first error
 	for _, s := range all {
 		if err := s.end(); err != nil && first == nil {

@@ -19,11 +19,11 @@ func (b *bench) start() error {
 		return err
 	}
 	programs = append(programs, lone)
-	var turns []turn
+	var tasks []task
 	for _, p := range programs {
-		turns = append(turns, life(p, p.name != floor))
+		tasks = append(tasks, life(p, p.name != floor))
 	}
-	all, err := rounds(b.rounds(60), 3, turns)
+	all, err := rounds(b.rounds(60), 3, tasks)
 	if err != nil {
 		return err
 	}
@@ -74,8 +74,8 @@ func (b *bench) lone() (program, error) {
 	return p, nil
 }
 
-// life is the turn of being started, asked a little, and ended.
-func life(p program, lists bool) turn {
+// life is the task of being started, asked a little, and ended.
+func life(p program, lists bool) task {
 	return func() ([]float64, error) {
 		began := time.Now()
 		s, err := start(p)

@@ -23,7 +23,7 @@ const npmTime = 3 * time.Minute
 
 // installTypescript puts the TypeScript SDK into the cache and the peer beside
 // it, where Node looks for its modules.
-func (p *place) installTypescript() error {
+func (p *fixture) installTypescript() error {
 	node, err := exec.LookPath("node")
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func npm(dir string) error {
 
 // typescriptCommand is the command line of the peer, which cannot import what
 // the others know.
-func (p *place) typescriptCommand(options []string) []string {
+func (p *fixture) typescriptCommand(options []string) []string {
 	argv := p.typescript[:len(p.typescript):len(p.typescript)]
 	for _, o := range options {
 		if strings.HasPrefix(o, "-") {

@@ -47,26 +47,26 @@ func (b *bench) watch() error {
 		span = 4 * time.Second // two rounds
 	}
 	b.rest()
-	var turns [2]sample
+	var tasks [2]sample
 	for range max(1, b.rounds(5)/2) {
 		shares, err := runShares(guests, span)
 		if err != nil {
 			return err
 		}
 		for i, s := range shares {
-			turns[i] = append(turns[i], 100*s)
+			tasks[i] = append(tasks[i], 100*s)
 		}
 	}
 	f := newFigure(fmt.Sprintf("share of a core, %d subscriptions", watched), "", "%")
-	f.add(ours, turns[0])
-	f.add(floor, turns[1])
+	f.add(ours, tasks[0])
+	f.add(floor, tasks[1])
 	f.absolute(1)
 	b.report.put(f)
 	return us.isTold(filepath.Join(root, "resources", "123.txt"))
 }
 
 // runShares returns how much of a core each server uses in a span of time.
-func runShares(all party, span time.Duration) ([]float64, error) {
+func runShares(all servers, span time.Duration) ([]float64, error) {
 	shares := make([]float64, len(all))
 	look := func(sign float64) error {
 		for i, s := range all {

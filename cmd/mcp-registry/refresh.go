@@ -14,7 +14,7 @@ func refresh(s cli.Streams, o *options) error {
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
-	hooks := hookPlace{p: p, warn: warnTo(s)}
+	hooks := hookRun{p: p, warn: warnTo(s)}
 	defer hooks.remove()
 	catalog := registry.NewCatalog(p, hooks.options(s, o.quiet))
 	report, err := catalog.Refresh(ctx, registry.RefreshOptions{Filter: o.filter})

@@ -70,7 +70,7 @@ func onProject(s cli.Streams, o *options, work func(context.Context, *registry.P
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
-	hooks := hookPlace{p: p, warn: warnTo(s)}
+	hooks := hookRun{p: p, warn: warnTo(s)}
 	defer hooks.remove()
 	err = work(ctx, registry.NewProject(p, hooks.options(s, o.quiet)))
 	var refused *registry.Error

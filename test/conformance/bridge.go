@@ -26,13 +26,13 @@ const maxBody = 16 << 20
 // no ids, so a broken stream cannot be resumed. Use newBridge.
 type bridge struct {
 	start func() *exec.Cmd // a new process, not started yet
-	diary *diary
+	transcript *transcript
 	mu    sync.Mutex
 	open  map[string]*session
 }
 
-func newBridge(start func() *exec.Cmd, diary *diary) *bridge {
-	return &bridge{start: start, diary: diary, open: map[string]*session{}}
+func newBridge(start func() *exec.Cmd, transcript *transcript) *bridge {
+	return &bridge{start: start, transcript: transcript, open: map[string]*session{}}
 }
 
 // close ends all sessions.
@@ -183,7 +183,7 @@ func events(w http.ResponseWriter, r *http.Request, s *session, st *stream) erro
 
 // begin starts a session.
 func (b *bridge) begin() (*session, error) {
-	s, err := startSession(rand.Text(), b.start(), b.diary)
+	s, err := startSession(rand.Text(), b.start(), b.transcript)
 	if err != nil {
 		return nil, refusal{http.StatusBadGateway, "the server does not start: " + err.Error()}
 	}

@@ -49,14 +49,14 @@ func serve(t *testing.T) (*bridge, *httptest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	diary := &diary{out: io.Discard}
-	b := newBridge(place.start, diary)
+	transcript := &transcript{out: io.Discard}
+	b := newBridge(place.start, transcript)
 	web := httptest.NewServer(b)
 	t.Cleanup(func() {
 		web.Close()
 		b.close()
 		place.remove(false)
-		for _, fault := range diary.faults() {
+		for _, fault := range transcript.faults() {
 			t.Error(fault)
 		}
 	})
@@ -268,8 +268,8 @@ func TestRefusals(t *testing.T) {
 // and its session is gone.
 func TestServerEnds(t *testing.T) {
 	t.Parallel()
-	diary := &diary{out: io.Discard}
-	b := newBridge(func() *exec.Cmd { return exec.Command("sh", "-c", "read -r line; exit 3") }, diary)
+	transcript := &transcript{out: io.Discard}
+	b := newBridge(func() *exec.Cmd { return exec.Command("sh", "-c", "read -r line; exit 3") }, transcript)
 	web := httptest.NewServer(b)
 	defer web.Close()
 	post := func(id string) *http.Response {
@@ -295,7 +295,7 @@ func TestServerEnds(t *testing.T) {
 	if again := post(first.Header.Get("Mcp-Session-Id")); again.StatusCode != 404 {
 		t.Errorf("%d", again.StatusCode)
 	}
-	if got := strings.Join(diary.faults(), "\n"); !strings.Contains(got, "the server ended badly: exit status 3") {
+	if got := strings.Join(transcript.faults(), "\n"); !strings.Contains(got, "the server ended badly: exit status 3") {
 		t.Errorf("%q", got)
 	}
 }

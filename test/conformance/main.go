@@ -61,8 +61,8 @@ func run(ctx context.Context, server, project, results, scenario string, suite [
 		return err
 	}
 	defer lines.Close()
-	diary := &diary{out: lines}
-	bridge := newBridge(place.start, diary)
+	transcript := &transcript{out: lines}
+	bridge := newBridge(place.start, transcript)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func run(ctx context.Context, server, project, results, scenario string, suite [
 	if e := (*exec.ExitError)(nil); ran != nil && !errors.As(ran, &e) || ctx.Err() != nil {
 		return fmt.Errorf("the suite did not run to its end: %w", errors.Join(ran, ctx.Err()))
 	}
-	return judge(os.Stdout, place.results, names, diary.faults())
+	return judge(os.Stdout, place.results, names, transcript.faults())
 }
 
 // A place is where a run works: a copy of the project, directories for its files,

@@ -21,7 +21,7 @@ const patience = 10 * time.Second
 type session struct {
 	id      string
 	cmd     *exec.Cmd
-	diary   *diary
+	transcript   *transcript
 	checker *wire.Checker
 	ended   chan struct{} // closed when the process has ended
 
@@ -38,9 +38,9 @@ type session struct {
 }
 
 // startSession starts the server.
-func startSession(id string, cmd *exec.Cmd, diary *diary) (*session, error) {
+func startSession(id string, cmd *exec.Cmd, transcript *transcript) (*session, error) {
 	s := &session{
-		id: id, cmd: cmd, diary: diary, checker: wire.NewChecker(), ended: make(chan struct{}), general: newStream(),
+		id: id, cmd: cmd, transcript: transcript, checker: wire.NewChecker(), ended: make(chan struct{}), general: newStream(),
 		waiting: map[string]*stream{}, tokens: map[string]*stream{}, asked: map[string]*stream{},
 	}
 	var stdout, stderr io.ReadCloser
@@ -63,17 +63,17 @@ func startSession(id string, cmd *exec.Cmd, diary *diary) (*session, error) {
 // run carries what the server says until it has ended.
 func (s *session) run(stdout, stderr io.Reader) {
 	var reading sync.WaitGroup
-	reading.Go(func() { lines(stderr, func(line []byte) { s.diary.note(s.id, '!', line) }) })
+	reading.Go(func() { lines(stderr, func(line []byte) { s.transcript.note(s.id, '!', line) }) })
 	lines(stdout, func(line []byte) {
-		s.diary.note(s.id, '<', line)
+		s.transcript.note(s.id, '<', line)
 		if err := s.checker.Received(line); err != nil {
-			s.diary.fault(s.id, err)
+			s.transcript.fault(s.id, err)
 		}
 		s.deliver(line[:len(line)-1])
 	})
 	reading.Wait()
 	if err := s.cmd.Wait(); err != nil {
-		s.diary.fault(s.id, fmt.Errorf("the server ended badly: %w", err))
+		s.transcript.fault(s.id, fmt.Errorf("the server ended badly: %w", err))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +199,7 @@ func (s *session) send(m message, line []byte) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	s.checker.Sent(line)
-	s.diary.note(s.id, '>', append(line, '\n'))
+	s.transcript.note(s.id, '>', append(line, '\n'))
 	if _, err := s.stdin.Write(append(line, '\n')); err != nil {
 		return errEnded
 	}
@@ -243,7 +243,7 @@ func (s *session) end() {
 	select {
 	case <-s.ended:
 	case <-time.After(patience):
-		s.diary.fault(s.id, fmt.Errorf("the server was still there %v after its input was closed", patience))
+		s.transcript.fault(s.id, fmt.Errorf("the server was still there %v after its input was closed", patience))
 		s.cmd.Process.Kill()
 		<-s.ended
 	}

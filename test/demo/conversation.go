@@ -18,7 +18,7 @@ import (
 // and holds every line of the server against the published schema.
 type conversation struct {
 	cmd     *exec.Cmd
-	paper   *paper
+	printer   *printer
 	checker *wire.Checker
 	stdin   io.WriteCloser
 	ended   chan struct{} // closed when the server has, and is heard to its end
@@ -29,8 +29,8 @@ type conversation struct {
 	fault error          // the first line that was not as it should be
 }
 
-func newConversation(cmd *exec.Cmd, paper *paper) *conversation {
-	return &conversation{cmd: cmd, paper: paper, checker: wire.NewChecker(), ended: make(chan struct{}), said: map[string]int{}}
+func newConversation(cmd *exec.Cmd, printer *printer) *conversation {
+	return &conversation{cmd: cmd, printer: printer, checker: wire.NewChecker(), ended: make(chan struct{}), said: map[string]int{}}
 }
 
 // Connect starts the server.
@@ -62,7 +62,7 @@ func (c *conversation) listen(server io.Reader, client *io.PipeWriter) {
 		line, err := in.ReadBytes('\n')
 		if len(line) > 0 {
 			fault := c.checker.Received(line)
-			method := c.paper.message(fromServer, line)
+			method := c.printer.message(fromServer, line)
 			c.mu.Lock()
 			c.said[method]++
 			c.fault = errors.Join(c.fault, fault)
@@ -104,7 +104,7 @@ type clientEnd conversation
 
 func (e *clientEnd) Write(line []byte) (int, error) {
 	e.checker.Sent(line)
-	e.paper.message(fromClient, line)
+	e.printer.message(fromClient, line)
 	return e.stdin.Write(line)
 }
 

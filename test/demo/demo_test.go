@@ -18,7 +18,7 @@ import (
 func TestDemo(t *testing.T) {
 	server, tmp := build(t), emptyTmp(t)
 	var out bytes.Buffer
-	if err := run(context.Background(), server, &paper{out: &out, width: 80}); err != nil {
+	if err := run(context.Background(), server, &printer{out: &out, width: 80}); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
 	story := out.String()
@@ -55,7 +55,7 @@ func TestDemoFails(t *testing.T) {
 		strict + ".absent": "no such file", "/bin/cat": "calling", strict: "Tool 'count-words' blocked by policy",
 	} {
 		var out bytes.Buffer
-		if err := run(context.Background(), name, &paper{out: &out, width: 80, colour: true}); err == nil || !strings.Contains(err.Error(), want) {
+		if err := run(context.Background(), name, &printer{out: &out, width: 80, colour: true}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q\n%s", name, err, want, &out)
 		}
 		isEmpty(t, tmp)

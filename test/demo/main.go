@@ -26,8 +26,8 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	paper := &paper{out: os.Stdout, width: cli.Width(os.Stdout, 120), colour: cli.Colored(os.Stdout)}
-	if err := run(ctx, *server, paper); err != nil {
+	printer := &printer{out: os.Stdout, width: cli.Width(os.Stdout, 120), colour: cli.Colored(os.Stdout)}
+	if err := run(ctx, *server, printer); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		stop()
 		os.Exit(1)
@@ -35,24 +35,24 @@ func main() {
 }
 
 // run tells the whole story.
-func run(ctx context.Context, server string, paper *paper) (err error) {
+func run(ctx context.Context, server string, printer *printer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if server, err = filepath.Abs(server); err != nil {
 		return err
 	}
-	place, err := newPlace()
+	workspace, err := newWorkspace()
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if e := place.remove(); err == nil {
+		if e := workspace.remove(); err == nil {
 			err = e
 		}
 	}()
 	cmd := exec.Command(server)
-	cmd.Dir, cmd.Env, cmd.Stderr = place.project, place.environment(), io.Discard
-	talk := newConversation(cmd, paper)
+	cmd.Dir, cmd.Env, cmd.Stderr = workspace.project, workspace.environment(), io.Discard
+	talk := newConversation(cmd, printer)
 	defer talk.close()
-	return tell(ctx, talk, place)
+	return walkThrough(ctx, talk, workspace)
 }

@@ -17,21 +17,21 @@ import (
 // scratch is the directory in which everything happens; it goes at the end.
 var scratch string
 
-// A place is what the benchmark has made to work with: the programs, laid out
+// A fixture is what the benchmark has made to work with: the programs, laid out
 // as an installation, and the projects.
-type place struct {
+type fixture struct {
 	bash       string
 	typescript []string // the command of the peer; nil: there is none
 }
 
-func (*place) bin(name string) string { return filepath.Join(scratch, "home", "bin", name) }
+func (*fixture) bin(name string) string { return filepath.Join(scratch, "home", "bin", name) }
 
 // tmp is the TMPDIR of everything we start.
 func tmp() string { return filepath.Join(scratch, "tmp") }
 
 // build makes the programs.
-func build() (*place, error) {
-	p := new(place)
+func build() (*fixture, error) {
+	p := new(fixture)
 	var err error
 	if p.bash, err = exec.LookPath("bash"); err != nil {
 		return nil, err
@@ -89,14 +89,14 @@ const arguments = `{"count":3,"name":"World"}`
 // help is what our server hands to its SDK beside the arguments: a table of
 // them, and where a JSON program is. Floor and peers get it too, although none
 // of them would come up with it: without it the script goes a longer way.
-func (p *place) help() []string {
+func (p *fixture) help() []string {
 	return []string{
 		"MCPBASH_ARGS_FLAT=.\to" + arguments + "\n.count\ti3\n.name\tsWorld\n",
 		"MCPBASH_MODE=full", "MCPBASH_JSON_TOOL=jq", "MCPBASH_JSON_TOOL_BIN=" + p.bin("mcp-jq"),
 	}
 }
 
-func (p *place) sdk() string  { return "MCP_SDK=" + filepath.Join(scratch, "home", "sdk") }
+func (p *fixture) sdk() string  { return "MCP_SDK=" + filepath.Join(scratch, "home", "sdk") }
 func project(n string) string { return filepath.Join(scratch, "project-"+n) }
 
 // The scripts. The last lines of greet are what tools mostly are: some
@@ -176,15 +176,15 @@ func prose(n int) string {
 }
 
 // us is our server, serving the project of n tools.
-func (p *place) us(n int) program { return p.serving(project(fmt.Sprint(n))) }
+func (p *fixture) us(n int) program { return p.serving(project(fmt.Sprint(n))) }
 
 // serving is our server with the project in a directory.
-func (p *place) serving(root string) program {
+func (p *fixture) serving(root string) program {
 	return program{ours, []string{p.bin("mcp-bash")}, environment("MCPBASH_PROJECT_ROOT="+root, "MCPBASH_TOOL_ALLOWLIST=*")}
 }
 
 // peers are the other servers, offering n tools.
-func (p *place) peers(n int, env ...string) []program {
+func (p *fixture) peers(n int, env ...string) []program {
 	options := []string{"-tools", fmt.Sprint(n)}
 	if n == 10 {
 		options = append(options, "-scripts", filepath.Join(project("10"), "tools"))
@@ -193,7 +193,7 @@ func (p *place) peers(n int, env ...string) []program {
 }
 
 // others are the other servers, started with some options.
-func (p *place) others(options, env []string) []program {
+func (p *fixture) others(options, env []string) []program {
 	list := []program{
 		{"go-sdk", append([]string{p.bin("gosdk")}, options...), env},
 		{"mcp-go", append([]string{p.bin("mcpgo")}, options...), env},
@@ -205,11 +205,11 @@ func (p *place) others(options, env []string) []program {
 }
 
 // all are our server and the peers.
-func (p *place) all(n int) []program {
+func (p *fixture) all(n int) []program {
 	return append([]program{p.us(n)}, p.peers(n, p.help()...)...)
 }
 
 // wire is the floor of everything that is only talk.
-func (p *place) wire() program {
+func (p *fixture) wire() program {
 	return program{floor, []string{p.bin("floor"), "wire"}, environment()}
 }

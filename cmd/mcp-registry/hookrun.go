@@ -13,16 +13,16 @@ import (
 	"mcp-bash/pkg/tree"
 )
 
-// A hookPlace is where register.sh runs. Nothing of it is made before the
+// A hookRun is the environment of one run of register.sh. Nothing of it is made before the
 // script is to be run, and nothing is left.
-type hookPlace struct {
+type hookRun struct {
 	p     *project.Project
 	warn  func(line string)
 	state *project.State
 }
 
 // options are those of a catalog that runs the hook where it is to run.
-func (h *hookPlace) options(s cli.Streams, quiet bool) registry.Options {
+func (h *hookRun) options(s cli.Streams, quiet bool) registry.Options {
 	level := h.p.Logging.Level
 	if quiet || h.p.Logging.Quiet {
 		level = max(level, mcp.Err)
@@ -34,7 +34,7 @@ func (h *hookPlace) options(s cli.Streams, quiet bool) registry.Options {
 }
 
 // dir returns the private directory of this run.
-func (h *hookPlace) dir() (string, error) {
+func (h *hookRun) dir() (string, error) {
 	if h.state == nil {
 		state, dir, err := project.NewState(h.p.Env, &h.p.Settings)
 		if err == nil {
@@ -49,7 +49,7 @@ func (h *hookPlace) dir() (string, error) {
 }
 
 // env returns the environment of register.sh (registry R-152).
-func (h *hookPlace) env() project.Env {
+func (h *hookRun) env() project.Env {
 	dir, err := h.dir()
 	helper := ""
 	if err == nil {
@@ -66,7 +66,7 @@ func (h *hookPlace) env() project.Env {
 	return h.p.ForHooks(h.p.Common(homeDir, helper, jsonTool(h.p, helper, h.warn)), dir)
 }
 
-func (h *hookPlace) remove() {
+func (h *hookRun) remove() {
 	switch {
 	case h.state == nil:
 	case h.p.Preserve:

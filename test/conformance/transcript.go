@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// A diary writes down all lines of all sessions, and keeps what was wrong with
+// A transcript records all lines of all sessions, and keeps what was wrong with
 // those of the server. Its methods may be called from any goroutine.
-type diary struct {
+type transcript struct {
 	mu     sync.Mutex
 	out    io.Writer
 	wrongs []string
@@ -17,21 +17,21 @@ type diary struct {
 
 // note writes down a line: '>' to the server, '<' from it, '!' of its standard
 // error.
-func (d *diary) note(session string, way byte, line []byte) {
+func (d *transcript) note(session string, way byte, line []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	fmt.Fprintf(d.out, "%.6s %c %s", session, way, line)
 }
 
 // fault keeps what the server did wrong.
-func (d *diary) fault(session string, err error) {
+func (d *transcript) fault(session string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.wrongs = append(d.wrongs, fmt.Sprintf("%.6s: %v", session, err))
 }
 
 // faults are all of them.
-func (d *diary) faults() []string {
+func (d *transcript) faults() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.wrongs)

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// A paper is what the conversation is printed on.
-type paper struct {
+// A printer shows the conversation on a terminal or in a file.
+type printer struct {
 	out    io.Writer
 	width  int
 	colour bool
@@ -31,7 +31,7 @@ const (
 	bold, cyan, green, red, dim = "1", "36", "32", "31", "2"
 )
 
-func (p *paper) paint(code, text string) string {
+func (p *printer) paint(code, text string) string {
 	if !p.colour {
 		return text
 	}
@@ -39,7 +39,7 @@ func (p *paper) paint(code, text string) string {
 }
 
 // step begins a new part of the story.
-func (p *paper) step(title, why string) {
+func (p *printer) step(title, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.steps++
@@ -47,7 +47,7 @@ func (p *paper) step(title, why string) {
 }
 
 // note adds a remark.
-func (p *paper) note(format string, args ...any) {
+func (p *printer) note(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	fmt.Fprintf(p.out, "    %s\n", fmt.Sprintf(format, args...))
@@ -55,7 +55,7 @@ func (p *paper) note(format string, args ...any) {
 
 // message prints a line of the protocol, and returns its method, "" for an
 // answer.
-func (p *paper) message(d direction, line []byte) string {
+func (p *printer) message(d direction, line []byte) string {
 	var m struct {
 		ID     json.RawMessage
 		Method string

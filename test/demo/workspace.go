@@ -12,10 +12,10 @@ import (
 //go:embed project library
 var files embed.FS
 
-// A place is a throwaway directory with the project and the texts it works on.
-type place struct{ dir, project, library, tmp string }
+// A workspace is a temporary directory with the project and the texts it works on.
+type workspace struct{ dir, project, library, tmp string }
 
-func newPlace() (*place, error) {
+func newWorkspace() (*workspace, error) {
 	dir, err := os.MkdirTemp("", "mcp-bash-demo.")
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func newPlace() (*place, error) {
 	if physical, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = physical
 	}
-	p := &place{dir, filepath.Join(dir, "project"), filepath.Join(dir, "library"), filepath.Join(dir, "tmp")}
+	p := &workspace{dir, filepath.Join(dir, "project"), filepath.Join(dir, "library"), filepath.Join(dir, "tmp")}
 	err = os.Mkdir(p.tmp, 0o700)
 	if err == nil {
 		err = fs.WalkDir(files, ".", p.unpack)
@@ -35,7 +35,7 @@ func newPlace() (*place, error) {
 	return p, nil
 }
 
-func (p *place) unpack(name string, d fs.DirEntry, err error) error {
+func (p *workspace) unpack(name string, d fs.DirEntry, err error) error {
 	to := filepath.Join(p.dir, filepath.FromSlash(name))
 	switch {
 	case err != nil || name == ".":
@@ -55,7 +55,7 @@ func (p *place) unpack(name string, d fs.DirEntry, err error) error {
 }
 
 // environment is what a client's configuration would give the server.
-func (p *place) environment() []string {
+func (p *workspace) environment() []string {
 	env := []string{"MCPBASH_PROJECT_ROOT=" + p.project, "MCPBASH_TOOL_ALLOWLIST=count-words,remove-empty"}
 	for _, name := range []string{"PATH", "SYSTEMROOT"} {
 		if value, ok := os.LookupEnv(name); ok {
@@ -68,7 +68,7 @@ func (p *place) environment() []string {
 	return env
 }
 
-func (p *place) remove() error {
+func (p *workspace) remove() error {
 	if err := os.RemoveAll(p.dir); err != nil {
 		return fmt.Errorf("cleaning up: %w", err)
 	}

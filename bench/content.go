@@ -70,7 +70,7 @@ func (b *bench) sideBySide(least program, servers []program, method, params, wan
 	}
 	defer bottom.end()
 	var tasks []task
-	for _, s := range append(servers{bottom}, guests...) {
+	for _, s := range append(serverList{bottom}, guests...) {
 		sought := want
 		if s == bottom {
 			sought = ""

@@ -96,8 +96,8 @@ func (p *fixture) help() []string {
 	}
 }
 
-func (p *fixture) sdk() string  { return "MCP_SDK=" + filepath.Join(scratch, "home", "sdk") }
-func project(n string) string { return filepath.Join(scratch, "project-"+n) }
+func (p *fixture) sdk() string { return "MCP_SDK=" + filepath.Join(scratch, "home", "sdk") }
+func project(n string) string  { return filepath.Join(scratch, "project-"+n) }
 
 // The scripts. The last lines of greet are what tools mostly are: some
 // arguments in, an object out.

@@ -32,7 +32,7 @@ func (b *bench) largeOne(tool, title string) error {
 	}
 	defer through.end()
 	var tasks []task
-	for _, s := range append(servers{through}, guests...) {
+	for _, s := range append(serverList{through}, guests...) {
 		q, err := s.prepare("tools/call", callOf(tool), unescaped)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)

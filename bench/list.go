@@ -30,7 +30,7 @@ func (b *bench) list() error {
 	return nil
 }
 
-func (b *bench) listAll(n int, guests servers) error {
+func (b *bench) listAll(n int, guests serverList) error {
 	var tasks []task
 	for _, s := range guests {
 		if err := s.checkList(n); err != nil {

@@ -17,7 +17,7 @@ func (b *bench) ping() error {
 	}
 	defer wire.end()
 	var questions []*question
-	for _, s := range append(servers{wire}, guests...) {
+	for _, s := range append(serverList{wire}, guests...) {
 		q, err := s.prepare("ping", "", `"result":{`)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)

@@ -138,12 +138,12 @@ func (s *server) kill() {
 	s.end()
 }
 
-// servers are several servers that run at the same time.
-type servers []*server
+// A serverList holds several servers that run at the same time.
+type serverList []*server
 
 // gather starts several servers.
-func gather(programs []program) (servers, error) {
-	var all servers
+func gather(programs []program) (serverList, error) {
+	var all serverList
 	for _, p := range programs {
 		s, err := opened(p)
 		if err != nil {
@@ -155,7 +155,7 @@ func gather(programs []program) (servers, error) {
 	return all, nil
 }
 
-func (all servers) end() error {
+func (all serverList) end() error {
 	var first error
 	for _, s := range all {
 		if err := s.end(); err != nil && first == nil {

@@ -66,7 +66,7 @@ func (b *bench) watch() error {
 }
 
 // runShares returns how much of a core each server uses in a span of time.
-func runShares(all servers, span time.Duration) ([]float64, error) {
+func runShares(all serverList, span time.Duration) ([]float64, error) {
 	shares := make([]float64, len(all))
 	look := func(sign float64) error {
 		for i, s := range all {

@@ -25,10 +25,10 @@ const maxBody = 16 << 20
 // what is a matter of HTTP: who may talk to it, sessions, media types. Events have
 // no ids, so a broken stream cannot be resumed. Use newBridge.
 type bridge struct {
-	start func() *exec.Cmd // a new process, not started yet
+	start      func() *exec.Cmd // a new process, not started yet
 	transcript *transcript
-	mu    sync.Mutex
-	open  map[string]*session
+	mu         sync.Mutex
+	open       map[string]*session
 }
 
 func newBridge(start func() *exec.Cmd, transcript *transcript) *bridge {

@@ -19,11 +19,11 @@ const patience = 10 * time.Second
 // A session is one server process and the HTTP answers that wait for it. Use
 // startSession.
 type session struct {
-	id      string
-	cmd     *exec.Cmd
-	transcript   *transcript
-	checker *wire.Checker
-	ended   chan struct{} // closed when the process has ended
+	id         string
+	cmd        *exec.Cmd
+	transcript *transcript
+	checker    *wire.Checker
+	ended      chan struct{} // closed when the process has ended
 
 	writing sync.Mutex // held while a line is written, never together with mu
 	stdin   io.WriteCloser

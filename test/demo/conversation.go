@@ -18,7 +18,7 @@ import (
 // and holds every line of the server against the published schema.
 type conversation struct {
 	cmd     *exec.Cmd
-	printer   *printer
+	printer *printer
 	checker *wire.Checker
 	stdin   io.WriteCloser
 	ended   chan struct{} // closed when the server has, and is heard to its end

@@ -162,15 +162,6 @@ func methodName(v json.RawMessage) string {
 	return name
 }
 
-// Elements returns the messages of a batch, each as valid JSON.
-func (m *Message) Elements() []json.RawMessage {
-	var list []json.RawMessage
-	for e := range rawjson.Elements(m.Array) {
-		list = append(list, e)
-	}
-	return list
-}
-
 // HasParams reports whether params were given as an object, the only form the
 // methods of this protocol take.
 func (m *Message) HasParams() bool { return rawjson.KindOf(m.Params) == rawjson.Object }

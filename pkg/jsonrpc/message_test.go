@@ -3,6 +3,8 @@ package jsonrpc
 import (
 	"encoding/json"
 	"testing"
+
+	"mcp-bash/pkg/rawjson"
 )
 
 // protocol P-401, P-402, P-500 steps 1 to 7.
@@ -104,7 +106,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q is answered by %q: %v", line, reply, err)
 			}
 		}
-		for _, e := range m.Elements() {
+		for e := range rawjson.Elements(m.Array) {
 			Classify(e)
 		}
 	})

@@ -112,7 +112,7 @@ func (r *Reader) makeRoom() {
 	}
 	r.from, r.upTo, r.seen = 0, size, size
 	if size == len(r.buf) {
-		grown := make([]byte, max(readChunk, 2*len(r.buf)))
+		grown := make([]byte, max(readChunk, min(2*len(r.buf), r.max+readChunk)))
 		copy(grown, r.buf[:size])
 		r.buf = grown
 	}

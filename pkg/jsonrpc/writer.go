@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"context"
 	"io"
 	"sync"
 )
@@ -18,42 +19,48 @@ type Output interface {
 const Portion = 4096
 
 const (
-	ownChunk   = 32 << 10 // a line this long is queued as it is, not copied
-	backlogMax = 64 << 20 // bytes waiting for a slow reader before we stop reading ourselves
+	ownChunk = 32 << 10  // a line this long is queued as it is, not copied
+	pushMost = 256 << 10 // bytes that one Push writes itself
 )
 
 // A Writer sends lines. Each is written whole, in the order in which it was
 // handed in; lines that wait while another write is under way go out together.
 // All methods may be called from any goroutine.
 //
-// Whoever finds the Writer idle does the writing. Only the goroutine that
-// reads the client's messages must never wait for the client, or both could
-// wait for each other for ever; it uses Queue and FlushReady.
+// Whoever finds the Writer idle does the writing. Push never waits for the
+// client to read, Deliver may: only a goroutine that nothing depends on calls it.
+// Not the one that reads the client's messages, as both could wait for each other
+// for ever, and none that looks after a script, which must be ended in time
+// whatever the client does.
 type Writer struct {
 	out    Output
+	bound  int
 	failed func(err error, lost int)
 
-	mu      sync.Mutex
-	quiet   sync.Cond // a write has ended
-	busy    bool      // somebody is writing
-	tail    []byte    // small lines, not written yet
-	chunks  [][]byte  // what goes before tail
-	backlog int       // bytes in chunks and tail, and in the write under way
-	spare   []byte    // a buffer to use again as tail
-	dead    bool
+	mu       sync.Mutex
+	quiet    sync.Cond     // a write has ended
+	room     chan struct{} // closed when there is room again; nil: nobody waits for it
+	busy     bool          // somebody is writing
+	tail     []byte        // small lines, not written yet
+	chunks   [][]byte      // what goes before tail
+	queued   int64         // bytes ever handed in
+	written  int64         // of these, how many are written or lost
+	reserved int           // bytes of lines that will be handed in
+	spare    []byte        // a buffer to use again as tail
+	dead     bool
 }
 
-// NewWriter returns a writer to out. failed is called, never concurrently,
-// with every error of out and the number of bytes that were lost; it must not
-// call the Writer.
-func NewWriter(out Output, failed func(err error, lost int)) *Writer {
-	w := &Writer{out: out, failed: failed}
+// NewWriter returns a writer to out. bound is how many bytes may wait for a slow
+// reader before [Writer.Full]. failed is called, never concurrently, with every
+// error of out and the number of bytes that were lost; it must not call the Writer.
+func NewWriter(out Output, bound int, failed func(err error, lost int)) *Writer {
+	w := &Writer{out: out, bound: bound, failed: failed}
 	w.quiet.L = &w.mu
 	return w
 }
 
 // Queue takes a line, which ends in its line feed, without writing it; the
-// caller promises a Push or FlushReady. A line of [ownChunk] bytes or more must
+// caller promises a Push or Deliver. A line of [ownChunk] bytes or more must
 // not be touched afterwards.
 func (w *Writer) Queue(line []byte) {
 	w.mu.Lock()
@@ -61,9 +68,17 @@ func (w *Writer) Queue(line []byte) {
 	w.mu.Unlock()
 }
 
-// Push sees that what is queued gets written: by the goroutine that is at it,
-// or now. It may wait for the reader.
+// Push writes what is queued as far as the reader takes it at once, and leaves
+// the rest to another goroutine.
 func (w *Writer) Push() {
+	w.mu.Lock()
+	w.flush(false)
+	w.mu.Unlock()
+}
+
+// Deliver writes what is queued, or leaves it to the goroutine that is at it. It
+// may wait for the reader.
+func (w *Writer) Deliver() {
 	w.mu.Lock()
 	w.flush(true)
 	w.mu.Unlock()
@@ -73,27 +88,51 @@ func (w *Writer) Push() {
 func (w *Writer) Send(line []byte) {
 	w.mu.Lock()
 	w.add(line)
-	w.flush(true)
-	w.mu.Unlock()
-}
-
-// FlushReady writes what is queued as far as the reader takes it at once, and
-// leaves the rest to another goroutine. It waits only when the reader is so
-// far behind that taking more messages from it would use up memory.
-func (w *Writer) FlushReady() {
-	w.mu.Lock()
 	w.flush(false)
-	for w.backlog > backlogMax && !w.dead {
-		w.quiet.Wait()
-	}
 	w.mu.Unlock()
 }
 
-// Flush waits until everything queued so far is written or lost.
+// Full reports whether more bytes wait for the reader than should.
+func (w *Writer) Full() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.full()
+}
+
+// Reserve waits until the Writer is not full, and then counts size bytes as
+// waiting until they are given back with [Writer.Release]. It ends early with ctx.
+func (w *Writer) Reserve(ctx context.Context, size int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.full() && ctx.Err() == nil {
+		if w.room == nil {
+			w.room = make(chan struct{})
+		}
+		room := w.room
+		w.mu.Unlock()
+		select {
+		case <-room:
+		case <-ctx.Done():
+		}
+		w.mu.Lock()
+	}
+	w.reserved += size
+}
+
+// Release ends a [Writer.Reserve]: the line is queued, or will not be.
+func (w *Writer) Release(size int) {
+	w.mu.Lock()
+	w.reserved -= size
+	w.tellRoom()
+	w.mu.Unlock()
+}
+
+// Flush waits until everything queued so far is written or lost, or the Writer
+// closed.
 func (w *Writer) Flush() {
 	w.mu.Lock()
 	w.flush(true)
-	for w.busy {
+	for w.busy && !w.dead {
 		w.quiet.Wait()
 	}
 	w.mu.Unlock()
@@ -105,15 +144,31 @@ func (w *Writer) Close() {
 	w.mu.Lock()
 	w.dead = true
 	w.chunks, w.tail = nil, nil
+	w.tellRoom()
 	w.quiet.Broadcast()
 	w.mu.Unlock()
+}
+
+func (w *Writer) full() bool {
+	return !w.dead && w.queued-w.written+int64(w.reserved) > int64(w.bound)
+}
+
+func (w *Writer) tellRoom() {
+	if w.room != nil && !w.full() {
+		close(w.room)
+		w.room = nil
+	}
 }
 
 func (w *Writer) add(line []byte) {
 	if w.dead {
 		return
 	}
-	w.backlog += len(line)
+	w.queued += int64(len(line))
+	if len(w.tail) > 0 && len(w.tail)+len(line) > 2*ownChunk {
+		w.chunks = append(w.chunks, w.tail)
+		w.tail, w.spare = w.spare[:0], nil
+	}
 	if len(line) < ownChunk {
 		w.tail = append(w.tail, line...)
 		return
@@ -125,25 +180,28 @@ func (w *Writer) add(line []byte) {
 	w.chunks = append(w.chunks, line)
 }
 
-// flush writes until nothing is queued, unless somebody else is at it. The
-// lock is held on entry and on return, and given up during each write.
+// flush writes what is queued, unless somebody else is at it; what is queued
+// meanwhile, and without mayWait what the reader does not take at once, is left to
+// another goroutine. The lock is held on entry and on return, and given up during
+// each write.
 func (w *Writer) flush(mayWait bool) {
 	if w.busy {
 		return
 	}
 	w.busy = true
-	for !w.dead {
+	last := w.queued
+	if !mayWait {
+		last = min(last, w.written+pushMost)
+	}
+	for !w.dead && w.written < last {
 		chunk := w.take()
-		if chunk == nil {
-			break
-		}
 		w.mu.Unlock()
 		rest := chunk
 		if !mayWait {
 			rest = w.writeReady(chunk)
 		}
 		if len(rest) > 0 && !mayWait {
-			go w.finish(rest, len(chunk))
+			go w.carryOn(rest, chunk)
 			w.mu.Lock()
 			return
 		}
@@ -151,19 +209,30 @@ func (w *Writer) flush(mayWait bool) {
 		w.mu.Lock()
 		w.wrote(chunk)
 	}
+	if !w.dead && w.written < w.queued {
+		go w.carryOn(nil, nil)
+		return
+	}
 	w.busy = false
 	w.quiet.Broadcast()
 }
 
-// finish goes on where a goroutine that must not wait left off.
-func (w *Writer) finish(rest []byte, size int) {
+// carryOn goes on where a goroutine that has other work left off: rest is what
+// it has not written of its last chunk.
+func (w *Writer) carryOn(rest, chunk []byte) {
 	w.write(rest)
 	w.mu.Lock()
-	w.backlog -= size
+	defer w.mu.Unlock()
+	w.wrote(chunk)
+	for !w.dead && w.written < w.queued {
+		chunk := w.take()
+		w.mu.Unlock()
+		w.write(chunk)
+		w.mu.Lock()
+		w.wrote(chunk)
+	}
 	w.busy = false
 	w.quiet.Broadcast()
-	w.flush(true)
-	w.mu.Unlock()
 }
 
 func (w *Writer) take() []byte {
@@ -175,19 +244,17 @@ func (w *Writer) take() []byte {
 		}
 		return chunk
 	}
-	if len(w.tail) > 0 {
-		chunk := w.tail
-		w.tail, w.spare = w.spare[:0], nil
-		return chunk
-	}
-	return nil
+	chunk := w.tail
+	w.tail, w.spare = w.spare[:0], nil
+	return chunk
 }
 
 func (w *Writer) wrote(chunk []byte) {
-	w.backlog -= len(chunk)
-	if cap(chunk) <= 2*ownChunk && w.spare == nil {
+	w.written += int64(len(chunk))
+	if chunk != nil && cap(chunk) <= 2*ownChunk && w.spare == nil {
 		w.spare = chunk[:0]
 	}
+	w.tellRoom()
 	w.quiet.Broadcast()
 }
 
@@ -200,9 +267,10 @@ func (w *Writer) write(b []byte) {
 	}
 }
 
-// writeReady writes what the reader takes at once and returns the rest.
+// writeReady writes what the reader takes at once, [pushMost] bytes at most, and
+// returns the rest.
 func (w *Writer) writeReady(b []byte) []byte {
-	for len(b) > 0 && w.out.Ready() {
+	for most := pushMost; len(b) > 0 && most > 0 && w.out.Ready(); most -= Portion {
 		portion := b[:min(len(b), Portion)]
 		n, err := w.out.Write(portion)
 		if err != nil {

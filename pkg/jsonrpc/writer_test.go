@@ -55,7 +55,7 @@ func noFailure(t *testing.T) func(error, int) {
 // long they are.
 func TestWriterKeepsLinesWhole(t *testing.T) {
 	out := &sink{ready: true}
-	w := NewWriter(out, noFailure(t))
+	w := NewWriter(out, 64<<20, noFailure(t))
 	var all sync.WaitGroup
 	for g := range 8 {
 		all.Go(func() {
@@ -67,7 +67,7 @@ func TestWriterKeepsLinesWhole(t *testing.T) {
 				line := []byte(fmt.Sprintf("%d %d %s\n", g, i, strings.Repeat("x", size)))
 				if g == 0 {
 					w.Queue(line)
-					w.FlushReady()
+					w.Push()
 				} else {
 					w.Send(line)
 				}
@@ -98,10 +98,10 @@ func TestWriterKeepsLinesWhole(t *testing.T) {
 // The goroutine that reads must never wait for the client to read.
 func TestWriterNeverWaitsForTheReader(t *testing.T) {
 	out := &sink{gate: make(chan struct{})} // not ready, and writes wait
-	w := NewWriter(out, noFailure(t))
+	w := NewWriter(out, 64<<20, noFailure(t))
 	for i := range 100 {
 		w.Queue([]byte(fmt.Sprintf("%d\n", i)))
-		w.FlushReady() // would hang here
+		w.Push() // would hang here
 	}
 	close(out.gate)
 	w.Flush()
@@ -112,11 +112,11 @@ func TestWriterNeverWaitsForTheReader(t *testing.T) {
 
 func TestWriterCoalesces(t *testing.T) {
 	out := &sink{ready: true}
-	w := NewWriter(out, noFailure(t))
+	w := NewWriter(out, 64<<20, noFailure(t))
 	for range 50 {
 		w.Queue([]byte("ping\n"))
 	}
-	w.FlushReady()
+	w.Push()
 	if out.writes != 1 || out.got.Len() != 250 {
 		t.Errorf("%d writes, %d bytes", out.writes, out.got.Len())
 	}
@@ -126,7 +126,7 @@ func TestWriterReportsFailures(t *testing.T) {
 	broken := errors.New("broken")
 	out := &sink{ready: true, err: broken}
 	lost := 0
-	w := NewWriter(out, func(err error, n int) {
+	w := NewWriter(out, 64<<20, func(err error, n int) {
 		if err != broken {
 			t.Error(err)
 		}
@@ -134,7 +134,7 @@ func TestWriterReportsFailures(t *testing.T) {
 	})
 	w.Send([]byte("abc\n"))
 	w.Queue([]byte("def\n"))
-	w.FlushReady()
+	w.Push()
 	if lost != 8 {
 		t.Errorf("%d bytes reported", lost)
 	}
@@ -149,11 +149,11 @@ func TestWriterReportsFailures(t *testing.T) {
 // Answering a small message costs no allocation once buffers have grown.
 func TestWriterAllocations(t *testing.T) {
 	out := &discard{}
-	w := NewWriter(out, noFailure(t))
+	w := NewWriter(out, 64<<20, noFailure(t))
 	line := AppendResult(nil, ID("12"), nil)
 	if n := testing.AllocsPerRun(1000, func() {
 		w.Queue(line)
-		w.FlushReady()
+		w.Push()
 	}); n != 0 {
 		t.Errorf("%v allocations a line", n)
 	}

@@ -28,6 +28,9 @@ type Answer struct {
 // An Asker puts questions to the client (tools T-120 to T-128). How they get
 // there is a matter of the protocol's era.
 type Asker interface {
+	// Ready reports whether questions can be put now: while the client reads
+	// nothing, they wait. Neither method does.
+	Ready() bool
 	// Ask sends questions, all at once. Only those that the client declared it
 	// can answer are put to it.
 	Ask(questions []Question) Inquiry

@@ -50,6 +50,7 @@ type Logging struct {
 // Limits bound what the server takes and gives (protocol section 27).
 type Limits struct {
 	Line          int // MCPBASH_MAX_LINE_BYTES
+	Pending       int // MCPBASH_MAX_PENDING_BYTES
 	Response      int // MCPBASH_MAX_TOOL_OUTPUT_SIZE
 	ListResponse  int // MCPBASH_REGISTRY_MAX_BYTES
 	Concurrent    int // MCPBASH_MAX_CONCURRENT_REQUESTS
@@ -163,6 +164,7 @@ func ReadSettings(env Env, dirs Dirs) Settings {
 	progress := env.count("MCPBASH_MAX_PROGRESS_PER_MIN", 100)
 	s.Limits = Limits{
 		Line:          env.positive("MCPBASH_MAX_LINE_BYTES", 64<<20),
+		Pending:       env.positive("MCPBASH_MAX_PENDING_BYTES", 64<<20),
 		Response:      output,
 		ListResponse:  env.positive("MCPBASH_REGISTRY_MAX_BYTES", registryMaxDef),
 		Concurrent:    max(1, env.count("MCPBASH_MAX_CONCURRENT_REQUESTS", 16)),

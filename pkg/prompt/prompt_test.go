@@ -222,6 +222,7 @@ type asker struct {
 	closed bool
 }
 
+func (a *asker) Ready() bool                                    { return true }
 func (a *asker) Ask(q []mcp.Question) mcp.Inquiry               { a.asked = q; return a }
 func (a *asker) Answers() ([]mcp.Answer, bool)                  { return []mcp.Answer{a.answer}, true }
 func (a *asker) Wait(ctx context.Context) ([]mcp.Answer, error) { return []mcp.Answer{a.answer}, a.err }

@@ -24,6 +24,9 @@ func (i *interviewer) capabilities() mcp.Capabilities {
 	return mcp.Capabilities{ElicitForm: asks, ElicitURL: asks}
 }
 
+// Ready is [mcp.Asker.Ready].
+func (i *interviewer) Ready() bool { return true }
+
 // Ask is [mcp.Asker.Ask].
 func (i *interviewer) Ask(questions []mcp.Question) mcp.Inquiry {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"mcp-bash/pkg/handoff"
@@ -32,18 +31,17 @@ func (s *Server) announce(home string, o Options) {
 		s.notice("mcp-bash: payload debug logging is enabled; remote tokens will be redacted in debug logs but disable debug in production.")
 	}
 	if p.Logging.Level == mcp.Debug {
-		lines := []string{"mcp-bash: Resolved paths:"}
+		s.notice("mcp-bash: Resolved paths:")
 		for _, v := range [][2]string{
 			{"MCPBASH_HOME", home}, {"MCPBASH_PROJECT_ROOT", p.Root}, {"MCPBASH_TOOLS_DIR", p.Tools},
 			{"MCPBASH_RESOURCES_DIR", p.Resources}, {"MCPBASH_PROMPTS_DIR", p.Prompts}, {"MCPBASH_SERVER_DIR", p.Dirs.Server},
 			{"MCPBASH_PROVIDERS_DIR", p.Providers}, {"MCPBASH_REGISTRY_DIR", p.Registry},
 		} {
-			lines = append(lines, "  "+v[0]+"="+v[1])
+			s.notice("  %s=%s", v[0], v[1])
 		}
 		if p.Logging.Marker {
-			lines = append(lines, "  (debug enabled via server.d/.debug file)")
+			s.notice("  (debug enabled via server.d/.debug file)")
 		}
-		s.notice("%s", strings.Join(lines, "\n"))
 	}
 	if p.Logging.Startup {
 		exe, _ := os.Executable()

@@ -15,6 +15,10 @@ import (
 // each becomes a request of ours (protocol section 22, tools T-128).
 type questioner struct{ server *Server }
 
+// Ready is [mcp.Asker.Ready]: what the client does not read is not piled up
+// (protocol P-1804).
+func (q questioner) Ready() bool { return !q.server.writer.Full() }
+
 func (q questioner) Ask(questions []mcp.Question) mcp.Inquiry {
 	in := &inquiry{server: q.server}
 	for _, question := range questions {

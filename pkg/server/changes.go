@@ -107,7 +107,7 @@ func (c *changeWatch) idle() {
 // the project's register.sh is left to checks that follow a message.
 func (c *changeWatch) check(hooks bool) {
 	s := c.server
-	if !s.session.at(phaseReady) {
+	if !s.session.at(phaseReady) || s.writer.Full() { // a change stays one until it is told
 		return
 	}
 	changed := s.kit.Catalog.Changes(s.base, registry.Poll{Idle: !hooks})

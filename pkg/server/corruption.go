@@ -12,10 +12,13 @@ type corruption struct {
 	total  int
 }
 
+// clientGone is the end when the client has closed our output (P-904).
+var clientGone = exit{code: 1, kill: true, silent: true, say: "mcp-bash: stdout closed; exiting"}
+
 // writeFailed is told of every failure of standard output.
 func (s *Server) writeFailed(err error, lost int) {
 	if errors.Is(err, errHangup) {
-		s.leave(exit{code: 1, kill: true, silent: true, say: "mcp-bash: stdout closed; exiting"}) // P-904
+		s.leave(clientGone)
 		return
 	}
 	c, limits, now := &s.corruption, &s.project.Limits, time.Now()

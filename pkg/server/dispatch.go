@@ -26,15 +26,16 @@ const readOn = time.Millisecond
 func (s *Server) read() {
 	for {
 		if !s.reader.Waiting() {
-			s.writer.FlushReady()
+			s.writer.Push()
 		}
+		s.awaitRoom()
 		line, err := s.reader.Next()
 		s.activity.Store(time.Now().UnixNano())
 		switch {
 		case errors.Is(err, jsonrpc.ErrTooLong):
 			s.refuse(nil, mcp.Errorf(mcp.CodeParse, "Parse error").WithData(fmt.Sprintf("Message exceeds %d bytes", s.project.Limits.Line)))
 		case err != nil:
-			s.writer.FlushReady()
+			s.writer.Push()
 			s.endInput(err)
 			return
 		default:
@@ -43,10 +44,29 @@ func (s *Server) read() {
 			}
 		}
 		if s.session.at(phaseEnded) {
-			s.writer.FlushReady()
+			s.writer.Push()
 			return
 		}
 	}
+}
+
+// awaitRoom keeps the goroutine that reads from taking more of the client while
+// the answers that the client has not read, or its requests that are not done,
+// take more memory than they may (P-1804, P-1805).
+func (s *Server) awaitRoom() {
+	if s.writer.Full() || s.requests.full() {
+		s.writer.Push()
+		s.hangup.Do(func() { go s.awaitHangup() }) // nobody reads, so nobody would notice
+		s.writer.Reserve(s.base, 0)
+		s.requests.awaitRoom(s.outgoing.open)
+	}
+	s.tellDropped()
+}
+
+// awaitHangup ends the server when the client no longer reads our output (P-904).
+func (s *Server) awaitHangup() {
+	s.stdio.AwaitHangup()
+	s.leave(clientGone)
 }
 
 // message handles a line and reports whether this goroutine has ended its
@@ -147,23 +167,22 @@ func (s *Server) batch(m *jsonrpc.Message) {
 		invalid(revision.BatchRefusal)
 		return
 	}
-	elements := m.Elements()
-	if len(elements) == 0 {
-		invalid("Empty batch")
-		return
-	}
-	for _, e := range elements {
+	empty := true
+	for e := range rawjson.Elements(m.Array) {
+		empty = false
 		element := jsonrpc.Classify(e)
 		if element.Shape == jsonrpc.Batch {
 			invalid("Nested batch")
-			continue
-		}
-		if req := s.route(&element, true); req != nil {
+		} else if req := s.route(&element, true); req != nil {
 			go s.work(req)
 		}
 		if s.session.at(phaseEnded) {
 			return
 		}
+		s.awaitRoom()
+	}
+	if empty {
+		invalid("Empty batch")
 	}
 	s.changes.poke()
 }
@@ -267,9 +286,11 @@ func (s *Server) admit(m *jsonrpc.Message, method *method) *request {
 	return nil
 }
 
-// work runs a request and then those that waited for its slot.
+// work runs a request and then those that waited for its slot. None begins while
+// the client has too much to read (P-1804).
 func (s *Server) work(req *request) {
 	for req != nil {
+		s.writer.Reserve(req.ctx, 0)
 		s.serve(req)
 		s.changes.poke()
 		next := s.requests.next(req)
@@ -320,12 +341,24 @@ func (s *Server) finish(req *request, a *answer, err error) {
 		defer func() { a.done(sent && err == nil) }()
 	}
 	var line []byte
+	reserved := 0
+	release := func() {
+		if reserved > 0 {
+			s.writer.Release(reserved)
+			reserved = 0
+		}
+	}
+	defer release()
 	switch {
 	case err != nil:
 		line = s.errorLine(req.id, asError(err))
 	case a == nil:
 		line = s.errorLine(req.id, mcp.Errorf(mcp.CodeInternal, "Empty handler response"))
 	default:
+		if a.size > largeAnswer { // made when the client has read others (P-1804)
+			s.writer.Reserve(req.ctx, a.size)
+			reserved = a.size
+		}
 		line = jsonrpc.AppendResult(make([]byte, 0, a.size), req.id, a.append)
 	}
 	limit := s.project.Limits.Response
@@ -341,16 +374,22 @@ func (s *Server) finish(req *request, a *answer, err error) {
 		err = errStopping
 	}
 	s.requests.release(req)
-	if sent = req.queue(s.writer, line, true); !sent {
+	sent = req.queue(s.writer, line, true)
+	release()
+	if !sent {
 		s.payloads.record("response", project.RequestKey(string(req.id)), "cancelled", nil)
 		return
 	}
 	s.payloads.record("response", project.RequestKey(string(req.id)), status(err), line)
-	s.writer.Push()
+	s.writer.Deliver()
 	if s.debugging() {
 		s.debugf(logRPC, "Response id=%s bytes=%d", req.id, len(line))
 	}
 }
+
+// largeAnswer is the size, in bytes, from which on an answer is counted before it
+// is made.
+const largeAnswer = 64 << 10
 
 func status(err error) string {
 	if err != nil {

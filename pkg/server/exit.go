@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"os"
 	"time"
@@ -105,15 +104,16 @@ func (s *Server) serveUntilExit(signals <-chan os.Signal, caught func()) int {
 	if e.kill {
 		s.kill(signals, e.silent)
 	}
-	s.writer.Flush()
 	return e.code
 }
 
-// drain waits for what runs, unless something more urgent comes (P-902, P-903).
+// drain waits for what runs and until the client has all answers, unless
+// something more urgent comes (P-902, P-903).
 func (s *Server) drain(e exit, signals <-chan os.Signal) exit {
 	done := make(chan struct{})
 	go func() {
 		s.requests.wait()
+		s.writer.Flush()
 		close(done)
 	}()
 	var late <-chan time.Time
@@ -142,25 +142,38 @@ func (s *Server) kill(signals <-chan os.Signal, silent bool) {
 	s.session.enter(phaseEnded)
 	s.requests.cancelAll(errStopping)
 	s.stopAll(errStopping)
-	done := make(chan struct{})
+	answered, written := make(chan struct{}), make(chan struct{})
 	go func() {
+		s.requests.waitAnswered()
+		close(answered)
 		s.requests.wait()
-		close(done)
+		s.writer.Flush()
+		close(written)
 	}()
 	select {
-	case <-done:
+	case <-answered:
 	case <-signals:
 		s.runner.KillAll()
 	case <-time.After(killGrace):
 		s.runner.KillAll()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	select {
-	case <-done:
-	case <-ctx.Done():
+	grace := lastGrace
+	if silent {
+		grace = silentGrace
 	}
+	select {
+	case <-written:
+	case <-time.After(grace):
+	}
+	s.writer.Close()
 }
+
+// How long a client may take to read what is still sent, and what is under way
+// may take to notice that nothing more is.
+const (
+	lastGrace   = time.Second
+	silentGrace = 200 * time.Millisecond
+)
 
 // cleanUp leaves nothing behind but what was asked for (P-302, P-907).
 func (s *Server) cleanUp() {

@@ -2,8 +2,10 @@ package server
 
 import (
 	"fmt"
+	"io"
 	"time"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/jsonrpc"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
@@ -31,9 +33,21 @@ func (s *Server) log(level mcp.Level, logger, message string) {
 		s.notice("mcp-bash: %s: %s: %s", level, logger, message)
 		return
 	}
+	if s.writer.Full() {
+		s.dropped.Add(1)
+		return
+	}
 	var b rawjson.Builder
 	b.Object().Name("level").String(level.String()).Name("logger").String(logger).Name("data").String(message)
 	s.send(jsonrpc.AppendNotification(nil, "notifications/message", b.End().Bytes()))
+}
+
+// tellDropped tells the client what it missed, once it reads again (P-1806).
+func (s *Server) tellDropped() {
+	if s.dropped.Load() == 0 || s.writer.Full() {
+		return
+	}
+	s.log(mcp.Warning, logCore, fmt.Sprintf("%d log and progress messages were dropped because the client did not read", s.dropped.Swap(0)))
 }
 
 // debugging reports whether debug messages go anywhere, so that none is made
@@ -54,7 +68,8 @@ func (s *Server) notice(format string, args ...any) {
 }
 
 // complain writes a line to standard error whatever the user wants: for errors
-// that end the process.
+// that end the process. Whatever others have put into it, it stays one line, and
+// does nothing to a terminal (P-1308).
 func (s *Server) complain(format string, args ...any) {
-	fmt.Fprintf(s.stderr, format+"\n", args...)
+	io.WriteString(s.stderr, cli.Line(fmt.Sprintf(format, args...))+"\n")
 }

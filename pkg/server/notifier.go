@@ -57,7 +57,13 @@ func (n *notifier) Log(m tool.LogMessage) {
 	n.send("notifications/message", b.Name("data").Raw(m.Data).End().Bytes())
 }
 
+// send never waits for the client: whoever calls it looks after a script. What a
+// client that does not read would miss is counted (P-1806).
 func (n *notifier) send(method string, params json.RawMessage) {
+	if n.server.writer.Full() {
+		n.server.dropped.Add(1)
+		return
+	}
 	line := jsonrpc.AppendNotification(nil, method, params)
 	if n.request.queue(n.server.writer, line, false) {
 		n.server.payloads.record("rpc", "-", "ok", line)

@@ -14,6 +14,7 @@ import (
 type outgoing struct {
 	writer  *jsonrpc.Writer
 	log     func(line []byte) // sees every line sent
+	asked   func()            // is called after each
 	mu      sync.Mutex
 	last    int64
 	pending map[string]*reply
@@ -31,6 +32,7 @@ type reply struct {
 }
 
 func (o *outgoing) send(method string, params json.RawMessage) *reply {
+	defer o.asked()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r := &reply{method: method, done: make(chan struct{})}
@@ -49,6 +51,13 @@ func (o *outgoing) send(method string, params json.RawMessage) *reply {
 	o.log(line)
 	o.writer.Queue(line) // under the lock: ids leave in order
 	return r
+}
+
+// open reports whether an answer is awaited.
+func (o *outgoing) open() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.pending) > 0
 }
 
 func keyOf(id int64) string { return jsonrpc.ID(strconv.AppendInt(nil, id, 10)).Key() }

@@ -19,27 +19,36 @@ type request struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
+	answered bool // guarded by requests.mu
+
 	mu     sync.Mutex
 	closed bool
 }
+
+// size is how many bytes a request takes, about.
+func (req *request) size() int { return len(req.id) + len(req.key) + len(req.params) }
 
 // requests are those in flight: running, or waiting for a slot (protocol
 // section 18).
 type requests struct {
 	slots    int
+	bound    int // on bytes
 	mu       sync.Mutex
-	idle     sync.Cond // none is left
+	idle     sync.Cond // all are answered, or none is left
+	room     sync.Cond // the reading may go on: see awaitRoom
 	inFlight map[string]*request
 	running  int
+	answered int // of the running ones: their answers are only to be written
 	queue    []*request
+	bytes    int // of all that run or wait
 }
 
 // maxQueued is how many may wait (P-1801).
 const maxQueued = 1024
 
-func newRequests(slots int) *requests {
-	r := &requests{slots: slots, inFlight: make(map[string]*request)}
-	r.idle.L = &r.mu
+func newRequests(slots, bound int) *requests {
+	r := &requests{slots: slots, bound: bound, inFlight: make(map[string]*request)}
+	r.idle.L, r.room.L = &r.mu, &r.mu
 	return r
 }
 
@@ -59,10 +68,11 @@ func (r *requests) place(req *request) placing {
 	if r.inFlight[req.key] != nil {
 		return placeDuplicate
 	}
-	if r.running >= r.slots && len(r.queue) >= maxQueued {
+	if r.bytes > r.bound || r.running >= r.slots && len(r.queue) >= maxQueued {
 		return placeFull
 	}
 	r.inFlight[req.key] = req
+	r.bytes += req.size()
 	if r.running >= r.slots {
 		r.queue = append(r.queue, req)
 		return placeQueued
@@ -79,6 +89,11 @@ func (r *requests) release(req *request) {
 	if r.inFlight[req.key] == req {
 		delete(r.inFlight, req.key)
 	}
+	if !req.answered {
+		req.answered = true
+		r.answered++
+		r.announce()
+	}
 }
 
 // next ends a running request, whose id is released, and returns the one that
@@ -87,6 +102,10 @@ func (r *requests) next(ended *request) *request {
 	ended.cancel(nil)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.drop(ended)
+	if ended.answered {
+		r.answered--
+	}
 	if len(r.queue) == 0 {
 		r.running--
 		r.announce()
@@ -98,8 +117,39 @@ func (r *requests) next(ended *request) *request {
 	return req
 }
 
+// drop no longer counts the bytes of a request. The lock is held.
+func (r *requests) drop(req *request) {
+	r.bytes -= req.size()
+	r.room.Broadcast()
+}
+
+// awaitRoom waits while what runs and what waits takes more bytes than the bound,
+// unless the client has something to answer: that has to be read, or what runs
+// would wait for ever (P-1805).
+func (r *requests) awaitRoom(asked func() bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.bytes > r.bound && !asked() {
+		r.room.Wait()
+	}
+}
+
+// full reports whether awaitRoom might wait.
+func (r *requests) full() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.bytes > r.bound
+}
+
+// wake has awaitRoom look again.
+func (r *requests) wake() {
+	r.mu.Lock()
+	r.room.Broadcast()
+	r.mu.Unlock()
+}
+
 func (r *requests) announce() {
-	if r.running == 0 && len(r.queue) == 0 {
+	if r.running == r.answered && len(r.queue) == 0 {
 		r.idle.Broadcast()
 	}
 }
@@ -121,6 +171,7 @@ func (r *requests) cancelOne(key string, cause error) bool {
 		for i, q := range r.queue {
 			if q == req {
 				r.queue = append(r.queue[:i:i], r.queue[i+1:]...)
+				r.drop(req)
 				r.announce()
 				break
 			}
@@ -142,8 +193,20 @@ func (r *requests) cancelAll(cause error) {
 		req.close()
 		req.cancel(cause)
 	}
+	for _, req := range r.queue {
+		r.drop(req)
+	}
 	r.queue = nil
 	r.announce()
+	r.mu.Unlock()
+}
+
+// waitAnswered returns when all are answered, whether or not the client reads.
+func (r *requests) waitAnswered() {
+	r.mu.Lock()
+	for r.running > r.answered || len(r.queue) > 0 {
+		r.idle.Wait()
+	}
 	r.mu.Unlock()
 }
 

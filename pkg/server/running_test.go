@@ -775,7 +775,7 @@ func TestDispatchAllocations(t *testing.T) {
 	line := []byte(`{"jsonrpc":"2.0","id":12,"method":"ping"}`)
 	if n := testing.AllocsPerRun(1000, func() {
 		s.message(line)
-		s.writer.FlushReady()
+		s.writer.Push()
 	}); n != 0 {
 		t.Errorf("%v allocations a ping", n)
 	}
@@ -804,6 +804,6 @@ func BenchmarkPing(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.message(line)
-		s.writer.FlushReady()
+		s.writer.Push()
 	}
 }

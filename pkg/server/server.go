@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,7 @@ type Server struct {
 	corruption corruption
 
 	session  *session
+	hangup   sync.Once // begins awaitHangup
 	requests *requests
 	outgoing *outgoing
 	roots    *rootKeeper
@@ -45,6 +47,7 @@ type Server struct {
 
 	base     context.Context // of every request
 	stopAll  context.CancelCauseFunc
+	dropped  atomic.Int64 // messages the client did not get, as it does not read (P-1806)
 	activity atomic.Int64 // when the last line came, in nanoseconds
 	exits    chan exit    // why to end; the first counts
 	watchdog *time.Timer  // belongs to the goroutine that reads; set by shutdown

@@ -38,7 +38,10 @@ type Options struct {
 // returns the exit code.
 func Serve(o Options) int {
 	shield()
-	s := &Server{stderr: o.Stderr, parent: os.Getppid(), exits: make(chan exit, 1), runner: new(script.Runner)}
+	stderr := &stderrQueue{out: o.Stderr}
+	defer stderr.flush(lastGrace)
+	o.Stderr = stderr
+	s := &Server{stderr: stderr, parent: os.Getppid(), exits: make(chan exit, 1), runner: new(script.Runner)}
 	s.base, s.stopAll = context.WithCancelCause(context.Background())
 	signals, caught := catchSignals(o.Signals)
 	started := make(chan error, 1)
@@ -56,6 +59,7 @@ func Serve(o Options) int {
 	time.AfterFunc(cleanDelay, func() { project.CleanTmp(tmp) })
 	code := s.serveUntilExit(signals, caught)
 	s.cleanUp()
+	giveLibraryLog()
 	return code
 }
 
@@ -84,7 +88,7 @@ func (s *Server) start(o Options, caught func()) (err error) {
 	quiet := quietEnv(env)
 	warn := func(text string) {
 		if !quiet {
-			fmt.Fprintln(o.Stderr, text)
+			fmt.Fprintln(o.Stderr, cli.Line(text))
 		}
 	}
 	// What takes long and depends on nothing is done beside the rest. The
@@ -151,6 +155,7 @@ func (s *Server) start(o Options, caught func()) (err error) {
 	if err := s.assemble(home, o); err != nil {
 		return err
 	}
+	s.takeLibraryLog()
 	s.announce(home.Dir, o)
 	return nil
 }
@@ -241,7 +246,7 @@ func (s *Server) openState(o Options) error {
 func (s *Server) assemble(home *project.Home, o Options) error {
 	p := s.project
 	s.session = newSession(p.Logging.Level)
-	s.requests = newRequests(p.Limits.Concurrent)
+	s.requests = newRequests(p.Limits.Concurrent, p.Limits.Pending)
 	s.token = tokenGuard{settings: p.Token, failures: newThrottle(p.Token.MaxFailures)}
 	s.activity.Store(time.Now().UnixNano())
 	var err error
@@ -249,8 +254,10 @@ func (s *Server) assemble(home *project.Home, o Options) error {
 		return err
 	}
 	s.reader = jsonrpc.NewReader(s.stdio, p.Limits.Line)
-	s.writer = jsonrpc.NewWriter(s.stdio, s.writeFailed)
-	s.outgoing = &outgoing{writer: s.writer, log: func(line []byte) { s.payloads.record("rpc", "-", "ok", line) }}
+	s.writer = jsonrpc.NewWriter(s.stdio, p.Limits.Pending, s.writeFailed)
+	s.outgoing = &outgoing{
+		writer: s.writer, log: func(line []byte) { s.payloads.record("rpc", "-", "ok", line) }, asked: s.requests.wake,
+	}
 	s.roots = newRootKeeper(s)
 	s.changes = newChangeWatch(s)
 	s.methods = map[string]*method{}

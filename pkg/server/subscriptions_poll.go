@@ -27,6 +27,9 @@ func (p *subscriptions) poll(interval time.Duration) {
 			return
 		case <-ticker.C:
 		}
+		if p.server.writer.Full() { // a change stays one until it is told
+			continue
+		}
 		var over bool
 		if due, over = p.due(due[:0]); over {
 			return

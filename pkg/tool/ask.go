@@ -41,8 +41,11 @@ type interview struct {
 // poll looks for new questions and for answers. It reports whether a question
 // is open, which stops the clocks (T-126).
 func (in *interview) poll() (open bool) {
-	if content, ok := in.files.Take(elicitAsk, maxQuestion); ok {
-		in.startElicit(content)
+	ready := in.asker == nil || in.asker.Ready() // else the files stay where they are (protocol P-1804)
+	if ready {
+		if content, ok := in.files.Take(elicitAsk, maxQuestion); ok {
+			in.startElicit(content)
+		}
 	}
 	if in.elicit != nil {
 		if answers, done := in.elicit.Answers(); done {
@@ -50,8 +53,10 @@ func (in *interview) poll() (open bool) {
 			in.reply(in.elicitAnswer(answers[0]))
 		}
 	}
-	if content, ok := in.files.Input.Take(batchAsk, maxQuestion); ok {
-		in.startBatch(content)
+	if ready {
+		if content, ok := in.files.Input.Take(batchAsk, maxQuestion); ok {
+			in.startBatch(content)
+		}
 	}
 	if in.batch != nil {
 		if answers, done := in.batch.inquiry.Answers(); done {

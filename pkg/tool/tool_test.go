@@ -561,6 +561,8 @@ type asker struct {
 	closed int
 }
 
+func (a *asker) Ready() bool { return true }
+
 func (a *asker) Ask(qs []mcp.Question) mcp.Inquiry {
 	a.mu.Lock()
 	defer a.mu.Unlock()

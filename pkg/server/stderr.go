@@ -1,0 +1,94 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"sync"
+	"time"
+)
+
+// A stderrQueue is standard error as the server writes it: whoever says something
+// never waits until it is read. What is said while too much of it waits is dropped
+// and counted, and the count told (protocol P-1308).
+type stderrQueue struct {
+	out io.Writer
+
+	mu      sync.Mutex
+	waiting []byte
+	dropped int
+	busy    chan struct{} // closed when all is written; nil: nothing is being written
+}
+
+// maxStderrQueue is how many bytes may wait.
+const maxStderrQueue = 1 << 20
+
+func (q *stderrQueue) Write(p []byte) (int, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting)+len(p) > maxStderrQueue {
+		q.dropped++
+		return len(p), nil
+	}
+	q.waiting = append(q.waiting, p...)
+	if q.busy == nil {
+		q.busy = make(chan struct{})
+		go q.carry()
+	}
+	return len(p), nil
+}
+
+// carry writes until nothing waits.
+func (q *stderrQueue) carry() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.waiting) > 0 || q.dropped > 0 {
+		text := q.waiting
+		q.waiting = nil
+		if q.dropped > 0 {
+			text = fmt.Appendf(text, "mcp-bash: standard error was not read; %d messages were dropped\n", q.dropped)
+			q.dropped = 0
+		}
+		q.mu.Unlock()
+		q.out.Write(text) // where could an error be told?
+		q.mu.Lock()
+	}
+	close(q.busy)
+	q.busy = nil
+}
+
+// flush waits until all is written, but not longer than that.
+func (q *stderrQueue) flush(within time.Duration) {
+	q.mu.Lock()
+	busy := q.busy
+	q.mu.Unlock()
+	if busy == nil {
+		return
+	}
+	select {
+	case <-busy:
+	case <-time.After(within):
+	}
+}
+
+// libraryLog takes what the libraries we use say by Go's package log: net/http
+// does, of answers that come too late.
+type libraryLog struct{ server *Server }
+
+func (l libraryLog) Write(p []byte) (int, error) {
+	l.server.notice("mcp-bash: %s", bytes.TrimSpace(p))
+	return len(p), nil
+}
+
+// takeLibraryLog lasts until giveLibraryLog.
+func (s *Server) takeLibraryLog() {
+	log.SetFlags(0)
+	log.SetOutput(libraryLog{s})
+}
+
+func giveLibraryLog() {
+	log.SetFlags(log.LstdFlags)
+	log.SetOutput(os.Stderr)
+}

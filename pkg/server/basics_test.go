@@ -43,6 +43,7 @@ func TestInitialize(t *testing.T) {
 		if got := c.request("initialize", `{"protocolVersion":`+tc.asked+`,"capabilities":`+tc.capabilities+`}`); got != `"result":{"protocolVersion":`+tc.want+`}` {
 			t.Errorf("%s:\n got %s\nwant %s", tc.asked, got, tc.want)
 		}
+		c.end()
 		if future := strings.Contains(c.stderr.String(), "mcp-bash: client asked for protocol 2026-07-28; answering with 2025-11-25\n"); future != (tc.asked == `"2026-07-28"`) {
 			t.Errorf("%s: stderr %q", tc.asked, c.stderr)
 		}
@@ -155,6 +156,7 @@ func TestMalformedInput(t *testing.T) {
 		c.send(tc.line)
 		c.expect(tc.want)
 	}
+	c.says("JSON normalization failed", 2)
 	if got := c.stderr.String(); !strings.Contains(got, `JSON normalization failed bytes=1 sha256=021fb596db81e6d0 truncated=false`+"\n") || strings.Contains(got, "excerpt") {
 		t.Error(got)
 	}
@@ -170,6 +172,7 @@ func TestExcerpts(t *testing.T) {
 	c := start(t, files(t, hello), project.Env{"MCPBASH_LOG_VERBOSE": "true"})
 	c.send("{\t\"a\\\" \xffé" + strings.Repeat("z", 2000))
 	c.next()
+	c.says("excerpt", 1)
 	if got := c.stderr.String(); !strings.Contains(got, `truncated=true excerpt="{\t\"a\\\" ???zzz`) || strings.Count(got, "z") < 900 || strings.Count(got, "z") > 1024 {
 		t.Error(got)
 	}
@@ -237,9 +240,7 @@ func TestBatches(t *testing.T) {
 	c.send(`[{"id":9,"method":"initialize"},{"id":1,"method":"ping"}]`)
 	c.expect(`{"jsonrpc":"2.0","id":9,"error":{"code":-32600,"message":"Invalid Request","data":"initialize must not be batched"}}`)
 	c.expect(`{"jsonrpc":"2.0","id":1,"result":{}}`)
-	if !strings.Contains(c.stderr.String(), "Legacy batch compatibility enabled (MCPBASH_COMPAT_BATCHES=true); requests framed as arrays will be processed as independent items.\n") {
-		t.Error(c.stderr)
-	}
+	c.says("Legacy batch compatibility enabled (MCPBASH_COMPAT_BATCHES=true); requests framed as arrays will be processed as independent items.\n", 1)
 }
 
 // tools section 2 and 18, protocol P-406.
@@ -328,9 +329,7 @@ func TestResponseLimit(t *testing.T) {
 	if got := c.call("big", "{}"); got != `"error":{"code":-32603,"message":"Response exceeded response size limit"}` {
 		t.Error(got)
 	}
-	if !strings.Contains(c.stderr.String(), `mcp-bash: response exceeded 1000 bytes for id "r3"`+"\n") {
-		t.Error(c.stderr)
-	}
+	c.says(`mcp-bash: response exceeded 1000 bytes for id "r3"`+"\n", 1)
 	list := ready(t, hello, project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "700"})
 	if got := list.request("tools/list", ""); !strings.HasPrefix(got, `"result"`) {
 		t.Error(got)
@@ -352,11 +351,11 @@ func TestMinimalMode(t *testing.T) {
 		if got := c.request("logging/setLevel", `{"level":"error"}`); got != `"result":{}` {
 			t.Error(got)
 		}
+		c.end()
 		forced := strings.Contains(c.stderr.String(), "Minimal mode forced via MCPBASH_FORCE_MINIMAL=true; JSON tooling disabled.\n")
 		if forced != (name == "forced") || !strings.Contains(c.stderr.String(), "Operating in minimal mode: only lifecycle, ping, and logging handlers are exposed until JSON tooling becomes available (JSON tooling needed).\n") {
 			t.Error(c.stderr)
 		}
-		c.end()
 		c.quiet()
 	}
 }
@@ -378,6 +377,7 @@ func TestBootstrap(t *testing.T) {
 			t.Errorf("%q is not in %s", part, shown)
 		}
 	}
+	c.says("temporary workspace", 1)
 	_, rest, found := strings.Cut(c.stderr.String(), "mcp-bash: no project configured; starting getting-started helper (temporary workspace ")
 	workspace, _, _ := strings.Cut(rest, ")")
 	if _, err := os.Stat(workspace); !found || err != nil {
@@ -496,6 +496,7 @@ func TestSignalDuringStart(t *testing.T) {
 func TestAnnouncements(t *testing.T) {
 	c := start(t, files(t, map[string]string{"server.d/.debug": "", "tools/x/tool.sh": ":"}), project.Env{"MCPBASH_TRANSPORT": "http", "MCPBASH_LOG_STARTUP": "true", "MCPBASH_LOG_JSON_TOOL": "log"})
 	c.request("ping", "")
+	c.end()
 	for _, want := range []string{
 		"mcp-bash: unsupported transport 'http'; defaulting to stdio.\n", "mcp-bash: Resolved paths:\n  MCPBASH_HOME=",
 		"\n  MCPBASH_TOOLS_DIR=" + c.root + "/tools\n", "\n  (debug enabled via server.d/.debug file)\n",
@@ -505,10 +506,10 @@ func TestAnnouncements(t *testing.T) {
 			t.Errorf("%q is not in %s", want, c.stderr)
 		}
 	}
-	c.end()
 	c.quiet() // P-1304: nothing but responses before the handshake
 	loud := start(t, files(t, nil), project.Env{"MCPBASH_TRANSPORT": "http", "MCPBASH_LOG_LEVEL": "error", "MCPBASH_COMPAT_BATCHES": "true"})
 	loud.request("ping", "")
+	loud.end()
 	if got := loud.stderr.String(); got != "" { // P-1306
 		t.Errorf("%q", got)
 	}

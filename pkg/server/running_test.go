@@ -493,6 +493,7 @@ func TestRemoteToken(t *testing.T) {
 	if got := c.request("ping", `{"_meta":{"mcpbash/remoteToken":7}}`); got != `"error":{"code":-32602,"message":"Remote token missing or invalid (throttled)"}` {
 		t.Error(got)
 	}
+	c.says("mcp.auth: Remote token rejected", 3)
 	if got := c.stderr.String(); strings.Count(got, "mcp-bash: warning: mcp.auth: Remote token rejected method=nonsense\n") != 3 || strings.Contains(got, secret) {
 		t.Error(got)
 	}

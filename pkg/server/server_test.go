@@ -363,6 +363,13 @@ func mark(t *testing.T, dir, name string) (path string, await func()) {
 	}
 }
 
+// says waits until the server has said something on standard error, so many times:
+// that is written beside the answers.
+func (c *client) says(text string, times int) {
+	c.t.Helper()
+	eventually(c.t, text, func() bool { return strings.Count(c.stderr.String(), text) >= times })
+}
+
 // eventually waits until a condition holds that nothing announces.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -160,6 +162,18 @@ func (s *Server) start(o Options, caught func()) (err error) {
 	return nil
 }
 
+// limitMemory has the garbage collector work harder once twice what may be pending
+// is in use, as many large messages leave as much behind as they take. GOMEMLIMIT
+// is the operator's own word.
+func limitMemory(pending int) {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(2*int64(pending) + usualMemory)
+	}
+}
+
+// usualMemory is more than a server needs, in bytes, that has nothing large to do.
+const usualMemory = 32 << 20
+
 // cleanDelay keeps the search for what killed runs left behind away from the
 // start, when a client waits.
 const cleanDelay = 200 * time.Millisecond
@@ -246,6 +260,7 @@ func (s *Server) openState(o Options) error {
 func (s *Server) assemble(home *project.Home, o Options) error {
 	p := s.project
 	s.session = newSession(p.Logging.Level)
+	limitMemory(p.Limits.Pending)
 	s.requests = newRequests(p.Limits.Concurrent, p.Limits.Pending)
 	s.token = tokenGuard{settings: p.Token, failures: newThrottle(p.Token.MaxFailures)}
 	s.activity.Store(time.Now().UnixNano())

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 	"time"
 
@@ -18,22 +19,39 @@ type notifier struct {
 	request  *request
 	token    json.RawMessage // nil: the request wants no progress
 	level    func() mcp.Level
-	last     float64
+	sent     float64 // the value the client got last
+	value    float64 // of the script, for that
+	message  string  // the message with it
 	began    bool
 	progress throttle
 	logs     throttle
 }
 
-// Progress sends a report with the request's own token. One that does not go
-// up is dropped: the protocol demands an increase (P-1401).
+// Progress sends a report with the request's own token. The protocol demands that
+// the value goes up. One that stays where it was, with another message, is a sign
+// of life that the client must see, so it goes up by the least step; any other that
+// does not go up is dropped (P-1401).
 func (n *notifier) Progress(p tool.Progress) {
 	value, err := strconv.ParseFloat(string(p.Value), 64)
-	if n.token == nil || err != nil || n.began && value <= n.last || !n.progress.allow(time.Now()) {
+	if n.token == nil || err != nil {
 		return
 	}
-	n.last, n.began = value, true
+	sent, shown := value, p.Value
+	if n.began && value <= n.sent {
+		if value != n.value || p.Message == nil || string(p.Message) == n.message {
+			return
+		}
+		if sent = stepUp(n.sent); math.IsInf(sent, 0) {
+			return
+		}
+		shown = strconv.AppendFloat(nil, sent, 'g', -1, 64)
+	}
+	if !n.progress.allow(time.Now()) {
+		return
+	}
+	n.sent, n.value, n.message, n.began = sent, value, string(p.Message), true
 	var b rawjson.Builder
-	b.Object().Name("progressToken").Raw(n.token).Name("progress").Raw(p.Value)
+	b.Object().Name("progressToken").Raw(n.token).Name("progress").Raw(shown)
 	if p.Total != nil {
 		b.Name("total").Raw(p.Total)
 	}
@@ -41,6 +59,13 @@ func (n *notifier) Progress(p tool.Progress) {
 		b.Name("message").Raw(p.Message)
 	}
 	n.send("notifications/progress", b.End().Bytes())
+}
+
+// stepUp is the least value above one that every client can tell from it: those
+// next to zero would be too small for some.
+func stepUp(value float64) float64 {
+	const least = 1.0 / (1 << 52)
+	return max(math.Nextafter(value, math.Inf(1)), value+least)
 }
 
 // Log sends a message at or above the level in force; what is below costs no

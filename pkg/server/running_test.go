@@ -4,6 +4,7 @@ package server
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -167,6 +168,7 @@ func TestProgressAndLogs(t *testing.T) {
 		return `printf '%s\n' '{"jsonrpc":"2.0","method":"notifications/message","params":` + s + `}' >>"$MCP_LOG_STREAM"` + "\n"
 	}
 	body := p(`{"progressToken":7,"progress":10,"total":null,"message":"one"}`) + p(`{"progress":10}`) + p(`{"progress":9}`) + p(`{"progress":50,"total":100}`) +
+		p(`{"progress":50,"message":"still at it"}`) + p(`{"progress":50,"message":"still at it"}`) + p(`{"progress":50,"message":"nearly"}`) +
 		l(`{"level":"debug","data":"hidden"}`) + l(`{"level":"Info","logger":"lg","data":"msg1"}`) + `until [ -e "$PWD/go" ]; do sleep 0.02; done; printf x`
 	for _, live := range []string{"true", "false"} {
 		c := ready(t, map[string]string{"tools/t/tool.sh": body}, project.Env{"MCPBASH_ENABLE_LIVE_PROGRESS": live})
@@ -176,6 +178,8 @@ func TestProgressAndLogs(t *testing.T) {
 		}
 		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7","progress":10,"message":"one"}}`)
 		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7","progress":50,"total":100}}`)
+		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7","progress":50.00000000000001,"message":"still at it"}}`)
+		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7","progress":50.000000000000014,"message":"nearly"}}`)
 		c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"lg","data":"msg1"}}`)
 		c.release()
 		c.expect(`{"jsonrpc":"2.0","id":"plog","result":{"name":"t","content":[{"type":"text","text":"x"}],"isError":false,"_meta":{"exitCode":0}}}`)
@@ -185,6 +189,23 @@ func TestProgressAndLogs(t *testing.T) {
 	c.send(message("1", "tools/call", `{"name":"t"}`))
 	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"lg","data":"msg1"}}`)
 	c.response("1")
+}
+
+// protocol P-1401: a sign of life goes up by so little that the next report is
+// still above it, and by enough that a client can tell.
+func TestStepUp(t *testing.T) {
+	for _, from := range []float64{-1e300, -100, -1e-9, 0, 5e-324, 0.5, 1, 50, 99, 1e6, 1 << 53, 1e300} {
+		for value, n := from, 0; n < 1000; n++ {
+			next := stepUp(value)
+			if next <= value || from != 0 && math.Abs(next-from) > max(math.Abs(from), 1)*1e-9 {
+				t.Fatalf("%v: %v after %v", from, next, value)
+			}
+			value = next
+		}
+	}
+	if stepUp(0) < 1e-300 || !math.IsInf(stepUp(math.MaxFloat64), 1) {
+		t.Error(stepUp(0), stepUp(math.MaxFloat64))
+	}
 }
 
 // protocol section 15, tools T-104.

@@ -3,13 +3,12 @@ package helper
 import (
 	"encoding/base64"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"mcp-bash/pkg/media"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -34,7 +33,7 @@ func medium(args []string, _ []byte) ([]byte, int) {
 		return append(errorEnvelope(text, b.Bytes()), '\n'), exitOK
 	}
 	room := max(0, (limit-aroundMedia)/4*3)
-	data, err := readUpTo(file, room+1)
+	data, err := project.ReadHead(file, room+1)
 	if err != nil {
 		return fault(err.Error())
 	}
@@ -57,14 +56,4 @@ func medium(args []string, _ []byte) ([]byte, int) {
 		Name("mimeType").String(mimeType).End().End().
 		Name("isError").Bool(false).End()
 	return append(b.Bytes(), '\n'), exitOK
-}
-
-// readUpTo reads the beginning of a file.
-func readUpTo(name string, size int) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, int64(size)))
 }

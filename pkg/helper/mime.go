@@ -4,12 +4,14 @@ import (
 	"unicode/utf8"
 
 	"mcp-bash/pkg/media"
+	"mcp-bash/pkg/project"
 )
 
 // sniffed is how much of a file is looked at.
 const sniffed = 1 << 20
 
-// mimeTypes tells the types of files by name and content (sdk SDK-84).
+// mimeTypes tells the types of files by name and content (sdk SDK-84). What is no
+// regular file is not opened for longer than that takes to see.
 func mimeTypes(files []string, _ []byte) ([]byte, int) {
 	var answer []byte
 	for _, file := range files {
@@ -19,7 +21,7 @@ func mimeTypes(files []string, _ []byte) ([]byte, int) {
 }
 
 func mimeType(file string) string {
-	head, err := readUpTo(file, sniffed)
+	head, err := project.ReadHead(file, sniffed)
 	if err != nil {
 		return media.Binary
 	}

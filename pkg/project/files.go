@@ -110,6 +110,20 @@ func ReadRegular(path string, max int) ([]byte, error) {
 	return readBounded(f, max)
 }
 
+// ReadHead reads the first bytes of a regular file, max at most, wherever it lies.
+func ReadHead(path string, max int) ([]byte, error) {
+	f, err := regular(os.OpenFile(path, os.O_RDONLY|nonblock, 0))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, int64(max)))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return head, nil
+}
+
 // OpenRegular opens a file for reading unless it is something that could make
 // the reader wait, or no file at all.
 func OpenRegular(dir *os.Root, name string) (*os.File, error) {

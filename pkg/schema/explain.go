@@ -188,11 +188,12 @@ func (e *explainer) checkArray(s *jsonschema.Schema, v []any, path string, depth
 		e.add(path, "must have at most %s", count(*s.MaxItems, "item"))
 	}
 	if s.UniqueItems {
-		for i := range v {
-			if slices.ContainsFunc(v[:i], func(w any) bool { return jsonschema.Equal(v[i], w) }) {
-				e.add(path, "must not hold the same item twice")
-				break
-			}
+		seen := make(map[string]bool, len(v))
+		for _, item := range v {
+			seen[text(item)] = true
+		}
+		if len(seen) < len(v) {
+			e.add(path, "must not hold the same item twice")
 		}
 	}
 	first := s.PrefixItems

@@ -82,8 +82,15 @@ func usesDraft07(s *jsonschema.Schema, depth int) bool {
 }
 
 // Check returns what is wrong with a value, at most [MaxViolations]; nil when
-// it is valid.
+// it is valid. A value that would need too much memory is not (tools T-11).
 func (s *Schema) Check(value json.RawMessage) []Violation {
+	switch size := decodedSize(value, maxDecoded); {
+	case size > maxDecoded:
+		return []Violation{{"", "holds too many values to be checked"}}
+	case size > largeDecoded:
+		large.Lock()
+		defer large.Unlock()
+	}
 	var v any
 	if err := json.Unmarshal(value, &v); err != nil {
 		return []Violation{{"", "is not valid JSON"}}

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -115,4 +116,50 @@ func FuzzCheck(f *testing.F) {
 			s.Check(json.RawMessage(value))
 		}
 	})
+}
+
+// tools T-11: what would take gigabytes once decoded is refused before, and what is
+// decoded takes no more than was reckoned.
+func TestDecodedSize(t *testing.T) {
+	s, err := Compile(json.RawMessage(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := func(element string, bytes int) json.RawMessage {
+		return json.RawMessage("[" + strings.Repeat(element+",", bytes/(len(element)+1)) + element + "]")
+	}
+	members := func(n int) json.RawMessage {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,"%d":0`, i)
+		}
+		return json.RawMessage("{" + b.String()[1:] + "}")
+	}
+	for what, value := range map[string]json.RawMessage{
+		"numbers": many("1", 16<<20), "objects": many(`{"":0}`, 16<<20), "arrays": many("[]", 16<<20), "members": members(2 << 20),
+	} {
+		if got := fmt.Sprint(s.Check(value)); got != "[holds too many values to be checked]" {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	for what, value := range map[string]json.RawMessage{
+		"numbers": many("1", 1<<20), "objects": many(`{"":0}`, 1<<20), "nested": many(`{"a":{"b":[{"c":"d"}]}}`, 1<<20),
+		"arrays": many("[1]", 1<<20), "texts": many(`"abc"`, 1<<20), "members": members(100_000),
+	} {
+		if got := s.Check(value); got != nil {
+			t.Errorf("%s: %v", what, got)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var v any
+		if err := json.Unmarshal(value, &v); err != nil {
+			t.Fatal(err)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		if used, reckoned := int(after.HeapAlloc)-int(before.HeapAlloc), decodedSize(value, 1<<30); used > reckoned*3/2 {
+			t.Errorf("%s: %d bytes, reckoned %d", what, used, reckoned)
+		}
+		runtime.KeepAlive(v)
+	}
 }

@@ -16,7 +16,7 @@ import (
 type questioner struct{ server *Server }
 
 // Ready is [mcp.Asker.Ready]: what the client does not read is not piled up
-// (protocol P-1804).
+// (protocol P-1803).
 func (q questioner) Ready() bool { return !q.server.writer.Full() }
 
 func (q questioner) Ask(questions []mcp.Question) mcp.Inquiry {

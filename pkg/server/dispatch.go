@@ -52,7 +52,7 @@ func (s *Server) read() {
 
 // awaitRoom keeps the goroutine that reads from taking more of the client while
 // the answers that the client has not read, or its requests that are not done,
-// take more memory than they may (P-1804, P-1805).
+// take more memory than they may (P-1803, P-1804).
 func (s *Server) awaitRoom() {
 	if s.writer.Full() || s.requests.full() {
 		s.writer.Push()
@@ -287,11 +287,12 @@ func (s *Server) admit(m *jsonrpc.Message, method *method) *request {
 }
 
 // work runs a request and then those that waited for its slot. None begins while
-// the client has too much to read (P-1804).
+// the client has too much to read (P-1803).
 func (s *Server) work(req *request) {
 	for req != nil {
 		s.writer.Reserve(req.ctx, 0)
 		s.serve(req)
+		s.tellDropped()
 		s.changes.poke()
 		next := s.requests.next(req)
 		req = next
@@ -355,7 +356,7 @@ func (s *Server) finish(req *request, a *answer, err error) {
 	case a == nil:
 		line = s.errorLine(req.id, mcp.Errorf(mcp.CodeInternal, "Empty handler response"))
 	default:
-		if a.size > largeAnswer { // made when the client has read others (P-1804)
+		if a.size > largeAnswer { // made when the client has read others (P-1803)
 			s.writer.Reserve(req.ctx, a.size)
 			reserved = a.size
 		}

@@ -114,6 +114,8 @@ func (s *Server) drain(e exit, signals <-chan os.Signal) exit {
 	go func() {
 		s.requests.wait()
 		s.writer.Flush()
+		s.tellDropped()
+		s.writer.Flush()
 		close(done)
 	}()
 	var late <-chan time.Time

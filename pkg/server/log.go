@@ -42,7 +42,7 @@ func (s *Server) log(level mcp.Level, logger, message string) {
 	s.send(jsonrpc.AppendNotification(nil, "notifications/message", b.End().Bytes()))
 }
 
-// tellDropped tells the client what it missed, once it reads again (P-1806).
+// tellDropped tells the client what it missed, once it reads again (P-1805).
 func (s *Server) tellDropped() {
 	if s.dropped.Load() == 0 || s.writer.Full() {
 		return

@@ -83,7 +83,7 @@ func (n *notifier) Log(m tool.LogMessage) {
 }
 
 // send never waits for the client: whoever calls it looks after a script. What a
-// client that does not read would miss is counted (P-1806).
+// client that does not read would miss is counted (P-1805).
 func (n *notifier) send(method string, params json.RawMessage) {
 	if n.server.writer.Full() {
 		n.server.dropped.Add(1)

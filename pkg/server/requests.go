@@ -125,7 +125,7 @@ func (r *requests) drop(req *request) {
 
 // awaitRoom waits while what runs and what waits takes more bytes than the bound,
 // unless the client has something to answer: that has to be read, or what runs
-// would wait for ever (P-1805).
+// would wait for ever (P-1804).
 func (r *requests) awaitRoom(asked func() bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -47,7 +47,7 @@ type Server struct {
 
 	base     context.Context // of every request
 	stopAll  context.CancelCauseFunc
-	dropped  atomic.Int64 // messages the client did not get, as it does not read (P-1806)
+	dropped  atomic.Int64 // messages the client did not get, as it does not read (P-1805)
 	activity atomic.Int64 // when the last line came, in nanoseconds
 	exits    chan exit    // why to end; the first counts
 	watchdog *time.Timer  // belongs to the goroutine that reads; set by shutdown

@@ -39,9 +39,10 @@ type interview struct {
 }
 
 // poll looks for new questions and for answers. It reports whether a question
-// is open, which stops the clocks (T-126).
+// is open, which stops the clocks (T-126), unless the client does not read at all:
+// then no question is put to it, and no script lives on for one (protocol P-1805).
 func (in *interview) poll() (open bool) {
-	ready := in.asker == nil || in.asker.Ready() // else the files stay where they are (protocol P-1804)
+	ready := in.asker == nil || in.asker.Ready() // else the files stay where they are
 	if ready {
 		if content, ok := in.files.Take(elicitAsk, maxQuestion); ok {
 			in.startElicit(content)
@@ -63,7 +64,7 @@ func (in *interview) poll() (open bool) {
 			in.finishBatch(answers)
 		}
 	}
-	return in.elicit != nil || in.batch != nil
+	return ready && (in.elicit != nil || in.batch != nil)
 }
 
 // cancel marks the call as cancelled, before any signal, and answers what is

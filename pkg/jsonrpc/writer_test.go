@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -163,3 +164,79 @@ type discard struct{}
 
 func (*discard) Write(p []byte) (int, error) { return len(p), nil }
 func (*discard) Ready() bool                 { return true }
+
+// protocol P-1803: whoever reserves room waits until the reader has taken enough, or
+// until it is no longer wanted; one at a time gets by.
+func TestWriterBound(t *testing.T) {
+	out := &sink{gate: make(chan struct{})}
+	w := NewWriter(out, 100, noFailure(t))
+	w.Send(bytes.Repeat([]byte("x"), 101))
+	if !w.Full() {
+		t.Fatal("not full")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w.Reserve(ctx, 0) // would hang here
+	passed := make(chan int)
+	for i := range 2 {
+		go func() {
+			w.Reserve(t.Context(), 200)
+			passed <- i
+		}()
+	}
+	select {
+	case <-passed:
+		t.Error("there is room in a full writer")
+	default:
+	}
+	close(out.gate)
+	<-passed
+	if !w.Full() {
+		t.Error("what is reserved does not count")
+	}
+	select {
+	case <-passed:
+		t.Error("two get by at once")
+	default:
+	}
+	w.Release(200)
+	<-passed
+	w.Release(200)
+	if w.Flush(); w.Full() || out.String() != strings.Repeat("x", 101) {
+		t.Errorf("full: %t, %q", w.Full(), out)
+	}
+}
+
+// Nobody is kept by a reader that is gone for good once the writer is closed
+// (protocol P-905).
+func TestWriterClosedUnread(t *testing.T) {
+	out := &sink{gate: make(chan struct{})}
+	defer close(out.gate)
+	w := NewWriter(out, 10, func(error, int) {})
+	w.Send([]byte("nobody reads this\n"))
+	reserved := make(chan struct{})
+	go func() {
+		w.Reserve(t.Context(), 5)
+		w.Flush()
+		close(reserved)
+	}()
+	w.Close()
+	<-reserved
+	w.Flush()
+}
+
+// Deliver carries its own lines and no more: others may go on for ever.
+func TestDeliverEnds(t *testing.T) {
+	var w *Writer
+	out := &talkative{next: func() { w.Queue([]byte("again\n")) }}
+	w = NewWriter(out, 1<<20, noFailure(t))
+	w.Queue([]byte("mine\n"))
+	w.Deliver() // would hang here
+	w.Close()
+}
+
+// talkative is an Output during every write to which another line is queued.
+type talkative struct{ next func() }
+
+func (e *talkative) Write(p []byte) (int, error) { e.next(); return len(p), nil }
+func (e *talkative) Ready() bool                 { return true }

@@ -18,6 +18,7 @@ type stderrQueue struct {
 
 	mu      sync.Mutex
 	waiting []byte
+	writing int // bytes of the write under way
 	dropped int
 	busy    chan struct{} // closed when all is written; nil: nothing is being written
 }
@@ -28,7 +29,7 @@ const maxStderrQueue = 1 << 20
 func (q *stderrQueue) Write(p []byte) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting)+len(p) > maxStderrQueue {
+	if q.writing+len(q.waiting)+len(p) > maxStderrQueue {
 		q.dropped++
 		return len(p), nil
 	}
@@ -46,7 +47,7 @@ func (q *stderrQueue) carry() {
 	defer q.mu.Unlock()
 	for len(q.waiting) > 0 || q.dropped > 0 {
 		text := q.waiting
-		q.waiting = nil
+		q.waiting, q.writing = nil, len(text)
 		if q.dropped > 0 {
 			text = fmt.Appendf(text, "mcp-bash: standard error was not read; %d messages were dropped\n", q.dropped)
 			q.dropped = 0
@@ -54,6 +55,7 @@ func (q *stderrQueue) carry() {
 		q.mu.Unlock()
 		q.out.Write(text) // where could an error be told?
 		q.mu.Lock()
+		q.writing = 0
 	}
 	close(q.busy)
 	q.busy = nil

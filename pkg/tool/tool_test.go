@@ -559,9 +559,14 @@ type asker struct {
 	asked  []mcp.Question
 	answer func(q mcp.Question) (mcp.Answer, bool) // false: never
 	closed int
+	behind func(asked int) bool // nil: the client always reads
 }
 
-func (a *asker) Ready() bool { return true }
+func (a *asker) Ready() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.behind == nil || !a.behind(len(a.asked))
+}
 
 func (a *asker) Ask(qs []mcp.Question) mcp.Inquiry {
 	a.mu.Lock()
@@ -615,6 +620,32 @@ func textOf(t *testing.T, result string) string {
 	}
 	t.Fatalf("no content: %s", result)
 	return ""
+}
+
+// protocol P-1805, tools T-126: what a client does not read is not put to it until it
+// does, and keeps no script alive.
+func TestUnreadQuestions(t *testing.T) {
+	b := newBench(t, nil)
+	b.add("t", askScript+`ask '{"message":"M"}'`)
+	looks := 0
+	late := &asker{
+		answer: func(mcp.Question) (mcp.Answer, bool) {
+			return mcp.Answer{Result: json.RawMessage(`{"action":"decline"}`)}, true
+		},
+		behind: func(int) bool { looks++; return looks < 5 },
+	}
+	r := &Request{Name: "t", Asker: late, Client: mcp.Capabilities{ElicitForm: true}}
+	if got := textOf(t, b.call(r)); got != `{"action":"decline","content":null}` || looks < 5 || len(late.asked) != 1 {
+		t.Errorf("%s, after %d looks, asked %d times", got, looks, len(late.asked))
+	}
+	never := &asker{
+		answer: func(mcp.Question) (mcp.Answer, bool) { return mcp.Answer{}, false },
+		behind: func(asked int) bool { return asked > 0 },
+	}
+	r = &Request{Name: "t", Asker: never, Client: mcp.Capabilities{ElicitForm: true}, Timeout: 1}
+	if got := textOf(t, b.call(r)); got != "Tool timed out after 1s" {
+		t.Error(got)
+	}
 }
 
 // tools T-120 to T-125, protocol P-2203.

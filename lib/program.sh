@@ -3,13 +3,13 @@
 # Our program, into MCPBASH_HELPER_BIN, for scripts that nothing of ours started: found as the SDK finds it. Status 127
 # when there is none.
 if [[ ! -f ${MCPBASH_HELPER_BIN-} || ! -x ${MCPBASH_HELPER_BIN-} ]]; then
-  if ! declare -F __mcp_need >/dev/null; then
+  if ! declare -F __mcp_load >/dev/null; then
     __mcp_keep_options=1 # loading the SDK is not what the script asked for
     # shellcheck source=/dev/null
     . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}../sdk/tool-sdk.sh"
     unset __mcp_keep_options
   fi
-  __mcp_need 2
+  __mcp_load common
   if ! __mcp_program; then
     printf 'mcp-bash is neither in %s/../bin nor on PATH\n' "$__mcp_dir" >&2
     return 127

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/sdk"
 )
 
 // fetched is the answer of mcp_download_safe.
@@ -120,7 +121,9 @@ func TestDownloadProvider(t *testing.T) {
 	}
 	// The provider beside the SDK, and none but our program.
 	beside := filepath.Join(dir, "beside")
-	write(t, filepath.Join(beside, "sdk/tool-sdk.sh"), read(t, "tool-sdk.sh"))
+	if err := os.CopyFS(filepath.Join(beside, "sdk"), sdk.Files); err != nil {
+		t.Fatal(err)
+	}
 	write(t, filepath.Join(beside, "providers/https.sh"), "echo beside\n")
 	got = tool{dir: dir, env: []string{"MCP_SDK=" + beside + "/sdk"}, script: `mcp_download_safe --url https://h --out o; cat o`}.run(t)
 	if got != out(`{"success":true,"bytes":7,"path":"o"}beside`+"\n") {

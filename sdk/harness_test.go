@@ -18,12 +18,13 @@ import (
 
 	"mcp-bash/pkg/jq"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/sdk"
 )
 
 var (
 	mcpJQ    string // a binary that is our program, as servers hand it to scripts
 	sdkDir   string // where tool-sdk.sh is
-	aloneDir string // where a copy of it is, with nothing around
+	aloneDir string // where a copy of the SDK is, with nothing around
 
 	absentDir string // a directory that is not there
 	path      string // PATH without any mcp-bash, which the SDK would find
@@ -90,14 +91,7 @@ func runTests(m *testing.M) (code int, err error) {
 	}
 	aloneDir = filepath.Join(dir, "alone")
 	absentDir = filepath.Join(dir, "absent")
-	text, err := os.ReadFile("tool-sdk.sh")
-	if err != nil {
-		return 0, err
-	}
-	if err := os.Mkdir(aloneDir, 0o700); err != nil {
-		return 0, err
-	}
-	if err := os.WriteFile(filepath.Join(aloneDir, "tool-sdk.sh"), text, 0o600); err != nil {
+	if err := os.CopyFS(aloneDir, sdk.Files); err != nil {
 		return 0, err
 	}
 	if mcpJQ, err = buildProgram(dir); err != nil {

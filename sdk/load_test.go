@@ -69,7 +69,7 @@ func TestLoad(t *testing.T) {
 	})
 	if bashVersion() >= 400 { // before, Bash cannot source a pipe
 		check(t, []way{byTable}, []row{
-			{"SDK-5", bare(nil, `source <(cat `+quoted(sdkDir+"/tool-sdk.sh")+`); mcp_byte_length abc; mcp_log_info a b; mcp_config_load || echo "$MCP_CONFIG_JSON"`), out("3\n{}\n"), ""},
+			{"SDK-5", bare([]string{"MCP_SDK=" + sdkDir}, `source <(cat `+quoted(sdkDir+"/tool-sdk.sh")+`); mcp_byte_length abc; mcp_log_info a b; mcp_config_load || echo "$MCP_CONFIG_JSON"`), out("3\n{}\n"), ""},
 		})
 	}
 }
@@ -88,7 +88,9 @@ func TestFindJSONTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "d/jq"), "not executable")
-	write(t, filepath.Join(dir, "own/sdk/tool-sdk.sh"), read(t, "tool-sdk.sh"))
+	if err := os.CopyFS(filepath.Join(dir, "own/sdk"), sdk.Files); err != nil {
+		t.Fatal(err)
+	}
 	script := `echo "${MCPBASH_JSON_TOOL-none}:${MCPBASH_JSON_TOOL_BIN-none}"; export -p | { while read -r l; do case $l in *JSON_TOOL*) echo exported;; esac; done; }`
 	unset := []string{"MCPBASH_JSON_TOOL", "MCPBASH_JSON_TOOL_BIN", "MCPBASH_HELPER_BIN"}
 	var rows []row
@@ -124,9 +126,8 @@ func TestFindProgram(t *testing.T) {
 		{"mcp-bash on PATH", "path/mcp-bash", "__mcp_own_jq"},
 	} {
 		tree := t.TempDir()
-		write(t, filepath.Join(tree, "sdk", "tool-sdk.sh"), read(t, "tool-sdk.sh"))
 		link := filepath.Join(tree, c.link)
-		if err := errors.Join(os.Mkdir(filepath.Dir(link), 0o755), os.Symlink(mcpJQ, link),
+		if err := errors.Join(os.CopyFS(filepath.Join(tree, "sdk"), sdk.Files), os.Mkdir(filepath.Dir(link), 0o755), os.Symlink(mcpJQ, link),
 			os.Mkdir(filepath.Join(tree, "mcp-bash"), 0o755)); err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +166,7 @@ probe=é; trap 'echo e' ERR; trap 'echo u' USR1; set -- one 'two three'
 	var want string
 	for _, setting := range []string{
 		":", "IFS=", "IFS=:", "unset IFS", `IFS=$'\n'`, `IFS='"'`, "set -f", "set -C", "shopt -s nocasematch", "shopt -s extglob nullglob", "shopt -s failglob", "shopt -s nocaseglob dotglob",
-		"shopt -u patsub_replacement 2>/dev/null || :", "set -E", "set -T", "LC_ALL=C", "LC_ALL=C.UTF-8", "LANG=C", "unset LANG", "set -o posix", "__mcp_old_bash=1", "shopt -s inherit_errexit 2>/dev/null || :", "BASH_COMPAT=3.2; shopt -u patsub_replacement 2>/dev/null || :",
+		"shopt -u patsub_replacement 2>/dev/null || :", "set -E", "set -T", "LC_ALL=C", "LC_ALL=C.UTF-8", "LANG=C", "unset LANG", "set -o posix", "shopt -s inherit_errexit 2>/dev/null || :", "BASH_COMPAT=3.2; shopt -u patsub_replacement 2>/dev/null || :",
 	} {
 		x := tool{args: document, meta: `{"a":"x"}`, script: state + setting + "\nstate \"$@\" >before; {" + calls + "\n} >out; state \"$@\" >after; cat out"}
 		x.dir = t.TempDir()
@@ -236,11 +237,13 @@ func TestOnlyOldBash(t *testing.T) {
 	replacement := regexp.MustCompile(`\$\{\w+//(?:\\.|\[[^\]]*\]|"[^"]*"|\$'[^']*'|[^/}\\])*/((?:"[^"]*"|\$'[^']*'|'[^']*'|\\.|[^}\\])*)\}`)
 	harmless := regexp.MustCompile(`^("\$\w+"|[a-z ]?)$`)
 	found := 0
-	for n, line := range strings.Split(read(t, "tool-sdk.sh"), "\n") {
-		for _, m := range replacement.FindAllStringSubmatch(line, -1) {
-			found++
-			if !harmless.MatchString(m[1]) && m[1] != "_" {
-				t.Errorf("SDK-192: tool-sdk.sh:%d: %s", n+1, line)
+	for name, text := range shellFiles(t) {
+		for n, line := range strings.Split(text, "\n") {
+			for _, m := range replacement.FindAllStringSubmatch(line, -1) {
+				found++
+				if !harmless.MatchString(m[1]) && m[1] != "_" {
+					t.Errorf("SDK-192: %s.sh:%d: %s", name, n+1, line)
+				}
 			}
 		}
 	}

@@ -53,7 +53,6 @@ func TestClientSupportsUI(t *testing.T) {
 		row{"SDK-1", tool{bare: true, script: `cd ` + quoted(sdkDir) + `; source ./ui-sdk.sh; cd /; mcp_tool_meta_with_ui u`}, out(`{"ui":{"resourceUri":"u","visibility":["model","app"]}}` + "\n"), ""},
 		// SDK-4: a tool's own group stays.
 		row{"SDK-4", tool{bare: true, script: `mcp_client_supports_ui() { echo mine; }; source ` + quoted(sdkDir+"/tool-sdk.sh") + `; mcp_client_supports_ui; declare -F mcp_ui_form || echo none`}, out("mine\nnone\n"), ""},
-		row{"SDK-5", tool{bare: true, script: `source ` + quoted(aloneDir+"/tool-sdk.sh") + `; declare -F mcp_client_supports_ui || echo none`}, out("none\n"), ""},
 	)
 	check(t, uiWays, rows)
 }

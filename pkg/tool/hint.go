@@ -153,15 +153,11 @@ func (t *Tools) path() string {
 	return ""
 }
 
-// inSDK reports whether the SDK has a function of that name.
+// inSDK reports whether the SDK has a public function of that name. All of those
+// are defined in the file that tools source.
 func inSDK(name []byte) bool {
-	for _, file := range []string{"tool-sdk.sh", "ui-sdk.sh"} {
-		text, _ := sdk.Files.ReadFile(file) // embedded: it is there
-		if bytes.Contains(text, append(name[:len(name):len(name)], "()"...)) {
-			return true
-		}
-	}
-	return false
+	text, _ := sdk.Files.ReadFile("tool-sdk.sh") // embedded: it is there
+	return regexp.MustCompile(`\b` + regexp.QuoteMeta(string(name)) + `\(\)`).Match(text)
 }
 
 // isPlainShell reports whether a program is a shell that may not be Bash.

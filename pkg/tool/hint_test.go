@@ -56,7 +56,10 @@ func TestHints(t *testing.T) {
 		{"it has said so itself", "#!/bin/bash\necho 'file not found' >&2; exit 1\n", ""},
 		{"an error as JSON", "#!/bin/bash\necho '{\"success\":false,\"why\":\"x\"}'; exit 1\n", ""},
 		{"an error as a result", "#!/bin/bash\necho '{\"content\":[],\"isError\":true}'; exit 1\n", ""},
+		{"no source line, of MCP Apps", "#!/bin/bash\nmcp_ui_form --title x\nexit 1",
+			"tools/t/tool.sh uses the SDK without loading it; "},
 		{"a function of its own", "#!/bin/bash\nmcp_mine\nexit 1\n", ""},
+		{"a function of its own, of which the SDK has a private one", "#!/bin/bash\nmcp_call\nexit 1\n", ""},
 		{"a program that is not there", "#!/bin/bash\nnonesuch\n", ""},
 		{"a CR where it is no line end", "#!/bin/bash\nprintf '%s' $'a\\r\\n' >&2\nexit 1\n", ""},
 	} {

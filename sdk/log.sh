@@ -1,0 +1,59 @@
+# shellcheck shell=bash disable=SC2154 # what other files of the SDK set
+#
+# Logs: mcp_log and its kin, mcp_debug.
+
+__mcp_load common
+
+__mcp_log() { # LEVEL LOGGER JSON
+  local _level _data=${3-}
+  shopt -s nocasematch
+  case ${1-} in
+    debug) _level=debug ;;
+    info) _level=info ;;
+    notice) _level=notice ;;
+    warn | warning) _level=warning ;;
+    error) _level=error ;;
+    critical) _level=critical ;;
+    alert) _level=alert ;;
+    emergency) _level=emergency ;;
+    *)
+      printf "mcp_log: invalid level '%s', defaulting to 'info'\n" "${1-}" >&2
+      _level=info
+      ;;
+  esac
+  shopt -u nocasematch
+  [[ -n ${MCP_LOG_STREAM-} ]] || return 0
+  __mcp_load json
+  if __mcp_compact "$_data"; then
+    _data=${_data//$'\r'/ }
+    _data=${_data//"$__mcp_nl"/ }
+  else
+    __mcp_quote "$_data"
+    _data=$__mcp_reply
+  fi
+  __mcp_log_line "$_level" "${2-}" "$_data"
+}
+
+__mcp_log_text() { # LEVEL LOGGER TEXT
+  [[ -n ${MCP_LOG_STREAM-} ]] || return 0
+  __mcp_quote "${3-}"
+  __mcp_log_line "$1" "${2-}" "$__mcp_reply"
+}
+
+__mcp_log_line() { # LEVEL LOGGER JSON
+  local _line="{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"$1\",\"logger\":"
+  __mcp_quote "$2"
+  __mcp_append "$MCP_LOG_STREAM" "$_line$__mcp_reply,\"data\":$3}}"
+  __mcp_reply=''
+}
+
+__mcp_debug() { # WORD...
+  local _time
+  [[ -n ${MCPBASH_DEBUG_LOG-} ]] || return 0
+  if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] > 401)); then
+    printf -v _time '%(%H:%M:%S)T' -1 # not known to Bash 3.2, which does not come here
+  else
+    _time=$(date +%H:%M:%S 2>/dev/null) || _time='??:??:??'
+  fi
+  __mcp_append "$MCPBASH_DEBUG_LOG" "[$_time] $*"
+}

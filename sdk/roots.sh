@@ -1,0 +1,71 @@
+# shellcheck shell=bash disable=SC2154 # what other files of the SDK set
+#
+# Roots: mcp_roots_contains, and mcp_require_path for an argument that is a path within them.
+
+__mcp_load common paths
+
+# PATH, physical, into __mcp_reply. rc 1 when it is in none of the roots.
+__mcp_in_roots() { # PATH
+  local _path=$1 _root _link='' _physical IFS=$__mcp_nl
+  # shellcheck disable=SC2086
+  set -- ${MCP_ROOTS_PATHS-}
+  (($#)) || return 1
+  if __mcp_walk physical "$_path"; then
+    _physical=$__mcp_reply
+    for _root; do
+      __mcp_walk physical "$_root" || { _link=1 && continue; }
+      if [[ $__mcp_reply == / || $_physical == "$__mcp_reply" || $_physical == "$__mcp_reply"/* ]]; then
+        __mcp_reply=$_physical
+        return 0
+      fi
+    done
+    [[ -n $_link ]] || return 1
+  fi
+  __mcp_helper path "$_path" "$@"
+}
+
+__mcp_roots_contains() { # PATH
+  local _rc=0
+  __mcp_in_roots "${1-}" || _rc=1
+  __mcp_reply=''
+  return "$_rc"
+}
+
+__mcp_require_path() { # POINTER [--default-to-single-root] [--allow-empty]
+  local _pointer=${1-} _single='' _empty=''
+  if [[ -z $_pointer ]]; then
+    __mcp_reject 'mcp_require_path: argument pointer is required'
+    return
+  fi
+  while (($# > 1)); do
+    case $2 in
+      --default-to-single-root) _single=1 ;;
+      --allow-empty) _empty=1 ;;
+      *) break ;;
+    esac
+    shift
+  done
+  __mcp_load arguments
+  __mcp_query ARGS "$_pointer" || __mcp_kind=-
+  if __mcp_absent; then
+    if [[ -n $_single && ${MCP_ROOTS_COUNT:-0} == 1 ]]; then
+      __mcp_reply=${MCP_ROOTS_PATHS-}
+    elif [[ -n $_single ]]; then
+      __mcp_reject "$_pointer is required when zero or multiple roots are configured"
+    elif [[ -n $_empty ]]; then
+      __mcp_reply=''
+    else
+      __mcp_reply='' && __mcp_required "$_pointer"
+    fi
+    [[ -n $__mcp_reply ]] || return 0
+  fi
+  if [[ -z ${MCP_ROOTS_PATHS-} && ${MCP_ROOTS_COUNT:-0} == 0 ]]; then
+    __mcp_path_normalize -- "$__mcp_reply"
+  else
+    __mcp_in_roots "$__mcp_reply" || __mcp_reject "$_pointer is outside configured MCP roots"
+  fi
+}
+
+__mcp_reject() { # MESSAGE
+  __mcp_reply='' __mcp_failure=$1
+}

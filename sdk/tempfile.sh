@@ -1,0 +1,13 @@
+# shellcheck shell=bash disable=SC2154 # what other files of the SDK set
+#
+# Temporary files.
+
+__mcp_new_file() { # a private, empty temporary file, into __mcp_reply
+  local _n
+  for _n in 1 2 3 4 5 6 7 8 9; do
+    __mcp_reply=${TMPDIR:-/tmp}/mcp-sdk.$$.$RANDOM$RANDOM
+    ! (umask 077 && set -C && : >"$__mcp_reply") 2>/dev/null || return 0
+  done
+  __mcp_reply=''
+  return 1
+}

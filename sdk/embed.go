@@ -4,8 +4,9 @@ package sdk
 
 import "embed"
 
-// Files is the content of the directory that scripts know as MCP_SDK: the files
-// *.sh, none of which is to be executable.
+// Files is the content of the directory that scripts know as MCP_SDK: tool-sdk.sh,
+// which they source, and the files of topics that it loads (sdk SDK-6). None of
+// them is to be executable.
 //
 //go:embed *.sh
 var Files embed.FS

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // A Tree is the part of an installation that scripts use, as it is linked into
@@ -51,6 +52,7 @@ type Home struct {
 
 	mu   sync.Mutex
 	done bool
+	made time.Time // when a file last came into the SDK's directory, or went
 }
 
 // Make sees to it that the tree is there and as it should be. It must come
@@ -62,12 +64,23 @@ func (h *Home) Make() error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.done && isTree(h.Dir) {
+	if h.done && isTree(h.Dir) && h.made.Equal(changed(h.sdk())) {
 		return nil
 	}
 	err := h.unpack()
-	h.done = err == nil
+	h.done, h.made = err == nil, changed(h.sdk())
 	return err
+}
+
+func (h *Home) sdk() string { return filepath.Join(h.Dir, path.Dir(sdkFile)) }
+
+// changed is when a directory was last changed, zero for none.
+func changed(dir string) time.Time {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // FindHome returns where the installation tree is (protocol P-102, cli B-3).

@@ -605,6 +605,32 @@ func TestHomeRecovers(t *testing.T) {
 	}
 }
 
+// protocol P-102: a single file of the SDK that got lost, as one in a temporary
+// area may that nobody reads for long.
+func TestHomeRecoversOneFile(t *testing.T) {
+	tree := Tree{sdkFile: []byte("sdk"), "sdk/json.sh": []byte("json")}
+	home, err := FindHome(Env{"XDG_CACHE_HOME": t.TempDir()}, func() Tree { return tree }, func(s string) { t.Error(s) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := filepath.Join(home.Dir, "sdk", "json.sh")
+	past := time.Now().Add(-time.Hour) // so that clocks with a coarse grain show the change
+	for _, step := range []func() error{
+		home.Make,
+		func() error { return os.Chtimes(filepath.Dir(lost), past, past) },
+		home.Make,
+		func() error { return os.Remove(lost) },
+		home.Make,
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(lost); string(got) != "json" {
+		t.Error(string(got), err)
+	}
+}
+
 // protocol P-302: a start that looks while another is about to claim its directory
 // leaves that alone, however the two take turns.
 func TestCleaningWhileClaiming(t *testing.T) {

@@ -2,6 +2,8 @@
 #
 # What the author of a tool is told that uses a function in a wrong way.
 
+__mcp_load common
+
 __mcp_no_json() { # TEXT
   local _shown=${1:0:100}
   printf 'mcp_emit_json: %s, so the client gets text; %s: %s\n' 'not one JSON value' \

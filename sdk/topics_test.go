@@ -66,7 +66,9 @@ func misplaced(files map[string]string) (wrong []string) {
 			}
 		}
 	}
+	called := map[string]bool{} // the topics whose functions __mcp_call calls, by way of __mcp_run
 	for _, m := range stub.FindAllStringSubmatch(code[door], -1) {
+		called[m[1]] = true
 		if topic := m[1] + m[2]; home[m[3]] != topic {
 			complain("%s.sh has no %s", topic, m[3])
 		}
@@ -85,6 +87,10 @@ func misplaced(files map[string]string) (wrong []string) {
 				reach(always[topic])
 			}
 		}
+		reach(always[file])
+		if called[file] && !there["common"] {
+			complain("%s.sh does not load common.sh, which has __mcp_run", file)
+		}
 		reach(all[file])
 		used := map[string]bool{}
 		for _, at := range name.FindAllStringIndex(code[file], -1) {
@@ -95,7 +101,7 @@ func misplaced(files map[string]string) (wrong []string) {
 			}
 		}
 		for _, topic := range all[file] {
-			if !used[topic] {
+			if !used[topic] && topic != "common" {
 				complain("%s.sh loads %s.sh for nothing", file, topic)
 			}
 		}
@@ -117,6 +123,7 @@ func TestTopics(t *testing.T) {
 		{"progress", "__mcp_progress()", "__mcp_other()", "progress.sh has no __mcp_progress"},
 		{door, "__mcp_load retry; ", "__mcp_load cli; ", "cli.sh has no __mcp_with_retry"},
 		{"retry", "__mcp_load numbers", "__mcp_load numbers json", "retry.sh loads json.sh for nothing"},
+		{"ui", "__mcp_load common\n", "", "ui.sh does not load common.sh, which has __mcp_run"},
 		{"log", "__mcp_log_line()", "__mcp_fail()", "__mcp_fail is defined in errors.sh and in log.sh"},
 	} {
 		changed := maps.Clone(files)

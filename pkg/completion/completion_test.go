@@ -418,6 +418,12 @@ func TestEnvironment(t *testing.T) {
 	for _, set := range []string{"_", "SHLVL", "OLDPWD"} { // by Bash itself
 		delete(env, set)
 	}
+	for name, value := range b.completions.Common { // protocol P-205
+		if got, given := env[name]; given && got != value {
+			t.Errorf("%s=%q, want %q", name, got, value)
+		}
+		delete(env, name)
+	}
 	if len(env) != 0 {
 		t.Errorf("also set: %q", env)
 	}

@@ -31,8 +31,6 @@ func baseEnviron(p *project.Project, common project.Env) []string {
 	for _, name := range perRequest {
 		delete(env, name)
 	}
-	env["MCPBASH_JSON_TOOL"] = common["MCPBASH_JSON_TOOL"]
-	env["MCPBASH_JSON_TOOL_BIN"] = common["MCPBASH_JSON_TOOL_BIN"]
 	env["PWD"] = p.Root
 	return slices.Clip(env.Entries())
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/script"
 )
@@ -38,7 +40,7 @@ type verdict struct {
 
 // runHook evaluates policy.sh; the verdict is nil when there is none. It fails
 // closed (T-31, T-32).
-func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage) (*verdict, *mcp.Error) {
+func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage, request project.Env) (*verdict, *mcp.Error) {
 	file := filepath.Join(p.Project.Server, "policy.sh")
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -58,7 +60,7 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage)
 		argv = append(argv, spill)
 	}
 	res := p.Runner.Run(ctx, script.Spec{
-		Argv: argv, Env: p.Env().Entries(), Timeout: hookTimeout, StdoutLimit: hookOutput, StderrLimit: hookOutput,
+		Argv: argv, Env: p.environ(request).Entries(), Timeout: hookTimeout, StdoutLimit: hookOutput, StderrLimit: hookOutput,
 	})
 	if len(res.Stderr) > 0 {
 		p.Log(mcp.Debug, logger, strings.TrimRight(string(res.Stderr), "\n"))
@@ -75,6 +77,19 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage)
 	}
 	return v, nil
 }
+
+// environ is what policy.sh is given: what the server's own shell code is, and
+// the variables of the call (T-29). The tool's files do not exist yet, so what
+// is written to its streams goes nowhere.
+func (p *Policy) environ(request project.Env) project.Env {
+	env := p.Env()
+	maps.Copy(env, request)
+	env["MCP_PROGRESS_STREAM"], env["MCP_LOG_STREAM"] = nowhere, nowhere
+	env["MCP_CANCEL_FILE"] = filepath.Join(p.State.Dir, "policy.cancelled") // is never made: a policy is ended
+	return env
+}
+
+const nowhere = "/dev/null" // to Bash, on Windows as well
 
 var checkFailed = mcp.Errorf(mcp.CodeInternal, "Tool policy check failed")
 

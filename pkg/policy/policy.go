@@ -24,12 +24,13 @@ type Policy struct {
 	Log   mcp.LogFunc
 }
 
-// Check returns nil when the tool may run. item is its registry entry. policy.sh
-// is evaluated anew for every call, so that an edit counts at once (T-30).
-func (p *Policy) Check(ctx context.Context, name string, item json.RawMessage) *mcp.Error {
+// Check returns nil when the tool may run. item is its registry entry, request
+// are the variables of the call. policy.sh is evaluated anew for every call, so
+// that an edit counts at once (T-30).
+func (p *Policy) Check(ctx context.Context, name string, item json.RawMessage, request project.Env) *mcp.Error {
 	calls := &p.Project.Calls
 	list := List{calls.Allowlist, calls.AllowDefault, calls.PolicyContext == RunTool}
-	verdict, err := p.runHook(ctx, name, item)
+	verdict, err := p.runHook(ctx, name, item, request)
 	switch {
 	case err != nil:
 		return err

@@ -63,7 +63,7 @@ func newPolicy(t *testing.T, hook string, env project.Env) (*Policy, *[]string) 
 	return &Policy{
 		Project: p, Runner: new(script.Runner), State: &project.State{Dir: t.TempDir()},
 		Env: func() project.Env {
-			return p.ForHooks(project.Env{"MCPBASH_JSON_TOOL_BIN": jq, "MCPBASH_PROJECT_ROOT": root}, "/state")
+			return p.ForHooks(p.Common("/home", "/helper", project.JSONTool{Name: "jq", Bin: jq}), "/state")
 		},
 		Log: func(level mcp.Level, logger, text string) { logs = append(logs, level.String()+" "+logger+" "+text) },
 	}, &logs
@@ -103,7 +103,7 @@ func TestHook(t *testing.T) {
 		p, _ := newPolicy(t, tc.hook+"\n", tc.env)
 		os.WriteFile(filepath.Join(p.Project.Root, "j"), []byte(`{"a":1}`), 0o644)
 		got := ""
-		if err := p.Check(context.Background(), "tool", json.RawMessage(item)); err != nil {
+		if err := p.Check(context.Background(), "tool", json.RawMessage(item), nil); err != nil {
 			got = string(err.AppendJSON(nil))
 		}
 		if tc.want == "failed" {
@@ -115,10 +115,33 @@ func TestHook(t *testing.T) {
 	}
 }
 
+// tools T-29, protocol P-205: under set -u no variable is missing that the
+// contract names, the call's own are there, and what was inherited of another
+// call is not.
+func TestHookVariables(t *testing.T) {
+	names := "MCPBASH_HOME MCP_SDK MCPBASH_HELPER_BIN MCPBASH_JSON_TOOL MCPBASH_JSON_TOOL_BIN MCPBASH_MODE MCPBASH_PROJECT_ROOT MCPBASH_FRAMEWORK_VERSION MCPBASH_TRANSPORT MCPBASH_TRANSPORT_STDIO MCPBASH_SERVER_ARGS_JSON MCPBASH_SERVER_NAME MCPBASH_SERVER_VERSION MCPBASH_SERVER_TITLE MCPBASH_SERVER_DESCRIPTION MCPBASH_SERVER_WEBSITE_URL MCPBASH_SERVER_ICONS MCPBASH_SERVER_INSTRUCTIONS " +
+		"MCPBASH_TOOLS_DIR MCPBASH_RESOURCES_DIR MCPBASH_PROMPTS_DIR MCPBASH_SERVER_DIR MCPBASH_REGISTRY_DIR MCPBASH_STATE_DIR MCPBASH_TOOL_POLICY_CONTEXT " +
+		"MCPBASH_WORKER_KEY MCP_PROGRESS_TOKEN MCPBASH_PROGRESS_TOKEN_JSON MCP_CANCEL_FILE MCP_PROGRESS_STREAM MCP_LOG_STREAM"
+	hook := `mcp_tools_policy_check() {
+  for name in ` + names + `; do : "${!name}"; done
+  [ ! -e "$MCP_CANCEL_FILE" ] && echo x >>"$MCP_PROGRESS_STREAM" && echo x >>"$MCP_LOG_STREAM" || return
+  mcp_tools_error 7 "$MCPBASH_WORKER_KEY $MCP_PROGRESS_TOKEN $MCPBASH_PROGRESS_TOKEN_JSON $MCPBASH_SERVER_TITLE $MCPBASH_TRANSPORT"
+  return 1
+}`
+	p, _ := newPolicy(t, hook+"\n", project.Env{"MCPBASH_WORKER_KEY": "stale", "MCPBASH_SERVER_TITLE": "stale"})
+	p.Project.Meta.Title = "Title"
+	err := p.Check(context.Background(), "tool", json.RawMessage("{}"), project.Env{
+		"MCPBASH_WORKER_KEY": "key", "MCP_PROGRESS_TOKEN": "7", "MCPBASH_PROGRESS_TOKEN_JSON": `"7"`,
+	})
+	if got := string(err.AppendJSON(nil)); got != `{"code":7,"message":"key 7 \"7\" Title stdio"}` {
+		t.Error(got)
+	}
+}
+
 func TestHookLogsAndBigEntries(t *testing.T) {
 	p, logs := newPolicy(t, `mcp_tools_policy_check() { mcp_logging_notice mine "size ${#2}"; mcp_logging_warning mine $'two\nlines'; echo err >&2; }`+"\n", nil)
 	item := json.RawMessage(`{"d":"` + strings.Repeat("x", 300_000) + `"}`)
-	if err := p.Check(context.Background(), "tool", item); err != nil {
+	if err := p.Check(context.Background(), "tool", item, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(*logs, "|"); got != "debug mcp.tools.policy err|notice mine size 300008|warning mine two\nlines" {
@@ -134,7 +157,7 @@ func TestInsecureHook(t *testing.T) {
 	p, logs := newPolicy(t, "mcp_tools_policy_check() { :; }\n", project.Env{"MCPBASH_TOOL_ALLOWLIST": "*"})
 	file := filepath.Join(p.Project.Server, "policy.sh")
 	os.Chmod(file, 0o646)
-	err := p.Check(context.Background(), "tool", nil)
+	err := p.Check(context.Background(), "tool", nil, nil)
 	reason := file + " (mode 0646, others can write to it; run chmod o-w " + file + ")"
 	if err == nil || err.Message != "Tool 'tool' blocked by policy (insecure policy.sh)" || err.Code != -32602 || string(err.Data) != `{"reason":"`+reason+`"}` {
 		t.Errorf("%v %s", err, err.Data)
@@ -144,15 +167,15 @@ func TestInsecureHook(t *testing.T) {
 	}
 	os.Remove(file)
 	os.Symlink(file+".absent", file) // a link to nowhere is not "no policy"
-	if err := p.Check(context.Background(), "tool", nil); err == nil {
+	if err := p.Check(context.Background(), "tool", nil, nil); err == nil {
 		t.Error("a dangling policy.sh is taken for none")
 	}
 	os.RemoveAll(p.Project.Server)
-	if err := p.Check(context.Background(), "tool", nil); err != nil {
+	if err := p.Check(context.Background(), "tool", nil, nil); err != nil {
 		t.Error("no directory, no policy:", err)
 	}
 	os.WriteFile(p.Project.Server, nil, 0o644) // nobody can tell whether there is a policy.sh
-	if err := p.Check(context.Background(), "tool", nil); err == nil {
+	if err := p.Check(context.Background(), "tool", nil, nil); err == nil {
 		t.Error("a policy.sh that cannot be looked at is taken for none")
 	}
 }

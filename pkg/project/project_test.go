@@ -525,7 +525,7 @@ func TestProviderBase(t *testing.T) {
 	}
 	common := Env{"MCPBASH_HOME": "/home", "MCP_SDK": "/home/sdk", "MCPBASH_MODE": "full"}
 	root := place(t, nil)
-	const isolated = "HOME={} LANG=de LC_ALL=de LC_TIME=fr MCPBASH_GIT_TIMEOUT=3 MCPBASH_HOME=/home MCPBASH_PROMPTS_DIR={}/p MCPBASH_RESOURCES_DIR={}/resources MCP_SDK=/home/sdk MCP_X=1 PATH=/usr/bin:/bin TEMP=/t TMP=/t TMPDIR=/t https_proxy=p"
+	const isolated = "HOME={} LANG=de LC_ALL=de LC_TIME=fr MCPBASH_GIT_TIMEOUT=3 MCPBASH_HOME=/home MCPBASH_MODE=full MCPBASH_PROMPTS_DIR={}/p MCPBASH_RESOURCES_DIR={}/resources MCP_SDK=/home/sdk MCP_X=1 PATH=/usr/bin:/bin TEMP=/t TMP=/t TMPDIR=/t https_proxy=p"
 	listed := strings.Replace(isolated, "LC_TIME=fr", "LC_TIME=fr LISTED=l", 1)
 	const inherited = "LANG=de LC_TIME=fr LISTED=l MCPBASH_GIT_TIMEOUT=3 MCPBASH_HOME=/home MCPBASH_MODE=full MCPBASH_PROMPTS_DIR={}/p MCPBASH_RESOURCES_DIR={}/resources MCPBASH_Y=2 MCP_SDK=/home/sdk MCP_X=1 SECRET=s SSH_AUTH_SOCK=a TMPDIR=/t https_proxy=p"
 	for _, tc := range []struct{ mode, allow, want string }{
@@ -546,8 +546,27 @@ func TestProviderBase(t *testing.T) {
 		}
 	}
 	p, _ := open(t, root, env)
-	if got := p.ProviderBase(common, "SSH_AUTH_SOCK", "MCPBASH_MO*"); got["SSH_AUTH_SOCK"] != "a" || got["MCPBASH_MODE"] != "full" || got["SECRET"] != "" {
+	if got := p.ProviderBase(common, "SSH_AUTH_SOCK"); got["SSH_AUTH_SOCK"] != "a" || got["SECRET"] != "" {
 		t.Errorf("%q", got)
+	}
+}
+
+// protocol P-205: one list of variables reaches every sort of script, in every
+// mode, and no inherited value does.
+func TestCommonReachesAll(t *testing.T) {
+	p, _ := open(t, place(t, nil), Env{"MCPBASH_SERVER_NAME": "stale", "MCPBASH_TRANSPORT": "stale", "MCPBASH_LOG_LEVEL": "notice"})
+	common := p.Common("/home", "/helper", JSONTool{Name: "jq", Bin: "/jq"})
+	for _, name := range strings.Fields("MCPBASH_HOME MCP_SDK MCPBASH_HELPER_BIN MCPBASH_JSON_TOOL MCPBASH_JSON_TOOL_BIN MCPBASH_MODE MCPBASH_PROJECT_ROOT MCPBASH_FRAMEWORK_VERSION MCPBASH_TRANSPORT MCPBASH_TRANSPORT_STDIO MCPBASH_SERVER_ARGS_JSON MCPBASH_SERVER_NAME MCPBASH_SERVER_VERSION MCPBASH_SERVER_TITLE MCPBASH_SERVER_DESCRIPTION MCPBASH_SERVER_WEBSITE_URL MCPBASH_SERVER_ICONS MCPBASH_SERVER_INSTRUCTIONS MCPBASH_LOG_LEVEL") {
+		if _, given := common[name]; !given {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	for sort, env := range map[string]Env{"hooks": p.ForHooks(common, "/state"), "providers": p.ProviderBase(common)} {
+		for name, value := range common {
+			if got, given := env[name]; !given || got != value {
+				t.Errorf("%s: %s=%q, want %q", sort, name, got, value)
+			}
+		}
 	}
 }
 

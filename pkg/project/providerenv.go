@@ -1,6 +1,7 @@
 package project
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -10,16 +11,15 @@ import (
 // A name that ends in * stands for all that begin so.
 var providerKeeps = []string{
 	"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "LANG", "LC_*", "USERPROFILE", "APPDATA", "SYSTEMROOT", "MSYSTEM",
-	"MSYS2_ARG_CONV_EXCL", "MCP_*", "MCPBASH_HOME", "MCPBASH_PROJECT_ROOT", "MCPBASH_RESOURCES_DIR",
-	"MCPBASH_PROMPTS_DIR", "MCPBASH_HELPER_BIN", "MCPBASH_ENABLE_GIT_PROVIDER", "MCPBASH_GIT_*", "MCPBASH_HTTPS_*",
+	"MSYS2_ARG_CONV_EXCL", "MCP_*", "MCPBASH_ENABLE_GIT_PROVIDER", "MCPBASH_GIT_*", "MCPBASH_HTTPS_*",
 	"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
 }
 
 // ProviderBase returns the environment that providers of resources and
 // completion scripts have in common: what they inherit, as
-// MCPBASH_PROVIDER_ENV_MODE says (tools C-21, resources RES-72), and of what
-// every script is given the part that is theirs (env E-4). also are further
-// names that are inherited, in the form of the list of E-4.
+// MCPBASH_PROVIDER_ENV_MODE says (tools C-21, resources RES-72), and what every
+// script is given (protocol P-205). also are further names that are inherited,
+// in the form of the list of E-4.
 func (p *Project) ProviderBase(common Env, also ...string) Env {
 	keeps := func(name string) bool {
 		return keptBy(providerKeeps, name) || keptBy(also, name)
@@ -41,11 +41,7 @@ func (p *Project) ProviderBase(common Env, also ...string) Env {
 		base.Default("LANG", "C")
 		base.Default("LC_ALL", base["LANG"])
 	}
-	for name, value := range common {
-		if inherit || keeps(name) {
-			base[name] = value
-		}
-	}
+	maps.Copy(base, common)
 	base["MCPBASH_RESOURCES_DIR"] = p.Resources
 	base["MCPBASH_PROMPTS_DIR"] = p.Prompts
 	return base

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +14,8 @@ import (
 const maxMetaValue = 65536
 
 // Common returns the variables that every script is given, whatever its kind:
-// where things are, which JSON program to use, and what the server is.
+// where things are, which JSON program to use, and what the server is (protocol
+// P-205). None of them is ever missing: code may run under set -u.
 func (p *Project) Common(home, helper string, tool JSONTool) Env {
 	m := &p.Meta
 	env := Env{
@@ -27,6 +29,7 @@ func (p *Project) Common(home, helper string, tool JSONTool) Env {
 		"MCPBASH_FRAMEWORK_VERSION": cli.Version,
 		"MCPBASH_TRANSPORT":         "stdio",
 		"MCPBASH_TRANSPORT_STDIO":   "true",
+		"MCPBASH_SERVER_ARGS_JSON":  "[]",
 	}
 	for name, value := range map[string]string{
 		"NAME": m.Name, "VERSION": m.Version, "TITLE": m.Title, "DESCRIPTION": m.Description,
@@ -84,18 +87,16 @@ func Secret(name string) bool {
 }
 
 // ForHooks returns the environment of the shell code that belongs to the
-// server itself, policy.sh and register.sh: all of it but the secret, and
-// where things are (tools T-29, registry R-152).
+// server itself, policy.sh and register.sh: all of it but the secret, what every
+// script is given, and where things are (tools T-29, registry R-152).
 func (p *Project) ForHooks(common Env, state string) Env {
-	env := make(Env, len(p.Env)+len(common))
+	env := make(Env, len(p.Env)+len(common)+7)
 	for name, value := range p.Env {
 		if !Secret(name) {
 			env[name] = value
 		}
 	}
-	for _, name := range []string{"MCPBASH_HOME", "MCPBASH_PROJECT_ROOT", "MCPBASH_JSON_TOOL", "MCPBASH_JSON_TOOL_BIN", "MCPBASH_HELPER_BIN", "MCPBASH_MODE"} {
-		env[name] = common[name]
-	}
+	maps.Copy(env, common)
 	env["MCPBASH_TOOLS_DIR"] = p.Tools
 	env["MCPBASH_RESOURCES_DIR"] = p.Resources
 	env["MCPBASH_PROMPTS_DIR"] = p.Prompts

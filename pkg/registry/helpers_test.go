@@ -66,8 +66,12 @@ func (b *bed) reopen(env project.Env, o Options) {
 func (b *bed) hooks() Options {
 	dir := b.t.TempDir()
 	return Options{
-		Runner:  new(script.Runner),
-		HookEnv: func() project.Env { return project.Env{"PATH": os.Getenv("PATH"), "MCPBASH_PROJECT_ROOT": b.root} },
+		Runner: new(script.Runner),
+		HookEnv: func() project.Env {
+			env := b.p.ForHooks(b.p.Common("/home", "/helper", project.JSONTool{Name: "jq", Bin: "/jq"}), dir)
+			env["PATH"] = os.Getenv("PATH")
+			return env
+		},
 		Private: func() (string, error) { return dir, nil },
 	}
 }

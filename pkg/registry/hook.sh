@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # What server.d/register.sh may call (registry R-154). Calls are written down,
 # three texts each, every one ended by a NUL, and judged when it has ended.
-# Runs in Bash 3.2. $1 is the script, $2 the file to write to.
+# Runs in Bash 3.2. $1 is the script, $2 the file to write to, $3 the least level
+# that is logged.
 
-__mcp_registry_script=$1 __mcp_registry_calls=$2
+__mcp_registry_script=$1 __mcp_registry_calls=$2 __mcp_registry_level=$3
 set --
 
 __mcp_registry_call() {
@@ -41,8 +42,22 @@ mcp_completion_manual_abort() { __mcp_registry_call abort completions ''; }
 
 mcp_logging_debug() { __mcp_registry_call debug "${1-}" "${2-}"; }
 mcp_logging_info() { __mcp_registry_call info "${1-}" "${2-}"; }
+mcp_logging_notice() { __mcp_registry_call notice "${1-}" "${2-}"; }
 mcp_logging_warning() { __mcp_registry_call warning "${1-}" "${2-}"; }
 mcp_logging_error() { __mcp_registry_call error "${1-}" "${2-}"; }
+mcp_logging_critical() { __mcp_registry_call critical "${1-}" "${2-}"; }
+mcp_logging_alert() { __mcp_registry_call alert "${1-}" "${2-}"; }
+mcp_logging_emergency() { __mcp_registry_call emergency "${1-}" "${2-}"; }
+
+# An unknown level counts as info. What ranks from the least level on is logged.
+mcp_logging_is_enabled() {
+  local level seen=1
+  for level in debug info notice warning error critical alert emergency; do
+    [ "$level" != "$__mcp_registry_level" ] || seen=0
+    [ "$level" != "${1-}" ] || return "$seen"
+  done
+  mcp_logging_is_enabled info
+}
 
 # shellcheck disable=SC1090
 source "$__mcp_registry_script"

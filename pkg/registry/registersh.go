@@ -122,13 +122,13 @@ func (h *hook) run(ctx context.Context, text []byte) *hookRun {
 		return &hookRun{err: err}
 	}
 	defer os.Remove(copied)
-	defer os.Remove(calls)
+	defer calls.remove()
 	d := &h.c.p.Discovery
 	res := h.c.o.Runner.Run(ctx, script.Spec{
-		Argv: []string{"bash", "-c", hookFunctions, hookFile, copied, calls},
+		Argv: []string{"bash", "-c", hookFunctions, hookFile, copied, calls.Name(), h.c.p.Logging.Level.String()},
 		Dir:  h.c.p.Root, Env: h.c.o.HookEnv().Entries(),
 		StdoutLimit: d.MaxManual, StderrLimit: d.MaxManual, Timeout: d.RegisterTimeout, Grace: hookGrace,
-		Watch: func(time.Time) error { return withinLimit(calls, d.MaxBytes) },
+		Watch: func(time.Time) error { return calls.within(d.MaxBytes) },
 	})
 	printed := append(append([]byte{}, res.Stdout...), res.Stderr...)
 	switch {
@@ -147,24 +147,27 @@ func (h *hook) run(ctx context.Context, text []byte) *hookRun {
 	if res.Cause != nil || res.Status != 0 {
 		return &hookRun{err: &hookFault{"script failed"}}
 	}
-	made, _, err := readPlain(calls, d.MaxBytes)
-	if err != nil {
-		return &hookRun{err: &hookFault{"script failed"}}
+	made, err := calls.read(d.MaxBytes)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return &hookRun{err: &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxBytes)}}
+	case err != nil:
+		return &hookRun{err: &hookFault{"script failed: " + err.Error()}}
 	}
 	return &hookRun{lists: judge(h.c.p, replay(made, h.c.log), res.Stdout)}
 }
 
 // copy puts the script into a private file, so that what runs is what was
 // checked, and makes the file for its calls.
-func (h *hook) copy(text []byte) (copied, calls string, err error) {
+func (h *hook) copy(text []byte) (copied string, calls *callsFile, err error) {
 	dir, err := h.c.o.Private()
 	if err != nil {
-		return "", "", &hookFault{"script failed: " + err.Error()}
+		return "", nil, &hookFault{"script failed: " + err.Error()}
 	}
 	name := filepath.Join(dir, "register."+randomTag())
-	copied, calls = name+".sh", name+".calls"
+	copied = name + ".sh"
 	if err = os.WriteFile(copied, text, 0o600); err == nil {
-		err = os.WriteFile(calls, nil, 0o600)
+		calls, err = newCallsFile(name + ".calls")
 	}
 	if err == nil && h.c.testCopied != nil {
 		h.c.testCopied()
@@ -176,12 +179,14 @@ func (h *hook) copy(text []byte) (copied, calls string, err error) {
 		return copied, calls, nil
 	}
 	os.Remove(copied)
-	os.Remove(calls)
+	if calls != nil {
+		calls.remove()
+	}
 	var fault *hookFault
 	if !errors.As(err, &fault) {
 		fault = &hookFault{"script failed: " + plainError(err).Error()}
 	}
-	return "", "", fault
+	return "", nil, fault
 }
 
 // reportOutput tells that the script printed something nobody reads.
@@ -194,11 +199,4 @@ func (h *hook) reportOutput(printed []byte) {
 	default:
 		h.c.log(mcp.Warning, registryLogger, "Manual registration script produced output (enable MCPBASH_LOG_VERBOSE=true to view)")
 	}
-}
-
-func withinLimit(file string, limit int) error {
-	if stampOfPath(file).size > uint64(limit) {
-		return errTooLarge
-	}
-	return nil
 }

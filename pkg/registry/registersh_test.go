@@ -52,12 +52,53 @@ func TestHookFunctions(t *testing.T) {
 		{"two objects are no bulk", `echo '{"tools":[]}{}'`, "a"},
 		{"positional parameters", `[[ $# -eq 0 ]] || mcp_tools_manual_finalize`, "a"},
 		{"working directory", `[[ -d server.d && "$PWD" == "$MCPBASH_PROJECT_ROOT" ]] && mcp_tools_manual_finalize`, ""},
+		{"every level", `for l in debug info notice warning error critical alert emergency; do "mcp_logging_$l" my "$l" || exit; done; mcp_tools_manual_finalize`, ""},
+		{"levels that are logged", `set -u; mcp_logging_is_enabled info && mcp_logging_is_enabled emergency && mcp_logging_is_enabled nonsense && mcp_logging_is_enabled && ! mcp_logging_is_enabled debug && mcp_tools_manual_finalize`, ""},
+		{"variables under set -u", `set -u; for v in MCPBASH_HOME MCP_SDK MCPBASH_HELPER_BIN MCPBASH_JSON_TOOL MCPBASH_JSON_TOOL_BIN MCPBASH_MODE MCPBASH_PROJECT_ROOT MCPBASH_FRAMEWORK_VERSION MCPBASH_TRANSPORT MCPBASH_TRANSPORT_STDIO MCPBASH_SERVER_ARGS_JSON MCPBASH_SERVER_NAME MCPBASH_SERVER_VERSION MCPBASH_SERVER_TITLE MCPBASH_SERVER_DESCRIPTION MCPBASH_SERVER_WEBSITE_URL MCPBASH_SERVER_ICONS MCPBASH_SERVER_INSTRUCTIONS MCPBASH_TOOLS_DIR MCPBASH_SERVER_DIR MCPBASH_REGISTRY_DIR; do : "${!v}"; done; mcp_tools_manual_finalize`, ""},
 		{"standard input is empty", `read -r x || mcp_tools_manual_finalize`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			want(t, withHook(t, tc.script, nil).names(), tc.want)
 		})
 	}
+}
+
+// registry R-154: messages of all eight levels arrive; the least level decides
+// what counts as enabled.
+func TestHookLogging(t *testing.T) {
+	b := withHook(t, `for l in debug info notice warning error critical alert emergency; do
+  "mcp_logging_$l" my "$l"
+  if mcp_logging_is_enabled "$l"; then mcp_logging_info on "$l"; fi
+done`, project.Env{"MCPBASH_LOG_LEVEL": "alert"})
+	b.names()
+	b.wantLog(hookNotice, "debug my: debug", "info my: info", "notice my: notice", "warning my: warning", "error my: error",
+		"critical my: critical", "alert my: alert", "info on: alert", "emergency my: emergency", "info on: emergency")
+}
+
+// registry R-152: what register.sh does to the file of its calls can neither be
+// waited for nor make what it registered seem gone.
+func TestHookCallsFile(t *testing.T) {
+	const register = `mcp_register_tool '{"name":"m","path":"m.sh"}'; `
+	const replaced = "Manual registration script failed: it removed or replaced the file that its calls are written to; leave MCPBASH_STATE_DIR alone"
+	for _, tc := range []struct{ name, script string }{
+		{"removed", `rm "$__mcp_registry_calls"`},
+		{"pipe", `rm "$__mcp_registry_calls"; mkfifo "$__mcp_registry_calls"`},
+		{"link", `mv "$__mcp_registry_calls" "$__mcp_registry_calls.2"; ln -s "$__mcp_registry_calls.2" "$__mcp_registry_calls"`},
+		{"directory", `rm "$__mcp_registry_calls"; mkdir "$__mcp_registry_calls"`},
+		{"other file", `cp "$__mcp_registry_calls" x; mv x "$__mcp_registry_calls"`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			want(t, withHook(t, register+tc.script, nil).reason(), replaced)
+		})
+	}
+	t.Run("too large", func(t *testing.T) {
+		b := withHook(t, `head -c 3000 /dev/zero >>"$__mcp_registry_calls"`, project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "2000"})
+		want(t, b.reason(), "Manual registration output exceeded 2000 bytes")
+	})
+	t.Run("sparse", func(t *testing.T) {
+		b := withHook(t, `truncate -s 4T "$__mcp_registry_calls" 2>/dev/null || truncate -s 1G "$__mcp_registry_calls"`, nil)
+		want(t, b.reason(), "Manual registration output exceeded 104857600 bytes")
+	})
 }
 
 // registry R-156, R-157: known fields only in buffers, all of them in bulk.

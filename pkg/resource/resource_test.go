@@ -346,11 +346,14 @@ func TestEnvironment(t *testing.T) {
 		files["providers/"+name+".sh"] = "unset SHLVL PWD OLDPWD _; env | grep -v '^_=' | sort"
 	}
 	b := open(t, files, nil, env)
-	base := "HOME=/home/x LANG=C LC_ALL=C LC_TIME=fr MCPBASH_GIT_TIMEOUT=3 MCPBASH_HELPER_BIN=/mcp/helper MCPBASH_HOME=/mcp/home MCPBASH_PROJECT_ROOT={R} MCPBASH_PROMPTS_DIR={R}/prompts " +
-		"MCPBASH_PROVIDERS_DIR={R}/providers MCPBASH_RESOURCES_DIR={R}/resources MCP_RESOURCES_ROOTS={R}/docs:/home/x/more:/abs MCP_SDK=/mcp/home/sdk TEMP=/tmp TMP=/tmp TMPDIR=/tmp https_proxy=http://p"
+	base := "HOME=/home/x LANG=C LC_ALL=C LC_TIME=fr MCPBASH_GIT_TIMEOUT=3 MCPBASH_PROMPTS_DIR={R}/prompts " +
+		"MCPBASH_PROVIDERS_DIR={R}/providers MCPBASH_RESOURCES_DIR={R}/resources MCP_RESOURCES_ROOTS={R}/docs:/home/x/more:/abs TEMP=/tmp TMP=/tmp TMPDIR=/tmp https_proxy=http://p"
+	for _, entry := range b.Common.Entries() { // protocol P-205
+		base += " " + strings.ReplaceAll(entry, b.root, "{R}")
+	}
 	for name, extra := range map[string]string{
 		"p": "", "git": "SSH_AUTH_SOCK=a", "https": "SSL_CERT_FILE=c",
-		"ui": "MCPBASH_JSON_TOOL=jq MCPBASH_JSON_TOOL_BIN=/mcp/jq MCPBASH_REGISTRY_DIR={R}/.registry MCPBASH_STATE_DIR=/mcp/state MCPBASH_TOOLS_DIR={R}/tools2 MCPBASH_UI_DIR={R}/ui",
+		"ui": "MCPBASH_REGISTRY_DIR={R}/.registry MCPBASH_STATE_DIR=/mcp/state MCPBASH_TOOLS_DIR={R}/tools2 MCPBASH_UI_DIR={R}/ui",
 	} {
 		uri := name + "://"
 		if name == "git" {

@@ -146,7 +146,6 @@ const uiProvider = "ui"
 // extras are what scripts in the place of a built-in provider get beyond the
 // others (env E-4).
 var extras = map[string][]string{
-	"git":      {"SSH_AUTH_SOCK", "GIT_SSH_COMMAND", "GIT_ASKPASS"},
-	"https":    {"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"},
-	uiProvider: {"MCPBASH_JSON_TOOL", "MCPBASH_JSON_TOOL_BIN"},
+	"git":   {"SSH_AUTH_SOCK", "GIT_SSH_COMMAND", "GIT_ASKPASS"},
+	"https": {"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"},
 }

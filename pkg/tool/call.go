@@ -109,7 +109,7 @@ func (c *call) admit(ctx context.Context) error {
 	if err := c.admitInherit(); err != nil {
 		return err
 	}
-	if err := t.Policy.Check(ctx, c.entry.name, item); err != nil { // T-7
+	if err := t.Policy.Check(ctx, c.entry.name, item, c.identity()); err != nil { // T-7
 		return err
 	}
 	switch err := project.CheckScript(t.project.Root, t.project.Tools, c.script); {

@@ -80,9 +80,8 @@ func (c *call) environ() ([]string, error) {
 	set("MCP_TOOL_RESOURCES_FILE", c.files.ResourcesPath())
 	set("MCP_PROGRESS_STREAM", c.files.ProgressPath())
 	set("MCP_LOG_STREAM", c.files.LogsPath())
-	set("MCP_PROGRESS_TOKEN", tokenText(r.ProgressToken))
-	if r.ProgressToken != nil {
-		set("MCPBASH_PROGRESS_TOKEN_JSON", string(r.ProgressToken))
+	for name, value := range c.identity() {
+		set(name, value)
 	}
 	set("MCP_CANCEL_FILE", c.files.Path(cancelMark))
 	set("MCP_INPUT_DIR", c.files.InputPath())
@@ -98,7 +97,6 @@ func (c *call) environ() ([]string, error) {
 	set("MCP_ROOTS_PATHS", r.Roots.Paths())
 	set("MCP_ROOTS_COUNT", strconv.Itoa(len(r.Roots)))
 	set("MCPBASH_CLIENT_SUPPORTS_UI", bit(client.UI))
-	set("MCPBASH_WORKER_KEY", c.key)
 	if t.project.Calls.DebugLog == "" {
 		set("MCPBASH_DEBUG_LOG", c.debugLog())
 	}
@@ -112,6 +110,16 @@ func (c *call) environ() ([]string, error) {
 		env = override(env, "MCPBASH_TIMEOUT_HINT", c.entry.timeoutHint)
 	}
 	return append(env, traceContext(r.Meta)...), nil
+}
+
+// identity are the variables that say which request this is; policy.sh is given
+// them too (T-29).
+func (c *call) identity() project.Env {
+	return project.Env{
+		"MCPBASH_WORKER_KEY":          c.key,
+		"MCP_PROGRESS_TOKEN":          tokenText(c.request.ProgressToken),
+		"MCPBASH_PROGRESS_TOKEN_JSON": string(c.request.ProgressToken),
+	}
 }
 
 func bit(b bool) string {

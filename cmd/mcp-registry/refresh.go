@@ -8,19 +8,25 @@ import (
 )
 
 func refresh(s cli.Streams, o *options) error {
-	p, err := openProject(o.projectRoot, warnTo(s))
+	warned := false
+	warn := func(line string) {
+		warned = true
+		warnTo(s)(line)
+	}
+	p, err := openProject(o.projectRoot, warn)
 	if err != nil {
 		return err
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
-	hooks := hookRun{p: p, warn: warnTo(s)}
+	hooks := hookRun{p: p, warn: warn}
 	defer hooks.remove()
 	catalog := registry.NewCatalog(p, hooks.options(s, o.quiet))
-	report, err := catalog.Refresh(ctx, registry.RefreshOptions{Filter: o.filter})
+	report, err := catalog.Refresh(ctx, registry.RefreshOptions{Filter: o.filter, Strict: o.strict})
 	if err != nil {
 		return err
 	}
+	report.Warned = report.Warned || o.strict && warned
 	fmt.Fprintf(s.Out, "%s\n", report.AppendJSON(nil))
 	if code := report.ExitCode(); code != cli.ExitOK {
 		return cli.ExitCode(code)

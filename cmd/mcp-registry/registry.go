@@ -12,6 +12,7 @@ type options struct {
 	projectRoot string
 	filter      string
 	quiet       bool
+	strict      bool
 	replace     bool
 	dryRun      bool
 	kind        string
@@ -56,11 +57,13 @@ func refreshCommand() *cli.Command {
 		Examples: []cli.Example{
 			{Line: "NAME | jq .tools"},
 			{Line: "NAME --filter tools/net", Purpose: "look for changes there only"},
+			{Line: "NAME --strict", Purpose: "before a release: no warning goes by"},
 		},
 		Run: func(s cli.Streams, _ []string) error { return refresh(s, o) },
 	}
 	c.Flags.String(&o.filter, "filter", "DIR", `rescan only what lies below this directory, given from the project's
 		root or absolute, and keep the rest`).Completes(cli.Dirs)
+	c.Flags.Bool(&o.strict, "strict", "fail when there is anything to warn about")
 	c.Flags.Bool(new(bool), "no-notify", "accepted for scripts; a command notifies nobody anyway")
 	o.quietly(c)
 	return c

@@ -17,7 +17,10 @@ func status(s cli.Streams, o *options) error {
 	if !p.Minimal {
 		tool = jsonTool(p, "", warn).Name
 	}
-	catalog := registry.NewCatalog(p, registry.Options{ReadOnly: true})
-	fmt.Fprintf(s.Out, "%s\n", catalog.Status(tool).AppendJSON(nil))
+	found := registry.NewCatalog(p, registry.Options{ReadOnly: true}).Status(tool)
+	fmt.Fprintf(s.Out, "%s\n", found.AppendJSON(nil))
+	if code := found.ExitCode(); code != cli.ExitOK {
+		return cli.ExitCode(code)
+	}
 	return nil
 }

@@ -113,7 +113,7 @@ func (c *Command) choose(args []string) (*Command, []string, error) {
 		}
 		at := slices.IndexFunc(c.Commands, func(sub *Command) bool { return sub.Name == arg })
 		if at < 0 {
-			return c, nil, Usagef("unknown subcommand: %s%s", arg, didYouMean(arg, c.subcommands()))
+			return c, nil, Usagef("unknown subcommand: %s%s", arg, DidYouMean(arg, c.subcommands()))
 		}
 		return c.Commands[at], slices.Concat(args[:i], args[i+1:]), nil
 	}

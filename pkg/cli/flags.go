@@ -67,7 +67,7 @@ func (f *Flags) One(p *string, name, value string, of []string, help string) *Fl
 	f.flags().Func(name, "", func(text string) error {
 		if !slices.Contains(of, text) {
 			return f.refuse("--%s: unknown %s %q%s; there are %s",
-				name, strings.ToLower(value), text, didYouMean(text, of), strings.Join(of, ", "))
+				name, strings.ToLower(value), text, DidYouMean(text, of), strings.Join(of, ", "))
 		}
 		*p = text
 		return nil
@@ -130,7 +130,7 @@ func (f *Flags) read(args []string) (operands []string, err error) {
 		name, _, hasValue := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 		option := f.find(name)
 		if option == nil || !strings.HasPrefix(arg, "--") {
-			return nil, Usagef("unknown option: %s%s", arg, didYouMean("--"+name, f.names()))
+			return nil, Usagef("unknown option: %s%s", arg, DidYouMean("--"+name, f.names()))
 		}
 		given = append(given, arg)
 		if hasValue || option.Value == "" {

@@ -1,8 +1,8 @@
 package cli
 
-// didYouMean points to the name that was most likely meant; "" when none is
+// DidYouMean points to the name that was most likely meant; "" when none is
 // near.
-func didYouMean(word string, names []string) string {
+func DidYouMean(word string, names []string) string {
 	if name := Nearest(word, names); name != "" {
 		return " (did you mean " + name + "?)"
 	}

@@ -24,15 +24,7 @@ func (e *SyntaxError) Error() string {
 // Position gives the line and column, both from 1, of the fault in the text
 // the error came from. A column counts characters.
 func (e *SyntaxError) Position(text []byte) (line, column int) {
-	line = 1
-	start := 0
-	for i := 0; i < e.Offset && i < len(text); i++ {
-		if text[i] == '\n' {
-			line++
-			start = i + 1
-		}
-	}
-	return line, utf8.RuneCount(text[start:min(e.Offset, len(text))]) + 1
+	return positionAt(text, e.Offset)
 }
 
 // ErrInvalidUTF8 is the error for text that is not UTF-8.

@@ -27,7 +27,7 @@ func (a *assembly) standard() []found {
 	}
 	items := a.unique(slices.Clone(a.manual.found))
 	if a.discovered {
-		return a.distinct(overlay(a.found, items))
+		return a.distinct(overlay(a.found, items, a.manual.hidden))
 	}
 	if a.manual.from.sorted {
 		slices.SortStableFunc(items, byName)

@@ -45,6 +45,7 @@ type Catalog struct {
 	states   []*state // of each kind, in the order of Kinds
 	polling  sync.Mutex
 	checks   atomic.Int64 // that were begun
+	warnings atomic.Int64 // that were logged, and what is worse
 
 	unwritable, static sync.Once // what is said once
 	testCopied         func()    // tests: register.sh has been copied
@@ -69,6 +70,8 @@ type outcome struct {
 	number int64 // of the check, in the order in which they began
 	until  time.Time
 	base   string // the hash of the valid file there was before the first check, "" for none
+
+	dropped []string // the entries that were left out of a handwritten list, and why
 }
 
 // NewCatalog returns the catalog of a project. It touches no disk.
@@ -138,12 +141,22 @@ func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error)
 	if err != nil && !errors.As(err, &failure) {
 		return nil, err // given up, not failed
 	}
-	o := &outcome{list: list, err: err, number: number, until: c.now().Add(s.kind.ttl(&c.p.Discovery)), base: s.base}
+	o := &outcome{
+		list: list, err: err, number: number, until: c.now().Add(s.kind.ttl(&c.p.Discovery)), base: s.base, dropped: s.dropped,
+	}
 	s.last.Store(o)
 	return list, err
 }
 
 func (c *Catalog) log(level mcp.Level, logger, text string) {
+	if level >= mcp.Warning {
+		c.warnings.Add(1)
+	}
+	c.tell(level, logger, text)
+}
+
+// tell logs what is no fault of the project.
+func (c *Catalog) tell(level mcp.Level, logger, text string) {
 	if c.o.Log != nil {
 		c.o.Log(level, logger, text)
 	}

@@ -18,6 +18,7 @@ type memory struct {
 	inputs  inputs      // what was found last
 	made    *List       // what was made of it
 	said    []message   // what there is to say about it
+	dropped []string    // the entries that the last check left out of a handwritten list, and why
 	list    *List       // the last list that was good; nil: there is none yet
 	over    *string     // the hash of the file that a part was laid over, "" for none; nil: it is a whole
 	fixed   *List       // static mode: the file as it is
@@ -28,6 +29,7 @@ type memory struct {
 
 // check finds out what a kind consists of now, and sees to its registry file.
 func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error) {
+	s.dropped = nil
 	from, err := c.origin(ctx, s, r)
 	if err != nil {
 		return nil, c.failed(ctx, s, r, from, err)
@@ -52,6 +54,9 @@ func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error)
 		c.log(mcp.Warning, s.kind.Logger, fmt.Sprintf("%s registry contains %d entries; consider manual registration", s.kind.crowd, len(list.Items)))
 	}
 	c.journal.found(s.kind.Key, s.kind.Logger, s.said)
+	if s.inputs.manual != nil {
+		s.dropped = s.inputs.manual.dropped
+	}
 	s.list = list
 	c.saveScan(s)
 	return list, nil

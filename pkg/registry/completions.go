@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -26,35 +25,11 @@ var Completions = &Kind{
 	faults:  mcp.Err,
 	ttl:     func(d *project.Discovery) time.Duration { return d.RegisterTTL },
 	entry:   makeCompletion,
-	vet:     vetCompletions,
 	combine: func(a *assembly) []found {
 		items := a.standard()
 		slices.SortStableFunc(items, byName)
 		return items
 	},
-}
-
-// vetCompletions is R-82: one bad entry spoils the list.
-func vetCompletions(p *project.Project, entries []json.RawMessage) string {
-	names := make(map[string]bool, len(entries))
-	for i, entry := range entries {
-		name, path := completionName(rawjson.TextOf(entry, "name")), rawjson.TextOf(entry, "path")
-		_, found := completionPath(p, path)
-		fault := ""
-		switch {
-		case name == "":
-			fault = "Completion entry missing name"
-		case names[name]:
-			fault = "Duplicate completion name " + name
-		case !found:
-			fault = fmt.Sprintf("Completion path %s invalid or outside server root", path)
-		default:
-			names[name] = true
-			continue
-		}
-		return fmt.Sprintf("completions[%d]: %s", i, fault)
-	}
-	return ""
 }
 
 // completionName is a name in the one way it is written.
@@ -83,16 +58,23 @@ func completionPath(p *project.Project, path string) (rel string, ok bool) {
 
 var completionFields = []string{"name", "path", "kind", "timeoutSecs"}
 
-// makeCompletion makes the item of an entry that was vetted.
+// makeCompletion makes the item, or leaves the entry out where it names no script
+//
 func makeCompletion(s *subject) (found, bool) {
+	s.doubt() // what its path leads to may change at any time
 	name, _ := s.text("name")
 	name = completionName(name)
-	if !s.checkName(name) {
+	path, ok := completionPath(s.p, s.path)
+	switch {
+	case name == "":
+		return found{}, s.drop("Completion entry missing name")
+	case !s.checkName(name):
 		return found{}, false
+	case !ok:
+		return found{}, s.drop(fmt.Sprintf("Completion path %s invalid or outside server root", s.path))
 	}
-	if path, ok := completionPath(s.p, s.path); ok {
-		s.path = path
-	}
+	s.path = path
+	s.checkRunnable(filepath.Join(s.p.Root, filepath.FromSlash(path)))
 	w := s.write(name)
 	w.put("path", rawjson.Quote(s.path))
 	w.put("kind", rawjson.Quote("shell"))

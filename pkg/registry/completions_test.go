@@ -1,7 +1,8 @@
 package registry
 
 import (
-	"strings"
+	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,47 +24,59 @@ func TestCompletions(t *testing.T) {
 		{"a directory that is a link inside", files{scripts: "", "c@": "completions", "server.d/register.json": declared(`{"name":"a","path":"c/s.sh"}`)},
 			`{"name":"a","path":"completions/s.sh","kind":"shell"}`, nil},
 	})
-	b := newBed(t, noTTL, files{scripts: "", "outside@": "../..", "link.sh@": "completions/s.sh", "d/": ""})
-	for entries, fault := range map[string]string{
-		`{"path":"completions/s.sh"}`:              "completions[0]: Completion entry missing name",
-		`{"name":" \n","path":"completions/s.sh"}`: "completions[0]: Completion entry missing name",
-		`{"name":5,"path":"completions/s.sh"}`:     "completions[0]: Completion entry missing name",
-		`7`:                                        "completions[0]: Completion entry missing name",
-		`{"name":"a b","path":"completions/s.sh"},{"name":"a  b","path":"completions/s.sh"}`: "completions[1]: Duplicate completion name a b",
-		`{"name":"a"}`:                                      "completions[0]: Completion path  invalid or outside server root",
-		`{"name":"a","path":""}`:                            "completions[0]: Completion path  invalid or outside server root",
-		`{"name":"a","path":"x"}`:                           "completions[0]: Completion path x invalid or outside server root",
-		`{"name":"a","path":"d"}`:                           "completions[0]: Completion path d invalid or outside server root",
-		`{"name":"a","path":"."}`:                           "completions[0]: Completion path . invalid or outside server root",
-		`{"name":"a","path":"link.sh"}`:                     "completions[0]: Completion path link.sh invalid or outside server root",
-		`{"name":"a","path":"../../etc/passwd"}`:            "completions[0]: Completion path ../../etc/passwd invalid or outside server root",
-		`{"name":"a","path":"/etc/passwd"}`:                 "completions[0]: Completion path /etc/passwd invalid or outside server root",
-		`{"name":"a","path":"outside/demo/completions/.."}`: "completions[0]: Completion path outside/demo/completions/.. invalid or outside server root",
-		`{"name":"a","path":"x\u0000y"}`:                    "completions[0]: Completion path x\x00y invalid or outside server root",
+	// R-82: a bad entry is left out, and nothing else suffers.
+	b := newBed(t, noTTL, files{scripts: "", "outside@": "../..", "link.sh@": "completions/s.sh", "d/": "", "tools/t/tool.sh": ""})
+	const good = `{"name":"good","path":"completions/s.sh"}`
+	for entry, fault := range map[string]string{
+		`{"path":"completions/s.sh"}`:                       "Completion entry missing name",
+		`{"name":" \n","path":"completions/s.sh"}`:          "Completion entry missing name",
+		`{"name":5,"path":"completions/s.sh"}`:              "Completion entry missing name",
+		`7`:                                                 "not an object",
+		`{"name":"a"}`:                                      "Completion path  invalid or outside server root",
+		`{"name":"a","path":""}`:                            "Completion path  invalid or outside server root",
+		`{"name":"a","path":"x"}`:                           "Completion path x invalid or outside server root",
+		`{"name":"a","path":"d"}`:                           "Completion path d invalid or outside server root",
+		`{"name":"a","path":"."}`:                           "Completion path . invalid or outside server root",
+		`{"name":"a","path":"link.sh"}`:                     "Completion path link.sh invalid or outside server root",
+		`{"name":"a","path":"../../etc/passwd"}`:            "Completion path ../../etc/passwd invalid or outside server root",
+		`{"name":"a","path":"/etc/passwd"}`:                 "Completion path /etc/passwd invalid or outside server root",
+		`{"name":"a","path":"outside/demo/completions/.."}`: "Completion path outside/demo/completions/.. invalid or outside server root",
+		`{"name":"a","path":"x\u0000y"}`:                    "Completion path x\x00y invalid or outside server root",
 	} {
-		b.put(files{"server.d/register.json": declared(entries)})
+		b.put(files{"server.d/register.json": declared(good + ",\n " + entry)})
 		b.advance(time.Minute)
-		_, err := b.List(t.Context(), Completions)
-		if err == nil || err.Error() != "Declarative register.json validation failed for completions: "+fault {
-			t.Errorf("%s: %v", entries, err)
-			continue
-		}
-		want(t, string(Completions.Unavailable(err).AppendJSON(nil)),
-			`{"code":-32601,"message":"Completion not found","data":{"reason":`+string(rawjson.Quote(err.Error()))+`}}`) // R-117
-		want(t, b.reason(), err.Error()) // all kinds (R-145)
+		want(t, b.listing(Completions), `{"name":"good","path":"completions/s.sh","kind":"shell"}`)
+		want(t, b.names(), "t")
+		report := b.refresh("").Kinds[slices.Index(Kinds, Completions)]
+		want(t, someOf(report.Dropped), "register.json:2:2: completions[1]: "+fault+"; left out")
 	}
 	b.log()
+	b.put(files{"server.d/register.json": declared(`{"name":"a b","path":"completions/s.sh"},{"name":"a  b","path":"completions/s.sh"}`)})
+	b.advance(time.Minute)
+	want(t, b.listing(Completions), `{"name":"a b","path":"completions/s.sh","kind":"shell"}`)
+	b.wantLog("warning mcp.completion: Duplicate completion name 'a b' in completions/s.sh; keeping completions/s.sh")
 	b.put(files{"server.d/register.json": declared(`{"name":"a","path":` + string(rawjson.Quote(b.path("completions/s.sh"))) + `}`)})
 	b.advance(time.Minute)
 	want(t, b.listing(Completions), `{"name":"a","path":"completions/s.sh","kind":"shell"}`)
 	b.remove("completions/s.sh") // the text is the same, what it names is gone
 	b.advance(time.Minute)
-	if _, err := b.List(t.Context(), Completions); err == nil || !strings.Contains(err.Error(), "outside server root") {
-		t.Error(err)
-	}
-	b.put(files{scripts: ""})
+	want(t, b.listing(Completions), "")
+	b.put(files{"completions/s": "text", "server.d/register.json": declared(`{"name":"a","path":"completions/s"}`)}) // T-44
 	b.advance(time.Minute)
-	want(t, b.listing(Completions), `{"name":"a","path":"completions/s.sh","kind":"shell"}`)
+	b.log()
+	want(t, b.listing(Completions), `{"name":"a","path":"completions/s","kind":"shell"}`)
+	b.wantLog("warning mcp.completion: register.json: completions[0]: completions/s is not runnable; run chmod +x " + b.path("completions/s") + ", or begin it with #!")
+	os.Chmod(b.path("completions/s"), 0o755)
+	b.advance(time.Minute)
+	b.listing(Completions)
+	b.wantLog()
+	// R-117: the words of a kind that fails.
+	b.put(files{"server.d/register.json": `{"version":1,"completions":7}`})
+	b.advance(time.Minute)
+	_, err := b.List(t.Context(), Completions)
+	want(t, string(Completions.Unavailable(err).AppendJSON(nil)),
+		`{"code":-32601,"message":"Completion not found","data":{"reason":"Declarative register.json parsing/validation failed: register.json completions must be an array or null"}}`)
+	want(t, b.names(), "t")
 }
 
 // registry R-85: what hooks registered outlives them in static mode.

@@ -175,7 +175,10 @@ func (r *Project) parse(text []byte) (*declarations, error) {
 	if err != nil {
 		return nil, err
 	}
-	return said, said.vet(r.p)
+	if m := said.kinds[Tools.Key]; m != nil && m.fault != nil {
+		return nil, m.fault
+	}
+	return said, nil
 }
 
 // warn tells which described tools a registration hides without being meant to

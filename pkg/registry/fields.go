@@ -12,14 +12,14 @@ import (
 // A source is one object that the fields of an item are taken from: a metadata
 // file, an inline header, or an entry of a handwritten list.
 type source struct {
-	where   string // in messages: "tools/x/tool.meta.json"
+	writing
 	members []member
 }
 
 type member struct{ name, value json.RawMessage } // the name as written, quoted
 
-func newSource(where string, object json.RawMessage) source {
-	s := source{where: where, members: make([]member, 0, 8)}
+func newSource(w writing, object json.RawMessage) source {
+	s := source{writing: w, members: make([]member, 0, 8)}
 	rawjson.Each(object, func(name, value json.RawMessage) {
 		s.members = append(s.members, member{name, value})
 	})
@@ -61,14 +61,14 @@ func (f *fields) pick(name, must string, ok func(json.RawMessage) bool) json.Raw
 			if ok(v) {
 				return v
 			}
-			f.complain(&f.sources[i], name, must)
+			f.complain(&f.sources[i], v, name, must)
 		}
 	}
 	return nil
 }
 
-func (f *fields) complain(s *source, name, must string) {
-	f.fault(name+": not "+must, fmt.Sprintf("%s: %q must be %s; ignored", s.where, name, must))
+func (f *fields) complain(s *source, value json.RawMessage, name, must string) {
+	f.fault(name+": not "+must, fmt.Sprintf("%s: %q must be %s; ignored", s.at(value), name, must))
 }
 
 // fault tells what is wrong with a field. A discovered item loses the field,

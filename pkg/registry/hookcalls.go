@@ -57,7 +57,7 @@ func replay(calls []byte, log mcp.LogFunc) map[string]*buffer {
 
 // judge turns what register.sh registered and printed into lists (R-155 to
 // Kinds it did not mention are missing.
-func judge(p *project.Project, buffers map[string]*buffer, stdout []byte) map[string]*manual {
+func judge(d *project.Discovery, buffers map[string]*buffer, stdout []byte) map[string]*manual {
 	printed, err := parseObject(stdout)
 	if err != nil {
 		printed = nil
@@ -69,18 +69,13 @@ func judge(p *project.Project, buffers map[string]*buffer, stdout []byte) map[st
 		var m *manual
 		switch {
 		case b.applied || len(b.payloads) > 0:
-			m = b.list(kind, p.Discovery.ManualBuffer)
+			m = b.list(kind, d.ManualBuffer)
 		case rawjson.KindOf(bulk) == rawjson.Array:
 			m = printedList(kind, bulk)
 		default:
 			continue
 		}
 		m.origin = hookFile
-		if kind.vet != nil && m.fault == "" {
-			if fault := kind.vet(p, m.entries); fault != "" {
-				m.fault = finalizeFailed(kind) + ": " + fault
-			}
-		}
 		lists[kind.Key] = m
 	}
 	return lists
@@ -93,37 +88,28 @@ func (b *buffer) list(kind *Kind, completionLimit int) *manual {
 	for i, payload := range b.payloads {
 		entry, err := checkJSON(payload, maxNesting)
 		if err != nil {
-			return &manual{fault: finalizeFailed(kind)}
+			return &manual{fault: finalizeFailed(kind, i, err)}
 		}
 		size += len(payload)
-		if fault := kind.entryFault(entry); fault != "" {
-			m.said = append(m.said, message{mcp.Warning, fmt.Sprintf("%s: %s[%d]: %s; dropped", hookFile, kind.Key, i, fault)})
-			continue
-		}
 		m.entries = append(m.entries, entry)
 	}
 	if kind == Completions && completionLimit > 0 && size > completionLimit {
-		return &manual{fault: fmt.Sprintf("Manual completion buffer exceeded %d bytes", completionLimit)}
+		return &manual{fault: fmt.Errorf("Manual completion buffer exceeded %d bytes", completionLimit)}
 	}
 	return m
 }
 
-// printedList is R-157: as in register.json, where one faulty entry spoils all.
+// printedList is R-157: as in register.json.
 func printedList(kind *Kind, list json.RawMessage) *manual {
 	m := &manual{entries: slices.Collect(rawjson.Elements(list)), extras: true}
 	m.merge = kind.lays && len(m.entries) > 0
-	for _, entry := range m.entries {
-		if kind.entryFault(entry) != "" {
-			m.fault = finalizeFailed(kind)
-		}
-	}
 	return m
 }
 
-func finalizeFailed(kind *Kind) string {
+func finalizeFailed(kind *Kind, i int, err error) error {
 	key := kind.Key
 	if kind == Completions {
 		key = "completion"
 	}
-	return fmt.Sprintf("Manual %s registration finalize failed", key)
+	return fmt.Errorf("Manual %s registration finalize failed: %s[%d]: %w", key, kind.Key, i, err)
 }

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"encoding/json"
 	"path"
 	"time"
 
@@ -39,11 +38,8 @@ type Kind struct {
 	// entry makes an item of an entry of a handwritten list; nil: the kind cannot
 	// be listed by hand.
 	entry func(*subject) (found, bool)
-	// required are the fields without which an entry spoils the list it stands in
-	// of other entries entry leaves out what it cannot use.
+	// required are the fields without which an entry is left out.
 	required []string
-	// vet says what else spoils a handwritten list, "" for nothing; nil: nothing.
-	vet func(p *project.Project, entries []json.RawMessage) string
 	// guarded: metadata that others could have written is none, since it decides
 	// which script a name runs, and at which level.
 	guarded bool

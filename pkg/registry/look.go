@@ -128,9 +128,9 @@ func (l *look) metaFile(name string) *metaFile {
 	m := metaFile{name: name}
 	text, err := l.read(name, metaMax)
 	if err == nil {
-		object, errJSON := parseMetadata(text)
+		object, whole, errJSON := parseMetadata(text)
 		if err = errJSON; err == nil {
-			m.source, m.usable = newSource(l.shown(name), object), true
+			m.source, m.usable = newSource(writing{file: l.shown(name), text: whole}, object), true
 		}
 	}
 	if err != nil && !vanished(err) {

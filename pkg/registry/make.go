@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 )
@@ -45,8 +44,8 @@ func (c *Catalog) make(ctx context.Context, s *state, r request, from origin) (*
 	in := inputs{declared: from.declared}
 	s.over = nil
 	if from.manual != nil {
-		if from.manual.fault != "" {
-			return nil, errors.New(from.manual.fault)
+		if from.manual.fault != nil {
+			return nil, from.manual.fault
 		}
 		s.manual = scanManual(c.p, s.kind, from.manual, s.manual)
 		in.manual = s.manual

@@ -27,10 +27,10 @@ func manualKinds(yield func(*Kind) bool) {
 	}
 }
 
-// entryFault says why an entry is no entry of the kind, "" when it is one
-// . What a kind without required fields makes of it, its entry says.
+// entryFault says why an entry is no entry of the kind, "" when it may be one
+//
 func (k *Kind) entryFault(entry json.RawMessage) string {
-	if k.required != nil && rawjson.KindOf(entry) != rawjson.Object {
+	if rawjson.KindOf(entry) != rawjson.Object {
 		return "not an object"
 	}
 	for _, name := range k.required {
@@ -47,12 +47,12 @@ func (k *Kind) entryFault(entry json.RawMessage) string {
 // A manual is the handwritten list of one kind.
 type manual struct {
 	origin  string // jsonFile or hookFile
+	text    []byte // of the file that the entries stand in; nil: of none
 	entries []json.RawMessage
-	extras  bool      // unknown fields are kept
-	sorted  bool      // by R-39; else the order of the entries is kept
-	merge   bool      // laid over what is discovered; else instead of it
-	said    []message // about entries that were left out
-	fault   string    // why the list cannot be used
+	extras  bool  // unknown fields are kept
+	sorted  bool  // by R-39; else the order of the entries is kept
+	merge   bool  // laid over what is discovered; else instead of it
+	fault   error // why the list cannot be used; nil: it can
 }
 
 // A manualScan is what a handwritten list came to, with what was looked at on
@@ -60,6 +60,10 @@ type manual struct {
 type manualScan struct {
 	from *manual
 	record
+	dropped []string // why each entry was left out that was
+	// hidden is what they are known by: as long as an entry is faulty, what it was
+	// to take the place of is not offered in its stead.
+	hidden []found
 }
 
 // scanManual makes the items of a handwritten list, unless the last ones still
@@ -68,19 +72,30 @@ func scanManual(p *project.Project, k *Kind, m *manual, last *manualScan) *manua
 	if last != nil && last.from == m && !last.unsure && !slices.ContainsFunc(last.notes, func(n note) bool { return noteOf(n.name) != n }) {
 		return last
 	}
-	result := &manualScan{from: m, record: record{said: slices.Clone(m.said)}}
+	result := &manualScan{from: m}
 	content := k.content(p)
 	for i, entry := range m.entries {
-		where := fmt.Sprintf("%s: %s[%d]", m.origin, k.Key, i)
+		where := writing{m.origin, fmt.Sprintf("%s[%d]", k.Key, i), m.text}
 		file := rawjson.TextOf(entry, "path")
 		at := &manualPlace{rec: &result.record, dir: filepath.Join(content, filepath.FromSlash(path.Dir(file)))}
 		s := &subject{
 			p: p, kind: k, fields: fields{sources: []source{newSource(where, entry)}, place: at}, place: at,
-			path: file, shown: where, iconDirs: []string{content, p.Root}, extras: m.extras,
+			path: file, shown: where.at(entry), iconDirs: []string{content, p.Root}, extras: m.extras,
 		}
-		if f, ok := k.entry(s); ok {
+		var f found
+		fault := k.entryFault(entry)
+		ok := fault == "" || s.drop(fault)
+		if ok {
+			f, ok = k.entry(s)
+		}
+		if ok {
 			result.found = append(result.found, f)
+			continue
 		}
+		result.dropped = append(result.dropped, result.said[len(result.said)-1].text) // the last word on it
+		result.hidden = append(result.hidden, found{
+			Item: Item{Name: rawjson.TextOf(entry, "name")}, id: rawjson.TextOf(entry, "id"), path: file,
+		})
 	}
 	return result
 }

@@ -31,16 +31,17 @@ func stem(file string) string {
 	return file
 }
 
-// parseMetadata returns the object a metadata file holds. As with the Bash
-// edition a byte order mark, and carriage returns wherever they stand, do no
-// harm.
-func parseMetadata(text []byte) (json.RawMessage, error) {
+// parseMetadata returns the object a metadata file holds, and the text that it
+// is a piece of. As with the Bash edition a byte order mark, and carriage returns
+// wherever they stand, do no harm.
+func parseMetadata(text []byte) (object json.RawMessage, whole []byte, err error) {
 	text = bytes.TrimPrefix(text, utf8BOM)
-	object, err := parseObject(text)
+	object, err = parseObject(text)
 	if err != nil && bytes.IndexByte(text, '\r') >= 0 {
-		if clean, errClean := parseObject(bytes.ReplaceAll(text, []byte{'\r'}, nil)); errClean == nil {
-			return clean, nil
+		clean := bytes.ReplaceAll(text, []byte{'\r'}, nil)
+		if object, errClean := parseObject(clean); errClean == nil {
+			return object, clean, nil
 		}
 	}
-	return object, err
+	return object, text, err
 }

@@ -83,10 +83,11 @@ func (a *assembly) duplicate(what, value string, dropped, kept found) {
 }
 
 // overlay lays handwritten items over found ones: each takes the place of
-// those with its name, its id or its path.
-func overlay(under, over []found) []found {
+// those with its name, its id or its path. Hidden ones take a place and
+// put nothing there.
+func overlay(under, over, hidden []found) []found {
 	names, ids, paths := make(map[string]bool, len(over)), make(map[string]bool, len(over)), make(map[string]bool, len(over))
-	for _, f := range over {
+	for _, f := range slices.Concat(over, hidden) {
 		names[f.Name], ids[f.id] = true, true
 		if f.path != "" {
 			paths[path.Clean(f.path)] = true

@@ -235,7 +235,7 @@ func TestRegisterRefusals(t *testing.T) {
 		"level":         {env: project.Env{"MCPBASH_SECURITY_LEVEL": "standard"}, payload: good, want: ErrPermissionDenied, says: "tool 'x' requires security level 'elevated' (current level: 'standard'); see MCPBASH_SECURITY_LEVEL, and securityLevel in server.d/server.meta.json"},
 		"static":        {env: project.Env{"MCPBASH_STATIC_REGISTRY": "1"}, payload: good, want: ErrPermissionDenied, says: "unset MCPBASH_STATIC_REGISTRY"},
 		"syntax":        {spoil: func(b *bed) { b.put(files{register: `{"version":1,}`}) }, payload: good, want: ErrInvalidRegistration, says: "Declarative register.json parsing/validation failed: line 1, column 14"},
-		"an entry":      {spoil: func(b *bed) { b.put(files{register: `{"version":1,"prompts":[{}]}`}) }, payload: good, want: ErrInvalidRegistration, says: `prompts[0]: missing "name"`},
+		"no list":       {spoil: func(b *bed) { b.put(files{register: `{"version":1,"tools":5}`}) }, payload: good, want: ErrInvalidRegistration, says: "register.json tools must be an array or null"},
 		"too large":     {env: project.Env{"MCPBASH_MAX_MANUAL_REGISTRY_BYTES": "100"}, payload: good, want: ErrInvalidRegistration, says: "register.json would exceed 100 bytes (MCPBASH_MAX_MANUAL_REGISTRY_BYTES)"},
 		"read only":     {spoil: func(b *bed) { b.put(files{register: `{"version":1}`}); os.Chmod(b.path(register), 0o444) }, payload: good, want: ErrPermissionDenied, says: "is not writable; run chmod u+w"},
 		"link":          {spoil: func(b *bed) { b.put(files{"r": `{"version":1}`, register + "@": "../r"}) }, payload: good, want: ErrPermissionDenied, says: "(symlink)"},

@@ -82,7 +82,7 @@ func (s *subject) redirect() bool {
 	content := s.kind.content(s.p)
 	path, ok := s.locate(named, append([]string{content, s.p.Root}, s.iconDirs...))
 	if !ok {
-		s.complain(&s.sources[0], "path", "the path of a file in "+labelOf(s.p.Root, content)+"/")
+		s.complain(&s.sources[0], s.sources[0].last("path"), "path", "the path of a file in "+labelOf(s.p.Root, content)+"/")
 		return false
 	}
 	s.path = path

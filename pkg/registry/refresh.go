@@ -3,6 +3,8 @@ package registry
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/rawjson"
@@ -13,12 +15,15 @@ type RefreshOptions struct {
 	// Filter confines the scan to a directory; "" leaves that to
 	// MCPBASH_REGISTRY_REFRESH_PATH.
 	Filter string
+	// Strict makes a failure of every warning.
+	Strict bool
 }
 
 // A Report says what a refresh did (registry R-163).
 type Report struct {
 	Kinds   []KindReport // in the order of [Kinds]
 	Minimal bool         // nothing was done: minimal mode
+	Warned  bool         // something was to be warned about, and that is a failure
 }
 
 // A KindReport is the part of a [Report] about one kind.
@@ -26,6 +31,9 @@ type KindReport struct {
 	Kind  *Kind
 	Count int   // items now in the kind's file
 	Err   error // why it failed; nil: it did not
+
+	// Dropped are the entries of a handwritten list that were left out, and why.
+	Dropped []string
 }
 
 // Refresh rebuilds all kinds, whatever the time and the mode. A kind
@@ -40,6 +48,7 @@ func (c *Catalog) Refresh(ctx context.Context, o RefreshOptions) (*Report, error
 	if !report.Minimal {
 		bounds = c.bounds(filter)
 	}
+	c.store.sweep(ctx)
 	r := request{asked: c.checks.Load(), force: true}
 	for _, s := range c.states {
 		k := KindReport{Kind: s.kind}
@@ -49,6 +58,7 @@ func (c *Catalog) Refresh(ctx context.Context, o RefreshOptions) (*Report, error
 			if list, k.Err = c.refresh(ctx, s, r); ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
+			k.Dropped = s.last.Load().dropped
 			var locked *lockedError
 			r.locked = r.locked || errors.As(k.Err, &locked)
 		}
@@ -59,6 +69,7 @@ func (c *Catalog) Refresh(ctx context.Context, o RefreshOptions) (*Report, error
 		}
 		report.Kinds = append(report.Kinds, k)
 	}
+	report.Warned = o.Strict && c.warnings.Load() > 0
 	return report, nil
 }
 
@@ -73,12 +84,15 @@ func (c *Catalog) refresh(ctx context.Context, s *state, r request) (*List, erro
 // ExitCode is the exit code of the command.
 func (r *Report) ExitCode() int {
 	code := cli.ExitOK
+	if r.Warned {
+		code = cli.ExitFailed
+	}
 	for _, k := range r.Kinds {
 		var f *Failure
 		switch {
 		case errors.As(k.Err, &f) && f.Fatal:
 			return cli.ExitUsage
-		case k.Err != nil:
+		case k.Err != nil, k.Dropped != nil:
 			code = cli.ExitFailed
 		}
 	}
@@ -96,6 +110,8 @@ func (r *Report) AppendJSON(dst []byte) []byte {
 			b.Object().Name("status").String("skipped").Name("count").Int(k.Count).Name("error").String("minimal mode")
 		case k.Err != nil:
 			b.Object().Name("status").String("failed").Name("count").Int(k.Count).Name("error").String(k.Err.Error())
+		case k.Dropped != nil:
+			b.Object().Name("status").String("degraded").Name("count").Int(k.Count).Name("error").String(someOf(k.Dropped))
 		default:
 			b.Object().Name("status").String("ok").Name("count").Int(k.Count).Name("error").Null()
 		}
@@ -113,4 +129,13 @@ func (r *Report) AppendJSON(dst []byte) []byte {
 // a line, its value on it.
 func appendKey(dst []byte, key string) []byte {
 	return append(rawjson.AppendString(append(dst, "  "...), key), ": "...)
+}
+
+// someOf tells the first few of a list of faults.
+func someOf(faults []string) string {
+	const few = 3
+	if more := len(faults) - few; more > 0 {
+		return fmt.Sprintf("%s; and %d more", strings.Join(faults[:few], "; "), more)
+	}
+	return strings.Join(faults, "; ")
 }

@@ -80,7 +80,7 @@ func (s *standing) isBare(p *project.Project) bool {
 	}
 	for _, name := range metaNames(base) {
 		if name != "" {
-			if _, err := parseMetadata(read(name, metaMax)); err == nil {
+			if _, _, err := parseMetadata(read(name, metaMax)); err == nil {
 				return false
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 )
@@ -81,7 +82,7 @@ func (d *declared) readNow() (*declarations, error) {
 		}
 		d.sum, d.last = sum, said
 	}
-	return d.last, d.last.vet(d.p)
+	return d.last, nil
 }
 
 // readDeclared returns the text of register.json, nil when there is none. The
@@ -107,19 +108,8 @@ func readDeclared(p *project.Project) ([]byte, error) {
 	return text, nil
 }
 
-// vet looks at what the entries name, which may change while the text does not.
-func (d *declarations) vet(p *project.Project) error {
-	for kind := range manualKinds {
-		if m := d.kinds[kind.Key]; m != nil && kind.vet != nil {
-			if fault := kind.vet(p, m.entries); fault != "" {
-				return faultf("validation failed for %s: %s", kind.Key, fault)
-			}
-		}
-	}
-	return nil
-}
-
-// parseDeclarations checks everything before anything is used.
+// parseDeclarations reads a text. The error is for all kinds; what is wrong with
+// one kind is a matter of that kind.
 func parseDeclarations(text []byte) (*declarations, error) {
 	if bytes.HasPrefix(text, utf8BOM) {
 		return nil, faultf("has a UTF-8 BOM; save as UTF-8 without BOM")
@@ -132,16 +122,8 @@ func parseDeclarations(text []byte) (*declarations, error) {
 	if fault != "" {
 		return nil, faultf("parsing/validation failed: register.json %s", fault)
 	}
-	for kind := range manualKinds {
-		m := d.kinds[kind.Key]
-		if m == nil {
-			continue
-		}
-		for i, entry := range m.entries {
-			if fault := kind.entryFault(entry); fault != "" {
-				return nil, faultf("validation failed for %s: %s[%d]: %s", kind.Key, kind.Key, i, fault)
-			}
-		}
+	for _, m := range d.kinds {
+		m.text = text
 	}
 	return d, nil
 }
@@ -169,7 +151,7 @@ func topLevel(doc json.RawMessage) (d *declarations, fault string) {
 	var unknown []string
 	for _, m := range rawjson.Members(doc) {
 		if !slices.Contains(allowed, m.Name) {
-			unknown = append(unknown, m.Name)
+			unknown = append(unknown, m.Name+cli.DidYouMean(m.Name, allowed))
 		}
 	}
 	if unknown != nil {
@@ -184,7 +166,9 @@ func topLevel(doc json.RawMessage) (d *declarations, fault string) {
 			continue
 		}
 		if rawjson.KindOf(v) != rawjson.Array {
-			return nil, kind.Key + " must be an array or null"
+			fault := faultf("parsing/validation failed: register.json %s must be an array or null", kind.Key)
+			d.kinds[kind.Key] = &manual{origin: jsonFile, fault: fault}
+			continue
 		}
 		m := &manual{origin: jsonFile, entries: slices.Collect(rawjson.Elements(v)), extras: true}
 		m.merge = kind.lays && len(m.entries) > 0

@@ -98,24 +98,16 @@ func TestDeclaredFaults(t *testing.T) {
 		{`{"version":"1"}`, parsing + "register.json version must be a number"},
 		{`{"version":2}`, parsing + "register.json version must be 1"},
 		{`{"version":1,"b":1,"tools":[],"a":2}`, parsing + "register.json unknown keys: b,a"},
+		{`{"version":1,"tols":[],"a":2}`, parsing + "register.json unknown keys: tols (did you mean tools?),a"},
 		{`{"version":1,"ui":[]}`, parsing + "register.json unknown keys: ui"},
 		{`{"version":1,"_meta":[]}`, parsing + "register.json _meta must be an object"},
 		{`{"version":1,"tools":{}}`, parsing + "register.json tools must be an array or null"},
-		{`{"version":1,"resourceTemplates":"x"}`, parsing + "register.json resourceTemplates must be an array or null"},
-		{`{"version":1,"completions":false}`, parsing + "register.json completions must be an array or null"},
 		{`{"version":1,"merge":"tools"}`, parsing + "register.json merge must be an array of tools, resources, prompts"},
 		{`{"version":1,"merge":["completions"]}`, parsing + "register.json merge must be an array of tools, resources, prompts"},
 		{`{"version":1,"exclude":[1]}`, parsing + "register.json exclude must be an array of strings"},
 		{"{\"version\":1} // comment", parsing + "line 1, column 15: text after the value"},
 		{`{"version":1,"_meta":` + layers(101) + `}`, parsing + "nested more than 100 levels deep"},
 		{"\xEF\xBB\xBF{\"version\":1}", "Declarative register.json has a UTF-8 BOM; save as UTF-8 without BOM"},
-		{`{"version":1,"tools":[{"name":"a"}]}`, `Declarative register.json validation failed for tools: tools[0]: missing "path"`},
-		{`{"version":1,"tools":[{"name":"a","path":"b"},5]}`, `Declarative register.json validation failed for tools: tools[1]: not an object`},
-		{`{"version":1,"tools":[{"name":5,"path":"b"}]}`, `Declarative register.json validation failed for tools: tools[0]: "name" must be a string`},
-		{`{"version":1,"tools":[{"name":"","path":"b"}]}`, `Declarative register.json validation failed for tools: tools[0]: missing "name"`},
-		{`{"version":1,"resources":[{"name":"a"}]}`, `Declarative register.json validation failed for resources: resources[0]: missing "uri"`},
-		{`{"version":1,"prompts":[{"path":"a"}]}`, `Declarative register.json validation failed for prompts: prompts[0]: missing "name"`},
-		{`{"version":1,"completions":[{"name":"a","path":null}]}`, `Declarative register.json validation failed for completions: completions[0]: Completion path  invalid or outside server root`},
 		{`{"version":1,"_meta":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`, "Declarative register.json exceeded 1048576 bytes"},
 	} {
 		b := newBed(t, noTTL, files{"tools/a/tool.sh": "", "server.d/register.json": tc.json})
@@ -127,6 +119,67 @@ func TestDeclaredFaults(t *testing.T) {
 		b.remove("server.d/register.json")
 		want(t, b.names(), "a")
 	}
+}
+
+// registry R-143, R-145: what is wrong with a kind is wrong with that kind, and
+// an entry with itself alone.
+func TestDeclaredFaultsOfOneKind(t *testing.T) {
+	const good = `{"name":"z","path":"m.sh","uri":"x://z","uriTemplate":"x://{y}"}`
+	for _, tc := range []struct {
+		kind  *Kind
+		value string
+		names string // "" when the kind fails
+		want  string
+	}{
+		{Tools, "{}", "", "Declarative register.json parsing/validation failed: register.json tools must be an array or null"},
+		{Templates, `"x"`, "", "Declarative register.json parsing/validation failed: register.json resourceTemplates must be an array or null"},
+		{Completions, "false", "", "Declarative register.json parsing/validation failed: register.json completions must be an array or null"},
+		{Tools, "[" + good + `, {"name":"a"}]`, "z", `tools[1]: missing "path"; left out`},
+		{Tools, "[5, " + good + "]", "z", "tools[0]: not an object; left out"},
+		{Tools, `[{"name":5,"path":"b"}, ` + good + "]", "z", `tools[0]: "name" must be a string; left out`},
+		{Tools, `[{"name":"","path":"b"}, ` + good + "]", "z", `tools[0]: missing "name"; left out`},
+		{Tools, `[{"name":" ","path":"b"}, ` + good + "]", "z", `tools[0]: its name is empty`},
+		{Resources, `[{"name":"a"}, ` + good + "]", "z", `resources[0]: missing "uri"; left out`},
+		{Prompts, `[{"path":"a"}, ` + good + "]", "z", `prompts[0]: missing "name"; left out`},
+		{Templates, `[{"name":"q"}, {"name":"q","uriTemplate":"x://{y}"}]`, "q", `resourceTemplates[0]: Manual template missing required 'uriTemplate' field; left out`},
+		{Completions, `[{"name":"a","path":null}, ` + good + "]", "z", "completions[0]: Completion path  invalid or outside server root; left out"},
+	} {
+		b := newBed(t, noTTL, files{"tools/a/tool.sh": "", "m.sh": "", "resources/a.txt": "", "prompts/a.txt": "",
+			"server.d/register.json": "{\"version\": 1,\n " + `"` + tc.kind.Key + `":` + tc.value + "}"})
+		report := b.refresh("")
+		for i, k := range report.Kinds {
+			fault := someOf(k.Dropped)
+			if k.Err != nil {
+				fault = k.Err.Error()
+			}
+			status := b.Status("jq").Kinds[i]
+			switch {
+			case k.Kind != tc.kind && (fault != "" || status.Error != "" || status.Status != "present"):
+				t.Errorf("%s of %s: %s: %s, %+v", tc.value, tc.kind.Key, k.Kind.Key, fault, status)
+			case k.Kind == tc.kind && (!strings.HasSuffix(fault, tc.want) || status.Error != fault):
+				t.Errorf("%s of %s: %q, %+v, want %s", tc.value, tc.kind.Key, fault, status, tc.want)
+			case k.Kind == tc.kind && tc.names == "" && (k.Err == nil || status.Status != "failed"):
+				t.Errorf("%s of %s: has not failed: %+v", tc.value, tc.kind.Key, status)
+			case k.Kind == tc.kind && tc.names != "" && (b.named(k.Kind) != tc.names || status.Status != "degraded" || !strings.Contains(fault, "register.json:2:")):
+				t.Errorf("%s of %s: %s, %s, %+v", tc.value, tc.kind.Key, b.named(k.Kind), fault, status)
+			}
+		}
+		if report.ExitCode() != 1 || b.Status("jq").ExitCode() != 1 {
+			t.Errorf("%s of %s: exit code %d, %d", tc.value, tc.kind.Key, report.ExitCode(), b.Status("jq").ExitCode())
+		}
+	}
+}
+
+// registry R-143: a faulty entry does not give way to what it was to restrict.
+func TestFaultyEntryHidesWhatItReplaces(t *testing.T) {
+	b := newBed(t, noTTL, files{"tools/a/tool.sh": "", "tools/b/tool.sh": `# mcp: {"id":"bee"}`, "tools/c/tool.sh": "", "tools/d/tool.sh": ""})
+	b.put(files{"server.d/register.json": `{"version":1,"merge":["tools"],"tools":[
+		{"name":"a","securityLevel":"full"},{"id":"bee","path":7},{"path":"c/tool.sh"},{}]}`})
+	want(t, b.names(), "d")
+	report := b.refresh("")
+	want(t, len(report.Kinds[0].Dropped), 4)
+	want(t, someOf(report.Kinds[0].Dropped), `register.json:2:3: tools[0]: missing "path"; left out; register.json:2:39: tools[1]: missing "name"; left out; `+
+		`register.json:2:61: tools[2]: missing "name"; left out; and 1 more`)
 }
 
 // registry R-145: other kinds log at error.

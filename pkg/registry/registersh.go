@@ -115,7 +115,7 @@ func (h *hook) due(ctx context.Context) bool {
 func (h *hook) run(ctx context.Context, text []byte) *hookRun {
 	if !h.warned {
 		h.warned = true
-		h.c.log(mcp.Warning, registryLogger, "Project hook execution enabled (MCPBASH_ALLOW_PROJECT_HOOKS=true); ensure server.d/register.sh is trusted.")
+		h.c.tell(mcp.Warning, registryLogger, "Project hook execution enabled (MCPBASH_ALLOW_PROJECT_HOOKS=true); ensure server.d/register.sh is trusted.")
 	}
 	copied, calls, err := h.copy(text)
 	if err != nil {
@@ -154,7 +154,7 @@ func (h *hook) run(ctx context.Context, text []byte) *hookRun {
 	case err != nil:
 		return &hookRun{err: &hookFault{"script failed: " + err.Error()}}
 	}
-	return &hookRun{lists: judge(h.c.p, replay(made, h.c.log), res.Stdout)}
+	return &hookRun{lists: judge(d, replay(made, h.c.log), res.Stdout)}
 }
 
 // copy puts the script into a private file, so that what runs is what was

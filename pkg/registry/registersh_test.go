@@ -46,6 +46,7 @@ func TestHookFunctions(t *testing.T) {
 		{"bulk", `echo '{"tools":[{"name":"z","path":"z.sh"},{"name":"b","path":"b.sh"}],"prompts":[5]}'`, "z b"},
 		{"bulk empty", `echo '{"tools":[]}'`, ""},
 		{"bulk without the key", `echo '{"prompts":[]}'`, "a"},
+		{"bulk with a bad entry", `echo '{"tools":[{"name":"x"},{"name":"z","path":"z.sh"}]}'`, "z"},
 		{"bulk null", `echo '{"tools":null}'`, "a"},
 		{"buffer before bulk", `mcp_register_tool '{"name":"m","path":"m.sh"}'; echo '{"tools":[{"name":"z","path":"z.sh"}]}'`, "m"},
 		{"finalized before bulk", `mcp_tools_manual_finalize; echo '{"tools":[{"name":"z","path":"z.sh"}]}'`, ""},
@@ -105,7 +106,7 @@ func TestHookCallsFile(t *testing.T) {
 func TestHookItems(t *testing.T) {
 	b := withHook(t, `mcp_register_tool '{"path":"m.sh","extra":1,"_meta":{"k":1},"title":"T","name":"m"}'; mcp_register_tool '{"name":"n"}'; mcp_register_tool 5`, nil)
 	want(t, strings.Join(b.items(), "\n"), `{"name":"m","title":"T","description":"","path":"m.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,"_meta":{"k":1}}`)
-	b.wantLog(hookNotice, `warning mcp.tools: register.sh: tools[1]: missing "path"; dropped`, `warning mcp.tools: register.sh: tools[2]: not an object; dropped`)
+	b.wantLog(hookNotice, `warning mcp.tools: register.sh: tools[1]: missing "path"; left out`, `warning mcp.tools: register.sh: tools[2]: not an object; left out`)
 	b = withHook(t, `echo '{"tools":[{"path":"m.sh","extra":1,"name":"m"}]}'`, nil)
 	want(t, strings.Join(b.items(), "\n"), `{"name":"m","description":"","path":"m.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,"extra":1}`)
 	b.wantLog(hookNotice)
@@ -122,9 +123,8 @@ func TestHookFaults(t *testing.T) {
 		{"stdout", "printf '%2000s' x", "Manual registration output exceeded 1000 bytes"},
 		{"stderr", "printf '%2000s' x >&2", "Manual registration output exceeded 1000 bytes"},
 		{"both", "printf '%600s' x; printf '%600s' x >&2", "Manual registration output exceeded 1000 bytes"},
-		{"no JSON", "mcp_register_tool '{'", "Manual tools registration finalize failed"},
-		{"too deep", "mcp_register_tool '" + layers(101) + "'", "Manual tools registration finalize failed"},
-		{"bulk entry", `echo '{"tools":[{"name":"x"}]}'`, "Manual tools registration finalize failed"},
+		{"no JSON", "mcp_register_tool '{'", "Manual tools registration finalize failed: tools[0]: line 1, column 2: unexpected end"},
+		{"too deep", "mcp_register_tool '" + layers(101) + "'", "Manual tools registration finalize failed: tools[0]: nested more than 100 levels deep"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -141,7 +141,7 @@ func TestHookFaults(t *testing.T) {
 func TestHookListsOfOtherKinds(t *testing.T) {
 	calls := func(texts ...string) []byte { return []byte(strings.Join(texts, "\x00") + "\x00") }
 	p := &project.Project{Root: t.TempDir(), Settings: project.Settings{Discovery: project.Discovery{ManualBuffer: 100}}}
-	lists := judge(p, replay(calls(
+	lists := judge(&p.Discovery, replay(calls(
 		"register", "completions", `{"name":"c","path":"`+strings.Repeat("x", 100)+`"}`,
 		"register", "prompts", `{`,
 		"register", "resources", `{"name":"r","uri":"u"}`,
@@ -149,9 +149,9 @@ func TestHookListsOfOtherKinds(t *testing.T) {
 		"register", "nonsense", `{}`,
 		"rubbish",
 	), nil), nil)
-	want(t, lists["completions"].fault, "Manual completion buffer exceeded 100 bytes")
-	want(t, lists["prompts"].fault, "Manual prompts registration finalize failed")
-	if m := lists["resources"]; m == nil || m.fault != "" || len(m.entries) != 1 {
+	want(t, lists["completions"].fault.Error(), "Manual completion buffer exceeded 100 bytes")
+	want(t, lists["prompts"].fault.Error(), "Manual prompts registration finalize failed: prompts[0]: line 1, column 2: unexpected end")
+	if m := lists["resources"]; m == nil || m.fault != nil || len(m.entries) != 1 {
 		t.Errorf("%+v", m)
 	}
 	if m := lists["resourceTemplates"]; m == nil || len(m.entries) != 0 {
@@ -160,10 +160,10 @@ func TestHookListsOfOtherKinds(t *testing.T) {
 	if lists["tools"] != nil {
 		t.Error("tools were not mentioned")
 	}
-	lists = judge(p, replay(calls("register", "completions", "{"), nil), nil)
-	want(t, lists["completions"].fault, "Manual completion registration finalize failed")
-	lists = judge(p, replay(calls("register", "resourceTemplates", "{"), nil), nil)
-	want(t, lists["resourceTemplates"].fault, "Manual resourceTemplates registration finalize failed")
+	lists = judge(&p.Discovery, replay(calls("register", "completions", "{"), nil), nil)
+	want(t, lists["completions"].fault.Error(), "Manual completion registration finalize failed: completions[0]: line 1, column 2: unexpected end")
+	lists = judge(&p.Discovery, replay(calls("register", "resourceTemplates", "{"), nil), nil)
+	want(t, lists["resourceTemplates"].fault.Error(), "Manual resourceTemplates registration finalize failed: resourceTemplates[0]: line 1, column 2: unexpected end")
 }
 
 // registry R-151: when it is not run at all.

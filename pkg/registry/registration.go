@@ -71,7 +71,7 @@ func readRegistration(payload []byte) (reg registration, faults []string) {
 	if len(payload) > MaxPayload {
 		return reg, []string{fmt.Sprintf("larger than %d bytes", MaxPayload)}
 	}
-	object, err := parseMetadata(payload)
+	object, _, err := parseMetadata(payload)
 	if err != nil {
 		return reg, []string{err.Error()}
 	}
@@ -96,7 +96,7 @@ func readRegistration(payload []byte) (reg registration, faults []string) {
 	}
 	s := &subject{
 		p: new(project.Project), kind: Tools, place: nowhere{}, path: rawjson.TextOf(object, "path"),
-		fields: fields{sources: []source{newSource("", object)}, place: nowhere{}, reject: reject},
+		fields: fields{sources: []source{newSource(writing{}, object)}, place: nowhere{}, reject: reject},
 	}
 	reg.found, _ = makeTool(s)
 	reg.id = cmp.Or(reg.id, rawjson.TextOf(object, "id"), rawjson.TextOf(object, "name"))

@@ -37,7 +37,7 @@ func findResources(l *look) {
 		if l.isCompanion(file) {
 			continue
 		}
-		_, _, header, err := l.intro(file)
+		head, _, header, err := l.intro(file)
 		if err != nil && vanished(err) {
 			continue
 		}
@@ -46,7 +46,7 @@ func findResources(l *look) {
 			sources = append(sources, meta.source)
 		}
 		if header != nil {
-			sources = append(sources, newSource(l.shown(file), header))
+			sources = append(sources, newSource(writing{file: l.shown(file), text: head}, header))
 		}
 		if sources == nil && l.isDocumentation(file) {
 			continue

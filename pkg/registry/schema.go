@@ -19,7 +19,7 @@ func inputSchema(f *fields) json.RawMessage {
 			if v := s.get(name); rawjson.KindOf(v) == rawjson.Object {
 				return normalSchema(v)
 			} else if v != nil {
-				f.complain(s, name, "an object")
+				f.complain(s, v, name, "an object")
 			}
 		}
 		if v := s.get("parameters"); v != nil {
@@ -28,7 +28,7 @@ func inputSchema(f *fields) json.RawMessage {
 				return schema
 			}
 			for _, fault := range faults {
-				f.fault(fault, fmt.Sprintf("%s: %s; parameters ignored", s.where, fault))
+				f.fault(fault, fmt.Sprintf("%s: %s; parameters ignored", s.at(v), fault))
 			}
 		}
 	}

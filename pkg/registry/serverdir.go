@@ -74,6 +74,9 @@ func (d *serverDir) write(text []byte) error {
 	if info, err := d.root.Lstat(jsonFile); err == nil {
 		mode = info.Mode().Perm()
 	}
+	for _, name := range leftovers(d.root, "."+jsonFile) { // of programs that were killed: the lock is ours
+		d.root.Remove(name)
+	}
 	f, err := (&store{dir: d.path}).createAs(d.root, jsonFile, "."+jsonFile)
 	if err != nil {
 		return err

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -17,16 +19,20 @@ type Status struct {
 // A KindStatus is the part of a [Status] about one kind.
 type KindStatus struct {
 	Kind   *Kind
-	Status string // present, missing or invalid
+	Status string // present, missing or invalid; degraded or failed: see Error
 	Path   string
 	Count  int
 	Hash   string
 	Mtime  int64 // seconds since 1970; 0 for a missing file
+	// Error is what is wrong with what register.json says of the kind: an entry that
+	// is left out, or the whole of it. "": nothing.
+	Error string
 }
 
 // Status looks at the registry files and changes nothing.
 func (c *Catalog) Status(jsonTool string) *Status {
 	s := &Status{ProjectRoot: c.p.Root, JSONTool: jsonTool}
+	said, fault := c.declared.read(c.checks.Load(), c.checks.Add(1))
 	for _, state := range c.states {
 		k := KindStatus{Kind: state.kind, Status: "present", Path: c.store.path(state.kind.File)}
 		file, err := c.store.read(state.kind)
@@ -38,10 +44,37 @@ func (c *Catalog) Status(jsonTool string) *Status {
 		default:
 			k.Count, k.Hash = len(file.items), file.hash
 		}
+		if state.kind.entry != nil {
+			k.judge(c.p, said, fault)
+		}
 		k.Mtime = c.store.stamp(state.kind.File).mtime / int64(time.Second)
 		s.Kinds = append(s.Kinds, k)
 	}
 	return s
+}
+
+// judge adds what register.json has to do with it.
+func (k *KindStatus) judge(p *project.Project, said *declarations, fault error) {
+	if fault == nil && said != nil && said.kinds[k.Kind.Key] != nil {
+		m := said.kinds[k.Kind.Key]
+		fault = m.fault
+		if dropped := scanManual(p, k.Kind, m, nil).dropped; dropped != nil {
+			k.Status, k.Error = "degraded", someOf(dropped)
+		}
+	}
+	if fault != nil {
+		k.Status, k.Error = "failed", fault.Error()
+	}
+}
+
+// ExitCode is the exit code of the command.
+func (s *Status) ExitCode() int {
+	for _, k := range s.Kinds {
+		if k.Error != "" {
+			return cli.ExitFailed
+		}
+	}
+	return cli.ExitOK
 }
 
 // AppendJSON appends the status as the command prints it, without a
@@ -51,8 +84,12 @@ func (s *Status) AppendJSON(dst []byte) []byte {
 	dst = rawjson.AppendString(appendKey(append(dst, ",\n"...), "jsonTool"), s.JSONTool)
 	for _, k := range s.Kinds {
 		b := rawjson.Over(appendKey(append(dst, ",\n"...), k.Kind.Key))
-		dst = b.Object().Name("status").String(k.Status).Name("path").String(k.Path).Name("count").Int(k.Count).
-			Name("hash").String(k.Hash).Name("mtime").Int(int(k.Mtime)).End().Bytes()
+		b.Object().Name("status").String(k.Status).Name("path").String(k.Path).Name("count").Int(k.Count).
+			Name("hash").String(k.Hash).Name("mtime").Int(int(k.Mtime))
+		if k.Error != "" {
+			b.Name("error").String(k.Error)
+		}
+		dst = b.End().Bytes()
 	}
 	return append(dst, "\n}"...)
 }

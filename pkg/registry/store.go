@@ -220,11 +220,14 @@ func (s *store) create(dir *os.Root, name string) (*newFile, error) {
 	return s.createAs(dir, name, name)
 }
 
+// tmpMark stands in the names of files that are not finished.
+const tmpMark = ".tmp-"
+
 // createAs creates a file whose temporary name begins otherwise than its own.
 func (s *store) createAs(dir *os.Root, name, begin string) (*newFile, error) {
 	var tag [6]byte
 	rand.Read(tag[:]) // never fails
-	tmp := fmt.Sprintf("%s.tmp-%d-%s", begin, os.Getpid(), hex.EncodeToString(tag[:]))
+	tmp := fmt.Sprintf("%s%s%d-%s", begin, tmpMark, os.Getpid(), hex.EncodeToString(tag[:]))
 	f, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err

@@ -22,6 +22,12 @@ type subject struct {
 	work     []byte   // where the item may be written
 }
 
+// drop leaves the item out, and says why. It returns false.
+func (s *subject) drop(fault string) bool {
+	s.say(s.kind.faults, s.shown+": "+fault+"; left out")
+	return false
+}
+
 // A place is where an item's file lies. What is asked of it is noted, so that
 // the answer can be used until it changes.
 type place interface {

@@ -79,8 +79,7 @@ func writtenTemplate(s *subject) (found, bool) {
 		s.path = ""
 		return makeTemplate(s, name, template)
 	}
-	s.say(mcp.Warning, fault)
-	return found{}, false
+	return found{}, s.drop(fault)
 }
 
 // makeTemplate makes the item. Nothing but these fields is kept.

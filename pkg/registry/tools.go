@@ -70,7 +70,7 @@ func findTools(l *look) {
 			c.sources = append(c.sources, meta.source)
 		}
 		if header != nil {
-			c.sources = append(c.sources, newSource(l.shown(file), header))
+			c.sources = append(c.sources, newSource(writing{file: l.shown(file), text: head}, header))
 		}
 		described = described || len(c.sources) > 0
 		named = named || stem(file) == toolStem

@@ -148,7 +148,7 @@ func TestSeconds(t *testing.T) {
 		`5`: "5", `"08"`: "8", `"5"`: "5", `0`: "null", `-1`: "null", `1.5`: "null", `5.0`: "null", `1e1`: "null",
 		`true`: "null", `null`: "null", `""`: "null", `"+5"`: "null", `3000000000`: "2147483647", `"99999999999999999999"`: "2147483647", `2147483647`: "2147483647",
 	} {
-		s := newSource("f", []byte(`{"timeoutSecs":`+in+`}`))
+		s := newSource(writing{file: "f"}, []byte(`{"timeoutSecs":`+in+`}`))
 		f := fields{sources: []source{s}, place: &manualPlace{rec: new(record)}}
 		got := string(f.seconds("timeoutSecs"))
 		if got == "" {
@@ -397,13 +397,13 @@ func FuzzToolItem(f *testing.F) {
 	f.Fuzz(func(t *testing.T, script, meta string) {
 		at := &manualPlace{rec: new(record), dir: "/nowhere/tools/a"}
 		s := &subject{p: p, kind: Tools, fields: fields{place: at}, place: at, path: "a/tool.sh", shown: "tools/a/tool.sh", iconDirs: []string{at.dir}}
-		if object, err := parseMetadata([]byte(meta)); err == nil {
-			s.sources = append(s.sources, newSource("m", object))
+		if object, _, err := parseMetadata([]byte(meta)); err == nil {
+			s.sources = append(s.sources, newSource(writing{file: "m"}, object))
 			s.extras = true
 		}
 		head, _ := headOf([]byte(script))
 		if header := parseHeader(head); header != nil {
-			s.sources = append(s.sources, newSource("h", header))
+			s.sources = append(s.sources, newSource(writing{file: "h"}, header))
 		}
 		s.extras = s.extras && len(s.sources) > 0
 		item, ok := makeTool(s)

@@ -73,7 +73,7 @@ func (l *look) addPage(name string) {
 	}
 	var meta fields
 	if given := s.ofKind("meta", rawjson.Object); given != nil {
-		meta = fields{sources: []source{newSource(sources[0].where+": meta", given)}, place: l}
+		meta = fields{sources: []source{newSource(writing{sources[0].file, "meta", sources[0].text}, given)}, place: l}
 	}
 	entrypoint, _ := s.text("entrypoint")
 	if entrypoint == "" {

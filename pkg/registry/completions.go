@@ -75,6 +75,7 @@ func makeCompletion(s *subject) (found, bool) {
 	}
 	s.path = path
 	s.checkRunnable(filepath.Join(s.p.Root, filepath.FromSlash(path)))
+	s.checkKeys(completionFields)
 	w := s.write(name)
 	w.put("path", rawjson.Quote(s.path))
 	w.put("kind", rawjson.Quote("shell"))

@@ -132,11 +132,13 @@ func makePrompt(s *subject, name string) (found, bool) {
 	if !s.checkName(name) {
 		return found{}, false
 	}
+	s.checkKeys(promptFields)
 	w := s.write(name)
 	w.copy("title", rawjson.String)
 	w.description()
 	w.put("path", rawjson.Quote(s.path))
-	arguments := s.pick("arguments", "a schema or an array of arguments, each with a name", isArguments)
+	arguments := s.pick("arguments", "a schema or an array of arguments", isArguments)
+	arguments = s.checked("arguments", arguments, func(c *check) json.RawMessage { return c.arguments(arguments) })
 	if arguments == nil {
 		arguments = anyObject
 	}
@@ -158,16 +160,6 @@ func makePrompt(s *subject, name string) (found, bool) {
 
 // isArguments: a schema, or a list as clients are sent.
 func isArguments(v json.RawMessage) bool {
-	switch rawjson.KindOf(v) {
-	case rawjson.Object:
-		return true
-	case rawjson.Array:
-		for e := range rawjson.Elements(v) {
-			if rawjson.TextOf(e, "name") == "" {
-				return false
-			}
-		}
-		return true
-	}
-	return false
+	kind := rawjson.KindOf(v)
+	return kind == rawjson.Object || kind == rawjson.Array
 }

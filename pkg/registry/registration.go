@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
@@ -80,7 +81,7 @@ func readRegistration(payload []byte) (reg registration, faults []string) {
 	for _, m := range rawjson.Members(object) {
 		switch {
 		case !slices.Contains(toolFields, m.Name):
-			reject(fmt.Sprintf("%s: unknown field", m.Name))
+			reject(fmt.Sprintf("%s: unknown field%s", m.Name, cli.DidYouMean(m.Name, toolFields)))
 		case rawjson.Absent(m.Value):
 		case m.Name == "inputSchema", m.Name == "arguments", m.Name == "parameters":
 			if schemas++; schemas > 1 {

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,10 @@ var resourceFields = []string{
 	"uriAuto", "arguments",
 }
 
+// resourceKeys are what metadata of resources may hold: a template is described
+// there as well.
+var resourceKeys = append(slices.Clone(resourceFields), "uriTemplate")
+
 // makeResource makes the item, its keys in the order of the table in section 5.
 func makeResource(s *subject, name string) (found, bool) {
 	f := found{path: s.path}
@@ -100,6 +105,7 @@ func makeResource(s *subject, name string) (found, bool) {
 		uri = fileURI(s.kind.content(s.p), s.path)
 		quoted = rawjson.Quote(uri)
 	}
+	s.checkKeys(resourceKeys)
 	w := s.write(name)
 	w.copy("title", rawjson.String)
 	w.description()
@@ -111,7 +117,7 @@ func makeResource(s *subject, name string) (found, bool) {
 	w.put("provider", rawjson.Quote(s.provider(uri)))
 	w.put("size", s.pick("size", "a whole number of bytes", isSize))
 	w.put("icons", s.icons())
-	w.copy("annotations", rawjson.Object)
+	w.put("annotations", s.annotations(annotationForms))
 	w.copy("_meta", rawjson.Object)
 	if derived {
 		w.put("uriAuto", json.RawMessage("true"))

@@ -48,9 +48,9 @@ func TestHostileProject(t *testing.T) {
 		{"names of the shell", files{"tools/$(id)/tool.sh": tool, "tools/*/tool.sh": tool, "tools/[a]/tool.sh": tool, "tools/ /tool.sh": tool}, "$(id) * [a]",
 			[]string{
 				"error mcp.tools: Skipping tool tools/ /tool.sh: its name is empty",
-				"warning mcp.tools: Tool name '$(id)' (tools/$(id)/tool.sh) is refused by some clients: use only letters, digits, _ and -, at most 64",
-				"warning mcp.tools: Tool name '*' (tools/*/tool.sh) is refused by some clients: use only letters, digits, _ and -, at most 64",
-				"warning mcp.tools: Tool name '[a]' (tools/[a]/tool.sh) is refused by some clients: use only letters, digits, _ and -, at most 64",
+				"warning mcp.tools: Tool name '$(id)' (tools/$(id)/tool.sh) is refused by some clients: use only letters, digits, _, - and ., at most 64",
+				"warning mcp.tools: Tool name '*' (tools/*/tool.sh) is refused by some clients: use only letters, digits, _, - and ., at most 64",
+				"warning mcp.tools: Tool name '[a]' (tools/[a]/tool.sh) is refused by some clients: use only letters, digits, _, - and ., at most 64",
 			}},
 		{"a file called tools", files{}, "", nil},
 		{"many layers of JSON", files{"tools/a/tool.sh": tool, "tools/a/tool.meta.json": layers(100), "tools/b/tool.sh": tool, "tools/b/tool.meta.json": layers(101),

@@ -15,7 +15,7 @@ import (
 
 // cacheRules changes with the rules by which items are made, and with the
 // layout of the file.
-const cacheRules = "4"
+const cacheRules = "5"
 
 // A mark says which registry file a scan led to.
 type mark struct {

@@ -17,7 +17,8 @@ func inputSchema(f *fields) json.RawMessage {
 		s := &f.sources[i]
 		for _, name := range []string{"inputSchema", "arguments"} {
 			if v := s.get(name); rawjson.KindOf(v) == rawjson.Object {
-				return normalSchema(v)
+				c := &check{f: f, s: s}
+				return normalSchema(c.offered(c.objectType(v, name), name))
 			} else if v != nil {
 				f.complain(s, v, name, "an object")
 			}
@@ -33,6 +34,20 @@ func inputSchema(f *fields) json.RawMessage {
 		}
 	}
 	return anyObject
+}
+
+// objectType leaves out a type that is not "object": arguments are an object, and
+// clients refuse a list in which a tool says otherwise.
+func (c *check) objectType(v json.RawMessage, path string) json.RawMessage {
+	return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
+		switch text, isText := rawjson.Text(value); {
+		case name != "type" || text == "object":
+			return value
+		case !rawjson.Absent(value) && (!isText || text != ""):
+			c.fault(value, path+".type", `must be "object"`)
+		}
+		return nil
+	})
 }
 
 // normalSchema sees to it that a schema says it is for an object, and has

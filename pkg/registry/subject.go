@@ -47,6 +47,7 @@ func (s *subject) icons() json.RawMessage {
 	if given == nil {
 		return nil
 	}
+	given = s.checked("icons", given, func(c *check) json.RawMessage { return c.icons(given) })
 	return s.p.InlineIcons(given, s.iconDirs,
 		func(path string) { s.noted(noteOf(path)) },
 		func(text string) {

@@ -88,13 +88,14 @@ func makeTemplate(s *subject, name, template string) (found, bool) {
 		return found{}, false
 	}
 	s.extras = false
+	s.checkKeys(resourceKeys)
 	w := s.write(name)
 	w.put("uriTemplate", rawjson.Quote(template))
 	w.text("title")
 	w.text("description")
 	w.text("mimeType")
 	w.put("icons", s.icons())
-	w.copy("annotations", rawjson.Object)
+	w.put("annotations", s.annotations(annotationForms))
 	w.copy("_meta", rawjson.Object)
 	return found{Item: Item{Name: name, JSON: w.end(nil)}, id: name, path: s.path}, true
 }

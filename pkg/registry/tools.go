@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
@@ -92,6 +93,7 @@ var toolFields = []string{
 	"name", "title", "description", "path", "inputSchema", "timeoutSecs", "timeoutHint", "progressExtendsTimeout",
 	"maxTimeoutSecs", "outputSchema", "icons", "validateInput", "annotations", "requires", "id", "version",
 	"capabilities", "securityLevel", "_meta", "arguments", "parameters",
+	"execution", // says that a tool runs as a task, which none of ours does
 }
 
 // makeTool makes the item, its keys in the order of the table in section 4.
@@ -105,8 +107,9 @@ func makeTool(s *subject) (found, bool) {
 		return found{}, false
 	}
 	if !isPlainName(f.Name) {
-		s.say(mcp.Warning, fmt.Sprintf("Tool name '%s' (%s) is refused by some clients: use only letters, digits, _ and -, at most %d", f.Name, s.shown, maxPlainName))
+		s.say(mcp.Warning, fmt.Sprintf("Tool name '%s' (%s) is refused by some clients: use only letters, digits, _, - and ., at most %d", f.Name, s.shown, maxPlainName))
 	}
+	s.checkKeys(toolFields)
 	w := s.write(f.Name)
 	w.copy("title", rawjson.String)
 	w.description()
@@ -116,10 +119,12 @@ func makeTool(s *subject) (found, bool) {
 	w.text("timeoutHint")
 	w.whenTrue("progressExtendsTimeout")
 	w.put("maxTimeoutSecs", s.seconds("maxTimeoutSecs"))
-	w.copy("outputSchema", rawjson.Object)
+	output := s.ofKind("outputSchema", rawjson.Object)
+	w.put("outputSchema", s.checked("outputSchema", output, func(c *check) json.RawMessage { return c.offered(output, "outputSchema") }))
 	w.put("icons", s.icons())
 	w.copy("validateInput", rawjson.Bool)
-	annotations := w.copy("annotations", rawjson.Object)
+	annotations := s.annotations(toolHints)
+	w.put("annotations", annotations)
 	w.put("requires", s.pick("requires", "an array of strings", isStrings))
 	f.id = f.Name
 	if id := s.pick("id", idForm, isID); id != nil {

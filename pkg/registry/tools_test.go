@@ -193,7 +193,7 @@ func TestNames(t *testing.T) {
 	for _, tc := range []struct{ name, want, log string }{
 		{`plain_Name-1`, "plain_Name-1", ""},
 		{`a.b`, "a.b", ""},
-		{strings.Repeat("n", 65), strings.Repeat("n", 65), "warning mcp.tools: Tool name '" + strings.Repeat("n", 65) + "' (tools/d/tool.sh) is refused by some clients: use only letters, digits, _ and -, at most 64"},
+		{strings.Repeat("n", 65), strings.Repeat("n", 65), "warning mcp.tools: Tool name '" + strings.Repeat("n", 65) + "' (tools/d/tool.sh) is refused by some clients: use only letters, digits, _, - and ., at most 64"},
 		{``, "", "error mcp.tools: Skipping tool tools/d/tool.sh: its name is empty"},
 		{" \\t", "", "error mcp.tools: Skipping tool tools/d/tool.sh: its name is empty"},
 		{long, "", "error mcp.tools: Skipping tool tools/d/tool.sh: its name is longer than 128 bytes"},
@@ -228,7 +228,7 @@ func TestOrderAndDuplicates(t *testing.T) {
 	b.wantLog(
 		"warning mcp.tools: Duplicate tool name 'same' in tools/a/sub/tool.sh; keeping tools/a-b/tool.sh",
 		"warning mcp.tools: Duplicate tool name 'same' in tools/a/tool.sh; keeping tools/a-b/tool.sh",
-		"warning mcp.tools: Tool name 'ä' (tools/x/tool.sh) is refused by some clients: use only letters, digits, _ and -, at most 64",
+		"warning mcp.tools: Tool name 'ä' (tools/x/tool.sh) is refused by some clients: use only letters, digits, _, - and ., at most 64",
 	)
 }
 
@@ -256,8 +256,8 @@ func TestInputSchema(t *testing.T) {
 		{`{"inputSchema":{"properties":{"a":{}},"x":1}}`, `{"properties":{"a":{}},"x":1,"type":"object"}`},
 		{`{"inputSchema":{"type":"","properties":{}}}`, `{"properties":{},"type":"object"}`},
 		{`{"inputSchema":{"type":null,"properties":[]}}`, `{"type":"object","properties":{}}`},
-		{`{"inputSchema":{"type":"string"}}`, `{"type":"string","properties":{}}`},
-		{`{"inputSchema":{"type":["object","null"],"properties":{}}}`, `{"type":["object","null"],"properties":{}}`},
+		{`{"inputSchema":{"type":"string"}}`, `{"type":"object","properties":{}}`},
+		{`{"inputSchema":{"type":["object","null"],"properties":{}}}`, `{"properties":{},"type":"object"}`},
 		{`{"arguments":{"type":"object","properties":{"a":{}}}}`, `{"type":"object","properties":{"a":{}}}`},
 		{`{"arguments":{"properties":{"a":{}}},"inputSchema":{"properties":{"b":{}}}}`, `{"properties":{"b":{}},"type":"object"}`},
 		{`{"parameters":{"required":[{"name":"url","description":"URL to fetch","type":"string"}],"optional":[{"name":"limit","description":"Bytes","parameter_type":"integer"},{"name":"x"}]}}`,

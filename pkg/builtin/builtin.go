@@ -33,6 +33,9 @@ type Config struct {
 	FindPage  func(ctx context.Context, name string) (json.RawMessage, error)
 }
 
+// Names are the providers there are.
+var Names = []string{"file", "https", "git", "echo", "ui"}
+
 // New returns the provider of that name, nil when there is none. It may keep
 // things for later reads, so one is made and used again. Making it costs
 // nothing: settings are read, no disk and no network is touched.

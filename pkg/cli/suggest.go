@@ -2,18 +2,31 @@ package cli
 
 // DidYouMean points to the name that was most likely meant; "" when none is
 // near.
-func DidYouMean(word string, names []string) string {
-	if name := Nearest(word, names); name != "" {
-		return " (did you mean " + name + "?)"
+func DidYouMean(word string, names []string) string { return Meant(Nearest(word, names)) }
+
+// Meant is what [DidYouMean] says of a name, "" for none.
+func Meant(name string) string {
+	if name == "" {
+		return ""
 	}
-	return ""
+	return " (did you mean " + name + "?)"
 }
 
+// maxMistyped is the longest word that is taken for a mistyped name, in bytes:
+// words may come from anybody.
+const maxMistyped = 128
+
 // Nearest returns the name that a mistyped word most likely stands for; "" when
-// none is near: at most a third of the word may be wrong.
+// none is near: at most a third of the word may be wrong, and never all of it.
 func Nearest(word string, names []string) string {
-	best, least := "", max(1, len(word)/3)+1
+	best, least := "", min(max(1, len(word)/3)+1, len(word))
+	if word == "" || len(word) > maxMistyped {
+		return ""
+	}
 	for _, name := range names {
+		if len(name)-len(word) >= least || len(word)-len(name) >= least {
+			continue // so many letters are too much at least
+		}
 		if d := distance(word, name); d < least {
 			best, least = name, d
 		}

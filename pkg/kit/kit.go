@@ -48,6 +48,8 @@ type Kit struct {
 	Level    registry.Level // tools that need more are not offered
 	Policy   *policy.Policy
 	Tools    *tool.Tools
+	// Near returns the tool that a name nobody has most likely stands for.
+	Near func(ctx context.Context, name string) string
 
 	ResourceByURI  Find
 	TemplateByText Find // by its uriTemplate
@@ -81,12 +83,14 @@ func New(c Config) *Kit {
 	k.TemplateByText = k.lookupBy(registry.Templates, templateOf)
 	k.TypeByTemplate = k.typeByTemplate()
 	k.Level = registry.EffectiveLevel(p, c.Log)
+	near := func(context.Context, string) string { return "" } // who looks elsewhere knows better
 	if k.Find == nil {
-		k.Find = k.Lookup(registry.Tools)
+		k.Find, near = k.Lookup(registry.Tools), k.nearest
 	}
+	k.Near = near
 	k.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State, Log: c.Log}
 	k.Tools = tool.New(tool.Config{
-		Project: p, Find: k.Find, Level: k.Level, Policy: k.Policy, Runner: c.Runner, Common: k.Env, State: c.State,
+		Project: p, Find: k.Find, Near: near, Level: k.Level, Policy: k.Policy, Runner: c.Runner, Common: k.Env, State: c.State,
 		Log: c.Log, Debug: c.Debug, Stderr: c.Stderr,
 	})
 	return k

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"sync"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/resource"
@@ -24,6 +25,22 @@ func (k *Kit) Lookup(kind *registry.Kind) Find {
 		item, _ := list.Find(name)
 		return item.JSON, nil
 	}
+}
+
+// nearest returns the tool that a name nobody has most likely stands for, "" for
+// none. What is not offered at the level in effect is not named.
+func (k *Kit) nearest(ctx context.Context, name string) string {
+	list, err := k.Catalog.List(ctx, registry.Tools)
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, item := range list.Items {
+		if k.Level.Refusal(item.JSON) == nil {
+			names = append(names, item.Name)
+		}
+	}
+	return cli.Nearest(name, names)
 }
 
 // lookupBy looks items of a kind up by something else that they have; the

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"mcp-bash/pkg/cli"
 )
 
 // A Memory is a [ToolRegistry] that belongs to no project and forgets
@@ -42,7 +44,7 @@ func (m *Memory) UnregisterTool(id string) error {
 	defer m.mu.Unlock()
 	at := indexOf(m.tools, id)
 	if at < 0 {
-		return notFound(id)
+		return notFound(id, m.tools)
 	}
 	m.tools = slices.Delete(m.tools, at, at+1)
 	return nil
@@ -95,6 +97,10 @@ func (reg *registration) duplicateOf(f found, where string) error {
 	return newError(ErrDuplicateTool, reg.id, "tool '"+taken+"' is already registered"+where)
 }
 
-func notFound(id string) error {
-	return newError(ErrToolNotFound, id, "tool '"+id+"' is not registered")
+func notFound(id string, tools []found) error {
+	var known []string
+	for _, f := range tools {
+		known = append(known, f.Name, f.id)
+	}
+	return newError(ErrToolNotFound, id, "tool '"+id+"' is not registered"+cli.DidYouMean(id, known))
 }

@@ -93,7 +93,7 @@ func (r *Project) Tool(ctx context.Context, id string) (RegisteredTool, error) {
 	}
 	at := lookUp(all, id)
 	if at < 0 {
-		return RegisteredTool{}, notFound(id)
+		return RegisteredTool{}, notFound(id, foundIn(all))
 	}
 	return all[at].tell(r.level), nil
 }
@@ -180,12 +180,14 @@ func (r *Project) tried(ctx context.Context, said *declarations) ([]standing, er
 }
 
 // lookUp is [indexOf].
-func lookUp(all []standing, id string) int {
+func lookUp(all []standing, id string) int { return indexOf(foundIn(all), id) }
+
+func foundIn(all []standing) []found {
 	tools := make([]found, len(all))
 	for i := range all {
 		tools[i] = all[i].found
 	}
-	return indexOf(tools, id)
+	return tools
 }
 
 // explain makes an [*Error] of a fault of register.json; other errors

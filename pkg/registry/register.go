@@ -74,7 +74,7 @@ func (r *Project) Unregister(ctx context.Context, id string) (string, error) {
 			if err := d.allowed(id); err != nil {
 				return err // it may well be one of register.sh
 			}
-			return notFound(id)
+			return notFound(id, foundIn(d.before))
 		}
 		gone := d.before[at].found
 		id = gone.id

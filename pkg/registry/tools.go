@@ -29,6 +29,10 @@ var Tools = &Kind{
 	required: []string{"name", "path"},
 	guarded:  true,
 	entry:    makeTool,
+	combine: func(a *assembly) []found {
+		a.strays()
+		return a.standard()
+	},
 }
 
 func toolsDir(p *project.Project) string { return p.Tools }
@@ -54,6 +58,7 @@ type candidate struct {
 // bare ones, those that are meant to be by their name, or else by being alone.
 func findTools(l *look) {
 	if l.depth == 0 {
+		findStrays(l)
 		return
 	}
 	var list []candidate

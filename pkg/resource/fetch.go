@@ -3,24 +3,41 @@ package resource
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
+	"mcp-bash/pkg/builtin"
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/script"
 )
 
-var (
-	errUnsupported = mcp.Errorf(mcp.CodeInternal, "Unsupported resource provider")
-	errFailed      = &provider.Failure{Status: 1}
-)
+var errFailed = &provider.Failure{Status: 1}
+
+const unsupportedText = "Unsupported resource provider"
+
+// unsupported is what a request is told for which there is no provider (RES-61).
+func unsupported(name string) *mcp.Error {
+	err := mcp.Errorf(mcp.CodeInternal, unsupportedText)
+	if !validProvider(name) {
+		return err.WithReason(errors.New("the scheme of the URI cannot be the name of a provider"))
+	}
+	return err.WithReason(fmt.Errorf("there is no provider %q%s; correct the URI or its \"provider\", or add providers/%s.sh to the project",
+		name, cli.DidYouMean(name, builtin.Names), name))
+}
+
+func isUnsupported(err error) bool {
+	var e *mcp.Error
+	return errors.As(err, &e) && e.Message == unsupportedText
+}
 
 // fetch has a provider get the bytes: the project's own of that name, else the
 // built-in one (RES-70). mimeType is what the provider says it is, or "".
 func (r *Resources) fetch(ctx context.Context, t *target, bounded bool) (data []byte, mimeType string, err error) {
 	if !validProvider(t.provider) {
-		return nil, "", errUnsupported
+		return nil, "", unsupported(t.provider)
 	}
 	limit := r.Project.MaxResource
 	if file := r.scriptOf(t.provider); file != "" {
@@ -29,7 +46,7 @@ func (r *Resources) fetch(ctx context.Context, t *target, bounded bool) (data []
 	}
 	p := r.builtin(t.provider)
 	if p == nil {
-		return nil, "", errUnsupported
+		return nil, "", unsupported(t.provider)
 	}
 	if r.Debug() {
 		r.Log(mcp.Debug, logger, "Using framework provider: "+t.provider)

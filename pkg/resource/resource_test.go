@@ -165,7 +165,8 @@ func TestRead(t *testing.T) {
 		{"", "../x://y", `-32002 Resource not found {"uri":"../x://y"}`},
 		{"", "://y", `-32002 Resource not found {"uri":"://y"}`},
 		{"", "file://%00", "-32602 Invalid file URI"},
-		{"nobody", "", "-32603 Unsupported resource provider"}, {"evil", "", "-32603 Unsupported resource provider"},
+		{"nobody", "", `-32603 Unsupported resource provider {"reason":"there is no provider \"nobody\"; correct the URI or its \"provider\", or add providers/nobody.sh to the project"}`},
+		{"evil", "", `-32603 Unsupported resource provider {"reason":"the scheme of the URI cannot be the name of a provider"}`},
 		// A scheme that a script of the project serves.
 		{"", "myapi://one?x=1", contents("myapi://one?x=1", "text/plain", `"text":"api:myapi://one?x=1\n"`)},
 		{"", "MyAPI://two", contents("MyAPI://two", "text/plain", `"text":"api:MyAPI://two\n"`)},

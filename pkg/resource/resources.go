@@ -77,8 +77,8 @@ func (r *Resources) Fetch(ctx context.Context, name, uri string) ([]byte, error)
 	data, _, err := r.fetch(ctx, &target{uri: uri, provider: name}, false)
 	var refusal *mcp.Error
 	switch {
-	case err == errUnsupported:
-		return nil, &provider.Failure{Status: errFailed.Status, Message: fmt.Sprintf("%s %q", errUnsupported.Message, name)}
+	case isUnsupported(err):
+		return nil, &provider.Failure{Status: errFailed.Status, Message: fmt.Sprintf("%s %q", unsupportedText, name)}
 	case errors.As(err, &refusal):
 		return nil, &provider.Failure{Status: provider.FetchFailed, Message: refusal.Message}
 	}

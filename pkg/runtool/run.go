@@ -241,7 +241,7 @@ func (r *run) withKit() error {
 	case err != nil:
 		return err
 	case item == nil:
-		return cli.Failf(cli.CodeNotFound, "tool not found: %s", r.tool)
+		return cli.Failf(cli.CodeNotFound, "tool not found: %s%s", r.tool, cli.Meant(k.Near(ctx, r.tool)))
 	}
 	if r.dryRun {
 		return r.rehearse(ctx, k, item)

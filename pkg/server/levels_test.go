@@ -37,6 +37,19 @@ func listedNames(response string) string {
 	return strings.Join(names, " ") + " " + string(rawjson.Path(result, "result", "_meta", "mcpbash/total"))
 }
 
+// tools T-4, registry R-213: the nearest tool is named, but none that is not
+// offered; a word of any length is no work.
+func TestNearestTool(t *testing.T) {
+	c := ready(t, levelTools, project.Env{"MCPBASH_SECURITY_LEVEL": "standard"})
+	for name, reason := range map[string]string{
+		"lok": `,"data":{"reason":"no tool has this name; did you mean 'look'?"}}`, "opne": "}", "other": "}", strings.Repeat("look", 100_000): "}",
+	} {
+		if got := c.call(name, "{}"); got != `"error":{"code":-32602,"message":"Tool '`+name+`' not found"`+reason {
+			t.Errorf("%.300s", got)
+		}
+	}
+}
+
 // registry R-211 to R-213: what is offered at each level, and its total.
 func TestLevels(t *testing.T) {
 	for _, tc := range []struct{ operator, project, want string }{

@@ -95,6 +95,10 @@ func (c *call) admit(ctx context.Context) error {
 		var known *mcp.Error
 		if errors.As(err, &known) {
 			e.Data = known.Data
+		} else if err == nil && t.Near != nil {
+			if near := t.Near(ctx, r.Name); near != "" {
+				return e.WithReason(fmt.Errorf("no tool has this name; did you mean '%s'?", near))
+			}
 		}
 		return e
 	}

@@ -22,7 +22,10 @@ import (
 type Config struct {
 	Project *project.Project
 	// Find returns the registry entry of a tool, nil when there is none.
-	Find   func(ctx context.Context, name string) (json.RawMessage, error)
+	Find func(ctx context.Context, name string) (json.RawMessage, error)
+	// Near, when set, returns the tool that a name nobody has most likely stands
+	// for, "" for none.
+	Near   func(ctx context.Context, name string) string
 	Level  registry.Level // tools that need more are refused (registry R-213)
 	Policy *policy.Policy
 	Runner *script.Runner

@@ -112,17 +112,22 @@ func TestCompletionPages(t *testing.T) {
 	})
 }
 
-// tools C-1, C-14: one bad registration fails all of them.
+// registry R-143, R-82: a bad completion is as if it were not there, a list that is
+// none is an error that says so.
 func TestBadCompletions(t *testing.T) {
-	for entry, reason := range map[string]string{
-		`{"name":" ","path":"a.sh"}`: "Completion entry missing name", `{"name":"a","path":"gone.sh"}`: "Completion path gone.sh invalid or outside server root",
-		`{"name":"a","path":"../x.sh"}`: "Completion path ../x.sh invalid or outside server root", `{"name":"a","path":"a.sh"},{"name":" a","path":"a.sh"}`: "Duplicate completion name a",
-	} {
-		c := ready(t, map[string]string{"server.d/register.json": `{"version":1,"completions":[` + entry + `]}`, "a.sh": "echo"}, nil)
-		got := c.request("completion/complete", completing(ofPrompt("x"), ""))
-		if !strings.HasPrefix(got, `"error":{"code":-32601,"message":"Completion not found","data":{"reason":"`) || !strings.Contains(got, reason) {
+	for _, entry := range []string{`{"name":" ","path":"a.sh"}`, `{"name":"x","path":"gone.sh"}`, `{"name":"x","path":"../x.sh"}`, `7`} {
+		c := ready(t, map[string]string{"server.d/register.json": `{"version":1,"completions":[` + entry + `,{"name":"y","path":"a.sh"}]}`, "a.sh": `echo '["own"]'`}, nil)
+		if got := c.request("completion/complete", completing(ofPrompt("x"), "")); !strings.Contains(got, `"re snippet"`) {
 			t.Errorf("%s: %s", entry, got)
 		}
+		if got := c.request("completion/complete", completing(ofPrompt("y"), "")); !strings.Contains(got, `"values":["own"]`) {
+			t.Errorf("%s: %s", entry, got)
+		}
+	}
+	c := ready(t, map[string]string{"server.d/register.json": `{"version":1,"completions":7}`}, nil)
+	got := c.request("completion/complete", completing(ofPrompt("x"), ""))
+	if !strings.HasPrefix(got, `"error":{"code":-32601,"message":"Completion not found","data":{"reason":"`) || !strings.Contains(got, "register.json completions must be an array or null") {
+		t.Error(got)
 	}
 }
 

@@ -144,13 +144,12 @@ func (s *Server) kill(signals <-chan os.Signal, silent bool) {
 	s.session.enter(phaseEnded)
 	s.requests.cancelAll(errStopping)
 	s.stopAll(errStopping)
-	answered, written := make(chan struct{}), make(chan struct{})
+	answered, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		s.requests.waitAnswered()
 		close(answered)
 		s.requests.wait()
-		s.writer.Flush()
-		close(written)
+		close(ended)
 	}()
 	select {
 	case <-answered:
@@ -159,23 +158,29 @@ func (s *Server) kill(signals <-chan os.Signal, silent bool) {
 	case <-time.After(killGrace):
 		s.runner.KillAll()
 	}
-	grace := lastGrace
-	if silent {
-		grace = silentGrace
+	if !silent {
+		written := make(chan struct{})
+		go func() {
+			<-ended
+			s.writer.Flush()
+			close(written)
+		}()
+		select {
+		case <-written:
+		case <-time.After(lastGrace):
+		}
+		s.writer.Close()
 	}
+	// Nothing waits for the client any more, so what was under way comes to its end.
+	// Only then can all that it made be removed.
 	select {
-	case <-written:
-	case <-time.After(grace):
+	case <-ended:
+	case <-time.After(killGrace):
 	}
-	s.writer.Close()
 }
 
-// How long a client may take to read what is still sent, and what is under way
-// may take to notice that nothing more is.
-const (
-	lastGrace   = time.Second
-	silentGrace = 200 * time.Millisecond
-)
+// lastGrace is how long a client may take to read what is still sent.
+const lastGrace = time.Second
 
 // cleanUp leaves nothing behind but what was asked for (P-302, P-907).
 func (s *Server) cleanUp() {

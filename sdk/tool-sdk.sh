@@ -231,19 +231,19 @@ mcp_into() { # VARIABLE FUNCTION ARG...: the answer goes into the variable, with
   [[ -z $__mcp_to ]] || __mcp_call misuse __mcp_into_function "$@"
 }
 
-# -- What takes no other file
+# -- What needs no other file either
 
 mcp_is_cancelled() { [[ -n ${MCP_TOOL_CANCELLATION_FILE-} && -f $MCP_TOOL_CANCELLATION_FILE ]]; }
 mcp_roots_list() { printf %s "${MCP_ROOTS_PATHS-}"; }
 mcp_roots_count() { printf %s "${MCP_ROOTS_COUNT:-0}"; }
-mcp_fail_invalid_args() { mcp_fail -32602 "${1:-Invalid params}" "${2-}"; }
 
-# -- What does: each function with the file that it takes
+# -- The functions of other files: the first word after __mcp_call is the name of the file
 
 mcp_args_raw() { __mcp_call arguments __mcp_args_raw "$@"; }
 mcp_meta_raw() { __mcp_call arguments __mcp_meta_raw "$@"; }
 mcp_meta_get() { __mcp_call arguments __mcp_meta_get "$@"; }
 mcp_fail() { __mcp_call errors __mcp_fail "$@" || :; exit 1; }
+mcp_fail_invalid_args() { mcp_fail -32602 "${1:-Invalid params}" "${2-}"; }
 mcp_result_error() { __mcp_call errors __mcp_result_error "$@"; }
 mcp_error() { __mcp_call errors __mcp_error "$@"; }
 mcp_result_success() { __mcp_call results __mcp_result_success "$@"; }
@@ -280,7 +280,7 @@ mcp_sample() { __mcp_call input __mcp_sample "$@"; }
 mcp_roots_request() { __mcp_call input __mcp_roots_request "$@"; }
 mcp_extract_cli_error() { __mcp_call cli __mcp_extract_cli_error "$@"; }
 
-# These run code that is not ours: in the tool's own settings, and in a condition, so that `set -e` does not end them.
+# These run programs and code of the tool: in its own settings, and in a condition, so that `set -e` does not end them.
 mcp_with_retry() { __mcp_load retry; __mcp_with_retry "$@" || return; }
 mcp_download_safe() { __mcp_load download; __mcp_download_safe "$@" || return; }
 mcp_download_safe_or_fail() { __mcp_load download; __mcp_download_safe_or_fail "$@" || return; }

@@ -1,5 +1,5 @@
 // Package lib holds the stubs of the Bash edition's library files that tool
-// scripts source by hand (sdk SDK-6, tools T-65). They lead to the SDK, which
+// scripts source by hand (SDK-6, T-65). They lead to the SDK, which
 // has to be unpacked beside them: lib/path.sh looks for ../sdk/tool-sdk.sh.
 package lib
 

@@ -1,7 +1,7 @@
-// Package providers holds the built-in providers as scripts (resources RES-2):
+// Package providers holds the built-in providers as scripts (RES-2):
 // what a project's own provider runs when it only adds to one of them, and the
 // SDK to download. They lead to the binary that started the script, or to
-// the one the SDK finds (sdk SDK-13).
+// the one the SDK finds (SDK-13).
 package providers
 
 import "embed"

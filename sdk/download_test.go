@@ -144,7 +144,7 @@ func TestDownloadProvider(t *testing.T) {
 }
 
 // The real provider, through the script of an installation: what it refuses
-// needs no network (sdk SDK-163).
+// needs no network (SDK-163).
 func TestDownloadFromTheRealProvider(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -5,7 +5,7 @@ package sdk
 import "embed"
 
 // Files is the content of the directory that scripts know as MCP_SDK: tool-sdk.sh,
-// which they source, and the files of topics that it loads (sdk SDK-6). None of
+// which they source, and the files of topics that it loads (SDK-6). None of
 // them is to be executable.
 //
 //go:embed *.sh

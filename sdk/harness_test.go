@@ -64,7 +64,7 @@ var jsonTool = sync.OnceValue(func() string {
 
 func TestMain(m *testing.M) {
 	// Started by nohup, say, scripts would ignore it too; a server sees to it
-	// that they do not (tools T-47).
+	// that they do not (T-47).
 	if signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}

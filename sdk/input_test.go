@@ -34,7 +34,7 @@ func ask(t *testing.T, w way, script string, env ...string) question {
 	return q
 }
 
-// sdk SDK-148, modern M-57, M-80, tools T-128.
+// SDK-148, M-57, M-80, T-128.
 func TestAskTheClient(t *testing.T) {
 	t.Parallel()
 	const (

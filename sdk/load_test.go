@@ -262,7 +262,7 @@ func TestOnlyOldBash(t *testing.T) {
 	}
 }
 
-// SDK-6, tools T-65: library files of the Bash edition that tools source.
+// SDK-6, T-65: library files of the Bash edition that tools source.
 func TestLibrary(t *testing.T) {
 	t.Parallel()
 	tree := t.TempDir()
@@ -317,7 +317,7 @@ case $- in *x*) echo still tracing ;; esac`
 			write(t, cmd.Args[1], "exec 7>\"$TRACE\"; BASH_XTRACEFD=7; PS4='+ '; set -x\n"+text)
 			got := runCommand(t, cmd)
 			text = read(t, trace)
-			if bashVersion() < 401 { // which does not know BASH_XTRACEFD: it traces to standard error (tools T-260)
+			if bashVersion() < 401 { // which does not know BASH_XTRACEFD: it traces to standard error (T-260)
 				text, got.err = got.err+read(t, x.dir+"/errors"), ""
 			}
 			if got != out("still tracing\n") {

@@ -23,17 +23,17 @@ func TestClientSupportsUI(t *testing.T) {
 		env          []string
 		want         string
 	}{
-		{"UI-95", "", nil, "no"},
-		{"UI-95", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=1"}, "yes"},
-		{"UI-95", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=0"}, "no"},
-		{"UI-95", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=true"}, "no"},
-		{"UI-95", "0", []string{"MCPBASH_CLIENT_SUPPORTS_UI=1"}, "yes"},
-		{"UI-95", "1", []string{"MCPBASH_CLIENT_SUPPORTS_UI=0"}, "yes"},
-		{"UI-95", "1", []string{"MCPBASH_CLIENT_SUPPORTS_UI="}, "yes"},
-		{"UI-3", "1", nil, "yes"},
-		{"UI-3", "1\n", nil, "yes"},
-		{"UI-3", "0", nil, "no"},
-		{"UI-3", "11", nil, "no"},
+		{"RES-395", "", nil, "no"},
+		{"RES-395", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=1"}, "yes"},
+		{"RES-395", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=0"}, "no"},
+		{"RES-395", "", []string{"MCPBASH_CLIENT_SUPPORTS_UI=true"}, "no"},
+		{"RES-395", "0", []string{"MCPBASH_CLIENT_SUPPORTS_UI=1"}, "yes"},
+		{"RES-395", "1", []string{"MCPBASH_CLIENT_SUPPORTS_UI=0"}, "yes"},
+		{"RES-395", "1", []string{"MCPBASH_CLIENT_SUPPORTS_UI="}, "yes"},
+		{"RES-303", "1", nil, "yes"},
+		{"RES-303", "1\n", nil, "yes"},
+		{"RES-303", "0", nil, "no"},
+		{"RES-303", "11", nil, "no"},
 	} {
 		env := append([]string{"MCPBASH_STATE_DIR=" + filepath.Join(dir, "none")}, c.env...)
 		if c.held != "" {
@@ -70,9 +70,9 @@ func TestResultWithUI(t *testing.T) {
 	check(t, uiWays, []row{
 		{"SDK-171", tool{env: with, script: `mcp_result_with_ui ui://x Text '{"a":1}'`}, shown(`"Text"`, `{"a":1}`), ""},
 		{"SDK-171", tool{env: with, script: `mcp_result_with_ui_data ui://x $'a "b"\n' '{ "b": [1, "x y"], "a": 1.50 }'`}, shown(`"a \"b\"\n"`, `{"b":[1,"x y"],"a":1.50}`), ""},
-		{"UI-96", tool{env: with, script: `mcp_result_with_ui ui://x Text`}, shown(`"Text"`, ""), ""},
-		{"UI-96", tool{env: with, script: `(mcp_result_with_ui ui://x Text ''); mcp_result_with_ui ui://x Text ' null '`}, outcome{out: strings.Repeat(shown(`"Text"`, "").out, 2)}, ""},
-		{"UI-96", tool{env: with, script: `(mcp_result_with_ui ui://x Text '[1,2]'); mcp_result_with_ui ui://x Text '"s"'`}, outcome{out: shown(`"Text"`, "[1,2]").out + shown(`"Text"`, `"s"`).out}, ""},
+		{"RES-396", tool{env: with, script: `mcp_result_with_ui ui://x Text`}, shown(`"Text"`, ""), ""},
+		{"RES-396", tool{env: with, script: `(mcp_result_with_ui ui://x Text ''); mcp_result_with_ui ui://x Text ' null '`}, outcome{out: strings.Repeat(shown(`"Text"`, "").out, 2)}, ""},
+		{"RES-396", tool{env: with, script: `(mcp_result_with_ui ui://x Text '[1,2]'); mcp_result_with_ui ui://x Text '"s"'`}, outcome{out: shown(`"Text"`, "[1,2]").out + shown(`"Text"`, `"s"`).out}, ""},
 		{"SDK-171", tool{env: with, script: `mcp_result_with_ui ui://x Text '{"a":'`}, invalid, ""},
 		{"SDK-171", tool{env: with, script: `mcp_result_with_ui ui://x Text '1 2'`}, invalid, ""},
 		{"SDK-171", tool{env: with, script: `mcp_result_with_ui ui://x Text '{"deep":"\ud83d\ude00"}'`}, shown(`"Text"`, `{"deep":"😀"}`), ""},
@@ -107,30 +107,30 @@ func TestUIPages(t *testing.T) {
 	}
 	check(t, uiWays, []row{
 		{"SDK-173", tool{script: own + `mcp_ui_form --title T --field notes --submit-tool st`}, form("T", field("notes", "text", "Notes", "null"), "st"), ""},
-		{"UI-98", tool{script: own + `mcp_ui_form --title 'a "b"' --what --field log_type:select:a,b --field first_name-x:number --field é:textarea -x --submit-tool st`},
+		{"RES-398", tool{script: own + `mcp_ui_form --title 'a "b"' --what --field log_type:select:a,b --field first_name-x:number --field é:textarea -x --submit-tool st`},
 			form(`a \"b\"`, field("log_type", "select", "Log Type", `["a","b"]`)+","+field("first_name-x", "number", "First Name X", "null")+","+field("é", "textarea", "é", "null"), "st"), ""},
-		{"UI-98", tool{script: own + `mcp_ui_form; mcp_ui_form --title`}, outcome{out: form("Form", "", "").out + form("", "", "").out}, ""},
-		{"UI-98", tool{script: own + `mcp_ui_form --field '*:select:*,?'`}, form("Form", field("*", "select", "*", `["*","?"]`), ""), ""},
+		{"RES-398", tool{script: own + `mcp_ui_form; mcp_ui_form --title`}, outcome{out: form("Form", "", "").out + form("", "", "").out}, ""},
+		{"RES-398", tool{script: own + `mcp_ui_form --field '*:select:*,?'`}, form("Form", field("*", "select", "*", `["*","?"]`), ""), ""},
 		{"SDK-173", tool{script: own + `mcp_ui_table --columns a,b`}, out(`table {"title":"Data","columns":[{"key":"a","label":"a","sortable":true},{"key":"b","label":"b","sortable":true}]}`), ""},
 		{"SDK-173", tool{script: own + `mcp_ui_table --title T what --columns ' a ,,"'`}, out(`table {"title":"T","columns":[{"key":"a","label":"a","sortable":true},{"key":"\"","label":"\"","sortable":true}]}`), ""},
-		{"UI-98", tool{script: own + `mcp_ui_form() { echo mine; }; mcp_ui_form`}, out("mine\n"), ""},
-		{"UI-98", tool{script: `mcp_ui_template_form() { false; echo went on; }; mcp_ui_form || echo "rc $?"`}, out("went on\n"), ""},
-		{"UI-98", tool{env: []string{"MCPBASH_HELPER_BIN"}, script: `mcp_ui_form --title T || echo "rc $?"; mcp_ui_table`},
+		{"RES-398", tool{script: own + `mcp_ui_form() { echo mine; }; mcp_ui_form`}, out("mine\n"), ""},
+		{"RES-398", tool{script: `mcp_ui_template_form() { false; echo went on; }; mcp_ui_form || echo "rc $?"`}, out("went on\n"), ""},
+		{"RES-398", tool{env: []string{"MCPBASH_HELPER_BIN"}, script: `mcp_ui_form --title T || echo "rc $?"; mcp_ui_table`},
 			outcome{out: "rc 1\n", err: "Error: mcp_ui_template_form not available\nError: mcp_ui_template_data_table not available\n", rc: 1}, ""},
 	})
 	// Without functions of the tool the helper program renders.
 	got := tool{script: `mcp_ui_form --title 'A & B' --field log_type:select:a,b --submit-tool st`}.run(t)
 	for _, want := range []string{"<!DOCTYPE html>", "<h2>A &amp; B</h2>", `<label for="log_type">Log Type</label>`, `<option value="a">a</option>`, `"submitTool":"st"`} {
 		if got.rc != 0 || !strings.Contains(got.out, want) {
-			t.Errorf("UI-98: rc %d, no %s", got.rc, want)
+			t.Errorf("RES-398: rc %d, no %s", got.rc, want)
 		}
 	}
 	if got := (tool{script: `echo data | mcp_ui_table --columns a`}).run(t); !strings.Contains(got.out, `<th scope="col" data-key="a" data-sortable="true"`) {
-		t.Errorf("UI-98: %s", got.out)
+		t.Errorf("RES-398: %s", got.out)
 	}
 }
 
-// RES-3, UI-90: the library file of the Bash edition.
+// RES-3, RES-390: the library file of the Bash edition.
 func TestUITemplatesLibrary(t *testing.T) {
 	t.Parallel()
 	tree := t.TempDir()
@@ -144,14 +144,14 @@ func TestUITemplatesLibrary(t *testing.T) {
 	title := ` | grep -o '<h2>.*</h2>'`
 	var rows []row
 	for function, want := range map[string]string{"form": "Form", "data_table": "Data", "progress": "Progress", "diff_viewer": "Diff Viewer", "tree_view": "Tree View", "kanban": "Kanban Board"} {
-		rows = append(rows, row{"UI-90", tool{script: source + `mcp_ui_template_` + function + title + `; mcp_ui_template_` + function + ` '{"title":"Mine"}'` + title},
+		rows = append(rows, row{"RES-390", tool{script: source + `mcp_ui_template_` + function + title + `; mcp_ui_template_` + function + ` '{"title":"Mine"}'` + title},
 			out("<h2>" + want + "</h2>\n<h2>Mine</h2>\n"), ""})
 	}
 	rows = append(rows,
-		row{"UI-90", tool{script: source + `mcp_ui_generate_from_template kanban '{"title":"Mine"}'` + title}, out("<h2>Mine</h2>\n"), ""},
-		row{"UI-80", tool{script: source + `mcp_ui_generate_from_template chart '{}' || echo "rc $?"`}, outcome{out: "rc 1\n", err: "Unknown template: chart\nThere are: form, data-table, progress, diff-viewer, tree-view, kanban\n"}, ""},
-		row{"UI-98", tool{script: source + `mcp_ui_form --title 'By the library'` + title}, out("<h2>By the library</h2>\n"), ""},
-		row{"UI-90", tool{bare: true, script: `cd "` + tree + `/lib"; source ./ui-templates.sh; cd /; mcp_ui_template_form || echo "rc $?"`},
+		row{"RES-390", tool{script: source + `mcp_ui_generate_from_template kanban '{"title":"Mine"}'` + title}, out("<h2>Mine</h2>\n"), ""},
+		row{"RES-380", tool{script: source + `mcp_ui_generate_from_template chart '{}' || echo "rc $?"`}, outcome{out: "rc 1\n", err: "Unknown template: chart\nThere are: form, data-table, progress, diff-viewer, tree-view, kanban\n"}, ""},
+		row{"RES-398", tool{script: source + `mcp_ui_form --title 'By the library'` + title}, out("<h2>By the library</h2>\n"), ""},
+		row{"RES-390", tool{bare: true, script: `cd "` + tree + `/lib"; source ./ui-templates.sh; cd /; mcp_ui_template_form || echo "rc $?"`},
 			outcome{out: "rc 1\n", err: "mcp-bash is neither in " + tree + "/lib/./../sdk/../bin nor on PATH\n"}, ""},
 	)
 	check(t, []way{byTable}, rows)

@@ -63,7 +63,7 @@ func providerNames() []string {
 // provider is "mcp-bash provider NAME URI". Inside a project it reads as the
 // project's server would, its own providers included; elsewhere, and for scripts,
 // whose providers hand over to the built-in ones, it is the helper of that name
-// (resources RES-2).
+// (RES-2).
 func provider(s cli.Streams, args []string) int {
 	env := project.OSEnv()
 	dir, err := os.Getwd()

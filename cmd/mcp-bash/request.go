@@ -16,7 +16,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// requestCommand is "mcp-bash request METHOD [PARAMS]" (B-9).
+// requestCommand is "mcp-bash request METHOD [PARAMS]" (CLI-309).
 func requestCommand() *cli.Command {
 	c, timeout := &call{}, 0
 	d := &cli.Command{

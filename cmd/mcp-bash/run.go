@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/tree"
 )
 
-// run does what the first argument asks for (cli chapter 3, protocol P-100).
+// run does what the first argument asks for (cli chapter 3, P-100).
 func run(s cli.Streams, args []string) int {
 	if len(args) == 0 {
 		return serve(s, server.Options{})
@@ -25,7 +25,7 @@ func run(s cli.Streams, args []string) int {
 		return c.Main(s, "mcp-bash", []string{"--help"})
 	case word == "--help" || word == "-h" || word == "--version" || word == "-v" || strings.HasPrefix(word, "__"):
 		return ask(s, c, args)
-	case word == "serve" && len(args) > 1 && args[1] == "--": // the rest is for the project's scripts (B-2)
+	case word == "serve" && len(args) > 1 && args[1] == "--": // the rest is for the project's scripts (CLI-302)
 		return serve(s, server.Options{Args: args[2:]})
 	case own >= 0:
 		return c.Commands[own].Main(s, "mcp-bash "+word, args[1:])

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/test/pty"
 )
 
-// cli B-9, C-15: a person gets the result laid out, and nothing that a script
+// CLI-309, CLI-115: a person gets the result laid out, and nothing that a script
 // writes anywhere drives the terminal.
 func TestRequestOnATerminal(t *testing.T) {
 	root := t.TempDir()

@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/uitemplate"
 )
 
-// templateCommand is "mcp-bash ui-template NAME" (resources UI-89).
+// templateCommand is "mcp-bash ui-template NAME" (RES-389).
 func templateCommand() *cli.Command {
 	names := uitemplate.Names()
 	return &cli.Command{

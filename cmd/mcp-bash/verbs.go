@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/script"
 )
 
-// A sibling is a program of its own that does what a verb says (cli M-2).
+// A sibling is a program of its own that does what a verb says (CLI-202).
 type sibling struct {
 	verb     string
 	program  string
@@ -45,7 +45,7 @@ func ownerOf(verb string) (owner sibling, known bool) {
 	return sibling{verb: verb, program: "mcp-" + verb}, false
 }
 
-// runVerb runs the sibling for a verb, as git does (M-3 to M-5).
+// runVerb runs the sibling for a verb, as git does (CLI-203 to CLI-205).
 func runVerb(s cli.Streams, verb string, args []string) int {
 	owner, known := ownerOf(verb)
 	switch path := findSibling(owner.program); {

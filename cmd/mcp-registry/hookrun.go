@@ -48,7 +48,7 @@ func (h *hookRun) dir() (string, error) {
 	return h.state.Dir, nil
 }
 
-// env returns the environment of register.sh (registry R-152).
+// env returns the environment of register.sh.
 func (h *hookRun) env() project.Env {
 	dir, err := h.dir()
 	helper := ""
@@ -76,7 +76,7 @@ func (h *hookRun) remove() {
 	}
 }
 
-// jsonTool returns the JSON program that scripts are given (protocol P-111).
+// jsonTool returns the JSON program that scripts are given (P-111).
 // Whether one that was asked for works is judged by its file alone: this
 // command starts nothing but register.sh.
 func jsonTool(p *project.Project, own string, warn func(string)) project.JSONTool {

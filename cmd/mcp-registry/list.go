@@ -49,7 +49,7 @@ func list(s cli.Streams, o *options) error {
 	})
 }
 
-// listKind lists what the project offers of another kind than tools (cli Y-6).
+// listKind lists what the project offers of another kind than tools (CLI-906).
 func listKind(s cli.Streams, o *options, kind *registry.Kind) error {
 	return onProject(s, o, func(ctx context.Context, r *registry.Project) error {
 		items, err := r.Items(ctx, kind)

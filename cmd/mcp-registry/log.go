@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/mcp"
 )
 
-// logTo writes one line a message, whatever a project wrote (registry R-40).
+// logTo writes one line a message, whatever a project wrote.
 func logTo(s cli.Streams, least mcp.Level) mcp.LogFunc {
 	return func(level mcp.Level, logger, message string) {
 		if level < least {

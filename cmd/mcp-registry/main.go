@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	if helper.Is(os.Args) { // register.sh calls us for help (cli M-8)
+	if helper.Is(os.Args) { // register.sh calls us for help (CLI-208)
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(run(cli.Standard(), os.Args[1:]))

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/test/pty"
 )
 
-// cli C-15: what a project says of itself cannot drive the terminal, in data or
+// CLI-115: what a project says of itself cannot drive the terminal, in data or
 // in messages.
 func TestHostileProjectOnATerminal(t *testing.T) {
 	root := t.TempDir()

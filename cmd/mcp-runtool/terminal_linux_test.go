@@ -47,7 +47,7 @@ func lines(screen string) string {
 	return strings.Join(kept, "\n")
 }
 
-// cli R-3, C-15: a result a person can read, whatever the tool prints.
+// CLI-803, CLI-115: a result a person can read, whatever the tool prints.
 func TestResultOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{
 		"text": `printf 'plain\x1b[2Jtext'`,
@@ -83,7 +83,7 @@ func TestResultOnATerminal(t *testing.T) {
 	}
 }
 
-// cli R-13.
+// CLI-813.
 func TestListOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{"one": "", "second": ""})
 	meta := []byte(`{"name":"one","description":"The first\nand more"}`)
@@ -101,7 +101,7 @@ func TestListOnATerminal(t *testing.T) {
 	}
 }
 
-// cli R-11: progress stands on the last line while the tool runs, and is gone
+// CLI-811: progress stands on the last line while the tool runs, and is gone
 // afterwards; its log and its standard error are above.
 func TestProgressOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{"slow": `
@@ -128,7 +128,7 @@ mcp_emit_text done`})
 	}
 }
 
-// cli R-9: on a terminal a tool's questions are put to the person.
+// CLI-809: on a terminal a tool's questions are put to the person.
 func TestQuestionsOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{
 		"order": `
@@ -215,7 +215,7 @@ mcp_elicit 'Who are you?' '{"type":"object","required":["name","mail"],"properti
 	})
 }
 
-// cli R-9, tools T-127: a question that is given up is withdrawn, and what is
+// CLI-809, T-127: a question that is given up is withdrawn, and what is
 // typed next answers the next one.
 func TestQuestionWithdrawnOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{"hasty": `
@@ -234,7 +234,7 @@ mcp_elicit_string 'Now?' || true`})
 	s.Wait()
 }
 
-// cli C-2: with no question open, Ctrl-C ends the run.
+// CLI-102: with no question open, Ctrl-C ends the run.
 func TestInterruptOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{"stuck": "mcp_progress 1 ready 2; sleep 60"})
 	s := atTerminal(t, root, "stuck")

@@ -1,5 +1,5 @@
 // Package builtin makes the providers of resources that need no script
-// (resources RES-1).
+// (RES-1).
 package builtin
 
 import (
@@ -24,7 +24,7 @@ type Config struct {
 	Root      string      // the project: what relative paths start from
 	Resources string      // its resources directory: what may be read by default
 	// MoreRoots returns what may be read beyond that directory; it has no say
-	// when MCP_RESOURCES_ROOTS is set (resources RES-91). nil: nothing.
+	// when MCP_RESOURCES_ROOTS is set (RES-91). nil: nothing.
 	MoreRoots func() []string
 
 	// Where the pages of MCP Apps are, and how to find the registry entry of one;

@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// resources RES-1, RES-61, RES-90, RES-91.
+// RES-1, RES-61, RES-90, RES-91.
 func TestNew(t *testing.T) {
 	for name, want := range map[string]bool{"file": true, "echo": true, "https": true, "ui": true, "git": true, "": false, "git+https": false, "FILE": false, "../file": false} {
 		if got := New(name, Config{Env: project.Env{}}) != nil; got != want {

@@ -53,9 +53,9 @@ func (e ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // Main runs a command with the process's arguments and returns the exit code.
 // binary is the name of the program. --version and --help work whatever else is
-// wrong (C-7).
+// wrong (CLI-107).
 func (c *Command) Main(s Streams, binary string, args []string) int {
-	name := os.Getenv("MCPBASH_ARGV0") // set by mcp-bash (M-3)
+	name := os.Getenv("MCPBASH_ARGV0") // set by mcp-bash (CLI-203)
 	if name == "" {
 		name = binary
 	}

@@ -43,7 +43,7 @@ func runDemo(args ...string) (code int, out, err string) {
 	return code, o.String(), e.String()
 }
 
-// cli C-3 to C-7.
+// CLI-103 to CLI-107.
 func TestCommand(t *testing.T) {
 	for _, tc := range []struct {
 		args     string

@@ -6,7 +6,7 @@ func (f *Flags) ProjectRoot(p *string) *Flag {
 		upwards that holds server.d/server.meta.json`).Completes(Dirs)
 }
 
-// JSON adds the option --json for a command whose output is JSON anyway (C-8).
+// JSON adds the option --json for a command whose output is JSON anyway (CLI-108).
 func (f *Flags) JSON() {
 	f.Bool(new(bool), "json", "errors as JSON on standard output, too; results always are")
 }

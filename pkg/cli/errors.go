@@ -10,7 +10,7 @@ import (
 )
 
 // An Error is a failure as a command tells it: one or more lines for people on
-// standard error, one object for programs with --json (C-8).
+// standard error, one object for programs with --json (CLI-108).
 type Error struct {
 	Code    string // for programs; one of the Code constants
 	Message string // without the verb; may span lines
@@ -21,7 +21,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// The words of C-8.
+// The words of CLI-108.
 const (
 	CodeUsage    = "usage"
 	CodeNotFound = "not_found"
@@ -31,7 +31,7 @@ const (
 	CodeInternal = "internal"
 )
 
-// Usagef makes an error of use (C-3).
+// Usagef makes an error of use (CLI-103).
 func Usagef(format string, args ...any) *Error {
 	return &Error{Code: CodeUsage, Message: fmt.Sprintf(format, args...), Exit: ExitUsage}
 }
@@ -42,7 +42,7 @@ func Failf(code, format string, args ...any) *Error {
 }
 
 // Report tells an error of a verb and returns the exit code. name is how the
-// user called the verb, for the line that points to its help (C-4).
+// user called the verb, for the line that points to its help (CLI-104).
 func Report(s Streams, err error, verb, name string, asJSON bool) int {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -62,7 +62,7 @@ func Report(s Streams, err error, verb, name string, asJSON bool) int {
 	return e.Exit
 }
 
-// WriteError writes the object of C-8.
+// WriteError writes the object of CLI-108.
 func WriteError(w io.Writer, e *Error) {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(false).Name("error").Object().

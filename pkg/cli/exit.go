@@ -1,6 +1,6 @@
 package cli
 
-// Exit codes (cli C-2). The registration errors of registry R-206 have their
+// Exit codes (CLI-102). The registration errors of R-206 have their
 // own, in pkg/registry.
 const (
 	ExitOK     = 0

@@ -11,7 +11,7 @@ import (
 )
 
 // Flags are the options of a command. Unlike those of the flag package they may
-// stand among the operands (C-6). The zero value is ready.
+// stand among the operands (CLI-106). The zero value is ready.
 type Flags struct {
 	list  []*Flag
 	set   *flag.FlagSet
@@ -81,7 +81,7 @@ func (f *Flags) One(p *string, name, value string, of []string, help string) *Fl
 func (f *Flag) Completes(c Completion) *Flag { f.Complete = c; return f }
 
 // Missing gives the error for the option without its value, where it is not the
-// usual one (C-5).
+// usual one (CLI-105).
 func (f *Flag) Missing(text string) *Flag { f.missing = text; return f }
 
 // Given reports whether an option was given.

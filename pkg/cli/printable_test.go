@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// cli C-15.
+// CLI-115.
 func TestPrintable(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain\ttext\r\nénd\n": "plain\ttext\r\nénd\n",

@@ -8,7 +8,7 @@ import (
 )
 
 // UntilSignal returns a context that ends when the process is told to; its
-// cause is the exit code then (cli C-2).
+// cause is the exit code then (CLI-102).
 func UntilSignal() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	told := make(chan os.Signal, 1)

@@ -10,7 +10,7 @@ import (
 type Streams struct {
 	In  io.Reader
 	Out io.Writer // data
-	Err io.Writer // diagnostics (C-1)
+	Err io.Writer // diagnostics (CLI-101)
 }
 
 // Standard returns the process's own streams; a terminal shows every text as

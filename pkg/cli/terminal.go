@@ -58,7 +58,7 @@ func IsTerminal(stream any) bool {
 }
 
 // Colored reports whether to write colour to a stream: only to a terminal,
-// and not against the user's NO_COLOR (C-9).
+// and not against the user's NO_COLOR (CLI-109).
 func Colored(stream any) bool {
 	return os.Getenv("NO_COLOR") == "" && IsTerminal(stream)
 }

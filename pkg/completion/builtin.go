@@ -6,7 +6,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// suggest makes values of what was typed, where nobody knows better (C-15).
+// suggest makes values of what was typed, where nobody knows better (T-615).
 func suggest(q *query, s *source) *Result {
 	base := strings.TrimSpace(q.value)
 	if base == "" {

@@ -53,12 +53,12 @@ type Request struct {
 	Cursor    json.RawMessage
 }
 
-// maxValues is how many values the protocol allows in an answer (C-3).
+// maxValues is how many values the protocol allows in an answer (T-603).
 const maxValues = 100
 
 // A query is a request that was understood.
 type query struct {
-	name      string // C-2
+	name      string // T-602
 	ref       json.RawMessage
 	argument  string
 	value     string
@@ -90,7 +90,7 @@ func (c *Completions) Complete(ctx context.Context, r *Request) (*Result, error)
 	return c.run(ctx, q, s)
 }
 
-// understand makes the checks of C-1, in their order.
+// understand makes the checks of T-601, in their order.
 func (c *Completions) understand(ctx context.Context, r *Request) (*query, error) {
 	q := &query{ref: r.Ref, limit: maxValues, arguments: json.RawMessage("{}")}
 	if err := c.identify(ctx, q); err != nil {
@@ -111,7 +111,7 @@ func (c *Completions) understand(ctx context.Context, r *Request) (*query, error
 	return q, err
 }
 
-// identify says what is to be completed (C-2).
+// identify says what is to be completed (T-602).
 func (c *Completions) identify(ctx context.Context, q *query) error {
 	var ok bool
 	switch kind := rawjson.TextOf(q.ref, "type"); kind {

@@ -170,7 +170,7 @@ func next(t *testing.T, answer string) string {
 	return string(text)
 }
 
-// tools C-1 to C-3, C-15: what is checked, and what nobody knows better than
+// T-601 to T-603, T-615: what is checked, and what nobody knows better than
 // the query.
 func TestChecks(t *testing.T) {
 	b := newBench(t, nil)
@@ -221,7 +221,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// tools C-15, C-34: pages of built-in values.
+// T-615, T-634: pages of built-in values.
 func TestBuiltinPages(t *testing.T) {
 	b := newBench(t, nil)
 	first := b.ask("p", "re", limit(2))
@@ -249,7 +249,7 @@ func hashOf(document string) string {
 	return q.digest()
 }
 
-// tools C-1, C-34: cursors that are none.
+// T-601, T-634: cursors that are none.
 func TestCursors(t *testing.T) {
 	b := newBench(t, nil)
 	b.register(`echo '[]'`)
@@ -281,7 +281,7 @@ func TestCursors(t *testing.T) {
 	}
 }
 
-// tools C-10 to C-13, registry R-83, R-84: who answers.
+// T-610 to T-613, R-83, R-84: who answers.
 func TestProviders(t *testing.T) {
 	b := newBench(t, nil)
 	says := func(what string) string { return "#!/bin/sh\necho '[\"" + what + "\"]'\n" }
@@ -328,7 +328,7 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// tools C-20: scripts that are not run.
+// T-620: scripts that are not run.
 func TestRefusedScripts(t *testing.T) {
 	b := newBench(t, nil)
 	ask := func(path string) string {
@@ -378,7 +378,7 @@ func TestRefusedScripts(t *testing.T) {
 	}
 }
 
-// tools C-20 to C-22, protocol P-2304: what a script is given.
+// T-620 to T-622, P-2304: what a script is given.
 func TestEnvironment(t *testing.T) {
 	b := newBench(t, project.Env{"MCPBASH_REMOTE_TOKEN": strings.Repeat("t", 40), "MCP_RESOURCES_ROOTS": "/r", "LANG": "de_DE"})
 	dump := filepath.Join(t.TempDir(), "dump")
@@ -418,7 +418,7 @@ func TestEnvironment(t *testing.T) {
 	for _, set := range []string{"_", "SHLVL", "OLDPWD"} { // by Bash itself
 		delete(env, set)
 	}
-	for name, value := range b.completions.Common { // protocol P-205
+	for name, value := range b.completions.Common { // P-205
 		if got, given := env[name]; given && got != value {
 			t.Errorf("%s=%q, want %q", name, got, value)
 		}
@@ -469,7 +469,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// tools C-27: what is too long for a variable.
+// T-627: what is too long for a variable.
 func TestLongArguments(t *testing.T) {
 	b := newBench(t, nil)
 	long := strings.Repeat("v", project.MaxInline)
@@ -486,7 +486,7 @@ func TestLongArguments(t *testing.T) {
 	}
 }
 
-// tools C-23, C-24, C-26: scripts that fail.
+// T-623, T-624, T-626: scripts that fail.
 func TestFailures(t *testing.T) {
 	b := newBench(t, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000", "MCPBASH_MAX_TOOL_STDERR_SIZE": "500"})
 	for body, message := range map[string]string{
@@ -514,7 +514,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// protocol P-1600, tools G-8, G-10: the caller gives up.
+// P-1600, T-708, T-710: the caller gives up.
 func TestCancelled(t *testing.T) {
 	b := newBench(t, nil)
 	started := filepath.Join(t.TempDir(), "started")
@@ -542,7 +542,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// tools C-30 to C-33: what scripts print.
+// T-630 to T-633: what scripts print.
 func TestOutput(t *testing.T) {
 	many := func(n int) string {
 		list := make([]string, n)
@@ -613,7 +613,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// tools C-3, C-31 to C-34: a script that pages by offset, and one that has a
+// T-603, T-631 to T-634: a script that pages by offset, and one that has a
 // cursor of its own, are read to their ends.
 func TestPages(t *testing.T) {
 	b := newBench(t, nil)
@@ -655,7 +655,7 @@ esac`,
 	}
 }
 
-// tools C-25.
+// T-625.
 func TestPreserved(t *testing.T) {
 	b := newBench(t, project.Env{"MCPBASH_PRESERVE_STATE": "true"})
 	b.file("completions/c.sh", "#!/bin/sh\nprintf '[]'; printf note >&2\n")

@@ -25,7 +25,7 @@ var perRequest = []string{
 	"MCP_RESOURCE_METADATA_FILE", "PWD",
 }
 
-// baseEnviron is the part that all scripts share, as a process takes it (C-21).
+// baseEnviron is the part that all scripts share, as a process takes it (T-621).
 func baseEnviron(p *project.Project, common project.Env) []string {
 	env := p.ProviderBase(common)
 	for _, name := range perRequest {
@@ -35,7 +35,7 @@ func baseEnviron(p *project.Project, common project.Env) []string {
 	return slices.Clip(env.Entries())
 }
 
-// json is the request as scripts see it (C-22).
+// json is the request as scripts see it (T-622).
 func (q *query) json() json.RawMessage {
 	if q.payload != nil {
 		return q.payload
@@ -71,7 +71,7 @@ func (h *handed) remove() {
 	}
 }
 
-// hand makes the environment of one run (C-22).
+// hand makes the environment of one run (T-622).
 func (c *Completions) hand(q *query, s *source) (*handed, error) {
 	h := &handed{env: c.base()}
 	set := func(name, value string) { h.env = append(h.env, name+"="+value) }
@@ -108,7 +108,7 @@ func (c *Completions) hand(q *query, s *source) (*handed, error) {
 }
 
 // put hands a document over in a variable, or, where it is longer than one can
-// be, in a file that another variable names (C-27).
+// be, in a file that another variable names (T-627).
 func (c *Completions) put(h *handed, variable, file string, doc json.RawMessage) error {
 	if len(doc) <= project.MaxInline {
 		h.env = append(h.env, variable+"="+string(doc))

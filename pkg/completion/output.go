@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// An output is what a script printed (C-30).
+// An output is what a script printed (T-630).
 type output struct {
 	values []json.RawMessage // strings, as written; at most the limit
 	total  int               // -1: not known
@@ -18,7 +18,7 @@ type output struct {
 }
 
 // errNoJSON is the error for output that is no JSON at all; there is nothing
-// to suggest then, and nobody to blame but the script (C-30).
+// to suggest then, and nobody to blame but the script (T-630).
 var errNoJSON = errors.New("it printed what is not JSON")
 
 // parseOutput reads what a script printed, that was asked for limit values from
@@ -57,7 +57,7 @@ func parseOutput(stdout []byte, limit, offset int) (output, error) {
 	if rawjson.KindOf(doc) == rawjson.Array && offset == 0 {
 		o.total = n
 	}
-	if n > limit { // C-31: what was cut off comes next, whatever the script says
+	if n > limit { // T-631: what was cut off comes next, whatever the script says
 		o.more, o.next = true, -1
 	}
 	return o, nil
@@ -82,7 +82,7 @@ func (o *output) setExtras(doc json.RawMessage) error {
 	return nil
 }
 
-// offsetOf reads a number or a string of digits (C-32).
+// offsetOf reads a number or a string of digits (T-632).
 func offsetOf(v json.RawMessage) (int, bool) {
 	text := string(v)
 	if s, ok := rawjson.Text(v); ok {

@@ -22,7 +22,7 @@ func (r *Result) Size() int {
 	return n
 }
 
-// AppendJSON appends the result (C-33). extra are members that the protocol's
+// AppendJSON appends the result (T-633). extra are members that the protocol's
 // revision adds.
 func (r *Result) AppendJSON(dst []byte, extra []rawjson.Member) []byte {
 	b := rawjson.Over(dst)

@@ -50,7 +50,7 @@ func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, er
 	return r, nil
 }
 
-// admit says how to start a script that may be started (C-20). What is wrong
+// admit says how to start a script that may be started (T-620). What is wrong
 // with one that may not is told to its author, who reads the log.
 func (c *Completions) admit(s *source) (script.Spec, error) {
 	file := s.script()
@@ -73,7 +73,7 @@ func (c *Completions) admit(s *source) (script.Spec, error) {
 	}, nil
 }
 
-// failure says why a run brought nothing (C-23, C-24, C-26); nil: it did.
+// failure says why a run brought nothing (T-623, T-624, T-626); nil: it did.
 func (c *Completions) failure(ctx context.Context, s *source, res *script.Result) error {
 	calls := &c.Project.Calls
 	switch {
@@ -98,7 +98,7 @@ func (c *Completions) failure(ctx context.Context, s *source, res *script.Result
 }
 
 // preserve leaves copies of what a script printed in the state directory
-// (C-25). They are for people, who can do without when the disk is full.
+// (T-625). They are for people, who can do without when the disk is full.
 func (c *Completions) preserve(name string, res *script.Result) {
 	const longest = 100
 	if name = project.FileName(name); len(name) > longest {

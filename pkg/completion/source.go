@@ -12,7 +12,7 @@ import (
 	"mcp-bash/pkg/registry"
 )
 
-// The kinds of sources, as cursors name them (C-34).
+// The kinds of sources, as cursors name them (T-634).
 const (
 	manual   = "manual"
 	prompt   = "prompt"
@@ -34,7 +34,7 @@ func (s *source) key() string { return s.kind + ":" + s.rel }
 
 func (s *source) script() string { return filepath.Join(s.dir, filepath.FromSlash(s.rel)) }
 
-// choose returns the first source that there is for a name (C-10 to C-13).
+// choose returns the first source that there is for a name (T-610 to T-613).
 func (c *Completions) choose(ctx context.Context, name string) (*source, error) {
 	item, err := c.Registered(ctx, name)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *Completions) choose(ctx context.Context, name string) (*source, error) 
 }
 
 // companion returns the script that completes the arguments of a file, "" when
-// there is none (registry R-83).
+// there is none.
 func companion(dir, file string) string {
 	if !filepath.IsLocal(filepath.FromSlash(file)) {
 		return ""

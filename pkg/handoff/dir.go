@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// The names in a hand-off directory that are there from the start (tools T-69,
+// The names in a hand-off directory that are there from the start (T-69,
 // T-70, T-128).
 const (
 	progressName  = "progress.ndjson"

@@ -75,7 +75,7 @@ func isNew(d *Dir) string {
 	return ""
 }
 
-// tools T-79: what a script did to a directory is undone, or it is not used
+// T-79: what a script did to a directory is undone, or it is not used
 // again.
 func TestTidy(t *testing.T) {
 	for _, tc := range []struct {
@@ -123,7 +123,7 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// tools T-79: as long as anybody holds one of the files open, they are not used
+// T-79: as long as anybody holds one of the files open, they are not used
 // again, whatever became of the script.
 func TestLateWriter(t *testing.T) {
 	p, path := newPool(t)
@@ -148,7 +148,7 @@ func TestLateWriter(t *testing.T) {
 	}
 }
 
-// tools T-110: whatever a script puts under the names that the server uses, the
+// T-110: whatever a script puts under the names that the server uses, the
 // server neither waits, nor follows it out of the directory, nor reads without
 // bound.
 func TestHostileNames(t *testing.T) {
@@ -294,7 +294,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// tools T-110: a poll and the end read a bounded number of bytes, whatever the
+// T-110: a poll and the end read a bounded number of bytes, whatever the
 // size of the file.
 func TestFollowHugeFile(t *testing.T) {
 	file, err := os.CreateTemp(t.TempDir(), "")

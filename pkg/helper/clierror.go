@@ -6,7 +6,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// cliError finds the message of an error in what a program printed (sdk SDK-89).
+// cliError finds the message of an error in what a program printed (SDK-89).
 func cliError(_ []string, input []byte) ([]byte, int) {
 	values, ok := parse(input)
 	if !ok || len(values) != 1 || rawjson.KindOf(values[0]) != rawjson.Object {

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// config merges the sources of a configuration (sdk SDK-150 to SDK-153). It
+// config merges the sources of a configuration (SDK-150 to SDK-153). It
 // prints lines, in this order:
 //
 //	LEVEL "MESSAGE"   for the log, any number

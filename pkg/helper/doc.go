@@ -1,4 +1,4 @@
-// Package helper holds the programs that scripts start (cli M-8): the JSON
+// Package helper holds the programs that scripts start (CLI-208): the JSON
 // program, the one that renders UI templates, and the private ones that the slow paths of the Bash SDK call. They
 // live in every binary that starts scripts, which begins its main with
 //
@@ -26,7 +26,7 @@
 //	                    array to cut, as .key.key.
 //	cli-error           output of a program in; the message of SDK-89 out, or
 //	                    nothing.
-//	answers [KEY]       batch.response of tools T-128 in; the answers out, or that of
+//	answers [KEY]       batch.response of T-128 in; the answers out, or that of
 //	                    one key. 1 one is missing.
 //	config LENGTH EXAMPLE FILE VARIABLE
 //	                    the default configuration of LENGTH bytes and the value

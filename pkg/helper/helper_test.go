@@ -22,7 +22,7 @@ func run(t testing.TB, input string, args ...string) (stdout, stderr string, cod
 	return out.String(), errOut.String(), code
 }
 
-// cli M-8.
+// CLI-208.
 func TestIs(t *testing.T) {
 	for _, c := range []struct {
 		argv []string
@@ -42,7 +42,7 @@ func TestIs(t *testing.T) {
 	}
 }
 
-// cli M-8.
+// CLI-208.
 func TestCommandLines(t *testing.T) {
 	const usage = 2
 	for _, c := range []struct {
@@ -283,7 +283,7 @@ func FuzzHelpers(f *testing.F) {
 	})
 }
 
-// tools T-30: what policy.sh can ask of a path.
+// T-30: what policy.sh can ask of a path.
 func TestToolPath(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // aroundMedia is what a response may hold beside the data of an image or sound.
 const aroundMedia = 1024
 
-// medium is the envelope of mcp_result_image and mcp_result_audio (sdk SDK-77).
+// medium is the envelope of mcp_result_image and mcp_result_audio (SDK-77).
 // What cannot be sent is told in it.
 func medium(args []string, _ []byte) ([]byte, int) {
 	limit, err := strconv.Atoi(args[1])

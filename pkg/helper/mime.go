@@ -10,7 +10,7 @@ import (
 // sniffed is how much of a file is looked at.
 const sniffed = 1 << 20
 
-// mimeTypes tells the types of files by name and content (sdk SDK-84). What is no
+// mimeTypes tells the types of files by name and content (SDK-84). What is no
 // regular file is not opened for longer than that takes to see.
 func mimeTypes(files []string, _ []byte) ([]byte, int) {
 	var answer []byte

@@ -10,7 +10,7 @@ import (
 const maxLinks = 40
 
 // physicalPath resolves a path and, if there are roots, tells whether it lies
-// in one of them (sdk SDK-131, SDK-132).
+// in one of them (SDK-131, SDK-132).
 func physicalPath(args []string, _ []byte) ([]byte, int) {
 	path := physical(args[0])
 	roots := args[1:]

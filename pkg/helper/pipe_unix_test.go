@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// sdk SDK-77, SDK-84: a pipe that nobody writes to is not waited for.
+// SDK-77, SDK-84: a pipe that nobody writes to is not waited for.
 func TestPipesAreNotOpened(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe.txt")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

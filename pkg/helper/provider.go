@@ -18,7 +18,7 @@ import (
 // is a [*provider.Failure], or any other.
 type ReadFunc func(name, uri string) ([]byte, error)
 
-// Provider is "provider NAME URI" (resources RES-2): the content of a resource on
+// Provider is "provider NAME URI" (RES-2): the content of a resource on
 // stdout, whole or not at all, or what is wrong on stderr. The exit codes are
 // those of RES-60.
 func Provider(args []string, read ReadFunc, stdout, stderr io.Writer) int {

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/provider"
 )
 
-// resources RES-2, RES-60: bytes as they are, exit codes, what is said.
+// RES-2, RES-60: bytes as they are, exit codes, what is said.
 func TestProvider(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -61,7 +61,7 @@ func TestProvider(t *testing.T) {
 	}
 	var out, errOut bytes.Buffer
 	if code := Run([]string{"provider", "ui", "ui://any/dash"}, nil, &out, &errOut); code != 0 || !strings.Contains(out.String(), "<h2>Kanban Board</h2>") {
-		t.Errorf("UI-21: %.100q %q %d", out.String(), errOut.String(), code)
+		t.Errorf("RES-321: %.100q %q %d", out.String(), errOut.String(), code)
 	}
 	if _, err := os.Stat(filepath.Join(root, ".registry")); err == nil {
 		t.Error("RES-2: the program writes a registry")

@@ -24,7 +24,7 @@ func errorEnvelope(text string, problem json.RawMessage) []byte {
 	return envelope(text, b.Bytes(), true)
 }
 
-// success is the envelope of mcp_result_success (sdk SDK-70).
+// success is the envelope of mcp_result_success (SDK-70).
 func success(args []string, input []byte) ([]byte, int) {
 	limit, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -71,7 +71,7 @@ func summary(v json.RawMessage) string {
 	return text
 }
 
-// failure is the envelope of mcp_result_error (sdk SDK-71).
+// failure is the envelope of mcp_result_error (SDK-71).
 func failure(_ []string, input []byte) ([]byte, int) {
 	values, ok := parse(input)
 	switch {

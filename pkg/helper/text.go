@@ -47,7 +47,7 @@ func parse(text []byte) (values []json.RawMessage, ok bool) {
 	}
 }
 
-// compact is a value as results hold it (sdk SDK-16, SDK-18, SDK-19).
+// compact is a value as results hold it (SDK-16, SDK-18, SDK-19).
 func compact(v json.RawMessage) json.RawMessage { return jq.Normal(v) }
 
 // plainText is a value as the SDK prints it: strings raw, all else compact JSON.

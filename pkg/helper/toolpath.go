@@ -7,7 +7,7 @@ import (
 )
 
 // toolPath tells whether a script may be run as a tool: the project, the
-// directory of the tools, then the script (tools T-28, T-41).
+// directory of the tools, then the script (T-28, T-41).
 func toolPath(args []string, _ []byte) ([]byte, int) {
 	script, err := filepath.Abs(args[2])
 	if err != nil || project.CheckScript(args[0], args[1], script) != nil {

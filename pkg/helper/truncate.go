@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// truncate cuts a result to a size (sdk SDK-86).
+// truncate cuts a result to a size (SDK-86).
 func truncate(args []string, input []byte) ([]byte, int) {
 	limit, err := strconv.Atoi(args[0])
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // uiTemplate prints the document of a UI template, whose configuration is on
-// standard input (resources UI-89).
+// standard input (RES-389).
 func uiTemplate(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	known := strings.Join(uitemplate.Names(), ", ")
 	if len(args) != 1 || strings.HasPrefix(args[0], "-") {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// resources UI-89.
+// RES-389.
 func TestUITemplate(t *testing.T) {
 	for _, c := range []struct {
 		input string
@@ -31,7 +31,7 @@ func TestUITemplate(t *testing.T) {
 	}
 }
 
-// sdk SDK-148, tools T-128.
+// SDK-148, T-128.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct {
 		input string

@@ -1,4 +1,4 @@
-// Package jq is the JSON program that scripts use (sdk SDK-14), and the pieces
+// Package jq is the JSON program that scripts use (SDK-14), and the pieces
 // of it that the server uses itself.
 //
 // [Run] is the program. It accepts jq's command line. A filter that only walks

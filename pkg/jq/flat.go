@@ -8,14 +8,14 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// The limits of the flat table (sdk SDK-205).
+// The limits of the flat table (SDK-205).
 const (
 	MaxFlatRows  = 128
 	MaxFlatBytes = 16384
 )
 
 // Flat writes a document as the table that the Bash SDK reads without starting
-// a process (sdk SDK-205): one row for every node in document order, each
+// a process (SDK-205): one row for every node in document order, each
 // PATH TAB KIND VALUE LF. The row of the root holds the document itself, which
 // is how the SDK notices that the table belongs to another one (SDK-208).
 //

@@ -11,7 +11,7 @@ import (
 // isInteger reports whether a number is written with digits only.
 func isInteger(number []byte) bool { return !bytes.ContainsAny(number, ".eE") }
 
-// appendNumber appends a JSON number as the program prints it (sdk SDK-17):
+// appendNumber appends a JSON number as the program prints it (SDK-17):
 // integers digit for digit, others as the shortest decimal that reads back as
 // the same float64.
 func appendNumber(dst, number []byte) []byte {

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// sdk SDK-17.
+// SDK-17.
 func TestAppendNumber(t *testing.T) {
 	for in, want := range map[string]string{
 		"12345678901234567":               "12345678901234567",

@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// options is a command line, understood (sdk SDK-14).
+// options is a command line, understood (SDK-14).
 type options struct {
 	filter    string // or, with fromFile, the file that holds it
 	hasFilter bool

@@ -15,7 +15,7 @@ import (
 // program follows, then its own name.
 const Version = "jq-1.7.1-mcp-bash"
 
-// The exit codes of the program (sdk SDK-14), which are jq's.
+// The exit codes of the program (SDK-14), which are jq's.
 const (
 	ExitOK       = 0
 	ExitFalsy    = 1 // with --exit-status: the last result is false or null
@@ -44,7 +44,7 @@ type program struct {
 }
 
 // Run runs the program with a command line, without the program's name, and
-// returns its exit code (sdk SDK-14).
+// returns its exit code (SDK-14).
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	o, err := parseOptions(args)
 	switch {

@@ -220,7 +220,7 @@ func (r *reader) measure() (length int, err error) {
 }
 
 // checkValue returns the value that text consists of. Bytes that are not UTF-8
-// become U+FFFD each (sdk SDK-18).
+// become U+FFFD each (SDK-18).
 func checkValue(text []byte) (json.RawMessage, error) {
 	value, err := rawjson.Check(text)
 	if err == rawjson.ErrInvalidUTF8 {

@@ -11,7 +11,7 @@ import (
 )
 
 // A Simple is a filter that the SDK and the program answer without an engine:
-// a path of names and indexes, with a literal default or none (sdk SDK-209).
+// a path of names and indexes, with a literal default or none (SDK-209).
 // The zero value is the filter ".".
 type Simple struct {
 	steps      []step
@@ -148,7 +148,7 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == "" && (s[0] != '0' || s == "0")
 }
 
-// Eval answers the filter for a document (sdk SDK-210). The value is a piece of
+// Eval answers the filter for a document (SDK-210). The value is a piece of
 // the document as it was written there, null or the default; nil is no result,
 // which only the default "empty" gives. [AppendText] prints it as the SDK does.
 // The error is an [*IndexError].

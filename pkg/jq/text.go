@@ -10,7 +10,7 @@ import (
 
 // AppendText appends a value as the program prints it with -r and -c, without
 // the newline: the content of a string, a number by its value, anything else as
-// compact JSON (sdk SDK-22).
+// compact JSON (SDK-22).
 func AppendText(dst []byte, v json.RawMessage) []byte {
 	if s, ok := rawjson.Text(v); ok {
 		return append(dst, s...)

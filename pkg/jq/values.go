@@ -59,7 +59,7 @@ func decode(b []byte, i int) (any, int) {
 }
 
 // appendGoValue appends a value that gojq returned, as compact JSON with the
-// members of objects sorted (sdk SDK-16).
+// members of objects sorted (SDK-16).
 func appendGoValue(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:

@@ -9,7 +9,7 @@ import (
 )
 
 // An ID is the id of a request as the client wrote it, so that it can be sent
-// back byte for byte (protocol P-501). The empty ID stands for none.
+// back byte for byte (P-501). The empty ID stands for none.
 type ID json.RawMessage
 
 // Key returns a text that is equal for equal ids: by JSON type and by value,

@@ -25,7 +25,7 @@ type Message struct {
 type Shape byte
 
 // The shapes. Notifications keep their shape whatever is wrong with them,
-// because they are never answered (protocol P-502).
+// because they are never answered (P-502).
 const (
 	Invalid      Shape = iota // answered with the error of Fault
 	Request                   // a method and an id
@@ -34,7 +34,7 @@ const (
 	Batch                     // an array
 )
 
-// A Fault is what is wrong with a message (protocol P-500).
+// A Fault is what is wrong with a message (P-500).
 type Fault byte
 
 // The faults, in the order in which they are looked for.

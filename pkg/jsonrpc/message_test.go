@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// protocol P-401, P-402, P-500 steps 1 to 7.
+// P-401, P-402, P-500 steps 1 to 7.
 func TestParse(t *testing.T) {
 	for _, tc := range []struct {
 		line   string
@@ -56,7 +56,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// protocol P-1601.
+// P-1601.
 func TestIDKey(t *testing.T) {
 	key := func(s string) string { return ID(s).Key() }
 	for _, same := range [][2]string{{`1`, `1.0`}, {`"a"`, `"\u0061"`}, {`100`, `1e2`}, {`-0`, `0`}} {
@@ -71,7 +71,7 @@ func TestIDKey(t *testing.T) {
 	}
 }
 
-// protocol P-501, P-401.
+// P-501, P-401.
 func TestReplies(t *testing.T) {
 	for _, tc := range []struct{ got, want string }{
 		{string(AppendResult(nil, ID(`1.50`), nil)), "{\"jsonrpc\":\"2.0\",\"id\":1.50,\"result\":{}}\n"},

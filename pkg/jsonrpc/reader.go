@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// A Reader cuts a stream into lines (protocol P-400, P-404).
+// A Reader cuts a stream into lines (P-400, P-404).
 type Reader struct {
 	src  io.Reader
 	max  int

@@ -22,7 +22,7 @@ func readAll(r *Reader) (lines []string, long int, err error) {
 	}
 }
 
-// protocol P-400, P-404.
+// P-400, P-404.
 func TestReader(t *testing.T) {
 	const limit = 20
 	for _, tc := range []struct {

@@ -22,7 +22,7 @@ func AppendResult(dst []byte, id ID, value func(dst []byte) []byte) []byte {
 }
 
 // AppendError appends an error response line; without an id for the empty ID
-// (protocol P-401).
+// (P-401).
 func AppendError(dst []byte, id ID, value func(dst []byte) []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0",`...)
 	if len(id) > 0 {

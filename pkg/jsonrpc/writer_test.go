@@ -52,7 +52,7 @@ func noFailure(t *testing.T) func(error, int) {
 	return func(err error, lost int) { t.Errorf("lost %d bytes: %v", lost, err) }
 }
 
-// protocol P-405, P-1802: lines stay whole, whoever writes them and however
+// P-405, P-1802: lines stay whole, whoever writes them and however
 // long they are.
 func TestWriterKeepsLinesWhole(t *testing.T) {
 	out := &sink{ready: true}
@@ -165,7 +165,7 @@ type discard struct{}
 func (*discard) Write(p []byte) (int, error) { return len(p), nil }
 func (*discard) Ready() bool                 { return true }
 
-// protocol P-1803: whoever reserves room waits until the reader has taken enough, or
+// P-1803: whoever reserves room waits until the reader has taken enough, or
 // until it is no longer wanted; one at a time gets by.
 func TestWriterBound(t *testing.T) {
 	out := &sink{gate: make(chan struct{})}
@@ -208,7 +208,7 @@ func TestWriterBound(t *testing.T) {
 }
 
 // Nobody is kept by a reader that is gone for good once the writer is closed
-// (protocol P-905).
+// (P-905).
 func TestWriterClosedUnread(t *testing.T) {
 	out := &sink{gate: make(chan struct{})}
 	defer close(out.gate)

@@ -27,7 +27,7 @@ type Config struct {
 	State   *project.State
 	Runner  *script.Runner
 	Home    *project.Home // the installation tree
-	Args    []string      // after "serve --" (cli B-2)
+	Args    []string      // after "serve --" (CLI-302)
 
 	Log    mcp.LogFunc
 	Debug  func() bool       // whether debug messages go anywhere

@@ -12,7 +12,7 @@ import (
 )
 
 // A Find looks up the registry entry that a text stands for in the current
-// registry; nil when there is none (tools T-10). Its error is for the client.
+// registry; nil when there is none (T-10). Its error is for the client.
 type Find = func(ctx context.Context, text string) (json.RawMessage, error)
 
 // Lookup looks items of a kind up by name.
@@ -63,7 +63,7 @@ func (k *Kit) lookupBy(kind *registry.Kind, keyOf func(item json.RawMessage) str
 
 // typeByTemplate returns the MIME type of the first resource template, by name,
 // that has one and that a URI fits; "" for none, also when the templates cannot be
-// had: they are no part of a read (resources RES-40).
+// had: they are no part of a read (RES-40).
 func (k *Kit) typeByTemplate() func(ctx context.Context, uri string) string {
 	type promise struct {
 		resource.Pattern

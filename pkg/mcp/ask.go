@@ -25,7 +25,7 @@ type Answer struct {
 	Error  *Error
 }
 
-// An Asker puts questions to the client (tools T-120 to T-128). How they get
+// An Asker puts questions to the client (T-120 to T-128). How they get
 // there is a matter of the protocol's era.
 type Asker interface {
 	// Ready reports whether questions can be put now: while the client reads

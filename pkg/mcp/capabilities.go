@@ -7,14 +7,14 @@ import (
 )
 
 // UIExtension is the id of the MCP Apps extension, UIMimeType the type of its
-// documents (resources UI-1).
+// documents (RES-301).
 const (
 	UIExtension = "io.modelcontextprotocol/ui"
 	UIMimeType  = "text/html;profile=mcp-app"
 )
 
 // Capabilities are what a client declared that the server makes use of
-// (protocol P-808).
+// (P-808).
 type Capabilities struct {
 	ElicitForm       bool
 	ElicitURL        bool
@@ -61,7 +61,7 @@ func parseElicitation(v json.RawMessage) (form, url bool) {
 }
 
 // acceptsUI: a list of types without ours means that the client cannot show
-// our documents (resources UI-2).
+// our documents (RES-302).
 func acceptsUI(mimeTypes json.RawMessage) bool {
 	any := false
 	for e := range rawjson.Elements(mimeTypes) {

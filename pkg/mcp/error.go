@@ -8,7 +8,7 @@ import (
 )
 
 // The error codes the server itself uses (protocol section 26). A tool or a
-// policy may send any other integer (tools G-1).
+// policy may send any other integer (T-701).
 const (
 	CodeParse          = -32700 // a line that is not one JSON text
 	CodeInvalidRequest = -32600 // not a request, or not at this moment
@@ -52,7 +52,7 @@ func (e *Error) WithReason(reason error) *Error {
 }
 
 // AppendJSON appends the error object {"code":…,"message":…,"data":…}; data
-// stands there only when it is neither empty nor null (tools G-2).
+// stands there only when it is neither empty nor null (T-702).
 func (e *Error) AppendJSON(dst []byte) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("code").Int(e.Code).Name("message").String(e.Message)

@@ -3,7 +3,7 @@ package mcp
 import "strings"
 
 // A Level is the severity of a log message; a higher one is more severe
-// (protocol P-1300).
+// (P-1300).
 type Level int8
 
 // The eight levels of RFC 5424 that the protocol uses.
@@ -34,7 +34,7 @@ func ParseLevel(name string) (l Level, ok bool) {
 }
 
 // ParseLevelSetting reads a level as the environment gives it: a name in any
-// case, true or 1 for debug, everything else info (protocol P-1301).
+// case, true or 1 for debug, everything else info (P-1301).
 func ParseLevelSetting(value string) Level {
 	switch strings.ToLower(value) {
 	case "true", "1":
@@ -46,5 +46,5 @@ func ParseLevelSetting(value string) Level {
 
 // A LogFunc takes a message of the server for whoever reads its log: the
 // client, or standard error in a command. logger is one of the names of
-// protocol P-1305.
+// P-1305.
 type LogFunc func(level Level, logger, message string)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// protocol P-2200, P-808.
+// P-2200, P-808.
 func TestElicitationCapability(t *testing.T) {
 	for in, want := range map[string][2]bool{
 		`{}`:                                   {false, false},
@@ -25,7 +25,7 @@ func TestElicitationCapability(t *testing.T) {
 	}
 }
 
-// protocol P-808, resources UI-2.
+// P-808, RES-302.
 func TestCapabilities(t *testing.T) {
 	c := ParseCapabilities(json.RawMessage(`{"sampling":{},"roots":{"listChanged":true},"extensions":{"io.modelcontextprotocol/ui":{}}}`))
 	if !c.Sampling || !c.Roots || !c.RootsListChanged || !c.UI {
@@ -44,7 +44,7 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// protocol P-1301, P-1302.
+// P-1301, P-1302.
 func TestLevels(t *testing.T) {
 	for in, want := range map[string]Level{"true": Debug, "1": Debug, "false": Info, "0": Info, "WARNING": Warning, "nonsense": Info, "emergency": Emergency} {
 		if got := ParseLevelSetting(in); got != want {
@@ -58,7 +58,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// tools G-2.
+// T-702.
 func TestErrorJSON(t *testing.T) {
 	for _, tc := range []struct {
 		err  Error

@@ -1,7 +1,7 @@
 package mcp
 
 // A Revision is a published revision of the protocol that begins with a
-// handshake, and what this server does differently in it (protocol P-805).
+// handshake, and what this server does differently in it (P-805).
 type Revision struct {
 	Name         string
 	ListChanged  bool // list_changed and completions are advertised and sent
@@ -10,7 +10,7 @@ type Revision struct {
 	BatchRefusal string
 }
 
-// Revisions are those this server speaks, newest first (protocol P-800).
+// Revisions are those this server speaks, newest first (P-800).
 var Revisions = [...]Revision{
 	{Name: "2025-11-25", ListChanged: true, Instructions: true, BatchRefusal: "Batch arrays are not allowed for protocol 2025-11-25"},
 	{Name: "2025-06-18", ListChanged: true, Instructions: true, BatchRefusal: "Batch arrays are not allowed for protocol 2025-06-18"},

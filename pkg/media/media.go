@@ -1,5 +1,5 @@
 // Package media tells MIME types by name and by content, from tables of its
-// own, so that answers are the same on every machine (resources RES-44, RES-45).
+// own, so that answers are the same on every machine (RES-44, RES-45).
 package media
 
 import (
@@ -88,7 +88,7 @@ func IsText(data []byte) bool {
 }
 
 // IsBinary reports whether a type stands for content that is no text whatever
-// its bytes (resources RES-41). SVG is text.
+// its bytes (RES-41). SVG is text.
 func IsBinary(mimeType string) bool {
 	mimeType = strings.ToLower(mimeType)
 	essence, _, _ := strings.Cut(mimeType, ";")

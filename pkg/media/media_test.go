@@ -2,7 +2,7 @@ package media
 
 import "testing"
 
-// resources RES-44.
+// RES-44.
 func TestByName(t *testing.T) {
 	for name, want := range map[string]string{
 		"a.txt": Text, "A.MD": "text/markdown", "x/y.tar.gz": "application/gzip", "dir.md/file": "", ".json": "application/json",
@@ -14,7 +14,7 @@ func TestByName(t *testing.T) {
 	}
 }
 
-// resources RES-45.
+// RES-45.
 func TestSniff(t *testing.T) {
 	for data, want := range map[string]string{
 		"": Text, "héllo\n": Text, "a\x00b": Binary, "\xff\xfe": Binary, "\x89PNG\r\n\x1a\n\x00": "image/png", "RIFF\x00\x00\x00\x00WEBP": "image/webp",
@@ -30,7 +30,7 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// resources RES-41.
+// RES-41.
 func TestIsBinary(t *testing.T) {
 	for mimeType, want := range map[string]bool{
 		"image/png": true, "IMAGE/PNG": true, "audio/x": true, "video/mp4": true, "application/octet-stream": true, "application/pdf": true, "application/zip ; x=y": true,

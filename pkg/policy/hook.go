@@ -142,7 +142,7 @@ func refusal(name, code, message, data string) *mcp.Error {
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(code, "+")); code != "" {
 		if e.Code = n; err != nil || n == 0 {
-			e.Code = mcp.CodeInternal // tools G-1
+			e.Code = mcp.CodeInternal // T-701
 		}
 	}
 	if data != "" {

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What policy.sh is evaluated in (tools T-25 to T-32). The results go to
+# What policy.sh is evaluated in (T-25 to T-32). The results go to
 # descriptor 3 as fields ended by NUL bytes; what the policy prints goes
 # nowhere. Arguments: policy.sh, the tool's name, its registry entry or, when
 # that is too long for an argument, "" and the file that holds it.

@@ -15,7 +15,7 @@ import (
 	"mcp-bash/pkg/script"
 )
 
-// tools T-20 to T-22.
+// T-20 to T-22.
 func TestList(t *testing.T) {
 	for _, tc := range []struct {
 		list List
@@ -69,7 +69,7 @@ func newPolicy(t *testing.T, hook string, env project.Env) (*Policy, *[]string) 
 	}, &logs
 }
 
-// tools T-25 to T-32.
+// T-25 to T-32.
 func TestHook(t *testing.T) {
 	const item = `{"name":"tool","x":{"y":"z"}}`
 	for _, tc := range []struct {
@@ -115,7 +115,7 @@ func TestHook(t *testing.T) {
 	}
 }
 
-// tools T-29, protocol P-205: under set -u no variable is missing that the
+// T-29, P-205: under set -u no variable is missing that the
 // contract names, the call's own are there, and what was inherited of another
 // call is not.
 func TestHookVariables(t *testing.T) {
@@ -152,7 +152,7 @@ func TestHookLogsAndBigEntries(t *testing.T) {
 	}
 }
 
-// tools T-31.
+// T-31.
 func TestInsecureHook(t *testing.T) {
 	p, logs := newPolicy(t, "mcp_tools_policy_check() { :; }\n", project.Env{"MCPBASH_TOOL_ALLOWLIST": "*"})
 	file := filepath.Join(p.Project.Server, "policy.sh")

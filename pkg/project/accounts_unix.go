@@ -68,7 +68,7 @@ func parseAccounts(text string) (list []account, complete bool) {
 }
 
 // privateGroup returns the primary group of a user if it has no other member and
-// is nobody else's primary one, else -1 (tools T-41).
+// is nobody else's primary one, else -1 (T-41).
 func (a *accounts) privateGroup(uid int) int {
 	var names []string
 	group := ""

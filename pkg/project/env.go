@@ -27,7 +27,7 @@ func ParseEnv(entries []string) Env {
 }
 
 // Entries returns the environment as a process is given it: "NAME=value", sorted,
-// without the secrets of this one (protocol P-2304).
+// without the secrets of this one (P-2304).
 func (e Env) Entries() []string {
 	list := make([]string, 0, len(e))
 	for name, value := range e {
@@ -42,7 +42,7 @@ func (e Env) Entries() []string {
 // Clone returns a copy.
 func (e Env) Clone() Env { return maps.Clone(e) }
 
-// Default sets a variable that is unset or empty (env E-2).
+// Default sets a variable that is unset or empty (E-2).
 func (e Env) Default(name, value string) {
 	if e[name] == "" {
 		e[name] = value

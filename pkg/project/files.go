@@ -13,7 +13,7 @@ import (
 
 // Files of a project are read so that whatever stands in their place does no
 // harm: reading never waits, takes no more than it was given room for, and
-// follows no link out of the project (protocol P-114).
+// follows no link out of the project (P-114).
 
 // maxMetaFile is the size, in bytes, of a file with metadata that is still read.
 const maxMetaFile = 1 << 20
@@ -176,7 +176,7 @@ func Escapes(err error) bool {
 }
 
 // FileURI is the URI of a path: every byte escaped but
-// those that need not be (tools T-232, registry R-52).
+// those that need not be (T-232, R-52).
 func FileURI(path string) string {
 	const hex = "0123456789ABCDEF"
 	uri := []byte("file://")

@@ -40,7 +40,7 @@ func refusalOf(name string) string {
 	return name
 }
 
-// protocol P-114.
+// P-114.
 func TestReadFile(t *testing.T) {
 	outside := filepath.Join(place(t, map[string]string{"secret": "secret"}), "secret")
 	root := place(t, map[string]string{"file": "text", "full": strings.Repeat("x", maxMetaFile), "dir/inner": "inner"})
@@ -86,7 +86,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// protocol P-114: each file that is read at the start, whatever stands in its
+// P-114: each file that is read at the start, whatever stands in its
 // place; the start goes on and says once what was wrong.
 func TestHostileSettings(t *testing.T) {
 	outside := filepath.Join(place(t, map[string]string{"secret": `{"name":"secret","version":"secret"}`}), "secret")
@@ -109,7 +109,7 @@ func TestHostileSettings(t *testing.T) {
 	}
 }
 
-// tools T-8a, T-41: settings that others can write are none.
+// T-8a, T-41: settings that others can write are none.
 func TestInsecureSettings(t *testing.T) {
 	for _, path := range []string{Marker, "server.d", "."} {
 		root := place(t, map[string]string{Marker: `{"name":"theirs","securityLevel":"full"}`})

@@ -45,7 +45,7 @@ func (t Tree) hash() string {
 // sdkFile is what makes a directory an installation tree.
 const sdkFile = "sdk/tool-sdk.sh"
 
-// A Home is the installation tree scripts are given (protocol P-102).
+// A Home is the installation tree scripts are given (P-102).
 type Home struct {
 	Dir    string
 	unpack func() error // nil for one that is installed
@@ -83,7 +83,7 @@ func changed(dir string) time.Time {
 	return info.ModTime()
 }
 
-// FindHome returns where the installation tree is (protocol P-102, cli B-3).
+// FindHome returns where the installation tree is (P-102, CLI-303).
 // First comes the environment's, then the one the binary lies in, then the copy
 // in the binary, which is to be unpacked. embedded is called for that only.
 func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {

@@ -12,7 +12,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// maxIcon is the size of an icon file that is still taken in (registry R-103).
+// maxIcon is the size of an icon file that is still taken in.
 const maxIcon = 1 << 20
 
 var iconTypes = map[string]string{
@@ -21,7 +21,7 @@ var iconTypes = map[string]string{
 }
 
 // InlineIcons returns an icons array with the files it names taken in as data
-// URIs, so that a client can show them (registry ). A relative
+// URIs, so that a client can show them. A relative
 // path is looked for in each of dirs. Only files inside the project are taken.
 // What cannot be used is reported to warn and left out; the result is nil when
 // nothing is left. looked, when not nil, gets every path that was looked at,

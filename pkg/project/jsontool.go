@@ -8,7 +8,7 @@ import (
 )
 
 // A JSONTool is the jq-compatible program that scripts are given (protocol
-// P-111, sdk SDK-14).
+// P-111, SDK-14).
 type JSONTool struct {
 	Name string // jq or gojq: its dialect
 	Bin  string // absolute

@@ -16,7 +16,7 @@ import (
 // Meta is what server.d/server.meta.json and the files beside it say of the
 // server (protocol section 2). Optional texts are "" when absent.
 type Meta struct {
-	Name          string // serverInfo.name, and the authority of ui:// URIs (registry R-44)
+	Name          string // serverInfo.name, and the authority of ui:// URIs
 	Version       string
 	Title         string
 	Description   string
@@ -27,7 +27,7 @@ type Meta struct {
 	SecurityLevel string // as given
 
 	// Insecure says why others could have written the file. It is ignored then, but
-	// what they took out of it may have been a restriction (tools T-8a); nil: they
+	// what they took out of it may have been a restriction (T-8a); nil: they
 	// could not.
 	Insecure *InsecureError
 }
@@ -68,7 +68,7 @@ func readMeta(p *Project, warn func(string)) Meta {
 	if v := rawjson.Get(doc, "securityLevel"); !rawjson.Absent(v) {
 		var ok bool
 		if m.SecurityLevel, ok = rawjson.Text(v); !ok {
-			m.SecurityLevel = string(v) // nobody knows it: a restriction must not become none (registry R-212)
+			m.SecurityLevel = string(v) // nobody knows it: a restriction must not become none
 		}
 	}
 	switch v := rawjson.Get(doc, "validateInput"); rawjson.KindOf(v) {

@@ -13,7 +13,7 @@ import (
 )
 
 // Title makes a title of a name: "my-cool_server" becomes "My Cool Server"
-// (protocol P-201).
+// (P-201).
 func Title(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || unicode.IsSpace(r) })
 	for i, w := range words {
@@ -23,7 +23,7 @@ func Title(name string) string {
 	return strings.Join(words, " ")
 }
 
-// FileName keeps of a name what a file name may hold (tools T-260).
+// FileName keeps of a name what a file name may hold (T-260).
 func FileName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -15,7 +15,7 @@ type Project struct {
 	Meta Meta
 }
 
-// Dirs are a project's directories, absolute (protocol P-107, cli P-4).
+// Dirs are a project's directories, absolute (P-107, CLI-404).
 type Dirs struct {
 	Tools, Resources, Prompts, Completions string
 	Server                                 string // server.d

@@ -49,7 +49,7 @@ func open(t *testing.T, root string, env Env) (*Project, *[]string) {
 	return Open(root, env, root, func(s string) { warnings = append(warnings, s) }), &warnings
 }
 
-// protocol P-106, cli P-1 to P-3.
+// P-106, CLI-401 to CLI-403.
 func TestFindRoot(t *testing.T) {
 	dir := place(t, map[string]string{"p/server.d/server.meta.json": "{}", "p/tools/a/b/x": "", "q/y": ""})
 	os.Symlink(filepath.Join(dir, "p"), filepath.Join(dir, "link"))
@@ -89,7 +89,7 @@ func TestFindRoot(t *testing.T) {
 	}
 }
 
-// protocol P-107, cli P-4: overrides, relative ones made absolute.
+// P-107, CLI-404: overrides, relative ones made absolute.
 func TestDirs(t *testing.T) {
 	root := place(t, nil)
 	p := Open(root, Env{"MCPBASH_TOOLS_DIR": "/t/", "MCPBASH_REGISTRY_DIR": "r/x"}, "/cwd", func(string) {})
@@ -114,7 +114,7 @@ func TestDirs(t *testing.T) {
 	}
 }
 
-// protocol P-1301, P-108, P-1306.
+// P-1301, P-108, P-1306.
 func TestLogLevel(t *testing.T) {
 	root := place(t, map[string]string{"server.d/.debug": "whatever"})
 	for _, tc := range []struct {
@@ -198,7 +198,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// protocol P-303.
+// P-303.
 func TestCIMode(t *testing.T) {
 	tmp := t.TempDir()
 	env := Env{"MCPBASH_CI_MODE": "true", "RUNNER_TEMP": tmp, "MCPBASH_ORPHAN_CHECK_ENABLED": "true"}
@@ -213,7 +213,7 @@ func TestCIMode(t *testing.T) {
 	}
 }
 
-// protocol P-200 to P-204.
+// P-200 to P-204.
 func TestMeta(t *testing.T) {
 	root := place(t, map[string]string{
 		"my-cool_srv/server.d/server.meta.json":       `{"name":"","version":2.10,"title":"T","description":"d","websiteUrl":"https://x","icons":[{"src":"https://x/i.svg"}],"validateInput":true,"securityLevel":"standard","other":[1]}`,
@@ -253,7 +253,7 @@ func TestMeta(t *testing.T) {
 	}
 }
 
-// registry R-101 to R-103, protocol P-206.
+// R-101 to R-103, P-206.
 func TestIcons(t *testing.T) {
 	root := place(t, map[string]string{
 		"server.d/i.svg": "<svg/>", "pic.PNG": "png", "big.gif": strings.Repeat("x", maxIcon+1), "full.gif": strings.Repeat("x", maxIcon),
@@ -289,7 +289,7 @@ func TestIcons(t *testing.T) {
 	}
 }
 
-// protocol P-102, README decision 8.
+// P-102, README decision 8.
 func TestFindHome(t *testing.T) {
 	cache := t.TempDir()
 	tree := Tree{"sdk/tool-sdk.sh": []byte("echo sdk"), "lib/path.sh": []byte("x"), "VERSION": []byte("2\n")}
@@ -355,7 +355,7 @@ func TestFindHome(t *testing.T) {
 	}
 }
 
-// protocol P-111.
+// P-111.
 func TestSelectJSONTool(t *testing.T) {
 	bin := place(t, map[string]string{"jq": "", "gojq": "", "mine": "", "gojq-2": ""})
 	only := place(t, map[string]string{"gojq": ""})
@@ -392,7 +392,7 @@ func TestSelectJSONTool(t *testing.T) {
 	}
 }
 
-// protocol P-300, P-302, P-905: a state directory goes with its owner, or with
+// P-300, P-302, P-905: a state directory goes with its owner, or with
 // the next start.
 func TestState(t *testing.T) {
 	tmp := t.TempDir()
@@ -451,7 +451,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// protocol P-113, tools T-61, cli R-6.
+// P-113, T-61, CLI-806.
 func TestSource(t *testing.T) {
 	dir := place(t, map[string]string{
 		"env.sh":  "echo noise; export A='1\n2' B=; C=secret D=; unset GONE; MCPBASH_TOOL_ENV_ALLOWLIST='C, D bad-name'; export MCPBASH_TOOL_ENV_ALLOWLIST",
@@ -491,7 +491,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// tools T-60 to T-63, env E-3.
+// T-60 to T-63, E-3.
 func TestToolBase(t *testing.T) {
 	env := Env{"HOME": "/h", "LANG": "de\r", "MCP_X": "1", "MCPBASH_Y": "2", "SECRET": "s", "LISTED": "l", "MCPBASH_REMOTE_TOKEN": "t", "MCPBASH_REMOTE_TOKEN_KEY": "k"}
 	for _, tc := range []struct {
@@ -517,7 +517,7 @@ func TestToolBase(t *testing.T) {
 	}
 }
 
-// tools C-21, env E-4, protocol P-2304.
+// T-621, E-4, P-2304.
 func TestProviderBase(t *testing.T) {
 	env := Env{
 		"LANG": "de\r", "LC_TIME": "fr", "TMPDIR": "/t", "MCP_X": "1", "MCPBASH_Y": "2", "MCPBASH_GIT_TIMEOUT": "3", "https_proxy": "p",
@@ -551,7 +551,7 @@ func TestProviderBase(t *testing.T) {
 	}
 }
 
-// protocol P-205: one list of variables reaches every sort of script, in every
+// P-205: one list of variables reaches every sort of script, in every
 // mode, and no inherited value does.
 func TestCommonReachesAll(t *testing.T) {
 	p, _ := open(t, place(t, nil), Env{"MCPBASH_SERVER_NAME": "stale", "MCPBASH_TRANSPORT": "stale", "MCPBASH_LOG_LEVEL": "notice"})
@@ -570,7 +570,7 @@ func TestCommonReachesAll(t *testing.T) {
 	}
 }
 
-// protocol P-300: a directory that cannot be made is made by the next call, and
+// P-300: a directory that cannot be made is made by the next call, and
 // so is one that was lost, with everything in it.
 func TestStateRecovers(t *testing.T) {
 	base := t.TempDir()
@@ -606,7 +606,7 @@ func TestStateRecovers(t *testing.T) {
 	}
 }
 
-// protocol P-102: the same for the tree that scripts are given.
+// P-102: the same for the tree that scripts are given.
 func TestHomeRecovers(t *testing.T) {
 	cache := t.TempDir()
 	home, err := FindHome(Env{"XDG_CACHE_HOME": cache}, func() Tree { return Tree{sdkFile: []byte("sdk")} }, func(s string) { t.Error(s) })
@@ -624,7 +624,7 @@ func TestHomeRecovers(t *testing.T) {
 	}
 }
 
-// protocol P-102: a single file of the SDK that got lost, as one in a temporary
+// P-102: a single file of the SDK that got lost, as one in a temporary
 // area may that nobody reads for long.
 func TestHomeRecoversOneFile(t *testing.T) {
 	tree := Tree{sdkFile: []byte("sdk"), "sdk/json.sh": []byte("json")}
@@ -650,7 +650,7 @@ func TestHomeRecoversOneFile(t *testing.T) {
 	}
 }
 
-// protocol P-302: a start that looks while another is about to claim its directory
+// P-302: a start that looks while another is about to claim its directory
 // leaves that alone, however the two take turns.
 func TestCleaningWhileClaiming(t *testing.T) {
 	tmp := t.TempDir()

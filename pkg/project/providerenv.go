@@ -7,7 +7,7 @@ import (
 )
 
 // providerKeeps are the variables that providers of resources and completion
-// scripts are given of the environment when it is kept from them (env E-4).
+// scripts are given of the environment when it is kept from them (E-4).
 // A name that ends in * stands for all that begin so.
 var providerKeeps = []string{
 	"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "LANG", "LC_*", "USERPROFILE", "APPDATA", "SYSTEMROOT", "MSYSTEM",
@@ -17,8 +17,8 @@ var providerKeeps = []string{
 
 // ProviderBase returns the environment that providers of resources and
 // completion scripts have in common: what they inherit, as
-// MCPBASH_PROVIDER_ENV_MODE says (tools C-21, resources RES-72), and what every
-// script is given (protocol P-205). also are further names that are inherited,
+// MCPBASH_PROVIDER_ENV_MODE says (T-621, RES-72), and what every
+// script is given (P-205). also are further names that are inherited,
 // in the form of the list of E-4.
 func (p *Project) ProviderBase(common Env, also ...string) Env {
 	keeps := func(name string) bool {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// How values are read from the environment (env E-1, protocol P-2700, tools
-// G-3): whatever does not have the form expected means the default.
+// How values are read from the environment (E-1, P-2700, tools
+// T-703): whatever does not have the form expected means the default.
 
 // on: true only for exactly "true".
 func (e Env) on(name string) bool { return e[name] == "true" }

@@ -7,7 +7,7 @@ import (
 
 // ResourceRoots returns what the file provider may read, absolute: the
 // directories and files of MCP_RESOURCES_ROOTS, else the resources directory
-// (resources RES-90). set reports which of the two it was. They need not exist.
+// (RES-90). set reports which of the two it was. They need not exist.
 func (e Env) ResourceRoots(root, resources string) (list []string, set bool) {
 	value := e["MCP_RESOURCES_ROOTS"]
 	if value == "" {

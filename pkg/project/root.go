@@ -11,7 +11,7 @@ import (
 // Marker is the file that makes a directory a project.
 const Marker = "server.d/server.meta.json"
 
-// ErrNone is the error when there is no project (cli P-3).
+// ErrNone is the error when there is no project (CLI-403).
 var ErrNone = errors.New(`Error: No MCP project found.
 
 Could not find server.d/server.meta.json in the current directory or any parent.
@@ -23,7 +23,7 @@ To specify a project explicitly:
   use --project-root /path/to/project or set MCPBASH_PROJECT_ROOT`)
 
 // A MissingError is the error for a project directory that was named but does
-// not exist (protocol P-106, cli P-2).
+// not exist (P-106, CLI-402).
 type MissingError struct{ Dir string }
 
 func (e *MissingError) Error() string {
@@ -33,7 +33,7 @@ func (e *MissingError) Error() string {
 
 // FindRoot returns the project's root, absolute and without symbolic links:
 // named when that is not empty, else MCPBASH_PROJECT_ROOT, else the nearest
-// directory from dir upwards that holds [Marker] (cli P-1). The root directory
+// directory from dir upwards that holds [Marker] (CLI-401). The root directory
 // of the file system is never tried. The error is a [*MissingError] or
 // [ErrNone].
 func FindRoot(env Env, named, dir string) (string, error) {

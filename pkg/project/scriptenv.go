@@ -10,7 +10,7 @@ import (
 )
 
 // maxMetaValue is the longest server metadata value handed to scripts, in
-// bytes; a longer one is passed empty (tools T-73).
+// bytes; a longer one is passed empty (T-73).
 const maxMetaValue = 65536
 
 // Common returns the variables that every script is given, whatever its kind:
@@ -46,8 +46,8 @@ func (p *Project) Common(home, helper string, tool JSONTool) Env {
 	return env
 }
 
-// ToolBase returns what a tool inherits of the environment (tools T-60, T-62,
-// env E-3). Carriage returns at the end of values are removed.
+// ToolBase returns what a tool inherits of the environment (T-60, T-62,
+// E-3). Carriage returns at the end of values are removed.
 func (p *Project) ToolBase() Env {
 	base := make(Env)
 	for name, value := range p.Env {
@@ -81,14 +81,14 @@ func (p *Project) toolInherits(name string) bool {
 }
 
 // Secret reports whether a variable is kept from every process that we start
-// (protocol P-2304).
+// (P-2304).
 func Secret(name string) bool {
 	return strings.HasPrefix(name, "MCPBASH_REMOTE_TOKEN") || name == "MCP_REGISTRY_TOKEN"
 }
 
 // ForHooks returns the environment of the shell code that belongs to the
 // server itself, policy.sh and register.sh: all of it but the secret, what every
-// script is given, and where things are (tools T-29, registry R-152).
+// script is given, and where things are (T-29, R-152).
 func (p *Project) ForHooks(common Env, state string) Env {
 	env := make(Env, len(p.Env)+len(common)+7)
 	for name, value := range p.Env {

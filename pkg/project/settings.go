@@ -102,7 +102,7 @@ type Calls struct {
 	EnvAllowlist    []string
 	EnvInheritAllow bool
 
-	ProviderEnvMode      string // isolate, allowlist, inherit: of providers and completion scripts (C-21)
+	ProviderEnvMode      string // isolate, allowlist, inherit: of providers and completion scripts (T-621)
 	ProviderEnvAllowlist []string
 
 	PayloadInline int // bytes; MCPBASH_ENV_PAYLOAD_THRESHOLD, at most 120000
@@ -135,7 +135,7 @@ type Discovery struct {
 }
 
 // MaxInline is how long a value can be that is handed over in a variable, in
-// bytes: one string of an environment may not exceed 128 KiB (tools T-77).
+// bytes: one string of an environment may not exceed 128 KiB (T-77).
 const MaxInline = 120000
 
 const (

@@ -13,7 +13,7 @@ import (
 
 // sourcing evaluates the files named as arguments, in one shell, and prints
 // the variables that came of it: "E name=value" exported ones, "U name=value"
-// others that MCPBASH_TOOL_ENV_ALLOWLIST names (tools T-61), each ended by a
+// others that MCPBASH_TOOL_ENV_ALLOWLIST names (T-61), each ended by a
 // NUL. What the files print goes nowhere. It runs in Bash 3.2.
 const sourcing = `
 __mcp_dump() {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// tmpRoot is the base of all temporary files (protocol P-300).
+// tmpRoot is the base of all temporary files (P-300).
 func tmpRoot(env Env) string {
 	root := or(env["MCPBASH_TMP_ROOT"], or(env["TMPDIR"], systemTmp()))
 	if trimmed := strings.TrimRight(root, string(filepath.Separator)); trimmed != "" {

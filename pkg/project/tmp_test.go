@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// protocol P-300: a base of temporary files that is not there is not made. It is
+// P-300: a base of temporary files that is not there is not made. It is
 // said so, and the next one serves.
 func TestMissingTmp(t *testing.T) {
 	dir := t.TempDir()

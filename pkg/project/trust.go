@@ -11,7 +11,7 @@ import (
 )
 
 // An InsecureError says why a file is neither run nor believed: because of it
-// or of a directory that leads to it (registry R-144, tools T-31, T-41).
+// or of a directory that leads to it (R-144, T-31, T-41).
 type InsecureError struct {
 	Path   string // the file, or one of the directories
 	Reason string // with the remedy
@@ -22,7 +22,7 @@ func (e *InsecureError) Error() string { return script.Quote(e.Path) + " (" + e.
 // CheckPath reports whether nobody but us and root can change what a path of the
 // project leads to: the file and every directory on the way to it, from the
 // project root down, or from the directory of [Dirs] that lies elsewhere, must
-// belong to us or root and not be writable by others (tools T-41). The error is
+// belong to us or root and not be writable by others (T-41). The error is
 // an [*InsecureError], or that of a file that is not there, in a place that can
 // be trusted.
 func (p *Project) CheckPath(path string) error {
@@ -33,7 +33,7 @@ func (p *Project) CheckPath(path string) error {
 
 // CheckTrusted is [Project.CheckPath] for a file of the server directory that
 // decides what runs. It must be a regular file, and neither it nor its directory
-// may be a link (registry R-144, tools T-31).
+// may be a link (R-144, T-31).
 func (p *Project) CheckTrusted(file string) error {
 	for _, path := range []string{filepath.Dir(file), file} {
 		if info, err := os.Lstat(path); err == nil && isLink(info) {
@@ -59,7 +59,7 @@ func (p *Project) home(path string) string {
 	return p.Root
 }
 
-// CheckScript applies the path rules of tools T-41: the script, links resolved,
+// CheckScript applies the path rules of T-41: the script, links resolved,
 // lies in dir, a directory of the project at root or one elsewhere, and nobody
 // else can change it or what leads to it. The paths are absolute. The error is
 // [ErrScriptMissing] or an [*InsecureError].
@@ -84,7 +84,7 @@ func CheckScript(root, dir, file string) error {
 	return nil
 }
 
-// ErrScriptMissing is the error for a script that is not there (tools T-9).
+// ErrScriptMissing is the error for a script that is not there (T-9).
 var ErrScriptMissing = errors.New("tool executable missing")
 
 func inside(dir, path string) bool { return path != dir && Within(dir, path) }

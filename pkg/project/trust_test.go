@@ -62,7 +62,7 @@ func tree(t *testing.T, names ...string) (root string) {
 	return root
 }
 
-// tools T-41, T-9: where a script has to lie, whatever links lead to it.
+// T-41, T-9: where a script has to lie, whatever links lead to it.
 func TestCheckScript(t *testing.T) {
 	root := tree(t, "tools[1]/a/tool.sh", "tools1/a/tool.sh", "outside.sh", "else/where.sh",
 		"tools[1]/in.sh@a/tool.sh", "tools[1]/full.sh@{}/tools[1]/a/tool.sh", "tools[1]/out.sh@../outside.sh",
@@ -100,7 +100,7 @@ func expectError(t *testing.T, what string, err error, want string) {
 	}
 }
 
-// tools T-41: everything from the root of the project down to the script is
+// T-41: everything from the root of the project down to the script is
 // judged, and what leads over links as well.
 func TestEveryDirectoryIsJudged(t *testing.T) {
 	withPrivateGroup(t, -1)
@@ -127,7 +127,7 @@ func TestEveryDirectoryIsJudged(t *testing.T) {
 	}
 }
 
-// tools T-41: what is above the project is not in question, what a link leads
+// T-41: what is above the project is not in question, what a link leads
 // over is. There others may write to a sticky directory, but not own anything.
 func TestJudgingBeginsAtTheRoot(t *testing.T) {
 	top := tree(t, "open/project/tools@../other", "open/other/tool.sh", "open/else/tool.sh")
@@ -146,7 +146,7 @@ func TestJudgingBeginsAtTheRoot(t *testing.T) {
 	expectError(t, "elsewhere, sticky", check("else"), top+"/open/else (mode 1757, others can write to it; run chmod o-w "+top+"/open/else)")
 }
 
-// tools T-41: a group that nobody else is in is no stranger, unless an access
+// T-41: a group that nobody else is in is no stranger, unless an access
 // control list lets others in.
 func TestPrivateGroup(t *testing.T) {
 	root := tree(t, "tools/tool.sh")
@@ -185,7 +185,7 @@ func (o ownedBy) Sys() any {
 	return &st
 }
 
-// tools T-41: what belongs to others is not run, however strict its mode, nor
+// T-41: what belongs to others is not run, however strict its mode, nor
 // what is reached over a link of theirs.
 func TestOwner(t *testing.T) {
 	root := tree(t, "tool.sh", "link@tool.sh", "sticky/")
@@ -208,7 +208,7 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// tools T-41: the accounts a private group follows from.
+// T-41: the accounts a private group follows from.
 func TestAccounts(t *testing.T) {
 	const passwd = "root:x:0:0:root:/root:/bin/sh\nalice:x:1000:1000::/home/alice:/bin/sh\n"
 	const group = "root:x:0:\nalice:x:1000:\nusers:x:100:alice,bob\n"
@@ -251,7 +251,7 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// registry R-144, tools T-31.
+// R-144, T-31.
 func TestCheckTrusted(t *testing.T) {
 	withPrivateGroup(t, -1)
 	root := tree(t, "server.d/policy.sh", "config.d/policy.sh", "other/server.d/policy.sh")

@@ -36,7 +36,7 @@ func Exposed(mode, uid, gid uint32) bool {
 
 // distrust says why others could change a file, or what lies in a directory, ""
 // when they cannot: it must belong to us or root, and neither others nor a group
-// that is not ours alone may write to it (tools T-41). Of a link only the owner
+// that is not ours alone may write to it (T-41). Of a link only the owner
 // counts, of a shared directory as well.
 func distrust(path string, info fs.FileInfo, shared bool) string {
 	sys, ok := info.Sys().(*syscall.Stat_t)

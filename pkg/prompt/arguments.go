@@ -7,7 +7,7 @@ import (
 )
 
 // Metadata describes arguments by a JSON Schema object, or by the array that
-// clients are shown (PR-20).
+// clients are shown (T-820).
 
 // requiredOf returns the names of required arguments in declared order.
 func requiredOf(arguments json.RawMessage) []string {
@@ -30,7 +30,7 @@ func requiredOf(arguments json.RawMessage) []string {
 }
 
 // missingOf returns the required arguments that are not given. An empty string
-// is given, null is not (PR-3).
+// is given, null is not (T-803).
 func missingOf(arguments, given json.RawMessage) []string {
 	var missing []string
 	for _, name := range requiredOf(arguments) {

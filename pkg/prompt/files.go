@@ -12,10 +12,10 @@ import (
 )
 
 // files reads what lies below the prompts directory. Paths that lead out of it,
-// in whatever way, are refused (PR-4).
+// in whatever way, are refused (T-804).
 type files struct {
 	root *os.Root
-	max  int // what is larger than a response can be is not read (PR-9)
+	max  int // what is larger than a response can be is not read (T-809)
 }
 
 func openFiles(p *project.Project) (*files, error) {

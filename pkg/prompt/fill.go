@@ -10,7 +10,7 @@ import (
 
 // A filler fills arguments into texts, and files into messages.
 type filler struct {
-	values map[string]string // the arguments that can stand in a text (PR-5)
+	values map[string]string // the arguments that can stand in a text (T-805)
 	files  *files
 	room   room
 }
@@ -47,7 +47,7 @@ func valuesOf(arguments json.RawMessage) map[string]string {
 }
 
 // fill replaces every {{name}} of a known name by its value, in one pass and
-// literally (PR-5, PR-6). Everything else stays as it is. The error is
+// literally (T-805, T-806). Everything else stays as it is. The error is
 // errTooLarge.
 func (f *filler) fill(template string) (string, error) {
 	var b strings.Builder

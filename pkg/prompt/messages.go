@@ -13,7 +13,7 @@ import (
 )
 
 // setMessages makes the messages of a prompt whose template is a JSON array of
-// them (PR-30). Values are filled in after parsing, so that none can break the
+// them (T-830). Values are filled in after parsing, so that none can break the
 // JSON.
 func (r *Result) setMessages(template string, f *filler) error {
 	doc, err := rawjson.Check([]byte(template))

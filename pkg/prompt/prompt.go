@@ -22,7 +22,7 @@ type Prompts struct {
 // A Request asks for one prompt.
 type Request struct {
 	Name      string
-	Arguments json.RawMessage // an object; anything else counts as none (PR-2)
+	Arguments json.RawMessage // an object; anything else counts as none (T-802)
 	Client    mcp.Capabilities
 	Asker     mcp.Asker // nil: the client cannot be asked
 }
@@ -36,7 +36,7 @@ type Result struct {
 	metadata    json.RawMessage // nil for none
 }
 
-// An entry is what rendering needs of a prompt's registry entry (registry R-71).
+// An entry is what rendering needs of a prompt's registry entry.
 type entry struct {
 	name, path, role, format, description string
 	arguments, metadata                   json.RawMessage
@@ -82,7 +82,7 @@ func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
 	if err := p.render(&e, given, res); err != nil {
 		p.Log(mcp.Err, logger, "Unable to render prompt '"+e.name+"': "+err.Error())
 		if errors.Is(err, errTooLarge) {
-			return nil, mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit") // G-9
+			return nil, mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit") // T-709
 		}
 		return nil, mcp.Errorf(mcp.CodeInternal, "Unable to render prompt")
 	}
@@ -120,7 +120,7 @@ func (p *Prompts) render(e *entry, arguments json.RawMessage, res *Result) error
 	return err
 }
 
-// setText makes the one message of an ordinary prompt (PR-7, PR-8).
+// setText makes the one message of an ordinary prompt (T-807, T-808).
 func (r *Result) setText(text, role string) {
 	r.text = text
 	if role != "assistant" { // MCP has no other
@@ -141,7 +141,7 @@ func (r *Result) Size() int {
 	return n
 }
 
-// AppendJSON appends the result (PR-7). extra are members that the protocol's
+// AppendJSON appends the result (T-807). extra are members that the protocol's
 // revision adds.
 func (r *Result) AppendJSON(dst []byte, extra []rawjson.Member) []byte {
 	b := rawjson.Over(dst)
@@ -164,8 +164,8 @@ func (r *Result) AppendJSON(dst []byte, extra []rawjson.Member) []byte {
 }
 
 // complete asks the client for arguments that are missing, where the prompt
-// wants that and the client can be asked (modern M-58). Otherwise the first
-// that is missing is the error (PR-3).
+// wants that and the client can be asked (M-58). Otherwise the first
+// that is missing is the error (T-803).
 func (p *Prompts) complete(ctx context.Context, r *Request, e *entry, given json.RawMessage, missing []string) (json.RawMessage, error) {
 	refusal := mcp.Errorf(mcp.CodeInvalidParams, "Missing required argument: %s", missing[0])
 	if !e.elicit || r.Asker == nil || !r.Client.ElicitForm {

@@ -54,7 +54,7 @@ func answer(res *Result, err error) string {
 
 const greet = `{"name":"greet","description":"Greet d","path":"greet.txt","arguments":{"type":"object","required":["name"],"properties":{"name":{"type":"string","description":"who"},"count":{"type":"integer"}}},"role":"user","metadata":{"x":1}}`
 
-// tools PR-1 to PR-8.
+// T-801 to T-808.
 func TestGet(t *testing.T) {
 	p := newPrompts(t, map[string]string{
 		"prompts/greet.txt": "Hello {{name}}! {{missing}} {{count}}\r\n\n\x00\n", "outside.txt": "secret", "prompts/odd.txt": "{{{name}}} {{ name }} ${name} {{n ame}} {{name} {{a-b}} {{list}} {{obj}} {{nil}} {{yes}} {{",
@@ -97,7 +97,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// tools PR-30.
+// T-830.
 func TestMessages(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n\x00"
 	b64 := base64.StdEncoding.EncodeToString([]byte(png))
@@ -132,7 +132,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// tools PR-4, PR-9, G-9, env E-5: hostile files are refused, large ones are not read.
+// T-804, T-809, T-709, E-5: hostile files are refused, large ones are not read.
 func TestHostileFiles(t *testing.T) {
 	p := newPrompts(t, map[string]string{
 		"secret.txt": "secret", "prompts/bad.txt": "a\xff\xc3b\xed\xa0\x80", "prompts/fits.txt": strings.Repeat("x", 1000), "prompts/large.txt": strings.Repeat("x", 1001),
@@ -228,7 +228,7 @@ func (a *asker) Answers() ([]mcp.Answer, bool)                  { return []mcp.A
 func (a *asker) Wait(ctx context.Context) ([]mcp.Answer, error) { return []mcp.Answer{a.answer}, a.err }
 func (a *asker) Close() []mcp.Answer                            { a.closed = true; return nil }
 
-// tools PR-31, modern M-58.
+// T-831, M-58.
 func TestElicitation(t *testing.T) {
 	item := strings.Replace(greet, `"role"`, `"elicit":true,"role"`, 1)
 	p := newPrompts(t, map[string]string{"prompts/greet.txt": "Hello {{name}}"}, map[string]string{"greet": item})
@@ -257,7 +257,7 @@ func TestElicitation(t *testing.T) {
 	}
 }
 
-// registry R-171, R-172, tools PR-20.
+// R-171, R-172, T-820.
 func TestAppendListed(t *testing.T) {
 	for item, want := range map[string]string{
 		greet: `{"name":"greet","description":"Greet d","path":"greet.txt","arguments":[{"name":"name","description":"who","required":true},{"name":"count","description":"","required":false}],"role":"user","metadata":{"x":1}}`,

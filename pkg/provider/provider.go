@@ -24,7 +24,7 @@ type Typed interface {
 }
 
 // A Stamper can tell without reading that content has not changed, so that
-// watching it costs next to nothing (resources RES-144).
+// watching it costs next to nothing (RES-144).
 type Stamper interface {
 	Provider
 	// Stamp returns a mark of the content there is now. Two that are equal
@@ -39,7 +39,7 @@ type Stamp struct {
 	Modified, Changed int64 // nanoseconds
 }
 
-// The exit statuses of a provider (resources RES-60).
+// The exit statuses of a provider (RES-60).
 const (
 	Denied      = 2 // outside the allowed roots
 	NotFound    = 3

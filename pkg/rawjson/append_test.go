@@ -8,7 +8,7 @@ import (
 )
 
 // Every byte at every place of a word, alone and beside others, comes back as
-// it was, from strings and from bytes (tools G-5).
+// it was, from strings and from bytes (T-705).
 func TestAppendStringWords(t *testing.T) {
 	check := func(s string) {
 		t.Helper()

@@ -95,7 +95,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// SDK-19, protocol P-406: the last of a repeated member wins, at the place of
+// SDK-19, P-406: the last of a repeated member wins, at the place of
 // the first.
 func TestMembers(t *testing.T) {
 	v := json.RawMessage(`{"a":1,"b":[1,{"x":"}"}],"a":{"y":"\""},"\u0063":"z"}`)
@@ -186,7 +186,7 @@ func TestIndent(t *testing.T) {
 	}
 }
 
-// registry R-21.
+// R-21.
 func TestCanonical(t *testing.T) {
 	got := string(AppendCanonical(nil, json.RawMessage(`{ "b" : 1.0, "\u0061" : "\u0001\u002f\u007f\u2028<\"", "B": [ true , null ] }`)))
 	want := "{\"B\":[true,null],\"a\":\"\\u0001/\x7f\u2028<\\\"\",\"b\":1.0}"

@@ -21,7 +21,7 @@ var escaped = func() (t [256]bool) {
 
 // AppendString appends s as a quoted JSON string: control characters and
 // U+007F escaped, every byte that is not UTF-8 replaced by U+FFFD, all else
-// raw (sdk SDK-18, tools G-5 and T-135).
+// raw (SDK-18, T-705 and T-135).
 func AppendString[S string | []byte](dst []byte, s S) []byte {
 	return appendQuoted(dst, s, every80)
 }
@@ -231,13 +231,13 @@ func (f *fewMembers) sort() {
 func unquoted(quoted []byte) []byte { return quoted[1 : len(quoted)-1] }
 
 // AppendIndent appends a value laid out for people: two spaces a level, one
-// space after a colon, empty containers closed at once (registry R-13). prefix
+// space after a colon, empty containers closed at once. prefix
 // is the depth the value stands at, in levels.
 func AppendIndent(dst []byte, v json.RawMessage, depth int) []byte {
 	return appendNormal(dst, v, layout{indent: true, depth: depth})
 }
 
-// AppendCanonical appends the canonical form of a value (registry R-21): no
+// AppendCanonical appends the canonical form of a value: no
 // white space, members sorted by the bytes of their names, strings with the
 // fewest escapes, numbers as written.
 func AppendCanonical(dst []byte, v json.RawMessage) []byte {

@@ -36,7 +36,7 @@ func (a *assembly) standard() []found {
 }
 
 // unclaimed leaves out what was found at a path that metadata elsewhere has
-// given to another item (registry R-71).
+// given to another item.
 func (a *assembly) unclaimed() []found {
 	var claimed map[string]bool
 	for i := range a.found {

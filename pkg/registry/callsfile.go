@@ -8,7 +8,7 @@ import (
 
 // A callsFile is where register.sh writes down what it calls. It is opened
 // before the script starts, and only what was opened is looked at: whatever the
-// script puts in its place makes nobody wait (registry R-152).
+// script puts in its place makes nobody wait.
 type callsFile struct{ *os.File }
 
 func newCallsFile(path string) (*callsFile, error) {

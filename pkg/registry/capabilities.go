@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A Capability is something a tool declares that it does (registry R-202).
+// A Capability is something a tool declares that it does.
 type Capability string
 
 // The capabilities.

@@ -18,7 +18,7 @@ import (
 // Options are what a [Catalog] needs from the program around it. The zero
 // value is for one that only wants to know what a project offers.
 type Options struct {
-	Log  mcp.LogFunc       // gets messages (registry R-40); nil: nobody reads them
+	Log  mcp.LogFunc       // gets messages; nil: nobody reads them
 	Warn func(line string) // gets lines for standard error; nil: none
 
 	// For server.d/register.sh. Without a Runner it is never run. Private
@@ -27,7 +27,7 @@ type Options struct {
 	HookEnv func() project.Env
 	Private func() (dir string, err error)
 
-	ReadOnly bool             // write nothing (cli H-2)
+	ReadOnly bool             // write nothing (CLI-1202)
 	Now      func() time.Time // nil: time.Now
 	LockWait time.Duration    // 0: 5 s
 }
@@ -100,7 +100,7 @@ func (c *Catalog) List(ctx context.Context, kind *Kind) (*List, error) {
 	return c.list(ctx, c.state(kind), false)
 }
 
-// list is [Catalog.List]; fresh has it look whatever the time (modern M-63).
+// list is [Catalog.List]; fresh has it look whatever the time (M-63).
 func (c *Catalog) list(ctx context.Context, s *state, fresh bool) (*List, error) {
 	now := c.now()
 	return c.listed(ctx, s, c.checks.Load(), func(o *outcome) bool { return !fresh && now.Before(o.until) })

@@ -11,13 +11,13 @@ const pollPace = time.Second
 
 // A Poll says on what occasion changes are asked for.
 type Poll struct {
-	Idle  bool // nothing has happened: never run register.sh for it (protocol P-1903)
-	Fresh bool // look at once, whatever was looked at lately (modern M-63)
+	Idle  bool // nothing has happened: never run register.sh for it (P-1903)
+	Fresh bool // look at once, whatever was looked at lately (M-63)
 }
 
 // Changes returns the kinds that are not what they were when they were last
-// returned, in the order of [Kinds], and takes note of it (registry R-114,
-// protocol P-1901). What counts first is the valid registry file before our
+// returned, in the order of [Kinds], and takes note of it (R-114,
+// P-1901). What counts first is the valid registry file before our
 // first look; without one every kind has changed. Kinds that are not available
 // have not.
 //

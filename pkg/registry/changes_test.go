@@ -19,7 +19,7 @@ func (b *bed) changed(p Poll) string {
 	return strings.Join(keys, " ")
 }
 
-// registry R-115, protocol P-1901, P-1902.
+// R-115, P-1901, P-1902.
 func TestChanges(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	want(t, b.changed(Poll{}), allKinds) // no file: all is new
@@ -56,7 +56,7 @@ func TestChanges(t *testing.T) {
 	want(t, b.changed(Poll{}), "")
 }
 
-// registry R-112: 0 checks each time, but a poll only once a second.
+// 0 checks each time, but a poll only once a second.
 func TestTTL(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
 	want(t, b.changed(Poll{}), allKinds)
@@ -76,7 +76,7 @@ func TestTTL(t *testing.T) {
 	want(t, b.names(), "a b c")
 }
 
-// modern M-63: at once after a call.
+// M-63: at once after a call.
 func TestFreshChanges(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "60"}, files{"tools/a/tool.sh": ""})
 	want(t, b.changed(Poll{Fresh: true}), allKinds)
@@ -85,7 +85,7 @@ func TestFreshChanges(t *testing.T) {
 	want(t, b.changed(Poll{Fresh: true}), "")
 }
 
-// registry: no change while there is no list; one after, if it
+// no change while there is no list; one after, if it
 // is another.
 func TestChangesAcrossFailure(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})

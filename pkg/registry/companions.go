@@ -9,7 +9,7 @@ import (
 )
 
 // The names that a script beside a file has which completes its arguments
-// (registry R-83).
+//
 var companionSuffixes = []string{".completion.sh", ".completion"}
 
 // Companions are the paths, in the order in which they are tried, where the

@@ -79,7 +79,7 @@ func TestCompletions(t *testing.T) {
 	want(t, b.names(), "t")
 }
 
-// registry R-85: what hooks registered outlives them in static mode.
+// R-85: what hooks registered outlives them in static mode.
 func TestCompletionsOfHooksInStaticMode(t *testing.T) {
 	b := withHook(t, `mcp_completion_register_manual '{"name":"h","path":"s.sh"}'`, nil)
 	b.put(files{"s.sh": ""})

@@ -8,7 +8,7 @@ import (
 )
 
 // An entry is a file or a directory in a [folder]. There are no others:
-// listings leave out what is hidden or a symbolic link (registry R-32).
+// listings leave out what is hidden or a symbolic link.
 type entry struct {
 	name  string
 	isDir bool

@@ -10,7 +10,7 @@ import (
 )
 
 // formatVersion is the layout of the file, schemaVersion that of the items
-// (registry R-12).
+//
 const (
 	formatVersion = "1"
 	schemaVersion = "1"

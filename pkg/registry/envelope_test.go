@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// registry R-12, R-13: the example of the page, byte for byte.
+// R-12, R-13: the example of the page, byte for byte.
 func TestEnvelopeBytes(t *testing.T) {
 	at := time.Date(2025, 10, 18, 11, 0, 0, 999, time.FixedZone("", 2*3600))
 	item := `{"name":"example-hello","description":"Return a friendly greeting","path":"hello/tool.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":5}`
@@ -45,7 +45,7 @@ func TestEnvelopeBytes(t *testing.T) {
 `)
 }
 
-// registry R-14, R-93.
+// R-14, R-93.
 func TestEnvelopeValidity(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"format_version":1,"items":[],"hash":"h"}`:                     "",

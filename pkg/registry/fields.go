@@ -46,7 +46,7 @@ func (s *source) last(name string) json.RawMessage {
 
 // fields are the sources of one item, the most important first. Each field is
 // taken from the first source that has it, and has it in the right form; in a
-// wrong one it counts as absent, with a warning (registry R-35).
+// wrong one it counts as absent, with a warning.
 type fields struct {
 	sources []source
 	place   place

@@ -11,7 +11,7 @@ import (
 )
 
 // bounds returns the subtree of each content directory that a filter confines
-// a scan to, as a relative path (registry R-161). A kind that is missing is
+// a scan to, as a relative path. A kind that is missing is
 // scanned whole.
 func (c *Catalog) bounds(filter string) map[*Kind]string {
 	if filter == "" {

@@ -11,7 +11,7 @@ import (
 )
 
 // A folder is an open directory. What lies in it is reached relative to it,
-// and symbolic links are never followed (registry R-32): a name is looked at
+// and symbolic links are never followed: a name is looked at
 // first, and what was opened must be what was seen.
 type folder struct{ root *os.Root }
 

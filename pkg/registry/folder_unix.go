@@ -14,7 +14,7 @@ import (
 
 // A folder is an open directory. What lies in it is reached by name relative
 // to the descriptor, so that nobody can put another directory in its place
-// meanwhile, and symbolic links are never followed (registry R-32).
+// meanwhile, and symbolic links are never followed.
 type folder struct{ fd int }
 
 // openFolder opens a directory by its path, which may be a symbolic link: a

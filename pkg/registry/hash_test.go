@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// registry R-22, R-21.
+// R-22, R-21.
 func TestHashVectors(t *testing.T) {
 	hello := `{"name":"example-hello","description":"Return a friendly greeting","path":"hello/tool.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":5}`
 	readme := `{"name":"readme","description":"","path":"docs/readme.md","uri":"file:///srv/p/resources/docs/readme.md","mimeType":"text/markdown","provider":"file","uriAuto":true}`

@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// Where an inline header is looked for (registry ).
+// Where an inline header is looked for.
 const (
 	headLines = 10
 	headMax   = 64 << 10

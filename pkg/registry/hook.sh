@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What server.d/register.sh may call (registry R-154). Calls are written down,
+# What server.d/register.sh may call. Calls are written down,
 # three texts each, every one ended by a NUL, and judged when it has ended.
 # Runs in Bash 3.2. $1 is the script, $2 the file to write to, $3 the least level
 # that is logged.

@@ -12,7 +12,7 @@ import (
 )
 
 // A buffer is what register.sh registered of one kind. Every kind starts as if
-// begin had been called (registry R-155).
+// begin had been called.
 type buffer struct {
 	closed   bool // by finalize or abort
 	applied  bool // by finalize

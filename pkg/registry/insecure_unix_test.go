@@ -19,7 +19,7 @@ func writable(path, mode string) string {
 	return fmt.Sprintf("%s (mode %s, others can write to it; run chmod o-w %s)", path, mode, path)
 }
 
-// registry R-14, R-131: a registry file that others could have written is not
+// R-14, R-131: a registry file that others could have written is not
 // believed.
 func TestInsecureRegistryFile(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
@@ -39,7 +39,7 @@ func TestInsecureRegistryFile(t *testing.T) {
 	}
 }
 
-// registry R-113: nor is what others could have left there of a scan.
+// R-113: nor is what others could have left there of a scan.
 func TestInsecureScanCache(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"name":"true"}`})
 	b.refresh("")
@@ -65,7 +65,7 @@ func TestInsecureScanCache(t *testing.T) {
 	want(t, b.names(), "true")
 }
 
-// registry R-17: what would not be believed is not written.
+// R-17: what would not be believed is not written.
 func TestInsecureRegistryDirectory(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/": ""})
 	os.Chmod(b.path(".registry"), 0o757)
@@ -81,7 +81,7 @@ func TestInsecureRegistryDirectory(t *testing.T) {
 	want(t, b.refresh("").ExitCode(), 0)
 }
 
-// registry R-36: metadata that others could have written does not make a tool one
+// R-36: metadata that others could have written does not make a tool one
 // that may run. What decides over no script is used.
 func TestInsecureMetadata(t *testing.T) {
 	b := newBed(t, nil, files{

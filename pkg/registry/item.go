@@ -6,7 +6,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A writer writes an item, its keys in the order of its calls (registry R-13).
+// A writer writes an item, its keys in the order of its calls.
 type writer struct {
 	s *subject
 	b *rawjson.Builder

@@ -7,7 +7,7 @@ import (
 )
 
 // A journal logs what there is to say of a state of things, once as long as
-// the state lasts, not each time somebody looks (registry R-117).
+// the state lasts, not each time somebody looks.
 type journal struct {
 	log  mcp.LogFunc
 	mu   sync.Mutex

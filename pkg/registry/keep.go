@@ -10,7 +10,7 @@ import (
 )
 
 // keep sees to it that the registry file holds a list, and does not touch one
-// that does already (registry R-15). The error is errOvertaken where a list was
+// that does already. The error is errOvertaken where a list was
 // laid over what another program has replaced since.
 func (c *Catalog) keep(ctx context.Context, s *state, r request, list *List) error {
 	if list == s.unkept && !r.force {

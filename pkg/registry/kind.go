@@ -9,7 +9,7 @@ import (
 )
 
 // Kinds are the kinds of things a project offers, in the order in which they
-// are refreshed, reported and notified (registry ). The rest of
+// are refreshed, reported and notified. The rest of
 // the package knows kinds only through their descriptors.
 var Kinds = []*Kind{Tools, Resources, Templates, Prompts, Completions, UIResources}
 
@@ -18,7 +18,7 @@ var Kinds = []*Kind{Tools, Resources, Templates, Prompts, Completions, UIResourc
 type Kind struct {
 	Key    string // in register.json and in what the commands print
 	File   string // its registry file
-	Logger string // registry R-40
+	Logger string
 	Noun   string // "tool": of one item, in messages
 	Name   string // "Tool registry": in the message of R-121
 

@@ -104,7 +104,7 @@ func after(changed ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// registry R-111, R-141: who decides, kind by kind.
+// R-111, R-141: who decides, kind by kind.
 func TestWhoDecides(t *testing.T) {
 	const (
 		resources   = `[{"name":"z","uri":"x://z"},{"name":"r1","uri":"x://1"},{"name":"z","uri":"x://zz"}]`
@@ -169,7 +169,7 @@ func TestWhoDecides(t *testing.T) {
 	}
 }
 
-// registry R-142: of two entries with one name the first in the file stays,
+// R-142: of two entries with one name the first in the file stays,
 // whatever their paths are, laid over what is found or not.
 func TestFirstEntryStays(t *testing.T) {
 	for _, merge := range []string{``, `"merge":["prompts"],`} {
@@ -191,7 +191,7 @@ func (b *bed) files() string {
 	return text.String()
 }
 
-// registry R-142, R-156: items of handwritten lists are made like found ones.
+// R-142, R-156: items of handwritten lists are made like found ones.
 func TestHandwrittenItems(t *testing.T) {
 	const (
 		resource = `{"title":"T","uri":"https://x/a.json","odd":[1.0],"name":"r","annotations":null,"path":""}`
@@ -214,7 +214,7 @@ func TestHandwrittenItems(t *testing.T) {
 	want(t, items(b), known+"}\n"+said+"}\n"+filled)
 }
 
-// registry R-131, R-132, R-134: all six files are served as they are, whatever
+// R-131, R-132, R-134: all six files are served as they are, whatever
 // made them, and nothing is looked at.
 func TestStaticModeOfAllKinds(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
@@ -244,7 +244,7 @@ func TestStaticModeOfAllKinds(t *testing.T) {
 	}
 }
 
-// registry R-161: a filter bounds the kinds whose directory holds it; the others
+// R-161: a filter bounds the kinds whose directory holds it; the others
 // are refreshed whole.
 func TestFilterOfOtherKinds(t *testing.T) {
 	b := newBed(t, nil, mixed)
@@ -268,7 +268,7 @@ func TestFilterOfOtherKinds(t *testing.T) {
 	want(t, b.all(), after("tools: t1 t2 t3", "resources: r1 r3 r4", "resourceTemplates: m1 m2 m3 m4", "prompts: p1 p2 p3", "ui: t1 t3 u1 u3"))
 }
 
-// registry R-115, R-112: each kind in its own time.
+// R-115, R-112: each kind in its own time.
 func TestChangesOfOtherKinds(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_PROMPTS_TTL": "60", "MCP_UI_TTL": "0"}, mixed)
 	want(t, b.changed(Poll{}), allKinds)
@@ -287,7 +287,7 @@ func TestChangesOfOtherKinds(t *testing.T) {
 	want(t, b.changed(Poll{}), "")
 }
 
-// registry R-121, R-122.
+// R-121, R-122.
 func TestLimitsOfOtherKinds(t *testing.T) {
 	many := files{}
 	for i := range 501 {
@@ -315,7 +315,7 @@ func TestLimitsOfOtherKinds(t *testing.T) {
 	}
 }
 
-// registry R-101 to R-103: icons are looked for beside what describes them.
+// R-101 to R-103: icons are looked for beside what describes them.
 func TestIconsOfOtherKinds(t *testing.T) {
 	const svg = `{"src":"data:image/svg+xml;base64,PHN2Zy8+","mimeType":"image/svg+xml"}`
 	b := newBed(t, noTTL, files{"resources/d/a.txt": "", "resources/d/a.meta.json": `{"icons":[{"src":"i.svg"},{"src":"gone.png"}]}`, "resources/d/i.svg": "<svg/>", "resources/d/i.svg.meta.json": "{}",

@@ -12,7 +12,7 @@ import (
 )
 
 // A Level is a security level: how much a tool may be able to do and still be
-// offered (registry R-211). Each allows what the ones before allow. They gate
+// offered. Each allows what the ones before allow. They gate
 // what is offered, and are no sandbox.
 type Level string
 
@@ -125,7 +125,7 @@ func levelFor(name string) Level {
 func (l Level) Allows(needed Level) bool { return needed.rank() <= l.rank() }
 
 // Refusal returns what the caller of a tool above the level is told, nil when
-// the tool may be used (R-213, tools T-5a). item is its registry entry.
+// the tool may be used (R-213, T-5a). item is its registry entry.
 func (l Level) Refusal(item json.RawMessage) *mcp.Error {
 	if l.Allows(Full) {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// registry R-211: what each capability needs, and the higher of both.
+// R-211: what each capability needs, and the higher of both.
 func TestLevelOf(t *testing.T) {
 	for item, want := range map[string]Level{
 		`{}`:                                                      Full,
@@ -37,7 +37,7 @@ func TestLevelOf(t *testing.T) {
 	}
 }
 
-// registry R-211, R-212: the order of levels; none given is the highest.
+// R-211, R-212: the order of levels; none given is the highest.
 func TestLevelAllows(t *testing.T) {
 	order := []Level{Restricted, Standard, Elevated, Full}
 	for i, l := range order {
@@ -63,7 +63,7 @@ func TestLevelAllows(t *testing.T) {
 	}
 }
 
-// registry R-212: the lower of both, and what nobody knows.
+// R-212: the lower of both, and what nobody knows.
 func TestEffectiveLevel(t *testing.T) {
 	for _, tc := range []struct {
 		operator, meta string

@@ -8,7 +8,7 @@ import (
 )
 
 // The directory beside a tool that holds its web page, and the files of which
-// one makes it a page (registry R-43).
+// one makes it a page.
 const (
 	uiDir    = "ui"
 	pageFile = "index.html"
@@ -108,7 +108,7 @@ func (s *subject) pageURI() string {
 	return ""
 }
 
-// uiURI names a page of this server (resources UI-5).
+// uiURI names a page of this server (RES-305).
 func uiURI(server, name string) string {
 	return "ui://" + percentEncode(server, uriName) + "/" + percentEncode(name, uriName)
 }

@@ -10,8 +10,8 @@ import (
 // what is made from it can be kept by its address.
 type List struct {
 	Kind  *Kind
-	Items []Item // in the order of registry R-39, or of register.json
-	Hash  string // registry R-21
+	Items []Item // in the order of R-39, or of register.json
+	Hash  string
 
 	once   sync.Once
 	byName map[string]int32

@@ -94,7 +94,7 @@ func (l *look) isFile(dir, name string) bool {
 }
 
 // metadata returns what a file's metadata file says, nil when it has none
-// (registry R-33). It stands until another one is read.
+// . It stands until another one is read.
 func (l *look) metadata(file string) *metaFile {
 	for _, name := range metaNames(file) {
 		if name != "" && l.hasFile(name) {
@@ -263,7 +263,7 @@ func (l *look) say(level mcp.Level, text string) {
 	}
 }
 
-// shown names something in the directory for people (registry R-36).
+// shown names something in the directory for people.
 func (l *look) shown(name string) string { return path.Join(l.label, l.rec.path, name) }
 
 // subject prepares an item for a file of the directory.

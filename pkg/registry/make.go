@@ -111,7 +111,7 @@ func (c *Catalog) assemble(s *state, r request, in inputs, hash string) (list *L
 }
 
 // preceding returns the list of a kind that another is made after, from the
-// same refresh (registry R-64); nil when it is not available.
+// same refresh; nil when it is not available.
 func (c *Catalog) preceding(ctx context.Context, k *Kind, r request) *List {
 	list, err := c.listed(ctx, c.state(k), r.asked, func(*outcome) bool { return false })
 	if err != nil {

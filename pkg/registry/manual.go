@@ -18,7 +18,7 @@ const (
 	hookFile = "register.sh"
 )
 
-// manualKinds yields the kinds that can be listed by hand (registry R-141).
+// manualKinds yields the kinds that can be listed by hand.
 func manualKinds(yield func(*Kind) bool) {
 	for _, k := range Kinds {
 		if k.entry != nil && !yield(k) {

@@ -10,7 +10,7 @@ import (
 
 // A manuscript is the text of a register.json that is being changed. People
 // wrote it: all that is not changed stays as they wrote it, down to the white
-// space. What is added is laid out with two spaces a level (registry R-208).
+// space. What is added is laid out with two spaces a level.
 type manuscript struct{ text []byte }
 
 // newManuscript takes a text that [parseDeclarations] accepted. One that stands

@@ -22,7 +22,7 @@ const handwritten = `{
 }
 `
 
-// registry R-208: what is not changed keeps its bytes.
+// R-208: what is not changed keeps its bytes.
 func TestManuscript(t *testing.T) {
 	entry := json.RawMessage(`{"name":"c","path":"c.sh","n":1.0}`)
 	laidOut := "{\n      \"name\": \"c\",\n      \"path\": \"c.sh\",\n      \"n\": 1.0\n    }"

@@ -14,7 +14,7 @@ const (
 var utf8BOM = []byte("\xEF\xBB\xBF")
 
 // metaNames are the names of a file's metadata file, the first that exists
-// counts (registry R-33).
+// counts.
 func metaNames(file string) [2]string {
 	names := [2]string{file + metaSuffix}
 	if base := stem(file); base != file {

@@ -11,7 +11,7 @@ import (
 const maxName = 128 // bytes
 
 // checkName says whether an item may be called so; if not, it says why and the
-// item is left out (registry R-37).
+// item is left out.
 func (s *subject) checkName(name string) bool {
 	fault := ""
 	switch {

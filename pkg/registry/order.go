@@ -11,7 +11,7 @@ import (
 )
 
 // distinct puts found items in the order of a registry and drops those whose
-// name or id is taken: the first in the order of trees and paths stays (registry R-38,
+// name or id is taken: the first in the order of trees and paths stays (R-38,
 //
 func (a *assembly) distinct(list []found) []found {
 	slices.SortStableFunc(list, byName)

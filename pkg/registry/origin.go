@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// An origin is where the items of a kind come from (registry R-111).
+// An origin is where the items of a kind come from.
 type origin struct {
 	fixed    *List // from the registry file as it is, or:
 	discover bool

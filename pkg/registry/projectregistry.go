@@ -14,7 +14,7 @@ import (
 
 // A Project is the [ToolRegistry] of a project: it shows all that the project
 // offers, discovered tools included, and registers by writing
-// server.d/register.json (registry ). It may be used from any
+// server.d/register.json. It may be used from any
 // goroutine, and at the same time as others, in any process.
 type Project struct {
 	p       *project.Project

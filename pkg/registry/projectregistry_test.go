@@ -55,7 +55,7 @@ func (b *bed) sources() string {
 	return strings.Join(list, " ")
 }
 
-// registry R-208: what a registration makes of register.json.
+// R-208: what a registration makes of register.json.
 func TestRegisterStorage(t *testing.T) {
 	for name, tc := range map[string]struct{ before, want, tools string }{
 		"no file":   {"", `{"version":1,"merge":["tools"],"tools":[{"name":"new","path":"a/tool.sh"}]}`, "d<discovered new<register.json"},
@@ -95,7 +95,7 @@ func TestRegisterStorage(t *testing.T) {
 	}
 }
 
-// registry R-208: the mode is kept; a new file has 0644 whatever the mask.
+// R-208: the mode is kept; a new file has 0644 whatever the mask.
 func TestRegisterMode(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	mode := func() string {
@@ -117,7 +117,7 @@ func TestRegisterMode(t *testing.T) {
 	want(t, b.sources(), "z<register.json")
 }
 
-// registry R-206, R-206a: what is a duplicate, and what --replace does about it
+// R-206, R-206a: what is a duplicate, and what --replace does about it
 // (R-209).
 func TestDuplicates(t *testing.T) {
 	content := files{
@@ -168,7 +168,7 @@ func TestDuplicates(t *testing.T) {
 	b.wantLog("warning mcp.registry: tool 'd' is no longer offered: 'other' takes its place (tools/d/tool.sh)")
 }
 
-// registry R-209.
+// R-209.
 func TestUnregister(t *testing.T) {
 	for name, tc := range map[string]struct{ before, id, is, want, tools string }{
 		"entry":            {`{"version":1,"merge":["tools"],"tools":[{"name":"r","id":"arr","path":"a/tool.sh"}]}`, "arr", "arr", `{"version":1,"merge":["tools"],"tools":[]}`, "a<discovered d<discovered"},
@@ -198,7 +198,7 @@ func TestUnregister(t *testing.T) {
 	}
 }
 
-// registry R-209: only the one tool goes, even when another has its id for a
+// R-209: only the one tool goes, even when another has its id for a
 // name.
 func TestUnregisterOne(t *testing.T) {
 	b := newBed(t, nil, files{
@@ -211,7 +211,7 @@ func TestUnregisterOne(t *testing.T) {
 	want(t, b.sources(), "dee<register.json")
 }
 
-// registry R-206: the other rows of the table; nothing is changed by any.
+// R-206: the other rows of the table; nothing is changed by any.
 func TestRegisterRefusals(t *testing.T) {
 	const good = `{"name":"x","path":"a/tool.sh","capabilities":["Network"]}`
 	const register = "server.d/register.json"
@@ -280,7 +280,7 @@ func TestRegisterRefusals(t *testing.T) {
 	}
 }
 
-// registry R-205, R-206: what is asked of a registry that is not available.
+// R-205, R-206: what is asked of a registry that is not available.
 func TestAskingInVain(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "server.d/register.json": `{"version":2}`})
 	for range 2 {
@@ -306,7 +306,7 @@ func TestAskingInVain(t *testing.T) {
 	}
 }
 
-// registry R-205: where tools come from, and what they need.
+// R-205: where tools come from, and what they need.
 func TestToolStanding(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/z/tool.sh": `# mcp: {"capabilities":["Network"],"securityLevel":"full"}`, "tools/a/tool.sh": "", "tools/h.sh": "",
@@ -341,7 +341,7 @@ func TestToolStanding(t *testing.T) {
 	}
 }
 
-// registry R-208: the lock, on the directory or on a file where that cannot be
+// R-208: the lock, on the directory or on a file where that cannot be
 // locked, and how long it is waited for.
 func TestServerDirLock(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
@@ -385,7 +385,7 @@ func TestServerDirLock(t *testing.T) {
 	want(t, b.sources(), "directory<register.json file<register.json")
 }
 
-// registry R-215: as a program opens a project.
+// R-215: as a program opens a project.
 func TestOpen(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	r, err := Open(b.root)
@@ -400,7 +400,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// registry R-206: a directory that the system does not let us write to.
+// R-206: a directory that the system does not let us write to.
 func TestUnwritableServerDir(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "server": ""})
 	r := b.project(nil)

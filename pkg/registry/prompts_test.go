@@ -65,7 +65,7 @@ func TestPrompts(t *testing.T) {
 	})
 }
 
-// registry R-113: a file elsewhere belongs to what was looked at.
+// R-113: a file elsewhere belongs to what was looked at.
 func TestPromptElsewhereComesAndGoes(t *testing.T) {
 	b := newBed(t, noTTL, files{"prompts/a.txt": "", "prompts/a.meta.json": `{"path":"x/t.txt"}`, "prompts/x/": ""})
 	paths := func() string {

@@ -14,7 +14,7 @@ import (
 
 // A record is what a scan keeps of one directory: what it found there, and
 // everything it looked at to find it. As long as that is unchanged, so is what
-// it would find (registry R-113).
+// it would find.
 type record struct {
 	tree    int     // of the kind's
 	path    string  // relative to the content directory, "" for itself
@@ -58,7 +58,7 @@ type found struct {
 // An Item is one entry of a [List].
 type Item struct {
 	Name string
-	JSON json.RawMessage // as stored, compact (registry R-45, tools T-68)
+	JSON json.RawMessage // as stored, compact (R-45, T-68)
 }
 
 // compare orders records by tree and path.

@@ -19,7 +19,7 @@ type RefreshOptions struct {
 	Strict bool
 }
 
-// A Report says what a refresh did (registry R-163).
+// A Report says what a refresh did.
 type Report struct {
 	Kinds   []KindReport // in the order of [Kinds]
 	Minimal bool         // nothing was done: minimal mode

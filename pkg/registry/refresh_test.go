@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// registry R-161, cli Y-3: a filtered refresh renews one subtree and keeps the
+// R-161, CLI-903: a filtered refresh renews one subtree and keeps the
 // rest.
 func TestFilter(t *testing.T) {
 	const whole, subtree = "default1 default[1] new new2 other2", "default1 default[1] new new2 other"
@@ -46,7 +46,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// registry R-161: a filter that matches nothing is ignored aloud.
+// R-161: a filter that matches nothing is ignored aloud.
 func TestFilterIgnored(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "prompts/p/": "", "ui/x/": ""})
 	for filter, said := range map[string]bool{"": false, "tools": false, "prompts/p": false, "ui": false, "resources": true, "nowhere": true, "tools/a/tool.sh": true, "/": true} {
@@ -60,7 +60,7 @@ func TestFilterIgnored(t *testing.T) {
 	}
 }
 
-// registry R-161: names met inside and outside, and items without path.
+// R-161: names met inside and outside, and items without path.
 func TestFilterMerges(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/a/tool.sh": "", "tools/b/tool.sh": "",
@@ -83,7 +83,7 @@ func TestFilterMerges(t *testing.T) {
 	want(t, string(file.list(Tools).Items[2].JSON), `{"name":"c","path":"c/tool.sh","z":1.0}`)
 }
 
-// registry R-161: in the server the variable bounds every scan, and the
+// R-161: in the server the variable bounds every scan, and the
 // registry is that subtree.
 func TestSubPath(t *testing.T) {
 	env := project.Env{"MCPBASH_REGISTRY_REFRESH_PATH": "tools/g", "MCP_TOOLS_TTL": "0"}
@@ -100,7 +100,7 @@ func TestSubPath(t *testing.T) {
 	}
 }
 
-// registry R-163.
+// R-163.
 func TestReports(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "3600"}, files{"tools/a/tool.sh": ""})
 	want(t, string(b.refresh("").AppendJSON(nil)), report(`{"status":"ok","count":1,"error":null}`))
@@ -125,7 +125,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// registry R-164, R-14.
+// R-164, R-14.
 func TestStatus(t *testing.T) {
 	b := newBed(t, nil, nil)
 	// status is what is printed with tools in its place and all others missing.

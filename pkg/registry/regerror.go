@@ -2,7 +2,7 @@ package registry
 
 import "errors"
 
-// What a registration can come to nothing for (registry R-206). An [Error]
+// What a registration can come to nothing for. An [Error]
 // unwraps to one of them.
 var (
 	ErrDuplicateTool       = errors.New("DuplicateTool")

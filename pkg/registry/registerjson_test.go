@@ -13,7 +13,7 @@ import (
 
 var noTTL = project.Env{"MCP_TOOLS_TTL": "0", "MCP_RESOURCES_TTL": "0", "MCP_RESOURCES_TEMPLATES_TTL": "0", "MCP_PROMPTS_TTL": "0", "MCP_UI_TTL": "0"}
 
-// registry R-141: what becomes of a kind.
+// R-141: what becomes of a kind.
 func TestDeclaredKinds(t *testing.T) {
 	discovered := files{"tools/a/tool.sh": "", "tools/b/tool.sh": `# mcp: {"id":"bee"}`, "tools/m.sh": ""}
 	for _, tc := range []struct{ json, want string }{
@@ -42,7 +42,7 @@ func TestDeclaredKinds(t *testing.T) {
 	}
 }
 
-// registry R-142: entries become whole items.
+// R-142: entries become whole items.
 func TestDeclaredItems(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/i.svg": "1", "icons/j.png": "2", "tools/sub/ui/index.html": "", "tools/ui/index.html": "",
@@ -87,7 +87,7 @@ func TestDeclaredItemsFollowTheirFiles(t *testing.T) {
 	want(t, b.names(), "")
 }
 
-// registry R-145, R-143: every message, and all of them for any kind.
+// R-145, R-143: every message, and all of them for any kind.
 func TestDeclaredFaults(t *testing.T) {
 	const parsing = "Declarative register.json parsing/validation failed: "
 	for _, tc := range []struct{ json, want string }{
@@ -121,7 +121,7 @@ func TestDeclaredFaults(t *testing.T) {
 	}
 }
 
-// registry R-143, R-145: what is wrong with a kind is wrong with that kind, and
+// R-143, R-145: what is wrong with a kind is wrong with that kind, and
 // an entry with itself alone.
 func TestDeclaredFaultsOfOneKind(t *testing.T) {
 	const good = `{"name":"z","path":"m.sh","uri":"x://z","uriTemplate":"x://{y}"}`
@@ -170,7 +170,7 @@ func TestDeclaredFaultsOfOneKind(t *testing.T) {
 	}
 }
 
-// registry R-143: a faulty entry does not give way to what it was to restrict.
+// R-143: a faulty entry does not give way to what it was to restrict.
 func TestFaultyEntryHidesWhatItReplaces(t *testing.T) {
 	b := newBed(t, noTTL, files{"tools/a/tool.sh": "", "tools/b/tool.sh": `# mcp: {"id":"bee"}`, "tools/c/tool.sh": "", "tools/d/tool.sh": ""})
 	b.put(files{"server.d/register.json": `{"version":1,"merge":["tools"],"tools":[
@@ -182,7 +182,7 @@ func TestFaultyEntryHidesWhatItReplaces(t *testing.T) {
 		`register.json:2:61: tools[2]: missing "name"; left out; and 1 more`)
 }
 
-// registry R-145: other kinds log at error.
+// R-145: other kinds log at error.
 func TestDeclaredFaultLevel(t *testing.T) {
 	if Tools.faults != mcp.Warning {
 		t.Error(Tools.faults)
@@ -194,7 +194,7 @@ func TestDeclaredFaultLevel(t *testing.T) {
 	}
 }
 
-// registry R-144, R-145.
+// R-144, R-145.
 func TestDeclaredUntrusted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("neither modes nor owners")
@@ -241,14 +241,14 @@ func TestDeclaredUntrusted(t *testing.T) {
 	}
 }
 
-// registry R-145: limit and lock.
+// R-145: limit and lock.
 func TestDeclaredApplyFailed(t *testing.T) {
 	b := newBed(t, project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "100"}, files{"server.d/register.json": `{"version":1,"tools":[{"name":"a","path":"b"}]}`})
 	want(t, b.reason(), "Declarative register.json apply failed for tools")
 	b.wantLog("error mcp.tools: Tool registry exceeds 100 byte cap", "warning mcp.tools: Declarative register.json apply failed for tools")
 }
 
-// registry R-111, R-145: register.sh is no way out.
+// R-111, R-145: register.sh is no way out.
 func TestDeclaredBeforeHook(t *testing.T) {
 	env := project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}
 	b := newBed(t, env, files{"server.d/register.json": "[", "server.d/register.sh*": "touch ran", "tools/a/tool.sh": ""})

@@ -23,7 +23,7 @@ func withHook(t *testing.T, script string, extra project.Env) *bed {
 
 const hookNotice = "warning mcp.registry: Project hook execution enabled (MCPBASH_ALLOW_PROJECT_HOOKS=true); ensure server.d/register.sh is trusted."
 
-// registry R-154, R-155, R-156: what the functions do.
+// R-154, R-155, R-156: what the functions do.
 func TestHookFunctions(t *testing.T) {
 	for _, tc := range []struct{ name, script, want string }{
 		{"nothing", `:`, "a"},
@@ -64,7 +64,7 @@ func TestHookFunctions(t *testing.T) {
 	}
 }
 
-// registry R-154: messages of all eight levels arrive; the least level decides
+// R-154: messages of all eight levels arrive; the least level decides
 // what counts as enabled.
 func TestHookLogging(t *testing.T) {
 	b := withHook(t, `for l in debug info notice warning error critical alert emergency; do
@@ -76,7 +76,7 @@ done`, project.Env{"MCPBASH_LOG_LEVEL": "alert"})
 		"critical my: critical", "alert my: alert", "info on: alert", "emergency my: emergency", "info on: emergency")
 }
 
-// registry R-152: what register.sh does to the file of its calls can neither be
+// R-152: what register.sh does to the file of its calls can neither be
 // waited for nor make what it registered seem gone.
 func TestHookCallsFile(t *testing.T) {
 	const register = `mcp_register_tool '{"name":"m","path":"m.sh"}'; `
@@ -102,7 +102,7 @@ func TestHookCallsFile(t *testing.T) {
 	})
 }
 
-// registry R-156, R-157: known fields only in buffers, all of them in bulk.
+// R-156, R-157: known fields only in buffers, all of them in bulk.
 func TestHookItems(t *testing.T) {
 	b := withHook(t, `mcp_register_tool '{"path":"m.sh","extra":1,"_meta":{"k":1},"title":"T","name":"m"}'; mcp_register_tool '{"name":"n"}'; mcp_register_tool 5`, nil)
 	want(t, strings.Join(b.items(), "\n"), `{"name":"m","title":"T","description":"","path":"m.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,"_meta":{"k":1}}`)
@@ -112,7 +112,7 @@ func TestHookItems(t *testing.T) {
 	b.wantLog(hookNotice)
 }
 
-// registry R-151, R-153, R-156, R-157: every fault.
+// R-151, R-153, R-156, R-157: every fault.
 func TestHookFaults(t *testing.T) {
 	for _, tc := range []struct{ name, script, want string }{
 		{"false", "exit 3", "Manual registration script failed"},
@@ -137,7 +137,7 @@ func TestHookFaults(t *testing.T) {
 	}
 }
 
-// registry R-123, R-156: the faults of other kinds are theirs.
+// R-123, R-156: the faults of other kinds are theirs.
 func TestHookListsOfOtherKinds(t *testing.T) {
 	calls := func(texts ...string) []byte { return []byte(strings.Join(texts, "\x00") + "\x00") }
 	p := &project.Project{Root: t.TempDir(), Settings: project.Settings{Discovery: project.Discovery{ManualBuffer: 100}}}
@@ -166,7 +166,7 @@ func TestHookListsOfOtherKinds(t *testing.T) {
 	want(t, lists["resourceTemplates"].fault.Error(), "Manual resourceTemplates registration finalize failed: resourceTemplates[0]: line 1, column 2: unexpected end")
 }
 
-// registry R-151: when it is not run at all.
+// R-151: when it is not run at all.
 func TestHookNotRun(t *testing.T) {
 	const script = "touch ran; mcp_tools_manual_finalize"
 	for _, tc := range []struct {
@@ -197,7 +197,7 @@ func TestHookNotRun(t *testing.T) {
 	want(t, b.names(), "")
 }
 
-// registry R-151, R-144.
+// R-151, R-144.
 func TestHookUntrusted(t *testing.T) {
 	b := withHook(t, "touch ran", nil)
 	file := b.path("server.d/register.sh")
@@ -212,7 +212,7 @@ func TestHookUntrusted(t *testing.T) {
 	}
 }
 
-// registry R-152: what runs is what was checked.
+// R-152: what runs is what was checked.
 func TestHookChanges(t *testing.T) {
 	b := withHook(t, "touch ran", nil)
 	b.testCopied = func() { b.put(files{"server.d/register.sh*": "touch ran # otherwise"}) }
@@ -226,8 +226,8 @@ func TestHookChanges(t *testing.T) {
 	}
 }
 
-// registry R-153: one run serves until the script is another or time is up;
-// protocol P-1903: an idle check never runs it.
+// R-153: one run serves until the script is another or time is up;
+// P-1903: an idle check never runs it.
 func TestHookRuns(t *testing.T) {
 	b := withHook(t, "echo x >>ran; mcp_tools_manual_finalize", project.Env{"MCPBASH_REGISTER_TTL": "7"})
 	runs := func() int {
@@ -265,7 +265,7 @@ func TestHookRuns(t *testing.T) {
 	}
 }
 
-// registry R-157: what it prints is shown only on demand.
+// R-157: what it prints is shown only on demand.
 func TestHookOutput(t *testing.T) {
 	for _, tc := range []struct{ verbose, script, want string }{
 		{"false", "echo secret", "warning mcp.registry: Manual registration script produced output (enable MCPBASH_LOG_VERBOSE=true to view)"},

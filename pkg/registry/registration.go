@@ -16,7 +16,7 @@ import (
 // A ParameterType is what sort of value a parameter takes.
 type ParameterType string
 
-// The types of parameters (registry R-204).
+// The types of parameters.
 const (
 	String  ParameterType = "string"
 	Number  ParameterType = "number"

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// registry R-207: every fault of a registration, all of them at once.
+// R-207: every fault of a registration, all of them at once.
 func TestRegistrationFaults(t *testing.T) {
 	for _, tc := range []struct{ payload, want string }{
 		{`{"name":"a"}`, ""},
@@ -57,7 +57,7 @@ func TestRegistrationFaults(t *testing.T) {
 	}
 }
 
-// registry R-208: the entry holds the fields as given.
+// R-208: the entry holds the fields as given.
 func TestRegistrationEntry(t *testing.T) {
 	for payload, want := range map[string]string{
 		`{ "path":"a.sh", "id":"a", "name":"a", "title":null, "timeoutSecs":"8", "_meta":{"n":1.0} }`:                                                                         `{"path":"a.sh","name":"a","timeoutSecs":"8","_meta":{"n":1.0}}`,
@@ -71,7 +71,7 @@ func TestRegistrationEntry(t *testing.T) {
 	}
 }
 
-// registry R-204: what a schema is told as.
+// R-204: what a schema is told as.
 func TestParametersOf(t *testing.T) {
 	got := parametersOf([]byte(`{"properties":{"a":{"type":"integer","description":"A"},"b":{"type":["string","null"]},"c":true,"d":{"type":"null"},"e":{}},"required":["e","a","x"]}`))
 	want := ToolParameters{
@@ -95,7 +95,7 @@ func whole(id string) ToolRegistration {
 	}
 }
 
-// registry R-215, R-216: what goes in comes out, for both registries.
+// R-215, R-216: what goes in comes out, for both registries.
 func TestRegistries(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh*": ""})
 	for name, r := range map[string]ToolRegistry{"Memory": New(), "Project": NewProject(b.p, Options{Now: b.now})} {
@@ -164,7 +164,7 @@ func TestRegistries(t *testing.T) {
 	}
 }
 
-// registry R-208, R-216: concurrent registrations lose nothing.
+// R-208, R-216: concurrent registrations lose nothing.
 func TestConcurrentRegistrations(t *testing.T) {
 	const n = 20
 	b := newBed(t, nil, files{"tools/a/tool.sh*": ""})

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/script"
 )
 
-// checkRunnable warns about a script that nothing can start (tools T-44).
+// checkRunnable warns about a script that nothing can start (T-44).
 func (s *subject) checkRunnable(file string) {
 	if _, err := script.Command(file); errors.Is(err, script.ErrNotRunnable) {
 		s.say(mcp.Warning, fmt.Sprintf("%s: %s is not runnable; run chmod +x %s, or begin it with #!",
@@ -19,7 +19,7 @@ func (s *subject) checkRunnable(file string) {
 }
 
 // findStrays looks for tools that lie in no directory of their own, where nothing
-// is discovered (registry R-41). They claim their path, and come to nothing.
+// is discovered. They claim their path, and come to nothing.
 func findStrays(l *look) {
 	for file := range l.files {
 		_, mode, header, err := l.intro(file)

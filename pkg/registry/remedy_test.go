@@ -2,7 +2,7 @@ package registry
 
 import "testing"
 
-// registry R-41: a tool that lies in no directory of its own is told how to become
+// a tool that lies in no directory of its own is told how to become
 // one, unless somebody has named it by hand.
 func TestStrays(t *testing.T) {
 	b := newBed(t, noTTL, files{

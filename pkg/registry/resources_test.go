@@ -35,7 +35,7 @@ func try(t *testing.T, kind *Kind, cases []finding) {
 	}
 }
 
-// registry section 5, resources RES-11 to RES-19.
+// registry section 5, RES-11 to RES-19.
 func TestResources(t *testing.T) {
 	derived := func(name, path, mime string) string {
 		return `{"name":"` + name + `","description":"","path":"` + path + `","uri":"file://ROOT/resources/` + path + `","mimeType":"` + mime + `","provider":"file","uriAuto":true}`
@@ -114,7 +114,7 @@ func TestHostileResources(t *testing.T) {
 	})
 }
 
-// registry R-54.
+// R-54.
 func TestProviderOf(t *testing.T) {
 	for uri, provider := range map[string]string{
 		"file:///a": "file", "a/b.txt": "file", "": "file", "mailto:x": "file", "file://./resources/a.txt": "file", "https://x": "https",
@@ -127,7 +127,7 @@ func TestProviderOf(t *testing.T) {
 	}
 }
 
-// registry R-18, R-52, resources RES-15a: what is stored depends on no machine.
+// R-18, R-52, RES-15a: what is stored depends on no machine.
 func TestURI(t *testing.T) {
 	b := newBed(t, nil, files{"resources/a b.txt": "", "resources/c.meta.json": `{"uri":"file://${MCPBASH_RESOURCES_DIR}/x${MCPBASH_PROJECT_ROOT}$HOME${HOME}"}`})
 	list, err := b.List(t.Context(), Resources)
@@ -140,7 +140,7 @@ func TestURI(t *testing.T) {
 	want(t, URI(b.p, []byte(`{"name":"x"}`)), "")
 }
 
-// registry R-83: in this order.
+// R-83: in this order.
 func TestCompanions(t *testing.T) {
 	for path, want := range map[string]string{
 		"a/b.tar.gz": "a/b.tar.gz.completion.sh a/b.tar.gz.completion a/b.tar.completion.sh a/b.tar.completion",

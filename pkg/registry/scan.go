@@ -16,7 +16,7 @@ import (
 )
 
 // maxDepth is how many levels of directories below a content directory are
-// visited (registry R-32).
+// visited.
 const maxDepth = 16
 
 // A scan is what one walk of the trees of a kind came to: a record for each

@@ -15,7 +15,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// registry: a project that means harm, or was made by accident.
+// a project that means harm, or was made by accident.
 func TestHostileProject(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("file names and links of Unix")
@@ -108,7 +108,7 @@ func (b *bed) scanNow(old *scan) (*scan, string) {
 	return s, strings.Join(fresh, " ")
 }
 
-// registry R-113: only what has changed is looked at, and whatever has changed
+// only what has changed is looked at, and whatever has changed
 // is.
 func TestOnlyChangesAreRead(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -303,7 +303,7 @@ func TestScanStops(t *testing.T) {
 	b.wantLog()
 }
 
-// registry R-113: the same for every kind, each for what it looks at.
+// the same for every kind, each for what it looks at.
 func TestOnlyChangesAreReadOfOtherKinds(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // no time of change to tell by

@@ -146,7 +146,7 @@ func TestListsAreKept(t *testing.T) {
 	if b.tools() != first {
 		t.Error("another list")
 	}
-	b.put(files{"tools/a/tool.sh": "# nothing of interest"}) // registry R-23
+	b.put(files{"tools/a/tool.sh": "# nothing of interest"})
 	if b.tools() != first {
 		t.Error("another list of the same content")
 	}
@@ -167,7 +167,7 @@ func TestListsAreKept(t *testing.T) {
 	}
 }
 
-// registry R-113: a directory is believed by its stamp, but not by one that is
+// a directory is believed by its stamp, but not by one that is
 // too young or too coarse to tell.
 func TestDirectoryStamps(t *testing.T) {
 	now := time.Unix(1000, 5)

@@ -51,7 +51,7 @@ func (c *check) objectType(v json.RawMessage, path string) json.RawMessage {
 }
 
 // normalSchema sees to it that a schema says it is for an object, and has
-// properties (registry R-42).
+// properties.
 func normalSchema(v json.RawMessage) json.RawMessage {
 	typ, properties := rawjson.Get(v, "type"), rawjson.Get(v, "properties")
 	text, isText := rawjson.Text(typ)

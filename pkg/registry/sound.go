@@ -14,7 +14,7 @@ import (
 )
 
 // A check goes through a field that clients will read, and leaves out what a
-// client would refuse, often with the whole list it stands in (registry R-46).
+// client would refuse, often with the whole list it stands in.
 // What is sound is passed on as it stands, without a copy.
 type check struct {
 	f    *fields

@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// registry R-46, R-42: of a schema that clients refuse the bad part goes, the tool
+// R-46, R-42: of a schema that clients refuse the bad part goes, the tool
 // and the rest of the schema stay.
 func TestSoundSchemas(t *testing.T) {
 	for _, tc := range []struct{ given, want, said string }{
@@ -66,7 +66,7 @@ func TestSoundSchemas(t *testing.T) {
 	b.wantLog(`warning mcp.tools: tools/a/tool.meta.json:3:11: outputSchema.type: "objct" is no type (did you mean object?); left out`)
 }
 
-// registry R-46: hints, annotations and icons; the place is told.
+// R-46: hints, annotations and icons; the place is told.
 func TestSoundMembers(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/a/tool.sh": "# a tool\n# mcp: {\"annotations\":{\"readOnlyHint\":\"yes\",\"title\":\"T\",\"other\":5}}\n",
@@ -100,7 +100,7 @@ func TestSoundMembers(t *testing.T) {
 	b.wantLog()
 }
 
-// registry R-35: keys that look mistyped are warned about, those of others not.
+// R-35: keys that look mistyped are warned about, those of others not.
 func TestUnknownKeys(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/a/tool.sh": "", "tools/a/tool.meta.json": "{\n  \"descripton\": \"x\",\n  \"vendor.example/own\": 1, \"namespace\": 2, \"execution\": 3\n}",
@@ -115,7 +115,7 @@ func TestUnknownKeys(t *testing.T) {
 	)
 }
 
-// registry R-46: a field with many faults does not fill the log.
+// R-46: a field with many faults does not fill the log.
 func TestManyFaults(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"inputSchema":{"allOf":[{}` + strings.Repeat(",5", 5000) + `]}}`})
 	want(t, string(rawjson.Path(b.tools().Items[0].JSON, "inputSchema", "allOf")), "[{}]")

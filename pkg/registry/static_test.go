@@ -9,7 +9,7 @@ import (
 
 const staticNotice = "info mcp.tools: Static registry mode active - new tools/resources won't be discovered until restart or MCPBASH_STATIC_REGISTRY=0"
 
-// registry R-131 to R-133.
+// R-131 to R-133.
 func TestStaticMode(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
 	b := newBed(t, env, files{"tools/a/tool.sh": "", ".registry/tools.json": `{"format_version":1,"hash":"theirs","items":[{ "name": "old", "x": [1.0] },{"no":"name"}]}`})
@@ -33,7 +33,7 @@ func TestStaticMode(t *testing.T) {
 	want(t, b.names(), "a b")
 }
 
-// registry R-131: a missing or invalid file.
+// R-131: a missing or invalid file.
 func TestStaticModeWithoutFile(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
 	b := newBed(t, env, files{"tools/a/tool.sh": ""})
@@ -50,7 +50,7 @@ func TestStaticModeWithoutFile(t *testing.T) {
 	b.wantLog(staticNotice)
 }
 
-// registry R-131, R-161: refresh ignores the mode.
+// R-131, R-161: refresh ignores the mode.
 func TestRefreshInStaticMode(t *testing.T) {
 	b := newBed(t, project.Env{"MCPBASH_STATIC_REGISTRY": "1"}, files{"tools/a/tool.sh": "", ".registry/tools.json": `{"format_version":1,"hash":"h","items":[]}`})
 	if r := b.refresh(""); r.Kinds[0].Count != 1 {
@@ -58,7 +58,7 @@ func TestRefreshInStaticMode(t *testing.T) {
 	}
 }
 
-// registry R-131, R-111: register.json comes first, register.sh never.
+// R-131, R-111: register.json comes first, register.sh never.
 func TestStaticModeAndHandwrittenLists(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1", "MCPBASH_ALLOW_PROJECT_HOOKS": "true"}
 	b := newBed(t, env, files{"tools/a/tool.sh": "", "server.d/register.sh*": "touch ran"})

@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A Status says what lies in the registry directory (registry R-164).
+// A Status says what lies in the registry directory.
 type Status struct {
 	ProjectRoot string
 	JSONTool    string // what scripts are given: jq, gojq or none

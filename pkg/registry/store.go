@@ -15,7 +15,7 @@ import (
 
 const (
 	lockFile    = ".lock"
-	lockWait    = 5 * time.Second // registry R-16
+	lockWait    = 5 * time.Second
 	lockFirst   = time.Millisecond
 	lockLongest = 50 * time.Millisecond
 )

@@ -40,7 +40,7 @@ func refreshProcess(root string) int {
 	return 0
 }
 
-// registry: modes, and what is left in the directory.
+// modes, and what is left in the directory.
 func TestFilesAndModes(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	b.tools()
@@ -59,7 +59,7 @@ func TestFilesAndModes(t *testing.T) {
 	want(t, strings.Join(names, " "), ".lock .scan-tools tools.json")
 }
 
-// registry R-15: a file that says the same is not touched, in this process or
+// a file that says the same is not touched, in this process or
 // another one, whoever wrote it.
 func TestUntouched(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
@@ -98,7 +98,7 @@ func TestUntouched(t *testing.T) {
 	}
 }
 
-// registry R-16.
+//
 func TestLockTimeout(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/.lock": ""})
 	holder, err := os.OpenFile(b.path(".registry/.lock"), os.O_RDWR, 0)
@@ -134,7 +134,7 @@ func TestLockTimeout(t *testing.T) {
 	want(t, b.names(), "a")
 }
 
-// registry R-17: below a file there can be no directory, not even for root.
+// below a file there can be no directory, not even for root.
 func TestUnwritable(t *testing.T) {
 	env := project.Env{"MCPBASH_REGISTRY_DIR": "VERSION/registry", "MCP_TOOLS_TTL": "0"}
 	b := newBed(t, env, files{"tools/a/tool.sh": "", "VERSION": "1"})
@@ -151,7 +151,7 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// registry R-17: a directory where the file belongs cannot be replaced.
+// a directory where the file belongs cannot be replaced.
 func TestFileNotReplaceable(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/tools.json/x": ""})
 	want(t, b.names(), "a")
@@ -179,7 +179,7 @@ func TestHostileRegistryDirectory(t *testing.T) {
 	}
 }
 
-// cli H-2: a probe writes nothing.
+// CLI-1202: a probe writes nothing.
 func TestReadOnly(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	b.reopen(nil, Options{ReadOnly: true})
@@ -192,7 +192,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// registry.
+//
 func TestTooLarge(t *testing.T) {
 	env := project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "400", "MCP_TOOLS_TTL": "0"}
 	b := newBed(t, env, files{"tools/a/tool.sh": ""})
@@ -225,7 +225,7 @@ func TestTooLarge(t *testing.T) {
 	want(t, b.Status("jq").Kinds[0].Status, "present")
 }
 
-// registry R-122.
+//
 func TestCrowd(t *testing.T) {
 	content := files{}
 	for i := range 501 {
@@ -245,7 +245,7 @@ func TestCrowd(t *testing.T) {
 	b.wantLog()
 }
 
-// registry: processes that refresh at once, each sure that the
+// processes that refresh at once, each sure that the
 // others are wrong, never leave a file that is not whole.
 func TestProcessesAtOnce(t *testing.T) {
 	b := newBed(t, nil, files{
@@ -288,7 +288,7 @@ func TestProcessesAtOnce(t *testing.T) {
 	}
 }
 
-// registry R-161: refreshes of different subtrees at once lose nothing of each
+// refreshes of different subtrees at once lose nothing of each
 // other.
 func TestFiltersAtOnce(t *testing.T) {
 	b := newBed(t, nil, nil)

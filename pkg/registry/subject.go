@@ -17,7 +17,7 @@ type subject struct {
 	kind     *Kind
 	path     string   // of the content file, relative to the content directory
 	shown    string   // the same for messages, or what stands for it
-	iconDirs []string // where relative icon paths are looked for (registry R-101)
+	iconDirs []string // where relative icon paths are looked for
 	extras   bool     // unknown fields of the first source are kept
 	work     []byte   // where the item may be written
 }

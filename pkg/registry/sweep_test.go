@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// registry R-15: what a program that was killed left half-written is removed by
+// what a program that was killed left half-written is removed by
 // the next refresh, also where nothing has to be written, and nothing else is.
 func TestSweep(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
@@ -29,7 +29,7 @@ func TestSweep(t *testing.T) {
 	want(t, b.files(), before)
 }
 
-// registry R-16: while another program writes, its files are not touched.
+// while another program writes, its files are not touched.
 func TestSweepUnderTheLock(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	b.refresh("")
@@ -54,7 +54,7 @@ func TestSweepUnderTheLock(t *testing.T) {
 	}
 }
 
-// registry R-208: likewise in server.d, by whoever registers next.
+// likewise in server.d, by whoever registers next.
 func TestSweepOfServerDir(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh*": "", "server.d/.register.json.tmp-1-0a": "{", "server.d/register.json.tmp-mine": ""})
 	if err := b.project(nil).RegisterTool(ToolRegistration{Name: "x", Path: "a/tool.sh"}); err != nil {

@@ -109,7 +109,7 @@ func templateOf(s *subject) string {
 var lineBreaks = strings.NewReplacer("\r", "", "\n", "")
 
 // hasVariable: one pair of braces at least with something in it, and none that
-// has lost its partner (R-62, resources RES-163).
+// has lost its partner (R-62, RES-163).
 func hasVariable(template string) bool {
 	some := false
 	for {

@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// registry section 6, resources RES-162 to RES-168.
+// registry section 6, RES-162 to RES-168.
 func TestTemplates(t *testing.T) {
 	item := func(name string) string { return `{"name":"` + name + `","uriTemplate":"x://{y}"}` }
 	try(t, Templates, []finding{
@@ -53,7 +53,7 @@ func TestTemplates(t *testing.T) {
 	})
 }
 
-// registry R-62, resources RES-163.
+// R-62, RES-163.
 func TestHasVariable(t *testing.T) {
 	for template, ok := range map[string]bool{
 		"{a}": true, "x/{a}/{b}": true, "{}{a}": true, "{?q*}": true, "{ a }": true, "{ü}": true,
@@ -66,7 +66,7 @@ func TestHasVariable(t *testing.T) {
 	}
 }
 
-// registry R-64: names are those of the same refresh, whatever the TTL of the
+// R-64: names are those of the same refresh, whatever the TTL of the
 // resources says, in a refresh of all and in a look at the templates alone.
 func TestTemplatesSeeTheirResources(t *testing.T) {
 	env := project.Env{"MCP_RESOURCES_TTL": "3600", "MCP_RESOURCES_TEMPLATES_TTL": "5"}

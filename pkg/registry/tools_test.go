@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// registry R-41: which files are tools, and what they are called.
+// R-41: which files are tools, and what they are called.
 func TestWhichFilesAreTools(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -44,7 +44,7 @@ func TestWhichFilesAreTools(t *testing.T) {
 	}
 }
 
-// registry R-31: no directory, no tools, and a registry that says so.
+// R-31: no directory, no tools, and a registry that says so.
 func TestNoToolsDirectory(t *testing.T) {
 	b := newBed(t, nil, nil)
 	b.remove("tools")
@@ -52,7 +52,7 @@ func TestNoToolsDirectory(t *testing.T) {
 	want(t, b.read(".registry/tools.json")[:20], "{\n  \"format_version\"")
 }
 
-// registry R-31: the content directory may be a link and lie anywhere.
+// R-31: the content directory may be a link and lie anywhere.
 func TestToolsDirectoryElsewhere(t *testing.T) {
 	b := newBed(t, nil, files{"other/a/tool.sh": "", "real/b/tool.sh": ""})
 	b.reopen(project.Env{"MCPBASH_TOOLS_DIR": b.path("other")}, Options{})
@@ -63,7 +63,7 @@ func TestToolsDirectoryElsewhere(t *testing.T) {
 	want(t, b.names(), "b")
 }
 
-// registry R-41: the order of the keys, every field; R-13: literals survive.
+// R-41: the order of the keys, every field; R-13: literals survive.
 func TestToolItem(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/weather/tool.sh":       "",
@@ -92,13 +92,13 @@ func TestToolItem(t *testing.T) {
 	b.wantLog()
 }
 
-// registry R-41: the least there is.
+// R-41: the least there is.
 func TestBareToolItem(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	want(t, strings.Join(b.items(), "\n"), `{"name":"a","description":"","path":"a/tool.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null}`)
 }
 
-// registry R-34, R-124: the inline header.
+// R-34, R-124: the inline header.
 func TestHeader(t *testing.T) {
 	long := strings.Repeat("#", 5000) + "\n"
 	for _, tc := range []struct{ text, want string }{
@@ -127,7 +127,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// registry R-35: field by field; null and the wrong form count as absent.
+// R-35: field by field; null and the wrong form count as absent.
 func TestPrecedence(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/a/tool.sh":        `# mcp: {"name":"header","description":"from header","timeoutSecs":9,"timeoutHint":"hint","arguments":{"type":"object","properties":{"h":{}}}}`,
@@ -142,7 +142,7 @@ func TestPrecedence(t *testing.T) {
 	)
 }
 
-// registry R-41: what a positive integer is.
+// R-41: what a positive integer is.
 func TestSeconds(t *testing.T) {
 	for in, want := range map[string]string{
 		`5`: "5", `"08"`: "8", `"5"`: "5", `0`: "null", `-1`: "null", `1.5`: "null", `5.0`: "null", `1e1`: "null",
@@ -160,7 +160,7 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// registry R-36, R-33, R-124.
+// R-36, R-33, R-124.
 func TestMetadataFaults(t *testing.T) {
 	for _, tc := range []struct{ name, text, name2, warning string }{
 		{"carriage returns", "{\r\n\"name\": \"x\"\r\n}\r\n", "x", ""},
@@ -187,7 +187,7 @@ func TestMetadataFaults(t *testing.T) {
 	}
 }
 
-// registry R-37.
+// R-37.
 func TestNames(t *testing.T) {
 	long := strings.Repeat("n", 129)
 	for _, tc := range []struct{ name, want, log string }{
@@ -210,7 +210,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// registry R-38, R-39.
+// R-38, R-39.
 func TestOrderAndDuplicates(t *testing.T) {
 	meta := func(name string) string { return `{"name":"` + name + `"}` }
 	b := newBed(t, nil, files{
@@ -232,7 +232,7 @@ func TestOrderAndDuplicates(t *testing.T) {
 	)
 }
 
-// registry R-203: an id that is taken.
+// R-203: an id that is taken.
 func TestDuplicateIDs(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"name":"one","id":"two"}`,
@@ -247,7 +247,7 @@ func TestDuplicateIDs(t *testing.T) {
 	)
 }
 
-// registry R-42, R-41, R-204.
+// R-42, R-41, R-204.
 func TestInputSchema(t *testing.T) {
 	for _, tc := range []struct{ meta, want string }{
 		{`{}`, `{"type":"object","properties":{}}`},
@@ -273,7 +273,7 @@ func TestInputSchema(t *testing.T) {
 	}
 }
 
-// registry R-204: every fault is named; in discovery the whole is ignored.
+// R-204: every fault is named; in discovery the whole is ignored.
 func TestParameterFaults(t *testing.T) {
 	_, faults := schemaOf([]byte(`{"required":[5,{"name":""},{"name":"a","type":"colour"},{"name":"b","required":false},{"name":"c"},{"name":"d","description":1}],
 		"optional":[{"name":"c"},{"name":"e","required":"yes"}]}`))
@@ -293,7 +293,7 @@ func TestParameterFaults(t *testing.T) {
 	b.wantLog("warning mcp.tools: tools/a/tool.meta.json: parameters: not an object; parameters ignored")
 }
 
-// registry R-43, R-44, resources UI-5.
+// R-43, R-44, RES-305.
 func TestUILink(t *testing.T) {
 	both := `"visibility":["model","app"]`
 	for _, tc := range []struct{ name, ui, meta, want string }{
@@ -322,7 +322,7 @@ func TestUILink(t *testing.T) {
 	want(t, string(rawjson.Path(b.tools().Items[0].JSON, "_meta", "ui", "resourceUri")), `"ui://%C3%9Cn%C3%AF%20co/a"`)
 }
 
-// registry R-43, R-32: a link is no page.
+// R-43, R-32: a link is no page.
 func TestUILinkNotThroughLinks(t *testing.T) {
 	b := newBed(t, nil, files{
 		"page/index.html": "", "tools/a/tool.sh": "", "tools/a/ui@": "../../page",
@@ -335,7 +335,7 @@ func TestUILinkNotThroughLinks(t *testing.T) {
 	}
 }
 
-// registry R-201 to R-203.
+// R-201 to R-203.
 func TestRegistrationFields(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"id":"-x","version":"1.0","capabilities":["Edit","cook","NETWORK","cook"],
 		"securityLevel":"secret","annotations":{"readOnlyHint":true,"openWorldHint":false}}`})
@@ -355,7 +355,7 @@ func TestRegistrationFields(t *testing.T) {
 	b.wantLog(`warning mcp.tools: tools/b/tool.meta.json: "capabilities" must be an array of strings; ignored`)
 }
 
-// registry R-201: SemVer 2.0.0.
+// R-201: SemVer 2.0.0.
 func TestVersions(t *testing.T) {
 	for version, want := range map[string]bool{
 		"0.0.0": true, "1.2.3": true, "10.20.30": true, "1.0.0-alpha": true, "1.0.0-alpha.1": true, "1.0.0-0.3.7": true, "1.0.0-x-y-z.--": true,
@@ -369,7 +369,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// registry R-101 to R-103.
+// R-101 to R-103.
 func TestIcons(t *testing.T) {
 	b := newBed(t, nil, files{
 		"icons/a.png": "png", "secret@": "/etc/hosts",

@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// registry section 9, resources UI-4 to UI-6.
+// registry section 9, RES-304 to RES-306.
 func TestUIResources(t *testing.T) {
 	item := func(name, path string) string {
 		return `{"name":"` + name + `","uri":"ui://demo/` + percentEncode(name, uriName) + `","path":"` + path + `","entrypoint":"index.html","hasHtml":true,"template":null,"description":"UI resource for ` + name +
@@ -55,7 +55,7 @@ func TestUIResources(t *testing.T) {
 	})
 }
 
-// registry R-43, R-44: every link of a tool has a target of the same address.
+// R-43, R-44: every link of a tool has a target of the same address.
 func TestLinksHaveTargets(t *testing.T) {
 	b := newBed(t, nil, files{"server.d/server.meta.json": `{"name":"My Server/1"}`, "tools/a b/tool.sh": "", "tools/a b/ui/index.html": "", "tools/x/y/z/run.sh": "# mcp: {}", "tools/x/y/z/ui/ui.meta.json": "{}"})
 	pages := b.listing(UIResources)
@@ -66,7 +66,7 @@ func TestLinksHaveTargets(t *testing.T) {
 	}
 }
 
-// registry R-91, R-93: another directory for pages, another program's file.
+// R-91, R-93: another directory for pages, another program's file.
 func TestUIElsewhere(t *testing.T) {
 	b := newBed(t, nil, files{"pages/a/index.html": "", ".registry/ui-resources.json": `{"timestamp":1,"uiResources":[]}`})
 	b.reopen(project.Env{"MCPBASH_UI_DIR": b.path("pages")}, Options{})

@@ -24,7 +24,7 @@ func ProviderOf(uri string) string {
 
 // URI is the URI of a resource as this project has it: one that was derived
 // from where the project lay belongs to where it lies now, and two names of
-// directories are filled in (registry, resources RES-15a). It is ""
+// directories are filled in (R-18, R-52, RES-15a). It is ""
 // for an item without one.
 func URI(p *project.Project, item json.RawMessage) string {
 	if rawjson.True(rawjson.Get(item, "uriAuto")) {
@@ -69,7 +69,7 @@ func pathOf(uri string) string {
 }
 
 // What stands in a URI as it is besides letters and digits: in one name
-// (resources UI-5), and in a path.
+// (RES-305), and in a path.
 const (
 	uriName = ".~_-"
 	uriPath = uriName + "/:"

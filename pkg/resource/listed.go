@@ -10,7 +10,7 @@ import (
 
 // AppendListed appends a registry entry as resources/list sends it: all its
 // members but those that are the registry's own affair, its URI as it is in
-// this project (registry R-171; resources RES-21).
+// this project (R-171; RES-21).
 func AppendListed(dst []byte, p *project.Project, item json.RawMessage) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
@@ -27,7 +27,7 @@ func AppendListed(dst []byte, p *project.Project, item json.RawMessage) []byte {
 }
 
 // AppendListedTemplate appends a registry entry as resources/templates/list
-// sends it (resources RES-161, RES-166).
+// sends it (RES-161, RES-166).
 func AppendListedTemplate(dst []byte, item json.RawMessage) []byte {
 	b := rawjson.Over(dst)
 	b.Object()

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// resources RES-40: which URIs a template's type is promised for.
+// RES-40: which URIs a template's type is promised for.
 func TestPattern(t *testing.T) {
 	for template, uris := range map[string]string{
 		"test://template/{id}/data":        "test://template/1/data test://template/a%20b/data test://template/a,b/data !test://template/1/2/data !test://template/1/data2 !xtest://template/1/data !test://template/1/data?q",
@@ -33,7 +33,7 @@ func TestPattern(t *testing.T) {
 	}
 }
 
-// resources RES-40: the type of a template is for URIs that no entry has.
+// RES-40: the type of a template is for URIs that no entry has.
 func TestTypeOfTemplate(t *testing.T) {
 	b := open(t, map[string]string{"resources/a.md": "a", "resources/b.md": "b", "resources/c.md": "c"}, []string{
 		`{"name":"a","path":"a.md","uri":"file://{R}/resources/a.md","mimeType":"text/markdown","provider":"file"}`,

@@ -128,7 +128,7 @@ func contents(uri, mimeType, rest string) string {
 
 const alpha = `{"name":"alpha","path":"alpha.txt","uri":"file://{R}/resources/alpha.txt","mimeType":"text/plain","provider":"file"}`
 
-// resources RES-30 to RES-36, RES-201, RES-216, RES-218.
+// RES-30 to RES-36, RES-201, RES-216, RES-218.
 func TestRead(t *testing.T) {
 	b := open(t, map[string]string{
 		"resources/alpha.txt": "alpha\n", "resources/binary.bin": "\xff\x00\x01bZn", "providers/myapi.sh": `echo "api:$1"`, "secret": "no",
@@ -181,7 +181,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// resources RES-35, RES-40 to RES-45, RES-202, RES-203.
+// RES-35, RES-40 to RES-45, RES-202, RES-203.
 func TestContent(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n\x00"
 	files := map[string]string{
@@ -237,7 +237,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// resources RES-46: equal is allowed, one more is not; the log says whose.
+// RES-46: equal is allowed, one more is not; the log says whose.
 func TestLimit(t *testing.T) {
 	b := open(t, map[string]string{"resources/fits.txt": "12345", "resources/long.txt": "123456", "providers/p.sh": `printf '%s' "${1#p://}"`, "providers/endless.sh": "yes"},
 		[]string{`{"name":"long","uri":"file://{R}/resources/long.txt","provider":"file"}`}, project.Env{"MCPBASH_MAX_RESOURCE_BYTES": "5"})
@@ -265,7 +265,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// resources RES-60, RES-37, RES-62, RES-204.
+// RES-60, RES-37, RES-62, RES-204.
 func TestExitStatus(t *testing.T) {
 	b := open(t, map[string]string{
 		"providers/p.sh": `case "$1" in
@@ -301,7 +301,7 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// resources RES-70, RES-71, RES-74.
+// RES-70, RES-71, RES-74.
 func TestProjectProvider(t *testing.T) {
 	b := open(t, map[string]string{
 		"providers/echo.sh": `printf 'ours'`, "providers/where.sh": `pwd; cat; printf '%s|' "$#" "$@"`, "providers/open.sh": "echo x", "providers/noexec.sh": `echo "$BASH_VERSION" | grep -c .`,
@@ -335,7 +335,7 @@ func TestProjectProvider(t *testing.T) {
 	}
 }
 
-// resources RES-72, RES-93; env E-4; protocol P-2304.
+// RES-72, RES-93; E-4; P-2304.
 func TestEnvironment(t *testing.T) {
 	env := project.Env{
 		"MCPBASH_GIT_TIMEOUT": "3", "https_proxy": "http://p", "SSH_AUTH_SOCK": "a", "SSL_CERT_FILE": "c", "MCPBASH_TOOLS_DIR": "tools2", "MCPBASH_OTHER": "o",
@@ -349,7 +349,7 @@ func TestEnvironment(t *testing.T) {
 	b := open(t, files, nil, env)
 	base := "HOME=/home/x LANG=C LC_ALL=C LC_TIME=fr MCPBASH_GIT_TIMEOUT=3 MCPBASH_PROMPTS_DIR={R}/prompts " +
 		"MCPBASH_PROVIDERS_DIR={R}/providers MCPBASH_RESOURCES_DIR={R}/resources MCP_RESOURCES_ROOTS={R}/docs:/home/x/more:/abs TEMP=/tmp TMP=/tmp TMPDIR=/tmp https_proxy=http://p"
-	for _, entry := range b.Common.Entries() { // protocol P-205
+	for _, entry := range b.Common.Entries() { // P-205
 		base += " " + strings.ReplaceAll(entry, b.root, "{R}")
 	}
 	for name, extra := range map[string]string{
@@ -382,7 +382,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// resources RES-90, RES-93: what a script hands on to the file provider never
+// RES-90, RES-93: what a script hands on to the file provider never
 // allows more than we do.
 func TestRootList(t *testing.T) {
 	for _, tc := range []struct {
@@ -400,7 +400,7 @@ func TestRootList(t *testing.T) {
 	}
 }
 
-// resources RES-73.
+// RES-73.
 func TestTimeout(t *testing.T) {
 	b := open(t, map[string]string{"providers/slow.sh": "trap '' TERM; sleep 100 & wait; sleep 100"}, nil, project.Env{"MCPBASH_PROVIDER_TIMEOUT": "1"})
 	began := time.Now()
@@ -423,7 +423,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// resources RES-40, UI-24, UI-25.
+// RES-40, RES-324, RES-325.
 func TestUI(t *testing.T) {
 	b := open(t, map[string]string{"providers/ui.sh": "printf '<p>'"}, nil, nil)
 	if got := b.read("", "ui://srv/x"); got != contents("ui://srv/x", mcp.UIMimeType, `"text":"<p>","_meta":{"ui":{}}`) {
@@ -431,7 +431,7 @@ func TestUI(t *testing.T) {
 	}
 }
 
-// resources RES-21; registry R-171, RES-161, RES-166.
+// RES-21; R-171, RES-161, RES-166.
 func TestListed(t *testing.T) {
 	p := &project.Project{Root: "/p", Dirs: project.Dirs{Resources: "/p/resources"}}
 	for item, want := range map[string]string{
@@ -448,7 +448,7 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// resources RES-143 to RES-145, RES-149.
+// RES-143 to RES-145, RES-149.
 func TestWatch(t *testing.T) {
 	b := open(t, map[string]string{"resources/a.txt": "one", "providers/n.sh": `cat "$MCPBASH_PROJECT_ROOT/n"`, "n": "1"}, []string{
 		`{"name":"a","uri":"file://{R}/resources/a.txt","mimeType":"text/plain","provider":"file"}`,

@@ -24,7 +24,7 @@ type Config struct {
 	// TypeOf returns the MIME type that the templates promise for a URI that no
 	// entry has; nil, or an empty answer: they promise none.
 	TypeOf func(ctx context.Context, uri string) string
-	// UIMeta returns the _meta of the content of a UI resource (resources UI-24);
+	// UIMeta returns the _meta of the content of a UI resource (RES-324);
 	// nil, or an empty answer: it has none.
 	UIMeta func(ctx context.Context, uri string) json.RawMessage
 
@@ -56,7 +56,7 @@ const logger = "mcp.resources"
 type Request struct {
 	Name, URI string // "" when not given
 	// Bounded: the context ends in the time the request allows, which then holds
-	// for provider scripts too (resources RES-73).
+	// for provider scripts too (RES-73).
 	Bounded bool
 }
 
@@ -71,7 +71,7 @@ func (r *Resources) Read(ctx context.Context, req Request) (*Content, error) {
 }
 
 // Fetch reads a URI with the provider of a name: the project's own, else the
-// built-in one (resources RES-70). The error is a [*provider.Failure] or the
+// built-in one (RES-70). The error is a [*provider.Failure] or the
 // context's.
 func (r *Resources) Fetch(ctx context.Context, name, uri string) ([]byte, error) {
 	data, _, err := r.fetch(ctx, &target{uri: uri, provider: name}, false)
@@ -110,7 +110,7 @@ func (r *Resources) builtin(name string) provider.Provider {
 	return p
 }
 
-// environ is what a provider script is given (resources RES-72, RES-93).
+// environ is what a provider script is given (RES-72, RES-93).
 func (r *Resources) environ(name string) []string {
 	env := r.Project.ProviderBase(r.Common, extras[name]...)
 	env["MCPBASH_PROVIDERS_DIR"] = r.Project.Providers
@@ -144,7 +144,7 @@ func rootList(roots []string) string {
 const uiProvider = "ui"
 
 // extras are what scripts in the place of a built-in provider get beyond the
-// others (env E-4).
+// others (E-4).
 var extras = map[string][]string{
 	"git":   {"SSH_AUTH_SOCK", "GIT_SSH_COMMAND", "GIT_ASKPASS"},
 	"https": {"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"},

@@ -70,7 +70,7 @@ func (r *Resources) entryTarget(entry json.RawMessage) *target {
 	return t
 }
 
-// derived is the type an entry gets whose author gave it none (registry R-53):
+// derived is the type an entry gets whose author gave it none:
 // an entry that has it was given none.
 func derived(entry json.RawMessage, uri string) string {
 	name := rawjson.TextOf(entry, "path")

@@ -12,7 +12,7 @@ import (
 )
 
 // A Watch follows one resource for changes of what a read would come to: its
-// content, its type, or its error (resources RES-145). Its methods must not be
+// content, its type, or its error (RES-145). Its methods must not be
 // called at the same time.
 type Watch struct {
 	r       *Resources

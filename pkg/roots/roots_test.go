@@ -32,7 +32,7 @@ func place(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// protocol P-2103.
+// P-2103.
 func TestParseFileURI(t *testing.T) {
 	for uri, want := range map[string]any{
 		"file:///w/a":           "/w/a",
@@ -57,7 +57,7 @@ func TestParseFileURI(t *testing.T) {
 	}
 }
 
-// protocol P-2103, P-2104, P-2107.
+// P-2103, P-2104, P-2107.
 func TestFromClient(t *testing.T) {
 	dir := place(t, map[string]string{"a/x": "", "b c/x": "", "[q]/x": ""})
 	os.Symlink("a", filepath.Join(dir, "link"))
@@ -94,7 +94,7 @@ func TestFromClient(t *testing.T) {
 	}
 }
 
-// protocol P-2107: by path component, never by pattern.
+// P-2107: by path component, never by pattern.
 func TestContains(t *testing.T) {
 	list := List{{Path: "/w/[q]*"}, {Path: "/r/a"}}
 	for path, want := range map[string]bool{"/w/[q]*": true, "/w/[q]*/x": true, "/w/q": false, "/w/[q]*x": false, "/r/ab": false, "/r/a/b": true, "/r": false} {
@@ -110,7 +110,7 @@ func TestContains(t *testing.T) {
 	}
 }
 
-// protocol P-2100, P-2101, P-114; tools T-41.
+// P-2100, P-2101, P-114; T-41.
 func TestFallback(t *testing.T) {
 	dir := place(t, map[string]string{
 		"plain/x": "", "data/x": "", "more/x": "",

@@ -12,7 +12,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// answers are those given with --elicit: an array holds one for each
+// answers are those given with --elicit (CLI-812): an array holds one for each
 // question in order, an object one by the key of a question or values by the
 // names of fields.
 type answers struct {

@@ -14,7 +14,7 @@ import (
 	"mcp-bash/pkg/tool"
 )
 
-// A display shows on standard error what a tool reports while it runs. On
+// A display shows on standard error what a tool reports while it runs (CLI-811). On
 // a terminal its progress stands on the last line, below everything else that is
 // written there; elsewhere each report is a line.
 type display struct {

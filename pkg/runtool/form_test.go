@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/mcp"
 )
 
-// cli R-9: what may be typed for each sort of field, and what it becomes.
+// CLI-809: what may be typed for each sort of field, and what it becomes.
 func TestFields(t *testing.T) {
 	f := readForm(mcp.Question{Params: json.RawMessage(`{"message":"m","requestedSchema":{"required":["s"],"properties":{
 		"s":{"type":"string","maxLength":3},

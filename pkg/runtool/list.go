@@ -22,7 +22,7 @@ type offer struct {
 	reason string
 }
 
-// list shows the tools of the project, and which of them would run.
+// list shows the tools of the project, and which of them would run (CLI-813).
 func (r *run) list(ctx context.Context, k *kit.Kit) error {
 	offers, err := r.offers(ctx, k)
 	if err != nil {

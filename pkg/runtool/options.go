@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/registry"
 )
 
-// options are those of R-1.
+// options are those of CLI-801.
 type options struct {
 	tool      string // "" lists all
 	args      string

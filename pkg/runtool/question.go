@@ -11,7 +11,7 @@ import (
 )
 
 // An interviewer answers the questions of a tool: from what was given beforehand
-// with --elicit, else by asking the person at the terminal.
+// with --elicit, else by asking the person at the terminal (CLI-809).
 type interviewer struct {
 	given  *answers // nil: nothing was given
 	person *person  // nil: there is nobody to ask

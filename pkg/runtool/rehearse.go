@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/tool"
 )
 
-// rehearse says what a run would do.
+// rehearse says what a run would do (CLI-804).
 func (r *run) rehearse(ctx context.Context, k *kit.Kit, item json.RawMessage) error {
 	timeout := "none"
 	if n := tool.EffectiveTimeout(&r.project.Calls, item, r.timeout); n > 0 {
@@ -59,7 +59,7 @@ func (r *run) rehearse(ctx context.Context, k *kit.Kit, item json.RawMessage) er
 	return nil
 }
 
-// showEnv says what a run would work with.
+// showEnv says what a run would work with (CLI-805).
 func (r *run) showEnv() error {
 	rows := [][2]string{
 		{"MCPBASH_PROJECT_ROOT", r.project.Root}, {"MCPBASH_HOME", r.home.Dir}, {"MCP_SDK", r.home.Dir + "/sdk"}, {"MCPBASH_MODE", "full"},

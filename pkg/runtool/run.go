@@ -61,7 +61,7 @@ type run struct {
 	logged  []string // what was told of the run
 }
 
-// do makes the checks of R-7 in their order, and calls the tool.
+// do makes the checks of CLI-807 in their order, and calls the tool.
 func (r *run) do() error {
 	root, err := project.FindRoot(r.env, r.root, r.dir)
 	if err != nil {
@@ -108,7 +108,7 @@ func (r *run) do() error {
 }
 
 // open reads the project with an environment, and lays this run's own settings
-// over it.
+// over it (CLI-802).
 func (r *run) open(root string, env project.Env) {
 	env = env.Clone()
 	env["MCPBASH_TOOL_POLICY_CONTEXT"] = policy.RunTool
@@ -139,7 +139,7 @@ func (r *run) open(root string, env project.Env) {
 	}
 }
 
-// sources returns the files to evaluate first, in order.
+// sources returns the files to evaluate first, in order (CLI-806).
 func (r *run) sourceFiles() (server string, own []string) {
 	if r.serverEnv {
 		server = filepath.Join(r.project.Server, "env.sh")
@@ -190,7 +190,7 @@ func (r *run) source() error {
 	case err != nil:
 		return cli.Failf(cli.CodeInvalid, "sourcing %s: %v", strings.Join(files, ", "), err)
 	}
-	env["MCPBASH_SECURITY_LEVEL"] = r.env["MCPBASH_SECURITY_LEVEL"] // no file can loosen it (registry R-212)
+	env["MCPBASH_SECURITY_LEVEL"] = r.env["MCPBASH_SECURITY_LEVEL"] // no file can loosen it
 	r.open(r.project.Root, env)
 	return nil
 }
@@ -319,7 +319,7 @@ func catchSignals(taken func(os.Signal) bool) (ctx context.Context, interrupted 
 	}
 }
 
-// call runs the tool and prints what it came to.
+// call runs the tool and prints what it came to (CLI-803).
 func (r *run) call(ctx context.Context, k *kit.Kit, asker *interviewer, interrupted func() int) error {
 	request := &tool.Request{
 		Name: r.tool, Arguments: r.args, Meta: r.meta, Timeout: r.timeout, Roots: r.roots,

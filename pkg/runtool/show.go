@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// readable reports whether results are for a person to read.
+// readable reports whether results are for a person to read (CLI-803).
 func (r *run) readable() bool { return !r.json && cli.IsTerminal(r.Out) }
 
 // showResult shows a result, as its JSON stands in line, to a person. A hint

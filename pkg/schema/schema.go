@@ -1,4 +1,4 @@
-// Package schema checks JSON values against JSON Schema (tools T-11, T-215).
+// Package schema checks JSON values against JSON Schema (T-11, T-215).
 // A library decides whether a value is valid; this package finds out where it
 // is not, in words that a model can act on.
 package schema
@@ -82,7 +82,7 @@ func usesDraft07(s *jsonschema.Schema, depth int) bool {
 }
 
 // Check returns what is wrong with a value, at most [MaxViolations]; nil when
-// it is valid. A value that would need too much memory is not (tools T-11).
+// it is valid. A value that would need too much memory is not (T-11).
 func (s *Schema) Check(value json.RawMessage) []Violation {
 	switch size := decodedSize(value, maxDecoded); {
 	case size > maxDecoded:

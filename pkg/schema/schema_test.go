@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// tools T-11.
+// T-11.
 func TestCheck(t *testing.T) {
 	const person = `{"type":"object","properties":{"n":{"type":"integer","minimum":0,"exclusiveMaximum":10},"s":{"type":["string","null"],"minLength":1,"maxLength":3,"pattern":"^a"},
 		"e":{"enum":["x",1]},"c":{"const":true},"l":{"type":"array","items":{"type":"number","multipleOf":0.5},"minItems":1,"maxItems":2,"uniqueItems":true},"o/~":{"type":"object","required":["k"],"minProperties":2}},
@@ -118,7 +118,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// tools T-11: what would take gigabytes once decoded is refused before, and what is
+// T-11: what would take gigabytes once decoded is refused before, and what is
 // decoded takes no more than was reckoned.
 func TestDecodedSize(t *testing.T) {
 	s, err := Compile(json.RawMessage(`{}`))

@@ -16,7 +16,7 @@ var ErrNotRunnable = errors.New("not runnable")
 
 const headSize = 256
 
-// Runnable reports whether a file can be run at all (tools T-43, T-44, T-49).
+// Runnable reports whether a file can be run at all (T-43, T-44, T-49).
 func Runnable(name string, mode fs.FileMode, head []byte) bool {
 	return mode&0o111 != 0 || shellExtension(name) || bytes.HasPrefix(head, []byte("#!"))
 }

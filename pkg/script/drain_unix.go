@@ -10,7 +10,7 @@ import (
 )
 
 // A drain reads what the children that scripts left behind still print, so that
-// none of them is ended by a closed pipe (tools T-48). It keeps a bounded number
+// none of them is ended by a closed pipe (T-48). It keeps a bounded number
 // of pipes open: of more, the oldest is closed.
 type drain struct {
 	mu    sync.Mutex

@@ -60,7 +60,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// tools T-43, T-44, T-181.
+// T-43, T-44, T-181.
 func TestHowAFileIsStarted(t *testing.T) {
 	python := LookPath("python3", os.Getenv("PATH"))
 	for _, tc := range []struct {
@@ -113,7 +113,7 @@ func TestShebang(t *testing.T) {
 	}
 }
 
-// tools T-46, T-47: no stray descriptor, no ignored signal.
+// T-46, T-47: no stray descriptor, no ignored signal.
 func TestWhatAScriptInherits(t *testing.T) {
 	f, err := os.Open(os.DevNull)
 	if err != nil {
@@ -143,7 +143,7 @@ func TestWhatAScriptInherits(t *testing.T) {
 	}
 }
 
-// tools T-131, T-132, T-133: the limit itself is allowed, one byte more is not.
+// T-131, T-132, T-133: the limit itself is allowed, one byte more is not.
 func TestLimits(t *testing.T) {
 	for _, tc := range []struct {
 		body  string
@@ -171,7 +171,7 @@ func TestLargeOutput(t *testing.T) {
 	}
 }
 
-// protocol P-1603, tools T-157: TERM first, KILL after the grace, the whole
+// P-1603, T-157: TERM first, KILL after the grace, the whole
 // group.
 func TestTermination(t *testing.T) {
 	res := new(Runner).Run(context.Background(), Spec{
@@ -233,7 +233,7 @@ func alive(pid int) bool {
 	return err != nil || !strings.Contains(string(stat), ") Z ")
 }
 
-// tools T-48: what a script leaves behind is neither waited for nor killed,
+// T-48: what a script leaves behind is neither waited for nor killed,
 // and does not die of a closed pipe.
 func TestBackgroundChildren(t *testing.T) {
 	dir := t.TempDir()

@@ -33,7 +33,7 @@ func TestWithoutPidfd(t *testing.T) {
 	}
 }
 
-// tools T-53: a want of descriptors is a clean failure of the start, whichever
+// T-53: a want of descriptors is a clean failure of the start, whichever
 // of them is missing, and is over when there are some again.
 func TestNoDescriptors(t *testing.T) {
 	r := new(Runner)
@@ -91,7 +91,7 @@ func nextDescriptor(t *testing.T) uint64 {
 	return uint64(fd)
 }
 
-// tools T-48: however many children are left behind, a bounded number of
+// T-48: however many children are left behind, a bounded number of
 // descriptors is kept for them.
 func TestManyLeftBehind(t *testing.T) {
 	r := new(Runner)

@@ -9,7 +9,7 @@ import (
 )
 
 // defaultSignals sees to it that a script gets the default disposition of
-// signals that we were started with as ignored, by nohup say (tools T-47).
+// signals that we were started with as ignored, by nohup say (T-47).
 // What a process ignores its children ignore too, what it catches they do not:
 // so such a signal is caught, and dropped.
 func defaultSignals() {

@@ -8,7 +8,7 @@ import (
 
 // A Spec says what to run and within what bounds. Standard input is empty, no
 // descriptor but 0, 1 and 2 (and those of Extra) is open, and signals have
-// their default disposition (tools T-45 to T-47).
+// their default disposition (T-45 to T-47).
 type Spec struct {
 	// Path is the file to run, absolute. How it is started follows from its
 	// mode and first line; see [Command].

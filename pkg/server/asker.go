@@ -12,11 +12,11 @@ import (
 )
 
 // A questioner carries a script's questions to a client of the handshake era:
-// each becomes a request of ours (protocol section 22, tools T-128).
+// each becomes a request of ours (protocol section 22, T-128).
 type questioner struct{ server *Server }
 
 // Ready is [mcp.Asker.Ready]: what the client does not read is not piled up
-// (protocol P-1803).
+// (P-1803).
 func (q questioner) Ready() bool { return !q.server.writer.Full() }
 
 func (q questioner) Ask(questions []mcp.Question) mcp.Inquiry {

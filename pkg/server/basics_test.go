@@ -22,7 +22,7 @@ var hello = map[string]string{
 	"tools/hello/tool.meta.json": `{"name":"hello","description":"Say hello"}`,
 }
 
-// protocol P-800 to P-807: the greeting in each revision.
+// P-800 to P-807: the greeting in each revision.
 func TestInitialize(t *testing.T) {
 	full := map[string]string{
 		"server.d/server.meta.json":       `{"name":"proj-one","version":"9.1.0","title":"T","description":"d","websiteUrl":"https://example.com","icons":[{"src":"https://example.com/x.svg"}]}`,
@@ -103,7 +103,7 @@ func TestLifecycle(t *testing.T) {
 	}
 }
 
-// protocol P-503, P-504, P-2402.
+// P-503, P-504, P-2402.
 func TestMethods(t *testing.T) {
 	c := ready(t, hello, nil)
 	for method, want := range map[string]string{
@@ -128,7 +128,7 @@ func TestMethods(t *testing.T) {
 	c.quiet()
 }
 
-// protocol P-401 to P-404, P-500: every malformed input is answered, and the
+// P-401 to P-404, P-500: every malformed input is answered, and the
 // server goes on.
 func TestMalformedInput(t *testing.T) {
 	c := start(t, files(t, hello), project.Env{"MCPBASH_MAX_LINE_BYTES": "1000"})
@@ -167,7 +167,7 @@ func TestMalformedInput(t *testing.T) {
 	c.quiet()
 }
 
-// protocol P-403.
+// P-403.
 func TestExcerpts(t *testing.T) {
 	c := start(t, files(t, hello), project.Env{"MCPBASH_LOG_VERBOSE": "true"})
 	c.send("{\t\"a\\\" \xffé" + strings.Repeat("z", 2000))
@@ -178,7 +178,7 @@ func TestExcerpts(t *testing.T) {
 	}
 }
 
-// protocol P-501, P-506.
+// P-501, P-506.
 func TestIDs(t *testing.T) {
 	c := ready(t, hello, nil)
 	for _, id := range []string{`7`, `7.0`, `1.50`, `-0`, `12345678901234567890123`, `""`, `"aé\u0041"`, `"x\"y"`} {
@@ -243,7 +243,7 @@ func TestBatches(t *testing.T) {
 	c.says("Legacy batch compatibility enabled (MCPBASH_COMPAT_BATCHES=true); requests framed as arrays will be processed as independent items.\n", 1)
 }
 
-// tools section 2 and 18, protocol P-406.
+// tools section 2 and 18, P-406.
 func TestCall(t *testing.T) {
 	c := ready(t, hello, nil)
 	if got := c.call("hello", `{ "b" : 1.50, "a": 12345678901234567890 }`); got != `"result":{"name":"hello","content":[{"type":"text","text":"Hello {\"b\":1.50,\"a\":12345678901234567890}"}],"isError":false,"_meta":{"exitCode":0}}` {
@@ -268,7 +268,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// protocol section 20, registry R-117.
+// protocol section 20, R-117.
 func TestListing(t *testing.T) {
 	list := map[string]string{}
 	for i := range 120 {
@@ -320,7 +320,7 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// protocol P-1100, tools G-9.
+// P-1100, T-709.
 func TestResponseLimit(t *testing.T) {
 	c := ready(t, map[string]string{"tools/big/tool.sh": `head -c 900 /dev/zero | tr '\0' '"'`, "tools/ok/tool.sh": `head -c 700 /dev/zero | tr '\0' x`}, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000"})
 	if got := c.call("ok", "{}"); !strings.HasPrefix(got, `"result":`) {
@@ -360,7 +360,7 @@ func TestMinimalMode(t *testing.T) {
 	}
 }
 
-// protocol P-120, cli B-6.
+// P-120, CLI-306.
 func TestBootstrap(t *testing.T) {
 	elsewhere := t.TempDir()
 	c := startWith(t, "", project.Env{"MCPBASH_PROJECT_ROOT": "", "MCPBASH_TOOL_ALLOWLIST": "", "MCPBASH_TOOLS_DIR": elsewhere + "/absent"}, func(o *Options) { o.Dir = elsewhere }, nil)
@@ -392,7 +392,7 @@ func TestBootstrap(t *testing.T) {
 	}
 }
 
-// protocol P-101 to P-106, P-2300: what keeps the server from starting.
+// P-101 to P-106, P-2300: what keeps the server from starting.
 func TestStartFailures(t *testing.T) {
 	absent := t.TempDir() + "/absent"
 	for _, tc := range []struct {
@@ -412,7 +412,7 @@ func TestStartFailures(t *testing.T) {
 	}
 }
 
-// protocol P-113.
+// P-113.
 func TestServerEnv(t *testing.T) {
 	list := map[string]string{
 		"server.d/env.sh":   "export GREETING=hi MCPBASH_LOG_LEVEL=warning MCPBASH_TOOL_ENV_MODE=allowlist MCPBASH_TOOL_ENV_ALLOWLIST=GREETING,PLAIN MCPBASH_TOOLS_DIR=/evil; PLAIN=plain; echo noise",
@@ -447,7 +447,7 @@ func TestServerEnv(t *testing.T) {
 	}
 }
 
-// protocol P-200, P-113: the project is read again after env.sh, and what is wrong
+// P-200, P-113: the project is read again after env.sh, and what is wrong
 // with it told once.
 func TestWarningsWithServerEnv(t *testing.T) {
 	c := start(t, files(t, map[string]string{"server.d/server.meta.json": "[", "server.d/env.sh": "export X=1"}), project.Env{"MCPBASH_SERVER_SOURCE_ENV": "true"})
@@ -457,7 +457,7 @@ func TestWarningsWithServerEnv(t *testing.T) {
 	}
 }
 
-// protocol P-905, P-113: a signal counts from the first moment, and ends what the
+// P-905, P-113: a signal counts from the first moment, and ends what the
 // start waits for.
 func TestSignalDuringStart(t *testing.T) {
 	marks := t.TempDir()
@@ -492,7 +492,7 @@ func TestSignalDuringStart(t *testing.T) {
 	}
 }
 
-// protocol P-104, P-109, P-110, P-112.
+// P-104, P-109, P-110, P-112.
 func TestAnnouncements(t *testing.T) {
 	c := start(t, files(t, map[string]string{"server.d/.debug": "", "tools/x/tool.sh": ":"}), project.Env{"MCPBASH_TRANSPORT": "http", "MCPBASH_LOG_STARTUP": "true", "MCPBASH_LOG_JSON_TOOL": "log"})
 	c.request("ping", "")
@@ -515,7 +515,7 @@ func TestAnnouncements(t *testing.T) {
 	}
 }
 
-// protocol P-507, P-2600, and "Internal error" of the table: one bad request never ends
+// P-507, P-2600, and "Internal error" of the table: one bad request never ends
 // the process.
 func TestFaultsOfOurs(t *testing.T) {
 	s := &Server{stderr: &syncBuffer{}}

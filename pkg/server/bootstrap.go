@@ -11,7 +11,7 @@ import (
 )
 
 // gettingStarted is the text of the only tool of the getting-started server
-// (protocol P-120).
+// (P-120).
 const gettingStarted = `mcp-bash is running, but it does not know which project to serve.
 
 1. Make a project:            mcp-bash new my-server

@@ -23,7 +23,7 @@ func newChangeWatch(s *Server) *changeWatch {
 }
 
 // families are the lists that clients are told of, in the order in which they
-// are (registry R-115): resources, their templates and UI resources are one to
+// are: resources, their templates and UI resources are one to
 // them. Completions have no list.
 var families = []struct {
 	name  string

@@ -21,7 +21,7 @@ func (s *Server) completionMethods() []*method {
 }
 
 // resourceName is the name of the resource with a URI, or of the template that
-// is written so, "" when there is neither (tools C-2).
+// is written so, "" when there is neither (T-602).
 func (s *Server) resourceName(ctx context.Context, uri string) (string, error) {
 	item, err := s.kit.ResourceByURI(ctx, uri)
 	if item == nil && err == nil {

@@ -25,7 +25,7 @@ func completing(ref, rest string) string {
 func ofPrompt(name string) string  { return `{"type":"ref/prompt","name":"` + name + `"}` }
 func ofResource(uri string) string { return `{"type":"ref/resource","uri":"` + uri + `"}` }
 
-// tools C-1 to C-15, registry R-81 to R-84, in each revision.
+// T-601 to T-615, R-81 to R-84, in each revision.
 func TestCompletion(t *testing.T) {
 	project := map[string]string{
 		"server.d/register.json":           `{"version":1,"completions":[{"name":"number","path":"completions/numbers.sh","timeoutSecs":5},{"name":"logs","path":"completions/numbers.sh"}]}`,
@@ -75,7 +75,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// tools C-31 to C-34, protocol P-2005.
+// T-631 to T-634, P-2005.
 func TestCompletionPages(t *testing.T) {
 	list := map[string]string{
 		"server.d/register.json":  `{"version":1,"completions":[{"name":"number","path":"completions/numbers.sh"}]}`,
@@ -112,7 +112,7 @@ func TestCompletionPages(t *testing.T) {
 	})
 }
 
-// registry R-143, R-82: a bad completion is as if it were not there, a list that is
+// R-143, R-82: a bad completion is as if it were not there, a list that is
 // none is an error that says so.
 func TestBadCompletions(t *testing.T) {
 	for _, entry := range []string{`{"name":" ","path":"a.sh"}`, `{"name":"x","path":"gone.sh"}`, `{"name":"x","path":"../x.sh"}`, `7`} {
@@ -131,7 +131,7 @@ func TestBadCompletions(t *testing.T) {
 	}
 }
 
-// tools C-23, G-8, G-10, protocol P-1600, P-1703: scripts that do not end.
+// T-623, T-708, T-710, P-1600, P-1703: scripts that do not end.
 func TestCompletionTimes(t *testing.T) {
 	where := t.TempDir()
 	pid, started := mark(t, where, "pid")

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A cursor says where the next page of a list starts (protocol P-2002). To
+// A cursor says where the next page of a list starts (P-2002). To
 // clients it is opaque.
 func encodeCursor(collection string, offset int, hash string, now time.Time) string {
 	var b rawjson.Builder

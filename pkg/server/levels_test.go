@@ -37,7 +37,7 @@ func listedNames(response string) string {
 	return strings.Join(names, " ") + " " + string(rawjson.Path(result, "result", "_meta", "mcpbash/total"))
 }
 
-// tools T-4, registry R-213: the nearest tool is named, but none that is not
+// T-4, R-213: the nearest tool is named, but none that is not
 // offered; a word of any length is no work.
 func TestNearestTool(t *testing.T) {
 	c := ready(t, levelTools, project.Env{"MCPBASH_SECURITY_LEVEL": "standard"})
@@ -50,7 +50,7 @@ func TestNearestTool(t *testing.T) {
 	}
 }
 
-// registry R-211 to R-213: what is offered at each level, and its total.
+// R-211 to R-213: what is offered at each level, and its total.
 func TestLevels(t *testing.T) {
 	for _, tc := range []struct{ operator, project, want string }{
 		{"", "", "edit look net open 4"},
@@ -76,7 +76,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// registry R-213, tools T-5a: refused before policy.sh and before anything
+// R-213, T-5a: refused before policy.sh and before anything
 // starts; an allow list does not lift it.
 func TestLevelRefusal(t *testing.T) {
 	c := ready(t, withLevels(map[string]string{
@@ -100,7 +100,7 @@ func TestLevelRefusal(t *testing.T) {
 	}
 }
 
-// registry R-118: a cursor belongs to the level it was made at.
+// R-118: a cursor belongs to the level it was made at.
 func TestLevelCursors(t *testing.T) {
 	open := func(level string) *client {
 		return ready(t, levelTools, project.Env{"MCPBASH_SECURITY_LEVEL": level})
@@ -124,7 +124,7 @@ func TestLevelCursors(t *testing.T) {
 	}
 }
 
-// registry R-212: what nobody knows is said, once, and counts as the lowest.
+// R-212: what nobody knows is said, once, and counts as the lowest.
 func TestUnknownLevels(t *testing.T) {
 	c := ready(t, withLevels(map[string]string{"server.d/server.meta.json": `{"securityLevel":["full"]}`}), project.Env{"MCPBASH_SECURITY_LEVEL": "hihg"})
 	c.end()
@@ -138,7 +138,7 @@ func TestUnknownLevels(t *testing.T) {
 	}
 }
 
-// registry R-212: env.sh of the project cannot change the operator's level.
+// R-212: env.sh of the project cannot change the operator's level.
 func TestServerEnvKeepsLevel(t *testing.T) {
 	c := ready(t, withLevels(map[string]string{"server.d/env.sh": "export MCPBASH_SECURITY_LEVEL=full"}),
 		project.Env{"MCPBASH_SECURITY_LEVEL": "restricted", "MCPBASH_SERVER_SOURCE_ENV": "true"})
@@ -147,7 +147,7 @@ func TestServerEnvKeepsLevel(t *testing.T) {
 	}
 }
 
-// protocol P-120: the getting-started tool is ours, whatever the level.
+// P-120: the getting-started tool is ours, whatever the level.
 func TestBootstrapLevel(t *testing.T) {
 	elsewhere := t.TempDir()
 	c := startWith(t, "", project.Env{"MCPBASH_PROJECT_ROOT": "", "MCPBASH_TOOL_ALLOWLIST": "", "MCPBASH_SECURITY_LEVEL": "restricted"},

@@ -30,7 +30,7 @@ type lister struct {
 	mu    sync.Mutex
 	list  *registry.List
 	rest  *registry.List // of more
-	hash  string         // what cursors carry (registry R-118)
+	hash  string         // what cursors carry
 	bytes []byte         // items as they are sent, each followed by a comma
 	ends  []int          // where each ends, the comma included
 }
@@ -78,7 +78,7 @@ func (l *lister) ready(ctx context.Context) (hash string, text []byte, ends []in
 var noItems registry.List
 
 // hashOf is the hash of a list of which two things decide what is in it
-// (registry R-118).
+//
 func hashOf(hash, other string) string {
 	sum := sha256.Sum256([]byte(hash + "|" + other))
 	return hex.EncodeToString(sum[:])

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// Loggers of the server itself (protocol P-1305).
+// Loggers of the server itself (P-1305).
 const (
 	logCore      = "mcp.core"
 	logLifecycle = "mcp.lifecycle"

@@ -19,7 +19,7 @@ type answer struct {
 }
 
 // A method is one that may take time: it runs beside the reading, in a slot
-// (protocol P-503). What costs nothing is answered in dispatch.go.
+// (P-503). What costs nothing is answered in dispatch.go.
 type method struct {
 	name string
 	// handle returns the result; the error is an [*mcp.Error] for the client,

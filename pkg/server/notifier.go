@@ -69,7 +69,7 @@ func stepUp(value float64) float64 {
 }
 
 // Log sends a message at or above the level in force; what is below costs no
-// quota (tools T-104).
+// quota (T-104).
 func (n *notifier) Log(m tool.LogMessage) {
 	if m.Level < n.level() || !n.logs.allow(time.Now()) {
 		return

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// outgoing are our requests to the client (protocol P-510, P-511).
+// outgoing are our requests to the client (P-510, P-511).
 type outgoing struct {
 	writer  *jsonrpc.Writer
 	log     func(line []byte) // sees every line sent

@@ -38,7 +38,7 @@ func firstOf(list ...lookup) lookup {
 }
 
 // pageMeta returns what a read page says of itself besides its HTML, which
-// hosts take from there (resources UI-24, UI-100).
+// hosts take from there (RES-324, RES-400).
 func pageMeta(find lookup) func(ctx context.Context, uri string) json.RawMessage {
 	return func(ctx context.Context, uri string) json.RawMessage {
 		name, err := ui.Name(uri)
@@ -56,7 +56,7 @@ func pageMeta(find lookup) func(ctx context.Context, uri string) json.RawMessage
 
 // tellScripts leaves in the state directory what scripts of the older edition
 // look there for: whether the client shows pages, and of which types (resources
-// UI-3).
+// RES-303).
 func (s *Server) tellScripts(client *mcp.Capabilities) {
 	support, types := "0", client.UIMimeTypes
 	if client.UI {

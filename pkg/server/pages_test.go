@@ -40,7 +40,7 @@ const (
 	dashPage  = `{"name":"dash","title":"Dash","uri":"ui://srv/dash","description":"D","mimeType":"text/html;profile=mcp-app","_meta":` + dashMeta + `}`
 )
 
-// resources RES-22, RES-23, UI-40, registry R-173: pages stand behind the
+// RES-22, RES-23, RES-340, R-173: pages stand behind the
 // resources, whatever the client declared, and share their cursors.
 func TestPagesAreListed(t *testing.T) {
 	c := ready(t, somePages, project.Env{"MCP_UI_TTL": "0"})
@@ -82,7 +82,7 @@ func TestPagesAreListed(t *testing.T) {
 				return
 			}
 		case <-deadline:
-			t.Fatal("UI-7: no list_changed")
+			t.Fatal("RES-307: no list_changed")
 		}
 	}
 }
@@ -99,18 +99,18 @@ func TestPagesAreRead(t *testing.T) {
 	}
 	outside := `"error":{"code":-32603,"message":"Resource outside allowed roots"}`
 	for _, r := range []struct{ clause, params, want string }{
-		{"UI-24", `{"uri":"ui://srv/clock"}`, content("ui://srv/clock", `"text":"<!DOCTYPE html>\n<title>Clock</title>\n"`, plain)},
-		{"UI-24", `{"uri":"ui://srv/dash"}`, content("ui://srv/dash", `"text":"<!DOCTYPE html>D"`, dashMeta)},
-		{"UI-20", `{"uri":"ui://other/dash"}`, content("ui://other/dash", `"text":"<!DOCTYPE html>D"`, dashMeta)},
-		{"UI-20", `{"uri":"UI://clock?x"}`, content("UI://clock?x", `"text":"<!DOCTYPE html>\n<title>Clock</title>\n"`, plain)},
-		{"UI-24", `{"uri":"ui://srv/deep/er"}`, content("ui://srv/deep/er", `"text":"deep"`, `{"ui":{}}`)},
-		{"UI-24", `{"uri":"ui://srv/latin"}`, content("ui://srv/latin", `"blob":"Y2Fm6Q=="`, plain)},
+		{"RES-324", `{"uri":"ui://srv/clock"}`, content("ui://srv/clock", `"text":"<!DOCTYPE html>\n<title>Clock</title>\n"`, plain)},
+		{"RES-324", `{"uri":"ui://srv/dash"}`, content("ui://srv/dash", `"text":"<!DOCTYPE html>D"`, dashMeta)},
+		{"RES-320", `{"uri":"ui://other/dash"}`, content("ui://other/dash", `"text":"<!DOCTYPE html>D"`, dashMeta)},
+		{"RES-320", `{"uri":"UI://clock?x"}`, content("UI://clock?x", `"text":"<!DOCTYPE html>\n<title>Clock</title>\n"`, plain)},
+		{"RES-324", `{"uri":"ui://srv/deep/er"}`, content("ui://srv/deep/er", `"text":"deep"`, `{"ui":{}}`)},
+		{"RES-324", `{"uri":"ui://srv/latin"}`, content("ui://srv/latin", `"blob":"Y2Fm6Q=="`, plain)},
 		{"RES-33", `{"name":"clock"}`, content("ui://srv/clock", `"text":"<!DOCTYPE html>\n<title>Clock</title>\n"`, plain)},
-		{"UI-26", `{"uri":"ui://srv/none"}`, notFound("ui://srv/none")},
-		{"UI-20", `{"uri":"ui://"}`, notFound("ui://")},
-		{"UI-20", `{"uri":"ui://srv/../../x"}`, outside},
-		{"UI-20", `{"uri":"ui://srv/%2e%2e/x"}`, outside},
-		{"UI-80", `{"uri":"ui://srv/wrong"}`, `"error":{"code":-32602,"message":"UI template form: config.title must be text"}`},
+		{"RES-326", `{"uri":"ui://srv/none"}`, notFound("ui://srv/none")},
+		{"RES-320", `{"uri":"ui://"}`, notFound("ui://")},
+		{"RES-320", `{"uri":"ui://srv/../../x"}`, outside},
+		{"RES-320", `{"uri":"ui://srv/%2e%2e/x"}`, outside},
+		{"RES-380", `{"uri":"ui://srv/wrong"}`, `"error":{"code":-32602,"message":"UI template form: config.title must be text"}`},
 	} {
 		if got := c.request("resources/read", r.params); got != r.want {
 			t.Errorf("%s: %s\n got %s\nwant %s", r.clause, r.params, got, r.want)
@@ -120,15 +120,15 @@ func TestPagesAreRead(t *testing.T) {
 		t.Errorf("RES-33: a resource comes before a page of its name: %s", got)
 	}
 	if got := c.request("resources/read", `{"uri":"ui://srv/board"}`); !strings.Contains(got, `<h2>Board</h2>`) || !strings.Contains(got, `"_meta":`+plain) {
-		t.Errorf("UI-21: a template: %.300s", got)
+		t.Errorf("RES-321: a template: %.300s", got)
 	}
 	c = ready(t, somePages, project.Env{"MCPBASH_MAX_UI_RESOURCE_BYTES": "2999"})
 	if got := c.request("resources/read", `{"uri":"ui://srv/big"}`); got != `"error":{"code":-32603,"message":"UI resource too large: 3000 bytes (max: 2999)"}` {
-		t.Errorf("UI-23: %s", got)
+		t.Errorf("RES-323: %s", got)
 	}
 }
 
-// UI-25: a provider of the project takes over; type and _meta are still ours.
+// RES-325: a provider of the project takes over; type and _meta are still ours.
 func TestPagesOfAProjectProvider(t *testing.T) {
 	list := map[string]string{"providers/ui.sh": `printf '%s from %s' "$1" "${MCPBASH_UI_DIR##*/}"`}
 	for name, text := range somePages {
@@ -138,12 +138,12 @@ func TestPagesOfAProjectProvider(t *testing.T) {
 	for uri, meta := range map[string]string{"ui://srv/dash": dashMeta, "ui://srv/unknown": `{"ui":{}}`} {
 		want := `"result":{"contents":[{"uri":"` + uri + `","mimeType":"text/html;profile=mcp-app","text":"` + uri + ` from ui","_meta":` + meta + `}]}`
 		if got := c.request("resources/read", `{"uri":"`+uri+`"}`); got != want {
-			t.Errorf("UI-25:\n got %s\nwant %s", got, want)
+			t.Errorf("RES-325:\n got %s\nwant %s", got, want)
 		}
 	}
 }
 
-// UI-60, UI-61: what tools/list says of pages.
+// RES-360, RES-361: what tools/list says of pages.
 func TestToolsLinkPages(t *testing.T) {
 	c := ready(t, somePages, nil)
 	list := c.request("tools/list", "")
@@ -157,7 +157,7 @@ func TestToolsLinkPages(t *testing.T) {
 	}
 }
 
-// UI-2, UI-3: what scripts learn of the client.
+// RES-302, RES-303: what scripts learn of the client.
 func TestScriptsLearnOfPages(t *testing.T) {
 	for capabilities, want := range map[string]string{
 		`{}`: `0:0:[]`,

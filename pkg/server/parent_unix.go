@@ -11,7 +11,7 @@ import (
 )
 
 // watchParent ends the server when the process that started it is gone
-// (protocol P-1002).
+// (P-1002).
 func (s *Server) watchParent() {
 	pace := s.project.Sessions.OrphanCheck
 	if pace <= 0 || s.parent == 1 {

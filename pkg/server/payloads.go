@@ -58,7 +58,7 @@ func (l *payloadLog) record(category, key, status string, payload []byte) {
 	l.file.WriteString(row)
 }
 
-// object is a row for programs: the payload is JSON where it was (cli E-2).
+// object is a row for programs: the payload is JSON where it was (CLI-1302).
 func (l *payloadLog) object(category, key, status, payload string) []byte {
 	var b rawjson.Builder
 	b.Object().Name("ts").Int(int(time.Now().Unix())).Name("category").String(category).

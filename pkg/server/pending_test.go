@@ -14,7 +14,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// protocol P-1804: requests beyond the bound wait in the client, and are served
+// P-1804: requests beyond the bound wait in the client, and are served
 // one after the other; but an answer that we wait for is read, and a further
 // request before it refused.
 func TestPendingRequests(t *testing.T) {
@@ -91,7 +91,7 @@ func TestPendingBytes(t *testing.T) {
 	}
 }
 
-// protocol P-1308: what libraries say is a notice of ours, and nothing that others
+// P-1308: what libraries say is a notice of ours, and nothing that others
 // put into one does anything to a terminal or looks like another line.
 func TestLinesOnStderr(t *testing.T) {
 	var out bytes.Buffer
@@ -104,7 +104,7 @@ func TestLinesOnStderr(t *testing.T) {
 	}
 }
 
-// protocol P-1308: the bound, and what is told of it.
+// P-1308: the bound, and what is told of it.
 func TestStderrQueue(t *testing.T) {
 	r, w := io.Pipe()
 	q := &stderrQueue{out: w}

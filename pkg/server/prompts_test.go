@@ -25,7 +25,7 @@ var somePrompts = map[string]string{
 	"prompts/sub/note.txt.meta.json": `{"name":"note"}`,
 }
 
-// tools PR-20, registry R-172, R-174, protocol P-2000 to P-2003.
+// T-820, R-172, R-174, P-2000 to P-2003.
 func TestPromptsList(t *testing.T) {
 	c := ready(t, somePrompts, nil)
 	const greet = `{"name":"greet","description":"Greet d","path":"greet.txt","arguments":[{"name":"name","description":"who","required":true},{"name":"count","description":"","required":false}],"role":"user","metadata":{"x":1}}`
@@ -54,7 +54,7 @@ func TestPromptsList(t *testing.T) {
 	}
 }
 
-// tools PR-1 to PR-8, PR-30, in each revision.
+// T-801 to T-808, T-830, in each revision.
 func TestPromptsGet(t *testing.T) {
 	const image = `{"role":"user","content":{"type":"image","data":"iVBORw0KGgoA","mimeType":"image/png"}}`
 	for _, revision := range []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} {
@@ -79,7 +79,7 @@ func TestPromptsGet(t *testing.T) {
 	}
 }
 
-// tools PR-1, PR-4, G-9, registry R-117: what goes wrong on our side.
+// T-801, T-804, T-709, R-117: what goes wrong on our side.
 func TestPromptFailures(t *testing.T) {
 	c := ready(t, map[string]string{
 		"prompts/a.txt": "a", "prompts/big.txt": strings.Repeat("x", 4000), "prompts/huge.txt": strings.Repeat("x", 6000),
@@ -103,7 +103,7 @@ func TestPromptFailures(t *testing.T) {
 	}
 }
 
-// tools PR-31, modern M-58, protocol P-1604, P-1703: the client is asked for what is
+// T-831, M-58, P-1604, P-1703: the client is asked for what is
 // missing.
 func TestPromptElicitation(t *testing.T) {
 	c := start(t, files(t, somePrompts), nil)

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/registry"
 )
 
-// registry: what another program registers, and takes out
+// what another program registers, and takes out
 // again, reaches the client of a running server.
 func TestRegistering(t *testing.T) {
 	c := ready(t, map[string]string{

@@ -35,7 +35,7 @@ func (s *Server) resourceMethods() []*method {
 }
 
 // readLimit is the longest response to a read, in bytes: a blob within its own
-// limit fits always (resources RES-47).
+// limit fits always (RES-47).
 func readLimit(response, resource int) int { return max(response, resource/3*4+64<<10) }
 
 // readResource is resources/read (resources section 4).
@@ -51,7 +51,7 @@ func (s *Server) readResource(ctx context.Context, r *request) (*answer, error) 
 	return &answer{size: content.Size(), append: func(dst []byte) []byte { return content.AppendJSON(dst, nil) }}, nil
 }
 
-// resourceRequest reads which resource is meant (resources RES-30).
+// resourceRequest reads which resource is meant (RES-30).
 func resourceRequest(params json.RawMessage) (resource.Request, error) {
 	req := resource.Request{Bounded: rawjson.PositiveInt(rawjson.Get(params, "timeoutSecs")) > 0}
 	for _, m := range []struct {
@@ -76,7 +76,7 @@ func resourceRequest(params json.RawMessage) (resource.Request, error) {
 
 var errNoResource = mcp.Errorf(mcp.CodeInvalidParams, "Resource name or uri required")
 
-// rootPaths are the roots in force, for the file provider (resources RES-91).
+// rootPaths are the roots in force, for the file provider (RES-91).
 func (s *Server) rootPaths() []string {
 	var paths []string
 	for _, root := range s.roots.current(s.base) {

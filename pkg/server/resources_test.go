@@ -38,7 +38,7 @@ var library = map[string]string{
 	"providers/myapi.sh":            `[ "$1" = myapi://status ] || exit 3; printf '{"status":"ok"}'`,
 }
 
-// resources RES-20, RES-21, RES-160 to RES-164; protocol P-2000 to P-2003.
+// RES-20, RES-21, RES-160 to RES-164; P-2000 to P-2003.
 func TestResourceLists(t *testing.T) {
 	c := ready(t, library, project.Env{"MCP_RESOURCES_TTL": "0", "MCP_RESOURCES_TEMPLATES_TTL": "0"})
 	alpha := `{"name":"file.alpha","description":"Alpha","path":"alpha.txt","uri":"file://` + c.root + `/resources/alpha.txt","mimeType":"text/plain","provider":"file","annotations":{"audience":["user"],"priority":0.8}}`
@@ -80,7 +80,7 @@ func TestResourceLists(t *testing.T) {
 }
 
 // Every resource that is listed can be read by the URI and by the name it is
-// listed with (resources RES-31, RES-200).
+// listed with (RES-31, RES-200).
 func TestListedIsReadable(t *testing.T) {
 	list := map[string]string{}
 	for _, name := range []string{"a b.txt", "100%.txt", "%41.txt", "ü.txt", "q?.txt", "h#1.txt", "[x].txt", "a&b=c.txt", "'quote\".txt", "back\\slash.txt", "plus+.txt", "~tilde", "C:", "{brace}.txt", "${MCPBASH_PROJECT_ROOT}.txt"} {
@@ -112,7 +112,7 @@ func TestListedIsReadable(t *testing.T) {
 	}
 }
 
-// resources RES-5, RES-30 to RES-36, RES-74.
+// RES-5, RES-30 to RES-36, RES-74.
 func TestResourceRead(t *testing.T) {
 	c := ready(t, library, nil)
 	uri := "file://" + c.root + "/resources/alpha.txt"
@@ -144,7 +144,7 @@ func TestResourceRead(t *testing.T) {
 }
 
 // A blob within the limit of resources is delivered whatever the limit of
-// responses; text that grows beyond it is not (resources RES-46, RES-47).
+// responses; text that grows beyond it is not (RES-46, RES-47).
 func TestResourceLimits(t *testing.T) {
 	c := ready(t, map[string]string{
 		"resources/blob.bin": strings.Repeat("\xff", 200000), "resources/long.txt": strings.Repeat("x", 200001), "resources/grows.txt": strings.Repeat("\x01", 200000),
@@ -161,7 +161,7 @@ func TestResourceLimits(t *testing.T) {
 	}
 }
 
-// resources RES-4, RES-73; protocol P-1703.
+// RES-4, RES-73; P-1703.
 func TestResourceTimeAndCancel(t *testing.T) {
 	c := ready(t, map[string]string{"providers/slow.sh": `echo $$ > "$MCPBASH_PROJECT_ROOT/pid"; mv "$MCPBASH_PROJECT_ROOT/pid" "$MCPBASH_PROJECT_ROOT/started"; sleep 1000`}, nil)
 	began := time.Now()
@@ -186,7 +186,7 @@ func TestResourceTimeAndCancel(t *testing.T) {
 	}
 }
 
-// resources RES-91: the client's roots widen what can be read only when the
+// RES-91: the client's roots widen what can be read only when the
 // operator says so, and never beyond what MCP_RESOURCES_ROOTS says.
 func TestResourceRoots(t *testing.T) {
 	outside, err := filepath.EvalSymlinks(t.TempDir())

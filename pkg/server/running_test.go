@@ -28,7 +28,7 @@ func (c *client) started() int {
 	return len(list)
 }
 
-// protocol P-1800 to P-1802, P-1200: slots, the queue, and what is answered
+// P-1800 to P-1802, P-1200: slots, the queue, and what is answered
 // while everything is busy.
 func TestConcurrency(t *testing.T) {
 	c := ready(t, map[string]string{"tools/wait/tool.sh": waiter}, project.Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": "3"})
@@ -67,7 +67,7 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// protocol P-1200: whoever serves a request, what comes after it is read, also
+// P-1200: whoever serves a request, what comes after it is read, also
 // when the client takes no answer before all its requests are written.
 func TestReadingGoesOn(t *testing.T) {
 	var output sync.RWMutex // locked: the client takes nothing
@@ -100,7 +100,7 @@ func TestReadingGoesOn(t *testing.T) {
 	c.quiet()
 }
 
-// protocol P-1801.
+// P-1801.
 func TestQueueLimit(t *testing.T) {
 	c := ready(t, map[string]string{"tools/wait/tool.sh": waiter}, project.Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": "1"})
 	for i := range 1 + maxQueued + 2 {
@@ -191,7 +191,7 @@ func TestProgressAndLogs(t *testing.T) {
 	c.response("1")
 }
 
-// protocol P-1401: a sign of life goes up by so little that the next report is
+// P-1401: a sign of life goes up by so little that the next report is
 // still above it, and by enough that a client can tell.
 func TestStepUp(t *testing.T) {
 	for _, from := range []float64{-1e300, -100, -1e-9, 0, 5e-324, 0.5, 1, 50, 99, 1e6, 1 << 53, 1e300} {
@@ -208,7 +208,7 @@ func TestStepUp(t *testing.T) {
 	}
 }
 
-// protocol section 15, tools T-104.
+// protocol section 15, T-104.
 func TestThrottling(t *testing.T) {
 	body := `for i in 1 2 3 4 5; do printf '{"method":"notifications/progress","params":{"progress":%s}}\n' $i >>"$MCP_PROGRESS_STREAM"
 printf '{"method":"notifications/message","params":{"level":"debug","data":0}}\n{"method":"notifications/message","params":{"level":"error","data":%s}}\n' $i >>"$MCP_LOG_STREAM"; done`
@@ -241,7 +241,7 @@ printf '{"method":"notifications/message","params":{"level":"debug","data":0}}\n
 	}
 }
 
-// protocol P-1302: levels change for scripts already running.
+// P-1302: levels change for scripts already running.
 func TestSetLevel(t *testing.T) {
 	c := ready(t, map[string]string{"tools/t/tool.sh": `touch "$PWD/started.x"; until [ -e "$PWD/go" ]; do sleep 0.02; done
 printf '{"method":"notifications/message","params":{"level":"warning","data":1}}\n{"method":"notifications/message","params":{"level":"critical","data":2}}\n' >>"$MCP_LOG_STREAM"`}, nil)
@@ -266,7 +266,7 @@ printf '{"method":"notifications/message","params":{"level":"warning","data":1}}
 	}
 }
 
-// protocol P-1700 to P-1704.
+// P-1700 to P-1704.
 func TestTimeouts(t *testing.T) {
 	c := ready(t, map[string]string{"tools/slow/tool.sh": `sleep 60`}, nil)
 	got := c.request("tools/call", `{"name":"slow","timeoutSecs":"1"}`)
@@ -469,7 +469,7 @@ func TestListChanged(t *testing.T) {
 	c.handshake("2025-11-25", "{}")
 	c.request("tools/list", "")
 	c.request("tools/list", "")
-	expect(c, "tools", "resources", "prompts") // a project without cache has changed (registry R-115)
+	expect(c, "tools", "resources", "prompts") // a project without cache has changed (R-115)
 	os.Mkdir(c.root+"/tools/more", 0o755)
 	os.WriteFile(c.root+"/tools/more/tool.sh", []byte("#!/bin/bash\n"), 0o755)
 	expect(c, "tools") // P-1903: also when no message comes
@@ -537,7 +537,7 @@ func TestRemoteToken(t *testing.T) {
 	}
 }
 
-// protocol P-900 to P-903.
+// P-900 to P-903.
 func TestEnding(t *testing.T) {
 	list := map[string]string{"tools/wait/tool.sh": waiter}
 	// End of input: everything accepted is finished, what waits included.
@@ -597,7 +597,7 @@ func TestEnding(t *testing.T) {
 const stuck = `trap '' TERM; ( trap '' TERM; echo $BASHPID >"$PWD/child.$MCPBASH_WORKER_KEY"; while :; do sleep 1; done ) &
 echo $$ >"$PWD/main.$MCPBASH_WORKER_KEY"; while :; do sleep 1; done`
 
-// protocol P-901 to P-906, P-1603, P-1704: nothing survives, whatever ends a
+// P-901 to P-906, P-1603, P-1704: nothing survives, whatever ends a
 // call or the server, and no file stays.
 func TestNothingSurvives(t *testing.T) {
 	const tools = 64
@@ -660,7 +660,7 @@ func TestNothingSurvives(t *testing.T) {
 	}
 }
 
-// protocol P-1000.
+// P-1000.
 func TestIdle(t *testing.T) {
 	c := start(t, files(t, hello), project.Env{"MCPBASH_IDLE_TIMEOUT": "1"})
 	if code := c.exit(); code != 0 || c.stderr.String() != "mcp-bash: idle timeout after 1s with no client activity; exiting\n" {
@@ -679,7 +679,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// protocol P-1103, P-1104, P-906.
+// P-1103, P-1104, P-906.
 func TestDamagedOutput(t *testing.T) {
 	for _, allow := range []string{"false", "true"} {
 		failures := 3
@@ -715,7 +715,7 @@ func TestDamagedOutput(t *testing.T) {
 	}
 }
 
-// protocol section 25, cli E-1, E-2.
+// protocol section 25, CLI-1301, CLI-1302.
 func TestPayloadLog(t *testing.T) {
 	secret := strings.Repeat("T0", 20)
 	for _, ndjson := range []bool{false, true} {
@@ -747,7 +747,7 @@ func TestPayloadLog(t *testing.T) {
 	}
 }
 
-// protocol P-303.
+// P-303.
 func TestCISnapshot(t *testing.T) {
 	tmp := t.TempDir()
 	c := start(t, files(t, hello), project.Env{"MCPBASH_CI_MODE": "true", "RUNNER_TEMP": tmp})

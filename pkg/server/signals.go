@@ -13,7 +13,7 @@ import (
 // of the process. Catching them takes time that a start need not wait for: caught
 // does; before that they end the process as they do by default. SIGPIPE is
 // caught as well and forgotten: a closed pipe is an error of a write, and a signal
-// that is ignored instead would be ignored in scripts too (tools T-47).
+// that is ignored instead would be ignored in scripts too (T-47).
 func catchSignals(given <-chan os.Signal) (signals <-chan os.Signal, caught func()) {
 	if given != nil {
 		return given, func() {}

@@ -32,8 +32,8 @@ type Options struct {
 	Signals <-chan os.Signal // nil: the process's own
 
 	Debug  bool     // mcp-bash debug (P-2500)
-	NDJSON bool     // the record of a debug run is one object a line (cli E-2)
-	Args   []string // after "serve --", for scripts (cli B-2)
+	NDJSON bool     // the record of a debug run is one object a line (CLI-1302)
+	Args   []string // after "serve --", for scripts (CLI-302)
 }
 
 // Serve starts the server, serves one client on standard input and output, and

@@ -12,7 +12,7 @@ import (
 
 // A stderrQueue is standard error as the server writes it: whoever says something
 // never waits until it is read. What is said while too much of it waits is dropped
-// and counted, and the count told (protocol P-1308).
+// and counted, and the count told (P-1308).
 type stderrQueue struct {
 	out io.Writer
 

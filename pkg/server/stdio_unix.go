@@ -16,7 +16,7 @@ import (
 type descriptorPair struct{ in, out int }
 
 // OpenStdio returns the process's standard streams; the error says that
-// standard output cannot be written to (protocol P-105).
+// standard output cannot be written to (P-105).
 func OpenStdio() (Stdio, error) {
 	flags, err := unix.FcntlInt(1, unix.F_GETFL, 0)
 	if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY || flags&unix.O_ACCMODE == unix.O_RDWR && isNull(1) {

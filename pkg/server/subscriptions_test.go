@@ -50,7 +50,7 @@ func updated(uri, id string) string {
 	return `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"` + uri + `","subscriptionId":"` + id + `","subscription":{"id":"` + id + `","uri":"` + uri + `"}}}`
 }
 
-// resources RES-142.
+// RES-142.
 func TestSubscribeResult(t *testing.T) {
 	const id = `"sub-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"`
 	asID := regexp.MustCompile(`^"result":{"subscriptionId":` + id + `}$`)
@@ -69,7 +69,7 @@ func TestSubscribeResult(t *testing.T) {
 	}
 }
 
-// resources RES-141: what cannot be read cannot be watched.
+// RES-141: what cannot be read cannot be watched.
 func TestSubscribeRefused(t *testing.T) {
 	c := ready(t, library, often)
 	for params, want := range map[string]string{
@@ -94,7 +94,7 @@ func TestSubscribeRefused(t *testing.T) {
 	}
 }
 
-// resources RES-143 to RES-146; decision 5.
+// RES-143 to RES-146; decision 5.
 func TestSubscription(t *testing.T) {
 	for revision := range map[string]bool{"2025-11-25": true, "2024-11-05": true} {
 		c := start(t, files(t, library), often)
@@ -128,7 +128,7 @@ func TestSubscription(t *testing.T) {
 }
 
 // What the author's metadata says of the type is part of what a read comes to
-// (resources RES-145).
+// (RES-145).
 func TestSubscriptionToType(t *testing.T) {
 	c := ready(t, library, project.Env{"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": "0.01", "MCPBASH_LOG_LEVEL": "error", "MCP_RESOURCES_TTL": "0", "MCP_TOOLS_TTL": "1"})
 	uri := "file://" + c.root + "/resources/alpha.txt"
@@ -140,7 +140,7 @@ func TestSubscriptionToType(t *testing.T) {
 	}
 }
 
-// resources RES-145 to RES-147: several of one URI.
+// RES-145 to RES-147: several of one URI.
 func TestSubscriptionsOfOneURI(t *testing.T) {
 	c := ready(t, library, often)
 	uri := "file://" + c.root + "/resources/alpha.txt"
@@ -164,7 +164,7 @@ func TestSubscriptionsOfOneURI(t *testing.T) {
 }
 
 // What a script says is asked for once a round, and a script that hangs keeps
-// nobody else from being looked at (resources RES-73, RES-144).
+// nobody else from being looked at (RES-73, RES-144).
 func TestSubscriptionToScript(t *testing.T) {
 	list := map[string]string{
 		"providers/n.sh":      `cat "$MCPBASH_PROJECT_ROOT/n"`,
@@ -191,7 +191,7 @@ func TestSubscriptionToScript(t *testing.T) {
 	c.quiet()
 }
 
-// resources RES-143: a request that is cancelled leaves nothing behind.
+// RES-143: a request that is cancelled leaves nothing behind.
 func TestSubscribeCancelled(t *testing.T) {
 	c := ready(t, map[string]string{
 		"providers/slow.sh": `[ -e "$MCPBASH_PROJECT_ROOT/asked" ] && exec cat "$MCPBASH_PROJECT_ROOT/n"; : > "$MCPBASH_PROJECT_ROOT/asked"; sleep 1000`, "n": "1", "resources/a.txt": "a",
@@ -211,7 +211,7 @@ func TestSubscribeCancelled(t *testing.T) {
 	c.quiet()
 }
 
-// resources RES-147.
+// RES-147.
 func TestSubscriptionLimit(t *testing.T) {
 	c := ready(t, library, nil)
 	for i := range maxSubscriptions {
@@ -230,7 +230,7 @@ func TestSubscriptionLimit(t *testing.T) {
 	c.subscribe(`{"uri":"echo://more"}`)
 }
 
-// resources RES-144: the interval; 0 looks never.
+// RES-144: the interval; 0 looks never.
 func TestPollInterval(t *testing.T) {
 	for value, want := range map[string]time.Duration{"": 2 * time.Second, "x": 2 * time.Second, "-1": 2 * time.Second, "0": 0, "0.0": 0, "0.25": 250 * time.Millisecond, "7": 7 * time.Second, "0.0001": 10 * time.Millisecond} {
 		if got := project.ReadSettings(project.Env{"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": value}, project.Dirs{}).Fetching.Poll; got != want {

@@ -12,7 +12,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// minToken is the length of the shortest secret accepted (protocol P-2300).
+// minToken is the length of the shortest secret accepted (P-2300).
 const minToken = 32
 
 // A tokenGuard lets in only messages that carry the shared secret (protocol

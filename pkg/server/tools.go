@@ -16,7 +16,7 @@ func (s *Server) toolMethods() []*method {
 	list := &lister{catalog: s.kit.Catalog, kind: registry.Tools, collection: "tools", item: func(dst []byte, item json.RawMessage) []byte {
 		return tool.AppendListed(dst, item, false)
 	}}
-	if level := s.kit.Level; level != registry.Full { // registry R-213
+	if level := s.kit.Level; level != registry.Full {
 		list.keep = func(item json.RawMessage) bool { return level.Allows(registry.LevelOf(item)) }
 		list.view = string(level)
 	}

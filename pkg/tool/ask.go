@@ -40,7 +40,7 @@ type interview struct {
 
 // poll looks for new questions and for answers. It reports whether a question
 // is open, which stops the clocks (T-126), unless the client does not read at all:
-// then no question is put to it, and no script lives on for one (protocol P-1805).
+// then no question is put to it, and no script lives on for one (P-1805).
 func (in *interview) poll() (open bool) {
 	ready := in.asker == nil || in.asker.Ready() // else the files stay where they are
 	if ready {

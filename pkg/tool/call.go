@@ -136,8 +136,8 @@ func (c *call) admit(ctx context.Context) error {
 	return nil
 }
 
-// cannotStart is the answer where the script is not at fault (protocol P-300,
-// tools T-53).
+// cannotStart is the answer where the script is not at fault (P-300,
+// T-53).
 func (c *call) cannotStart(err error) *mcp.Error {
 	e := mcp.Errorf(mcp.CodeInternal, "Tool '%s' cannot be started", c.request.Name)
 	return e.WithData(err.Error() + script.Shortage(err))

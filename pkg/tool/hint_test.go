@@ -14,7 +14,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// tools T-188, T-189: what is known to go wrong is told with its remedy, in the
+// T-188, T-189: what is known to go wrong is told with its remedy, in the
 // result and in the log.
 func TestHints(t *testing.T) {
 	b := newBench(t, nil)
@@ -96,7 +96,7 @@ func lastText(result string) string {
 	return last
 }
 
-// tools T-188: where clients want the old form of failures they get it exactly,
+// T-188: where clients want the old form of failures they get it exactly,
 // and the hint is in the log.
 func TestHintOfAnErrorIsLogged(t *testing.T) {
 	b := newBench(t, project.Env{"MCPBASH_TOOL_FAILURE_MODE": "error"})
@@ -109,7 +109,7 @@ func TestHintOfAnErrorIsLogged(t *testing.T) {
 	}
 }
 
-// tools T-219: text beside a result stays, and is warned of.
+// T-219: text beside a result stays, and is warned of.
 func TestTextBesideAResult(t *testing.T) {
 	b := newBench(t, nil)
 	const result = `{"content":[{"type":"text","text":"hi"}],"isError":true}`
@@ -137,7 +137,7 @@ func TestTextBesideAResult(t *testing.T) {
 	}
 }
 
-// tools T-218.
+// T-218.
 func TestSeveralValues(t *testing.T) {
 	b := newBench(t, nil)
 	const schema = `"outputSchema":{"type":"object","required":["success"],"properties":{"success":{"type":"boolean"}}}`

@@ -52,7 +52,7 @@ func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 }
 
 // toolMeta is what a tool declares of itself for programs that choose among
-// tools (registry R-210).
+// tools.
 type toolMeta struct{ name, id, version, capabilities json.RawMessage }
 
 func (t *toolMeta) declared() bool {

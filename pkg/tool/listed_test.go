@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// registry.
+//
 func TestAppendListed(t *testing.T) {
 	for _, tc := range []struct {
 		item string

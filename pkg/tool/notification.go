@@ -8,7 +8,7 @@ import (
 )
 
 // parseProgress reads a line of the progress stream; ok is false for what is
-// no progress notification (protocol P-1102, T-102).
+// no progress notification (P-1102, T-102).
 func parseProgress(line []byte) (p Progress, ok bool) {
 	params, ok := notification(line, "notifications/progress")
 	if !ok {

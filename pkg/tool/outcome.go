@@ -79,7 +79,7 @@ func dataOf(v json.RawMessage) json.RawMessage {
 	return rawjson.Normal(data)
 }
 
-// integer reads an error code; zero means "internal" (G-1).
+// integer reads an error code; zero means "internal" (T-701).
 func integer(v json.RawMessage) (int, bool) {
 	n, err := strconv.Atoi(string(v))
 	if err != nil {

@@ -164,7 +164,7 @@ func TestOutcome(t *testing.T) {
 		{"T-91 not an error", `printf 'oops\n\n' >"$MCP_TOOL_ERROR_FILE"`, ``, `{"code":-32603,"message":"Tool failed","data":"oops"}`},
 		{"T-91 code no integer", `echo '{"code":1.5,"message":"m"}' >"$MCP_TOOL_ERROR_FILE"`, ``, `{"code":-32603,"message":"Tool failed","data":"{\"code\":1.5,\"message\":\"m\"}"}`},
 		{"T-91 replaced file", `echo '{"code":8,"message":"m"}' >"$MCP_TOOL_ERROR_FILE.x"; mv "$MCP_TOOL_ERROR_FILE.x" "$MCP_TOOL_ERROR_FILE"`, ``, `{"code":8,"message":"m"}`},
-		{"G-1 code 0", `echo '{"code":0,"message":"m"}' >"$MCP_TOOL_ERROR_FILE"`, ``, `{"code":-32603,"message":"m"}`},
+		{"T-701 code 0", `echo '{"code":0,"message":"m"}' >"$MCP_TOOL_ERROR_FILE"`, ``, `{"code":-32603,"message":"m"}`},
 
 		{"T-185 authored", `echo '{"code":-5,"message":"m","data":[1]}'; exit 1`, ``, `{"code":-5,"message":"m","data":[1]}`},
 		{"T-185 code as text", `echo '{"code":"12","message":"m"}'; exit 1`, ``, `{"code":12,"message":"m"}`},
@@ -204,7 +204,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// tools T-211, M-34: the newest revision takes any value but null.
+// T-211, M-34: the newest revision takes any value but null.
 func TestAnyStructured(t *testing.T) {
 	b := newBench(t, nil)
 	for body, want := range map[string]string{`printf '[1]'`: `"structuredContent":[1]`, `printf 5`: `"structuredContent":5`, `printf null`: ``} {
@@ -216,7 +216,7 @@ func TestAnyStructured(t *testing.T) {
 	}
 }
 
-// tools T-187.
+// T-187.
 func TestFailureModeError(t *testing.T) {
 	b := newBench(t, project.Env{"MCPBASH_TOOL_FAILURE_MODE": "error"})
 	for body, want := range map[string]string{
@@ -231,7 +231,7 @@ func TestFailureModeError(t *testing.T) {
 	}
 }
 
-// tools T-2 to T-9, in their order.
+// T-2 to T-9, in their order.
 func TestEarlyErrors(t *testing.T) {
 	b := newBench(t, project.Env{"MCPBASH_TOOL_ALLOW_DEFAULT": "", "MCPBASH_TOOL_ALLOWLIST": "writable gone link ok plain nopath", "MCPBASH_TOOL_VALIDATE_ARGS": "true"})
 	b.add("ok", "echo ok", `"inputSchema":{"required":["x"]}`)
@@ -262,7 +262,7 @@ func TestEarlyErrors(t *testing.T) {
 	}
 }
 
-// tools T-8a.
+// T-8a.
 func TestInsecureSettings(t *testing.T) {
 	b := newBench(t, nil)
 	b.add("ok", "echo ok")
@@ -273,7 +273,7 @@ func TestInsecureSettings(t *testing.T) {
 	}
 }
 
-// tools T-6, T-14, T-60.
+// T-6, T-14, T-60.
 func TestInherit(t *testing.T) {
 	b := newBench(t, project.Env{"MCPBASH_TOOL_ENV_MODE": "inherit"})
 	if got := b.run("echo x"); got != `{"code":-32602,"message":"MCPBASH_TOOL_ENV_MODE=inherit requires MCPBASH_TOOL_ENV_INHERIT_ALLOW=true"}` {
@@ -296,7 +296,7 @@ func TestInherit(t *testing.T) {
 	}
 }
 
-// tools T-11, T-215: validation on.
+// T-11, T-215: validation on.
 func TestValidation(t *testing.T) {
 	b := newBench(t, nil)
 	schema := `"inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}`
@@ -389,7 +389,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// tools T-77 to T-79.
+// T-77 to T-79.
 func TestSpilling(t *testing.T) {
 	const body = `[ -z "$MCP_TOOL_ARGS_JSON" ] && [ -f "$MCP_TOOL_ARGS_FILE" ] && [ -z "${MCPBASH_ARGS_FLAT-}" ] && echo spilled "$(stat -c %a "$MCP_TOOL_ARGS_FILE")" && cat "$MCP_TOOL_ARGS_FILE"; echo "$MCP_TOOL_META_JSON"`
 	b := newBench(t, project.Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "20"})
@@ -408,7 +408,7 @@ func TestSpilling(t *testing.T) {
 	}
 }
 
-// tools T-130 to T-134.
+// T-130 to T-134.
 func TestLimits(t *testing.T) {
 	b := newBench(t, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000", "MCPBASH_MAX_TOOL_STDERR_SIZE": "100", "MCPBASH_TOOL_STDERR_TAIL_LIMIT": "5"})
 	if got := b.run(`printf '%1000s'`); !strings.Contains(got, `"isError":false`) {
@@ -458,7 +458,7 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
-// tools T-150 to T-156, T-126.
+// T-150 to T-156, T-126.
 func TestClock(t *testing.T) {
 	at := time.Unix(1000, 0)
 	sec := func(s float64) time.Time { return at.Add(time.Duration(s * float64(time.Second))) }
@@ -524,7 +524,7 @@ func (l *listener) Log(m LogMessage) {
 	l.lines = append(l.lines, fmt.Sprintf("l %s %s %s", m.Level, m.Logger, m.Data))
 }
 
-// tools T-100 to T-103, protocol P-1102.
+// T-100 to T-103, P-1102.
 func TestStreams(t *testing.T) {
 	for _, live := range []string{"true", "false"} {
 		b := newBench(t, project.Env{"MCPBASH_ENABLE_LIVE_PROGRESS": live})
@@ -622,7 +622,7 @@ func textOf(t *testing.T, result string) string {
 	return ""
 }
 
-// protocol P-1805, tools T-126: what a client does not read is not put to it until it
+// P-1805, T-126: what a client does not read is not put to it until it
 // does, and keeps no script alive.
 func TestUnreadQuestions(t *testing.T) {
 	b := newBench(t, nil)
@@ -648,7 +648,7 @@ func TestUnreadQuestions(t *testing.T) {
 	}
 }
 
-// tools T-120 to T-125, protocol P-2203.
+// T-120 to T-125, P-2203.
 func TestElicitation(t *testing.T) {
 	both := mcp.Capabilities{ElicitForm: true, ElicitURL: true}
 	for _, tc := range []struct {
@@ -692,7 +692,7 @@ func TestElicitation(t *testing.T) {
 	}
 }
 
-// tools T-128.
+// T-128.
 func TestBatch(t *testing.T) {
 	a := &asker{answer: func(q mcp.Question) (mcp.Answer, bool) {
 		if q.Method == "roots/list" {
@@ -721,7 +721,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// tools T-115, T-125, T-170: the marker, then the answer, then the signal.
+// T-115, T-125, T-170: the marker, then the answer, then the signal.
 func TestCancellation(t *testing.T) {
 	b := newBench(t, nil)
 	out := filepath.Join(b.root, "out")
@@ -752,7 +752,7 @@ while :; do sleep 0.05; done`)
 	}
 }
 
-// tools T-69 to T-79: hand-off files exist and are empty at the start of every
+// T-69 to T-79: hand-off files exist and are empty at the start of every
 // call, are private, and are gone when it ends.
 func TestDesksAreClean(t *testing.T) {
 	b := newBench(t, nil)
@@ -797,7 +797,7 @@ func awaitFiles(t *testing.T, b *bench, want int) {
 	}
 }
 
-// tools T-79: the files of a call whose children live on are not used again.
+// T-79: the files of a call whose children live on are not used again.
 func TestFilesOfALingeringCall(t *testing.T) {
 	b := newBench(t, nil)
 	b.add("t", `( while [ ! -e "`+b.root+`/stop" ]; do echo x >>"$MCP_PROGRESS_STREAM" 2>/dev/null; sleep 0.01; done ) &`)
@@ -888,7 +888,7 @@ func TestEmbeddedResources(t *testing.T) {
 	}
 }
 
-// tools T-260 to T-263.
+// T-260 to T-263.
 func TestTracing(t *testing.T) {
 	dir := t.TempDir()
 	b := newBench(t, project.Env{"MCPBASH_TRACE_TOOLS": "on", "MCPBASH_LOG_DIR": dir, "MCPBASH_CI_MODE": "true", "MCPBASH_TMP_ROOT": dir, "GITHUB_ACTIONS": "true", "MCPBASH_TRACE_MAX_BYTES": "200"})
@@ -919,7 +919,7 @@ func TestTracing(t *testing.T) {
 	}
 }
 
-// protocol P-301.
+// P-301.
 func TestWorkerKey(t *testing.T) {
 	if project.RequestKey(`"c"`) != "ImMi" || project.RequestKey(`7`) != "Nw" {
 		t.Error(project.RequestKey(`"c"`), project.RequestKey(`7`))
@@ -929,7 +929,7 @@ func TestWorkerKey(t *testing.T) {
 	}
 }
 
-// modern M-13.
+// M-13.
 func TestTraceContext(t *testing.T) {
 	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for meta, want := range map[string]string{

@@ -26,7 +26,7 @@ type Config struct {
 	// Near, when set, returns the tool that a name nobody has most likely stands
 	// for, "" for none.
 	Near   func(ctx context.Context, name string) string
-	Level  registry.Level // tools that need more are refused (registry R-213)
+	Level  registry.Level // tools that need more are refused
 	Policy *policy.Policy
 	Runner *script.Runner
 	Common project.Env // what every script is given

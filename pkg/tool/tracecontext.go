@@ -8,7 +8,7 @@ import (
 )
 
 // traceContext returns the W3C trace context of a request as variables, so that
-// a tool that calls out continues the trace (modern M-13). A value that is not
+// a tool that calls out continues the trace (M-13). A value that is not
 // well-formed is left out.
 func traceContext(meta json.RawMessage) []string {
 	var env []string

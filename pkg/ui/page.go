@@ -7,11 +7,11 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// NoMeta is the _meta of a page that no registry entry describes (UI-24).
+// NoMeta is the _meta of a page that no registry entry describes (RES-324).
 var NoMeta = json.RawMessage(`{"ui":{}}`)
 
 // Meta returns the _meta of a page, from its registry entry: what the host has
-// to allow it and how it wants to be shown (UI-24, registry R-173). Warnings
+// to allow it and how it wants to be shown (RES-324, R-173). Warnings
 // tell what of it is no good and left out.
 func Meta(entry json.RawMessage) (meta json.RawMessage, warnings []string) {
 	policy, warnings := ParsePolicy(rawjson.Get(entry, "csp"))

@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// The members of a page's csp, in their order (UI-40).
+// The members of a page's csp, in their order (RES-340).
 const (
 	connect = iota
 	resource
@@ -26,7 +26,7 @@ type Policy struct {
 }
 
 // ParsePolicy reads a csp object. What could smuggle directives into a
-// header, and what is no text, is left out; warnings name it (UI-40).
+// header, and what is no text, is left out; warnings name it (RES-340).
 func ParsePolicy(csp json.RawMessage) (p Policy, warnings []string) {
 	for i, name := range members {
 		v := rawjson.Get(csp, name)
@@ -84,7 +84,7 @@ func (p *Policy) appendTo(b *rawjson.Builder) {
 }
 
 // Header is the Content-Security-Policy of a page for those who serve it over
-// HTTP, such as gateways; the server itself never sends it (UI-41, UI-42).
+// HTTP, such as gateways; the server itself never sends it (RES-341, RES-342).
 func (p *Policy) Header() string {
 	with := func(sources string, i int) string {
 		return strings.Join(append([]string{sources}, p.origins[i]...), " ")

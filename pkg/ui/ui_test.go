@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// UI-24, registry R-173.
+// RES-324, R-173.
 func TestListedAndMeta(t *testing.T) {
 	entry := `{"name":"dash","uri":"ui://srv/dash","path":"ui/dash","entrypoint":"index.html","hasHtml":true,"template":null,"description":"D","mimeType":"text/html;profile=mcp-app",` +
 		`"csp":{"frameDomains":["https://f.example"],"other":["x"],"connectDomains":["https://a.example"]},"permissions":{"camera":{},"microphone":true,"geolocation":"yes"},"prefersBorder":false,"title":"T","domain":"d.example"}`
@@ -27,7 +27,7 @@ func TestListedAndMeta(t *testing.T) {
 	}
 }
 
-// UI-40: what could smuggle directives in is dropped.
+// RES-340: what could smuggle directives in is dropped.
 func TestPolicyDrops(t *testing.T) {
 	p, warnings := ParsePolicy(json.RawMessage(`{"connectDomains":["https://a.com","https://b.com; script-src *","a b","'self'","x,y","\"","https://a.com",5,"","\u00a0","https://\u2028","a\u0000b","wss://ok.example:443","https://*.example.com"],"frameDomains":"https://f.com","baseUriDomains":[]}`))
 	var b rawjson.Builder
@@ -40,7 +40,7 @@ func TestPolicyDrops(t *testing.T) {
 	}
 }
 
-// UI-41, UI-42.
+// RES-341, RES-342.
 func TestHeader(t *testing.T) {
 	for csp, want := range map[string]string{
 		`{}`: `default-src 'self'; script-src 'self' https://cdn.jsdelivr.net; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'self'`,

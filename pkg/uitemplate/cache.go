@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A Cache keeps the documents that were used most recently (UI-88). It may be
+// A Cache keeps the documents that were used most recently (RES-388). It may be
 // used by several goroutines.
 type Cache struct {
 	most int

@@ -58,7 +58,7 @@ func (m *markup) raw(pieces ...string) *markup {
 	return m
 }
 
-// text adds text, escaped: it may be content or a quoted attribute (UI-82).
+// text adds text, escaped: it may be content or a quoted attribute (RES-382).
 func (m *markup) text(s string) *markup {
 	m.WriteString(html.EscapeString(strings.ReplaceAll(s, "\x00", "\uFFFD")))
 	return m

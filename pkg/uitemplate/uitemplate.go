@@ -15,7 +15,7 @@ var names = []string{"form", "data-table", "progress", "diff-viewer", "tree-view
 // Names returns the names of all templates.
 func Names() []string { return slices.Clone(names) }
 
-// An UnknownError is a name that no template has (UI-80).
+// An UnknownError is a name that no template has (RES-380).
 type UnknownError string
 
 func (e UnknownError) Error() string { return "Unknown template: " + string(e) }
@@ -24,7 +24,7 @@ func (e UnknownError) Error() string { return "Unknown template: " + string(e) }
 var ErrNotJSON = errors.New("the configuration must be one JSON object")
 
 // Render returns the document of a template. The same configuration gives the
-// same bytes (UI-88). The error is an [UnknownError], [ErrNotJSON], or tells
+// same bytes (RES-388). The error is an [UnknownError], [ErrNotJSON], or tells
 // which part of the configuration is wrong.
 func Render(name string, config []byte) ([]byte, error) {
 	draw := drawer(name)
@@ -67,7 +67,7 @@ func drawer(name string) func(object) page {
 }
 
 // marshal is a value for the script: within a <script> no text of it can end
-// the element or begin another (UI-82), which encoding/json sees to.
+// the element or begin another (RES-382), which encoding/json sees to.
 func marshal(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {

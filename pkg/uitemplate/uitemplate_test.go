@@ -30,7 +30,7 @@ func render(t *testing.T, name, config string) string {
 	return string(document)
 }
 
-// UI-85, UI-86: what must be in a document, and what must not.
+// RES-385, RES-386: what must be in a document, and what must not.
 func TestContent(t *testing.T) {
 	for _, c := range []struct {
 		name, config string
@@ -61,18 +61,18 @@ func TestContent(t *testing.T) {
 		document := render(t, c.name, c.config)
 		for _, want := range c.holds {
 			if !strings.Contains(document, want) {
-				t.Errorf("UI-85: %s %s lacks %s", c.name, c.config, want)
+				t.Errorf("RES-385: %s %s lacks %s", c.name, c.config, want)
 			}
 		}
 		for _, bad := range c.lacks {
 			if strings.Contains(document, bad) {
-				t.Errorf("UI-85: %s %s has %s", c.name, c.config, bad)
+				t.Errorf("RES-385: %s %s has %s", c.name, c.config, bad)
 			}
 		}
 	}
 }
 
-// UI-80, UI-81: what all documents have in common.
+// RES-380, RES-381: what all documents have in common.
 func TestEveryDocument(t *testing.T) {
 	for _, name := range Names() {
 		document := render(t, name, full[name])
@@ -88,16 +88,16 @@ func TestEveryDocument(t *testing.T) {
 		// Nothing is loaded, and no attribute is a script.
 		for _, bad := range []string{`\ssrc=`, `\shref=`, `@import`, `url\(`, `import\(`, `\bfetch\(`, `XMLHttpRequest`, `<[^>]*\son[a-z]+="`, `innerHTML`, `insertAdjacentHTML`, `document\.write`, `\beval\(`} {
 			if found := regexp.MustCompile(bad).FindString(document); found != "" {
-				t.Errorf("UI-81, UI-82: %s has %q", name, found)
+				t.Errorf("RES-381, RES-382: %s has %q", name, found)
 			}
 		}
 		if again := render(t, name, full[name]); again != document {
-			t.Errorf("UI-88: %s is another one the second time", name)
+			t.Errorf("RES-388: %s is another one the second time", name)
 		}
 	}
 }
 
-// UI-82: a title with markup stays text, and configuration cannot end the
+// RES-382: a title with markup stays text, and configuration cannot end the
 // script.
 func TestEscaping(t *testing.T) {
 	document := render(t, "kanban", `{"title":"</title><b>\"'&\u2028","onMoveTool":"</script><script>x","columns":[{"id":"\"><i>","title":"\u0000"}]}`)
@@ -139,11 +139,11 @@ func TestFaults(t *testing.T) {
 	}
 	_, err := Render("nope", nil)
 	if unknown := UnknownError(""); !errors.As(err, &unknown) || unknown != "nope" {
-		t.Errorf("UI-80: %T", err)
+		t.Errorf("RES-380: %T", err)
 	}
 }
 
-// UI-88: the cache gives the same bytes and forgets what was used least
+// RES-388: the cache gives the same bytes and forgets what was used least
 // recently.
 func TestCache(t *testing.T) {
 	c := NewCache(2)
@@ -202,7 +202,7 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// UI-88: less than 5 ms each.
+// RES-388: less than 5 ms each.
 func BenchmarkRender(b *testing.B) {
 	for _, name := range names {
 		b.Run(name, func(b *testing.B) {

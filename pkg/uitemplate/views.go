@@ -2,7 +2,7 @@ package uitemplate
 
 import "strconv"
 
-// dataTable shows rows, sortable by their columns (UI-87).
+// dataTable shows rows, sortable by their columns (RES-387).
 func dataTable(c object) page {
 	type column struct {
 		Key string `json:"key"`

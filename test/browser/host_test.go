@@ -24,7 +24,7 @@ import (
 var hostPage []byte
 
 // policy is what a host applies to a view that declares no domains (resources
-// UI-102).
+// RES-402).
 const policy = "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; " +
 	"img-src 'self' data:; media-src 'self' data:; connect-src 'none'"
 

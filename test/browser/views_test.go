@@ -48,7 +48,7 @@ const orderForm = `{"title":"New order","description":"What shall we send, and w
 {"name":"notes","type":"textarea","label":"Notes","default":"first line\nsecond"},
 {"name":"gift","type":"checkbox","label":"Wrap it as a gift","default":true}]}`
 
-// UI-86: what is typed reaches the tool, with its type.
+// RES-386: what is typed reaches the tool, with its type.
 func testForm(t *testing.T) {
 	h := shared.show(t, render(t, "form", orderForm), wish{Answers: map[string]any{"order": text("done")}})
 	h.press("Tab") // the first field: no mouse is needed
@@ -289,7 +289,7 @@ func testKanbanDrag(t *testing.T) {
 	h.want(`document.querySelector("h3").textContent`, `"A & <b> 4"`)
 }
 
-// UI-83: where the data is taken from.
+// RES-383: where the data is taken from.
 func testResults(t *testing.T) {
 	h := shared.show(t, render(t, "data-table", people), wish{})
 	first := `document.querySelector("#tableBody td").textContent`
@@ -312,7 +312,7 @@ func testResults(t *testing.T) {
 	h.says("#message", "The tool call was cancelled: by the user")
 }
 
-// UI-84: a host that does not let views call tools.
+// RES-384: a host that does not let views call tools.
 func testNoTools(t *testing.T) {
 	for name, config := range map[string]string{
 		"form":      `{"submitTool":"t","fields":[{"name":"a"}]}`,
@@ -338,7 +338,7 @@ func testNoTools(t *testing.T) {
 	}
 }
 
-// UI-101: what the view says to the host, and how it answers.
+// RES-401: what the view says to the host, and how it answers.
 func testProtocol(t *testing.T) {
 	h := shared.show(t, render(t, "data-table", `{}`), wish{})
 	h.gets("ui/initialize", `{"appCapabilities":{"availableDisplayModes":["inline"]},"appInfo":{"name":"mcp-bash data-table","version":"1.0.0"},"protocolVersion":"2026-01-26"}`)
@@ -359,7 +359,7 @@ func testProtocol(t *testing.T) {
 	h.want(`document.documentElement.scrollHeight <= window.innerHeight`, "true")
 }
 
-// UI-80, UI-101: the host's variables, theme and fonts.
+// RES-380, RES-401: the host's variables, theme and fonts.
 func testTheming(t *testing.T) {
 	h := shared.show(t, render(t, "kanban", `{}`), wish{Theme: "dark", Context: map[string]any{
 		"styles":         map[string]any{"variables": map[string]any{"--color-background-primary": "rgb(1, 2, 3)", "--font-sans": "Courier", "color": "red"}, "css": map[string]any{"fonts": "/* fonts */"}},
@@ -375,7 +375,7 @@ func testTheming(t *testing.T) {
 	h.want(`document.querySelector("style[data-part=fonts]").textContent`, `"/* fonts */"`)
 }
 
-// UI-82: configuration is text wherever it goes.
+// RES-382: configuration is text wherever it goes.
 func testHostile(t *testing.T) {
 	bad := quote(`</script></title></style><script>window.owned=1</script><img src=x onerror="window.owned=1">'"&amp;` + "\u2028")
 	for name, config := range map[string]string{

@@ -26,7 +26,7 @@ func TestApps(t *testing.T) {
 	capabilities.AddExtension(uiExtension, map[string]any{"mimeTypes": []string{"text/html;profile=mcp-app"}})
 	s := open(t, example(t, "14-mcp-app"), opening{client: mcp.ClientOptions{Capabilities: capabilities}})
 	if got := compact(t, s.InitializeResult().Capabilities.Extensions); got != `{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}` {
-		t.Errorf("UI-2: %s", got)
+		t.Errorf("RES-302: %s", got)
 	}
 	list, err := s.ListTools(s.deadline(), nil)
 	if err != nil {
@@ -42,7 +42,7 @@ func TestApps(t *testing.T) {
 		"move-card": `{"visibility":["app"]}`,
 	} {
 		if links[name] != want {
-			t.Errorf("UI-60: %s has %s, want %s", name, links[name], want)
+			t.Errorf("RES-360: %s has %s, want %s", name, links[name], want)
 		}
 	}
 	pages, err := s.ListResources(s.deadline(), nil)
@@ -56,7 +56,7 @@ func TestApps(t *testing.T) {
 		}
 		c := read.Contents[0]
 		if c.MIMEType != "text/html;profile=mcp-app" || !strings.HasPrefix(c.Text, "<!DOCTYPE html>") || compact(t, ui(c.Meta)) != `{"csp":{},"permissions":{},"prefersBorder":true}` || compact(t, page.Meta) != compact(t, c.Meta) {
-			t.Errorf("UI-24: %.300s", compact(t, c))
+			t.Errorf("RES-324: %.300s", compact(t, c))
 		}
 	}
 	if pages.Resources[0].Title != "Board" || pages.Resources[1].URI != "ui://mcp-app/roll-dice" {
@@ -65,7 +65,7 @@ func TestApps(t *testing.T) {
 
 	board := s.call("board", nil)
 	if got := compact(t, board.StructuredContent); !strings.HasPrefix(got, `{"cards":[{`) || !strings.Contains(got, `"column":"todo"`) {
-		t.Errorf("UI-96: %s", got)
+		t.Errorf("RES-396: %s", got)
 	}
 	s.call("move-card", map[string]any{"cardId": "bread", "fromColumn": "todo", "toColumn": "done"})
 	if got := text(t, s.call("board", nil)); !strings.Contains(got, "done: Bake bread (bread)") {
@@ -83,7 +83,7 @@ func TestAppsWithoutPages(t *testing.T) {
 	t.Parallel()
 	s := open(t, example(t, "14-mcp-app"), opening{})
 	if got := s.InitializeResult().Capabilities.Extensions; got != nil {
-		t.Errorf("UI-2: %v", got)
+		t.Errorf("RES-302: %v", got)
 	}
 	rolled := s.call("roll-dice", nil)
 	if rolled.StructuredContent != nil || !strings.HasPrefix(text(t, rolled), "Rolled ") {

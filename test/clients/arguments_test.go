@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// examples/01-arguments: the server validates (tools T-11), the script says what
-// a schema cannot (sdk SDK-75).
+// examples/01-arguments: the server validates (T-11), the script says what
+// a schema cannot (SDK-75).
 func TestValidatedArguments(t *testing.T) {
 	t.Parallel()
 	s := open(t, example(t, "01-arguments"), opening{})
@@ -61,7 +61,7 @@ func TestValidatedArguments(t *testing.T) {
 	}
 }
 
-// examples/01-arguments: the script's own getters (sdk SDK-31 to SDK-33, SDK-63).
+// examples/01-arguments: the script's own getters (SDK-31 to SDK-33, SDK-63).
 func TestArgumentsOfTheScript(t *testing.T) {
 	t.Parallel()
 	s := open(t, example(t, "01-arguments"), opening{})
@@ -69,7 +69,7 @@ func TestArgumentsOfTheScript(t *testing.T) {
 	if got := text(t, s.succeed("box", arguments{"text": " the quick\nfox * ?", "width": 12})); got != want {
 		t.Errorf("%s", got)
 	}
-	// Not what the schema says, but what the getters accept: tools T-11, "validateInput": false.
+	// Not what the schema says, but what the getters accept: T-11, "validateInput": false.
 	const loud = "#========#\n# HI     #\n#========#"
 	if got := text(t, s.succeed("box", arguments{"text": "hi", "width": "10", "upper": 1, "border": "double"})); got != loud {
 		t.Errorf("%s", got)

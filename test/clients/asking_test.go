@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// sdk SDK-148, modern M-57, M-80, tools T-128: a tool asks for several things in
+// SDK-148, M-57, M-80, T-128: a tool asks for several things in
 // one round, and for one at a time.
 func TestAsking(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 type where struct{ SDK, Home, Version, JQ string }
 
 // A lone copy of the binary works: without a tree around it, without a home,
-// and with a PATH that has no jq (README decisions 2 and 8; protocol P-102).
+// and with a PATH that has no jq (README decisions 2 and 8; P-102).
 func TestLoneBinary(t *testing.T) {
 	t.Parallel()
 	alone := filepath.Join(directory(t), "server")
@@ -40,7 +40,7 @@ func TestLoneBinary(t *testing.T) {
 
 // The copy of the SDK in the binary goes to the cache directory, which is
 // private, and is mended at the next start when something in it has changed
-// (cli B-3).
+// (CLI-303).
 func TestUnpackedSDK(t *testing.T) {
 	t.Parallel()
 	home, project := directory(t), copyOf(t, "testdata/family")
@@ -64,7 +64,7 @@ func TestUnpackedSDK(t *testing.T) {
 	}
 }
 
-// A link to a binary in a tree leads to that tree (cli B-3).
+// A link to a binary in a tree leads to that tree (CLI-303).
 func TestSymlinkedBinary(t *testing.T) {
 	t.Parallel()
 	home := installation(t, filepath.Join("testdata", "provider"))

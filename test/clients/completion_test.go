@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// examples/12-completion (tools C-10, C-11, C-13).
+// examples/12-completion (T-610, T-611, T-613).
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	s := open(t, example(t, "12-completion"), opening{})
@@ -47,7 +47,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// A script that prints more than an answer may hold (tools C-31).
+// A script that prints more than an answer may hold (T-631).
 func TestLongCompletion(t *testing.T) {
 	t.Parallel()
 	project := example(t, "12-completion")

@@ -9,7 +9,7 @@ import (
 )
 
 // Many calls at a time: each gets its own answer and its own progress (protocol
-// P-1802, tools T-49).
+// P-1802, T-49).
 func TestConcurrentCalls(t *testing.T) {
 	t.Parallel()
 	s := open(t, example(t, "00-hello"), opening{})

@@ -9,7 +9,7 @@ import (
 )
 
 // A server without descriptors says so, loses no request, and goes on when there
-// are some again (tools T-53).
+// are some again (T-53).
 func TestWithoutDescriptors(t *testing.T) {
 	t.Parallel()
 	limited := filepath.Join(directory(t), "server")

@@ -11,7 +11,7 @@ import (
 )
 
 // A full disk fails a call with a clear error; once there is room the next one
-// succeeds (protocol P-300).
+// succeeds (P-300).
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	unshare, err := exec.LookPath("unshare")

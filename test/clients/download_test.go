@@ -12,7 +12,7 @@ import (
 )
 
 // examples/07-download. The tree of this test has an https provider of its own,
-// which serves made-up pages (sdk SDK-163).
+// which serves made-up pages (SDK-163).
 func TestDownload(t *testing.T) {
 	t.Parallel()
 	project := example(t, "07-download")
@@ -27,7 +27,7 @@ func TestDownload(t *testing.T) {
 		Bytes   int
 		Path    string
 	}
-	const want = "at most 1048576 bytes in 9 seconds\n" // the example's and the operator's settings, merged (sdk SDK-150)
+	const want = "at most 1048576 bytes in 9 seconds\n" // the example's and the operator's settings, merged (SDK-150)
 	got := structured[answer](t, s.succeed("fetch", arguments{"url": "https://files.example/page", "name": "page.txt"}))
 	if got != (answer{true, len(want), "downloads/page.txt"}) {
 		t.Errorf("%+v", got)
@@ -35,9 +35,9 @@ func TestDownload(t *testing.T) {
 	if data, err := os.ReadFile(filepath.Join(project, "downloads", "page.txt")); err != nil || string(data) != want {
 		t.Errorf("%q, %v", data, err)
 	}
-	s.succeed("fetch", arguments{"url": "https://files.example/flaky", "name": "flaky.txt"}) // sdk SDK-164
+	s.succeed("fetch", arguments{"url": "https://files.example/flaky", "name": "flaky.txt"}) // SDK-164
 
-	for url, kind := range map[string]string{ // sdk SDK-161, SDK-162
+	for url, kind := range map[string]string{ // SDK-161, SDK-162
 		"https://secret.example/page": "host_blocked", "https://files.example/moved": "redirect",
 		"https://files.example/large": "size_exceeded", "http://files.example/page": "invalid_url",
 	} {
@@ -61,7 +61,7 @@ func TestDownloadConfigFile(t *testing.T) {
 }
 
 // The same with the tree that is in the binary: its provider is the real one,
-// which refuses without a network (sdk SDK-163, README decision 8).
+// which refuses without a network (SDK-163, README decision 8).
 func TestDownloadRefused(t *testing.T) {
 	t.Parallel()
 	project := example(t, "07-download")

@@ -39,7 +39,7 @@ var (
 )
 
 // examples/05-elicitation, order-pizza: three questions, each of its own kind
-// (sdk SDK-145), only for what is left open.
+// (SDK-145), only for what is left open.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	hungry := user{
@@ -74,7 +74,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// The ways not to answer (protocol P-2203).
+// The ways not to answer (P-2203).
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	project := example(t, "05-elicitation")
@@ -116,7 +116,7 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// examples/05-elicitation, link-account (protocol P-2200, P-2202).
+// examples/05-elicitation, link-account (P-2200, P-2202).
 func TestURL(t *testing.T) {
 	t.Parallel()
 	project := example(t, "05-elicitation")
@@ -143,7 +143,7 @@ func TestURL(t *testing.T) {
 	}
 }
 
-// examples/05-elicitation with a client that cannot ask (tools T-71).
+// examples/05-elicitation with a client that cannot ask (T-71).
 func TestWithoutElicitation(t *testing.T) {
 	t.Parallel()
 	s := open(t, example(t, "05-elicitation"), opening{})
@@ -156,7 +156,7 @@ func TestWithoutElicitation(t *testing.T) {
 }
 
 // A call that is cancelled while its question is open: the question is taken
-// back (protocol P-1604).
+// back (P-1604).
 func TestQuestionOfCancelledCall(t *testing.T) {
 	t.Parallel()
 	asked, takenBack := make(chan bool), make(chan bool)

@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// examples/04-embedded, attach (tools T-230 to T-235; sdk SDK-80).
+// examples/04-embedded, attach (T-230 to T-235; SDK-80).
 func TestEmbeddedResources(t *testing.T) {
 	t.Parallel()
 	root, outside := directory(t), directory(t)
@@ -56,14 +56,14 @@ func TestEmbeddedProjectFile(t *testing.T) {
 }
 
 // examples/04-embedded with a client whose roots are none: nothing may be
-// embedded (tools T-231).
+// embedded (T-231).
 func TestEmbeddedWithoutRoots(t *testing.T) {
 	t.Parallel()
 	s := open(t, example(t, "04-embedded"), opening{})
 	s.refuse("attach", arguments{"path": "documents/tides.md"}, "no_roots")
 }
 
-// examples/04-embedded, swatch: a whole result of the tool's own (tools T-196).
+// examples/04-embedded, swatch: a whole result of the tool's own (T-196).
 func TestImage(t *testing.T) {
 	t.Parallel()
 	s := open(t, example(t, "04-embedded"), opening{})

@@ -32,7 +32,7 @@ var tools = map[string][]string{
 }
 
 // Every example is known here, is complete, and lists exactly its tools as its
-// server.d/server.meta.json introduces it (protocol P-200; registry R-41).
+// server.d/server.meta.json introduces it (P-200; R-41).
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	found, err := filepath.Glob(filepath.Join(repo, "examples", "*", "server.d", "server.meta.json"))
@@ -72,7 +72,7 @@ func TestExamples(t *testing.T) {
 					t.Errorf("%s is not described well: %s", tool.Name, compact(t, tool))
 				}
 			}
-			if !slices.Equal(got, want) { // registry R-39: in order of name
+			if !slices.Equal(got, want) { // in order of name
 				t.Errorf("%q, want %q", got, want)
 			}
 			if warnings := s.tap.messages("notifications/message"); len(warnings) > 0 {
@@ -101,7 +101,7 @@ func checkReadme(t *testing.T, dir string, tools []string) {
 	}
 }
 
-// Programs are executable, and so are only they (tools T-43).
+// Programs are executable, and so are only they (T-43).
 func TestModes(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"examples", "test/clients/testdata", "test/demo/project"} {

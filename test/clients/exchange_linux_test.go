@@ -12,7 +12,7 @@ import (
 
 // A tool in a directory that others can write to, where somebody exchanges it for
 // a script of theirs all the time: neither runs, however the calls and the
-// exchanges fall together (tools T-41).
+// exchanges fall together (T-41).
 func TestExchangedScript(t *testing.T) {
 	t.Parallel()
 	project, marks := many(t)

@@ -16,7 +16,7 @@ type timeout struct {
 	MaxTimeoutSecs              int
 }
 
-// A tool that takes too long, and does not heed TERM (tools T-152, T-157 to
+// A tool that takes too long, and does not heed TERM (T-152, T-157 to
 // T-159).
 func TestTimeout(t *testing.T) {
 	t.Parallel()
@@ -34,7 +34,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// A tool whose progress reports keep it alive, until they stop (tools T-155).
+// A tool whose progress reports keep it alive, until they stop (T-155).
 func TestIdleTimeout(t *testing.T) {
 	t.Parallel()
 	s := open(t, copyOf(t, "testdata/failures"), opening{})
@@ -51,7 +51,7 @@ func TestIdleTimeout(t *testing.T) {
 	}
 }
 
-// A tool that fails and does not say how (tools T-186, and T-187 for those who
+// A tool that fails and does not say how (T-186, and T-187 for those who
 // want it the old way).
 func TestSilentFailure(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestSilentFailure(t *testing.T) {
 	s.fail("failing", nil, -32603, "Tool failed")
 }
 
-// Tools run only when the operator has said so (tools T-12, T-20 to T-22).
+// Tools run only when the operator has said so (T-12, T-20 to T-22).
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	project := example(t, "01-arguments")
@@ -79,7 +79,7 @@ func TestPolicy(t *testing.T) {
 	s.fail("convert", nil, -32602, "Tool 'convert' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)")
 }
 
-// policy.sh decides by what the entry of the tool says (tools T-25 to T-30).
+// policy.sh decides by what the entry of the tool says (T-25 to T-30).
 func TestPolicyScript(t *testing.T) {
 	t.Parallel()
 	project := example(t, "01-arguments")

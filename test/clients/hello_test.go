@@ -4,7 +4,7 @@ package clients
 
 import "testing"
 
-// examples/00-hello; tools T-195.
+// examples/00-hello; T-195.
 func TestHello(t *testing.T) {
 	t.Parallel()
 	s := open(t, example(t, "00-hello"), opening{})
@@ -12,11 +12,11 @@ func TestHello(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	const name = "Zoë \"Z\" \\n $(id) <&>"
-	if got := text(t, s.succeed("hello", arguments{"name": name})); got != "Hello, "+name+"!" { // sdk SDK-44
+	if got := text(t, s.succeed("hello", arguments{"name": name})); got != "Hello, "+name+"!" { // SDK-44
 		t.Errorf("%q", got)
 	}
-	if got := s.refuse("hello", arguments{"name": ""}, "validation_error"); got != "Invalid arguments: /name: must have at least 1 character" { // tools T-11
+	if got := s.refuse("hello", arguments{"name": ""}, "validation_error"); got != "Invalid arguments: /name: must have at least 1 character" { // T-11
 		t.Errorf("%q", got)
 	}
-	s.fail("hallo", nil, -32602, "Tool 'hallo' not found") // tools T-4
+	s.fail("hallo", nil, -32602, "Tool 'hallo' not found") // T-4
 }

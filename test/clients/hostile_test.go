@@ -13,7 +13,7 @@ import (
 )
 
 // A script may do to its hand-off files what it likes: it is ended in time, its
-// slot is free again, and the next call knows nothing of it (tools T-79, T-110).
+// slot is free again, and the next call knows nothing of it (T-79, T-110).
 func TestHostileHandOff(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{"pipes", "huge", "endless"} {
@@ -64,7 +64,7 @@ func TestHostileHandOff(t *testing.T) {
 }
 
 // A process that left the group of its call and kept the files open does not
-// reach the next call (tools T-79).
+// reach the next call (T-79).
 func TestLateWriter(t *testing.T) {
 	t.Parallel()
 	s := openHostile(t)

@@ -9,7 +9,7 @@ import (
 )
 
 // A server that is killed takes its scripts and their children with it, and the
-// next start removes what it left behind (protocol P-905; pkg/script, lifeline).
+// next start removes what it left behind (P-905; pkg/script, lifeline).
 func TestKilledServer(t *testing.T) {
 	t.Parallel()
 	project := copyOf(t, "testdata/family")
@@ -51,7 +51,7 @@ func TestKilledServer(t *testing.T) {
 	})
 }
 
-// Signals that a server can catch end its scripts as well (protocol P-905,
+// Signals that a server can catch end its scripts as well (P-905,
 // P-1603).
 func TestTerminatedServer(t *testing.T) {
 	t.Parallel()

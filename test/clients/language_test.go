@@ -10,12 +10,12 @@ import (
 )
 
 // examples/08-any-language, letters: awk, and the JSON program every tool gets
-// (tools T-43, T-66).
+// (T-43, T-66).
 func TestAwk(t *testing.T) {
 	t.Parallel()
 	for name, env := range map[string]map[string]string{
 		"in the environment": nil,
-		"in a file":          {"MCPBASH_ENV_PAYLOAD_THRESHOLD": "0"}, // tools T-77
+		"in a file":          {"MCPBASH_ENV_PAYLOAD_THRESHOLD": "0"}, // T-77
 	} {
 		s := open(t, example(t, "08-any-language"), opening{env: env})
 		got := structured[map[string]int](t, s.succeed("letters", arguments{"text": "Hello,\n\"World\""}))
@@ -29,7 +29,7 @@ func TestAwk(t *testing.T) {
 }
 
 // examples/08-any-language, primes: Python, with the files and variables of
-// tools T-68, T-90 and T-100.
+// T-68, T-90 and T-100.
 func TestPython(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("python3"); err != nil {

@@ -77,13 +77,13 @@ func online(t *testing.T) map[string]string {
 	}
 }
 
-// Resources from the network, read by a client (resources RES-40, RES-110,
+// Resources from the network, read by a client (RES-40, RES-110,
 // RES-113, RES-121).
 func TestNetworkResources(t *testing.T) {
 	t.Parallel()
 	project := directory(t)
 	write(t, `{"name":"net"}`, project, "server.d", "server.meta.json")
-	// A project's provider that hands over to the built-in one (resources RES-2).
+	// A project's provider that hands over to the built-in one (RES-2).
 	write(t, `exec "${MCPBASH_HOME}/providers/https.sh" "https://`+publicHost+`/${1#site://}"`, project, "providers", "site.sh")
 	s := open(t, project, opening{env: online(t)})
 	const numbers = "1\n2\n3\n4\n5\n"
@@ -132,7 +132,7 @@ func TestNetworkDownload(t *testing.T) {
 	if data, err := os.ReadFile(filepath.Join(project, "downloads", "page.txt")); err != nil || string(data) != "for mcpbash/2.0.0 (tool-sdk)\n" {
 		t.Errorf("%q, %v", data, err)
 	}
-	for path, kind := range map[string]string{"/moved": "redirect", "/large": "size_exceeded", "/none": "network_error"} { // sdk SDK-162
+	for path, kind := range map[string]string{"/moved": "redirect", "/large": "size_exceeded", "/none": "network_error"} { // SDK-162
 		s.refuse("fetch", arguments{"url": "https://" + publicHost + path, "name": "nothing"}, kind)
 	}
 	s.refuse("fetch", arguments{"url": "https://10.0.0.1/page", "name": "nothing"}, "host_blocked")
@@ -141,7 +141,7 @@ func TestNetworkDownload(t *testing.T) {
 	}
 }
 
-// The provider as a program (resources RES-2): whole or not at all, also when it
+// The provider as a program (RES-2): whole or not at all, also when it
 // is ended.
 func TestNetworkProgram(t *testing.T) {
 	t.Parallel()

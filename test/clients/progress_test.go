@@ -12,7 +12,7 @@ import (
 )
 
 // examples/02-progress, checksums: progress and logs come before the answer
-// (tools G-7), with the client's token (T-102), filtered by level (T-103).
+// (T-707), with the client's token (T-102), filtered by level (T-103).
 func TestProgressAndLogs(t *testing.T) {
 	t.Parallel()
 	s := open(t, example(t, "02-progress"), opening{})
@@ -52,7 +52,7 @@ func TestProgressAndLogs(t *testing.T) {
 }
 
 // examples/02-progress, countdown: it can be cancelled at any moment, and
-// removes what it made (tools T-170; protocol P-1602).
+// removes what it made (T-170; P-1602).
 func TestCancellation(t *testing.T) {
 	t.Parallel()
 	s := open(t, example(t, "02-progress"), opening{})
@@ -91,6 +91,6 @@ func TestCancellation(t *testing.T) {
 		}
 	}
 	if answers != 3 { // initialize, setLevel, the second countdown
-		t.Errorf("%d answers: the cancelled call has one too (tools G-8)", answers)
+		t.Errorf("%d answers: the cancelled call has one too (T-708)", answers)
 	}
 }

@@ -57,7 +57,7 @@ var said = map[string]string{
 
 // Whatever stands in the place of a file of the project: the server starts,
 // answers everything, hands out nothing of other places, and heeds a signal
-// (protocol P-114, P-905).
+// (P-114, P-905).
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	const secret = "the-secret"
@@ -149,8 +149,8 @@ func withHostileFile(t *testing.T, project, file, secret, reason string) {
 }
 
 // An env.sh that is no file, or never ends, does not keep the server or run-tool
-// for long; a signal ends both, and env.sh with them (protocol P-113, P-114, P-905;
-// cli R-6).
+// for long; a signal ends both, and env.sh with them (P-113, P-114, P-905;
+// CLI-806).
 func TestHostileEnv(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

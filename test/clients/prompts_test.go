@@ -33,7 +33,7 @@ func (s *session) failPrompt(name string, args map[string]string, code int64, sa
 	}
 }
 
-// examples/11-prompts (tools PR-5, PR-20).
+// examples/11-prompts (T-805, T-820).
 func TestPrompts(t *testing.T) {
 	t.Parallel()
 	s := open(t, example(t, "11-prompts"), opening{})
@@ -61,7 +61,7 @@ func TestPrompts(t *testing.T) {
 	s.failPrompt("nope", nil, -32602, "Prompt not found")
 }
 
-// examples/11-prompts, shape: several messages with pictures (tools PR-30).
+// examples/11-prompts, shape: several messages with pictures (T-830).
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	project := example(t, "11-prompts")
@@ -89,7 +89,7 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// examples/11-prompts, explain: what is missing is asked for (tools PR-31).
+// examples/11-prompts, explain: what is missing is asked for (T-831).
 func TestPromptAsks(t *testing.T) {
 	t.Parallel()
 	boss := user{"Has a text explained to somebody.": accept(map[string]any{"audience": "my boss"})}

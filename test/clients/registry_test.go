@@ -10,7 +10,7 @@ import (
 )
 
 // examples/13-registry: what is offered at each level, and what a client learns
-// of it (registry ).
+// of it.
 func TestRegistry(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string]string{"": "add-note find-note", "standard": "add-note find-note", "restricted": "find-note"} {

@@ -34,7 +34,7 @@ func (s *session) failResource(uri string, code int64, says string) {
 	}
 }
 
-// examples/09-resources (resources RES-20, RES-34, RES-41, RES-130).
+// examples/09-resources (RES-20, RES-34, RES-41, RES-130).
 func TestResources(t *testing.T) {
 	t.Parallel()
 	project := example(t, "09-resources")
@@ -67,7 +67,7 @@ func TestResources(t *testing.T) {
 }
 
 // examples/09-resources, weather: watched by the official client, which takes
-// no result but the protocol's (resources RES-142 to RES-146, RES-207).
+// no result but the protocol's (RES-142 to RES-146, RES-207).
 func TestResourceSubscription(t *testing.T) {
 	t.Parallel()
 	project := example(t, "09-resources")
@@ -104,7 +104,7 @@ func TestResourceSubscription(t *testing.T) {
 	}
 }
 
-// examples/10-provider (resources RES-71, RES-74, RES-161).
+// examples/10-provider (RES-71, RES-74, RES-161).
 func TestProvider(t *testing.T) {
 	t.Parallel()
 	s := open(t, example(t, "10-provider"), opening{})

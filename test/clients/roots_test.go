@@ -29,8 +29,8 @@ func write(t *testing.T, content string, path ...string) string {
 	return file
 }
 
-// examples/03-roots with one root of the client (protocol P-2102, P-2106;
-// sdk SDK-134).
+// examples/03-roots with one root of the client (P-2102, P-2106;
+// SDK-134).
 func TestOneRoot(t *testing.T) {
 	t.Parallel()
 	root, other := directory(t), directory(t)
@@ -65,7 +65,7 @@ func TestOneRoot(t *testing.T) {
 	}
 }
 
-// examples/03-roots while the client's roots change (protocol P-2105).
+// examples/03-roots while the client's roots change (P-2105).
 func TestRootsChange(t *testing.T) {
 	t.Parallel()
 	first, second := directory(t), directory(t)
@@ -82,7 +82,7 @@ func TestRootsChange(t *testing.T) {
 }
 
 // examples/03-roots for a client without roots: the project itself, or what the
-// operator says (protocol P-2100).
+// operator says (P-2100).
 func TestRootsWithoutClient(t *testing.T) {
 	t.Parallel()
 	project := example(t, "03-roots")

@@ -8,7 +8,7 @@ import (
 )
 
 // Scripts run as the server's user. They still see nothing of its environment
-// and memory, and cannot write to its output (protocol P-2304, P-2305).
+// and memory, and cannot write to its output (P-2304, P-2305).
 func TestServerIsShielded(t *testing.T) {
 	t.Parallel()
 	secret := "a secret of more than thirty-two characters"

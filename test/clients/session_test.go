@@ -103,7 +103,7 @@ func environment(project, tmp string, more map[string]string) []string {
 	return list
 }
 
-// end closes the session and judges it: the server's exit (protocol P-903,
+// end closes the session and judges it: the server's exit (P-903,
 // P-906), its lines (P-405), what it left behind (P-302).
 func (s *session) end(killed bool) {
 	if err := s.Close(); err != nil && !killed {
@@ -128,7 +128,7 @@ func (s *session) end(killed bool) {
 }
 
 // leftovers are the directories of a server that ought to go with it. The SDK
-// that was unpacked there for want of a cache directory stays (protocol P-102).
+// that was unpacked there for want of a cache directory stays (P-102).
 func leftovers(t *testing.T, tmp string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(tmp, "mcpbash.*"))
@@ -178,7 +178,7 @@ func (s *session) succeed(name string, args arguments) *mcp.CallToolResult {
 }
 
 // refuse calls a tool that must answer with an error the model can see, of this
-// type (tools T-196, sdk SDK-75), and returns its text.
+// type (T-196, SDK-75), and returns its text.
 func (s *session) refuse(name string, args arguments, kind string) string {
 	s.t.Helper()
 	result := s.call(name, args)
@@ -192,7 +192,7 @@ func (s *session) refuse(name string, args arguments, kind string) string {
 	return text(s.t, result)
 }
 
-// fail calls a tool that must answer with a JSON-RPC error (tools T-90).
+// fail calls a tool that must answer with a JSON-RPC error (T-90).
 func (s *session) fail(name string, args arguments, code int64, says string) {
 	s.t.Helper()
 	result, err := s.request(s.deadline(), name, args)
@@ -303,7 +303,7 @@ func example(t *testing.T, name string) string {
 }
 
 // copyOf copies a project. Modes are those of a checkout with the usual umask:
-// a script that others may write to would not be run (tools T-41).
+// a script that others may write to would not be run (T-41).
 func copyOf(t *testing.T, source string) string {
 	t.Helper()
 	target := directory(t)

@@ -41,7 +41,7 @@ func many(t *testing.T) (project, marks string) {
 
 // Nothing runs below a directory that others can write to, wherever between the
 // root of the project and the script it is, and who calls is told which, and what
-// to do about it (tools T-8, T-31, T-41, C-20; resources RES-70).
+// to do about it (T-8, T-31, T-41, T-620; RES-70).
 func TestOpenDirectories(t *testing.T) {
 	t.Parallel()
 	project, marks := many(t)
@@ -98,7 +98,7 @@ func TestOpenDirectories(t *testing.T) {
 	}
 }
 
-// reason is what the data of an error says (tools T-8).
+// reason is what the data of an error says (T-8).
 func reason(err error) string {
 	var rpc *jsonrpc.Error
 	var data struct{ Reason string }
@@ -116,7 +116,7 @@ func compactError(err error) string {
 }
 
 // Settings that others could have written before the start: no tool runs, and the
-// client is told why (tools T-8, T-8a).
+// client is told why (T-8, T-8a).
 func TestOpenSettings(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"server.d/server.meta.json", "."} {
@@ -136,7 +136,7 @@ func TestOpenSettings(t *testing.T) {
 	}
 }
 
-// The person at the keyboard is told as well (cli ).
+// The person at the keyboard is told as well (CLI-803, CLI-804).
 func TestOpenDirectoryOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	project, _ := many(t)
@@ -163,7 +163,7 @@ func TestOpenDirectoryOnTheCommandLine(t *testing.T) {
 }
 
 // With a umask of 002, what the README says makes a project that works, if the
-// user has a group of his own; else it says which folder is open to whom (tools T-41).
+// user has a group of his own; else it says which folder is open to whom (T-41).
 func TestQuickStartWithOpenUmask(t *testing.T) {
 	t.Parallel()
 	user, private := privateAccount(t)

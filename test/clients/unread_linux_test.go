@@ -175,7 +175,7 @@ func (m *mute) endsWith(code int) {
 }
 
 // A client that sends much and reads nothing costs no more memory than the bound,
-// and gets every answer when it reads (protocol P-1803, P-1804).
+// and gets every answer when it reads (P-1803, P-1804).
 func TestUnreadAnswers(t *testing.T) {
 	call := func(id int, method, params string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, params)
@@ -248,7 +248,7 @@ func TestUnreadAnswers(t *testing.T) {
 }
 
 // Nobody needs to read standard error: every line is answered, and what could not
-// be kept is counted (protocol P-1308).
+// be kept is counted (P-1308).
 func TestUnreadStderr(t *testing.T) {
 	t.Parallel()
 	m := openMute(t, copyOf(t, "testdata/unread"), nil)
@@ -275,7 +275,7 @@ func TestUnreadStderr(t *testing.T) {
 	}
 }
 
-// The count of what was dropped is told once somebody reads (protocol P-1308).
+// The count of what was dropped is told once somebody reads (P-1308).
 func TestStderrReadLate(t *testing.T) {
 	t.Parallel()
 	m := openMute(t, copyOf(t, "testdata/unread"), nil)
@@ -312,7 +312,7 @@ func TestStderrReadLate(t *testing.T) {
 }
 
 // A client that reads nothing keeps no script from being ended: its time limit
-// holds, and a signal to the server (protocol P-905, P-1702, P-1805).
+// holds, and a signal to the server (P-905, P-1702, P-1805).
 func TestUnreadScript(t *testing.T) {
 	t.Parallel()
 	talk := map[string]string{"MCPBASH_MAX_LOGS_PER_MIN": "0", "MCPBASH_MAX_PROGRESS_PER_MIN": "0", "MCPBASH_MAX_PENDING_BYTES": "300000"}

@@ -12,7 +12,7 @@ import (
 )
 
 // examples/06-wrap-cli, audit: progress from the lines a program prints
-// (sdk SDK-113).
+// (SDK-113).
 func TestProgramWithProgress(t *testing.T) {
 	t.Parallel()
 	project := example(t, "06-wrap-cli")
@@ -33,7 +33,7 @@ func TestProgramWithProgress(t *testing.T) {
 	}
 }
 
-// examples/06-wrap-cli, stock: a program's own error (sdk SDK-89), and another
+// examples/06-wrap-cli, stock: a program's own error (SDK-89), and another
 // try while it is busy (SDK-120, SDK-122).
 func TestProgramThatFails(t *testing.T) {
 	t.Parallel()

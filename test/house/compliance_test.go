@@ -56,10 +56,10 @@ func TestCompliance(t *testing.T) {
 			}
 			if *clauses {
 				for _, id := range chapter.ids {
-					fmt.Println(page.name, id, strings.Join(cited[clause{page.name, id}], " "))
+					fmt.Println(page.name, id, strings.Join(cited[id], " "))
 				}
 			}
-			packages := packagesOf(cited, page.name, chapter)
+			packages := packagesOf(cited, chapter)
 			row, ok := rows[page.name+": "+chapter.title]
 			delete(rows, page.name+": "+chapter.title)
 			if !*rewrite {
@@ -79,10 +79,10 @@ func TestCompliance(t *testing.T) {
 }
 
 // packagesOf are the packages whose tests cite a clause of a chapter.
-func packagesOf(cited map[clause][]string, page string, chapter chapter) []string {
+func packagesOf(cited map[clause][]string, chapter chapter) []string {
 	var packages []string
 	for _, id := range chapter.ids {
-		for _, file := range cited[clause{page, id}] {
+		for _, file := range cited[id] {
 			packages = append(packages, directory(file))
 		}
 	}

@@ -10,20 +10,30 @@ import (
 	"testing"
 )
 
-// pages are the pages of the contract, each with the first letters of its ids,
-// in the order in which an id without a page is looked up.
-var pages = []struct{ name, letters string }{
-	{"protocol", "P"}, {"tools", "T|C|G|PR"}, {"sdk", "SDK"}, {"registry", "R"}, {"resources", "RES|UI"},
-	{"modern", "M"}, {"env", "E"}, {"cli", "[BCDEGHIKLMNOPRSTUVXY]"},
+// pages are the pages of the contract, each with the prefix of its ids.
+var pages = []struct{ name, prefix string }{
+	{"protocol", "P"}, {"tools", "T"}, {"sdk", "SDK"}, {"registry", "R"}, {"resources", "RES"},
+	{"modern", "M"}, {"env", "E"}, {"cli", "CLI"},
 }
 
-// A clause is one of the contract.
-type clause struct{ page, id string }
+// A clause is one of the contract, by its id.
+type clause = string
+
+// pageOf returns the page that an id belongs to.
+func pageOf(id clause) string {
+	prefix, _, _ := strings.Cut(id, "-")
+	for _, page := range pages {
+		if page.prefix == prefix {
+			return page.name
+		}
+	}
+	return ""
+}
 
 // A chapter is a group of clauses: what is between two headings of a page.
 type chapter struct {
 	title string
-	ids   []string
+	ids   []clause
 }
 
 // A book is the contract: the chapters of each page, and what clauses there are.
@@ -43,7 +53,7 @@ func read(t *testing.T) book {
 		}
 		// A clause begins a paragraph, an item, a row or a sentence; an id elsewhere
 		// is one that is mentioned.
-		id := `((?:` + page.letters + `)-\d+[a-z]?)`
+		id := `(` + page.prefix + `-\d+[a-z]?)`
 		begins := regexp.MustCompile(`^(?:(?:- |\| ?)?(?:\*\*)?)` + id + `\b`)
 		within := regexp.MustCompile(`\. ` + id + ` [A-Z\x60]`)
 		chapters := []chapter{{title: "(the whole page)"}}
@@ -57,8 +67,8 @@ func read(t *testing.T) book {
 				found = append([][]string{m}, found...)
 			}
 			for _, m := range found {
-				if last := &chapters[len(chapters)-1]; !b.known[clause{page.name, m[1]}] {
-					b.known[clause{page.name, m[1]}] = true
+				if last := &chapters[len(chapters)-1]; !b.known[m[1]] {
+					b.known[m[1]] = true
 					last.ids = append(last.ids, m[1])
 				}
 			}
@@ -101,7 +111,7 @@ func (b book) citations(t *testing.T) []citation {
 		if err != nil {
 			return err
 		}
-		clauses, wrong := b.cited(rel, unbroken.ReplaceAllString(string(text), " "))
+		clauses, wrong := b.cited(unbroken.ReplaceAllString(string(text), " "))
 		for _, c := range clauses {
 			found = append(found, citation{rel, c})
 		}
@@ -119,21 +129,19 @@ func (b book) citations(t *testing.T) []citation {
 // unbroken matches the end of a line with what begins the next one in a comment.
 var unbroken = regexp.MustCompile(`\n[ \t]*(?://|#|\*)?[ \t]*`)
 
-// mention matches a clause or a stretch of them, or chapters, with the page if it
-// is named.
+// mention matches a clause or a stretch of them, or chapters of a page.
 var mention = func() *regexp.Regexp {
-	var names, letters []string
+	var names, prefixes []string
 	for _, page := range pages {
 		names = append(names, page.name)
-		letters = append(letters, page.letters)
+		prefixes = append(prefixes, page.prefix)
 	}
-	id := `((?:` + strings.Join(letters, "|") + `)-\d+[a-z]?)\b`
+	id := `((?:` + strings.Join(prefixes, "|") + `)-\d+[a-z]?)\b`
 	return regexp.MustCompile(`(?:\b(` + strings.Join(names, "|") + `) )?(?:\b` + id + `(?: to ` + id + `)?|\b(?:section|chapter)s? (\d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*))`)
 }()
 
 // cited is what a text names, and what it names that does not exist.
-func (b book) cited(file, text string) (clauses []clause, wrong []string) {
-	page := "" // the one named last
+func (b book) cited(text string) (clauses []clause, wrong []string) {
 	for _, m := range mention.FindAllStringSubmatchIndex(text, -1) {
 		part := func(i int) string {
 			if m[2*i] < 0 {
@@ -142,33 +150,30 @@ func (b book) cited(file, text string) (clauses []clause, wrong []string) {
 			return text[m[2*i]:m[2*i+1]]
 		}
 		named, first, last, chapters := part(1), part(2), part(3), part(4)
-		if named != "" {
-			page = named
-		}
 		switch {
 		case chapters != "" && named != "":
 			for number := range strings.FieldsFuncSeq(chapters, func(r rune) bool { return !strings.ContainsRune("0123456789.", r) }) {
-				chapter, ok := b.chapter(page, number)
+				chapter, ok := b.chapter(named, number)
 				if !ok {
-					wrong = append(wrong, page+" chapter "+number)
+					wrong = append(wrong, named+" chapter "+number)
 				}
-				clauses = append(clauses, chapter.clauses(page)...)
+				clauses = append(clauses, chapter.ids...)
 			}
-		case first == "" || named == "" && m[0] > 0 && strings.ContainsRune(".-/", rune(text[m[0]-1])):
+		case first == "" || m[0] > 0 && strings.ContainsRune(".-/", rune(text[m[0]-1])):
 			// no citation, but words like one
 		default:
-			from, ok := b.resolve(file, page, first, named != "")
+			from, ok := b.resolve(first)
 			if !ok {
-				wrong = append(wrong, "clause "+strings.TrimSpace(page+" "+first))
+				wrong = append(wrong, "clause "+first)
 				continue
 			}
 			clauses = append(clauses, from)
 			if last == "" {
 				continue
 			}
-			to, ok := b.resolve(file, from.page, last, true)
+			to, ok := b.resolve(last)
 			if !ok {
-				wrong = append(wrong, "clause "+from.page+" "+last)
+				wrong = append(wrong, "clause "+last)
 				continue
 			}
 			clauses = append(clauses, b.between(from, to)...)
@@ -188,19 +193,11 @@ func (b book) chapter(page, number string) (chapter, bool) {
 	return chapter{}, false
 }
 
-func (c chapter) clauses(page string) []clause {
-	var all []clause
-	for _, id := range c.ids {
-		all = append(all, clause{page, id})
-	}
-	return all
-}
-
 // between are the clauses after one up to another, in the order of the page.
 func (b book) between(from, to clause) []clause {
 	var all []clause
-	for _, chapter := range b.chapters[from.page] {
-		all = append(all, chapter.clauses(from.page)...)
+	for _, chapter := range b.chapters[pageOf(from)] {
+		all = append(all, chapter.ids...)
 	}
 	i, j := slices.Index(all, from), slices.Index(all, to)
 	if i > j {
@@ -209,27 +206,13 @@ func (b book) between(from, to clause) []clause {
 	return all[i+1 : j+1]
 }
 
-// resolve finds the clause of an id (docs/contract/README.md, "Citing a clause").
-// The page is the one named with it, or else before it in the file. A letter after
-// an id may also be a test's own, for one part of a clause.
-func (b book) resolve(file, page, id string, explicit bool) (clause, bool) {
-	order := []string{page}
-	if !explicit {
-		for _, p := range pages {
-			order = append(order, p.name)
-		}
-		if strings.HasPrefix(file, "cmd/") || strings.HasPrefix(file, "pkg/cli/") || strings.HasPrefix(file, "pkg/runtool/") {
-			order = slices.Insert(order, 1, "cli")
-		}
+// resolve finds the clause of an id. A letter after it may also be a test's own,
+// for one part of a clause.
+func (b book) resolve(id string) (clause, bool) {
+	if !b.known[id] {
+		id = strings.TrimRight(id, "abcdefghijklmnopqrstuvwxyz")
 	}
-	for _, id := range []string{id, strings.TrimRight(id, "abcdefghijklmnopqrstuvwxyz")} {
-		for _, page := range order {
-			if b.known[clause{page, id}] {
-				return clause{page, id}, true
-			}
-		}
-	}
-	return clause{}, false
+	return id, b.known[id]
 }
 
 // Every clause that is named anywhere exists.
@@ -242,19 +225,15 @@ func TestCitations(t *testing.T) {
 func TestReadingCitations(t *testing.T) {
 	b := read(t)
 	for text, want := range map[string]string{
-		"tools T-40, T-41 and resources RES-36":               "tools T-40|tools T-41|resources RES-36",
-		"registry R-101 to R-103":                             "registry R-101|registry R-102|registry R-103",
-		"see P-401, UTF-8 and mcp-R-5":                        "protocol P-401",
-		"protocol section 12, the last section":               "protocol P-1200",
-		"tools T-40x, cli T-2":                                "tools T-40|cli T-2",
-		"resources RES-219":                                   "resources RES-219",
-		"tools T-9999, protocol chapter 99, P-1 and SDK-9999": "!clause tools T-9999|!protocol chapter 99|cli P-1|!clause protocol SDK-9999",
+		"T-40, T-41 and RES-36":                  "T-40|T-41|RES-36",
+		"R-101 to R-103":                         "R-101|R-102|R-103",
+		"see P-401, UTF-8 and mcp-R-5":           "P-401",
+		"protocol section 12, the last section":  "P-1200",
+		"T-40x, CLI-401":                         "T-40|CLI-401",
+		"T-9999, protocol chapter 99, SDK-9999b": "!clause T-9999|!protocol chapter 99|!clause SDK-9999b",
 	} {
-		clauses, wrong := b.cited("pkg/x/x.go", text)
-		var got []string
-		for _, c := range clauses {
-			got = append(got, c.page+" "+c.id)
-		}
+		clauses, wrong := b.cited(text)
+		got := clauses
 		for _, w := range wrong {
 			got = append(got, "!"+w)
 		}

@@ -35,7 +35,7 @@ var outside = map[string][]string{
 	"pkg/cli":      {"github.com/mattn/go-isatty", "github.com/peterbourgon/ff/v3"},
 	"pkg/jq":       {"github.com/itchyny/gojq"},
 	"pkg/schema":   {"github.com/google/jsonschema-go"},
-	"pkg/registry": nil, // registry R-215
+	"pkg/registry": nil,
 
 	"pkg/provider/git": {"github.com/pjbgf/sha1cd"},
 }

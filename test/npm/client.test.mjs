@@ -40,7 +40,7 @@ test('every example lists its tools', patience, async (t) => {
     const { client } = await open(t, example);
     const list = await client.listTools();
     assert.deepEqual(list.tools.map((tool) => tool.name), tools);
-    const { logging, tools: offered } = client.getServerCapabilities(); // protocol P-801
+    const { logging, tools: offered } = client.getServerCapabilities(); // P-801
     assert.deepEqual({ logging, tools: offered }, { logging: {}, tools: { listChanged: true } });
     await client.ping();
   }
@@ -78,7 +78,7 @@ for (const [example, name, args, check] of calls) {
 test('errors the model can correct are results', patience, async (t) => {
   const refused = [
     ['01-arguments', 'convert', { value: -1, from: 'kelvin', to: 'celsius' }, 'out_of_range'],
-    ['01-arguments', 'convert', {}, 'validation_error'], // tools T-11
+    ['01-arguments', 'convert', {}, 'validation_error'], // T-11
     ['05-elicitation', 'sign-up', {}, 'cannot_ask'],
     ['06-wrap-cli', 'stock', { item: 'screws' }, 'depot_failed'],
     ['07-download', 'fetch', { url: 'http://example.com/', name: 'x' }, 'invalid_url'],
@@ -89,7 +89,7 @@ test('errors the model can correct are results', patience, async (t) => {
     assert.equal(result.isError, true);
     assert.equal(result.structuredContent.error.type, type);
   }
-  const { client } = await open(t, '02-progress'); // tools T-217: errors of a tool with an output schema
+  const { client } = await open(t, '02-progress'); // T-217: errors of a tool with an output schema
   await client.listTools();
   const result = await client.callTool({ name: 'checksums', arguments: { path: '/' } });
   assert.equal(result.isError, true);
@@ -205,7 +205,7 @@ test('arguments are completed', patience, async (t) => {
   await assert.rejects(complete('weather', { name: '', value: '' }, {}), { code: -32602, message: /Completion argument name is required$/ });
 });
 
-// resources RES-142: this client takes no result but the protocol's.
+// RES-142: this client takes no result but the protocol's.
 test('resources are read and watched', patience, async (t) => {
   const { client, project } = await open(t, '09-resources', { env: { MCPBASH_RESOURCES_POLL_INTERVAL_SECS: '0.02' } });
   const uris = Object.fromEntries((await client.listResources()).resources.map(({ name, uri }) => [name, uri]));

@@ -50,7 +50,7 @@ func (c *Checker) Sent(line []byte) {
 
 // Received checks a line of the server: its form, and its content by the
 // schema's definition for the method. Methods a revision does not know are
-// checked for their form only (protocol P-503).
+// checked for their form only (P-503).
 func (c *Checker) Received(line []byte) error {
 	if n := bytes.Count(line, []byte("\n")); n != 1 || line[len(line)-1] != '\n' || bytes.IndexByte(line, '\r') >= 0 {
 		return fmt.Errorf("not one line: %q", line)

@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/provider"
 )
 
-// resources RES-130, RES-46.
+// RES-130, RES-46.
 func TestRead(t *testing.T) {
 	for uri, want := range map[string]string{
 		"echo://Hello-from-manual-registry": "Hello-from-manual-registry",

@@ -18,7 +18,7 @@ import (
 )
 
 // A file is swapped for links that lead out, as fast as the system can, while
-// it is read: what comes is the file, or a refusal (resources RES-83, RES-85).
+// it is read: what comes is the file, or a refusal (RES-83, RES-85).
 func TestSwappedWhileReading(t *testing.T) {
 	dir := place(t)
 	p := reader(dir, "{T}/root")
@@ -72,7 +72,7 @@ func TestSwappedWhileReading(t *testing.T) {
 }
 
 // What could make the reader wait is refused at once, and not opened: the open
-// of a FIFO for reading would let its writer go on (resources RES-82, RES-85).
+// of a FIFO for reading would let its writer go on (RES-82, RES-85).
 func TestFIFOIsNotOpened(t *testing.T) {
 	dir := place(t)
 	p := reader(dir, "{T}/root")
@@ -103,7 +103,7 @@ func TestFIFOIsNotOpened(t *testing.T) {
 	}
 }
 
-// resources RES-46: at most the limit, and never much more in memory.
+// RES-46: at most the limit, and never much more in memory.
 func TestLimit(t *testing.T) {
 	dir := place(t)
 	p := reader(dir, "{T}/root")

@@ -118,7 +118,7 @@ var hostile = map[string][]string{
 	},
 }
 
-// resources RES-80 to RES-85, RES-200, RES-215.
+// RES-80 to RES-85, RES-200, RES-215.
 func TestHostileURIs(t *testing.T) {
 	dir := place(t)
 	p := reader(dir, "{T}/root")
@@ -139,7 +139,7 @@ func TestHostileURIs(t *testing.T) {
 }
 
 // Whatever the roots are, nothing else is read: every hostile URI again, with
-// roots in which it may mean something else (resources RES-85, RES-90).
+// roots in which it may mean something else (RES-85, RES-90).
 func TestRoots(t *testing.T) {
 	dir := place(t)
 	link := filepath.Join(dir, "filelink")

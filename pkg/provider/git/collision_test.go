@@ -16,7 +16,7 @@ func idOf(f format, o object) string {
 	return id
 }
 
-// resources RES-126: two texts that were made to have one SHA-1 hash (the first
+// RES-126: two texts that were made to have one SHA-1 hash (the first
 // 320 bytes of the files of shattered.io) have none here.
 func TestCollision(t *testing.T) {
 	for _, name := range []string{"testdata/collision-1", "testdata/collision-2"} {

@@ -58,7 +58,7 @@ func library(f format) (r *repository, first, second string) {
 	return r, first, second
 }
 
-// resources RES-121, RES-123, RES-125: from servers of every kind.
+// RES-121, RES-123, RES-125: from servers of every kind.
 func TestRead(t *testing.T) {
 	for _, s := range []*server{{}, {filter: true}, {old: true}} {
 		for _, f := range []format{sha1Format, sha256Format} {
@@ -170,7 +170,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// resources RES-120, RES-121, RES-122: what is refused before anything is
+// RES-120, RES-121, RES-122: what is refused before anything is
 // contacted.
 func TestRefused(t *testing.T) {
 	in := internet.New(t)
@@ -234,7 +234,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// resources RES-124: both sides of the limit, for what is received and for what
+// RES-124: both sides of the limit, for what is received and for what
 // is unpacked.
 func TestLimits(t *testing.T) {
 	for text, want := range map[string]int{"": 51200, "x": 51200, "0": 51200, "7": 7, "1048576": 1048576, "1048577": 1048576, "99999999999999999999": 1048576} {
@@ -270,7 +270,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// resources RES-124, RES-125: servers that mean no good.
+// RES-124, RES-125: servers that mean no good.
 func TestHostile(t *testing.T) {
 	r, _, second := library(sha1Format)
 	advertise := func(text string) http.HandlerFunc {
@@ -349,7 +349,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// resources RES-127: the advertisement may redirect on the same host, nothing
+// RES-127: the advertisement may redirect on the same host, nothing
 // else may.
 func TestRedirects(t *testing.T) {
 	r, _, _ := library(sha1Format)
@@ -403,7 +403,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// resources RES-124, RES-4: time.
+// RES-124, RES-4: time.
 func TestSlow(t *testing.T) {
 	r, _, _ := library(sha1Format)
 	stuck := func(w http.ResponseWriter, q *http.Request) {

@@ -244,7 +244,7 @@ func TestUnpackRounds(t *testing.T) {
 	}
 }
 
-// resources RES-124: the budget is that of everything unpacked, to the byte.
+// RES-124: the budget is that of everything unpacked, to the byte.
 func TestUnpackBudget(t *testing.T) {
 	p := newPacker(sha1Format, 2)
 	at := p.plain(object{blobObject, []byte("0123456789")})

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// resources RES-103: both ends of every range, and their neighbours.
+// RES-103: both ends of every range, and their neighbours.
 func TestPublic(t *testing.T) {
 	refused := strings.Fields(`
 		0.0.0.0 0.0.0.1 0.255.255.255 10.0.0.0 10.1.2.3 10.255.255.255 127.0.0.0 127.0.0.1 127.0.0.53 127.1.2.3 127.255.255.255
@@ -154,7 +154,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// resources RES-104, RES-107.
+// RES-104, RES-107.
 func TestPermit(t *testing.T) {
 	const closed, unlisted, denied, local, fine = Closed, Unlisted, Denied, Local, Reason("")
 	for _, c := range []struct {
@@ -261,7 +261,7 @@ func addrs(list ...string) []netip.Addr {
 	return parsed
 }
 
-// resources RES-103, RES-105: one bad address refuses the host.
+// RES-103, RES-105: one bad address refuses the host.
 func TestResolve(t *testing.T) {
 	p := ReadPolicy(map[string]string{"X_ALLOW_ALL": "true"}, "X")
 	for _, c := range []struct {
@@ -325,7 +325,7 @@ func TestSystemDial(t *testing.T) {
 	}
 }
 
-// resources RES-105: in order, each with its part of the time.
+// RES-105: in order, each with its part of the time.
 func TestDialFirst(t *testing.T) {
 	var dialled []string
 	n := Network{Dial: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {

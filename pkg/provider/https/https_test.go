@@ -69,7 +69,7 @@ func failure(t *testing.T, err error) provider.Failure {
 	return *f
 }
 
-// resources RES-111.
+// RES-111.
 func TestRequest(t *testing.T) {
 	in := internet.New(t)
 	got := make(chan string, 1)
@@ -103,7 +103,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// resources RES-115, RES-110, RES-36: what is refused before anything is
+// RES-115, RES-110, RES-36: what is refused before anything is
 // contacted, or even looked up.
 func TestRefused(t *testing.T) {
 	in := internet.New(t)
@@ -168,7 +168,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// resources RES-105, RES-115: names that lead inwards, sooner or later.
+// RES-105, RES-115: names that lead inwards, sooner or later.
 func TestRebinding(t *testing.T) {
 	in := internet.New(t)
 	in.Host("h.example", "203.0.113.1", page("public"))
@@ -199,7 +199,7 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// resources RES-105, RES-113: the next address only when there is no
+// RES-105, RES-113: the next address only when there is no
 // connection; the first answer decides.
 func TestSeveralAddresses(t *testing.T) {
 	in := internet.New(t)
@@ -228,7 +228,7 @@ func TestSeveralAddresses(t *testing.T) {
 	}
 }
 
-// resources RES-113, RES-112, RES-46: sizes, on both sides of the limit.
+// RES-113, RES-112, RES-46: sizes, on both sides of the limit.
 func TestSizes(t *testing.T) {
 	in := internet.New(t)
 	body := strings.Repeat("0123456789", 100)
@@ -269,7 +269,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// resources RES-113: what servers may answer.
+// RES-113: what servers may answer.
 func TestAnswers(t *testing.T) {
 	in := internet.New(t)
 	const broken = "HTTPS request to h.example failed: "
@@ -305,7 +305,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// resources RES-113: servers without end, in every place.
+// RES-113: servers without end, in every place.
 func TestEndless(t *testing.T) {
 	in := internet.New(t)
 	forever := func(head, piece string) func(net.Conn) {
@@ -344,7 +344,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// resources RES-112, RES-4: servers that take their time, and callers that do
+// RES-112, RES-4: servers that take their time, and callers that do
 // not.
 func TestSlow(t *testing.T) {
 	in := internet.New(t)
@@ -390,7 +390,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// resources RES-111: certificates are verified, whatever the server offers.
+// RES-111: certificates are verified, whatever the server offers.
 func TestCertificates(t *testing.T) {
 	in := internet.New(t)
 	other := internet.New(t)
@@ -442,7 +442,7 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// resources RES-106.
+// RES-106.
 func TestProxied(t *testing.T) {
 	in := internet.New(t)
 	in.Host("h.example", "203.0.113.1", page("through"))

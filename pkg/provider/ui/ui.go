@@ -24,7 +24,7 @@ type Settings struct {
 	// Find returns the registry entry of a name, nil for none. It may be nil:
 	// then only pages are found whose place follows from their name.
 	Find      func(ctx context.Context, name string) (json.RawMessage, error)
-	Most      int // bytes of a page (UI-23)
+	Most      int // bytes of a page (RES-323)
 	Templates *uitemplate.Cache
 }
 
@@ -40,7 +40,7 @@ const (
 	maxMeta   = 1 << 20 // bytes of a ui.meta.json
 )
 
-// Read returns the HTML of a page (UI-20 to UI-23).
+// Read returns the HTML of a page (RES-320 to RES-323).
 func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
 	name, err := Name(uri)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 type place struct{ base, dir string }
 
 // places are the directories in which a page may be, the first that has it
-// being the right one (UI-21).
+// being the right one (RES-321).
 func (p *Provider) places(ctx context.Context, name string) ([]place, error) {
 	if p.Find != nil {
 		entry, err := p.Find(ctx, name)
@@ -121,7 +121,7 @@ func (p *Provider) read(at place, limit int) ([]byte, error) {
 }
 
 // readMeta returns the metadata of a page, nil where there is none to speak of:
-// what is wrong with it, the registry has told (UI-6).
+// what is wrong with it, the registry has told (RES-306).
 func readMeta(dir *os.Root) json.RawMessage {
 	f, err := openPlain(dir, metaFile)
 	if err != nil {

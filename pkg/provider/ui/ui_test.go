@@ -88,31 +88,31 @@ func TestLookup(t *testing.T) {
 	}
 	known := map[string]string{"weather": "tools/weather/ui", "clock": "tools/deep/er/clock/ui", "both": "tools/both/ui", "dash": "ui/dash", "made": "ui/made"}
 	for _, c := range []struct{ clause, uri, want string }{
-		{"UI-20", "ui://srv/weather", "weather"},
-		{"UI-20", "ui://weather", "weather"},
-		{"UI-20", "UI://another%20server/weather?x=1#y", "weather"},
-		{"UI-20", "ui:///weather", "weather"},
-		{"UI-20", "ui://srv/a/b", "a/b"},
-		{"UI-20", "ui://srv/with%20space", "space"},
-		{"UI-21", "ui://srv/clock", "clock"},
-		{"UI-4", "ui://srv/both", "the tool's"},
-		{"UI-21", "ui://srv/dash", "dash"},
-		{"UI-6", "ui://srv/kept", "the file wins"},
-		{"UI-6", "ui://srv/parts", "parts"},
-		{"UI-6", "ui://srv/broken", "broken"},
-		{"UI-21", "ui://srv/none", "status 3"},
-		{"UI-80", "ui://srv/odd", "status 3"},
-		{"UI-80", "ui://srv/wrong", "status 4: UI template form: config.fields must be an array"},
-		{"UI-20", "ui://srv/nothing", "status 3"},
-		{"UI-20", "ui://", "status 3"},
-		{"UI-20", "ui://srv/", "status 3"},
-		{"UI-20", "ui:///", "status 3"},
-		{"UI-20", "ui://srv/a%zz", "status 3"},
-		{"UI-20", "ui://srv/.hidden", "status 3"},
-		{"UI-20", "ui://srv/.", "status 3"},
-		{"UI-20", "ui://srv/dash/", "status 3"},
-		{"UI-20", "http://srv/dash", "status 4: Invalid URI scheme: expected ui://"},
-		{"UI-20", "", "status 4: Invalid URI scheme: expected ui://"},
+		{"RES-320", "ui://srv/weather", "weather"},
+		{"RES-320", "ui://weather", "weather"},
+		{"RES-320", "UI://another%20server/weather?x=1#y", "weather"},
+		{"RES-320", "ui:///weather", "weather"},
+		{"RES-320", "ui://srv/a/b", "a/b"},
+		{"RES-320", "ui://srv/with%20space", "space"},
+		{"RES-321", "ui://srv/clock", "clock"},
+		{"RES-304", "ui://srv/both", "the tool's"},
+		{"RES-321", "ui://srv/dash", "dash"},
+		{"RES-306", "ui://srv/kept", "the file wins"},
+		{"RES-306", "ui://srv/parts", "parts"},
+		{"RES-306", "ui://srv/broken", "broken"},
+		{"RES-321", "ui://srv/none", "status 3"},
+		{"RES-380", "ui://srv/odd", "status 3"},
+		{"RES-380", "ui://srv/wrong", "status 4: UI template form: config.fields must be an array"},
+		{"RES-320", "ui://srv/nothing", "status 3"},
+		{"RES-320", "ui://", "status 3"},
+		{"RES-320", "ui://srv/", "status 3"},
+		{"RES-320", "ui:///", "status 3"},
+		{"RES-320", "ui://srv/a%zz", "status 3"},
+		{"RES-320", "ui://srv/.hidden", "status 3"},
+		{"RES-320", "ui://srv/.", "status 3"},
+		{"RES-320", "ui://srv/dash/", "status 3"},
+		{"RES-320", "http://srv/dash", "status 4: Invalid URI scheme: expected ui://"},
+		{"RES-320", "", "status 4: Invalid URI scheme: expected ui://"},
 	} {
 		if got := pages(t, files).entries(known).try(t, c.uri); got != c.want {
 			t.Errorf("%s: %s is %q, want %q", c.clause, c.uri, got, c.want)
@@ -122,11 +122,11 @@ func TestLookup(t *testing.T) {
 	p := pages(t, files)
 	for uri, want := range map[string]string{"ui://srv/weather": "weather", "ui://srv/both": "the tool's", "ui://srv/dash": "dash", "ui://srv/clock": "status 3"} {
 		if got := p.try(t, uri); got != want {
-			t.Errorf("UI-21: %s is %q, want %q", uri, got, want)
+			t.Errorf("RES-321: %s is %q, want %q", uri, got, want)
 		}
 	}
 	if got := p.try(t, "ui://srv/made"); !strings.HasPrefix(got, "<!DOCTYPE html>") || !strings.Contains(got, "<h2>Made</h2>") {
-		t.Errorf("UI-21: %s", got)
+		t.Errorf("RES-321: %s", got)
 	}
 	p.Find = func(context.Context, string) (json.RawMessage, error) { return nil, errors.New("no registry") }
 	if got := p.try(t, "ui://srv/dash"); got != "no registry" {
@@ -134,7 +134,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// UI-20, UI-22: nothing outside of a page's directory is read.
+// RES-320, RES-322: nothing outside of a page's directory is read.
 func TestNothingOutside(t *testing.T) {
 	files := map[string]string{
 		"secret/index.html":         "SECRET",
@@ -166,23 +166,23 @@ func TestNothingOutside(t *testing.T) {
 		"ui://srv/./plain": "status 3", "ui://srv/a//plain": "status 3",
 	} {
 		if got := p.try(t, uri); got != want {
-			t.Errorf("UI-20, UI-22: %q is %q, want %q", uri, got, want)
+			t.Errorf("RES-320, RES-322: %q is %q, want %q", uri, got, want)
 		}
 	}
 	// An entry that leads out is no help.
 	p.entries(map[string]string{"plain": "../secret", "x": "secret"})
 	for uri, want := range map[string]string{"ui://srv/plain": "fine", "ui://srv/x": "status 3"} {
 		if got := p.try(t, uri); got != want {
-			t.Errorf("UI-21: %q is %q, want %q", uri, got, want)
+			t.Errorf("RES-321: %q is %q, want %q", uri, got, want)
 		}
 	}
 	_, err := p.Read(t.Context(), "ui://srv/linked", 100)
 	if f := new(provider.Failure); !errors.As(err, &f) || f.Log != "Symlinks not allowed for UI resources" {
-		t.Errorf("UI-22: %#v", err)
+		t.Errorf("RES-322: %#v", err)
 	}
 }
 
-// UI-23.
+// RES-323.
 func TestTooLarge(t *testing.T) {
 	p := pages(t, map[string]string{"ui/a/index.html": strings.Repeat("x", 100), "ui/t/ui.meta.json": `{"template":"form"}`})
 	for _, c := range []struct {
@@ -202,7 +202,7 @@ func TestTooLarge(t *testing.T) {
 			got = fmt.Sprintf("status %d: %s", f.Status, f.Message)
 		}
 		if got != c.want && (c.want == "" || !strings.HasSuffix(got, c.want)) {
-			t.Errorf("UI-23: %s of at most %d, %d: %q, want %q", c.name, c.most, c.limit, got, c.want)
+			t.Errorf("RES-323: %s of at most %d, %d: %q, want %q", c.name, c.most, c.limit, got, c.want)
 		}
 	}
 }

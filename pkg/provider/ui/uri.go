@@ -15,7 +15,7 @@ var (
 )
 
 // Name returns the name of the page a URI means: what stands behind the
-// authority, or all of it where there is no slash (UI-20). It may have several
+// authority, or all of it where there is no slash (RES-320). It may have several
 // segments, none of which leads upwards or is hidden.
 func Name(uri string) (string, error) {
 	const scheme = "ui://"

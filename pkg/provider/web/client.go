@@ -77,7 +77,7 @@ func (c *Client) Open(ctx context.Context, o hosts.Origin) (*Session, error) {
 
 // transport is how connections are made and used: HTTP/1.1 over TLS, one at a
 // time, with nothing added to what is asked and nothing done to the answer
-// (resources RES-111).
+// (RES-111).
 func (c *Client) transport() *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)

@@ -40,7 +40,7 @@ const (
 	noHTTP   = string(errAnswer)
 )
 
-// resources RES-113: what servers may answer, and what they may not.
+// RES-113: what servers may answer, and what they may not.
 func TestAnswers(t *testing.T) {
 	in := internet.New(t)
 	certificate := in.Certificate("h.example", nil)
@@ -125,7 +125,7 @@ func explained(err error) string {
 	return Explain(err)
 }
 
-// resources RES-111: what is asked is what is sent, and nothing more.
+// RES-111: what is asked is what is sent, and nothing more.
 func TestRequest(t *testing.T) {
 	in := internet.New(t)
 	for i, host := range []string{"h.example", "h.example:8443", "[2001:db8::1]", "[2001:db8::1]:1"} {
@@ -236,7 +236,7 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// resources RES-106.
+// RES-106.
 func TestProxy(t *testing.T) {
 	for _, c := range []struct {
 		env  map[string]string

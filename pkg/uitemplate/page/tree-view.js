@@ -69,7 +69,7 @@ const select = async (li) => {
   });
 };
 
-// Where a tool is to be called and cannot be, selecting is disabled (UI-84).
+// Where a tool is to be called and cannot be, selecting is disabled (RES-384).
 const maySelect = () => selectable && (!config.onSelectTool || host.canCall());
 
 const use = (li) => {

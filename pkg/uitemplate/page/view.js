@@ -1,4 +1,4 @@
-// The View side of MCP Apps: JSON-RPC 2.0 with the parent window (UI-101).
+// The View side of MCP Apps: JSON-RPC 2.0 with the parent window (RES-401).
 
 const config = JSON.parse(document.querySelector('script[type="application/json"]').textContent);
 const part = (name) => document.querySelector(`[data-part="${name}"]`);
@@ -40,7 +40,7 @@ const attempt = async (f) => {
   }
 };
 
-// textOf is the first text of a tool's result, valueOf the data in it (UI-83).
+// textOf is the first text of a tool's result, valueOf the data in it (RES-383).
 const textOf = (result) => {
   const content = Array.isArray(result.content) ? result.content : [];
   const item = content.find((c) => c && c.type === "text" && typeof c.text === "string");
@@ -142,7 +142,7 @@ const host = (() => {
     }
   };
 
-  // What needs the server's tools is disabled where the host offers none (UI-84).
+  // What needs the server's tools is disabled where the host offers none (RES-384).
   const settle = () => {
     for (const e of document.querySelectorAll("[data-calls]")) e.disabled = !ready;
   };

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A stand-in for the https provider: it serves made-up pages by the rules of
-# sdk SDK-162 and SDK-163, and reaches no network.
+# SDK-162 and SDK-163, and reaches no network.
 set -euo pipefail
 host=${1#https://} host=${host%%/*}
 

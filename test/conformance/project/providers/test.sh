@@ -16,4 +16,4 @@ case ${1-} in
     ;;
 esac
 echo "there is no ${1-}" >&2
-exit 3 # not found (resources RES-60)
+exit 3 # not found (RES-60)

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/helper"
-	"mcp-bash/pkg/kit"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/resource"
@@ -102,7 +102,7 @@ func fetch(ctx context.Context, s cli.Streams, p *project.Project, name, uri str
 		return nil, fmt.Errorf("unable to create state directory: %s: %w", dir, err)
 	}
 	defer state.Remove()
-	k := kit.New(kit.Config{
+	e := engine.New(engine.Config{
 		Project: p, State: state, Runner: new(script.Runner), Home: home, ReadOnly: true, Notice: say, Stderr: s.Err,
 		Debug: func() bool { return p.Logging.Level <= mcp.Debug },
 		Log: func(level mcp.Level, logger, text string) {
@@ -111,5 +111,5 @@ func fetch(ctx context.Context, s cli.Streams, p *project.Project, name, uri str
 			}
 		},
 	})
-	return resource.New(k.ResourceConfig()).Fetch(ctx, name, uri)
+	return resource.New(e.ResourceConfig()).Fetch(ctx, name, uri)
 }

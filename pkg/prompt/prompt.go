@@ -178,7 +178,7 @@ func (p *Prompts) complete(ctx context.Context, r *Request, e *entry, given json
 	var b rawjson.Builder
 	b.Object().Name("mode").String("form").Name("message").String(message).
 		Name("requestedSchema").Raw(formFor(e.arguments, missing)).End()
-	inquiry := r.Asker.Ask([]mcp.Question{{Method: mcp.MethodElicit, Params: b.Bytes()}})
+	inquiry := r.Asker.Ask([]mcp.InputRequest{{Method: mcp.MethodElicit, Params: b.Bytes()}})
 	ctx, cancel := context.WithTimeout(ctx, p.Project.Sessions.ParkedTTL)
 	defer cancel()
 	answers, err := inquiry.Wait(ctx)

@@ -216,24 +216,26 @@ func TestHostileFiles(t *testing.T) {
 }
 
 type asker struct {
-	asked  []mcp.Question
-	answer mcp.Answer
+	asked  []mcp.InputRequest
+	answer mcp.InputResponse
 	err    error
 	closed bool
 }
 
-func (a *asker) Ready() bool                                    { return true }
-func (a *asker) Ask(q []mcp.Question) mcp.Inquiry               { a.asked = q; return a }
-func (a *asker) Answers() ([]mcp.Answer, bool)                  { return []mcp.Answer{a.answer}, true }
-func (a *asker) Wait(ctx context.Context) ([]mcp.Answer, error) { return []mcp.Answer{a.answer}, a.err }
-func (a *asker) Close() []mcp.Answer                            { a.closed = true; return nil }
+func (a *asker) Ready() bool                               { return true }
+func (a *asker) Ask(q []mcp.InputRequest) mcp.PendingInput { a.asked = q; return a }
+func (a *asker) Responses() ([]mcp.InputResponse, bool)    { return []mcp.InputResponse{a.answer}, true }
+func (a *asker) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
+	return []mcp.InputResponse{a.answer}, a.err
+}
+func (a *asker) Close() []mcp.InputResponse { a.closed = true; return nil }
 
 // T-831, M-58.
 func TestElicitation(t *testing.T) {
 	item := strings.Replace(greet, `"role"`, `"elicit":true,"role"`, 1)
 	p := newPrompts(t, map[string]string{"prompts/greet.txt": "Hello {{name}}"}, map[string]string{"greet": item})
 	form := mcp.Capabilities{ElicitForm: true}
-	a := &asker{answer: mcp.Answer{Result: json.RawMessage(`{"action":"accept","content":{"name":"Ada"}}`)}}
+	a := &asker{answer: mcp.InputResponse{Result: json.RawMessage(`{"action":"accept","content":{"name":"Ada"}}`)}}
 	got := answer(p.Get(context.Background(), &Request{Name: "greet", Arguments: json.RawMessage(`{"count":2}`), Client: form, Asker: a}))
 	if !strings.Contains(got, `"text":"Hello Ada","arguments":{"count":2,"name":"Ada"}`) {
 		t.Error(got)
@@ -243,9 +245,9 @@ func TestElicitation(t *testing.T) {
 	}
 	const refusal = `{"code":-32602,"message":"Missing required argument: name"}`
 	for name, r := range map[string]*Request{
-		"declined":   {Client: form, Asker: &asker{answer: mcp.Answer{Result: json.RawMessage(`{"action":"decline"}`)}}},
-		"incomplete": {Client: form, Asker: &asker{answer: mcp.Answer{Result: json.RawMessage(`{"action":"accept","content":{}}`)}}},
-		"error":      {Client: form, Asker: &asker{answer: mcp.Answer{Error: mcp.Errorf(-1, "x")}}},
+		"declined":   {Client: form, Asker: &asker{answer: mcp.InputResponse{Result: json.RawMessage(`{"action":"decline"}`)}}},
+		"incomplete": {Client: form, Asker: &asker{answer: mcp.InputResponse{Result: json.RawMessage(`{"action":"accept","content":{}}`)}}},
+		"error":      {Client: form, Asker: &asker{answer: mcp.InputResponse{Error: mcp.Errorf(-1, "x")}}},
 		"too late":   {Client: form, Asker: &asker{err: context.DeadlineExceeded}},
 		"no support": {Asker: &asker{}},
 		"no asker":   {Client: form},

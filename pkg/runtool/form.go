@@ -35,7 +35,7 @@ type field struct {
 // A choice is one of the values a field can have.
 type choice struct{ value, title string }
 
-func readForm(q mcp.Question) *form {
+func readForm(q mcp.InputRequest) *form {
 	f := &form{
 		message: rawjson.TextOf(q.Params, "message"), url: rawjson.TextOf(q.Params, "url"),
 		schema: rawjson.Get(q.Params, "requestedSchema"),

@@ -10,7 +10,7 @@ import (
 
 // CLI-809: what may be typed for each sort of field, and what it becomes.
 func TestFields(t *testing.T) {
-	f := readForm(mcp.Question{Params: json.RawMessage(`{"message":"m","requestedSchema":{"required":["s"],"properties":{
+	f := readForm(mcp.InputRequest{Params: json.RawMessage(`{"message":"m","requestedSchema":{"required":["s"],"properties":{
 		"s":{"type":"string","maxLength":3},
 		"n":{"type":"number","minimum":0.5},"i":{"type":"integer"},"b":{"type":"boolean"},
 		"enum":{"type":"string","enum":["r","g"],"enumNames":["Red","Green"]},
@@ -56,7 +56,7 @@ func FuzzForm(f *testing.F) {
 		if !json.Valid([]byte(params)) {
 			return
 		}
-		form := readForm(mcp.Question{Params: json.RawMessage(params)})
+		form := readForm(mcp.InputRequest{Params: json.RawMessage(params)})
 		for i := range form.fields {
 			if v, err := form.fields[i].parse(typed); err == nil && !json.Valid(v) {
 				t.Fatalf("%q", v)

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/kit"
+	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
@@ -23,8 +23,8 @@ type offer struct {
 }
 
 // list shows the tools of the project, and which of them would run (CLI-813).
-func (r *run) list(ctx context.Context, k *kit.Kit) error {
-	offers, err := r.offers(ctx, k)
+func (r *run) list(ctx context.Context, e *engine.Engine) error {
+	offers, err := r.offers(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -51,10 +51,10 @@ func (r *run) list(ctx context.Context, k *kit.Kit) error {
 	return err
 }
 
-func (r *run) offers(ctx context.Context, k *kit.Kit) ([]offer, error) {
+func (r *run) offers(ctx context.Context, e *engine.Engine) ([]offer, error) {
 	items := r.cached
 	if items == nil {
-		list, err := k.Catalog.List(ctx, registry.Tools)
+		list, err := e.Catalog.List(ctx, registry.Tools)
 		if err != nil {
 			return nil, unavailable(registry.Tools.Unavailable(err))
 		}
@@ -65,7 +65,7 @@ func (r *run) offers(ctx context.Context, k *kit.Kit) ([]offer, error) {
 	offers := make([]offer, len(items))
 	for i, item := range items {
 		request := &tool.Request{Name: rawjson.TextOf(item, "name")}
-		offers[i] = offer{item, obstacle(k.Tools.Rehearse(ctx, request))}
+		offers[i] = offer{item, obstacle(e.Tools.Rehearse(ctx, request))}
 	}
 	return offers, context.Cause(ctx)
 }

@@ -8,18 +8,18 @@ import (
 	"strconv"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/kit"
+	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/tool"
 )
 
 // rehearse says what a run would do (CLI-804).
-func (r *run) rehearse(ctx context.Context, k *kit.Kit, item json.RawMessage) error {
+func (r *run) rehearse(ctx context.Context, e *engine.Engine, item json.RawMessage) error {
 	timeout := "none"
 	if n := tool.EffectiveTimeout(&r.project.Calls, item, r.timeout); n > 0 {
 		timeout = strconv.Itoa(n)
 	}
-	result := k.Tools.Rehearse(ctx, &tool.Request{Name: r.tool, Arguments: r.args, Meta: r.meta})
+	result := e.Tools.Rehearse(ctx, &tool.Request{Name: r.tool, Arguments: r.args, Meta: r.meta})
 	reason, verdict, arguments := obstacle(result), "allowed", "valid"
 	if result.Refusal != nil {
 		verdict = "blocked"

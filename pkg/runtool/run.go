@@ -15,8 +15,8 @@ import (
 	"syscall"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/jq"
-	"mcp-bash/pkg/kit"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/policy"
 	"mcp-bash/pkg/project"
@@ -215,11 +215,11 @@ func (r *run) withKit() error {
 		return &cli.Error{Code: cli.CodeInternal, Message: message, Exit: cli.ExitFailed, Whole: true}
 	}
 	defer r.leave(state)
-	asker := &interviewer{given: r.answers, warn: func(text string) {
+	asker := &responder{given: r.answers, warn: func(text string) {
 		fmt.Fprintln(r.Err, "run-tool: warning:", cli.Line(text))
 	}}
 	r.watch(asker)
-	config := kit.Config{
+	config := engine.Config{
 		Project: r.project, State: state, Runner: r.runner, Home: r.home, ReadOnly: r.dryRun,
 		Log: r.log, Debug: func() bool { return r.project.Logging.Level <= mcp.Debug },
 		Notice: func(line string) { fmt.Fprintln(r.Err, line) }, Stderr: r.Err,
@@ -227,13 +227,13 @@ func (r *run) withKit() error {
 	if r.cached != nil {
 		config.Find = among(r.cached)
 	}
-	k := kit.New(config)
+	e := engine.New(config)
 	ctx, interrupted, release := catchSignals(asker.interrupted)
 	defer release()
 	if r.tool == "" {
-		return r.list(ctx, k)
+		return r.list(ctx, e)
 	}
-	item, err := k.Find(ctx, r.tool)
+	item, err := e.Find(ctx, r.tool)
 	var missing *mcp.Error
 	switch {
 	case errors.As(err, &missing):
@@ -241,12 +241,12 @@ func (r *run) withKit() error {
 	case err != nil:
 		return err
 	case item == nil:
-		return cli.Failf(cli.CodeNotFound, "tool not found: %s%s", r.tool, cli.Meant(k.Near(ctx, r.tool)))
+		return cli.Failf(cli.CodeNotFound, "tool not found: %s%s", r.tool, cli.Meant(e.Near(ctx, r.tool)))
 	}
 	if r.dryRun {
-		return r.rehearse(ctx, k, item)
+		return r.rehearse(ctx, e, item)
 	}
-	return r.call(ctx, k, asker, interrupted)
+	return r.call(ctx, e, asker, interrupted)
 }
 
 // interactive reports whether there is a person who can be asked.
@@ -254,7 +254,7 @@ func (r *run) interactive() bool { return cli.IsTerminal(r.In) && cli.IsTerminal
 
 // watch has what the tool reports shown where somebody sees it, and its
 // questions put to a person where there is one.
-func (r *run) watch(asker *interviewer) {
+func (r *run) watch(asker *responder) {
 	interactive := r.interactive()
 	if !r.verbose && !cli.IsTerminal(r.Err) {
 		return
@@ -320,7 +320,7 @@ func catchSignals(taken func(os.Signal) bool) (ctx context.Context, interrupted 
 }
 
 // call runs the tool and prints what it came to (CLI-803).
-func (r *run) call(ctx context.Context, k *kit.Kit, asker *interviewer, interrupted func() int) error {
+func (r *run) call(ctx context.Context, e *engine.Engine, asker *responder, interrupted func() int) error {
 	request := &tool.Request{
 		Name: r.tool, Arguments: r.args, Meta: r.meta, Timeout: r.timeout, Roots: r.roots,
 		Asker: asker, Client: asker.capabilities(),
@@ -328,14 +328,14 @@ func (r *run) call(ctx context.Context, k *kit.Kit, asker *interviewer, interrup
 	if r.display != nil {
 		request.Listener, request.ProgressToken = r.display, json.RawMessage(`"run-tool"`)
 	}
-	result, err := k.Tools.Call(ctx, request)
+	result, err := e.Tools.Call(ctx, request)
 	if r.display != nil {
 		r.display.end()
 	}
-	var e *mcp.Error
+	var refusal *mcp.Error
 	switch {
-	case errors.As(err, &e):
-		return r.failed(e, interrupted())
+	case errors.As(err, &refusal):
+		return r.failed(refusal, interrupted())
 	case err != nil:
 		return err
 	}

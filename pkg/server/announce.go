@@ -46,8 +46,8 @@ func (s *Server) announce(home string, o Options) {
 	if p.Logging.Startup {
 		exe, _ := os.Executable()
 		tool := "none"
-		if s.kit != nil {
-			tool = s.kit.JSONTool.Name + ":" + s.kit.JSONTool.Bin
+		if s.engine != nil {
+			tool = s.engine.JSONTool.Name + ":" + s.engine.JSONTool.Bin
 		}
 		s.notice("mcp-bash startup: transport=stdio command=%s cwd=%s project_root=%s json_tool=%s",
 			script.Quote(exe), script.Quote(o.Dir), script.Quote(p.Root), script.Quote(tool))
@@ -69,8 +69,8 @@ func (s *Server) snapshot(o Options) {
 	}
 	path := filepath.SplitList(env["PATH"])
 	tool := project.JSONTool{Name: "none"}
-	if s.kit != nil {
-		tool = s.kit.JSONTool
+	if s.engine != nil {
+		tool = s.engine.JSONTool
 	}
 	version := s.runner.Run(context.Background(), script.Spec{
 		Argv: []string{"bash", "-c", `printf %s "$BASH_VERSION"`}, Env: env.Entries(), Timeout: snapshotTimeout,

@@ -19,7 +19,7 @@ type questioner struct{ server *Server }
 // (P-1803).
 func (q questioner) Ready() bool { return !q.server.writer.Full() }
 
-func (q questioner) Ask(questions []mcp.Question) mcp.Inquiry {
+func (q questioner) Ask(questions []mcp.InputRequest) mcp.PendingInput {
 	in := &inquiry{server: q.server}
 	for _, question := range questions {
 		params := question.Params
@@ -57,7 +57,7 @@ type inquiry struct {
 	replies []*reply
 }
 
-func (in *inquiry) Answers() ([]mcp.Answer, bool) {
+func (in *inquiry) Responses() ([]mcp.InputResponse, bool) {
 	for _, r := range in.replies {
 		select {
 		case <-r.done:
@@ -68,7 +68,7 @@ func (in *inquiry) Answers() ([]mcp.Answer, bool) {
 	return in.collect(), true
 }
 
-func (in *inquiry) Wait(ctx context.Context) ([]mcp.Answer, error) {
+func (in *inquiry) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
 	for _, r := range in.replies {
 		select {
 		case <-r.done:
@@ -79,8 +79,8 @@ func (in *inquiry) Wait(ctx context.Context) ([]mcp.Answer, error) {
 	return in.collect(), nil
 }
 
-func (in *inquiry) collect() []mcp.Answer {
-	list := make([]mcp.Answer, len(in.replies))
+func (in *inquiry) collect() []mcp.InputResponse {
+	list := make([]mcp.InputResponse, len(in.replies))
 	for i, r := range in.replies {
 		select {
 		case <-r.done:
@@ -93,17 +93,17 @@ func (in *inquiry) collect() []mcp.Answer {
 
 // answer: when the client is gone, a question to its user counts as cancelled,
 // and so does everything else, in its own way.
-func (r *reply) answer() mcp.Answer {
+func (r *reply) answer() mcp.InputResponse {
 	switch {
 	case r.gone && r.method == mcp.MethodElicit:
-		return mcp.Answer{Result: json.RawMessage(`{"action":"cancel"}`)}
+		return mcp.InputResponse{Result: json.RawMessage(`{"action":"cancel"}`)}
 	case r.gone:
-		return mcp.Answer{Error: mcp.Errorf(mcp.CodeToolCancelled, "Cancelled")}
+		return mcp.InputResponse{Error: mcp.Errorf(mcp.CodeToolCancelled, "Cancelled")}
 	}
-	return mcp.Answer{Result: r.result, Error: r.err}
+	return mcp.InputResponse{Result: r.result, Error: r.err}
 }
 
-func (in *inquiry) Close() []mcp.Answer {
+func (in *inquiry) Close() []mcp.InputResponse {
 	answers := in.collect()
 	for _, r := range in.replies {
 		if !in.server.outgoing.forget(r) {

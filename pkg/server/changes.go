@@ -110,7 +110,7 @@ func (c *changeWatch) check(hooks bool) {
 	if !s.session.at(phaseReady) || s.writer.Full() { // a change stays one until it is told
 		return
 	}
-	changed := s.kit.Catalog.Changes(s.base, registry.Poll{Idle: !hooks})
+	changed := s.engine.Catalog.Changes(s.base, registry.Poll{Idle: !hooks})
 	for _, family := range families {
 		touched := slices.ContainsFunc(family.kinds, func(k *registry.Kind) bool { return slices.Contains(changed, k) })
 		if !touched || !s.session.at(phaseReady) {

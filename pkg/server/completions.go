@@ -11,9 +11,9 @@ import (
 // completionMethods are the methods of completions.
 func (s *Server) completionMethods() []*method {
 	completions := completion.New(completion.Config{
-		Project: s.project, Registered: s.kit.Lookup(registry.Completions), Prompt: s.kit.Lookup(registry.Prompts),
-		Resource: s.kit.Lookup(registry.Resources), NameOf: s.resourceName,
-		Runner: s.runner, Common: s.kit.Env, State: s.state, Log: s.log,
+		Project: s.project, Registered: s.engine.Lookup(registry.Completions), Prompt: s.engine.Lookup(registry.Prompts),
+		Resource: s.engine.Lookup(registry.Resources), NameOf: s.resourceName,
+		Runner: s.runner, Common: s.engine.Env, State: s.state, Log: s.log,
 	})
 	return []*method{{name: "completion/complete", handle: func(ctx context.Context, r *request) (*answer, error) {
 		return complete(ctx, r, completions)
@@ -23,9 +23,9 @@ func (s *Server) completionMethods() []*method {
 // resourceName is the name of the resource with a URI, or of the template that
 // is written so, "" when there is neither (T-602).
 func (s *Server) resourceName(ctx context.Context, uri string) (string, error) {
-	item, err := s.kit.ResourceByURI(ctx, uri)
+	item, err := s.engine.ResourceByURI(ctx, uri)
 	if item == nil && err == nil {
-		item, err = s.kit.TemplateByText(ctx, uri)
+		item, err = s.engine.TemplateByText(ctx, uri)
 	}
 	return rawjson.TextOf(item, "name"), err
 }

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 
 	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/mcpapp"
 	"mcp-bash/pkg/provider/ui"
 	"mcp-bash/pkg/rawjson"
-	apps "mcp-bash/pkg/ui"
 )
 
 const logPages = "mcp.ui"
@@ -15,7 +15,7 @@ const logPages = "mcp.ui"
 // appendPage appends a page as resources/list sends it. It is called once for
 // each state of the list, so what is wrong is told once.
 func (s *Server) appendPage(dst []byte, entry json.RawMessage) []byte {
-	dst, warnings := apps.AppendListed(dst, entry)
+	dst, warnings := mcpapp.AppendListed(dst, entry)
 	for _, text := range warnings {
 		s.log(mcp.Warning, logPages, rawjson.TextOf(entry, "path")+"/ui.meta.json: meta."+text)
 	}
@@ -43,13 +43,13 @@ func pageMeta(find lookup) func(ctx context.Context, uri string) json.RawMessage
 	return func(ctx context.Context, uri string) json.RawMessage {
 		name, err := ui.Name(uri)
 		if err != nil {
-			return apps.NoMeta // of a provider of the project, which has URIs of its own
+			return mcpapp.NoMeta // of a provider of the project, which has URIs of its own
 		}
 		entry, err := find(ctx, name)
 		if entry == nil || err != nil {
-			return apps.NoMeta
+			return mcpapp.NoMeta
 		}
-		meta, _ := apps.Meta(entry)
+		meta, _ := mcpapp.Meta(entry)
 		return meta
 	}
 }

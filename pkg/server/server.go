@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/jsonrpc"
-	"mcp-bash/pkg/kit"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/resource"
@@ -40,7 +40,7 @@ type Server struct {
 	changes  *changeWatch
 
 	runner *script.Runner
-	kit    *kit.Kit // nil in minimal mode
+	engine *engine.Engine // nil in minimal mode
 
 	resources     *resource.Resources // nil in minimal mode, as all that follows
 	subscriptions *subscriptions

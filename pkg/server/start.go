@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/jsonrpc"
-	"mcp-bash/pkg/kit"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/script"
@@ -279,7 +279,7 @@ func (s *Server) assemble(home *project.Home, o Options) error {
 	if p.Minimal {
 		return nil
 	}
-	s.kit = kit.New(kit.Config{
+	s.engine = engine.New(engine.Config{
 		Project: p, State: s.state, Runner: s.runner, Home: home, Args: o.Args,
 		Log: s.log, Debug: s.debugging, Notice: func(line string) { s.notice("%s", line) }, Stderr: s.stderr,
 	})

@@ -13,10 +13,10 @@ import (
 
 // toolMethods are the methods of tools.
 func (s *Server) toolMethods() []*method {
-	list := &lister{catalog: s.kit.Catalog, kind: registry.Tools, collection: "tools", item: func(dst []byte, item json.RawMessage) []byte {
+	list := &lister{catalog: s.engine.Catalog, kind: registry.Tools, collection: "tools", item: func(dst []byte, item json.RawMessage) []byte {
 		return tool.AppendListed(dst, item, false)
 	}}
-	if level := s.kit.Level; level != registry.Full {
+	if level := s.engine.Level; level != registry.Full {
 		list.keep = func(item json.RawMessage) bool { return level.Allows(registry.LevelOf(item)) }
 		list.view = string(level)
 	}
@@ -56,7 +56,7 @@ func (s *Server) callTool(ctx context.Context, r *request) (*answer, error) {
 		server: s, request: r, token: req.ProgressToken, level: s.session.threshold,
 		progress: newThrottle(limits.Progress), logs: newThrottle(limits.Logs),
 	}
-	result, err := s.kit.Tools.Call(ctx, req)
+	result, err := s.engine.Tools.Call(ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -27,12 +27,12 @@ type call struct {
 
 	insecure *project.InsecureError // why others could have a say in what runs; nil: they could not
 
-	progress  *handoff.Follower
-	logs      *handoff.Follower
-	interview interview
-	clock     *clock
-	live      bool // forward progress and logs while the script runs
-	trace     *trace
+	progress *handoff.Follower
+	logs     *handoff.Follower
+	input    inputRelay
+	clock    *clock
+	live     bool // forward progress and logs while the script runs
+	trace    *trace
 }
 
 // ErrCancelled is the cause of a context that ends because the caller wants no
@@ -165,7 +165,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	t, r := c.tools, c.request
 	calls := &t.project.Calls
 	c.progress, c.logs = handoff.Follow(c.files.Progress), handoff.Follow(c.files.Logs)
-	c.interview = interview{files: c.files, asker: r.Asker, client: &r.Client, log: t.Log}
+	c.input = inputRelay{files: c.files, asker: r.Asker, client: &r.Client, log: t.Log}
 	c.live = t.project.Sessions.LiveProgress || r.AnyStructured
 	env, err := c.environ()
 	if err != nil {
@@ -186,7 +186,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	spec.Watch = func(now time.Time) error { return c.watch(ctx, now) }
 	c.logStart()
 	res := t.Runner.Run(ctx, spec)
-	c.interview.end()
+	c.input.end()
 	if c.cancelled(res.Cause) == nil {
 		c.finishStreams()
 	}
@@ -202,7 +202,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 // watch is called every few milliseconds while the script runs.
 func (c *call) watch(ctx context.Context, now time.Time) error {
 	if ctx.Err() != nil {
-		c.interview.cancel()
+		c.input.cancel()
 		return context.Cause(ctx)
 	}
 	var active bool
@@ -212,7 +212,7 @@ func (c *call) watch(ctx context.Context, now time.Time) error {
 	} else {
 		active = c.progress.Touched()
 	}
-	return c.clock.tick(now, active, c.interview.poll())
+	return c.clock.tick(now, active, c.input.poll())
 }
 
 // cancelled returns the cause when the caller ended the call.

@@ -556,8 +556,8 @@ printf '{"method":"notifications/message","params":{"level":"error","data":"last
 // An asker answers questions as the test says.
 type asker struct {
 	mu     sync.Mutex
-	asked  []mcp.Question
-	answer func(q mcp.Question) (mcp.Answer, bool) // false: never
+	asked  []mcp.InputRequest
+	answer func(q mcp.InputRequest) (mcp.InputResponse, bool) // false: never
 	closed int
 	behind func(asked int) bool // nil: the client always reads
 }
@@ -568,7 +568,7 @@ func (a *asker) Ready() bool {
 	return a.behind == nil || !a.behind(len(a.asked))
 }
 
-func (a *asker) Ask(qs []mcp.Question) mcp.Inquiry {
+func (a *asker) Ask(qs []mcp.InputRequest) mcp.PendingInput {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked = append(a.asked, qs...)
@@ -583,15 +583,15 @@ func (a *asker) Ask(qs []mcp.Question) mcp.Inquiry {
 
 type inquiry struct {
 	asker   *asker
-	answers []mcp.Answer
+	answers []mcp.InputResponse
 	pending bool
 }
 
-func (in *inquiry) Answers() ([]mcp.Answer, bool) { return in.answers, !in.pending }
+func (in *inquiry) Responses() ([]mcp.InputResponse, bool) { return in.answers, !in.pending }
 
-func (in *inquiry) Wait(context.Context) ([]mcp.Answer, error) { return in.answers, nil }
+func (in *inquiry) Wait(context.Context) ([]mcp.InputResponse, error) { return in.answers, nil }
 
-func (in *inquiry) Close() []mcp.Answer {
+func (in *inquiry) Close() []mcp.InputResponse {
 	in.asker.mu.Lock()
 	defer in.asker.mu.Unlock()
 	in.asker.closed++
@@ -629,8 +629,8 @@ func TestUnreadQuestions(t *testing.T) {
 	b.add("t", askScript+`ask '{"message":"M"}'`)
 	looks := 0
 	late := &asker{
-		answer: func(mcp.Question) (mcp.Answer, bool) {
-			return mcp.Answer{Result: json.RawMessage(`{"action":"decline"}`)}, true
+		answer: func(mcp.InputRequest) (mcp.InputResponse, bool) {
+			return mcp.InputResponse{Result: json.RawMessage(`{"action":"decline"}`)}, true
 		},
 		behind: func(int) bool { looks++; return looks < 5 },
 	}
@@ -639,7 +639,7 @@ func TestUnreadQuestions(t *testing.T) {
 		t.Errorf("%s, after %d looks, asked %d times", got, looks, len(late.asked))
 	}
 	never := &asker{
-		answer: func(mcp.Question) (mcp.Answer, bool) { return mcp.Answer{}, false },
+		answer: func(mcp.InputRequest) (mcp.InputResponse, bool) { return mcp.InputResponse{}, false },
 		behind: func(asked int) bool { return asked > 0 },
 	}
 	r = &Request{Name: "t", Asker: never, Client: mcp.Capabilities{ElicitForm: true}, Timeout: 1}
@@ -654,26 +654,26 @@ func TestElicitation(t *testing.T) {
 	for _, tc := range []struct {
 		name, ask string
 		client    mcp.Capabilities
-		answer    mcp.Answer
+		answer    mcp.InputResponse
 		asked     string // params, "" when the client is not asked
 		want      string
 	}{
-		{"form", `{"message":"Proceed?","schema":{"type": "object"},"mode":"form","key":"k"}`, both, mcp.Answer{Result: json.RawMessage(`{"action":"accept","content":{"confirmed":true}}`)},
+		{"form", `{"message":"Proceed?","schema":{"type": "object"},"mode":"form","key":"k"}`, both, mcp.InputResponse{Result: json.RawMessage(`{"action":"accept","content":{"confirmed":true}}`)},
 			`{"mode":"form","message":"Proceed?","requestedSchema":{"type":"object"}}`, `{"action":"accept","content":{"confirmed":true}}`},
-		{"no mode, no schema", `{"message":"M","schema":7}`, both, mcp.Answer{Result: json.RawMessage(`{"action":"decline"}`)},
+		{"no mode, no schema", `{"message":"M","schema":7}`, both, mcp.InputResponse{Result: json.RawMessage(`{"action":"decline"}`)},
 			`{"mode":"form","message":"M","requestedSchema":{"type":"object","properties":{}}}`, `{"action":"decline","content":null}`},
-		{"url", `{"message":"Authorize","url":"https://example.com/a","mode":"url"}`, both, mcp.Answer{Result: json.RawMessage(`{"action":"cancel"}`)},
+		{"url", `{"message":"Authorize","url":"https://example.com/a","mode":"url"}`, both, mcp.InputResponse{Result: json.RawMessage(`{"action":"cancel"}`)},
 			`{"mode":"url","message":"Authorize","url":"https://example.com/a"}`, `{"action":"cancel","content":null}`},
-		{"strange action", `{"message":"M"}`, both, mcp.Answer{Result: json.RawMessage(`{"action":"maybe"}`)}, `{"mode":"form","message":"M","requestedSchema":{"type":"object","properties":{}}}`, `{"action":"error","content":null}`},
-		{"client error", `{"message":"M"}`, both, mcp.Answer{Error: mcp.Errorf(-1, "broken")}, `{"mode":"form","message":"M","requestedSchema":{"type":"object","properties":{}}}`, `{"action":"error","content":null}`},
-		{"url not supported", `{"message":"M","url":"https://x","mode":"url"}`, mcp.Capabilities{ElicitForm: true}, mcp.Answer{}, ``, `{"action":"decline","content":null}`},
-		{"form not supported", `{"message":"M"}`, mcp.Capabilities{ElicitURL: true}, mcp.Answer{}, ``, `{"action":"decline","content":null}`},
-		{"not JSON", `{"message`, both, mcp.Answer{}, ``, `{"action":"error","content":null}`},
-		{"unknown mode", `{"message":"M","mode":"voice"}`, both, mcp.Answer{}, ``, `{"action":"error","content":null}`},
-		{"url missing", `{"message":"M","mode":"url"}`, both, mcp.Answer{}, ``, `{"action":"error","content":null}`},
+		{"strange action", `{"message":"M"}`, both, mcp.InputResponse{Result: json.RawMessage(`{"action":"maybe"}`)}, `{"mode":"form","message":"M","requestedSchema":{"type":"object","properties":{}}}`, `{"action":"error","content":null}`},
+		{"client error", `{"message":"M"}`, both, mcp.InputResponse{Error: mcp.Errorf(-1, "broken")}, `{"mode":"form","message":"M","requestedSchema":{"type":"object","properties":{}}}`, `{"action":"error","content":null}`},
+		{"url not supported", `{"message":"M","url":"https://x","mode":"url"}`, mcp.Capabilities{ElicitForm: true}, mcp.InputResponse{}, ``, `{"action":"decline","content":null}`},
+		{"form not supported", `{"message":"M"}`, mcp.Capabilities{ElicitURL: true}, mcp.InputResponse{}, ``, `{"action":"decline","content":null}`},
+		{"not JSON", `{"message`, both, mcp.InputResponse{}, ``, `{"action":"error","content":null}`},
+		{"unknown mode", `{"message":"M","mode":"voice"}`, both, mcp.InputResponse{}, ``, `{"action":"error","content":null}`},
+		{"url missing", `{"message":"M","mode":"url"}`, both, mcp.InputResponse{}, ``, `{"action":"error","content":null}`},
 	} {
 		b := newBench(t, nil)
-		a := &asker{answer: func(mcp.Question) (mcp.Answer, bool) { return tc.answer, true }}
+		a := &asker{answer: func(mcp.InputRequest) (mcp.InputResponse, bool) { return tc.answer, true }}
 		b.add("t", askScript+`ask '`+tc.ask+`'`)
 		got := b.call(&Request{Name: "t", Client: tc.client, Asker: a})
 		if textOf(t, got) != tc.want {
@@ -694,11 +694,11 @@ func TestElicitation(t *testing.T) {
 
 // T-128.
 func TestBatch(t *testing.T) {
-	a := &asker{answer: func(q mcp.Question) (mcp.Answer, bool) {
+	a := &asker{answer: func(q mcp.InputRequest) (mcp.InputResponse, bool) {
 		if q.Method == "roots/list" {
-			return mcp.Answer{Error: mcp.Errorf(-5, "no")}, true
+			return mcp.InputResponse{Error: mcp.Errorf(-5, "no")}, true
 		}
-		return mcp.Answer{Result: json.RawMessage(`{"method":"` + q.Method + `"}`)}, true
+		return mcp.InputResponse{Result: json.RawMessage(`{"method":"` + q.Method + `"}`)}, true
 	}}
 	for _, tc := range []struct{ ask, want string }{
 		{`{"b":{"method":"sampling/createMessage","params":{"x": 1}},"a":{"method":"roots/list"},"u":{"method":"elicitation/create","params":{"mode":"url","url":"u"}},"f":{"method":"elicitation/create","params":{"message":"m"}}}`,
@@ -733,7 +733,7 @@ until [ ! -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done
 touch "`+ready+`"
 while :; do sleep 0.05; done`)
 	ctx, cancel := context.WithCancelCause(context.Background())
-	a := &asker{answer: func(mcp.Question) (mcp.Answer, bool) { return mcp.Answer{}, false }}
+	a := &asker{answer: func(mcp.InputRequest) (mcp.InputResponse, bool) { return mcp.InputResponse{}, false }}
 	go func() {
 		for {
 			if _, err := os.Stat(ready); err == nil {

@@ -19,12 +19,12 @@ import (
 var rows = [][]string{
 	{"cmd/mcp-bash", "cmd/mcp-runtool", "cmd/mcp-registry"},
 	{"pkg/server", "pkg/runtool"},
-	{"pkg/kit", "pkg/helper", "pkg/tree"},
+	{"pkg/engine", "pkg/helper", "pkg/tree"},
 	{"pkg/tool", "pkg/prompt", "pkg/resource", "pkg/completion"},
 	{"pkg/builtin", "pkg/policy", "pkg/registry", "pkg/roots"},
 	{"pkg/provider/echo", "pkg/provider/file", "pkg/provider/https", "pkg/provider/git", "pkg/provider/ui"},
 	{"pkg/project"},
-	{"pkg/cli", "pkg/handoff", "pkg/jq", "pkg/jsonrpc", "pkg/mcp", "pkg/media", "pkg/schema", "pkg/script", "pkg/ui", "pkg/uitemplate", "pkg/provider/web", "sdk", "lib", "providers"},
+	{"pkg/cli", "pkg/handoff", "pkg/jq", "pkg/jsonrpc", "pkg/mcp", "pkg/media", "pkg/schema", "pkg/script", "pkg/mcpapp", "pkg/uitemplate", "pkg/provider/web", "sdk", "lib", "providers"},
 	{"pkg/provider", "pkg/provider/hosts", "pkg/rawjson"},
 }
 

@@ -10,27 +10,27 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// An interviewer answers the questions of a tool: from what was given beforehand
+// A responder answers the questions of a tool: from what was given beforehand
 // with --elicit, else by asking the person at the terminal (CLI-809).
-type interviewer struct {
+type responder struct {
 	given  *answers // nil: nothing was given
 	person *person  // nil: there is nobody to ask
 	warn   func(text string)
 }
 
 // capabilities are what a tool can ask for.
-func (i *interviewer) capabilities() mcp.Capabilities {
+func (i *responder) capabilities() mcp.Capabilities {
 	asks := i.given != nil || i.person != nil
 	return mcp.Capabilities{ElicitForm: asks, ElicitURL: asks}
 }
 
 // Ready is [mcp.Asker.Ready].
-func (i *interviewer) Ready() bool { return true }
+func (i *responder) Ready() bool { return true }
 
 // Ask is [mcp.Asker.Ask].
-func (i *interviewer) Ask(questions []mcp.Question) mcp.Inquiry {
+func (i *responder) Ask(questions []mcp.InputRequest) mcp.PendingInput {
 	ctx, cancel := context.WithCancel(context.Background())
-	in := &inquiry{cancel: cancel, answers: make([]mcp.Answer, len(questions)), done: make(chan struct{})}
+	in := &pendingInput{cancel: cancel, answers: make([]mcp.InputResponse, len(questions)), done: make(chan struct{})}
 	go func() {
 		defer close(in.done)
 		for n, q := range questions {
@@ -47,12 +47,12 @@ func (i *interviewer) Ask(questions []mcp.Question) mcp.Inquiry {
 }
 
 // interrupted takes Ctrl-C where a question is open, and reports whether it did.
-func (i *interviewer) interrupted(sig os.Signal) bool {
+func (i *responder) interrupted(sig os.Signal) bool {
 	return i.person != nil && sig == os.Interrupt && i.person.interrupt()
 }
 
 // answer is the client's result for one question.
-func (i *interviewer) answer(ctx context.Context, q mcp.Question) json.RawMessage {
+func (i *responder) answer(ctx context.Context, q mcp.InputRequest) json.RawMessage {
 	f := readForm(q)
 	if i.given != nil {
 		reply, err := i.given.to(q.Key, f)
@@ -79,15 +79,15 @@ func action(word string, content json.RawMessage) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// An inquiry is a set of questions that is being answered.
-type inquiry struct {
+// A pendingInput is a set of questions that is being answered.
+type pendingInput struct {
 	cancel  context.CancelFunc
 	done    chan struct{}
 	mu      sync.Mutex
-	answers []mcp.Answer
+	answers []mcp.InputResponse
 }
 
-func (in *inquiry) Answers() ([]mcp.Answer, bool) {
+func (in *pendingInput) Responses() ([]mcp.InputResponse, bool) {
 	select {
 	case <-in.done:
 		return in.answers, true
@@ -96,7 +96,7 @@ func (in *inquiry) Answers() ([]mcp.Answer, bool) {
 	}
 }
 
-func (in *inquiry) Wait(ctx context.Context) ([]mcp.Answer, error) {
+func (in *pendingInput) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
 	select {
 	case <-in.done:
 		return in.answers, nil
@@ -105,10 +105,10 @@ func (in *inquiry) Wait(ctx context.Context) ([]mcp.Answer, error) {
 	}
 }
 
-// Close is [mcp.Inquiry.Close].
-func (in *inquiry) Close() []mcp.Answer {
+// Close is [mcp.PendingInput.Close].
+func (in *pendingInput) Close() []mcp.InputResponse {
 	in.cancel()
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return append([]mcp.Answer(nil), in.answers...)
+	return append([]mcp.InputResponse(nil), in.answers...)
 }

@@ -1,4 +1,4 @@
-package kit
+package engine
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 type Find = func(ctx context.Context, text string) (json.RawMessage, error)
 
 // Lookup looks items of a kind up by name.
-func (k *Kit) Lookup(kind *registry.Kind) Find {
+func (e *Engine) Lookup(kind *registry.Kind) Find {
 	return func(ctx context.Context, name string) (json.RawMessage, error) {
-		list, err := k.Catalog.List(ctx, kind)
+		list, err := e.Catalog.List(ctx, kind)
 		if err != nil {
 			return nil, kind.Unavailable(err)
 		}
@@ -29,14 +29,14 @@ func (k *Kit) Lookup(kind *registry.Kind) Find {
 
 // nearest returns the tool that a name nobody has most likely stands for, "" for
 // none. What is not offered at the level in effect is not named.
-func (k *Kit) nearest(ctx context.Context, name string) string {
-	list, err := k.Catalog.List(ctx, registry.Tools)
+func (e *Engine) nearest(ctx context.Context, name string) string {
+	list, err := e.Catalog.List(ctx, registry.Tools)
 	if err != nil {
 		return ""
 	}
 	var names []string
 	for _, item := range list.Items {
-		if k.Level.Refusal(item.JSON) == nil {
+		if e.Level.Refusal(item.JSON) == nil {
 			names = append(names, item.Name)
 		}
 	}
@@ -45,8 +45,8 @@ func (k *Kit) nearest(ctx context.Context, name string) string {
 
 // lookupBy looks items of a kind up by something else that they have; the
 // first of several counts.
-func (k *Kit) lookupBy(kind *registry.Kind, keyOf func(item json.RawMessage) string) Find {
-	index := derived(k, kind, func(items []registry.Item) map[string]json.RawMessage {
+func (e *Engine) lookupBy(kind *registry.Kind, keyOf func(item json.RawMessage) string) Find {
+	index := derived(e, kind, func(items []registry.Item) map[string]json.RawMessage {
 		index := make(map[string]json.RawMessage, len(items))
 		for _, item := range items {
 			if key := keyOf(item.JSON); index[key] == nil {
@@ -64,12 +64,12 @@ func (k *Kit) lookupBy(kind *registry.Kind, keyOf func(item json.RawMessage) str
 // typeByTemplate returns the MIME type of the first resource template, by name,
 // that has one and that a URI fits; "" for none, also when the templates cannot be
 // had: they are no part of a read (RES-40).
-func (k *Kit) typeByTemplate() func(ctx context.Context, uri string) string {
+func (e *Engine) typeByTemplate() func(ctx context.Context, uri string) string {
 	type promise struct {
 		resource.Pattern
 		mimeType string
 	}
-	promises := derived(k, registry.Templates, func(items []registry.Item) []promise {
+	promises := derived(e, registry.Templates, func(items []registry.Item) []promise {
 		var all []promise
 		for _, item := range items {
 			if mimeType := rawjson.TextOf(item.JSON, "mimeType"); mimeType != "" {
@@ -91,12 +91,12 @@ func (k *Kit) typeByTemplate() func(ctx context.Context, uri string) string {
 
 // derived returns what is made of the current items of a kind, and keeps it as
 // long as they are the current ones. Its error is for the client.
-func derived[T any](k *Kit, kind *registry.Kind, make func(items []registry.Item) T) func(ctx context.Context) (T, error) {
+func derived[T any](e *Engine, kind *registry.Kind, make func(items []registry.Item) T) func(ctx context.Context) (T, error) {
 	var mu sync.Mutex
 	var of *registry.List // what made was made of
 	var made T
 	return func(ctx context.Context) (T, error) {
-		list, err := k.Catalog.List(ctx, kind)
+		list, err := e.Catalog.List(ctx, kind)
 		if err != nil {
 			var none T
 			return none, kind.Unavailable(err)
@@ -110,6 +110,6 @@ func derived[T any](k *Kit, kind *registry.Kind, make func(items []registry.Item
 	}
 }
 
-func (k *Kit) uriOf(item json.RawMessage) string { return registry.URI(k.Project, item) }
+func (e *Engine) uriOf(item json.RawMessage) string { return registry.URI(e.Project, item) }
 
 func templateOf(item json.RawMessage) string { return rawjson.TextOf(item, "uriTemplate") }

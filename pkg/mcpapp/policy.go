@@ -1,4 +1,4 @@
-package ui
+package mcpapp
 
 import (
 	"encoding/json"

@@ -24,24 +24,24 @@ const (
 // maxQuestion bounds what a script may ask at once, in bytes.
 const maxQuestion = 1 << 20
 
-// An interview carries the questions of one script to the client and the
+// An inputRelay carries the questions of one script to the client and the
 // answers back, through its hand-off directory. There are two ways to ask: a single
 // elicitation (T-120), and a batch of anything (T-128). Each has at most one
-// inquiry open.
-type interview struct {
+// request open.
+type inputRelay struct {
 	files  *handoff.Dir
 	asker  mcp.Asker
 	client *mcp.Capabilities
 	log    mcp.LogFunc
 
-	elicit mcp.Inquiry
+	elicit mcp.PendingInput
 	batch  *batch
 }
 
 // poll looks for new questions and for answers. It reports whether a question
 // is open, which stops the clocks (T-126), unless the client does not read at all:
 // then no question is put to it, and no script lives on for one (P-1805).
-func (in *interview) poll() (open bool) {
+func (in *inputRelay) poll() (open bool) {
 	ready := in.asker == nil || in.asker.Ready() // else the files stay where they are
 	if ready {
 		if content, ok := in.files.Take(elicitAsk, maxQuestion); ok {
@@ -49,7 +49,7 @@ func (in *interview) poll() (open bool) {
 		}
 	}
 	if in.elicit != nil {
-		if answers, done := in.elicit.Answers(); done {
+		if answers, done := in.elicit.Responses(); done {
 			in.elicit = nil
 			in.reply(in.elicitAnswer(answers[0]))
 		}
@@ -60,7 +60,7 @@ func (in *interview) poll() (open bool) {
 		}
 	}
 	if in.batch != nil {
-		if answers, done := in.batch.inquiry.Answers(); done {
+		if answers, done := in.batch.pending.Responses(); done {
 			in.finishBatch(answers)
 		}
 	}
@@ -69,7 +69,7 @@ func (in *interview) poll() (open bool) {
 
 // cancel marks the call as cancelled, before any signal, and answers what is
 // open (T-115, T-125).
-func (in *interview) cancel() {
+func (in *inputRelay) cancel() {
 	if err := in.files.Create(cancelMark, []byte("1")); err != nil && !errors.Is(err, fs.ErrExist) {
 		in.log(mcp.Warning, logger, fmt.Sprintf("Cannot mark the call as cancelled: %s", err))
 	}
@@ -79,7 +79,7 @@ func (in *interview) cancel() {
 		in.reply("cancel", nil)
 	}
 	if in.batch != nil {
-		answers := in.batch.inquiry.Close()
+		answers := in.batch.pending.Close()
 		for i := range answers {
 			if answers[i].Result == nil && answers[i].Error == nil {
 				answers[i].Error = errCancelledAnswer
@@ -90,13 +90,13 @@ func (in *interview) cancel() {
 }
 
 // end withdraws what is open because the script is gone (T-127).
-func (in *interview) end() {
+func (in *inputRelay) end() {
 	if in.elicit != nil {
 		in.elicit.Close()
 		in.elicit = nil
 	}
 	if in.batch != nil {
-		in.batch.inquiry.Close()
+		in.batch.pending.Close()
 		in.batch = nil
 	}
 }
@@ -108,7 +108,7 @@ var (
 )
 
 // startElicit reads a request file (T-121). A second question closes the first.
-func (in *interview) startElicit(content []byte) {
+func (in *inputRelay) startElicit(content []byte) {
 	if in.elicit != nil {
 		in.elicit.Close()
 		in.elicit = nil
@@ -137,7 +137,7 @@ func (in *interview) startElicit(content []byte) {
 	} else {
 		b.Name("requestedSchema").Raw(formSchema(rawjson.Get(ask, "schema")))
 	}
-	in.elicit = in.asker.Ask([]mcp.Question{{Key: rawjson.TextOf(ask, "key"), Method: mcp.MethodElicit, Params: b.End().Bytes()}})
+	in.elicit = in.asker.Ask([]mcp.InputRequest{{Key: rawjson.TextOf(ask, "key"), Method: mcp.MethodElicit, Params: b.End().Bytes()}})
 }
 
 // formSchema: what is no schema becomes the empty form.
@@ -149,7 +149,7 @@ func formSchema(schema json.RawMessage) json.RawMessage {
 }
 
 // elicitAnswer is the mapping of T-123.
-func (in *interview) elicitAnswer(a mcp.Answer) (action string, content json.RawMessage) {
+func (in *inputRelay) elicitAnswer(a mcp.InputResponse) (action string, content json.RawMessage) {
 	if a.Error != nil {
 		in.log(mcp.Warning, "mcp.elicitation", fmt.Sprintf("Client error: code=%d message=%s", a.Error.Code, a.Error.Message))
 		return "error", nil
@@ -162,7 +162,7 @@ func (in *interview) elicitAnswer(a mcp.Answer) (action string, content json.Raw
 }
 
 // reply hands the answer to the script, all at once.
-func (in *interview) reply(action string, content json.RawMessage) {
+func (in *inputRelay) reply(action string, content json.RawMessage) {
 	var b rawjson.Builder
 	b.Object().Name("action").String(action).Name("content")
 	if content == nil {
@@ -176,22 +176,22 @@ func (in *interview) reply(action string, content json.RawMessage) {
 // A batch is a set of questions asked together.
 type batch struct {
 	keys    []string
-	errors  []*mcp.Error // by key: what could not be asked
-	inquiry mcp.Inquiry  // for the others, in order
+	errors  []*mcp.Error     // by key: what could not be asked
+	pending mcp.PendingInput // for the others, in order
 }
 
-func (in *interview) startBatch(content []byte) {
+func (in *inputRelay) startBatch(content []byte) {
 	if in.batch != nil {
-		in.batch.inquiry.Close()
+		in.batch.pending.Close()
 		in.batch = nil
 	}
 	ask, err := rawjson.Check(content)
 	if err != nil || rawjson.KindOf(ask) != rawjson.Object {
-		in.finish([]string{""}, []mcp.Answer{{Error: mcp.Errorf(mcp.CodeInvalidParams, "batch.request is not a JSON object")}})
+		in.finish([]string{""}, []mcp.InputResponse{{Error: mcp.Errorf(mcp.CodeInvalidParams, "batch.request is not a JSON object")}})
 		return
 	}
 	b := &batch{}
-	var questions []mcp.Question
+	var questions []mcp.InputRequest
 	var fault error
 	for _, m := range rawjson.Members(ask) {
 		q, refused, err := in.question(m)
@@ -211,13 +211,13 @@ func (in *interview) startBatch(content []byte) {
 		in.finishBatch(nil)
 		return
 	}
-	b.inquiry = in.asker.Ask(questions)
+	b.pending = in.asker.Ask(questions)
 	in.batch = b
 }
 
 // question reads one member of a batch. refused says that it is sound but the
 // client cannot be asked.
-func (in *interview) question(m rawjson.Member) (q mcp.Question, refused *mcp.Error, err error) {
+func (in *inputRelay) question(m rawjson.Member) (q mcp.InputRequest, refused *mcp.Error, err error) {
 	if !validKey(m.Name) {
 		return q, nil, fmt.Errorf("invalid key %q", m.Name)
 	}
@@ -225,7 +225,7 @@ func (in *interview) question(m rawjson.Member) (q mcp.Question, refused *mcp.Er
 	if !rawjson.Absent(params) && rawjson.KindOf(params) != rawjson.Object {
 		return q, nil, fmt.Errorf("params of %s must be an object", m.Name)
 	}
-	q = mcp.Question{Key: m.Name, Method: rawjson.TextOf(m.Value, "method")}
+	q = mcp.InputRequest{Key: m.Name, Method: rawjson.TextOf(m.Value, "method")}
 	supported := false
 	switch q.Method {
 	case mcp.MethodElicit:
@@ -244,7 +244,7 @@ func (in *interview) question(m rawjson.Member) (q mcp.Question, refused *mcp.Er
 }
 
 // elicitParams adds the mode where it is missing.
-func (in *interview) elicitParams(params json.RawMessage) (json.RawMessage, bool) {
+func (in *inputRelay) elicitParams(params json.RawMessage) (json.RawMessage, bool) {
 	mode := rawjson.TextOf(params, "mode")
 	if mode == "url" {
 		return rawjson.Normal(params), in.client.ElicitURL
@@ -283,11 +283,11 @@ func firstError(a, b error) error {
 }
 
 // refuse answers every key of a malformed batch with the reason.
-func (in *interview) refuse(keys []string, fault error) {
+func (in *inputRelay) refuse(keys []string, fault error) {
 	if len(keys) == 0 {
 		keys, fault = []string{""}, fmt.Errorf("batch.request asks nothing")
 	}
-	answers := make([]mcp.Answer, len(keys))
+	answers := make([]mcp.InputResponse, len(keys))
 	for i := range answers {
 		answers[i].Error = mcp.Errorf(mcp.CodeInvalidParams, "%s", fault)
 	}
@@ -295,10 +295,10 @@ func (in *interview) refuse(keys []string, fault error) {
 }
 
 // finishBatch merges the client's answers with what could not be asked.
-func (in *interview) finishBatch(answers []mcp.Answer) {
+func (in *inputRelay) finishBatch(answers []mcp.InputResponse) {
 	b := in.batch
 	in.batch = nil
-	all := make([]mcp.Answer, len(b.keys))
+	all := make([]mcp.InputResponse, len(b.keys))
 	for i := range all {
 		if b.errors[i] != nil {
 			all[i].Error = b.errors[i]
@@ -309,7 +309,7 @@ func (in *interview) finishBatch(answers []mcp.Answer) {
 	in.finish(b.keys, all)
 }
 
-func (in *interview) finish(keys []string, answers []mcp.Answer) {
+func (in *inputRelay) finish(keys []string, answers []mcp.InputResponse) {
 	var b rawjson.Builder
 	b.Object()
 	for i, key := range keys {
@@ -326,7 +326,7 @@ func (in *interview) finish(keys []string, answers []mcp.Answer) {
 
 // answer hands a file to the script. One that cannot be written leaves the
 // script to its own time limit.
-func (in *interview) answer(folder *handoff.Folder, name string, content []byte) {
+func (in *inputRelay) answer(folder *handoff.Folder, name string, content []byte) {
 	if err := folder.Put(name, content); err != nil {
 		in.log(mcp.Warning, logger, fmt.Sprintf("Cannot hand over %s: %s", name, err))
 	}

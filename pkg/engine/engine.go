@@ -1,6 +1,6 @@
-// Package kit puts together what it takes to run the scripts of one project:
+// Package engine puts together what it takes to run the scripts of one project:
 // the server and the run-tool command both start from it.
-package kit
+package engine
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 	"mcp-bash/pkg/tool"
 )
 
-// A Config is what a kit is made of.
+// A Config is what an engine is made of.
 type Config struct {
 	Project *project.Project
 	State   *project.State
@@ -39,8 +39,8 @@ type Config struct {
 	ReadOnly bool
 }
 
-// A Kit is ready to run scripts.
-type Kit struct {
+// An Engine is ready to run scripts.
+type Engine struct {
 	Config
 	JSONTool project.JSONTool
 	Env      project.Env // what every script is given
@@ -56,9 +56,9 @@ type Kit struct {
 	TypeByTemplate func(ctx context.Context, uri string) string
 }
 
-// New puts a kit together.
-func New(c Config) *Kit {
-	k := &Kit{Config: c}
+// New puts an engine together.
+func New(c Config) *Engine {
+	e := &Engine{Config: c}
 	helper := c.State.Helper()
 	c.Runner.Ready = func() error {
 		if err := c.Home.Make(); err != nil {
@@ -67,52 +67,52 @@ func New(c Config) *Kit {
 		return c.State.Make()
 	}
 	p := c.Project
-	k.JSONTool = project.SelectJSONTool(p.Env, os.Geteuid() == 0, helper, k.answersVersion, c.Notice)
+	e.JSONTool = project.SelectJSONTool(p.Env, os.Geteuid() == 0, helper, e.answersVersion, c.Notice)
 	if p.Logging.JSONTool {
-		c.Notice(fmt.Sprintf("mcp-bash: JSON tool for scripts: %s (%s)", k.JSONTool.Name, k.JSONTool.Bin))
+		c.Notice(fmt.Sprintf("mcp-bash: JSON tool for scripts: %s (%s)", e.JSONTool.Name, e.JSONTool.Bin))
 	}
-	k.Env = p.Common(c.Home.Dir, helper, k.JSONTool)
+	e.Env = p.Common(c.Home.Dir, helper, e.JSONTool)
 	var args rawjson.Builder
-	k.Env["MCPBASH_SERVER_ARGS_JSON"] = string(args.Strings(c.Args).Bytes())
-	hookEnv := func() project.Env { return p.ForHooks(k.Env, c.State.Dir) }
-	k.Catalog = registry.NewCatalog(p, registry.Options{
+	e.Env["MCPBASH_SERVER_ARGS_JSON"] = string(args.Strings(c.Args).Bytes())
+	hookEnv := func() project.Env { return p.ForHooks(e.Env, c.State.Dir) }
+	e.Catalog = registry.NewCatalog(p, registry.Options{
 		Log: c.Log, Warn: c.Notice, Runner: c.Runner, HookEnv: hookEnv,
 		Private: func() (string, error) { return c.State.Dir, c.State.Make() }, ReadOnly: c.ReadOnly,
 	})
-	k.ResourceByURI = k.lookupBy(registry.Resources, k.uriOf)
-	k.TemplateByText = k.lookupBy(registry.Templates, templateOf)
-	k.TypeByTemplate = k.typeByTemplate()
-	k.Level = registry.EffectiveLevel(p, c.Log)
+	e.ResourceByURI = e.lookupBy(registry.Resources, e.uriOf)
+	e.TemplateByText = e.lookupBy(registry.Templates, templateOf)
+	e.TypeByTemplate = e.typeByTemplate()
+	e.Level = registry.EffectiveLevel(p, c.Log)
 	near := func(context.Context, string) string { return "" } // who looks elsewhere knows better
-	if k.Find == nil {
-		k.Find, near = k.Lookup(registry.Tools), k.nearest
+	if e.Find == nil {
+		e.Find, near = e.Lookup(registry.Tools), e.nearest
 	}
-	k.Near = near
-	k.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State, Log: c.Log}
-	k.Tools = tool.New(tool.Config{
-		Project: p, Find: k.Find, Near: near, Level: k.Level, Policy: k.Policy, Runner: c.Runner, Common: k.Env, State: c.State,
+	e.Near = near
+	e.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State, Log: c.Log}
+	e.Tools = tool.New(tool.Config{
+		Project: p, Find: e.Find, Near: near, Level: e.Level, Policy: e.Policy, Runner: c.Runner, Common: e.Env, State: c.State,
 		Log: c.Log, Debug: c.Debug, Stderr: c.Stderr,
 	})
-	return k
+	return e
 }
 
 // ResourceConfig is what resources are read with, but for what a server knows of
 // its client and its registry's names.
-func (k *Kit) ResourceConfig() resource.Config {
-	p := k.Project
+func (e *Engine) ResourceConfig() resource.Config {
+	p := e.Project
 	return resource.Config{
-		Project: p, FindURI: k.ResourceByURI, TypeOf: k.TypeByTemplate,
+		Project: p, FindURI: e.ResourceByURI, TypeOf: e.TypeByTemplate,
 		Builtin: builtin.Config{
-			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI, FindPage: k.Lookup(registry.UIResources),
+			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI, FindPage: e.Lookup(registry.UIResources),
 		},
-		Runner: k.Runner, Common: k.Env, State: k.State.Dir, Log: k.Log, Debug: k.Debug,
+		Runner: e.Runner, Common: e.Env, State: e.State.Dir, Log: e.Log, Debug: e.Debug,
 	}
 }
 
 // answersVersion reports whether a JSON tool that was named works.
-func (k *Kit) answersVersion(bin string) bool {
-	res := k.Runner.Run(context.Background(), script.Spec{
-		Argv: []string{bin, "--version"}, Env: k.Project.Env.Entries(), Timeout: versionTimeout, StdoutLimit: 4096, StderrLimit: 4096,
+func (e *Engine) answersVersion(bin string) bool {
+	res := e.Runner.Run(context.Background(), script.Spec{
+		Argv: []string{bin, "--version"}, Env: e.Project.Env.Entries(), Timeout: versionTimeout, StdoutLimit: 4096, StderrLimit: 4096,
 	})
 	return res.Status == 0 && res.Cause == nil
 }

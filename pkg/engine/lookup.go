@@ -113,3 +113,13 @@ func derived[T any](e *Engine, kind *registry.Kind, make func(items []registry.I
 func (e *Engine) uriOf(item json.RawMessage) string { return registry.URI(e.Project, item) }
 
 func templateOf(item json.RawMessage) string { return rawjson.TextOf(item, "uriTemplate") }
+
+// ResourceName is the name of the resource with a URI, or of the template that
+// is written so, "" when there is neither (T-602).
+func (e *Engine) ResourceName(ctx context.Context, uri string) (string, error) {
+	item, err := e.ResourceByURI(ctx, uri)
+	if item == nil && err == nil {
+		item, err = e.TemplateByText(ctx, uri)
+	}
+	return rawjson.TextOf(item, "name"), err
+}

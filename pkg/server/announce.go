@@ -16,7 +16,7 @@ import (
 
 // announce says on standard error what the user wants to know of the start
 // (P-109, P-110, P-602, P-2304, P-2400).
-func (s *Server) announce(home string, o Options) {
+func (s *Server) announce(home, dir string) {
 	p := s.project
 	if p.Minimal {
 		if p.Forced {
@@ -50,10 +50,10 @@ func (s *Server) announce(home string, o Options) {
 			tool = s.engine.JSONTool.Name + ":" + s.engine.JSONTool.Bin
 		}
 		s.notice("mcp-bash startup: transport=stdio command=%s cwd=%s project_root=%s json_tool=%s",
-			script.Quote(exe), script.Quote(o.Dir), script.Quote(p.Root), script.Quote(tool))
+			script.Quote(exe), script.Quote(dir), script.Quote(p.Root), script.Quote(tool))
 	}
 	if p.CI && s.state.Logs != nil {
-		s.snapshot(o)
+		s.snapshot(dir)
 	}
 }
 
@@ -61,7 +61,7 @@ const snapshotTimeout = 5 * time.Second
 
 // snapshot notes the surroundings for whoever reads the logs of a CI run: sizes
 // and counts, never values (P-303).
-func (s *Server) snapshot(o Options) {
+func (s *Server) snapshot(dir string) {
 	env := s.project.Env
 	size := 0
 	for name, value := range env {
@@ -80,7 +80,7 @@ func (s *Server) snapshot(o Options) {
 		first, last = path[0], path[len(path)-1]
 	}
 	var b rawjson.Builder
-	b.Object().Name("bashVersion").Text(version.Stdout).Name("os").String(runtime.GOOS).Name("cwd").String(o.Dir).
+	b.Object().Name("bashVersion").Text(version.Stdout).Name("os").String(runtime.GOOS).Name("cwd").String(dir).
 		Name("pathCount").Int(len(path)).Name("pathFirst").String(first).Name("pathLast").String(last).Name("pathBytes").Int(len(env["PATH"])).
 		Name("envBytes").Int(size).Name("jsonTool").String(tool.Name).Name("jsonToolBin").String(tool.Bin).End()
 	handoff.Create(s.state.Logs, "env-snapshot.json", append(b.Bytes(), '\n')) // the first of a log directory stays

@@ -6,29 +6,29 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"mcp-bash/pkg/jsonrpc"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 )
 
-// A questioner carries a script's questions to a client of the handshake era:
-// each becomes a request of ours (protocol section 22, T-128).
-type questioner struct{ server *Server }
+// A handshakeAsker carries a script's input requests to a client of the handshake
+// era: each becomes a request of ours (protocol section 22, T-128).
+type handshakeAsker struct{ outgoing *outgoing }
 
 // Ready is [mcp.Asker.Ready]: what the client does not read is not piled up
 // (P-1803).
-func (q questioner) Ready() bool { return !q.server.writer.Full() }
+func (a handshakeAsker) Ready() bool { return !a.outgoing.client.full() }
 
-func (q questioner) Ask(questions []mcp.InputRequest) mcp.PendingInput {
-	in := &inquiry{server: q.server}
-	for _, question := range questions {
-		params := question.Params
-		if question.Method == mcp.MethodElicit && rawjson.TextOf(params, "mode") == "url" {
+// Ask is [mcp.Asker.Ask].
+func (a handshakeAsker) Ask(requests []mcp.InputRequest) mcp.PendingInput {
+	in := &pendingInput{outgoing: a.outgoing}
+	for _, r := range requests {
+		params := r.Params
+		if r.Method == mcp.MethodElicit && rawjson.TextOf(params, "mode") == "url" {
 			params = withElicitationID(params)
 		}
-		in.replies = append(in.replies, q.server.outgoing.send(question.Method, params))
+		in.replies = append(in.replies, a.outgoing.send(r.Method, params))
 	}
-	q.server.writer.Push()
+	a.outgoing.client.push()
 	return in
 }
 
@@ -52,12 +52,13 @@ func uuid() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
 }
 
-type inquiry struct {
-	server  *Server
-	replies []*reply
+// A pendingInput is what a script asked for and the client has not answered in full.
+type pendingInput struct {
+	outgoing *outgoing
+	replies  []*reply
 }
 
-func (in *inquiry) Responses() ([]mcp.InputResponse, bool) {
+func (in *pendingInput) Responses() ([]mcp.InputResponse, bool) {
 	for _, r := range in.replies {
 		select {
 		case <-r.done:
@@ -68,7 +69,7 @@ func (in *inquiry) Responses() ([]mcp.InputResponse, bool) {
 	return in.collect(), true
 }
 
-func (in *inquiry) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
+func (in *pendingInput) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
 	for _, r := range in.replies {
 		select {
 		case <-r.done:
@@ -79,7 +80,7 @@ func (in *inquiry) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
 	return in.collect(), nil
 }
 
-func (in *inquiry) collect() []mcp.InputResponse {
+func (in *pendingInput) collect() []mcp.InputResponse {
 	list := make([]mcp.InputResponse, len(in.replies))
 	for i, r := range in.replies {
 		select {
@@ -103,14 +104,14 @@ func (r *reply) answer() mcp.InputResponse {
 	return mcp.InputResponse{Result: r.result, Error: r.err}
 }
 
-func (in *inquiry) Close() []mcp.InputResponse {
+func (in *pendingInput) Close() []mcp.InputResponse {
 	answers := in.collect()
 	for _, r := range in.replies {
-		if !in.server.outgoing.forget(r) {
+		if !in.outgoing.forget(r) {
 			continue
 		}
 		params := fmt.Appendf(nil, `{"requestId":%d,"reason":"no longer needed"}`, r.id)
-		in.server.send(jsonrpc.AppendNotification(nil, "notifications/cancelled", params))
+		in.outgoing.client.notify("notifications/cancelled", params)
 	}
 	return answers
 }

@@ -518,8 +518,7 @@ func TestAnnouncements(t *testing.T) {
 // P-507, P-2600, and "Internal error" of the table: one bad request never ends
 // the process.
 func TestFaultsOfOurs(t *testing.T) {
-	s := &Server{stderr: &syncBuffer{}}
-	if got := string(s.errorLine(nil, asError(tool.ErrCancelled))); got != `{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error","data":"cancelled"}}`+"\n" {
+	if got := string(errorLine(nil, asError(tool.ErrCancelled))); got != `{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error","data":"cancelled"}}`+"\n" {
 		t.Error(got)
 	}
 }

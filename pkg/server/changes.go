@@ -1,25 +1,30 @@
 package server
 
 import (
+	"context"
 	"slices"
 	"sync/atomic"
 	"time"
 
-	"mcp-bash/pkg/jsonrpc"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
 )
 
 // A changeWatch tells the client when what the project offers has changed
 // (protocol section 19).
 type changeWatch struct {
-	server  *Server
+	project *project.Project
+	session *session
+	client  *client
+	ctx     context.Context // of the server
+	// catalog tells what has changed, and resources is called when that is what the
+	// project has to read.
+	catalog   *registry.Catalog
+	resources func()
+
 	started atomic.Bool
 	last    atomic.Int64  // when the last check began, in nanoseconds
 	running chan struct{} // holds one: whoever checks, or the end of the server
-}
-
-func newChangeWatch(s *Server) *changeWatch {
-	return &changeWatch{server: s, running: make(chan struct{}, 1)}
 }
 
 // families are the lists that clients are told of, in the order in which they
@@ -39,7 +44,7 @@ const checkPause = time.Second
 
 // start is called when the session becomes ready.
 func (c *changeWatch) start() {
-	if c.server.project.Minimal || !c.server.session.revision.Load().ListChanged || c.server.project.Discovery.Static {
+	if c.project.Minimal || !c.session.revision.Load().ListChanged || c.project.Discovery.Static {
 		return
 	}
 	c.started.Store(true)
@@ -74,25 +79,25 @@ func (c *changeWatch) begin() bool {
 
 func (c *changeWatch) finish() { <-c.running }
 
-// end waits for a check that goes on, and lets no other begin: a server that
+// end waits so long for a check that goes on, and lets no other begin: a server that
 // has ended writes nothing any more. The context of the checks is over by then.
-func (c *changeWatch) end() {
+func (c *changeWatch) end(within time.Duration) {
 	select {
 	case c.running <- struct{}{}:
-	case <-time.After(killGrace): // a file system that does not answer
+	case <-time.After(within): // a file system that does not answer
 	}
 }
 
 // idle checks while no message comes, so that a client that waits learns of
 // changes too.
 func (c *changeWatch) idle() {
-	d := &c.server.project.Discovery
+	d := &c.project.Discovery
 	pace := min(d.ToolsTTL, d.ResourcesTTL, d.TemplatesTTL, d.PromptsTTL, d.UITTL)
 	ticker := time.NewTicker(max(pace, checkPause))
 	defer ticker.Stop()
 	for {
 		select {
-		case <-c.server.base.Done():
+		case <-c.ctx.Done():
 			return
 		case <-ticker.C:
 		}
@@ -106,19 +111,18 @@ func (c *changeWatch) idle() {
 // check sends one notification for each family of lists that changed. Running
 // the project's register.sh is left to checks that follow a message.
 func (c *changeWatch) check(hooks bool) {
-	s := c.server
-	if !s.session.at(phaseReady) || s.writer.Full() { // a change stays one until it is told
+	if !c.session.at(phaseReady) || c.client.full() { // a change stays one until it is told
 		return
 	}
-	changed := s.engine.Catalog.Changes(s.base, registry.Poll{Idle: !hooks})
+	changed := c.catalog.Changes(c.ctx, registry.Poll{Idle: !hooks})
 	for _, family := range families {
 		touched := slices.ContainsFunc(family.kinds, func(k *registry.Kind) bool { return slices.Contains(changed, k) })
-		if !touched || !s.session.at(phaseReady) {
+		if !touched || !c.session.at(phaseReady) {
 			continue
 		}
 		if family.name == "resources" {
-			s.subscriptions.reconsider()
+			c.resources()
 		}
-		s.send(jsonrpc.AppendNotification(nil, "notifications/"+family.name+"/list_changed", []byte("{}")))
+		c.client.notify("notifications/"+family.name+"/list_changed", []byte("{}"))
 	}
 }

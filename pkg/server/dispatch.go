@@ -26,7 +26,7 @@ const readOn = time.Millisecond
 func (s *Server) read() {
 	for {
 		if !s.reader.Waiting() {
-			s.writer.Push()
+			s.client.writer.Push()
 		}
 		s.awaitRoom()
 		line, err := s.reader.Next()
@@ -35,7 +35,7 @@ func (s *Server) read() {
 		case errors.Is(err, jsonrpc.ErrTooLong):
 			s.refuse(nil, mcp.Errorf(mcp.CodeParse, "Parse error").WithData(fmt.Sprintf("Message exceeds %d bytes", s.project.Limits.Line)))
 		case err != nil:
-			s.writer.Push()
+			s.client.writer.Push()
 			s.endInput(err)
 			return
 		default:
@@ -44,7 +44,7 @@ func (s *Server) read() {
 			}
 		}
 		if s.session.at(phaseEnded) {
-			s.writer.Push()
+			s.client.writer.Push()
 			return
 		}
 	}
@@ -54,13 +54,13 @@ func (s *Server) read() {
 // the answers that the client has not read, or its requests that are not done,
 // take more memory than they may (P-1803, P-1804).
 func (s *Server) awaitRoom() {
-	if s.writer.Full() || s.requests.full() {
-		s.writer.Push()
+	if s.client.writer.Full() || s.requests.full() {
+		s.client.writer.Push()
 		s.hangup.Do(func() { go s.awaitHangup() }) // nobody reads, so nobody would notice
-		s.writer.Reserve(s.base, 0)
+		s.client.writer.Reserve(s.base, 0)
 		s.requests.awaitRoom(s.outgoing.open)
 	}
-	s.tellDropped()
+	s.tellMissed()
 }
 
 // awaitHangup ends the server when the client no longer reads our output (P-904).
@@ -72,7 +72,7 @@ func (s *Server) awaitHangup() {
 // message handles a line and reports whether this goroutine has ended its
 // reading.
 func (s *Server) message(line []byte) (left bool) {
-	s.payloads.record("request", "-", "recv", line)
+	s.client.record.record("request", "-", "recv", line)
 	m, err := jsonrpc.Parse(line)
 	if err != nil {
 		s.unreadable(line, err)
@@ -249,6 +249,16 @@ func (s *Server) route(m *jsonrpc.Message, inBatch bool) *request {
 	return s.admit(m, method)
 }
 
+// rejected answers a message that the guard refused.
+func (s *Server) rejected(m *jsonrpc.Message, err *mcp.Error, isRequest bool) {
+	if isRequest {
+		s.refuse(m.ID, err)
+	}
+	if err != errTokenThrottled {
+		s.log(mcp.Warning, logAuth, "Remote token rejected method="+m.Method)
+	}
+}
+
 var duplicateID = mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData("Duplicate request id")
 
 // faultError is what a message with that fault is answered.
@@ -273,7 +283,7 @@ func (s *Server) admit(m *jsonrpc.Message, method *method) *request {
 	if rawjson.KindOf(meta) != rawjson.Object {
 		meta = nil
 	}
-	req := &request{id: bytes.Clone(m.ID), key: m.ID.Key(), method: method, params: params, meta: meta}
+	req := &request{id: bytes.Clone(m.ID), key: m.ID.Key(), method: method, params: params, meta: meta, peer: s.peer()}
 	req.ctx, req.cancel = context.WithCancelCause(s.base)
 	switch s.requests.place(req) {
 	case placeRun:
@@ -290,9 +300,9 @@ func (s *Server) admit(m *jsonrpc.Message, method *method) *request {
 // the client has too much to read (P-1803).
 func (s *Server) work(req *request) {
 	for req != nil {
-		s.writer.Reserve(req.ctx, 0)
+		s.client.writer.Reserve(req.ctx, 0)
 		s.serve(req)
-		s.tellDropped()
+		s.tellMissed()
 		s.changes.poke()
 		next := s.requests.next(req)
 		req = next
@@ -323,17 +333,6 @@ func (s *Server) serve(req *request) {
 	s.finish(req, a, err)
 }
 
-// seconds is the time a request has (P-1700).
-func (req *request) seconds() int {
-	if n := rawjson.PositiveInt(rawjson.Get(req.params, "timeoutSecs")); n > 0 {
-		return n
-	}
-	if req.method.limit != nil {
-		return req.method.limit()
-	}
-	return 0
-}
-
 // finish sends the response of a request, within the limit for responses
 // (P-1100).
 func (s *Server) finish(req *request, a *answer, err error) {
@@ -345,19 +344,19 @@ func (s *Server) finish(req *request, a *answer, err error) {
 	reserved := 0
 	release := func() {
 		if reserved > 0 {
-			s.writer.Release(reserved)
+			s.client.writer.Release(reserved)
 			reserved = 0
 		}
 	}
 	defer release()
 	switch {
 	case err != nil:
-		line = s.errorLine(req.id, asError(err))
+		line = errorLine(req.id, asError(err))
 	case a == nil:
-		line = s.errorLine(req.id, mcp.Errorf(mcp.CodeInternal, "Empty handler response"))
+		line = errorLine(req.id, mcp.Errorf(mcp.CodeInternal, "Empty handler response"))
 	default:
 		if a.size > largeAnswer { // made when the client has read others (P-1803)
-			s.writer.Reserve(req.ctx, a.size)
+			s.client.writer.Reserve(req.ctx, a.size)
 			reserved = a.size
 		}
 		line = jsonrpc.AppendResult(make([]byte, 0, a.size), req.id, a.append)
@@ -371,18 +370,18 @@ func (s *Server) finish(req *request, a *answer, err error) {
 	}
 	if len(line) > limit {
 		s.complain("mcp-bash: response exceeded %d bytes for id %s", limit, req.id)
-		line = s.errorLine(req.id, mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit"))
+		line = errorLine(req.id, mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit"))
 		err = errStopping
 	}
 	s.requests.release(req)
-	sent = req.queue(s.writer, line, true)
+	sent = req.queue(s.client.writer, line, true)
 	release()
 	if !sent {
-		s.payloads.record("response", project.RequestKey(string(req.id)), "cancelled", nil)
+		s.client.record.record("response", project.RequestKey(string(req.id)), "cancelled", nil)
 		return
 	}
-	s.payloads.record("response", project.RequestKey(string(req.id)), status(err), line)
-	s.writer.Deliver()
+	s.client.record.record("response", project.RequestKey(string(req.id)), status(err), line)
+	s.client.writer.Deliver()
 	if s.debugging() {
 		s.debugf(logRPC, "Response id=%s bytes=%d", req.id, len(line))
 	}
@@ -407,7 +406,7 @@ func asError(err error) *mcp.Error {
 	return mcp.Errorf(mcp.CodeInternal, "Internal error").WithData(err.Error())
 }
 
-func (s *Server) errorLine(id jsonrpc.ID, e *mcp.Error) []byte {
+func errorLine(id jsonrpc.ID, e *mcp.Error) []byte {
 	return jsonrpc.AppendError(nil, id, e.AppendJSON)
 }
 
@@ -415,16 +414,16 @@ func (s *Server) errorLine(id jsonrpc.ID, e *mcp.Error) []byte {
 // before the next wait for input.
 func (s *Server) refuse(id jsonrpc.ID, e *mcp.Error) {
 	s.scratch = jsonrpc.AppendError(s.scratch[:0], id, e.AppendJSON)
-	s.payloads.record("rpc", "-", "error", s.scratch)
-	s.writer.Queue(s.scratch)
+	s.client.record.record("rpc", "-", "error", s.scratch)
+	s.client.writer.Queue(s.scratch)
 	s.keepScratch()
 }
 
 // reply answers on the reading goroutine.
 func (s *Server) reply(id jsonrpc.ID, body func(dst []byte) []byte) {
 	s.scratch = jsonrpc.AppendResult(s.scratch[:0], id, body)
-	s.payloads.record("rpc", "-", "ok", s.scratch)
-	s.writer.Queue(s.scratch)
+	s.client.record.record("rpc", "-", "ok", s.scratch)
+	s.client.writer.Queue(s.scratch)
 	s.keepScratch()
 }
 

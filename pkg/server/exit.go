@@ -113,9 +113,9 @@ func (s *Server) drain(e exit, signals <-chan os.Signal) exit {
 	done := make(chan struct{})
 	go func() {
 		s.requests.wait()
-		s.writer.Flush()
-		s.tellDropped()
-		s.writer.Flush()
+		s.client.writer.Flush()
+		s.tellMissed()
+		s.client.writer.Flush()
 		close(done)
 	}()
 	var late <-chan time.Time
@@ -139,7 +139,7 @@ func (s *Server) drain(e exit, signals <-chan os.Signal) exit {
 // (P-905).
 func (s *Server) kill(signals <-chan os.Signal, silent bool) {
 	if silent {
-		s.writer.Close()
+		s.client.writer.Close()
 	}
 	s.session.enter(phaseEnded)
 	s.requests.cancelAll(errStopping)
@@ -162,14 +162,14 @@ func (s *Server) kill(signals <-chan os.Signal, silent bool) {
 		written := make(chan struct{})
 		go func() {
 			<-ended
-			s.writer.Flush()
+			s.client.writer.Flush()
 			close(written)
 		}()
 		select {
 		case <-written:
 		case <-time.After(lastGrace):
 		}
-		s.writer.Close()
+		s.client.writer.Close()
 	}
 	// Nothing waits for the client any more, so what was under way comes to its end.
 	// Only then can all that it made be removed.
@@ -186,7 +186,7 @@ const lastGrace = time.Second
 func (s *Server) cleanUp() {
 	s.stopAll(errStopping)
 	s.runner.KillAll()
-	s.changes.end()
+	s.changes.end(killGrace)
 	s.summariseCorruption()
 	s.removeBootstrap()
 	if s.project.Preserve || s.project.KeepLogs {

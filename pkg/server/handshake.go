@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 
@@ -10,9 +11,6 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 )
-
-// phaseEnded: nothing more is read.
-const phaseEnded phase = 100
 
 // lifecycle handles the methods that move the session (protocol section 7),
 // and those that are heard in every phase. It reports whether the message was
@@ -115,6 +113,26 @@ func number(b bool) int {
 	return 0
 }
 
+// tellScripts leaves in the state directory what scripts of the older edition
+// look there for: whether the client shows pages, and of which types (resources
+// RES-303).
+func (s *Server) tellScripts(client *mcp.Capabilities) {
+	support, types := "0", client.UIMimeTypes
+	if client.UI {
+		support = "1"
+		if rawjson.KindOf(types) != rawjson.Array {
+			types = json.RawMessage(`["` + mcp.UIMimeType + `"]`)
+		}
+	} else if rawjson.KindOf(types) != rawjson.Array {
+		types = json.RawMessage("[]")
+	}
+	for name, text := range map[string]string{"extensions.ui.support": support, "extensions.ui.mimetypes": string(types)} {
+		if err := s.state.Put(name, text); err != nil {
+			s.log(mcp.Warning, logPages, name+" cannot be written: "+err.Error())
+		}
+	}
+}
+
 // negotiate settles the revision (P-800).
 func (s *Server) negotiate(version string) (*mcp.Revision, *mcp.Error) {
 	if version == "" {
@@ -198,6 +216,13 @@ func bootstrapMeta() project.Meta {
 	return project.Meta{
 		Name: "mcp-bash", Title: "MCP Bash Framework", Version: cli.Version,
 		Description: "Getting started helper - configure MCPBASH_PROJECT_ROOT to build your own server",
+	}
+}
+
+// peer is what a request may use of the client, as the handshake has settled it.
+func (s *Server) peer() peer {
+	return peer{
+		capabilities: s.session.client.Load(), asker: handshakeAsker{s.outgoing}, threshold: s.session.threshold,
 	}
 }
 

@@ -102,10 +102,10 @@ func TestLevelRefusal(t *testing.T) {
 
 // R-118: a cursor belongs to the level it was made at.
 func TestLevelCursors(t *testing.T) {
-	open := func(level string) *client {
+	open := func(level string) *testClient {
 		return ready(t, levelTools, project.Env{"MCPBASH_SECURITY_LEVEL": level})
 	}
-	cursor := func(c *client) string {
+	cursor := func(c *testClient) string {
 		page := c.request("tools/list", `{"limit":1}`)
 		_, rest, _ := strings.Cut(page, `"nextCursor":"`)
 		cursor, _, _ := strings.Cut(rest, `"`)

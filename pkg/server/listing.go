@@ -84,8 +84,9 @@ func hashOf(hash, other string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// page answers a list request (P-2000, P-2001).
-func (l *lister) page(ctx context.Context, params json.RawMessage) (*answer, error) {
+// serve answers a list request with a page (P-2000, P-2001).
+func (l *lister) serve(ctx context.Context, r *request) (*answer, error) {
+	params := r.params
 	size := pageSize(params)
 	cursor, err := cursorOf(params)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"mcp-bash/pkg/jsonrpc"
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/tool"
 )
@@ -15,13 +14,12 @@ import (
 // A notifier forwards what a script reports to the client, as far as the
 // request, the client and the limits allow (protocol sections 14 and 15).
 type notifier struct {
-	server   *Server
+	client   *client
 	request  *request
 	token    json.RawMessage // nil: the request wants no progress
-	level    func() mcp.Level
-	sent     float64 // the value the client got last
-	value    float64 // of the script, for that
-	message  string  // the message with it
+	sent     float64         // the value the client got last
+	value    float64         // of the script, for that
+	message  string          // the message with it
 	began    bool
 	progress throttle
 	logs     throttle
@@ -71,7 +69,7 @@ func stepUp(value float64) float64 {
 // Log sends a message at or above the level in force; what is below costs no
 // quota (T-104).
 func (n *notifier) Log(m tool.LogMessage) {
-	if m.Level < n.level() || !n.logs.allow(time.Now()) {
+	if m.Level < n.request.peer.threshold() || !n.logs.allow(time.Now()) {
 		return
 	}
 	var b rawjson.Builder
@@ -85,13 +83,13 @@ func (n *notifier) Log(m tool.LogMessage) {
 // send never waits for the client: whoever calls it looks after a script. What a
 // client that does not read would miss is counted (P-1805).
 func (n *notifier) send(method string, params json.RawMessage) {
-	if n.server.writer.Full() {
-		n.server.dropped.Add(1)
+	if n.client.full() {
+		n.client.missed.Add(1)
 		return
 	}
 	line := jsonrpc.AppendNotification(nil, method, params)
-	if n.request.queue(n.server.writer, line, false) {
-		n.server.payloads.record("rpc", "-", "ok", line)
-		n.server.writer.Push()
+	if n.request.queue(n.client.writer, line, false) {
+		n.client.record.record("rpc", "-", "ok", line)
+		n.client.push()
 	}
 }

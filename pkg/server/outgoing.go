@@ -12,9 +12,8 @@ import (
 
 // outgoing are our requests to the client (P-510, P-511).
 type outgoing struct {
-	writer  *jsonrpc.Writer
-	log     func(line []byte) // sees every line sent
-	asked   func()            // is called after each
+	client  *client
+	asked   func() // is called after each
 	mu      sync.Mutex
 	last    int64
 	pending map[string]*reply
@@ -47,9 +46,7 @@ func (o *outgoing) send(method string, params json.RawMessage) *reply {
 		o.pending = make(map[string]*reply)
 	}
 	o.pending[keyOf(r.id)] = r
-	line := jsonrpc.AppendRequest(nil, r.id, method, params)
-	o.log(line)
-	o.writer.Queue(line) // under the lock: ids leave in order
+	o.client.queue(jsonrpc.AppendRequest(nil, r.id, method, params)) // under the lock: ids leave in order
 	return r
 }
 

@@ -95,8 +95,8 @@ func TestPendingBytes(t *testing.T) {
 // put into one does anything to a terminal or looks like another line.
 func TestLinesOnStderr(t *testing.T) {
 	var out bytes.Buffer
-	s := &Server{stderr: &out, project: &project.Project{}}
-	s.takeLibraryLog()
+	l := &logger{stderr: &out, settings: &project.Logging{}}
+	l.takeLibraryLog()
 	defer giveLibraryLog()
 	log.Printf("Unsolicited response: \"\x1b[2J\"\nmcp-bash: all is well")
 	if got, want := out.String(), `mcp-bash: Unsolicited response: "\u001b[2J"\nmcp-bash: all is well`+"\n"; got != want {

@@ -3,26 +3,37 @@ package server
 import (
 	"context"
 
+	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/prompt"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
 )
 
-// promptMethods are the methods of prompts.
-func (s *Server) promptMethods() []*method {
-	prompts := &prompt.Prompts{Project: s.project, Find: s.engine.Lookup(registry.Prompts), Log: s.log}
-	list := &lister{catalog: s.engine.Catalog, kind: registry.Prompts, collection: "prompts", item: prompt.AppendListed}
-	return []*method{
-		{name: "prompts/list", list: true, handle: func(ctx context.Context, r *request) (*answer, error) { return list.page(ctx, r.params) }},
-		{name: "prompts/get", handle: func(ctx context.Context, r *request) (*answer, error) { return s.getPrompt(ctx, r, prompts) }},
+// prompts serves the methods of prompts.
+type prompts struct {
+	*prompt.Prompts
+	list *lister
+}
+
+func newPrompts(e *engine.Engine) *prompts {
+	return &prompts{
+		&prompt.Prompts{Project: e.Project, Find: e.Lookup(registry.Prompts), Log: e.Log},
+		&lister{catalog: e.Catalog, kind: registry.Prompts, collection: "prompts", item: prompt.AppendListed},
 	}
 }
 
-// getPrompt is prompts/get (tools section 15).
-func (s *Server) getPrompt(ctx context.Context, r *request, prompts *prompt.Prompts) (*answer, error) {
-	result, err := prompts.Get(ctx, &prompt.Request{
+func (p *prompts) methods() []*method {
+	return []*method{
+		{name: "prompts/list", list: true, handle: p.list.serve},
+		{name: "prompts/get", handle: p.get},
+	}
+}
+
+// get answers prompts/get (tools section 15).
+func (p *prompts) get(ctx context.Context, r *request) (*answer, error) {
+	result, err := p.Get(ctx, &prompt.Request{
 		Name: rawjson.TextOf(r.params, "name"), Arguments: rawjson.Get(r.params, "arguments"),
-		Client: *s.session.client.Load(), Asker: questioner{s},
+		Client: *r.peer.capabilities, Asker: r.peer.asker,
 	})
 	if err != nil {
 		return nil, err

@@ -1,32 +1,10 @@
 package server
 
 import (
-	"context"
-	"encoding/json"
 	"sync"
 
 	"mcp-bash/pkg/jsonrpc"
 )
-
-// A request is one that runs beside the reading: it can be cancelled, and
-// nothing is sent for it after its answer or its cancellation.
-type request struct {
-	id     jsonrpc.ID
-	key    string
-	method *method
-	params json.RawMessage
-	meta   json.RawMessage // params._meta, nil when it is no object
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-
-	answered bool // guarded by requests.mu
-
-	mu     sync.Mutex
-	closed bool
-}
-
-// size is how many bytes a request takes, about.
-func (req *request) size() int { return len(req.id) + len(req.key) + len(req.params) }
 
 // requests are those in flight: running, or waiting for a slot (protocol
 // section 18).
@@ -223,24 +201,4 @@ func (r *requests) busy() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.running > 0 || len(r.queue) > 0
-}
-
-// close sees that nothing more is sent for the request.
-func (req *request) close() {
-	req.mu.Lock()
-	req.closed = true
-	req.mu.Unlock()
-}
-
-// queue hands a line of the request to the writer, unless it is closed. last
-// closes it.
-func (req *request) queue(w *jsonrpc.Writer, line []byte, last bool) bool {
-	req.mu.Lock()
-	defer req.mu.Unlock()
-	if req.closed {
-		return false
-	}
-	req.closed = last
-	w.Queue(line)
-	return true
 }

@@ -4,33 +4,56 @@ import (
 	"context"
 	"encoding/json"
 
+	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/resource"
 )
 
-// resourceMethods are the methods of resources, and what serves them.
-func (s *Server) resourceMethods() []*method {
-	p := s.project
-	pages := s.engine.Lookup(registry.UIResources)
-	config := s.engine.ResourceConfig()
-	config.FindName, config.UIMeta = firstOf(s.engine.Lookup(registry.Resources), pages), pageMeta(pages)
-	if p.Fetching.UseRoots {
-		config.Builtin.MoreRoots = s.rootPaths
+// resources serves the methods of resources.
+type resources struct {
+	*resource.Resources
+	list, templates *lister
+	subscriptions   *subscriptions
+	limits          *project.Limits
+	largest         int // of a resource, in bytes
+}
+
+func newResources(ctx context.Context, e *engine.Engine, l *logger, roots *clientRoots) *resources {
+	p := e.Project
+	pages := e.Lookup(registry.UIResources)
+	config := e.ResourceConfig()
+	config.FindName, config.UIMeta = firstOf(e.Lookup(registry.Resources), pages), pageMeta(pages)
+	if p.Fetching.UseRoots { // RES-91
+		config.Builtin.MoreRoots = func() []string { return roots.paths(ctx) }
 	}
-	s.resources = resource.New(config)
-	s.subscriptions = newSubscriptions(s)
-	list := &lister{catalog: s.engine.Catalog, kind: registry.Resources, collection: "resources", item: func(dst []byte, item json.RawMessage) []byte {
-		return resource.AppendListed(dst, p, item)
-	}, more: registry.UIResources, moreItem: s.appendPage}
-	templates := &lister{catalog: s.engine.Catalog, kind: registry.Templates, collection: "resourceTemplates", item: resource.AppendListedTemplate}
+	r := &resources{Resources: resource.New(config), limits: &p.Limits, largest: p.MaxResource}
+	r.list = &lister{
+		catalog: e.Catalog, kind: registry.Resources, collection: "resources",
+		item:     func(dst []byte, item json.RawMessage) []byte { return resource.AppendListed(dst, p, item) },
+		more:     registry.UIResources,
+		moreItem: func(dst []byte, item json.RawMessage) []byte { return appendPage(dst, item, l.log) },
+	}
+	r.templates = &lister{
+		catalog: e.Catalog, kind: registry.Templates, collection: "resourceTemplates", item: resource.AppendListedTemplate,
+	}
+	r.subscriptions = &subscriptions{
+		ctx: ctx, resources: r.Resources, fetching: &p.Fetching, session: l.session, client: l.client, log: l.log,
+		byID: map[string]*subscription{}, byURI: map[string]*watched{},
+	}
+	return r
+}
+
+func (r *resources) methods() []*method {
+	s := r.subscriptions
 	return []*method{
-		{name: "resources/list", list: true, handle: func(ctx context.Context, r *request) (*answer, error) { return list.page(ctx, r.params) }},
-		{name: "resources/templates/list", list: true, handle: func(ctx context.Context, r *request) (*answer, error) { return templates.page(ctx, r.params) }},
-		{name: "resources/read", handle: s.readResource, most: readLimit(p.Limits.Response, p.MaxResource)},
-		{name: "resources/subscribe", handle: s.subscriptions.subscribe, limit: func() int { return p.Fetching.SubscribeTimeout }},
-		{name: "resources/unsubscribe", handle: s.subscriptions.unsubscribe},
+		{name: "resources/list", list: true, handle: r.list.serve},
+		{name: "resources/templates/list", list: true, handle: r.templates.serve},
+		{name: "resources/read", handle: r.read, most: readLimit(r.limits.Response, r.largest)},
+		{name: "resources/subscribe", handle: s.subscribe, limit: func() int { return s.fetching.SubscribeTimeout }},
+		{name: "resources/unsubscribe", handle: s.unsubscribe},
 	}
 }
 
@@ -38,13 +61,13 @@ func (s *Server) resourceMethods() []*method {
 // limit fits always (RES-47).
 func readLimit(response, resource int) int { return max(response, resource/3*4+64<<10) }
 
-// readResource is resources/read (resources section 4).
-func (s *Server) readResource(ctx context.Context, r *request) (*answer, error) {
-	req, err := resourceRequest(r.params)
+// read answers resources/read (resources section 4).
+func (r *resources) read(ctx context.Context, request *request) (*answer, error) {
+	req, err := resourceRequest(request.params)
 	if err != nil {
 		return nil, err
 	}
-	content, err := s.resources.Read(ctx, req)
+	content, err := r.Read(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -75,12 +98,3 @@ func resourceRequest(params json.RawMessage) (resource.Request, error) {
 }
 
 var errNoResource = mcp.Errorf(mcp.CodeInvalidParams, "Resource name or uri required")
-
-// rootPaths are the roots in force, for the file provider (RES-91).
-func (s *Server) rootPaths() []string {
-	var paths []string
-	for _, root := range s.roots.current(s.base) {
-		paths = append(paths, root.Path)
-	}
-	return paths
-}

@@ -21,9 +21,9 @@ import (
 // A waiter is a tool that says that it runs and waits until it is let go.
 const waiter = `touch "$PWD/started.$MCPBASH_WORKER_KEY"; until [ -e "$PWD/go" ]; do sleep 0.02; done; printf %s "$MCP_TOOL_ARGS_JSON"`
 
-func (c *client) release() { os.WriteFile(filepath.Join(c.root, "go"), nil, 0o600) }
+func (c *testClient) release() { os.WriteFile(filepath.Join(c.root, "go"), nil, 0o600) }
 
-func (c *client) started() int {
+func (c *testClient) started() int {
 	list, _ := filepath.Glob(filepath.Join(c.root, "started.*"))
 	return len(list)
 }
@@ -446,7 +446,7 @@ func TestRoots(t *testing.T) {
 
 // protocol section 19.
 func TestListChanged(t *testing.T) {
-	expect := func(c *client, lists ...string) {
+	expect := func(c *testClient, lists ...string) {
 		t.Helper()
 		for _, list := range lists {
 			select {
@@ -603,23 +603,23 @@ func TestNothingSurvives(t *testing.T) {
 	const tools = 64
 	for _, tc := range []struct {
 		name string
-		end  func(c *client)
+		end  func(c *testClient)
 		code int
 		say  string
 	}{
-		{"SIGTERM", func(c *client) { c.signals <- syscall.SIGTERM }, 143, ""},
-		{"SIGINT", func(c *client) { c.signals <- syscall.SIGINT }, 130, ""},
-		{"SIGHUP", func(c *client) { c.signals <- syscall.SIGHUP }, 129, ""},
-		{"two signals", func(c *client) { c.signals <- syscall.SIGTERM; c.signals <- syscall.SIGTERM }, 143, ""},
-		{"closed output", func(c *client) { c.hangup() }, 1, "mcp-bash: stdout closed; exiting\n"},
-		{"watchdog", func(c *client) { c.request("shutdown", "") }, 0, "mcp-bash: shutdown timeout (1s) elapsed; terminating.\n"},
-		{"cancel", func(c *client) {
+		{"SIGTERM", func(c *testClient) { c.signals <- syscall.SIGTERM }, 143, ""},
+		{"SIGINT", func(c *testClient) { c.signals <- syscall.SIGINT }, 130, ""},
+		{"SIGHUP", func(c *testClient) { c.signals <- syscall.SIGHUP }, 129, ""},
+		{"two signals", func(c *testClient) { c.signals <- syscall.SIGTERM; c.signals <- syscall.SIGTERM }, 143, ""},
+		{"closed output", func(c *testClient) { c.hangup() }, 1, "mcp-bash: stdout closed; exiting\n"},
+		{"watchdog", func(c *testClient) { c.request("shutdown", "") }, 0, "mcp-bash: shutdown timeout (1s) elapsed; terminating.\n"},
+		{"cancel", func(c *testClient) {
 			for i := range tools {
 				c.send(message("", "notifications/cancelled", sprintf(`{"requestId":%d}`, i)))
 			}
 			c.in.Close()
 		}, 0, ""},
-		{"time out", func(c *client) {
+		{"time out", func(c *testClient) {
 			for i := range tools {
 				c.response(strconv.Itoa(i))
 			}
@@ -797,7 +797,7 @@ func TestDispatchAllocations(t *testing.T) {
 	line := []byte(`{"jsonrpc":"2.0","id":12,"method":"ping"}`)
 	if n := testing.AllocsPerRun(1000, func() {
 		s.message(line)
-		s.writer.Push()
+		s.client.push()
 	}); n != 0 {
 		t.Errorf("%v allocations a ping", n)
 	}
@@ -807,11 +807,17 @@ func TestDispatchAllocations(t *testing.T) {
 func benchServer(t testing.TB) *Server {
 	t.Helper()
 	root := t.TempDir()
-	s := &Server{stderr: &syncBuffer{}, exits: make(chan exit, 1), runner: new(script.Runner), stdio: &pipes{out: discard{}, closed: make(chan struct{})}}
+	s := &Server{
+		logger: &logger{stderr: &syncBuffer{}}, exits: make(chan exit, 1), runner: new(script.Runner),
+		stdio: &pipes{out: discard{}, closed: make(chan struct{})},
+	}
 	s.project = project.Open(root, project.Env{}, root, func(string) {})
 	s.state = &project.State{Dir: root}
-	if err := s.assemble(&project.Home{Dir: root}, Options{}); err != nil {
-		t.Fatal(err)
+	st := &starter{Server: s, home: &project.Home{Dir: root}}
+	for _, step := range []func() error{st.connect, st.loadProject} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return s
 }
@@ -826,6 +832,6 @@ func BenchmarkPing(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.message(line)
-		s.writer.Push()
+		s.client.push()
 	}
 }

@@ -47,8 +47,8 @@ func files(t *testing.T, list map[string]string) string {
 	return root
 }
 
-// A client is the other end of a server that runs in this process.
-type client struct {
+// A testClient is the other end of a server that runs in this process.
+type testClient struct {
 	t       *testing.T
 	root    string
 	tmp     string
@@ -119,12 +119,12 @@ func (p *pipes) Write(b []byte) (int, error) {
 func (p *pipes) AwaitHangup() { <-p.closed }
 
 // start serves a project. env is laid over one in which every tool may run.
-func start(t *testing.T, root string, env project.Env) *client {
+func start(t *testing.T, root string, env project.Env) *testClient {
 	t.Helper()
 	return startWith(t, root, env, nil, nil)
 }
 
-func startWith(t *testing.T, root string, env project.Env, change func(*Options), broken func() error) *client {
+func startWith(t *testing.T, root string, env project.Env, change func(*Options), broken func() error) *testClient {
 	t.Helper()
 	tmp := t.TempDir()
 	full := project.Env{
@@ -136,7 +136,7 @@ func startWith(t *testing.T, root string, env project.Env, change func(*Options)
 	}
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	c := &client{
+	c := &testClient{
 		t: t, root: root, tmp: tmp, in: inW, lines: make(chan string, 10000), changed: make(chan string, 100), stderr: &syncBuffer{},
 		signals: make(chan os.Signal, 2), code: make(chan int, 1), checker: wire.NewChecker(),
 	}
@@ -195,7 +195,7 @@ func startWith(t *testing.T, root string, env project.Env, change func(*Options)
 const sdkMark = "sdk/tool-sdk.sh"
 
 // send writes a line.
-func (c *client) send(line string) {
+func (c *testClient) send(line string) {
 	c.t.Helper()
 	c.checker.Sent([]byte(line))
 	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
@@ -204,7 +204,7 @@ func (c *client) send(line string) {
 }
 
 // next returns the next line of the server.
-func (c *client) next() string {
+func (c *testClient) next() string {
 	c.t.Helper()
 	if len(c.pending) > 0 {
 		line := c.pending[0]
@@ -214,7 +214,7 @@ func (c *client) next() string {
 	return c.read()
 }
 
-func (c *client) read() string {
+func (c *testClient) read() string {
 	c.t.Helper()
 	select {
 	case line, ok := <-c.lines:
@@ -229,7 +229,7 @@ func (c *client) read() string {
 }
 
 // expect demands that the next line is this one.
-func (c *client) expect(want string) {
+func (c *testClient) expect(want string) {
 	c.t.Helper()
 	if got := c.next(); got != want {
 		c.t.Fatalf("\n got %s\nwant %s", got, want)
@@ -237,7 +237,7 @@ func (c *client) expect(want string) {
 }
 
 // await returns the first line for which ok holds; the others stay for later.
-func (c *client) await(what string, ok func(line string) bool) string {
+func (c *testClient) await(what string, ok func(line string) bool) string {
 	c.t.Helper()
 	for i, line := range c.pending {
 		if ok(line) {
@@ -258,7 +258,7 @@ func (c *client) await(what string, ok func(line string) bool) string {
 }
 
 // request sends a request and returns the response, id apart.
-func (c *client) request(method, params string) string {
+func (c *testClient) request(method, params string) string {
 	c.t.Helper()
 	c.nextID++
 	id := "\"r" + strconv.Itoa(c.nextID) + "\""
@@ -279,7 +279,7 @@ func message(id, method, params string) string {
 }
 
 // response returns the response with that id, without envelope.
-func (c *client) response(id string) string {
+func (c *testClient) response(id string) string {
 	c.t.Helper()
 	prefix := `{"jsonrpc":"2.0","id":` + id + `,`
 	line := c.await("the response to "+id, func(line string) bool { return strings.HasPrefix(line, prefix) })
@@ -287,7 +287,7 @@ func (c *client) response(id string) string {
 }
 
 // handshake opens the session.
-func (c *client) handshake(revision, capabilities string) string {
+func (c *testClient) handshake(revision, capabilities string) string {
 	c.t.Helper()
 	got := c.request("initialize", `{"protocolVersion":"`+revision+`","capabilities":`+capabilities+`,"clientInfo":{"name":"test","version":"1"}}`)
 	c.send(message("", "notifications/initialized", ""))
@@ -295,7 +295,7 @@ func (c *client) handshake(revision, capabilities string) string {
 }
 
 // ready starts a session of the newest revision.
-func ready(t *testing.T, list map[string]string, env project.Env) *client {
+func ready(t *testing.T, list map[string]string, env project.Env) *testClient {
 	t.Helper()
 	c := start(t, files(t, list), env)
 	c.handshake("2025-11-25", "{}")
@@ -303,20 +303,20 @@ func ready(t *testing.T, list map[string]string, env project.Env) *client {
 }
 
 // call calls a tool.
-func (c *client) call(name, arguments string) string {
+func (c *testClient) call(name, arguments string) string {
 	c.t.Helper()
 	return c.request("tools/call", `{"name":"`+name+`","arguments":`+arguments+`}`)
 }
 
 // end closes the input and returns the exit code.
-func (c *client) end() int {
+func (c *testClient) end() int {
 	c.t.Helper()
 	c.in.Close()
 	return c.exit()
 }
 
 // exit waits for the end of the server.
-func (c *client) exit() int {
+func (c *testClient) exit() int {
 	c.t.Helper()
 	select {
 	case code := <-c.code:
@@ -329,7 +329,7 @@ func (c *client) exit() int {
 }
 
 // quiet demands that nothing more came before the end.
-func (c *client) quiet() {
+func (c *testClient) quiet() {
 	c.t.Helper()
 	for line := range c.lines {
 		c.pending = append(c.pending, line)
@@ -365,7 +365,7 @@ func mark(t *testing.T, dir, name string) (path string, await func()) {
 
 // says waits until the server has said something on standard error, so many times:
 // that is written beside the answers.
-func (c *client) says(text string, times int) {
+func (c *testClient) says(text string, times int) {
 	c.t.Helper()
 	eventually(c.t, text, func() bool { return strings.Count(c.stderr.String(), text) >= times })
 }

@@ -14,6 +14,7 @@ const (
 	phaseHandshake       // initialize was answered
 	phaseReady           // notifications/initialized came
 	phaseClosing         // shutdown was asked for
+	phaseEnded           // nothing more is read
 )
 
 // A session is what the handshake settled. Only the goroutine that reads

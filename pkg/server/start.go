@@ -43,7 +43,7 @@ func Serve(o Options) int {
 	stderr := &stderrQueue{out: o.Stderr}
 	defer stderr.flush(lastGrace)
 	o.Stderr = stderr
-	s := &Server{stderr: stderr, parent: os.Getppid(), exits: make(chan exit, 1), runner: new(script.Runner)}
+	s := &Server{logger: &logger{stderr: stderr}, parent: os.Getppid(), exits: make(chan exit, 1), runner: new(script.Runner)}
 	s.base, s.stopAll = context.WithCancelCause(context.Background())
 	signals, caught := catchSignals(o.Signals)
 	started := make(chan error, 1)
@@ -82,83 +82,109 @@ func (s *Server) endStart(e exit, started <-chan error, signals <-chan os.Signal
 	return e.code
 }
 
-// start makes the server ready to serve, in the order of P-101: the first step
-// that fails is the error, and nothing was written to the client or is left
-// behind. caught waits until signals reach us.
-func (s *Server) start(o Options, caught func()) (err error) {
-	env := o.Env
-	quiet := quietEnv(env)
-	warn := func(text string) {
-		if !quiet {
-			fmt.Fprintln(o.Stderr, cli.Line(text))
-		}
-	}
+// A starter makes a server ready to serve. It is gone when the server serves.
+type starter struct {
+	*Server
+	Options
+	caught   func()                        // waits until signals reach us
+	findHome func() (*project.Home, error) // waits for the installation
+	home     *project.Home
+	quiet    bool // before the settings are read (P-1306)
+	warned   []string
+}
+
+// start takes the steps of a start in the order of P-101. The first that fails is
+// the error, and nothing was written to the client or is left behind.
+func (s *Server) start(o Options, caught func()) error {
+	st := &starter{Server: s, Options: o, caught: caught, quiet: quietEnv(o.Env)}
 	// What takes long and depends on nothing is done beside the rest. The
 	// environment may get defaults meanwhile (P-303), so it is read from a copy.
-	given := env.Clone()
-	findHome := begin(func() (*project.Home, error) { return project.FindHome(given, o.Tree, warn) })
-	defer func() {
-		if err == nil {
-			return
+	given := o.Env.Clone()
+	st.findHome = begin(func() (*project.Home, error) { return project.FindHome(given, o.Tree, st.warn) })
+	for _, step := range []func() error{
+		st.checkTransport,
+		st.openStdio,
+		st.openProject,
+		st.sourceEnv,
+		st.checkToken,
+		st.openState,
+		st.awaitHome,
+		st.connect,
+		st.loadProject,
+	} {
+		if err := step(); err != nil {
+			return st.undo(err)
 		}
-		if _, first := findHome(); first != nil {
-			err = first
-		}
-		s.removeBootstrap()
-		if s.state != nil {
-			s.state.Remove()
-		}
-	}()
-	if t := transport(env); t != "stdio" {
-		warn("mcp-bash: unsupported transport '" + t + "'; defaulting to stdio.")
-	}
-	if s.stdio = o.Stdio; s.stdio == nil {
-		if s.stdio, err = OpenStdio(); err != nil {
-			return err
-		}
-	}
-	root, err := project.FindRoot(env, "", o.Dir)
-	if errors.Is(err, project.ErrNone) {
-		caught() // from here on there is something to clean up
-		if s.bootstrap, err = stageBootstrap(env); err == nil {
-			root = s.bootstrap.Path
-			warn("mcp-bash: no project configured; starting getting-started helper (temporary workspace " + root + ")")
-		}
-	}
-	if err != nil {
-		return err
-	}
-	var said []string // the project may be read twice
-	once := func(text string) {
-		if !slices.Contains(said, text) {
-			said = append(said, text)
-			warn(text)
-		}
-	}
-	s.project = project.Open(root, env, o.Dir, once)
-	s.project.Create()
-	if s.bootstrap == nil {
-		if err := s.adoptEnv(o, once); err != nil {
-			return err
-		}
-	} else {
-		s.project.Meta = bootstrapMeta()
-	}
-	if err := checkToken(s.project.Token); err != nil {
-		return err
-	}
-	if err := s.openState(o); err != nil {
-		return err
-	}
-	home, err := findHome()
-	if err != nil {
-		return err
-	}
-	if err := s.assemble(home, o); err != nil {
-		return err
 	}
 	s.takeLibraryLog()
-	s.announce(home.Dir, o)
+	s.announce(st.home.Dir, o.Dir)
+	return nil
+}
+
+// undo leaves nothing behind of a start that failed. An installation that is not
+// there explains more than what followed from it.
+func (st *starter) undo(err error) error {
+	if _, first := st.findHome(); first != nil {
+		err = first
+	}
+	st.removeBootstrap()
+	if st.state != nil {
+		st.state.Remove()
+	}
+	return err
+}
+
+// warn writes a line to standard error before there is a project to say how quiet
+// it wants to be.
+func (st *starter) warn(text string) {
+	if !st.quiet {
+		fmt.Fprintln(st.Stderr, cli.Line(text))
+	}
+}
+
+// warnOnce is warn for what reads the project, which may happen twice.
+func (st *starter) warnOnce(text string) {
+	if !slices.Contains(st.warned, text) {
+		st.warned = append(st.warned, text)
+		st.warn(text)
+	}
+}
+
+// checkTransport warns of a transport that there is not (P-104).
+func (st *starter) checkTransport() error {
+	if t := transport(st.Env); t != "stdio" {
+		st.warn("mcp-bash: unsupported transport '" + t + "'; defaulting to stdio.")
+	}
+	return nil
+}
+
+// openStdio takes standard input and output (P-105).
+func (st *starter) openStdio() (err error) {
+	if st.stdio = st.Stdio; st.stdio == nil {
+		st.stdio, err = OpenStdio()
+	}
+	return err
+}
+
+// openProject finds the project and reads it. Where there is none, a project that
+// says how to get one is made (P-120).
+func (st *starter) openProject() error {
+	root, err := project.FindRoot(st.Env, "", st.Dir)
+	if errors.Is(err, project.ErrNone) {
+		st.caught() // from here on there is something to clean up
+		if st.bootstrap, err = stageBootstrap(st.Env); err == nil {
+			root = st.bootstrap.Path
+			st.warn("mcp-bash: no project configured; starting getting-started helper (temporary workspace " + root + ")")
+		}
+	}
+	if err != nil {
+		return err
+	}
+	st.project = project.Open(root, st.Env, st.Dir, st.warnOnce)
+	st.project.Create()
+	if st.bootstrap != nil {
+		st.project.Meta = bootstrapMeta()
+	}
 	return nil
 }
 
@@ -199,11 +225,11 @@ func transport(env project.Env) string {
 	return t
 }
 
-// adoptEnv evaluates server.d/env.sh when the operator wants it (P-113), and
+// sourceEnv evaluates server.d/env.sh when the operator wants it (P-113), and
 // reads the project again with what came of it.
-func (s *Server) adoptEnv(o Options, warn func(string)) error {
-	p := s.project
-	if p.Env["MCPBASH_SERVER_SOURCE_ENV"] != "true" {
+func (st *starter) sourceEnv() error {
+	p := st.project
+	if st.bootstrap != nil || p.Env["MCPBASH_SERVER_SOURCE_ENV"] != "true" {
 		return nil
 	}
 	file := filepath.Join(p.Dirs.Server, "env.sh")
@@ -213,8 +239,8 @@ func (s *Server) adoptEnv(o Options, warn func(string)) error {
 	case err != nil:
 		return fmt.Errorf("mcp-bash: refusing insecure server.d/env.sh: %w", err)
 	}
-	changed, stderr, err := p.Source(s.base, s.runner, file)
-	io.WriteString(o.Stderr, stderr)
+	changed, stderr, err := p.Source(st.base, st.runner, file)
+	io.WriteString(st.Stderr, stderr)
 	var failed *project.SourceError
 	switch {
 	case errors.As(err, &failed):
@@ -222,29 +248,31 @@ func (s *Server) adoptEnv(o Options, warn func(string)) error {
 	case err != nil:
 		return fmt.Errorf("mcp-bash: server.d/env.sh: %w", err)
 	}
-	s.project = project.Open(p.Root, project.Adopt(p.Env, changed), o.Dir, warn)
+	st.project = project.Open(p.Root, project.Adopt(p.Env, changed), st.Dir, st.warnOnce)
 	return nil
 }
 
-func checkToken(t project.Token) error {
-	if t.Secret != "" && len(t.Secret) < minToken {
+// checkToken refuses a shared secret that is easily guessed (P-2300).
+func (st *starter) checkToken() error {
+	if secret := st.project.Token.Secret; secret != "" && len(secret) < minToken {
 		return errors.New("mcp-bash: MCPBASH_REMOTE_TOKEN must be at least 32 characters; refusing weak shared secret")
 	}
 	return nil
 }
 
-func (s *Server) openState(o Options) error {
-	if o.Debug {
-		s.project.Logging.DebugPayloads, s.project.Preserve = true, true
-		state, err := project.NewDebugState(o.Env)
+// openState settles where the private directory of this run is (P-300).
+func (st *starter) openState() error {
+	p := st.project
+	if st.Debug {
+		p.Logging.DebugPayloads, p.Preserve = true, true
+		state, err := project.NewDebugState(st.Env)
 		if err != nil {
 			return err
 		}
-		s.state = state
-		fmt.Fprintf(o.Stderr, "mcp-bash debug: logging to %s\n", filepath.Join(state.Dir, "payload.debug.log"))
+		st.state = state
+		fmt.Fprintf(st.Stderr, "mcp-bash debug: logging to %s\n", filepath.Join(state.Dir, "payload.debug.log"))
 		return nil
 	}
-	p := s.project
 	state, dir, err := project.NewState(p.Env, &p.Settings)
 	if err == nil && (p.Preserve || p.KeepLogs || p.Logging.DebugPayloads) {
 		err = state.Make() // there will be something in it, whatever comes
@@ -252,41 +280,49 @@ func (s *Server) openState(o Options) error {
 	if err != nil {
 		return fmt.Errorf("mcp-bash: unable to create state directory: %s\n%w", dir, err)
 	}
-	s.state = state
+	st.state = state
 	return nil
 }
 
-// assemble puts the parts together.
-func (s *Server) assemble(home *project.Home, o Options) error {
-	p := s.project
-	s.session = newSession(p.Logging.Level)
+// awaitHome waits for the installation (P-102).
+func (st *starter) awaitHome() (err error) {
+	st.home, err = st.findHome()
+	return err
+}
+
+// connect puts together what speaks with the client.
+func (st *starter) connect() error {
+	s, p := st.Server, st.project
 	limitMemory(p.Limits.Pending)
-	s.requests = newRequests(p.Limits.Concurrent, p.Limits.Pending)
-	s.token = tokenGuard{settings: p.Token, failures: newThrottle(p.Token.MaxFailures)}
-	s.activity.Store(time.Now().UnixNano())
-	var err error
-	if s.payloads, err = openPayloadLog(p, s.state, o.NDJSON); err != nil {
+	record, err := openPayloadLog(p, s.state, st.NDJSON)
+	if err != nil {
 		return err
 	}
+	s.activity.Store(time.Now().UnixNano())
+	s.token = tokenGuard{settings: p.Token, failures: newThrottle(p.Token.MaxFailures)}
+	s.requests = newRequests(p.Limits.Concurrent, p.Limits.Pending)
 	s.reader = jsonrpc.NewReader(s.stdio, p.Limits.Line)
-	s.writer = jsonrpc.NewWriter(s.stdio, p.Limits.Pending, s.writeFailed)
-	s.outgoing = &outgoing{
-		writer: s.writer, log: func(line []byte) { s.payloads.record("rpc", "-", "ok", line) }, asked: s.requests.wake,
+	s.settings, s.session = &p.Logging, newSession(p.Logging.Level)
+	s.client = &client{writer: jsonrpc.NewWriter(s.stdio, p.Limits.Pending, s.writeFailed), record: record}
+	s.outgoing = &outgoing{client: s.client, asked: s.requests.wake}
+	s.roots = newClientRoots(s.base, p, s.outgoing, s.log)
+	s.changes = &changeWatch{
+		project: p, session: s.session, client: s.client, ctx: s.base, running: make(chan struct{}, 1),
 	}
-	s.roots = newRootKeeper(s)
-	s.changes = newChangeWatch(s)
 	s.methods = map[string]*method{}
+	return nil
+}
+
+// loadProject makes what the project offers available, except in minimal mode.
+func (st *starter) loadProject() error {
+	p := st.project
 	if p.Minimal {
 		return nil
 	}
-	s.engine = engine.New(engine.Config{
-		Project: p, State: s.state, Runner: s.runner, Home: home, Args: o.Args,
-		Log: s.log, Debug: s.debugging, Notice: func(line string) { s.notice("%s", line) }, Stderr: s.stderr,
+	st.engine = engine.New(engine.Config{
+		Project: p, State: st.state, Runner: st.runner, Home: st.home, Args: st.Args,
+		Log: st.log, Debug: st.debugging, Notice: func(line string) { st.notice("%s", line) }, Stderr: st.stderr,
 	})
-	for _, family := range [][]*method{s.toolMethods(), s.resourceMethods(), s.promptMethods(), s.completionMethods()} {
-		for _, m := range family {
-			s.methods[m.name] = m
-		}
-	}
+	st.serveKinds(st.engine)
 	return nil
 }

@@ -1,11 +1,8 @@
 package server
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"log"
-	"os"
 	"sync"
 	"time"
 )
@@ -73,24 +70,4 @@ func (q *stderrQueue) flush(within time.Duration) {
 	case <-busy:
 	case <-time.After(within):
 	}
-}
-
-// libraryLog takes what the libraries we use say by Go's package log: net/http
-// does, of answers that come too late.
-type libraryLog struct{ server *Server }
-
-func (l libraryLog) Write(p []byte) (int, error) {
-	l.server.notice("mcp-bash: %s", bytes.TrimSpace(p))
-	return len(p), nil
-}
-
-// takeLibraryLog lasts until giveLibraryLog.
-func (s *Server) takeLibraryLog() {
-	log.SetFlags(0)
-	log.SetOutput(libraryLog{s})
-}
-
-func giveLibraryLog() {
-	log.SetFlags(log.LstdFlags)
-	log.SetOutput(os.Stderr)
 }

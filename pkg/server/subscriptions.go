@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/resource"
 )
@@ -16,7 +17,12 @@ import (
 // subscriptions are what the client wants to be told of when it changes
 // (resources section 14).
 type subscriptions struct {
-	server *Server
+	resources *resource.Resources
+	fetching  *project.Fetching
+	session   *session
+	client    *client
+	log       mcp.LogFunc
+	ctx       context.Context // of the server
 
 	mu      sync.Mutex
 	byID    map[string]*subscription
@@ -48,10 +54,6 @@ const maxSubscriptions = 1000
 
 var errSubscriptions = mcp.Errorf(mcp.CodeInternal, "Too many resource subscriptions")
 
-func newSubscriptions(s *Server) *subscriptions {
-	return &subscriptions{server: s, byID: map[string]*subscription{}, byURI: map[string]*watched{}}
-}
-
 // subscribe is resources/subscribe (RES-141 to RES-143). What is read here is
 // what later reads are compared with, so it comes before the response.
 func (p *subscriptions) subscribe(ctx context.Context, r *request) (*answer, error) {
@@ -62,11 +64,11 @@ func (p *subscriptions) subscribe(ctx context.Context, r *request) (*answer, err
 	if p.full() {
 		return nil, errSubscriptions
 	}
-	watch, err := p.server.resources.Watch(ctx, req)
+	watch, err := p.resources.Watch(ctx, req)
 	if err != nil {
 		var e *mcp.Error
 		if errors.As(err, &e) && ctx.Err() == nil {
-			p.server.log(mcp.Err, "mcp.resources", fmt.Sprintf("Initial read failed code=%d msg=%s", e.Code, e.Message))
+			p.log(mcp.Err, "mcp.resources", fmt.Sprintf("Initial read failed code=%d msg=%s", e.Code, e.Message))
 		}
 		return nil, err
 	}
@@ -76,7 +78,7 @@ func (p *subscriptions) subscribe(ctx context.Context, r *request) (*answer, err
 	}
 	var b rawjson.Builder
 	b.Object()
-	mode := p.server.project.Fetching.SubscribeResult
+	mode := p.fetching.SubscribeResult
 	if mode == "id" || mode == "auto" && req.Name != "" {
 		b.Name("subscriptionId").String(sub.id)
 	} else {
@@ -105,14 +107,14 @@ func (p *subscriptions) add(watch *resource.Watch) (*subscription, error) {
 	w := p.byURI[watch.URI()]
 	if w == nil {
 		w = &watched{uri: watch.URI(), watch: watch}
-		w.ctx, w.stop = context.WithCancel(p.server.base)
+		w.ctx, w.stop = context.WithCancel(p.ctx)
 		w.rest()
 		p.byURI[w.uri] = w
 	}
 	sub := &subscription{id: "sub-" + uuid(), of: w}
 	w.subs = append(w.subs, sub)
 	p.byID[sub.id] = sub
-	if interval := p.server.project.Fetching.Poll; interval > 0 && !p.polling {
+	if interval := p.fetching.Poll; interval > 0 && !p.polling {
 		p.polling = true
 		go p.poll(interval)
 	}
@@ -168,9 +170,6 @@ func (p *subscriptions) remove(sub *subscription) {
 // reconsider is called when the registry of resources has changed: a URI may
 // have got another provider or type, or none.
 func (p *subscriptions) reconsider() {
-	if p == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, w := range p.byURI {

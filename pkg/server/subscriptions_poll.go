@@ -23,11 +23,11 @@ func (p *subscriptions) poll(interval time.Duration) {
 	var due []*watched
 	for {
 		select {
-		case <-p.server.base.Done():
+		case <-p.ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		if p.server.writer.Full() { // a change stays one until it is told
+		if p.client.full() { // a change stays one until it is told
 			continue
 		}
 		var over bool
@@ -55,7 +55,7 @@ func (p *subscriptions) poll(interval time.Duration) {
 func (p *subscriptions) due(list []*watched) (due []*watched, over bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.byURI) == 0 || !p.server.session.at(phaseReady) {
+	if len(p.byURI) == 0 || !p.session.at(phaseReady) {
 		p.polling = false
 		return nil, true
 	}
@@ -78,7 +78,7 @@ func (p *subscriptions) looked(w *watched, changed bool) {
 	told := changed && p.tell(w)
 	p.mu.Unlock()
 	if told {
-		p.server.writer.Push()
+		p.client.push()
 	}
 }
 
@@ -103,14 +103,12 @@ func (w *watched) eldest() *subscription {
 // tell queues one notification, in the name of the oldest subscription.
 func (p *subscriptions) tell(w *watched) bool {
 	sub := w.eldest()
-	if sub == nil || !p.server.session.at(phaseReady) {
+	if sub == nil || !p.session.at(phaseReady) {
 		return false
 	}
 	var b rawjson.Builder
 	b.Object().Name("uri").String(w.uri).Name("subscriptionId").String(sub.id).
 		Name("subscription").Object().Name("id").String(sub.id).Name("uri").String(w.uri).End().End()
-	line := jsonrpc.AppendNotification(nil, "notifications/resources/updated", b.Bytes())
-	p.server.payloads.record("rpc", "-", "ok", line)
-	p.server.writer.Queue(line)
+	p.client.queue(jsonrpc.AppendNotification(nil, "notifications/resources/updated", b.Bytes()))
 	return true
 }

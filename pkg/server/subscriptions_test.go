@@ -22,7 +22,7 @@ import (
 var often = project.Env{"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": "0.01", "MCPBASH_LOG_LEVEL": "error"}
 
 // subscribe subscribes and returns the id, wherever it stands.
-func (c *client) subscribe(params string) string {
+func (c *testClient) subscribe(params string) string {
 	c.t.Helper()
 	got := json.RawMessage("{" + c.request("resources/subscribe", params) + "}")
 	id := rawjson.TextOf(rawjson.Get(got, "result"), "subscriptionId")
@@ -35,7 +35,7 @@ func (c *client) subscribe(params string) string {
 	return id
 }
 
-func (c *client) put(name, content string) {
+func (c *testClient) put(name, content string) {
 	c.t.Helper()
 	file := filepath.Join(c.root, name)
 	if err := os.WriteFile(file+".new", []byte(content), 0o644); err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"mcp-bash/pkg/jsonrpc"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
@@ -62,14 +61,4 @@ func (g *tokenGuard) strip(meta json.RawMessage) json.RawMessage {
 		}
 	}
 	return b.End().Bytes()
-}
-
-// rejected answers a message that the guard refused.
-func (s *Server) rejected(m *jsonrpc.Message, err *mcp.Error, isRequest bool) {
-	if isRequest {
-		s.refuse(m.ID, err)
-	}
-	if err != errTokenThrottled {
-		s.log(mcp.Warning, logAuth, "Remote token rejected method="+m.Method)
-	}
 }

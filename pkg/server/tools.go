@@ -4,34 +4,51 @@ import (
 	"context"
 	"encoding/json"
 
+	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/jq"
 	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/tool"
 )
 
-// toolMethods are the methods of tools.
-func (s *Server) toolMethods() []*method {
-	list := &lister{catalog: s.engine.Catalog, kind: registry.Tools, collection: "tools", item: func(dst []byte, item json.RawMessage) []byte {
-		return tool.AppendListed(dst, item, false)
-	}}
-	if level := s.engine.Level; level != registry.Full {
+// tools serves the methods of tools.
+type tools struct {
+	calls  *tool.Tools
+	list   *lister
+	limits *project.Limits
+	wait   func() int // the time that listing has, in seconds
+	client *client
+	roots  *clientRoots
+	token  *tokenGuard
+}
+
+func newTools(e *engine.Engine, c *client, roots *clientRoots, token *tokenGuard) *tools {
+	p := e.Project
+	list := &lister{
+		catalog: e.Catalog, kind: registry.Tools, collection: "tools",
+		item: func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, false) },
+	}
+	if level := e.Level; level != registry.Full {
 		list.keep = func(item json.RawMessage) bool { return level.Allows(registry.LevelOf(item)) }
 		list.view = string(level)
 	}
-	return []*method{
-		{
-			name: "tools/list", list: true,
-			handle: func(ctx context.Context, r *request) (*answer, error) { return list.page(ctx, r.params) },
-			limit:  func() int { return s.project.Calls.Timeout },
-		},
-		{name: "tools/call", handle: s.callTool, ownClock: true},
+	return &tools{
+		calls: e.Tools, list: list, limits: &p.Limits, wait: func() int { return p.Calls.Timeout },
+		client: c, roots: roots, token: token,
 	}
 }
 
-// callTool is tools/call (tools section 2).
-func (s *Server) callTool(ctx context.Context, r *request) (*answer, error) {
+func (t *tools) methods() []*method {
+	return []*method{
+		{name: "tools/list", list: true, handle: t.list.serve, limit: t.wait},
+		{name: "tools/call", handle: t.call, ownClock: true},
+	}
+}
+
+// call answers tools/call (tools section 2).
+func (t *tools) call(ctx context.Context, r *request) (*answer, error) {
 	name, _ := rawjson.Text(rawjson.Get(r.params, "name"))
 	if name == "" {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Tool name is required") // T-2
@@ -43,26 +60,25 @@ func (s *Server) callTool(ctx context.Context, r *request) (*answer, error) {
 	req := &tool.Request{
 		ID: string(r.id), Name: name,
 		Timeout: rawjson.PositiveInt(rawjson.Get(r.params, "timeoutSecs")), ProgressToken: progressToken(r.meta),
-		Roots: s.roots.current(ctx), Client: *s.session.client.Load(), Asker: questioner{s},
+		Roots: t.roots.current(ctx), Client: *r.peer.capabilities, Asker: r.peer.asker,
 	}
-	if meta := s.token.strip(r.meta); meta != nil {
+	if meta := t.token.strip(r.meta); meta != nil {
 		req.Meta = jq.Normal(meta)
 	}
 	if !rawjson.Absent(arguments) {
 		req.Arguments = jq.Normal(arguments)
 	}
-	limits := &s.project.Limits
 	req.Listener = &notifier{
-		server: s, request: r, token: req.ProgressToken, level: s.session.threshold,
-		progress: newThrottle(limits.Progress), logs: newThrottle(limits.Logs),
+		client: t.client, request: r, token: req.ProgressToken,
+		progress: newThrottle(t.limits.Progress), logs: newThrottle(t.limits.Logs),
 	}
-	result, err := s.engine.Tools.Call(ctx, req)
+	result, err := t.calls.Call(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	return &answer{
 		size: result.Size(), done: func(bool) { result.Done() },
-		append: func(dst []byte) []byte { return result.AppendJSON(dst, tool.Extra{}) },
+		append: func(dst []byte) []byte { return result.AppendJSON(dst, r.peer.extra) },
 	}, nil
 }
 

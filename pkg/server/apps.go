@@ -14,10 +14,10 @@ const logPages = "mcp.ui"
 
 // appendPage appends a page as resources/list sends it. It is called once for
 // each state of the list, so what is wrong is told once.
-func (s *Server) appendPage(dst []byte, entry json.RawMessage) []byte {
+func appendPage(dst []byte, entry json.RawMessage, log mcp.LogFunc) []byte {
 	dst, warnings := mcpapp.AppendListed(dst, entry)
 	for _, text := range warnings {
-		s.log(mcp.Warning, logPages, rawjson.TextOf(entry, "path")+"/ui.meta.json: meta."+text)
+		log(mcp.Warning, logPages, rawjson.TextOf(entry, "path")+"/ui.meta.json: meta."+text)
 	}
 	return dst
 }
@@ -51,25 +51,5 @@ func pageMeta(find lookup) func(ctx context.Context, uri string) json.RawMessage
 		}
 		meta, _ := mcpapp.Meta(entry)
 		return meta
-	}
-}
-
-// tellScripts leaves in the state directory what scripts of the older edition
-// look there for: whether the client shows pages, and of which types (resources
-// RES-303).
-func (s *Server) tellScripts(client *mcp.Capabilities) {
-	support, types := "0", client.UIMimeTypes
-	if client.UI {
-		support = "1"
-		if rawjson.KindOf(types) != rawjson.Array {
-			types = json.RawMessage(`["` + mcp.UIMimeType + `"]`)
-		}
-	} else if rawjson.KindOf(types) != rawjson.Array {
-		types = json.RawMessage("[]")
-	}
-	for name, text := range map[string]string{"extensions.ui.support": support, "extensions.ui.mimetypes": string(types)} {
-		if err := s.state.Put(name, text); err != nil {
-			s.log(mcp.Warning, logPages, name+" cannot be written: "+err.Error())
-		}
 	}
 }

@@ -8,16 +8,6 @@ import (
 	"mcp-bash/pkg/mcp"
 )
 
-// An answer is the result of a request, to be written straight into the
-// response line.
-type answer struct {
-	size   int // about how many bytes it takes
-	append func(dst []byte) []byte
-	// done, when set, is called last and told whether the result is on its way:
-	// a request may be cancelled, or run out of time, when its work is done.
-	done func(sent bool)
-}
-
 // A method is one that may take time: it runs beside the reading, in a slot
 // (P-503). What costs nothing is answered in dispatch.go.
 type method struct {

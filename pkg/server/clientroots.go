@@ -1,0 +1,160 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/roots"
+)
+
+// clientRoots knows the roots in force, and asks the client for its own
+// (protocol section 21).
+type clientRoots struct {
+	project  *project.Project
+	outgoing *outgoing
+	log      mcp.LogFunc
+	ctx      context.Context // of the server
+
+	mu      sync.Mutex
+	list    roots.List
+	loaded  bool
+	first   chan struct{} // closed when the first answer is in, or given up
+	asks    bool          // the client has roots to be asked for
+	asking  bool
+	again   bool // asked for while asking, or too soon
+	stopped bool
+	lastAsk time.Time
+}
+
+func newClientRoots(ctx context.Context, p *project.Project, out *outgoing, log mcp.LogFunc) *clientRoots {
+	return &clientRoots{ctx: ctx, project: p, outgoing: out, log: log, first: make(chan struct{})}
+}
+
+// start is called when the session becomes ready.
+func (c *clientRoots) start(clientHasRoots bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.load()
+	c.asks = clientHasRoots && !c.project.Minimal
+	if !c.asks {
+		close(c.first)
+		return
+	}
+	c.ask()
+}
+
+// load reads the fallback roots, once.
+func (c *clientRoots) load() {
+	if !c.loaded {
+		c.loaded = true
+		c.list = roots.Fallback(c.project, c.log)
+	}
+}
+
+// changed is told that the client's roots are others now (P-2105).
+func (c *clientRoots) changed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !c.asks || c.stopped:
+	case c.asking:
+		c.again = true
+	default:
+		c.ask()
+	}
+}
+
+// ask sends roots/list, not before the client had some rest since the last
+// time. The lock is held.
+func (c *clientRoots) ask() {
+	c.asking, c.again = true, false
+	wait := c.project.Sessions.RootsDebounce - time.Since(c.lastAsk)
+	if c.lastAsk.IsZero() {
+		wait = 0
+	}
+	c.lastAsk = time.Now().Add(wait)
+	var r *reply
+	if wait <= 0 { // at once, and before anything that is sent later
+		r = c.outgoing.send("roots/list", nil)
+	}
+	go c.await(wait, r)
+}
+
+func (c *clientRoots) await(wait time.Duration, r *reply) {
+	if r == nil {
+		select {
+		case <-time.After(wait):
+		case <-c.ctx.Done():
+			return
+		}
+		r = c.outgoing.send("roots/list", nil)
+	}
+	c.outgoing.client.push()
+	timer := time.NewTimer(c.project.Sessions.RootsTimeout)
+	defer timer.Stop()
+	select {
+	case <-r.done:
+		c.take(r)
+	case <-timer.C: // what is in force stays (P-2104)
+		c.outgoing.forget(r)
+	case <-c.ctx.Done():
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-c.first:
+	default:
+		close(c.first)
+	}
+	c.asking = false
+	if c.again {
+		c.ask()
+	}
+}
+
+// take puts the client's roots in force.
+func (c *clientRoots) take(r *reply) {
+	warn := func(text string) { c.log(mcp.Warning, roots.Logger, text) }
+	switch {
+	case r.gone:
+		return
+	case r.err != nil:
+		warn(fmt.Sprintf("roots/list failed: code=%d message=%s", r.err.Code, r.err.Message))
+		return
+	}
+	list, ok := roots.FromClient(r.result, c.project.Logging.Verbose, warn)
+	if !ok {
+		warn("roots/list: malformed answer; keeping the current roots")
+		return
+	}
+	c.mu.Lock()
+	c.list = list
+	c.mu.Unlock()
+}
+
+// current returns the roots for a call that starts now. It waits for the first
+// answer of the client (P-2106).
+func (c *clientRoots) current(ctx context.Context) roots.List {
+	select {
+	case <-c.first:
+	case <-ctx.Done():
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.load()
+	return c.list
+}
+
+// paths are the directories of the roots in force.
+func (c *clientRoots) paths(ctx context.Context) []string {
+	var paths []string
+	for _, root := range c.current(ctx) {
+		paths = append(paths, root.Path)
+	}
+	return paths
+}

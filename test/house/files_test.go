@@ -1,0 +1,118 @@
+package house
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fileRows are the layers of the files in large packages, upper ones first. What a
+// file declares is used by files of its own row and of higher ones. A row names
+// files without what tells systems apart ("stdio" is stdio_unix.go too).
+var fileRows = map[string][][]string{
+	"pkg/server": {
+		{"start"},
+		{"server", "kinds", "dispatch", "handshake", "exit", "idle", "parent", "corruption", "announce", "bootstrap", "signals"},
+		{"tools", "resources", "subscriptions", "prompts", "completions", "apps"},
+		{"listing", "cursor", "notifier", "asker", "clientroots", "changes"},
+		{"request", "requests", "method"},
+		{"logger", "outgoing", "client"},
+		{"session", "payloads", "stderr", "stdio", "token", "window", "begin", "shield", "doc"},
+	},
+}
+
+// No use of a name runs upwards between the files of a package.
+func TestFiles(t *testing.T) {
+	for dir, rows := range fileRows {
+		t.Run(dir, func(t *testing.T) {
+			p := typeCheck(t, dir)
+			row := func(file string) int {
+				name := strings.TrimSuffix(filepath.Base(file), ".go")
+				whole := name
+				name, _, _ = strings.Cut(name, "_")
+				at := slices.IndexFunc(rows, func(row []string) bool { return slices.Contains(row, name) || slices.Contains(row, whole) })
+				if at < 0 {
+					t.Fatalf("%s stands in no row", file)
+				}
+				return at
+			}
+			seen := map[string]bool{}
+			for id, object := range p.info.Uses {
+				if object.Pkg() != p.types || !object.Pos().IsValid() {
+					continue
+				}
+				from, to := p.files.Position(id.Pos()).Filename, p.files.Position(object.Pos()).Filename
+				arrow := filepath.Base(from) + " uses " + object.Name() + " of " + filepath.Base(to)
+				if row(from) > row(to) && !seen[arrow] {
+					seen[arrow] = true
+					t.Error(arrow)
+				}
+			}
+		})
+	}
+}
+
+// A checkedPackage is one whose names are resolved.
+type checkedPackage struct {
+	files *token.FileSet
+	types *types.Package
+	info  types.Info
+}
+
+// typeCheck reads a package of the module; what it imports comes from the build
+// cache.
+func typeCheck(t *testing.T, dir string) checkedPackage {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles,DepOnly", "./"+dir)
+	cmd.Dir, cmd.Stderr = filepath.Join("..", ".."), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	exports := map[string]string{}
+	p := checkedPackage{files: token.NewFileSet(), info: types.Info{Uses: map[*ast.Ident]types.Object{}}}
+	var parsed []*ast.File
+	path := ""
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var listed struct {
+			ImportPath, Export, Dir string
+			GoFiles                 []string
+			DepOnly                 bool
+		}
+		if err := d.Decode(&listed); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		exports[listed.ImportPath] = listed.Export
+		if listed.DepOnly {
+			continue
+		}
+		path = listed.ImportPath
+		for _, name := range listed.GoFiles {
+			file, err := parser.ParseFile(p.files, filepath.Join(listed.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parsed = append(parsed, file)
+		}
+	}
+	config := types.Config{Importer: importer.ForCompiler(p.files, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})}
+	if p.types, err = config.Check(path, p.files, parsed, &p.info); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

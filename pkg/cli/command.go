@@ -92,7 +92,7 @@ func (c *Command) Main(s Streams, binary string, args []string) int {
 	case ExitCode:
 		return int(err)
 	}
-	return Report(s, err, c.Name, name, asJSON(args))
+	return report(s, err, c.Name, name, asJSON(args))
 }
 
 // choose returns the command that is meant and what is left of the arguments.

@@ -41,9 +41,9 @@ func Failf(code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Exit: ExitFailed}
 }
 
-// Report tells an error of a verb and returns the exit code. name is how the
+// report tells an error of a verb and returns the exit code. name is how the
 // user called the verb, for the line that points to its help (CLI-104).
-func Report(s Streams, err error, verb, name string, asJSON bool) int {
+func report(s Streams, err error, verb, name string, asJSON bool) int {
 	var e *Error
 	if !errors.As(err, &e) {
 		e = &Error{Code: CodeInternal, Message: err.Error(), Exit: ExitFailed}
@@ -57,13 +57,13 @@ func Report(s Streams, err error, verb, name string, asJSON bool) int {
 		fmt.Fprintf(s.Err, "Run \"%s --help\" for usage.\n", name)
 	}
 	if asJSON {
-		WriteError(s.Out, e)
+		writeError(s.Out, e)
 	}
 	return e.Exit
 }
 
-// WriteError writes the object of CLI-108.
-func WriteError(w io.Writer, e *Error) {
+// writeError writes the object of CLI-108.
+func writeError(w io.Writer, e *Error) {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(false).Name("error").Object().
 		Name("code").String(e.Code).Name("message").String(e.Message)

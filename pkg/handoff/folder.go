@@ -21,7 +21,7 @@ type Folder struct {
 
 // openFolder opens a directory that was just made.
 func openFolder(parent *os.Root, name string) (f Folder, err error) {
-	if f.root, err = OpenDirIn(parent, name); err == nil {
+	if f.root, err = openDirIn(parent, name); err == nil {
 		f.list, err = f.root.Open(".")
 	}
 	return f, err

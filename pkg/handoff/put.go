@@ -37,8 +37,8 @@ func OpenAppend(dir *os.Root, name string) (*os.File, error) {
 // that was put in its place.
 func OpenDir(path string) (*os.Root, error) { return os.OpenRoot(path + thisDir) }
 
-// OpenDirIn is [OpenDir] below another directory.
-func OpenDirIn(dir *os.Root, name string) (*os.Root, error) { return dir.OpenRoot(name + thisDir) }
+// openDirIn is [OpenDir] below another directory.
+func openDirIn(dir *os.Root, name string) (*os.Root, error) { return dir.OpenRoot(name + thisDir) }
 
 // thisDir at the end of a path has the system look for a directory.
 const thisDir = string(os.PathSeparator) + "."

@@ -10,8 +10,8 @@ import (
 
 // The limits of the flat table (SDK-205).
 const (
-	MaxFlatRows  = 128
-	MaxFlatBytes = 16384
+	maxFlatRows  = 128
+	maxFlatBytes = 16384
 )
 
 // Flat writes a document as the table that the Bash SDK reads without starting
@@ -25,12 +25,12 @@ const (
 // the form that [Normal] gives, so that its own text is not what the program
 // would print for it.
 func Flat(payload json.RawMessage) (table string, ok bool) {
-	if len(payload) == 0 || len(payload) > MaxFlatBytes || !fitsTable(payload) {
+	if len(payload) == 0 || len(payload) > maxFlatBytes || !fitsTable(payload) {
 		return "", false
 	}
 	t := tabulator{
 		text:  payload,
-		table: make([]byte, 0, min(MaxFlatBytes+1, 3*len(payload)+64)),
+		table: make([]byte, 0, min(maxFlatBytes+1, 3*len(payload)+64)),
 	}
 	var path [128]byte
 	if _, ok := t.node(0, append(path[:0], '.')); !ok {
@@ -87,18 +87,18 @@ type tabulator struct {
 	text  []byte
 	table []byte
 	rows  int
-	names [MaxFlatRows]span // of the objects that are open, innermost last
+	names [maxFlatRows]span // of the objects that are open, innermost last
 	count int               // of names
 }
 
-// A span is a piece of the document, which is no longer than MaxFlatBytes.
+// A span is a piece of the document, which is no longer than maxFlatBytes.
 type span struct{ start, end uint16 }
 
 // node writes the rows of the value at i, whose path is given, and returns the
 // index after the value. ok is false when there is no table. The path is
 // extended in place for the nodes below.
 func (t *tabulator) node(i int, path []byte) (end int, ok bool) {
-	if t.rows++; t.rows > MaxFlatRows {
+	if t.rows++; t.rows > maxFlatRows {
 		return i, false
 	}
 	t.table = append(append(t.table, path...), '\t')
@@ -113,7 +113,7 @@ func (t *tabulator) node(i int, path []byte) (end int, ok bool) {
 		t.literal(t.text[i:end])
 	}
 	t.table = append(t.table, '\n')
-	if len(t.table) > MaxFlatBytes {
+	if len(t.table) > maxFlatBytes {
 		return end, false
 	}
 	if len(path) == 1 {
@@ -228,7 +228,7 @@ func (t *tabulator) members(i int, path []byte) (ok bool) {
 		if bytes.IndexByte(name, '\\') >= 0 {
 			return false // a quote, a backslash or a control character
 		}
-		if t.count == MaxFlatRows || t.isRepeated(name, first) {
+		if t.count == maxFlatRows || t.isRepeated(name, first) {
 			return false
 		}
 		t.names[t.count] = span{uint16(i + 1), uint16(end - 1)}

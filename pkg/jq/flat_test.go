@@ -48,9 +48,9 @@ func TestFlatRefuses(t *testing.T) {
 	rows := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("1,", n-1), ",") + "]" }
 	size := func(n int) string { return `{"a":"` + strings.Repeat("x", n) + `"}` }
 	for name, doc := range map[string]string{
-		"too many rows":          rows(MaxFlatRows + 1),
-		"too long":               size(MaxFlatBytes / 2),
-		"longer than any table":  size(MaxFlatBytes + 1),
+		"too many rows":          rows(maxFlatRows + 1),
+		"too long":               size(maxFlatBytes / 2),
+		"longer than any table":  size(maxFlatBytes + 1),
 		"nothing":                ``,
 		"U+0000 in a string":     `{"a":"\u0000"}`,
 		"U+0001 in a string":     `["\u0001"]`,
@@ -71,13 +71,13 @@ func TestFlatRefuses(t *testing.T) {
 		}
 	}
 	for name, doc := range map[string]string{
-		"as many rows as there may be": rows(MaxFlatRows),
+		"as many rows as there may be": rows(maxFlatRows),
 		// . TAB o {"a":"…"} LF .a TAB s … LF
-		"as long as it may be": size((MaxFlatBytes - len(".\to{\"a\":\"\"}\n.a\ts\n")) / 2),
+		"as long as it may be": size((maxFlatBytes - len(".\to{\"a\":\"\"}\n.a\ts\n")) / 2),
 	} {
 		if table, ok := Flat(json.RawMessage(doc)); !ok {
 			t.Errorf("%s: no table", name)
-		} else if len(table) > MaxFlatBytes || strings.Count(table, "\n") > MaxFlatRows {
+		} else if len(table) > maxFlatBytes || strings.Count(table, "\n") > maxFlatRows {
 			t.Errorf("%s: %d bytes", name, len(table))
 		}
 	}
@@ -131,7 +131,7 @@ func plainFlat(doc json.RawMessage) (string, bool) {
 		}
 	}
 	walk(".", doc)
-	if refused || rows > MaxFlatRows || table.Len() > MaxFlatBytes {
+	if refused || rows > maxFlatRows || table.Len() > maxFlatBytes {
 		return "", false
 	}
 	return table.String(), true

@@ -11,18 +11,18 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Version is what --version prints: the jq whose language and command line the
+// version is what --version prints: the jq whose language and command line the
 // program follows, then its own name.
-const Version = "jq-1.7.1-mcp-bash"
+const version = "jq-1.7.1-mcp-bash"
 
 // The exit codes of the program (SDK-14), which are jq's.
 const (
-	ExitOK       = 0
-	ExitFalsy    = 1 // with --exit-status: the last result is false or null
-	ExitUsage    = 2 // the command line, or a file that cannot be read
-	ExitFilter   = 3 // the filter does not compile
-	ExitNoResult = 4 // with --exit-status: there was no result
-	ExitError    = 5 // the filter failed, or the input is no JSON
+	exitOK       = 0
+	exitFalsy    = 1 // with --exit-status: the last result is false or null
+	exitUsage    = 2 // the command line, or a file that cannot be read
+	exitFilter   = 3 // the filter does not compile
+	exitNoResult = 4 // with --exit-status: there was no result
+	exitError    = 5 // the filter failed, or the input is no JSON
 )
 
 // A filter answers for one value after the other.
@@ -50,15 +50,15 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch {
 	case err != nil:
 		fmt.Fprintf(stderr, "jq: %v\nUse jq --help for help with command-line options.\n", err)
-		return ExitUsage
+		return exitUsage
 	case o.help:
 		io.WriteString(stdout, help())
-		return ExitOK
+		return exitOK
 	case o.version:
-		fmt.Fprintln(stdout, Version)
-		return ExitOK
+		fmt.Fprintln(stdout, version)
+		return exitOK
 	}
-	p := &program{options: o, output: newPrinter(stdout, o), stderr: stderr, truth: ExitNoResult}
+	p := &program{options: o, output: newPrinter(stdout, o), stderr: stderr, truth: exitNoResult}
 	p.input = &source{
 		options:    o,
 		files:      o.files,
@@ -79,22 +79,22 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 func (p *program) run() int {
 	if err := p.options.loadVariables(); err != nil {
 		p.complain("%v", err)
-		return ExitUsage
+		return exitUsage
 	}
 	text, err := p.options.filterText()
 	if err != nil {
 		p.complain("cannot read the filter: %v", err)
-		return ExitUsage
+		return exitUsage
 	}
 	f, err := p.parse(text)
 	if err != nil {
 		p.complain("%v", err)
-		return ExitFilter
+		return exitFilter
 	}
 	code := p.process(f)
 	if err := p.output.flush(); err != nil {
 		p.complain("%v", err)
-		return ExitUsage
+		return exitUsage
 	}
 	return code
 }
@@ -120,7 +120,7 @@ func (p *program) parse(text string) (filter, error) {
 // a filter that fails for one value is applied to the next all the same, and
 // the last value decides.
 func (p *program) process(f filter) int {
-	code, halted := ExitOK, false
+	code, halted := exitOK, false
 	if p.options.noInput {
 		code, halted = p.apply(f, json.RawMessage("null"))
 	} else {
@@ -131,7 +131,7 @@ func (p *program) process(f filter) int {
 			}
 			if err != nil {
 				p.complain("%v", err)
-				return ExitError
+				return exitError
 			}
 			code, halted = p.apply(f, value)
 		}
@@ -140,8 +140,8 @@ func (p *program) process(f filter) int {
 	case halted:
 		return code
 	case p.unread:
-		return ExitUsage
-	case code == ExitOK && p.options.exitStatus:
+		return exitUsage
+	case code == exitOK && p.options.exitStatus:
 		return p.truth
 	}
 	return code
@@ -154,22 +154,22 @@ func (p *program) apply(f filter, value json.RawMessage) (code int, halted bool)
 	var write *writeError
 	switch {
 	case err == nil:
-		return ExitOK, false
+		return exitOK, false
 	case errors.As(err, &write):
-		return ExitUsage, true // said when the program ends
+		return exitUsage, true // said when the program ends
 	case errors.As(err, &halt):
 		p.sayLast(halt.Value())
 		return halt.ExitCode(), true
 	}
 	p.complainOf(err)
-	return ExitError, false
+	return exitError, false
 }
 
 // emit prints a result.
 func (p *program) emit(result json.RawMessage) error {
-	p.truth = ExitFalsy
+	p.truth = exitFalsy
 	if isTruthy(result) {
-		p.truth = ExitOK
+		p.truth = exitOK
 	}
 	return p.output.print(result)
 }

@@ -77,21 +77,21 @@ func TestRun(t *testing.T) {
 		{"SDK-24", words("-rc", ".s.x?"), nested, "", 0, ""},
 
 		// Exit codes.
-		{"SDK-14", words("-e", ".b"), nested, "1\n", ExitOK, ""},
-		{"SDK-14", words("-e", ".q"), nested, "null\n", ExitFalsy, ""},
-		{"SDK-14", words("-ne", "1,false"), "", "1\nfalse\n", ExitFalsy, ""},
-		{"SDK-14", words("-ne", "false,0"), "", "false\n0\n", ExitOK, ""},
-		{"SDK-14", words("-e", ".q // empty"), nested, "", ExitNoResult, ""},
-		{"SDK-14", words("-e"), "", "", ExitNoResult, ""},
-		{"SDK-14", words("-e", "select(.==1)"), "1 2", "1\n", ExitOK, ""},
-		{"SDK-14", words("-e", ".x"), "1", "", ExitError, "Cannot index number"},
-		{"SDK-14", words("--bogus"), "", "", ExitUsage, "jq: Unknown option --bogus"},
-		{"SDK-14", words("-n", "$undefined"), "", "", ExitFilter, "variable not defined: $undefined"},
-		{"SDK-14", words("1 +\n\n foo bar"), "1", "", ExitFilter, "at line 3, column 6 of the filter"},
-		{"SDK-14", words(".x"), `"a" {"x":1}`, "1\n", ExitOK, "Cannot index string"},
-		{"SDK-14", words(".x"), `{"x":1} "a"`, "1\n", ExitError, "Cannot index string"},
-		{"SDK-14", words("."), "1 x 2", "1\n", ExitError, "<stdin> is not JSON: a value expected at line 1, column 3"},
-		{"SDK-14", words("-s", "."), "[1", "", ExitError, "unexpected end"},
+		{"SDK-14", words("-e", ".b"), nested, "1\n", exitOK, ""},
+		{"SDK-14", words("-e", ".q"), nested, "null\n", exitFalsy, ""},
+		{"SDK-14", words("-ne", "1,false"), "", "1\nfalse\n", exitFalsy, ""},
+		{"SDK-14", words("-ne", "false,0"), "", "false\n0\n", exitOK, ""},
+		{"SDK-14", words("-e", ".q // empty"), nested, "", exitNoResult, ""},
+		{"SDK-14", words("-e"), "", "", exitNoResult, ""},
+		{"SDK-14", words("-e", "select(.==1)"), "1 2", "1\n", exitOK, ""},
+		{"SDK-14", words("-e", ".x"), "1", "", exitError, "Cannot index number"},
+		{"SDK-14", words("--bogus"), "", "", exitUsage, "jq: Unknown option --bogus"},
+		{"SDK-14", words("-n", "$undefined"), "", "", exitFilter, "variable not defined: $undefined"},
+		{"SDK-14", words("1 +\n\n foo bar"), "1", "", exitFilter, "at line 3, column 6 of the filter"},
+		{"SDK-14", words(".x"), `"a" {"x":1}`, "1\n", exitOK, "Cannot index string"},
+		{"SDK-14", words(".x"), `{"x":1} "a"`, "1\n", exitError, "Cannot index string"},
+		{"SDK-14", words("."), "1 x 2", "1\n", exitError, "<stdin> is not JSON: a value expected at line 1, column 3"},
+		{"SDK-14", words("-s", "."), "[1", "", exitError, "unexpected end"},
 		{"SDK-14", words("-n", "1,halt,2"), "", "1\n", 0, ""},
 		{"SDK-14", words("-n", `"bye"|halt_error`), "", "", 5, "bye"},
 		{"SDK-14", words("-n", `{"a":1}|halt_error(3)`), "", "", 3, "{\"a\":1}\n"},
@@ -142,7 +142,7 @@ func TestRun(t *testing.T) {
 		{"SDK-14", words("-c", "keys_unsorted, [leaf_paths]"), `{"a":{"b":[1]}}`, "[\"a\"]\n[[\"a\",\"b\",0]]\n", 0, ""},
 		{"SDK-14", words("-n", "def keys_unsorted: 1; keys_unsorted"), "", "1\n", 0, ""},
 
-		{"P-111", words("--version"), "", Version + "\n", 0, ""},
+		{"P-111", words("--version"), "", version + "\n", 0, ""},
 	} {
 		t.Setenv("JQ_TEST", "from the environment")
 		s.run(t)
@@ -192,7 +192,7 @@ func TestRunFiles(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	var out strings.Builder
-	if code := Run(words("-h"), nil, &out, io.Discard); code != ExitOK {
+	if code := Run(words("-h"), nil, &out, io.Discard); code != exitOK {
 		t.Errorf("exit %d", code)
 	}
 	for _, f := range flagList() {
@@ -250,7 +250,7 @@ func TestRunCannotWrite(t *testing.T) {
 	for _, args := range [][]string{words("."), words("--unbuffered", "repeat(1)"), words("-n", "repeat(1)")} {
 		var stderr strings.Builder
 		code := Run(args, strings.NewReader("1 2"), failingWriter{}, &stderr)
-		if code != ExitUsage || stderr.String() != "jq: error: writing output failed: no space\n" {
+		if code != exitUsage || stderr.String() != "jq: error: writing output failed: no space\n" {
 			t.Errorf("%q: exit %d, %q", args, code, stderr.String())
 		}
 	}
@@ -263,7 +263,7 @@ func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("no space
 func TestRunCannotRead(t *testing.T) {
 	var stderr strings.Builder
 	stdin := iotest.ErrReader(errors.New("bad disk"))
-	if code := Run(words("."), stdin, io.Discard, &stderr); code != ExitUsage || stderr.String() != "jq: error: cannot read the input: bad disk\n" {
+	if code := Run(words("."), stdin, io.Discard, &stderr); code != exitUsage || stderr.String() != "jq: error: cannot read the input: bad disk\n" {
 		t.Errorf("exit %d, %q", code, stderr.String())
 	}
 }

@@ -48,18 +48,19 @@ const (
 
 // The errors of Parse.
 var (
-	ErrSyntax = errors.New("not one JSON text")
+	errSyntax = errors.New("not one JSON text")
 	ErrUTF8   = rawjson.ErrInvalidUTF8
 )
 
-// Parse takes a line apart. The error is [ErrSyntax] or [ErrUTF8].
+// Parse takes a line apart. The error is [ErrUTF8] for
+// text that is not UTF-8; any other says that it is not one JSON text.
 func Parse(line []byte) (Message, error) {
 	v, err := rawjson.Check(line)
 	switch {
 	case err == rawjson.ErrInvalidUTF8:
 		return Message{}, ErrUTF8
 	case err != nil:
-		return Message{}, ErrSyntax
+		return Message{}, errSyntax
 	}
 	return Classify(v), nil
 }

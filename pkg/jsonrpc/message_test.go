@@ -49,7 +49,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: shape %d fault %d id %s method %q", tc.line, m.Shape, m.Fault, m.ID, m.Method)
 		}
 	}
-	for line, want := range map[string]error{`{"a":1} x`: ErrSyntax, "{\"a\":\x00}": ErrSyntax, "{\"a\":\"\xff\"}": ErrUTF8, `{`: ErrSyntax} {
+	for line, want := range map[string]error{`{"a":1} x`: errSyntax, "{\"a\":\x00}": errSyntax, "{\"a\":\"\xff\"}": ErrUTF8, `{`: errSyntax} {
 		if _, err := Parse([]byte(line)); err != want {
 			t.Errorf("%q: %v", line, err)
 		}

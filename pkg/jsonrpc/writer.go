@@ -9,14 +9,14 @@ import (
 // An Output is where lines go.
 type Output interface {
 	io.Writer
-	// Ready reports whether a Write of at most [Portion] bytes would return
+	// Ready reports whether a Write of at most 4096 bytes would return
 	// without waiting for the reader at the other end.
 	Ready() bool
 }
 
-// Portion is how many bytes an [Output] that is ready takes without waiting:
+// portion is how many bytes an [Output] that is ready takes without waiting:
 // what POSIX promises for a pipe.
-const Portion = 4096
+const portion = 4096
 
 const (
 	ownChunk = 32 << 10  // a line this long is queued as it is, not copied
@@ -270,8 +270,8 @@ func (w *Writer) write(b []byte) {
 // writeReady writes what the reader takes at once, [pushMost] bytes at most, and
 // returns the rest.
 func (w *Writer) writeReady(b []byte) []byte {
-	for most := pushMost; len(b) > 0 && most > 0 && w.out.Ready(); most -= Portion {
-		portion := b[:min(len(b), Portion)]
+	for most := pushMost; len(b) > 0 && most > 0 && w.out.Ready(); most -= portion {
+		portion := b[:min(len(b), portion)]
 		n, err := w.out.Write(portion)
 		if err != nil {
 			w.failed(err, len(b)-n)

@@ -14,7 +14,7 @@ var NoMeta = json.RawMessage(`{"ui":{}}`)
 // to allow it and how it wants to be shown (RES-324, R-173). Warnings
 // tell what of it is no good and left out.
 func Meta(entry json.RawMessage) (meta json.RawMessage, warnings []string) {
-	policy, warnings := ParsePolicy(rawjson.Get(entry, "csp"))
+	policy, warnings := parsePolicy(rawjson.Get(entry, "csp"))
 	var b rawjson.Builder
 	b.Object().Name("ui").Object().Name("csp")
 	policy.appendTo(&b)

@@ -25,9 +25,9 @@ type Policy struct {
 	declared [len(members)]bool
 }
 
-// ParsePolicy reads a csp object. What could smuggle directives into a
+// parsePolicy reads a csp object. What could smuggle directives into a
 // header, and what is no text, is left out; warnings name it (RES-340).
-func ParsePolicy(csp json.RawMessage) (p Policy, warnings []string) {
+func parsePolicy(csp json.RawMessage) (p Policy, warnings []string) {
 	for i, name := range members {
 		v := rawjson.Get(csp, name)
 		if rawjson.Absent(v) {

@@ -29,7 +29,7 @@ func TestListedAndMeta(t *testing.T) {
 
 // RES-340: what could smuggle directives in is dropped.
 func TestPolicyDrops(t *testing.T) {
-	p, warnings := ParsePolicy(json.RawMessage(`{"connectDomains":["https://a.com","https://b.com; script-src *","a b","'self'","x,y","\"","https://a.com",5,"","\u00a0","https://\u2028","a\u0000b","wss://ok.example:443","https://*.example.com"],"frameDomains":"https://f.com","baseUriDomains":[]}`))
+	p, warnings := parsePolicy(json.RawMessage(`{"connectDomains":["https://a.com","https://b.com; script-src *","a b","'self'","x,y","\"","https://a.com",5,"","\u00a0","https://\u2028","a\u0000b","wss://ok.example:443","https://*.example.com"],"frameDomains":"https://f.com","baseUriDomains":[]}`))
 	var b rawjson.Builder
 	p.appendTo(&b)
 	if got, want := string(b.Bytes()), `{"connectDomains":["https://a.com","wss://ok.example:443","https://*.example.com"],"baseUriDomains":[]}`; got != want {
@@ -48,7 +48,7 @@ func TestHeader(t *testing.T) {
 		`{"resourceDomains":["https://r.com","https://s.com"],"baseUriDomains":["https://b.com"]}`: `default-src 'self'; script-src 'self' https://cdn.jsdelivr.net https://r.com https://s.com; style-src 'self' 'unsafe-inline' https://r.com https://s.com; img-src 'self' data: https://r.com https://s.com; connect-src 'self'; ` +
 			`font-src 'self' https://r.com https://s.com; media-src 'self' https://r.com https://s.com; frame-src 'none'; base-uri 'self' https://b.com; frame-ancestors 'none'`,
 	} {
-		p, _ := ParsePolicy(json.RawMessage(csp))
+		p, _ := parsePolicy(json.RawMessage(csp))
 		if got := p.Header(); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", csp, got, want)
 		}
@@ -65,7 +65,7 @@ func FuzzPolicy(f *testing.F) {
 		if err != nil {
 			return
 		}
-		p, _ := ParsePolicy(v)
+		p, _ := parsePolicy(v)
 		header := p.Header()
 		seen := map[string]bool{}
 		for _, directive := range strings.Split(header, ";") {

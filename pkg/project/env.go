@@ -13,10 +13,10 @@ import (
 type Env map[string]string
 
 // OSEnv returns the environment of this process.
-func OSEnv() Env { return ParseEnv(os.Environ()) }
+func OSEnv() Env { return parseEnv(os.Environ()) }
 
-// ParseEnv reads "NAME=value" entries; of a repeated name the last counts.
-func ParseEnv(entries []string) Env {
+// parseEnv reads "NAME=value" entries; of a repeated name the last counts.
+func parseEnv(entries []string) Env {
 	env := make(Env, len(entries))
 	for _, e := range entries {
 		if name, value, ok := strings.Cut(e, "="); ok && name != "" {
@@ -31,7 +31,7 @@ func ParseEnv(entries []string) Env {
 func (e Env) Entries() []string {
 	list := make([]string, 0, len(e))
 	for name, value := range e {
-		if !Secret(name) {
+		if !isSecret(name) {
 			list = append(list, name+"="+value)
 		}
 	}

@@ -22,7 +22,7 @@ const maxMetaFile = 1 << 20
 // in the project or in the same one of its directories that lies elsewhere. The
 // error is [fs.ErrNotExist], or says why the file is not read.
 func (p *Project) ReadFile(path string, max int) ([]byte, error) {
-	return ReadInside([]string{p.Root, p.home(path)}, path, max)
+	return readInside([]string{p.Root, p.home(path)}, path, max)
 }
 
 // ReadSetting is [Project.ReadFile] for a file that decides over what runs or what
@@ -39,8 +39,8 @@ func (p *Project) ReadSetting(path string, max int) ([]byte, error) {
 	return text, nil
 }
 
-// ReadInside is [Project.ReadFile] for a file in one of some directories.
-func ReadInside(dirs []string, path string, max int) ([]byte, error) {
+// readInside is [Project.ReadFile] for a file in one of some directories.
+func readInside(dirs []string, path string, max int) ([]byte, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, fs.ErrNotExist
 	}

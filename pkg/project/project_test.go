@@ -446,7 +446,7 @@ func TestState(t *testing.T) {
 	}
 	blocked := filepath.Join(tmp, "blocked")
 	os.WriteFile(blocked, nil, 0o600)
-	if _, dir, err := NewState(Env{"MCPBASH_STATE_DIR": blocked + "/x"}, &s); err != ErrNoState || dir != blocked+"/x" {
+	if _, dir, err := NewState(Env{"MCPBASH_STATE_DIR": blocked + "/x"}, &s); err != errNoState || dir != blocked+"/x" {
 		t.Error(dir, err)
 	}
 }

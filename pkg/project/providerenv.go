@@ -28,7 +28,7 @@ func (p *Project) ProviderBase(common Env, also ...string) Env {
 	base := make(Env)
 	for name, value := range p.Env {
 		listed := p.Calls.ProviderEnvMode == "allowlist" && slices.Contains(p.Calls.ProviderEnvAllowlist, name)
-		if (inherit || listed || keeps(name)) && !Secret(name) {
+		if (inherit || listed || keeps(name)) && !isSecret(name) {
 			base[name] = strings.TrimRight(value, "\r")
 		}
 	}

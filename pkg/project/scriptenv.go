@@ -51,7 +51,7 @@ func (p *Project) Common(home, helper string, tool JSONTool) Env {
 func (p *Project) ToolBase() Env {
 	base := make(Env)
 	for name, value := range p.Env {
-		if p.toolInherits(name) && !Secret(name) {
+		if p.toolInherits(name) && !isSecret(name) {
 			base[name] = strings.TrimRight(value, "\r")
 		}
 	}
@@ -80,9 +80,9 @@ func (p *Project) toolInherits(name string) bool {
 	return t.EnvMode == "allowlist" && slices.Contains(t.EnvAllowlist, name)
 }
 
-// Secret reports whether a variable is kept from every process that we start
+// isSecret reports whether a variable is kept from every process that we start
 // (P-2304).
-func Secret(name string) bool {
+func isSecret(name string) bool {
 	return strings.HasPrefix(name, "MCPBASH_REMOTE_TOKEN") || name == "MCP_REGISTRY_TOKEN"
 }
 
@@ -92,7 +92,7 @@ func Secret(name string) bool {
 func (p *Project) ForHooks(common Env, state string) Env {
 	env := make(Env, len(p.Env)+len(common)+7)
 	for name, value := range p.Env {
-		if !Secret(name) {
+		if !isSecret(name) {
 			env[name] = value
 		}
 	}

@@ -28,8 +28,8 @@ type State struct {
 	files    map[string]string // texts that it is to hold, by name
 }
 
-// ErrNoState is the error when no state directory can be made.
-var ErrNoState = errors.New("mcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length limits may apply)")
+// errNoState is the error when no state directory can be made.
+var errNoState = errors.New("mcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length limits may apply)")
 
 // NewState says where the directory will be, or takes the one of
 // MCPBASH_STATE_DIR, which is never removed. dir is where it was tried when
@@ -41,7 +41,7 @@ func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 			err = os.MkdirAll(dir, 0o700)
 		}
 		if err != nil {
-			return nil, dir, ErrNoState
+			return nil, dir, errNoState
 		}
 		return &State{Dir: dir, Logs: logs}, dir, nil
 	}
@@ -58,7 +58,7 @@ func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 			return &State{Dir: dir, Logs: logs, ours: true}, dir, nil
 		}
 	}
-	return nil, filepath.Join(s.TmpRoot, name), ErrNoState
+	return nil, filepath.Join(s.TmpRoot, name), errNoState
 }
 
 // openLogs makes the log directory and opens it before a script can put

@@ -62,7 +62,7 @@ func (p *Project) home(path string) string {
 // CheckScript applies the path rules of T-41: the script, links resolved,
 // lies in dir, a directory of the project at root or one elsewhere, and nobody
 // else can change it or what leads to it. The paths are absolute. The error is
-// [ErrScriptMissing] or an [*InsecureError].
+// [errScriptMissing] or an [*InsecureError].
 func CheckScript(root, dir, file string) error {
 	w := begin(root, dir, file)
 	physical, info, err := w.follow(w.path)
@@ -79,13 +79,13 @@ func CheckScript(root, dir, file string) error {
 		}
 	}
 	if err != nil || !info.Mode().IsRegular() {
-		return ErrScriptMissing
+		return errScriptMissing
 	}
 	return nil
 }
 
-// ErrScriptMissing is the error for a script that is not there (T-9).
-var ErrScriptMissing = errors.New("tool executable missing")
+// errScriptMissing is the error for a script that is not there (T-9).
+var errScriptMissing = errors.New("tool executable missing")
 
 func inside(dir, path string) bool { return path != dir && Within(dir, path) }
 

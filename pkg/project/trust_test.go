@@ -81,7 +81,7 @@ func TestCheckScript(t *testing.T) {
 	} {
 		file := root + "/" + path
 		if want == missing {
-			want = ErrScriptMissing.Error()
+			want = errScriptMissing.Error()
 		} else if want != "" {
 			want = script.Quote(file) + " (" + want + ")"
 		}

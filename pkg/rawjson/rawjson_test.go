@@ -41,8 +41,8 @@ func TestCheck(t *testing.T) {
 		{in: `"abc`, reason: "unexpected end", offset: 4},
 		{in: `tru`, reason: "a value expected"},
 		{in: "null\x00", reason: "text after the value", offset: 4},
-		{in: strings.Repeat("[", MaxDepth+1), reason: "nested too deeply", offset: MaxDepth},
-		{in: strings.Repeat(`{"a":`, MaxDepth+1), reason: "nested too deeply", offset: 5 * MaxDepth},
+		{in: strings.Repeat("[", maxDepth+1), reason: "nested too deeply", offset: maxDepth},
+		{in: strings.Repeat(`{"a":`, maxDepth+1), reason: "nested too deeply", offset: 5 * maxDepth},
 	} {
 		got, err := Check([]byte(tc.in))
 		if tc.want != "" {
@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 	if _, err := Check([]byte("\"\xff\"")); err != ErrInvalidUTF8 {
 		t.Errorf("bytes that are no UTF-8: %v", err)
 	}
-	if _, err := Check([]byte(strings.Repeat("[", MaxDepth) + strings.Repeat("]", MaxDepth))); err != nil {
+	if _, err := Check([]byte(strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth))); err != nil {
 		t.Errorf("the deepest nesting allowed: %v", err)
 	}
 }

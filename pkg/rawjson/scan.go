@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is how deeply arrays and objects may be nested.
-const MaxDepth = 10000
+// maxDepth is how deeply arrays and objects may be nested.
+const maxDepth = 10000
 
 // A SyntaxError says where a text stops being JSON, and why.
 type SyntaxError struct {
@@ -105,7 +105,7 @@ func scanValue(b []byte, i, depth int) (int, error) {
 }
 
 func scanObject(b []byte, i, depth int) (int, error) {
-	if depth > MaxDepth {
+	if depth > maxDepth {
 		return i, &SyntaxError{i, "nested too deeply"}
 	}
 	i = SpaceEnd(b, i+1)
@@ -139,7 +139,7 @@ func scanObject(b []byte, i, depth int) (int, error) {
 }
 
 func scanArray(b []byte, i, depth int) (int, error) {
-	if depth > MaxDepth {
+	if depth > maxDepth {
 		return i, &SyntaxError{i, "nested too deeply"}
 	}
 	i = SpaceEnd(b, i+1)

@@ -72,7 +72,7 @@ func FromClient(result json.RawMessage, verbose bool, warn func(string)) (list L
 	list = List{}
 	for e := range rawjson.Elements(entries) {
 		uri := rawjson.TextOf(e, "uri")
-		path, err := ParseFileURI(uri)
+		path, err := parseFileURI(uri)
 		if err == nil {
 			path, err = canonical(path)
 		}

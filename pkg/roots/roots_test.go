@@ -41,12 +41,12 @@ func TestParseFileURI(t *testing.T) {
 		"file:/w":               "/w",
 		"file:///":              "/",
 		"file:///a%2e%2e/b":     "/a../b",
-		"http:///w":             ErrScheme, "": ErrScheme, "/w/a": ErrScheme, "files:///w": ErrScheme,
-		"file://": ErrNoPath, "file://localhost": ErrNoPath, "file:": ErrNoPath, "file:///a%00b": ErrNoPath, "file:///a%zz": ErrNoPath,
-		"file://host/w": ErrAuthority, "file://127.0.0.1/w": ErrAuthority, "file://user@localhost/w": ErrAuthority,
-		"file:w": ErrRelative, "file:./w": ErrRelative,
+		"http:///w":             errScheme, "": errScheme, "/w/a": errScheme, "files:///w": errScheme,
+		"file://": errNoPath, "file://localhost": errNoPath, "file:": errNoPath, "file:///a%00b": errNoPath, "file:///a%zz": errNoPath,
+		"file://host/w": errAuthority, "file://127.0.0.1/w": errAuthority, "file://user@localhost/w": errAuthority,
+		"file:w": errRelative, "file:./w": errRelative,
 	} {
-		got, err := ParseFileURI(uri)
+		got, err := parseFileURI(uri)
 		if wantErr, isErr := want.(error); isErr {
 			if !errors.Is(err, wantErr) {
 				t.Errorf("%q: %q, %v", uri, got, err)
@@ -181,7 +181,7 @@ func FuzzParseFileURI(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, uri string) {
-		path, err := ParseFileURI(uri)
+		path, err := parseFileURI(uri)
 		if err == nil && (!filepath.IsAbs(path) || strings.ContainsRune(path, 0)) {
 			t.Fatalf("%q gives %q", uri, path)
 		}

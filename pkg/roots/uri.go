@@ -12,41 +12,41 @@ import (
 
 // The reasons to refuse a client's root.
 var (
-	ErrScheme    = errors.New("Unsupported URI scheme")
-	ErrNoPath    = errors.New("Malformed file URI (no path)")
-	ErrAuthority = errors.New("Rejecting non-local file URI authority")
-	ErrRelative  = errors.New("Rejecting file URI with relative path")
+	errScheme    = errors.New("Unsupported URI scheme")
+	errNoPath    = errors.New("Malformed file URI (no path)")
+	errAuthority = errors.New("Rejecting non-local file URI authority")
+	errRelative  = errors.New("Rejecting file URI with relative path")
 )
 
-// ParseFileURI returns the path of a file: URI: local, absolute, its escapes
+// parseFileURI returns the path of a file: URI: local, absolute, its escapes
 // undone once.
-func ParseFileURI(uri string) (string, error) {
+func parseFileURI(uri string) (string, error) {
 	scheme, rest, found := strings.Cut(uri, ":")
 	if !found || !strings.EqualFold(scheme, "file") {
-		return "", ErrScheme
+		return "", errScheme
 	}
 	if after, hasAuthority := strings.CutPrefix(rest, "//"); hasAuthority {
 		authority, path, hasPath := strings.Cut(after, "/")
 		if authority != "" && !strings.EqualFold(authority, "localhost") {
-			return "", ErrAuthority
+			return "", errAuthority
 		}
 		if !hasPath {
-			return "", ErrNoPath
+			return "", errNoPath
 		}
 		rest = "/" + path
 	}
 	if rest == "" {
-		return "", ErrNoPath
+		return "", errNoPath
 	}
 	path, err := url.PathUnescape(rest)
 	if err != nil || strings.ContainsRune(path, 0) {
-		return "", ErrNoPath
+		return "", errNoPath
 	}
 	if runtime.GOOS == "windows" {
 		path = filepath.FromSlash(strings.TrimPrefix(path, "/"))
 	}
 	if !filepath.IsAbs(path) {
-		return "", ErrRelative
+		return "", errRelative
 	}
 	return path, nil
 }

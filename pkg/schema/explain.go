@@ -26,13 +26,13 @@ const maxExplainDepth = 64
 
 func (e *explainer) add(path, format string, args ...any) {
 	v := Violation{path, fmt.Sprintf(format, args...)}
-	if len(e.found) < MaxViolations && !slices.Contains(e.found, v) {
+	if len(e.found) < maxViolations && !slices.Contains(e.found, v) {
 		e.found = append(e.found, v)
 	}
 }
 
 func (e *explainer) explain(s *jsonschema.Schema, v any, path string, depth int) {
-	if s == nil || depth > maxExplainDepth || len(e.found) >= MaxViolations {
+	if s == nil || depth > maxExplainDepth || len(e.found) >= maxViolations {
 		return
 	}
 	if s.Ref != "" {

@@ -31,8 +31,8 @@ func (v Violation) String() string {
 	return v.Path + ": " + v.Message
 }
 
-// MaxViolations is how many are reported at most.
-const MaxViolations = 20
+// maxViolations is how many are reported at most.
+const maxViolations = 20
 
 const draft07 = "http://json-schema.org/draft-07/schema#"
 
@@ -81,7 +81,7 @@ func usesDraft07(s *jsonschema.Schema, depth int) bool {
 	return usesDraft07(s.Items, depth+1)
 }
 
-// Check returns what is wrong with a value, at most [MaxViolations]; nil when
+// Check returns what is wrong with a value, at most [maxViolations]; nil when
 // it is valid. A value that would need too much memory is not (T-11).
 func (s *Schema) Check(value json.RawMessage) []Violation {
 	switch size := decodedSize(value, maxDecoded); {

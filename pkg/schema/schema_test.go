@@ -80,7 +80,7 @@ func TestViolationLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(s.Check(json.RawMessage(`{}`))); n != MaxViolations {
+	if n := len(s.Check(json.RawMessage(`{}`))); n != maxViolations {
 		t.Errorf("%d violations", n)
 	}
 }

@@ -161,7 +161,7 @@ func (st *starter) checkTransport() error {
 // openStdio takes standard input and output (P-105).
 func (st *starter) openStdio() (err error) {
 	if st.stdio = st.Stdio; st.stdio == nil {
-		st.stdio, err = OpenStdio()
+		st.stdio, err = openProcessStdio()
 	}
 	return err
 }

@@ -15,9 +15,9 @@ import (
 // our input is noticed at once.
 type descriptorPair struct{ in, out int }
 
-// OpenStdio returns the process's standard streams; the error says that
+// openProcessStdio returns the process's standard streams; the error says that
 // standard output cannot be written to (P-105).
-func OpenStdio() (Stdio, error) {
+func openProcessStdio() (Stdio, error) {
 	flags, err := unix.FcntlInt(1, unix.F_GETFL, 0)
 	if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY || flags&unix.O_ACCMODE == unix.O_RDWR && isNull(1) {
 		return nil, errors.New("mcp-bash requires stdout to be connected to an active pipe or terminal (stdout must be connected)")

@@ -7,9 +7,9 @@ import (
 
 type filePair struct{ in, out *os.File }
 
-// OpenStdio returns the process's standard streams; the error says that
+// openProcessStdio returns the process's standard streams; the error says that
 // standard output cannot be written to (P-105).
-func OpenStdio() (Stdio, error) {
+func openProcessStdio() (Stdio, error) {
 	if _, err := os.Stdout.Stat(); err != nil {
 		return nil, errors.New("mcp-bash requires stdout to be connected to an active pipe or terminal (stdout must be connected)")
 	}

@@ -20,11 +20,11 @@ type UnknownError string
 
 func (e UnknownError) Error() string { return "Unknown template: " + string(e) }
 
-// ErrNotJSON is a configuration that is not a JSON object.
-var ErrNotJSON = errors.New("the configuration must be one JSON object")
+// errNotJSON is a configuration that is not a JSON object.
+var errNotJSON = errors.New("the configuration must be one JSON object")
 
 // Render returns the document of a template. The same configuration gives the
-// same bytes (RES-388). The error is an [UnknownError], [ErrNotJSON], or tells
+// same bytes (RES-388). The error is an [UnknownError], [errNotJSON], or tells
 // which part of the configuration is wrong.
 func Render(name string, config []byte) ([]byte, error) {
 	draw := drawer(name)
@@ -33,10 +33,10 @@ func Render(name string, config []byte) ([]byte, error) {
 	}
 	value, err := rawjson.Check(config)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrNotJSON, err)
+		return nil, fmt.Errorf("%w: %v", errNotJSON, err)
 	}
 	if rawjson.KindOf(value) != rawjson.Object {
-		return nil, ErrNotJSON
+		return nil, errNotJSON
 	}
 	var fault error
 	p := draw(object{value, "config", &fault})

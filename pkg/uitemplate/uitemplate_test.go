@@ -168,7 +168,7 @@ func TestCache(t *testing.T) {
 	if other, err := c.Render("progress", []byte(`{"title":"2"}`)); err != nil || bytes.Contains(other, []byte("kanban")) {
 		t.Errorf("another template: %v", err)
 	}
-	if _, err := c.Render("kanban", []byte(`[]`)); !errors.Is(err, ErrNotJSON) {
+	if _, err := c.Render("kanban", []byte(`[]`)); !errors.Is(err, errNotJSON) {
 		t.Errorf("%v", err)
 	}
 	none := NewCache(0)

@@ -44,10 +44,10 @@ func prefixes(list ...string) func() []netip.Prefix {
 	})
 }
 
-// Public reports whether an address may be contacted: it is one of the whole
+// isPublic reports whether an address may be contacted: it is one of the whole
 // internet's, not of this machine, of its network or of a cloud's insides.
 // Addresses for documentation count as public; nothing routes them.
-func Public(addr netip.Addr) bool {
+func isPublic(addr netip.Addr) bool {
 	addr = embedded(addr.WithZone(""))
 	switch {
 	case addr.Is4():

@@ -42,16 +42,16 @@ func TestPublic(t *testing.T) {
 		2606:4700:4700::1111 2a00:1450:4001:829::200e 2001:1::1 2001:4860:4860::8888 2620:fe::fe 64:ff9a::1 64:ff9b:2::1
 		2003:: fbff::1 fe00::1 101::1 100:0:0:1::1 fe7f::1`)
 	for _, text := range refused {
-		if Public(netip.MustParseAddr(text)) {
+		if isPublic(netip.MustParseAddr(text)) {
 			t.Error("RES-103:", text, "is let through")
 		}
 	}
 	for _, text := range public {
-		if !Public(netip.MustParseAddr(text)) {
+		if !isPublic(netip.MustParseAddr(text)) {
 			t.Error("RES-103:", text, "is refused")
 		}
 	}
-	if Public(netip.Addr{}) {
+	if isPublic(netip.Addr{}) {
 		t.Error("RES-103: no address at all is let through")
 	}
 }
@@ -60,7 +60,7 @@ func TestPublic(t *testing.T) {
 func TestPublicEmbedded(t *testing.T) {
 	for _, v4 := range []string{"0.1.2.3", "10.9.8.7", "127.0.0.1", "169.254.169.254", "172.20.0.1", "192.168.7.7", "100.99.1.1", "192.0.0.9", "198.18.7.7", "224.1.1.1", "250.0.0.1", "8.8.4.4", "203.0.113.9", "168.63.129.16"} {
 		a := netip.MustParseAddr(v4).As4()
-		want := Public(netip.AddrFrom4(a))
+		want := isPublic(netip.AddrFrom4(a))
 		for name, b := range map[string][16]byte{
 			"compatible": {12: a[0], 13: a[1], 14: a[2], 15: a[3]},
 			"mapped":     {10: 255, 11: 255, 12: a[0], 13: a[1], 14: a[2], 15: a[3]},
@@ -68,7 +68,7 @@ func TestPublicEmbedded(t *testing.T) {
 			"NAT64":      {1: 0x64, 2: 0xff, 3: 0x9b, 12: a[0], 13: a[1], 14: a[2], 15: a[3]},
 			"6to4":       {0: 0x20, 1: 2, 2: a[0], 3: a[1], 4: a[2], 5: a[3], 15: 1},
 		} {
-			if addr := netip.AddrFrom16(b); Public(addr) != want {
+			if addr := netip.AddrFrom16(b); isPublic(addr) != want {
 				t.Errorf("RES-103: %s (%s of %s): public is %v", addr, name, v4, !want)
 			}
 		}
@@ -385,7 +385,7 @@ func FuzzOrigin(f *testing.F) {
 			return
 		}
 		// What C would take for an address is one here too.
-		if addr, err := netip.ParseAddr(o.Host); err == nil && (addr != o.Addr || !Public(addr)) {
+		if addr, err := netip.ParseAddr(o.Host); err == nil && (addr != o.Addr || !isPublic(addr)) {
 			t.Fatalf("%q is let through", o.Host)
 		}
 		if strings.ContainsAny(o.Host, "/\\@?#% \t\r\n[]") || o.Host == "localhost" {

@@ -40,7 +40,7 @@ func System() Network {
 
 func refuseLocal(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
-	if err == nil && Public(to.Addr()) {
+	if err == nil && isPublic(to.Addr()) {
 		return nil
 	}
 	return &Refusal{address, Local}
@@ -66,7 +66,7 @@ func (p Policy) Resolve(ctx context.Context, n Network, o Origin) ([]netip.Addr,
 		return nil, ErrNoAddress
 	}
 	for _, addr := range found {
-		if !Public(addr) {
+		if !isPublic(addr) {
 			return nil, &Refusal{o.Host, Local}
 		}
 	}

@@ -93,7 +93,7 @@ func (p Policy) Listed(o Origin) bool { return matches(p.allow, o) }
 func (p Policy) Permit(o Origin) error {
 	refuse := func(reason Reason) error { return &Refusal{o.Host, reason} }
 	switch {
-	case o.Addr.IsValid() && !Public(o.Addr), isLocalName(o.Host):
+	case o.Addr.IsValid() && !isPublic(o.Addr), isLocalName(o.Host):
 		return refuse(Local)
 	case len(p.allow) == 0 && !p.all:
 		return refuse(Closed)

@@ -25,7 +25,7 @@ const (
 
 var errCursor = mcp.Errorf(mcp.CodeInvalidParams, "Invalid cursor")
 
-// encodeCursor is T-634. To clients it is opaque.
+// encodeCursor returns where the next page starts, which to clients is opaque (T-634).
 func encodeCursor(q *query, s *source, offset int, own string) string {
 	var b rawjson.Builder
 	b.Object().Name("ver").Int(1).Name("kind").String("completion").Name("name").String(q.name).

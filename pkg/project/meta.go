@@ -115,7 +115,8 @@ func (p *Project) readBeside(path, name string, ignore func(name string, reason 
 	return text
 }
 
-// defaultVersion is P-202.
+// defaultVersion returns the version of a project whose metadata has none: from VERSION
+// or package.json, else 0.0.0 (P-202).
 func (p *Project) defaultVersion(ignore func(name string, reason any)) string {
 	text := p.readBeside(filepath.Join(p.Root, "VERSION"), "VERSION", ignore)
 	if v := strings.Map(dropSpace, string(bytes.ToValidUTF8(text, nil))); v != "" {
@@ -136,7 +137,8 @@ func dropSpace(r rune) rune {
 	return r
 }
 
-// readInstructions is P-204.
+// readInstructions returns the instructions for models, from server.instructions.md,
+// "" where there is none (P-204).
 func (p *Project) readInstructions(ignore func(name string, reason any)) string {
 	text := p.readBeside(filepath.Join(p.Server, "server.instructions.md"), "server.d/server.instructions.md", ignore)
 	return strings.TrimRight(string(bytes.ToValidUTF8(text, []byte("\uFFFD"))), "\r\n")

@@ -62,7 +62,8 @@ func (s *Server) shutdown() {
 	})
 }
 
-// exitAsked is P-902 and P-702.
+// exitAsked ends the server when shutdown came before; without it, exit is refused
+// (P-902, P-702).
 func (s *Server) exitAsked(m *jsonrpc.Message, isRequest bool) {
 	switch {
 	case s.session.at(phaseClosing):

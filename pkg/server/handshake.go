@@ -62,7 +62,7 @@ func (s *Server) lifecycle(m *jsonrpc.Message, isRequest, inBatch bool) bool {
 	return true
 }
 
-// initialize is protocol section 8.
+// initialize settles the revision and what each side can do (protocol section 8).
 func (s *Server) initialize(m *jsonrpc.Message, inBatch bool) {
 	switch {
 	case s.session.at(phaseClosing):
@@ -195,7 +195,7 @@ func (s *Server) appendGreeting(dst []byte, r *mcp.Revision, client *mcp.Capabil
 	return b.End().Bytes()
 }
 
-// appendServerInfo is P-805.
+// appendServerInfo appends who the server is, as server.meta.json says (P-805).
 func (s *Server) appendServerInfo(b *rawjson.Builder) {
 	m := &s.project.Meta
 	b.Object().Name("name").String(m.Name).Name("version").String(m.Version).Name("title").String(m.Title)
@@ -234,7 +234,8 @@ func (s *Server) becomeReady() {
 	s.changes.start()
 }
 
-// setLevel is P-1302.
+// setLevel sets the least level of the log messages that the client gets; an empty
+// one means info (P-1302).
 func (s *Server) setLevel(m *jsonrpc.Message) {
 	v := rawjson.Get(m.Params, "level")
 	level := mcp.Info
@@ -250,7 +251,8 @@ func (s *Server) setLevel(m *jsonrpc.Message) {
 	s.reply(m.ID, nil)
 }
 
-// cancelled is protocol section 16.
+// cancelled ends the request that the client no longer wants; nothing more is sent for
+// it. An unknown id is ignored (protocol section 16).
 func (s *Server) cancelled(m *jsonrpc.Message) {
 	id := rawjson.Get(m.Params, "requestId")
 	if id == nil {

@@ -27,7 +27,8 @@ func catchSignals(given <-chan os.Signal) (signals <-chan os.Signal, caught func
 	return ours, caught
 }
 
-// signalExit is P-905.
+// signalExit ends everything at once, with 128 and the signal's number as exit code
+// (P-905).
 func signalExit(sig os.Signal) exit {
 	code := cli.ExitSignal
 	if n, ok := sig.(syscall.Signal); ok {

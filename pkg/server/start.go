@@ -210,7 +210,8 @@ func quietEnv(env project.Env) bool {
 	return env["MCPBASH_QUIET"] == "true" || level != "" && mcp.ParseLevelSetting(level) >= mcp.Err
 }
 
-// transport is P-104.
+// transport returns the transport that is asked for; no other than "stdio" is served
+// (P-104).
 func transport(env project.Env) string {
 	t := env["MCPBASH_TRANSPORT"]
 	if t == "" {

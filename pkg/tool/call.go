@@ -145,7 +145,8 @@ func (c *call) cannotStart(err error) *mcp.Error {
 
 var errMissing = mcp.Errorf(mcp.CodeInvalidParams, "Tool executable missing") // T-9
 
-// admitInherit is T-6, and the warning of T-14.
+// admitInherit refuses to hand on the whole environment where that was not allowed
+// apart, and warns once where it was (T-6, T-14).
 func (c *call) admitInherit() error {
 	calls := &c.tools.project.Calls
 	if calls.EnvMode != "inherit" {

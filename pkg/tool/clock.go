@@ -38,7 +38,8 @@ func newClock(calls *project.Calls, e *entry, override int, start time.Time) *cl
 	return c
 }
 
-// effectiveTimeout is T-150, in seconds; 0: none.
+// effectiveTimeout returns the time a call has, in seconds, 0 for no limit: the first
+// that is given by the request, the tool and the settings (T-150).
 func effectiveTimeout(calls *project.Calls, e *entry, override int) int {
 	switch {
 	case override > 0:

@@ -91,7 +91,8 @@ func integer(v json.RawMessage) (int, bool) {
 	return n, true
 }
 
-// timedOut is T-158, T-159.
+// timedOut makes the result of a call whose time was up, with the hint of the tool or
+// the settings (T-158, T-159).
 func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 	calls, k := &c.tools.project.Calls, timeout.clock
 	hint := c.entry.timeoutHint
@@ -213,7 +214,9 @@ func (c *call) failureError(res *script.Result, tail, message string) *mcp.Error
 	return e
 }
 
-// succeeded is T-195, T-196 and the checks of section 11.
+// succeeded makes the result of a script that ended with status 0: its own, where it
+// printed one, else its output as text and as structured content, checked against the
+// output schema (T-195, T-196, tools section 11).
 func (c *call) succeeded(res *script.Result) (*Result, error) {
 	r := &Result{Status: res.Status, name: c.entry.name, stderr: c.tail(res.Stderr)}
 	value := soleValue(res.Stdout)

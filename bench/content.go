@@ -26,17 +26,21 @@ func (b *bench) content() error {
 	}{
 		{"resources/read, 1 KB", "resources/read", uri("note.txt"), unescaped, "note.txt", 20, 400, 0},
 		{"resources/read, 5 MB of prose", "resources/read", uri("book.txt"), unescaped, "book.txt", 1, 60, 1.3},
-		{"resources/read, 5 MB of program text", "resources/read", uri("code.txt"), `\tprintf \"%s`, "code.txt", 1, 60, 1.3},
-		{"prompts/get", "prompts/get", fmt.Sprintf(`{"name":%q,"arguments":{%q:"the weather"}}`, work.Prompt, work.Argument),
+		{"resources/read, 5 MB of program text", "resources/read", uri("code.txt"), `\tprintf \"%s`, "code.txt", 1, 60,
+			1.3},
+		{"prompts/get", "prompts/get", fmt.Sprintf(`{"name":%q,"arguments":{%q:"the weather"}}`, work.Prompt,
+			work.Argument),
 			"of the weather.", "", 20, 400, 0},
-		{"completion/complete", "completion/complete", fmt.Sprintf(`{"ref":{"type":"ref/prompt","name":%q},"argument":{"name":%q,"value":"rain"}}`,
-			work.Prompt, work.Argument), `["rain","rain snippet","rain example"]`, "", 20, 400, 0},
+		{"completion/complete", "completion/complete",
+			fmt.Sprintf(`{"ref":{"type":"ref/prompt","name":%q},"argument":{"name":%q,"value":"rain"}}`,
+				work.Prompt, work.Argument), `["rain","rain snippet","rain example"]`, "", 20, 400, 0},
 	} {
 		least := b.wire()
 		if c.file != "" {
 			least.argv = []string{b.bin("floor"), "read", work.Resource(root, c.file)}
 		}
-		servers := append([]program{b.serving(root)}, b.others([]string{"-tools", "0", "-content", root}, environment())...)
+		servers := append([]program{b.serving(root)}, b.others([]string{"-tools", "0", "-content", root},
+			environment())...)
 		all, err := b.sideBySide(least, servers, c.method, c.params, c.want, c.times, c.rounds)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
@@ -58,7 +62,8 @@ func (b *bench) content() error {
 
 // sideBySide asks a floor and some servers the same, and returns how long each
 // took by its column. The floor is not looked at: it answers anything.
-func (b *bench) sideBySide(least program, servers []program, method, params, want string, times, n int) (map[string]sample, error) {
+func (b *bench) sideBySide(least program, servers []program, method, params, want string, times,
+	n int) (map[string]sample, error) {
 	guests, err := gather(servers)
 	if err != nil {
 		return nil, err
@@ -97,10 +102,12 @@ func makeContent() (root string, err error) {
 	root = project("content")
 	w := &writer{}
 	w.file(filepath.Join(root, "server.d", "server.meta.json"), `{"name":"bench","version":"1.0.0"}`+"\n", 0o644)
-	for name, text := range map[string]string{"note.txt": prose(1000), "book.txt": prose(5_000_000), "code.txt": code(5_000_000)} {
+	for name, text := range map[string]string{"note.txt": prose(1000), "book.txt": prose(5_000_000),
+		"code.txt": code(5_000_000)} {
 		w.file(work.Resource(root, name), text, 0o644)
 	}
-	w.file(work.PromptFile(root), strings.Repeat("Say what is good and what is bad. ", 20)+"\nWrite a review of {{"+work.Argument+"}}.\n", 0o644)
+	w.file(work.PromptFile(root), strings.Repeat("Say what is good and what is bad. ",
+		20)+"\nWrite a review of {{"+work.Argument+"}}.\n", 0o644)
 	w.file(filepath.Join(root, "prompts", work.Prompt+".meta.json"), fmt.Sprintf(
 		`{"name":%q,"description":%q,"arguments":[{"name":%q,"description":%q,"required":true}]}`+"\n",
 		work.Prompt, work.PromptDescription, work.Argument, work.ArgumentUse), 0o644)

@@ -165,8 +165,9 @@ func (w *writer) file(path, text string, mode fs.FileMode) {
 // tool writes a tool that runs a script.
 func (w *writer) tool(dir, name, script string) {
 	w.file(filepath.Join(dir, "tool.sh"), shebang+script, 0o755)
-	w.file(filepath.Join(dir, "tool.meta.json"), fmt.Sprintf("{\n  \"name\": %q,\n  \"description\": %q,\n  \"inputSchema\": %s\n}\n",
-		name, work.Description(name), work.Schema), 0o644)
+	w.file(filepath.Join(dir, "tool.meta.json"),
+		fmt.Sprintf("{\n  \"name\": %q,\n  \"description\": %q,\n  \"inputSchema\": %s\n}\n",
+			name, work.Description(name), work.Schema), 0o644)
 }
 
 // prose is text of n bytes that needs an escape only at the ends of its lines.
@@ -180,7 +181,8 @@ func (p *fixture) us(n int) program { return p.serving(project(fmt.Sprint(n))) }
 
 // serving is our server with the project in a directory.
 func (p *fixture) serving(root string) program {
-	return program{ours, []string{p.bin("mcp-bash")}, environment("MCPBASH_PROJECT_ROOT="+root, "MCPBASH_TOOL_ALLOWLIST=*")}
+	return program{ours, []string{p.bin("mcp-bash")}, environment("MCPBASH_PROJECT_ROOT="+root,
+		"MCPBASH_TOOL_ALLOWLIST=*")}
 }
 
 // peers are the other servers, offering n tools.

@@ -88,7 +88,8 @@ func (b *bench) idleLarge() error {
 			return fmt.Errorf("%s: %w", method, err)
 		}
 	}
-	if _, err := s.prepare("prompts/get", fmt.Sprintf(`{"name":%q,"arguments":{%q:"rain"}}`, nameOf("prompt", m.prompts-1), work.Argument), "rain"); err != nil {
+	if _, err := s.prepare("prompts/get", fmt.Sprintf(`{"name":%q,"arguments":{%q:"rain"}}`,
+		nameOf("prompt", m.prompts-1), work.Argument), "rain"); err != nil {
 		return err
 	}
 	b.rest()

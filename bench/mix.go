@@ -23,7 +23,8 @@ func (m mix) String() string {
 	for _, of := range []struct {
 		n    int
 		what string
-	}{{m.tools, "tools"}, {m.resources, "resources"}, {m.templates, "templates"}, {m.prompts, "prompts"}, {m.pages, "UI pages"}, {m.completions, "completions"}} {
+	}{{m.tools, "tools"}, {m.resources, "resources"}, {m.templates, "templates"}, {m.prompts, "prompts"},
+		{m.pages, "UI pages"}, {m.completions, "completions"}} {
 		if of.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", of.n, of.what))
 		}
@@ -67,16 +68,19 @@ func (m mix) make(name string) (root string, err error) {
 	for i := range m.pages {
 		dir := in("ui", nameOf("page", i))
 		w.file(filepath.Join(dir, "index.html"), "<!doctype html><title>A page</title><p>Nothing</p>\n", 0o644)
-		w.file(filepath.Join(dir, "ui.meta.json"), "{\n  \"description\": \"A page\",\n  \"meta\": {\"prefersBorder\": false}\n}\n", 0o644)
+		w.file(filepath.Join(dir, "ui.meta.json"),
+			"{\n  \"description\": \"A page\",\n  \"meta\": {\"prefersBorder\": false}\n}\n", 0o644)
 	}
 	var registered []string
 	for i := range m.completions {
 		file := filepath.Join("completions", nameOf("complete", i)+".sh")
 		w.file(in(file), shebang, 0o755)
-		registered = append(registered, fmt.Sprintf(`{"name":%q,"path":%q}`, nameOf("prompt", i), filepath.ToSlash(file)))
+		registered = append(registered, fmt.Sprintf(`{"name":%q,"path":%q}`, nameOf("prompt", i),
+			filepath.ToSlash(file)))
 	}
 	if registered != nil {
-		w.file(in("server.d", "register.json"), `{"version":1,"completions":[`+strings.Join(registered, ",\n")+"]}\n", 0o644)
+		w.file(in("server.d", "register.json"), `{"version":1,"completions":[`+strings.Join(registered, ",\n")+"]}\n",
+			0o644)
 	}
 	return root, w.err
 }

@@ -31,8 +31,10 @@ func (b *bench) refresh() error {
 // refreshOne measures the refresh of one project, whose items lie below dir.
 func (b *bench) refreshOne(what, root, dir string) error {
 	registry := filepath.Join(root, ".registry")
-	refresh := program{"mcp-registry", []string{b.bin("mcp-registry"), "refresh", "--project-root", root}, environment()}
-	check := program{"floor-check", []string{b.bin("floor"), "check", dir, filepath.Join(scratch, "all.json")}, environment()}
+	refresh := program{"mcp-registry", []string{b.bin("mcp-registry"), "refresh", "--project-root", root},
+		environment()}
+	check := program{"floor-check", []string{b.bin("floor"), "check", dir, filepath.Join(scratch, "all.json")},
+		environment()}
 	stat := program{"floor-stat", []string{b.bin("floor"), "stat", dir}, environment()}
 
 	// All in one loop: cold, then the floor of it, then unchanged, then its

@@ -48,7 +48,8 @@ type claim struct {
 }
 
 func newFigure(name, floor, unit string) *figure {
-	return &figure{Name: name, Floor: floor, Unit: unit, Values: map[string]*value{}, samples: map[string]sample{}, more: unit == "/s"}
+	return &figure{Name: name, Floor: floor, Unit: unit, Values: map[string]*value{}, samples: map[string]sample{},
+		more: unit == "/s"}
 }
 
 func (f *figure) add(column string, s sample) {
@@ -64,7 +65,8 @@ func (f *figure) against(column, target string, met func(float64) bool) {
 	f.claim("÷ "+column, f.samples[ours], f.samples[column], ratio, target, met)
 }
 
-func (f *figure) claim(what string, a, b sample, how func(a, b float64) float64, target string, met func(float64) bool) {
+func (f *figure) claim(what string, a, b sample, how func(a, b float64) float64, target string,
+	met func(float64) bool) {
 	if a == nil || b == nil {
 		return
 	}
@@ -97,7 +99,8 @@ func (f *figure) atMostMore(column string, bound float64) {
 // absolute claims something about our own value.
 func (f *figure) absolute(bound float64) {
 	if v := f.Values[ours]; v != nil {
-		f.Claims = append(f.Claims, claim{"ours", v.Median, v.Low, v.High, fmt.Sprintf("≤ %g %s", bound, f.Unit), v.Median <= bound})
+		f.Claims = append(f.Claims, claim{"ours", v.Median, v.Low, v.High, fmt.Sprintf("≤ %g %s", bound, f.Unit),
+			v.Median <= bound})
 	}
 }
 
@@ -228,7 +231,8 @@ func (r *report) summary() {
 			if c.Met {
 				met++
 			} else {
-				missed = append(missed, fmt.Sprintf("  %s: %s is %s, target %s", f.Name, c.What, number(c.Value), c.Target))
+				missed = append(missed, fmt.Sprintf("  %s: %s is %s, target %s", f.Name, c.What, number(c.Value),
+					c.Target))
 			}
 		}
 	}

@@ -28,7 +28,8 @@ func (p *fixture) installTypescript() error {
 	if err != nil {
 		return err
 	}
-	dir, err := filepath.Abs(filepath.Join(".cache", "typescript-"+typescriptSDK[strings.LastIndexByte(typescriptSDK, '@')+1:]))
+	dir, err := filepath.Abs(filepath.Join(".cache", "typescript-"+typescriptSDK[strings.LastIndexByte(typescriptSDK,
+		'@')+1:]))
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,8 @@ func npm(dir string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), npmTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error", typescriptSDK)
+	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund",
+		"--loglevel", "error", typescriptSDK)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("npm: %w: %s", err, out)
 	}
@@ -72,7 +74,9 @@ func (p *fixture) typescriptCommand(options []string) []string {
 		}
 		argv = append(argv, o)
 	}
-	return append(argv, "--names", strings.Join(work.Scripts, ","), "--schema", work.Schema, "--description", work.Description("NAME"),
-		"--resources", strings.Join(work.Resources, ","), "--prompt", work.Prompt, "--prompt-description", work.PromptDescription,
+	return append(argv, "--names", strings.Join(work.Scripts, ","), "--schema", work.Schema, "--description",
+		work.Description("NAME"),
+		"--resources", strings.Join(work.Resources, ","), "--prompt", work.Prompt, "--prompt-description",
+		work.PromptDescription,
 		"--argument", work.Argument)
 }

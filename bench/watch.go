@@ -38,7 +38,8 @@ func (b *bench) watch() error {
 	defer guests.end()
 	us := guests[0]
 	for i := range watched {
-		if _, err := us.ask("resources/subscribe", fmt.Sprintf(`{"uri":"file://%s/resources/%03d.txt"}`, root, i)); err != nil {
+		if _, err := us.ask("resources/subscribe", fmt.Sprintf(`{"uri":"file://%s/resources/%03d.txt"}`, root,
+			i)); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,8 @@ const document = `{"s":"text","e":"","n":5,"f":3.14,"big":1234567890123456789012
 func TestArgsGet(t *testing.T) {
 	t.Parallel()
 	failed := func(rc int, filter string) outcome {
-		return outcome{rc: rc, err: fmt.Sprintf("mcp_args_get: jq error (rc=%d) filter=%s payload_len=%d\n", rc, filter, len([]rune(document)))}
+		return outcome{rc: rc, err: fmt.Sprintf("mcp_args_get: jq error (rc=%d) filter=%s payload_len=%d\n", rc, filter,
+			len([]rune(document)))}
 	}
 	lacks := func(filter, what string) outcome {
 		want := failed(3, filter)
@@ -80,17 +81,22 @@ func TestArgsGet(t *testing.T) {
 		{"SDK-22", `.q`, out(`a\b"c`)},
 		{"SDK-22", `.o | keys | .[0]`, out("a")},
 	} {
-		rows = append(rows, row{clause: c.clause, tool: tool{args: document, script: "mcp_args_get " + quoted(c.filter)}, want: c.want})
+		rows = append(rows, row{clause: c.clause, tool: tool{args: document, script: "mcp_args_get " +
+			quoted(c.filter)}, want: c.want})
 	}
 	rows = append(rows, []row{
 		{"SDK-22", tool{args: document, script: `mcp_args_get`}, out(document), ""},
 		{"SDK-26", tool{script: `mcp_args_get .name --default World`}, out("World"), ""},
 		{"SDK-26", tool{script: `mcp_args_get .name --bogus 1 --default World`}, out("World"), ""},
 		{"SDK-26", tool{script: `mcp_args_get 'empty' --default ''; mcp_args_get .x --default`}, out(""), ""},
-		{"SDK-26", tool{args: document, script: `mcp_args_get .fa --default d; mcp_args_get .e --default d; mcp_args_get .s --default d`}, out("falsetext"), ""},
+		{"SDK-26", tool{args: document,
+			script: `mcp_args_get .fa --default d; mcp_args_get .e --default d; mcp_args_get .s --default d`},
+			out("falsetext"), ""},
 		{"SDK-26", tool{args: document, script: `mcp_args_get .s.x --default d`}, failed(5, ".s.x"), ""},
-		{"SDK-25", tool{args: document, script: `x="$(mcp_args_get .s.x 2>/dev/null)"; echo reached`}, outcome{rc: 5}, ""},
-		{"SDK-25", tool{args: document, script: `x="$(mcp_args_get '.path // empty' 2>/dev/null || true)"; echo "[$x]"`}, out("[]\n"), ""},
+		{"SDK-25", tool{args: document, script: `x="$(mcp_args_get .s.x 2>/dev/null)"; echo reached`}, outcome{rc: 5},
+			""},
+		{"SDK-25", tool{args: document,
+			script: `x="$(mcp_args_get '.path // empty' 2>/dev/null || true)"; echo "[$x]"`}, out("[]\n"), ""},
 		{"SDK-22", tool{script: `mcp_args_get .x`, env: []string{"MCPBASH_MODE=minimal"}},
 			outcome{rc: 1, err: "mcp_args_get: JSON tooling unavailable; use mcp_args_raw instead\n"}, ""},
 		{"SDK-15", tool{script: `MCPBASH_JSON_TOOL_BIN=; mcp_args_get '.x|.y'`},
@@ -101,7 +107,8 @@ func TestArgsGet(t *testing.T) {
 			outcome{rc: 5, err: "mcp_args_get: jq error (rc=5) filter=.[0] payload_len=10\n"}, ""},
 		{"SDK-18", tool{args: `{"a":"x\u0000y\u001f"}`, script: `mcp_args_get .a`}, out("xy\x1f"), ""},
 		{"SDK-18", tool{args: `{"a":"\ud800 \u00e9"}`, script: `mcp_args_get .a`}, out("\uFFFD é"), ""},
-		{"SDK-19", tool{args: `{"a":1,"b":2,"a":3}`, script: `mcp_args_get .a; mcp_args_get .`}, out(`3{"a":3,"b":2}`), ""},
+		{"SDK-19", tool{args: `{"a":1,"b":2,"a":3}`, script: `mcp_args_get .a; mcp_args_get .`}, out(`3{"a":3,"b":2}`),
+			""},
 		{"SDK-35", tool{env: []string{"MCP_TOOL_ARGS_JSON"}, script: `mcp_args_get .; mcp_args_get .x`},
 			outcome{out: "{}null", err: "mcp_args_get: no arguments were given; " + byHand}, ""},
 		{"SDK-22", tool{env: []string{"MCP_TOOL_ARGS_JSON="}, script: `mcp_args_get .`}, out("{}"), ""},
@@ -125,13 +132,18 @@ func TestRaw(t *testing.T) {
 	file := write(t, filepath.Join(dir, "args.json"), "{\"from\": \"file\"}\n\n")
 	check(t, ways, []row{
 		{"SDK-20", tool{args: `{"name":"World"}`, script: `mcp_args_raw`}, out(`{"name":"World"}`), ""},
-		{"SDK-20", tool{script: `mcp_args_raw`, env: []string{"MCP_TOOL_ARGS_FILE=" + file}}, out("{\"from\": \"file\"}\n\n"), ""},
-		{"SDK-20", tool{args: `{"a":1}`, script: `mcp_args_raw`, env: []string{"MCP_TOOL_ARGS_FILE=" + dir + "/none"}}, out(`{"a":1}`), ""},
-		{"SDK-20", tool{args: `{"a":1}`, script: `mcp_args_raw`, env: []string{"MCP_TOOL_ARGS_FILE=" + dir}}, out(`{"a":1}`), ""},
+		{"SDK-20", tool{script: `mcp_args_raw`, env: []string{"MCP_TOOL_ARGS_FILE=" + file}},
+			out("{\"from\": \"file\"}\n\n"), ""},
+		{"SDK-20", tool{args: `{"a":1}`, script: `mcp_args_raw`, env: []string{"MCP_TOOL_ARGS_FILE=" + dir + "/none"}},
+			out(`{"a":1}`), ""},
+		{"SDK-20", tool{args: `{"a":1}`, script: `mcp_args_raw`, env: []string{"MCP_TOOL_ARGS_FILE=" + dir}},
+			out(`{"a":1}`), ""},
 		{"SDK-20", tool{script: `mcp_args_raw`, env: []string{"MCP_TOOL_ARGS_JSON="}}, out("{}"), ""},
 		{"SDK-20", tool{args: `no JSON`, script: `mcp_args_raw`}, out("no JSON"), ""},
-		{"SDK-21", tool{meta: `{"progressToken":"tok","tenant":"a"}`, script: `mcp_meta_raw`}, out(`{"progressToken":"tok","tenant":"a"}`), ""},
-		{"SDK-21", tool{script: `mcp_meta_raw`, env: []string{"MCP_TOOL_META_FILE=" + file, "MCPBASH_MODE=minimal"}}, out("{\"from\": \"file\"}\n\n"), ""},
+		{"SDK-21", tool{meta: `{"progressToken":"tok","tenant":"a"}`, script: `mcp_meta_raw`},
+			out(`{"progressToken":"tok","tenant":"a"}`), ""},
+		{"SDK-21", tool{script: `mcp_meta_raw`, env: []string{"MCP_TOOL_META_FILE=" + file, "MCPBASH_MODE=minimal"}},
+			out("{\"from\": \"file\"}\n\n"), ""},
 		{"SDK-20", tool{script: `mcp_args_get .from`, env: []string{"MCP_TOOL_ARGS_FILE=" + file}}, out("file"), ""},
 		{"SDK-7", tool{script: `A=inline F=; __mcp_sdk_payload_from_env_vars A F D; A=; __mcp_sdk_payload_from_env_vars A F D; F=` + quoted(file) + `; __mcp_sdk_payload_from_env_vars A F D`},
 			out("inlineD{\"from\": \"file\"}\n\n"), ""},
@@ -142,7 +154,8 @@ func TestMetaGet(t *testing.T) {
 	t.Parallel()
 	meta := `{"a":"x","s":"y","z":null,"n":{"k":[1,2]}}`
 	check(t, ways, []row{
-		{"SDK-27", tool{meta: meta, script: `mcp_meta_get .a; mcp_meta_get .z; mcp_meta_get .none; mcp_meta_get .n`}, out("x\nnull\nnull\n{\"k\":[1,2]}\n"), ""},
+		{"SDK-27", tool{meta: meta, script: `mcp_meta_get .a; mcp_meta_get .z; mcp_meta_get .none; mcp_meta_get .n`},
+			out("x\nnull\nnull\n{\"k\":[1,2]}\n"), ""},
 		{"SDK-27", tool{meta: meta, script: `mcp_meta_get empty`}, out(""), ""},
 		{"SDK-27", tool{meta: meta, script: `mcp_meta_get 'bad(('`}, outcome{rc: 3}, ""},
 		{"SDK-27", tool{meta: meta, script: `mcp_meta_get .s.x`}, outcome{rc: 5}, ""},
@@ -180,7 +193,8 @@ func TestTypedGetters(t *testing.T) {
 		{"SDK-30", `mcp_args_require s`, rejected("s is required: the filter needs a dot: .s")},
 		{"SDK-30", `mcp_args_int user.age`, rejected("user.age is required: the filter needs a dot: .user.age")},
 		{"SDK-30", `mcp_args_require s 'say it'`, rejected("say it")},
-		{"SDK-30", `mcp_args_int n --default 7`, outcome{out: "7", err: "mcp_args_int: the filter n needs a dot: .n\n"}},
+		{"SDK-30", `mcp_args_int n --default 7`, outcome{out: "7",
+			err: "mcp_args_int: the filter n needs a dot: .n\n"}},
 		{"SDK-30", `mcp_args_require .null`, out("null")},
 		{"SDK-31", `mcp_args_require '.arr[]'`, out("p\nq")},
 		{"SDK-32", `mcp_args_bool .t`, out("true")},
@@ -223,7 +237,8 @@ func TestTypedGetters(t *testing.T) {
 	for value, want := range map[string]outcome{
 		`3.0`: out("3"), `1e2`: out("100"), `"7"`: out("7"), `"007"`: out("007"), `-4`: out("-4"), `"-0"`: out("-0"),
 		`"+7"`: rejected(".v must be an integer"), `" 5 "`: rejected(".v must be an integer"),
-		`[1]`: rejected(".v must be an integer"), `"12\nabc"`: rejected(".v must be an integer"), `"-"`: rejected(".v must be an integer"),
+		`[1]`: rejected(".v must be an integer"), `"12\nabc"`: rejected(".v must be an integer"),
+		`"-"`: rejected(".v must be an integer"),
 	} {
 		rows = append(rows, row{"SDK-33", tool{args: `{"v":` + value + `}`, script: `mcp_args_int .v`}, want, ""})
 	}
@@ -276,7 +291,8 @@ func TestTypedGettersEndTheTool(t *testing.T) {
 		{"SDK-30", tool{script: `v="$(mcp_args_int .x)"; echo reached`}, outcome{err: ".x is required\n", rc: 1}, ""},
 		{"SDK-30", tool{script: `mcp_args_int .x; echo reached`}, rejected(".x is required"), ""},
 		{"SDK-202", tool{script: `mcp_into v mcp_args_int .x; echo reached`}, rejected(".x is required"), ""},
-		{"SDK-30", tool{script: `f() { local v="$(mcp_args_int .x)"; echo went on; }; f`}, outcome{out: "went on\n", err: ".x is required\n"}, ""},
+		{"SDK-30", tool{script: `f() { local v="$(mcp_args_int .x)"; echo went on; }; f`},
+			outcome{out: "went on\n", err: ".x is required\n"}, ""},
 	})
 	got := tool{script: `mcp_args_require .x`, env: []string{"MCP_TOOL_ERROR_FILE=" + errorFile}}.run(t)
 	if want := rejected(".x is required"); got != want || read(t, errorFile) != want.out {
@@ -295,9 +311,11 @@ func TestMinimalGetters(t *testing.T) {
 	minimal := []string{"MCPBASH_MODE=minimal"}
 	check(t, ways, []row{
 		{"SDK-31", tool{args: document, env: minimal, script: `mcp_args_require .s`}, rejected(".s is required"), ""},
-		{"SDK-32", tool{args: document, env: minimal, script: `mcp_args_bool .t`}, rejected(".t requires JSON tooling or a default"), ""},
+		{"SDK-32", tool{args: document, env: minimal, script: `mcp_args_bool .t`},
+			rejected(".t requires JSON tooling or a default"), ""},
 		{"SDK-32", tool{args: document, env: minimal, script: `mcp_args_bool .fa --default true`}, out("true"), ""},
-		{"SDK-33", tool{args: document, env: minimal, script: `mcp_args_int .n`}, rejected(".n requires JSON tooling or a default"), ""},
+		{"SDK-33", tool{args: document, env: minimal, script: `mcp_args_int .n`},
+			rejected(".n requires JSON tooling or a default"), ""},
 		{"SDK-33", tool{args: document, env: minimal, script: `mcp_args_int .n --default 3`}, out("3"), ""},
 	})
 }
@@ -307,13 +325,18 @@ func TestStaleTable(t *testing.T) {
 	t.Parallel()
 	file := write(t, filepath.Join(t.TempDir(), "args"), `{"a":"file"}`)
 	check(t, []way{byTable}, []row{
-		{"SDK-208", tool{args: `{"a":"old"}`, script: `MCP_TOOL_ARGS_JSON='{"a":"new"}'; mcp_args_get .a; mcp_args_require .a`}, out("newnew"), ""},
-		{"SDK-208", tool{args: `{"a":"old"}`, script: `MCP_TOOL_ARGS_FILE=` + quoted(file) + `; mcp_args_get .a; mcp_args_require .a`}, out("filefile"), ""},
-		{"SDK-208", tool{meta: `{"a":"old"}`, script: `MCP_TOOL_META_JSON='{"a":"new"}'; mcp_meta_get .a`}, out("new\n"), ""},
-		{"SDK-207", tool{args: `{"a":1}`, meta: `{"a":1}`, script: `env | grep -c _FLAT || :; mcp_args_get .a`}, out("0\n1"), ""},
+		{"SDK-208", tool{args: `{"a":"old"}`,
+			script: `MCP_TOOL_ARGS_JSON='{"a":"new"}'; mcp_args_get .a; mcp_args_require .a`}, out("newnew"), ""},
+		{"SDK-208", tool{args: `{"a":"old"}`, script: `MCP_TOOL_ARGS_FILE=` + quoted(file) +
+			`; mcp_args_get .a; mcp_args_require .a`}, out("filefile"), ""},
+		{"SDK-208", tool{meta: `{"a":"old"}`, script: `MCP_TOOL_META_JSON='{"a":"new"}'; mcp_meta_get .a`},
+			out("new\n"), ""},
+		{"SDK-207", tool{args: `{"a":1}`, meta: `{"a":1}`, script: `env | grep -c _FLAT || :; mcp_args_get .a`},
+			out("0\n1"), ""},
 		{"SDK-25.5", tool{args: `{"a":"x"}`, script: `MCPBASH_MODE=minimal; mcp_args_get .a`},
 			outcome{rc: 1, err: "mcp_args_get: JSON tooling unavailable; use mcp_args_raw instead\n"}, ""},
-		{"SDK-25.5", tool{args: `{"a":"x"}`, script: `unset MCPBASH_JSON_TOOL_BIN; mcp_args_get .a; mcp_args_get '.none // "d"'`}, out("xd"), ""},
+		{"SDK-25.5", tool{args: `{"a":"x"}`,
+			script: `unset MCPBASH_JSON_TOOL_BIN; mcp_args_get .a; mcp_args_get '.none // "d"'`}, out("xd"), ""},
 	})
 }
 
@@ -327,13 +350,16 @@ func TestInto(t *testing.T) {
 			mcp_into _path mcp_json_arr 1; mcp_into IFS mcp_args_get .n; mcp_into k mcp_args_get '.s | length'
 			printf '<%s>' "$a" "$b" "$c" "$d" "$e" "$f" "$g" "$h" "$i" "$j" "$_path" "$IFS" "$k"`},
 			out("<text><line><true><4><\n\nx><\"x\\\"\"><{\"k\":\"v\"}><[]><2><><[\"1\"]><5><4>"), ""},
-		{"SDK-202", tool{script: `f() { local x=1; mcp_into x mcp_json_arr a; echo "$x"; }; f; echo "${x-unset}"`}, out("[\"a\"]\nunset\n"), ""},
+		{"SDK-202", tool{script: `f() { local x=1; mcp_into x mcp_json_arr a; echo "$x"; }; f; echo "${x-unset}"`},
+			out("[\"a\"]\nunset\n"), ""},
 		{"SDK-202", tool{args: document, script: `mcp_into x mcp_args_get .s.x || echo "rc $? [$x]"`},
-			outcome{out: "rc 5 []\n", err: fmt.Sprintf("mcp_args_get: jq error (rc=5) filter=.s.x payload_len=%d\n", len([]rune(document)))}, ""},
+			outcome{out: "rc 5 []\n", err: fmt.Sprintf("mcp_args_get: jq error (rc=5) filter=.s.x payload_len=%d\n",
+				len([]rune(document)))}, ""},
 		{"SDK-202", tool{script: `mcp_into 1x mcp_json_arr || echo $?; mcp_into '' mcp_json_arr || echo $?; mcp_into 'a b' mcp_json_arr || echo $?; mcp_into __mcp_x mcp_json_arr || echo $?; mcp_into || echo $?`},
 			outcome{out: "2\n2\n2\n2\n2\n", err: strings.Repeat("mcp_into: invalid variable name\n", 5)}, ""},
 		{"SDK-202", tool{script: `mcp_into x mcp_emit_text a || echo " $?"; mcp_into x || echo $?`},
 			outcome{out: "a 2\n2\n", err: "mcp_into: mcp_emit_text gives no answer\nmcp_into: nothing gives no answer\n"}, ""},
-		{"SDK-202", tool{args: `{"a":"$(touch ` + absentDir + `/x)"}`, script: `mcp_into x mcp_args_get .a; echo "$x"`}, out("$(touch " + absentDir + "/x)\n"), ""},
+		{"SDK-202", tool{args: `{"a":"$(touch ` + absentDir + `/x)"}`, script: `mcp_into x mcp_args_get .a; echo "$x"`},
+			out("$(touch " + absentDir + "/x)\n"), ""},
 	})
 }

@@ -8,12 +8,14 @@ func TestPrintedBefore(t *testing.T) {
 	fails := func(before, text, code, message string) outcome {
 		return outcome{
 			rc: 1, out: text + `{"code":` + code + `,"message":"` + message + `","data":null}` + "\n",
-			err: "mcp_fail: " + before + " has printed a result before; the client gets this error instead:\n" + message + "\n",
+			err: "mcp_fail: " + before + " has printed a result before; the client gets this error instead:\n" +
+				message + "\n",
 		}
 	}
 	both := func(before, text, after string, want outcome) outcome {
 		want.out = text + want.out
-		want.err = after + ": " + before + " has printed a result before; the client gets both as one text, and no error\n"
+		want.err = after + ": " + before +
+			" has printed a result before; the client gets both as one text, and no error\n"
 		return want
 	}
 	problem := failure("m", `{"type":"t","message":"m"}`)

@@ -15,8 +15,9 @@ func TestConfigLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"file.json": `{ "a" : "file", "f" : [1, 2] }` + "\n", "example.json": `{"a":"example","e":{"x":1}}`, "list.json": `[1]`,
-		"bad.json": `{"a":`, "null.json": `null`, "empty.json": ``,
+		"file.json": `{ "a" : "file", "f" : [1, 2] }` + "\n", "example.json": `{"a":"example","e":{"x":1}}`,
+		"list.json": `[1]`,
+		"bad.json":  `{"a":`, "null.json": `null`, "empty.json": ``,
 	} {
 		write(t, filepath.Join(dir, name), text)
 	}
@@ -30,24 +31,34 @@ func TestConfigLoad(t *testing.T) {
 		{"SDK-153", `mcp_config_load --defaults '' || :`, "{}", nothing},
 		{"SDK-153", `mcp_config_load --defaults '{ }' || :`, "{ }", nothing},
 		{"SDK-150", `mcp_config_load --file file.json --defaults '{"d": 1,"a":0}' --example example.json`,
-			`{"d":1,"a":"file","e":{"x":1},"f":[1,2]}`, "debug config Loaded example config: example.json\ndebug config Loaded config file: file.json\n"},
+			`{"d":1,"a":"file","e":{"x":1},"f":[1,2]}`,
+			"debug config Loaded example config: example.json\ndebug config Loaded config file: file.json\n"},
 		{"SDK-150", `CFG='{"a":"env"}'; mcp_config_load --env CFG --file file.json --bogus x`,
 			`{"a":"env","f":[1,2]}`, "debug config Loaded config file: file.json\ndebug config Loaded config from env var: CFG (JSON)\n"},
-		{"SDK-151", `CFG=example.json; mcp_config_load --env CFG`, `{"a":"example","e":{"x":1}}`, "debug config Loaded config from env var: CFG (file: example.json)\n"},
-		{"SDK-152", `CFG=no.such; mcp_config_load --env CFG || :`, `{}`, "warning config Env var CFG is neither valid JSON nor a file path\n" + nothing},
+		{"SDK-151", `CFG=example.json; mcp_config_load --env CFG`, `{"a":"example","e":{"x":1}}`,
+			"debug config Loaded config from env var: CFG (file: example.json)\n"},
+		{"SDK-152", `CFG=no.such; mcp_config_load --env CFG || :`, `{}`,
+			"warning config Env var CFG is neither valid JSON nor a file path\n" + nothing},
 		{"SDK-151", `CFG=; mcp_config_load --env CFG --env NONE || :`, `{}`, nothing},
 		{"SDK-153", `mcp_config_load --env 'not a name' || :`, `{}`, nothing},
 		{"SDK-151", `mcp_config_load --file none.json --example . || :`, `{}`, nothing},
-		{"SDK-152", `mcp_config_load --defaults 'x' || :`, `{}`, "warning config Invalid JSON in --defaults, using {}\n" + nothing},
-		{"SDK-152", `mcp_config_load --file bad.json || :`, `{}`, "warning config Invalid JSON in file: bad.json\n" + nothing},
+		{"SDK-152", `mcp_config_load --defaults 'x' || :`, `{}`,
+			"warning config Invalid JSON in --defaults, using {}\n" + nothing},
+		{"SDK-152", `mcp_config_load --file bad.json || :`, `{}`, "warning config Invalid JSON in file: bad.json\n" +
+			nothing},
 		{"SDK-153", `mcp_config_load --file null.json --example empty.json || :`, `{}`,
-			"warning config Invalid JSON in file: empty.json\nwarning config Invalid JSON in file: null.json\n" + nothing},
+			"warning config Invalid JSON in file: empty.json\nwarning config Invalid JSON in file: null.json\n" +
+				nothing},
 		{"SDK-153", `mcp_config_load --file list.json --defaults '[1]' || :`, `{}`,
 			"warning config Config source is not a JSON object: --defaults\nwarning config Config source is not a JSON object: list.json\n" + nothing},
-		{"SDK-153", `CFG=5; mcp_config_load --env CFG --defaults '{"a":1}'`, `{"a":1}`, "warning config Config source is not a JSON object: CFG\n"},
-		{"SDK-153", `CFG=list.json; mcp_config_load --env CFG --defaults $'{"a":\n1}'`, "{\"a\":\n1}", "warning config Config source is not a JSON object: list.json\n"},
-		{"SDK-155", `MCPBASH_MODE=minimal; mcp_config_load --file file.json --defaults '{"d":1}'`, `{ "a" : "file", "f" : [1, 2] }`, ""},
-		{"SDK-155", `MCPBASH_MODE=minimal; CFG=example.json; mcp_config_load --env CFG --file file.json`, `{"a":"example","e":{"x":1}}`, ""},
+		{"SDK-153", `CFG=5; mcp_config_load --env CFG --defaults '{"a":1}'`, `{"a":1}`,
+			"warning config Config source is not a JSON object: CFG\n"},
+		{"SDK-153", `CFG=list.json; mcp_config_load --env CFG --defaults $'{"a":\n1}'`, "{\"a\":\n1}",
+			"warning config Config source is not a JSON object: list.json\n"},
+		{"SDK-155", `MCPBASH_MODE=minimal; mcp_config_load --file file.json --defaults '{"d":1}'`,
+			`{ "a" : "file", "f" : [1, 2] }`, ""},
+		{"SDK-155", `MCPBASH_MODE=minimal; CFG=example.json; mcp_config_load --env CFG --file file.json`,
+			`{"a":"example","e":{"x":1}}`, ""},
 		{"SDK-155", `MCPBASH_MODE=minimal; CFG=text; mcp_config_load --env CFG --file bad.json`, `{"a":`, ""},
 		{"SDK-155", `MCPBASH_MODE=minimal; mcp_config_load --defaults '{"d":1}'`, `{"d":1}`, ""},
 		{"SDK-155", `MCPBASH_MODE=minimal; mcp_config_load || :`, `{}`, ""},
@@ -103,7 +114,8 @@ func TestConfigGet(t *testing.T) {
 		{"SDK-154", `'' --default d`, outcome{rc: 1}},
 		{"SDK-154", ``, outcome{rc: 1}},
 	} {
-		for _, load := range []string{"mcp_config_load --defaults " + quoted(config), "export MCP_CONFIG_JSON=" + quoted(config), "mcp_config_load --defaults " + quoted(" "+config)} {
+		for _, load := range []string{"mcp_config_load --defaults " + quoted(config),
+			"export MCP_CONFIG_JSON=" + quoted(config), "mcp_config_load --defaults " + quoted(" "+config)} {
 			rows = append(rows, row{c.clause, tool{script: load + "\nmcp_config_get " + c.call}, c.want, ""})
 		}
 	}
@@ -113,14 +125,17 @@ func TestConfigGet(t *testing.T) {
 	}...)
 	check(t, []way{byProgram, byJSONTool}, rows)
 	log := filepath.Join(t.TempDir(), "log")
-	tool{script: `mcp_config_get '' || :; MCPBASH_MODE=minimal; mcp_config_get .none || :`, env: []string{"MCP_LOG_STREAM=" + log}}.run(t)
+	tool{script: `mcp_config_get '' || :; MCPBASH_MODE=minimal; mcp_config_get .none || :`,
+		env: []string{"MCP_LOG_STREAM=" + log}}.run(t)
 	if want := "warning config mcp_config_get: path required\ndebug config mcp_config_get: path not found (minimal mode): .none\n"; logged(t, log) != want {
 		t.Errorf("SDK-154, SDK-155: %s", logged(t, log))
 	}
 	rows = nil
-	for call, want := range map[string]outcome{`.s`: out("text"), `.n`: out("30.5"), `.m`: out("-10"), `.t`: out("true"), `.z`: {rc: 1}, `.o`: {rc: 1},
+	for call, want := range map[string]outcome{`.s`: out("text"), `.n`: out("30.5"), `.m`: out("-10"),
+		`.t`: out("true"), `.z`: {rc: 1}, `.o`: {rc: 1},
 		`.none --default d`: out("d"), `.s.x`: {rc: 1}, `'.s|x'`: {rc: 1}} {
-		rows = append(rows, row{"SDK-155", tool{script: `MCP_CONFIG_JSON='{"s" : "text","n":30.5,"m": -10,"t":true,"z":null,"o":{}}'; mcp_config_get ` + call, env: []string{"MCPBASH_MODE=minimal"}}, want, ""})
+		rows = append(rows, row{"SDK-155",
+			tool{script: `MCP_CONFIG_JSON='{"s" : "text","n":30.5,"m": -10,"t":true,"z":null,"o":{}}'; mcp_config_get ` + call, env: []string{"MCPBASH_MODE=minimal"}}, want, ""})
 	}
 	check(t, []way{byProgram}, rows)
 }

@@ -27,7 +27,8 @@ answer='{"action":"accept","content":{"confirmed":true}}'
 func elicit(t *testing.T, script string, env ...string) question {
 	t.Helper()
 	dir := t.TempDir()
-	x := tool{dir: dir, script: script, env: append([]string{"MCP_ELICIT_SUPPORTED=1", "MCP_ELICIT_REQUEST_FILE=" + dir + "/request", "MCP_ELICIT_RESPONSE_FILE=" + dir + "/response"}, env...)}
+	x := tool{dir: dir, script: script, env: append([]string{"MCP_ELICIT_SUPPORTED=1", "MCP_ELICIT_REQUEST_FILE=" +
+		dir + "/request", "MCP_ELICIT_RESPONSE_FILE=" + dir + "/response"}, env...)}
 	q := question{outcome: x.run(t)}
 	if text, err := os.ReadFile(filepath.Join(dir, "seen")); err == nil {
 		q.request = string(text)
@@ -51,26 +52,38 @@ func TestElicit(t *testing.T) {
 		clause, call string
 		want         question
 	}{
-		{"SDK-140", `mcp_elicit 'He"llo' '{"type":"object"}'`, question{out(accept), field(`"He\"llo"`, `{"type":"object"}`)}},
+		{"SDK-140", `mcp_elicit 'He"llo' '{"type":"object"}'`, question{out(accept),
+			field(`"He\"llo"`, `{"type":"object"}`)}},
 		{"SDK-140", `mcp_elicit m '{}' 0.3`, question{out(accept), field(`"m"`, `{}`)}},
 		{"SDK-142", `mcp_elicit m '{}' 0.8`, question{out(accept), field(`"m"`, `{}`)}},
 		{"SDK-142", `mcp_elicit m '{}' 99999999999999999999`, question{out(accept), field(`"m"`, `{}`)}},
 		{"SDK-140", `mcp_elicit m`, question{out(accept), field(`"m"`, `{}`)}},
-		{"SDK-140", `mcp_elicit --key confirm.1 m '{}'`, question{out(accept), `{"message":"m","schema":{},"mode":"form","key":"confirm.1"}` + "\n"}},
-		{"SDK-140", `answer='{"action":"decline","content":null}'; mcp_elicit m '{}'; echo reached`, question{out(`{"action":"decline","content":null}` + "reached\n"), field(`"m"`, `{}`)}},
+		{"SDK-140", `mcp_elicit --key confirm.1 m '{}'`, question{out(accept),
+			`{"message":"m","schema":{},"mode":"form","key":"confirm.1"}` + "\n"}},
+		{"SDK-140", `answer='{"action":"decline","content":null}'; mcp_elicit m '{}'; echo reached`,
+			question{out(`{"action":"decline","content":null}` + "reached\n"), field(`"m"`, `{}`)}},
 		{"SDK-142", `echo stale >response; mcp_elicit m '{}'`, question{out(accept), field(`"m"`, `{}`)}},
-		{"SDK-142", `answer=$'{\n"action": "accept"\n}'; mcp_elicit m '{}'`, question{out("{\n\"action\": \"accept\"\n}"), field(`"m"`, `{}`)}},
+		{"SDK-142", `answer=$'{\n"action": "accept"\n}'; mcp_elicit m '{}'`,
+			question{out("{\n\"action\": \"accept\"\n}"), field(`"m"`, `{}`)}},
 		{"SDK-142", `set -C; mcp_elicit m '{}' many`, question{out(accept), field(`"m"`, `{}`)}},
-		{"SDK-144", `mcp_elicit_url Auth 'https://x/y?a="1"'`, question{out(accept), `{"message":"Auth","url":"https://x/y?a=\"1\"","mode":"url"}` + "\n"}},
-		{"SDK-144", `mcp_elicit_url --key k Auth https://x`, question{out(accept), `{"message":"Auth","url":"https://x","mode":"url","key":"k"}` + "\n"}},
+		{"SDK-144", `mcp_elicit_url Auth 'https://x/y?a="1"'`, question{out(accept),
+			`{"message":"Auth","url":"https://x/y?a=\"1\"","mode":"url"}` + "\n"}},
+		{"SDK-144", `mcp_elicit_url --key k Auth https://x`, question{out(accept),
+			`{"message":"Auth","url":"https://x","mode":"url","key":"k"}` + "\n"}},
 		{"SDK-145", `mcp_elicit_string m`, question{out(accept), field(`"m"`, object("value", `{"type":"string"}`))}},
-		{"SDK-145", `mcp_elicit_string m 'na"me'`, question{out(accept), field(`"m"`, object(`na\"me`, `{"type":"string"}`))}},
-		{"SDK-145", `mcp_elicit_confirm m`, question{out(accept), field(`"m"`, object("confirmed", `{"type":"boolean"}`))}},
-		{"SDK-145", `mcp_elicit_choice m A $'B\nC'`, question{out(accept), field(`"m"`, object("choice", `{"type":"string","enum":["A","B\nC"]}`))}},
+		{"SDK-145", `mcp_elicit_string m 'na"me'`, question{out(accept),
+			field(`"m"`, object(`na\"me`, `{"type":"string"}`))}},
+		{"SDK-145", `mcp_elicit_confirm m`, question{out(accept), field(`"m"`,
+			object("confirmed", `{"type":"boolean"}`))}},
+		{"SDK-145", `mcp_elicit_choice m A $'B\nC'`, question{out(accept),
+			field(`"m"`, object("choice", `{"type":"string","enum":["A","B\nC"]}`))}},
 		{"SDK-145", `mcp_elicit_titled_choice --key k m 'high:High: best' :t v: plain`, question{out(accept),
-			strings.Replace(field(`"m"`, object("choice", `{"type":"string","oneOf":[{"const":"high","title":"High: best"},{"const":"","title":"t"},{"const":"v","title":""},{"const":"plain","title":"plain"}]}`)), `"form"}`, `"form","key":"k"}`, 1)}},
-		{"SDK-145", `mcp_elicit_multi_choice m A B`, question{out(accept), field(`"m"`, object("choices", `{"type":"array","items":{"type":"string","enum":["A","B"]}}`))}},
-		{"SDK-145", `mcp_elicit_titled_multi_choice m a:A`, question{out(accept), field(`"m"`, object("choices", `{"type":"array","items":{"oneOf":[{"const":"a","title":"A"}]}}`))}},
+			strings.Replace(field(`"m"`, object("choice",
+				`{"type":"string","oneOf":[{"const":"high","title":"High: best"},{"const":"","title":"t"},{"const":"v","title":""},{"const":"plain","title":"plain"}]}`)), `"form"}`, `"form","key":"k"}`, 1)}},
+		{"SDK-145", `mcp_elicit_multi_choice m A B`, question{out(accept),
+			field(`"m"`, object("choices", `{"type":"array","items":{"type":"string","enum":["A","B"]}}`))}},
+		{"SDK-145", `mcp_elicit_titled_multi_choice m a:A`, question{out(accept),
+			field(`"m"`, object("choices", `{"type":"array","items":{"oneOf":[{"const":"a","title":"A"}]}}`))}},
 	} {
 		t.Run(c.clause+"/"+c.call, func(t *testing.T) {
 			t.Parallel()
@@ -94,22 +107,35 @@ func TestElicitWithoutAnswer(t *testing.T) {
 		env            []string
 		want           question
 	}{
-		{"SDK-141", `mcp_elicit m '{}'; echo reached`, []string{"MCP_ELICIT_SUPPORTED=0"}, local("decline", "mcp_elicit: Client does not support elicitation\n")},
-		{"SDK-141", `mcp_elicit_confirm m`, []string{"MCP_ELICIT_SUPPORTED"}, local("decline", "mcp_elicit: Client does not support elicitation\n")},
-		{"SDK-144", `mcp_elicit_url m u`, []string{"MCP_ELICIT_SUPPORTED=0"}, local("decline", "mcp_elicit_url: Client does not support elicitation\n")},
-		{"SDK-141", `mcp_elicit m '{}'`, []string{"MCP_ELICIT_REQUEST_FILE"}, local("error", "mcp_elicit: Elicitation environment not configured\n")},
-		{"SDK-141", `mcp_elicit m '{}'`, []string{"MCP_ELICIT_RESPONSE_FILE="}, local("error", "mcp_elicit: Elicitation environment not configured\n")},
+		{"SDK-141", `mcp_elicit m '{}'; echo reached`, []string{"MCP_ELICIT_SUPPORTED=0"},
+			local("decline", "mcp_elicit: Client does not support elicitation\n")},
+		{"SDK-141", `mcp_elicit_confirm m`, []string{"MCP_ELICIT_SUPPORTED"},
+			local("decline", "mcp_elicit: Client does not support elicitation\n")},
+		{"SDK-144", `mcp_elicit_url m u`, []string{"MCP_ELICIT_SUPPORTED=0"},
+			local("decline", "mcp_elicit_url: Client does not support elicitation\n")},
+		{"SDK-141", `mcp_elicit m '{}'`, []string{"MCP_ELICIT_REQUEST_FILE"},
+			local("error", "mcp_elicit: Elicitation environment not configured\n")},
+		{"SDK-141", `mcp_elicit m '{}'`, []string{"MCP_ELICIT_RESPONSE_FILE="},
+			local("error", "mcp_elicit: Elicitation environment not configured\n")},
 		{"SDK-142", `mcp_elicit m '{}' 0`, nil, local("error", timeout)},
-		{"SDK-141", `n=0; sleep() { ((++n < 4)) || echo "$n" >&2; }; mcp_elicit m '{}' 0.3`, nil, local("error", timeout)},
+		{"SDK-141", `n=0; sleep() { ((++n < 4)) || echo "$n" >&2; }; mcp_elicit m '{}' 0.3`, nil,
+			local("error", timeout)},
 		{"SDK-140", `n=0; sleep() { ((++n != 20)) || echo twenty >&2; }; MCP_ELICIT_DEFAULT_TIMEOUT=2; mcp_elicit m '{}'`, nil, local("error", "twenty\n"+timeout)},
-		{"SDK-9", `n=0; sleep() { ((++n < 11)) || exit 9; }; mcp_elicit m '{}' x`, []string{"MCPBASH_ELICITATION_TIMEOUT=1"}, local("error", timeout)},
-		{"SDK-141", `sleep() { : >cancel; }; MCP_TOOL_CANCELLATION_FILE=cancel; mcp_elicit m '{}'`, nil, local("cancel", "")},
-		{"SDK-142", `sleep() { exit 9; }; mcp_elicit m '{}'`, []string{"MCP_ELICIT_REQUEST_FILE=" + absentDir + "/x"}, local("error", "mcp_elicit: Cannot write the request\n")},
-		{"SDK-144", `mcp_elicit m '{}' 30 url`, nil, local("error", "mcp_elicit: mode url is what mcp_elicit_url is for\n")},
+		{"SDK-9", `n=0; sleep() { ((++n < 11)) || exit 9; }; mcp_elicit m '{}' x`,
+			[]string{"MCPBASH_ELICITATION_TIMEOUT=1"}, local("error", timeout)},
+		{"SDK-141", `sleep() { : >cancel; }; MCP_TOOL_CANCELLATION_FILE=cancel; mcp_elicit m '{}'`, nil,
+			local("cancel", "")},
+		{"SDK-142", `sleep() { exit 9; }; mcp_elicit m '{}'`, []string{"MCP_ELICIT_REQUEST_FILE=" + absentDir + "/x"},
+			local("error", "mcp_elicit: Cannot write the request\n")},
+		{"SDK-144", `mcp_elicit m '{}' 30 url`, nil, local("error",
+			"mcp_elicit: mode url is what mcp_elicit_url is for\n")},
 		{"SDK-145", `mcp_elicit_choice m`, nil, local("error", "mcp_elicit_choice: at least one option is required\n")},
-		{"SDK-145", `mcp_elicit_titled_multi_choice m`, nil, local("error", "mcp_elicit_titled_multi_choice: at least one option is required\n")},
-		{"SDK-140", `mcp_elicit --key 'a b' m '{}'`, nil, local("error", "mcp_elicit: --key must be made of A-Z a-z 0-9 _ . -\n")},
-		{"SDK-140", `mcp_elicit_confirm --key`, nil, local("error", "mcp_elicit: --key must be made of A-Z a-z 0-9 _ . -\n")},
+		{"SDK-145", `mcp_elicit_titled_multi_choice m`, nil, local("error",
+			"mcp_elicit_titled_multi_choice: at least one option is required\n")},
+		{"SDK-140", `mcp_elicit --key 'a b' m '{}'`, nil, local("error",
+			"mcp_elicit: --key must be made of A-Z a-z 0-9 _ . -\n")},
+		{"SDK-140", `mcp_elicit_confirm --key`, nil, local("error",
+			"mcp_elicit: --key must be made of A-Z a-z 0-9 _ . -\n")},
 	} {
 		if got := elicit(t, c.script, c.env...); got != c.want {
 			t.Errorf("%s %s:\n got %+v\nwant %+v", c.clause, c.script, got, c.want)

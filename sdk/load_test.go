@@ -39,37 +39,53 @@ func TestLoad(t *testing.T) {
 		{"SDK-5", bare(nil, alone+define), out(all), ""},
 		{"SDK-2", bare(nil, `set -uo pipefail; `+source+`false; echo reached`), outcome{rc: 1}, ""},
 		{"SDK-2", bare(nil, source+`echo $-; set -o | grep pipefail`), out("ehuB\npipefail       \ton\n"), ""},
-		{"SDK-2", bare(nil, source+`set +e; mcp_json_arr 1 >/dev/null; mcp_args_get . >/dev/null; false; echo "$-"`), out("huB\n"), ""},
-		{"SDK-3", bare([]string{"PATH", "TMPDIR"}, `set -euo pipefail; unset PATH; `+source+`mcp_json_obj a 'b"'; mcp_args_get . || echo " $?"`),
-			outcome{out: `{"a":"b\""} 1` + "\n", err: "mcp_args_get: JSON tooling unavailable; use mcp_args_raw instead\n"}, ""},
-		{"SDK-4", tool{args: `{"a":1}`, script: `source "$MCP_SDK/tool-sdk.sh"; MCP_PROGRESS_STREAM=changed; source "$MCP_SDK/tool-sdk.sh"; echo "$MCP_PROGRESS_STREAM"; mcp_args_get .a`}, out("changed\n1"), ""},
-		{"SDK-4", tool{script: `mcp_args_get() { echo mine; }; source "$MCP_SDK/tool-sdk.sh"; mcp_args_get .`}, out("{}"), ""},
+		{"SDK-2", bare(nil, source+`set +e; mcp_json_arr 1 >/dev/null; mcp_args_get . >/dev/null; false; echo "$-"`),
+			out("huB\n"), ""},
+		{"SDK-3", bare([]string{"PATH", "TMPDIR"},
+			`set -euo pipefail; unset PATH; `+source+`mcp_json_obj a 'b"'; mcp_args_get . || echo " $?"`),
+			outcome{out: `{"a":"b\""} 1` + "\n",
+				err: "mcp_args_get: JSON tooling unavailable; use mcp_args_raw instead\n"}, ""},
+		{"SDK-4", tool{args: `{"a":1}`,
+			script: `source "$MCP_SDK/tool-sdk.sh"; MCP_PROGRESS_STREAM=changed; source "$MCP_SDK/tool-sdk.sh"; echo "$MCP_PROGRESS_STREAM"; mcp_args_get .a`}, out("changed\n1"), ""},
+		{"SDK-4", tool{script: `mcp_args_get() { echo mine; }; source "$MCP_SDK/tool-sdk.sh"; mcp_args_get .`},
+			out("{}"), ""},
 		{"SDK-4", bare(nil, `mcp_path_normalize() { echo mine; }; mcp_run_with_progress() { echo mine; }; `+source+
-			`mcp_path_normalize; mcp_run_with_progress; declare -F mcp_path_collapse || echo none`), out("mine\nmine\nnone\n"), ""},
-		{"SDK-9", tool{env: []string{"MCP_CANCEL_FILE=c", "MCP_PROGRESS_STREAM=p", "MCP_LOG_STREAM=l", "MCP_PROGRESS_TOKEN=t", "MCPBASH_ELICITATION_TIMEOUT=7"},
+			`mcp_path_normalize; mcp_run_with_progress; declare -F mcp_path_collapse || echo none`),
+			out("mine\nmine\nnone\n"), ""},
+		{"SDK-9", tool{env: []string{"MCP_CANCEL_FILE=c", "MCP_PROGRESS_STREAM=p", "MCP_LOG_STREAM=l",
+			"MCP_PROGRESS_TOKEN=t", "MCPBASH_ELICITATION_TIMEOUT=7"},
 			script: `echo "$MCP_TOOL_CANCELLATION_FILE $MCP_PROGRESS_STREAM $MCP_LOG_STREAM $MCP_PROGRESS_TOKEN $MCP_ELICIT_DEFAULT_TIMEOUT"`}, out("c p l t 7\n"), ""},
 		{"SDK-9", bare(nil, source+`echo "[$MCP_TOOL_CANCELLATION_FILE$MCP_PROGRESS_STREAM$MCP_LOG_STREAM$MCP_PROGRESS_TOKEN]$MCP_ELICIT_DEFAULT_TIMEOUT"`), out("[]30\n"), ""},
 		{"SDK-12", tool{args: `{"a":1}`, script: `before=$(env -u _ | cut -d= -f1 | sort); mcp_args_get .a >/dev/null; mcp_args_get '.a|.' >/dev/null; mcp_log_info a b; mcp_error a b >/dev/null
 			mcp_config_load --defaults '{"a":1}'; env -u _ | cut -d= -f1 | sort | diff <(echo "$before") - | grep '[<>]' || :`}, out("> MCP_CONFIG_JSON\n"), ""},
 		{"SDK-12", bare(nil, source+`env | grep -c 'MCP' || :`), out("0\n"), ""},
-		{"SDK-20", bare(nil, source+`mcp_args_raw; mcp_meta_raw`), outcome{out: "{}{}", err: "mcp_args_raw: no arguments were given; " + byHand}, ""},
-		{"SDK-5", bare(nil, `cd / && source `+quoted(strings.TrimPrefix(sdkDir, "/"))+`/tool-sdk.sh; cd /tmp; mcp_byte_length abc`), out("3\n"), ""},
-		{"SDK-5", bare(nil, `cd `+quoted(sdkDir)+` && source tool-sdk.sh; cd /; mcp_path_normalize /a/../b`), out("/b"), ""},
-		{"SDK-5", bare(nil, `cd `+quoted(sdkDir)+`; PATH=$PATH:. ; source tool-sdk.sh; cd /; mcp_byte_length abc`), out("3\n"), ""},
-		{"SDK-5", bare(nil, `f() { local x=1; `+source+`}; f; f; mcp_byte_length abc; g() { mcp_json_arr "é"; }; g`), out("3\n[\"é\"]"), ""},
-		{"SDK-5", bare(nil, source+`x=$(mcp_result_success 1); y=$(mcp_byte_length abc); echo "$x $y"`), out(`{"content":[{"type":"text","text":"{\"success\":true,\"result\":1}"}],"structuredContent":{"success":true,"result":1},"isError":false} 3` + "\n"), ""},
+		{"SDK-20", bare(nil, source+`mcp_args_raw; mcp_meta_raw`), outcome{out: "{}{}",
+			err: "mcp_args_raw: no arguments were given; " + byHand}, ""},
+		{"SDK-5", bare(nil, `cd / && source `+quoted(strings.TrimPrefix(sdkDir,
+			"/"))+`/tool-sdk.sh; cd /tmp; mcp_byte_length abc`), out("3\n"), ""},
+		{"SDK-5", bare(nil, `cd `+quoted(sdkDir)+` && source tool-sdk.sh; cd /; mcp_path_normalize /a/../b`), out("/b"),
+			""},
+		{"SDK-5", bare(nil, `cd `+quoted(sdkDir)+`; PATH=$PATH:. ; source tool-sdk.sh; cd /; mcp_byte_length abc`),
+			out("3\n"), ""},
+		{"SDK-5", bare(nil, `f() { local x=1; `+source+`}; f; f; mcp_byte_length abc; g() { mcp_json_arr "é"; }; g`),
+			out("3\n[\"é\"]"), ""},
+		{"SDK-5", bare(nil, source+`x=$(mcp_result_success 1); y=$(mcp_byte_length abc); echo "$x $y"`),
+			out(`{"content":[{"type":"text","text":"{\"success\":true,\"result\":1}"}],"structuredContent":{"success":true,"result":1},"isError":false} 3` + "\n"), ""},
 		// A tool's own version stays when a later part of the SDK is read.
 		{"SDK-4", tool{script: `mcp_log_debug() { echo "mine: $*"; }; mcp_json_obj() { echo mine; }; (mcp_error a b >/dev/null); mcp_error a b; mcp_byte_length abc; mcp_json_obj`},
 			out("mine: mcp_error type=a: b\n" + failure("b", `{"type":"a","message":"b"}`).out + "3\nmine\n"), ""},
 		// A tool may have names of ours, and not allow them to change.
-		{"SDK-190", tool{args: document, script: `readonly name=1 value=2 row=3 text=4 path=5 json=6 file=7 key=8 i=9 n=10 rc=11 data=12 message=13; mcp_args_require .s; mcp_args_get '.o|keys' ; mcp_result_success '{"a":"b"}'; mcp_path_normalize /a`},
-			out("text" + `["a","b"]` + result(`{"success":true,"result":{"a":"b"}}`, `{"success":true,"result":{"a":"b"}}`, false).out + "/a"), ""},
+		{"SDK-190", tool{args: document,
+			script: `readonly name=1 value=2 row=3 text=4 path=5 json=6 file=7 key=8 i=9 n=10 rc=11 data=12 message=13; mcp_args_require .s; mcp_args_get '.o|keys' ; mcp_result_success '{"a":"b"}'; mcp_path_normalize /a`},
+			out("text" + `["a","b"]` + result(`{"success":true,"result":{"a":"b"}}`,
+				`{"success":true,"result":{"a":"b"}}`, false).out + "/a"), ""},
 		// The idiom that wraps a function.
 		{"SDK-4", tool{script: `eval "original_$(declare -f mcp_byte_length)"; mcp_byte_length() { echo "before"; original_mcp_byte_length "$@"; }; mcp_byte_length abc`}, out("before\n3\n"), ""},
 	})
 	if bashVersion() >= 400 { // before, Bash cannot source a pipe
 		check(t, []way{byTable}, []row{
-			{"SDK-5", bare([]string{"MCP_SDK=" + sdkDir}, `source <(cat `+quoted(sdkDir+"/tool-sdk.sh")+`); mcp_byte_length abc; mcp_log_info a b; mcp_config_load || echo "$MCP_CONFIG_JSON"`), out("3\n{}\n"), ""},
+			{"SDK-5", bare([]string{"MCP_SDK=" + sdkDir},
+				`source <(cat `+quoted(sdkDir+"/tool-sdk.sh")+`); mcp_byte_length abc; mcp_log_info a b; mcp_config_load || echo "$MCP_CONFIG_JSON"`), out("3\n{}\n"), ""},
 		})
 	}
 }
@@ -106,7 +122,8 @@ func TestFindJSONTool(t *testing.T) {
 		{[]string{"PATH=" + dir + "/b", "MCPBASH_MODE=minimal"}, "none:none"},
 		{[]string{"PATH=" + dir + "/b", "MCPBASH_JSON_TOOL=none"}, "none:none"},
 	} {
-		rows = append(rows, row{"SDK-15", tool{env: append(append([]string{"MCP_SDK=" + aloneDir}, unset...), c.env...), script: script}, out(c.want + "\n"), ""})
+		rows = append(rows, row{"SDK-15", tool{env: append(append([]string{"MCP_SDK=" + aloneDir}, unset...), c.env...),
+			script: script}, out(c.want + "\n"), ""})
 	}
 	check(t, []way{byProgram}, rows[:len(rows)-1])
 	last := rows[len(rows)-1]
@@ -127,7 +144,8 @@ func TestFindProgram(t *testing.T) {
 	} {
 		tree := t.TempDir()
 		link := filepath.Join(tree, c.link)
-		if err := errors.Join(os.CopyFS(filepath.Join(tree, "sdk"), sdk.Files), os.Mkdir(filepath.Dir(link), 0o755), os.Symlink(mcpJQ, link),
+		if err := errors.Join(os.CopyFS(filepath.Join(tree, "sdk"), sdk.Files), os.Mkdir(filepath.Dir(link), 0o755),
+			os.Symlink(mcpJQ, link),
 			os.Mkdir(filepath.Join(tree, "mcp-bash"), 0o755)); err != nil {
 			t.Fatal(err)
 		}
@@ -165,10 +183,14 @@ probe=é; trap 'echo e' ERR; trap 'echo u' USR1; set -- one 'two three'
 `
 	var want string
 	for _, setting := range []string{
-		":", "IFS=", "IFS=:", "unset IFS", `IFS=$'\n'`, `IFS='"'`, "set -f", "set -C", "shopt -s nocasematch", "shopt -s extglob nullglob", "shopt -s failglob", "shopt -s nocaseglob dotglob",
-		"shopt -u patsub_replacement 2>/dev/null || :", "set -E", "set -T", "LC_ALL=C", "LC_ALL=C.UTF-8", "LANG=C", "unset LANG", "set -o posix", "shopt -s inherit_errexit 2>/dev/null || :", "BASH_COMPAT=3.2; shopt -u patsub_replacement 2>/dev/null || :",
+		":", "IFS=", "IFS=:", "unset IFS", `IFS=$'\n'`, `IFS='"'`, "set -f", "set -C", "shopt -s nocasematch",
+		"shopt -s extglob nullglob", "shopt -s failglob", "shopt -s nocaseglob dotglob",
+		"shopt -u patsub_replacement 2>/dev/null || :", "set -E", "set -T", "LC_ALL=C", "LC_ALL=C.UTF-8", "LANG=C",
+		"unset LANG", "set -o posix", "shopt -s inherit_errexit 2>/dev/null || :",
+		"BASH_COMPAT=3.2; shopt -u patsub_replacement 2>/dev/null || :",
 	} {
-		x := tool{args: document, meta: `{"a":"x"}`, script: state + setting + "\nstate \"$@\" >before; {" + calls + "\n} >out; state \"$@\" >after; cat out"}
+		x := tool{args: document, meta: `{"a":"x"}`, script: state + setting + "\nstate \"$@\" >before; {" + calls +
+			"\n} >out; state \"$@\" >after; cat out"}
 		x.dir = t.TempDir()
 		got := x.run(t)
 		if got.rc != 0 {
@@ -222,7 +244,8 @@ func TestOnlyOldBash(t *testing.T) {
 				t.Fatal(err)
 			}
 			for n, line := range strings.Split(string(text), "\n") {
-				if strings.HasPrefix(strings.TrimSpace(line), "#") || strings.Contains(line, "not known to Bash 3.2, which does not come here") {
+				if strings.HasPrefix(strings.TrimSpace(line), "#") || strings.Contains(line,
+					"not known to Bash 3.2, which does not come here") {
 					continue
 				}
 				for what, pattern := range later {
@@ -251,7 +274,9 @@ func TestOnlyOldBash(t *testing.T) {
 		t.Errorf("SDK-192: only %d replacements seen", found)
 	}
 	// The search finds what it is for.
-	for _, line := range []string{"declare -A x", "${x^^}", "${x,,}", "mapfile -t a", "local -n r=x", "printf '%(%s)T'", "$EPOCHREALTIME", "x & ;& y", "&>> f", "${a[-1]}", "[[ -v x ]]", "read -t 0.1 x", "printf -v 'a[1]' x", "exec {fd}<x", "*[{}[:,]*", `"${x//"$a"/b}"`} {
+	for _, line := range []string{"declare -A x", "${x^^}", "${x,,}", "mapfile -t a", "local -n r=x", "printf '%(%s)T'",
+		"$EPOCHREALTIME", "x & ;& y", "&>> f", "${a[-1]}", "[[ -v x ]]", "read -t 0.1 x", "printf -v 'a[1]' x",
+		"exec {fd}<x", "*[{}[:,]*", `"${x//"$a"/b}"`} {
 		found := false
 		for _, pattern := range later {
 			found = found || pattern.MatchString(line)
@@ -272,7 +297,8 @@ func TestLibrary(t *testing.T) {
 		}
 	}
 	names, _ := fs.Glob(lib.Files, "*.sh")
-	if want := "path.sh program.sh progress-passthrough.sh resource_content.sh ui-templates.sh"; strings.Join(names, " ") != want {
+	if want := "path.sh program.sh progress-passthrough.sh resource_content.sh ui-templates.sh"; strings.Join(names,
+		" ") != want {
 		t.Errorf("lib holds %v", names)
 	}
 	env := []string{"MCP_SDK=" + tree + "/sdk", "MCPBASH_HOME=" + tree}
@@ -283,10 +309,13 @@ func TestLibrary(t *testing.T) {
 		`"${MCPBASH_HOME}/lib/resource_content.sh"`:   `printf /b; mcp_result_text_with_resource x >/dev/null; printf /`,
 	} {
 		rows = append(rows,
-			row{"SDK-6", tool{bare: true, env: env, script: "source " + file + "; " + call + "; false; echo \" $-\""}, out("/b/ hB\n"), ""},
+			row{"SDK-6", tool{bare: true, env: env, script: "source " + file + "; " + call + "; false; echo \" $-\""},
+				out("/b/ hB\n"), ""},
 			row{"SDK-6", tool{env: env, script: "source " + file + "; " + call}, out("/b/"), ""},
-			row{"SDK-6", tool{bare: true, env: env, script: "source " + file + "; source \"$MCP_SDK/tool-sdk.sh\"; " + call + `; echo " $-"`}, out("/b/ ehuB\n"), ""},
-			row{"SDK-6", tool{bare: true, env: env, script: "cd \"$MCPBASH_HOME/lib\"; source ./" + strings.Trim(file[strings.LastIndex(file, "/")+1:], `"`) + "; cd /; " + call}, out("/b/"), ""},
+			row{"SDK-6", tool{bare: true, env: env, script: "source " + file + "; source \"$MCP_SDK/tool-sdk.sh\"; " +
+				call + `; echo " $-"`}, out("/b/ ehuB\n"), ""},
+			row{"SDK-6", tool{bare: true, env: env, script: "cd \"$MCPBASH_HOME/lib\"; source ./" +
+				strings.Trim(file[strings.LastIndex(file, "/")+1:], `"`) + "; cd /; " + call}, out("/b/"), ""},
 		)
 	}
 	check(t, []way{byTable}, rows)
@@ -302,7 +331,8 @@ func TestTrace(t *testing.T) {
 		for _, w := range ways {
 			trace := filepath.Join(dir, fmt.Sprintf("trace%d%s", i, w))
 			x := tool{way: w, args: args, meta: fmt.Sprintf(`{"client_secret":"%s","lines":"%[1]s\nx"}`, secret),
-				env: []string{"TRACE=" + trace, "MCP_TOOL_ARGS_FILE=" + file, `CFG={"key":"` + secret + `"}`}, bare: false}
+				env:  []string{"TRACE=" + trace, "MCP_TOOL_ARGS_FILE=" + file, `CFG={"key":"` + secret + `"}`},
+				bare: false}
 			x.script = `x=1
 { mcp_args_raw; mcp_meta_raw; mcp_args_get .token; mcp_args_get .; mcp_args_get '.lines // "d"'; mcp_args_get '.token, .s.x' || :; mcp_args_get '.o|.k'; mcp_args_get .s.x --default d || :
 mcp_meta_get .client_secret; mcp_meta_get '.|keys'; mcp_meta_get .; mcp_args_require .token; mcp_args_bool .flag; mcp_args_bool .token; mcp_args_int .n --max 9; mcp_require_path .path
@@ -323,7 +353,9 @@ case $- in *x*) echo still tracing ;; esac`
 			if got != out("still tracing\n") {
 				t.Fatalf("SDK-180 %s: %+v %s", w, got, read(t, x.dir+"/errors"))
 			}
-			for _, name := range []string{"mcp_args_get .token", "mcp_meta_get .client_secret", "mcp_args_require .token", "mcp_config_get .key", "mcp_into hidden mcp_args_get", "mcp_json_arr public"} {
+			for _, name := range []string{"mcp_args_get .token", "mcp_meta_get .client_secret",
+				"mcp_args_require .token", "mcp_config_get .key", "mcp_into hidden mcp_args_get",
+				"mcp_json_arr public"} {
 				if !strings.Contains(text, name) {
 					t.Errorf("SDK-180 %s: the trace lacks %s", w, name)
 				}

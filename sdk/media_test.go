@@ -17,7 +17,8 @@ func TestMedia(t *testing.T) {
 	}
 	medium := func(kind, data, mimeType string) outcome {
 		data = base64.StdEncoding.EncodeToString([]byte(data))
-		return out(`{"content":[{"type":"` + kind + `","data":"` + data + `","mimeType":"` + mimeType + `"}],"isError":false}` +
+		return out(`{"content":[{"type":"` + kind + `","data":"` + data + `","mimeType":"` + mimeType +
+			`"}],"isError":false}` +
 			"\n")
 	}
 	var rows []row

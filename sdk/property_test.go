@@ -17,11 +17,13 @@ type dice struct{ *rand.Rand }
 func (d dice) pick(list ...string) string { return list[d.IntN(len(list))] }
 
 var (
-	keys = []string{"a", "b", "name", "", "a b", "a.b", "a[0]", "é", "ключ", "__proto__", "and", "end", "if", "null", "x/y", "x // y", "-n", "A", "Name", "a1", "_", "k\u2028", "*", "$x", "'", "[", "]", "0"}
+	keys = []string{"a", "b", "name", "", "a b", "a.b", "a[0]", "é", "ключ", "__proto__", "and", "end", "if", "null",
+		"x/y", "x // y", "-n", "A", "Name", "a1", "_", "k\u2028", "*", "$x", "'", "[", "]", "0"}
 	// Keys that keep a document from having a table (SDK-206).
 	wildKeys = []string{`q"q`, `b\b`, "t\tt", "n\nn"}
 	texts    = append([]string{strings.Repeat("x", 20000)}, hostile...)
-	numbers  = []string{"0", "-0", "1", "-1", "1.50", "1e3", "1E-7", "3.14", "100", "12345678901234567", "123456789012345678901234567890", "-9.99e300", "0.1"}
+	numbers  = []string{"0", "-0", "1", "-1", "1.50", "1e3", "1E-7", "3.14", "100", "12345678901234567",
+		"123456789012345678901234567890", "-9.99e300", "0.1"}
 )
 
 func (d dice) value(depth int) json.RawMessage {
@@ -100,7 +102,8 @@ func (d dice) filter(doc json.RawMessage) string {
 	}
 	b.WriteString(d.pick("", "", "", " "))
 	if d.IntN(3) == 0 {
-		b.WriteString("//" + d.pick("", " ", "\t") + d.pick("true", "false", "null", "empty", "0", "7", "-12", "123456789012345", `""`, `"d"`, `"two words"`, `"é // x"`, `"-n"`, `"%s"`, `"null"`) + d.pick("", " "))
+		b.WriteString("//" + d.pick("", " ", "\t") + d.pick("true", "false", "null", "empty", "0", "7", "-12",
+			"123456789012345", `""`, `"d"`, `"two words"`, `"é // x"`, `"-n"`, `"%s"`, `"null"`) + d.pick("", " "))
 	}
 	return b.String()
 }
@@ -158,7 +161,8 @@ func TestTableAgreesWithProgram(t *testing.T) {
 						} else {
 							script.WriteString("__mcp_text=; ")
 						}
-						fmt.Fprintf(&script, "MCPBASH_ARGS_FLAT=%s; ask mcp_args_get %s\n", map[bool]string{true: "$table", false: ""}[byTable], bashWord(filter))
+						fmt.Fprintf(&script, "MCPBASH_ARGS_FLAT=%s; ask mcp_args_get %s\n",
+							map[bool]string{true: "$table", false: ""}[byTable], bashWord(filter))
 					}
 				}
 			}
@@ -174,7 +178,8 @@ func TestTableAgreesWithProgram(t *testing.T) {
 				have := outcome{out: fields[3*i], err: fields[3*i+2]}
 				fmt.Sscan(fields[3*i+1], &have.rc)
 				if have != want {
-					t.Errorf("document %.300s\nfilter %q, table %t:\n got %.300q\nwant %.300q", q.doc, q.filter, q.table, fmt.Sprint(have), fmt.Sprint(want))
+					t.Errorf("document %.300s\nfilter %q, table %t:\n got %.300q\nwant %.300q", q.doc, q.filter,
+						q.table, fmt.Sprint(have), fmt.Sprint(want))
 				}
 				if q.table {
 					tables++
@@ -205,7 +210,8 @@ func expected(t *testing.T, doc json.RawMessage, filter string) outcome {
 	}
 	value, err := s.Eval(doc)
 	if err != nil {
-		return outcome{rc: 5, err: fmt.Sprintf("mcp_args_get: jq error (rc=5) filter=%s payload_len=%d", filter, len([]rune(string(doc))))}
+		return outcome{rc: 5, err: fmt.Sprintf("mcp_args_get: jq error (rc=5) filter=%s payload_len=%d", filter,
+			len([]rune(string(doc))))}
 	}
 	if value == nil {
 		return outcome{}

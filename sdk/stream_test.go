@@ -48,7 +48,8 @@ func TestProgress(t *testing.T) {
 		{"SDK-95", `a"b`, `1`, `"progressToken":"a\"b","progress":1`},
 	} {
 		file := filepath.Join(t.TempDir(), "progress")
-		got := tool{script: "mcp_progress " + c.call, env: []string{"MCP_PROGRESS_STREAM=" + file, "MCP_PROGRESS_TOKEN=" + c.env}}.run(t)
+		got := tool{script: "mcp_progress " + c.call, env: []string{"MCP_PROGRESS_STREAM=" + file,
+			"MCP_PROGRESS_TOKEN=" + c.env}}.run(t)
 		if got != out("") || progressed(t, file)[0] != c.want {
 			t.Errorf("%s mcp_progress %s: %+v, %s", c.clause, c.call, got, progressed(t, file))
 		}
@@ -63,13 +64,18 @@ func TestProgressStream(t *testing.T) {
 		{"SDK-94", tool{script: `mcp_progress 5 m`}, out(""), ""},
 		{"SDK-94", tool{script: `mcp_progress 5 m`, env: []string{"MCP_PROGRESS_TOKEN=t"}}, out(""), ""},
 		{"SDK-94", tool{script: `mcp_progress 5 m`, env: []string{"MCP_PROGRESS_STREAM=/dev/full"}}, out(""), ""},
-		{"SDK-94", tool{script: `mcp_progress 5 m`, env: []string{"MCP_PROGRESS_TOKEN=t", "MCP_PROGRESS_STREAM=" + absentDir + "/x"}}, out(""), ""},
-		{"SDK-94", tool{script: `mcp_progress 5 m`, env: []string{"MCP_PROGRESS_TOKEN=t", "MCP_PROGRESS_STREAM=/dev/full"}}, out(""), ""},
+		{"SDK-94", tool{script: `mcp_progress 5 m`, env: []string{"MCP_PROGRESS_TOKEN=t", "MCP_PROGRESS_STREAM=" +
+			absentDir + "/x"}}, out(""), ""},
+		{"SDK-94", tool{script: `mcp_progress 5 m`, env: []string{"MCP_PROGRESS_TOKEN=t",
+			"MCP_PROGRESS_STREAM=/dev/full"}}, out(""), ""},
 	})
 	// SDK-9: the shell variables count, and the token's JSON form only with its own token.
-	got := tool{env: []string{"MCP_PROGRESS_STREAM=" + absentDir + "/x", "MCP_PROGRESS_TOKEN=42", `MCPBASH_PROGRESS_TOKEN_JSON="42"`},
-		script: `MCP_PROGRESS_STREAM=` + file + `; mcp_progress 1; MCP_PROGRESS_TOKEN=43; mcp_progress 2; MCP_PROGRESS_TOKEN=42; mcp_progress 3; MCP_PROGRESS_TOKEN=; mcp_progress 4`}.run(t)
-	if want := []string{`"progressToken":"42","progress":1`, `"progressToken":43,"progress":2`, `"progressToken":"42","progress":3`}; got != out("") ||
+	got := tool{env: []string{"MCP_PROGRESS_STREAM=" + absentDir + "/x", "MCP_PROGRESS_TOKEN=42",
+		`MCPBASH_PROGRESS_TOKEN_JSON="42"`},
+		script: `MCP_PROGRESS_STREAM=` + file +
+			`; mcp_progress 1; MCP_PROGRESS_TOKEN=43; mcp_progress 2; MCP_PROGRESS_TOKEN=42; mcp_progress 3; MCP_PROGRESS_TOKEN=; mcp_progress 4`}.run(t)
+	if want := []string{`"progressToken":"42","progress":1`, `"progressToken":43,"progress":2`,
+		`"progressToken":"42","progress":3`}; got != out("") ||
 		strings.Join(progressed(t, file), "\n") != strings.Join(want, "\n") {
 		t.Errorf("SDK-9, SDK-95: %+v\n%s", got, read(t, file))
 	}
@@ -88,9 +94,12 @@ func TestCancelled(t *testing.T) {
 	file := write(t, filepath.Join(dir, "cancelled"), "1")
 	check(t, []way{byTable}, []row{
 		{"SDK-97", tool{script: `if mcp_is_cancelled; then echo yes; else echo "no $?"; fi`}, out("no 1\n"), ""},
-		{"SDK-97", tool{script: `mcp_is_cancelled; echo reached`, env: []string{"MCP_CANCEL_FILE=" + dir}}, outcome{rc: 1}, ""},
-		{"SDK-97", tool{script: `mcp_is_cancelled && echo yes`, env: []string{"MCP_CANCEL_FILE=" + file}}, out("yes\n"), ""},
-		{"SDK-9", tool{script: `MCP_TOOL_CANCELLATION_FILE=` + quoted(file) + `; mcp_is_cancelled && echo yes`}, out("yes\n"), ""},
+		{"SDK-97", tool{script: `mcp_is_cancelled; echo reached`, env: []string{"MCP_CANCEL_FILE=" + dir}},
+			outcome{rc: 1}, ""},
+		{"SDK-97", tool{script: `mcp_is_cancelled && echo yes`, env: []string{"MCP_CANCEL_FILE=" + file}}, out("yes\n"),
+			""},
+		{"SDK-9", tool{script: `MCP_TOOL_CANCELLATION_FILE=` + quoted(file) + `; mcp_is_cancelled && echo yes`},
+			out("yes\n"), ""},
 	})
 }
 
@@ -105,13 +114,16 @@ func TestLog(t *testing.T) {
 		{"SDK-100", `mcp_log loud lg 1`, "info lg 1\n", warned},
 		{"SDK-100", `mcp_log info 'l"g' '{"a":[1,{"b":"c, d"}]}'`, "info l\"g {\"a\":[1,{\"b\":\"c, d\"}]}\n", ""},
 		{"SDK-100", `mcp_log info lg $'{"a":\n1}'`, "info lg {\"a\": 1}\n", ""},
-		{"SDK-100", `mcp_log info lg 'no "JSON"'; mcp_log info lg '1 2'; mcp_log info lg ''`, "info lg no \"JSON\"\ninfo lg 1 2\ninfo lg \n", ""},
+		{"SDK-100", `mcp_log info lg 'no "JSON"'; mcp_log info lg '1 2'; mcp_log info lg ''`,
+			"info lg no \"JSON\"\ninfo lg 1 2\ninfo lg \n", ""},
 		{"SDK-100", `mcp_log info lg`, "info lg \n", ""},
 		{"SDK-100", `mcp_log info`, "info  \n", ""},
-		{"SDK-101", `mcp_log_debug lg m; mcp_log_info lg m; mcp_log_warn lg m; mcp_log_error lg m`, "debug lg m\ninfo lg m\nwarning lg m\nerror lg m\n", ""},
+		{"SDK-101", `mcp_log_debug lg m; mcp_log_info lg m; mcp_log_warn lg m; mcp_log_error lg m`,
+			"debug lg m\ninfo lg m\nwarning lg m\nerror lg m\n", ""},
 		{"SDK-101", `mcp_log_info lg '{"a":1}'`, "info lg {\"a\":1}\n", ""},
 		{"SDK-101", `mcp_log_info`, "info  \n", ""},
-		{"SDK-185", `MCPBASH_MODE=minimal; mcp_log info lg '{"a":1}'; mcp_log info lg no`, "info lg {\"a\":1}\ninfo lg no\n", ""},
+		{"SDK-185", `MCPBASH_MODE=minimal; mcp_log info lg '{"a":1}'; mcp_log info lg no`,
+			"info lg {\"a\":1}\ninfo lg no\n", ""},
 	} {
 		file := filepath.Join(t.TempDir(), "log")
 		got := tool{script: c.script, env: []string{"MCP_LOG_STREAM=" + file}}.run(t)
@@ -126,16 +138,20 @@ func TestLog(t *testing.T) {
 	}
 	check(t, []way{byTable}, []row{
 		{"SDK-100", tool{script: `mcp_log loud lg 1`}, outcome{err: warned}, ""},
-		{"SDK-100", tool{script: `mcp_log_info lg m`, env: []string{"MCP_LOG_STREAM=" + absentDir + "/x"}}, out(""), ""},
-		{"SDK-101", tool{script: `for f in notice warning critical; do declare -F "mcp_log_$f" || echo "no $f"; done`}, out("no notice\nno warning\nno critical\n"), ""},
+		{"SDK-100", tool{script: `mcp_log_info lg m`, env: []string{"MCP_LOG_STREAM=" + absentDir + "/x"}}, out(""),
+			""},
+		{"SDK-101", tool{script: `for f in notice warning critical; do declare -F "mcp_log_$f" || echo "no $f"; done`},
+			out("no notice\nno warning\nno critical\n"), ""},
 	})
 }
 
 func TestDebug(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "debug")
-	got := tool{script: `IFS=:; mcp_debug a "b  c" d; mcp_debug; unset MCPBASH_DEBUG_LOG; mcp_debug x`, env: []string{"MCPBASH_DEBUG_LOG=" + file}}.run(t)
-	if want := regexp.MustCompile(`^\[[0-2]\d:[0-5]\d:[0-6]\d\] a b  c d\n\[..:..:..\] \n$`); got != out("") || !want.MatchString(read(t, file)) {
+	got := tool{script: `IFS=:; mcp_debug a "b  c" d; mcp_debug; unset MCPBASH_DEBUG_LOG; mcp_debug x`,
+		env: []string{"MCPBASH_DEBUG_LOG=" + file}}.run(t)
+	if want := regexp.MustCompile(`^\[[0-2]\d:[0-5]\d:[0-6]\d\] a b  c d\n\[..:..:..\] \n$`); got != out("") ||
+		!want.MatchString(read(t, file)) {
 		t.Errorf("SDK-103: %+v, %q", got, read(t, file))
 	}
 	check(t, []way{byTable}, []row{
@@ -147,7 +163,8 @@ func TestRoots(t *testing.T) {
 	t.Parallel()
 	check(t, []way{byTable}, []row{
 		{"SDK-130", tool{script: `mcp_roots_list; mcp_roots_count`}, out("0"), ""},
-		{"SDK-130", tool{script: `mcp_roots_list; mcp_roots_count`, env: []string{"MCP_ROOTS_PATHS=/a\n/b c", "MCP_ROOTS_COUNT=2"}}, out("/a\n/b c2"), ""},
+		{"SDK-130", tool{script: `mcp_roots_list; mcp_roots_count`, env: []string{"MCP_ROOTS_PATHS=/a\n/b c",
+			"MCP_ROOTS_COUNT=2"}}, out("/a\n/b c2"), ""},
 	})
 }
 
@@ -163,7 +180,8 @@ func TestPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, target := range map[string]string{"root/in": "sub", "root/out": "../outside", "link": "root", "ring": "ring", "abs": dir + "/root/in", "dangling": "nowhere/at/all"} {
+	for name, target := range map[string]string{"root/in": "sub", "root/out": "../outside", "link": "root",
+		"ring": "ring", "abs": dir + "/root/in", "dangling": "nowhere/at/all"} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -191,12 +209,15 @@ func TestPaths(t *testing.T) {
 		{"SDK-132", `$'with new\nline /x'`, "DIR/with new\nline /x"},
 		{"SDK-132", `'root/we[i]rd *'`, "DIR/root/we[i]rd *"},
 	} {
-		rows = append(rows, row{c.clause, tool{dir: dir, script: "mcp_path_normalize " + c.args}, out(strings.ReplaceAll(c.want, "DIR", dir)), ""})
+		rows = append(rows, row{c.clause, tool{dir: dir, script: "mcp_path_normalize " + c.args},
+			out(strings.ReplaceAll(c.want, "DIR", dir)), ""})
 	}
-	for args, want := range map[string]string{`/a/./b/../c`: "/a/c", `../../../../../../../../../../x`: "/x", `''`: dir, `link/../x`: dir + "/x"} {
+	for args, want := range map[string]string{`/a/./b/../c`: "/a/c", `../../../../../../../../../../x`: "/x", `''`: dir,
+		`link/../x`: dir + "/x"} {
 		rows = append(rows, row{"SDK-133", tool{dir: dir, script: "mcp_path_collapse " + args}, out(want), ""})
 	}
-	rows = append(rows, row{"SDK-10", tool{dir: dir, script: `mcp_path_normalize link`, env: []string{"MCP_PATH_DEBUG=1"}}, outcome{out: dir + "/root", err: "\n"}, "mcp_path_normalize: "})
+	rows = append(rows, row{"SDK-10", tool{dir: dir, script: `mcp_path_normalize link`,
+		env: []string{"MCP_PATH_DEBUG=1"}}, outcome{out: dir + "/root", err: "\n"}, "mcp_path_normalize: "})
 	root := []string{"MCP_ROOTS_COUNT=1", "MCP_ROOTS_PATHS=" + dir + "/root"}
 	two := []string{"MCP_ROOTS_COUNT=2", "MCP_ROOTS_PATHS=" + dir + "/root/sub\n" + dir + "/outside"}
 	for _, c := range []struct {
@@ -204,8 +225,10 @@ func TestPaths(t *testing.T) {
 		env  []string
 		rc   int
 	}{
-		{dir + "/root", root, 0}, {dir + "/root/", root, 0}, {"root/none/at/all", root, 0}, {dir + "/rootless", root, 1}, {"..", root, 1},
-		{"root/in/x", root, 0}, {"root/out/x", root, 1}, {"root/sub/../../outside", root, 1}, {"link/sub", root, 0}, {"", root, 1},
+		{dir + "/root", root, 0}, {dir + "/root/", root, 0}, {"root/none/at/all", root, 0},
+		{dir + "/rootless", root, 1}, {"..", root, 1},
+		{"root/in/x", root, 0}, {"root/out/x", root, 1}, {"root/sub/../../outside", root, 1}, {"link/sub", root, 0},
+		{"", root, 1},
 		{"root/sub/x", two, 0}, {"outside", two, 0}, {"root/file", two, 1}, {"root", nil, 1}, {"link/sub", nil, 1},
 		{"/etc", []string{"MCP_ROOTS_PATHS=/"}, 0},
 		{"root/we[i]rd */x", []string{"MCP_ROOTS_PATHS=" + dir + "/root/we[i]rd *"}, 0},
@@ -213,7 +236,8 @@ func TestPaths(t *testing.T) {
 		{"root/sub/x", []string{"MCP_ROOTS_PATHS=" + dir + "/link"}, 0},
 		{"outside/x", []string{"MCP_ROOTS_PATHS=" + dir + "/link"}, 1},
 	} {
-		rows = append(rows, row{"SDK-131", tool{dir: dir, env: c.env, script: "mcp_roots_contains " + quoted(c.path)}, outcome{rc: c.rc}, ""})
+		rows = append(rows, row{"SDK-131", tool{dir: dir, env: c.env, script: "mcp_roots_contains " + quoted(c.path)},
+			outcome{rc: c.rc}, ""})
 	}
 	for _, c := range []struct {
 		args, call string
@@ -229,15 +253,19 @@ func TestPaths(t *testing.T) {
 		{`{}`, `.p`, nil, rejected(".p is required")},
 		{`{}`, `.p --allow-empty`, root, out("")},
 		{`{}`, `.p --default-to-single-root`, root, out(dir + "/root")},
-		{`{}`, `.p --default-to-single-root --allow-empty`, two, rejected(".p is required when zero or multiple roots are configured")},
-		{`{}`, `.p --default-to-single-root`, nil, rejected(".p is required when zero or multiple roots are configured")},
+		{`{}`, `.p --default-to-single-root --allow-empty`, two,
+			rejected(".p is required when zero or multiple roots are configured")},
+		{`{}`, `.p --default-to-single-root`, nil,
+			rejected(".p is required when zero or multiple roots are configured")},
 		{`{}`, `.p -- --allow-empty`, nil, rejected(".p is required")},
 		{`{}`, `.p --bogus --allow-empty`, nil, rejected(".p is required")},
 		{`{"p":"root"}`, `.p`, []string{"MCP_ROOTS_COUNT=1"}, rejected(".p is outside configured MCP roots")},
 		{`{"p":"root"}`, `.p`, []string{"MCPBASH_MODE=minimal"}, rejected(".p is required")},
 	} {
-		rows = append(rows, row{"SDK-134", tool{dir: dir, args: c.args, env: c.env, script: "mcp_require_path " + c.call}, c.want, ""})
+		rows = append(rows, row{"SDK-134", tool{dir: dir, args: c.args, env: c.env, script: "mcp_require_path " +
+			c.call}, c.want, ""})
 	}
-	rows = append(rows, row{"SDK-202", tool{dir: dir, args: `{"p":"root/in"}`, env: root, script: `mcp_into x mcp_require_path .p; echo "$x"`}, out(dir + "/root/sub\n"), ""})
+	rows = append(rows, row{"SDK-202", tool{dir: dir, args: `{"p":"root/in"}`, env: root,
+		script: `mcp_into x mcp_require_path .p; echo "$x"`}, out(dir + "/root/sub\n"), ""})
 	check(t, ways, rows)
 }

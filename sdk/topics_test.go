@@ -48,12 +48,14 @@ var (
 // that are not where they are looked for, files that use what they do not load.
 func misplaced(files map[string]string) (wrong []string) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	home := map[string]string{}                                 // of functions and of variables that are set when a file is read
+	// of functions and of variables that are set when a file is read
+	home := map[string]string{}
 	always, all := map[string][]string{}, map[string][]string{} // what files load: as they are read, and in all
 	code := map[string]string{}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		code[file] = comment.ReplaceAllString(files[file], "")
-		for _, m := range append(function.FindAllStringSubmatch(code[file], -1), variable.FindAllStringSubmatch(code[file], -1)...) {
+		for _, m := range append(function.FindAllStringSubmatch(code[file], -1),
+			variable.FindAllStringSubmatch(code[file], -1)...) {
 			if other, ok := home[m[1]]; ok && other != file {
 				complain("%s is defined in %s.sh and in %s.sh", m[1], other, file)
 			}
@@ -143,7 +145,8 @@ func TestEachTopicFirst(t *testing.T) {
 			script += "(__mcp_load " + file + "; [[ $- == *e*u* ]] || echo changed)\n"
 		}
 	}
-	for _, options := range []string{"", "IFS=:", "set -f; shopt -s nocasematch", "shopt -s failglob", "set -o posix", "set -C"} {
+	for _, options := range []string{"", "IFS=:", "set -f; shopt -s nocasematch", "shopt -s failglob", "set -o posix",
+		"set -C"} {
 		if got := (tool{script: options + "\n" + script}).run(t); got != out("") {
 			t.Errorf("SDK-6 %s: %+v", options, got)
 		}
@@ -186,6 +189,7 @@ func TestMissingFile(t *testing.T) {
 		{"SDK-5", in(alone, `mcp_args_get .s; mcp_json_obj a b; mcp_emit_text c`), out(`text{"a":"b"}c`), ""},
 		{"SDK-5", in(alone, `mcp_progress 5`), ends(alone + "/common.sh"), ""},
 		{"SDK-5", tool{bare: true, script: source + `echo reached`}, ends(alone + "/program.sh"), ""},
-		{"SDK-5", tool{bare: true, env: []string{"MCP_SDK=" + sdkDir}, script: source + `mcp_byte_length abc`}, out("3\n"), ""},
+		{"SDK-5", tool{bare: true, env: []string{"MCP_SDK=" + sdkDir}, script: source + `mcp_byte_length abc`},
+			out("3\n"), ""},
 	})
 }

@@ -33,13 +33,16 @@ func TestTypedBuilders(t *testing.T) {
 	}{
 		{"SDK-45", `mcp_json_typed_obj name string 'a "b"' n number -3.50e+2 i integer 42 yes boolean true no boolean false`,
 			out(`{"name":"a \"b\"","n":-3.50e+2,"i":42,"yes":true,"no":false}`)},
-		{"SDK-45", `mcp_json_typed_obj list json '[1, {"a" : null}]' z json null`, out(`{"list":[1,{"a":null}],"z":null}`)},
+		{"SDK-45", `mcp_json_typed_obj list json '[1, {"a" : null}]' z json null`,
+			out(`{"list":[1,{"a":null}],"z":null}`)},
 		{"SDK-45", `mcp_json_typed_obj; mcp_json_typed_obj 'k:"json' string json json string number`,
 			out(`{}{"k:\"json":"json","json":"number"}`)},
 		{"SDK-45", `mcp_json_typed_obj lines integer "   12"$'\n' t boolean $' true\t'`, out(`{"lines":12,"t":true}`)},
 		{"SDK-45", "mcp_json_typed_obj big json " + quoted(pretty), out(`{"big":` + compact + "}")},
-		{"SDK-45", `MCPBASH_MODE=minimal; mcp_json_typed_obj k json '{ "a": 1 }' n number 5`, out(`{"k":{"a":1},"n":5}`)},
-		{"SDK-46", `mcp_json_typed_arr; mcp_json_typed_arr string '' number 1 json ' "x" ' integer -0`, out(`[]["",1,"x",-0]`)},
+		{"SDK-45", `MCPBASH_MODE=minimal; mcp_json_typed_obj k json '{ "a": 1 }' n number 5`,
+			out(`{"k":{"a":1},"n":5}`)},
+		{"SDK-46", `mcp_json_typed_arr; mcp_json_typed_arr string '' number 1 json ' "x" ' integer -0`,
+			out(`[]["",1,"x",-0]`)},
 		{"SDK-202", `mcp_into a mcp_json_typed_arr integer 1; mcp_into x mcp_json_typed_obj l json "$a"; echo "$x"`,
 			out(`{"l":[1]}` + "\n")},
 		{"SDK-45", `mcp_json_typed_obj a b; echo reached`, object("expected KEY TYPE VALUE ..., got 2 words")},
@@ -71,14 +74,17 @@ func TestTypedBuilders(t *testing.T) {
 func TestTypedNumbers(t *testing.T) {
 	t.Parallel()
 	words := []string{
-		"", "-", "+1", "0", "-0", "00", "01", "-01", "1.", ".5", "0.5", "1.5.5", "1e5", "1E+05", "1e", "1e+", "e5", "0x10",
-		"1_000", "1,5", "NaN", "Infinity", "--1", "1-1", "123456789012345678901234567890", "1.0", "-1.25e-7", "true", "null",
+		"", "-", "+1", "0", "-0", "00", "01", "-01", "1.", ".5", "0.5", "1.5.5", "1e5", "1E+05", "1e", "1e+", "e5",
+		"0x10",
+		"1_000", "1,5", "NaN", "Infinity", "--1", "1-1", "123456789012345678901234567890", "1.0", "-1.25e-7", "true",
+		"null",
 		`"1"`, "1 2", "[1]", "١",
 	}
 	var script strings.Builder
 	for _, w := range words {
 		for _, kind := range []string{"number", "integer"} {
-			fmt.Fprintf(&script, "x=$(mcp_json_typed_arr %s %s 2>/dev/null) || x=refused; echo \"$x\"\n", kind, quoted(w))
+			fmt.Fprintf(&script, "x=$(mcp_json_typed_arr %s %s 2>/dev/null) || x=refused; echo \"$x\"\n", kind,
+				quoted(w))
 		}
 	}
 	got := tool{script: script.String()}.run(t)

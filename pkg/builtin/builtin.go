@@ -63,7 +63,8 @@ func (c *Config) pages() provider.Provider {
 	}
 	return ui.New(ui.Settings{
 		Root: c.Root, Tools: c.Tools, UI: c.UI, Find: c.FindPage,
-		Most: c.Env.Bounded("MCPBASH_MAX_UI_RESOURCE_BYTES", 1<<20, math.MaxInt32), Templates: uitemplate.NewCache(templates),
+		Most:      c.Env.Bounded("MCPBASH_MAX_UI_RESOURCE_BYTES", 1<<20, math.MaxInt32),
+		Templates: uitemplate.NewCache(templates),
 	})
 }
 

@@ -30,10 +30,12 @@ func demo() *Command {
 	f := &copyFiles.Flags
 	f.String(&dir, "dir", "DIR", "where").Completes(Dirs)
 	f.One(&kind, "kind", "KIND", []string{"hard", "soft"}, "of link")
-	f.Strings(&names, "name", "NAMES", "a name; may be repeated").Completes(Found(func() []string { return []string{"ada", "bob"} }))
+	f.Strings(&names, "name", "NAMES",
+		"a name; may be repeated").Completes(Found(func() []string { return []string{"ada", "bob"} }))
 	f.Positive(&secs, "wait", "SECS", "how long")
 	f.Bool(&quiet, "quiet", "say nothing")
-	remove := &Command{Name: "remove", Summary: "Remove a file.", Operands: []Operand{{Name: "FILE"}}, Run: func(Streams, []string) error { return ExitCode(7) }}
+	remove := &Command{Name: "remove", Summary: "Remove a file.", Operands: []Operand{{Name: "FILE"}},
+		Run: func(Streams, []string) error { return ExitCode(7) }}
 	return &Command{Name: "demo", Summary: "Do things.", Commands: []*Command{copyFiles, remove}}
 }
 
@@ -65,8 +67,10 @@ func TestCommand(t *testing.T) {
 		{"copy a -q", 2, "", "demo: unknown option: -q\n"},
 		{"copy a --dir", 2, "", "demo: --dir requires a value\n"},
 		{"copy a --wait 0", 2, "", "demo: --wait must be a positive integer\n"},
-		{"copy a --kind sotf", 2, "", "demo: --kind: unknown kind \"sotf\" (did you mean soft?); there are hard, soft\n"},
-		{"--json", 2, `{"ok":false,"error":{"code":"usage","message":"a subcommand is missing: copy or remove"}}` + "\n", "demo: a subcommand is missing: copy or remove\n"},
+		{"copy a --kind sotf", 2, "",
+			"demo: --kind: unknown kind \"sotf\" (did you mean soft?); there are hard, soft\n"},
+		{"--json", 2, `{"ok":false,"error":{"code":"usage","message":"a subcommand is missing: copy or remove"}}` +
+			"\n", "demo: a subcommand is missing: copy or remove\n"},
 		{"--version", 0, "mcp-demo " + Version + "\n", ""},
 		{"copy --bogus -v --version", 0, "mcp-demo " + Version + "\n", ""},
 	} {
@@ -96,7 +100,8 @@ Options:
   --kind KIND    of link
   --name NAMES   a name; may be repeated
 `
-	if !strings.HasPrefix(got, want) || !strings.Contains(got, "\nA paragraph that is long enough to be wrapped at the width of the help, which is\neighty columns.\n\n  kept\n") {
+	if !strings.HasPrefix(got, want) || !strings.Contains(got,
+		"\nA paragraph that is long enough to be wrapped at the width of the help, which is\neighty columns.\n\n  kept\n") {
 		t.Errorf("%s", got)
 	}
 	for _, line := range strings.Split(got, "\n") {
@@ -154,7 +159,8 @@ func TestManual(t *testing.T) {
 	}
 	known := []string{".TH", ".SH", ".SS", ".PP", ".TP", ".B", ".BR", ".nf", ".fi"}
 	for line := range strings.Lines(page) {
-		if word, _, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(word, ".") && !slices.Contains(known, word) {
+		if word, _, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(word, ".") &&
+			!slices.Contains(known, word) {
 			t.Errorf("%q", line)
 		}
 	}
@@ -163,7 +169,8 @@ func TestManual(t *testing.T) {
 func TestNearest(t *testing.T) {
 	names := []string{"description", "inputSchema", "timeoutSecs", "name"}
 	for word, want := range map[string]string{
-		"desciption": "description", "inputschema": "inputSchema", "timeoutSec": "timeoutSecs", "nmae": "name", "x": "", "icons": "",
+		"desciption": "description", "inputschema": "inputSchema", "timeoutSec": "timeoutSecs", "nmae": "name", "x": "",
+		"icons": "",
 	} {
 		if got := Nearest(word, names); got != want {
 			t.Errorf("%s: %q, want %q", word, got, want)

@@ -53,7 +53,8 @@ func (c *Command) candidates(before []string, part string) (lines []string) {
 		cmd, before = sub, rest
 	}
 	if n := len(before); n > 0 {
-		if f := cmd.Flags.find(strings.TrimPrefix(before[n-1], "--")); f != nil && f.Value != "" && !slices.Contains(before, "--") {
+		if f := cmd.Flags.find(strings.TrimPrefix(before[n-1], "--")); f != nil && f.Value != "" &&
+			!slices.Contains(before, "--") {
 			return f.Complete.candidates(part)
 		}
 	}

@@ -44,9 +44,11 @@ func newBench(t *testing.T, env project.Env) *bench {
 	os.Chmod(root, 0o755)
 	b := &bench{
 		t: t, root: root, state: t.TempDir(),
-		manual: map[string]string{}, prompts: map[string]string{}, resources: map[string]string{}, names: map[string]string{},
+		manual: map[string]string{}, prompts: map[string]string{}, resources: map[string]string{},
+		names: map[string]string{},
 	}
-	full := project.Env{"PATH": os.Getenv("PATH"), "SECRET": "s", "MCP_COMPLETION_CURSOR": "stale", "MCP_PROMPT_PATH": "stale"}
+	full := project.Env{"PATH": os.Getenv("PATH"), "SECRET": "s", "MCP_COMPLETION_CURSOR": "stale",
+		"MCP_PROMPT_PATH": "stale"}
 	for k, v := range env {
 		full[k] = v
 	}
@@ -64,8 +66,9 @@ func newBench(t *testing.T, env project.Env) *bench {
 	b.completions = New(Config{
 		Project: p, Runner: new(script.Runner), State: &project.State{Dir: b.state}, Log: b.log,
 		Common:     p.Common("/home", "/helper", project.JSONTool{Name: "jq", Bin: "/bin/jq"}),
-		Registered: find(b.manual, &b.manualErr), Prompt: find(b.prompts, &b.promptErr), Resource: find(b.resources, &none),
-		NameOf: func(_ context.Context, uri string) (string, error) { return b.names[uri], b.nameErr },
+		Registered: find(b.manual, &b.manualErr), Prompt: find(b.prompts, &b.promptErr),
+		Resource: find(b.resources, &none),
+		NameOf:   func(_ context.Context, uri string) (string, error) { return b.names[uri], b.nameErr },
 	})
 	return b
 }
@@ -102,7 +105,8 @@ func (b *bench) file(name, content string) string {
 func (b *bench) register(body string, more ...string) {
 	b.t.Helper()
 	b.file("completions/c.sh", "#!/bin/bash\n"+body+"\n")
-	b.manual["c"] = `{"name":"c","path":"completions/c.sh","kind":"shell"` + strings.Join(append([]string{""}, more...), ",") + `}`
+	b.manual["c"] = `{"name":"c","path":"completions/c.sh","kind":"shell"` +
+		strings.Join(append([]string{""}, more...), ",") + `}`
 }
 
 // ask completes the argument a of a prompt.
@@ -182,23 +186,32 @@ func TestChecks(t *testing.T) {
 	)
 	const named = `{"name":"a","value":"x"}`
 	for _, tc := range []struct{ ref, argument, want string }{
-		{``, named, required}, {`null`, named, required}, {`[]`, named, required}, {`"ref/prompt"`, named, required}, {`{"type":""}`, ``, required},
+		{``, named, required}, {`null`, named, required}, {`[]`, named, required}, {`"ref/prompt"`, named, required},
+		{`{"type":""}`, ``, required},
 		{`{"type":7}`, named, required}, {`{"name":"x"}`, named, required},
-		{`{"type":"ref/tool","name":"x"}`, named, invalid}, {`{"type":"ref/prompt"}`, named, invalid}, {`{"type":"ref/prompt","name":""}`, ``, invalid},
-		{`{"type":"ref/prompt","name":7}`, named, invalid}, {`{"type":"ref/prompt","uri":"x"}`, named, invalid}, {`{"type":"ref/resource","name":"x"}`, named, invalid},
+		{`{"type":"ref/tool","name":"x"}`, named, invalid}, {`{"type":"ref/prompt"}`, named, invalid},
+		{`{"type":"ref/prompt","name":""}`, ``, invalid},
+		{`{"type":"ref/prompt","name":7}`, named, invalid}, {`{"type":"ref/prompt","uri":"x"}`, named, invalid},
+		{`{"type":"ref/resource","name":"x"}`, named, invalid},
 		{`{"type":"ref/resource","uri":""}`, named, invalid},
-		{`{"type":"ref/prompt","name":"x"}`, ``, unnamed}, {`{"type":"ref/prompt","name":"x"}`, `{"value":"v"}`, unnamed},
-		{`{"type":"ref/prompt","name":"x"}`, `{"name":"","value":"v"}`, unnamed}, {`{"type":"ref/prompt","name":"x"}`, `{"name":7}`, unnamed},
+		{`{"type":"ref/prompt","name":"x"}`, ``, unnamed}, {`{"type":"ref/prompt","name":"x"}`, `{"value":"v"}`,
+			unnamed},
+		{`{"type":"ref/prompt","name":"x"}`, `{"name":"","value":"v"}`, unnamed},
+		{`{"type":"ref/prompt","name":"x"}`, `{"name":7}`, unnamed},
 		{`{"type":"ref/prompt","name":"x"}`, `[]`, unnamed},
 		{`{"type":"ref/prompt","name":"x"}`, `{"name":"a","value":" re "}`, `["re","re snippet","re example"]`},
 		{`{"type":"ref/prompt","name":"x"}`, `{"name":"a","value":" \n"}`, `["x","x snippet","x example"]`},
 		{`{"type":"ref/prompt","name":"x"}`, `{"name":"a","value":["v"]}`, `["x","x snippet","x example"]`},
-		{`{"type":"ref/prompt","name":" "}`, `{"name":"a"}`, `["suggestion","suggestion snippet","suggestion example"]`},
+		{`{"type":"ref/prompt","name":" "}`, `{"name":"a"}`,
+			`["suggestion","suggestion snippet","suggestion example"]`},
 		{`{"type":"ref/resource","uri":"file:///{path}"}`, `{"name":"a"}`, `["files","files snippet","files example"]`},
-		{`{"type":"ref/resource","uri":"file:///x"}`, `{"name":"a"}`, `["file:///x","file:///x snippet","file:///x example"]`},
-		{`{"type":"ref/prompt","name":"x"}`, `{"name":"a","value":"\ud800\u0000\""}`, `["�\u0000\"","�\u0000\" snippet","�\u0000\" example"]`},
+		{`{"type":"ref/resource","uri":"file:///x"}`, `{"name":"a"}`,
+			`["file:///x","file:///x snippet","file:///x example"]`},
+		{`{"type":"ref/prompt","name":"x"}`, `{"name":"a","value":"\ud800\u0000\""}`,
+			`["�\u0000\"","�\u0000\" snippet","�\u0000\" example"]`},
 	} {
-		got := b.answer(b.completions.Complete(context.Background(), &Request{Ref: json.RawMessage(tc.ref), Argument: json.RawMessage(tc.argument)}))
+		got := b.answer(b.completions.Complete(context.Background(), &Request{Ref: json.RawMessage(tc.ref),
+			Argument: json.RawMessage(tc.argument)}))
 		want := tc.want
 		if want[0] == '[' {
 			want = `{"completion":{"values":` + want + `,"hasMore":false}}`
@@ -208,7 +221,8 @@ func TestChecks(t *testing.T) {
 		}
 	}
 	b.nameErr = errors.New("no list")
-	got := b.answer(b.completions.Complete(context.Background(), &Request{Ref: json.RawMessage(`{"type":"ref/resource","uri":"file:///{path}"}`), Argument: argument("")}))
+	got := b.answer(b.completions.Complete(context.Background(),
+		&Request{Ref: json.RawMessage(`{"type":"ref/resource","uri":"file:///{path}"}`), Argument: argument("")}))
 	if !strings.Contains(got, `"file:///{path} snippet"`) {
 		t.Error(got)
 	}
@@ -228,7 +242,8 @@ func TestBuiltinPages(t *testing.T) {
 	if !strings.HasPrefix(first, `{"completion":{"values":["re","re snippet"],"hasMore":true,"nextCursor":"`) {
 		t.Error(first)
 	}
-	want := `{"ver":1,"kind":"completion","name":"p","args":"` + hashOf(`{"argument":{"name":"a","value":"re"},"context":{"arguments":{}},"prefix":"re","query":"re","ref":{"name":"p","type":"ref/prompt"}}`) + `","offset":2,"script":"builtin:p"}`
+	want := `{"ver":1,"kind":"completion","name":"p","args":"` +
+		hashOf(`{"argument":{"name":"a","value":"re"},"context":{"arguments":{}},"prefix":"re","query":"re","ref":{"name":"p","type":"ref/prompt"}}`) + `","offset":2,"script":"builtin:p"}`
 	if got := next(t, first); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -258,19 +273,23 @@ func TestCursors(t *testing.T) {
 	const good = `{"ver":1,"kind":"completion","name":"c","args":"","offset":0,"script":"manual:completions/c.sh"}`
 	const empty = `{"completion":{"values":[],"hasMore":false}}`
 	for _, tc := range []struct{ cursor, want string }{
-		{`null`, `{"completion":{"values":[],"total":0,"hasMore":false}}`}, {`""`, `{"completion":{"values":[],"total":0,"hasMore":false}}`},
+		{`null`, `{"completion":{"values":[],"total":0,"hasMore":false}}`},
+		{`""`, `{"completion":{"values":[],"total":0,"hasMore":false}}`},
 		{string(rawjson.Quote(encoded(good))), `{"completion":{"values":[],"total":0,"hasMore":false}}`},
 		{string(rawjson.Quote(encoded(good) + "==")), `{"completion":{"values":[],"total":0,"hasMore":false}}`},
 		{string(rawjson.Quote(encoded(strings.Replace(good, `"offset":0`, ` "offset" : 3`, 1)))), empty},
-		{`7`, invalid}, {`{}`, invalid}, {`"?"`, invalid}, {`"aGk"`, invalid}, {string(rawjson.Quote(encoded(`[]`))), invalid},
+		{`7`, invalid}, {`{}`, invalid}, {`"?"`, invalid}, {`"aGk"`, invalid},
+		{string(rawjson.Quote(encoded(`[]`))), invalid},
 		{string(rawjson.Quote(encoded(strings.Replace(good, `"c"`, `"d"`, 1)))), invalid},
 		{string(rawjson.Quote(encoded(strings.Replace(good, `"completion"`, `"tools"`, 1)))), invalid},
 		{string(rawjson.Quote(encoded(strings.Replace(good, `"offset":0`, `"offset":-1`, 1)))), invalid},
 		{string(rawjson.Quote(encoded(strings.Replace(good, `"offset":0`, `"offset":"0"`, 1)))), invalid},
-		{string(rawjson.Quote(encoded(strings.Replace(good, `"offset":0`, `"offset":99999999999999999999`, 1)))), invalid},
+		{string(rawjson.Quote(encoded(strings.Replace(good, `"offset":0`, `"offset":99999999999999999999`, 1)))),
+			invalid},
 		{string(rawjson.Quote(encoded(strings.Replace(good, `"script"`, `"x"`, 1)))), invalid},
 		{string(rawjson.Quote(encoded(good[:len(good)-1] + `,"cursor":"a\u0000b"}`))), invalid},
-		{string(rawjson.Quote(encoded(good[:len(good)-1] + `,"cursor":"` + strings.Repeat("x", maxOwnCursor+1) + `"}`))), invalid},
+		{string(rawjson.Quote(encoded(good[:len(good)-1] + `,"cursor":"` + strings.Repeat("x", maxOwnCursor+1) +
+			`"}`))), invalid},
 		{string(rawjson.Quote(strings.Repeat("A", maxCursor+4))), invalid},
 		{string(rawjson.Quote(encoded(strings.Replace(good, "manual:", "prompt:", 1)))), stale},
 		{string(rawjson.Quote(encoded(strings.Replace(good, "c.sh", "d.sh", 1)))), stale},
@@ -301,8 +320,10 @@ func TestProviders(t *testing.T) {
 	os.MkdirAll(filepath.Join(b.root, "prompts/sub/both.txt.completion"), 0o755) // no file
 	expect(builtins)
 	for _, step := range []string{
-		"resources/both.tar.completion", "resources/both.tar.completion.sh", "resources/both.tar.gz.completion", "resources/both.tar.gz.completion.sh",
-		"prompts/sub/both.completion", "prompts/sub/both.completion.sh", "prompts/sub/both.txt.completion.sh", "completions/x",
+		"resources/both.tar.completion", "resources/both.tar.completion.sh", "resources/both.tar.gz.completion",
+		"resources/both.tar.gz.completion.sh",
+		"prompts/sub/both.completion", "prompts/sub/both.completion.sh", "prompts/sub/both.txt.completion.sh",
+		"completions/x",
 	} {
 		if strings.HasPrefix(step, "completions/") {
 			b.manual["both"] = `{"name":"both","path":"` + step + `","kind":"shell"}`
@@ -311,7 +332,8 @@ func TestProviders(t *testing.T) {
 		os.Chmod(filepath.Join(b.root, step), 0o755)
 		expect(values(step))
 	}
-	got := b.answer(b.completions.Complete(context.Background(), &Request{Ref: json.RawMessage(`{"type":"ref/resource","uri":"x://both"}`), Argument: argument("q")}))
+	got := b.answer(b.completions.Complete(context.Background(),
+		&Request{Ref: json.RawMessage(`{"type":"ref/resource","uri":"x://both"}`), Argument: argument("q")}))
 	if !strings.Contains(got, `["completions/x"]`) {
 		t.Error(got)
 	}
@@ -348,7 +370,8 @@ func TestRefusedScripts(t *testing.T) {
 	b.file("completions/text", "echo '[\"text\"]'\n")
 	os.Chmod(b.file("completions/open.sh", "#!/bin/sh\necho '[]'\n"), 0o757)
 	rejected := func(file, reason string) string {
-		return `{"code":-32603,"message":"Completion script rejected by policy","data":{"reason":"` + file + " (" + reason + `)"}}`
+		return `{"code":-32603,"message":"Completion script rejected by policy","data":{"reason":"` + file + " (" +
+			reason + `)"}}`
 	}
 	out := func(file string) string { return rejected(filepath.Join(b.root, file), "leads out of "+b.root) }
 	open := filepath.Join(b.root, "completions/open.sh")
@@ -357,8 +380,10 @@ func TestRefusedScripts(t *testing.T) {
 		return `{"completion":{"values":["` + word + `"],"total":1,"hasMore":false}}`
 	}
 	for path, want := range map[string]string{
-		"completions/fine.sh": good("fine"), "completions/inner.sh": good("fine"), "completions/plain.bash": good("plain"), "completions/lines": good("lines"),
-		"completions/link.sh": out("completions/link.sh"), "completions/dir/secret.sh": out("completions/dir/secret.sh"), "": out(""),
+		"completions/fine.sh": good("fine"), "completions/inner.sh": good("fine"),
+		"completions/plain.bash": good("plain"), "completions/lines": good("lines"),
+		"completions/link.sh":       out("completions/link.sh"),
+		"completions/dir/secret.sh": out("completions/dir/secret.sh"), "": out(""),
 		"../" + filepath.Base(outside): out("../" + filepath.Base(outside)),
 		"completions/open.sh":          rejected(open, "mode 0757, others can write to it; run chmod o-w "+open),
 		"completions/gone.sh":          missing, "completions": missing,
@@ -380,7 +405,8 @@ func TestRefusedScripts(t *testing.T) {
 
 // T-620 to T-622, P-2304: what a script is given.
 func TestEnvironment(t *testing.T) {
-	b := newBench(t, project.Env{"MCPBASH_REMOTE_TOKEN": strings.Repeat("t", 40), "MCP_RESOURCES_ROOTS": "/r", "LANG": "de_DE"})
+	b := newBench(t, project.Env{"MCPBASH_REMOTE_TOKEN": strings.Repeat("t", 40), "MCP_RESOURCES_ROOTS": "/r",
+		"LANG": "de_DE"})
 	dump := filepath.Join(t.TempDir(), "dump")
 	seen := func() map[string]string {
 		t.Helper()
@@ -404,11 +430,17 @@ func TestEnvironment(t *testing.T) {
 	payload := `{"query":"é \"v\"","prefix":"é \"v\"","argument":{"name":"a","value":"é \"v\""},"context":{"arguments":{"x":"z","n":1.50}},"ref":{"type":"ref/prompt","name":"c"}}`
 	sorted := `{"argument":{"name":"a","value":"é \"v\""},"context":{"arguments":{"n":1.50,"x":"z"}},"prefix":"é \"v\"","query":"é \"v\"","ref":{"name":"c","type":"ref/prompt"}}`
 	for name, want := range map[string]string{
-		"MCP_COMPLETION_NAME": "c", "MCP_COMPLETION_ARGS_JSON": payload, "MCP_COMPLETION_LIMIT": "9", "MCP_COMPLETION_OFFSET": "7",
-		"MCP_COMPLETION_ARGS_HASH": hashOf(sorted), "MCP_COMPLETION_CURSOR": `o"x`, "MCPBASH_JSON_TOOL": "jq", "MCPBASH_JSON_TOOL_BIN": "/bin/jq",
-		"PWD": b.root, "HOME": b.root, "LANG": "de_DE", "LC_ALL": "de_DE", "TMPDIR": "/tmp", "TMP": "/tmp", "TEMP": "/tmp", "MCP_RESOURCES_ROOTS": "/r",
-		"MCPBASH_HOME": "/home", "MCP_SDK": "/home/sdk", "MCPBASH_HELPER_BIN": "/helper", "MCPBASH_PROJECT_ROOT": b.root,
-		"MCPBASH_PROMPTS_DIR": b.root + "/prompts", "MCPBASH_RESOURCES_DIR": b.root + "/resources", "PATH": os.Getenv("PATH"),
+		"MCP_COMPLETION_NAME": "c", "MCP_COMPLETION_ARGS_JSON": payload, "MCP_COMPLETION_LIMIT": "9",
+		"MCP_COMPLETION_OFFSET":    "7",
+		"MCP_COMPLETION_ARGS_HASH": hashOf(sorted), "MCP_COMPLETION_CURSOR": `o"x`, "MCPBASH_JSON_TOOL": "jq",
+		"MCPBASH_JSON_TOOL_BIN": "/bin/jq",
+		"PWD":                   b.root, "HOME": b.root, "LANG": "de_DE", "LC_ALL": "de_DE", "TMPDIR": "/tmp",
+		"TMP":  "/tmp",
+		"TEMP": "/tmp", "MCP_RESOURCES_ROOTS": "/r",
+		"MCPBASH_HOME": "/home", "MCP_SDK": "/home/sdk", "MCPBASH_HELPER_BIN": "/helper",
+		"MCPBASH_PROJECT_ROOT": b.root,
+		"MCPBASH_PROMPTS_DIR":  b.root + "/prompts", "MCPBASH_RESOURCES_DIR": b.root + "/resources",
+		"PATH": os.Getenv("PATH"),
 	} {
 		if env[name] != want {
 			t.Errorf("%s=%q, want %q", name, env[name], want)
@@ -429,7 +461,8 @@ func TestEnvironment(t *testing.T) {
 	}
 
 	b.ask("c", "", arguments(`[1]`))
-	if env = seen(); env["MCP_COMPLETION_OFFSET"] != "0" || env["MCP_COMPLETION_LIMIT"] != "100" || !strings.Contains(env["MCP_COMPLETION_ARGS_JSON"], `"context":{"arguments":{}}`) {
+	if env = seen(); env["MCP_COMPLETION_OFFSET"] != "0" || env["MCP_COMPLETION_LIMIT"] != "100" ||
+		!strings.Contains(env["MCP_COMPLETION_ARGS_JSON"], `"context":{"arguments":{}}`) {
 		t.Errorf("%q", env)
 	}
 	if _, set := env["MCP_COMPLETION_CURSOR"]; set {
@@ -440,7 +473,8 @@ func TestEnvironment(t *testing.T) {
 	b.file("prompts/sub/p.completion", "#!/bin/bash\n"+body)
 	b.ask("p", "")
 	env = seen()
-	for name, want := range map[string]string{"MCP_PROMPT_REL_PATH": "sub/p.txt", "MCP_PROMPT_PATH": b.root + "/prompts/sub/p.txt", "MCP_PROMPT_METADATA": b.prompts["p"]} {
+	for name, want := range map[string]string{"MCP_PROMPT_REL_PATH": "sub/p.txt",
+		"MCP_PROMPT_PATH": b.root + "/prompts/sub/p.txt", "MCP_PROMPT_METADATA": b.prompts["p"]} {
 		if env[name] != want {
 			t.Errorf("%s=%q, want %q", name, env[name], want)
 		}
@@ -450,8 +484,9 @@ func TestEnvironment(t *testing.T) {
 	b.ask("r", "")
 	env = seen()
 	for name, want := range map[string]string{
-		"MCP_RESOURCE_REL_PATH": "r.md", "MCP_RESOURCE_PATH": b.root + "/resources/r.md", "MCP_RESOURCE_METADATA": b.resources["r"],
-		"MCP_RESOURCE_URI": "x://r", "MCP_RESOURCE_PROVIDER": "file",
+		"MCP_RESOURCE_REL_PATH": "r.md", "MCP_RESOURCE_PATH": b.root + "/resources/r.md",
+		"MCP_RESOURCE_METADATA": b.resources["r"],
+		"MCP_RESOURCE_URI":      "x://r", "MCP_RESOURCE_PROVIDER": "file",
 	} {
 		if env[name] != want {
 			t.Errorf("%s=%q, want %q", name, env[name], want)
@@ -461,7 +496,8 @@ func TestEnvironment(t *testing.T) {
 		t.Error("a stale path of a prompt")
 	}
 
-	wide := newBench(t, project.Env{"MCPBASH_PROVIDER_ENV_MODE": "allowlist", "MCPBASH_PROVIDER_ENV_ALLOWLIST": "SECRET"})
+	wide := newBench(t, project.Env{"MCPBASH_PROVIDER_ENV_MODE": "allowlist",
+		"MCPBASH_PROVIDER_ENV_ALLOWLIST": "SECRET"})
 	wide.register(body)
 	wide.ask("c", "")
 	if env = seen(); env["SECRET"] != "s" {
@@ -477,7 +513,8 @@ func TestLongArguments(t *testing.T) {
 	b.file("prompts/p.completion", `#!/bin/bash
 [ -z "$MCP_COMPLETION_ARGS_JSON$MCP_PROMPT_METADATA" ] && printf '["%s %s"]' $(stat -c %a "$MCP_COMPLETION_ARGS_FILE") $(cat "$MCP_COMPLETION_ARGS_FILE" "$MCP_PROMPT_METADATA_FILE" | wc -c)
 `)
-	want := fmt.Sprintf(`"values":["600 %d"]`, len(`{"query":"","prefix":"","argument":{"name":"a","value":""},"context":{"arguments":{}},"ref":{"type":"ref/prompt","name":"p"}}`)+3*len(long)+len(b.prompts["p"]))
+	want := fmt.Sprintf(`"values":["600 %d"]`,
+		len(`{"query":"","prefix":"","argument":{"name":"a","value":""},"context":{"arguments":{}},"ref":{"type":"ref/prompt","name":"p"}}`)+3*len(long)+len(b.prompts["p"]))
 	if got := b.ask("p", long); !strings.Contains(got, want) {
 		t.Errorf("%.300s, want %s", got, want)
 	}
@@ -518,7 +555,8 @@ func TestFailures(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	b := newBench(t, nil)
 	started := filepath.Join(t.TempDir(), "started")
-	b.register(`trap "" TERM; echo $$ > "` + started + `.new"; mv "` + started + `.new" "` + started + `"; while :; do sleep 1; done`)
+	b.register(`trap "" TERM; echo $$ > "` + started + `.new"; mv "` + started + `.new" "` + started +
+		`"; while :; do sleep 1; done`)
 	cause := errors.New("no longer wanted")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go func() {
@@ -557,22 +595,32 @@ func TestOutput(t *testing.T) {
 		{`["a","b"]`, `{"values":["a","b"],"total":2,"hasMore":false}`, ""},
 		{" [ \"a\" ,\n\"\\u00e9\" ]\n", `{"values":["a","\u00e9"],"total":2,"hasMore":false}`, ""},
 		{`[]`, `{"values":[],"total":0,"hasMore":false}`, ""},
-		{``, none, ""}, {" \n", none, ""}, {`garbage`, none, ""}, {`["a"`, none, ""}, {"[\"a\"]\n[\"b\"]", none, ""}, {"[\"\xff\"]", none, ""}, {"\x00\x01\x02", none, ""},
+		{``, none, ""}, {" \n", none, ""}, {`garbage`, none, ""}, {`["a"`, none, ""}, {"[\"a\"]\n[\"b\"]", none, ""},
+		{"[\"\xff\"]", none, ""}, {"\x00\x01\x02", none, ""},
 		{`{}`, none, ""}, {`{"suggestions":null}`, none, ""},
 		{`{"suggestions":["a"]}`, `{"values":["a"],"hasMore":false}`, ""},
-		{`{"suggestions":["a"],"hasMore":false,"next":null,"total":12}`, `{"values":["a"],"total":12,"hasMore":false}`, ""},
+		{`{"suggestions":["a"],"hasMore":false,"next":null,"total":12}`, `{"values":["a"],"total":12,"hasMore":false}`,
+			""},
 		{`{"suggestions":["a"],"total":"12"}`, `{"values":["a"],"total":12,"hasMore":false}`, ""},
 		{`{"suggestions":["a"],"total":-1,"next":-5,"hasMore":"true"}`, `{"values":["a"],"hasMore":false}`, ""},
-		{`{"suggestions":["a","b"],"hasMore":true}`, `{"values":["a","b"],"hasMore":true`, `2,"script":"manual:completions/c.sh"}`},
-		{`{"suggestions":["a"],"hasMore":true,"next":5}`, `{"values":["a"],"hasMore":true`, `5,"script":"manual:completions/c.sh"}`},
-		{`{"suggestions":["a"],"hasMore":true,"next":"7"}`, `{"values":["a"],"hasMore":true`, `7,"script":"manual:completions/c.sh"}`},
-		{`{"suggestions":["a"],"cursor":"opaque"}`, `{"values":["a"],"hasMore":true`, `1,"script":"manual:completions/c.sh","cursor":"opaque"}`},
-		{`{"suggestions":[],"cursor":"c","nextCursor":"n"}`, `{"values":[],"hasMore":true`, `0,"script":"manual:completions/c.sh","cursor":"n"}`},
+		{`{"suggestions":["a","b"],"hasMore":true}`, `{"values":["a","b"],"hasMore":true`,
+			`2,"script":"manual:completions/c.sh"}`},
+		{`{"suggestions":["a"],"hasMore":true,"next":5}`, `{"values":["a"],"hasMore":true`,
+			`5,"script":"manual:completions/c.sh"}`},
+		{`{"suggestions":["a"],"hasMore":true,"next":"7"}`, `{"values":["a"],"hasMore":true`,
+			`7,"script":"manual:completions/c.sh"}`},
+		{`{"suggestions":["a"],"cursor":"opaque"}`, `{"values":["a"],"hasMore":true`,
+			`1,"script":"manual:completions/c.sh","cursor":"opaque"}`},
+		{`{"suggestions":[],"cursor":"c","nextCursor":"n"}`, `{"values":[],"hasMore":true`,
+			`0,"script":"manual:completions/c.sh","cursor":"n"}`},
 		{`{"suggestions":["a"],"cursor":7,"nextCursor":""}`, `{"values":["a"],"hasMore":false}`, ""},
 		{many(100), `{"values":` + many(100) + `,"total":100,"hasMore":false}`, ""},
-		{many(101), `{"values":` + many(100) + `,"total":101,"hasMore":true`, `100,"script":"manual:completions/c.sh"}`},
-		{`{"suggestions":` + many(150) + `,"hasMore":false,"next":150}`, `{"values":` + many(100) + `,"hasMore":true`, `100,"script":"manual:completions/c.sh"}`},
-		{`null`, bad, ""}, {`7`, bad, ""}, {`"a"`, bad, ""}, {`true`, bad, ""}, {`[1]`, bad, ""}, {`["a",null]`, bad, ""}, {`[["a"]]`, bad, ""},
+		{many(101), `{"values":` + many(100) + `,"total":101,"hasMore":true`,
+			`100,"script":"manual:completions/c.sh"}`},
+		{`{"suggestions":` + many(150) + `,"hasMore":false,"next":150}`, `{"values":` + many(100) + `,"hasMore":true`,
+			`100,"script":"manual:completions/c.sh"}`},
+		{`null`, bad, ""}, {`7`, bad, ""}, {`"a"`, bad, ""}, {`true`, bad, ""}, {`[1]`, bad, ""},
+		{`["a",null]`, bad, ""}, {`[["a"]]`, bad, ""},
 		{`{"suggestions":"a"}`, bad, ""}, {`{"suggestions":{"a":"b"}}`, bad, ""}, {`{"suggestions":["a",{}]}`, bad, ""},
 		{`{"suggestions":["a"],"cursor":"\u0000"}`, bad, ""},
 		{`{"suggestions":["a"],"cursor":"` + strings.Repeat("x", maxOwnCursor+1) + `"}`, bad, ""},
@@ -674,7 +722,8 @@ func TestPreserved(t *testing.T) {
 }
 
 func FuzzOutput(f *testing.F) {
-	for _, seed := range []string{`["a","b"]`, `{"suggestions":["a"],"hasMore":true,"next":1,"cursor":"x","total":3}`, `{"suggestions":[1]}`, "[\"\\ud800\"]", `{"next":"99999999999999999999"}`} {
+	for _, seed := range []string{`["a","b"]`, `{"suggestions":["a"],"hasMore":true,"next":1,"cursor":"x","total":3}`,
+		`{"suggestions":[1]}`, "[\"\\ud800\"]", `{"next":"99999999999999999999"}`} {
 		f.Add([]byte(seed), 1, 0)
 	}
 	f.Fuzz(func(t *testing.T, stdout []byte, limit, offset int) {
@@ -683,7 +732,8 @@ func FuzzOutput(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(o.values) > limit || o.next < -1 || o.next > maxOffset || o.total < -1 || o.cursor != "" && !o.more || !isOwnCursor(o.cursor) {
+		if len(o.values) > limit || o.next < -1 || o.next > maxOffset || o.total < -1 || o.cursor != "" && !o.more ||
+			!isOwnCursor(o.cursor) {
 			t.Fatalf("%+v", o)
 		}
 		r := Result{values: o.values, total: o.total}
@@ -707,7 +757,8 @@ func FuzzCursor(f *testing.F) {
 			}
 			q := &query{name: name, ref: promptRef(name), arguments: json.RawMessage("{}")}
 			kind, rel, _ := strings.Cut(p.source, ":")
-			again, err := decodeCursor(rawjson.Quote(encodeCursor(q, &source{kind: kind, rel: rel}, p.offset, p.own)), name)
+			again, err := decodeCursor(rawjson.Quote(encodeCursor(q, &source{kind: kind, rel: rel}, p.offset, p.own)),
+				name)
 			if err != nil || strings.Contains(p.source, ":") && again != p {
 				t.Fatalf("%+v came back as %+v: %v", p, again, err)
 			}

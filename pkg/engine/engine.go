@@ -90,8 +90,9 @@ func New(c Config) *Engine {
 	e.Near = near
 	e.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State, Log: c.Log}
 	e.Tools = tool.New(tool.Config{
-		Project: p, Find: e.Find, Near: near, Level: e.Level, Policy: e.Policy, Runner: c.Runner, Common: e.Env, State: c.State,
-		Log: c.Log, Debug: c.Debug, Stderr: c.Stderr,
+		Project: p, Find: e.Find, Near: near, Level: e.Level, Policy: e.Policy, Runner: c.Runner, Common: e.Env,
+		State: c.State,
+		Log:   c.Log, Debug: c.Debug, Stderr: c.Stderr,
 	})
 	return e
 }
@@ -103,7 +104,8 @@ func (e *Engine) ResourceConfig() resource.Config {
 	return resource.Config{
 		Project: p, FindURI: e.ResourceByURI, TypeOf: e.TypeByTemplate,
 		Builtin: builtin.Config{
-			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI, FindPage: e.Lookup(registry.UIResources),
+			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI,
+			FindPage: e.Lookup(registry.UIResources),
 		},
 		Runner: e.Runner, Common: e.Env, State: e.State.Dir, Log: e.Log, Debug: e.Debug,
 	}
@@ -112,7 +114,8 @@ func (e *Engine) ResourceConfig() resource.Config {
 // answersVersion reports whether a JSON tool that was named works.
 func (e *Engine) answersVersion(bin string) bool {
 	res := e.Runner.Run(context.Background(), script.Spec{
-		Argv: []string{bin, "--version"}, Env: e.Project.Env.Entries(), Timeout: versionTimeout, StdoutLimit: 4096, StderrLimit: 4096,
+		Argv: []string{bin, "--version"}, Env: e.Project.Env.Entries(), Timeout: versionTimeout, StdoutLimit: 4096,
+		StderrLimit: 4096,
 	})
 	return res.Status == 0 && res.Cause == nil
 }

@@ -91,7 +91,8 @@ func (e *Engine) typeByTemplate() func(ctx context.Context, uri string) string {
 
 // derived returns what is made of the current items of a kind, and keeps it as
 // long as they are the current ones. Its error is for the client.
-func derived[T any](e *Engine, kind *registry.Kind, make func(items []registry.Item) T) func(ctx context.Context) (T, error) {
+func derived[T any](e *Engine, kind *registry.Kind,
+	make func(items []registry.Item) T) func(ctx context.Context) (T, error) {
 	var mu sync.Mutex
 	var of *registry.List // what made was made of
 	var made T

@@ -86,7 +86,8 @@ func TestTidy(t *testing.T) {
 		{"nothing", func(*Dir) error { return nil }, true},
 		{"wrote", func(d *Dir) error { return os.WriteFile(d.ErrorsPath(), []byte("x"), 0o600) }, true},
 		{"added", func(d *Dir) error {
-			return errors.Join(os.WriteFile(d.Path("cancelled"), nil, 0o600), os.Mkdir(d.Path("empty"), 0o700), os.WriteFile(d.Input.Path("x"), nil, 0o600))
+			return errors.Join(os.WriteFile(d.Path("cancelled"), nil, 0o600), os.Mkdir(d.Path("empty"), 0o700),
+				os.WriteFile(d.Input.Path("x"), nil, 0o600))
 		}, true},
 		{"linked out", func(d *Dir) error { return os.Symlink("/etc/passwd", d.Path("link")) }, true},
 		{"filled a directory", func(d *Dir) error { return os.MkdirAll(d.Path("a/b"), 0o700) }, false},
@@ -102,7 +103,8 @@ func TestTidy(t *testing.T) {
 		{"removed a file", func(d *Dir) error { return os.Remove(d.ProgressPath()) }, false},
 		{"changed a mode", func(d *Dir) error { return os.Chmod(d.ProgressPath(), 0o666) }, false},
 		{"replaced the directory for questions", func(d *Dir) error {
-			return errors.Join(os.Rename(d.InputPath(), d.Path("old")), os.Mkdir(d.InputPath(), 0o700), os.Remove(d.Path("old")))
+			return errors.Join(os.Rename(d.InputPath(), d.Path("old")), os.Mkdir(d.InputPath(), 0o700),
+				os.Remove(d.Path("old")))
 		}, false},
 		{"moved itself away", func(d *Dir) error { return os.Rename(d.path, d.path+".moved") }, false},
 	} {

@@ -83,11 +83,13 @@ func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken") }
 
 func TestStreamsThatFail(t *testing.T) {
 	var errOut bytes.Buffer
-	if code := Run([]string{"json"}, brokenPipe{}, io.Discard, &errOut); code != exitUsage || errOut.String() != "--helper json: broken\n" {
+	if code := Run([]string{"json"}, brokenPipe{}, io.Discard, &errOut); code != exitUsage ||
+		errOut.String() != "--helper json: broken\n" {
 		t.Errorf("reading: %d %q", code, errOut.String())
 	}
 	errOut.Reset()
-	if code := Run([]string{"quote"}, strings.NewReader("x"), brokenPipe{}, &errOut); code != exitUsage || errOut.String() != "--helper quote: broken\n" {
+	if code := Run([]string{"quote"}, strings.NewReader("x"), brokenPipe{}, &errOut); code != exitUsage ||
+		errOut.String() != "--helper quote: broken\n" {
 		t.Errorf("writing: %d %q", code, errOut.String())
 	}
 }
@@ -95,8 +97,9 @@ func TestStreamsThatFail(t *testing.T) {
 func TestGet(t *testing.T) {
 	const doc = `{"s":"a\u0000b\n","n":5,"f":1.50,"e":1e3,"t":true,"x":false,"z":null,"o":{"b":1.0,"a":[]},"a":["p","q\nr"],"i":"1"}`
 	for filter, want := range map[string]string{
-		".s": "sab\n", ".n": "i5", ".f": "f1.5", ".e": "i1000", ".t": "ttrue", ".x": "xfalse", ".z": "znull", ".none": "znull",
-		".o": `o{"b":1.0,"a":[]}`, ".a": `a["p","q\nr"]`, ".a[]": "mp\nq\nr", "empty": "e", `.i, .z`: "m1\nnull",
+		".s": "sab\n", ".n": "i5", ".f": "f1.5", ".e": "i1000", ".t": "ttrue", ".x": "xfalse", ".z": "znull",
+		".none": "znull",
+		".o":    `o{"b":1.0,"a":[]}`, ".a": `a["p","q\nr"]`, ".a[]": "mp\nq\nr", "empty": "e", `.i, .z`: "m1\nnull",
 		"-1": "i-1", `"--x"`: "s--x",
 	} {
 		if got, stderr, code := run(t, doc+"\n", "get", filter); got != want || stderr != "" || code != 0 {
@@ -138,7 +141,9 @@ func TestSmall(t *testing.T) {
 		{[]string{"quote"}, "a\"\n\n", `"a\"\n"`, 0},
 		{[]string{"quote"}, "\xff\xc3\x01\x7f", `"` + "\uFFFD\uFFFD" + `\u0001\u007f"`, 0},
 		{[]string{"success", "5"}, `"` + strings.Repeat("é", 101) + `"`,
-			`{"content":[{"type":"text","text":"Success: ` + strings.Repeat("é", 100) + `"}],"structuredContent":{"success":true,"result":"` + strings.Repeat("é", 101) + `"},"isError":false}`, 0},
+			`{"content":[{"type":"text","text":"Success: ` + strings.Repeat("é", 100) +
+				`"}],"structuredContent":{"success":true,"result":"` + strings.Repeat("é", 101) + `"},"isError":false}`,
+			0},
 		{[]string{"success", "5"}, `x`, "", 1},
 		{[]string{"error"}, `x`, "", 1},
 		{[]string{"cli-error"}, `{"error":{"message":"a\u0000b"}}`, "ab", 0},
@@ -172,7 +177,8 @@ func TestConfig(t *testing.T) {
 		t.Errorf("defaults: %q", got)
 	}
 	got, _, _ = run(t, defaults+`{"c":null}`, "config", "15", file, "", "CFG")
-	if want := "debug \"Loaded example config: " + file + "\"\ndebug \"Loaded config from env var: CFG (JSON)\"\nloaded\n" +
+	if want := "debug \"Loaded example config: " + file +
+		"\"\ndebug \"Loaded config from env var: CFG (JSON)\"\nloaded\n" +
 		"json {\"a\":{\"x\":1},\"c\":null,\"b\":\"é\"}\n.\to{\"a\":{\"x\":1},\"c\":null,\"b\":\"é\"}\n.a\to{\"x\":1}\n.a.x\ti1\n.c\tznull\n.b\tsé\n"; got != want {
 		t.Errorf("merged: %q", got)
 	}
@@ -188,7 +194,8 @@ func TestPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, target := range map[string]string{"up": "..", "abs": dir + "/real", "chain": "abs", "ring": "gnir", "gnir": "ring"} {
+	for name, target := range map[string]string{"up": "..", "abs": dir + "/real", "chain": "abs", "ring": "gnir",
+		"gnir": "ring"} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +205,8 @@ func TestPath(t *testing.T) {
 	}
 	t.Chdir(dir)
 	for path, want := range map[string]string{
-		"": dir, ".": dir, "real/../none/x/": dir + "/none/x", "up": filepath.Dir(dir), "up/../x": filepath.Dir(filepath.Dir(dir)) + "/x",
+		"": dir, ".": dir, "real/../none/x/": dir + "/none/x", "up": filepath.Dir(dir),
+		"up/../x": filepath.Dir(filepath.Dir(dir)) + "/x",
 		"chain/y": dir + "/real/y", "ring/../z": dir + "/z", "ring/z": dir + "/ring/z", "/": "/", "/..//../a": "/a",
 	} {
 		if got, _, code := run(t, "", "path", path); got != want || code != 0 {
@@ -208,7 +216,8 @@ func TestPath(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		code int
-	}{{[]string{"chain", dir + "/real"}, 0}, {[]string{"chain", "up/nowhere", "abs"}, 0}, {[]string{"up", dir}, 1}, {[]string{"realm", "real"}, 1}, {[]string{"/x", "/"}, 0}} {
+	}{{[]string{"chain", dir + "/real"}, 0}, {[]string{"chain", "up/nowhere", "abs"}, 0}, {[]string{"up", dir}, 1},
+		{[]string{"realm", "real"}, 1}, {[]string{"/x", "/"}, 0}} {
 		if _, _, code := run(t, "", append([]string{"path"}, c.args...)...); code != c.code {
 			t.Errorf("path %q: %d", c.args, code)
 		}
@@ -220,7 +229,8 @@ func TestMIME(t *testing.T) {
 	var files []string
 	var want strings.Builder
 	for _, c := range [][3]string{
-		{"a.md", "x", "text/markdown"}, {"empty.json", "", "text/plain"}, {"shot.PNG", "x", "image/png"}, {"plain", "text", "text/plain"},
+		{"a.md", "x", "text/markdown"}, {"empty.json", "", "text/plain"}, {"shot.PNG", "x", "image/png"},
+		{"plain", "text", "text/plain"},
 		{"gif", "GIF89a\x00", "image/gif"}, {"latin1", "caf\xe9", "application/octet-stream"},
 		{"cut", strings.Repeat("a", sniffed-1) + "é", "text/plain"}, {"none", "", ""},
 	} {
@@ -243,12 +253,14 @@ func TestMIME(t *testing.T) {
 // FuzzHelpers hands foreign bytes to the helpers that read them: what they say
 // is JSON is JSON, and nothing breaks Bash.
 func FuzzHelpers(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,"x"],"message":"m","progress":5}`, `1 2`, ``, `{"error":{"message":"e"}}`, `{"results":[1,2,3]}`, "\"\xff\\u0000\\ud800\"", `[[]]`, `{"a":{"b":[1,2,3]}}`} {
+	for _, seed := range []string{`{"a":[1,"x"],"message":"m","progress":5}`, `1 2`, ``, `{"error":{"message":"e"}}`,
+		`{"results":[1,2,3]}`, "\"\xff\\u0000\\ud800\"", `[[]]`, `{"a":{"b":[1,2,3]}}`} {
 		f.Add([]byte(seed), 10, "a.b")
 	}
 	f.Fuzz(func(t *testing.T, input []byte, limit int, path string) {
 		answers := map[string][]string{
-			"json": {"json"}, "quote": {"quote"}, "success": {"success", "10"}, "error": {"error"}, "truncate": {"truncate", "12"}, "truncate at": {"truncate", "12", "." + path},
+			"json": {"json"}, "quote": {"quote"}, "success": {"success", "10"}, "error": {"error"},
+			"truncate": {"truncate", "12"}, "truncate at": {"truncate", "12", "." + path},
 			"get": {"get", ".a"}, "cli-error": {"cli-error"}, "progress": {"progress"},
 		}
 		for name, args := range answers {
@@ -263,7 +275,8 @@ func FuzzHelpers(f *testing.F) {
 				}
 			}
 		}
-		length := strconv.Itoa(max(0, min(limit, len(bytes.TrimSuffix([]byte(string([]rune(string(input)))), []byte("\n"))))))
+		length := strconv.Itoa(max(0, min(limit,
+			len(bytes.TrimSuffix([]byte(string([]rune(string(input)))), []byte("\n"))))))
 		got, _, code := run(t, string(input), "config", length, "", "", "V")
 		if code != exitOK {
 			t.Fatalf("config: %d", code)

@@ -18,7 +18,8 @@ func TestProvider(t *testing.T) {
 	}
 	const content = "bytes\x00\xff\nas they are\n\n"
 	for name, text := range map[string]string{
-		"resources/f": content, "secret": "x", "tools/group/clock/tool.sh": "", "tools/group/clock/ui/index.html": "clock\n", "ui/dash/ui.meta.json": `{"template":"kanban"}`,
+		"resources/f": content, "secret": "x", "tools/group/clock/tool.sh": "",
+		"tools/group/clock/ui/index.html": "clock\n", "ui/dash/ui.meta.json": `{"template":"kanban"}`,
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700); err != nil {
 			t.Fatal(err)
@@ -28,7 +29,8 @@ func TestProvider(t *testing.T) {
 		}
 	}
 	t.Setenv("MCPBASH_PROJECT_ROOT", root)
-	for _, name := range []string{"MCP_RESOURCES_ROOTS", "MCPBASH_RESOURCES_DIR", "MCPBASH_HTTPS_ALLOW_HOSTS", "MCPBASH_HTTPS_ALLOW_ALL", "MCPBASH_ENABLE_GIT_PROVIDER"} {
+	for _, name := range []string{"MCP_RESOURCES_ROOTS", "MCPBASH_RESOURCES_DIR", "MCPBASH_HTTPS_ALLOW_HOSTS",
+		"MCPBASH_HTTPS_ALLOW_ALL", "MCPBASH_ENABLE_GIT_PROVIDER"} {
 		t.Setenv(name, "")
 	}
 	for _, c := range []struct {
@@ -42,9 +44,11 @@ func TestProvider(t *testing.T) {
 		{"file resources/none", "", "Resource not found\n", provider.NotFound},
 		{"echo echo://a%20b", "a b", "", 0},
 		{"echo", "", "echo provider requires echo://<payload>\n", provider.Invalid},
-		{"https https://h.example/", "", "HTTPS provider blocked host h.example\nHTTPS provider requires MCPBASH_HTTPS_ALLOW_HOSTS (or MCPBASH_HTTPS_ALLOW_ALL=true)\n", provider.Invalid},
+		{"https https://h.example/", "",
+			"HTTPS provider blocked host h.example\nHTTPS provider requires MCPBASH_HTTPS_ALLOW_HOSTS (or MCPBASH_HTTPS_ALLOW_ALL=true)\n", provider.Invalid},
 		{"https", "", "HTTPS provider requires https:// URI\n", provider.Invalid},
-		{"git git+https://h.example/r#f", "", "git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)\n", provider.Invalid},
+		{"git git+https://h.example/r#f", "",
+			"git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)\n", provider.Invalid},
 		{"ui ui://any/clock", "clock\n", "", 0},
 		{"ui ui://any/none", "", "Resource not found\n", provider.NotFound},
 		{"ui ui://any/../secret", "", "Resource outside allowed roots\n", provider.Denied},
@@ -60,7 +64,8 @@ func TestProvider(t *testing.T) {
 		}
 	}
 	var out, errOut bytes.Buffer
-	if code := Run([]string{"provider", "ui", "ui://any/dash"}, nil, &out, &errOut); code != 0 || !strings.Contains(out.String(), "<h2>Kanban Board</h2>") {
+	if code := Run([]string{"provider", "ui", "ui://any/dash"}, nil, &out, &errOut); code != 0 ||
+		!strings.Contains(out.String(), "<h2>Kanban Board</h2>") {
 		t.Errorf("RES-321: %.100q %q %d", out.String(), errOut.String(), code)
 	}
 	if _, err := os.Stat(filepath.Join(root, ".registry")); err == nil {
@@ -68,7 +73,8 @@ func TestProvider(t *testing.T) {
 	}
 	out.Reset()
 	t.Setenv("MCP_RESOURCES_ROOTS", filepath.Join(root, "secret"))
-	if code := Run([]string{"provider", "file", root + "/secret"}, nil, &out, &errOut); code != 0 || out.String() != "x" {
+	if code := Run([]string{"provider", "file", root + "/secret"}, nil, &out, &errOut); code != 0 ||
+		out.String() != "x" {
 		t.Errorf("RES-93: %q %q %d", out.String(), errOut.String(), code)
 	}
 	if code := Run([]string{"provider", "echo", "echo://x"}, nil, brokenPipe{}, &errOut); code != exitNo {

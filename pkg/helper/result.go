@@ -78,7 +78,8 @@ func failure(_ []string, input []byte) ([]byte, int) {
 	case !ok:
 		return nil, exitNo
 	case len(values) != 1:
-		return wrongError("Error payload must be single JSON value", fmt.Sprintf("multiple values: %d", len(values))), exitOK
+		return wrongError("Error payload must be single JSON value", fmt.Sprintf("multiple values: %d", len(values))),
+			exitOK
 	case rawjson.KindOf(values[0]) != rawjson.Object:
 		return wrongError("Error payload must be an object", plainText(values[0])), exitOK
 	}

@@ -24,7 +24,8 @@ var documents = []string{
 	`{"a":{"b":1},"a.b":2}`,
 	`{"a":"x","a[0]":"y"}`,
 	`{"nul":"\u0000"}`, `{"\u0001":1}`, `{"del":"\u007f"}`, "{\"del\":\"\x7f\"}", `{"k\"":1}`, `{"k\\":1}`, `{"k\n":1}`,
-	`{"a":1,"a":2}`, `{"a":{"x":1,"x":1}}`, `{"u":"\u00e9"}`, `{"slash":"\/"}`, `{"A":"\u001F"}`, `{"half":"\ud800"}`, `{ "a": 1 }`,
+	`{"a":1,"a":2}`, `{"a":{"x":1,"x":1}}`, `{"u":"\u00e9"}`, `{"slash":"\/"}`, `{"A":"\u001F"}`, `{"half":"\ud800"}`,
+	`{ "a": 1 }`,
 }
 
 // SDK-205.
@@ -117,7 +118,10 @@ func plainFlat(doc json.RawMessage) (string, bool) {
 		}
 		fmt.Fprintf(&table, "%s\t%s%s\n", path, kind, escape.Replace(text))
 		for _, m := range rawjson.Members(v) {
-			refused = refused || strings.ContainsFunc(m.Name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' })
+			refused = refused || strings.ContainsFunc(m.Name, func(r rune) bool {
+				return r < ' ' || r == 0x7f ||
+					r == '"' || r == '\\'
+			})
 			step := `."` + m.Name + `"`
 			if isIdentifier(m.Name) {
 				step = "." + m.Name
@@ -233,7 +237,8 @@ func FuzzFlat(f *testing.F) {
 				continue
 			}
 			paths, rows := decodeTable(t, table)
-			if kind := rawjson.KindOf(doc); (kind == rawjson.Object || kind == rawjson.Array) && rows["."].value != string(doc) {
+			if kind := rawjson.KindOf(doc); (kind == rawjson.Object || kind == rawjson.Array) &&
+				rows["."].value != string(doc) {
 				t.Fatalf("the root row of %s is %q (SDK-208)", doc, rows["."].value)
 			}
 			got, want := appendGoValue(nil, rebuild(paths, rows, ".")), appendGoValue(nil, asPrinted(goValue(doc)))

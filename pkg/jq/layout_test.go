@@ -54,9 +54,11 @@ func TestLayout(t *testing.T) {
 		want string
 	}{
 		{"compact", layout{}, `{"b":[1.0,{}],"a":{"é":"x","\u0001":[]},"B\"":null}`},
-		{"sorted by content, not by spelling", layout{sorted: true}, `{"B\"":null,"a":{"\u0001":[],"é":"x"},"b":[1.0,{}]}`},
+		{"sorted by content, not by spelling", layout{sorted: true},
+			`{"B\"":null,"a":{"\u0001":[],"é":"x"},"b":[1.0,{}]}`},
 		{"ascii", layout{ascii: true}, `{"b":[1.0,{}],"a":{"\u00e9":"x","\u0001":[]},"B\"":null}`},
-		{"tabs", layout{indent: "\t"}, "{\n\t\"b\": [\n\t\t1.0,\n\t\t{}\n\t],\n\t\"a\": {\n\t\t\"é\": \"x\",\n\t\t\"\\u0001\": []\n\t},\n\t\"B\\\"\": null\n}"},
+		{"tabs", layout{indent: "\t"},
+			"{\n\t\"b\": [\n\t\t1.0,\n\t\t{}\n\t],\n\t\"a\": {\n\t\t\"é\": \"x\",\n\t\t\"\\u0001\": []\n\t},\n\t\"B\\\"\": null\n}"},
 	} {
 		if got := string(tc.layout.append(nil, json.RawMessage(doc))); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
@@ -66,7 +68,8 @@ func TestLayout(t *testing.T) {
 		t.Error(got)
 	}
 	if got := string(layout{colors: colors}.append(nil, json.RawMessage(`{"a":[1,"x",true]}`))); strings.NewReplacer(
-		resetColor, "", colors.object, "", colors.name, "", colors.number, "", colors.text, "").Replace(got) != `{"a":[1,"x",true]}` {
+		resetColor, "", colors.object, "", colors.name, "", colors.number, "", colors.text,
+		"").Replace(got) != `{"a":[1,"x",true]}` {
 		t.Errorf("%q", got)
 	}
 }
@@ -84,7 +87,8 @@ func FuzzLayout(f *testing.F) {
 			return // numbers have tests of their own
 		}
 		exact, _ := json.Marshal(want)
-		for _, l := range []layout{{}, {indent: "\t"}, {sorted: true}, {ascii: true}, {indent: " ", sorted: true, ascii: true}} {
+		for _, l := range []layout{{}, {indent: "\t"}, {sorted: true}, {ascii: true},
+			{indent: " ", sorted: true, ascii: true}} {
 			written := l.append(nil, doc)
 			var got any
 			if err := json.Unmarshal(written, &got); err != nil {

@@ -67,7 +67,8 @@ func TestAppendGoNumber(t *testing.T) {
 // FuzzNumber holds that a printed number is JSON, reads back as the same
 // number, and is printed the same again.
 func FuzzNumber(f *testing.F) {
-	for _, seed := range []string{"0", "-0.0", "1e3", "1E-7", "123456789012345678901234567890", "1.7976931348623157e308", "5e-324", "1e21", "9007199254740993.0"} {
+	for _, seed := range []string{"0", "-0.0", "1e3", "1E-7", "123456789012345678901234567890",
+		"1.7976931348623157e308", "5e-324", "1e21", "9007199254740993.0"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, in string) {

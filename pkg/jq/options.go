@@ -68,30 +68,36 @@ func on(set func(o *options)) func(*options, []string) error {
 // flagList returns all flags, in the order of the help text.
 func flagList() []flag {
 	return []flag{
-		{'n', "null-input", "", "run the filter once, on null; input and inputs read the input", on(func(o *options) { o.noInput = true })},
+		{'n', "null-input", "", "run the filter once, on null; input and inputs read the input",
+			on(func(o *options) { o.noInput = true })},
 		{'R', "raw-input", "", "take each line of the input as a string", on(func(o *options) { o.rawInput = true })},
-		{'s', "slurp", "", "take the whole input as one array (with -R: one string)", on(func(o *options) { o.slurp = true })},
+		{'s', "slurp", "", "take the whole input as one array (with -R: one string)",
+			on(func(o *options) { o.slurp = true })},
 		{0, "stream", "", "take the input as events, one for each leaf", on(func(o *options) { o.stream = true })},
 		{0, "seq", "", "read and write application/json-seq", on(func(o *options) { o.sequence = true })},
 
 		{'c', "compact-output", "", "write each result on one line", on(func(o *options) { o.indent = "" })},
 		{'r', "raw-output", "", "write strings as they are, without quotes", on(func(o *options) { o.raw = true })},
 		{0, "raw-output0", "", "as -r, with NUL after each result", on(func(o *options) { o.raw, o.nul = true, true })},
-		{'j', "join-output", "", "as -r, with nothing after each result", on(func(o *options) { o.raw, o.join = true, true })},
+		{'j', "join-output", "", "as -r, with nothing after each result",
+			on(func(o *options) { o.raw, o.join = true, true })},
 		{'a', "ascii-output", "", "write all that is not ASCII as escapes", on(func(o *options) { o.ascii = true })},
 		{'S', "sort-keys", "", "write the members of objects sorted by name", on(func(o *options) { o.sorted = true })},
 		{'C', "color-output", "", "write colours", on(func(o *options) { o.colored = true })},
-		{'M', "monochrome-output", "", "write no colours (so it is without -C)", on(func(o *options) { o.colored = false })},
+		{'M', "monochrome-output", "", "write no colours (so it is without -C)",
+			on(func(o *options) { o.colored = false })},
 		{0, "tab", "", "indent by tabs", on(func(o *options) { o.indent = "\t" })},
 		{0, "indent", "N", "indent by N spaces, 0 to 7; 0 is -c", setIndent},
 		{0, "unbuffered", "", "write each result at once", on(func(o *options) { o.direct = true })},
 
-		{'f', "from-file", "", "the first operand is a file that holds the filter", on(func(o *options) { o.fromFile = true })},
+		{'f', "from-file", "", "the first operand is a file that holds the filter",
+			on(func(o *options) { o.fromFile = true })},
 		{'L', "library-path", "DIR", "look for modules in DIR", func(o *options, words []string) error {
 			o.libraries = append(o.libraries, words[0])
 			return nil
 		}},
-		{'e', "exit-status", "", "exit 1 when the last result is false or null, 4 when there is none", on(func(o *options) { o.exitStatus = true })},
+		{'e', "exit-status", "", "exit 1 when the last result is false or null, 4 when there is none",
+			on(func(o *options) { o.exitStatus = true })},
 
 		{0, "arg", "NAME TEXT", "set $NAME to a string", func(o *options, words []string) error {
 			o.bind(binding{name: words[0], value: rawjson.Quote(words[1])})
@@ -105,8 +111,10 @@ func flagList() []flag {
 		{0, "slurpfile", "NAME FILE", "set $NAME to the array of the values in FILE", loadFile(slurpFile)},
 		{0, "argfile", "NAME FILE", "set $NAME to the value in FILE, or the array of its values", loadFile(valueFile)},
 		{0, "rawfile", "NAME FILE", "set $NAME to the content of FILE, a string", loadFile(textFile)},
-		{0, "args", "", "operands after the filter are strings in $ARGS.positional", on(func(o *options) { o.rest = stringValues })},
-		{0, "jsonargs", "", "operands after the filter are values in $ARGS.positional", on(func(o *options) { o.rest = jsonValues })},
+		{0, "args", "", "operands after the filter are strings in $ARGS.positional",
+			on(func(o *options) { o.rest = stringValues })},
+		{0, "jsonargs", "", "operands after the filter are values in $ARGS.positional",
+			on(func(o *options) { o.rest = jsonValues })},
 
 		{'h', "help", "", "show this", on(func(o *options) { o.help = true })},
 		{'V', "version", "", "show the version", on(func(o *options) { o.version = true })},

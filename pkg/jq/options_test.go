@@ -19,10 +19,12 @@ func TestParseOptions(t *testing.T) {
 		}},
 		{"-Rsc", func(o *options) bool { return o.rawInput && o.slurp && o.indent == "" }},
 		{"-Rs -er -nc -jS -aMC", func(o *options) bool {
-			return o.rawInput && o.slurp && o.exitStatus && o.noInput && o.raw && o.join && o.sorted && o.ascii && o.colored
+			return o.rawInput && o.slurp && o.exitStatus && o.noInput && o.raw && o.join && o.sorted && o.ascii &&
+				o.colored
 		}},
 		{"--null-input --raw-input --slurp --compact-output --raw-output --join-output --ascii-output --sort-keys --exit-status --seq --stream --unbuffered", func(o *options) bool {
-			return o.noInput && o.rawInput && o.slurp && o.indent == "" && o.raw && o.join && o.ascii && o.sorted && o.exitStatus && o.sequence && o.stream && o.direct
+			return o.noInput && o.rawInput && o.slurp && o.indent == "" && o.raw && o.join && o.ascii && o.sorted &&
+				o.exitStatus && o.sequence && o.stream && o.direct
 		}},
 		{"--color-output --monochrome-output", func(o *options) bool { return !o.colored }},
 		{"-c --tab", func(o *options) bool { return o.indent == "\t" }},
@@ -30,16 +32,27 @@ func TestParseOptions(t *testing.T) {
 		{"--indent 3", func(o *options) bool { return o.indent == "   " }},
 		{"--indent 0", func(o *options) bool { return o.indent == "" }},
 		{". --arg a 1 file --arg a 2 --argjson b {}", func(o *options) bool {
-			return len(o.named) == 2 && string(o.named[0].value) == `"1"` && string(o.named[1].value) == `{}` && len(o.files) == 1
+			return len(o.named) == 2 && string(o.named[0].value) == `"1"` && string(o.named[1].value) == `{}` &&
+				len(o.files) == 1
 		}},
 		{"--args . a -n b --jsonargs {} [1] --args c -- -d", func(o *options) bool {
-			return o.noInput && len(o.files) == 0 && string(o.arguments()) == `{"positional":["a","b",{},[1],"c","-d"],"named":{}}`
+			return o.noInput && len(o.files) == 0 &&
+				string(o.arguments()) == `{"positional":["a","b",{},[1],"c","-d"],"named":{}}`
 		}},
 		{"-- -1 -n", func(o *options) bool { return o.filter == "-1" && o.files[0] == "-n" }},
 		{". -", func(o *options) bool { return o.files[0] == "-" }},
-		{"-nf prog in", func(o *options) bool { return o.noInput && o.fromFile && o.filter == "prog" && o.files[0] == "in" }},
-		{"-L one -Ltwo -nLthree .", func(o *options) bool { return reflect.DeepEqual(o.libraries, []string{"one", "two", "three"}) }},
-		{"--slurpfile a f --rawfile b g --argfile c h .", func(o *options) bool { return len(o.named) == 3 && o.named[1].file == "g" }},
+		{"-nf prog in", func(o *options) bool {
+			return o.noInput && o.fromFile && o.filter == "prog" &&
+				o.files[0] == "in"
+		}},
+		{"-L one -Ltwo -nLthree .", func(o *options) bool {
+			return reflect.DeepEqual(o.libraries,
+				[]string{"one", "two", "three"})
+		}},
+		{"--slurpfile a f --rawfile b g --argfile c h .", func(o *options) bool {
+			return len(o.named) == 3 &&
+				o.named[1].file == "g"
+		}},
 		{"-h --nonsense", func(o *options) bool { return o.help }},
 		{"--version", func(o *options) bool { return o.version }},
 		{"-V", func(o *options) bool { return o.version }},
@@ -87,7 +100,8 @@ func TestParseOptionsErrors(t *testing.T) {
 // FuzzOptions holds that any command line is taken or refused as wrong usage,
 // and that no word is lost.
 func FuzzOptions(f *testing.F) {
-	for _, seed := range []string{"-rc\n.a\nfile", "--arg\na\nb\n.", "-L\x00dir", "--args\n.\na\n--\n-b", "--indent\n7", "-Ldir\n--argjson\na\n{}"} {
+	for _, seed := range []string{"-rc\n.a\nfile", "--arg\na\nb\n.", "-L\x00dir", "--args\n.\na\n--\n-b", "--indent\n7",
+		"-Ldir\n--argjson\na\n{}"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

@@ -27,7 +27,8 @@ func (s session) run(t *testing.T) {
 	var out, stderr strings.Builder
 	code := Run(s.args, strings.NewReader(s.in), &out, &stderr)
 	if out.String() != s.out || code != s.code {
-		t.Errorf("%s jq %q < %q: %q, exit %d, want %q, exit %d (%s)", s.clause, s.args, s.in, out.String(), code, s.out, s.code, stderr.String())
+		t.Errorf("%s jq %q < %q: %q, exit %d, want %q, exit %d (%s)", s.clause, s.args, s.in, out.String(), code, s.out,
+			s.code, stderr.String())
 	}
 	if s.stderr == "" && stderr.Len() > 0 || !strings.Contains(stderr.String(), s.stderr) {
 		t.Errorf("%s jq %q < %q: on stderr %q, want %q", s.clause, s.args, s.in, stderr.String(), s.stderr)
@@ -53,9 +54,11 @@ func TestRun(t *testing.T) {
 		{"SDK-16", words("--indent", "1", ".a[3]"), nested, "{\n \"z\": 2,\n \"y\": 12345678901234567890\n}\n", 0, ""},
 		{"SDK-16", words(".a[3]"), nested, "{\n  \"z\": 2,\n  \"y\": 12345678901234567890\n}\n", 0, ""},
 		{"SDK-16", words("-sc", "."), `{"b":1,"a":2} [1.0]`, `[{"b":1,"a":2},[1.0]]` + "\n", 0, ""},
-		{"SDK-17", words("."), "1.0 1.50 1e3 1E-7 -0 12345678901234567890", "1\n1.5\n1000\n1e-7\n0\n12345678901234567890\n", 0, ""},
+		{"SDK-17", words("."), "1.0 1.50 1e3 1E-7 -0 12345678901234567890",
+			"1\n1.5\n1000\n1e-7\n0\n12345678901234567890\n", 0, ""},
 		{"SDK-17", words("-c", ".[]+0"), "[1.0,12345678901234567890,1E-7]", "1\n12345678901234567890\n1e-7\n", 0, ""},
-		{"SDK-17", words("-r", `"\(.[0]) \(.[1])", (.[0]|tostring), tojson`), "[1.50,12345678901234567890]", "1.5 12345678901234567890\n1.5\n[1.5,12345678901234567890]\n", 0, ""},
+		{"SDK-17", words("-r", `"\(.[0]) \(.[1])", (.[0]|tostring), tojson`), "[1.50,12345678901234567890]",
+			"1.5 12345678901234567890\n1.5\n[1.5,12345678901234567890]\n", 0, ""},
 		{"SDK-18", words("."), `"\u00e9\/\u007f<>&\ud800"`, "\"é/\\u007f<>&\uFFFD\"\n", 0, ""},
 		{"SDK-18", words("-r", "."), `"a\u0000b"`, "a\x00b\n", 0, ""},
 		{"SDK-18", words(".+\"\""), "\"a\xff\u2028\x7f\"", "\"a\uFFFD\u2028\\u007f\"\n", 0, ""},
@@ -67,11 +70,13 @@ func TestRun(t *testing.T) {
 		{"SDK-22", words("-rc", ".a[1,0]"), nested, "x\n1\n", 0, ""},
 		{"SDK-22", words("-rc", "bad(("), nested, "", 3, "unexpected EOF"},
 		{"SDK-22", words("-rc", ".a-b"), nested, "", 3, "function not defined: b/0: .a-b"},
-		{"SDK-22", words("-rc", ".x // 'y'"), nested, "", 3, `unexpected token "'" at line 1, column 7 of the filter: .x // 'y'`},
+		{"SDK-22", words("-rc", ".x // 'y'"), nested, "", 3,
+			`unexpected token "'" at line 1, column 7 of the filter: .x // 'y'`},
 		{"SDK-22", words("-rc", ".s.x"), nested, "", 5, `jq: error (at <stdin>:0): Cannot index string with "x"`},
 		{"SDK-210", words("-rc", ".s[0]"), nested, "", 5, "jq: error (at <stdin>:0): Cannot index string with number"},
 		{"SDK-210", words("-rc", `.s.x // "d"`), nested, "", 5, "Cannot index string"},
-		{"SDK-22", words("-rc", ".a"), "not JSON", "", 5, "jq: error: <stdin> is not JSON: a value expected at line 1, column 1"},
+		{"SDK-22", words("-rc", ".a"), "not JSON", "", 5,
+			"jq: error: <stdin> is not JSON: a value expected at line 1, column 1"},
 		{"SDK-24", words("-rc", `.q // "d"`), nested, "d\n", 0, ""},
 		{"SDK-24", words("-rc", ".q // empty"), nested, "", 0, ""},
 		{"SDK-24", words("-rc", ".s.x?"), nested, "", 0, ""},
@@ -101,11 +106,15 @@ func TestRun(t *testing.T) {
 
 		// Variables.
 		{"SDK-14", words("-nc", "--arg", "k", "v", "{k:$k}"), "", `{"k":"v"}` + "\n", 0, ""},
-		{"SDK-14", words("-nc", "--argjson", "k", `{"b":[1]}`, "$k.b,$ARGS.named"), "", "[1]\n" + `{"k":{"b":[1]}}` + "\n", 0, ""},
+		{"SDK-14", words("-nc", "--argjson", "k", `{"b":[1]}`, "$k.b,$ARGS.named"), "",
+			"[1]\n" + `{"k":{"b":[1]}}` + "\n", 0, ""},
 		{"SDK-14", words("-nc", "--arg", "not-a-name", "v", "$ARGS.named"), "", `{"not-a-name":"v"}` + "\n", 0, ""},
-		{"SDK-14", words("-nc", "[$ARGS.positional,$ARGS.named]", "--args", "a", "--arg", "n", "1", "b", "--jsonargs", "2"), "", `[["a","b",2],{"n":"1"}]` + "\n", 0, ""},
-		{"SDK-14", words("-n", "--argjson", "k", "{", "."), "", "", 2, "Invalid JSON text passed to --argjson k: unexpected end"},
-		{"SDK-14", words("-nr", "$ENV.JQ_TEST, env.JQ_TEST"), "", "from the environment\nfrom the environment\n", 0, ""},
+		{"SDK-14", words("-nc", "[$ARGS.positional,$ARGS.named]", "--args", "a", "--arg", "n", "1", "b", "--jsonargs",
+			"2"), "", `[["a","b",2],{"n":"1"}]` + "\n", 0, ""},
+		{"SDK-14", words("-n", "--argjson", "k", "{", "."), "", "", 2,
+			"Invalid JSON text passed to --argjson k: unexpected end"},
+		{"SDK-14", words("-nr", "$ENV.JQ_TEST, env.JQ_TEST"), "", "from the environment\nfrom the environment\n", 0,
+			""},
 
 		// Input.
 		{"SDK-14", words("-R"), "a\nb\r", "\"a\"\n\"b\\r\"\n", 0, ""},
@@ -121,8 +130,10 @@ func TestRun(t *testing.T) {
 		{"SDK-14", words("-nc", "[inputs | input_line_number]"), "1\n2\n\n3", "[1,2,3]\n", 0, ""},
 		{"SDK-14", words("-nR", "[inputs]|length"), "a\nb\nc", "3\n", 0, ""},
 		{"SDK-14", words("-n", "."), "not read", "null\n", 0, ""},
-		{"SDK-14", words("-c", "--stream"), `{"a":[1],"b":2}`, "[[\"a\",0],1]\n[[\"a\",0]]\n[[\"b\"],2]\n[[\"b\"]]\n", 0, ""},
-		{"SDK-14", words("-nc", "--stream", "fromstream(1|truncate_stream(inputs))"), `{"a":[1],"b":[2]}`, "[1]\n[2]\n", 0, ""},
+		{"SDK-14", words("-c", "--stream"), `{"a":[1],"b":2}`, "[[\"a\",0],1]\n[[\"a\",0]]\n[[\"b\"],2]\n[[\"b\"]]\n",
+			0, ""},
+		{"SDK-14", words("-nc", "--stream", "fromstream(1|truncate_stream(inputs))"), `{"a":[1],"b":[2]}`, "[1]\n[2]\n",
+			0, ""},
 		{"SDK-14", words("-sc", "--stream"), `[1]`, "[[[0],1],[[0]]]\n", 0, ""},
 		{"SDK-14", words("-c", "--seq"), "\x1e[1]\n\x1e[2]\n", "\x1e[1]\n\x1e[2]\n", 0, ""},
 
@@ -139,7 +150,8 @@ func TestRun(t *testing.T) {
 		{"SDK-14", words("stderr"), `"x"`, "\"x\"\n", 0, "x"},
 
 		// jq's functions that gojq lacks.
-		{"SDK-14", words("-c", "keys_unsorted, [leaf_paths]"), `{"a":{"b":[1]}}`, "[\"a\"]\n[[\"a\",\"b\",0]]\n", 0, ""},
+		{"SDK-14", words("-c", "keys_unsorted, [leaf_paths]"), `{"a":{"b":[1]}}`, "[\"a\"]\n[[\"a\",\"b\",0]]\n", 0,
+			""},
 		{"SDK-14", words("-n", "def keys_unsorted: 1; keys_unsorted"), "", "1\n", 0, ""},
 
 		{"P-111", words("--version"), "", version + "\n", 0, ""},
@@ -171,7 +183,8 @@ func TestRunFiles(t *testing.T) {
 		{"SDK-14", words("-c", ".", missing, two), "", "[1]\n[2]\n", 2, "jq: error: cannot read the input: open "},
 		{"SDK-14", words("-c", ".", dir, two), "", "[1]\n[2]\n", 2, "jq: error: cannot read the input: read "},
 		{"SDK-14", words("-ce", ".x", missing), "", "", 2, "cannot read the input"},
-		{"SDK-14", words("-c", ".", broken, two), "", "{}\n", 5, "broken is not JSON: a value expected at line 1, column 4"},
+		{"SDK-14", words("-c", ".", broken, two), "", "{}\n", 5,
+			"broken is not JSON: a value expected at line 1, column 4"},
 		{"SDK-14", words("-c", "-f", filter, two), "", "1\n2\n", 0, ""},
 		{"SDK-16", words("-cf", script, one), "", "{\"b\":1,\"a\":2}\n", 0, ""},
 		{"SDK-14", words("-f", missing), "", "", 2, "jq: error: cannot read the filter: open "},
@@ -181,7 +194,8 @@ func TestRunFiles(t *testing.T) {
 		{"SDK-14", words("-nc", "--rawfile", "v", text, "$v"), "", "\"a\\nb\uFFFD\\n\"\n", 0, ""},
 		{"SDK-14", words("-n", "--slurpfile", "v", broken, "."), "", "", 2, "jq: error: cannot set $v: "},
 		{"SDK-14", words("-n", "--rawfile", "v", missing, "."), "", "", 2, "jq: error: cannot set $v: open "},
-		{"SDK-14", words("-c", "[input_filename, input_line_number]", two), "", fmt.Sprintf("[%q,1]\n[%[1]q,1]\n", two), 0, ""},
+		{"SDK-14", words("-c", "[input_filename, input_line_number]", two), "", fmt.Sprintf("[%q,1]\n[%[1]q,1]\n", two),
+			0, ""},
 		{"SDK-14", words("-c", "input_filename"), "1", "null\n", 0, ""},
 		{"SDK-14", words("-n", "-L", dir, `import "module" as m; 21|m::twice`), "", "42\n", 0, ""},
 		{"SDK-14", words("-n", `include "nowhere"; 1`), "", "", 3, "module not found"},
@@ -263,7 +277,8 @@ func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("no space
 func TestRunCannotRead(t *testing.T) {
 	var stderr strings.Builder
 	stdin := iotest.ErrReader(errors.New("bad disk"))
-	if code := Run(words("."), stdin, io.Discard, &stderr); code != exitUsage || stderr.String() != "jq: error: cannot read the input: bad disk\n" {
+	if code := Run(words("."), stdin, io.Discard, &stderr); code != exitUsage ||
+		stderr.String() != "jq: error: cannot read the input: bad disk\n" {
 		t.Errorf("exit %d, %q", code, stderr.String())
 	}
 }
@@ -273,7 +288,8 @@ func BenchmarkRun(b *testing.B) {
 		b.Run(filter, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Run(words("-rc", filter), strings.NewReader(`{"name":"x","options":{"depth":3}}`), io.Discard, io.Discard)
+				Run(words("-rc", filter), strings.NewReader(`{"name":"x","options":{"depth":3}}`), io.Discard,
+					io.Discard)
 			}
 		})
 	}

@@ -104,7 +104,8 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte("1,2"))
 	f.Add([]byte("a line\nand the rest"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		whole, pieces := newTestReader(bytes.NewReader(text)), newTestReader(iotest.OneByteReader(bytes.NewReader(text)))
+		whole, pieces := newTestReader(bytes.NewReader(text)),
+			newTestReader(iotest.OneByteReader(bytes.NewReader(text)))
 		want := readAll(whole, whole.value)
 		if got := readAll(pieces, pieces.value); got != want {
 			t.Fatalf("%q: %s in pieces, %s as a whole", text, got, want)

@@ -15,8 +15,10 @@ import (
 // SDK-209: what is simple, and what is not.
 func TestParseSimple(t *testing.T) {
 	for _, filter := range []string{
-		"", ".", " . ", ".a", "\t.a\t", "._a9", `."a b"`, `.""`, `."a.b[0]"`, ".a[0]", ".a[0][12].b", `."x"[3]."y".z`, ".and", ".__proto__",
-		`.//"d"`, `. // "d"`, `.a//1`, `.a // -15`, ".a // 0", ".a // 999999999999999", ".a // true", ".a // false", ".a // null", ".a // empty",
+		"", ".", " . ", ".a", "\t.a\t", "._a9", `."a b"`, `.""`, `."a.b[0]"`, ".a[0]", ".a[0][12].b", `."x"[3]."y".z`,
+		".and", ".__proto__",
+		`.//"d"`, `. // "d"`, `.a//1`, `.a // -15`, ".a // 0", ".a // 999999999999999", ".a // true", ".a // false",
+		".a // null", ".a // empty",
 		`.a // ""`, ".a[99999999999999999999999]", `.a // "it's $5, //"`,
 	} {
 		if _, ok := ParseSimple(filter); !ok {
@@ -24,10 +26,13 @@ func TestParseSimple(t *testing.T) {
 		}
 	}
 	for _, filter := range []string{
-		"a", "..", ".a.", ".a..b", ".a b", ". a", ".a .b", ".a[ 0]", ".a[]", ".a[-1]", ".a[01]", ".a[0", ".a[0:1]", ".[0]", `.["k"]`, ".a?", ".a[0]?",
+		"a", "..", ".a.", ".a..b", ".a b", ". a", ".a .b", ".a[ 0]", ".a[]", ".a[-1]", ".a[01]", ".a[0", ".a[0:1]",
+		".[0]", `.["k"]`, ".a?", ".a[0]?",
 		`."a\nb"`, `."a`, ".9", ".a-b", "-1", ".a|.b", ".a,.b", "(.a)", ".a | length", "empty", "null",
-		".a // ", ".a //", ".a / 1", ".a // 1.5", ".a // 01", ".a // -0", ".a // --1", ".a // 1000000000000000", ".a // +1", ".a // nul", ".a // 'x'",
-		`.a // "x" // "y"`, `.a // "\""`, `.a // "`, ".a // .b", ".a // [1]", ".a // 1 2", ".a\n", `."a` + "\n" + `b"`, "é", ".é",
+		".a // ", ".a //", ".a / 1", ".a // 1.5", ".a // 01", ".a // -0", ".a // --1", ".a // 1000000000000000",
+		".a // +1", ".a // nul", ".a // 'x'",
+		`.a // "x" // "y"`, `.a // "\""`, `.a // "`, ".a // .b", ".a // [1]", ".a // 1 2", ".a\n", `."a` + "\n" + `b"`,
+		"é", ".é",
 	} {
 		if s, ok := ParseSimple(filter); ok {
 			t.Errorf("%q is not simple: %+v", filter, s)
@@ -41,11 +46,15 @@ func TestEval(t *testing.T) {
 		`"o":{"b":1,"a":[1,"x",null]},"arr":[10,[20,{"k":"v"}]],"a b":{"":7},"and":1,"dup":1,"dup":2}`
 	for filter, want := range map[string]string{
 		".s": "line\n\n", ".e": "", ".i": "5", ".f": "3.14", ".t": "true", ".x": "false", ".z": "null",
-		".o": `{"b":1,"a":[1,"x",null]}`, ".missing": "null", ".missing.deeper[3].still": "null", ".z.x": "null", ".z[0]": "null",
-		".arr[0]": "10", ".arr[1][1].k": "v", ".arr[2]": "null", ".arr[2].x": "null", ".arr[99999999999999999999]": "null",
-		`."a b".""`: "7", ".and": "1", ".dup": "2", ".o.a[1]": "x",
-		`.missing // "d"`: "d", `.x // "d"`: "d", `.z // -3`: "-3", `.e // "d"`: "", ".i // 7": "5", ".t // false": "true",
-		".x // null": "null", ".x // false": "false", ".missing // empty": "<nothing>", ".x//empty": "<nothing>", ".o.q // true": "true",
+		".o": `{"b":1,"a":[1,"x",null]}`, ".missing": "null", ".missing.deeper[3].still": "null", ".z.x": "null",
+		".z[0]":   "null",
+		".arr[0]": "10", ".arr[1][1].k": "v", ".arr[2]": "null", ".arr[2].x": "null",
+		".arr[99999999999999999999]": "null",
+		`."a b".""`:                  "7", ".and": "1", ".dup": "2", ".o.a[1]": "x",
+		`.missing // "d"`: "d", `.x // "d"`: "d", `.z // -3`: "-3", `.e // "d"`: "", ".i // 7": "5",
+		".t // false": "true",
+		".x // null":  "null", ".x // false": "false", ".missing // empty": "<nothing>", ".x//empty": "<nothing>",
+		".o.q // true": "true",
 	} {
 		simple, ok := ParseSimple(filter)
 		if !ok {
@@ -85,7 +94,8 @@ func TestEval(t *testing.T) {
 // and digits inside containers (SDK-205).
 func FuzzSimple(f *testing.F) {
 	for i, filter := range []string{
-		".", ".name", ".n[0]", `."a b"`, `.a.b.c[1].d`, `.s // "d"`, ".z // empty", ".i[9] // 5", ".x // -3", ".t//null", ".n[0].x", ".opt[0]", ".a.b // true",
+		".", ".name", ".n[0]", `."a b"`, `.a.b.c[1].d`, `.s // "d"`, ".z // empty", ".i[9] // 5", ".x // -3",
+		".t//null", ".n[0].x", ".opt[0]", ".a.b // true",
 	} {
 		for _, doc := range documents[i:] {
 			f.Add(doc, filter)

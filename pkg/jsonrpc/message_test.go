@@ -49,7 +49,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: shape %d fault %d id %s method %q", tc.line, m.Shape, m.Fault, m.ID, m.Method)
 		}
 	}
-	for line, want := range map[string]error{`{"a":1} x`: errSyntax, "{\"a\":\x00}": errSyntax, "{\"a\":\"\xff\"}": ErrUTF8, `{`: errSyntax} {
+	for line, want := range map[string]error{`{"a":1} x`: errSyntax, "{\"a\":\x00}": errSyntax,
+		"{\"a\":\"\xff\"}": ErrUTF8, `{`: errSyntax} {
 		if _, err := Parse([]byte(line)); err != want {
 			t.Errorf("%q: %v", line, err)
 		}
@@ -64,7 +65,8 @@ func TestIDKey(t *testing.T) {
 			t.Errorf("%s and %s differ", same[0], same[1])
 		}
 	}
-	for _, other := range [][2]string{{`1`, `"1"`}, {`12345678901234567890123`, `12345678901234567890124`}, {`1.5`, `1`}, {`"n1"`, `1`}} {
+	for _, other := range [][2]string{{`1`, `"1"`}, {`12345678901234567890123`, `12345678901234567890124`},
+		{`1.5`, `1`}, {`"n1"`, `1`}} {
 		if key(other[0]) == key(other[1]) {
 			t.Errorf("%s and %s are the same", other[0], other[1])
 		}
@@ -75,10 +77,14 @@ func TestIDKey(t *testing.T) {
 func TestReplies(t *testing.T) {
 	for _, tc := range []struct{ got, want string }{
 		{string(AppendResult(nil, ID(`1.50`), nil)), "{\"jsonrpc\":\"2.0\",\"id\":1.50,\"result\":{}}\n"},
-		{string(AppendError(nil, nil, func(dst []byte) []byte { return append(dst, `{"code":1}`...) })), "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":1}}\n"},
-		{string(AppendError(nil, ID(`"x"`), func(dst []byte) []byte { return append(dst, `{"code":1}`...) })), "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"error\":{\"code\":1}}\n"},
-		{string(AppendNotification(nil, "n", json.RawMessage(`{}`))), "{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{}}\n"},
-		{string(AppendRequest(nil, 7, "roots/list", nil)), "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"roots/list\"}\n"},
+		{string(AppendError(nil, nil, func(dst []byte) []byte { return append(dst, `{"code":1}`...) })),
+			"{\"jsonrpc\":\"2.0\",\"error\":{\"code\":1}}\n"},
+		{string(AppendError(nil, ID(`"x"`), func(dst []byte) []byte { return append(dst, `{"code":1}`...) })),
+			"{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"error\":{\"code\":1}}\n"},
+		{string(AppendNotification(nil, "n", json.RawMessage(`{}`))),
+			"{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{}}\n"},
+		{string(AppendRequest(nil, 7, "roots/list", nil)),
+			"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"roots/list\"}\n"},
 	} {
 		if tc.got != tc.want {
 			t.Errorf("%q, want %q", tc.got, tc.want)

@@ -46,7 +46,8 @@ func TestCapabilities(t *testing.T) {
 
 // P-1301, P-1302.
 func TestLevels(t *testing.T) {
-	for in, want := range map[string]Level{"true": Debug, "1": Debug, "false": Info, "0": Info, "WARNING": Warning, "nonsense": Info, "emergency": Emergency} {
+	for in, want := range map[string]Level{"true": Debug, "1": Debug, "false": Info, "0": Info, "WARNING": Warning,
+		"nonsense": Info, "emergency": Emergency} {
 		if got := ParseLevelSetting(in); got != want {
 			t.Errorf("ParseLevelSetting(%q) = %v", in, got)
 		}
@@ -75,7 +76,8 @@ func TestErrorJSON(t *testing.T) {
 }
 
 func TestIsDate(t *testing.T) {
-	for in, want := range map[string]bool{"2026-07-28": true, "2026-7-28": false, "abcd-ef-gh": false, "": false, "2026/07/28": false} {
+	for in, want := range map[string]bool{"2026-07-28": true, "2026-7-28": false, "abcd-ef-gh": false, "": false,
+		"2026/07/28": false} {
 		if IsDate(in) != want {
 			t.Errorf("IsDate(%q)", in)
 		}

@@ -12,8 +12,10 @@ type Revision struct {
 
 // Revisions are those this server speaks, newest first (P-800).
 var Revisions = [...]Revision{
-	{Name: "2025-11-25", ListChanged: true, Instructions: true, BatchRefusal: "Batch arrays are not allowed for protocol 2025-11-25"},
-	{Name: "2025-06-18", ListChanged: true, Instructions: true, BatchRefusal: "Batch arrays are not allowed for protocol 2025-06-18"},
+	{Name: "2025-11-25", ListChanged: true, Instructions: true,
+		BatchRefusal: "Batch arrays are not allowed for protocol 2025-11-25"},
+	{Name: "2025-06-18", ListChanged: true, Instructions: true,
+		BatchRefusal: "Batch arrays are not allowed for protocol 2025-06-18"},
 	{Name: "2025-03-26", Instructions: true, Batches: true},
 	{Name: "2024-11-05", BatchRefusal: "Batch arrays are disabled"},
 }

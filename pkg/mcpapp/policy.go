@@ -17,7 +17,8 @@ const (
 	baseURI
 )
 
-var members = [...]string{connect: "connectDomains", resource: "resourceDomains", frame: "frameDomains", baseURI: "baseUriDomains"}
+var members = [...]string{connect: "connectDomains", resource: "resourceDomains", frame: "frameDomains",
+	baseURI: "baseUriDomains"}
 
 // A Policy says which origins a page may use: its csp in normal form.
 type Policy struct {
@@ -42,9 +43,11 @@ func parsePolicy(csp json.RawMessage) (p Policy, warnings []string) {
 			origin, ok := rawjson.Text(item)
 			switch {
 			case !ok || !harmless(origin):
-				warnings = append(warnings, fmt.Sprintf("csp.%s: %s is not an origin: dropped", name, rawjson.Quote(short(item))))
+				warnings = append(warnings, fmt.Sprintf("csp.%s: %s is not an origin: dropped", name,
+					rawjson.Quote(short(item))))
 			case slices.Contains(p.origins[i], origin):
-				warnings = append(warnings, fmt.Sprintf("csp.%s: %s is there twice: dropped", name, rawjson.Quote(origin)))
+				warnings = append(warnings, fmt.Sprintf("csp.%s: %s is there twice: dropped", name,
+					rawjson.Quote(origin)))
 			default:
 				p.origins[i] = append(p.origins[i], origin)
 			}
@@ -68,7 +71,8 @@ func short(v json.RawMessage) string {
 // harmless: one token of a policy, whatever it means.
 func harmless(origin string) bool {
 	return origin != "" && !strings.ContainsFunc(origin, func(r rune) bool {
-		return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa1 || r == '\u2028' || r == '\u2029' || r == '\uFEFF' || strings.ContainsRune("\"'`;,", r)
+		return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa1 || r == '\u2028' || r == '\u2029' || r == '\uFEFF' ||
+			strings.ContainsRune("\"'`;,", r)
 	})
 }
 
@@ -97,7 +101,8 @@ func (p *Policy) Header() string {
 		}, "; ")
 	}
 	parts := []string{
-		"default-src 'self'", with(scripts, resource), with("style-src 'self' 'unsafe-inline'", resource), with(images, resource),
+		"default-src 'self'", with(scripts, resource), with("style-src 'self' 'unsafe-inline'", resource),
+		with(images, resource),
 		with("connect-src 'self'", connect),
 	}
 	if len(p.origins[resource]) > 0 {

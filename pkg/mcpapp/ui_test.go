@@ -15,7 +15,8 @@ func TestListedAndMeta(t *testing.T) {
 		`"csp":{"frameDomains":["https://f.example"],"other":["x"],"connectDomains":["https://a.example"]},"permissions":{"camera":{},"microphone":true,"geolocation":"yes"},"prefersBorder":false,"title":"T","domain":"d.example"}`
 	meta := `{"ui":{"csp":{"connectDomains":["https://a.example"],"frameDomains":["https://f.example"]},"permissions":{"camera":{},"microphone":{}},"domain":"d.example","prefersBorder":false}}`
 	listed, _ := AppendListed([]byte("x"), json.RawMessage(entry))
-	if got, want := string(listed), `x{"name":"dash","title":"T","uri":"ui://srv/dash","description":"D","mimeType":"text/html;profile=mcp-app","_meta":`+meta+`}`; got != want {
+	if got, want := string(listed),
+		`x{"name":"dash","title":"T","uri":"ui://srv/dash","description":"D","mimeType":"text/html;profile=mcp-app","_meta":`+meta+`}`; got != want {
 		t.Errorf("listed %s\nwant   %s", got, want)
 	}
 	got, warnings := Meta(json.RawMessage(entry))
@@ -32,10 +33,12 @@ func TestPolicyDrops(t *testing.T) {
 	p, warnings := parsePolicy(json.RawMessage(`{"connectDomains":["https://a.com","https://b.com; script-src *","a b","'self'","x,y","\"","https://a.com",5,"","\u00a0","https://\u2028","a\u0000b","wss://ok.example:443","https://*.example.com"],"frameDomains":"https://f.com","baseUriDomains":[]}`))
 	var b rawjson.Builder
 	p.appendTo(&b)
-	if got, want := string(b.Bytes()), `{"connectDomains":["https://a.com","wss://ok.example:443","https://*.example.com"],"baseUriDomains":[]}`; got != want {
+	if got, want := string(b.Bytes()),
+		`{"connectDomains":["https://a.com","wss://ok.example:443","https://*.example.com"],"baseUriDomains":[]}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if len(warnings) != 12 || warnings[0] != `csp.connectDomains: "https://b.com; script-src *" is not an origin: dropped` {
+	if len(warnings) != 12 ||
+		warnings[0] != `csp.connectDomains: "https://b.com; script-src *" is not an origin: dropped` {
 		t.Errorf("%d warnings: %q", len(warnings), warnings)
 	}
 }
@@ -75,7 +78,8 @@ func FuzzPolicy(f *testing.F) {
 			}
 			seen[name] = true
 		}
-		if strings.ContainsAny(header, "\r\n\t\x00") || strings.Count(header, "'") != strings.Count(header, "'self'")*2+strings.Count(header, "'none'")*2+2 {
+		if strings.ContainsAny(header, "\r\n\t\x00") || strings.Count(header, "'") != strings.Count(header,
+			"'self'")*2+strings.Count(header, "'none'")*2+2 {
 			t.Fatalf("%q", header)
 		}
 		meta, _ := Meta(json.RawMessage(`{"csp":` + string(v) + `}`))

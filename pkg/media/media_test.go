@@ -5,7 +5,8 @@ import "testing"
 // RES-44.
 func TestByName(t *testing.T) {
 	for name, want := range map[string]string{
-		"a.txt": Text, "A.MD": "text/markdown", "x/y.tar.gz": "application/gzip", "dir.md/file": "", ".json": "application/json",
+		"a.txt": Text, "A.MD": "text/markdown", "x/y.tar.gz": "application/gzip", "dir.md/file": "",
+		".json": "application/json",
 		"a.svg": "image/svg+xml", "none": "", "a.unknown": "", "a.": "",
 	} {
 		if got := ByName(name); got != want {
@@ -17,12 +18,15 @@ func TestByName(t *testing.T) {
 // RES-45.
 func TestSniff(t *testing.T) {
 	for data, want := range map[string]string{
-		"": Text, "héllo\n": Text, "a\x00b": Binary, "\xff\xfe": Binary, "\x89PNG\r\n\x1a\n\x00": "image/png", "RIFF\x00\x00\x00\x00WEBP": "image/webp",
+		"": Text, "héllo\n": Text, "a\x00b": Binary, "\xff\xfe": Binary, "\x89PNG\r\n\x1a\n\x00": "image/png",
+		"RIFF\x00\x00\x00\x00WEBP": "image/webp",
 		"RIFF\x00":                 Binary,
 		"RIFF\x00\x00\x00\x00WAVE": "audio/wav", "RIFF\x00\x00\x00\x00WAV": Binary, "ID3\x04\x00": "audio/mpeg",
 		"\xff\xfb\x90": "audio/mpeg", "OggS\x00": "audio/ogg", "fLaC\x00": "audio/flac",
-		"\x00\x00\x00\x20ftypM4A ": "audio/mp4", "\x00\x00\x00\x20ftypavif": "image/avif", "\x00\x00\x00\x20ftypisom": Binary,
-		"\x1f\x8b\x08": "application/gzip", "%PDF-1.7": Text, "%PDF-1.7\n\xff": "application/pdf", "PK\x03\x04\x00": "application/zip",
+		"\x00\x00\x00\x20ftypM4A ": "audio/mp4", "\x00\x00\x00\x20ftypavif": "image/avif",
+		"\x00\x00\x00\x20ftypisom": Binary,
+		"\x1f\x8b\x08":             "application/gzip", "%PDF-1.7": Text, "%PDF-1.7\n\xff": "application/pdf",
+		"PK\x03\x04\x00": "application/zip",
 	} {
 		if got := Sniff([]byte(data)); got != want {
 			t.Errorf("%q: %s", data, got)
@@ -33,9 +37,12 @@ func TestSniff(t *testing.T) {
 // RES-41.
 func TestIsBinary(t *testing.T) {
 	for mimeType, want := range map[string]bool{
-		"image/png": true, "IMAGE/PNG": true, "audio/x": true, "video/mp4": true, "application/octet-stream": true, "application/pdf": true, "application/zip ; x=y": true,
-		"application/gzip": true, "application/x-xz": true, "application/x-executable": true, "text/plain; charset=binary": true, "image/svg+xml;charset=binary": true,
-		"image/svg+xml": false, "image/svg+xml; charset=utf-8": false, "text/plain": false, "application/json": false, "application/x-unknown": false, "": false, "imagepng": false,
+		"image/png": true, "IMAGE/PNG": true, "audio/x": true, "video/mp4": true, "application/octet-stream": true,
+		"application/pdf": true, "application/zip ; x=y": true,
+		"application/gzip": true, "application/x-xz": true, "application/x-executable": true,
+		"text/plain; charset=binary": true, "image/svg+xml;charset=binary": true,
+		"image/svg+xml": false, "image/svg+xml; charset=utf-8": false, "text/plain": false, "application/json": false,
+		"application/x-unknown": false, "": false, "imagepng": false,
 	} {
 		if IsBinary(mimeType) != want {
 			t.Errorf("%q: not %v", mimeType, want)

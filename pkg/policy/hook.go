@@ -40,14 +40,17 @@ type verdict struct {
 
 // runHook evaluates policy.sh; the verdict is nil when there is none. It fails
 // closed (T-31, T-32).
-func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage, request project.Env) (*verdict, *mcp.Error) {
+func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
+	request project.Env) (*verdict, *mcp.Error) {
 	file := filepath.Join(p.Project.Server, "policy.sh")
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err := p.Project.CheckTrusted(file); err != nil {
-		p.Log(mcp.Warning, logger, "Refusing to source insecure policy.sh (check ownership/perms/symlink): "+err.Error())
-		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (insecure policy.sh)", name).WithReason(err)
+		p.Log(mcp.Warning, logger,
+			"Refusing to source insecure policy.sh (check ownership/perms/symlink): "+err.Error())
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (insecure policy.sh)",
+			name).WithReason(err)
 	}
 	argv := []string{"bash", "-c", hookScript, "bash", file, name, string(item)}
 	if len(item) > maxArgument {
@@ -60,7 +63,8 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 		argv = append(argv, spill)
 	}
 	res := p.Runner.Run(ctx, script.Spec{
-		Argv: argv, Env: p.environ(request).Entries(), Timeout: hookTimeout, StdoutLimit: hookOutput, StderrLimit: hookOutput,
+		Argv: argv, Env: p.environ(request).Entries(), Timeout: hookTimeout, StdoutLimit: hookOutput,
+		StderrLimit: hookOutput,
 	})
 	if len(res.Stderr) > 0 {
 		p.Log(mcp.Debug, logger, strings.TrimRight(string(res.Stderr), "\n"))
@@ -120,7 +124,8 @@ func (p *Policy) read(name string, fields []string) *verdict {
 		case kind == "allow":
 			found = &verdict{}
 		case kind == "builtin" && len(fields) >= 2:
-			found = &verdict{builtin: true, names: splitNames(fields[0]), allowAll: fields[1] == "allow" || fields[1] == "all"}
+			found = &verdict{builtin: true, names: splitNames(fields[0]),
+				allowAll: fields[1] == "allow" || fields[1] == "all"}
 			fields = fields[2:]
 		case kind == "deny" && len(fields) >= 3:
 			found = &verdict{refusal: refusal(name, fields[0], fields[1], fields[2])}

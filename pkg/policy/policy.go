@@ -64,9 +64,11 @@ func (l List) Check(name string) *mcp.Error {
 	}
 	switch {
 	case l.RunTool:
-		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy. Try: mcp-bash run-tool %s --allow-self ...", name, name)
+		return mcp.Errorf(mcp.CodeInvalidParams,
+			"Tool '%s' blocked by policy. Try: mcp-bash run-tool %s --allow-self ...", name, name)
 	case len(l.Names) == 0:
-		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config.", name)
+		return mcp.Errorf(mcp.CodeInvalidParams,
+			"Tool '%s' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config.", name)
 	}
 	return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)", name)
 }

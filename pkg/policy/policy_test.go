@@ -30,10 +30,12 @@ func TestList(t *testing.T) {
 		{List{Names: []string{"*"}}, "a", ""},
 		{List{Names: []string{"all"}}, "a", ""},
 		{List{RunTool: true}, "a", "Tool 'a' blocked by policy. Try: mcp-bash run-tool a --allow-self ..."},
-		{List{Names: []string{"b"}, RunTool: true}, "a", "Tool 'a' blocked by policy. Try: mcp-bash run-tool a --allow-self ..."},
+		{List{Names: []string{"b"}, RunTool: true}, "a",
+			"Tool 'a' blocked by policy. Try: mcp-bash run-tool a --allow-self ..."},
 	} {
 		err := tc.list.Check(tc.tool)
-		if tc.want == "" && err != nil || tc.want != "" && (err == nil || err.Message != tc.want || err.Code != -32602) {
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || err.Message != tc.want ||
+			err.Code != -32602) {
 			t.Errorf("%+v: %v", tc.list, err)
 		}
 	}
@@ -79,20 +81,25 @@ func TestHook(t *testing.T) {
 	}{
 		{"allows", `mcp_tools_policy_check() { [ "$1" = tool ] && [ "$2" = '` + item + `' ]; }`, nil, ""},
 		{"ignores the list", `mcp_tools_policy_check() { :; }`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "other"}, ""},
-		{"denies silently", `mcp_tools_policy_check() { return 3; }`, nil, `{"code":-32602,"message":"Tool 'tool' blocked by policy"}`},
+		{"denies silently", `mcp_tools_policy_check() { return 3; }`, nil,
+			`{"code":-32602,"message":"Tool 'tool' blocked by policy"}`},
 		{"denies with a reason", `mcp_tools_policy_check() { mcp_tools_error -32600 "Capability required" '{ "reason": "auth" }'; return 1; }`, nil,
 			`{"code":-32600,"message":"Capability required","data":{"reason":"auth"}}`},
 		{"assigns variables", `mcp_tools_policy_check() { _MCP_TOOLS_ERROR_CODE=7; _MCP_TOOLS_ERROR_MESSAGE=no; _MCP_TOOLS_ERROR_DATA='bad json'; return 1; }`, nil, `{"code":7,"message":"no"}`},
-		{"bad code", `mcp_tools_policy_check() { mcp_tools_error x m; return 1; }`, nil, `{"code":-32603,"message":"m"}`},
+		{"bad code", `mcp_tools_policy_check() { mcp_tools_error x m; return 1; }`, nil,
+			`{"code":-32603,"message":"m"}`},
 		{"errexit is off", `mcp_tools_policy_check() { false; [ $- = "${-//e/}" ] && [ $- != "${-//u/}" ]; }`, nil, ""},
-		{"sees the server's environment", `mcp_tools_policy_check() { [ "$OWN" = server ] && [ -z "${MCPBASH_REMOTE_TOKEN-}" ] && [ -n "$MCPBASH_TOOLS_DIR" ] && [ "$MCPBASH_STATE_DIR" = /state ]; }`,
+		{"sees the server's environment",
+			`mcp_tools_policy_check() { [ "$OWN" = server ] && [ -z "${MCPBASH_REMOTE_TOKEN-}" ] && [ -n "$MCPBASH_TOOLS_DIR" ] && [ "$MCPBASH_STATE_DIR" = /state ]; }`,
 			project.Env{"MCPBASH_REMOTE_TOKEN": strings.Repeat("x", 32)}, ""},
 		{"reads JSON", `mcp_tools_policy_check() { [ "$(mcp_json_extract_optional "$2" -r .x.y d)" = z ] && [ "$(mcp_json_extract_optional '{' -r .x d)" = d ]; }`, nil, ""},
 		{"reads a JSON file", `mcp_tools_policy_check() { [ "$(mcp_json_extract_file_required "$MCPBASH_PROJECT_ROOT/j" -r .a)" = 1 ] && ! mcp_json_extract_file_required /none -r .a; }`, nil, ""},
-		{"prints", `mcp_tools_policy_check() { echo noise; printf 'allow\0'; return 1; }; echo more`, nil, `{"code":-32602,"message":"Tool 'tool' blocked by policy"}`},
+		{"prints", `mcp_tools_policy_check() { echo noise; printf 'allow\0'; return 1; }; echo more`, nil,
+			`{"code":-32602,"message":"Tool 'tool' blocked by policy"}`},
 		{"defines nothing", `MCPBASH_TOOL_ALLOWLIST="tool, x"`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "other"}, ""},
 		{"defines nothing, default", `MCPBASH_TOOL_ALLOW_DEFAULT=allow`, nil, ""},
-		{"defines nothing at all", `:`, nil, `{"code":-32602,"message":"Tool 'tool' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config."}`},
+		{"defines nothing at all", `:`, nil,
+			`{"code":-32602,"message":"Tool 'tool' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config."}`},
 		{"syntax error", `if`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "*"}, `failed`},
 		{"syntax error after the check", "mcp_tools_policy_check() { :; }\nif", nil, `failed`},
 		{"last command fails", "mcp_tools_policy_check() { :; }\nfalse", nil, ""},
@@ -144,7 +151,8 @@ func TestHookLogsAndBigEntries(t *testing.T) {
 	if err := p.Check(context.Background(), "tool", item, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(*logs, "|"); got != "debug mcp.tools.policy err|notice mine size 300008|warning mine two\nlines" {
+	if got := strings.Join(*logs,
+		"|"); got != "debug mcp.tools.policy err|notice mine size 300008|warning mine two\nlines" {
 		t.Error(got)
 	}
 	if left, _ := filepath.Glob(filepath.Join(p.State.Dir, "policy.*")); len(left) != 0 {
@@ -159,7 +167,8 @@ func TestInsecureHook(t *testing.T) {
 	os.Chmod(file, 0o646)
 	err := p.Check(context.Background(), "tool", nil, nil)
 	reason := file + " (mode 0646, others can write to it; run chmod o-w " + file + ")"
-	if err == nil || err.Message != "Tool 'tool' blocked by policy (insecure policy.sh)" || err.Code != -32602 || string(err.Data) != `{"reason":"`+reason+`"}` {
+	if err == nil || err.Message != "Tool 'tool' blocked by policy (insecure policy.sh)" || err.Code != -32602 ||
+		string(err.Data) != `{"reason":"`+reason+`"}` {
 		t.Errorf("%v %s", err, err.Data)
 	}
 	if len(*logs) != 1 || (*logs)[0] != "warning mcp.tools.policy Refusing to source insecure policy.sh (check ownership/perms/symlink): "+reason {

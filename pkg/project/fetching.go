@@ -4,11 +4,12 @@ import "time"
 
 // Fetching is how resources are read and watched (resources section 24).
 type Fetching struct {
-	Timeout          time.Duration // of a provider script; 0: none. MCPBASH_PROVIDER_TIMEOUT
-	UseRoots         bool          // MCPBASH_RESOURCES_USE_ROOTS
-	Poll             time.Duration // between looks at what is subscribed to; 0: never. MCPBASH_RESOURCES_POLL_INTERVAL_SECS
-	SubscribeTimeout int           // seconds; MCPBASH_DEFAULT_SUBSCRIBE_TIMEOUT; 0: none
-	SubscribeResult  string        // auto, id, empty: MCPBASH_SUBSCRIBE_RESULT
+	Timeout  time.Duration // of a provider script; 0: none. MCPBASH_PROVIDER_TIMEOUT
+	UseRoots bool          // MCPBASH_RESOURCES_USE_ROOTS
+	// between looks at what is subscribed to; 0: never. MCPBASH_RESOURCES_POLL_INTERVAL_SECS
+	Poll             time.Duration
+	SubscribeTimeout int    // seconds; MCPBASH_DEFAULT_SUBSCRIBE_TIMEOUT; 0: none
+	SubscribeResult  string // auto, id, empty: MCPBASH_SUBSCRIBE_RESULT
 }
 
 const maxProviderTimeout = 600

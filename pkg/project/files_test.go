@@ -25,10 +25,13 @@ func hostile(outside string) map[string]func(path string) error {
 		"larger than 1048576 bytes": func(path string) error {
 			return errors.Join(os.WriteFile(path, nil, 0o644), os.Truncate(path, 4<<40))
 		},
-		"outside the project: " + outside:       func(path string) error { return os.Symlink(outside, path) },
-		"a link that leads nowhere":             func(path string) error { return os.Symlink("nowhere", path) },
-		"a directory":                           func(path string) error { return os.Mkdir(path, 0o755) },
-		"cannot be read: " + unix.ELOOP.Error(): func(path string) error { return os.Symlink(filepath.Base(path), path) },
+		"outside the project: " + outside: func(path string) error { return os.Symlink(outside, path) },
+		"a link that leads nowhere":       func(path string) error { return os.Symlink("nowhere", path) },
+		"a directory":                     func(path string) error { return os.Mkdir(path, 0o755) },
+		"cannot be read: " + unix.ELOOP.Error(): func(path string) error {
+			return os.Symlink(filepath.Base(path),
+				path)
+		},
 	}
 }
 
@@ -52,7 +55,8 @@ func TestReadFile(t *testing.T) {
 	os.Symlink("../beside", filepath.Join(elsewhere, "server.d/beside"))
 	p := &Project{Root: root, Dirs: findDirs(root, Env{"MCPBASH_SERVER_DIR": elsewhere + "/server.d"}, root)}
 	for path, want := range map[string]string{
-		root + "/file": "text", root + "/link": "text", root + "/over/inner": "inner", p.Server + "/own": "own", p.Server + "/link": "own",
+		root + "/file": "text", root + "/link": "text", root + "/over/inner": "inner", p.Server + "/own": "own",
+		p.Server + "/link": "own",
 		p.Server + "/back": "text",
 	} {
 		if text, err := p.ReadFile(path, maxMetaFile); string(text) != want || err != nil {
@@ -117,7 +121,8 @@ func TestInsecureSettings(t *testing.T) {
 		os.Chmod(shared, 0o757)
 		p, warnings := open(t, root, nil)
 		want := shared + " (mode 0757, others can write to it; run chmod o-w " + shared + ")"
-		if p.Meta.Name != filepath.Base(root) || len(*warnings) != 1 || (*warnings)[0] != "mcp-bash: ignoring server.d/server.meta.json: "+want {
+		if p.Meta.Name != filepath.Base(root) || len(*warnings) != 1 ||
+			(*warnings)[0] != "mcp-bash: ignoring server.d/server.meta.json: "+want {
 			t.Errorf("%s: %+v %q", path, p.Meta, *warnings)
 		}
 		expectError(t, path, p.Meta.Insecure, want)

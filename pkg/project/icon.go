@@ -26,7 +26,8 @@ var iconTypes = map[string]string{
 // What cannot be used is reported to warn and left out; the result is nil when
 // nothing is left. looked, when not nil, gets every path that was looked at,
 // existing or not.
-func (p *Project) InlineIcons(icons json.RawMessage, dirs []string, looked func(path string), warn func(string)) json.RawMessage {
+func (p *Project) InlineIcons(icons json.RawMessage, dirs []string, looked func(path string),
+	warn func(string)) json.RawMessage {
 	var b rawjson.Builder
 	b.Array()
 	n := 0
@@ -69,7 +70,8 @@ func hasScheme(src string) bool {
 	return true
 }
 
-func (p *Project) inlineIcon(icon json.RawMessage, src string, dirs []string, looked func(string)) (json.RawMessage, error) {
+func (p *Project) inlineIcon(icon json.RawMessage, src string, dirs []string,
+	looked func(string)) (json.RawMessage, error) {
 	candidates := []string{src}
 	if !filepath.IsAbs(src) {
 		candidates = candidates[:0]

@@ -122,7 +122,8 @@ func (p *Project) defaultVersion(ignore func(name string, reason any)) string {
 	if v := strings.Map(dropSpace, string(bytes.ToValidUTF8(text, nil))); v != "" {
 		return v
 	}
-	if doc, err := rawjson.Check(p.readBeside(filepath.Join(p.Root, "package.json"), "package.json", ignore)); err == nil {
+	if doc, err := rawjson.Check(p.readBeside(filepath.Join(p.Root, "package.json"), "package.json",
+		ignore)); err == nil {
 		if v := rawjson.TextOf(doc, "version"); v != "" {
 			return v
 		}

@@ -93,7 +93,8 @@ func TestFindRoot(t *testing.T) {
 func TestDirs(t *testing.T) {
 	root := place(t, nil)
 	p := Open(root, Env{"MCPBASH_TOOLS_DIR": "/t/", "MCPBASH_REGISTRY_DIR": "r/x"}, "/cwd", func(string) {})
-	if p.Tools != "/t" || p.Registry != "/cwd/r/x" || p.Resources != filepath.Join(root, "resources") || p.Server != filepath.Join(root, "server.d") {
+	if p.Tools != "/t" || p.Registry != "/cwd/r/x" || p.Resources != filepath.Join(root, "resources") ||
+		p.Server != filepath.Join(root, "server.d") {
 		t.Errorf("%+v", p.Dirs)
 	}
 	p, _ = open(t, root, nil)
@@ -129,7 +130,8 @@ func TestLogLevel(t *testing.T) {
 		{Env{"MCPBASH_LOG_LEVEL": "ERROR"}, mcp.Err, true, false, true},
 		{Env{"MCPBASH_LOG_LEVEL": "x", "MCPBASH_QUIET": "true"}, mcp.Info, true, false, true},
 		{Env{"MCPBASH_SERVER_DIR": "/none", "MCPBASH_LOG_LEVEL_DEFAULT": "warning"}, mcp.Warning, false, false, false},
-		{Env{"MCPBASH_SERVER_DIR": "/none", "MCPBASH_LOG_LEVEL_DEFAULT": "emergency"}, mcp.Emergency, false, false, false},
+		{Env{"MCPBASH_SERVER_DIR": "/none", "MCPBASH_LOG_LEVEL_DEFAULT": "emergency"}, mcp.Emergency, false, false,
+			false},
 	} {
 		p, _ := open(t, root, tc.env)
 		if l := p.Logging; l.Level != tc.level || l.LevelSet != tc.set || l.Marker != tc.marker || l.Quiet != tc.quiet {
@@ -148,38 +150,59 @@ func TestSettings(t *testing.T) {
 		{Env{}, func(s *Settings) bool {
 			return s.Limits == Limits{64 << 20, 64 << 20, 10 << 20, 100 << 20, 16, 100, 100, 3, time.Minute, false} &&
 				s.Sessions.Idle == time.Hour && s.Sessions.Shutdown == 5*time.Second && s.Sessions.LiveProgress &&
-				s.Calls.Timeout == 30 && s.Calls.StderrTail == 4096 && s.Calls.PayloadInline == 65536 && s.Calls.EnvMode == "minimal" &&
+				s.Calls.Timeout == 30 && s.Calls.StderrTail == 4096 && s.Calls.PayloadInline == 65536 &&
+				s.Calls.EnvMode == "minimal" &&
 				s.Token.Key == "mcpbash/remoteToken" && s.Token.Fallback == "remoteToken" && !s.Minimal
 		}},
 		{Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": "0"}, func(s *Settings) bool { return s.Limits.Concurrent == 1 }},
 		{Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": "x"}, func(s *Settings) bool { return s.Limits.Concurrent == 16 }},
-		{Env{"MCPBASH_MAX_PROGRESS_PER_MIN": "7"}, func(s *Settings) bool { return s.Limits.Progress == 7 && s.Limits.Logs == 7 }},
-		{Env{"MCPBASH_MAX_PROGRESS_PER_MIN": "7", "MCPBASH_MAX_LOGS_PER_MIN": "-1"}, func(s *Settings) bool { return s.Limits.Logs == 100 }},
-		{Env{"MCPBASH_MAX_PROGRESS_PER_MIN": "0"}, func(s *Settings) bool { return s.Limits.Progress == 0 && s.Limits.Logs == 0 }},
-		{Env{"MCPBASH_PROGRESS_FLUSH_INTERVAL": "0.001"}, func(s *Settings) bool { return s.Sessions.ProgressFlush == 10*time.Millisecond }},
-		{Env{"MCPBASH_PROGRESS_FLUSH_INTERVAL": ".2"}, func(s *Settings) bool { return s.Sessions.ProgressFlush == 200*time.Millisecond }},
-		{Env{"MCPBASH_PROGRESS_FLUSH_INTERVAL": "soon"}, func(s *Settings) bool { return s.Sessions.ProgressFlush == 50*time.Millisecond }},
+		{Env{"MCPBASH_MAX_PROGRESS_PER_MIN": "7"}, func(s *Settings) bool {
+			return s.Limits.Progress == 7 &&
+				s.Limits.Logs == 7
+		}},
+		{Env{"MCPBASH_MAX_PROGRESS_PER_MIN": "7", "MCPBASH_MAX_LOGS_PER_MIN": "-1"},
+			func(s *Settings) bool { return s.Limits.Logs == 100 }},
+		{Env{"MCPBASH_MAX_PROGRESS_PER_MIN": "0"}, func(s *Settings) bool {
+			return s.Limits.Progress == 0 &&
+				s.Limits.Logs == 0
+		}},
+		{Env{"MCPBASH_PROGRESS_FLUSH_INTERVAL": "0.001"},
+			func(s *Settings) bool { return s.Sessions.ProgressFlush == 10*time.Millisecond }},
+		{Env{"MCPBASH_PROGRESS_FLUSH_INTERVAL": ".2"},
+			func(s *Settings) bool { return s.Sessions.ProgressFlush == 200*time.Millisecond }},
+		{Env{"MCPBASH_PROGRESS_FLUSH_INTERVAL": "soon"},
+			func(s *Settings) bool { return s.Sessions.ProgressFlush == 50*time.Millisecond }},
 		{Env{"MCPBASH_SHUTDOWN_TIMEOUT": "0"}, func(s *Settings) bool { return s.Sessions.Shutdown == 5*time.Second }},
 		{Env{"MCPBASH_IDLE_TIMEOUT": "0"}, func(s *Settings) bool { return s.Sessions.Idle == 0 }},
 		{Env{"MCPBASH_IDLE_TIMEOUT_ENABLED": "false"}, func(s *Settings) bool { return s.Sessions.Idle == 0 }},
-		{Env{"MCPBASH_IDLE_TIMEOUT": "99999999999999999999"}, func(s *Settings) bool { return s.Sessions.Idle > 24*time.Hour }},
+		{Env{"MCPBASH_IDLE_TIMEOUT": "99999999999999999999"},
+			func(s *Settings) bool { return s.Sessions.Idle > 24*time.Hour }},
 		{Env{"MCPBASH_ORPHAN_CHECK_ENABLED": "false"}, func(s *Settings) bool { return s.Sessions.OrphanCheck == 0 }},
 		{Env{"MCPBASH_REMOTE_TOKEN_FALLBACK_KEY": ""}, func(s *Settings) bool { return s.Token.Fallback == "" }},
 		{Env{"MCPBASH_REMOTE_TOKEN_KEY": ""}, func(s *Settings) bool { return s.Token.Key == "mcpbash/remoteToken" }},
-		{Env{"MCPBASH_TOOL_ALLOWLIST": "a, b\n\tc,,"}, func(s *Settings) bool { return strings.Join(s.Calls.Allowlist, "|") == "a|b|c" }},
+		{Env{"MCPBASH_TOOL_ALLOWLIST": "a, b\n\tc,,"}, func(s *Settings) bool {
+			return strings.Join(s.Calls.Allowlist,
+				"|") == "a|b|c"
+		}},
 		{Env{"MCPBASH_TOOL_ALLOW_DEFAULT": "all"}, func(s *Settings) bool { return s.Calls.AllowDefault }},
 		{Env{"MCPBASH_TOOL_ENV_MODE": "INHERIT"}, func(s *Settings) bool { return s.Calls.EnvMode == "inherit" }},
 		{Env{"MCPBASH_TOOL_ENV_MODE": "?"}, func(s *Settings) bool { return s.Calls.EnvMode == "minimal" }},
-		{Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "999999"}, func(s *Settings) bool { return s.Calls.PayloadInline == 120000 }},
+		{Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "999999"},
+			func(s *Settings) bool { return s.Calls.PayloadInline == 120000 }},
 		{Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "0"}, func(s *Settings) bool { return s.Calls.PayloadInline == 0 }},
 		{Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "100"}, func(s *Settings) bool {
-			return s.Limits.Response == 100 && s.Calls.MaxStdout == 100 && s.Calls.MaxStderr == 100 && s.MaxResource == 100
+			return s.Limits.Response == 100 && s.Calls.MaxStdout == 100 && s.Calls.MaxStderr == 100 &&
+				s.MaxResource == 100
 		}},
 		{Env{"MCPBASH_MAX_TOOL_STDERR_SIZE": "0"}, func(s *Settings) bool { return s.Calls.MaxStderr == 10<<20 }},
-		{Env{"MCPBASH_TOOL_STDERR_CAPTURE": "off"}, func(s *Settings) bool { return !s.Calls.StderrCapture && s.Calls.TimeoutCapture }},
+		{Env{"MCPBASH_TOOL_STDERR_CAPTURE": "off"}, func(s *Settings) bool {
+			return !s.Calls.StderrCapture &&
+				s.Calls.TimeoutCapture
+		}},
 		{Env{"MCPBASH_DEFAULT_TOOL_TIMEOUT": "0"}, func(s *Settings) bool { return s.Calls.Timeout == 0 }},
 		{Env{"MCPBASH_JSON_TOOL": "none"}, func(s *Settings) bool { return s.Minimal && !s.Forced }},
-		{Env{"MCPBASH_JSON_TOOL": "none", "MCPBASH_JSON_TOOL_BIN": "rel/jq"}, func(s *Settings) bool { return !s.Minimal }},
+		{Env{"MCPBASH_JSON_TOOL": "none", "MCPBASH_JSON_TOOL_BIN": "rel/jq"},
+			func(s *Settings) bool { return !s.Minimal }},
 		{Env{"MCPBASH_FORCE_MINIMAL": "true"}, func(s *Settings) bool { return s.Minimal && s.Forced }},
 		{Env{"MCPBASH_FORCE_MINIMAL": "TRUE"}, func(s *Settings) bool { return !s.Minimal }},
 		{Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "Yes"}, func(s *Settings) bool { return s.Discovery.Hooks }},
@@ -203,12 +226,15 @@ func TestCIMode(t *testing.T) {
 	tmp := t.TempDir()
 	env := Env{"MCPBASH_CI_MODE": "true", "RUNNER_TEMP": tmp, "MCPBASH_ORPHAN_CHECK_ENABLED": "true"}
 	s := ReadSettings(env, Dirs{Server: "/none"})
-	if !s.CI || !s.KeepLogs || !s.Logging.Timestamp || s.Logging.Level != mcp.Info || s.Sessions.Idle != 0 || s.Sessions.OrphanCheck != 0 ||
+	if !s.CI || !s.KeepLogs || !s.Logging.Timestamp || s.Logging.Level != mcp.Info || s.Sessions.Idle != 0 ||
+		s.Sessions.OrphanCheck != 0 ||
 		s.TmpRoot != tmp || !strings.HasPrefix(s.Logging.Dir, tmp+"/mcpbash.logs.") {
 		t.Errorf("%+v", s)
 	}
-	env = Env{"MCPBASH_CI_MODE": "true", "MCPBASH_CI_VERBOSE": "true", "MCPBASH_KEEP_LOGS": "false", "TMPDIR": tmp, "MCPBASH_LOG_DIR": "/l"}
-	if s := ReadSettings(env, Dirs{Server: "/none"}); s.KeepLogs || s.Logging.Level != mcp.Debug || s.Logging.Dir != "/l" {
+	env = Env{"MCPBASH_CI_MODE": "true", "MCPBASH_CI_VERBOSE": "true", "MCPBASH_KEEP_LOGS": "false", "TMPDIR": tmp,
+		"MCPBASH_LOG_DIR": "/l"}
+	if s := ReadSettings(env, Dirs{Server: "/none"}); s.KeepLogs || s.Logging.Level != mcp.Debug ||
+		s.Logging.Dir != "/l" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -227,8 +253,10 @@ func TestMeta(t *testing.T) {
 	})
 	p, warnings := open(t, filepath.Join(root, "my-cool_srv"), nil)
 	m := p.Meta
-	if m.Name != "my-cool_srv" || m.Version != "2.10" || m.Title != "T" || m.Description != "d" || m.WebsiteURL != "https://x" || !m.ValidateInput ||
-		m.SecurityLevel != "standard" || string(m.Icons) != `[{"src":"https://x/i.svg"}]` || m.Instructions != "Line1\n\tLine \"2\"\\n" || len(*warnings) != 0 {
+	if m.Name != "my-cool_srv" || m.Version != "2.10" || m.Title != "T" || m.Description != "d" ||
+		m.WebsiteURL != "https://x" || !m.ValidateInput ||
+		m.SecurityLevel != "standard" || string(m.Icons) != `[{"src":"https://x/i.svg"}]` ||
+		m.Instructions != "Line1\n\tLine \"2\"\\n" || len(*warnings) != 0 {
 		t.Errorf("%+v %v", m, *warnings)
 	}
 	for name, want := range map[string]string{
@@ -256,7 +284,8 @@ func TestMeta(t *testing.T) {
 // R-101 to R-103, P-206.
 func TestIcons(t *testing.T) {
 	root := place(t, map[string]string{
-		"server.d/i.svg": "<svg/>", "pic.PNG": "png", "big.gif": strings.Repeat("x", maxIcon+1), "full.gif": strings.Repeat("x", maxIcon),
+		"server.d/i.svg": "<svg/>", "pic.PNG": "png", "big.gif": strings.Repeat("x", maxIcon+1),
+		"full.gif": strings.Repeat("x", maxIcon),
 	})
 	outside := place(t, map[string]string{"secret.png": "secret"})
 	p := &Project{Root: root}
@@ -265,9 +294,12 @@ func TestIcons(t *testing.T) {
 	exec.Command("mkfifo", filepath.Join(root, "fifo.png")).Run()
 	data := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	for in, want := range map[string]string{
-		`[{"src":"i.svg","sizes":["any"]}]`:                   `[{"src":"data:image/svg+xml;base64,` + data("<svg/>") + `","sizes":["any"],"mimeType":"image/svg+xml"}]`,
-		`[{"src":"./pic.PNG","mimeType":"x/y"}]`:              `[{"src":"data:x/y;base64,` + data("png") + `","mimeType":"x/y"}]`,
-		`[{"src":"inner.png"}]`:                               `[{"src":"data:image/png;base64,` + data("png") + `","mimeType":"image/png"}]`,
+		`[{"src":"i.svg","sizes":["any"]}]`: `[{"src":"data:image/svg+xml;base64,` + data("<svg/>") +
+			`","sizes":["any"],"mimeType":"image/svg+xml"}]`,
+		`[{"src":"./pic.PNG","mimeType":"x/y"}]`: `[{"src":"data:x/y;base64,` + data("png") +
+			`","mimeType":"x/y"}]`,
+		`[{"src":"inner.png"}]`: `[{"src":"data:image/png;base64,` + data("png") +
+			`","mimeType":"image/png"}]`,
 		`[{"src":"HTTP://x"},{"src":"data:,x"},7,{"a":1}]`:    `[{"src":"HTTP://x"},{"src":"data:,x"}]`,
 		`[{"src":"big.gif"}]`:                                 ``,
 		`[{"src":"link.png"},{"src":"none.png"}]`:             ``,
@@ -276,7 +308,8 @@ func TestIcons(t *testing.T) {
 		`[{"src":"fifo.png"},{"src":"server.d"}]`:             ``,
 	} {
 		var warnings []string
-		got := p.InlineIcons(rawjson.Normal([]byte(in)), []string{filepath.Join(root, "server.d"), root}, nil, func(s string) { warnings = append(warnings, s) })
+		got := p.InlineIcons(rawjson.Normal([]byte(in)), []string{filepath.Join(root, "server.d"), root}, nil,
+			func(s string) { warnings = append(warnings, s) })
 		if string(got) != want {
 			t.Errorf("%s: %s", in, got)
 		}
@@ -284,7 +317,8 @@ func TestIcons(t *testing.T) {
 			t.Errorf("%s: no warning", in)
 		}
 	}
-	if got := p.InlineIcons([]byte(`[{"src":"full.gif"}]`), []string{root}, nil, func(s string) { t.Error(s) }); len(got) < maxIcon {
+	if got := p.InlineIcons([]byte(`[{"src":"full.gif"}]`), []string{root}, nil,
+		func(s string) { t.Error(s) }); len(got) < maxIcon {
 		t.Error("an icon of the full size is dropped")
 	}
 }
@@ -350,7 +384,8 @@ func TestFindHome(t *testing.T) {
 	if err != nil || !strings.HasPrefix(got.Dir, tmp+"/") || got.Make() != nil {
 		t.Error(got, err)
 	}
-	if _, err := FindHome(Env{"HOME": filepath.Join(tmp, "file"), "TMPDIR": filepath.Join(tmp, "file")}, embedded, warn); err == nil || !strings.HasPrefix(err.Error(), "mcp-bash install looks broken: expected ") {
+	if _, err := FindHome(Env{"HOME": filepath.Join(tmp, "file"), "TMPDIR": filepath.Join(tmp, "file")}, embedded,
+		warn); err == nil || !strings.HasPrefix(err.Error(), "mcp-bash install looks broken: expected ") {
 		t.Error(err)
 	}
 }
@@ -376,13 +411,19 @@ func TestSelectJSONTool(t *testing.T) {
 		{"jq first", Env{"PATH": bin}, false, true, JSONTool{"jq", bin + "/jq"}, 0},
 		{"then gojq", Env{"PATH": only}, false, true, JSONTool{"gojq", only + "/gojq"}, 0},
 		{"then our own", Env{"PATH": "/none"}, false, true, JSONTool{"jq", "/own"}, 0},
-		{"override by name", Env{"PATH": bin, "MCPBASH_JSON_TOOL": "gojq"}, false, true, JSONTool{"gojq", bin + "/gojq"}, 0},
-		{"override by path", Env{"PATH": bin, "MCPBASH_JSON_TOOL_BIN": bin + "/mine"}, false, true, JSONTool{"jq", bin + "/mine"}, 0},
-		{"name inferred", Env{"PATH": bin, "MCPBASH_JSON_TOOL_BIN": bin + "/gojq-2"}, false, true, JSONTool{"gojq", bin + "/gojq-2"}, 0},
-		{"relative path", Env{"PATH": bin, "MCPBASH_JSON_TOOL": "gojq", "MCPBASH_JSON_TOOL_BIN": "./mine"}, false, true, JSONTool{"jq", bin + "/jq"}, 0},
-		{"does not work", Env{"PATH": bin, "MCPBASH_JSON_TOOL_BIN": bin + "/mine"}, false, false, JSONTool{"jq", bin + "/jq"}, 0},
+		{"override by name", Env{"PATH": bin, "MCPBASH_JSON_TOOL": "gojq"}, false, true,
+			JSONTool{"gojq", bin + "/gojq"}, 0},
+		{"override by path", Env{"PATH": bin, "MCPBASH_JSON_TOOL_BIN": bin + "/mine"}, false, true,
+			JSONTool{"jq", bin + "/mine"}, 0},
+		{"name inferred", Env{"PATH": bin, "MCPBASH_JSON_TOOL_BIN": bin + "/gojq-2"}, false, true,
+			JSONTool{"gojq", bin + "/gojq-2"}, 0},
+		{"relative path", Env{"PATH": bin, "MCPBASH_JSON_TOOL": "gojq", "MCPBASH_JSON_TOOL_BIN": "./mine"}, false, true,
+			JSONTool{"jq", bin + "/jq"}, 0},
+		{"does not work", Env{"PATH": bin, "MCPBASH_JSON_TOOL_BIN": bin + "/mine"}, false, false,
+			JSONTool{"jq", bin + "/jq"}, 0},
 		{"as root", Env{"PATH": bin, "MCPBASH_JSON_TOOL": "gojq"}, true, true, JSONTool{"jq", bin + "/jq"}, 1},
-		{"as root, allowed", Env{"PATH": bin, "MCPBASH_JSON_TOOL": "gojq", "MCPBASH_ALLOW_JSON_TOOL_OVERRIDE_FOR_ROOT": "true"}, true, true, JSONTool{"gojq", bin + "/gojq"}, 0},
+		{"as root, allowed", Env{"PATH": bin, "MCPBASH_JSON_TOOL": "gojq",
+			"MCPBASH_ALLOW_JSON_TOOL_OVERRIDE_FOR_ROOT": "true"}, true, true, JSONTool{"gojq", bin + "/gojq"}, 0},
 	} {
 		warns := 0
 		got := SelectJSONTool(tc.env, tc.root, "/own", func(string) bool { return tc.works }, func(string) { warns++ })
@@ -466,7 +507,8 @@ func TestSource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err, stderr)
 	}
-	if _, ok := got["GONE"]; got["A"] != "1\n2!" || got["C"] != "secret" || got["KEEP"] != "k" || got["SHLVL"] != "9" || ok {
+	if _, ok := got["GONE"]; got["A"] != "1\n2!" || got["C"] != "secret" || got["KEEP"] != "k" || got["SHLVL"] != "9" ||
+		ok {
 		t.Errorf("%q", got)
 	}
 	if _, ok := got["D"]; ok {
@@ -475,7 +517,8 @@ func TestSource(t *testing.T) {
 	if strings.TrimSpace(stderr) != dir {
 		t.Errorf("ran in %q", stderr)
 	}
-	if got, _, err := p.Source(context.Background(), new(script.Runner), file("exit.sh")); err != nil || got["E"] != "1" {
+	if got, _, err := p.Source(context.Background(), new(script.Runner), file("exit.sh")); err != nil ||
+		got["E"] != "1" {
 		t.Error(got, err)
 	}
 	for _, name := range []string{"bad.sh", "fail.sh", "none.sh"} {
@@ -485,15 +528,18 @@ func TestSource(t *testing.T) {
 			t.Errorf("%s: %v, %q", name, err, stderr)
 		}
 	}
-	adopted := Adopt(Env{"X": "1", "MCPBASH_HOME": "h"}, Env{"X": "2", "Y": "3", "MCPBASH_HOME": "evil", "MCPBASH_TOOLS_DIR": "evil"})
-	if adopted["X"] != "2" || adopted["Y"] != "3" || adopted["MCPBASH_HOME"] != "h" || adopted["MCPBASH_TOOLS_DIR"] != "" {
+	adopted := Adopt(Env{"X": "1", "MCPBASH_HOME": "h"}, Env{"X": "2", "Y": "3", "MCPBASH_HOME": "evil",
+		"MCPBASH_TOOLS_DIR": "evil"})
+	if adopted["X"] != "2" || adopted["Y"] != "3" || adopted["MCPBASH_HOME"] != "h" ||
+		adopted["MCPBASH_TOOLS_DIR"] != "" {
 		t.Errorf("%q", adopted)
 	}
 }
 
 // T-60 to T-63, E-3.
 func TestToolBase(t *testing.T) {
-	env := Env{"HOME": "/h", "LANG": "de\r", "MCP_X": "1", "MCPBASH_Y": "2", "SECRET": "s", "LISTED": "l", "MCPBASH_REMOTE_TOKEN": "t", "MCPBASH_REMOTE_TOKEN_KEY": "k"}
+	env := Env{"HOME": "/h", "LANG": "de\r", "MCP_X": "1", "MCPBASH_Y": "2", "SECRET": "s", "LISTED": "l",
+		"MCPBASH_REMOTE_TOKEN": "t", "MCPBASH_REMOTE_TOKEN_KEY": "k"}
 	for _, tc := range []struct {
 		mode string
 		want string
@@ -520,8 +566,11 @@ func TestToolBase(t *testing.T) {
 // T-621, E-4, P-2304.
 func TestProviderBase(t *testing.T) {
 	env := Env{
-		"LANG": "de\r", "LC_TIME": "fr", "TMPDIR": "/t", "MCP_X": "1", "MCPBASH_Y": "2", "MCPBASH_GIT_TIMEOUT": "3", "https_proxy": "p",
-		"SECRET": "s", "LISTED": "l", "SSH_AUTH_SOCK": "a", "MCPBASH_REMOTE_TOKEN": "t", "MCPBASH_PROMPTS_DIR": "p", "MCPBASH_HOME": "stale",
+		"LANG": "de\r", "LC_TIME": "fr", "TMPDIR": "/t", "MCP_X": "1", "MCPBASH_Y": "2", "MCPBASH_GIT_TIMEOUT": "3",
+		"https_proxy": "p",
+		"SECRET":      "s", "LISTED": "l", "SSH_AUTH_SOCK": "a", "MCPBASH_REMOTE_TOKEN": "t",
+		"MCPBASH_PROMPTS_DIR": "p",
+		"MCPBASH_HOME":        "stale",
 	}
 	common := Env{"MCPBASH_HOME": "/home", "MCP_SDK": "/home/sdk", "MCPBASH_MODE": "full"}
 	root := place(t, nil)
@@ -533,7 +582,8 @@ func TestProviderBase(t *testing.T) {
 		{"inherit", "", isolated}, {"inherit", "yes", isolated}, {"inherit", "true", inherited},
 	} {
 		e := env.Clone()
-		e["MCPBASH_PROVIDER_ENV_MODE"], e["MCPBASH_PROVIDER_ENV_ALLOWLIST"], e["MCPBASH_PROVIDER_ENV_INHERIT_ALLOW"] = tc.mode, "LISTED, UNSET", tc.allow
+		e["MCPBASH_PROVIDER_ENV_MODE"], e["MCPBASH_PROVIDER_ENV_ALLOWLIST"],
+			e["MCPBASH_PROVIDER_ENV_INHERIT_ALLOW"] = tc.mode, "LISTED, UNSET", tc.allow
 		p, _ := open(t, root, e)
 		base := p.ProviderBase(common)
 		for name := range base {
@@ -554,7 +604,8 @@ func TestProviderBase(t *testing.T) {
 // P-205: one list of variables reaches every sort of script, in every
 // mode, and no inherited value does.
 func TestCommonReachesAll(t *testing.T) {
-	p, _ := open(t, place(t, nil), Env{"MCPBASH_SERVER_NAME": "stale", "MCPBASH_TRANSPORT": "stale", "MCPBASH_LOG_LEVEL": "notice"})
+	p, _ := open(t, place(t, nil), Env{"MCPBASH_SERVER_NAME": "stale", "MCPBASH_TRANSPORT": "stale",
+		"MCPBASH_LOG_LEVEL": "notice"})
 	common := p.Common("/home", "/helper", JSONTool{Name: "jq", Bin: "/jq"})
 	for _, name := range strings.Fields("MCPBASH_HOME MCP_SDK MCPBASH_HELPER_BIN MCPBASH_JSON_TOOL MCPBASH_JSON_TOOL_BIN MCPBASH_MODE MCPBASH_PROJECT_ROOT MCPBASH_FRAMEWORK_VERSION MCPBASH_TRANSPORT MCPBASH_TRANSPORT_STDIO MCPBASH_SERVER_ARGS_JSON MCPBASH_SERVER_NAME MCPBASH_SERVER_VERSION MCPBASH_SERVER_TITLE MCPBASH_SERVER_DESCRIPTION MCPBASH_SERVER_WEBSITE_URL MCPBASH_SERVER_ICONS MCPBASH_SERVER_INSTRUCTIONS MCPBASH_LOG_LEVEL") {
 		if _, given := common[name]; !given {
@@ -609,14 +660,16 @@ func TestStateRecovers(t *testing.T) {
 // P-102: the same for the tree that scripts are given.
 func TestHomeRecovers(t *testing.T) {
 	cache := t.TempDir()
-	home, err := FindHome(Env{"XDG_CACHE_HOME": cache}, func() Tree { return Tree{sdkFile: []byte("sdk")} }, func(s string) { t.Error(s) })
+	home, err := FindHome(Env{"XDG_CACHE_HOME": cache}, func() Tree { return Tree{sdkFile: []byte("sdk")} },
+		func(s string) { t.Error(s) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(home.Dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, damage := range []func(){func() {}, func() { os.RemoveAll(home.Dir) }, func() { os.RemoveAll(filepath.Dir(home.Dir)) }} {
+	for _, damage := range []func(){func() {}, func() { os.RemoveAll(home.Dir) },
+		func() { os.RemoveAll(filepath.Dir(home.Dir)) }} {
 		damage()
 		if err := home.Make(); err != nil || !isTree(home.Dir) {
 			t.Errorf("%v", err)
@@ -628,7 +681,8 @@ func TestHomeRecovers(t *testing.T) {
 // area may that nobody reads for long.
 func TestHomeRecoversOneFile(t *testing.T) {
 	tree := Tree{sdkFile: []byte("sdk"), "sdk/json.sh": []byte("json")}
-	home, err := FindHome(Env{"XDG_CACHE_HOME": t.TempDir()}, func() Tree { return tree }, func(s string) { t.Error(s) })
+	home, err := FindHome(Env{"XDG_CACHE_HOME": t.TempDir()}, func() Tree { return tree },
+		func(s string) { t.Error(s) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,8 @@ const maxSourced = 16 << 20
 // returns the project's environment as they leave it. They may take
 // MCPBASH_ENV_TIMEOUT. The error is a [*SourceError] when one of them failed.
 // What they print on standard error is in stderr.
-func (p *Project) Source(ctx context.Context, r *script.Runner, files ...string) (result Env, stderr string, err error) {
+func (p *Project) Source(ctx context.Context, r *script.Runner,
+	files ...string) (result Env, stderr string, err error) {
 	res := r.Run(ctx, script.Spec{
 		Argv: append([]string{"bash", "-c", sourcing, "bash"}, files...), Dir: p.Root, Env: p.Env.Entries(),
 		Timeout: p.EnvTimeout, StdoutLimit: maxSourced, StderrLimit: maxSourced,

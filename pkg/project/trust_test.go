@@ -72,9 +72,11 @@ func TestCheckScript(t *testing.T) {
 	const missing = "missing"
 	out := "leads out of " + tools
 	for path, want := range map[string]string{
-		"tools[1]/a/tool.sh": "", "tools[1]/in.sh": "", "tools[1]/full.sh": "", "tools[1]/dir/tool.sh": "", "tools[1]/around/tool.sh": "",
-		"tools[1]/./a//tool.sh": "", "link/a/tool.sh": "", "tools[1]/../tools[1]/a/tool.sh": "",
-		"outside.sh": out, "tools[1]/out.sh": out, "tools[1]/off.sh": out, "tools1/a/tool.sh": out, "away/where.sh": out,
+		"tools[1]/a/tool.sh": "", "tools[1]/in.sh": "", "tools[1]/full.sh": "", "tools[1]/dir/tool.sh": "",
+		"tools[1]/around/tool.sh": "",
+		"tools[1]/./a//tool.sh":   "", "link/a/tool.sh": "", "tools[1]/../tools[1]/a/tool.sh": "",
+		"outside.sh": out, "tools[1]/out.sh": out, "tools[1]/off.sh": out, "tools1/a/tool.sh": out,
+		"away/where.sh":          out,
 		"tools[1]/../outside.sh": out, "tools[1]/../none.sh": out, "tools[1]/lost.sh": out, "tools[1]": out,
 		"tools[1]/loop.sh": "too many symbolic links", "tools[1]/a/tool.sh/tool.sh": "not a directory",
 		"tools[1]/a": missing, "tools[1]/none/tool.sh": missing, "tools[1]/gone.sh": missing,
@@ -104,7 +106,8 @@ func expectError(t *testing.T, what string, err error, want string) {
 // judged, and what leads over links as well.
 func TestEveryDirectoryIsJudged(t *testing.T) {
 	withPrivateGroup(t, -1)
-	for _, name := range []string{"", "tools", "tools/a", "tools/a/b", "tools/a/b/tool.sh", "tools/links", "tools/links/sub"} {
+	for _, name := range []string{"", "tools", "tools/a", "tools/a/b", "tools/a/b/tool.sh", "tools/links",
+		"tools/links/sub"} {
 		root := tree(t, "tools/a/b/tool.sh", "tools/links/sub/back@../../a", "tools/start@links/sub/back/b")
 		script, open := filepath.Join(root, "tools/start/tool.sh"), filepath.Join(root, name)
 		expectError(t, name, CheckScript(root, root+"/tools", script), "")
@@ -143,7 +146,8 @@ func TestJudgingBeginsAtTheRoot(t *testing.T) {
 	os.Chmod(filepath.Join(top, "open"), 0o757|fs.ModeSticky)
 	expectError(t, "over a link, sticky", check("project/tools"), "")
 	os.Chmod(filepath.Join(top, "open/else"), 0o757|fs.ModeSticky)
-	expectError(t, "elsewhere, sticky", check("else"), top+"/open/else (mode 1757, others can write to it; run chmod o-w "+top+"/open/else)")
+	expectError(t, "elsewhere, sticky", check("else"),
+		top+"/open/else (mode 1757, others can write to it; run chmod o-w "+top+"/open/else)")
 }
 
 // T-41: a group that nobody else is in is no stranger, unless an access
@@ -163,7 +167,8 @@ func TestPrivateGroup(t *testing.T) {
 	if err := unix.Setxattr(script, "system.posix_acl_access", accessList, 0); err != nil {
 		t.Skip("no access control lists here: ", err)
 	}
-	expectError(t, "access control list", check(), script+" (mode 0775, its access control list lets others write to it; run chmod go-w "+script+")")
+	expectError(t, "access control list", check(),
+		script+" (mode 0775, its access control list lets others write to it; run chmod go-w "+script+")")
 	os.Chmod(script, 0o755)
 	expectError(t, "access control list, remedied", check(), "")
 }
@@ -284,7 +289,8 @@ func TestCheckTrusted(t *testing.T) {
 	os.Chmod(filepath.Join(root, "other"), 0o777)
 	expectError(t, "elsewhere", p.CheckTrusted(filepath.Join(p.Server, "policy.sh")), "")
 	os.Chmod(p.Server, 0o757)
-	expectError(t, "elsewhere", p.CheckTrusted(filepath.Join(p.Server, "policy.sh")), p.Server+" (mode 0757, others can write to it; run chmod o-w "+p.Server+")")
+	expectError(t, "elsewhere", p.CheckTrusted(filepath.Join(p.Server, "policy.sh")),
+		p.Server+" (mode 0757, others can write to it; run chmod o-w "+p.Server+")")
 }
 
 // What the check costs a call of a tool.

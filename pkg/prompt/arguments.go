@@ -105,7 +105,8 @@ func fieldFor(arguments json.RawMessage, name string) json.RawMessage {
 		kind = t
 	}
 	b.Object().Name("type").String(kind)
-	for _, keyword := range []string{"title", "description", "enum", "default", "minimum", "maximum", "minLength", "maxLength", "format"} {
+	for _, keyword := range []string{"title", "description", "enum", "default", "minimum", "maximum", "minLength",
+		"maxLength", "format"} {
 		if v := rawjson.Get(property, keyword); !rawjson.Absent(v) {
 			b.Name(keyword).Raw(rawjson.Normal(v))
 		}

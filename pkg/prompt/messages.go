@@ -160,12 +160,14 @@ func (f *filler) withResource(c json.RawMessage) (json.RawMessage, error) {
 	}
 	members := []rawjson.Member{{Name: "mimeType", Value: rawjson.Quote(typeOf(inner, path, data))}}
 	if rawjson.TextOf(inner, "uri") == "" {
-		members = append(members, rawjson.Member{Name: "uri", Value: rawjson.Quote(project.FileURI(f.files.root.Name() + "/" + path))})
+		members = append(members, rawjson.Member{Name: "uri",
+			Value: rawjson.Quote(project.FileURI(f.files.root.Name() + "/" + path))})
 	}
 	if media.IsText(data) {
 		members = append(members, rawjson.Member{Name: "text", Value: rawjson.AppendString(nil, data)})
 	} else {
-		members = append(members, rawjson.Member{Name: "blob", Value: rawjson.Quote(base64.StdEncoding.EncodeToString(data))})
+		members = append(members, rawjson.Member{Name: "blob",
+			Value: rawjson.Quote(base64.StdEncoding.EncodeToString(data))})
 	}
 	return replaceMembers(c, []rawjson.Member{{Name: "resource", Value: replaceMembers(inner, members)}}), nil
 }

@@ -166,7 +166,8 @@ func (r *Result) AppendJSON(dst []byte, extra []rawjson.Member) []byte {
 // complete asks the client for arguments that are missing, where the prompt
 // wants that and the client can be asked (M-58). Otherwise the first
 // that is missing is the error (T-803).
-func (p *Prompts) complete(ctx context.Context, r *Request, e *entry, given json.RawMessage, missing []string) (json.RawMessage, error) {
+func (p *Prompts) complete(ctx context.Context, r *Request, e *entry, given json.RawMessage,
+	missing []string) (json.RawMessage, error) {
 	refusal := mcp.Errorf(mcp.CodeInvalidParams, "Missing required argument: %s", missing[0])
 	if !e.elicit || r.Asker == nil || !r.Client.ElicitForm {
 		return nil, refusal

@@ -33,12 +33,13 @@ func newPrompts(t *testing.T, files map[string]string, items map[string]string) 
 	}
 	os.MkdirAll(filepath.Join(root, "prompts"), 0o755)
 	p := project.Open(root, project.Env{}, root, func(string) {})
-	return &Prompts{Project: p, Log: func(mcp.Level, string, string) {}, Find: func(_ context.Context, name string) (json.RawMessage, error) {
-		if item, ok := items[name]; ok {
-			return json.RawMessage(item), nil
-		}
-		return nil, nil
-	}}
+	return &Prompts{Project: p, Log: func(mcp.Level, string, string) {},
+		Find: func(_ context.Context, name string) (json.RawMessage, error) {
+			if item, ok := items[name]; ok {
+				return json.RawMessage(item), nil
+			}
+			return nil, nil
+		}}
 }
 
 func answer(res *Result, err error) string {
@@ -57,7 +58,8 @@ const greet = `{"name":"greet","description":"Greet d","path":"greet.txt","argum
 // T-801 to T-808.
 func TestGet(t *testing.T) {
 	p := newPrompts(t, map[string]string{
-		"prompts/greet.txt": "Hello {{name}}! {{missing}} {{count}}\r\n\n\x00\n", "outside.txt": "secret", "prompts/odd.txt": "{{{name}}} {{ name }} ${name} {{n ame}} {{name} {{a-b}} {{list}} {{obj}} {{nil}} {{yes}} {{",
+		"prompts/greet.txt": "Hello {{name}}! {{missing}} {{count}}\r\n\n\x00\n", "outside.txt": "secret",
+		"prompts/odd.txt":      "{{{name}}} {{ name }} ${name} {{n ame}} {{name} {{a-b}} {{list}} {{obj}} {{nil}} {{yes}} {{",
 		"prompts/sub/deep.txt": "deep",
 	}, map[string]string{
 		"greet":     greet,
@@ -76,14 +78,17 @@ func TestGet(t *testing.T) {
 	os.Symlink("sub/deep.txt", filepath.Join(p.Project.Prompts, "inner.txt"))
 	const unable = `{"code":-32603,"message":"Unable to render prompt"}`
 	for _, tc := range []struct{ name, arguments, want string }{
-		{"greet", `{"name":"Ada","count":3}`, `{"text":"Hello Ada! {{missing}} 3","arguments":{"name":"Ada","count":3},"messages":[{"role":"user","content":{"type":"text","text":"Hello Ada! {{missing}} 3"}}],"description":"Greet d","metadata":{"x":1}}`},
-		{"greet", `{"name":"a\n\t\\{{count}}","count":1.50}`, `{"text":"Hello a\n\t\\{{count}}! {{missing}} 1.50","arguments":{"name":"a\n\t\\{{count}}","count":1.50},"messages":[{"role":"user","content":{"type":"text","text":"Hello a\n\t\\{{count}}! {{missing}} 1.50"}}],"description":"Greet d","metadata":{"x":1}}`},
+		{"greet", `{"name":"Ada","count":3}`,
+			`{"text":"Hello Ada! {{missing}} 3","arguments":{"name":"Ada","count":3},"messages":[{"role":"user","content":{"type":"text","text":"Hello Ada! {{missing}} 3"}}],"description":"Greet d","metadata":{"x":1}}`},
+		{"greet", `{"name":"a\n\t\\{{count}}","count":1.50}`,
+			`{"text":"Hello a\n\t\\{{count}}! {{missing}} 1.50","arguments":{"name":"a\n\t\\{{count}}","count":1.50},"messages":[{"role":"user","content":{"type":"text","text":"Hello a\n\t\\{{count}}! {{missing}} 1.50"}}],"description":"Greet d","metadata":{"x":1}}`},
 		{"greet", `{"name":""}`, `{"text":"Hello ! {{missing}} {{count}}","arguments":{"name":""},"messages":[{"role":"user","content":{"type":"text","text":"Hello ! {{missing}} {{count}}"}}],"description":"Greet d","metadata":{"x":1}}`},
 		{"greet", ``, `{"code":-32602,"message":"Missing required argument: name"}`},
 		{"greet", `[1]`, `{"code":-32602,"message":"Missing required argument: name"}`},
 		{"greet", `{"name":null}`, `{"code":-32602,"message":"Missing required argument: name"}`},
 		{"array", `{"c":1}`, `{"code":-32602,"message":"Missing required argument: b"}`},
-		{"odd", `{"name":"X","list":[1],"obj":{},"nil":null,"yes":true,"extra":1}`, `{"text":"{X} {{ name }} ${name} {{n ame}} {{name} {{a-b}} {{list}} {{obj}} {{nil}} true {{","arguments":{"name":"X","list":[1],"obj":{},"nil":null,"yes":true,"extra":1},"messages":[{"role":"user","content":{"type":"text","text":"{X} {{ name }} ${name} {{n ame}} {{name} {{a-b}} {{list}} {{obj}} {{nil}} true {{"}}]}`},
+		{"odd", `{"name":"X","list":[1],"obj":{},"nil":null,"yes":true,"extra":1}`,
+			`{"text":"{X} {{ name }} ${name} {{n ame}} {{name} {{a-b}} {{list}} {{obj}} {{nil}} true {{","arguments":{"name":"X","list":[1],"obj":{},"nil":null,"yes":true,"extra":1},"messages":[{"role":"user","content":{"type":"text","text":"{X} {{ name }} ${name} {{n ame}} {{name} {{a-b}} {{list}} {{obj}} {{nil}} true {{"}}]}`},
 		{"assistant", ``, `{"text":"deep","arguments":{},"messages":[{"role":"assistant","content":{"type":"text","text":"deep"}}]}`},
 		{"inner", ``, `{"text":"deep","arguments":{},"messages":[{"role":"user","content":{"type":"text","text":"deep"}}]}`},
 		{"none", ``, `{"text":"","arguments":{},"messages":[{"role":"user","content":{"type":"text","text":""}}]}`},
@@ -91,7 +96,8 @@ func TestGet(t *testing.T) {
 		{"", ``, `{"code":-32602,"message":"Prompt name is required"}`},
 		{"nope", ``, `{"code":-32602,"message":"Prompt not found"}`},
 	} {
-		if got := answer(p.Get(context.Background(), &Request{Name: tc.name, Arguments: json.RawMessage(tc.arguments)})); got != tc.want {
+		if got := answer(p.Get(context.Background(), &Request{Name: tc.name,
+			Arguments: json.RawMessage(tc.arguments)})); got != tc.want {
 			t.Errorf("%s %s:\n got %s\nwant %s", tc.name, tc.arguments, got, tc.want)
 		}
 	}
@@ -105,29 +111,38 @@ func TestMessages(t *testing.T) {
 		{`[{"role":"user","content":"Hi {{who}}"},{"role":"assistant","content":{"type":"text","text":"Yes, {{who}}?","annotations":{"x":["{{who}}"]}}}]`,
 			`{"text":"Hi \"A\"\n\nYes, \"A\"?","arguments":{"who":"\"A\""},"messages":[{"role":"user","content":{"type":"text","text":"Hi \"A\""}},{"role":"assistant","content":{"type":"text","text":"Yes, \"A\"?","annotations":{"x":["\"A\""]}}}]}`},
 		{`[{"role":"user","content":{"type":"image","path":"pic.png"}},{"role":"user","content":{"type":"audio","data":"aGk=","mimeType":"audio/wav"}}]`,
-			`{"text":"","arguments":{"who":"\"A\""},"messages":[{"role":"user","content":{"type":"image","data":"` + b64 + `","mimeType":"image/png"}},{"role":"user","content":{"type":"audio","data":"aGk=","mimeType":"audio/wav"}}]}`},
+			`{"text":"","arguments":{"who":"\"A\""},"messages":[{"role":"user","content":{"type":"image","data":"` +
+				b64 + `","mimeType":"image/png"}},{"role":"user","content":{"type":"audio","data":"aGk=","mimeType":"audio/wav"}}]}`},
 		{`[{"role":"user","content":{"type":"resource","resource":{"uri":"x://y","path":"note.md"}}},{"role":"user","content":{"type":"resource","resource":{"uri":"x://z","text":"{{who}}"}}},{"role":"user","content":{"type":"resource","resource":{"uri":"x://b","path":"pic.png"}}}]`,
 			`{"text":"","arguments":{"who":"\"A\""},"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"x://y","mimeType":"text/markdown","text":"# n\n"}}},{"role":"user","content":{"type":"resource","resource":{"uri":"x://z","text":"\"A\""}}},{"role":"user","content":{"type":"resource","resource":{"uri":"x://b","mimeType":"image/png","blob":"` + b64 + `"}}}]}`},
-		{`{"role":"user"}`, `unable`}, {`[{"role":"system","content":"x"}]`, `unable`}, {`[{"role":"user","content":7}]`, `unable`}, {`[{"role":"user","content":{"type":"film"}}]`, `unable`},
-		{`[{"role":"user","content":{"type":"image"}}]`, `unable`}, {`[{"role":"user","content":{"type":"image","path":"../secret"}}]`, `unable`}, {`[`, `unable`},
-		{`[{"role":"user","content":{"type":"resource","resource":{"uri":"x"}}}]`, `unable`}, {`[{"role":"user","content":{"type":"resource","resource":{"text":"x"}}}]`, `unable`},
-		{`[{"role":"user","content":{"type":"resource","resource":{"uri":"x","text":7}}}]`, `unable`}, {`[{"role":"user","content":{"type":"resource_link","uri":"x"}}]`, `unable`},
+		{`{"role":"user"}`, `unable`}, {`[{"role":"system","content":"x"}]`, `unable`},
+		{`[{"role":"user","content":7}]`, `unable`}, {`[{"role":"user","content":{"type":"film"}}]`, `unable`},
+		{`[{"role":"user","content":{"type":"image"}}]`, `unable`},
+		{`[{"role":"user","content":{"type":"image","path":"../secret"}}]`, `unable`}, {`[`, `unable`},
+		{`[{"role":"user","content":{"type":"resource","resource":{"uri":"x"}}}]`, `unable`},
+		{`[{"role":"user","content":{"type":"resource","resource":{"text":"x"}}}]`, `unable`},
+		{`[{"role":"user","content":{"type":"resource","resource":{"uri":"x","text":7}}}]`, `unable`},
+		{`[{"role":"user","content":{"type":"resource_link","uri":"x"}}]`, `unable`},
 		{`[{"role":"user","content":{"type":"image","data":"no base64!"}}]`, `unable`},
 		{`[{"role":"user","content":{"type":"resource_link","uri":"x://{{who}}","name":"n"}},{"role":"user","content":{"type":"image","data":"` + b64 + `"}}]`,
 			`{"text":"","arguments":{"who":"\"A\""},"messages":[{"role":"user","content":{"type":"resource_link","uri":"x://\"A\"","name":"n"}},{"role":"user","content":{"type":"image","data":"` + b64 + `","mimeType":"image/png"}}]}`},
 	} {
-		p := newPrompts(t, map[string]string{"prompts/m.json": tc.template, "prompts/pic.png": png, "prompts/note.md": "# n\n", "secret": "s"},
+		p := newPrompts(t, map[string]string{"prompts/m.json": tc.template, "prompts/pic.png": png,
+			"prompts/note.md": "# n\n", "secret": "s"},
 			map[string]string{"m": `{"name":"m","description":"","path":"m.json","format":"messages"}`})
 		want := tc.want
 		if want == "unable" {
 			want = `{"code":-32603,"message":"Unable to render prompt"}`
 		}
-		if got := answer(p.Get(context.Background(), &Request{Name: "m", Arguments: json.RawMessage(`{"who":"\"A\""}`)})); got != want {
+		if got := answer(p.Get(context.Background(), &Request{Name: "m",
+			Arguments: json.RawMessage(`{"who":"\"A\""}`)})); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", tc.template, got, want)
 		}
 	}
-	p := newPrompts(t, map[string]string{"prompts/m.json": `[{"role":"user"}]`}, map[string]string{"m": `{"name":"m","path":"m.json"}`})
-	if got := answer(p.Get(context.Background(), &Request{Name: "m"})); !strings.Contains(got, `"text":"[{\"role\":\"user\"}]"`) {
+	p := newPrompts(t, map[string]string{"prompts/m.json": `[{"role":"user"}]`},
+		map[string]string{"m": `{"name":"m","path":"m.json"}`})
+	if got := answer(p.Get(context.Background(), &Request{Name: "m"})); !strings.Contains(got,
+		`"text":"[{\"role\":\"user\"}]"`) {
 		t.Error("without format a template is text:", got)
 	}
 }
@@ -135,9 +150,11 @@ func TestMessages(t *testing.T) {
 // T-804, T-809, T-709, E-5: hostile files are refused, large ones are not read.
 func TestHostileFiles(t *testing.T) {
 	p := newPrompts(t, map[string]string{
-		"secret.txt": "secret", "prompts/bad.txt": "a\xff\xc3b\xed\xa0\x80", "prompts/fits.txt": strings.Repeat("x", 1000), "prompts/large.txt": strings.Repeat("x", 1001),
-		"prompts/tricks.txt": "{{a}}{{{{a}}}}{{b}} ${a} $HOME `a` {{a}", "prompts/m.json": `[{"role":"user","content":{"type":"image","path":"{{a}}"}}]`,
-		"prompts/pic.png": "\x89PNG\r\n\x1a\n",
+		"secret.txt": "secret", "prompts/bad.txt": "a\xff\xc3b\xed\xa0\x80",
+		"prompts/fits.txt": strings.Repeat("x", 1000), "prompts/large.txt": strings.Repeat("x", 1001),
+		"prompts/tricks.txt": "{{a}}{{{{a}}}}{{b}} ${a} $HOME `a` {{a}",
+		"prompts/m.json":     `[{"role":"user","content":{"type":"image","path":"{{a}}"}}]`,
+		"prompts/pic.png":    "\x89PNG\r\n\x1a\n",
 	}, map[string]string{})
 	p.Project.Limits.Response = 1000
 	var logs []string
@@ -158,12 +175,14 @@ func TestHostileFiles(t *testing.T) {
 		}
 		return answer(p.Get(context.Background(), &Request{Name: "x", Arguments: json.RawMessage(arguments)}))
 	}
-	for _, path := range []string{"up/secret.txt", "abs.txt", "loop", "zero", "fifo", "/dev/zero", "up", ".", "..", "a\x00b", "bad.txt/", "sub/../../secret.txt"} {
+	for _, path := range []string{"up/secret.txt", "abs.txt", "loop", "zero", "fifo", "/dev/zero", "up", ".", "..",
+		"a\x00b", "bad.txt/", "sub/../../secret.txt"} {
 		logs = nil
 		if got := get(path, "{}"); got != `{"code":-32603,"message":"Unable to render prompt"}` {
 			t.Errorf("%q: %s", path, got)
 		}
-		if len(logs) != 1 || !strings.HasPrefix(logs[0], "error mcp.prompts Unable to render prompt 'x': ") || strings.Contains(logs[0], p.Project.Root) {
+		if len(logs) != 1 || !strings.HasPrefix(logs[0], "error mcp.prompts Unable to render prompt 'x': ") ||
+			strings.Contains(logs[0], p.Project.Root) {
 			t.Errorf("%q: %q", path, logs)
 		}
 	}
@@ -177,7 +196,8 @@ func TestHostileFiles(t *testing.T) {
 		t.Error(got)
 	}
 	// What was filled in is not looked at again, and nothing but {{name}} is anything.
-	if got := get("tricks.txt", `{"a":"{{b}}","b":"\"${a}"}`); !strings.Contains(got, "\"text\":\"{{b}}{{{{b}}}}\\\"${a} ${a} $HOME `a` {{a}\"") {
+	if got := get("tricks.txt", `{"a":"{{b}}","b":"\"${a}"}`); !strings.Contains(got,
+		"\"text\":\"{{b}}{{{{b}}}}\\\"${a} ${a} $HOME `a` {{a}\"") {
 		t.Error(got)
 	}
 	// Many gaps, and many files, are no way to all memory.
@@ -188,7 +208,8 @@ func TestHostileFiles(t *testing.T) {
 		}
 	}
 	write("many.txt", strings.Repeat("{{a}}", 100))
-	write("many.json", "["+strings.Repeat(`{"role":"user","content":{"type":"image","path":"half.png"}},`, 9)+`{"role":"user","content":"x"}]`)
+	write("many.json", "["+strings.Repeat(`{"role":"user","content":{"type":"image","path":"half.png"}},`,
+		9)+`{"role":"user","content":"x"}]`)
 	write("half.png", strings.Repeat("p", 500))
 	for path, arguments := range map[string]string{"many.txt": `{"a":"12345678901"}`, "many.json": "{}"} {
 		if got := get(path, arguments); got != large {
@@ -236,7 +257,8 @@ func TestElicitation(t *testing.T) {
 	p := newPrompts(t, map[string]string{"prompts/greet.txt": "Hello {{name}}"}, map[string]string{"greet": item})
 	form := mcp.Capabilities{ElicitForm: true}
 	a := &asker{answer: mcp.InputResponse{Result: json.RawMessage(`{"action":"accept","content":{"name":"Ada"}}`)}}
-	got := answer(p.Get(context.Background(), &Request{Name: "greet", Arguments: json.RawMessage(`{"count":2}`), Client: form, Asker: a}))
+	got := answer(p.Get(context.Background(), &Request{Name: "greet", Arguments: json.RawMessage(`{"count":2}`),
+		Client: form, Asker: a}))
 	if !strings.Contains(got, `"text":"Hello Ada","arguments":{"count":2,"name":"Ada"}`) {
 		t.Error(got)
 	}
@@ -245,8 +267,10 @@ func TestElicitation(t *testing.T) {
 	}
 	const refusal = `{"code":-32602,"message":"Missing required argument: name"}`
 	for name, r := range map[string]*Request{
-		"declined":   {Client: form, Asker: &asker{answer: mcp.InputResponse{Result: json.RawMessage(`{"action":"decline"}`)}}},
-		"incomplete": {Client: form, Asker: &asker{answer: mcp.InputResponse{Result: json.RawMessage(`{"action":"accept","content":{}}`)}}},
+		"declined": {Client: form,
+			Asker: &asker{answer: mcp.InputResponse{Result: json.RawMessage(`{"action":"decline"}`)}}},
+		"incomplete": {Client: form,
+			Asker: &asker{answer: mcp.InputResponse{Result: json.RawMessage(`{"action":"accept","content":{}}`)}}},
 		"error":      {Client: form, Asker: &asker{answer: mcp.InputResponse{Error: mcp.Errorf(-1, "x")}}},
 		"too late":   {Client: form, Asker: &asker{err: context.DeadlineExceeded}},
 		"no support": {Asker: &asker{}},
@@ -306,7 +330,8 @@ func FuzzMessages(f *testing.F) {
 func BenchmarkGet(b *testing.B) {
 	root := b.TempDir()
 	os.MkdirAll(filepath.Join(root, "prompts"), 0o755)
-	os.WriteFile(filepath.Join(root, "prompts", "greet.txt"), []byte(strings.Repeat("Hello {{name}}, how are you? ", 35)), 0o644)
+	os.WriteFile(filepath.Join(root, "prompts", "greet.txt"), []byte(strings.Repeat("Hello {{name}}, how are you? ",
+		35)), 0o644)
 	item := json.RawMessage(greet)
 	p := &Prompts{
 		Project: project.Open(root, project.Env{}, root, func(string) {}), Log: func(mcp.Level, string, string) {},

@@ -14,7 +14,8 @@ func TestAppendStringWords(t *testing.T) {
 		t.Helper()
 		got := AppendString(nil, s)
 		var back string
-		if err := json.Unmarshal(got, &back); err != nil || back != s || !bytes.Equal(got, AppendString(nil, []byte(s))) || !bytes.Equal(got, AppendValid(nil, s)) {
+		if err := json.Unmarshal(got, &back); err != nil || back != s ||
+			!bytes.Equal(got, AppendString(nil, []byte(s))) || !bytes.Equal(got, AppendValid(nil, s)) {
 			t.Fatalf("%q: %s, %v", s, got, err)
 		}
 		for i, c := range got {

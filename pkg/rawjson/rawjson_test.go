@@ -100,7 +100,8 @@ func TestNext(t *testing.T) {
 func TestMembers(t *testing.T) {
 	v := json.RawMessage(`{"a":1,"b":[1,{"x":"}"}],"a":{"y":"\""},"\u0063":"z"}`)
 	got := Members(v)
-	want := []Member{{"a", json.RawMessage(`{"y":"\""}`)}, {"b", json.RawMessage(`[1,{"x":"}"}]`)}, {"c", json.RawMessage(`"z"`)}}
+	want := []Member{{"a", json.RawMessage(`{"y":"\""}`)}, {"b", json.RawMessage(`[1,{"x":"}"}]`)},
+		{"c", json.RawMessage(`"z"`)}}
 	if len(got) != len(want) {
 		t.Fatalf("%d members", len(got))
 	}
@@ -188,7 +189,8 @@ func TestIndent(t *testing.T) {
 
 // R-21.
 func TestCanonical(t *testing.T) {
-	got := string(AppendCanonical(nil, json.RawMessage(`{ "b" : 1.0, "\u0061" : "\u0001\u002f\u007f\u2028<\"", "B": [ true , null ] }`)))
+	got := string(AppendCanonical(nil,
+		json.RawMessage(`{ "b" : 1.0, "\u0061" : "\u0001\u002f\u007f\u2028<\"", "B": [ true , null ] }`)))
 	want := "{\"B\":[true,null],\"a\":\"\\u0001/\x7f\u2028<\\\"\",\"b\":1.0}"
 	if got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -208,7 +210,8 @@ func TestBuilder(t *testing.T) {
 // FuzzCheck holds the package against encoding/json: the same texts are JSON,
 // and cutting and rewriting loses nothing.
 func FuzzCheck(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,-0.5e3,"\u00e9\ud83d\ude00",true,null,{}]}`, `[[[]]]`, ` 1 `, `{"a":1,"a":2}`, `"\ud800"`, `{`, `tru`, "\"\xff\""} {
+	for _, seed := range []string{`{"a":[1,-0.5e3,"\u00e9\ud83d\ude00",true,null,{}]}`, `[[[]]]`, ` 1 `,
+		`{"a":1,"a":2}`, `"\ud800"`, `{`, `tru`, "\"\xff\""} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -43,7 +43,8 @@ func open(t *testing.T, files map[string]string, entries []string, env project.E
 	for name, content := range files {
 		b.write(name, content)
 	}
-	full := project.Env{"PATH": os.Getenv("PATH"), "HOME": "/home/x", "MY_SECRET": "s", "MCPBASH_REMOTE_TOKEN": "hidden"}
+	full := project.Env{"PATH": os.Getenv("PATH"), "HOME": "/home/x", "MY_SECRET": "s",
+		"MCPBASH_REMOTE_TOKEN": "hidden"}
 	for name, value := range env {
 		full[name] = b.fill(value)
 	}
@@ -62,7 +63,8 @@ func open(t *testing.T, files map[string]string, entries []string, env project.E
 		Project: p, FindName: find("name"), FindURI: find("uri"),
 		UIMeta:  func(_ context.Context, uri string) json.RawMessage { return json.RawMessage(`{"ui":{}}`) },
 		Builtin: builtin.Config{Env: full, Root: root, Resources: p.Resources},
-		Runner:  &script.Runner{}, Common: p.Common("/mcp/home", "/mcp/helper", project.JSONTool{Name: "jq", Bin: "/mcp/jq"}), State: "/mcp/state",
+		Runner:  &script.Runner{}, Common: p.Common("/mcp/home", "/mcp/helper",
+			project.JSONTool{Name: "jq", Bin: "/mcp/jq"}), State: "/mcp/state",
 		Log: func(level mcp.Level, logger, text string) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -131,7 +133,8 @@ const alpha = `{"name":"alpha","path":"alpha.txt","uri":"file://{R}/resources/al
 // RES-30 to RES-36, RES-201, RES-216, RES-218.
 func TestRead(t *testing.T) {
 	b := open(t, map[string]string{
-		"resources/alpha.txt": "alpha\n", "resources/binary.bin": "\xff\x00\x01bZn", "providers/myapi.sh": `echo "api:$1"`, "secret": "no",
+		"resources/alpha.txt": "alpha\n", "resources/binary.bin": "\xff\x00\x01bZn",
+		"providers/myapi.sh": `echo "api:$1"`, "secret": "no",
 	}, []string{
 		alpha,
 		`{"name":"relative","uri":"file://./resources/alpha.txt","mimeType":"text/markdown","provider":"file"}`,
@@ -147,11 +150,13 @@ func TestRead(t *testing.T) {
 	for _, tc := range []struct{ name, uri, want string }{
 		{"", "", "-32602 Resource name or uri required"},
 		{"alpha", "", text}, {"alpha", uri, text}, {"", uri, text}, {"unknown", uri, text},
-		{"", "file://{R}/resources/binary.bin", contents("file://{R}/resources/binary.bin", "application/octet-stream", `"blob":"/wABYlpu"`)},
+		{"", "file://{R}/resources/binary.bin", contents("file://{R}/resources/binary.bin", "application/octet-stream",
+			`"blob":"/wABYlpu"`)},
 		{"relative", "", contents("file://./resources/alpha.txt", "text/markdown", `"text":"alpha\n"`)},
 		{"", "resources/alpha.txt", contents("resources/alpha.txt", "text/plain", `"text":"alpha\n"`)},
 		{"moved", "", text}, {"variable", "", text},
-		{"hello", "", contents("echo://Hello-from-manual-registry", "text/plain", `"text":"Hello-from-manual-registry"`)},
+		{"hello", "", contents("echo://Hello-from-manual-registry", "text/plain",
+			`"text":"Hello-from-manual-registry"`)},
 		{"", "ECHO://a%20b", contents("ECHO://a%20b", "text/plain", `"text":"a b"`)},
 		// A name does not lend its provider to another URI.
 		{"hello", uri, text}, {"alpha", "echo://x", contents("echo://x", "text/plain", `"text":"x"`)},
@@ -176,7 +181,8 @@ func TestRead(t *testing.T) {
 			t.Errorf("%q %q:\n got %s\nwant %s", tc.name, tc.uri, got, tc.want)
 		}
 	}
-	if !b.said("debug mcp.resources Using project provider: {R}/providers/myapi.sh") || !b.said("Using framework provider: file") { // RES-75
+	if !b.said("debug mcp.resources Using project provider: {R}/providers/myapi.sh") ||
+		!b.said("Using framework provider: file") { // RES-75
 		t.Errorf("%q", b.logs)
 	}
 }
@@ -185,8 +191,11 @@ func TestRead(t *testing.T) {
 func TestContent(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n\x00"
 	files := map[string]string{
-		"r.md": "# x\n\n", "empty.txt": "", "empty.png": "", "pic.svg": "<svg/>", "nul.txt": "a\x00b", "latin.txt": "caf\xe9", "noext": "plain\n", "bytes": png, "late": strings.Repeat("a", 5000) + "\xff",
-		"x.JSON": "{}", "pic.png": "text in truth", "x.unknown": "clean é", "crlf.txt": "a\r\n\r\n", "bom.txt": "\ufeffx", "esc.txt": "\"\\\b\f\n\r\t\x01\x1f\x7f/<>&\u2028\u2029\U0001F600", "arch.gz": "text", "page.html": "<p>",
+		"r.md": "# x\n\n", "empty.txt": "", "empty.png": "", "pic.svg": "<svg/>", "nul.txt": "a\x00b",
+		"latin.txt": "caf\xe9", "noext": "plain\n", "bytes": png, "late": strings.Repeat("a", 5000) + "\xff",
+		"x.JSON": "{}", "pic.png": "text in truth", "x.unknown": "clean é", "crlf.txt": "a\r\n\r\n",
+		"bom.txt": "\ufeffx", "esc.txt": "\"\\\b\f\n\r\t\x01\x1f\x7f/<>&\u2028\u2029\U0001F600", "arch.gz": "text",
+		"page.html": "<p>",
 	}
 	list := map[string]string{}
 	for name, content := range files {
@@ -219,7 +228,8 @@ func TestContent(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"declared": `"application/x-notes","text"`, "derived": `"image/png","blob"`, "binary": `"text/plain; charset=binary","blob"`, "audio": `"audio/x-any","blob"`,
+		"declared": `"application/x-notes","text"`, "derived": `"image/png","blob"`,
+		"binary": `"text/plain; charset=binary","blob"`, "audio": `"audio/x-any","blob"`,
 	} {
 		if got := b.read(name, ""); !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -228,7 +238,8 @@ func TestContent(t *testing.T) {
 	// Byte for byte (decision 7).
 	for _, name := range []string{"bom.txt", "esc.txt", "crlf.txt", "r.md"} {
 		var got struct{ Contents []struct{ Text string } }
-		if err := json.Unmarshal([]byte(b.read("", "file://{R}/resources/"+name)), &got); err != nil || got.Contents[0].Text != files[name] {
+		if err := json.Unmarshal([]byte(b.read("", "file://{R}/resources/"+name)), &got); err != nil ||
+			got.Contents[0].Text != files[name] {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
@@ -239,10 +250,13 @@ func TestContent(t *testing.T) {
 
 // RES-46: equal is allowed, one more is not; the log says whose.
 func TestLimit(t *testing.T) {
-	b := open(t, map[string]string{"resources/fits.txt": "12345", "resources/long.txt": "123456", "providers/p.sh": `printf '%s' "${1#p://}"`, "providers/endless.sh": "yes"},
-		[]string{`{"name":"long","uri":"file://{R}/resources/long.txt","provider":"file"}`}, project.Env{"MCPBASH_MAX_RESOURCE_BYTES": "5"})
+	b := open(t, map[string]string{"resources/fits.txt": "12345", "resources/long.txt": "123456",
+		"providers/p.sh": `printf '%s' "${1#p://}"`, "providers/endless.sh": "yes"},
+		[]string{`{"name":"long","uri":"file://{R}/resources/long.txt","provider":"file"}`},
+		project.Env{"MCPBASH_MAX_RESOURCE_BYTES": "5"})
 	for _, tc := range []struct{ name, uri, want string }{
-		{"", "file://{R}/resources/fits.txt", contents("file://{R}/resources/fits.txt", "text/plain", `"text":"12345"`)},
+		{"", "file://{R}/resources/fits.txt", contents("file://{R}/resources/fits.txt", "text/plain",
+			`"text":"12345"`)},
 		{"long", "", "-32603 Resource content exceeds 5 bytes"},
 		{"", "echo://12345", contents("echo://12345", "text/plain", `"text":"12345"`)},
 		{"", "echo://123456", "-32603 Resource content exceeds 5 bytes"},
@@ -254,11 +268,13 @@ func TestLimit(t *testing.T) {
 			t.Errorf("%q %q: %s", tc.name, tc.uri, got)
 		}
 	}
-	if !b.said("error mcp.resources Resource long content exceeds limit 5") || !b.said("error mcp.resources Resource <direct> content exceeds limit 5") {
+	if !b.said("error mcp.resources Resource long content exceeds limit 5") ||
+		!b.said("error mcp.resources Resource <direct> content exceeds limit 5") {
 		t.Errorf("%q", b.logs)
 	}
 	for value, want := range map[string]int{"": 77, "x": 77, "9": 9} {
-		p := project.Open(b.root, project.Env{"MCPBASH_MAX_RESOURCE_BYTES": value, "MCPBASH_MAX_TOOL_OUTPUT_SIZE": "77"}, b.root, func(string) {})
+		p := project.Open(b.root, project.Env{"MCPBASH_MAX_RESOURCE_BYTES": value,
+			"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "77"}, b.root, func(string) {})
 		if p.MaxResource != want {
 			t.Errorf("%q: %d", value, p.MaxResource)
 		}
@@ -281,10 +297,15 @@ func TestExitStatus(t *testing.T) {
 	}, nil, nil)
 	for uri, want := range map[string]string{
 		"p://2": "-32603 Resource outside allowed roots", "p://3": `-32002 Resource not found {"uri":"p://3"}`,
-		"p://4": "-32602 it says why", "p://5": "-32603 it says why", "p://6": "-32603 it says why", "p://7": "-32603 it says why", "p://1": "-32603 it says why", "p://99": "-32603 it says why",
-		"p://silent2": "-32603 Resource outside allowed roots", "p://silent3": `-32002 Resource not found {"uri":"p://silent3"}`, "p://silent4": "-32602 Invalid resource specification",
-		"p://silent5": "-32603 Resource fetch failed", "p://silent6": "-32603 Resource exceeded size limit", "p://silent7": "-32603 Resource provider failed", "p://silent1": "-32603 Resource provider failed", "p://silent126": "-32603 Resource provider failed",
-		"p://signal": "-32603 Resource provider failed", "p://redirect": "-32603 redirect:https://x",
+		"p://4": "-32602 it says why", "p://5": "-32603 it says why", "p://6": "-32603 it says why",
+		"p://7": "-32603 it says why", "p://1": "-32603 it says why", "p://99": "-32603 it says why",
+		"p://silent2": "-32603 Resource outside allowed roots",
+		"p://silent3": `-32002 Resource not found {"uri":"p://silent3"}`,
+		"p://silent4": "-32602 Invalid resource specification",
+		"p://silent5": "-32603 Resource fetch failed", "p://silent6": "-32603 Resource exceeded size limit",
+		"p://silent7": "-32603 Resource provider failed", "p://silent1": "-32603 Resource provider failed",
+		"p://silent126": "-32603 Resource provider failed",
+		"p://signal":    "-32603 Resource provider failed", "p://redirect": "-32603 redirect:https://x",
 		"p://lines": "-32603 one \"quoted\"\ntwo", "p://latin": "-32603 caf\uFFFD",
 		"p://chatty": contents("p://chatty", "text/plain", `"text":"{\"status\":\"ok\"}\n"`),
 	} {
@@ -304,7 +325,8 @@ func TestExitStatus(t *testing.T) {
 // RES-70, RES-71, RES-74.
 func TestProjectProvider(t *testing.T) {
 	b := open(t, map[string]string{
-		"providers/echo.sh": `printf 'ours'`, "providers/where.sh": `pwd; cat; printf '%s|' "$#" "$@"`, "providers/open.sh": "echo x", "providers/noexec.sh": `echo "$BASH_VERSION" | grep -c .`,
+		"providers/echo.sh": `printf 'ours'`, "providers/where.sh": `pwd; cat; printf '%s|' "$#" "$@"`,
+		"providers/open.sh": "echo x", "providers/noexec.sh": `echo "$BASH_VERSION" | grep -c .`,
 		"elsewhere/out.sh": "echo x", "providers/sub/inner.sh": "echo inner",
 	}, nil, nil)
 	dir := filepath.Join(b.root, "providers")
@@ -320,17 +342,20 @@ func TestProjectProvider(t *testing.T) {
 		"inner://":          contents("inner://", "text/plain", `"text":"inner\n"`),
 		"open://":           `-32603 Resource provider failed {"reason":"{R}/providers/open.sh (mode 0757, others can write to it; run chmod o-w {R}/providers/open.sh)"}`,
 		"out://":            `-32603 Resource provider failed {"reason":"{R}/providers/out.sh (leads out of {R}/providers)"}`,
-		"dir://":            `-32002 Resource not found {"uri":"dir://"}`, "sub/inner://": `-32002 Resource not found {"uri":"sub/inner://"}`,
+		"dir://":            `-32002 Resource not found {"uri":"dir://"}`,
+		"sub/inner://":      `-32002 Resource not found {"uri":"sub/inner://"}`,
 	} {
 		if got := b.read("", uri); got != want {
 			t.Errorf("%s: %s, want %s", uri, got, want)
 		}
 	}
-	if !b.said("error mcp.resources Provider open refused: {R}/providers/open.sh (mode 0757, ") || !b.said("Provider out refused") {
+	if !b.said("error mcp.resources Provider open refused: {R}/providers/open.sh (mode 0757, ") ||
+		!b.said("Provider out refused") {
 		t.Errorf("%q", b.logs)
 	}
 	os.Chmod(dir, 0o757)
-	if got := b.read("", "where://"); !strings.HasPrefix(got, "-32603 Resource provider failed ") || !b.said("{R}/providers (mode 0757, others can write to it; run chmod o-w {R}/providers)") {
+	if got := b.read("", "where://"); !strings.HasPrefix(got, "-32603 Resource provider failed ") ||
+		!b.said("{R}/providers (mode 0757, others can write to it; run chmod o-w {R}/providers)") {
 		t.Errorf("%s, %q", got, b.logs)
 	}
 }
@@ -338,7 +363,8 @@ func TestProjectProvider(t *testing.T) {
 // RES-72, RES-93; E-4; P-2304.
 func TestEnvironment(t *testing.T) {
 	env := project.Env{
-		"MCPBASH_GIT_TIMEOUT": "3", "https_proxy": "http://p", "SSH_AUTH_SOCK": "a", "SSL_CERT_FILE": "c", "MCPBASH_TOOLS_DIR": "tools2", "MCPBASH_OTHER": "o",
+		"MCPBASH_GIT_TIMEOUT": "3", "https_proxy": "http://p", "SSH_AUTH_SOCK": "a", "SSL_CERT_FILE": "c",
+		"MCPBASH_TOOLS_DIR": "tools2", "MCPBASH_OTHER": "o",
 		"MCP_RESOURCES_ROOTS": "docs::~/more:/abs/", "LC_TIME": "fr",
 	}
 	// What Bash adds by itself is taken away by exec env.
@@ -388,7 +414,8 @@ func TestRootList(t *testing.T) {
 	for _, tc := range []struct {
 		roots []string
 		want  string
-	}{{nil, ":"}, {[]string{"/a"}, "/a"}, {[]string{"/a", "/b c"}, "/a:/b c"}, {[]string{"/a:b/resources"}, ":"}, {[]string{"/a:b", "/c"}, "/c"}} {
+	}{{nil, ":"}, {[]string{"/a"}, "/a"}, {[]string{"/a", "/b c"}, "/a:/b c"}, {[]string{"/a:b/resources"}, ":"},
+		{[]string{"/a:b", "/c"}, "/c"}} {
 		got := rootList(tc.roots)
 		if got != tc.want {
 			t.Errorf("%q: %q", tc.roots, got)
@@ -402,7 +429,8 @@ func TestRootList(t *testing.T) {
 
 // RES-73.
 func TestTimeout(t *testing.T) {
-	b := open(t, map[string]string{"providers/slow.sh": "trap '' TERM; sleep 100 & wait; sleep 100"}, nil, project.Env{"MCPBASH_PROVIDER_TIMEOUT": "1"})
+	b := open(t, map[string]string{"providers/slow.sh": "trap '' TERM; sleep 100 & wait; sleep 100"}, nil,
+		project.Env{"MCPBASH_PROVIDER_TIMEOUT": "1"})
 	began := time.Now()
 	if got := b.read("", "slow://"); got != `-32603 Request timed out {"timeoutSecs":1}` {
 		t.Error(got)
@@ -416,8 +444,10 @@ func TestTimeout(t *testing.T) {
 	if time.Since(began) > 20*time.Second {
 		t.Error("it went on")
 	}
-	for value, want := range map[string]time.Duration{"": time.Minute, "x": time.Minute, "0": 0, "7": 7 * time.Second, "601": 10 * time.Minute} {
-		if got := project.ReadSettings(project.Env{"MCPBASH_PROVIDER_TIMEOUT": value}, project.Dirs{}).Fetching.Timeout; got != want {
+	for value, want := range map[string]time.Duration{"": time.Minute, "x": time.Minute, "0": 0, "7": 7 * time.Second,
+		"601": 10 * time.Minute} {
+		if got := project.ReadSettings(project.Env{"MCPBASH_PROVIDER_TIMEOUT": value},
+			project.Dirs{}).Fetching.Timeout; got != want {
 			t.Errorf("%q: %v", value, got)
 		}
 	}
@@ -426,7 +456,8 @@ func TestTimeout(t *testing.T) {
 // RES-40, RES-324, RES-325.
 func TestUI(t *testing.T) {
 	b := open(t, map[string]string{"providers/ui.sh": "printf '<p>'"}, nil, nil)
-	if got := b.read("", "ui://srv/x"); got != contents("ui://srv/x", mcp.UIMimeType, `"text":"<p>","_meta":{"ui":{}}`) {
+	if got := b.read("", "ui://srv/x"); got != contents("ui://srv/x", mcp.UIMimeType,
+		`"text":"<p>","_meta":{"ui":{}}`) {
 		t.Error(got)
 	}
 }
@@ -443,14 +474,16 @@ func TestListed(t *testing.T) {
 		}
 	}
 	const template = `{"name":"t","uriTemplate":"file:///{p}","title":"T","extra":1,"annotations":{},"_meta":{},"icons":[]}`
-	if got := string(AppendListedTemplate(nil, json.RawMessage(template))); got != strings.Replace(template, `"extra":1,`, "", 1) {
+	if got := string(AppendListedTemplate(nil, json.RawMessage(template))); got != strings.Replace(template,
+		`"extra":1,`, "", 1) {
 		t.Error(got)
 	}
 }
 
 // RES-143 to RES-145, RES-149.
 func TestWatch(t *testing.T) {
-	b := open(t, map[string]string{"resources/a.txt": "one", "providers/n.sh": `cat "$MCPBASH_PROJECT_ROOT/n"`, "n": "1"}, []string{
+	b := open(t, map[string]string{"resources/a.txt": "one", "providers/n.sh": `cat "$MCPBASH_PROJECT_ROOT/n"`,
+		"n": "1"}, []string{
 		`{"name":"a","uri":"file://{R}/resources/a.txt","mimeType":"text/plain","provider":"file"}`,
 	}, nil)
 	watch := func(uri string) *Watch {
@@ -535,7 +568,8 @@ func FuzzContent(f *testing.F) {
 		if err := json.Unmarshal(line, &got); err != nil || len(got.Contents) != 1 {
 			t.Fatalf("%s: %v", line, err)
 		}
-		if one := got.Contents[0]; one.Text != nil && *one.Text != string(data) || one.Text == nil && !bytes.Equal(one.Blob, data) {
+		if one := got.Contents[0]; one.Text != nil && *one.Text != string(data) ||
+			one.Text == nil && !bytes.Equal(one.Blob, data) {
 			t.Fatalf("%q came as %s", data, line)
 		}
 	})

@@ -60,7 +60,8 @@ func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 }
 
 func (r *Resources) entryTarget(entry json.RawMessage) *target {
-	t := &target{uri: registry.URI(r.Project, entry), provider: rawjson.TextOf(entry, "provider"), name: rawjson.TextOf(entry, "name")}
+	t := &target{uri: registry.URI(r.Project, entry), provider: rawjson.TextOf(entry, "provider"),
+		name: rawjson.TextOf(entry, "name")}
 	if t.provider == "" {
 		t.provider = registry.ProviderOf(t.uri)
 	}

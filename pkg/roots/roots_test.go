@@ -42,7 +42,8 @@ func TestParseFileURI(t *testing.T) {
 		"file:///":              "/",
 		"file:///a%2e%2e/b":     "/a../b",
 		"http:///w":             errScheme, "": errScheme, "/w/a": errScheme, "files:///w": errScheme,
-		"file://": errNoPath, "file://localhost": errNoPath, "file:": errNoPath, "file:///a%00b": errNoPath, "file:///a%zz": errNoPath,
+		"file://": errNoPath, "file://localhost": errNoPath, "file:": errNoPath, "file:///a%00b": errNoPath,
+		"file:///a%zz":  errNoPath,
 		"file://host/w": errAuthority, "file://127.0.0.1/w": errAuthority, "file://user@localhost/w": errAuthority,
 		"file:w": errRelative, "file:./w": errRelative,
 	} {
@@ -69,14 +70,16 @@ func TestFromClient(t *testing.T) {
 	if !ok || len(list) != 2 {
 		t.Fatalf("%v %+v", ok, list)
 	}
-	want := `[{"uri":"file://` + dir + `/link/","name":"A","path":"` + dir + `/a"},{"uri":"file://localhost` + dir + `/b%20c","name":"","path":"` + dir + `/b c"}]`
+	want := `[{"uri":"file://` + dir + `/link/","name":"A","path":"` + dir + `/a"},{"uri":"file://localhost` + dir +
+		`/b%20c","name":"","path":"` + dir + `/b c"}]`
 	if got := list.JSON(); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	if got := list.Paths(); got != dir+"/a\n"+dir+"/b c" {
 		t.Error(got)
 	}
-	if got := strings.Join(warnings, "|"); got != "Unsupported URI scheme|path does not exist|Unsupported URI scheme|Unsupported URI scheme" {
+	if got := strings.Join(warnings,
+		"|"); got != "Unsupported URI scheme|path does not exist|Unsupported URI scheme|Unsupported URI scheme" {
 		t.Error(got)
 	}
 	warnings = nil
@@ -84,7 +87,8 @@ func TestFromClient(t *testing.T) {
 	if got := strings.Join(warnings, "|"); got != "Unsupported URI scheme: https://x/y" {
 		t.Error(got)
 	}
-	if list, ok := FromClient(json.RawMessage(`{"roots":[]}`), false, warn); !ok || list == nil || list.JSON() != "[]" || list.Paths() != "" {
+	if list, ok := FromClient(json.RawMessage(`{"roots":[]}`), false, warn); !ok || list == nil ||
+		list.JSON() != "[]" || list.Paths() != "" {
 		t.Error("an empty answer is an answer")
 	}
 	for _, bad := range []string{`{}`, `{"roots":{}}`, `7`, `null`} {
@@ -97,7 +101,8 @@ func TestFromClient(t *testing.T) {
 // P-2107: by path component, never by pattern.
 func TestContains(t *testing.T) {
 	list := List{{Path: "/w/[q]*"}, {Path: "/r/a"}}
-	for path, want := range map[string]bool{"/w/[q]*": true, "/w/[q]*/x": true, "/w/q": false, "/w/[q]*x": false, "/r/ab": false, "/r/a/b": true, "/r": false} {
+	for path, want := range map[string]bool{"/w/[q]*": true, "/w/[q]*/x": true, "/w/q": false, "/w/[q]*x": false,
+		"/r/ab": false, "/r/a/b": true, "/r": false} {
 		if list.Contains(path) != want {
 			t.Errorf("%s: not %v", path, want)
 		}
@@ -114,9 +119,11 @@ func TestContains(t *testing.T) {
 func TestFallback(t *testing.T) {
 	dir := place(t, map[string]string{
 		"plain/x": "", "data/x": "", "more/x": "",
-		"filed/config/roots.json": `{"roots":[{"path":"./d","name":"D"},{"name":"no path"},{"path":"none"}]}`, "filed/d/x": "",
+		"filed/config/roots.json":  `{"roots":[{"path":"./d","name":"D"},{"name":"no path"},{"path":"none"}]}`,
+		"filed/d/x":                "",
 		"broken/config/roots.json": `{"roots":`,
-		"open/config/roots.json":   `{"roots":[{"path":"/"}]}`, "waiting/config/x": "", "linked/config/x": "", "large/config/roots.json": "",
+		"open/config/roots.json":   `{"roots":[{"path":"/"}]}`, "waiting/config/x": "", "linked/config/x": "",
+		"large/config/roots.json": "",
 	})
 	os.Chmod(dir+"/open/config", 0o757)
 	if err := errors.Join(
@@ -133,16 +140,23 @@ func TestFallback(t *testing.T) {
 		logs          string
 	}{
 		{"the project", "plain", project.Env{}, "plain", ""},
-		{"the variable", "plain", project.Env{"MCPBASH_ROOTS": dir + "/data::" + dir + "/more/../data:" + dir + "/more"}, "data more", ""},
+		{"the variable", "plain", project.Env{"MCPBASH_ROOTS": dir + "/data::" + dir + "/more/../data:" + dir +
+			"/more"}, "data more", ""},
 		{"relative and home", "plain", project.Env{"MCPBASH_ROOTS": "../data:~/more", "HOME": dir}, "data more", ""},
-		{"nothing valid", "plain", project.Env{"MCPBASH_ROOTS": dir + "/absent"}, "", "error MCPBASH_ROOTS: path does not exist"},
-		{"verbose", "plain", project.Env{"MCPBASH_ROOTS": dir + "/absent", "MCPBASH_LOG_VERBOSE": "true"}, "", "error MCPBASH_ROOTS: path does not exist: " + dir + "/absent"},
+		{"nothing valid", "plain", project.Env{"MCPBASH_ROOTS": dir + "/absent"}, "",
+			"error MCPBASH_ROOTS: path does not exist"},
+		{"verbose", "plain", project.Env{"MCPBASH_ROOTS": dir + "/absent", "MCPBASH_LOG_VERBOSE": "true"}, "",
+			"error MCPBASH_ROOTS: path does not exist: " + dir + "/absent"},
 		{"the file", "filed", project.Env{}, "filed/d", "warning config/roots.json: path does not exist"},
-		{"a broken file", "broken", project.Env{}, "broken", `warning config/roots.json: expected {"roots":[{"path":"…"}]}`},
-		{"one that others can write", "open", project.Env{}, "open", "warning config/roots.json is ignored: {}/open/config (mode 0757, others can write to it; run chmod o-w {}/open/config)"},
+		{"a broken file", "broken", project.Env{}, "broken",
+			`warning config/roots.json: expected {"roots":[{"path":"…"}]}`},
+		{"one that others can write", "open", project.Env{}, "open",
+			"warning config/roots.json is ignored: {}/open/config (mode 0757, others can write to it; run chmod o-w {}/open/config)"},
 		{"a FIFO", "waiting", project.Env{}, "waiting", "warning config/roots.json is ignored: not a regular file"},
-		{"a link to a file outside", "linked", project.Env{}, "linked", "warning config/roots.json is ignored: outside the project: {}/plain/x"},
-		{"a sparse file", "large", project.Env{}, "large", "warning config/roots.json is ignored: larger than 1048576 bytes"},
+		{"a link to a file outside", "linked", project.Env{}, "linked",
+			"warning config/roots.json is ignored: outside the project: {}/plain/x"},
+		{"a sparse file", "large", project.Env{}, "large",
+			"warning config/roots.json is ignored: larger than 1048576 bytes"},
 	} {
 		var logs []string
 		p := project.Open(filepath.Join(dir, tc.project), tc.env, dir, func(string) {})
@@ -159,7 +173,8 @@ func TestFallback(t *testing.T) {
 				t.Errorf("%s: uri %s", tc.name, r.URI)
 			}
 		}
-		if strings.Join(got, " ") != tc.want || strings.Join(logs, "|") != strings.ReplaceAll(tc.logs, "{}", dir) || list == nil {
+		if strings.Join(got, " ") != tc.want || strings.Join(logs, "|") != strings.ReplaceAll(tc.logs, "{}", dir) ||
+			list == nil {
 			t.Errorf("%s: %q, logs %q", tc.name, got, logs)
 		}
 	}

@@ -109,7 +109,8 @@ func (a *answers) reply(given json.RawMessage, f *form, question string) (json.R
 		case string(given) == "false":
 			return action("decline", nil), nil
 		}
-		return nil, fmt.Errorf(`the answer to %s, which is a page to open, must be "accept", "decline" or "cancel"`, question)
+		return nil, fmt.Errorf(`the answer to %s, which is a page to open, must be "accept", "decline" or "cancel"`,
+			question)
 	}
 	values := map[string]json.RawMessage{}
 	switch {

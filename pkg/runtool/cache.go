@@ -17,7 +17,8 @@ import (
 func readCache(p *project.Project) ([]json.RawMessage, error) {
 	text, err := registry.NewCatalog(p, registry.Options{}).File(registry.Tools)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, cli.Failf(cli.CodeNotFound, "registry cache missing (expected %s)", filepath.Join(p.Registry, registry.Tools.File))
+		return nil, cli.Failf(cli.CodeNotFound, "registry cache missing (expected %s)",
+			filepath.Join(p.Registry, registry.Tools.File))
 	}
 	invalid := func(reason string) error {
 		return cli.Failf(cli.CodeInvalid, "invalid tools registry cache (%s)", reason)

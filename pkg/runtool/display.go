@@ -110,7 +110,8 @@ func progressBar(p tool.Progress, message string, width int) string {
 	if err == nil && total > 0 {
 		share := min(max(value/total, 0), 1)
 		full := int(share * barWidth)
-		text = fmt.Sprintf("[%s%s] %3d%%", strings.Repeat("#", full), strings.Repeat("-", barWidth-full), int(share*100))
+		text = fmt.Sprintf("[%s%s] %3d%%", strings.Repeat("#", full), strings.Repeat("-", barWidth-full),
+			int(share*100))
 	}
 	if message != "" {
 		text += " " + message

@@ -53,8 +53,9 @@ func readForm(q mcp.InputRequest) *form {
 
 func readField(name string, s json.RawMessage, required bool) field {
 	f := field{
-		name: name, title: rawjson.TextOf(s, "title"), description: rawjson.TextOf(s, "description"), required: required,
-		schema: s, kind: rawjson.TextOf(s, "type"), initial: rawjson.Get(s, "default"),
+		name: name, title: rawjson.TextOf(s, "title"), description: rawjson.TextOf(s, "description"),
+		required: required,
+		schema:   s, kind: rawjson.TextOf(s, "type"), initial: rawjson.Get(s, "default"),
 	}
 	if f.title == "" {
 		f.title = name

@@ -62,7 +62,8 @@ func (r *run) rehearse(ctx context.Context, e *engine.Engine, item json.RawMessa
 // showEnv says what a run would work with (CLI-805).
 func (r *run) showEnv() error {
 	rows := [][2]string{
-		{"MCPBASH_PROJECT_ROOT", r.project.Root}, {"MCPBASH_HOME", r.home.Dir}, {"MCP_SDK", r.home.Dir + "/sdk"}, {"MCPBASH_MODE", "full"},
+		{"MCPBASH_PROJECT_ROOT", r.project.Root}, {"MCPBASH_HOME", r.home.Dir}, {"MCP_SDK", r.home.Dir + "/sdk"},
+		{"MCPBASH_MODE", "full"},
 	}
 	there := func(file string) string {
 		if _, err := os.Stat(file); err != nil {

@@ -22,14 +22,17 @@ func TestCheck(t *testing.T) {
 		{person, `{"n":1.5}`, `/n: must be an integer`},
 		{person, `{"n":1e400}`, `is not valid JSON`},
 		{person, `{"n":-1}`, `/n: must be >= 0`},
-		{person, `{"n":10,"s":"","e":2,"c":false}`, `/c: must be true; /e: must be one of "x", 1; /n: must be < 10; /s: must have at least 1 character; /s: must match the pattern ^a`},
+		{person, `{"n":10,"s":"","e":2,"c":false}`,
+			`/c: must be true; /e: must be one of "x", 1; /n: must be < 10; /s: must have at least 1 character; /s: must match the pattern ^a`},
 		{person, `{"n":1,"s":7}`, `/s: must be a string or null`},
 		{person, `{"n":1,"s":"abcd"}`, `/s: must have at most 3 characters`},
 		{person, `{"n":1,"l":[]}`, `/l: must have at least 1 item`},
-		{person, `{"n":1,"l":[1,1,0.3]}`, `/l: must have at most 2 items; /l: must not hold the same item twice; /l/2: must be a multiple of 0.5`},
+		{person, `{"n":1,"l":[1,1,0.3]}`,
+			`/l: must have at most 2 items; /l: must not hold the same item twice; /l/2: must be a multiple of 0.5`},
 		{person, `{"n":1,"o/~":{"a":1}}`, `/o~1~0/k: is required; /o~1~0: must have at least 2 members`},
 		{`{"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}`, `5`, `must be a string`},
-		{`{"properties":{"a":{"$ref":"#/definitions/b"}},"definitions":{"b":{"type":"string"}}}`, `{"a":1}`, `/a: must be a string`},
+		{`{"properties":{"a":{"$ref":"#/definitions/b"}},"definitions":{"b":{"type":"string"}}}`, `{"a":1}`,
+			`/a: must be a string`},
 		{`{"items":[{"type":"string"}],"additionalItems":false}`, `[1,2]`, `/0: must be a string; /1: is not expected`},
 		{`{"prefixItems":[{"type":"string"}],"items":{"type":"number"}}`, `["a","b"]`, `/1: must be a number`},
 		{`{"dependencies":{"a":["b"]}}`, `{"a":1}`, `/b: is required with a`},
@@ -37,7 +40,8 @@ func TestCheck(t *testing.T) {
 		{`{"anyOf":[{"type":"string"},{"minimum":5}]}`, `3`, `does not match any of the forms allowed`},
 		{`{"allOf":[{"type":"string"}]}`, `3`, `must be a string`},
 		{`{"propertyNames":{"pattern":"^x"}}`, `{"y":1}`, `/y: has a name that is not allowed`},
-		{`{"patternProperties":{"^x":{"type":"string"}},"additionalProperties":{"type":"number"}}`, `{"x1":1,"y":"z"}`, `/x1: must be a string; /y: must be a number`},
+		{`{"patternProperties":{"^x":{"type":"string"}},"additionalProperties":{"type":"number"}}`, `{"x1":1,"y":"z"}`,
+			`/x1: must be a string; /y: must be a number`},
 		{`{"properties":{"a":false}}`, `{"a":1}`, `/a: is not expected`},
 		{`{"contains":{"type":"string"}}`, `[1]`, `does not match the schema`},
 		{`{"type":"object","properties":{"d":{"type":"string","format":"date"}},"x-own":1}`, `{"d":"no date"}`, ``},
@@ -63,7 +67,8 @@ func TestCheck(t *testing.T) {
 // the schema is fetched.
 func TestCompileErrors(t *testing.T) {
 	for _, text := range []string{
-		`{"type":5}`, `{"$ref":"#/nope"}`, `{"$ref":"https://example.com/x"}`, `{"pattern":"(?=x)"}`, `7`, `{"properties":[]}`, `{"minLength":-1.5}`,
+		`{"type":5}`, `{"$ref":"#/nope"}`, `{"$ref":"https://example.com/x"}`, `{"pattern":"(?=x)"}`, `7`,
+		`{"properties":[]}`, `{"minLength":-1.5}`,
 	} {
 		if _, err := Compile(json.RawMessage(text)); err == nil {
 			t.Errorf("%s is accepted", text)
@@ -108,7 +113,8 @@ func TestCache(t *testing.T) {
 }
 
 func FuzzCheck(f *testing.F) {
-	f.Add(`{"type":"object","required":["a"],"properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"enum":[1]}}}`, `{"a":2}`)
+	f.Add(`{"type":"object","required":["a"],"properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"enum":[1]}}}`,
+		`{"a":2}`)
 	f.Add(`{"items":[{"not":{}}],"dependencies":{"a":["b"]}}`, `[1]`)
 	f.Fuzz(func(t *testing.T, text, value string) {
 		s, err := Compile(json.RawMessage(text))
@@ -136,7 +142,8 @@ func TestDecodedSize(t *testing.T) {
 		return json.RawMessage("{" + b.String()[1:] + "}")
 	}
 	for what, value := range map[string]json.RawMessage{
-		"numbers": many("1", 16<<20), "objects": many(`{"":0}`, 16<<20), "arrays": many("[]", 16<<20), "members": members(2 << 20),
+		"numbers": many("1", 16<<20), "objects": many(`{"":0}`, 16<<20), "arrays": many("[]", 16<<20),
+		"members": members(2 << 20),
 	} {
 		if got := fmt.Sprint(s.Check(value)); got != "[holds too many values to be checked]" {
 			t.Errorf("%s: %s", what, got)
@@ -157,7 +164,8 @@ func TestDecodedSize(t *testing.T) {
 		}
 		runtime.GC()
 		runtime.ReadMemStats(&after)
-		if used, reckoned := int(after.HeapAlloc)-int(before.HeapAlloc), decodedSize(value, 1<<30); used > reckoned*3/2 {
+		if used, reckoned := int(after.HeapAlloc)-int(before.HeapAlloc),
+			decodedSize(value, 1<<30); used > reckoned*3/2 {
 			t.Errorf("%s: %d bytes, reckoned %d", what, used, reckoned)
 		}
 		runtime.KeepAlive(v)

@@ -64,7 +64,8 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 		return notStarted(err)
 	}
 	began := time.Now()
-	if h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(cmd.Process.Pid)); err == nil {
+	if h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false,
+		uint32(cmd.Process.Pid)); err == nil {
 		windows.AssignProcessToJobObject(job, h)
 		windows.CloseHandle(h)
 	}
@@ -78,7 +79,8 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 	return res
 }
 
-func (r *Runner) watch(ctx context.Context, s *Spec, began time.Time, job windows.Handle, ended chan error, out, errs *stream) error {
+func (r *Runner) watch(ctx context.Context, s *Spec, began time.Time, job windows.Handle, ended chan error, out,
+	errs *stream) error {
 	interval := s.Interval
 	if interval <= 0 {
 		interval = defaultInterval

@@ -54,7 +54,8 @@ func TestOutcome(t *testing.T) {
 		{"cat; echo end", 0, 0, "end\n", ""}, // T-45: standard input is empty
 	} {
 		res := run(t, tc.body)
-		if res.Status != tc.status || res.Signal != tc.signal || string(res.Stdout) != tc.stdout || string(res.Stderr) != tc.stderr || res.Cause != nil || !res.Alone {
+		if res.Status != tc.status || res.Signal != tc.signal || string(res.Stdout) != tc.stdout ||
+			string(res.Stderr) != tc.stderr || res.Cause != nil || !res.Alone {
 			t.Errorf("%s: %+v", tc.body, res)
 		}
 	}
@@ -126,7 +127,8 @@ func TestWhatAScriptInherits(t *testing.T) {
 		if got := strings.Join(strings.Fields(string(res.Stdout)), " "); got != "0 1 2" {
 			t.Errorf("descriptors %q", got)
 		}
-		res = new(Runner).Run(context.Background(), Spec{Argv: []string{"grep", "SigIgn", "/proc/self/status"}, Env: env()})
+		res = new(Runner).Run(context.Background(), Spec{Argv: []string{"grep", "SigIgn", "/proc/self/status"},
+			Env: env()})
 		var ignored uint64
 		// Signals 32 and 33 belong to the C library, whose posix_spawn ignores
 		// them in every process it starts; no program can see or change them.
@@ -156,7 +158,8 @@ func TestLimits(t *testing.T) {
 		{"head -c 501 /dev/zero >&2; sleep 60", ErrStderrLimit},
 	} {
 		res := new(Runner).Run(context.Background(), Spec{
-			Path: write(t, 0o755, "s", "#!/bin/bash\n"+tc.body), Env: env(), StdoutLimit: 1000, StderrLimit: 500, Grace: 100 * time.Millisecond,
+			Path: write(t, 0o755, "s", "#!/bin/bash\n"+tc.body), Env: env(), StdoutLimit: 1000, StderrLimit: 500,
+			Grace: 100 * time.Millisecond,
 		})
 		if res.Cause != tc.cause {
 			t.Errorf("%s: cause %v", tc.body, res.Cause)
@@ -175,7 +178,8 @@ func TestLargeOutput(t *testing.T) {
 // group.
 func TestTermination(t *testing.T) {
 	res := new(Runner).Run(context.Background(), Spec{
-		Path: write(t, 0o755, "s", "#!/bin/bash\ntrap 'echo term; exit 3' TERM; sleep 60 & wait"), Env: env(), Timeout: 200 * time.Millisecond,
+		Path: write(t, 0o755, "s", "#!/bin/bash\ntrap 'echo term; exit 3' TERM; sleep 60 & wait"), Env: env(),
+		Timeout: 200 * time.Millisecond,
 	})
 	if res.Cause != ErrTimedOut || res.Status != 3 {
 		t.Errorf("a script that ends on TERM: %+v", res)
@@ -294,7 +298,8 @@ func TestKillAll(t *testing.T) {
 	for i := range 8 {
 		ready := filepath.Join(dir, strconv.Itoa(i))
 		go func() {
-			results <- r.Run(context.Background(), Spec{Argv: []string{"bash", "-c", "trap '' TERM; >" + ready + "; while :; do sleep 9; done"}, Env: env()})
+			results <- r.Run(context.Background(), Spec{Argv: []string{"bash", "-c", "trap '' TERM; >" + ready +
+				"; while :; do sleep 9; done"}, Env: env()})
 		}()
 	}
 	await(t, "8 running scripts", func() bool {

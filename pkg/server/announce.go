@@ -34,7 +34,8 @@ func (s *Server) announce(home, dir string) {
 		s.notice("mcp-bash: Resolved paths:")
 		for _, v := range [][2]string{
 			{"MCPBASH_HOME", home}, {"MCPBASH_PROJECT_ROOT", p.Root}, {"MCPBASH_TOOLS_DIR", p.Tools},
-			{"MCPBASH_RESOURCES_DIR", p.Resources}, {"MCPBASH_PROMPTS_DIR", p.Prompts}, {"MCPBASH_SERVER_DIR", p.Dirs.Server},
+			{"MCPBASH_RESOURCES_DIR", p.Resources}, {"MCPBASH_PROMPTS_DIR", p.Prompts},
+			{"MCPBASH_SERVER_DIR", p.Dirs.Server},
 			{"MCPBASH_PROVIDERS_DIR", p.Providers}, {"MCPBASH_REGISTRY_DIR", p.Registry},
 		} {
 			s.notice("  %s=%s", v[0], v[1])

@@ -32,31 +32,41 @@ func TestInitialize(t *testing.T) {
 	const instructions = `,"instructions":"Use me \"well\".\n\n\tLine2"`
 	const families = `,"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{}`
 	for _, tc := range []struct{ asked, capabilities, want string }{
-		{`"2025-11-25"`, `{"extensions":{"io.modelcontextprotocol/ui":{}}}`, `"2025-11-25","capabilities":{"logging":{},"tools":{"listChanged":true}` + families + `,"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}},` + info + instructions},
-		{`"2025-06-18"`, `{}`, `"2025-06-18","capabilities":{"logging":{},"tools":{"listChanged":true}` + families + `},` + info + instructions},
+		{`"2025-11-25"`, `{"extensions":{"io.modelcontextprotocol/ui":{}}}`,
+			`"2025-11-25","capabilities":{"logging":{},"tools":{"listChanged":true}` + families +
+				`,"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}},` + info +
+				instructions},
+		{`"2025-06-18"`, `{}`, `"2025-06-18","capabilities":{"logging":{},"tools":{"listChanged":true}` + families +
+			`},` + info + instructions},
 		{`"2025-03-26"`, `{}`, `"2025-03-26","capabilities":{"logging":{},"tools":{},"resources":{"subscribe":true},"prompts":{}},` + info + instructions},
 		{`"2024-11-05"`, `{}`, `"2024-11-05","capabilities":{"logging":{},"tools":{},"resources":{"subscribe":true},"prompts":{}},` + info},
-		{`""`, `{}`, `"2025-11-25","capabilities":{"logging":{},"tools":{"listChanged":true}` + families + `},` + info + instructions},
-		{`"2026-07-28"`, `null`, `"2025-11-25","capabilities":{"logging":{},"tools":{"listChanged":true}` + families + `},` + info + instructions},
+		{`""`, `{}`, `"2025-11-25","capabilities":{"logging":{},"tools":{"listChanged":true}` + families + `},` + info +
+			instructions},
+		{`"2026-07-28"`, `null`, `"2025-11-25","capabilities":{"logging":{},"tools":{"listChanged":true}` + families +
+			`},` + info + instructions},
 	} {
 		c := start(t, files(t, full), nil)
-		if got := c.request("initialize", `{"protocolVersion":`+tc.asked+`,"capabilities":`+tc.capabilities+`}`); got != `"result":{"protocolVersion":`+tc.want+`}` {
+		if got := c.request("initialize",
+			`{"protocolVersion":`+tc.asked+`,"capabilities":`+tc.capabilities+`}`); got != `"result":{"protocolVersion":`+tc.want+`}` {
 			t.Errorf("%s:\n got %s\nwant %s", tc.asked, got, tc.want)
 		}
 		c.end()
-		if future := strings.Contains(c.stderr.String(), "mcp-bash: client asked for protocol 2026-07-28; answering with 2025-11-25\n"); future != (tc.asked == `"2026-07-28"`) {
+		if future := strings.Contains(c.stderr.String(),
+			"mcp-bash: client asked for protocol 2026-07-28; answering with 2025-11-25\n"); future != (tc.asked == `"2026-07-28"`) {
 			t.Errorf("%s: stderr %q", tc.asked, c.stderr)
 		}
 	}
 	c := start(t, files(t, full), nil)
 	for _, bad := range []string{`"2024-10-07"`, `"yesterday"`, `7`, `"2025-11-5"`} {
 		asked := strings.Trim(bad, `"`)
-		want := `"error":{"code":-32602,"message":"Unsupported protocol version: ` + asked + `. Supported: 2025-11-25,2025-06-18,2025-03-26,2024-11-05","data":{"supported":["2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"` + asked + `"}}`
+		want := `"error":{"code":-32602,"message":"Unsupported protocol version: ` + asked +
+			`. Supported: 2025-11-25,2025-06-18,2025-03-26,2024-11-05","data":{"supported":["2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"` + asked + `"}}`
 		if got := c.request("initialize", `{"protocolVersion":`+bad+`}`); got != want {
 			t.Errorf("%s: %s", bad, got)
 		}
 	}
-	if got := c.request("initialize", ""); !strings.HasPrefix(got, `"result":{"protocolVersion":"2025-11-25"`) { // P-700: it may be retried
+	// P-700: it may be retried
+	if got := c.request("initialize", ""); !strings.HasPrefix(got, `"result":{"protocolVersion":"2025-11-25"`) {
 		t.Error(got)
 	}
 	if got := c.request("initialize", `{}`); got != `"error":{"code":-32600,"message":"Server already initialized"}` {
@@ -107,18 +117,23 @@ func TestLifecycle(t *testing.T) {
 func TestMethods(t *testing.T) {
 	c := ready(t, hello, nil)
 	for method, want := range map[string]string{
-		"logging/x": "Unknown logging method", "tools/x": "Unknown tools method", "resources/x": "Unknown resources method",
-		"prompts/x": "Unknown prompts method", "completion/x": "Unknown completion method", "roots/list": "Unknown roots method",
-		"notifications/roots/x": "Unknown roots method", "notifications/roots/list_changed": "Unknown roots method", "x": "Method not found", "toolsx": "Method not found",
+		"logging/x": "Unknown logging method", "tools/x": "Unknown tools method",
+		"resources/x": "Unknown resources method",
+		"prompts/x":   "Unknown prompts method", "completion/x": "Unknown completion method",
+		"roots/list":            "Unknown roots method",
+		"notifications/roots/x": "Unknown roots method", "notifications/roots/list_changed": "Unknown roots method",
+		"x": "Method not found", "toolsx": "Method not found",
 	} {
 		if got := c.request(method, ""); got != `"error":{"code":-32601,"message":"`+want+`"}` {
 			t.Errorf("%s: %s", method, got)
 		}
 	}
-	if got := c.request("notifications/message", ""); got != `"error":{"code":-32601,"message":"Invalid Request","data":"notifications/message is server-originated"}` {
+	if got := c.request("notifications/message",
+		""); got != `"error":{"code":-32601,"message":"Invalid Request","data":"notifications/message is server-originated"}` {
 		t.Error(got)
 	}
-	for _, notification := range []string{"ping", "tools/list", "tools/call", "logging/setLevel", "x", "tools/x", "notifications/message", "initialize"} {
+	for _, notification := range []string{"ping", "tools/list", "tools/call", "logging/setLevel", "x", "tools/x",
+		"notifications/message", "initialize"} {
 		c.send(message("", notification, "")) // P-502: never answered
 	}
 	if got := c.request("tools/call", `[1]`); got != `"error":{"code":-32602,"message":"Invalid params"}` {
@@ -141,13 +156,19 @@ func TestMalformedInput(t *testing.T) {
 	}
 	for _, tc := range []struct{ line, want string }{
 		{`{`, parse}, {`{} x`, parse}, {"{\"a\":\"\x00\"}", parse}, {`nonsense`, parse}, {`{"a":01}`, parse},
-		{"{\"method\":\"\xff\"}", `{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error","data":"Invalid UTF-8"}}`},
-		{strings.Repeat("x", 1001), `{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error","data":"Message exceeds 1000 bytes"}}`},
-		{`7`, invalid("", "Missing method")}, {`"x"`, invalid("", "Missing method")}, {`{}`, invalid("", "Missing method")},
-		{`{"id":5}`, invalid("5", "Missing method")}, {`{"id":5,"method":7}`, invalid("5", "Missing method")}, {`{"id":"x","method":""}`, invalid(`"x"`, "Missing method")},
+		{"{\"method\":\"\xff\"}",
+			`{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error","data":"Invalid UTF-8"}}`},
+		{strings.Repeat("x", 1001),
+			`{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error","data":"Message exceeds 1000 bytes"}}`},
+		{`7`, invalid("", "Missing method")}, {`"x"`, invalid("", "Missing method")},
+		{`{}`, invalid("", "Missing method")},
+		{`{"id":5}`, invalid("5", "Missing method")}, {`{"id":5,"method":7}`, invalid("5", "Missing method")},
+		{`{"id":"x","method":""}`, invalid(`"x"`, "Missing method")},
 		{`{"jsonrpc":"1.0","id":5,"method":"ping"}`, invalid("5", `jsonrpc must be \"2.0\"`)},
-		{`{"id":null,"method":"ping"}`, invalid("", "Invalid id")}, {`{"id":[1],"method":"ping"}`, invalid("", "Invalid id")},
-		{`{"id":5,"method":"ping","params":"x"}`, `{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"Invalid params"}}`},
+		{`{"id":null,"method":"ping"}`, invalid("", "Invalid id")}, {`{"id":[1],"method":"ping"}`,
+			invalid("", "Invalid id")},
+		{`{"id":5,"method":"ping","params":"x"}`,
+			`{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"Invalid params"}}`},
 		{`[]`, invalid("", "Batch arrays are not allowed for protocol 2025-11-25")},
 		{"\xEF\xBB\xBF {\"id\":6,\"method\":\"ping\"}\r", `{"jsonrpc":"2.0","id":6,"result":{}}`},
 		{`{"id":7,"method":"ping","params":null}`, `{"jsonrpc":"2.0","id":7,"result":{}}`},
@@ -157,7 +178,9 @@ func TestMalformedInput(t *testing.T) {
 		c.expect(tc.want)
 	}
 	c.says("JSON normalization failed", 2)
-	if got := c.stderr.String(); !strings.Contains(got, `JSON normalization failed bytes=1 sha256=021fb596db81e6d0 truncated=false`+"\n") || strings.Contains(got, "excerpt") {
+	if got := c.stderr.String(); !strings.Contains(got,
+		`JSON normalization failed bytes=1 sha256=021fb596db81e6d0 truncated=false`+"\n") ||
+		strings.Contains(got, "excerpt") {
 		t.Error(got)
 	}
 	c.checker.Sent([]byte(`{"id":8,"method":"ping"}`))
@@ -173,7 +196,8 @@ func TestExcerpts(t *testing.T) {
 	c.send("{\t\"a\\\" \xffé" + strings.Repeat("z", 2000))
 	c.next()
 	c.says("excerpt", 1)
-	if got := c.stderr.String(); !strings.Contains(got, `truncated=true excerpt="{\t\"a\\\" ???zzz`) || strings.Count(got, "z") < 900 || strings.Count(got, "z") > 1024 {
+	if got := c.stderr.String(); !strings.Contains(got, `truncated=true excerpt="{\t\"a\\\" ???zzz`) ||
+		strings.Count(got, "z") < 900 || strings.Count(got, "z") > 1024 {
 		t.Error(got)
 	}
 }
@@ -187,7 +211,8 @@ func TestIDs(t *testing.T) {
 	}
 	held := files(t, nil)
 	pause, _ := mark(t, held, "go")
-	c2 := ready(t, map[string]string{"tools/wait/tool.sh": `until [ -e "` + pause + `" ]; do sleep 0.02; done; echo done`}, nil)
+	c2 := ready(t, map[string]string{"tools/wait/tool.sh": `until [ -e "` + pause +
+		`" ]; do sleep 0.02; done; echo done`}, nil)
 	c2.send(message(`1`, "tools/call", `{"name":"wait"}`))
 	for _, same := range []string{`1`, `1.0`} {
 		c2.send(message(same, "ping", ""))
@@ -246,7 +271,8 @@ func TestBatches(t *testing.T) {
 // tools section 2 and 18, P-406.
 func TestCall(t *testing.T) {
 	c := ready(t, hello, nil)
-	if got := c.call("hello", `{ "b" : 1.50, "a": 12345678901234567890 }`); got != `"result":{"name":"hello","content":[{"type":"text","text":"Hello {\"b\":1.50,\"a\":12345678901234567890}"}],"isError":false,"_meta":{"exitCode":0}}` {
+	if got := c.call("hello",
+		`{ "b" : 1.50, "a": 12345678901234567890 }`); got != `"result":{"name":"hello","content":[{"type":"text","text":"Hello {\"b\":1.50,\"a\":12345678901234567890}"}],"isError":false,"_meta":{"exitCode":0}}` {
 		t.Error(got)
 	}
 	for params, want := range map[string]string{
@@ -261,7 +287,8 @@ func TestCall(t *testing.T) {
 			t.Errorf("%s: %s", params, got)
 		}
 	}
-	for _, params := range []string{`{"name":"hello"}`, `{"name":"hello","arguments":null}`, `{"name":"hello","_meta":7}`, `{"name":"hello","timeoutSecs":"0"}`} {
+	for _, params := range []string{`{"name":"hello"}`, `{"name":"hello","arguments":null}`,
+		`{"name":"hello","_meta":7}`, `{"name":"hello","timeoutSecs":"0"}`} {
 		if got := text(t, c.request("tools/call", params)); got != "Hello {}" {
 			t.Errorf("%s: %s", params, got)
 		}
@@ -303,7 +330,8 @@ func TestListing(t *testing.T) {
 		t.Error(got)
 	}
 	for _, bad := range []string{`"%%%"`, `"bm8"`, `7`, `"e30"`, `{}`} {
-		if got := c.request("tools/list", `{"cursor":`+bad+`}`); got != `"error":{"code":-32602,"message":"Invalid cursor"}` {
+		if got := c.request("tools/list",
+			`{"cursor":`+bad+`}`); got != `"error":{"code":-32602,"message":"Invalid cursor"}` {
 			t.Errorf("%s: %s", bad, got)
 		}
 	}
@@ -312,17 +340,20 @@ func TestListing(t *testing.T) {
 		t.Error(got)
 	}
 	broken := ready(t, map[string]string{"server.d/register.json": `{"version":2}`}, nil)
-	if got := broken.request("tools/list", ""); !strings.HasPrefix(got, `"error":{"code":-32603,"message":"Unable to load tool registry","data":{"reason":"Declarative register.json parsing/validation failed: register.json version must be 1"}}`) {
+	if got := broken.request("tools/list", ""); !strings.HasPrefix(got,
+		`"error":{"code":-32603,"message":"Unable to load tool registry","data":{"reason":"Declarative register.json parsing/validation failed: register.json version must be 1"}}`) {
 		t.Error(got)
 	}
-	if got := broken.call("x", "{}"); !strings.HasPrefix(got, `"error":{"code":-32602,"message":"Tool 'x' not found","data":{"reason":`) {
+	if got := broken.call("x", "{}"); !strings.HasPrefix(got,
+		`"error":{"code":-32602,"message":"Tool 'x' not found","data":{"reason":`) {
 		t.Error(got)
 	}
 }
 
 // P-1100, T-709.
 func TestResponseLimit(t *testing.T) {
-	c := ready(t, map[string]string{"tools/big/tool.sh": `head -c 900 /dev/zero | tr '\0' '"'`, "tools/ok/tool.sh": `head -c 700 /dev/zero | tr '\0' x`}, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000"})
+	c := ready(t, map[string]string{"tools/big/tool.sh": `head -c 900 /dev/zero | tr '\0' '"'`,
+		"tools/ok/tool.sh": `head -c 700 /dev/zero | tr '\0' x`}, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000"})
 	if got := c.call("ok", "{}"); !strings.HasPrefix(got, `"result":`) {
 		t.Error(got)
 	}
@@ -338,13 +369,17 @@ func TestResponseLimit(t *testing.T) {
 
 // protocol section 24.
 func TestMinimalMode(t *testing.T) {
-	for name, env := range map[string]project.Env{"forced": {"MCPBASH_FORCE_MINIMAL": "true"}, "none": {"MCPBASH_JSON_TOOL": "none"}} {
+	for name, env := range map[string]project.Env{"forced": {"MCPBASH_FORCE_MINIMAL": "true"},
+		"none": {"MCPBASH_JSON_TOOL": "none"}} {
 		c := start(t, files(t, hello), env)
-		if got := c.handshake("2025-11-25", `{"roots":{},"elicitation":{},"extensions":{"io.modelcontextprotocol/ui":{}}}`); got != `"result":{"protocolVersion":"2025-11-25","capabilities":{"logging":{}},"serverInfo":{"name":"proj-one","version":"9.1.0","title":"`+project.Title(baseName(c.root))+`"}}` {
+		if got := c.handshake("2025-11-25",
+			`{"roots":{},"elicitation":{},"extensions":{"io.modelcontextprotocol/ui":{}}}`); got != `"result":{"protocolVersion":"2025-11-25","capabilities":{"logging":{}},"serverInfo":{"name":"proj-one","version":"9.1.0","title":"`+project.Title(baseName(c.root))+`"}}` {
 			t.Error(got)
 		}
-		for method, group := range map[string]string{"tools/list": "Tools", "tools/call": "Tools", "resources/read": "Resources", "prompts/list": "Prompts", "completion/complete": "Completion"} {
-			if got := c.request(method, ""); got != `"error":{"code":-32601,"message":"`+group+` capability unavailable in minimal mode"}` {
+		for method, group := range map[string]string{"tools/list": "Tools", "tools/call": "Tools",
+			"resources/read": "Resources", "prompts/list": "Prompts", "completion/complete": "Completion"} {
+			if got := c.request(method,
+				""); got != `"error":{"code":-32601,"message":"`+group+` capability unavailable in minimal mode"}` {
 				t.Errorf("%s: %s", method, got)
 			}
 		}
@@ -352,8 +387,10 @@ func TestMinimalMode(t *testing.T) {
 			t.Error(got)
 		}
 		c.end()
-		forced := strings.Contains(c.stderr.String(), "Minimal mode forced via MCPBASH_FORCE_MINIMAL=true; JSON tooling disabled.\n")
-		if forced != (name == "forced") || !strings.Contains(c.stderr.String(), "Operating in minimal mode: only lifecycle, ping, and logging handlers are exposed until JSON tooling becomes available (JSON tooling needed).\n") {
+		forced := strings.Contains(c.stderr.String(),
+			"Minimal mode forced via MCPBASH_FORCE_MINIMAL=true; JSON tooling disabled.\n")
+		if forced != (name == "forced") || !strings.Contains(c.stderr.String(),
+			"Operating in minimal mode: only lifecycle, ping, and logging handlers are exposed until JSON tooling becomes available (JSON tooling needed).\n") {
 			t.Error(c.stderr)
 		}
 		c.quiet()
@@ -363,22 +400,27 @@ func TestMinimalMode(t *testing.T) {
 // P-120, CLI-306.
 func TestBootstrap(t *testing.T) {
 	elsewhere := t.TempDir()
-	c := startWith(t, "", project.Env{"MCPBASH_PROJECT_ROOT": "", "MCPBASH_TOOL_ALLOWLIST": "", "MCPBASH_TOOLS_DIR": elsewhere + "/absent"}, func(o *Options) { o.Dir = elsewhere }, nil)
+	c := startWith(t, "", project.Env{"MCPBASH_PROJECT_ROOT": "", "MCPBASH_TOOL_ALLOWLIST": "",
+		"MCPBASH_TOOLS_DIR": elsewhere + "/absent"}, func(o *Options) { o.Dir = elsewhere }, nil)
 	got := c.handshake("2025-11-25", "{}")
-	if !strings.Contains(got, `"serverInfo":{"name":"mcp-bash","version":"`+cli.Version+`","title":"MCP Bash Framework","description":"Getting started helper - configure MCPBASH_PROJECT_ROOT to build your own server"}`) {
+	if !strings.Contains(got,
+		`"serverInfo":{"name":"mcp-bash","version":"`+cli.Version+`","title":"MCP Bash Framework","description":"Getting started helper - configure MCPBASH_PROJECT_ROOT to build your own server"}`) {
 		t.Error(got)
 	}
-	if got := c.request("tools/list", ""); got != `"result":{"tools":[{"name":"getting_started","description":"Show setup steps when MCPBASH_PROJECT_ROOT is unset.","path":"getting-started/tool.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":5}],"_meta":{"mcpbash/total":1}}` {
+	if got := c.request("tools/list",
+		""); got != `"result":{"tools":[{"name":"getting_started","description":"Show setup steps when MCPBASH_PROJECT_ROOT is unset.","path":"getting-started/tool.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":5}],"_meta":{"mcpbash/total":1}}` {
 		t.Error(got)
 	}
 	shown := text(t, c.call("getting_started", "{}"))
-	for _, part := range []string{"MCPBASH_PROJECT_ROOT", "scaffold tool", "README.md#quick-start", "docs/PROJECT-STRUCTURE.md", "docs/ROOTS.md"} {
+	for _, part := range []string{"MCPBASH_PROJECT_ROOT", "scaffold tool", "README.md#quick-start",
+		"docs/PROJECT-STRUCTURE.md", "docs/ROOTS.md"} {
 		if !strings.Contains(shown, part) {
 			t.Errorf("%q is not in %s", part, shown)
 		}
 	}
 	c.says("temporary workspace", 1)
-	_, rest, found := strings.Cut(c.stderr.String(), "mcp-bash: no project configured; starting getting-started helper (temporary workspace ")
+	_, rest, found := strings.Cut(c.stderr.String(),
+		"mcp-bash: no project configured; starting getting-started helper (temporary workspace ")
 	workspace, _, _ := strings.Cut(rest, ")")
 	if _, err := os.Stat(workspace); !found || err != nil {
 		t.Error(c.stderr, err)
@@ -400,9 +442,13 @@ func TestStartFailures(t *testing.T) {
 		env  project.Env
 		want string
 	}{
-		{"no project", project.Env{"MCPBASH_PROJECT_ROOT": absent}, "mcp-bash: MCPBASH_PROJECT_ROOT directory does not exist: " + absent + "\nSet MCPBASH_PROJECT_ROOT to an existing project directory or create it first.\n"},
-		{"weak token", project.Env{"MCPBASH_REMOTE_TOKEN": "short"}, "mcp-bash: MCPBASH_REMOTE_TOKEN must be at least 32 characters; refusing weak shared secret\n"},
-		{"no state directory", project.Env{"MCPBASH_STATE_DIR": "/dev/null/x"}, "mcp-bash: unable to create state directory: /dev/null/x\nmcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length limits may apply)\n"},
+		{"no project", project.Env{"MCPBASH_PROJECT_ROOT": absent},
+			"mcp-bash: MCPBASH_PROJECT_ROOT directory does not exist: " + absent +
+				"\nSet MCPBASH_PROJECT_ROOT to an existing project directory or create it first.\n"},
+		{"weak token", project.Env{"MCPBASH_REMOTE_TOKEN": "short"},
+			"mcp-bash: MCPBASH_REMOTE_TOKEN must be at least 32 characters; refusing weak shared secret\n"},
+		{"no state directory", project.Env{"MCPBASH_STATE_DIR": "/dev/null/x"},
+			"mcp-bash: unable to create state directory: /dev/null/x\nmcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length limits may apply)\n"},
 	} {
 		c := start(t, files(t, hello), tc.env)
 		if code := c.exit(); code != 1 || c.stderr.String() != tc.want {
@@ -450,7 +496,8 @@ func TestServerEnv(t *testing.T) {
 // P-200, P-113: the project is read again after env.sh, and what is wrong
 // with it told once.
 func TestWarningsWithServerEnv(t *testing.T) {
-	c := start(t, files(t, map[string]string{"server.d/server.meta.json": "[", "server.d/env.sh": "export X=1"}), project.Env{"MCPBASH_SERVER_SOURCE_ENV": "true"})
+	c := start(t, files(t, map[string]string{"server.d/server.meta.json": "[", "server.d/env.sh": "export X=1"}),
+		project.Env{"MCPBASH_SERVER_SOURCE_ENV": "true"})
 	c.end()
 	if got := strings.Count(c.stderr.String(), "mcp-bash: ignoring server.d/server.meta.json: "); got != 1 {
 		t.Errorf("%d times: %s", got, c.stderr)
@@ -463,7 +510,8 @@ func TestSignalDuringStart(t *testing.T) {
 	marks := t.TempDir()
 	path, await := mark(t, marks, "running")
 	for _, waits := range []string{"sleep 600 & wait", "trap '' TERM; while :; do sleep 0.1; done"} {
-		root := files(t, map[string]string{"server.d/env.sh": "echo $$ >'" + path + ".new'; mv '" + path + ".new' '" + path + "'; " + waits})
+		root := files(t, map[string]string{"server.d/env.sh": "echo $$ >'" + path + ".new'; mv '" + path + ".new' '" +
+			path + "'; " + waits})
 		c := start(t, root, project.Env{"MCPBASH_SERVER_SOURCE_ENV": "true"})
 		await()
 		c.signals <- syscall.SIGTERM
@@ -494,20 +542,23 @@ func TestSignalDuringStart(t *testing.T) {
 
 // P-104, P-109, P-110, P-112.
 func TestAnnouncements(t *testing.T) {
-	c := start(t, files(t, map[string]string{"server.d/.debug": "", "tools/x/tool.sh": ":"}), project.Env{"MCPBASH_TRANSPORT": "http", "MCPBASH_LOG_STARTUP": "true", "MCPBASH_LOG_JSON_TOOL": "log"})
+	c := start(t, files(t, map[string]string{"server.d/.debug": "", "tools/x/tool.sh": ":"}),
+		project.Env{"MCPBASH_TRANSPORT": "http", "MCPBASH_LOG_STARTUP": "true", "MCPBASH_LOG_JSON_TOOL": "log"})
 	c.request("ping", "")
 	c.end()
 	for _, want := range []string{
 		"mcp-bash: unsupported transport 'http'; defaulting to stdio.\n", "mcp-bash: Resolved paths:\n  MCPBASH_HOME=",
 		"\n  MCPBASH_TOOLS_DIR=" + c.root + "/tools\n", "\n  (debug enabled via server.d/.debug file)\n",
-		"mcp-bash startup: transport=stdio command=", " cwd=" + c.root + " project_root=" + c.root + " json_tool=", "mcp-bash: JSON tool for scripts: ",
+		"mcp-bash startup: transport=stdio command=", " cwd=" + c.root + " project_root=" + c.root + " json_tool=",
+		"mcp-bash: JSON tool for scripts: ",
 	} {
 		if !strings.Contains(c.stderr.String(), want) {
 			t.Errorf("%q is not in %s", want, c.stderr)
 		}
 	}
 	c.quiet() // P-1304: nothing but responses before the handshake
-	loud := start(t, files(t, nil), project.Env{"MCPBASH_TRANSPORT": "http", "MCPBASH_LOG_LEVEL": "error", "MCPBASH_COMPAT_BATCHES": "true"})
+	loud := start(t, files(t, nil), project.Env{"MCPBASH_TRANSPORT": "http", "MCPBASH_LOG_LEVEL": "error",
+		"MCPBASH_COMPAT_BATCHES": "true"})
 	loud.request("ping", "")
 	loud.end()
 	if got := loud.stderr.String(); got != "" { // P-1306
@@ -518,7 +569,8 @@ func TestAnnouncements(t *testing.T) {
 // P-507, P-2600, and "Internal error" of the table: one bad request never ends
 // the process.
 func TestFaultsOfOurs(t *testing.T) {
-	if got := string(errorLine(nil, asError(tool.ErrCancelled))); got != `{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error","data":"cancelled"}}`+"\n" {
+	if got := string(errorLine(nil,
+		asError(tool.ErrCancelled))); got != `{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error","data":"cancelled"}}`+"\n" {
 		t.Error(got)
 	}
 }

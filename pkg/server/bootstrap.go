@@ -46,7 +46,8 @@ func stageBootstrap(env project.Env) (*project.TempDir, error) {
 		dir.Remove()
 		return nil, fmt.Errorf("mcp-bash: unable to create temporary bootstrap workspace: %w", err)
 	}
-	for _, name := range []string{"TOOLS", "RESOURCES", "PROMPTS", "COMPLETIONS", "SERVER", "REGISTRY", "PROVIDERS", "UI"} {
+	for _, name := range []string{"TOOLS", "RESOURCES", "PROMPTS", "COMPLETIONS", "SERVER", "REGISTRY", "PROVIDERS",
+		"UI"} {
 		delete(env, "MCPBASH_"+name+"_DIR")
 	}
 	delete(env, "MCPBASH_SECURITY_LEVEL") // the tool is our own

@@ -56,19 +56,26 @@ func TestCompletion(t *testing.T) {
 			{`{"ref":{"name":"x"}}`, `"error":{"code":-32602,"message":"Completion ref is required"}`},
 			{`{"ref":{"type":"ref/tool","name":"x"}}`, `"error":{"code":-32602,"message":"Completion ref is invalid"}`},
 			{`{"ref":{"type":"ref/prompt"}}`, `"error":{"code":-32602,"message":"Completion ref is invalid"}`},
-			{`{"ref":` + ofPrompt("x") + `}`, `"error":{"code":-32602,"message":"Completion argument name is required"}`},
+			{`{"ref":` + ofPrompt("x") + `}`,
+				`"error":{"code":-32602,"message":"Completion argument name is required"}`},
 			{completing(ofPrompt("x"), `,"cursor":"?"`), `"error":{"code":-32602,"message":"Invalid cursor"}`},
 			{completing(ofPrompt("x"), ``), values(`"re","re snippet","re example"`) + `,"hasMore":false}}`},
-			{completing(ofPrompt("number"), `,"context":{"arguments":{"x":"y"}}`), values(`"n0","n1","n2","n3","n4","n5","n6"`) + `,"total":7,"hasMore":false}}`},
+			{completing(ofPrompt("number"), `,"context":{"arguments":{"x":"y"}}`),
+				values(`"n0","n1","n2","n3","n4","n5","n6"`) + `,"total":7,"hasMore":false}}`},
 			{completing(ofPrompt("greet"), ``), values(`"greet.txt"`) + `,"total":1,"hasMore":false}}`},
 			{completing(ofResource("x://note"), ``), values(`"x://note file"`) + `,"total":1,"hasMore":false}}`},
-			{completing(ofResource("file://"+root+"/resources/auto.md"), ``), values(`"file://`+root+`/resources/auto.md"`) + `,"total":1,"hasMore":false}}`},
-			{completing(ofResource("file:///var/log/{day}.log"), `,"limit":"1"`), values(`"n0"`) + `,"total":7,"hasMore":true,"nextCursor":"`},
-			{completing(ofResource("file:///etc/{name}"), `,"limit":9`), values(`"re","re snippet","re example"`) + `,"hasMore":false}}`},
+			{completing(ofResource("file://"+root+"/resources/auto.md"), ``),
+				values(`"file://`+root+`/resources/auto.md"`) + `,"total":1,"hasMore":false}}`},
+			{completing(ofResource("file:///var/log/{day}.log"), `,"limit":"1"`),
+				values(`"n0"`) + `,"total":7,"hasMore":true,"nextCursor":"`},
+			{completing(ofResource("file:///etc/{name}"), `,"limit":9`),
+				values(`"re","re snippet","re example"`) + `,"hasMore":false}}`},
 			{completing(ofResource("x://failing"), ``), `"error":{"code":-32603,"message":"No database here"}`},
-			{completing(ofResource("x://garbage"), ``), `"error":{"code":-32603,"message":"Completion provider emitted invalid JSON"}`},
+			{completing(ofResource("x://garbage"), ``),
+				`"error":{"code":-32603,"message":"Completion provider emitted invalid JSON"}`},
 		} {
-			if got := c.request("completion/complete", tc.params); got != tc.want && !(strings.HasSuffix(tc.want, `"nextCursor":"`) && strings.HasPrefix(got, tc.want)) {
+			if got := c.request("completion/complete", tc.params); got != tc.want &&
+				!(strings.HasSuffix(tc.want, `"nextCursor":"`) && strings.HasPrefix(got, tc.want)) {
 				t.Errorf("%s %s:\n got %s\nwant %s", revision, tc.params, got, tc.want)
 			}
 		}
@@ -103,30 +110,38 @@ func TestCompletionPages(t *testing.T) {
 	if got := strings.Join(all, ""); got != `"n0""n1""n2""n3""n4""n5""n6"` {
 		t.Error(got)
 	}
-	if got := c.request("completion/complete", completing(ofPrompt("other"), first)); got != `"error":{"code":-32602,"message":"Invalid cursor"}` {
+	if got := c.request("completion/complete", completing(ofPrompt("other"),
+		first)); got != `"error":{"code":-32602,"message":"Invalid cursor"}` {
 		t.Error(got)
 	}
-	os.WriteFile(filepath.Join(c.root, "server.d", "register.json"), []byte(strings.Replace(list["server.d/register.json"], "numbers.sh", "numbers2.sh", 1)), 0o644)
+	os.WriteFile(filepath.Join(c.root, "server.d", "register.json"),
+		[]byte(strings.Replace(list["server.d/register.json"], "numbers.sh", "numbers2.sh", 1)), 0o644)
 	eventually(t, "the new registration", func() bool {
-		return c.request("completion/complete", completing(ofPrompt("number"), first)) == `"error":{"code":-32602,"message":"Cursor no longer valid"}`
+		return c.request("completion/complete", completing(ofPrompt("number"),
+			first)) == `"error":{"code":-32602,"message":"Cursor no longer valid"}`
 	})
 }
 
 // R-143, R-82: a bad completion is as if it were not there, a list that is
 // none is an error that says so.
 func TestBadCompletions(t *testing.T) {
-	for _, entry := range []string{`{"name":" ","path":"a.sh"}`, `{"name":"x","path":"gone.sh"}`, `{"name":"x","path":"../x.sh"}`, `7`} {
-		c := ready(t, map[string]string{"server.d/register.json": `{"version":1,"completions":[` + entry + `,{"name":"y","path":"a.sh"}]}`, "a.sh": `echo '["own"]'`}, nil)
-		if got := c.request("completion/complete", completing(ofPrompt("x"), "")); !strings.Contains(got, `"re snippet"`) {
+	for _, entry := range []string{`{"name":" ","path":"a.sh"}`, `{"name":"x","path":"gone.sh"}`,
+		`{"name":"x","path":"../x.sh"}`, `7`} {
+		c := ready(t, map[string]string{"server.d/register.json": `{"version":1,"completions":[` + entry +
+			`,{"name":"y","path":"a.sh"}]}`, "a.sh": `echo '["own"]'`}, nil)
+		if got := c.request("completion/complete", completing(ofPrompt("x"), "")); !strings.Contains(got,
+			`"re snippet"`) {
 			t.Errorf("%s: %s", entry, got)
 		}
-		if got := c.request("completion/complete", completing(ofPrompt("y"), "")); !strings.Contains(got, `"values":["own"]`) {
+		if got := c.request("completion/complete", completing(ofPrompt("y"), "")); !strings.Contains(got,
+			`"values":["own"]`) {
 			t.Errorf("%s: %s", entry, got)
 		}
 	}
 	c := ready(t, map[string]string{"server.d/register.json": `{"version":1,"completions":7}`}, nil)
 	got := c.request("completion/complete", completing(ofPrompt("x"), ""))
-	if !strings.HasPrefix(got, `"error":{"code":-32601,"message":"Completion not found","data":{"reason":"`) || !strings.Contains(got, "register.json completions must be an array or null") {
+	if !strings.HasPrefix(got, `"error":{"code":-32601,"message":"Completion not found","data":{"reason":"`) ||
+		!strings.Contains(got, "register.json completions must be an array or null") {
 		t.Error(got)
 	}
 }
@@ -136,7 +151,8 @@ func TestCompletionTimes(t *testing.T) {
 	where := t.TempDir()
 	pid, started := mark(t, where, "pid")
 	child := filepath.Join(where, "child")
-	hang := `sleep 600 & echo $! > "` + child + `"; echo $$ > "` + pid + `.new"; mv "` + pid + `.new" "` + pid + `"; wait; sleep 600`
+	hang := `sleep 600 & echo $! > "` + child + `"; echo $$ > "` + pid + `.new"; mv "` + pid + `.new" "` + pid +
+		`"; wait; sleep 600`
 	c := ready(t, map[string]string{
 		"server.d/register.json": `{"version":1,"completions":[{"name":"hangs","path":"hang.sh"},{"name":"limited","path":"hang.sh","timeoutSecs":1}]}`,
 		"hang.sh":                hang,
@@ -147,11 +163,13 @@ func TestCompletionTimes(t *testing.T) {
 		eventually(t, "the script and its child to end", func() bool { return !alive(pid) && !alive(child) })
 		os.Remove(pid)
 	}
-	if got := c.request("completion/complete", completing(ofPrompt("limited"), "")); got != `"error":{"code":-32603,"message":"Completion provider timed out after 1s"}` {
+	if got := c.request("completion/complete", completing(ofPrompt("limited"),
+		"")); got != `"error":{"code":-32603,"message":"Completion provider timed out after 1s"}` {
 		t.Error(got)
 	}
 	gone()
-	if got := c.request("completion/complete", completing(ofPrompt("hangs"), `,"timeoutSecs":1`)); got != `"error":{"code":-32603,"message":"Request timed out","data":{"timeoutSecs":1}}` {
+	if got := c.request("completion/complete", completing(ofPrompt("hangs"),
+		`,"timeoutSecs":1`)); got != `"error":{"code":-32603,"message":"Request timed out","data":{"timeoutSecs":1}}` {
 		t.Error(got)
 	}
 	gone()

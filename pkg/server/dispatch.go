@@ -33,7 +33,8 @@ func (s *Server) read() {
 		s.activity.Store(time.Now().UnixNano())
 		switch {
 		case errors.Is(err, jsonrpc.ErrTooLong):
-			s.refuse(nil, mcp.Errorf(mcp.CodeParse, "Parse error").WithData(fmt.Sprintf("Message exceeds %d bytes", s.project.Limits.Line)))
+			s.refuse(nil, mcp.Errorf(mcp.CodeParse, "Parse error").WithData(fmt.Sprintf("Message exceeds %d bytes",
+				s.project.Limits.Line)))
 		case err != nil:
 			s.client.writer.Push()
 			s.endInput(err)
@@ -120,7 +121,8 @@ func (s *Server) unreadable(line []byte, err error) {
 		reason = "Invalid UTF-8"
 	}
 	sum := sha256.Sum256(line)
-	text := fmt.Sprintf("JSON normalization failed bytes=%d sha256=%x truncated=%t", len(line), sum[:8], len(line) > maxExcerpt)
+	text := fmt.Sprintf("JSON normalization failed bytes=%d sha256=%x truncated=%t", len(line), sum[:8],
+		len(line) > maxExcerpt)
 	if s.project.Logging.Verbose {
 		text += fmt.Sprintf(" excerpt=\"%s\"", excerpt(line))
 	}

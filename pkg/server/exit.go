@@ -58,7 +58,8 @@ func (s *Server) shutdown() {
 	s.debugf(logLifecycle, "Shutdown requested")
 	limit := s.project.Sessions.Shutdown
 	s.watchdog = time.AfterFunc(limit, func() {
-		s.leave(exit{kill: true, silent: true, say: "mcp-bash: shutdown timeout (" + seconds(limit) + "s) elapsed; terminating."})
+		s.leave(exit{kill: true, silent: true, say: "mcp-bash: shutdown timeout (" + seconds(limit) +
+			"s) elapsed; terminating."})
 	})
 }
 

@@ -54,7 +54,8 @@ func (s *Server) lifecycle(m *jsonrpc.Message, isRequest, inBatch bool) bool {
 		}
 	case "notifications/message":
 		if isRequest {
-			s.refuse(m.ID, mcp.Errorf(mcp.CodeMethodNotFound, "Invalid Request").WithData("notifications/message is server-originated"))
+			s.refuse(m.ID, mcp.Errorf(mcp.CodeMethodNotFound,
+				"Invalid Request").WithData("notifications/message is server-originated"))
 		}
 	default:
 		return false
@@ -100,7 +101,8 @@ func (s *Server) initialize(m *jsonrpc.Message, inBatch bool) {
 	s.session.greeted.Store(true)
 	s.debugf(logLifecycle, "Initialize requested=%s negotiated=%s", version, revision.Name)
 	info := rawjson.Get(m.Params, "clientInfo")
-	s.debugf(logLifecycle, "Client: %s/%s pid=%d", rawjson.TextOf(info, "name"), rawjson.TextOf(info, "version"), os.Getppid())
+	s.debugf(logLifecycle, "Client: %s/%s pid=%d", rawjson.TextOf(info, "name"), rawjson.TextOf(info, "version"),
+		os.Getppid())
 	s.debugf(logLifecycle, "Elicitation support=%d", number(client.Elicitation()))
 	s.debugf(logLifecycle, "Roots support=%d listChanged=%d", number(client.Roots), number(client.RootsListChanged))
 	s.debugf(logLifecycle, "UI extension support=%d", number(client.UI))
@@ -126,7 +128,8 @@ func (s *Server) tellScripts(client *mcp.Capabilities) {
 	} else if rawjson.KindOf(types) != rawjson.Array {
 		types = json.RawMessage("[]")
 	}
-	for name, text := range map[string]string{"extensions.ui.support": support, "extensions.ui.mimetypes": string(types)} {
+	for name, text := range map[string]string{"extensions.ui.support": support,
+		"extensions.ui.mimetypes": string(types)} {
 		if err := s.state.Put(name, text); err != nil {
 			s.log(mcp.Warning, logPages, name+" cannot be written: "+err.Error())
 		}
@@ -149,7 +152,8 @@ func (s *Server) negotiate(version string) (*mcp.Revision, *mcp.Error) {
 	for i := range mcp.Revisions {
 		names[i] = mcp.Revisions[i].Name
 	}
-	err := mcp.Errorf(mcp.CodeInvalidParams, "Unsupported protocol version: %s. Supported: %s", version, strings.Join(names, ","))
+	err := mcp.Errorf(mcp.CodeInvalidParams, "Unsupported protocol version: %s. Supported: %s", version,
+		strings.Join(names, ","))
 	var b rawjson.Builder
 	b.Object().Name("supported").Strings(names).Name("requested").String(version)
 	err.Data = b.End().Bytes()

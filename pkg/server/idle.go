@@ -31,7 +31,8 @@ func (s *Server) watchIdle() {
 			if s.session.at(phaseReady) {
 				s.log(mcp.Warning, logCore, "Server idle timeout ("+secs+"s) - no client activity")
 			}
-			s.leave(exit{kill: true, say: "mcp-bash: idle timeout after " + secs + "s with no client activity; exiting"})
+			s.leave(exit{kill: true, say: "mcp-bash: idle timeout after " + secs +
+				"s with no client activity; exiting"})
 			return
 		}
 		timer.Reset(min(limit-quiet, idlePace(limit)))

@@ -42,7 +42,8 @@ func listedNames(response string) string {
 func TestNearestTool(t *testing.T) {
 	c := ready(t, levelTools, project.Env{"MCPBASH_SECURITY_LEVEL": "standard"})
 	for name, reason := range map[string]string{
-		"lok": `,"data":{"reason":"no tool has this name; did you mean 'look'?"}}`, "opne": "}", "other": "}", strings.Repeat("look", 100_000): "}",
+		"lok": `,"data":{"reason":"no tool has this name; did you mean 'look'?"}}`, "opne": "}", "other": "}",
+		strings.Repeat("look", 100_000): "}",
 	} {
 		if got := c.call(name, "{}"); got != `"error":{"code":-32602,"message":"Tool '`+name+`' not found"`+reason {
 			t.Errorf("%.300s", got)
@@ -62,7 +63,8 @@ func TestLevels(t *testing.T) {
 		{"restricted", "full", "look 1"},
 		{"none", "", "look 1"}, // misspelt
 	} {
-		c := ready(t, withLevels(map[string]string{"server.d/server.meta.json": fmt.Sprintf(`{"securityLevel":%q}`, tc.project)}),
+		c := ready(t, withLevels(map[string]string{"server.d/server.meta.json": fmt.Sprintf(`{"securityLevel":%q}`,
+			tc.project)}),
 			project.Env{"MCPBASH_SECURITY_LEVEL": tc.operator})
 		if got := listedNames(c.request("tools/list", "")); got != tc.want {
 			t.Errorf("%q and %q: %s, want %s", tc.operator, tc.project, got, tc.want)
@@ -119,14 +121,16 @@ func TestLevelCursors(t *testing.T) {
 	if got := full.request("tools/list", `{"cursor":"`+of+`"}`); !strings.Contains(got, "Invalid cursor") {
 		t.Error(got)
 	}
-	if got := standard.request("tools/list", `{"cursor":"`+cursor(full)+`"}`); !strings.Contains(got, "Invalid cursor") {
+	if got := standard.request("tools/list", `{"cursor":"`+cursor(full)+`"}`); !strings.Contains(got,
+		"Invalid cursor") {
 		t.Error(got)
 	}
 }
 
 // R-212: what nobody knows is said, once, and counts as the lowest.
 func TestUnknownLevels(t *testing.T) {
-	c := ready(t, withLevels(map[string]string{"server.d/server.meta.json": `{"securityLevel":["full"]}`}), project.Env{"MCPBASH_SECURITY_LEVEL": "hihg"})
+	c := ready(t, withLevels(map[string]string{"server.d/server.meta.json": `{"securityLevel":["full"]}`}),
+		project.Env{"MCPBASH_SECURITY_LEVEL": "hihg"})
 	c.end()
 	for _, line := range []string{
 		"mcp-bash: error: mcp.registry: Invalid security level 'hihg' in MCPBASH_SECURITY_LEVEL; using restricted\n",
@@ -150,7 +154,8 @@ func TestServerEnvKeepsLevel(t *testing.T) {
 // P-120: the getting-started tool is ours, whatever the level.
 func TestBootstrapLevel(t *testing.T) {
 	elsewhere := t.TempDir()
-	c := startWith(t, "", project.Env{"MCPBASH_PROJECT_ROOT": "", "MCPBASH_TOOL_ALLOWLIST": "", "MCPBASH_SECURITY_LEVEL": "restricted"},
+	c := startWith(t, "", project.Env{"MCPBASH_PROJECT_ROOT": "", "MCPBASH_TOOL_ALLOWLIST": "",
+		"MCPBASH_SECURITY_LEVEL": "restricted"},
 		func(o *Options) { o.Dir = elsewhere }, nil)
 	c.handshake("2025-11-25", "{}")
 	if got := listedNames(c.request("tools/list", "")); got != "getting_started 1" {

@@ -22,7 +22,8 @@ type lister struct {
 	collection string // the name of the array, and the cursor's (P-2002)
 	item       func(dst []byte, item json.RawMessage) []byte
 	keep       func(item json.RawMessage) bool // which items are offered; nil: all
-	view       string                          // tells the list's cursors from those of other choices; "" with all items
+	// tells the list's cursors from those of other choices; "" with all items
+	view string
 
 	more     *registry.Kind // whose items follow; nil: none
 	moreItem func(dst []byte, item json.RawMessage) []byte

@@ -58,7 +58,8 @@ func (l *logger) tellMissed() {
 	if l.client.missed.Load() == 0 || l.client.full() {
 		return
 	}
-	l.log(mcp.Warning, logCore, fmt.Sprintf("%d log and progress messages were dropped because the client did not read", l.client.missed.Swap(0)))
+	l.log(mcp.Warning, logCore, fmt.Sprintf("%d log and progress messages were dropped because the client did not read",
+		l.client.missed.Swap(0)))
 }
 
 // debugging reports whether debug messages go anywhere, so that none is made

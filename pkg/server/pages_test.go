@@ -58,7 +58,8 @@ func TestPagesAreListed(t *testing.T) {
 		}
 	}
 	c.await("the warning of a bad origin", func(line string) bool {
-		return strings.Contains(line, `"level":"warning","logger":"mcp.ui","data":"ui/dash/ui.meta.json: meta.csp.connectDomains: \"https://b.example; script-src *\" is not an origin: dropped"`)
+		return strings.Contains(line,
+			`"level":"warning","logger":"mcp.ui","data":"ui/dash/ui.meta.json: meta.csp.connectDomains: \"https://b.example; script-src *\" is not an origin: dropped"`)
 	})
 	cursor := func(page string) string {
 		return string(rawjson.Path(json.RawMessage("{"+page+"}"), "result", "nextCursor"))
@@ -72,7 +73,8 @@ func TestPagesAreListed(t *testing.T) {
 	if err := os.Rename(filepath.Join(c.root, "ui/board"), filepath.Join(c.root, "ui/plank")); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.request("resources/list", `{"cursor":`+old+`}`); got != `"error":{"code":-32602,"message":"Invalid cursor"}` {
+	if got := c.request("resources/list",
+		`{"cursor":`+old+`}`); got != `"error":{"code":-32602,"message":"Invalid cursor"}` {
 		t.Errorf("RES-23: %s", got)
 	}
 	for deadline := time.After(patience); ; {
@@ -92,25 +94,30 @@ func TestPagesAreRead(t *testing.T) {
 	c := ready(t, somePages, project.Env{"MCPBASH_MAX_UI_RESOURCE_BYTES": "30000"})
 	plain := `{"ui":{"csp":{},"permissions":{},"prefersBorder":true}}`
 	content := func(uri, text, meta string) string {
-		return `"result":{"contents":[{"uri":"` + uri + `","mimeType":"text/html;profile=mcp-app",` + text + `,"_meta":` + meta + `}]}`
+		return `"result":{"contents":[{"uri":"` + uri + `","mimeType":"text/html;profile=mcp-app",` + text +
+			`,"_meta":` + meta + `}]}`
 	}
 	notFound := func(uri string) string {
 		return `"error":{"code":-32002,"message":"Resource not found","data":{"uri":"` + uri + `"}}`
 	}
 	outside := `"error":{"code":-32603,"message":"Resource outside allowed roots"}`
 	for _, r := range []struct{ clause, params, want string }{
-		{"RES-324", `{"uri":"ui://srv/clock"}`, content("ui://srv/clock", `"text":"<!DOCTYPE html>\n<title>Clock</title>\n"`, plain)},
+		{"RES-324", `{"uri":"ui://srv/clock"}`, content("ui://srv/clock",
+			`"text":"<!DOCTYPE html>\n<title>Clock</title>\n"`, plain)},
 		{"RES-324", `{"uri":"ui://srv/dash"}`, content("ui://srv/dash", `"text":"<!DOCTYPE html>D"`, dashMeta)},
 		{"RES-320", `{"uri":"ui://other/dash"}`, content("ui://other/dash", `"text":"<!DOCTYPE html>D"`, dashMeta)},
-		{"RES-320", `{"uri":"UI://clock?x"}`, content("UI://clock?x", `"text":"<!DOCTYPE html>\n<title>Clock</title>\n"`, plain)},
+		{"RES-320", `{"uri":"UI://clock?x"}`, content("UI://clock?x",
+			`"text":"<!DOCTYPE html>\n<title>Clock</title>\n"`, plain)},
 		{"RES-324", `{"uri":"ui://srv/deep/er"}`, content("ui://srv/deep/er", `"text":"deep"`, `{"ui":{}}`)},
 		{"RES-324", `{"uri":"ui://srv/latin"}`, content("ui://srv/latin", `"blob":"Y2Fm6Q=="`, plain)},
-		{"RES-33", `{"name":"clock"}`, content("ui://srv/clock", `"text":"<!DOCTYPE html>\n<title>Clock</title>\n"`, plain)},
+		{"RES-33", `{"name":"clock"}`, content("ui://srv/clock", `"text":"<!DOCTYPE html>\n<title>Clock</title>\n"`,
+			plain)},
 		{"RES-326", `{"uri":"ui://srv/none"}`, notFound("ui://srv/none")},
 		{"RES-320", `{"uri":"ui://"}`, notFound("ui://")},
 		{"RES-320", `{"uri":"ui://srv/../../x"}`, outside},
 		{"RES-320", `{"uri":"ui://srv/%2e%2e/x"}`, outside},
-		{"RES-380", `{"uri":"ui://srv/wrong"}`, `"error":{"code":-32602,"message":"UI template form: config.title must be text"}`},
+		{"RES-380", `{"uri":"ui://srv/wrong"}`,
+			`"error":{"code":-32602,"message":"UI template form: config.title must be text"}`},
 	} {
 		if got := c.request("resources/read", r.params); got != r.want {
 			t.Errorf("%s: %s\n got %s\nwant %s", r.clause, r.params, got, r.want)
@@ -119,11 +126,13 @@ func TestPagesAreRead(t *testing.T) {
 	if got := c.request("resources/read", `{"name":"dash"}`); !strings.Contains(got, `"text":"the resource"`) {
 		t.Errorf("RES-33: a resource comes before a page of its name: %s", got)
 	}
-	if got := c.request("resources/read", `{"uri":"ui://srv/board"}`); !strings.Contains(got, `<h2>Board</h2>`) || !strings.Contains(got, `"_meta":`+plain) {
+	if got := c.request("resources/read", `{"uri":"ui://srv/board"}`); !strings.Contains(got, `<h2>Board</h2>`) ||
+		!strings.Contains(got, `"_meta":`+plain) {
 		t.Errorf("RES-321: a template: %.300s", got)
 	}
 	c = ready(t, somePages, project.Env{"MCPBASH_MAX_UI_RESOURCE_BYTES": "2999"})
-	if got := c.request("resources/read", `{"uri":"ui://srv/big"}`); got != `"error":{"code":-32603,"message":"UI resource too large: 3000 bytes (max: 2999)"}` {
+	if got := c.request("resources/read",
+		`{"uri":"ui://srv/big"}`); got != `"error":{"code":-32603,"message":"UI resource too large: 3000 bytes (max: 2999)"}` {
 		t.Errorf("RES-323: %s", got)
 	}
 }
@@ -136,7 +145,8 @@ func TestPagesOfAProjectProvider(t *testing.T) {
 	}
 	c := ready(t, list, nil)
 	for uri, meta := range map[string]string{"ui://srv/dash": dashMeta, "ui://srv/unknown": `{"ui":{}}`} {
-		want := `"result":{"contents":[{"uri":"` + uri + `","mimeType":"text/html;profile=mcp-app","text":"` + uri + ` from ui","_meta":` + meta + `}]}`
+		want := `"result":{"contents":[{"uri":"` + uri + `","mimeType":"text/html;profile=mcp-app","text":"` + uri +
+			` from ui","_meta":` + meta + `}]}`
 		if got := c.request("resources/read", `{"uri":"`+uri+`"}`); got != want {
 			t.Errorf("RES-325:\n got %s\nwant %s", got, want)
 		}

@@ -30,7 +30,8 @@ func (s *Server) watchParent() {
 		}
 		text := fmt.Sprintf("process orphaned (original parent PID %d no longer exists)", s.parent)
 		if s.session.at(phaseReady) {
-			s.log(mcp.Warning, logCore, fmt.Sprintf("Process orphaned - original parent PID %d no longer exists", s.parent))
+			s.log(mcp.Warning, logCore, fmt.Sprintf("Process orphaned - original parent PID %d no longer exists",
+				s.parent))
 		}
 		e := exit{kill: true}
 		if s.project.Logging.Level == mcp.Debug {

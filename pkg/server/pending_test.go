@@ -99,7 +99,8 @@ func TestLinesOnStderr(t *testing.T) {
 	l.takeLibraryLog()
 	defer giveLibraryLog()
 	log.Printf("Unsolicited response: \"\x1b[2J\"\nmcp-bash: all is well")
-	if got, want := out.String(), `mcp-bash: Unsolicited response: "\u001b[2J"\nmcp-bash: all is well`+"\n"; got != want {
+	if got, want := out.String(),
+		`mcp-bash: Unsolicited response: "\u001b[2J"\nmcp-bash: all is well`+"\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -123,7 +124,8 @@ func TestStderrQueue(t *testing.T) {
 	kept := bytes.Count(got, line)
 	_, tail, _ := bytes.Cut(got, []byte("mcp-bash: "))
 	dropped := maxStderrQueue/len(line) + 5 - kept
-	if want := sprintf("standard error was not read; %d messages were dropped\n", dropped); err != nil || dropped < 1 || string(tail) != want {
+	if want := sprintf("standard error was not read; %d messages were dropped\n", dropped); err != nil || dropped < 1 ||
+		string(tail) != want {
 		t.Errorf("%d lines, %d dropped, then %q: %v", kept, dropped, tail, err)
 	}
 }

@@ -37,19 +37,23 @@ func TestPromptsList(t *testing.T) {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 	first := c.request("prompts/list", `{"limit":3}`)
-	if !strings.HasPrefix(first, `"result":{"prompts":[`+greet+`,`+note+`,`+plain+`],"_meta":{"mcpbash/total":4},"nextCursor":"`) {
+	if !strings.HasPrefix(first,
+		`"result":{"prompts":[`+greet+`,`+note+`,`+plain+`],"_meta":{"mcpbash/total":4},"nextCursor":"`) {
 		t.Error(first)
 	}
 	cursor := string(rawjson.Path(json.RawMessage("{"+first+"}"), "result", "nextCursor"))
-	if got := c.request("prompts/list", `{"limit":3,"cursor":`+cursor+`}`); got != `"result":{"prompts":[`+talk+`],"_meta":{"mcpbash/total":4}}` {
+	if got := c.request("prompts/list",
+		`{"limit":3,"cursor":`+cursor+`}`); got != `"result":{"prompts":[`+talk+`],"_meta":{"mcpbash/total":4}}` {
 		t.Error(got)
 	}
 	for _, bad := range []string{`"x"`, `7`, `{}`} {
-		if got := c.request("prompts/list", `{"cursor":`+bad+`}`); got != `"error":{"code":-32602,"message":"Invalid cursor"}` {
+		if got := c.request("prompts/list",
+			`{"cursor":`+bad+`}`); got != `"error":{"code":-32602,"message":"Invalid cursor"}` {
 			t.Errorf("%s: %s", bad, got)
 		}
 	}
-	if got := c.request("tools/list", `{"cursor":`+cursor+`}`); got != `"error":{"code":-32602,"message":"Invalid cursor"}` {
+	if got := c.request("tools/list",
+		`{"cursor":`+cursor+`}`); got != `"error":{"code":-32602,"message":"Invalid cursor"}` {
 		t.Error(got)
 	}
 }
@@ -61,16 +65,21 @@ func TestPromptsGet(t *testing.T) {
 		c := start(t, files(t, somePrompts), nil)
 		c.handshake(revision, "{}")
 		for _, tc := range []struct{ params, want string }{
-			{`{"name":"greet","arguments":{"name":"Ada","count":3}}`, `"result":{"text":"Hello Ada! {{missing}} 3","arguments":{"name":"Ada","count":3},"messages":[{"role":"user","content":{"type":"text","text":"Hello Ada! {{missing}} 3"}}],"description":"Greet d","metadata":{"x":1}}`},
-			{`{"name":"plain","arguments":null}`, `"result":{"text":"Plain ${text}, {{not}} touched.","arguments":{},"messages":[{"role":"user","content":{"type":"text","text":"Plain ${text}, {{not}} touched."}}]}`},
-			{`{"name":"talk","arguments":{"who":"\"Ada\\"}}`, `"result":{"text":"Look, \"Ada\\:","arguments":{"who":"\"Ada\\"},"messages":[{"role":"user","content":{"type":"text","text":"Look, \"Ada\\:"}},` + image + `,{"role":"assistant","content":{"type":"resource","resource":{"uri":"x://note","mimeType":"text/plain","text":"note\n"}}}]}`},
+			{`{"name":"greet","arguments":{"name":"Ada","count":3}}`,
+				`"result":{"text":"Hello Ada! {{missing}} 3","arguments":{"name":"Ada","count":3},"messages":[{"role":"user","content":{"type":"text","text":"Hello Ada! {{missing}} 3"}}],"description":"Greet d","metadata":{"x":1}}`},
+			{`{"name":"plain","arguments":null}`,
+				`"result":{"text":"Plain ${text}, {{not}} touched.","arguments":{},"messages":[{"role":"user","content":{"type":"text","text":"Plain ${text}, {{not}} touched."}}]}`},
+			{`{"name":"talk","arguments":{"who":"\"Ada\\"}}`,
+				`"result":{"text":"Look, \"Ada\\:","arguments":{"who":"\"Ada\\"},"messages":[{"role":"user","content":{"type":"text","text":"Look, \"Ada\\:"}},` + image + `,{"role":"assistant","content":{"type":"resource","resource":{"uri":"x://note","mimeType":"text/plain","text":"note\n"}}}]}`},
 			{``, `"error":{"code":-32602,"message":"Prompt name is required"}`},
 			{`{"name":""}`, `"error":{"code":-32602,"message":"Prompt name is required"}`},
 			{`{"name":7}`, `"error":{"code":-32602,"message":"Prompt name is required"}`},
 			{`{"name":"nope"}`, `"error":{"code":-32602,"message":"Prompt not found"}`},
 			{`{"name":"greet"}`, `"error":{"code":-32602,"message":"Missing required argument: name"}`},
-			{`{"name":"greet","arguments":["x"]}`, `"error":{"code":-32602,"message":"Missing required argument: name"}`},
-			{`{"name":"talk"}`, `"error":{"code":-32602,"message":"Missing required argument: who"}`}, // the client cannot be asked
+			{`{"name":"greet","arguments":["x"]}`,
+				`"error":{"code":-32602,"message":"Missing required argument: name"}`},
+			// the client cannot be asked
+			{`{"name":"talk"}`, `"error":{"code":-32602,"message":"Missing required argument: who"}`},
 		} {
 			if got := c.request("prompts/get", tc.params); got != tc.want {
 				t.Errorf("%s %s:\n got %s\nwant %s", revision, tc.params, got, tc.want)
@@ -82,7 +91,8 @@ func TestPromptsGet(t *testing.T) {
 // T-801, T-804, T-709, R-117: what goes wrong on our side.
 func TestPromptFailures(t *testing.T) {
 	c := ready(t, map[string]string{
-		"prompts/a.txt": "a", "prompts/big.txt": strings.Repeat("x", 4000), "prompts/huge.txt": strings.Repeat("x", 6000),
+		"prompts/a.txt": "a", "prompts/big.txt": strings.Repeat("x", 4000),
+		"prompts/huge.txt": strings.Repeat("x", 6000),
 		"prompts/bad.json": `{"role":"user"}`, "prompts/bad.meta.json": `{"name":"bad","format":"messages"}`,
 	}, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "5000", "MCP_PROMPTS_TTL": "600"})
 	const unable = `"error":{"code":-32603,"message":"Unable to render prompt"}`
@@ -97,7 +107,8 @@ func TestPromptFailures(t *testing.T) {
 	broken := ready(t, map[string]string{"server.d/register.json": `{"version":2}`, "prompts/a.txt": "a"}, nil)
 	const refusal = `"error":{"code":-32603,"message":"Unable to load prompts registry","data":{"reason":"`
 	for method, params := range map[string]string{"prompts/list": "", "prompts/get": `{"name":"a"}`} {
-		if got := broken.request(method, params); !strings.HasPrefix(got, refusal) || !strings.Contains(got, "register.json version must be 1") {
+		if got := broken.request(method, params); !strings.HasPrefix(got, refusal) ||
+			!strings.Contains(got, "register.json version must be 1") {
 			t.Errorf("%s: %s", method, got)
 		}
 	}
@@ -109,7 +120,8 @@ func TestPromptElicitation(t *testing.T) {
 	c := start(t, files(t, somePrompts), nil)
 	c.handshake("2025-11-25", `{"elicitation":{}}`)
 	question := func(id string) string {
-		return `{"jsonrpc":"2.0","id":` + id + `,"method":"elicitation/create","params":{"mode":"form","message":"Arguments for prompt talk","requestedSchema":{"type":"object","properties":{"who":{"type":"string","description":"whom"}},"required":["who"]}}}`
+		return `{"jsonrpc":"2.0","id":` + id +
+			`,"method":"elicitation/create","params":{"mode":"form","message":"Arguments for prompt talk","requestedSchema":{"type":"object","properties":{"who":{"type":"string","description":"whom"}},"required":["who"]}}}`
 	}
 	ask := func(id, params string) {
 		t.Helper()
@@ -118,7 +130,8 @@ func TestPromptElicitation(t *testing.T) {
 	ask("a", `{"name":"talk","arguments":{"extra":1}}`)
 	c.expect(question("1"))
 	c.send(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"who":"Ada"}}}`)
-	if got := c.response(`"a"`); !strings.HasPrefix(got, `"result":{"text":"Look, Ada:","arguments":{"extra":1,"who":"Ada"},`) {
+	if got := c.response(`"a"`); !strings.HasPrefix(got,
+		`"result":{"text":"Look, Ada:","arguments":{"extra":1,"who":"Ada"},`) {
 		t.Error(got)
 	}
 	ask("b", `{"name":"talk"}`)

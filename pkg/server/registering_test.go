@@ -37,7 +37,8 @@ func TestRegistering(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = r.RegisterTool(registry.ToolRegistration{
-		ID: "work.run", Name: "run", Version: "1.0.0", Path: "work/more/run.sh", Capabilities: []registry.Capability{registry.Process},
+		ID: "work.run", Name: "run", Version: "1.0.0", Path: "work/more/run.sh",
+		Capabilities: []registry.Capability{registry.Process},
 	})
 	if err != nil {
 		t.Fatal(err)

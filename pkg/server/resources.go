@@ -37,7 +37,8 @@ func newResources(ctx context.Context, e *engine.Engine, l *logger, roots *clien
 		moreItem: func(dst []byte, item json.RawMessage) []byte { return appendPage(dst, item, l.log) },
 	}
 	r.templates = &lister{
-		catalog: e.Catalog, kind: registry.Templates, collection: "resourceTemplates", item: resource.AppendListedTemplate,
+		catalog: e.Catalog, kind: registry.Templates, collection: "resourceTemplates",
+		item: resource.AppendListedTemplate,
 	}
 	r.subscriptions = &subscriptions{
 		ctx: ctx, resources: r.Resources, fetching: &p.Fetching, session: l.session, client: l.client, log: l.log,

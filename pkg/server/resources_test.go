@@ -41,32 +41,42 @@ var library = map[string]string{
 // RES-20, RES-21, RES-160 to RES-164; P-2000 to P-2003.
 func TestResourceLists(t *testing.T) {
 	c := ready(t, library, project.Env{"MCP_RESOURCES_TTL": "0", "MCP_RESOURCES_TEMPLATES_TTL": "0"})
-	alpha := `{"name":"file.alpha","description":"Alpha","path":"alpha.txt","uri":"file://` + c.root + `/resources/alpha.txt","mimeType":"text/plain","provider":"file","annotations":{"audience":["user"],"priority":0.8}}`
-	notes := `{"name":"my notes","description":"","path":"my notes.md","uri":"file://` + c.root + `/resources/my%20notes.md","mimeType":"text/markdown","provider":"file"}`
+	alpha := `{"name":"file.alpha","description":"Alpha","path":"alpha.txt","uri":"file://` + c.root +
+		`/resources/alpha.txt","mimeType":"text/plain","provider":"file","annotations":{"audience":["user"],"priority":0.8}}`
+	notes := `{"name":"my notes","description":"","path":"my notes.md","uri":"file://` + c.root +
+		`/resources/my%20notes.md","mimeType":"text/markdown","provider":"file"}`
 	hello := `{"name":"echo.hello","description":"","uri":"echo://Hello-from-manual-registry","mimeType":"text/plain","provider":"echo"}`
 	status := `{"name":"api-status","description":"","uri":"myapi://status","mimeType":"application/json","provider":"myapi"}`
 	odd := `{"name":"odd","description":"","uri":"echo://odd","mimeType":"text/plain","provider":"echo"}`
-	if got, want := c.request("resources/list", ""), `"result":{"resources":[`+strings.Join([]string{status, hello, alpha, notes, odd}, ",")+`],"_meta":{"mcpbash/total":5}}`; got != want {
+	if got, want := c.request("resources/list", ""), `"result":{"resources":[`+strings.Join([]string{status, hello,
+		alpha, notes, odd}, ",")+`],"_meta":{"mcpbash/total":5}}`; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
-	templates := []string{`{"name":"dirs","uriTemplate":"file://${x}/{+path*}{?q}"}`, `{"name":"logs-by-date","uriTemplate":"file:///var/log/{service}/{date}.log","title":"Log Files by Date"}`}
-	if got, want := c.request("resources/templates/list", "{}"), `"result":{"resourceTemplates":[`+strings.Join(templates, ",")+`],"_meta":{"mcpbash/total":2}}`; got != want {
+	templates := []string{`{"name":"dirs","uriTemplate":"file://${x}/{+path*}{?q}"}`,
+		`{"name":"logs-by-date","uriTemplate":"file:///var/log/{service}/{date}.log","title":"Log Files by Date"}`}
+	if got, want := c.request("resources/templates/list", "{}"),
+		`"result":{"resourceTemplates":[`+strings.Join(templates, ",")+`],"_meta":{"mcpbash/total":2}}`; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
-	for method, member := range map[string]string{"resources/list": "resources", "resources/templates/list": "resourceTemplates"} {
+	for method, member := range map[string]string{"resources/list": "resources",
+		"resources/templates/list": "resourceTemplates"} {
 		first := json.RawMessage("{" + c.request(method, `{"limit":1}`) + "}")
 		cursor := rawjson.TextOf(rawjson.Get(first, "result"), "nextCursor")
-		if second := c.request(method, `{"limit":"1","cursor":"`+cursor+`"}`); !strings.HasPrefix(second, `"result":{"`+member+`":[{"name":`) || second == string(first) {
+		if second := c.request(method, `{"limit":"1","cursor":"`+cursor+`"}`); !strings.HasPrefix(second,
+			`"result":{"`+member+`":[{"name":`) || second == string(first) {
 			t.Error(second)
 		}
 		for _, bad := range []string{`"x"`, `5`, `"` + cursor[:8] + `"`} {
-			if got := c.request(method, `{"cursor":`+bad+`}`); got != `"error":{"code":-32602,"message":"Invalid cursor"}` { // RES-205
+			if got := c.request(method,
+				`{"cursor":`+bad+`}`); got != `"error":{"code":-32602,"message":"Invalid cursor"}` { // RES-205
 				t.Error(got)
 			}
 		}
 		os.WriteFile(filepath.Join(c.root, "resources", "new-"+member+".meta.json"), []byte(map[string]string{
-			"resources": `{"name":"new","uri":"echo://new"}`, "resourceTemplates": `{"name":"newer","uriTemplate":"x://{y}"}`}[member]), 0o644)
-		if got := c.request(method, `{"cursor":"`+cursor+`"}`); got != `"error":{"code":-32602,"message":"Invalid cursor"}` {
+			"resources":         `{"name":"new","uri":"echo://new"}`,
+			"resourceTemplates": `{"name":"newer","uriTemplate":"x://{y}"}`}[member]), 0o644)
+		if got := c.request(method,
+			`{"cursor":"`+cursor+`"}`); got != `"error":{"code":-32602,"message":"Invalid cursor"}` {
 			t.Error("a list that has changed:", got)
 		}
 	}
@@ -74,7 +84,8 @@ func TestResourceLists(t *testing.T) {
 	if got := empty.request("resources/list", ""); got != `"result":{"resources":[],"_meta":{"mcpbash/total":0}}` {
 		t.Error(got)
 	}
-	if got := empty.request("resources/templates/list", ""); got != `"result":{"resourceTemplates":[],"_meta":{"mcpbash/total":0}}` {
+	if got := empty.request("resources/templates/list",
+		""); got != `"result":{"resourceTemplates":[],"_meta":{"mcpbash/total":0}}` {
 		t.Error(got)
 	}
 }
@@ -83,7 +94,9 @@ func TestResourceLists(t *testing.T) {
 // listed with (RES-31, RES-200).
 func TestListedIsReadable(t *testing.T) {
 	list := map[string]string{}
-	for _, name := range []string{"a b.txt", "100%.txt", "%41.txt", "ü.txt", "q?.txt", "h#1.txt", "[x].txt", "a&b=c.txt", "'quote\".txt", "back\\slash.txt", "plus+.txt", "~tilde", "C:", "{brace}.txt", "${MCPBASH_PROJECT_ROOT}.txt"} {
+	for _, name := range []string{"a b.txt", "100%.txt", "%41.txt", "ü.txt", "q?.txt", "h#1.txt", "[x].txt",
+		"a&b=c.txt", "'quote\".txt", "back\\slash.txt", "plus+.txt", "~tilde", "C:", "{brace}.txt",
+		"${MCPBASH_PROJECT_ROOT}.txt"} {
 		list["resources/deep dir/"+name] = "content of " + name
 	}
 	c := ready(t, list, nil)
@@ -91,7 +104,8 @@ func TestListedIsReadable(t *testing.T) {
 		Resources []struct{ Name, URI, Path string }
 	}
 	response := c.request("resources/list", "")
-	if err := json.Unmarshal([]byte(strings.TrimPrefix(response, `"result":`)), &result); err != nil || len(result.Resources) != len(list) {
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(response, `"result":`)), &result); err != nil ||
+		len(result.Resources) != len(list) {
 		t.Fatal(response)
 	}
 	for _, r := range result.Resources {
@@ -102,7 +116,8 @@ func TestListedIsReadable(t *testing.T) {
 				key = rawjson.Quote(r.Name)
 			}
 			got := c.request("resources/read", fmt.Sprintf(params, key))
-			if !strings.HasPrefix(got, `"result":{"contents":[{"uri":`+string(rawjson.Quote(r.URI))) || !strings.Contains(got, string(rawjson.Quote(want))) {
+			if !strings.HasPrefix(got, `"result":{"contents":[{"uri":`+string(rawjson.Quote(r.URI))) ||
+				!strings.Contains(got, string(rawjson.Quote(want))) {
 				t.Errorf("%s: %s", r.URI, got)
 			}
 		}
@@ -119,25 +134,31 @@ func TestResourceRead(t *testing.T) {
 	alpha := `"result":{"contents":[{"uri":"` + uri + `","mimeType":"text/plain","text":"alpha\n"}]}`
 	const neither = `"error":{"code":-32602,"message":"Resource name or uri required"}`
 	for params, want := range map[string]string{
-		`{"uri":"` + uri + `"}`:                              alpha,
-		`{"name":"file.alpha"}`:                              alpha,
-		`{"name":"file.alpha","uri":null}`:                   alpha,
-		`{"name":"api-status"}`:                              `"result":{"contents":[{"uri":"myapi://status","mimeType":"application/json","text":"{\"status\":\"ok\"}"}]}`,
-		`{"uri":"myapi://other"}`:                            `"error":{"code":-32002,"message":"Resource not found","data":{"uri":"myapi://other"}}`,
-		`{"uri":"file:///etc/passwd"}`:                       `"error":{"code":-32603,"message":"Resource outside allowed roots"}`,
-		`{"uri":"file://` + c.root + `/resources/none.txt"}`: `"error":{"code":-32002,"message":"Resource not found","data":{"uri":"file://` + c.root + `/resources/none.txt"}}`,
-		`{}`: neither, ``: neither, `{"uri":5}`: neither, `{"name":["x"]}`: neither, `{"uri":"","name":null}`: neither, `{"uri":null}`: neither, `{"uri":{},"name":"file.alpha"}`: neither,
+		`{"uri":"` + uri + `"}`:            alpha,
+		`{"name":"file.alpha"}`:            alpha,
+		`{"name":"file.alpha","uri":null}`: alpha,
+		`{"name":"api-status"}`:            `"result":{"contents":[{"uri":"myapi://status","mimeType":"application/json","text":"{\"status\":\"ok\"}"}]}`,
+		`{"uri":"myapi://other"}`:          `"error":{"code":-32002,"message":"Resource not found","data":{"uri":"myapi://other"}}`,
+		`{"uri":"file:///etc/passwd"}`:     `"error":{"code":-32603,"message":"Resource outside allowed roots"}`,
+		`{"uri":"file://` + c.root +
+			`/resources/none.txt"}`: `"error":{"code":-32002,"message":"Resource not found","data":{"uri":"file://` +
+			c.root + `/resources/none.txt"}}`,
+		`{}`: neither, ``: neither, `{"uri":5}`: neither, `{"name":["x"]}`: neither, `{"uri":"","name":null}`: neither,
+		`{"uri":null}`: neither, `{"uri":{},"name":"file.alpha"}`: neither,
 	} {
 		if got := c.request("resources/read", params); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", params, got, want)
 		}
 	}
-	if got := c.request("resources/nonsense", ""); got != `"error":{"code":-32601,"message":"Unknown resources method"}` {
+	if got := c.request("resources/nonsense",
+		""); got != `"error":{"code":-32601,"message":"Unknown resources method"}` {
 		t.Error(got)
 	}
 	minimal := ready(t, library, project.Env{"MCPBASH_FORCE_MINIMAL": "true"})
-	for _, method := range []string{"resources/read", "resources/list", "resources/subscribe", "resources/nonsense", "resources/templates/list"} {
-		if got := minimal.request(method, `{"uri":"`+uri+`"}`); got != `"error":{"code":-32601,"message":"Resources capability unavailable in minimal mode"}` {
+	for _, method := range []string{"resources/read", "resources/list", "resources/subscribe", "resources/nonsense",
+		"resources/templates/list"} {
+		if got := minimal.request(method,
+			`{"uri":"`+uri+`"}`); got != `"error":{"code":-32601,"message":"Resources capability unavailable in minimal mode"}` {
 			t.Error(got)
 		}
 	}
@@ -147,7 +168,8 @@ func TestResourceRead(t *testing.T) {
 // responses; text that grows beyond it is not (RES-46, RES-47).
 func TestResourceLimits(t *testing.T) {
 	c := ready(t, map[string]string{
-		"resources/blob.bin": strings.Repeat("\xff", 200000), "resources/long.txt": strings.Repeat("x", 200001), "resources/grows.txt": strings.Repeat("\x01", 200000),
+		"resources/blob.bin": strings.Repeat("\xff", 200000), "resources/long.txt": strings.Repeat("x", 200001),
+		"resources/grows.txt": strings.Repeat("\x01", 200000),
 	}, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000", "MCPBASH_MAX_RESOURCE_BYTES": "200000"})
 	read := func(name string) string { return c.request("resources/read", `{"name":"`+name+`"}`) }
 	if got := read("blob"); !strings.HasPrefix(got, `"result":`) || len(got) < 266668 {
@@ -165,7 +187,8 @@ func TestResourceLimits(t *testing.T) {
 func TestResourceTimeAndCancel(t *testing.T) {
 	c := ready(t, map[string]string{"providers/slow.sh": `echo $$ > "$MCPBASH_PROJECT_ROOT/pid"; mv "$MCPBASH_PROJECT_ROOT/pid" "$MCPBASH_PROJECT_ROOT/started"; sleep 1000`}, nil)
 	began := time.Now()
-	if got := c.request("resources/read", `{"uri":"slow://x","timeoutSecs":1}`); got != `"error":{"code":-32603,"message":"Request timed out","data":{"timeoutSecs":1}}` {
+	if got := c.request("resources/read",
+		`{"uri":"slow://x","timeoutSecs":1}`); got != `"error":{"code":-32603,"message":"Request timed out","data":{"timeoutSecs":1}}` {
 		t.Error(got)
 	}
 	os.Remove(filepath.Join(c.root, "started"))
@@ -208,7 +231,8 @@ func TestResourceRoots(t *testing.T) {
 		c := start(t, files(t, library), tc.env)
 		c.handshake("2025-11-25", `{"roots":{}}`)
 		ask := c.await("roots/list", func(line string) bool { return strings.Contains(line, `"roots/list"`) })
-		c.send(`{"jsonrpc":"2.0","id":` + string(rawjson.Get(json.RawMessage(ask), "id")) + `,"result":{"roots":[{"uri":"file://` + outside + `"}]}}`)
+		c.send(`{"jsonrpc":"2.0","id":` + string(rawjson.Get(json.RawMessage(ask), "id")) +
+			`,"result":{"roots":[{"uri":"file://` + outside + `"}]}}`)
 		got := c.request("resources/read", `{"uri":"file://`+outside+`/x.txt"}`)
 		if tc.reads && !strings.Contains(got, `"text":"outside"`) || !tc.reads && got != refused {
 			t.Errorf("%v: %s", tc.env, got)

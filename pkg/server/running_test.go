@@ -107,7 +107,8 @@ func TestQueueLimit(t *testing.T) {
 		c.send(message(strconv.Itoa(i), "tools/call", `{"name":"wait"}`))
 	}
 	for i := range 2 {
-		c.expect(sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32603,"message":"Too many queued requests"}}`, 1+maxQueued+i))
+		c.expect(sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32603,"message":"Too many queued requests"}}`,
+			1+maxQueued+i))
 	}
 	for i := 1; i <= maxQueued; i++ {
 		c.send(message("", "notifications/cancelled", sprintf(`{"requestId":%d}`, i)))
@@ -136,7 +137,10 @@ echo $$ >"$PWD/main"; while :; do sleep 0.05; done`,
 	if got := c.request("ping", ""); got != `"result":{}` {
 		t.Error(got)
 	}
-	eventually(t, "SIGTERM with the marker there", func() bool { return exists(c.root+"/term") && exists(c.root+"/marked") })
+	eventually(t, "SIGTERM with the marker there", func() bool {
+		return exists(c.root+"/term") &&
+			exists(c.root+"/marked")
+	})
 	eventually(t, "the death of both", func() bool { return !alive(c.root+"/main") && !alive(c.root+"/child") })
 	c.end()
 	c.quiet() // P-1602: nothing more
@@ -162,14 +166,19 @@ func alive(file string) bool {
 // the request's own token.
 func TestProgressAndLogs(t *testing.T) {
 	p := func(s string) string {
-		return `printf '%s\n' '{"jsonrpc":"2.0","method":"notifications/progress","params":` + s + `}' >>"$MCP_PROGRESS_STREAM"` + "\n"
+		return `printf '%s\n' '{"jsonrpc":"2.0","method":"notifications/progress","params":` + s +
+			`}' >>"$MCP_PROGRESS_STREAM"` + "\n"
 	}
 	l := func(s string) string {
-		return `printf '%s\n' '{"jsonrpc":"2.0","method":"notifications/message","params":` + s + `}' >>"$MCP_LOG_STREAM"` + "\n"
+		return `printf '%s\n' '{"jsonrpc":"2.0","method":"notifications/message","params":` + s +
+			`}' >>"$MCP_LOG_STREAM"` + "\n"
 	}
-	body := p(`{"progressToken":7,"progress":10,"total":null,"message":"one"}`) + p(`{"progress":10}`) + p(`{"progress":9}`) + p(`{"progress":50,"total":100}`) +
-		p(`{"progress":50,"message":"still at it"}`) + p(`{"progress":50,"message":"still at it"}`) + p(`{"progress":50,"message":"nearly"}`) +
-		l(`{"level":"debug","data":"hidden"}`) + l(`{"level":"Info","logger":"lg","data":"msg1"}`) + `until [ -e "$PWD/go" ]; do sleep 0.02; done; printf x`
+	body := p(`{"progressToken":7,"progress":10,"total":null,"message":"one"}`) + p(`{"progress":10}`) +
+		p(`{"progress":9}`) + p(`{"progress":50,"total":100}`) +
+		p(`{"progress":50,"message":"still at it"}`) + p(`{"progress":50,"message":"still at it"}`) +
+		p(`{"progress":50,"message":"nearly"}`) +
+		l(`{"level":"debug","data":"hidden"}`) + l(`{"level":"Info","logger":"lg","data":"msg1"}`) +
+		`until [ -e "$PWD/go" ]; do sleep 0.02; done; printf x`
 	for _, live := range []string{"true", "false"} {
 		c := ready(t, map[string]string{"tools/t/tool.sh": body}, project.Env{"MCPBASH_ENABLE_LIVE_PROGRESS": live})
 		c.send(message(`"plog"`, "tools/call", `{"name":"t","_meta":{"progressToken":"7"}}`))
@@ -248,8 +257,10 @@ printf '{"method":"notifications/message","params":{"level":"warning","data":1}}
 	c.send(message("1", "tools/call", `{"name":"t"}`))
 	eventually(t, "the tool", func() bool { return c.started() == 1 })
 	for params, want := range map[string]string{
-		`{"level":"CRITICAL"}`: `"result":{}`, `{"level":"warn"}`: `"error":{"code":-32602,"message":"Invalid log level"}`,
-		`{"level":"true"}`: `"error":{"code":-32602,"message":"Invalid log level"}`, `{"level":5}`: `"error":{"code":-32602,"message":"Invalid log level"}`,
+		`{"level":"CRITICAL"}`: `"result":{}`,
+		`{"level":"warn"}`:     `"error":{"code":-32602,"message":"Invalid log level"}`,
+		`{"level":"true"}`:     `"error":{"code":-32602,"message":"Invalid log level"}`,
+		`{"level":5}`:          `"error":{"code":-32602,"message":"Invalid log level"}`,
 	} {
 		if got := c.request("logging/setLevel", params); got != want {
 			t.Errorf("%s: %s", params, got)
@@ -279,7 +290,8 @@ func TestTimeouts(t *testing.T) {
 	os.Chmod(root+"/server.d/register.sh", 0o755)
 	c = start(t, root, project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true", "MCPBASH_REGISTER_TIMEOUT": "0"})
 	c.handshake("2024-11-05", "{}")
-	if got := c.request("tools/list", `{"timeoutSecs":1}`); got != `"error":{"code":-32603,"message":"Request timed out","data":{"timeoutSecs":1}}` {
+	if got := c.request("tools/list",
+		`{"timeoutSecs":1}`); got != `"error":{"code":-32603,"message":"Request timed out","data":{"timeoutSecs":1}}` {
 		t.Error(got)
 	}
 }
@@ -290,9 +302,10 @@ func TestElicitation(t *testing.T) {
 until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.02; done; cat "$MCP_ELICIT_RESPONSE_FILE"; rm "$MCP_ELICIT_RESPONSE_FILE"; }
 `
 	list := map[string]string{
-		"tools/form/tool.sh": ask + `ask '{"message":"Sure?","schema":{"type":"object","properties":{"confirmed":{"type":"boolean"}},"required":["confirmed"]},"mode":"form"}'`,
-		"tools/url/tool.sh":  ask + `ask '{"message":"Authorize","url":"https://example.com/a","mode":"url"}'`,
-		"tools/sup/tool.sh":  `printf %s "$MCP_ELICIT_SUPPORTED ${MCP_ELICIT_REQUEST_FILE-none}"`,
+		"tools/form/tool.sh": ask +
+			`ask '{"message":"Sure?","schema":{"type":"object","properties":{"confirmed":{"type":"boolean"}},"required":["confirmed"]},"mode":"form"}'`,
+		"tools/url/tool.sh": ask + `ask '{"message":"Authorize","url":"https://example.com/a","mode":"url"}'`,
+		"tools/sup/tool.sh": `printf %s "$MCP_ELICIT_SUPPORTED ${MCP_ELICIT_REQUEST_FILE-none}"`,
 		"tools/twice/tool.sh": `printf '{"message":"one"}' >"$MCP_ELICIT_REQUEST_FILE.t"; mv "$MCP_ELICIT_REQUEST_FILE.t" "$MCP_ELICIT_REQUEST_FILE"
 while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done
 ` + ask + `ask '{"message":"two"}'`,
@@ -311,7 +324,8 @@ while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done`,
 
 	c.send(message(`"u"`, "tools/call", `{"name":"url"}`))
 	line := c.next()
-	if !strings.HasPrefix(line, `{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"mode":"url","message":"Authorize","url":"https://example.com/a","elicitationId":"`) || len(line) != len(`{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"mode":"url","message":"Authorize","url":"https://example.com/a","elicitationId":"`)+36+3 {
+	if !strings.HasPrefix(line,
+		`{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"mode":"url","message":"Authorize","url":"https://example.com/a","elicitationId":"`) || len(line) != len(`{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"mode":"url","message":"Authorize","url":"https://example.com/a","elicitationId":"`)+36+3 {
 		t.Error(line)
 	}
 	c.send(`{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"no browser"}}`)
@@ -322,9 +336,15 @@ while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done`,
 
 	// P-2204: the second question closes the first, whose late answer is dropped.
 	c.send(message(`"w"`, "tools/call", `{"name":"twice"}`))
-	c.await("the first question", func(l string) bool { return strings.Contains(l, `"id":3,"method":"elicitation/create"`) })
+	c.await("the first question", func(l string) bool {
+		return strings.Contains(l,
+			`"id":3,"method":"elicitation/create"`)
+	})
 	c.expect(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3,"reason":"no longer needed"}}`)
-	c.await("the second question", func(l string) bool { return strings.Contains(l, `"id":4,"method":"elicitation/create"`) })
+	c.await("the second question", func(l string) bool {
+		return strings.Contains(l,
+			`"id":4,"method":"elicitation/create"`)
+	})
 	c.send(`{"jsonrpc":"2.0","id":3,"result":{"action":"accept"}}`)
 	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.rpc","data":"Received response for unknown request id=3"}}`)
 	c.send(`{"jsonrpc":"2.0","id":4,"result":{"action":"decline"}}`)
@@ -373,7 +393,8 @@ while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done`,
 
 	c = start(t, files(t, list), nil)
 	c.handshake("2025-06-18", `{"elicitation":{}}`)
-	if got := text(t, c.call("url", "{}")); got != `{"action":"decline","content":null}` { // an old client knows forms only
+	// an old client knows forms only
+	if got := text(t, c.call("url", "{}")); got != `{"action":"decline","content":null}` {
 		t.Error(got)
 	}
 	c = start(t, files(t, list), nil)
@@ -464,7 +485,8 @@ func TestListChanged(t *testing.T) {
 		default:
 		}
 	}
-	always := project.Env{"MCP_TOOLS_TTL": "0", "MCP_RESOURCES_TTL": "0", "MCP_RESOURCES_TEMPLATES_TTL": "0", "MCP_PROMPTS_TTL": "0", "MCP_UI_TTL": "0"}
+	always := project.Env{"MCP_TOOLS_TTL": "0", "MCP_RESOURCES_TTL": "0", "MCP_RESOURCES_TEMPLATES_TTL": "0",
+		"MCP_PROMPTS_TTL": "0", "MCP_UI_TTL": "0"}
 	c := start(t, files(t, hello), always)
 	c.handshake("2025-11-25", "{}")
 	c.request("tools/list", "")
@@ -490,7 +512,8 @@ func TestListChanged(t *testing.T) {
 	again.request("tools/list", "")
 	again.end()
 	expect(again)
-	for revision, env := range map[string]project.Env{"2025-03-26": nil, "2024-11-05": nil, "2025-11-25": {"MCPBASH_FORCE_MINIMAL": "true"}} {
+	for revision, env := range map[string]project.Env{"2025-03-26": nil, "2024-11-05": nil,
+		"2025-11-25": {"MCPBASH_FORCE_MINIMAL": "true"}} {
 		c := start(t, files(t, hello), env)
 		c.handshake(revision, "{}")
 		c.request("tools/list", "")
@@ -506,19 +529,23 @@ func TestRemoteToken(t *testing.T) {
 	c := start(t, files(t, map[string]string{"tools/meta/tool.sh": `printf '%s|%s' "$MCP_TOOL_META_JSON" "$(env | grep -c REMOTE_TOKEN)"`}),
 		project.Env{"MCPBASH_REMOTE_TOKEN": secret, "MCPBASH_REMOTE_TOKEN_MAX_FAILURES_PER_MIN": "3"})
 	const refused = `"error":{"code":-32602,"message":"Remote token missing or invalid"}`
-	for _, params := range []string{``, `{"_meta":{"mcpbash/remoteToken":"Bearer ` + secret + `"}}`, `{"_meta":{"mcpbash/remoteToken":"wrong","remoteToken":"` + secret + `"}}`} {
+	for _, params := range []string{``, `{"_meta":{"mcpbash/remoteToken":"Bearer ` + secret + `"}}`,
+		`{"_meta":{"mcpbash/remoteToken":"wrong","remoteToken":"` + secret + `"}}`} {
 		if got := c.request("nonsense", params); got != refused { // P-2303: before everything else
 			t.Errorf("%s: %s", params, got)
 		}
 	}
-	if got := c.request("ping", `{"_meta":{"mcpbash/remoteToken":7}}`); got != `"error":{"code":-32602,"message":"Remote token missing or invalid (throttled)"}` {
+	if got := c.request("ping",
+		`{"_meta":{"mcpbash/remoteToken":7}}`); got != `"error":{"code":-32602,"message":"Remote token missing or invalid (throttled)"}` {
 		t.Error(got)
 	}
 	c.says("mcp.auth: Remote token rejected", 3)
-	if got := c.stderr.String(); strings.Count(got, "mcp-bash: warning: mcp.auth: Remote token rejected method=nonsense\n") != 3 || strings.Contains(got, secret) {
+	if got := c.stderr.String(); strings.Count(got,
+		"mcp-bash: warning: mcp.auth: Remote token rejected method=nonsense\n") != 3 || strings.Contains(got, secret) {
 		t.Error(got)
 	}
-	with := func(more string) string { return `{` + more + `"_meta":{"remoteToken":"` + secret + `","keep":1}}` } // the fallback key
+	// the fallback key
+	with := func(more string) string { return `{` + more + `"_meta":{"remoteToken":"` + secret + `","keep":1}}` }
 	c.request("initialize", with(""))
 	c.send(message("", "notifications/initialized", "")) // ignored: no token
 	if got := c.request("tools/list", with("")); got != `"error":{"code":-32000,"message":"Server not initialized"}` {
@@ -528,7 +555,8 @@ func TestRemoteToken(t *testing.T) {
 	if got := text(t, c.request("tools/call", with(`"name":"meta",`))); got != `{"keep":1}|0` {
 		t.Error(got)
 	}
-	own := start(t, files(t, nil), project.Env{"MCPBASH_REMOTE_TOKEN": secret, "MCPBASH_REMOTE_TOKEN_KEY": "my.key", "MCPBASH_REMOTE_TOKEN_FALLBACK_KEY": ""})
+	own := start(t, files(t, nil), project.Env{"MCPBASH_REMOTE_TOKEN": secret, "MCPBASH_REMOTE_TOKEN_KEY": "my.key",
+		"MCPBASH_REMOTE_TOKEN_FALLBACK_KEY": ""})
 	if got := own.request("ping", `{"_meta":{"remoteToken":"`+secret+`"}}`); got != refused {
 		t.Error(got)
 	}
@@ -584,7 +612,8 @@ func TestEnding(t *testing.T) {
 		if alive(c.root + "/main") {
 			t.Errorf("%s: the tool survives", name)
 		}
-		if said := strings.Contains(c.stderr.String(), "mcp-bash: shutdown timeout (1s) elapsed; terminating.\n"); said != (name == "watchdog") {
+		if said := strings.Contains(c.stderr.String(),
+			"mcp-bash: shutdown timeout (1s) elapsed; terminating.\n"); said != (name == "watchdog") {
 			t.Errorf("%s: %s", name, c.stderr)
 		}
 		if left, _ := os.ReadDir(c.tmp); len(left) > 1 {
@@ -612,7 +641,8 @@ func TestNothingSurvives(t *testing.T) {
 		{"SIGHUP", func(c *testClient) { c.signals <- syscall.SIGHUP }, 129, ""},
 		{"two signals", func(c *testClient) { c.signals <- syscall.SIGTERM; c.signals <- syscall.SIGTERM }, 143, ""},
 		{"closed output", func(c *testClient) { c.hangup() }, 1, "mcp-bash: stdout closed; exiting\n"},
-		{"watchdog", func(c *testClient) { c.request("shutdown", "") }, 0, "mcp-bash: shutdown timeout (1s) elapsed; terminating.\n"},
+		{"watchdog", func(c *testClient) { c.request("shutdown", "") }, 0,
+			"mcp-bash: shutdown timeout (1s) elapsed; terminating.\n"},
 		{"cancel", func(c *testClient) {
 			for i := range tools {
 				c.send(message("", "notifications/cancelled", sprintf(`{"requestId":%d}`, i)))
@@ -663,11 +693,13 @@ func TestNothingSurvives(t *testing.T) {
 // P-1000.
 func TestIdle(t *testing.T) {
 	c := start(t, files(t, hello), project.Env{"MCPBASH_IDLE_TIMEOUT": "1"})
-	if code := c.exit(); code != 0 || c.stderr.String() != "mcp-bash: idle timeout after 1s with no client activity; exiting\n" {
+	if code := c.exit(); code != 0 ||
+		c.stderr.String() != "mcp-bash: idle timeout after 1s with no client activity; exiting\n" {
 		t.Error(code, c.stderr)
 	}
 	c.quiet()
-	c = ready(t, map[string]string{"tools/wait/tool.sh": waiter}, project.Env{"MCPBASH_IDLE_TIMEOUT": "1", "MCPBASH_QUIET": "true"})
+	c = ready(t, map[string]string{"tools/wait/tool.sh": waiter}, project.Env{"MCPBASH_IDLE_TIMEOUT": "1",
+		"MCPBASH_QUIET": "true"})
 	c.send(message("1", "tools/call", `{"name":"wait"}`))
 	eventually(t, "the tool", func() bool { return c.started() == 1 })
 	<-time.After(1500 * time.Millisecond) // longer than the limit: a running tool is no idleness
@@ -706,10 +738,12 @@ func TestDamagedOutput(t *testing.T) {
 		if code := c.exit(); code != want {
 			t.Errorf("exit code %d", code)
 		}
-		if said := strings.Contains(c.stderr.String(), "mcp-bash: exiting due to repeated stdout corruption.\n"); said != (allow == "false") {
+		if said := strings.Contains(c.stderr.String(),
+			"mcp-bash: exiting due to repeated stdout corruption.\n"); said != (allow == "false") {
 			t.Error(c.stderr)
 		}
-		if !strings.Contains(c.stderr.String(), "mcp-bash corruption summary: 3 event(s) recorded within the last 60s (threshold 3, allow override "+allow+").\n") {
+		if !strings.Contains(c.stderr.String(),
+			"mcp-bash corruption summary: 3 event(s) recorded within the last 60s (threshold 3, allow override "+allow+").\n") {
 			t.Error(c.stderr)
 		}
 	}
@@ -720,13 +754,16 @@ func TestPayloadLog(t *testing.T) {
 	secret := strings.Repeat("T0", 20)
 	for _, ndjson := range []bool{false, true} {
 		tmp := t.TempDir()
-		c := startWith(t, files(t, hello), project.Env{"MCPBASH_REMOTE_TOKEN": secret, "TMPDIR": tmp}, func(o *Options) { o.Debug, o.NDJSON = true, ndjson }, nil)
+		c := startWith(t, files(t, hello), project.Env{"MCPBASH_REMOTE_TOKEN": secret, "TMPDIR": tmp},
+			func(o *Options) { o.Debug, o.NDJSON = true, ndjson }, nil)
 		c.request("ping", `{"_meta":{"mcpbash/remoteToken":"`+secret+`"},"note":"x `+secret+` y","auth":["bearer abc","a.b.c"],"api_key":{"deep":1},"progressToken":"seen","page_token":"5"}`)
 		c.send("{bad")
 		c.next()
 		c.end()
 		dirs, _ := filepath.Glob(tmp + "/mcpbash.debug.*")
-		if len(dirs) != 1 || !strings.Contains(c.stderr.String(), "mcp-bash debug: logging to "+dirs[0]+"/payload.debug.log\n") || !strings.Contains(c.stderr.String(), "mcp-bash: state preserved at "+dirs[0]+"\n") {
+		if len(dirs) != 1 || !strings.Contains(c.stderr.String(),
+			"mcp-bash debug: logging to "+dirs[0]+"/payload.debug.log\n") ||
+			!strings.Contains(c.stderr.String(), "mcp-bash: state preserved at "+dirs[0]+"\n") {
 			t.Fatal(dirs, c.stderr)
 		}
 		log, _ := os.ReadFile(dirs[0] + "/payload.debug.log")
@@ -735,9 +772,12 @@ func TestPayloadLog(t *testing.T) {
 			t.Errorf("%v %s", info.Mode(), log)
 		}
 		want := []string{`|request|-|recv|{"jsonrpc":"2.0","id":"r1","method":"ping","params":{"_meta":{"mcpbash/remoteToken":"**redacted**"},"note":"x **redacted** y","auth":["Bearer **redacted**","**redacted**"],"api_key":"**redacted**","progressToken":"seen","page_token":"**redacted**"}}`,
-			`|rpc|-|ok|{"jsonrpc":"2.0","id":"r1","result":{}}`, `|request|-|recv|[payload hash=`, `|rpc|-|error|{"jsonrpc":"2.0","error":`}
+			`|rpc|-|ok|{"jsonrpc":"2.0","id":"r1","result":{}}`, `|request|-|recv|[payload hash=`,
+			`|rpc|-|error|{"jsonrpc":"2.0","error":`}
 		if ndjson {
-			want = []string{`"category":"request","key":"-","status":"recv","payload":{"jsonrpc":"2.0","id":"r1",`, `"category":"rpc","key":"-","status":"ok","payload":{"jsonrpc":"2.0","id":"r1","result":{}}}`, `"payload":"[payload hash=`}
+			want = []string{`"category":"request","key":"-","status":"recv","payload":{"jsonrpc":"2.0","id":"r1",`,
+				`"category":"rpc","key":"-","status":"ok","payload":{"jsonrpc":"2.0","id":"r1","result":{}}}`,
+				`"payload":"[payload hash=`}
 		}
 		for _, w := range want {
 			if !strings.Contains(string(log), w) {
@@ -758,7 +798,8 @@ func TestCISnapshot(t *testing.T) {
 		t.Fatal(found)
 	}
 	snapshot, _ := os.ReadFile(found[0])
-	for _, name := range []string{"bashVersion", "os", "cwd", "pathCount", "pathFirst", "pathLast", "pathBytes", "envBytes", "jsonTool", "jsonToolBin"} {
+	for _, name := range []string{"bashVersion", "os", "cwd", "pathCount", "pathFirst", "pathLast", "pathBytes",
+		"envBytes", "jsonTool", "jsonToolBin"} {
 		if !strings.Contains(string(snapshot), `"`+name+`":`) {
 			t.Errorf("%s is not in %s", name, snapshot)
 		}

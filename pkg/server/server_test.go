@@ -128,7 +128,8 @@ func startWith(t *testing.T, root string, env project.Env, change func(*Options)
 	t.Helper()
 	tmp := t.TempDir()
 	full := project.Env{
-		"PATH": os.Getenv("PATH"), "HOME": tmp, "TMPDIR": tmp, "MCPBASH_PROJECT_ROOT": root, "MCPBASH_TOOL_ALLOWLIST": "*",
+		"PATH": os.Getenv("PATH"), "HOME": tmp, "TMPDIR": tmp, "MCPBASH_PROJECT_ROOT": root,
+		"MCPBASH_TOOL_ALLOWLIST":       "*",
 		"MCPBASH_ORPHAN_CHECK_ENABLED": "false",
 	}
 	for name, value := range env {
@@ -137,7 +138,8 @@ func startWith(t *testing.T, root string, env project.Env, change func(*Options)
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	c := &testClient{
-		t: t, root: root, tmp: tmp, in: inW, lines: make(chan string, 10000), changed: make(chan string, 100), stderr: &syncBuffer{},
+		t: t, root: root, tmp: tmp, in: inW, lines: make(chan string, 10000), changed: make(chan string, 100),
+		stderr:  &syncBuffer{},
 		signals: make(chan os.Signal, 2), code: make(chan int, 1), checker: wire.NewChecker(),
 	}
 	stdio := &pipes{in: inR, out: outW, closed: make(chan struct{}), broken: broken}
@@ -173,7 +175,8 @@ func startWith(t *testing.T, root string, env project.Env, change func(*Options)
 			}
 		}
 	}()
-	o := Options{Env: full, Dir: root, Tree: func() project.Tree { return project.Tree{sdkMark: nil} }, Stderr: c.stderr, Stdio: stdio, Signals: c.signals}
+	o := Options{Env: full, Dir: root, Tree: func() project.Tree { return project.Tree{sdkMark: nil} },
+		Stderr: c.stderr, Stdio: stdio, Signals: c.signals}
 	if change != nil {
 		change(&o)
 	}
@@ -289,7 +292,8 @@ func (c *testClient) response(id string) string {
 // handshake opens the session.
 func (c *testClient) handshake(revision, capabilities string) string {
 	c.t.Helper()
-	got := c.request("initialize", `{"protocolVersion":"`+revision+`","capabilities":`+capabilities+`,"clientInfo":{"name":"test","version":"1"}}`)
+	got := c.request("initialize",
+		`{"protocolVersion":"`+revision+`","capabilities":`+capabilities+`,"clientInfo":{"name":"test","version":"1"}}`)
 	c.send(message("", "notifications/initialized", ""))
 	return got
 }

@@ -43,7 +43,8 @@ func Serve(o Options) int {
 	stderr := &stderrQueue{out: o.Stderr}
 	defer stderr.flush(lastGrace)
 	o.Stderr = stderr
-	s := &Server{logger: &logger{stderr: stderr}, parent: os.Getppid(), exits: make(chan exit, 1), runner: new(script.Runner)}
+	s := &Server{logger: &logger{stderr: stderr}, parent: os.Getppid(), exits: make(chan exit, 1),
+		runner: new(script.Runner)}
 	s.base, s.stopAll = context.WithCancelCause(context.Background())
 	signals, caught := catchSignals(o.Signals)
 	started := make(chan error, 1)
@@ -174,7 +175,8 @@ func (st *starter) openProject() error {
 		st.caught() // from here on there is something to clean up
 		if st.bootstrap, err = stageBootstrap(st.Env); err == nil {
 			root = st.bootstrap.Path
-			st.warn("mcp-bash: no project configured; starting getting-started helper (temporary workspace " + root + ")")
+			st.warn("mcp-bash: no project configured; starting getting-started helper (temporary workspace " + root +
+				")")
 		}
 	}
 	if err != nil {

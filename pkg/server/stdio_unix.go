@@ -29,7 +29,8 @@ func openProcessStdio() (Stdio, error) {
 // writing, that is what the Go runtime puts in place of a closed descriptor.
 func isNull(fd int) bool {
 	var ours, null unix.Stat_t
-	return unix.Fstat(fd, &ours) == nil && unix.Stat(os.DevNull, &null) == nil && ours.Mode&unix.S_IFMT == unix.S_IFCHR && ours.Rdev == null.Rdev
+	return unix.Fstat(fd, &ours) == nil && unix.Stat(os.DevNull, &null) == nil &&
+		ours.Mode&unix.S_IFMT == unix.S_IFCHR && ours.Rdev == null.Rdev
 }
 
 const hungUp = unix.POLLERR | unix.POLLHUP | unix.POLLNVAL

@@ -47,7 +47,8 @@ func (c *testClient) put(name, content string) {
 }
 
 func updated(uri, id string) string {
-	return `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"` + uri + `","subscriptionId":"` + id + `","subscription":{"id":"` + id + `","uri":"` + uri + `"}}}`
+	return `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"` + uri +
+		`","subscriptionId":"` + id + `","subscription":{"id":"` + id + `","uri":"` + uri + `"}}}`
 }
 
 // RES-142.
@@ -55,9 +56,11 @@ func TestSubscribeResult(t *testing.T) {
 	const id = `"sub-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"`
 	asID := regexp.MustCompile(`^"result":{"subscriptionId":` + id + `}$`)
 	asMeta := regexp.MustCompile(`^"result":{"_meta":{"mcpbash/subscriptionId":` + id + `}}$`)
-	for mode, want := range map[string][2]*regexp.Regexp{"": {asID, asMeta}, "auto": {asID, asMeta}, "nonsense": {asID, asMeta}, "id": {asID, asID}, "empty": {asMeta, asMeta}} {
+	for mode, want := range map[string][2]*regexp.Regexp{"": {asID, asMeta}, "auto": {asID, asMeta},
+		"nonsense": {asID, asMeta}, "id": {asID, asID}, "empty": {asMeta, asMeta}} {
 		c := ready(t, library, project.Env{"MCPBASH_SUBSCRIBE_RESULT": mode})
-		for i, params := range []string{`{"name":"file.alpha"}`, `{"uri":"file://` + c.root + `/resources/alpha.txt"}`} {
+		for i, params := range []string{`{"name":"file.alpha"}`, `{"uri":"file://` + c.root +
+			`/resources/alpha.txt"}`} {
 			if got := c.request("resources/subscribe", params); !want[i].MatchString(got) {
 				t.Errorf("%s %s: %s", mode, params, got)
 			}
@@ -73,7 +76,8 @@ func TestSubscribeResult(t *testing.T) {
 func TestSubscribeRefused(t *testing.T) {
 	c := ready(t, library, often)
 	for params, want := range map[string]string{
-		``: `"error":{"code":-32602,"message":"Resource name or uri required"}`, `{"uri":7}`: `"error":{"code":-32602,"message":"Resource name or uri required"}`,
+		``:                             `"error":{"code":-32602,"message":"Resource name or uri required"}`,
+		`{"uri":7}`:                    `"error":{"code":-32602,"message":"Resource name or uri required"}`,
 		`{"uri":"file:///etc/passwd"}`: `"error":{"code":-32603,"message":"Resource outside allowed roots"}`,
 		`{"name":"nobody"}`:            `"error":{"code":-32002,"message":"Resource not found","data":{"name":"nobody"}}`,
 	} {
@@ -82,10 +86,12 @@ func TestSubscribeRefused(t *testing.T) {
 		}
 	}
 	c.await("the log", func(line string) bool {
-		return strings.Contains(line, `"level":"error","logger":"mcp.resources","data":"Initial read failed code=-32603 msg=Resource outside allowed roots"`)
+		return strings.Contains(line,
+			`"level":"error","logger":"mcp.resources","data":"Initial read failed code=-32603 msg=Resource outside allowed roots"`)
 	})
 	for params, want := range map[string]string{
-		``: `"error":{"code":-32602,"message":"subscriptionId or uri required"}`, `{"uri":7,"subscriptionId":null}`: `"error":{"code":-32602,"message":"subscriptionId or uri required"}`,
+		``:                                 `"error":{"code":-32602,"message":"subscriptionId or uri required"}`,
+		`{"uri":7,"subscriptionId":null}`:  `"error":{"code":-32602,"message":"subscriptionId or uri required"}`,
 		`{"subscriptionId":"sub-unknown"}`: `"result":{}`, `{"uri":"unknown://"}`: `"result":{}`, // RES-146
 	} {
 		if got := c.request("resources/unsubscribe", params); got != want {
@@ -130,7 +136,8 @@ func TestSubscription(t *testing.T) {
 // What the author's metadata says of the type is part of what a read comes to
 // (RES-145).
 func TestSubscriptionToType(t *testing.T) {
-	c := ready(t, library, project.Env{"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": "0.01", "MCPBASH_LOG_LEVEL": "error", "MCP_RESOURCES_TTL": "0", "MCP_TOOLS_TTL": "1"})
+	c := ready(t, library, project.Env{"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": "0.01", "MCPBASH_LOG_LEVEL": "error",
+		"MCP_RESOURCES_TTL": "0", "MCP_TOOLS_TTL": "1"})
 	uri := "file://" + c.root + "/resources/alpha.txt"
 	id := c.subscribe(`{"uri":"` + uri + `"}`)
 	c.put("resources/alpha.txt.meta.json", `{"name":"file.alpha","mimeType":"text/x-alpha"}`)
@@ -144,7 +151,8 @@ func TestSubscriptionToType(t *testing.T) {
 func TestSubscriptionsOfOneURI(t *testing.T) {
 	c := ready(t, library, often)
 	uri := "file://" + c.root + "/resources/alpha.txt"
-	first, second, third := c.subscribe(`{"uri":"`+uri+`"}`), c.subscribe(`{"name":"file.alpha"}`), c.subscribe(`{"uri":"`+uri+`"}`)
+	first, second, third := c.subscribe(`{"uri":"`+uri+`"}`), c.subscribe(`{"name":"file.alpha"}`),
+		c.subscribe(`{"uri":"`+uri+`"}`)
 	c.put("resources/alpha.txt", "1")
 	c.expect(updated(uri, first)) // one, in the name of the oldest
 	c.request("resources/unsubscribe", `{"subscriptionId":"`+first+`"}`)
@@ -204,7 +212,8 @@ func TestSubscribeCancelled(t *testing.T) {
 	c.put("n", "2")
 	c.put("resources/a.txt", "b")
 	c.expect(updated("file://"+c.root+"/resources/a.txt", id))
-	if got := c.request("resources/subscribe", `{"uri":"slow://x","timeoutSecs":"5"}`); !strings.HasPrefix(got, `"result"`) {
+	if got := c.request("resources/subscribe", `{"uri":"slow://x","timeoutSecs":"5"}`); !strings.HasPrefix(got,
+		`"result"`) {
 		t.Error(got)
 	}
 	c.end()
@@ -232,8 +241,10 @@ func TestSubscriptionLimit(t *testing.T) {
 
 // RES-144: the interval; 0 looks never.
 func TestPollInterval(t *testing.T) {
-	for value, want := range map[string]time.Duration{"": 2 * time.Second, "x": 2 * time.Second, "-1": 2 * time.Second, "0": 0, "0.0": 0, "0.25": 250 * time.Millisecond, "7": 7 * time.Second, "0.0001": 10 * time.Millisecond} {
-		if got := project.ReadSettings(project.Env{"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": value}, project.Dirs{}).Fetching.Poll; got != want {
+	for value, want := range map[string]time.Duration{"": 2 * time.Second, "x": 2 * time.Second, "-1": 2 * time.Second,
+		"0": 0, "0.0": 0, "0.25": 250 * time.Millisecond, "7": 7 * time.Second, "0.0001": 10 * time.Millisecond} {
+		if got := project.ReadSettings(project.Env{"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": value},
+			project.Dirs{}).Fetching.Poll; got != want {
 			t.Errorf("%q: %v", value, got)
 		}
 	}

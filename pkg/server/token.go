@@ -50,7 +50,8 @@ var (
 
 // strip removes the token from the _meta that scripts get (P-2304).
 func (g *tokenGuard) strip(meta json.RawMessage) json.RawMessage {
-	if g.settings.Secret == "" || rawjson.Get(meta, g.settings.Key) == nil && rawjson.Get(meta, g.settings.Fallback) == nil {
+	if g.settings.Secret == "" || rawjson.Get(meta, g.settings.Key) == nil && rawjson.Get(meta,
+		g.settings.Fallback) == nil {
 		return meta
 	}
 	var b rawjson.Builder

@@ -153,7 +153,8 @@ func (c *call) admitInherit() error {
 		return nil
 	}
 	if !calls.EnvInheritAllow {
-		return mcp.Errorf(mcp.CodeInvalidParams, "MCPBASH_TOOL_ENV_MODE=inherit requires MCPBASH_TOOL_ENV_INHERIT_ALLOW=true")
+		return mcp.Errorf(mcp.CodeInvalidParams,
+			"MCPBASH_TOOL_ENV_MODE=inherit requires MCPBASH_TOOL_ENV_INHERIT_ALLOW=true")
 	}
 	c.tools.inherit.Do(func() {
 		c.tools.Log(mcp.Warning, logger, "MCPBASH_TOOL_ENV_MODE=inherit; tools receive the full host environment")
@@ -195,7 +196,8 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 		c.trace.finish(&res)
 	}
 	if t.Debug() {
-		t.Log(mcp.Debug, logger, fmt.Sprintf("Complete tool=%s exit=%d stdout_bytes=%d", c.entry.name, res.Status, len(res.Stdout)))
+		t.Log(mcp.Debug, logger, fmt.Sprintf("Complete tool=%s exit=%d stdout_bytes=%d", c.entry.name, res.Status,
+			len(res.Stdout)))
 	}
 	return res, nil
 }
@@ -220,7 +222,8 @@ func (c *call) watch(ctx context.Context, now time.Time) error {
 func (c *call) cancelled(cause error) error {
 	var timeout *timeoutError
 	switch {
-	case cause == nil, errors.As(cause, &timeout), errors.Is(cause, script.ErrStdoutLimit), errors.Is(cause, script.ErrStderrLimit):
+	case cause == nil, errors.As(cause, &timeout), errors.Is(cause, script.ErrStdoutLimit),
+		errors.Is(cause, script.ErrStderrLimit):
 		return nil
 	}
 	return cause
@@ -229,7 +232,9 @@ func (c *call) cancelled(cause error) error {
 // finishStreams forwards the rest of what the script reported.
 func (c *call) finishStreams() {
 	if complete := c.progress.Finish(c.sendProgress); !c.logs.Finish(c.sendLog) || !complete {
-		c.tools.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s' left more progress or log messages than are read after its end; the rest is dropped", c.entry.name))
+		c.tools.Log(mcp.Warning, logger,
+			fmt.Sprintf("Tool '%s' left more progress or log messages than are read after its end; the rest is dropped",
+				c.entry.name))
 	}
 }
 
@@ -265,7 +270,9 @@ func (c *call) logStart() {
 	if c.clock.limit > 0 {
 		timeout = fmt.Sprint(c.clock.secs)
 	}
-	c.tools.Log(mcp.Debug, logger, fmt.Sprintf("Invoke tool=%s arg_count=%d arg_bytes=%d meta_keys=%d roots=%d timeout=%s trace=%t",
-		c.entry.name, len(rawjson.Members(c.request.Arguments)), len(c.request.Arguments), len(rawjson.Members(c.entry.item)),
-		len(c.request.Roots), timeout, c.trace != nil))
+	c.tools.Log(mcp.Debug, logger,
+		fmt.Sprintf("Invoke tool=%s arg_count=%d arg_bytes=%d meta_keys=%d roots=%d timeout=%s trace=%t",
+			c.entry.name, len(rawjson.Members(c.request.Arguments)), len(c.request.Arguments),
+			len(rawjson.Members(c.entry.item)),
+			len(c.request.Roots), timeout, c.trace != nil))
 }

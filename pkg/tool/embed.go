@@ -44,7 +44,8 @@ func (c *call) embeds() []json.RawMessage {
 		}
 	}
 	if len(entries) > 0 && len(items) == 0 {
-		c.tools.Log(mcp.Debug, logger, fmt.Sprintf("Tool '%s' listed %d embedded resources, none could be added", c.entry.name, len(entries)))
+		c.tools.Log(mcp.Debug, logger, fmt.Sprintf("Tool '%s' listed %d embedded resources, none could be added",
+			c.entry.name, len(entries)))
 	}
 	return items
 }
@@ -217,7 +218,8 @@ func isBinary(mimeType string) bool {
 		"application/x-gzip", "application/x-bzip2", "application/x-xz":
 		return true
 	}
-	return strings.HasPrefix(essence, "image/") || strings.HasPrefix(essence, "audio/") || strings.HasPrefix(essence, "video/")
+	return strings.HasPrefix(essence, "image/") || strings.HasPrefix(essence, "audio/") ||
+		strings.HasPrefix(essence, "video/")
 }
 
 func isTextual(mimeType string) bool {
@@ -228,7 +230,8 @@ func isTextual(mimeType string) bool {
 	if strings.HasPrefix(lower, "text/") {
 		return true
 	}
-	for _, word := range []string{"json", "xml", "yaml", "csv", "javascript", "x-shellscript", "x-sh", "markdown", "html", "css"} {
+	for _, word := range []string{"json", "xml", "yaml", "csv", "javascript", "x-shellscript", "x-sh", "markdown",
+		"html", "css"} {
 		if strings.Contains(lower, word) {
 			return true
 		}

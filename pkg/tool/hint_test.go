@@ -50,7 +50,8 @@ func TestHints(t *testing.T) {
 		{"signal", "#!/bin/bash\nkill -SEGV $$\n",
 			"tools/t/tool.sh was ended by signal 11 (segmentation fault) without a message on standard error"},
 		{"after a result", "#!/bin/bash\necho '{\"a\":1}'\ngrep -q nothing /dev/null\n", ended + "1" + after},
-		{"after a result, with a message", "#!/bin/bash\necho '{\"a\":1}'\necho why >&2; exit 1\n", ended + "1" + after},
+		{"after a result, with a message", "#!/bin/bash\necho '{\"a\":1}'\necho why >&2; exit 1\n",
+			ended + "1" + after},
 		{"after an envelope", "#!/bin/bash\necho '{\"content\":[],\"isError\":false}'\nexit 1\n", ended + "1" + after},
 
 		{"it has said so itself", "#!/bin/bash\necho 'file not found' >&2; exit 1\n", ""},

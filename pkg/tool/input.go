@@ -137,7 +137,8 @@ func (in *inputRelay) startElicit(content []byte) {
 	} else {
 		b.Name("requestedSchema").Raw(formSchema(rawjson.Get(ask, "schema")))
 	}
-	in.elicit = in.asker.Ask([]mcp.InputRequest{{Key: rawjson.TextOf(ask, "key"), Method: mcp.MethodElicit, Params: b.End().Bytes()}})
+	in.elicit = in.asker.Ask([]mcp.InputRequest{{Key: rawjson.TextOf(ask, "key"), Method: mcp.MethodElicit,
+		Params: b.End().Bytes()}})
 }
 
 // formSchema: what is no schema becomes the empty form.
@@ -151,7 +152,8 @@ func formSchema(schema json.RawMessage) json.RawMessage {
 // elicitAnswer is the mapping of T-123.
 func (in *inputRelay) elicitAnswer(a mcp.InputResponse) (action string, content json.RawMessage) {
 	if a.Error != nil {
-		in.log(mcp.Warning, "mcp.elicitation", fmt.Sprintf("Client error: code=%d message=%s", a.Error.Code, a.Error.Message))
+		in.log(mcp.Warning, "mcp.elicitation", fmt.Sprintf("Client error: code=%d message=%s", a.Error.Code,
+			a.Error.Message))
 		return "error", nil
 	}
 	switch action := rawjson.TextOf(a.Result, "action"); action {
@@ -187,7 +189,8 @@ func (in *inputRelay) startBatch(content []byte) {
 	}
 	ask, err := rawjson.Check(content)
 	if err != nil || rawjson.KindOf(ask) != rawjson.Object {
-		in.finish([]string{""}, []mcp.InputResponse{{Error: mcp.Errorf(mcp.CodeInvalidParams, "batch.request is not a JSON object")}})
+		in.finish([]string{""}, []mcp.InputResponse{{Error: mcp.Errorf(mcp.CodeInvalidParams,
+			"batch.request is not a JSON object")}})
 		return
 	}
 	b := &batch{}
@@ -235,7 +238,8 @@ func (in *inputRelay) question(m rawjson.Member) (q mcp.InputRequest, refused *m
 	case mcp.MethodRoots:
 		supported = in.client.Roots
 	default:
-		return q, nil, fmt.Errorf("method of %s must be elicitation/create, sampling/createMessage or roots/list", m.Name)
+		return q, nil, fmt.Errorf("method of %s must be elicitation/create, sampling/createMessage or roots/list",
+			m.Name)
 	}
 	if in.asker == nil || !supported {
 		return q, errUnsupported, nil

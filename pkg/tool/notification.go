@@ -67,7 +67,8 @@ func parseLog(line []byte) (m LogMessage, ok bool) {
 // that method: an object, without id, with object parameters.
 func notification(line []byte, method string) (params json.RawMessage, ok bool) {
 	v, err := rawjson.Check(line)
-	if err != nil || rawjson.KindOf(v) != rawjson.Object || rawjson.Get(v, "id") != nil || rawjson.TextOf(v, "method") != method {
+	if err != nil || rawjson.KindOf(v) != rawjson.Object || rawjson.Get(v, "id") != nil ||
+		rawjson.TextOf(v, "method") != method {
 		return nil, false
 	}
 	params = rawjson.Get(v, "params")

@@ -33,10 +33,12 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 	var timeout *timeoutError
 	switch {
 	case errors.Is(res.Cause, script.ErrStdoutLimit):
-		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s output %d bytes exceeds limit %d", c.entry.name, len(res.Stdout), calls.MaxStdout))
+		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s output %d bytes exceeds limit %d", c.entry.name,
+			len(res.Stdout), calls.MaxStdout))
 		return nil, mcp.Errorf(mcp.CodeInternal, "Tool output exceeded %d bytes", calls.MaxStdout)
 	case errors.Is(res.Cause, script.ErrStderrLimit):
-		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s stderr %d bytes exceeds limit %d", c.entry.name, len(res.Stderr), calls.MaxStderr))
+		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s stderr %d bytes exceeds limit %d", c.entry.name,
+			len(res.Stderr), calls.MaxStderr))
 		return nil, mcp.Errorf(mcp.CodeInternal, "Tool stderr exceeded %d bytes", calls.MaxStderr)
 	case c.cancelled(res.Cause) != nil:
 		return nil, errCancelled
@@ -120,7 +122,8 @@ func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 		r.stderr = c.tail(res.Stderr)
 	}
 	if !k.progress && !k.silent {
-		c.tools.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s' emitted progress but timed out. Consider enabling MCPBASH_PROGRESS_EXTENDS_TIMEOUT=true or adding progressExtendsTimeout:true to tool.meta.json", c.entry.name))
+		c.tools.Log(mcp.Warning, logger,
+			fmt.Sprintf("Tool '%s' emitted progress but timed out. Consider enabling MCPBASH_PROGRESS_EXTENDS_TIMEOUT=true or adding progressExtendsTimeout:true to tool.meta.json", c.entry.name))
 	}
 	c.summarise(res, message, true)
 	c.dropUnsound(r)
@@ -252,7 +255,8 @@ func (c *call) succeeded(res *script.Result) (*Result, error) {
 // callToolResult returns the members of a value that is a result by itself: an
 // object with a content array and a boolean isError (T-196, T-197).
 func callToolResult(value json.RawMessage) []rawjson.Member {
-	if rawjson.KindOf(rawjson.Get(value, "content")) != rawjson.Array || rawjson.KindOf(rawjson.Get(value, "isError")) != rawjson.Bool {
+	if rawjson.KindOf(rawjson.Get(value, "content")) != rawjson.Array ||
+		rawjson.KindOf(rawjson.Get(value, "isError")) != rawjson.Bool {
 		return nil
 	}
 	return rawjson.Members(value)

@@ -71,7 +71,8 @@ func (r *Result) AppendJSON(dst []byte, extra Extra) []byte {
 		switch {
 		case m.Name == "_meta":
 			ownMeta = m.Value
-		case m.Name == "name" || m.Name == "content" || m.Name == "isError" || m.Name == "structuredContent" || has(extra.Members, m.Name):
+		case m.Name == "name" || m.Name == "content" || m.Name == "isError" || m.Name == "structuredContent" ||
+			has(extra.Members, m.Name):
 		default:
 			b.Name(m.Name).Raw(rawjson.Normal(m.Value))
 		}

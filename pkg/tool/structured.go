@@ -120,7 +120,8 @@ func (c *call) check(text, value json.RawMessage, what string) []schema.Violatio
 	s, first, err := c.tools.schemas.Get(text)
 	if err != nil {
 		if first {
-			c.tools.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s' %s cannot be used for validation: %s", c.entry.name, what, err))
+			c.tools.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s' %s cannot be used for validation: %s", c.entry.name,
+				what, err))
 		}
 		return nil
 	}
@@ -264,7 +265,8 @@ func (c *call) outputDiagnosis(res *script.Result) json.RawMessage {
 // satisfy the tool's schema: strict clients would throw the whole result away
 // (T-217). The text says the same.
 func (c *call) dropUnsound(r *Result) {
-	if r.IsError && r.structured != nil && c.entry.outputSchema != nil && c.check(c.entry.outputSchema, r.structured, "outputSchema") != nil {
+	if r.IsError && r.structured != nil && c.entry.outputSchema != nil &&
+		c.check(c.entry.outputSchema, r.structured, "outputSchema") != nil {
 		r.structured = nil
 	}
 }

@@ -67,7 +67,8 @@ func newBench(t testing.TB, env project.Env) *bench {
 			}
 			return nil, nil
 		},
-		Policy: &policy.Policy{Project: p, Runner: runner, State: state, Log: b.log, Env: func() project.Env { return p.ForHooks(common, state.Dir) }},
+		Policy: &policy.Policy{Project: p, Runner: runner, State: state, Log: b.log,
+			Env: func() project.Env { return p.ForHooks(common, state.Dir) }},
 	})
 	return b
 }
@@ -98,7 +99,8 @@ func (b *bench) add(name, body string, more ...string) {
 	if err := os.WriteFile(file, []byte("#!/bin/bash\n"+body+"\n"), 0o755); err != nil {
 		b.t.Fatal(err)
 	}
-	item := `{"name":"` + name + `","description":"d","path":"` + name + `/tool.sh","inputSchema":{"type":"object","properties":{}}`
+	item := `{"name":"` + name + `","description":"d","path":"` + name +
+		`/tool.sh","inputSchema":{"type":"object","properties":{}}`
 	for _, m := range more {
 		item += "," + m
 	}
@@ -143,56 +145,96 @@ func afterResult(status int) string {
 func TestOutcome(t *testing.T) {
 	b := newBench(t, nil)
 	for _, tc := range []struct{ name, body, more, want string }{
-		{"T-195 text", `printf 'hello\nworld\n'`, ``, `{"name":"t","content":[{"type":"text","text":"hello\nworld\n"}],"isError":false,"_meta":{"exitCode":0}}`},
-		{"T-195 nothing", `:`, ``, `{"name":"t","content":[{"type":"text","text":""}],"isError":false,"_meta":{"exitCode":0}}`},
-		{"T-195 JSON", `printf '{"b": 1,\n "a": [1,2]}\n'`, ``, `{"name":"t","content":[{"type":"text","text":"{\"b\": 1,\n \"a\": [1,2]}\n"}],"isError":false,"structuredContent":{"b":1,"a":[1,2]},"_meta":{"exitCode":0}}`},
-		{"T-195 stderr", `printf ok; printf 'warn1\nwarn2\n\n' >&2`, ``, `{"name":"t","content":[{"type":"text","text":"ok"}],"isError":false,"_meta":{"exitCode":0,"stderr":"warn1\nwarn2"}}`},
-		{"T-135 odd bytes", `printf 'a\xffb\0c'`, ``, `{"name":"t","content":[{"type":"text","text":"a` + "\uFFFD" + `b\u0000c"}],"isError":false,"_meta":{"exitCode":0}}`},
-		{"T-210 several values", `echo '{} {}'`, ``, `{"name":"t","content":[{"type":"text","text":"{} {}\n"}],"isError":false,"_meta":{"exitCode":0}}`},
-		{"T-211 array", `echo '[1]'`, ``, `{"name":"t","content":[{"type":"text","text":"[1]\n"}],"isError":false,"_meta":{"exitCode":0}}`},
-		{"T-212 digits", `echo '{"n":12345678901234567890.10}'`, ``, `{"name":"t","content":[{"type":"text","text":"{\"n\":12345678901234567890.10}\n"}],"isError":false,"structuredContent":{"n":12345678901234567890.10},"_meta":{"exitCode":0}}`},
+		{"T-195 text", `printf 'hello\nworld\n'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"hello\nworld\n"}],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-195 nothing", `:`, ``,
+			`{"name":"t","content":[{"type":"text","text":""}],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-195 JSON", `printf '{"b": 1,\n "a": [1,2]}\n'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"{\"b\": 1,\n \"a\": [1,2]}\n"}],"isError":false,"structuredContent":{"b":1,"a":[1,2]},"_meta":{"exitCode":0}}`},
+		{"T-195 stderr", `printf ok; printf 'warn1\nwarn2\n\n' >&2`, ``,
+			`{"name":"t","content":[{"type":"text","text":"ok"}],"isError":false,"_meta":{"exitCode":0,"stderr":"warn1\nwarn2"}}`},
+		{"T-135 odd bytes", `printf 'a\xffb\0c'`, ``, `{"name":"t","content":[{"type":"text","text":"a` + "\uFFFD" +
+			`b\u0000c"}],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-210 several values", `echo '{} {}'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"{} {}\n"}],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-211 array", `echo '[1]'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"[1]\n"}],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-212 digits", `echo '{"n":12345678901234567890.10}'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"{\"n\":12345678901234567890.10}\n"}],"isError":false,"structuredContent":{"n":12345678901234567890.10},"_meta":{"exitCode":0}}`},
 		{"T-196 result", `echo note >&2; echo '{"content":[{"type":"text","text":"hi"},{"type":"image","data":"aGk=","mimeType":"image/png"}],"structuredContent":{"k":1},"isError":true,"x":[ 1 ],"_meta":{"ui/resourceUri":"ui://x/y","foo":1}}'`, ``,
 			`{"name":"t","x":[1],"content":[{"type":"text","text":"hi"},{"type":"image","data":"aGk=","mimeType":"image/png"}],"isError":true,"structuredContent":{"k":1},"_meta":{"foo":1,"ui":{"resourceUri":"ui://x/y"},"exitCode":0,"stderr":"note"}}`},
 		{"T-251 merged", `echo '{"content":[],"isError":false,"_meta":{"ui":{"a":1,"resourceUri":"old"},"ui/resourceUri":"ui://n"}}'`, ``, `{"name":"t","content":[],"isError":false,"_meta":{"ui":{"a":1,"resourceUri":"ui://n"},"exitCode":0}}`},
-		{"T-196 without isError", `echo '{"content":[]}'`, ``, `{"name":"t","content":[{"type":"text","text":"{\"content\":[]}\n"}],"isError":false,"structuredContent":{"content":[]},"_meta":{"exitCode":0}}`},
-		{"T-197 isError no boolean", `echo '{"content":[],"isError":1}'`, ``, `{"name":"t","content":[{"type":"text","text":"{\"content\":[],\"isError\":1}\n"}],"isError":false,"structuredContent":{"content":[],"isError":1},"_meta":{"exitCode":0}}`},
-		{"T-197 structured null", `echo '{"content":[],"isError":false,"structuredContent":null}'`, ``, `{"name":"t","content":[],"isError":false,"_meta":{"exitCode":0}}`},
-		{"T-197 structured array", `echo '{"content":[],"isError":false,"structuredContent":[1]}'`, ``, `{"name":"t","content":[],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-196 without isError", `echo '{"content":[]}'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"{\"content\":[]}\n"}],"isError":false,"structuredContent":{"content":[]},"_meta":{"exitCode":0}}`},
+		{"T-197 isError no boolean", `echo '{"content":[],"isError":1}'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"{\"content\":[],\"isError\":1}\n"}],"isError":false,"structuredContent":{"content":[],"isError":1},"_meta":{"exitCode":0}}`},
+		{"T-197 structured null", `echo '{"content":[],"isError":false,"structuredContent":null}'`, ``,
+			`{"name":"t","content":[],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-197 structured array", `echo '{"content":[],"isError":false,"structuredContent":[1]}'`, ``,
+			`{"name":"t","content":[],"isError":false,"_meta":{"exitCode":0}}`},
 
 		{"T-90 error file", `echo '{"code":-32010,"message":"Custom failure","data":{"field": "x"}}' >"$MCP_TOOL_ERROR_FILE"; echo out`, ``, `{"code":-32010,"message":"Custom failure","data":{"field":"x"}}`},
-		{"T-91 whatever else", `printf '{"code":7,"message":"m","data":null}' >"$MCP_TOOL_ERROR_FILE"; exit 9`, ``, `{"code":7,"message":"m"}`},
-		{"T-91 not an error", `printf 'oops\n\n' >"$MCP_TOOL_ERROR_FILE"`, ``, `{"code":-32603,"message":"Tool failed","data":"oops"}`},
-		{"T-91 code no integer", `echo '{"code":1.5,"message":"m"}' >"$MCP_TOOL_ERROR_FILE"`, ``, `{"code":-32603,"message":"Tool failed","data":"{\"code\":1.5,\"message\":\"m\"}"}`},
+		{"T-91 whatever else", `printf '{"code":7,"message":"m","data":null}' >"$MCP_TOOL_ERROR_FILE"; exit 9`, ``,
+			`{"code":7,"message":"m"}`},
+		{"T-91 not an error", `printf 'oops\n\n' >"$MCP_TOOL_ERROR_FILE"`, ``,
+			`{"code":-32603,"message":"Tool failed","data":"oops"}`},
+		{"T-91 code no integer", `echo '{"code":1.5,"message":"m"}' >"$MCP_TOOL_ERROR_FILE"`, ``,
+			`{"code":-32603,"message":"Tool failed","data":"{\"code\":1.5,\"message\":\"m\"}"}`},
 		{"T-91 replaced file", `echo '{"code":8,"message":"m"}' >"$MCP_TOOL_ERROR_FILE.x"; mv "$MCP_TOOL_ERROR_FILE.x" "$MCP_TOOL_ERROR_FILE"`, ``, `{"code":8,"message":"m"}`},
-		{"T-701 code 0", `echo '{"code":0,"message":"m"}' >"$MCP_TOOL_ERROR_FILE"`, ``, `{"code":-32603,"message":"m"}`},
+		{"T-701 code 0", `echo '{"code":0,"message":"m"}' >"$MCP_TOOL_ERROR_FILE"`, ``,
+			`{"code":-32603,"message":"m"}`},
 
-		{"T-185 authored", `echo '{"code":-5,"message":"m","data":[1]}'; exit 1`, ``, `{"code":-5,"message":"m","data":[1]}`},
+		{"T-185 authored", `echo '{"code":-5,"message":"m","data":[1]}'; exit 1`, ``,
+			`{"code":-5,"message":"m","data":[1]}`},
 		{"T-185 code as text", `echo '{"code":"12","message":"m"}'; exit 1`, ``, `{"code":12,"message":"m"}`},
-		{"T-185 exit 0 is no error", `echo '{"code":-5,"message":"m"}'`, ``, `{"name":"t","content":[{"type":"text","text":"{\"code\":-5,\"message\":\"m\"}\n"}],"isError":false,"structuredContent":{"code":-5,"message":"m"},"_meta":{"exitCode":0}}`},
-		{"T-186 stderr", `printf 'line1\nline2\n' >&2; exit 3`, ``, `{"name":"t","content":[{"type":"text","text":"line1\nline2"}],"isError":true,"_meta":{"exitCode":3,"stderr":"line1\nline2"}}`},
-		{"T-186 both", `echo out; echo err >&2; exit 3`, ``, `{"name":"t","content":[{"type":"text","text":"out\n"},{"type":"text","text":"err"}],"isError":true,"_meta":{"exitCode":3,"stderr":"err"}}`},
-		{"T-186 neither", `echo; exit 3`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"},` + silent(3) + `],"isError":true,"_meta":{"exitCode":3}}`},
-		{"T-186 object", `echo '{"a":1}'; exit 4`, ``, `{"name":"t","content":[{"type":"text","text":"{\"a\":1}\n"},` + afterResult(4) + `],"isError":true,"structuredContent":{"a":1},"_meta":{"exitCode":4}}`},
-		{"T-186 own result", `echo '{"content":[],"isError":false}'; exit 4`, ``, `{"name":"t","content":[` + afterResult(4) + `],"isError":true,"_meta":{"exitCode":4}}`},
-		{"T-160 exit 124", `exit 124`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"},` + silent(124) + `],"isError":true,"_meta":{"exitCode":124}}`},
+		{"T-185 exit 0 is no error", `echo '{"code":-5,"message":"m"}'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"{\"code\":-5,\"message\":\"m\"}\n"}],"isError":false,"structuredContent":{"code":-5,"message":"m"},"_meta":{"exitCode":0}}`},
+		{"T-186 stderr", `printf 'line1\nline2\n' >&2; exit 3`, ``,
+			`{"name":"t","content":[{"type":"text","text":"line1\nline2"}],"isError":true,"_meta":{"exitCode":3,"stderr":"line1\nline2"}}`},
+		{"T-186 both", `echo out; echo err >&2; exit 3`, ``,
+			`{"name":"t","content":[{"type":"text","text":"out\n"},{"type":"text","text":"err"}],"isError":true,"_meta":{"exitCode":3,"stderr":"err"}}`},
+		{"T-186 neither", `echo; exit 3`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"},` +
+			silent(3) + `],"isError":true,"_meta":{"exitCode":3}}`},
+		{"T-186 object", `echo '{"a":1}'; exit 4`, ``, `{"name":"t","content":[{"type":"text","text":"{\"a\":1}\n"},` +
+			afterResult(4) + `],"isError":true,"structuredContent":{"a":1},"_meta":{"exitCode":4}}`},
+		{"T-186 own result", `echo '{"content":[],"isError":false}'; exit 4`, ``,
+			`{"name":"t","content":[` + afterResult(4) + `],"isError":true,"_meta":{"exitCode":4}}`},
+		{"T-160 exit 124", `exit 124`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"},` +
+			silent(124) + `],"isError":true,"_meta":{"exitCode":124}}`},
 		{"T-181 TERM", `kill -TERM $$; sleep 9`, ``, `{"code":-32001,"message":"Tool cancelled"}`},
 		{"T-181 INT", `kill -INT $$; sleep 9`, ``, `{"code":-32001,"message":"Tool cancelled"}`},
-		{"T-181 exit 143", `trap 'exit 143' TERM; kill -TERM $$`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"},` + silent(143) + `],"isError":true,"_meta":{"exitCode":143}}`},
-		{"T-181 KILL", `kill -KILL $$`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"},{"type":"text","text":"tools/t/tool.sh was ended by signal 9 (killed) without a message on standard error"}],"isError":true,"_meta":{"exitCode":137}}`},
+		{"T-181 exit 143", `trap 'exit 143' TERM; kill -TERM $$`, ``,
+			`{"name":"t","content":[{"type":"text","text":"Tool failed"},` + silent(143) +
+				`],"isError":true,"_meta":{"exitCode":143}}`},
+		{"T-181 KILL", `kill -KILL $$`, ``,
+			`{"name":"t","content":[{"type":"text","text":"Tool failed"},{"type":"text","text":"tools/t/tool.sh was ended by signal 9 (killed) without a message on standard error"}],"isError":true,"_meta":{"exitCode":137}}`},
 
-		{"T-214 satisfied", `echo '{"n":1,"s":null,"deep":{"x":"y"}}'`, `"outputSchema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},"s":{"type":"string"},"deep":{"properties":{"x":{"type":"number"}}}}}`,
+		{"T-214 satisfied", `echo '{"n":1,"s":null,"deep":{"x":"y"}}'`,
+			`"outputSchema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},"s":{"type":"string"},"deep":{"properties":{"x":{"type":"number"}}}}}`,
 			`{"name":"t","content":[{"type":"text","text":"{\"n\":1,\"s\":null,\"deep\":{\"x\":\"y\"}}\n"}],"isError":false,"structuredContent":{"n":1,"s":null,"deep":{"x":"y"}},"_meta":{"exitCode":0}}`},
-		{"T-214 missing", `echo '{}'`, `"outputSchema":{"required":["n"]}`, `{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
-		{"T-214 type", `echo '{"n":1.5}'`, `"outputSchema":{"properties":{"n":{"type":"integer"}}}`, `{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
-		{"T-214 whole number", `printf '{"n":1.0}'`, `"outputSchema":{"properties":{"n":{"type":"integer"}}}`, `{"name":"t","content":[{"type":"text","text":"{\"n\":1.0}"}],"isError":false,"structuredContent":{"n":1.0},"_meta":{"exitCode":0}}`},
-		{"T-214 not an object", `echo '[]'`, `"outputSchema":{"type":"object"}`, `{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
-		{"T-214 other type", `printf '[1]'`, `"outputSchema":{"type":"array","items":{"type":"string"}}`, `{"name":"t","content":[{"type":"text","text":"[1]"}],"isError":false,"_meta":{"exitCode":0}}`},
-		{"T-215 not JSON", `echo hi`, `"outputSchema":{"type":"object"}`, `{"code":-32603,"message":"Tool output is not valid JSON for declared outputSchema"}`},
-		{"T-215 empty", `echo`, `"outputSchema":{"type":"object"}`, `{"code":-32603,"message":"Tool output is empty for declared outputSchema"}`},
-		{"T-213 error result", `printf '{"content":[],"isError":true,"structuredContent":{"success":false}}'`, `"outputSchema":{"required":["n"]}`, `{"name":"t","content":[],"isError":true,"_meta":{"exitCode":0}}`},
-		{"T-214 of a result", `printf '{"content":[],"isError":false}'`, `"outputSchema":{"required":["n"]}`, `{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
-		{"T-213 failed tool", `echo '{"a":1}'; exit 1`, `"outputSchema":{"required":["n"]}`, `{"name":"t","content":[{"type":"text","text":"{\"a\":1}\n"},` + afterResult(1) + `],"isError":true,"_meta":{"exitCode":1}}`},
-		{"T-213 null schema", `printf hi`, `"outputSchema":null`, `{"name":"t","content":[{"type":"text","text":"hi"}],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-214 missing", `echo '{}'`, `"outputSchema":{"required":["n"]}`,
+			`{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
+		{"T-214 type", `echo '{"n":1.5}'`, `"outputSchema":{"properties":{"n":{"type":"integer"}}}`,
+			`{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
+		{"T-214 whole number", `printf '{"n":1.0}'`, `"outputSchema":{"properties":{"n":{"type":"integer"}}}`,
+			`{"name":"t","content":[{"type":"text","text":"{\"n\":1.0}"}],"isError":false,"structuredContent":{"n":1.0},"_meta":{"exitCode":0}}`},
+		{"T-214 not an object", `echo '[]'`, `"outputSchema":{"type":"object"}`,
+			`{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
+		{"T-214 other type", `printf '[1]'`, `"outputSchema":{"type":"array","items":{"type":"string"}}`,
+			`{"name":"t","content":[{"type":"text","text":"[1]"}],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-215 not JSON", `echo hi`, `"outputSchema":{"type":"object"}`,
+			`{"code":-32603,"message":"Tool output is not valid JSON for declared outputSchema"}`},
+		{"T-215 empty", `echo`, `"outputSchema":{"type":"object"}`,
+			`{"code":-32603,"message":"Tool output is empty for declared outputSchema"}`},
+		{"T-213 error result", `printf '{"content":[],"isError":true,"structuredContent":{"success":false}}'`,
+			`"outputSchema":{"required":["n"]}`, `{"name":"t","content":[],"isError":true,"_meta":{"exitCode":0}}`},
+		{"T-214 of a result", `printf '{"content":[],"isError":false}'`, `"outputSchema":{"required":["n"]}`,
+			`{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
+		{"T-213 failed tool", `echo '{"a":1}'; exit 1`, `"outputSchema":{"required":["n"]}`,
+			`{"name":"t","content":[{"type":"text","text":"{\"a\":1}\n"},` + afterResult(1) +
+				`],"isError":true,"_meta":{"exitCode":1}}`},
+		{"T-213 null schema", `printf hi`, `"outputSchema":null`,
+			`{"name":"t","content":[{"type":"text","text":"hi"}],"isError":false,"_meta":{"exitCode":0}}`},
 	} {
 		more := []string{}
 		if tc.more != "" {
@@ -207,7 +249,8 @@ func TestOutcome(t *testing.T) {
 // T-211, M-34: the newest revision takes any value but null.
 func TestAnyStructured(t *testing.T) {
 	b := newBench(t, nil)
-	for body, want := range map[string]string{`printf '[1]'`: `"structuredContent":[1]`, `printf 5`: `"structuredContent":5`, `printf null`: ``} {
+	for body, want := range map[string]string{`printf '[1]'`: `"structuredContent":[1]`,
+		`printf 5`: `"structuredContent":5`, `printf null`: ``} {
 		b.add("t", body)
 		got := b.call(&Request{Name: "t", AnyStructured: true})
 		if want == "" && strings.Contains(got, "structuredContent") || !strings.Contains(got, want) {
@@ -233,7 +276,8 @@ func TestFailureModeError(t *testing.T) {
 
 // T-2 to T-9, in their order.
 func TestEarlyErrors(t *testing.T) {
-	b := newBench(t, project.Env{"MCPBASH_TOOL_ALLOW_DEFAULT": "", "MCPBASH_TOOL_ALLOWLIST": "writable gone link ok plain nopath", "MCPBASH_TOOL_VALIDATE_ARGS": "true"})
+	b := newBench(t, project.Env{"MCPBASH_TOOL_ALLOW_DEFAULT": "",
+		"MCPBASH_TOOL_ALLOWLIST": "writable gone link ok plain nopath", "MCPBASH_TOOL_VALIDATE_ARGS": "true"})
 	b.add("ok", "echo ok", `"inputSchema":{"required":["x"]}`)
 	b.add("denied", "echo ok")
 	b.add("writable", "echo ok")
@@ -307,18 +351,22 @@ func TestValidation(t *testing.T) {
 	if got := call(schema); !strings.Contains(got, `"isError":false`) {
 		t.Error("off by default:", got)
 	}
-	if got := call(schema, `"validateInput":true`); !strings.Contains(got, `"violations":[{"path":"/n","message":"must be an integer"}]`) {
+	if got := call(schema, `"validateInput":true`); !strings.Contains(got,
+		`"violations":[{"path":"/n","message":"must be an integer"}]`) {
 		t.Error(got)
 	}
-	if got := call(`"inputSchema":{"type":7}`, `"validateInput":true`); !strings.Contains(got, `"isError":false`) || !b.logged("warning mcp.tools Tool 't' inputSchema cannot be used for validation") {
+	if got := call(`"inputSchema":{"type":7}`, `"validateInput":true`); !strings.Contains(got, `"isError":false`) ||
+		!b.logged("warning mcp.tools Tool 't' inputSchema cannot be used for validation") {
 		t.Error(got, b.logs)
 	}
 	out := `"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}`
-	if got := call(`"validateInput":true`, out); got != `{"name":"t","content":[{"type":"text","text":"Invalid output: /n: must be an integer"}],"isError":true,"structuredContent":{"success":false,"error":{"type":"output_validation_error","message":"Invalid output: /n: must be an integer","violations":[{"path":"/n","message":"must be an integer"}]}},"_meta":{"exitCode":0}}` {
+	if got := call(`"validateInput":true`,
+		out); got != `{"name":"t","content":[{"type":"text","text":"Invalid output: /n: must be an integer"}],"isError":true,"structuredContent":{"success":false,"error":{"type":"output_validation_error","message":"Invalid output: /n: must be an integer","violations":[{"path":"/n","message":"must be an integer"}]}},"_meta":{"exitCode":0}}` {
 		t.Error(got)
 	}
 	b.add("e", "echo hi", `"validateInput":true`, `"outputSchema":{"type":"object"}`)
-	if got := b.call(&Request{Name: "e"}); !strings.Contains(got, `"error":{"type":"output_validation_error","message":"Tool output is not valid JSON for declared outputSchema"}`) {
+	if got := b.call(&Request{Name: "e"}); !strings.Contains(got,
+		`"error":{"type":"output_validation_error","message":"Tool output is not valid JSON for declared outputSchema"}`) {
 		t.Error(got)
 	}
 	off := newBench(t, project.Env{"MCPBASH_TOOL_VALIDATE_ARGS": "false"})
@@ -327,8 +375,10 @@ func TestValidation(t *testing.T) {
 		t.Error("the environment decides first:", got)
 	}
 	// T-217: the validation error itself does not satisfy this schema.
-	b.add("strict", "echo ok", `"validateInput":true`, `"inputSchema":{"required":["x"]}`, `"outputSchema":{"required":["y"]}`)
-	if got := b.call(&Request{Name: "strict"}); strings.Contains(got, "structuredContent") || !strings.Contains(got, "Invalid arguments") {
+	b.add("strict", "echo ok", `"validateInput":true`, `"inputSchema":{"required":["x"]}`,
+		`"outputSchema":{"required":["y"]}`)
+	if got := b.call(&Request{Name: "strict"}); strings.Contains(got, "structuredContent") ||
+		!strings.Contains(got, "Invalid arguments") {
 		t.Error(got)
 	}
 }
@@ -337,12 +387,15 @@ func TestValidation(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	t.Setenv("UNUSED", "x")
 	b := newBench(t, project.Env{
-		"HOME": "/h", "MCP_TOOL_NAME": "stale", "MCP_ELICIT_REQUEST_FILE": "stale", "TRACEPARENT": "stale", "MCPBASH_REMOTE_TOKEN": strings.Repeat("s", 40),
+		"HOME": "/h", "MCP_TOOL_NAME": "stale", "MCP_ELICIT_REQUEST_FILE": "stale", "TRACEPARENT": "stale",
+		"MCPBASH_REMOTE_TOKEN":   strings.Repeat("s", 40),
 		"MCPBASH_MAX_TEXT_BYTES": "77", "MCPBASH_SERVER_NAME": "stale", "MCPBASH_DIRECT_FD": "3",
 	})
-	b.add("env.dump", `while IFS= read -r -d '' v; do printf '%s\0' "$v"; done < <(exec env -0)`, `"timeoutHint":"hint"`)
+	b.add("env.dump", `while IFS= read -r -d '' v; do printf '%s\0' "$v"; done < <(exec env -0)`,
+		`"timeoutHint":"hint"`)
 	got := b.call(&Request{
-		ID: `"call"`, Name: "env.dump", Arguments: json.RawMessage(`{"b":1.50,"a":"x"}`), Meta: json.RawMessage(`{"progressToken":"7","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=b","baggage":"bad value"}`),
+		ID: `"call"`, Name: "env.dump", Arguments: json.RawMessage(`{"b":1.50,"a":"x"}`),
+		Meta:          json.RawMessage(`{"progressToken":"7","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=b","baggage":"bad value"}`),
 		ProgressToken: json.RawMessage(`"7"`), Client: mcp.Capabilities{Roots: true, UI: true},
 		Roots: roots.List{{URI: "file:///p", Name: "n", Path: "/p"}, {URI: "file:///q", Path: "/q"}},
 	})
@@ -363,23 +416,32 @@ func TestEnvironment(t *testing.T) {
 	}
 	desk := filepath.Dir(env["MCP_CANCEL_FILE"])
 	for name, want := range map[string]string{
-		"HOME": "/h", "TMPDIR": "/tmp", "LANG": "C", "PWD": b.root, "MCP_SDK": "/home/sdk", "MCPBASH_HOME": "/home", "MCPBASH_HELPER_BIN": "/helper",
-		"MCPBASH_JSON_TOOL": "jq", "MCPBASH_JSON_TOOL_BIN": "/bin/jq", "MCPBASH_MODE": "full", "MCP_TOOL_NAME": "env.dump",
-		"MCP_TOOL_PATH": b.root + "/tools/env.dump/tool.sh", "MCP_TOOL_ARGS_JSON": `{"b":1.50,"a":"x"}`, "MCP_TOOL_METADATA_JSON": b.items["env.dump"],
-		"MCP_TOOL_META_JSON":  `{"progressToken":"7","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=b","baggage":"bad value"}`,
-		"MCP_TOOL_ERROR_FILE": desk + "/error.json", "MCP_TOOL_RESOURCES_FILE": desk + "/resources", "MCP_PROGRESS_STREAM": desk + "/progress.ndjson", "MCP_LOG_STREAM": desk + "/logs.ndjson",
-		"MCP_PROGRESS_TOKEN": "7", "MCPBASH_PROGRESS_TOKEN_JSON": `"7"`, "MCP_INPUT_DIR": desk + "/input", "MCP_ELICIT_SUPPORTED": "0", "MCP_SAMPLING_SUPPORTED": "0", "MCP_ROOTS_SUPPORTED": "0",
-		"MCP_ROOTS_JSON": `[{"uri":"file:///p","name":"n","path":"/p"},{"uri":"file:///q","name":"","path":"/q"}]`, "MCP_ROOTS_PATHS": "/p\n/q", "MCP_ROOTS_COUNT": "2",
-		"MCPBASH_PROJECT_ROOT": b.root, "MCPBASH_SERVER_NAME": filepath.Base(b.root), "MCPBASH_SERVER_VERSION": "0.0.0", "MCPBASH_TRANSPORT": "stdio", "MCPBASH_TRANSPORT_STDIO": "true",
-		"MCPBASH_WORKER_KEY": "ImNhbGwi", "MCPBASH_CLIENT_SUPPORTS_UI": "1", "MCPBASH_TIMEOUT_HINT": "hint", "MCPBASH_MAX_TEXT_BYTES": "77",
-		"TRACEPARENT": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "TRACESTATE": "a=b",
+		"HOME": "/h", "TMPDIR": "/tmp", "LANG": "C", "PWD": b.root, "MCP_SDK": "/home/sdk", "MCPBASH_HOME": "/home",
+		"MCPBASH_HELPER_BIN": "/helper",
+		"MCPBASH_JSON_TOOL":  "jq", "MCPBASH_JSON_TOOL_BIN": "/bin/jq", "MCPBASH_MODE": "full",
+		"MCP_TOOL_NAME": "env.dump",
+		"MCP_TOOL_PATH": b.root + "/tools/env.dump/tool.sh", "MCP_TOOL_ARGS_JSON": `{"b":1.50,"a":"x"}`,
+		"MCP_TOOL_METADATA_JSON": b.items["env.dump"],
+		"MCP_TOOL_META_JSON":     `{"progressToken":"7","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=b","baggage":"bad value"}`,
+		"MCP_TOOL_ERROR_FILE":    desk + "/error.json", "MCP_TOOL_RESOURCES_FILE": desk + "/resources",
+		"MCP_PROGRESS_STREAM": desk + "/progress.ndjson", "MCP_LOG_STREAM": desk + "/logs.ndjson",
+		"MCP_PROGRESS_TOKEN": "7", "MCPBASH_PROGRESS_TOKEN_JSON": `"7"`, "MCP_INPUT_DIR": desk + "/input",
+		"MCP_ELICIT_SUPPORTED": "0", "MCP_SAMPLING_SUPPORTED": "0", "MCP_ROOTS_SUPPORTED": "0",
+		"MCP_ROOTS_JSON":  `[{"uri":"file:///p","name":"n","path":"/p"},{"uri":"file:///q","name":"","path":"/q"}]`,
+		"MCP_ROOTS_PATHS": "/p\n/q", "MCP_ROOTS_COUNT": "2",
+		"MCPBASH_PROJECT_ROOT": b.root, "MCPBASH_SERVER_NAME": filepath.Base(b.root), "MCPBASH_SERVER_VERSION": "0.0.0",
+		"MCPBASH_TRANSPORT": "stdio", "MCPBASH_TRANSPORT_STDIO": "true",
+		"MCPBASH_WORKER_KEY": "ImNhbGwi", "MCPBASH_CLIENT_SUPPORTS_UI": "1", "MCPBASH_TIMEOUT_HINT": "hint",
+		"MCPBASH_MAX_TEXT_BYTES": "77",
+		"TRACEPARENT":            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "TRACESTATE": "a=b",
 		"MCPBASH_ARGS_FLAT": ".\to{\"b\":1.50,\"a\":\"x\"}\n.b\tf1.5\n.a\tsx\n",
 	} {
 		if env[name] != want {
 			t.Errorf("%s=%q, want %q", name, env[name], want)
 		}
 	}
-	for _, name := range []string{"OUTSIDE", "MCPBASH_REMOTE_TOKEN", "MCP_ELICIT_REQUEST_FILE", "BAGGAGE", "MCP_TOOL_ARGS_FILE", "MCPBASH_DIRECT_FD", "MCPBASH_LOG_LEVEL", "UNUSED", "BASH_XTRACEFD"} {
+	for _, name := range []string{"OUTSIDE", "MCPBASH_REMOTE_TOKEN", "MCP_ELICIT_REQUEST_FILE", "BAGGAGE",
+		"MCP_TOOL_ARGS_FILE", "MCPBASH_DIRECT_FD", "MCPBASH_LOG_LEVEL", "UNUSED", "BASH_XTRACEFD"} {
 		if v, ok := env[name]; ok {
 			t.Errorf("%s=%q is passed", name, v)
 		}
@@ -395,22 +457,26 @@ func TestSpilling(t *testing.T) {
 	b := newBench(t, project.Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "20"})
 	b.add("t", body)
 	long := `{"k":"` + strings.Repeat("é", 7) + `"}`
-	if got := b.call(&Request{Name: "t", Arguments: json.RawMessage(long)}); !strings.Contains(got, `"text":"spilled 600\n{\"k\":\"ééééééé\"}{}\n"`) {
+	if got := b.call(&Request{Name: "t", Arguments: json.RawMessage(long)}); !strings.Contains(got,
+		`"text":"spilled 600\n{\"k\":\"ééééééé\"}{}\n"`) {
 		t.Error(got)
 	}
-	if got := b.call(&Request{Name: "t", Arguments: json.RawMessage(`{"k":"12345678901"}`)}); strings.Contains(got, "spilled") {
+	if got := b.call(&Request{Name: "t", Arguments: json.RawMessage(`{"k":"12345678901"}`)}); strings.Contains(got,
+		"spilled") {
 		t.Error("19 bytes are spilled at a threshold of 20:", got)
 	}
 	huge := newBench(t, project.Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "9999999"})
 	huge.add("t", `wc -c <"${MCP_TOOL_ARGS_FILE:-/dev/null}"`)
-	if got := huge.call(&Request{Name: "t", Arguments: json.RawMessage(`{"k":"` + strings.Repeat("x", 5_000_000) + `"}`)}); !strings.Contains(got, `"text":"5000008\n"`) {
+	if got := huge.call(&Request{Name: "t", Arguments: json.RawMessage(`{"k":"` + strings.Repeat("x", 5_000_000) +
+		`"}`)}); !strings.Contains(got, `"text":"5000008\n"`) {
 		t.Error(got)
 	}
 }
 
 // T-130 to T-134.
 func TestLimits(t *testing.T) {
-	b := newBench(t, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000", "MCPBASH_MAX_TOOL_STDERR_SIZE": "100", "MCPBASH_TOOL_STDERR_TAIL_LIMIT": "5"})
+	b := newBench(t, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000", "MCPBASH_MAX_TOOL_STDERR_SIZE": "100",
+		"MCPBASH_TOOL_STDERR_TAIL_LIMIT": "5"})
 	if got := b.run(`printf '%1000s'`); !strings.Contains(got, `"isError":false`) {
 		t.Error(got)
 	}
@@ -420,7 +486,8 @@ func TestLimits(t *testing.T) {
 	if got := b.run(`printf '%101s' >&2; sleep 60`); got != `{"code":-32603,"message":"Tool stderr exceeded 100 bytes"}` || !b.logged("error mcp.tools Tool t stderr 101 bytes exceeds limit 100") {
 		t.Error(got)
 	}
-	if got := b.run(`printf 'abcé12\n\n' >&2`); !strings.Contains(got, `"stderr":"12"`) { // é is cut in half: é12␊␊ is 6 bytes
+	// é is cut in half: é12␊␊ is 6 bytes
+	if got := b.run(`printf 'abcé12\n\n' >&2`); !strings.Contains(got, `"stderr":"12"`) {
 		t.Error(got)
 	}
 	if got := b.run(`printf 'a\0\xffb\n' >&2`); !strings.Contains(got, `"stderr":"a`+"\uFFFD"+`b"`) {
@@ -441,7 +508,8 @@ func TestTimeouts(t *testing.T) {
 			`{"content":[{"type":"text","text":"Tool timed out after 1s\n\nSuggestion: Use smaller input"}],"isError":true,"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool timed out after 1s\n\nSuggestion: Use smaller input","timeoutSecs":1,"reason":"fixed","exitCode":124,"hint":"Use smaller input","setting":"MCPBASH_DEFAULT_TOOL_TIMEOUT"}},"_meta":{"exitCode":124,"stderr":"starting"}}`},
 		{"T-155 idle", `sleep 60`, `"timeoutSecs":1,"progressExtendsTimeout":true,"maxTimeoutSecs":9`,
 			`{"content":[{"type":"text","text":"Tool timed out after 1s (no progress reported)"}],"isError":true,"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool timed out after 1s (no progress reported)","timeoutSecs":1,"reason":"idle","exitCode":124,"progressExtendsTimeout":true,"maxTimeoutSecs":9}},"_meta":{"exitCode":124}}`},
-		{"T-155 cap", `while :; do touch "$MCP_PROGRESS_STREAM"; sleep 0.1; done`, `"timeoutSecs":1,"progressExtendsTimeout":true,"maxTimeoutSecs":2`,
+		{"T-155 cap", `while :; do touch "$MCP_PROGRESS_STREAM"; sleep 0.1; done`,
+			`"timeoutSecs":1,"progressExtendsTimeout":true,"maxTimeoutSecs":2`,
 			`{"content":[{"type":"text","text":"Tool exceeded maximum runtime of 2s"}],"isError":true,"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool exceeded maximum runtime of 2s","timeoutSecs":1,"reason":"max_exceeded","exitCode":124,"progressExtendsTimeout":true,"maxTimeoutSecs":2}},"_meta":{"exitCode":124}}`},
 	} {
 		b.add(tc.name, tc.body, tc.more)
@@ -496,11 +564,13 @@ func TestClock(t *testing.T) {
 		t.Error("fixed: progress does not extend it")
 	}
 	c = newClock(calls, &entry{timeout: 5}, 0, at)
-	if c.tick(sec(4), false, false) != nil || c.tick(sec(100), false, true) != nil || c.tick(sec(100.5), false, false) != nil || reason(c.tick(sec(101), false, false)) != "fixed" {
+	if c.tick(sec(4), false, false) != nil || c.tick(sec(100), false, true) != nil ||
+		c.tick(sec(100.5), false, false) != nil || reason(c.tick(sec(101), false, false)) != "fixed" {
 		t.Error("a question stops the clock")
 	}
 	c = newClock(calls, &entry{timeout: 5, progressExtends: true, maxTimeout: 12}, 0, at)
-	if c.tick(sec(4), true, false) != nil || c.tick(sec(8), true, false) != nil || c.tick(sec(11.9), true, false) != nil || reason(c.tick(sec(12), true, false)) != "max_exceeded" {
+	if c.tick(sec(4), true, false) != nil || c.tick(sec(8), true, false) != nil ||
+		c.tick(sec(11.9), true, false) != nil || reason(c.tick(sec(12), true, false)) != "max_exceeded" {
 		t.Error("the cap holds whatever the activity")
 	}
 	c = newClock(calls, &entry{timeout: 5, progressExtends: true, maxTimeout: 5}, 0, at)
@@ -508,7 +578,8 @@ func TestClock(t *testing.T) {
 		t.Error("when both are due, idle is reported")
 	}
 	c = newClock(&project.Calls{Timeout: 5, MaxTimeout: 600, ProgressExtends: true}, &entry{}, 0, at)
-	if c.tick(sec(4), true, false) != nil || c.tick(sec(8.9), false, false) != nil || reason(c.tick(sec(9), false, false)) != "idle" {
+	if c.tick(sec(4), true, false) != nil || c.tick(sec(8.9), false, false) != nil ||
+		reason(c.tick(sec(9), false, false)) != "idle" {
 		t.Error("the setting turns it on too")
 	}
 }
@@ -658,19 +729,32 @@ func TestElicitation(t *testing.T) {
 		asked     string // params, "" when the client is not asked
 		want      string
 	}{
-		{"form", `{"message":"Proceed?","schema":{"type": "object"},"mode":"form","key":"k"}`, both, mcp.InputResponse{Result: json.RawMessage(`{"action":"accept","content":{"confirmed":true}}`)},
-			`{"mode":"form","message":"Proceed?","requestedSchema":{"type":"object"}}`, `{"action":"accept","content":{"confirmed":true}}`},
-		{"no mode, no schema", `{"message":"M","schema":7}`, both, mcp.InputResponse{Result: json.RawMessage(`{"action":"decline"}`)},
-			`{"mode":"form","message":"M","requestedSchema":{"type":"object","properties":{}}}`, `{"action":"decline","content":null}`},
-		{"url", `{"message":"Authorize","url":"https://example.com/a","mode":"url"}`, both, mcp.InputResponse{Result: json.RawMessage(`{"action":"cancel"}`)},
+		{"form", `{"message":"Proceed?","schema":{"type": "object"},"mode":"form","key":"k"}`, both,
+			mcp.InputResponse{Result: json.RawMessage(`{"action":"accept","content":{"confirmed":true}}`)},
+			`{"mode":"form","message":"Proceed?","requestedSchema":{"type":"object"}}`,
+			`{"action":"accept","content":{"confirmed":true}}`},
+		{"no mode, no schema", `{"message":"M","schema":7}`, both,
+			mcp.InputResponse{Result: json.RawMessage(`{"action":"decline"}`)},
+			`{"mode":"form","message":"M","requestedSchema":{"type":"object","properties":{}}}`,
+			`{"action":"decline","content":null}`},
+		{"url", `{"message":"Authorize","url":"https://example.com/a","mode":"url"}`, both,
+			mcp.InputResponse{Result: json.RawMessage(`{"action":"cancel"}`)},
 			`{"mode":"url","message":"Authorize","url":"https://example.com/a"}`, `{"action":"cancel","content":null}`},
-		{"strange action", `{"message":"M"}`, both, mcp.InputResponse{Result: json.RawMessage(`{"action":"maybe"}`)}, `{"mode":"form","message":"M","requestedSchema":{"type":"object","properties":{}}}`, `{"action":"error","content":null}`},
-		{"client error", `{"message":"M"}`, both, mcp.InputResponse{Error: mcp.Errorf(-1, "broken")}, `{"mode":"form","message":"M","requestedSchema":{"type":"object","properties":{}}}`, `{"action":"error","content":null}`},
-		{"url not supported", `{"message":"M","url":"https://x","mode":"url"}`, mcp.Capabilities{ElicitForm: true}, mcp.InputResponse{}, ``, `{"action":"decline","content":null}`},
-		{"form not supported", `{"message":"M"}`, mcp.Capabilities{ElicitURL: true}, mcp.InputResponse{}, ``, `{"action":"decline","content":null}`},
+		{"strange action", `{"message":"M"}`, both, mcp.InputResponse{Result: json.RawMessage(`{"action":"maybe"}`)},
+			`{"mode":"form","message":"M","requestedSchema":{"type":"object","properties":{}}}`,
+			`{"action":"error","content":null}`},
+		{"client error", `{"message":"M"}`, both, mcp.InputResponse{Error: mcp.Errorf(-1, "broken")},
+			`{"mode":"form","message":"M","requestedSchema":{"type":"object","properties":{}}}`,
+			`{"action":"error","content":null}`},
+		{"url not supported", `{"message":"M","url":"https://x","mode":"url"}`, mcp.Capabilities{ElicitForm: true},
+			mcp.InputResponse{}, ``, `{"action":"decline","content":null}`},
+		{"form not supported", `{"message":"M"}`, mcp.Capabilities{ElicitURL: true}, mcp.InputResponse{}, ``,
+			`{"action":"decline","content":null}`},
 		{"not JSON", `{"message`, both, mcp.InputResponse{}, ``, `{"action":"error","content":null}`},
-		{"unknown mode", `{"message":"M","mode":"voice"}`, both, mcp.InputResponse{}, ``, `{"action":"error","content":null}`},
-		{"url missing", `{"message":"M","mode":"url"}`, both, mcp.InputResponse{}, ``, `{"action":"error","content":null}`},
+		{"unknown mode", `{"message":"M","mode":"voice"}`, both, mcp.InputResponse{}, ``,
+			`{"action":"error","content":null}`},
+		{"url missing", `{"message":"M","mode":"url"}`, both, mcp.InputResponse{}, ``,
+			`{"action":"error","content":null}`},
 	} {
 		b := newBench(t, nil)
 		a := &asker{answer: func(mcp.InputRequest) (mcp.InputResponse, bool) { return tc.answer, true }}
@@ -703,15 +787,18 @@ func TestBatch(t *testing.T) {
 	for _, tc := range []struct{ ask, want string }{
 		{`{"b":{"method":"sampling/createMessage","params":{"x": 1}},"a":{"method":"roots/list"},"u":{"method":"elicitation/create","params":{"mode":"url","url":"u"}},"f":{"method":"elicitation/create","params":{"message":"m"}}}`,
 			`{"b":{"result":{"method":"sampling/createMessage"}},"a":{"error":{"code":-5,"message":"no"}},"u":{"error":{"code":-32601,"message":"Not supported by the client"}},"f":{"result":{"method":"elicitation/create"}}}`},
-		{`{"u":{"method":"elicitation/create","params":{"mode":"url"}}}`, `{"u":{"error":{"code":-32601,"message":"Not supported by the client"}}}`},
-		{`{"k":{"method":"tools/call"},"j":{"method":"roots/list"}}`, `{"k":{"error":{"code":-32602,"message":"method of k must be elicitation/create, sampling/createMessage or roots/list"}},"j":{"error":{"code":-32602,"message":"method of k must be elicitation/create, sampling/createMessage or roots/list"}}}`},
+		{`{"u":{"method":"elicitation/create","params":{"mode":"url"}}}`,
+			`{"u":{"error":{"code":-32601,"message":"Not supported by the client"}}}`},
+		{`{"k":{"method":"tools/call"},"j":{"method":"roots/list"}}`,
+			`{"k":{"error":{"code":-32602,"message":"method of k must be elicitation/create, sampling/createMessage or roots/list"}},"j":{"error":{"code":-32602,"message":"method of k must be elicitation/create, sampling/createMessage or roots/list"}}}`},
 		{`{"a b":{"method":"roots/list"}}`, `{"a b":{"error":{"code":-32602,"message":"invalid key \"a b\""}}}`},
 		{`[]`, `{"":{"error":{"code":-32602,"message":"batch.request is not a JSON object"}}}`},
 		{`{}`, `{"":{"error":{"code":-32602,"message":"batch.request asks nothing"}}}`},
 	} {
 		b := newBench(t, nil)
 		b.add("t", askScript+`batch '`+tc.ask+`'`)
-		got := b.call(&Request{Name: "t", Asker: a, Client: mcp.Capabilities{ElicitForm: true, Sampling: true, Roots: true}})
+		got := b.call(&Request{Name: "t", Asker: a, Client: mcp.Capabilities{ElicitForm: true, Sampling: true,
+			Roots: true}})
 		if textOf(t, got) != tc.want {
 			t.Errorf("%s:\n got %s", tc.ask, textOf(t, got))
 		}
@@ -845,25 +932,33 @@ func TestEmbeddedResources(t *testing.T) {
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	uri := "file://" + b.root + "/data/"
 	item := func(uri, mime, key, value string) string {
-		return `{"type":"resource","resource":{"uri":"` + uri + `","mimeType":"` + mime + `","` + key + `":"` + value + `"}}`
+		return `{"type":"resource","resource":{"uri":"` + uri + `","mimeType":"` + mime + `","` + key + `":"` + value +
+			`"}}`
 	}
 	for _, tc := range []struct{ list, want, warning string }{
 		{`["data/a.txt"]`, item(uri+"a.txt", "text/plain", "text", `hi there\n`), ``},
-		{`[{"path":"data/b.png","mimeType":null,"uri":null}]`, item(uri+"b.png", "image/png", "blob", b64("\x89PNG\r\n\x1a\n")), ``},
-		{`{"path":"` + b.root + `/data/c d.md","mimeType":"text/markdown"}`, item(uri+"c%20d.md", "text/markdown", "text", `# é\n`), ``},
-		{`"data/a.txt"` + "\n" + `["data/inner.txt"]`, item(uri+"a.txt", "text/plain", "text", `hi there\n`) + "," + item(uri+"a.txt", "text/plain", "text", `hi there\n`), ``},
-		{"data/a.txt\tapplication/json\tx://custom\n\ndata/empty\n", item("x://custom", "application/json", "text", `hi there\n`) + "," + item(uri+"empty", "text/plain", "text", ""), ``},
+		{`[{"path":"data/b.png","mimeType":null,"uri":null}]`, item(uri+"b.png", "image/png", "blob",
+			b64("\x89PNG\r\n\x1a\n")), ``},
+		{`{"path":"` + b.root + `/data/c d.md","mimeType":"text/markdown"}`,
+			item(uri+"c%20d.md", "text/markdown", "text", `# é\n`), ``},
+		{`"data/a.txt"` + "\n" + `["data/inner.txt"]`, item(uri+"a.txt", "text/plain", "text", `hi there\n`) + "," +
+			item(uri+"a.txt", "text/plain", "text", `hi there\n`), ``},
+		{"data/a.txt\tapplication/json\tx://custom\n\ndata/empty\n", item("x://custom", "application/json", "text",
+			`hi there\n`) + "," + item(uri+"empty", "text/plain", "text", ""), ``},
 		{`[{"path":"data/empty","mimeType":"application/pdf"}]`, item(uri+"empty", "application/pdf", "blob", ""), ``},
 		{`["data/latin.txt"]`, item(uri+"latin.txt", "text/plain", "blob", b64("caf\xe9")), ``},
 		{`["data/nul.json"]`, item(uri+"nul.json", "application/json", "blob", b64("{\x00}")), ``},
 		{`["data/pic.svg"]`, item(uri+"pic.svg", "image/svg+xml", "blob", b64("<svg/>")), ``},
-		{`[{"path":"data/a.txt","mimeType":"text/plain; charset=binary"}]`, item(uri+"a.txt", "text/plain; charset=binary", "blob", b64("hi there\n")), ``},
-		{`[{"path":"data/full.bin","mimeType":"application/x-unknown"}]`, item(uri+"full.bin", "application/x-unknown", "blob", b64(strings.Repeat("x", 100))), ``},
+		{`[{"path":"data/a.txt","mimeType":"text/plain; charset=binary"}]`,
+			item(uri+"a.txt", "text/plain; charset=binary", "blob", b64("hi there\n")), ``},
+		{`[{"path":"data/full.bin","mimeType":"application/x-unknown"}]`,
+			item(uri+"full.bin", "application/x-unknown", "blob", b64(strings.Repeat("x", 100))), ``},
 		{`["data/big.txt"]`, ``, `Embedded resource too large: data/big.txt`},
 		{`["data/none.txt"]`, ``, `Embedded resource unreadable: data/none.txt`},
 		{`["data/fifo"]`, ``, `Embedded resource unreadable: data/fifo`},
 		{`["data"]`, ``, `Embedded resource unreadable: data`},
-		{`["data/link.txt"]`, ``, `Embedded resource skipped (outside allowed roots): path=data/link.txt roots=[` + b.root + `] `},
+		{`["data/link.txt"]`, ``, `Embedded resource skipped (outside allowed roots): path=data/link.txt roots=[` +
+			b.root + `] `},
 		{`["` + outside + `/secret.txt","../x"]`, ``, `outside allowed roots`},
 		{`[7,{},{"path":""}]`, ``, ``},
 	} {
@@ -883,7 +978,8 @@ func TestEmbeddedResources(t *testing.T) {
 		}
 	}
 	b.add("t", `echo '{"content":[],"isError":true}'; echo data/a.txt >"$MCP_TOOL_RESOURCES_FILE"; exit 2`)
-	if got := b.call(&Request{Name: "t", Roots: roots.List{{Path: b.root}}}); !strings.Contains(got, `"content":[{"type":"resource"`) {
+	if got := b.call(&Request{Name: "t", Roots: roots.List{{Path: b.root}}}); !strings.Contains(got,
+		`"content":[{"type":"resource"`) {
 		t.Error("T-236:", got)
 	}
 }
@@ -891,13 +987,15 @@ func TestEmbeddedResources(t *testing.T) {
 // T-260 to T-263.
 func TestTracing(t *testing.T) {
 	dir := t.TempDir()
-	b := newBench(t, project.Env{"MCPBASH_TRACE_TOOLS": "on", "MCPBASH_LOG_DIR": dir, "MCPBASH_CI_MODE": "true", "MCPBASH_TMP_ROOT": dir, "GITHUB_ACTIONS": "true", "MCPBASH_TRACE_MAX_BYTES": "200"})
+	b := newBench(t, project.Env{"MCPBASH_TRACE_TOOLS": "on", "MCPBASH_LOG_DIR": dir, "MCPBASH_CI_MODE": "true",
+		"MCPBASH_TMP_ROOT": dir, "GITHUB_ACTIONS": "true", "MCPBASH_TRACE_MAX_BYTES": "200"})
 	var stderr strings.Builder
 	b.tools.Stderr = &stderr
 	// As root, Bash does not take PS4 from its environment.
 	b.add("odd name!", `PS4='+ ${BASH_SOURCE[0]##*/}:${LINENO}: '; true a; true b; false; echo 100% >&2; exit 7`)
 	got := b.call(&Request{Name: "odd name!", Arguments: json.RawMessage(`{"a":1}`)})
-	if !strings.Contains(got, `"text":"100%"},{"type":"text","text":"tools/odd name!/tool.sh ended with exit status 7; the last command in its trace is + tool.sh:2: exit 7"}]`) || strings.Contains(got, "true a") {
+	if !strings.Contains(got,
+		`"text":"100%"},{"type":"text","text":"tools/odd name!/tool.sh ended with exit status 7; the last command in its trace is + tool.sh:2: exit 7"}]`) || strings.Contains(got, "true a") {
 		t.Error(got)
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "trace.odd_name_.*.log"))
@@ -913,8 +1011,10 @@ func TestTracing(t *testing.T) {
 		t.Error(got)
 	}
 	summary, _ := os.ReadFile(filepath.Join(dir, "failure-summary.jsonl"))
-	if !strings.Contains(string(summary), `"tool":"odd name!","exitCode":7,"timedOut":false,"argCount":1,"argBytes":7,"argHash":"`) ||
-		!strings.Contains(string(summary), `"metaKeys":4,"roots":0,"message":"100%","stderrTail":"100%","traceLine":"+ tool.sh:2: exit 7"}`) {
+	if !strings.Contains(string(summary),
+		`"tool":"odd name!","exitCode":7,"timedOut":false,"argCount":1,"argBytes":7,"argHash":"`) ||
+		!strings.Contains(string(summary),
+			`"metaKeys":4,"roots":0,"message":"100%","stderrTail":"100%","traceLine":"+ tool.sh:2: exit 7"}`) {
 		t.Errorf("%s", summary)
 	}
 }
@@ -933,14 +1033,15 @@ func TestWorkerKey(t *testing.T) {
 func TestTraceContext(t *testing.T) {
 	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for meta, want := range map[string]string{
-		`{"traceparent":"` + parent + `","tracestate":"a=1,b@v/x=2 3","baggage":"k = v;p , q=%20"}`: "TRACEPARENT=" + parent + "|TRACESTATE=a=1,b@v/x=2 3|BAGGAGE=k = v;p , q=%20",
-		`{"traceparent":"00-00000000000000000000000000000000-b7ad6b7169203331-01"}`:                 "",
-		`{"traceparent":"ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}`:                 "",
-		`{"traceparent":"` + parent + `-x"}`:                                                        "",
-		`{"traceparent":"` + strings.ToUpper(parent) + `"}`:                                         "",
-		`{"tracestate":"a=1","baggage":"x"}`:                                                        "",
-		`{"baggage":"a=b\u0000"}`:                                                                   "",
-		`{"traceparent":7}`:                                                                         "",
+		`{"traceparent":"` + parent + `","tracestate":"a=1,b@v/x=2 3","baggage":"k = v;p , q=%20"}`: "TRACEPARENT=" +
+			parent + "|TRACESTATE=a=1,b@v/x=2 3|BAGGAGE=k = v;p , q=%20",
+		`{"traceparent":"00-00000000000000000000000000000000-b7ad6b7169203331-01"}`: "",
+		`{"traceparent":"ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}`: "",
+		`{"traceparent":"` + parent + `-x"}`:                                        "",
+		`{"traceparent":"` + strings.ToUpper(parent) + `"}`:                         "",
+		`{"tracestate":"a=1","baggage":"x"}`:                                        "",
+		`{"baggage":"a=b\u0000"}`:                                                   "",
+		`{"traceparent":7}`:                                                         "",
 	} {
 		if got := strings.Join(traceContext(json.RawMessage(meta)), "|"); got != want {
 			t.Errorf("%s: %s", meta, got)

@@ -10,7 +10,8 @@ import (
 )
 
 // inputs are the types of <input> a field may have; another is text.
-var inputs = []string{"text", "email", "password", "number", "date", "time", "datetime-local", "url", "tel", "range", "color"}
+var inputs = []string{"text", "email", "password", "number", "date", "time", "datetime-local", "url", "tel", "range",
+	"color"}
 
 // form asks for values and calls a tool with them (RES-386).
 func form(c object) page {

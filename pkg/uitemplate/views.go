@@ -9,7 +9,8 @@ func dataTable(c object) page {
 	}
 	p := page{title: c.text("title", "Data"), wide: true}
 	columns := []column{}
-	p.body.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Table">`, "\n", `<table id="dataTable">`, "\n<thead>\n<tr>")
+	p.body.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Table">`, "\n", `<table id="dataTable">`,
+		"\n<thead>\n<tr>")
 	for _, o := range c.objects("columns") {
 		key := o.needed("key")
 		columns = append(columns, column{key})
@@ -21,7 +22,8 @@ func dataTable(c object) page {
 			p.body.raw(">").text(label).raw("</th>")
 		}
 	}
-	p.body.raw("</tr>\n</thead>\n", `<tbody id="tableBody"><tr><td class="empty" colspan="`, strconv.Itoa(max(1, len(columns))), `">Waiting for data...</td></tr></tbody>`,
+	p.body.raw("</tr>\n</thead>\n", `<tbody id="tableBody"><tr><td class="empty" colspan="`,
+		strconv.Itoa(max(1, len(columns))), `">Waiting for data...</td></tr></tbody>`,
 		"\n</table>\n</div>\n", message)
 	p.config = map[string]any{"columns": columns}
 	return p
@@ -65,7 +67,8 @@ func diffViewer(c object) page {
 		`<button id="unifiedBtn" type="button"`, pressed("unified"), ">Unified</button></div>\n",
 		`<span id="diffStats" role="status"></span>`, "\n</div>\n", `<div class="diff-panels" id="diffPanels">`, "\n")
 	for _, side := range []struct{ title, content string }{{left, "leftContent"}, {right, "rightContent"}} {
-		p.body.raw(`<section class="diff-panel"><h3>`).text(side.title).raw(`</h3><div class="lines" id="`, side.content, `" tabindex="0" role="region"`).
+		p.body.raw(`<section class="diff-panel"><h3>`).text(side.title).raw(`</h3><div class="lines" id="`,
+			side.content, `" tabindex="0" role="region"`).
 			attr("aria-label", side.title).raw(`><p class="empty">Waiting for data...</p></div></section>`, "\n")
 	}
 	p.body.raw("</div>\n", message)
@@ -79,7 +82,9 @@ func diffViewer(c object) page {
 // treeView shows a tree whose nodes may be searched and selected.
 func treeView(c object) page {
 	p := page{title: c.text("title", "Tree View")}
-	p.body.raw(`<div class="toolbar">`, "\n", `<input id="searchInput" type="search" placeholder="Filter" aria-label="Filter the tree" autocomplete="off">`, "\n",
+	p.body.raw(`<div class="toolbar">`, "\n",
+		`<input id="searchInput" type="search" placeholder="Filter" aria-label="Filter the tree" autocomplete="off">`,
+		"\n",
 		`<span id="treeStats" role="status"></span>`, "\n</div>\n",
 		`<div class="tree-container">`, "\n", `<ul id="treeRoot" role="tree" aria-label="Tree"></ul>`, "\n",
 		`<p class="empty" data-part="empty">Waiting for data...</p>`, "\n</div>\n", message)
@@ -106,7 +111,8 @@ func kanban(c object) page {
 	}
 	p.body.raw(`<div class="kanban-container" id="kanbanBoard">`, "\n")
 	for _, col := range columns {
-		p.body.raw(`<section class="kanban-column"`).attr("data-column", col.ID).attr("aria-label", col.Title).raw("><h3>").text(col.Title).
+		p.body.raw(`<section class="kanban-column"`).attr("data-column", col.ID).attr("aria-label",
+			col.Title).raw("><h3>").text(col.Title).
 			raw(` <span class="count">0</span></h3><ul class="cards"></ul></section>`, "\n")
 	}
 	p.body.raw("</div>\n", message)

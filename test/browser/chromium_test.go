@@ -84,7 +84,8 @@ func start(t *testing.T) *chromium {
 		outRead.Close()
 		if t.Failed() {
 			for line := range strings.Lines(stderr.String()) {
-				if !strings.Contains(line, ":ERROR:dbus/") && !strings.Contains(line, "shared_image") { // no desktop, no GPU
+				// no desktop, no GPU
+				if !strings.Contains(line, ":ERROR:dbus/") && !strings.Contains(line, "shared_image") {
 					t.Logf("Chromium said: %s", line)
 				}
 			}

@@ -84,7 +84,8 @@ func (c *chromium) show(t *testing.T, document []byte, w wish) *host {
 	var target struct{ TargetID string }
 	h.decode(&target)(c.call("", "Target.createTarget", map[string]any{"url": "about:blank"}))
 	var attached struct{ SessionID string }
-	h.decode(&attached)(c.call("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}))
+	h.decode(&attached)(c.call("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID,
+		"flatten": true}))
 	h.session = attached.SessionID
 	t.Cleanup(func() {
 		h.mu.Lock()
@@ -104,8 +105,10 @@ func (c *chromium) show(t *testing.T, document []byte, w wish) *host {
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
 		h.command(domain+".enable", nil)
 	}
-	h.command("Emulation.setDeviceMetricsOverride", map[string]any{"width": w.Width, "height": 620, "deviceScaleFactor": 1, "mobile": false})
-	h.command("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-reduced-motion", "value": "reduce"}}})
+	h.command("Emulation.setDeviceMetricsOverride", map[string]any{"width": w.Width, "height": 620,
+		"deviceScaleFactor": 1, "mobile": false})
+	h.command("Emulation.setEmulatedMedia",
+		map[string]any{"features": []any{map[string]any{"name": "prefers-reduced-motion", "value": "reduce"}}})
 	wishes, err := json.Marshal(w)
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +201,8 @@ func (h *host) command(method string, params any) json.RawMessage {
 // evaluate runs an expression and returns its value as JSON.
 func (h *host) evaluate(expression string, context int) string {
 	h.t.Helper()
-	params := map[string]any{"expression": "JSON.stringify(" + expression + ")", "returnByValue": true, "awaitPromise": true}
+	params := map[string]any{"expression": "JSON.stringify(" + expression + ")", "returnByValue": true,
+		"awaitPromise": true}
 	if context != 0 {
 		params["contextId"] = context
 	}
@@ -288,7 +292,8 @@ func (h *host) click(selector string) {
 	h.t.Helper()
 	x, y := h.at(selector)
 	for _, kind := range []string{"mousePressed", "mouseReleased"} {
-		h.command("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1})
+		h.command("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": x, "y": y, "button": "left",
+			"clickCount": 1})
 	}
 }
 
@@ -301,7 +306,8 @@ func (h *host) at(selector string) (x, y float64) {
 	h.inHost("window.scrollTo(0, 0)")
 	h.until(selector, func() bool { return h.inView(`!!document.querySelector(`+quote(selector)+`)`) == "true" })
 	h.inView(`document.querySelector(` + quote(selector) + `).scrollIntoView({block: "nearest"})`)
-	raw := h.inView(`(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector(` + quote(selector) + `).getBoundingClientRect())`)
+	raw := h.inView(`(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector(` + quote(selector) +
+		`).getBoundingClientRect())`)
 	top := h.inHost("frame.getBoundingClientRect().y")
 	var offset float64
 	if json.Unmarshal([]byte(raw), &box) != nil || json.Unmarshal([]byte(top), &offset) != nil {
@@ -329,7 +335,8 @@ func (h *host) fill(selector, text string) {
 // press presses keys one after the other: "Tab", "Enter", "ArrowDown", ...
 func (h *host) press(keys ...string) {
 	h.t.Helper()
-	codes := map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+	codes := map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "End": 35, "Home": 36, "ArrowLeft": 37,
+		"ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 	for _, key := range keys {
 		code := codes[key]
 		if code == 0 {
@@ -343,7 +350,8 @@ func (h *host) press(keys ...string) {
 			event["text"], event["code"] = " ", "Space"
 		}
 		h.command("Input.dispatchKeyEvent", event)
-		h.command("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": event["code"], "windowsVirtualKeyCode": code})
+		h.command("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": event["code"],
+			"windowsVirtualKeyCode": code})
 	}
 }
 
@@ -352,7 +360,8 @@ func (h *host) press(keys ...string) {
 func (h *host) screenshot(name string) []byte {
 	h.t.Helper()
 	var size []float64
-	if err := json.Unmarshal([]byte(h.inHost("[innerWidth, Math.max(frame.getBoundingClientRect().height, 60)]")), &size); err != nil {
+	if err := json.Unmarshal([]byte(h.inHost("[innerWidth, Math.max(frame.getBoundingClientRect().height, 60)]")),
+		&size); err != nil {
 		h.t.Fatal(err)
 	}
 	var got struct{ Data string }

@@ -19,7 +19,8 @@ var shared *chromium
 func TestViews(t *testing.T) {
 	shared = start(t)
 	for name, test := range map[string]func(*testing.T){
-		"form": testForm, "form edges": testFormEdges, "data-table": testTable, "progress": testProgress, "diff-viewer": testDiff,
+		"form": testForm, "form edges": testFormEdges, "data-table": testTable, "progress": testProgress,
+		"diff-viewer":  testDiff,
 		"diff changes": testDiffChanges, "tree-view": testTree, "kanban": testKanban, "kanban drag": testKanbanDrag,
 		"results": testResults, "no tools": testNoTools, "protocol": testProtocol, "host theming": testTheming,
 		"hostile configuration": testHostile, "looks": testLooks, "page by hand": testByHand,
@@ -72,8 +73,10 @@ func testForm(t *testing.T) {
 
 func testFormEdges(t *testing.T) {
 	// A required field that is empty: nothing is sent.
-	h := shared.show(t, render(t, "form", `{"submitTool":"t","fields":[{"name":"a","required":true},{"name":"n","type":"number"}]}`),
-		wish{Answers: map[string]any{"t": map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": "no <b>room</b>"}}}}})
+	h := shared.show(t, render(t, "form",
+		`{"submitTool":"t","fields":[{"name":"a","required":true},{"name":"n","type":"number"}]}`),
+		wish{Answers: map[string]any{"t": map[string]any{"isError": true,
+			"content": []any{map[string]any{"type": "text", "text": "no <b>room</b>"}}}}})
 	h.click("#submitBtn")
 	h.want(`document.activeElement.id`, `"a"`)
 	h.want(`document.querySelector("#a").matches(":invalid")`, "true")
@@ -94,7 +97,8 @@ func testFormEdges(t *testing.T) {
 	h.click("#submitBtn")
 	h.says("#message", "Error: gone")
 	// Field names that are names of ours, of the form's, and of objects'.
-	h = shared.show(t, render(t, "form", `{"submitTool":"t","fields":[{"name":"message"},{"name":"form"},{"name":"submitBtn"},{"name":"elements"},{"name":"addEventListener"},{"name":"__proto__"},{"name":"submit"}]}`),
+	h = shared.show(t, render(t, "form",
+		`{"submitTool":"t","fields":[{"name":"message"},{"name":"form"},{"name":"submitBtn"},{"name":"elements"},{"name":"addEventListener"},{"name":"__proto__"},{"name":"submit"}]}`),
 		wish{Answers: map[string]any{"t": text("ok")}})
 	h.fill("input[name=message]", "m")
 	h.fill("input[name=__proto__]", "p")
@@ -168,8 +172,10 @@ func testDiff(t *testing.T) {
 	h.says("#diffStats", "+2 / -1 lines")
 	left := `[...document.querySelectorAll("#leftContent .line")].map(e => e.classList[1]).join()`
 	h.want(left, `"same,same,filler,same,removed,same"`)
-	h.want(`[...document.querySelectorAll("#rightContent .line")].map(e => e.classList[1]).join()`, `"same,same,added,same,added,same"`)
-	h.want(`[...document.querySelectorAll("#rightContent code")].map(e => e.textContent).join("|")`, `"package main||// says hello|func main() {|\tprintln(\"world\", 2)|}"`)
+	h.want(`[...document.querySelectorAll("#rightContent .line")].map(e => e.classList[1]).join()`,
+		`"same,same,added,same,added,same"`)
+	h.want(`[...document.querySelectorAll("#rightContent code")].map(e => e.textContent).join("|")`,
+		`"package main||// says hello|func main() {|\tprintln(\"world\", 2)|}"`)
 	h.click("#unifiedBtn")
 	h.want(left, `"same,same,added,same,removed,added,same"`)
 	h.want(`document.querySelector("#rightContent").offsetParent`, "null")
@@ -191,7 +197,8 @@ func testDiff(t *testing.T) {
 }
 
 func testDiffChanges(t *testing.T) {
-	h := shared.show(t, render(t, "diff-viewer", `{"viewMode":"unified","syntaxHighlight":false,"leftTitle":"a","rightTitle":"b"}`), wish{})
+	h := shared.show(t, render(t, "diff-viewer",
+		`{"viewMode":"unified","syntaxHighlight":false,"leftTitle":"a","rightTitle":"b"}`), wish{})
 	h.data(`{"changes":[{"value":"same\nsame\n","lineNumber":10},{"value":"old\n","removed":true},{"value":"<b>new</b>\n","added":true,"count":1}]}`)
 	h.says("#diffStats", "+1 / -1 lines")
 	h.want(`[...document.querySelectorAll("#leftContent .line")].map(e => [...e.querySelectorAll("[data-number]")].map(n => n.dataset.number).join("/")).join()`, `"10/10,11/11,12/,/12"`)
@@ -203,7 +210,8 @@ const files = `[{"id":"src","label":"src","meta":"2 files","children":[{"id":"m"
 {"id":"r","label":"README.md","icon":"file"},{"id":"s","label":"Starred","iconChar":"★"}]`
 
 func testTree(t *testing.T) {
-	h := shared.show(t, render(t, "tree-view", `{"selectable":true,"onSelectTool":"open"}`), wish{Answers: map[string]any{"open": text("ok")}})
+	h := shared.show(t, render(t, "tree-view", `{"selectable":true,"onSelectTool":"open"}`),
+		wish{Answers: map[string]any{"open": text("ok")}})
 	h.data(files)
 	h.says("#treeStats", "6 items")
 	open := `[...document.querySelectorAll("#treeRoot li")].filter(e => e.offsetParent).map(e => e.node.id).join()`
@@ -236,7 +244,8 @@ const cards = `{"cards":[{"id":"c1","title":"Write the parser","description":"Wi
 {"id":2,"title":"Fix the door","status":"in-progress","priority":"low"},{"id":"c3","title":"Lost","column":"nowhere"},{"id":"c4","title":"Ship","column":"done","priority":"medium"}]}`
 
 func testKanban(t *testing.T) {
-	h := shared.show(t, render(t, "kanban", `{"onMoveTool":"move","onCardClickTool":"open"}`), wish{Answers: map[string]any{"move": text("ok"), "open": text("Details of it")}})
+	h := shared.show(t, render(t, "kanban", `{"onMoveTool":"move","onCardClickTool":"open"}`),
+		wish{Answers: map[string]any{"move": text("ok"), "open": text("Details of it")}})
 	h.data(cards)
 	where := `[...document.querySelectorAll(".kanban-column")].map(c => [...c.querySelectorAll(".card-title")].map(e => e.textContent).join()).join("|")`
 	h.want(where, `"Write the parser,Lost|Fix the door|Ship"`)
@@ -264,9 +273,11 @@ func testKanbanDrag(t *testing.T) {
 	toX, toY := h.at(`[data-column=done]`)
 	h.command("Input.setInterceptDrags", map[string]any{"enabled": true})
 	h.command("Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": fromX, "y": fromY})
-	h.command("Input.dispatchMouseEvent", map[string]any{"type": "mousePressed", "x": fromX, "y": fromY, "button": "left", "buttons": 1, "clickCount": 1})
+	h.command("Input.dispatchMouseEvent", map[string]any{"type": "mousePressed", "x": fromX, "y": fromY,
+		"button": "left", "buttons": 1, "clickCount": 1})
 	for step := 1.0; step <= 4; step++ {
-		h.command("Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": fromX + 10*step, "y": fromY + 5*step, "button": "left", "buttons": 1})
+		h.command("Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": fromX + 10*step, "y": fromY +
+			5*step, "button": "left", "buttons": 1})
 	}
 	h.want(`document.querySelectorAll(".dragged").length`, "1")
 	var data json.RawMessage
@@ -299,12 +310,14 @@ func testResults(t *testing.T) {
 	h.want(first, `"from the text"`)
 	h.result(text(`{"success":true,"result":{"items":[{"name":"both"}]}}`))
 	h.want(first, `"both"`)
-	h.result(map[string]any{"structuredContent": map[string]any{"name": "structured"}, "content": []any{map[string]any{"type": "text", "text": "[]"}}})
+	h.result(map[string]any{"structuredContent": map[string]any{"name": "structured"},
+		"content": []any{map[string]any{"type": "text", "text": "[]"}}})
 	h.want(first, `"structured"`)
 	h.result(text("no JSON"))
 	h.says("#message", "Error parsing data")
 	h.want(first, `"structured"`)
-	h.result(map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": "It <b>broke</b>"}}})
+	h.result(map[string]any{"isError": true, "content": []any{map[string]any{"type": "text",
+		"text": "It <b>broke</b>"}}})
 	h.says("#message", "It <b>broke</b>")
 	h.data(`[]`)
 	h.says("#message", "")
@@ -362,7 +375,8 @@ func testProtocol(t *testing.T) {
 // RES-380, RES-401: the host's variables, theme and fonts.
 func testTheming(t *testing.T) {
 	h := shared.show(t, render(t, "kanban", `{}`), wish{Theme: "dark", Context: map[string]any{
-		"styles":         map[string]any{"variables": map[string]any{"--color-background-primary": "rgb(1, 2, 3)", "--font-sans": "Courier", "color": "red"}, "css": map[string]any{"fonts": "/* fonts */"}},
+		"styles": map[string]any{"variables": map[string]any{"--color-background-primary": "rgb(1, 2, 3)",
+			"--font-sans": "Courier", "color": "red"}, "css": map[string]any{"fonts": "/* fonts */"}},
 		"safeAreaInsets": map[string]any{"top": 7, "right": 0, "bottom": 0, "left": 0},
 	}})
 	page := `getComputedStyle(document.body)`
@@ -377,7 +391,8 @@ func testTheming(t *testing.T) {
 
 // RES-382: configuration is text wherever it goes.
 func testHostile(t *testing.T) {
-	bad := quote(`</script></title></style><script>window.owned=1</script><img src=x onerror="window.owned=1">'"&amp;` + "\u2028")
+	bad := quote(`</script></title></style><script>window.owned=1</script><img src=x onerror="window.owned=1">'"&amp;` +
+		"\u2028")
 	for name, config := range map[string]string{
 		"form":        `{"title":BAD,"description":BAD,"submitTool":BAD,"submitArgs":{BAD:BAD},"fields":[{"name":BAD,"label":BAD,"placeholder":BAD,"default":BAD},{"name":"s","type":"select","options":[BAD,{"value":BAD,"label":BAD}]},{"name":"t","type":"textarea","default":BAD},{"name":"u","type":BAD}]}`,
 		"data-table":  `{"title":BAD,"columns":[{"key":BAD,"label":BAD,"sortable":true}]}`,
@@ -386,7 +401,8 @@ func testHostile(t *testing.T) {
 		"tree-view":   `{"title":BAD,"onSelectTool":BAD,"selectable":true}`,
 		"kanban":      `{"title":BAD,"onMoveTool":BAD,"onCardClickTool":BAD,"columns":[{"id":BAD,"title":BAD}]}`,
 	} {
-		h := shared.show(t, render(t, name, string(bytes.ReplaceAll([]byte(config), []byte("BAD"), []byte(bad)))), wish{})
+		h := shared.show(t, render(t, name, string(bytes.ReplaceAll([]byte(config), []byte("BAD"), []byte(bad)))),
+			wish{})
 		h.data(string(bytes.ReplaceAll([]byte(`{"cards":[{"id":BAD,"title":BAD,"tags":[BAD]}],"nodes":[{"id":BAD,"label":BAD,"iconChar":BAD,"meta":BAD}],"items":[{BAD:BAD}],"left":BAD,"right":"","message":BAD}`), []byte("BAD"), []byte(bad))))
 		h.want(`document.querySelector("h2").textContent === `+bad+` && document.title === `+bad+`.replaceAll("\u2028", "\u2028")`, "true")
 		h.want(`[window.owned, document.images.length, document.scripts.length]`, "[null,0,2]")
@@ -399,7 +415,9 @@ func testByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := shared.show(t, page, wish{Theme: "dark", Answers: map[string]any{"roll-dice": map[string]any{"structuredContent": map[string]any{"dice": []int{6}, "total": 6}}}})
+	h := shared.show(t, page, wish{Theme: "dark",
+		Answers: map[string]any{"roll-dice": map[string]any{"structuredContent": map[string]any{"dice": []int{6},
+			"total": 6}}}})
 	h.data(`{"dice":[1,2,3],"total":6}`)
 	h.says("#dice", "⚀\n⚁\n⚂")
 	h.click("#again")
@@ -413,16 +431,18 @@ func testByHand(t *testing.T) {
 // Every template in both themes, with something in it, for people to look at.
 func testLooks(t *testing.T) {
 	for name, show := range map[string]struct{ config, data string }{
-		"form":        {orderForm, ``},
-		"data-table":  {people, `[{"name":"Ada Lovelace","age":36,"more":"first programmer"},{"name":"Grace Hopper","age":85,"more":{"rank":"rear admiral"}},{"name":"Edsger Dijkstra","age":72}]`},
-		"progress":    {`{"title":"Nightly backup","cancelTool":"stop"}`, `{"percent":62,"message":"Copying the photos"}`},
+		"form":       {orderForm, ``},
+		"data-table": {people, `[{"name":"Ada Lovelace","age":36,"more":"first programmer"},{"name":"Grace Hopper","age":85,"more":{"rank":"rear admiral"}},{"name":"Edsger Dijkstra","age":72}]`},
+		"progress": {`{"title":"Nightly backup","cancelTool":"stop"}`,
+			`{"percent":62,"message":"Copying the photos"}`},
 		"diff-viewer": {`{"title":"main.go"}`, texts},
 		"tree-view":   {`{"title":"Project","selectable":true,"expandLevel":2}`, files},
 		"kanban":      {`{"title":"This week","onMoveTool":"move","onCardClickTool":"open"}`, cards},
 	} {
 		var pictures []image.Image
 		for _, theme := range []string{"light", "dark"} {
-			h := shared.show(t, render(t, name, show.config), wish{Theme: theme, Answers: map[string]any{"order": text("")}})
+			h := shared.show(t, render(t, name, show.config), wish{Theme: theme,
+				Answers: map[string]any{"order": text("")}})
 			if show.data != "" {
 				if name == "progress" {
 					h.data(`{"percent":10,"message":"Looking for changes"}`)

@@ -55,7 +55,9 @@ func TestApps(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := read.Contents[0]
-		if c.MIMEType != "text/html;profile=mcp-app" || !strings.HasPrefix(c.Text, "<!DOCTYPE html>") || compact(t, ui(c.Meta)) != `{"csp":{},"permissions":{},"prefersBorder":true}` || compact(t, page.Meta) != compact(t, c.Meta) {
+		if c.MIMEType != "text/html;profile=mcp-app" || !strings.HasPrefix(c.Text, "<!DOCTYPE html>") ||
+			compact(t, ui(c.Meta)) != `{"csp":{},"permissions":{},"prefersBorder":true}` ||
+			compact(t, page.Meta) != compact(t, c.Meta) {
 			t.Errorf("RES-324: %.300s", compact(t, c))
 		}
 	}
@@ -64,7 +66,8 @@ func TestApps(t *testing.T) {
 	}
 
 	board := s.call("board", nil)
-	if got := compact(t, board.StructuredContent); !strings.HasPrefix(got, `{"cards":[{`) || !strings.Contains(got, `"column":"todo"`) {
+	if got := compact(t, board.StructuredContent); !strings.HasPrefix(got, `{"cards":[{`) ||
+		!strings.Contains(got, `"column":"todo"`) {
 		t.Errorf("RES-396: %s", got)
 	}
 	s.call("move-card", map[string]any{"cardId": "bread", "fromColumn": "todo", "toColumn": "done"})

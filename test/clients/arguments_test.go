@@ -23,7 +23,8 @@ func TestValidatedArguments(t *testing.T) {
 		{100, "celsius", "fahrenheit", 212}, {-40, "fahrenheit", "celsius", -40}, {0, "kelvin", "celsius", -273.15},
 		{-273.15, "celsius", "kelvin", 0}, {21.5, "celsius", "celsius", 21.5},
 	} {
-		got := structured[temperature](t, s.succeed("convert", arguments{"value": tc.value, "from": tc.from, "to": tc.to}))
+		got := structured[temperature](t, s.succeed("convert", arguments{"value": tc.value, "from": tc.from,
+			"to": tc.to}))
 		if got != (temperature{tc.want, tc.to}) {
 			t.Errorf("%v %s: %v", tc.value, tc.from, got)
 		}
@@ -71,7 +72,8 @@ func TestArgumentsOfTheScript(t *testing.T) {
 	}
 	// Not what the schema says, but what the getters accept: T-11, "validateInput": false.
 	const loud = "#========#\n# HI     #\n#========#"
-	if got := text(t, s.succeed("box", arguments{"text": "hi", "width": "10", "upper": 1, "border": "double"})); got != loud {
+	if got := text(t, s.succeed("box", arguments{"text": "hi", "width": "10", "upper": 1,
+		"border": "double"})); got != loud {
 		t.Errorf("%s", got)
 	}
 	for _, tc := range []struct {
@@ -87,7 +89,8 @@ func TestArgumentsOfTheScript(t *testing.T) {
 	} {
 		s.fail("box", tc.args, -32602, tc.want)
 	}
-	if got := s.refuse("box", arguments{"text": "incomprehensibilities", "width": 10}, "word_too_long"); got != `"incomprehensibilities" does not fit into a box of width 10.` {
+	if got := s.refuse("box", arguments{"text": "incomprehensibilities", "width": 10},
+		"word_too_long"); got != `"incomprehensibilities" does not fit into a box of width 10.` {
 		t.Error(got)
 	}
 }

@@ -30,14 +30,17 @@ func TestAsking(t *testing.T) {
 	}
 	const roots = `{"roots":[{"name":"one","uri":"file:///one"}]}`
 	got := compact(t, s.succeed("ask", nil).StructuredContent)
-	want := `{"all":{"joke":` + message("Tell a joke/") + `,"roots":` + roots + `,"sure":{"action":"accept","content":{"yes":true}}},"rc":0,"roots":` + roots + `,"sample":` + message("Say hello/Be brief") + `}`
+	want := `{"all":{"joke":` + message("Tell a joke/") + `,"roots":` + roots +
+		`,"sure":{"action":"accept","content":{"yes":true}}},"rc":0,"roots":` + roots + `,"sample":` +
+		message("Say hello/Be brief") + `}`
 	if got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 	// A client that can do nothing of it.
 	s = open(t, project, opening{client: mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}})
 	got = compact(t, s.succeed("ask", nil).StructuredContent)
-	want = `{"all":{"joke":` + notSupported + `,"roots":` + notSupported + `,"sure":` + notSupported + `},"rc":1,"roots":` + notSupported + `,"sample":` + notSupported + `}`
+	want = `{"all":{"joke":` + notSupported + `,"roots":` + notSupported + `,"sure":` + notSupported +
+		`},"rc":1,"roots":` + notSupported + `,"sample":` + notSupported + `}`
 	if got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}

@@ -58,12 +58,14 @@ func TestLongCompletion(t *testing.T) {
 	write(t, cities, project, "data", "cities.txt")
 	s := open(t, project, opening{})
 	result, err := s.Complete(s.deadline(), &mcp.CompleteParams{
-		Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: "weather"}, Argument: mcp.CompleteParamsArgument{Name: "city", Value: "city"},
+		Ref:      &mcp.CompleteReference{Type: "ref/prompt", Name: "weather"},
+		Argument: mcp.CompleteParamsArgument{Name: "city", Value: "city"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := result.Completion; len(got.Values) != 100 || got.Values[99] != "City 099" || !got.HasMore || got.Total != 250 {
+	if got := result.Completion; len(got.Values) != 100 || got.Values[99] != "City 099" || !got.HasMore ||
+		got.Total != 250 {
 		t.Error(compact(t, got))
 	}
 }

@@ -25,7 +25,8 @@ func TestWithoutDescriptors(t *testing.T) {
 	}
 	all.Wait()
 	said := compact(t, s.tap.messages(""))
-	if !strings.Contains(said, "too many files open: raise the limit (ulimit -n)") || strings.Contains(said, "rejected by policy") {
+	if !strings.Contains(said, "too many files open: raise the limit (ulimit -n)") ||
+		strings.Contains(said, "rejected by policy") {
 		t.Errorf("%s", said)
 	}
 	s.calm(nil)

@@ -43,7 +43,8 @@ func TestDownload(t *testing.T) {
 	} {
 		s.refuse("fetch", arguments{"url": url, "name": "nothing"}, kind)
 	}
-	s.fail("fetch", arguments{"url": "https://files.example/page", "name": "../page"}, -32602, ".name must be a plain file name")
+	s.fail("fetch", arguments{"url": "https://files.example/page", "name": "../page"}, -32602,
+		".name must be a plain file name")
 	if list, err := os.ReadDir(filepath.Join(project, "downloads")); err != nil || len(list) != 2 {
 		t.Errorf("%v, %v: more than the two pages", list, err)
 	}
@@ -67,7 +68,8 @@ func TestDownloadRefused(t *testing.T) {
 	project := example(t, "07-download")
 	env := map[string]string{"MCP_DOWNLOAD_CONFIG": `{"allow":["localhost","127.0.0.1","10.0.0.1"]}`}
 	s := open(t, project, opening{env: env})
-	for _, host := range []string{"example.org", "localhost", "127.0.0.1", "10.0.0.1:8443", "0x7f000001", "user@localhost"} {
+	for _, host := range []string{"example.org", "localhost", "127.0.0.1", "10.0.0.1:8443", "0x7f000001",
+		"user@localhost"} {
 		s.refuse("fetch", arguments{"url": "https://" + host + "/", "name": "nothing"}, "host_blocked")
 	}
 }
@@ -77,7 +79,8 @@ func installation(t *testing.T, providers string) string {
 	t.Helper()
 	home := directory(t)
 	write(t, cli.Version+"\n", home, "VERSION")
-	for from, to := range map[string]string{filepath.Join(repo, "sdk"): "sdk", filepath.Join(repo, "lib"): "lib", providers: "providers"} {
+	for from, to := range map[string]string{filepath.Join(repo, "sdk"): "sdk", filepath.Join(repo, "lib"): "lib",
+		providers: "providers"} {
 		files, err := filepath.Glob(filepath.Join(from, "*.sh"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %q, %v", from, files, err)

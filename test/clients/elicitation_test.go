@@ -35,7 +35,8 @@ func accept(content map[string]any) *mcp.ElicitResult {
 
 var (
 	forms        = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}}
-	formsAndURLs = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}
+	formsAndURLs = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{},
+		URL: &mcp.URLElicitationCapabilities{}}
 )
 
 // examples/05-elicitation, order-pizza: three questions, each of its own kind
@@ -62,7 +63,8 @@ func TestQuestions(t *testing.T) {
 	if asked := len(s.tap.messages("elicitation/create")); asked != 3 {
 		t.Errorf("%d questions", asked)
 	}
-	if got := text(t, s.succeed("order-pizza", arguments{"size": "small", "toppings": []string{}})); got != "Nothing ordered: you said no." {
+	if got := text(t, s.succeed("order-pizza", arguments{"size": "small",
+		"toppings": []string{}})); got != "Nothing ordered: you said no." {
 		t.Errorf("%q", got)
 	}
 	if asked := len(s.tap.messages("elicitation/create")); asked != 4 {
@@ -94,7 +96,8 @@ func TestNoAnswer(t *testing.T) {
 	if got := s.refuse("sign-up", nil, "no_answer"); got != "Not signed up: no answer came." {
 		t.Error(got)
 	}
-	if got := s.logged("mcp.elicitation"); len(got) != 1 || !strings.HasPrefix(got[0], "warning: Client error: code=") || !strings.HasSuffix(got[0], "message=the user has left") {
+	if got := s.logged("mcp.elicitation"); len(got) != 1 || !strings.HasPrefix(got[0],
+		"warning: Client error: code=") || !strings.HasSuffix(got[0], "message=the user has left") {
 		t.Errorf("%q", got)
 	}
 }
@@ -111,7 +114,8 @@ func TestForm(t *testing.T) {
 			Newsletter  bool
 		}
 	}
-	if got := structured[form](t, s.succeed("sign-up", nil)).Result; got.Name != "Ada" || got.Email != "ada@example.com" || got.Age != 36 || got.Newsletter {
+	if got := structured[form](t, s.succeed("sign-up", nil)).Result; got.Name != "Ada" ||
+		got.Email != "ada@example.com" || got.Age != 36 || got.Newsletter {
 		t.Errorf("%+v", got)
 	}
 }
@@ -130,7 +134,8 @@ func TestURL(t *testing.T) {
 	if got := text(t, s.succeed("link-account", nil)); !strings.HasPrefix(got, "The page was opened.") {
 		t.Error(got)
 	}
-	if p := <-asked; p.Mode != "url" || p.URL != "https://example.com/link" || p.Message != "Link your account" || p.ElicitationID == "" {
+	if p := <-asked; p.Mode != "url" || p.URL != "https://example.com/link" || p.Message != "Link your account" ||
+		p.ElicitationID == "" {
 		t.Errorf("%+v", p)
 	}
 	// A client that shows forms and opens no pages is not asked.

@@ -35,7 +35,8 @@ func TestEmbeddedResources(t *testing.T) {
 		}
 		return item.Resource
 	}
-	if r := attached(note); r.Text != "Ünïcode\n\n" || r.MIMEType != "text/plain" || r.URI != "file://"+root+"/a%20note.txt" {
+	if r := attached(note); r.Text != "Ünïcode\n\n" || r.MIMEType != "text/plain" ||
+		r.URI != "file://"+root+"/a%20note.txt" {
 		t.Errorf("%+v", r)
 	}
 	if r := attached(blob); !bytes.Equal(r.Blob, []byte("\x00\x01\xff")) || r.MIMEType != "application/octet-stream" {
@@ -80,7 +81,8 @@ func TestImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, g, b, _ := color.RGBAModel.Convert(picture.At(0, 0)).RGBA()
-	if got := []uint32{r >> 8, g >> 8, b >> 8}; !slices.Equal(got, []uint32{0xff, 0x80, 0x01}) || picture.Bounds().Dx() != 1 {
+	if got := []uint32{r >> 8, g >> 8, b >> 8}; !slices.Equal(got, []uint32{0xff, 0x80, 0x01}) ||
+		picture.Bounds().Dx() != 1 {
 		t.Errorf("%x, %v", got, picture.Bounds())
 	}
 	s.refuse("swatch", arguments{"color": "red"}, "validation_error")

@@ -106,25 +106,27 @@ func TestModes(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"examples", "test/clients/testdata", "test/demo/project"} {
 		programs := 0
-		err := filepath.WalkDir(filepath.Join(repo, filepath.FromSlash(name)), func(path string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			info, err := d.Info()
-			if err != nil {
-				return err
-			}
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			if program, mode := strings.HasPrefix(string(data), "#!"), info.Mode().Perm(); program != (mode&0o111 != 0) {
-				t.Errorf("%s has mode %o", path, mode)
-			} else if program {
-				programs++
-			}
-			return nil
-		})
+		err := filepath.WalkDir(filepath.Join(repo, filepath.FromSlash(name)),
+			func(path string, d os.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				info, err := d.Info()
+				if err != nil {
+					return err
+				}
+				data, err := os.ReadFile(path)
+				if err != nil {
+					return err
+				}
+				if program, mode := strings.HasPrefix(string(data), "#!"),
+					info.Mode().Perm(); program != (mode&0o111 != 0) {
+					t.Errorf("%s has mode %o", path, mode)
+				} else if program {
+					programs++
+				}
+				return nil
+			})
 		if err != nil || programs == 0 {
 			t.Errorf("%s: %d programs, %v", name, programs, err)
 		}

@@ -19,7 +19,8 @@ func TestExchangedScript(t *testing.T) {
 	dir := filepath.Join(project, "tools/deep")
 	script, foreign := filepath.Join(dir, "down/tool.sh"), filepath.Join(dir, "down/.foreign")
 	write(t, "#!/bin/bash\ntouch '"+marks+"/foreign'\n", foreign)
-	if err := errors.Join(os.Chmod(foreign, 0o777), os.Remove(filepath.Join(project, "server.d/policy.sh"))); err != nil {
+	if err := errors.Join(os.Chmod(foreign, 0o777), os.Remove(filepath.Join(project,
+		"server.d/policy.sh"))); err != nil {
 		t.Fatal(err)
 	}
 	os.Chown(foreign, 12345, 12345) // as it would be; only root can

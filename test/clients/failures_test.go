@@ -26,7 +26,8 @@ func TestTimeout(t *testing.T) {
 		Type: "timeout", Message: "Tool timed out after 1s\n\nSuggestion: Use a smaller input", Reason: "fixed",
 		Hint: "Use a smaller input", TimeoutSecs: 1, ExitCode: 124,
 	}
-	if got := structured[struct{ Error timeout }](t, result).Error; got != want || !result.IsError || text(t, result) != want.Message {
+	if got := structured[struct{ Error timeout }](t, result).Error; got != want || !result.IsError ||
+		text(t, result) != want.Message {
 		t.Error(compact(t, result))
 	}
 	if result.Meta["stderr"] != "still at it" || result.Meta["exitCode"] != 124.0 {
@@ -58,7 +59,8 @@ func TestSilentFailure(t *testing.T) {
 	project := copyOf(t, "testdata/failures")
 	s := open(t, project, opening{})
 	result := s.call("failing", nil)
-	if !result.IsError || len(result.Content) != 2 || text(t, result) != "half an answer\n" || result.Meta["exitCode"] != 3.0 || result.Meta["stderr"] != "oh dear" {
+	if !result.IsError || len(result.Content) != 2 || text(t, result) != "half an answer\n" ||
+		result.Meta["exitCode"] != 3.0 || result.Meta["stderr"] != "oh dear" {
 		t.Error(compact(t, result))
 	}
 	s = open(t, project, opening{env: map[string]string{"MCPBASH_TOOL_FAILURE_MODE": "error"}})
@@ -70,7 +72,8 @@ func TestPolicy(t *testing.T) {
 	t.Parallel()
 	project := example(t, "01-arguments")
 	s := open(t, project, opening{env: map[string]string{"MCPBASH_TOOL_ALLOWLIST": ""}})
-	s.fail("box", arguments{"text": "x"}, -32602, "Tool 'box' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config.")
+	s.fail("box", arguments{"text": "x"}, -32602,
+		"Tool 'box' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config.")
 	if list, err := s.ListTools(s.deadline(), nil); err != nil || len(list.Tools) != 2 {
 		t.Errorf("%v", err)
 	}

@@ -15,7 +15,8 @@ func TestHello(t *testing.T) {
 	if got := text(t, s.succeed("hello", arguments{"name": name})); got != "Hello, "+name+"!" { // SDK-44
 		t.Errorf("%q", got)
 	}
-	if got := s.refuse("hello", arguments{"name": ""}, "validation_error"); got != "Invalid arguments: /name: must have at least 1 character" { // T-11
+	if got := s.refuse("hello", arguments{"name": ""},
+		"validation_error"); got != "Invalid arguments: /name: must have at least 1 character" { // T-11
 		t.Errorf("%q", got)
 	}
 	s.fail("hallo", nil, -32602, "Tool 'hallo' not found") // T-4

@@ -20,7 +20,8 @@ func TestHostileHandOff(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			s := openHostile(t)
-			if got := text(t, s.call("attack", arguments{"what": what, "where": directory(t)})); !strings.HasPrefix(got, "Tool timed out after 2s") {
+			if got := text(t, s.call("attack", arguments{"what": what, "where": directory(t)})); !strings.HasPrefix(got,
+				"Tool timed out after 2s") {
 				t.Errorf("timeout: %s", got)
 			}
 			s.calm(nil)
@@ -81,7 +82,8 @@ func TestLateWriter(t *testing.T) {
 
 // openHostile opens a server that runs one call at a time.
 func openHostile(t *testing.T) *session {
-	return open(t, copyOf(t, "testdata/hostile"), opening{env: map[string]string{"MCPBASH_MAX_CONCURRENT_REQUESTS": "1"}})
+	return open(t, copyOf(t, "testdata/hostile"),
+		opening{env: map[string]string{"MCPBASH_MAX_CONCURRENT_REQUESTS": "1"}})
 }
 
 // calm makes a call that nothing is wrong with.

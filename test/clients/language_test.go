@@ -22,7 +22,9 @@ func TestAwk(t *testing.T) {
 		if got["l"] != 3 || got["o"] != 2 || got["w"] != 1 || len(got) != 7 {
 			t.Errorf("%s: %v", name, got)
 		}
-		if got := structured[map[string]int](t, s.succeed("letters", arguments{"text": strings.Repeat("ab", 100_000)})); got["a"] != 100_000 || got["b"] != 100_000 || len(got) != 2 {
+		if got := structured[map[string]int](t, s.succeed("letters",
+			arguments{"text": strings.Repeat("ab", 100_000)})); got["a"] != 100_000 || got["b"] != 100_000 ||
+			len(got) != 2 {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -71,8 +71,9 @@ func online(t *testing.T) map[string]string {
 	const scripts = "HTTPS_PROXY SSL_CERT_FILE GORACE" // what they need of it too
 	return map[string]string{
 		"HTTPS_PROXY": in.Proxy(), "SSL_CERT_FILE": in.RootsAt,
-		"MCPBASH_HTTPS_ALLOW_HOSTS": publicHost, "MCPBASH_GIT_ALLOW_HOSTS": publicHost, "MCPBASH_ENABLE_GIT_PROVIDER": "true",
-		"MCPBASH_TOOL_ENV_MODE": "allowlist", "MCPBASH_TOOL_ENV_ALLOWLIST": scripts,
+		"MCPBASH_HTTPS_ALLOW_HOSTS": publicHost, "MCPBASH_GIT_ALLOW_HOSTS": publicHost,
+		"MCPBASH_ENABLE_GIT_PROVIDER": "true",
+		"MCPBASH_TOOL_ENV_MODE":       "allowlist", "MCPBASH_TOOL_ENV_ALLOWLIST": scripts,
 		"MCPBASH_PROVIDER_ENV_MODE": "allowlist", "MCPBASH_PROVIDER_ENV_ALLOWLIST": scripts,
 	}
 }
@@ -84,12 +85,14 @@ func TestNetworkResources(t *testing.T) {
 	project := directory(t)
 	write(t, `{"name":"net"}`, project, "server.d", "server.meta.json")
 	// A project's provider that hands over to the built-in one (RES-2).
-	write(t, `exec "${MCPBASH_HOME}/providers/https.sh" "https://`+publicHost+`/${1#site://}"`, project, "providers", "site.sh")
+	write(t, `exec "${MCPBASH_HOME}/providers/https.sh" "https://`+publicHost+`/${1#site://}"`, project, "providers",
+		"site.sh")
 	s := open(t, project, opening{env: online(t)})
 	const numbers = "1\n2\n3\n4\n5\n"
 	for uri, want := range map[string]mcp.ResourceContents{
-		"https://" + publicHost + "/page":                   {MIMEType: "text/markdown", Text: "for mcpbash/2.0.0\n"},
-		"https://" + publicHost + "/picture":                {MIMEType: "image/png", Blob: []byte("\x89PNG\r\n\x00\xff")},
+		"https://" + publicHost + "/page": {MIMEType: "text/markdown", Text: "for mcpbash/2.0.0\n"},
+		"https://" + publicHost + "/picture": {MIMEType: "image/png",
+			Blob: []byte("\x89PNG\r\n\x00\xff")},
 		"git+https://" + publicHost + "/docs.git#a/base":    {MIMEType: "text/plain", Text: numbers},
 		"git+https://" + publicHost + "/docs.git#:a%2Flink": {MIMEType: "text/plain", Text: numbers},
 		"site://page": {MIMEType: "text/plain", Text: "for mcpbash/2.0.0\n"},
@@ -100,22 +103,26 @@ func TestNetworkResources(t *testing.T) {
 			continue
 		}
 		got := result.Contents[0]
-		if got.URI != uri || got.MIMEType != want.MIMEType || !strings.HasPrefix(got.Text, want.Text) || !bytes.Equal(got.Blob, want.Blob) {
+		if got.URI != uri || got.MIMEType != want.MIMEType || !strings.HasPrefix(got.Text, want.Text) ||
+			!bytes.Equal(got.Blob, want.Blob) {
 			t.Errorf("%s: %+v", uri, got)
 		}
 	}
 	for uri, want := range map[string]string{
-		"https://" + publicHost + "/moved":                 "redirect:https://10.0.0.1/page",
-		"https://" + publicHost + "/none":                  "HTTP error: 404",
-		"https://10.0.0.1/page":                            "HTTPS provider blocked host 10.0.0.1",
-		"https://203.0.113.2/page":                         "HTTPS provider blocked host 203.0.113.2",
-		"site://moved":                                     "redirect:https://10.0.0.1/page",
-		"git+https://" + publicHost + "/none.git#x":        "Failed to clone https://" + publicHost + "/none.git @ HEAD",
-		"git+https://" + publicHost + "/docs.git#none":     "Resource not found",
-		"git+https://" + publicHost + "/docs.git#main:a/b": "Failed to clone https://" + publicHost + "/docs.git @ main",
-		"git+https://[::1]/docs.git#x":                     "git provider blocked host ::1",
+		"https://" + publicHost + "/moved": "redirect:https://10.0.0.1/page",
+		"https://" + publicHost + "/none":  "HTTP error: 404",
+		"https://10.0.0.1/page":            "HTTPS provider blocked host 10.0.0.1",
+		"https://203.0.113.2/page":         "HTTPS provider blocked host 203.0.113.2",
+		"site://moved":                     "redirect:https://10.0.0.1/page",
+		"git+https://" + publicHost + "/none.git#x": "Failed to clone https://" + publicHost +
+			"/none.git @ HEAD",
+		"git+https://" + publicHost + "/docs.git#none": "Resource not found",
+		"git+https://" + publicHost + "/docs.git#main:a/b": "Failed to clone https://" + publicHost +
+			"/docs.git @ main",
+		"git+https://[::1]/docs.git#x": "git provider blocked host ::1",
 	} {
-		if _, err := s.ReadResource(s.deadline(), &mcp.ReadResourceParams{URI: uri}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.ReadResource(s.deadline(), &mcp.ReadResourceParams{URI: uri}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", uri, err, want)
 		}
 	}
@@ -129,10 +136,12 @@ func TestNetworkDownload(t *testing.T) {
 	env["MCP_DOWNLOAD_CONFIG"] = `{"allow":["` + publicHost + `"]}`
 	s := open(t, project, opening{env: env})
 	s.succeed("fetch", arguments{"url": "https://" + publicHost + "/page", "name": "page.txt"})
-	if data, err := os.ReadFile(filepath.Join(project, "downloads", "page.txt")); err != nil || string(data) != "for mcpbash/2.0.0 (tool-sdk)\n" {
+	if data, err := os.ReadFile(filepath.Join(project, "downloads", "page.txt")); err != nil ||
+		string(data) != "for mcpbash/2.0.0 (tool-sdk)\n" {
 		t.Errorf("%q, %v", data, err)
 	}
-	for path, kind := range map[string]string{"/moved": "redirect", "/large": "size_exceeded", "/none": "network_error"} { // SDK-162
+	for path, kind := range map[string]string{"/moved": "redirect", "/large": "size_exceeded",
+		"/none": "network_error"} { // SDK-162
 		s.refuse("fetch", arguments{"url": "https://" + publicHost + path, "name": "nothing"}, kind)
 	}
 	s.refuse("fetch", arguments{"url": "https://10.0.0.1/page", "name": "nothing"}, "host_blocked")
@@ -172,7 +181,8 @@ func TestNetworkProgram(t *testing.T) {
 		}
 		cmd.Process.Signal(signal)
 		cmd.Wait()
-		if status := cmd.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != signal || out.Len() > 0 {
+		if status := cmd.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != signal ||
+			out.Len() > 0 {
 			t.Errorf("%v: %v, %q", signal, cmd.ProcessState, out)
 		}
 	}

@@ -21,7 +21,8 @@ func TestOlderTool(t *testing.T) {
 	if err != nil || len(list.Tools) != 2 || list.Tools[1].Name != name {
 		t.Fatalf("%s, %v", compact(t, list), err)
 	}
-	if schema, ok := list.Tools[1].InputSchema.(map[string]any); !ok || schema["properties"].(map[string]any)["title"] == nil { // "arguments"
+	if schema, ok := list.Tools[1].InputSchema.(map[string]any); !ok ||
+		schema["properties"].(map[string]any)["title"] == nil { // "arguments"
 		t.Error(compact(t, list.Tools[1]))
 	}
 
@@ -29,7 +30,8 @@ func TestOlderTool(t *testing.T) {
 		Title, Tenant, Tools string
 		Sections             int
 	}
-	params := &mcp.CallToolParams{Name: name, Arguments: arguments{"title": "A \"b\"", "count": "4"}, Meta: mcp.Meta{"tenant": "acme", "progressToken": 7}} // T-11: not validated
+	params := &mcp.CallToolParams{Name: name, Arguments: arguments{"title": "A \"b\"", "count": "4"},
+		Meta: mcp.Meta{"tenant": "acme", "progressToken": 7}} // T-11: not validated
 	result, err := s.CallTool(s.deadline(), params)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +53,8 @@ func TestOlderTool(t *testing.T) {
 	s.fail(name, arguments{"title": "fail"}, -32010, "Custom failure")
 	s.refuse(name, arguments{"title": "helpful"}, "not_found")
 	crashed := s.call(name, arguments{"title": "crash"}) // T-186
-	if got := text(t, crashed); !crashed.IsError || got != "first line\nlast words" || crashed.Meta["exitCode"] != 3.0 || crashed.Meta["stderr"] != got {
+	if got := text(t, crashed); !crashed.IsError || got != "first line\nlast words" ||
+		crashed.Meta["exitCode"] != 3.0 || crashed.Meta["stderr"] != got {
 		t.Error(compact(t, crashed))
 	}
 }
@@ -65,7 +68,8 @@ func TestToolWithItsOwnHelpers(t *testing.T) {
 	asked := make(chan string, 1)
 	s := open(t, copyOf(t, "testdata/older"), opening{
 		roots: []string{root},
-		client: mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		client: mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult,
+			error) {
 			asked <- r.Params.Message
 			return accept(map[string]any{"confirmed": true}), nil
 		}},
@@ -74,13 +78,16 @@ func TestToolWithItsOwnHelpers(t *testing.T) {
 	if got := text(t, result); got != "roots 1, tool carried, confirmed\n" {
 		t.Errorf("%q", got)
 	}
-	if item, ok := result.Content[len(result.Content)-1].(*mcp.EmbeddedResource); !ok || item.Resource.Text != "# Attached\n" || item.Resource.MIMEType != "text/markdown" || item.Resource.URI != "old://attached" { // T-95
+	if item, ok := result.Content[len(result.Content)-1].(*mcp.EmbeddedResource); !ok ||
+		item.Resource.Text != "# Attached\n" || item.Resource.MIMEType != "text/markdown" ||
+		item.Resource.URI != "old://attached" { // T-95
 		t.Error(compact(t, result))
 	}
 	if got := <-asked; got != "Attach "+file+"?" {
 		t.Errorf("%q", got)
 	}
-	if got := s.reports(); !slices.Equal(got, []string{"10", "10.000000000000002", "90"}) { // T-102: no null; one that says something new at the same value is the least step more
+	// T-102: no null; one that says something new at the same value is the least step more
+	if got := s.reports(); !slices.Equal(got, []string{"10", "10.000000000000002", "90"}) {
 		t.Errorf("%q", got)
 	}
 	if got := s.logged("old"); !slices.Equal(got, []string{"notice: attaching " + file}) {
@@ -88,7 +95,8 @@ func TestToolWithItsOwnHelpers(t *testing.T) {
 	}
 	s.fail("carried", nil, -32602, "path is required")
 	for _, threshold := range []string{"0", "200000"} { // T-77
-		s := open(t, copyOf(t, "testdata/older"), opening{env: map[string]string{"MCPBASH_ENV_PAYLOAD_THRESHOLD": threshold}})
+		s := open(t, copyOf(t, "testdata/older"),
+			opening{env: map[string]string{"MCPBASH_ENV_PAYLOAD_THRESHOLD": threshold}})
 		if got := text(t, s.succeed("carried", arguments{"path": "x"})); got != "roots 0, tool carried, declined\n" {
 			t.Errorf("%q", got)
 		}

@@ -24,7 +24,8 @@ func TestProgressAndLogs(t *testing.T) {
 		}
 		Total int
 	}](t, s.succeed("checksums", nil))
-	if got.Total != 3 || len(got.Files) != 3 || got.Files[1].File != "numbers.txt" || got.Files[1].Bytes != 14 || got.Files[1].CRC != 3358846701 {
+	if got.Total != 3 || len(got.Files) != 3 || got.Files[1].File != "numbers.txt" || got.Files[1].Bytes != 14 ||
+		got.Files[1].CRC != 3358846701 {
 		t.Errorf("%+v", got)
 	}
 
@@ -40,7 +41,8 @@ func TestProgressAndLogs(t *testing.T) {
 			t.Errorf("report %d: %+v", i, m)
 		}
 	}
-	if logs := s.logged("checksums"); !slices.Equal(logs, []string{"info: 3 files to read", "warning: empty.txt is empty"}) {
+	if logs := s.logged("checksums"); !slices.Equal(logs, []string{"info: 3 files to read",
+		"warning: empty.txt is empty"}) {
 		t.Errorf("%q", logs)
 	}
 

@@ -65,8 +65,9 @@ func TestHostileFiles(t *testing.T) {
 		put    func(path, outside string) error
 		reason string
 	}{
-		"FIFO":   {func(path, _ string) error { return syscall.Mkfifo(path, 0o755) }, "not a regular file"},
-		"device": {func(path, _ string) error { return os.Symlink("/dev/zero", path) }, "outside the project: /dev/zero"},
+		"FIFO": {func(path, _ string) error { return syscall.Mkfifo(path, 0o755) }, "not a regular file"},
+		"device": {func(path, _ string) error { return os.Symlink("/dev/zero", path) },
+			"outside the project: /dev/zero"},
 		"sparse": {func(path, _ string) error {
 			return errors.Join(os.WriteFile(path, nil, 0o755), os.Truncate(path, 4<<40))
 		}, "larger than 1048576 bytes"},
@@ -78,7 +79,8 @@ func TestHostileFiles(t *testing.T) {
 				if file == "server.d/env.sh" { // it decides whether there is a start: see below
 					continue
 				}
-				project, outside := directory(t), write(t, `{"name":"`+secret+`","version":"`+secret+`"}`, directory(t), "elsewhere")
+				project, outside := directory(t), write(t, `{"name":"`+secret+`","version":"`+secret+`"}`, directory(t),
+					"elsewhere")
 				for name, text := range full {
 					if path := write(t, text, project, name); strings.HasPrefix(text, "#!") {
 						os.Chmod(path, 0o755)
@@ -159,15 +161,22 @@ func TestHostileEnv(t *testing.T) {
 		reason string
 		code   int
 	}{
-		"FIFO":   {func(path, _ string) error { return syscall.Mkfifo(path, 0o644) }, "", "refusing insecure server.d/env.sh: {} (not a regular file)", 1},
-		"device": {func(path, _ string) error { return os.Symlink("/dev/zero", path) }, "", "refusing insecure server.d/env.sh: {} (symlink)", 1},
-		"endless": {func(path, _ string) error { return os.WriteFile(path, []byte("while :; do sleep 0.1; done"), 0o644) }, "1",
+		"FIFO": {func(path, _ string) error { return syscall.Mkfifo(path, 0o644) }, "",
+			"refusing insecure server.d/env.sh: {} (not a regular file)", 1},
+		"device": {func(path, _ string) error { return os.Symlink("/dev/zero", path) }, "",
+			"refusing insecure server.d/env.sh: {} (symlink)", 1},
+		"endless": {func(path, _ string) error {
+			return os.WriteFile(path, []byte("while :; do sleep 0.1; done"),
+				0o644)
+		}, "1",
 			"not done after 1s, so it was ended; leave out what waits, or set MCPBASH_ENV_TIMEOUT to more seconds (0: no limit)", 1},
 		"signal": {func(path, mark string) error {
-			return os.WriteFile(path, []byte("echo $$ >'"+mark+".new' && mv '"+mark+".new' '"+mark+"'; sleep 600 & wait"), 0o644)
+			return os.WriteFile(path,
+				[]byte("echo $$ >'"+mark+".new' && mv '"+mark+".new' '"+mark+"'; sleep 600 & wait"), 0o644)
 		}, "0", "", 143},
 	} {
-		for _, command := range [][]string{{"mcp-bash"}, {"mcp-runtool", "hello", "--allow-self", "--with-server-env"}} {
+		for _, command := range [][]string{{"mcp-bash"}, {"mcp-runtool", "hello", "--allow-self",
+			"--with-server-env"}} {
 			t.Run(name+" "+command[0], func(t *testing.T) {
 				t.Parallel()
 				project, tmp := example(t, "00-hello"), directory(t)
@@ -176,7 +185,8 @@ func TestHostileEnv(t *testing.T) {
 					t.Fatal(err)
 				}
 				cmd := exec.Command(filepath.Join(bin, command[0]), command[1:]...)
-				cmd.Env = environment(project, tmp, map[string]string{"MCPBASH_SERVER_SOURCE_ENV": "true", "MCPBASH_ENV_TIMEOUT": tc.limit})
+				cmd.Env = environment(project, tmp, map[string]string{"MCPBASH_SERVER_SOURCE_ENV": "true",
+					"MCPBASH_ENV_TIMEOUT": tc.limit})
 				var stderr strings.Builder
 				cmd.Stderr = &stderr
 				stdin, err := cmd.StdinPipe()
@@ -198,7 +208,8 @@ func TestHostileEnv(t *testing.T) {
 				}
 				cmd.Wait()
 				reason := strings.ReplaceAll(tc.reason, "{}", file)
-				if code := cmd.ProcessState.ExitCode(); code != tc.code || !strings.Contains(stderr.String(), reason) || tc.reason == "" && stderr.Len() > 0 {
+				if code := cmd.ProcessState.ExitCode(); code != tc.code || !strings.Contains(stderr.String(), reason) ||
+					tc.reason == "" && stderr.Len() > 0 {
 					t.Errorf("exit code %d\n%s", code, &stderr)
 				}
 				if tc.code == 143 && alive(t, mark) {

@@ -45,7 +45,8 @@ func TestPrompts(t *testing.T) {
 		t.Fatalf("%s, %v", compact(t, list), err)
 	}
 	explain, shape := list.Prompts[0], list.Prompts[1]
-	if explain.Name != "explain" || explain.Title != "Explain a text" || len(explain.Arguments) != 2 || explain.Arguments[1].Name != "audience" || !explain.Arguments[1].Required {
+	if explain.Name != "explain" || explain.Title != "Explain a text" || len(explain.Arguments) != 2 ||
+		explain.Arguments[1].Name != "audience" || !explain.Arguments[1].Required {
 		t.Error(compact(t, explain))
 	}
 	if shape.Name != "shape" || len(shape.Arguments) != 2 || shape.Arguments[0].Description != "disc or square" {
@@ -54,7 +55,8 @@ func TestPrompts(t *testing.T) {
 
 	got := s.prompt("explain", map[string]string{"audience": "a \"lawyer\"", "text": "{{audience}}\n$HOME"})
 	const want = "Explain this to a \"lawyer\", in at most three sentences and without jargon:\n\n{{audience}}\n$HOME"
-	if text, ok := got.Messages[0].Content.(*mcp.TextContent); !ok || len(got.Messages) != 1 || got.Messages[0].Role != "user" || text.Text != want || got.Description != explain.Description {
+	if text, ok := got.Messages[0].Content.(*mcp.TextContent); !ok || len(got.Messages) != 1 ||
+		got.Messages[0].Role != "user" || text.Text != want || got.Description != explain.Description {
 		t.Error(compact(t, got))
 	}
 	s.failPrompt("explain", map[string]string{"text": "x"}, -32602, "Missing required argument: audience")
@@ -80,12 +82,14 @@ func TestConversation(t *testing.T) {
 	}
 	for i, name := range []string{"disc", "square"} {
 		want, err := os.ReadFile(filepath.Join(project, "prompts", "shape", name+".png"))
-		if _, pngErr := png.Decode(bytes.NewReader(pictures[i])); err != nil || pngErr != nil || !bytes.Equal(pictures[i], want) {
+		if _, pngErr := png.Decode(bytes.NewReader(pictures[i])); err != nil || pngErr != nil ||
+			!bytes.Equal(pictures[i], want) {
 			t.Errorf("%s: %v, %v", name, err, pngErr)
 		}
 	}
 	for _, shape := range []string{"triangle", "../../secret", "/etc/passwd"} {
-		s.failPrompt("shape", map[string]string{"shape": shape, "language": "French"}, -32603, "Unable to render prompt")
+		s.failPrompt("shape", map[string]string{"shape": shape, "language": "French"}, -32603,
+			"Unable to render prompt")
 	}
 }
 
@@ -98,6 +102,7 @@ func TestPromptAsks(t *testing.T) {
 	if text := got.Messages[0].Content.(*mcp.TextContent).Text; text != "Explain this to my boss, in at most three sentences and without jargon:\n\nTides" {
 		t.Error(text)
 	}
-	s = open(t, example(t, "11-prompts"), opening{client: user{"Has": &mcp.ElicitResult{Action: "cancel"}}.client(forms)})
+	s = open(t, example(t, "11-prompts"),
+		opening{client: user{"Has": &mcp.ElicitResult{Action: "cancel"}}.client(forms)})
 	s.failPrompt("explain", nil, -32602, "Missing required argument: text")
 }

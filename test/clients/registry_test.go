@@ -13,7 +13,8 @@ import (
 // of it (R-210, R-213).
 func TestRegistry(t *testing.T) {
 	t.Parallel()
-	for level, want := range map[string]string{"": "add-note find-note", "standard": "add-note find-note", "restricted": "find-note"} {
+	for level, want := range map[string]string{"": "add-note find-note", "standard": "add-note find-note",
+		"restricted": "find-note"} {
 		s := open(t, example(t, "13-registry"), opening{env: map[string]string{"MCPBASH_SECURITY_LEVEL": level}})
 		list, err := s.ListTools(s.deadline(), nil)
 		if err != nil {
@@ -23,14 +24,16 @@ func TestRegistry(t *testing.T) {
 		for _, tool := range list.Tools {
 			names = append(names, tool.Name)
 			declared := compact(t, tool.Meta["mcpbash/tool"])
-			if tool.Name == "add-note" && declared != `{"capabilities":["FileSystem","Edit"],"id":"notes.add","version":"1.1.0"}` {
+			if tool.Name == "add-note" &&
+				declared != `{"capabilities":["FileSystem","Edit"],"id":"notes.add","version":"1.1.0"}` {
 				t.Error(declared)
 			}
 		}
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%q: %s, want %s", level, got, want)
 		}
-		if got := text(t, s.succeed("find-note", arguments{"word": "coffee"})); got != "notes/shopping.md\nnotes/town.md" {
+		if got := text(t, s.succeed("find-note",
+			arguments{"word": "coffee"})); got != "notes/shopping.md\nnotes/town.md" {
 			t.Errorf("%q: %s", level, got)
 		}
 	}
@@ -41,10 +44,12 @@ func TestRegisteredTool(t *testing.T) {
 	t.Parallel()
 	dir := example(t, "13-registry")
 	s := open(t, dir, opening{})
-	if got := text(t, s.succeed("add-note", arguments{"title": "new", "text": "a 'note'\nof two lines"})); got != "notes/new.md" {
+	if got := text(t, s.succeed("add-note", arguments{"title": "new",
+		"text": "a 'note'\nof two lines"})); got != "notes/new.md" {
 		t.Error(got)
 	}
-	if data, err := os.ReadFile(filepath.Join(dir, "notes", "new.md")); err != nil || string(data) != "a 'note'\nof two lines\n" {
+	if data, err := os.ReadFile(filepath.Join(dir, "notes", "new.md")); err != nil ||
+		string(data) != "a 'note'\nof two lines\n" {
 		t.Errorf("%q, %v", data, err)
 	}
 	s.refuse("add-note", arguments{"title": "../../up", "text": "x"}, "validation_error")

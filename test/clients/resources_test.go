@@ -49,14 +49,16 @@ func TestResources(t *testing.T) {
 		s.resource(r.URI)
 	}
 	tides := byName["tides"]
-	if tides == nil || tides.Title != "Tide table" || tides.MIMEType != "text/markdown" || tides.Annotations == nil || tides.Annotations.Priority != 0.8 {
+	if tides == nil || tides.Title != "Tide table" || tides.MIMEType != "text/markdown" || tides.Annotations == nil ||
+		tides.Annotations.Priority != 0.8 {
 		t.Fatal(compact(t, list))
 	}
 	want, err := os.ReadFile(filepath.Join(project, "resources/guide/tides.md"))
 	if got := s.resource(tides.URI); err != nil || got.Text != string(want) || got.MIMEType != "text/markdown" {
 		t.Error(compact(t, got))
 	}
-	if got := s.resource(byName["buoy"].URI); !strings.HasPrefix(string(got.Blob), "GIF89a") || got.MIMEType != "image/gif" {
+	if got := s.resource(byName["buoy"].URI); !strings.HasPrefix(string(got.Blob), "GIF89a") ||
+		got.MIMEType != "image/gif" {
 		t.Error(compact(t, got))
 	}
 	if got := s.resource(byName["motto"].URI); got.Text != "Time and tide wait for no one." {
@@ -74,7 +76,8 @@ func TestResourceSubscription(t *testing.T) {
 	updates := make(chan string, 10)
 	s := open(t, project, opening{
 		env: map[string]string{"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": "0.02"},
-		client: mcp.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+		client: mcp.ClientOptions{ResourceUpdatedHandler: func(_ context.Context,
+			r *mcp.ResourceUpdatedNotificationRequest) {
 			updates <- r.Params.URI
 		}},
 	})
@@ -109,10 +112,12 @@ func TestProvider(t *testing.T) {
 	t.Parallel()
 	s := open(t, example(t, "10-provider"), opening{})
 	templates, err := s.ListResourceTemplates(s.deadline(), nil)
-	if err != nil || len(templates.ResourceTemplates) != 1 || templates.ResourceTemplates[0].URITemplate != "stock://{article}" {
+	if err != nil || len(templates.ResourceTemplates) != 1 ||
+		templates.ResourceTemplates[0].URITemplate != "stock://{article}" {
 		t.Fatal(compact(t, templates), err)
 	}
-	if got := s.resource("stock://all"); got.MIMEType != "text/csv" || !strings.HasPrefix(got.Text, "article,pieces,shelf\n") {
+	if got := s.resource("stock://all"); got.MIMEType != "text/csv" ||
+		!strings.HasPrefix(got.Text, "article,pieces,shelf\n") {
 		t.Error(compact(t, got))
 	}
 	if got := s.resource("stock://wood-screws"); got.Text != `{"article":"wood-screws","pieces":77,"shelf":"B4"}`+"\n" || got.MIMEType != "application/json" {

@@ -42,17 +42,20 @@ func TestOneRoot(t *testing.T) {
 	s := open(t, example(t, "03-roots"), opening{roots: []string{root}})
 
 	got := structured[shownRoots](t, s.succeed("show-roots", nil))
-	if got.Count != 1 || got.Roots[0].Path != root || got.Roots[0].URI != "file://"+root || got.Roots[0].Name != filepath.Base(root) {
+	if got.Count != 1 || got.Roots[0].Path != root || got.Roots[0].URI != "file://"+root ||
+		got.Roots[0].Name != filepath.Base(root) {
 		t.Errorf("%+v", got)
 	}
 	type listing struct {
 		Directory string
 		Names     []string
 	}
-	if got := structured[listing](t, s.succeed("list-files", nil)); got.Directory != root || !slices.Equal(got.Names, []string{"link", "sub dir"}) {
+	if got := structured[listing](t, s.succeed("list-files", nil)); got.Directory != root ||
+		!slices.Equal(got.Names, []string{"link", "sub dir"}) {
 		t.Errorf("%+v", got)
 	}
-	if got := structured[listing](t, s.succeed("list-files", arguments{"path": root + "/sub dir/../sub dir/"})); !slices.Equal(got.Names, []string{"a [1].txt"}) {
+	if got := structured[listing](t, s.succeed("list-files", arguments{"path": root +
+		"/sub dir/../sub dir/"})); !slices.Equal(got.Names, []string{"a [1].txt"}) {
 		t.Errorf("%+v", got)
 	}
 	if got := text(t, s.succeed("read-file", arguments{"path": file, "lines": 2})); got != "one\ntwo\n" {
@@ -69,7 +72,8 @@ func TestOneRoot(t *testing.T) {
 func TestRootsChange(t *testing.T) {
 	t.Parallel()
 	first, second := directory(t), directory(t)
-	s := open(t, example(t, "03-roots"), opening{roots: []string{first}, env: map[string]string{"MCPBASH_ROOTS_DEBOUNCE_INTERVAL": "0"}})
+	s := open(t, example(t, "03-roots"), opening{roots: []string{first},
+		env: map[string]string{"MCPBASH_ROOTS_DEBOUNCE_INTERVAL": "0"}})
 	shown := func() int { return structured[shownRoots](t, s.succeed("show-roots", nil)).Count }
 	if n := shown(); n != 1 {
 		t.Fatalf("%d roots", n)
@@ -93,8 +97,10 @@ func TestRootsWithoutClient(t *testing.T) {
 	s.fail("read-file", arguments{"path": "/etc/passwd"}, -32602, ".path is outside configured MCP roots")
 
 	a, b := directory(t), directory(t)
-	s = open(t, project, opening{client: mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}, env: map[string]string{"MCPBASH_ROOTS": a + ":" + b}})
-	if got := structured[shownRoots](t, s.succeed("show-roots", nil)); got.Count != 2 || got.Roots[0].Path != a || got.Roots[1].Path != b {
+	s = open(t, project, opening{client: mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}},
+		env: map[string]string{"MCPBASH_ROOTS": a + ":" + b}})
+	if got := structured[shownRoots](t, s.succeed("show-roots", nil)); got.Count != 2 || got.Roots[0].Path != a ||
+		got.Roots[1].Path != b {
 		t.Errorf("%+v", got)
 	}
 }

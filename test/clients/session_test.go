@@ -60,7 +60,10 @@ func open(t *testing.T, project string, o opening) *session {
 	cmd.Dir, cmd.Env = s.tmp, environment(project, s.tmp, o.env)
 	s.tap = newTap(cmd)
 
-	o.client.ProgressNotificationHandler = func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { s.progress <- r.Params }
+	o.client.ProgressNotificationHandler = func(_ context.Context,
+		r *mcp.ProgressNotificationClientRequest) {
+		s.progress <- r.Params
+	}
 	o.client.LoggingMessageHandler = func(_ context.Context, r *mcp.LoggingMessageRequest) { s.logs <- r.Params }
 	s.client = mcp.NewClient(&mcp.Implementation{Name: "clients-test", Version: "1"}, &o.client)
 	for _, root := range o.roots {
@@ -116,7 +119,8 @@ func (s *session) end(killed bool) {
 	for _, fault := range s.tap.faults {
 		s.t.Errorf("a line of the server: %v", fault)
 	}
-	if log := s.tap.stderr.String(); strings.Contains(log, "DATA RACE") || strings.Contains(log, "panic:") || strings.Contains(log, "goroutine ") {
+	if log := s.tap.stderr.String(); strings.Contains(log, "DATA RACE") || strings.Contains(log, "panic:") ||
+		strings.Contains(log, "goroutine ") {
 		s.t.Errorf("the server said:\n%s", log)
 	}
 	if left := leftovers(s.t, s.tmp); len(left) > 0 && !killed {
@@ -135,7 +139,10 @@ func leftovers(t *testing.T, tmp string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(list, func(dir string) bool { return strings.HasPrefix(filepath.Base(dir), "mcpbash.home.") })
+	return slices.DeleteFunc(list, func(dir string) bool {
+		return strings.HasPrefix(filepath.Base(dir),
+			"mcpbash.home.")
+	})
 }
 
 // deadline is a context for one thing that must happen.

@@ -28,7 +28,8 @@ func many(t *testing.T) (project, marks string) {
 		"prompts/haiku.completion.sh": `echo '["ran"]'`,
 		"providers/ours.sh":           "echo ran",
 	} {
-		file := write(t, "#!/bin/bash\ntouch '"+filepath.Join(marks, filepath.Base(name))+"'\n"+text+"\n", project, name)
+		file := write(t, "#!/bin/bash\ntouch '"+filepath.Join(marks, filepath.Base(name))+"'\n"+text+"\n", project,
+			name)
 		if err := os.Chmod(file, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,8 @@ func TestOpenDirectories(t *testing.T) {
 		},
 		"prompts/haiku.completion.sh": func(s *session) error {
 			_, err := s.Complete(s.deadline(), &mcp.CompleteParams{
-				Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: "haiku"}, Argument: mcp.CompleteParamsArgument{Name: "a"},
+				Ref:      &mcp.CompleteReference{Type: "ref/prompt", Name: "haiku"},
+				Argument: mcp.CompleteParamsArgument{Name: "a"},
 			})
 			return err
 		},
@@ -122,12 +124,14 @@ func TestOpenSettings(t *testing.T) {
 	for _, path := range []string{"server.d/server.meta.json", "."} {
 		project, marks := many(t)
 		judged := filepath.Join(project, path)
-		if err := errors.Join(os.Remove(filepath.Join(project, "server.d/policy.sh")), os.Chmod(judged, 0o757)); err != nil {
+		if err := errors.Join(os.Remove(filepath.Join(project, "server.d/policy.sh")),
+			os.Chmod(judged, 0o757)); err != nil {
 			t.Fatal(err)
 		}
 		s := open(t, project, opening{})
 		_, err := s.request(s.deadline(), "down", nil)
-		if want := judged + " (mode 0757, others can write to it; run chmod o-w " + judged + ")"; strings.TrimSuffix(reason(err), "; then restart the server") != want {
+		if want := judged + " (mode 0757, others can write to it; run chmod o-w " + judged +
+			")"; strings.TrimSuffix(reason(err), "; then restart the server") != want {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 		if left, err := os.ReadDir(marks); err != nil || len(left) > 0 {
@@ -157,7 +161,8 @@ func TestOpenDirectoryOnTheCommandLine(t *testing.T) {
 	if err == nil || !strings.Contains(out, `"data":{"reason":"`+want+`"}`) || !strings.Contains(diagnostics, want) {
 		t.Errorf("%v %s %s", err, out, diagnostics)
 	}
-	if out, _, _ := run("--dry-run"); !strings.Contains(out, "Status: Blocked (Tool 'down' path rejected by policy: "+want+")") {
+	if out, _, _ := run("--dry-run"); !strings.Contains(out,
+		"Status: Blocked (Tool 'down' path rejected by policy: "+want+")") {
 		t.Error(out)
 	}
 }
@@ -168,7 +173,8 @@ func TestQuickStartWithOpenUmask(t *testing.T) {
 	t.Parallel()
 	user, private := privateAccount(t)
 	home := directory(t)
-	if err := errors.Join(os.Chmod(filepath.Dir(home), 0o755), os.Mkdir(filepath.Join(home, "bin"), 0o755)); err != nil {
+	if err := errors.Join(os.Chmod(filepath.Dir(home), 0o755), os.Mkdir(filepath.Join(home, "bin"),
+		0o755)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"mcp-bash", "mcp-runtool", "mcp-registry"} {
@@ -195,7 +201,8 @@ func TestQuickStartWithOpenUmask(t *testing.T) {
 	}
 	cmd := exec.Command("bash", "-c", "set -e; umask 002\n"+strings.Join(typed, "\n")+"")
 	cmd.Dir = place
-	cmd.Env = environment("", place, map[string]string{"HOME": place, "PATH": home + "/bin:" + os.Getenv("PATH"), "XDG_CACHE_HOME": "", "MCPBASH_TOOL_ALLOWLIST": ""})
+	cmd.Env = environment("", place, map[string]string{"HOME": place, "PATH": home + "/bin:" + os.Getenv("PATH"),
+		"XDG_CACHE_HOME": "", "MCPBASH_TOOL_ALLOWLIST": ""})
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: user}
 	}
@@ -203,7 +210,8 @@ func TestQuickStartWithOpenUmask(t *testing.T) {
 	if private && (err != nil || !strings.Contains(string(out), "Hello, Ada!")) {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if !private && (err == nil || !strings.Contains(string(out), "(mode 0775, group ") || !strings.Contains(string(out), "run chmod go-w ")) {
+	if !private && (err == nil || !strings.Contains(string(out), "(mode 0775, group ") ||
+		!strings.Contains(string(out), "run chmod go-w ")) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -32,7 +32,8 @@ type mute struct {
 // openMute starts a server of testdata/unread, greeted in revision 2025-03-26.
 func openMute(t *testing.T, project string, env map[string]string) *mute {
 	t.Helper()
-	m := &mute{t: t, cmd: exec.Command(filepath.Join(bin, "mcp-bash")), wrote: make(chan error, 1), ended: make(chan struct{})}
+	m := &mute{t: t, cmd: exec.Command(filepath.Join(bin, "mcp-bash")), wrote: make(chan error, 1),
+		ended: make(chan struct{})}
 	tmp := directory(t)
 	m.cmd.Dir, m.cmd.Env = tmp, environment(project, tmp, env)
 	var theirs []*os.File
@@ -212,7 +213,8 @@ func TestUnreadAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			project := copyOf(t, "testdata/unread")
 			os.Mkdir(filepath.Join(project, "resources"), 0o755)
-			if err := os.WriteFile(filepath.Join(project, "resources", "big.bin"), bytes.Repeat([]byte{0, 1, 2, 3}, 9_900_000/4), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(project, "resources", "big.bin"),
+				bytes.Repeat([]byte{0, 1, 2, 3}, 9_900_000/4), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			m := openMute(t, project, nil)
@@ -296,7 +298,8 @@ func TestStderrReadLate(t *testing.T) {
 			kept++
 		default:
 			var n int
-			if _, err := fmt.Sscanf(line, "mcp-bash: standard error was not read; %d messages were dropped", &n); err != nil {
+			if _, err := fmt.Sscanf(line, "mcp-bash: standard error was not read; %d messages were dropped",
+				&n); err != nil {
 				t.Fatalf("on standard error: %q", line)
 			}
 			dropped += n
@@ -315,7 +318,8 @@ func TestStderrReadLate(t *testing.T) {
 // holds, and a signal to the server (P-905, P-1702, P-1805).
 func TestUnreadScript(t *testing.T) {
 	t.Parallel()
-	talk := map[string]string{"MCPBASH_MAX_LOGS_PER_MIN": "0", "MCPBASH_MAX_PROGRESS_PER_MIN": "0", "MCPBASH_MAX_PENDING_BYTES": "300000"}
+	talk := map[string]string{"MCPBASH_MAX_LOGS_PER_MIN": "0", "MCPBASH_MAX_PROGRESS_PER_MIN": "0",
+		"MCPBASH_MAX_PENDING_BYTES": "300000"}
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"chatty","_meta":{"progressToken":1}}}` + "\n"
 	begin := func(t *testing.T) (*mute, *process) {
 		project := copyOf(t, "testdata/unread")

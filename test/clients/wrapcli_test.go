@@ -63,7 +63,8 @@ func TestProgramThatFails(t *testing.T) {
 		}
 		result <- r
 	}()
-	if m := s.nextLog("retry"); m.Level != "debug" || !strings.HasPrefix(m.Data.(string), "Attempt 1/5 failed (exit 75), retrying in 0.") {
+	if m := s.nextLog("retry"); m.Level != "debug" || !strings.HasPrefix(m.Data.(string),
+		"Attempt 1/5 failed (exit 75), retrying in 0.") {
 		t.Errorf("%+v", m)
 	}
 	os.Remove(lock)

@@ -205,8 +205,10 @@ func (b *bridge) find(r *http.Request) (*session, error) {
 	if s == nil || s.hasEnded() {
 		return nil, refusal{http.StatusNotFound, "there is no such session: send initialize without Mcp-Session-Id"}
 	}
-	if named, settled := r.Header.Get("Mcp-Protocol-Version"), s.settled(); settled != "" && cmp.Or(named, settled) != settled {
-		return nil, refusal{http.StatusBadRequest, fmt.Sprintf("MCP-Protocol-Version is %s, and initialize settled %s", named, settled)}
+	if named, settled := r.Header.Get("Mcp-Protocol-Version"), s.settled(); settled != "" && cmp.Or(named,
+		settled) != settled {
+		return nil, refusal{http.StatusBadRequest, fmt.Sprintf("MCP-Protocol-Version is %s, and initialize settled %s",
+			named, settled)}
 	}
 	return s, nil
 }

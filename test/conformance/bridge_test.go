@@ -95,10 +95,14 @@ func connect(t *testing.T, ctx context.Context, web *httptest.Server, h *heard) 
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			h.add(fmt.Sprintf("%v:%v", r.Params.ProgressToken, r.Params.Progress))
 		},
-		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) { h.add(fmt.Sprint(r.Params.Data)) },
+		LoggingMessageHandler: func(_ context.Context,
+			r *mcp.LoggingMessageRequest) {
+			h.add(fmt.Sprint(r.Params.Data))
+		},
 		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			h.add(r.Params.Message)
-			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"username": "ada", "email": "ada@example.com"}}, nil
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"username": "ada",
+				"email": "ada@example.com"}}, nil
 		},
 	})
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1}, nil)
@@ -138,8 +142,10 @@ func TestClient(t *testing.T) {
 		want, beside string
 	}{
 		{progress, "All of it is done.", "p:0|p:50|p:100"},
-		{&mcp.CallToolParams{Name: "test_tool_with_logging"}, "Three messages were logged.", "Tool execution started|Tool processing data|Tool execution completed"},
-		{&mcp.CallToolParams{Name: "test_elicitation", Arguments: map[string]any{"message": "Who?"}}, `User response: {"action":"accept","content":{"email":"ada@example.com","username":"ada"}}`, "Who?"},
+		{&mcp.CallToolParams{Name: "test_tool_with_logging"}, "Three messages were logged.",
+			"Tool execution started|Tool processing data|Tool execution completed"},
+		{&mcp.CallToolParams{Name: "test_elicitation", Arguments: map[string]any{"message": "Who?"}},
+			`User response: {"action":"accept","content":{"email":"ada@example.com","username":"ada"}}`, "Who?"},
 	} {
 		h.lines = nil
 		result, err := client.CallTool(ctx, tc.call)
@@ -181,7 +187,8 @@ func TestManyAtOnce(t *testing.T) {
 			var calls sync.WaitGroup
 			for i := range 4 {
 				calls.Go(func() {
-					result, err := client.CallTool(ctx, &mcp.CallToolParams{Name: "test_tool_with_progress", Meta: mcp.Meta{"progressToken": i}})
+					result, err := client.CallTool(ctx, &mcp.CallToolParams{Name: "test_tool_with_progress",
+						Meta: mcp.Meta{"progressToken": i}})
 					if err != nil || result.IsError {
 						t.Errorf("%v %+v", err, result)
 					}
@@ -212,9 +219,11 @@ func TestRefusals(t *testing.T) {
 		header       map[string]string
 		want         int
 	}{
-		"fine":                {"POST", ping, nil, 200},
-		"fine, spread":        {"POST", "\n{\"jsonrpc\" : \"2.0\",\n\"id\":\"mine\", \"method\": \"ping\"}\n", nil, 200},
-		"own origin":          {"POST", ping, map[string]string{"Origin": "http://localhost:1", "Host": "localhost:2"}, 200},
+		"fine": {"POST", ping, nil, 200},
+		"fine, spread": {"POST", "\n{\"jsonrpc\" : \"2.0\",\n\"id\":\"mine\", \"method\": \"ping\"}\n", nil,
+			200},
+		"own origin": {"POST", ping, map[string]string{"Origin": "http://localhost:1", "Host": "localhost:2"},
+			200},
 		"own origin, IPv6":    {"POST", ping, map[string]string{"Origin": "http://[::1]", "Host": "[::1]:9"}, 200},
 		"notification":        {"POST", `{"jsonrpc":"2.0","method":"notifications/none"}`, nil, 202},
 		"foreign host":        {"POST", ping, map[string]string{"Host": "evil.example.com"}, 403},
@@ -240,7 +249,8 @@ func TestRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		header := map[string]string{"Accept": "application/json, text/event-stream", "Content-Type": "application/json", "Mcp-Session-Id": id}
+		header := map[string]string{"Accept": "application/json, text/event-stream", "Content-Type": "application/json",
+			"Mcp-Session-Id": id}
 		for key, value := range tc.header {
 			header[key] = value
 		}
@@ -273,7 +283,8 @@ func TestServerEnds(t *testing.T) {
 	web := httptest.NewServer(b)
 	defer web.Close()
 	post := func(id string) *http.Response {
-		r, err := http.NewRequestWithContext(t.Context(), "POST", web.URL, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`))
+		r, err := http.NewRequestWithContext(t.Context(), "POST", web.URL,
+			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,8 @@ const revision = "2025-11-25"
 func main() {
 	server := flag.String("server", filepath.Join("bin", "mcp-bash"), "the server to test")
 	project := flag.String("project", filepath.Join("test", "conformance", "project"), "the project it serves")
-	results := flag.String("results", "", "an empty directory for what is found; if not given a temporary one, kept when something fails")
+	results := flag.String("results", "",
+		"an empty directory for what is found; if not given a temporary one, kept when something fails")
 	scenario := flag.String("scenario", "", "run this scenario alone")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

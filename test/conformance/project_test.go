@@ -23,12 +23,13 @@ func TestProject(t *testing.T) {
 	defer client.Close()
 	const image = `{"type":"image","mimeType":"image/png","data":"iVBORw0KGgo…"}`
 	for name, want := range map[string]string{
-		"test_simple_text":            `[{"type":"text","text":"This is a simple text response for testing."}]`,
-		"test_image_content":          `[` + image + `]`,
-		"test_audio_content":          `[{"type":"audio","mimeType":"audio/wav","data":"UklGRiwAAABXQVZF…"}]`,
-		"test_embedded_resource":      `[{"type":"resource","resource":{"uri":"test://embedded-resource","mimeType":"text/plain","text":"This is an embedded resource content."}}]`,
-		"test_multiple_content_types": `[{"type":"text","text":"Multiple content types test:"},` + image + `,{"type":"resource","resource":{"uri":"test://mixed-content-resource","mimeType":"application/json","text":"{\"test\":\"data\",\"value\":123}"}}]`,
-		"test_error_handling":         `[{"type":"text","text":"This tool intentionally returns an error for testing"}]`,
+		"test_simple_text":       `[{"type":"text","text":"This is a simple text response for testing."}]`,
+		"test_image_content":     `[` + image + `]`,
+		"test_audio_content":     `[{"type":"audio","mimeType":"audio/wav","data":"UklGRiwAAABXQVZF…"}]`,
+		"test_embedded_resource": `[{"type":"resource","resource":{"uri":"test://embedded-resource","mimeType":"text/plain","text":"This is an embedded resource content."}}]`,
+		"test_multiple_content_types": `[{"type":"text","text":"Multiple content types test:"},` + image +
+			`,{"type":"resource","resource":{"uri":"test://mixed-content-resource","mimeType":"application/json","text":"{\"test\":\"data\",\"value\":123}"}}]`,
+		"test_error_handling": `[{"type":"text","text":"This tool intentionally returns an error for testing"}]`,
 	} {
 		result, err := client.CallTool(ctx, &mcp.CallToolParams{Name: name})
 		if err != nil {
@@ -43,7 +44,8 @@ func TestProject(t *testing.T) {
 		"test_simple_prompt":                 `[{"role":"user","content":{"type":"text","text":"This is a simple prompt for testing."}}]`,
 		"test_prompt_with_arguments":         `[{"role":"user","content":{"type":"text","text":"Prompt with arguments: arg1='hello', arg2='wo\"rld'"}}]`,
 		"test_prompt_with_embedded_resource": `[{"role":"user","content":{"type":"resource","resource":{"uri":"test://example-resource","mimeType":"text/plain","text":"Embedded resource content for testing."}}},{"role":"user","content":{"type":"text","text":"Please process the embedded resource above."}}]`,
-		"test_prompt_with_image":             `[{"role":"user","content":` + image + `},{"role":"user","content":{"type":"text","text":"Please analyze the image above."}}]`,
+		"test_prompt_with_image": `[{"role":"user","content":` + image +
+			`},{"role":"user","content":{"type":"text","text":"Please analyze the image above."}}]`,
 	} {
 		arguments := map[string]string{"arg1": "hello", "arg2": `wo"rld`, "resourceUri": "test://example-resource"}
 		result, err := client.GetPrompt(ctx, &mcp.GetPromptParams{Name: name, Arguments: arguments})
@@ -64,7 +66,8 @@ func TestProject(t *testing.T) {
 		same(t, uri, result.Contents, want)
 	}
 	completion, err := client.Complete(ctx, &mcp.CompleteParams{
-		Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: "test_prompt_with_arguments"}, Argument: mcp.CompleteParamsArgument{Name: "arg1", Value: "par"},
+		Ref:      &mcp.CompleteReference{Type: "ref/prompt", Name: "test_prompt_with_arguments"},
+		Argument: mcp.CompleteParamsArgument{Name: "arg1", Value: "par"},
 	})
 	if err != nil {
 		t.Fatal(err)

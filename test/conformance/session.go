@@ -40,7 +40,8 @@ type session struct {
 // startSession starts the server.
 func startSession(id string, cmd *exec.Cmd, transcript *transcript) (*session, error) {
 	s := &session{
-		id: id, cmd: cmd, transcript: transcript, checker: wire.NewChecker(), ended: make(chan struct{}), general: newStream(),
+		id: id, cmd: cmd, transcript: transcript, checker: wire.NewChecker(), ended: make(chan struct{}),
+		general: newStream(),
 		waiting: map[string]*stream{}, tokens: map[string]*stream{}, asked: map[string]*stream{},
 	}
 	var stdout, stderr io.ReadCloser

@@ -22,16 +22,21 @@ func TestDeliver(t *testing.T) {
 		lines   []string
 		want    map[string]string // by id, "" for the general stream
 	}{
-		"an answer":                       {[]string{`1`, `"1"`}, []string{two, one}, map[string]string{`1`: one, `"1"`: two}},
-		"one request":                     {[]string{`1`}, []string{log, ask, untake, change, told, one}, map[string]string{`1`: log + ask + untake + told + one, "": change}},
-		"several requests":                {[]string{`1`, `"1"`}, []string{log, ask, untake, told, one}, map[string]string{`1`: told + one, "": log + ask + untake}},
-		"taken back after the answer":     {[]string{`1`}, []string{ask, one, untake}, map[string]string{`1`: ask + one, "": untake}},
+		"an answer": {[]string{`1`, `"1"`}, []string{two, one},
+			map[string]string{`1`: one, `"1"`: two}},
+		"one request": {[]string{`1`}, []string{log, ask, untake, change, told, one},
+			map[string]string{`1`: log + ask + untake + told + one, "": change}},
+		"several requests": {[]string{`1`, `"1"`}, []string{log, ask, untake, told, one},
+			map[string]string{`1`: told + one, "": log + ask + untake}},
+		"taken back after the answer": {[]string{`1`}, []string{ask, one, untake},
+			map[string]string{`1`: ask + one, "": untake}},
 		"progress after the answer":       {[]string{`1`}, []string{one, told}, map[string]string{`1`: one, "": told}},
 		"progress of nothing that waits":  {nil, []string{told, log}, map[string]string{"": told + log}},
 		"an answer nobody waits for":      {nil, []string{one}, map[string]string{"": one}},
 		"something that is not a message": {[]string{`1`}, []string{`what?`}, map[string]string{"": `what?`}},
 	} {
-		s := &session{general: newStream(), waiting: map[string]*stream{}, tokens: map[string]*stream{}, asked: map[string]*stream{}}
+		s := &session{general: newStream(), waiting: map[string]*stream{}, tokens: map[string]*stream{},
+			asked: map[string]*stream{}}
 		streams := map[string]*stream{"": s.general}
 		for _, id := range tc.waiting {
 			st := newStream()
@@ -51,7 +56,8 @@ func TestDeliver(t *testing.T) {
 			if s.waiting[id] != nil {
 				s.forget(id)
 			}
-			if err := st.drain(context.Background(), func(line []byte) error { got.Write(line); return nil }); err != nil {
+			if err := st.drain(context.Background(),
+				func(line []byte) error { got.Write(line); return nil }); err != nil {
 				t.Fatal(err)
 			}
 			if got.String() != tc.want[id] {

@@ -66,7 +66,8 @@ func judge(out io.Writer, results string, names, faults []string) error {
 	for _, fault := range faults {
 		fmt.Fprintf(out, "✗ session %s\n", fault)
 	}
-	fmt.Fprintf(out, "\n%s: of %d scenarios %d pass, %d fail, %d excluded\n", revision, len(names), passes, failures, len(names)-passes-failures)
+	fmt.Fprintf(out, "\n%s: of %d scenarios %d pass, %d fail, %d excluded\n", revision, len(names), passes, failures,
+		len(names)-passes-failures)
 	if failures+len(faults) > 0 {
 		return fmt.Errorf("%d scenarios fail and %d other things are wrong; what the suite said and every line of every session is in %s", failures, len(faults), results)
 	}
@@ -96,7 +97,8 @@ func outcome(results, scenario string) (passed bool, why string, err error) {
 			case "SUCCESS":
 				good++
 			case "FAILURE", "WARNING":
-				fmt.Fprintf(&text, "    %s %s: %s\n", strings.ToLower(c.Status), c.ID, strings.ReplaceAll(c.ErrorMessage, "\n", "\n      "))
+				fmt.Fprintf(&text, "    %s %s: %s\n", strings.ToLower(c.Status), c.ID,
+					strings.ReplaceAll(c.ErrorMessage, "\n", "\n      "))
 			}
 		}
 	}

@@ -30,7 +30,8 @@ Run and reported, but never scored:
 }
 
 func TestJudge(t *testing.T) {
-	const good, warning, bad = `{"id":"a","status":"SUCCESS"}`, `{"id":"b","status":"WARNING","errorMessage":"better not"}`, `{"id":"c","status":"FAILURE"}`
+	const good, warning, bad = `{"id":"a","status":"SUCCESS"}`,
+		`{"id":"b","status":"WARNING","errorMessage":"better not"}`, `{"id":"c","status":"FAILURE"}`
 	for name, tc := range map[string]struct {
 		checks map[string]string
 		faults []string
@@ -43,7 +44,8 @@ func TestJudge(t *testing.T) {
 		"did not run":           {map[string]string{"ping-pong": good}, nil, "did not run"},
 		"the server's fault":    {map[string]string{"ping": good}, []string{"S: not JSON"}, "S: not JSON"},
 		"may fail":              {map[string]string{"ping": good, "server-sse-polling": warning}, nil, ""},
-		"need not be excluded":  {map[string]string{"ping": good, "server-sse-polling": good}, nil, "take it off the list"},
+		"need not be excluded": {map[string]string{"ping": good, "server-sse-polling": good}, nil,
+			"take it off the list"},
 	} {
 		dir := t.TempDir()
 		names := []string{"ping"}

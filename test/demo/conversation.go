@@ -30,7 +30,8 @@ type conversation struct {
 }
 
 func newConversation(cmd *exec.Cmd, printer *printer) *conversation {
-	return &conversation{cmd: cmd, printer: printer, checker: wire.NewChecker(), ended: make(chan struct{}), said: map[string]int{}}
+	return &conversation{cmd: cmd, printer: printer, checker: wire.NewChecker(), ended: make(chan struct{}),
+		said: map[string]int{}}
 }
 
 // Connect starts the server.

@@ -23,7 +23,8 @@ func TestDemo(t *testing.T) {
 	}
 	story := out.String()
 	for _, part := range []string{
-		"→ initialize #1", "← result #1", "→ tools/list #2", "→ tools/call #3", "← notifications/progress", "← elicitation/create",
+		"→ initialize #1", "← result #1", "→ tools/list #2", "→ tools/call #3", "← notifications/progress",
+		"← elicitation/create",
 		`← error #5 {"code":-32602`, "says yes.", "4 texts, 7 lines, 44 words.", "Exit code 0.",
 	} {
 		if !strings.Contains(story, part) {
@@ -31,7 +32,8 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	for _, line := range strings.Split(story, "\n") {
-		if message := strings.HasPrefix(line, "  →") || strings.HasPrefix(line, "  ←"); message && utf8.RuneCountInString(line) > 80 {
+		if message := strings.HasPrefix(line, "  →") || strings.HasPrefix(line, "  ←"); message &&
+			utf8.RuneCountInString(line) > 80 {
 			t.Errorf("wider than the terminal: %s", line)
 		}
 	}
@@ -48,14 +50,16 @@ func TestDemo(t *testing.T) {
 func TestDemoFails(t *testing.T) {
 	server, tmp := build(t), emptyTmp(t)
 	strict := filepath.Join(filepath.Dir(server), "strict")
-	if err := os.WriteFile(strict, []byte("#!/bin/sh\nMCPBASH_TOOL_ALLOWLIST=none exec '"+server+"'\n"), 0o755); err != nil {
+	if err := os.WriteFile(strict, []byte("#!/bin/sh\nMCPBASH_TOOL_ALLOWLIST=none exec '"+server+"'\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
 		strict + ".absent": "no such file", "/bin/cat": "calling", strict: "Tool 'count-words' blocked by policy",
 	} {
 		var out bytes.Buffer
-		if err := run(context.Background(), name, &printer{out: &out, width: 80, colour: true}); err == nil || !strings.Contains(err.Error(), want) {
+		if err := run(context.Background(), name, &printer{out: &out, width: 80, colour: true}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q\n%s", name, err, want, &out)
 		}
 		isEmpty(t, tmp)

@@ -82,7 +82,8 @@ func (p *printer) message(d direction, line []byte) string {
 	room := p.width - 4 - utf8.RuneCountInString(what) - 1
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fmt.Fprintf(p.out, "  %s %s %s\n", p.paint(colour, string(d)), p.paint(colour, what), p.paint(dim, trim(string(content), room)))
+	fmt.Fprintf(p.out, "  %s %s %s\n", p.paint(colour, string(d)), p.paint(colour, what),
+		p.paint(dim, trim(string(content), room)))
 	return m.Method
 }
 

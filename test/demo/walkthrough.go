@@ -34,7 +34,8 @@ func walkThrough(ctx context.Context, talk *conversation, workspace *workspace) 
 		}
 	})
 
-	printer.step("initialize", "Client and server say who they are; then the server asks which directories it may work in.")
+	printer.step("initialize",
+		"Client and server say who they are; then the server asks which directories it may work in.")
 	session, err := client.Connect(ctx, talk, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 	if err != nil {
 		return err
@@ -77,14 +78,16 @@ func walkThrough(ctx context.Context, talk *conversation, workspace *workspace) 
 	if strings.Join(tidied.Removed, " ") != "letters/unwritten.txt" || talk.count("elicitation/create") != 1 {
 		return fmt.Errorf("removed %q after %d questions", tidied.Removed, talk.count("elicitation/create"))
 	}
-	if _, err := os.Stat(filepath.Join(workspace.library, "letters", "unwritten.txt")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(workspace.library, "letters", "unwritten.txt")); !errors.Is(err,
+		os.ErrNotExist) {
 		return fmt.Errorf("the empty text is still there (%v)", err)
 	}
 
 	printer.step("error", "A path outside the client's directories is refused by the SDK: the script goes no further.")
 	_, err = session.CallTool(ctx, &mcp.CallToolParams{Name: "count-words", Arguments: map[string]any{"path": "/etc"}})
 	var refusal *jsonrpc.Error
-	if !errors.As(err, &refusal) || refusal.Code != -32602 || refusal.Message != ".path is outside configured MCP roots" {
+	if !errors.As(err, &refusal) || refusal.Code != -32602 ||
+		refusal.Message != ".path is outside configured MCP roots" {
 		return fmt.Errorf("the path is not refused as it should be: %v", err)
 	}
 
@@ -95,7 +98,8 @@ func walkThrough(ctx context.Context, talk *conversation, workspace *workspace) 
 	if left, err := filepath.Glob(filepath.Join(workspace.tmp, "mcpbash.state.*")); err != nil || len(left) > 0 {
 		return fmt.Errorf("the server left behind %q", left)
 	}
-	printer.note("Exit code %d. Every line of the server was valid by the published schema.", talk.cmd.ProcessState.ExitCode())
+	printer.note("Exit code %d. Every line of the server was valid by the published schema.",
+		talk.cmd.ProcessState.ExitCode())
 	return nil
 }
 

@@ -35,14 +35,16 @@ func TestEndurance(t *testing.T) {
 	}
 	t.Logf("seed %d", *seed)
 	random := rand.New(rand.NewPCG(*seed, 0))
-	h := &house{t: t, binary: bin + "/mcp-bash", tmp: t.TempDir(), cache: t.TempDir(), tag: fmt.Sprintf("endurance-%d-%d", os.Getpid(), *seed)}
+	h := &house{t: t, binary: bin + "/mcp-bash", tmp: t.TempDir(), cache: t.TempDir(),
+		tag: fmt.Sprintf("endurance-%d-%d", os.Getpid(), *seed)}
 	h.stage(t)
 	servers := 0
 	for end := time.Now().Add(*duration); time.Now().Before(end) && !t.Failed(); servers++ {
 		h.round(random, min(*duration/rounds, longest))
 	}
 	h.clearUp()
-	t.Logf("%d servers, %d requests, %d answers, %d faults", servers, h.sent.Load(), h.answered.Load(), h.injected.Load())
+	t.Logf("%d servers, %d requests, %d answers, %d faults", servers, h.sent.Load(), h.answered.Load(),
+		h.injected.Load())
 	if h.answered.Load() == 0 || h.injected.Load() == 0 {
 		t.Error("nothing happened")
 	}

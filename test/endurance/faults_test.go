@@ -14,7 +14,8 @@ import (
 // A fault is done to a running server. What it does to the project it undoes.
 type fault func(h *house, r *rand.Rand)
 
-var faults = []fault{killScript, killScript, losePrivateDirectory, loseSDK, loseRegistry, pipeFor, pipeFor, openToAll, plant, plant}
+var faults = []fault{killScript, killScript, losePrivateDirectory, loseSDK, loseRegistry, pipeFor, pipeFor, openToAll,
+	plant, plant}
 
 // killScript kills one process of a script.
 func killScript(h *house, r *rand.Rand) {
@@ -106,7 +107,8 @@ func plant(h *house, r *rand.Rand) {
 	for _, dir := range h.privateDirectories() {
 		calls, _ := filepath.Glob(filepath.Join(dir, "call.*"))
 		for _, call := range calls {
-			name := filepath.Join(call, []string{"cancelled", "elicit.request", "elicit.response", "error.json", "input/batch.request"}[r.IntN(5)])
+			name := filepath.Join(call, []string{"cancelled", "elicit.request", "elicit.response", "error.json",
+				"input/batch.request"}[r.IntN(5)])
 			os.Remove(name)
 			syscall.Mkfifo(name, 0o600)
 		}

@@ -152,7 +152,8 @@ func (h *house) judge(c *client) {
 		h.t.Error(fault)
 	}
 	log := c.stderr.String()
-	if strings.Contains(log, "DATA RACE") || strings.Contains(log, "panic:") || strings.Contains(log, "internal error") {
+	if strings.Contains(log, "DATA RACE") || strings.Contains(log, "panic:") ||
+		strings.Contains(log, "internal error") {
 		h.t.Errorf("the server said:\n%s", log)
 	}
 	if h.t.Failed() {

@@ -45,10 +45,12 @@ var load = []work{
 	{3, func(c *client, r *rand.Rand) { c.ask("resources/unsubscribe", `{"uri":"file://notes.txt"}`) }},
 	{3, func(c *client, r *rand.Rand) { c.ask("prompts/get", `{"name":"greeting","arguments":{"name":"Ada"}}`) }},
 	{3, func(c *client, r *rand.Rand) {
-		c.ask("completion/complete", `{"ref":{"type":"ref/prompt","name":"greeting"},"argument":{"name":"name","value":"A"}}`)
+		c.ask("completion/complete",
+			`{"ref":{"type":"ref/prompt","name":"greeting"},"argument":{"name":"name","value":"A"}}`)
 	}},
 	{3, func(c *client, r *rand.Rand) { // answered without an id, or not at all
-		c.line([]string{"{", "[]", "null", `{"jsonrpc":"2.0"}`, "\xff\xfe", strings.Repeat("[", 5000), `{"id":{}}`}[r.IntN(7)])
+		c.line([]string{"{", "[]", "null", `{"jsonrpc":"2.0"}`, "\xff\xfe", strings.Repeat("[", 5000),
+			`{"id":{}}`}[r.IntN(7)])
 	}},
 	{2, func(c *client, r *rand.Rand) { // a batch of this revision
 		var lines []string

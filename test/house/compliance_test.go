@@ -19,7 +19,8 @@ var (
 // isTest says whether a file is part of the tests.
 func isTest(file string) bool {
 	return strings.HasSuffix(file, "_test.go") || strings.HasSuffix(file, ".test.mjs") ||
-		strings.HasSuffix(file, ".txtar") && strings.Contains(file, "/testdata/") || strings.HasPrefix(file, "test/conformance/project/")
+		strings.HasSuffix(file, ".txtar") && strings.Contains(file, "/testdata/") ||
+		strings.HasPrefix(file, "test/conformance/project/")
 }
 
 // directory is the package of a test file.

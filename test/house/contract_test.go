@@ -99,12 +99,14 @@ func (b book) citations(t *testing.T) []citation {
 		rel, _ := filepath.Rel(root, file)
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			if rel == "bin" || rel == "dist" || rel == "docs/contract" || rel == "test/house" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && rel != "." {
+			if rel == "bin" || rel == "dist" || rel == "docs/contract" || rel == "test/house" ||
+				d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && rel != "." {
 				return filepath.SkipDir
 			}
 			return nil
 		}
-		if !slices.Contains([]string{".go", ".sh", ".mjs", ".md", ".txtar"}, filepath.Ext(rel)) || rel == "docs/COMPLIANCE.md" {
+		if !slices.Contains([]string{".go", ".sh", ".mjs", ".md", ".txtar"}, filepath.Ext(rel)) ||
+			rel == "docs/COMPLIANCE.md" {
 			return nil
 		}
 		text, err := os.ReadFile(file)
@@ -137,7 +139,8 @@ var mention = func() *regexp.Regexp {
 		prefixes = append(prefixes, page.prefix)
 	}
 	id := `((?:` + strings.Join(prefixes, "|") + `)-\d+[a-z]?)\b`
-	return regexp.MustCompile(`(?:\b(` + strings.Join(names, "|") + `) )?(?:\b` + id + `(?: to ` + id + `)?|\b(?:section|chapter)s? (\d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*))`)
+	return regexp.MustCompile(`(?:\b(` + strings.Join(names, "|") + `) )?(?:\b` + id + `(?: to ` + id +
+		`)?|\b(?:section|chapter)s? (\d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*))`)
 }()
 
 // cited is what a text names, and what it names that does not exist.
@@ -152,7 +155,8 @@ func (b book) cited(text string) (clauses []clause, wrong []string) {
 		named, first, last, chapters := part(1), part(2), part(3), part(4)
 		switch {
 		case chapters != "" && named != "":
-			for number := range strings.FieldsFuncSeq(chapters, func(r rune) bool { return !strings.ContainsRune("0123456789.", r) }) {
+			for number := range strings.FieldsFuncSeq(chapters,
+				func(r rune) bool { return !strings.ContainsRune("0123456789.", r) }) {
 				chapter, ok := b.chapter(named, number)
 				if !ok {
 					wrong = append(wrong, named+" chapter "+number)

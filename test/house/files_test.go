@@ -23,7 +23,8 @@ import (
 var fileRows = map[string][][]string{
 	"pkg/server": {
 		{"start"},
-		{"server", "kinds", "dispatch", "handshake", "exit", "idle", "parent", "corruption", "announce", "bootstrap", "signals"},
+		{"server", "kinds", "dispatch", "handshake", "exit", "idle", "parent", "corruption", "announce", "bootstrap",
+			"signals"},
 		{"tools", "resources", "subscriptions", "prompts", "completions", "apps"},
 		{"listing", "cursor", "notifier", "asker", "clientroots", "changes"},
 		{"request", "requests", "method"},
@@ -41,7 +42,10 @@ func TestFiles(t *testing.T) {
 				name := strings.TrimSuffix(filepath.Base(file), ".go")
 				whole := name
 				name, _, _ = strings.Cut(name, "_")
-				at := slices.IndexFunc(rows, func(row []string) bool { return slices.Contains(row, name) || slices.Contains(row, whole) })
+				at := slices.IndexFunc(rows, func(row []string) bool {
+					return slices.Contains(row, name) ||
+						slices.Contains(row, whole)
+				})
 				if at < 0 {
 					t.Fatalf("%s stands in no row", file)
 				}

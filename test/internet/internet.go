@@ -173,7 +173,8 @@ func (in *Internet) Proxy() string {
 func (in *Internet) Host(host, at string, handle func(net.Conn)) {
 	in.t.Helper()
 	in.Name(host, []string{at})
-	in.Serve(net.JoinHostPort(at, "443"), &tls.Config{Certificates: []tls.Certificate{in.Certificate(host, nil)}}, handle)
+	in.Serve(net.JoinHostPort(at, "443"), &tls.Config{Certificates: []tls.Certificate{in.Certificate(host, nil)}},
+		handle)
 }
 
 // Silent is an address where nothing answers at all.

@@ -113,7 +113,8 @@ func serve(t *testing.T, in *internet.Internet, r *repository, version2 bool, co
 	}
 	backend := &cgi.Handler{
 		Path: filepath.Join(exec, "git-http-backend"), Dir: r.dir,
-		Env:    []string{"GIT_PROJECT_ROOT=" + r.dir, "GIT_HTTP_EXPORT_ALL=1", "HOME=" + r.dir, "GIT_CONFIG_NOSYSTEM=1"},
+		Env: []string{"GIT_PROJECT_ROOT=" + r.dir, "GIT_HTTP_EXPORT_ALL=1", "HOME=" + r.dir,
+			"GIT_CONFIG_NOSYSTEM=1"},
 		Stderr: io.Discard,
 	}
 	handler := http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -186,7 +187,8 @@ func TestAgainstGoGit(t *testing.T) {
 			r := grow(t, uint64(i))
 			serve(t, in, r, tc.version2, tc.config...)
 			p := provider.New(project.Env{
-				"MCPBASH_ENABLE_GIT_PROVIDER": "true", "MCPBASH_GIT_ALLOW_HOSTS": "git.example", "SSL_CERT_FILE": in.RootsAt,
+				"MCPBASH_ENABLE_GIT_PROVIDER": "true", "MCPBASH_GIT_ALLOW_HOSTS": "git.example",
+				"SSL_CERT_FILE": in.RootsAt,
 			}, in.Network())
 			all, read, seen := contents(t, r), 0, 0
 			for _, ref := range slices.Sorted(maps.Keys(all)) {

@@ -118,20 +118,25 @@ func (c *Checker) errorType() string {
 }
 
 var requests = map[string]string{
-	"roots/list": "ListRootsRequest", "elicitation/create": "ElicitRequest", "sampling/createMessage": "CreateMessageRequest", "ping": "PingRequest",
+	"roots/list": "ListRootsRequest", "elicitation/create": "ElicitRequest",
+	"sampling/createMessage": "CreateMessageRequest", "ping": "PingRequest",
 }
 
 var notifications = map[string]string{
 	"notifications/cancelled": "CancelledNotification", "notifications/progress": "ProgressNotification",
-	"notifications/message":            "LoggingMessageNotification",
-	"notifications/tools/list_changed": "ToolListChangedNotification", "notifications/prompts/list_changed": "PromptListChangedNotification",
-	"notifications/resources/list_changed": "ResourceListChangedNotification", "notifications/resources/updated": "ResourceUpdatedNotification",
+	"notifications/message":                "LoggingMessageNotification",
+	"notifications/tools/list_changed":     "ToolListChangedNotification",
+	"notifications/prompts/list_changed":   "PromptListChangedNotification",
+	"notifications/resources/list_changed": "ResourceListChangedNotification",
+	"notifications/resources/updated":      "ResourceUpdatedNotification",
 }
 
 var results = map[string]string{
-	"initialize": "InitializeResult", "ping": "EmptyResult", "tools/list": "ListToolsResult", "tools/call": "CallToolResult",
-	"resources/list": "ListResourcesResult", "resources/templates/list": "ListResourceTemplatesResult", "resources/read": "ReadResourceResult",
-	"prompts/list": "ListPromptsResult", "prompts/get": "GetPromptResult", "completion/complete": "CompleteResult",
+	"initialize": "InitializeResult", "ping": "EmptyResult", "tools/list": "ListToolsResult",
+	"tools/call":     "CallToolResult",
+	"resources/list": "ListResourcesResult", "resources/templates/list": "ListResourceTemplatesResult",
+	"resources/read": "ReadResourceResult",
+	"prompts/list":   "ListPromptsResult", "prompts/get": "GetPromptResult", "completion/complete": "CompleteResult",
 	"logging/setLevel": "EmptyResult", "resources/subscribe": "EmptyResult", "resources/unsubscribe": "EmptyResult",
 }
 

@@ -43,7 +43,8 @@ func offer(server *mcp.Server, p *peer.Peer) {
 	for _, name := range work.Resources {
 		file := work.Resource(p.Content, name)
 		resource := &mcp.Resource{Name: name, URI: "file://" + file, MIMEType: "text/plain"}
-		server.AddResource(resource, func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		server.AddResource(resource, func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult,
+			error) {
 			text, err := os.ReadFile(file)
 			if err != nil {
 				return nil, err

@@ -58,7 +58,8 @@ func offer(s *server.MCPServer, p *peer.Peer) {
 			if err != nil {
 				return nil, err
 			}
-			return []mcp.ResourceContents{mcp.TextResourceContents{URI: r.Params.URI, MIMEType: "text/plain", Text: string(text)}}, nil
+			return []mcp.ResourceContents{mcp.TextResourceContents{URI: r.Params.URI, MIMEType: "text/plain",
+				Text: string(text)}}, nil
 		})
 	}
 	prompt := mcp.NewPrompt(work.Prompt, mcp.WithPromptDescription(work.PromptDescription),
@@ -71,6 +72,7 @@ func offer(s *server.MCPServer, p *peer.Peer) {
 
 type completions struct{}
 
-func (completions) CompletePromptArgument(_ context.Context, _ string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+func (completions) CompletePromptArgument(_ context.Context, _ string, a mcp.CompleteArgument,
+	_ mcp.CompleteContext) (*mcp.Completion, error) {
 	return &mcp.Completion{Values: work.Suggestions(a.Value)}, nil
 }

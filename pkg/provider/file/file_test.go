@@ -125,7 +125,8 @@ func TestLimit(t *testing.T) {
 		t.Error("a tebibyte was read")
 	}
 	// A file that says it is empty and is not, as those of /proc.
-	if got, err := reader(dir, "/proc/self").Read(t.Context(), "file:///proc/self/status", limit); err == nil && !strings.HasPrefix(string(got), "Name:") {
+	if got, err := reader(dir, "/proc/self").Read(t.Context(), "file:///proc/self/status", limit); err == nil &&
+		!strings.HasPrefix(string(got), "Name:") {
 		t.Errorf("%q", got)
 	}
 }
@@ -186,7 +187,8 @@ func TestStamp(t *testing.T) {
 	if s, ok := p.Stamp(uri); ok && s == first {
 		t.Error("another content, the same stamp")
 	}
-	for _, none := range []string{"", "file://%00", "file://" + dir + "/root", "file://" + dir + "/root/none", "file://" + dir + "/root/empty", "file://" + dir + "/root/fifo", uri + "?x"} {
+	for _, none := range []string{"", "file://%00", "file://" + dir + "/root", "file://" + dir + "/root/none",
+		"file://" + dir + "/root/empty", "file://" + dir + "/root/fifo", uri + "?x"} {
 		if _, ok := p.Stamp(none); ok {
 			t.Errorf("%q has a stamp", none)
 		}

@@ -32,12 +32,16 @@ func place(t testing.TB) string {
 	}
 	for name, content := range map[string]string{
 		"root/f.txt": "hello\n", "root/empty": "", "root/sub/g.txt": "g", "root/sub/deep/h.txt": "h",
-		"root/with space.txt": "space", "root/100%.txt": "percent", "root/a%20b.txt": "literal", "root/%66.txt": "escape",
-		"root/q?.txt": "question", "root/q": "cut", "root/h#1": "hash", "root/é.txt": "accent", "root/[x]*.txt": "glob",
-		"root/back\\slash": "backslash", "root/-rf": "dash", "root/...": "dots", "root/new\nline": "newline", "root/~": "tilde",
+		"root/with space.txt": "space", "root/100%.txt": "percent", "root/a%20b.txt": "literal",
+		"root/%66.txt": "escape",
+		"root/q?.txt":  "question", "root/q": "cut", "root/h#1": "hash", "root/é.txt": "accent",
+		"root/[x]*.txt":    "glob",
+		"root/back\\slash": "backslash", "root/-rf": "dash", "root/...": "dots", "root/new\nline": "newline",
+		"root/~":     "tilde",
 		"root/$HOME": "dollar", "root/.hidden": "hidden", "root/semi;colon": "semi", "root/bad\xffname": "latin",
 		"root/file:": "colon", "root/C:": "drive",
-		"root1/s.txt": canary, "secret.txt": canary, "root.txt": canary, "rootx/f.txt": canary, "other/dir/x": canary, "[x]": canary,
+		"root1/s.txt": canary, "secret.txt": canary, "root.txt": canary, "rootx/f.txt": canary, "other/dir/x": canary,
+		"[x]": canary,
 	} {
 		file := filepath.Join(dir, name)
 		os.MkdirAll(filepath.Dir(file), 0o755)
@@ -48,13 +52,19 @@ func place(t testing.TB) string {
 	for link, target := range map[string]string{
 		"root/inlink": "f.txt", "root/inabs": "{T}/root/f.txt", "root/indir": "sub", "root/up/inner": "../sub/g.txt",
 		"root/chain": "chain2", "root/chain2": "inabs", "root/round": "../root/f.txt", "root/dirabs": "{T}/root/sub",
-		"root/esc": "{T}/secret.txt", "root/escrel": "../secret.txt", "root/dirlink": "../root1", "root/dirlinkabs": "{T}/root1",
-		"root/twice": "escrel", "root/sub/out": "../../root1/s.txt", "root/parent": "..", "root/self": ".", "root/slash": "/",
-		"root/dangling": "none.txt", "root/danglingout": "../none.txt", "root/danglingdir": "../nodir/none.txt", "root/loop": "loop",
-		"root/loopa": "loopb", "root/loopb": "loopa", "root/viafile": "f.txt/../../secret.txt", "root/viadir": "sub/../../secret.txt",
-		"root/vialink": "dirlink/s.txt", "root/null": "/dev/null", "root/procroot": "/proc/self/root", "root/cwd": "/proc/self/cwd",
-		"root/sneaky": "sub/deep/../../../root1/s.txt", "other/back": "../root", "root/boomerang": "../other/back/f.txt",
-		"rootlink": "root",
+		"root/esc": "{T}/secret.txt", "root/escrel": "../secret.txt", "root/dirlink": "../root1",
+		"root/dirlinkabs": "{T}/root1",
+		"root/twice":      "escrel", "root/sub/out": "../../root1/s.txt", "root/parent": "..", "root/self": ".",
+		"root/slash":    "/",
+		"root/dangling": "none.txt", "root/danglingout": "../none.txt", "root/danglingdir": "../nodir/none.txt",
+		"root/loop":  "loop",
+		"root/loopa": "loopb", "root/loopb": "loopa", "root/viafile": "f.txt/../../secret.txt",
+		"root/viadir":  "sub/../../secret.txt",
+		"root/vialink": "dirlink/s.txt", "root/null": "/dev/null", "root/procroot": "/proc/self/root",
+		"root/cwd":    "/proc/self/cwd",
+		"root/sneaky": "sub/deep/../../../root1/s.txt", "other/back": "../root",
+		"root/boomerang": "../other/back/f.txt",
+		"rootlink":       "root",
 	} {
 		name := filepath.Join(dir, link)
 		os.MkdirAll(filepath.Dir(name), 0o755)

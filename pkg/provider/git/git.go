@@ -83,7 +83,8 @@ func (p *Provider) read(ctx context.Context, l location) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := &web.Client{Policy: p.policy, Network: p.network, Roots: roots, Proxy: web.ReadProxy(p.env), UserAgent: "git/2 (" + agent() + ")"}
+	client := &web.Client{Policy: p.policy, Network: p.network, Roots: roots, Proxy: web.ReadProxy(p.env),
+		UserAgent: "git/2 (" + agent() + ")"}
 	want := wish(l.ref)
 	r, err := connect(ctx, client, l, &budget{int64(p.kb) << 10}, want.includes)
 	if err != nil {
@@ -157,7 +158,8 @@ func (p *Provider) failure(err error, l location) error {
 	case errors.As(err, &absent):
 		return &provider.Failure{Status: provider.NotFound, Log: absent.Error()}
 	case errors.Is(err, errTooLarge):
-		return &provider.Failure{Status: provider.TooLarge, Message: fmt.Sprintf("Repository size exceeds limit (%d KB)", p.kb)}
+		return &provider.Failure{Status: provider.TooLarge,
+			Message: fmt.Sprintf("Repository size exceeds limit (%d KB)", p.kb)}
 	}
 	f := &provider.Failure{Status: provider.FetchFailed, Message: "Failed to clone " + l.url() + " @ " + l.ref}
 	if isID(l.ref) {
@@ -181,12 +183,14 @@ func explain(err error) string {
 }
 
 func (p *Provider) refusal(r *hosts.Refusal) error {
-	f := &provider.Failure{Status: provider.Invalid, Message: "git provider blocked host " + r.Name(), Log: p.policy.Report(r)}
+	f := &provider.Failure{Status: provider.Invalid, Message: "git provider blocked host " + r.Name(),
+		Log: p.policy.Report(r)}
 	switch r.Reason {
 	case hosts.UserInfo:
 		f.Message = "git provider refuses userinfo in URI"
 	case hosts.Closed:
-		f.Message = "git provider requires MCPBASH_GIT_ALLOW_HOSTS or MCPBASH_GIT_ALLOW_ALL=true when enabled\n" + f.Message
+		f.Message = "git provider requires MCPBASH_GIT_ALLOW_HOSTS or MCPBASH_GIT_ALLOW_ALL=true when enabled\n" +
+			f.Message
 	}
 	return f
 }

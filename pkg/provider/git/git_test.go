@@ -35,11 +35,15 @@ func library(f format) (r *repository, first, second string) {
 		"README": {"100644", "first\n"}, "run.sh": {"100755", "#!/bin/sh\n"}, "old": {"100664", "old mode\n"},
 		"guide/intro.md": {"100644", "intro\n"}, "guide/deep/a:b c%": {"100644", "odd name\n"}, "empty": {"100644", ""},
 		"nul": {"100644", "a\x00b\xff\n"}, "sub": {"160000", strings.Repeat("12", f.size)},
-		"link": {"120000", "guide/intro.md"}, "guide/up": {"120000", "../README"}, "dirlink": {"120000", "./guide/deep"},
-		"guide/deep/twice": {"120000", "../../link"}, "out": {"120000", "../etc/passwd"}, "absolute": {"120000", "/etc/passwd"},
-		"guide/out": {"120000", "../../x"}, "loop": {"120000", "loop"}, "ring1": {"120000", "ring2"}, "ring2": {"120000", "ring1"},
-		"dangling": {"120000", "none"}, "through": {"120000", "dirlink/../intro.md"}, "todir": {"120000", "guide"}, "tosub": {"120000", "sub"},
-		"long": {"120000", strings.Repeat("./", maxTarget/2) + "README"},
+		"link": {"120000", "guide/intro.md"}, "guide/up": {"120000", "../README"},
+		"dirlink":          {"120000", "./guide/deep"},
+		"guide/deep/twice": {"120000", "../../link"}, "out": {"120000", "../etc/passwd"},
+		"absolute":  {"120000", "/etc/passwd"},
+		"guide/out": {"120000", "../../x"}, "loop": {"120000", "loop"}, "ring1": {"120000", "ring2"},
+		"ring2":    {"120000", "ring1"},
+		"dangling": {"120000", "none"}, "through": {"120000", "dirlink/../intro.md"}, "todir": {"120000", "guide"},
+		"tosub": {"120000", "sub"},
+		"long":  {"120000", strings.Repeat("./", maxTarget/2) + "README"},
 	}
 	for i := range 18 { // l0 leads to l1, and so on; l16 to a file
 		files[fmt.Sprintf("l%d", i)] = file{"120000", fmt.Sprintf("l%d", i+1)}
@@ -76,16 +80,20 @@ func testRead(t *testing.T, s *server, first, second string) {
 	in := newInternet(t, s)
 	p := newProvider(in, nil)
 	for uri, want := range map[string]string{
-		"README": "second\n", "/README": "second\n", ":README": "second\n", "HEAD:README": "second\n", "main:README": "second\n",
+		"README": "second\n", "/README": "second\n", ":README": "second\n", "HEAD:README": "second\n",
+		"main:README":            "second\n",
 		"refs/heads/main:README": "second\n", "main2:README": "first\n", "refs/tags/main:README": "first\n",
 		"feature/x:README": "first\n", "feature%2Fx:README": "first\n", "refs/pull/7/head:README": "first\n",
-		"light:README": "first\n", "v1.2:README": "first\n", "refs/tags/v1.2:README": "first\n", "nested:/README": "first\n",
+		"light:README": "first\n", "v1.2:README": "first\n", "refs/tags/v1.2:README": "first\n",
+		"nested:/README":  "first\n",
 		first + ":README": "first\n", strings.ToUpper(second) + ":README": "second\n",
 		second[:7] + ":README": "second\n", strings.ToUpper(second[:20]) + ":README": "second\n",
 		first[:12] + ":README": "first\n", "20240101:README": "first\n",
-		"run.sh": "#!/bin/sh\n", "old": "old mode\n", "empty": "", "nul": "a\x00b\xff\n", "guide/intro.md": "intro\n", "guide//./intro.md": "intro\n",
+		"run.sh": "#!/bin/sh\n", "old": "old mode\n", "empty": "", "nul": "a\x00b\xff\n", "guide/intro.md": "intro\n",
+		"guide//./intro.md":          "intro\n",
 		"main:guide/deep/a:b%20c%25": "odd name\n", "main:guide%2Fdeep%2Fa%3Ab%20c%25": "odd name\n",
-		"link": "intro\n", "guide/up": "second\n", "dirlink/a%3Ab%20c%25": "odd name\n", "dirlink/twice": "intro\n", "through": "intro\n",
+		"link": "intro\n", "guide/up": "second\n", "dirlink/a%3Ab%20c%25": "odd name\n", "dirlink/twice": "intro\n",
+		"through":          "intro\n",
 		"todir/deep/twice": "intro\n", "l1": "end of links\n",
 	} {
 		got, err := p.Read(t.Context(), repoURI+uri, anywhere)
@@ -94,11 +102,17 @@ func testRead(t *testing.T, s *server, first, second string) {
 		}
 	}
 	for uri, why := range map[string]string{
-		"none": "not found in repository", "guide": "is a directory", "guide/": "is a directory", "README/x": "not found in repository",
-		"guide/none": "not found in repository", "readme": "not found in repository", "sub": "is a submodule", "sub/x": "is a submodule",
-		"out": "escapes repository root", "absolute": "escapes repository root", "guide/out": "escapes repository root", "long": "escapes repository root",
-		"loop": "is behind too many symbolic links", "ring1": "is behind too many symbolic links", "l0": "is behind too many symbolic links",
-		"dangling": "not found in repository", "todir": "is a directory", "tosub": "is a submodule", ".": "is a directory", "link/": "not found in repository",
+		"none": "not found in repository", "guide": "is a directory", "guide/": "is a directory",
+		"README/x":   "not found in repository",
+		"guide/none": "not found in repository", "readme": "not found in repository", "sub": "is a submodule",
+		"sub/x": "is a submodule",
+		"out":   "escapes repository root", "absolute": "escapes repository root",
+		"guide/out": "escapes repository root",
+		"long":      "escapes repository root",
+		"loop":      "is behind too many symbolic links", "ring1": "is behind too many symbolic links",
+		"l0":       "is behind too many symbolic links",
+		"dangling": "not found in repository", "todir": "is a directory", "tosub": "is a submodule",
+		".": "is a directory", "link/": "not found in repository",
 	} {
 		_, err := p.Read(t.Context(), repoURI+uri, anywhere)
 		if f := failure(t, err); f != (provider.Failure{Status: provider.NotFound, Log: "File " + uri + " " + why}) {
@@ -113,15 +127,18 @@ func testRead(t *testing.T, s *server, first, second string) {
 		"refs/heads/none:README": {clone + "refs/heads/none", string(errNoRef)},
 		"file:README":            {clone + "file", string(errObject)},
 		"1234567:README":         {"Failed to fetch commit 1234567", string(errNoRef)},
-		strings.Repeat("0", len(first)) + ":READ": {"Failed to fetch commit " + strings.Repeat("0", len(first)), "the server says: upload-pack: not our ref " + strings.Repeat("0", len(first))},
+		strings.Repeat("0", len(first)) + ":READ": {"Failed to fetch commit " + strings.Repeat("0", len(first)),
+			"the server says: upload-pack: not our ref " + strings.Repeat("0", len(first))},
 	} {
 		_, err := p.Read(t.Context(), repoURI+uri, anywhere)
-		if f := failure(t, err); f != (provider.Failure{Status: provider.FetchFailed, Message: want[0], Log: want[0] + ": " + want[1]}) {
+		if f := failure(t, err); f != (provider.Failure{Status: provider.FetchFailed, Message: want[0],
+			Log: want[0] + ": " + want[1]}) {
 			t.Errorf("RES-125: %s: %+v", uri, f)
 		}
 	}
 	_, err := p.Read(t.Context(), "git+https://git.example/none.git#x", anywhere)
-	if f := failure(t, err); f.Status != provider.FetchFailed || f.Log != "Failed to clone https://git.example/none.git @ HEAD: HTTP error: 404" {
+	if f := failure(t, err); f.Status != provider.FetchFailed ||
+		f.Log != "Failed to clone https://git.example/none.git @ HEAD: HTTP error: 404" {
 		t.Errorf("RES-125: %+v", f)
 	}
 	if _, err := p.Read(t.Context(), repoURI+"README", 7); err != nil {
@@ -149,8 +166,11 @@ func TestRequests(t *testing.T) {
 	post := "POST /team/docs.git/git-upload-pack" + v2
 	want := []string{
 		"GET /team/docs.git/info/refs?service=git-upload-pack" + v2,
-		post + "0014command=ls-refs\n" + common + "0009peel\n001fref-prefix refs/heads/main\n001eref-prefix refs/tags/main\n0000",
-		post + "0012command=fetch\n" + common + "0010no-progress\n000eofs-delta\n000ddeepen 1\n0015filter blob:none\n0032want " + second + "\n0009done\n0000",
+		post + "0014command=ls-refs\n" + common +
+			"0009peel\n001fref-prefix refs/heads/main\n001eref-prefix refs/tags/main\n0000",
+		post + "0012command=fetch\n" + common +
+			"0010no-progress\n000eofs-delta\n000ddeepen 1\n0015filter blob:none\n0032want " + second +
+			"\n0009done\n0000",
 		post + "0012command=fetch\n" + common + "0010no-progress\n000eofs-delta\n0032want " + blob + "\n0009done\n0000",
 	}
 	got := s.asked()
@@ -161,11 +181,13 @@ func TestRequests(t *testing.T) {
 		t.Errorf("RES-105: dialled %v, looked up %v", in.Dialled, in.Lookups)
 	}
 	// Read again: the ref has not moved, then it has (RES-128).
-	if data, err := p.Read(t.Context(), repoURI+"main:README", anywhere); err != nil || string(data) != "second\n" || len(s.asked()) != 2 {
+	if data, err := p.Read(t.Context(), repoURI+"main:README", anywhere); err != nil || string(data) != "second\n" ||
+		len(s.asked()) != 2 {
 		t.Errorf("RES-128: %q, %v", data, err)
 	}
 	r.refs["refs/heads/main"] = r.refs["refs/tags/light"]
-	if data, err := p.Read(t.Context(), repoURI+"main:README", anywhere); err != nil || string(data) != "first\n" || len(s.asked()) != 4 {
+	if data, err := p.Read(t.Context(), repoURI+"main:README", anywhere); err != nil || string(data) != "first\n" ||
+		len(s.asked()) != 4 {
 		t.Errorf("RES-128: %q, %v", data, err)
 	}
 }
@@ -178,18 +200,26 @@ func TestRefused(t *testing.T) {
 	const badURI, badPath = "Invalid git+https URI", "git resource has an invalid path; it must not have .. in it"
 	const badRef = "git resource has an invalid ref; expected a branch, a tag, refs/... or a commit id"
 	for uri, want := range map[string]string{
-		"": badURI, "git://h.example/r#x": badURI, "git+ssh://h.example/r#x": badURI, "ssh://h.example/r#x": badURI, "https://h.example/r#x": badURI,
-		"git+http://h.example/r#x": badURI, "git+https:h.example/r#x": badURI, "git+https://h.example#x": badURI, "git+https://h.example/#x": badURI,
+		"": badURI, "git://h.example/r#x": badURI, "git+ssh://h.example/r#x": badURI, "ssh://h.example/r#x": badURI,
+		"https://h.example/r#x":    badURI,
+		"git+http://h.example/r#x": badURI, "git+https:h.example/r#x": badURI, "git+https://h.example#x": badURI,
+		"git+https://h.example/#x":      badURI,
 		"git+https://h.example/r?x=y#x": badURI, "git@h.example:r#x": badURI,
-		"git+https://h.example/r":       "git resources must include #ref:path",
-		"git+https://h.example/r#":      "git resource missing path",
-		"git+https://h.example/r#main:": "git resource missing path", "git+https://h.example/r#main:/": "git resource missing path",
-		"git+https://h.example/r#..": badPath, "git+https://h.example/r#main:../x": badPath, "git+https://h.example/r#main:a/../x": badPath,
-		"git+https://h.example/r#main:%2e%2e/x": badPath, "git+https://h.example/r#main:a%2f..": badPath, "git+https://h.example/r#main:a%00b": badPath,
-		"git+https://h.example/r#main:%zz": badPath, "git+https://h.example/r#main:a%": badPath,
-		"git+https://h.example/r#-x:a": badRef, "git+https://h.example/r#--upload-pack=x:a": badRef, "git+https://h.example/r#%2dx:a": badRef,
-		"git+https://h.example/r#a%0ab:x": badRef, "git+https://h.example/r#a%00:x": badRef, "git+https://h.example/r#a%20b:x": badRef, "git+https://h.example/r#a..b:x": badRef,
-		"git+https://h.example/r#a%5e:x": badRef, "git+https://h.example/r#a~1:x": badRef, "git+https://h.example/r#/a:x": badRef, "git+https://h.example/r#@%7b-1%7d%3a:x": badRef,
+		"git+https://h.example/r":        "git resources must include #ref:path",
+		"git+https://h.example/r#":       "git resource missing path",
+		"git+https://h.example/r#main:":  "git resource missing path",
+		"git+https://h.example/r#main:/": "git resource missing path",
+		"git+https://h.example/r#..":     badPath, "git+https://h.example/r#main:../x": badPath,
+		"git+https://h.example/r#main:a/../x":   badPath,
+		"git+https://h.example/r#main:%2e%2e/x": badPath, "git+https://h.example/r#main:a%2f..": badPath,
+		"git+https://h.example/r#main:a%00b": badPath,
+		"git+https://h.example/r#main:%zz":   badPath, "git+https://h.example/r#main:a%": badPath,
+		"git+https://h.example/r#-x:a": badRef, "git+https://h.example/r#--upload-pack=x:a": badRef,
+		"git+https://h.example/r#%2dx:a":  badRef,
+		"git+https://h.example/r#a%0ab:x": badRef, "git+https://h.example/r#a%00:x": badRef,
+		"git+https://h.example/r#a%20b:x": badRef, "git+https://h.example/r#a..b:x": badRef,
+		"git+https://h.example/r#a%5e:x": badRef, "git+https://h.example/r#a~1:x": badRef,
+		"git+https://h.example/r#/a:x": badRef, "git+https://h.example/r#@%7b-1%7d%3a:x": badRef,
 		"git+https:///x#m:y":                    "git provider blocked host <empty>",
 		"git+https://user@h.example/r#x":        "git provider refuses userinfo in URI",
 		"git+https://u:p@127.0.0.1/r#x":         "git provider refuses userinfo in URI",
@@ -211,11 +241,16 @@ func TestRefused(t *testing.T) {
 		env  project.Env
 		want string
 	}{
-		{project.Env{"MCPBASH_ENABLE_GIT_PROVIDER": ""}, "git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)"},
-		{project.Env{"MCPBASH_ENABLE_GIT_PROVIDER": "1"}, "git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)"},
-		{project.Env{"MCPBASH_ENABLE_GIT_PROVIDER": "TRUE"}, "git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)"},
-		{project.Env{"MCPBASH_GIT_ALLOW_HOSTS": ""}, "git provider requires MCPBASH_GIT_ALLOW_HOSTS or MCPBASH_GIT_ALLOW_ALL=true when enabled\ngit provider blocked host git.example"},
-		{project.Env{"MCPBASH_GIT_ALLOW_HOSTS": "", "MCPBASH_HTTPS_ALLOW_ALL": "true"}, "git provider requires MCPBASH_GIT_ALLOW_HOSTS or MCPBASH_GIT_ALLOW_ALL=true when enabled\ngit provider blocked host git.example"},
+		{project.Env{"MCPBASH_ENABLE_GIT_PROVIDER": ""},
+			"git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)"},
+		{project.Env{"MCPBASH_ENABLE_GIT_PROVIDER": "1"},
+			"git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)"},
+		{project.Env{"MCPBASH_ENABLE_GIT_PROVIDER": "TRUE"},
+			"git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)"},
+		{project.Env{"MCPBASH_GIT_ALLOW_HOSTS": ""},
+			"git provider requires MCPBASH_GIT_ALLOW_HOSTS or MCPBASH_GIT_ALLOW_ALL=true when enabled\ngit provider blocked host git.example"},
+		{project.Env{"MCPBASH_GIT_ALLOW_HOSTS": "", "MCPBASH_HTTPS_ALLOW_ALL": "true"},
+			"git provider requires MCPBASH_GIT_ALLOW_HOSTS or MCPBASH_GIT_ALLOW_ALL=true when enabled\ngit provider blocked host git.example"},
 		{project.Env{"MCPBASH_GIT_ALLOW_HOSTS": "other.example"}, "git provider blocked host git.example"},
 		{project.Env{"MCPBASH_GIT_DENY_HOSTS": "git.example"}, "git provider blocked host git.example"},
 	} {
@@ -229,7 +264,8 @@ func TestRefused(t *testing.T) {
 	}
 	in.Name("git.example", []string{"203.0.113.1", "10.0.0.1"})
 	_, err := newProvider(in, nil).Read(t.Context(), repoURI+"x", anywhere)
-	if f := failure(t, err); f.Status != provider.Invalid || f.Message != "git provider blocked host git.example" || len(in.Dialled) > 0 {
+	if f := failure(t, err); f.Status != provider.Invalid || f.Message != "git provider blocked host git.example" ||
+		len(in.Dialled) > 0 {
 		t.Errorf("RES-103: %+v", f)
 	}
 }
@@ -237,7 +273,8 @@ func TestRefused(t *testing.T) {
 // RES-124: both sides of the limit, for what is received and for what
 // is unpacked.
 func TestLimits(t *testing.T) {
-	for text, want := range map[string]int{"": 51200, "x": 51200, "0": 51200, "7": 7, "1048576": 1048576, "1048577": 1048576, "99999999999999999999": 1048576} {
+	for text, want := range map[string]int{"": 51200, "x": 51200, "0": 51200, "7": 7, "1048576": 1048576,
+		"1048577": 1048576, "99999999999999999999": 1048576} {
 		if got := New(project.Env{"MCPBASH_GIT_MAX_KB": text}, hosts.System()).kb; got != want {
 			t.Errorf("RES-124: MAX_KB=%q: %d", text, got)
 		}
@@ -248,7 +285,8 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	r := newRepository(sha1Format)
-	r.refs["HEAD"] = r.commit("one", map[string]file{"small": {"100644", "small\n"}, "big": {"100644", strings.Repeat("x", 90<<10)}})
+	r.refs["HEAD"] = r.commit("one", map[string]file{"small": {"100644", "small\n"},
+		"big": {"100644", strings.Repeat("x", 90<<10)}})
 	s := &server{repository: r}
 	in := newInternet(t, s)
 	for kb, want := range map[string]int{"100": 0, "90": provider.TooLarge, "1": provider.TooLarge} {
@@ -256,16 +294,19 @@ func TestLimits(t *testing.T) {
 		if want == 0 && (err != nil || string(data) != "small\n") {
 			t.Errorf("RES-124: %s KB: %q, %v", kb, data, err)
 		}
-		if want != 0 && failure(t, err) != (provider.Failure{Status: want, Message: "Repository size exceeds limit (" + kb + " KB)"}) {
+		if want != 0 && failure(t, err) != (provider.Failure{Status: want, Message: "Repository size exceeds limit (" +
+			kb + " KB)"}) {
 			t.Errorf("RES-124: %s KB: %v", kb, err)
 		}
 	}
 	// A server that leaves the files out has less to send.
 	s.filter = true
-	if data, err := newProvider(in, project.Env{"MCPBASH_GIT_MAX_KB": "5"}).Read(t.Context(), repoURI+"small", anywhere); err != nil || string(data) != "small\n" {
+	if data, err := newProvider(in, project.Env{"MCPBASH_GIT_MAX_KB": "5"}).Read(t.Context(), repoURI+"small",
+		anywhere); err != nil || string(data) != "small\n" {
 		t.Errorf("RES-124: %q, %v", data, err)
 	}
-	if _, err := newProvider(in, project.Env{"MCPBASH_GIT_MAX_KB": "90"}).Read(t.Context(), repoURI+"big", anywhere); failure(t, err).Status != provider.TooLarge {
+	if _, err := newProvider(in, project.Env{"MCPBASH_GIT_MAX_KB": "90"}).Read(t.Context(), repoURI+"big",
+		anywhere); failure(t, err).Status != provider.TooLarge {
 		t.Errorf("RES-124: %v", err)
 	}
 }
@@ -295,30 +336,53 @@ func TestHostile(t *testing.T) {
 		status  int
 		log     string
 	}{
-		"a page":             {advertise("<html>log in</html>"), failed, "a packet has no proper length"},
-		"nothing":            {advertise(""), failed, "the connection ended too early"},
-		"no end":             {advertise("001e# service=git-upload-pack\n0000000eversion 2\n"), failed, "the connection ended too early"},
-		"error":              {advertise("0013ERR no such repo"), failed, "the server says: no such rep"},
-		"endless refs":       {forever("", "0040"+second+" refs/heads/x123456\n"), tooLarge, ""},
-		"endless nothing":    {forever("000eversion 2\n", "0004"), failed, "the server has too many capabilities"},
-		"unknown ids":        {advertise("000eversion 2\n0016object-format=md5\n0000"), failed, "the repository uses an unknown kind of ids"},
-		"malformed refs":     {advertise("0012xyz refs/heads/0000"), failed, "the list of refs is malformed"},
-		"status 401":         {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }), failed, "HTTP error: 401"},
-		"endless pack":       {answers(func(w http.ResponseWriter, pack []byte) { forever("", "0105\x01"+strings.Repeat("x", 256))(w, nil) }), failed, string(errPack)},
-		"endless progress":   {answers(func(w http.ResponseWriter, pack []byte) { forever("", "0105\x02"+strings.Repeat("x", 256))(w, nil) }), tooLarge, ""},
-		"endless keep-alive": {answers(func(w http.ResponseWriter, pack []byte) { forever("", "0005\x01")(w, nil) }), tooLarge, ""},
+		"a page":  {advertise("<html>log in</html>"), failed, "a packet has no proper length"},
+		"nothing": {advertise(""), failed, "the connection ended too early"},
+		"no end": {advertise("001e# service=git-upload-pack\n0000000eversion 2\n"), failed,
+			"the connection ended too early"},
+		"error":           {advertise("0013ERR no such repo"), failed, "the server says: no such rep"},
+		"endless refs":    {forever("", "0040"+second+" refs/heads/x123456\n"), tooLarge, ""},
+		"endless nothing": {forever("000eversion 2\n", "0004"), failed, "the server has too many capabilities"},
+		"unknown ids": {advertise("000eversion 2\n0016object-format=md5\n0000"), failed,
+			"the repository uses an unknown kind of ids"},
+		"malformed refs": {advertise("0012xyz refs/heads/0000"), failed, "the list of refs is malformed"},
+		"status 401": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }),
+			failed, "HTTP error: 401"},
+		"endless pack": {answers(func(w http.ResponseWriter, pack []byte) {
+			forever("",
+				"0105\x01"+strings.Repeat("x", 256))(w, nil)
+		}), failed, string(errPack)},
+		"endless progress": {answers(func(w http.ResponseWriter, pack []byte) {
+			forever("",
+				"0105\x02"+strings.Repeat("x", 256))(w, nil)
+		}), tooLarge, ""},
+		"endless keep-alive": {answers(func(w http.ResponseWriter, pack []byte) { forever("", "0005\x01")(w, nil) }),
+			tooLarge, ""},
 		"endless after it": {answers(func(w http.ResponseWriter, pack []byte) {
 			forever(strings.TrimSuffix(string(sidebands(pack)), flushPacket), "0006\x01x")(w, nil)
 		}), failed, string(errPack)},
-		"pack cut off":      {answers(func(w http.ResponseWriter, pack []byte) { w.Write(sidebands(pack)[:300]) }), failed, "the connection ended too early"},
-		"pack ends early":   {answers(func(w http.ResponseWriter, pack []byte) { w.Write(sidebands(pack[:300])) }), failed, string(errPack)},
-		"wrong hash":        {answers(func(w http.ResponseWriter, pack []byte) { pack[len(pack)-1] ^= 1; w.Write(sidebands(pack)) }), failed, string(errPack)},
-		"error in the pack": {answers(func(w http.ResponseWriter, pack []byte) { w.Write(packet(nil, "\x03out of memory\n")) }), failed, "the server says: out of memory"},
-		"another commit":    {answers(func(w http.ResponseWriter, _ []byte) { w.Write(sidebands(packOf(sha1Format, another.objects))) }), failed, "the server does not send the commit that it names"},
+		"pack cut off": {answers(func(w http.ResponseWriter, pack []byte) { w.Write(sidebands(pack)[:300]) }),
+			failed, "the connection ended too early"},
+		"pack ends early": {answers(func(w http.ResponseWriter, pack []byte) { w.Write(sidebands(pack[:300])) }),
+			failed, string(errPack)},
+		"wrong hash": {answers(func(w http.ResponseWriter,
+			pack []byte) {
+			pack[len(pack)-1] ^= 1
+			w.Write(sidebands(pack))
+		}), failed, string(errPack)},
+		"error in the pack": {answers(func(w http.ResponseWriter, pack []byte) {
+			w.Write(packet(nil,
+				"\x03out of memory\n"))
+		}), failed, "the server says: out of memory"},
+		"another commit": {answers(func(w http.ResponseWriter,
+			_ []byte) {
+			w.Write(sidebands(packOf(sha1Format, another.objects)))
+		}), failed, "the server does not send the commit that it names"},
 		"no tree": {answers(func(w http.ResponseWriter, _ []byte) {
 			w.Write(sidebands(packOf(sha1Format, map[string]object{second: r.objects[second]})))
 		}), failed, "the server does not send what the commit is made of"},
-		"empty pack": {answers(func(w http.ResponseWriter, _ []byte) { w.Write(sidebands(packOf(sha1Format, nil))) }), failed, "the server does not send the commit that it names"},
+		"empty pack": {answers(func(w http.ResponseWriter, _ []byte) { w.Write(sidebands(packOf(sha1Format, nil))) }),
+			failed, "the server does not send the commit that it names"},
 		"blob larger than that": {answers(func(w http.ResponseWriter, _ []byte) {
 			p := newPacker(sha1Format, 1)
 			p.object(blobObject, 1<<30, "", make([]byte, 1<<20))
@@ -328,7 +392,8 @@ func TestHostile(t *testing.T) {
 			p := newPacker(sha1Format, 100)
 			at, size := p.plain(object{blobObject, []byte("0123456789")}), 10
 			for range 99 {
-				d := deltaOf(size, 4*size, strings.Repeat("\xf0"+string([]byte{byte(size), byte(size >> 8), byte(size >> 16)}), 4))
+				d := deltaOf(size, 4*size,
+					strings.Repeat("\xf0"+string([]byte{byte(size), byte(size >> 8), byte(size >> 16)}), 4))
 				at, size = p.object(offsetDelta, len(d), back(p.buf.Len()-at), d), min(4*size, 1<<22)
 			}
 			w.Write(sidebands(p.done()))
@@ -337,7 +402,8 @@ func TestHostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := newInternet(t, c.handler)
-			data, err := newProvider(in, project.Env{"MCPBASH_GIT_MAX_KB": "500"}).Read(t.Context(), repoURI+"main:README", anywhere)
+			data, err := newProvider(in, project.Env{"MCPBASH_GIT_MAX_KB": "500"}).Read(t.Context(),
+				repoURI+"main:README", anywhere)
 			f := failure(t, err)
 			if f.Status != c.status || data != nil {
 				t.Errorf("RES-124: %+v", f)
@@ -426,9 +492,12 @@ func TestSlow(t *testing.T) {
 			t.Parallel()
 			in := newInternet(t, handler)
 			begin := time.Now()
-			_, err := newProvider(in, project.Env{"MCPBASH_GIT_TIMEOUT": "1"}).Read(t.Context(), repoURI+"main:README", anywhere)
+			_, err := newProvider(in, project.Env{"MCPBASH_GIT_TIMEOUT": "1"}).Read(t.Context(), repoURI+"main:README",
+				anywhere)
 			f := failure(t, err)
-			if f != (provider.Failure{Status: provider.FetchFailed, Message: "Failed to clone https://git.example/team/docs.git @ main", Log: "Failed to clone https://git.example/team/docs.git @ main: timed out after 1 s"}) {
+			if f != (provider.Failure{Status: provider.FetchFailed,
+				Message: "Failed to clone https://git.example/team/docs.git @ main",
+				Log:     "Failed to clone https://git.example/team/docs.git @ main: timed out after 1 s"}) {
 				t.Errorf("RES-124: %+v", f)
 			}
 			if took := time.Since(begin); took < time.Second || took > 5*time.Second {
@@ -452,20 +521,24 @@ func TestWithoutSidebands(t *testing.T) {
 	in.Host("git.example", "203.0.113.1", internet.HTTP(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, _ := io.ReadAll(q.Body)
 		if q.Method == "GET" {
-			io.WriteString(w, "001e# service=git-upload-pack\n0000"+string(packet(nil, second+" HEAD\x00ofs-delta\n"))+flushPacket)
-		} else if want := string(packet(nil, "want "+second+" ofs-delta agent=mcpbash/2.0.0\n")) + flushPacket + "0009done\n"; string(body) == want {
+			io.WriteString(w, "001e# service=git-upload-pack\n0000"+string(packet(nil,
+				second+" HEAD\x00ofs-delta\n"))+flushPacket)
+		} else if want := string(packet(nil, "want "+second+" ofs-delta agent=mcpbash/2.0.0\n")) + flushPacket +
+			"0009done\n"; string(body) == want {
 			w.Write(append(packet(nil, "NAK\n"), packOf(sha1Format, found)...))
 		} else {
 			t.Errorf("%q, want %q", body, want)
 		}
 	})))
-	if data, err := newProvider(in, nil).Read(t.Context(), repoURI+"README", anywhere); err != nil || string(data) != "second\n" {
+	if data, err := newProvider(in, nil).Read(t.Context(), repoURI+"README", anywhere); err != nil ||
+		string(data) != "second\n" {
 		t.Errorf("RES-123: %q, %v", data, err)
 	}
 }
 
 func FuzzURI(f *testing.F) {
-	for _, seed := range []string{repoURI + "main:guide/intro.md", repoURI + "x", "git+https://h:1/r#%2d:..", "git+https://[::1]/r#a%00:b", "git+https://u@h/r?x#y:z:w"} {
+	for _, seed := range []string{repoURI + "main:guide/intro.md", repoURI + "x", "git+https://h:1/r#%2d:..",
+		"git+https://[::1]/r#a%00:b", "git+https://u@h/r?x#y:z:w"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, uri string) {
@@ -473,7 +546,9 @@ func FuzzURI(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if l.path == "" || strings.HasPrefix(l.ref, "-") || strings.ContainsAny(l.ref+l.path, "\x00") || strings.ContainsAny(l.ref, "\n ") || strings.ContainsAny(l.repo, "#?\n \\") || !strings.HasPrefix(l.repo, "/") {
+		if l.path == "" || strings.HasPrefix(l.ref, "-") || strings.ContainsAny(l.ref+l.path, "\x00") ||
+			strings.ContainsAny(l.ref, "\n ") || strings.ContainsAny(l.repo, "#?\n \\") ||
+			!strings.HasPrefix(l.repo, "/") {
 			t.Fatalf("%q: %+v", uri, l)
 		}
 		for _, name := range strings.Split(l.path, "/") {

@@ -103,7 +103,8 @@ const errPack = protocolError("the pack is damaged")
 // unpack reads a pack to its end, which must be that of r.
 func unpack(r io.Reader, f format, b *budget) (map[string]object, error) {
 	tail := &tailed{r: r, hash: f.hash(), size: f.size}
-	p := &pack{format: f, budget: b, in: &packReader{r: bufio.NewReaderSize(tail, 32<<10)}, objects: map[string]object{}, offsets: map[int64]object{}}
+	p := &pack{format: f, budget: b, in: &packReader{r: bufio.NewReaderSize(tail, 32<<10)},
+		objects: map[string]object{}, offsets: map[int64]object{}}
 	count, err := p.header()
 	if err != nil {
 		return nil, err
@@ -266,7 +267,8 @@ func damaged(err error) error {
 	case protocolError:
 		return err
 	}
-	if err == io.EOF || err == io.ErrUnexpectedEOF || err == zlib.ErrHeader || err == zlib.ErrChecksum || err == zlib.ErrDictionary {
+	if err == io.EOF || err == io.ErrUnexpectedEOF || err == zlib.ErrHeader || err == zlib.ErrChecksum ||
+		err == zlib.ErrDictionary {
 		return errPack
 	}
 	return err

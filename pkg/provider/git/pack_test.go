@@ -42,7 +42,8 @@ func TestUnpackReal(t *testing.T) {
 		{"id.pack", "5cb6f54e178e703163506943167443e60890d500", sha1Format},
 		{"sha256.pack", "73f73e34e60a8b7ab5a6be698cd2c9fffe076d8f0e9b7ad1db27003174b7109a", sha256Format},
 	} {
-		for name, wrap := range map[string]func(io.Reader) io.Reader{"whole": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader, "with EOF": iotest.DataErrReader} {
+		for name, wrap := range map[string]func(io.Reader) io.Reader{"whole": func(r io.Reader) io.Reader { return r },
+			"byte by byte": iotest.OneByteReader, "with EOF": iotest.DataErrReader} {
 			objects, err := unpack(wrap(bytes.NewReader(read(t, c.file))), c.format, &budget{1 << 20})
 			if err != nil || len(objects) != 9 {
 				t.Fatalf("%s, %s: %d objects, %v", c.file, name, len(objects), err)
@@ -53,7 +54,8 @@ func TestUnpackReal(t *testing.T) {
 			}
 			s := &checkout{remote: &remote{format: c.format}, objects: objects}
 			for path, want := range map[string]string{
-				"a/base": lines(1, 2000), "a/b/longer": lines(1, 2000) + "x\n", "a/b/cut": lines(5, 1500) + lines(1600, 2000), "a/link": lines(1, 2000),
+				"a/base": lines(1, 2000), "a/b/longer": lines(1, 2000) + "x\n",
+				"a/b/cut": lines(5, 1500) + lines(1600, 2000), "a/link": lines(1, 2000),
 			} {
 				id, err := find(s, root, path, c.format.size)
 				if err != nil {
@@ -177,8 +179,10 @@ func TestUnpackHostile(t *testing.T) {
 		"distance without end": {func(p *packer) {
 			p.object(offsetDelta, 1, strings.Repeat("\xff", 100), nil)
 		}, 1, string(errPack)},
-		"size without end":        {func(p *packer) { p.buf.WriteString("\xb0" + strings.Repeat("\xff", 100)) }, 1, errTooLarge.Error()},
-		"size beyond the budget":  {func(p *packer) { p.object(blobObject, 1<<20+1, "", []byte("x")) }, 1, errTooLarge.Error()},
+		"size without end": {func(p *packer) { p.buf.WriteString("\xb0" + strings.Repeat("\xff", 100)) }, 1,
+			errTooLarge.Error()},
+		"size beyond the budget": {func(p *packer) { p.object(blobObject, 1<<20+1, "", []byte("x")) }, 1,
+			errTooLarge.Error()},
 		"less than it says":       {func(p *packer) { p.object(blobObject, 11, "", blob.data) }, 1, string(errPack)},
 		"more than it says":       {func(p *packer) { p.object(blobObject, 9, "", blob.data) }, 1, string(errPack)},
 		"type 0":                  {func(p *packer) { p.object(0, 10, "", blob.data) }, 1, string(errPack)},
@@ -195,7 +199,8 @@ func TestUnpackHostile(t *testing.T) {
 		"delta bomb": {func(p *packer) {
 			at, size := p.plain(blob), 10
 			for range 9 {
-				d := deltaOf(size, 10*size, strings.Repeat("\xf0"+string([]byte{byte(size), byte(size >> 8), byte(size >> 16)}), 10))
+				d := deltaOf(size, 10*size,
+					strings.Repeat("\xf0"+string([]byte{byte(size), byte(size >> 8), byte(size >> 16)}), 10))
 				at, size = p.object(offsetDelta, len(d), back(p.buf.Len()-at), d), 10*size
 			}
 		}, 10, errTooLarge.Error()},
@@ -293,7 +298,8 @@ func FuzzUnpack(f *testing.F) {
 			t.Fatalf("%d bytes for %d", total, 1<<18-b.left)
 		}
 		again, err := unpack(iotest.OneByteReader(bytes.NewReader(data)), sha1Format, &budget{1 << 18})
-		if err != nil || len(again) != len(objects) || !slices.Equal(slices.Sorted(maps.Keys(again)), slices.Sorted(maps.Keys(objects))) {
+		if err != nil || len(again) != len(objects) || !slices.Equal(slices.Sorted(maps.Keys(again)),
+			slices.Sorted(maps.Keys(objects))) {
 			t.Fatalf("byte by byte: %v", err)
 		}
 	})
@@ -310,8 +316,10 @@ func TestPackets(t *testing.T) {
 		}
 	}
 	for input, want := range map[string]string{
-		"": "unexpected EOF", "00": "unexpected EOF", "0009hell": "unexpected EOF", "0003": "a packet has no proper length",
-		"fff1" + strings.Repeat("x", 70000): "a packet has no proper length", "-001": "a packet has no proper length", "0x10": "a packet has no proper length",
+		"": "unexpected EOF", "00": "unexpected EOF", "0009hell": "unexpected EOF",
+		"0003":                              "a packet has no proper length",
+		"fff1" + strings.Repeat("x", 70000): "a packet has no proper length", "-001": "a packet has no proper length",
+		"0x10":                          "a packet has no proper length",
 		"zzzz":                          "a packet has no proper length",
 		"0014ERR no\tway \x1b[1m\xff":   "the server says: no way  [1m?",
 		"001cERR upload-pack: no\nsuch": "the server says: upload-pack: no such",
@@ -342,7 +350,8 @@ func TestSideband(t *testing.T) {
 }
 
 func FuzzPackets(f *testing.F) {
-	for _, seed := range []string{"0009hello00040000", "0006\x01a0008\x02x\ny0005\x010007\x01bc0000", "000c\x03failed\n", "0010ERR no way!!"} {
+	for _, seed := range []string{"0009hello00040000", "0006\x01a0008\x02x\ny0005\x010007\x01bc0000",
+		"000c\x03failed\n", "0010ERR no way!!"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {

@@ -42,12 +42,14 @@ func (e statusError) Error() string { return fmt.Sprintf("HTTP error: %d", int(e
 
 // connect opens a repository. wanted says which refs are of interest, in case
 // the server tells them all at once.
-func connect(ctx context.Context, c *web.Client, l location, b *budget, wanted func(name, id string) bool) (*remote, error) {
+func connect(ctx context.Context, c *web.Client, l location, b *budget,
+	wanted func(name, id string) bool) (*remote, error) {
 	session, err := c.Open(ctx, l.origin)
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{session: session, origin: l.origin, repo: l.repo, budget: b, format: sha1Format, caps: map[string]string{}}
+	r := &remote{session: session, origin: l.origin, repo: l.repo, budget: b, format: sha1Format,
+		caps: map[string]string{}}
 	if err := r.discover(wanted); err != nil {
 		session.Close()
 		return nil, err
@@ -353,5 +355,6 @@ func (r *remote) post(request []byte) (io.Reader, error) {
 func drain(r *bufio.Reader) { r.Discard(1) }
 
 func isHex(id string) bool {
-	return (len(id) == 2*sha1Format.size || len(id) == 2*sha256Format.size) && strings.Trim(id, "0123456789abcdef") == ""
+	return (len(id) == 2*sha1Format.size || len(id) == 2*sha256Format.size) &&
+		strings.Trim(id, "0123456789abcdef") == ""
 }

@@ -42,7 +42,8 @@ type file struct{ mode, content string }
 
 // commit adds a commit with these files.
 func (r *repository) commit(message string, files map[string]file) string {
-	return r.add(commitObject, "tree "+r.tree(files)+"\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\n"+message+"\n")
+	return r.add(commitObject,
+		"tree "+r.tree(files)+"\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\n"+message+"\n")
 }
 
 func (r *repository) tree(files map[string]file) string {
@@ -229,7 +230,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	switch {
 	case q.Method == "GET" && q.URL.RequestURI() == "/team/docs.git/info/refs?service=git-upload-pack":
 		s.advertise(w)
-	case q.Method == "POST" && q.URL.Path == "/team/docs.git/git-upload-pack" && bytes.Contains(body, []byte("command=ls-refs\n")):
+	case q.Method == "POST" && q.URL.Path == "/team/docs.git/git-upload-pack" &&
+		bytes.Contains(body, []byte("command=ls-refs\n")):
 		s.list(w, string(body))
 	case q.Method == "POST" && q.URL.Path == "/team/docs.git/git-upload-pack":
 		s.fetch(w, string(body))
@@ -253,7 +255,8 @@ func (s *server) advertise(w http.ResponseWriter) {
 		w.Write(append(b, flushPacket...))
 		return
 	}
-	capabilities := "\x00multi_ack side-band-64k ofs-delta shallow no-progress object-format=" + s.format.name + " agent=test/1"
+	capabilities := "\x00multi_ack side-band-64k ofs-delta shallow no-progress object-format=" + s.format.name +
+		" agent=test/1"
 	for _, name := range slices.Sorted(maps.Keys(s.refs)) {
 		b = packet(b, s.refs[name]+" "+name+capabilities+"\n")
 		if id := s.peeled[name]; id != "" {
@@ -320,7 +323,8 @@ func newInternet(t *testing.T, h http.Handler) *internet.Internet {
 }
 
 func newProvider(in *internet.Internet, env project.Env) *Provider {
-	all := project.Env{"MCPBASH_ENABLE_GIT_PROVIDER": "true", "MCPBASH_GIT_ALLOW_HOSTS": "git.example", "SSL_CERT_FILE": in.RootsAt}
+	all := project.Env{"MCPBASH_ENABLE_GIT_PROVIDER": "true", "MCPBASH_GIT_ALLOW_HOSTS": "git.example",
+		"SSL_CERT_FILE": in.RootsAt}
 	maps.Copy(all, env)
 	return New(all, in.Network())
 }

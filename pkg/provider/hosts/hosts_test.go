@@ -58,7 +58,8 @@ func TestPublic(t *testing.T) {
 
 // A range is refused in each of the forms that carry an IPv4 address.
 func TestPublicEmbedded(t *testing.T) {
-	for _, v4 := range []string{"0.1.2.3", "10.9.8.7", "127.0.0.1", "169.254.169.254", "172.20.0.1", "192.168.7.7", "100.99.1.1", "192.0.0.9", "198.18.7.7", "224.1.1.1", "250.0.0.1", "8.8.4.4", "203.0.113.9", "168.63.129.16"} {
+	for _, v4 := range []string{"0.1.2.3", "10.9.8.7", "127.0.0.1", "169.254.169.254", "172.20.0.1", "192.168.7.7",
+		"100.99.1.1", "192.0.0.9", "198.18.7.7", "224.1.1.1", "250.0.0.1", "8.8.4.4", "203.0.113.9", "168.63.129.16"} {
 		a := netip.MustParseAddr(v4).As4()
 		want := isPublic(netip.AddrFrom4(a))
 		for name, b := range map[string][16]byte{
@@ -113,14 +114,16 @@ func TestParseOrigin(t *testing.T) {
 				continue
 			case !errors.As(err, &refused):
 				t.Errorf("RES-102: %q is let through", authority)
-			case refused.Reason != c.reason && !(c.reason == BadHost && refused.Reason == NoHost) && !strings.HasPrefix(authority, "[::1]x"):
+			case refused.Reason != c.reason && !(c.reason == BadHost && refused.Reason == NoHost) &&
+				!strings.HasPrefix(authority, "[::1]x"):
 				t.Errorf("RES-102: %q: %v", authority, err)
 			}
 		}
 	}
 	for _, authority := range []string{"", ":443", "user@", "u:p@:1", "[]", "."} {
 		var refused *Refusal
-		if _, err := ParseOrigin(authority); !errors.As(err, &refused) || refused.Reason != NoHost || refused.Name() != "<empty>" {
+		if _, err := ParseOrigin(authority); !errors.As(err, &refused) || refused.Reason != NoHost ||
+			refused.Name() != "<empty>" {
 			t.Errorf("RES-100: %q: %v", authority, err)
 		}
 	}
@@ -146,7 +149,8 @@ func TestCut(t *testing.T) {
 			t.Errorf("RES-110: %q is taken", uri)
 		}
 	}
-	for _, uri := range []string{`https://example.com\@127.0.0.1/`, "https://h/a b", "https://h/\t", "https://h\n/", "https://h/\x00", "https://h/?\x7f", `https://h/#\`, "https://h/ "} {
+	for _, uri := range []string{`https://example.com\@127.0.0.1/`, "https://h/a b", "https://h/\t", "https://h\n/",
+		"https://h/\x00", "https://h/?\x7f", `https://h/#\`, "https://h/ "} {
 		var refused *Refusal
 		if _, _, _, err := Cut(uri, "https"); !errors.As(err, &refused) || refused.Reason != Malformed {
 			t.Errorf("RES-100: %q: %v", uri, err)
@@ -231,7 +235,8 @@ func TestPermit(t *testing.T) {
 
 // What the lists hold and is no host is named where it matters.
 func TestReport(t *testing.T) {
-	p := ReadPolicy(map[string]string{"X_ALLOW_HOSTS": "https://a.org b.org:1 c.org", "X_DENY_HOSTS": "d.org\x7f *"}, "X")
+	p := ReadPolicy(map[string]string{"X_ALLOW_HOSTS": "https://a.org b.org:1 c.org", "X_DENY_HOSTS": "d.org\x7f *"},
+		"X")
 	got := p.Report(&Refusal{"a.org", Unlisted})
 	want := "Blocked host a.org: the host is not on the list of allowed hosts; ignored, being no host names: X_ALLOW_HOSTS: https://a.org, X_ALLOW_HOSTS: b.org:1, X_DENY_HOSTS: d.org?, X_DENY_HOSTS: *"
 	if got != want {
@@ -311,7 +316,8 @@ func TestSystemDial(t *testing.T) {
 	defer listener.Close()
 	to := netip.MustParseAddrPort(listener.Addr().String())
 	var refused *Refusal
-	if conn, err := System().Dial(t.Context(), to); conn != nil || !errors.As(err, &refused) || refused.Reason != Local {
+	if conn, err := System().Dial(t.Context(), to); conn != nil || !errors.As(err, &refused) ||
+		refused.Reason != Local {
 		t.Errorf("RES-105: %v, %v", conn, err)
 	}
 	mapped := netip.AddrPortFrom(netip.MustParseAddr("::ffff:127.0.0.1"), to.Port())
@@ -358,7 +364,9 @@ func TestDialFirst(t *testing.T) {
 // However a URI is written: what is let through is public, by name or by
 // address, and reads the same when it is written out again.
 func FuzzOrigin(f *testing.F) {
-	for _, seed := range []string{"https://example.com/x", "https://u@127.0.0.1/", "https://[::ffff:7f00:1]:1/", "https://0x7f.1", "https://1.2.3.4.:5?q", `https://a\@b`, "https://[fe80::1%25e]/", "https://localhost./", "https://", "https://a:b@c@d:1#", "https://[64:ff9b::a00:1]"} {
+	for _, seed := range []string{"https://example.com/x", "https://u@127.0.0.1/", "https://[::ffff:7f00:1]:1/",
+		"https://0x7f.1", "https://1.2.3.4.:5?q", `https://a\@b`, "https://[fe80::1%25e]/", "https://localhost./",
+		"https://", "https://a:b@c@d:1#", "https://[64:ff9b::a00:1]"} {
 		f.Add(seed)
 	}
 	policy := ReadPolicy(map[string]string{"X_ALLOW_ALL": "true"}, "X")

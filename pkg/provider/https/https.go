@@ -117,11 +117,13 @@ func (p *Provider) client() (*web.Client, error) {
 		agent = "mcpbash/" + cli.Version
 	}
 	if strings.ContainsFunc(agent, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return nil, &provider.Failure{Status: provider.Invalid, Message: "MCPBASH_HTTPS_USER_AGENT must not have control characters"}
+		return nil, &provider.Failure{Status: provider.Invalid,
+			Message: "MCPBASH_HTTPS_USER_AGENT must not have control characters"}
 	}
 	roots, err := web.ReadRoots(p.env)
 	return &web.Client{
-		Policy: p.policy, Network: p.network, Roots: roots, Proxy: web.ReadProxy(p.env), UserAgent: agent, OneRequest: true,
+		Policy: p.policy, Network: p.network, Roots: roots, Proxy: web.ReadProxy(p.env), UserAgent: agent,
+		OneRequest: true,
 	}, err
 }
 
@@ -131,7 +133,8 @@ func judge(answer *http.Response) error {
 	case 2:
 		return nil
 	case 3:
-		return &provider.Failure{Status: provider.Redirected, Message: "redirect:" + strings.ToValidUTF8(answer.Header.Get("Location"), "?")}
+		return &provider.Failure{Status: provider.Redirected, Message: "redirect:" +
+			strings.ToValidUTF8(answer.Header.Get("Location"), "?")}
 	}
 	return &provider.Failure{Status: provider.FetchFailed, Message: fmt.Sprintf("HTTP error: %d", answer.StatusCode)}
 }
@@ -186,7 +189,8 @@ func (p *Provider) failure(err error, host string) error {
 }
 
 func (p *Provider) refusal(r *hosts.Refusal) error {
-	f := &provider.Failure{Status: provider.Invalid, Message: "HTTPS provider blocked host " + r.Name(), Log: p.policy.Report(r)}
+	f := &provider.Failure{Status: provider.Invalid, Message: "HTTPS provider blocked host " + r.Name(),
+		Log: p.policy.Report(r)}
 	switch r.Reason {
 	case hosts.UserInfo:
 		f.Message = "HTTPS provider refuses userinfo in URI"

@@ -87,7 +87,8 @@ func TestRequest(t *testing.T) {
 		if agent == "" {
 			agent = "mcpbash/" + cli.Version
 		}
-		data, mimeType, err := newProvider(in, project.Env{"MCPBASH_HTTPS_USER_AGENT": c.agent}).ReadTyped(t.Context(), c.uri, anywhere)
+		data, mimeType, err := newProvider(in, project.Env{"MCPBASH_HTTPS_USER_AGENT": c.agent}).ReadTyped(t.Context(),
+			c.uri, anywhere)
 		if err != nil || string(data) != "\x1f\x8b\x00\xff" || mimeType != "Text/HTML" {
 			t.Errorf("RES-111: %s: %q %q %v", c.uri, data, mimeType, err)
 		}
@@ -96,8 +97,10 @@ func TestRequest(t *testing.T) {
 		}
 	}
 	for _, agent := range []string{"a\nX: y", "a\r", "\x00", "\x7f"} {
-		_, err := newProvider(in, project.Env{"MCPBASH_HTTPS_USER_AGENT": agent}).Read(t.Context(), "https://h.example/", anywhere)
-		if f := failure(t, err); f.Status != provider.Invalid || f.Message != "MCPBASH_HTTPS_USER_AGENT must not have control characters" {
+		_, err := newProvider(in, project.Env{"MCPBASH_HTTPS_USER_AGENT": agent}).Read(t.Context(),
+			"https://h.example/", anywhere)
+		if f := failure(t, err); f.Status != provider.Invalid ||
+			f.Message != "MCPBASH_HTTPS_USER_AGENT must not have control characters" {
 			t.Errorf("RES-111: %+v", f)
 		}
 	}
@@ -146,7 +149,8 @@ func TestRefused(t *testing.T) {
 		_, err := open.Read(t.Context(), uri, anywhere)
 		if f := failure(t, err); f.Status != provider.Invalid || f.Message != want {
 			t.Errorf("RES-115: %s: %+v, want %q", uri, f, want)
-		} else if strings.HasPrefix(want, blocked) && !strings.HasPrefix(f.Log, "Blocked host "+strings.TrimPrefix(want, blocked)+": ") {
+		} else if strings.HasPrefix(want, blocked) && !strings.HasPrefix(f.Log, "Blocked host "+strings.TrimPrefix(want,
+			blocked)+": ") {
 			t.Errorf("RES-107: %s: log %q", uri, f.Log)
 		}
 	}
@@ -157,7 +161,8 @@ func TestRefused(t *testing.T) {
 		{"example.com", "example.com", "", blocked + "example.com"},
 		{"example.com", "*.com", "true", blocked + "example.com"},
 	} {
-		p := newProvider(in, project.Env{"MCPBASH_HTTPS_ALLOW_HOSTS": c.allow, "MCPBASH_HTTPS_DENY_HOSTS": c.deny, "MCPBASH_HTTPS_ALLOW_ALL": c.all})
+		p := newProvider(in, project.Env{"MCPBASH_HTTPS_ALLOW_HOSTS": c.allow, "MCPBASH_HTTPS_DENY_HOSTS": c.deny,
+			"MCPBASH_HTTPS_ALLOW_ALL": c.all})
 		_, err := p.Read(t.Context(), "https://example.com/", anywhere)
 		if f := failure(t, err); f.Status != provider.Invalid || f.Message != c.want {
 			t.Errorf("RES-104: %+v: %+v", c, f)
@@ -173,11 +178,15 @@ func TestRebinding(t *testing.T) {
 	in := internet.New(t)
 	in.Host("h.example", "203.0.113.1", page("public"))
 	in.Name("rebound.example", []string{"203.0.113.2"}, []string{"127.0.0.1"})
-	in.Serve("203.0.113.2:443", &tls.Config{Certificates: []tls.Certificate{in.Certificate("rebound.example", nil)}}, page("first"))
-	in.Serve("127.0.0.1:443", &tls.Config{Certificates: []tls.Certificate{in.Certificate("rebound.example", nil)}}, page("inside"))
+	in.Serve("203.0.113.2:443", &tls.Config{Certificates: []tls.Certificate{in.Certificate("rebound.example", nil)}},
+		page("first"))
+	in.Serve("127.0.0.1:443", &tls.Config{Certificates: []tls.Certificate{in.Certificate("rebound.example", nil)}},
+		page("inside"))
 	for host, answers := range map[string][]string{
-		"mixed.example": {"203.0.113.1", "127.0.0.1"}, "inside.example": {"10.0.0.1"}, "mapped.example": {"::ffff:127.0.0.1"},
-		"meta.example": {"169.254.169.254"}, "nat64.example": {"64:ff9b::a00:1"}, "first.example": {"192.168.0.1", "203.0.113.1"},
+		"mixed.example": {"203.0.113.1", "127.0.0.1"}, "inside.example": {"10.0.0.1"},
+		"mapped.example": {"::ffff:127.0.0.1"},
+		"meta.example":   {"169.254.169.254"}, "nat64.example": {"64:ff9b::a00:1"},
+		"first.example": {"192.168.0.1", "203.0.113.1"},
 	} {
 		in.Name(host, answers)
 	}
@@ -188,7 +197,8 @@ func TestRebinding(t *testing.T) {
 	if len(in.Lookups) != 1 {
 		t.Errorf("RES-105: looked up %v", in.Lookups)
 	}
-	for _, host := range []string{"rebound.example", "mixed.example", "inside.example", "mapped.example", "meta.example", "nat64.example", "first.example"} {
+	for _, host := range []string{"rebound.example", "mixed.example", "inside.example", "mapped.example",
+		"meta.example", "nat64.example", "first.example"} {
 		_, err := p.Read(t.Context(), "https://"+host+"/", anywhere)
 		if f := failure(t, err); f.Status != provider.Invalid || f.Message != blocked+host {
 			t.Errorf("RES-103: %s: %+v", host, f)
@@ -213,7 +223,8 @@ func TestSeveralAddresses(t *testing.T) {
 	}
 	in.Name("silent.example", []string{"203.0.113.9", "203.0.113.4"})
 	in.Silent("203.0.113.9:443")
-	in.Serve("203.0.113.4:443", &tls.Config{Certificates: []tls.Certificate{in.Certificate("silent.example", nil)}}, page("second"))
+	in.Serve("203.0.113.4:443", &tls.Config{Certificates: []tls.Certificate{in.Certificate("silent.example", nil)}},
+		page("second"))
 	p := newProvider(in, project.Env{"MCPBASH_HTTPS_TIMEOUT": "2"})
 	if data, err := p.Read(t.Context(), "https://silent.example/", anywhere); err != nil || string(data) != "second" {
 		t.Errorf("RES-105: %q, %v", data, err)
@@ -222,7 +233,8 @@ func TestSeveralAddresses(t *testing.T) {
 	if data, err := p.Read(t.Context(), "https://203.0.113.5/", anywhere); err != nil || string(data) != "by address" {
 		t.Errorf("RES-105: %q, %v", data, err)
 	}
-	in.Serve("[2001:db8::7]:8443", &tls.Config{Certificates: []tls.Certificate{in.Certificate("2001:db8::7", nil)}}, page("v6"))
+	in.Serve("[2001:db8::7]:8443", &tls.Config{Certificates: []tls.Certificate{in.Certificate("2001:db8::7", nil)}},
+		page("v6"))
 	if data, err := p.Read(t.Context(), "https://[2001:DB8:0::7]:8443/", anywhere); err != nil || string(data) != "v6" {
 		t.Errorf("RES-105: %q, %v", data, err)
 	}
@@ -234,7 +246,8 @@ func TestSizes(t *testing.T) {
 	body := strings.Repeat("0123456789", 100)
 	in.Host("declared.example", "203.0.113.1", page(body))
 	in.Host("counted.example", "203.0.113.2", says("HTTP/1.1 200 OK\r\n\r\n"+body))
-	in.Host("chunked.example", "203.0.113.3", says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n"+body+"\r\n0\r\n\r\n"))
+	in.Host("chunked.example", "203.0.113.3",
+		says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n"+body+"\r\n0\r\n\r\n"))
 	in.Host("empty.example", "203.0.113.4", page(""))
 	tooLarge := provider.Failure{Status: provider.TooLarge, Message: "Resource exceeded size limit"}
 	for _, host := range []string{"declared.example", "counted.example", "chunked.example"} {
@@ -244,9 +257,11 @@ func TestSizes(t *testing.T) {
 			want  *provider.Failure
 		}{
 			{"1000", anywhere, nil}, {"999", anywhere, &tooLarge}, {"999", 999, &tooLarge}, {"1", 1000, &tooLarge},
-			{"", 1000, nil}, {"", 999, provider.OverLimit(999)}, {"1000", 0, provider.OverLimit(0)}, {"1001", 999, provider.OverLimit(999)},
+			{"", 1000, nil}, {"", 999, provider.OverLimit(999)}, {"1000", 0, provider.OverLimit(0)},
+			{"1001", 999, provider.OverLimit(999)},
 		} {
-			data, err := newProvider(in, project.Env{"MCPBASH_HTTPS_MAX_BYTES": c.most}).Read(t.Context(), "https://"+host+"/", c.limit)
+			data, err := newProvider(in, project.Env{"MCPBASH_HTTPS_MAX_BYTES": c.most}).Read(t.Context(),
+				"https://"+host+"/", c.limit)
 			if c.want == nil && (err != nil || string(data) != body) {
 				t.Errorf("RES-113: %s, at most %s and %d: %d bytes, %v", host, c.most, c.limit, len(data), err)
 			} else if c.want != nil && (failure(t, err) != *c.want || data != nil) {
@@ -257,12 +272,14 @@ func TestSizes(t *testing.T) {
 	if data, err := newProvider(in, nil).Read(t.Context(), "https://empty.example/", 0); err != nil || len(data) != 0 {
 		t.Errorf("RES-42: %q, %v", data, err)
 	}
-	for text, want := range map[string]int{"": 10485760, "x": 10485760, "-1": 10485760, "5": 5, "20971520": 20971520, "20971521": 20971520, "99999999999999999999": 20971520, "0": 10485760} {
+	for text, want := range map[string]int{"": 10485760, "x": 10485760, "-1": 10485760, "5": 5, "20971520": 20971520,
+		"20971521": 20971520, "99999999999999999999": 20971520, "0": 10485760} {
 		if got := New(project.Env{"MCPBASH_HTTPS_MAX_BYTES": text}, hosts.System()).bytes; got != want {
 			t.Errorf("RES-112: MAX_BYTES=%q: %d", text, got)
 		}
 	}
-	for text, want := range map[string]int{"": 15, "x": 15, "0": 15, "1": 1, "60": 60, "61": 60, "1.5": 15, "99999999999999999999": 60} {
+	for text, want := range map[string]int{"": 15, "x": 15, "0": 15, "1": 1, "60": 60, "61": 60, "1.5": 15,
+		"99999999999999999999": 60} {
 		if got := New(project.Env{"MCPBASH_HTTPS_TIMEOUT": text}, hosts.System()).timeout; got != want {
 			t.Errorf("RES-112: TIMEOUT=%q: %d", text, got)
 		}
@@ -278,26 +295,40 @@ func TestAnswers(t *testing.T) {
 		answer string
 		want   provider.Failure
 	}{
-		{"HTTP/1.1 301 Moved\r\nLocation: https://other.example/x?y\r\nContent-Length: 0\r\n\r\n", provider.Failure{Status: provider.Redirected, Message: "redirect:https://other.example/x?y"}},
-		{"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\n\r\n", provider.Failure{Status: provider.Redirected, Message: "redirect:http://169.254.169.254/"}},
+		{"HTTP/1.1 301 Moved\r\nLocation: https://other.example/x?y\r\nContent-Length: 0\r\n\r\n",
+			provider.Failure{Status: provider.Redirected, Message: "redirect:https://other.example/x?y"}},
+		{"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\n\r\n",
+			provider.Failure{Status: provider.Redirected, Message: "redirect:http://169.254.169.254/"}},
 		{"HTTP/1.1 304 Not Modified\r\n\r\n", provider.Failure{Status: provider.Redirected, Message: "redirect:"}},
-		{"HTTP/1.1 308 P\r\nLocation: /\xff\xe9\r\n\r\n", provider.Failure{Status: provider.Redirected, Message: "redirect:/?"}},
-		{"HTTP/1.1 404 Not Found\r\n\r\nbody", provider.Failure{Status: provider.FetchFailed, Message: "HTTP error: 404"}},
+		{"HTTP/1.1 308 P\r\nLocation: /\xff\xe9\r\n\r\n", provider.Failure{Status: provider.Redirected,
+			Message: "redirect:/?"}},
+		{"HTTP/1.1 404 Not Found\r\n\r\nbody", provider.Failure{Status: provider.FetchFailed,
+			Message: "HTTP error: 404"}},
 		{"HTTP/1.1 500 x\r\n\r\n", provider.Failure{Status: provider.FetchFailed, Message: "HTTP error: 500"}},
 		{"HTTP/1.1 999 x\r\n\r\n", provider.Failure{Status: provider.FetchFailed, Message: "HTTP error: 999"}},
-		{"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", provider.Failure{Status: provider.FetchFailed, Message: broken + "the connection ended too early"}},
-		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n", provider.Failure{Status: provider.FetchFailed, Message: broken + "the connection ended too early"}},
-		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", provider.Failure{Status: provider.FetchFailed, Message: broken + noHTTP}},
-		{"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", provider.Failure{Status: provider.TooLarge, Message: "Resource exceeded size limit"}},
-		{"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", provider.Failure{Status: provider.FetchFailed, Message: broken + noHTTP}},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", provider.Failure{Status: provider.FetchFailed,
+			Message: broken + "the connection ended too early"}},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n",
+			provider.Failure{Status: provider.FetchFailed, Message: broken + "the connection ended too early"}},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+			provider.Failure{Status: provider.FetchFailed, Message: broken + noHTTP}},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", provider.Failure{Status: provider.TooLarge,
+			Message: "Resource exceeded size limit"}},
+		{"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", provider.Failure{Status: provider.FetchFailed,
+			Message: broken + noHTTP}},
 		{"SSH-2.0-OpenSSH_9\r\n", provider.Failure{Status: provider.FetchFailed, Message: broken + noHTTP}},
 		{"", provider.Failure{Status: provider.FetchFailed, Message: broken + "the connection ended too early"}},
-		{"HTTP/1.1 200 OK\r\n" + strings.Repeat("X: "+strings.Repeat("y", 1000)+"\r\n", 100) + "\r\n", provider.Failure{Status: provider.FetchFailed, Message: broken + noHTTP}},
+		{"HTTP/1.1 200 OK\r\n" + strings.Repeat("X: "+strings.Repeat("y", 1000)+"\r\n", 100) + "\r\n",
+			provider.Failure{Status: provider.FetchFailed, Message: broken + noHTTP}},
 	} {
 		at := fmt.Sprintf("203.0.113.%d", i+1)
-		in.Serve(at+":443", &tls.Config{Certificates: []tls.Certificate{in.Certificate("h.example", nil)}}, says(c.answer))
+		in.Serve(at+":443", &tls.Config{Certificates: []tls.Certificate{in.Certificate("h.example", nil)}},
+			says(c.answer))
 		one := newProvider(in, nil)
-		one.network.Lookup = func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{netip.MustParseAddr(at)}, nil }
+		one.network.Lookup = func(context.Context, string) ([]netip.Addr,
+			error) {
+			return []netip.Addr{netip.MustParseAddr(at)}, nil
+		}
 		data, err := one.Read(t.Context(), "https://h.example/?secret=1", 1<<40)
 		if f := failure(t, err); f != c.want || data != nil {
 			t.Errorf("RES-113: %.60q: %+v, %q", c.answer, f, data)
@@ -333,7 +364,8 @@ func TestEndless(t *testing.T) {
 	} {
 		host := fmt.Sprintf("h%d.example", i)
 		in.Host(host, fmt.Sprintf("203.0.113.%d", i+1), forever(c.head, c.piece))
-		data, err := newProvider(in, project.Env{"MCPBASH_HTTPS_MAX_BYTES": "100000"}).Read(t.Context(), "https://"+host, anywhere)
+		data, err := newProvider(in, project.Env{"MCPBASH_HTTPS_MAX_BYTES": "100000"}).Read(t.Context(),
+			"https://"+host, anywhere)
 		if c.status == 0 {
 			if err != nil || string(data) != "xxxxxxxxx" {
 				t.Errorf("RES-113: %q %q: %q, %v", c.head, c.piece, data, err)
@@ -370,7 +402,8 @@ func TestSlow(t *testing.T) {
 			p := newProvider(in, project.Env{"MCPBASH_HTTPS_TIMEOUT": "1"})
 			begin := time.Now()
 			_, err := p.Read(t.Context(), "https://"+host+"/?token=1", anywhere)
-			if f := failure(t, err); f.Status != provider.FetchFailed || f.Message != "HTTPS request to "+host+" failed: timed out after 1 s" {
+			if f := failure(t, err); f.Status != provider.FetchFailed ||
+				f.Message != "HTTPS request to "+host+" failed: timed out after 1 s" {
 				t.Errorf("RES-113: %+v", f)
 			}
 			if took := time.Since(begin); took < time.Second || took > 5*time.Second {
@@ -383,7 +416,8 @@ func TestSlow(t *testing.T) {
 			}
 			ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()
-			if _, err := newProvider(in, nil).Read(ctx, "https://"+host+"/", anywhere); err != context.DeadlineExceeded {
+			if _, err := newProvider(in, nil).Read(ctx, "https://"+host+"/",
+				anywhere); err != context.DeadlineExceeded {
 				t.Errorf("RES-4: %v", err)
 			}
 		})
@@ -399,14 +433,21 @@ func TestCertificates(t *testing.T) {
 		config *tls.Config
 		want   string
 	}{
-		{&tls.Config{Certificates: []tls.Certificate{other.Certificate("h.example", nil)}}, "the server's certificate is signed by an unknown authority"},
-		{&tls.Config{Certificates: []tls.Certificate{in.Certificate("x.example", nil)}}, "the server's certificate is for another host"},
-		{&tls.Config{Certificates: []tls.Certificate{in.Certificate("h.example", func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })}}, "the server's certificate has expired or is not yet valid"},
-		{&tls.Config{Certificates: []tls.Certificate{in.Certificate("h.example", func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Minute) })}}, "the server's certificate has expired or is not yet valid"},
+		{&tls.Config{Certificates: []tls.Certificate{other.Certificate("h.example", nil)}},
+			"the server's certificate is signed by an unknown authority"},
+		{&tls.Config{Certificates: []tls.Certificate{in.Certificate("x.example", nil)}},
+			"the server's certificate is for another host"},
+		{&tls.Config{Certificates: []tls.Certificate{in.Certificate("h.example",
+			func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })}},
+			"the server's certificate has expired or is not yet valid"},
+		{&tls.Config{Certificates: []tls.Certificate{in.Certificate("h.example",
+			func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Minute) })}},
+			"the server's certificate has expired or is not yet valid"},
 		{&tls.Config{Certificates: []tls.Certificate{in.Certificate("h.example", func(c *x509.Certificate) {
 			c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 		})}}, "the server's certificate is not valid"},
-		{&tls.Config{Certificates: []tls.Certificate{in.Certificate("h.example", nil)}, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}, "remote error: tls: protocol version not supported"},
+		{&tls.Config{Certificates: []tls.Certificate{in.Certificate("h.example", nil)}, MaxVersion: tls.VersionTLS11,
+			MinVersion: tls.VersionTLS10}, "remote error: tls: protocol version not supported"},
 		{nil, "the server does not speak TLS"},
 	} {
 		at := fmt.Sprintf("203.0.113.%d", i+1)
@@ -419,7 +460,10 @@ func TestCertificates(t *testing.T) {
 			}
 		})
 		p := newProvider(in, nil)
-		p.network.Lookup = func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{netip.MustParseAddr(at)}, nil }
+		p.network.Lookup = func(context.Context, string) ([]netip.Addr,
+			error) {
+			return []netip.Addr{netip.MustParseAddr(at)}, nil
+		}
 		_, err := p.Read(t.Context(), "https://h.example/", anywhere)
 		if f := failure(t, err); f.Status != provider.FetchFailed || f.Message != failed+c.want {
 			t.Errorf("RES-111: %+v, want %s", f, c.want)
@@ -436,7 +480,8 @@ func TestCertificates(t *testing.T) {
 		{project.Env{"SSL_CERT_FILE": "", "SSL_CERT_DIR": in.RootsAt[:strings.LastIndexByte(in.RootsAt, '/')]}, true},
 		{project.Env{"SSL_CERT_FILE": t.TempDir() + "/absent"}, false},
 	} {
-		if _, err := newProvider(in, c.env).Read(t.Context(), "https://fine.example/", anywhere); (err == nil) != c.fine {
+		if _, err := newProvider(in, c.env).Read(t.Context(), "https://fine.example/",
+			anywhere); (err == nil) != c.fine {
 			t.Errorf("RES-111: %v: %v", c.env, err)
 		}
 	}
@@ -481,7 +526,8 @@ func TestProxied(t *testing.T) {
 		t.Errorf("RES-106: %q", head)
 	}
 	// The policy applies, and what does not resolve to public addresses is refused.
-	for uri, want := range map[string]int{"https://inside.example/": provider.Invalid, "https://127.0.0.1/": provider.Invalid, "https://unknown.example/": provider.FetchFailed} {
+	for uri, want := range map[string]int{"https://inside.example/": provider.Invalid,
+		"https://127.0.0.1/": provider.Invalid, "https://unknown.example/": provider.FetchFailed} {
 		_, err := newProvider(in, env(nil)).Read(t.Context(), uri, anywhere)
 		if f := failure(t, err); f.Status != want {
 			t.Errorf("RES-106: %s: %+v", uri, f)
@@ -491,19 +537,22 @@ func TestProxied(t *testing.T) {
 		t.Error("RES-106: the proxy was asked for what is refused")
 	}
 	// A name that only the proxy knows has to be on the list.
-	p := newProvider(in, env(project.Env{"MCPBASH_HTTPS_ALLOW_HOSTS": "h.example only-there.example", "MCPBASH_HTTPS_ALLOW_ALL": ""}))
+	p := newProvider(in, env(project.Env{"MCPBASH_HTTPS_ALLOW_HOSTS": "h.example only-there.example",
+		"MCPBASH_HTTPS_ALLOW_ALL": ""}))
 	p.network.Lookup = func(context.Context, string) ([]netip.Addr, error) { return nil, errors.New("no such host") }
 	if data, err := p.Read(t.Context(), "https://h.example/", anywhere); err != nil || string(data) != "through" {
 		t.Errorf("RES-106: %q, %v", data, err)
 	}
 	<-asked
 	p = newProvider(in, env(project.Env{"NO_PROXY": "h.example"}))
-	if data, err := p.Read(t.Context(), "https://h.example/", anywhere); err != nil || string(data) != "through" || len(asked) > 0 {
+	if data, err := p.Read(t.Context(), "https://h.example/", anywhere); err != nil || string(data) != "through" ||
+		len(asked) > 0 {
 		t.Errorf("RES-106: %q, %v", data, err)
 	}
 	in.Name("refused.example", []string{"203.0.113.1"})
 	_, err = newProvider(in, env(nil)).Read(t.Context(), "https://refused.example/", anywhere)
-	if f := failure(t, err); f.Status != provider.FetchFailed || f.Message != "HTTPS request to refused.example failed: the proxy refuses the connection" {
+	if f := failure(t, err); f.Status != provider.FetchFailed ||
+		f.Message != "HTTPS request to refused.example failed: the proxy refuses the connection" {
 		t.Errorf("RES-106: %+v", f)
 	}
 }

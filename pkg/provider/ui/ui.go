@@ -163,7 +163,8 @@ func (p *Provider) readFile(dir *os.Root, name string, limit int) ([]byte, error
 func (p *Provider) judge(size int64, limit int) error {
 	switch {
 	case size > int64(p.Most):
-		return &provider.Failure{Status: provider.TooLarge, Message: fmt.Sprintf("UI resource too large: %d bytes (max: %d)", size, p.Most)}
+		return &provider.Failure{Status: provider.TooLarge,
+			Message: fmt.Sprintf("UI resource too large: %d bytes (max: %d)", size, p.Most)}
 	case size > int64(limit):
 		return provider.OverLimit(limit)
 	}

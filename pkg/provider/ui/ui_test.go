@@ -34,7 +34,8 @@ func pages(t testing.TB, files map[string]string) *Provider {
 		}
 	}
 	return New(Settings{
-		Root: root, Tools: filepath.Join(root, "tools"), UI: filepath.Join(root, "ui"), Most: 1 << 20, Templates: uitemplate.NewCache(5),
+		Root: root, Tools: filepath.Join(root, "tools"), UI: filepath.Join(root, "ui"), Most: 1 << 20,
+		Templates: uitemplate.NewCache(5),
 	})
 }
 
@@ -86,7 +87,8 @@ func TestLookup(t *testing.T) {
 		"ui/.hidden/index.html":               "hidden",
 		"ui/index.html":                       "not a page",
 	}
-	known := map[string]string{"weather": "tools/weather/ui", "clock": "tools/deep/er/clock/ui", "both": "tools/both/ui", "dash": "ui/dash", "made": "ui/made"}
+	known := map[string]string{"weather": "tools/weather/ui", "clock": "tools/deep/er/clock/ui",
+		"both": "tools/both/ui", "dash": "ui/dash", "made": "ui/made"}
 	for _, c := range []struct{ clause, uri, want string }{
 		{"RES-320", "ui://srv/weather", "weather"},
 		{"RES-320", "ui://weather", "weather"},
@@ -120,12 +122,14 @@ func TestLookup(t *testing.T) {
 	}
 	// Where nobody asks a registry, the page of a nested tool is not found; all else is.
 	p := pages(t, files)
-	for uri, want := range map[string]string{"ui://srv/weather": "weather", "ui://srv/both": "the tool's", "ui://srv/dash": "dash", "ui://srv/clock": "status 3"} {
+	for uri, want := range map[string]string{"ui://srv/weather": "weather", "ui://srv/both": "the tool's",
+		"ui://srv/dash": "dash", "ui://srv/clock": "status 3"} {
 		if got := p.try(t, uri); got != want {
 			t.Errorf("RES-321: %s is %q, want %q", uri, got, want)
 		}
 	}
-	if got := p.try(t, "ui://srv/made"); !strings.HasPrefix(got, "<!DOCTYPE html>") || !strings.Contains(got, "<h2>Made</h2>") {
+	if got := p.try(t, "ui://srv/made"); !strings.HasPrefix(got, "<!DOCTYPE html>") ||
+		!strings.Contains(got, "<h2>Made</h2>") {
 		t.Errorf("RES-321: %s", got)
 	}
 	p.Find = func(context.Context, string) (json.RawMessage, error) { return nil, errors.New("no registry") }
@@ -157,12 +161,18 @@ func TestNothingOutside(t *testing.T) {
 	p := pages(t, files)
 	for uri, want := range map[string]string{
 		"ui://srv/plain": "fine", "ui://srv/inner": "inside", "ui://srv/meta": "meta", "ui://srv/folder": "status 3",
-		"ui://srv/linked": "status 2", "ui://srv/etc": "status 2", "ui://srv/whole": "status 2", "ui://srv/tool": "status 2",
-		"ui://srv/up": "status 2", "ui://srv/abs": "status 2", "ui://srv/dirlink": "status 2", "ui://srv/neighbour": "status 2",
-		"ui://srv/..": "status 2", "ui://srv/../secret": "status 2", "ui://..": "status 2", "ui://srv/%2e%2e/secret": "status 2",
-		"ui://srv/..%2Fsecret": "status 2", "ui://srv/%2e%2e%2fsecret": "status 2", "ui://srv/plain/../../secret": "status 2",
-		"ui://srv//etc": "status 2", "ui://srv/%2Fetc": "status 2", "ui://srv/a\\b": "status 2", "ui://srv/..%5c": "status 2",
-		"ui://srv/plain%00": "status 2", "ui://srv/\x00": "status 2", "ui://srv/%252e%252e/secret": "status 3", "ui://srv/plain/.": "status 3",
+		"ui://srv/linked": "status 2", "ui://srv/etc": "status 2", "ui://srv/whole": "status 2",
+		"ui://srv/tool": "status 2",
+		"ui://srv/up":   "status 2", "ui://srv/abs": "status 2", "ui://srv/dirlink": "status 2",
+		"ui://srv/neighbour": "status 2",
+		"ui://srv/..":        "status 2", "ui://srv/../secret": "status 2", "ui://..": "status 2",
+		"ui://srv/%2e%2e/secret": "status 2",
+		"ui://srv/..%2Fsecret":   "status 2", "ui://srv/%2e%2e%2fsecret": "status 2",
+		"ui://srv/plain/../../secret": "status 2",
+		"ui://srv//etc":               "status 2", "ui://srv/%2Fetc": "status 2", "ui://srv/a\\b": "status 2",
+		"ui://srv/..%5c":    "status 2",
+		"ui://srv/plain%00": "status 2", "ui://srv/\x00": "status 2", "ui://srv/%252e%252e/secret": "status 3",
+		"ui://srv/plain/.": "status 3",
 		"ui://srv/./plain": "status 3", "ui://srv/a//plain": "status 3",
 	} {
 		if got := p.try(t, uri); got != want {
@@ -184,7 +194,8 @@ func TestNothingOutside(t *testing.T) {
 
 // RES-323.
 func TestTooLarge(t *testing.T) {
-	p := pages(t, map[string]string{"ui/a/index.html": strings.Repeat("x", 100), "ui/t/ui.meta.json": `{"template":"form"}`})
+	p := pages(t, map[string]string{"ui/a/index.html": strings.Repeat("x", 100),
+		"ui/t/ui.meta.json": `{"template":"form"}`})
 	for _, c := range []struct {
 		name        string
 		most, limit int
@@ -209,10 +220,13 @@ func TestTooLarge(t *testing.T) {
 
 // FuzzRead: whatever the URI, a page of this project comes, or an error.
 func FuzzRead(f *testing.F) {
-	for _, uri := range []string{"ui://srv/a", "ui://a", "ui://srv/../secret", "ui://srv/%2e%2e%2fsecret", "ui://srv/a%00", "ui://srv/a\\..\\..", "ui://srv/link", "ui:////etc/passwd", "UI://x/y?z#w", "ui://srv/%c0%ae%c0%ae/secret"} {
+	for _, uri := range []string{"ui://srv/a", "ui://a", "ui://srv/../secret", "ui://srv/%2e%2e%2fsecret",
+		"ui://srv/a%00", "ui://srv/a\\..\\..", "ui://srv/link", "ui:////etc/passwd", "UI://x/y?z#w",
+		"ui://srv/%c0%ae%c0%ae/secret"} {
 		f.Add(uri)
 	}
-	p := pages(f, map[string]string{"secret/index.html": "SECRET", "ui/a/index.html": "page", "ui/a/b/index.html": "page", "ui/link": "-> ../secret"})
+	p := pages(f, map[string]string{"secret/index.html": "SECRET", "ui/a/index.html": "page",
+		"ui/a/b/index.html": "page", "ui/link": "-> ../secret"})
 	f.Fuzz(func(t *testing.T, uri string) {
 		page, err := p.Read(t.Context(), uri, 1000)
 		if err == nil && string(page) != "page" {

@@ -82,7 +82,8 @@ func (c *Client) transport() *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Transport{
-		TLSClientConfig:        &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}},
+		TLSClientConfig: &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12,
+			NextProtos: []string{"http/1.1"}},
 		Protocols:              protocols,
 		DisableCompression:     true,
 		DisableKeepAlives:      c.OneRequest,
@@ -115,7 +116,8 @@ func (s *Session) Do(method, target string, header http.Header, content io.Reade
 	}
 	talking := false
 	trace := httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { talking = true }}
-	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(s.ctx, &trace), method, "https://"+s.hostHeader(), content)
+	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(s.ctx, &trace), method, "https://"+s.hostHeader(),
+		content)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,8 @@ func (p Proxy) bypasses(o hosts.Origin) bool {
 		if entry == "*" {
 			return true
 		}
-		if network, err := netip.ParsePrefix(entry); err == nil && o.Addr.IsValid() && network.Contains(o.Addr.Unmap()) {
+		if network, err := netip.ParsePrefix(entry); err == nil && o.Addr.IsValid() &&
+			network.Contains(o.Addr.Unmap()) {
 			return true
 		}
 		domain := strings.ToLower(strings.Trim(strings.TrimPrefix(entry, "*"), ".[]"))

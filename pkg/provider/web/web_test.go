@@ -23,7 +23,8 @@ func client(t *testing.T, in *internet.Internet) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Client{Policy: hosts.ReadPolicy(map[string]string{"X_ALLOW_ALL": "true"}, "X"), Network: in.Network(), Roots: roots, UserAgent: "me"}
+	return &Client{Policy: hosts.ReadPolicy(map[string]string{"X_ALLOW_ALL": "true"}, "X"), Network: in.Network(),
+		Roots: roots, UserAgent: "me"}
 }
 
 func origin(t *testing.T, host string) hosts.Origin {
@@ -71,7 +72,8 @@ func TestAnswers(t *testing.T) {
 		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n", 200, "", noHTTP},
 		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0x3\r\nabc", 200, "", noHTTP},
 		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", 200, "", noHTTP},
-		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + strings.Repeat("x", 5000) + "\r\n", 200, "", noHTTP},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + strings.Repeat("x", 5000) + "\r\n", 200, "",
+			noHTTP},
 		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 0, "", noHTTP},
 		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", 0, "", noHTTP},
 		{"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", 0, "", noHTTP},
@@ -93,11 +95,12 @@ func TestAnswers(t *testing.T) {
 		{"", 0, "", tooEarly},
 	} {
 		at := netip.AddrFrom4([4]byte{203, 0, 113, byte(i + 1)})
-		in.Serve(netip.AddrPortFrom(at, 443).String(), &tls.Config{Certificates: []tls.Certificate{certificate}}, func(conn net.Conn) {
-			if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
-				io.WriteString(conn, tc.answer)
-			}
-		})
+		in.Serve(netip.AddrPortFrom(at, 443).String(), &tls.Config{Certificates: []tls.Certificate{certificate}},
+			func(conn net.Conn) {
+				if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+					io.WriteString(conn, tc.answer)
+				}
+			})
 		c.Network.Lookup = func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{at}, nil }
 		s, err := c.Open(t.Context(), origin(t, "h.example"))
 		if err != nil {
@@ -161,11 +164,13 @@ func TestRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Do(http.MethodPost, "/a b\r\n?é#{", http.Header{"X": {"y"}}, strings.NewReader("body")); err != nil {
+		if _, err := s.Do(http.MethodPost, "/a b\r\n?é#{", http.Header{"X": {"y"}},
+			strings.NewReader("body")); err != nil {
 			t.Fatalf("%s: %s", host, Explain(err))
 		}
 		s.Close()
-		want := "POST /a%20b%0D%0A?%C3%A9#{ HTTP/1.1\r\nHost: " + host + "\r\nUser-Agent: me\r\nContent-Length: 4\r\nAccept: */*\r\nX: y\r\n\r\nbody"
+		want := "POST /a%20b%0D%0A?%C3%A9#{ HTTP/1.1\r\nHost: " + host +
+			"\r\nUser-Agent: me\r\nContent-Length: 4\r\nAccept: */*\r\nX: y\r\n\r\nbody"
 		if got := <-asked; got != want {
 			t.Errorf("%s: %q, want %q", host, got, want)
 		}
@@ -176,7 +181,8 @@ func TestRequest(t *testing.T) {
 func TestTwoSlashes(t *testing.T) {
 	in := internet.New(t)
 	path := make(chan string, 1)
-	in.Host("h.example", "203.0.113.1", internet.HTTP(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { path <- r.Host + r.URL.Path })))
+	in.Host("h.example", "203.0.113.1",
+		internet.HTTP(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { path <- r.Host + r.URL.Path })))
 	s, err := client(t, in).Open(t.Context(), origin(t, "h.example"))
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,8 @@ func SelectJSONTool(env Env, root bool, own string, works func(bin string) bool,
 		name = ""
 	}
 	if root && (name != "" || bin != "") && !env.on("MCPBASH_ALLOW_JSON_TOOL_OVERRIDE_FOR_ROOT") {
-		warn("Ignoring MCPBASH_JSON_TOOL{,_BIN} overrides while running as root; set MCPBASH_ALLOW_JSON_TOOL_OVERRIDE_FOR_ROOT=true to allow.")
+		warn("Ignoring MCPBASH_JSON_TOOL{,_BIN} overrides while running as root; set " +
+			"MCPBASH_ALLOW_JSON_TOOL_OVERRIDE_FOR_ROOT=true to allow.")
 		name, bin = "", ""
 	}
 	if bin == "" && name != "" {

@@ -29,7 +29,8 @@ type State struct {
 }
 
 // errNoState is the error when no state directory can be made.
-var errNoState = errors.New("mcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length limits may apply)")
+var errNoState = errors.New("mcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length " +
+	"limits may apply)")
 
 // NewState says where the directory will be, or takes the one of
 // MCPBASH_STATE_DIR, which is never removed. dir is where it was tried when

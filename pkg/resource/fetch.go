@@ -24,7 +24,8 @@ func unsupported(name string) *mcp.Error {
 	if !validProvider(name) {
 		return err.WithReason(errors.New("the scheme of the URI cannot be the name of a provider"))
 	}
-	return err.WithReason(fmt.Errorf("there is no provider %q%s; correct the URI or its \"provider\", or add providers/%s.sh to the project",
+	return err.WithReason(fmt.Errorf("there is no provider %q%s; correct the URI or its \"provider\", or add "+
+		"providers/%s.sh to the project",
 		name, cli.DidYouMean(name, builtin.Names), name))
 }
 

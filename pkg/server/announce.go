@@ -22,13 +22,16 @@ func (s *Server) announce(home, dir string) {
 		if p.Forced {
 			s.notice("Minimal mode forced via MCPBASH_FORCE_MINIMAL=true; JSON tooling disabled.")
 		}
-		s.notice("Operating in minimal mode: only lifecycle, ping, and logging handlers are exposed until JSON tooling becomes available (JSON tooling needed).")
+		s.notice("Operating in minimal mode: only lifecycle, ping, and logging handlers are exposed until JSON " +
+			"tooling becomes available (JSON tooling needed).")
 	}
 	if p.Sessions.CompatBatches {
-		s.notice("Legacy batch compatibility enabled (MCPBASH_COMPAT_BATCHES=true); requests framed as arrays will be processed as independent items.")
+		s.notice("Legacy batch compatibility enabled (MCPBASH_COMPAT_BATCHES=true); requests framed as arrays " +
+			"will be processed as independent items.")
 	}
 	if p.Token.Secret != "" && p.Logging.DebugPayloads {
-		s.notice("mcp-bash: payload debug logging is enabled; remote tokens will be redacted in debug logs but disable debug in production.")
+		s.notice("mcp-bash: payload debug logging is enabled; remote tokens will be redacted in debug logs but " +
+			"disable debug in production.")
 	}
 	if p.Logging.Level == mcp.Debug {
 		s.notice("mcp-bash: Resolved paths:")

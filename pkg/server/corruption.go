@@ -36,7 +36,8 @@ func (s *Server) writeFailed(err error, lost int) {
 func (s *Server) summariseCorruption() {
 	if n := s.corruption.total; n > 0 {
 		limits := &s.project.Limits
-		s.complain("mcp-bash corruption summary: %d event(s) recorded within the last %ds (threshold %d, allow override %t).",
+		s.complain("mcp-bash corruption summary: %d event(s) recorded within the last %ds (threshold %d, allow "+
+			"override %t).",
 			n, int(limits.CorruptWindow/time.Second), limits.CorruptEvents, limits.AllowCorrupt)
 	}
 }

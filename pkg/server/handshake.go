@@ -189,7 +189,8 @@ func (s *Server) appendGreeting(dst []byte, r *mcp.Revision, client *mcp.Capabil
 		b.End()
 	}
 	if client.UI {
-		b.Name("extensions").Object().Name(mcp.UIExtension).Object().Name("mimeTypes").Strings([]string{mcp.UIMimeType}).End().End()
+		b.Name("extensions").Object().Name(mcp.UIExtension).Object().Name("mimeTypes").
+			Strings([]string{mcp.UIMimeType}).End().End()
 	}
 	b.End()
 	s.appendServerInfo(b.Name("serverInfo"))

@@ -20,7 +20,8 @@ type descriptorPair struct{ in, out int }
 func openProcessStdio() (Stdio, error) {
 	flags, err := unix.FcntlInt(1, unix.F_GETFL, 0)
 	if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY || flags&unix.O_ACCMODE == unix.O_RDWR && isNull(1) {
-		return nil, errors.New("mcp-bash requires stdout to be connected to an active pipe or terminal (stdout must be connected)")
+		return nil, errors.New("mcp-bash requires stdout to be connected to an active pipe or terminal (stdout " +
+			"must be connected)")
 	}
 	return &descriptorPair{0, 1}, nil
 }

@@ -11,7 +11,8 @@ type filePair struct{ in, out *os.File }
 // standard output cannot be written to (P-105).
 func openProcessStdio() (Stdio, error) {
 	if _, err := os.Stdout.Stat(); err != nil {
-		return nil, errors.New("mcp-bash requires stdout to be connected to an active pipe or terminal (stdout must be connected)")
+		return nil, errors.New("mcp-bash requires stdout to be connected to an active pipe or terminal (stdout " +
+			"must be connected)")
 	}
 	return &filePair{os.Stdin, os.Stdout}, nil
 }

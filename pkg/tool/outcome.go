@@ -123,7 +123,9 @@ func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
 	}
 	if !k.progress && !k.silent {
 		c.tools.Log(mcp.Warning, logger,
-			fmt.Sprintf("Tool '%s' emitted progress but timed out. Consider enabling MCPBASH_PROGRESS_EXTENDS_TIMEOUT=true or adding progressExtendsTimeout:true to tool.meta.json", c.entry.name))
+			fmt.Sprintf("Tool '%s' emitted progress but timed out. Consider enabling "+
+				"MCPBASH_PROGRESS_EXTENDS_TIMEOUT=true or adding progressExtendsTimeout:true to "+
+				"tool.meta.json", c.entry.name))
 	}
 	c.summarise(res, message, true)
 	c.dropUnsound(r)

@@ -47,7 +47,8 @@ func parse(body []byte) (message, []byte, error) {
 		return m, nil, errors.New("the body is not JSON: " + err.Error())
 	}
 	if line.Len() > 0 && line.Bytes()[0] == '[' {
-		return m, nil, errors.New("the body is a batch, which Streamable HTTP has not had since 2025-06-18: send one message")
+		return m, nil, errors.New("the body is a batch, which Streamable HTTP has not had since 2025-06-18: send " +
+			"one message")
 	}
 	if err := json.Unmarshal(line.Bytes(), &m); err != nil || m.Method == "" && !m.isAnswer() {
 		return m, nil, errors.New("the body is not a JSON-RPC message: it has no method and is no answer")

@@ -13,7 +13,8 @@ import (
 // excluded are the scenarios that may fail, with the reason. One that passes must
 // be taken off.
 var excluded = map[string]string{
-	"server-sse-polling": "a tool that breaks off its HTTP answer: standard streams have none, and the suite does not score it",
+	"server-sse-polling": "a tool that breaks off its HTTP answer: standard streams have none, and the suite does " +
+		"not score it",
 }
 
 // scenarios reads the suite's list of a requirement set: those for servers, also
@@ -41,7 +42,8 @@ func scenarios(list string) []string {
 // them, and returns an error unless all is as it must be.
 func judge(out io.Writer, results string, names, faults []string) error {
 	if len(names) == 0 {
-		return errors.New("the suite names no scenarios: is the name right? Has its list changed its form (verdict.go)?")
+		return errors.New("the suite names no scenarios: is the name right? Has its list changed its form " +
+			"(verdict.go)?")
 	}
 	var passes, failures int
 	for _, name := range names {
@@ -69,7 +71,8 @@ func judge(out io.Writer, results string, names, faults []string) error {
 	fmt.Fprintf(out, "\n%s: of %d scenarios %d pass, %d fail, %d excluded\n", revision, len(names), passes, failures,
 		len(names)-passes-failures)
 	if failures+len(faults) > 0 {
-		return fmt.Errorf("%d scenarios fail and %d other things are wrong; what the suite said and every line of every session is in %s", failures, len(faults), results)
+		return fmt.Errorf("%d scenarios fail and %d other things are wrong; what the suite said and every line of "+
+			"every session is in %s", failures, len(faults), results)
 	}
 	return nil
 }

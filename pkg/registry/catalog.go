@@ -27,6 +27,7 @@ type Options struct {
 	HookEnv func() project.Env
 	Private func() (dir string, err error)
 
+	Version  string           // of the program: it does not read what another one kept of a scan
 	ReadOnly bool             // write nothing (CLI-1202)
 	Now      func() time.Time // nil: time.Now
 	LockWait time.Duration    // 0: 5 s
@@ -41,14 +42,13 @@ type Catalog struct {
 	store    store
 	journal  journal
 	declared declared
-	hook     hook
+	hook     *hook
 	states   []*state // of each kind, in the order of Kinds
 	polling  sync.Mutex
 	checks   atomic.Int64 // that were begun
 	warnings atomic.Int64 // that were logged, and what is worse
 
 	unwritable, static sync.Once // what is said once
-	testCopied         func()    // tests: register.sh has been copied
 }
 
 // A state is what is known of one kind.
@@ -86,18 +86,28 @@ func NewCatalog(p *project.Project, o Options) *Catalog {
 	}
 	c.journal.log = c.log
 	c.declared.p = p
-	c.hook.c, c.hook.turn = c, newTurn()
+	c.hook = newHook(p, hookOptions{
+		Runner: o.Runner, Env: o.HookEnv, Private: o.Private, Now: c.now, Log: c.log, Note: c.tell,
+	})
 	for _, kind := range Kinds {
 		c.states = append(c.states, &state{kind: kind, turn: newTurn()})
 	}
 	return c
 }
 
+// HasHook reports whether there is a register.sh to run, or one that may not be run.
+func (c *Catalog) HasHook() bool { return c.hook.present() }
+
 // List returns what the project offers of a kind, looking anew where the time
 // of the last look is over. The error is a [*Failure] or the
 // context's.
 func (c *Catalog) List(ctx context.Context, kind *Kind) (*List, error) {
 	return c.list(ctx, c.state(kind), false)
+}
+
+// Fresh is [Catalog.List], but looks whatever the time (M-63).
+func (c *Catalog) Fresh(ctx context.Context, kind *Kind) (*List, error) {
+	return c.list(ctx, c.state(kind), true)
 }
 
 // list is [Catalog.List]; fresh has it look whatever the time (M-63).

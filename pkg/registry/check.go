@@ -71,7 +71,7 @@ func (c *Catalog) failed(ctx context.Context, s *state, r request, from origin, 
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	f := &Failure{Kind: s.kind, Reason: err.Error(), err: err}
+	f := &Failure{Kind: s.kind, Reason: err.Error(), Err: err}
 	level := mcp.Err
 	var declared *declaredFault
 	var locked *lockedError

@@ -64,7 +64,7 @@ func makeCompletion(s *subject) (found, bool) {
 	s.doubt() // what its path leads to may change at any time
 	name, _ := s.text("name")
 	name = completionName(name)
-	path, ok := completionPath(s.p, s.path)
+	path, ok := completionPath(s.project, s.path)
 	switch {
 	case name == "":
 		return found{}, s.drop("Completion entry missing name")
@@ -74,7 +74,7 @@ func makeCompletion(s *subject) (found, bool) {
 		return found{}, s.drop(fmt.Sprintf("Completion path %s invalid or outside server root", s.path))
 	}
 	s.path = path
-	s.checkRunnable(filepath.Join(s.p.Root, filepath.FromSlash(path)))
+	checkRunnable(s, filepath.Join(s.project.Root, filepath.FromSlash(path)))
 	s.checkKeys(completionFields)
 	w := s.write(name)
 	w.put("path", rawjson.Quote(s.path))

@@ -33,7 +33,7 @@ func (r *Project) draft(ctx context.Context) (*draft, error) {
 		return nil, err
 	}
 	d.manuscript = newManuscript(text)
-	d.before, err = r.tried(ctx, said)
+	d.before, err = r.catalog.Preview(ctx, said)
 	return d, err
 }
 
@@ -97,7 +97,7 @@ func (d *draft) collision(reg *registration, replace bool) error {
 	var one *standing
 	for i := range d.before {
 		s := &d.before[i]
-		if !reg.collides(s.found) || s.path == path.Clean(reg.path) && s.isBare(d.r.p) {
+		if !reg.collides(s.found) || s.path == path.Clean(reg.path) && isBare(d.r.p, s) {
 			continue
 		}
 		if !replace {
@@ -150,7 +150,7 @@ func (d *draft) allowed(id string) error {
 	if !d.fresh || !d.r.p.Discovery.Hooks {
 		return nil
 	}
-	if text, err := d.r.catalog.hook.script(); text == nil && err == nil {
+	if !d.r.catalog.HasHook() {
 		return nil
 	}
 	return newError(ErrInvalidRegistration, id, fmt.Sprintf("a new %s would switch off %s, which registers this project's tools; change it there", jsonFile, hookFile))
@@ -166,7 +166,7 @@ func (d *draft) judge(ctx context.Context) ([]standing, error) {
 	if err != nil {
 		return nil, explain(err)
 	}
-	return d.r.tried(ctx, said)
+	return d.r.catalog.Preview(ctx, said)
 }
 
 // parse reads a text as the programs of the project would.
@@ -187,8 +187,8 @@ func (d *draft) warn(reg *registration, after []standing) {
 	for i := range d.before {
 		s := &d.before[i]
 		stays := slices.ContainsFunc(after, func(a standing) bool { return a.Name == s.Name })
-		if !stays && !reg.collides(s.found) && !s.isBare(d.r.p) {
-			d.r.catalog.log(mcp.Warning, registryLogger, fmt.Sprintf("tool '%s' is no longer offered: '%s' takes its place (%s)", s.Name, reg.Name, Tools.shown(d.r.p, s.found)))
+		if !stays && !reg.collides(s.found) && !isBare(d.r.p, s) {
+			d.r.log(mcp.Warning, registryLogger, fmt.Sprintf("tool '%s' is no longer offered: '%s' takes its place (%s)", s.Name, reg.Name, Tools.shown(d.r.p, s.found)))
 		}
 	}
 }

@@ -122,12 +122,3 @@ func (e *envelope) found() []found {
 	}
 	return list
 }
-
-// foundOf reads what an item is known by.
-func foundOf(item json.RawMessage) found {
-	f := found{Item: Item{Name: rawjson.TextOf(item, "name"), JSON: item}, path: rawjson.TextOf(item, "path")}
-	if f.id = rawjson.TextOf(item, "id"); f.id == "" {
-		f.id = f.Name
-	}
-	return f
-}

@@ -1,11 +1,14 @@
 package registry
 
 import (
+	"encoding/json"
+	"fmt"
 	"path"
 	"time"
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
 )
 
 // Kinds are the kinds of things a project offers, in the order in which they
@@ -54,16 +57,8 @@ type Kind struct {
 	after *Kind
 }
 
-// A tree is a content directory as a kind walks it.
-type tree struct {
-	noun string // "Tool": what it is meant for, in messages
-	dir  func(*project.Project) string
-	// passes reports whether a directory below is passed over with everything in
-	// it; nil: none is.
-	passes func(path string) bool
-	// examine adds what it finds in one directory.
-	examine func(*look)
-}
+// spec says what is scanned for the kind.
+func (k *Kind) spec() spec { return spec{k.Key, k.Noun, k.faults, k.guarded, k.trees} }
 
 // content is the directory that the paths of items are relative to.
 func (k *Kind) content(p *project.Project) string {
@@ -88,14 +83,19 @@ func (k *Kind) Unavailable(err error) *mcp.Error {
 	return mcp.Errorf(k.code, "%s", k.message).WithReason(err)
 }
 
-// A Failure says why a kind is not available. Its text is what was logged.
-type Failure struct {
-	Kind   *Kind
-	Reason string
-	Fatal  bool // the lock or the registry directory failed, not the project (R-163)
-	err    error
+// entryFault says why an entry is no entry of the kind, "" when it may be one
+// (R-143).
+func (k *Kind) entryFault(entry json.RawMessage) string {
+	if rawjson.KindOf(entry) != rawjson.Object {
+		return "not an object"
+	}
+	for _, name := range k.required {
+		switch v := rawjson.Get(entry, name); {
+		case rawjson.Absent(v), string(v) == `""`:
+			return fmt.Sprintf("missing %q", name)
+		case rawjson.KindOf(v) != rawjson.String:
+			return fmt.Sprintf("%q must be a string", name)
+		}
+	}
+	return ""
 }
-
-func (f *Failure) Error() string { return f.Reason }
-
-func (f *Failure) Unwrap() error { return f.err }

@@ -19,7 +19,7 @@ var bothVisible = json.RawMessage(`["model","app"]`)
 
 // toolMeta returns a tool's _meta, with the link to the page beside it when it
 // has one and names no other; nil when there is nothing to say.
-func (s *subject) toolMeta() json.RawMessage {
+func toolMeta(s *subject) json.RawMessage {
 	meta := s.ofKind("_meta", rawjson.Object)
 	ui := rawjson.Get(meta, "ui")
 	flat := rawjson.Get(meta, "ui/resourceUri")
@@ -28,7 +28,7 @@ func (s *subject) toolMeta() json.RawMessage {
 	if isEmptyText(link) && !isEmptyText(flat) {
 		link = flat
 	} else if isEmptyText(link) {
-		uri := s.pageURI()
+		uri := pageURI(s)
 		if uri == "" && !hasFlat {
 			return meta
 		}
@@ -95,14 +95,14 @@ func isEmptyText(v json.RawMessage) bool {
 
 // pageURI is the URI of the page in the directory beside the tool, "" when
 // there is none.
-func (s *subject) pageURI() string {
+func pageURI(s *subject) string {
 	dir := path.Dir(s.path)
 	if dir == "." {
 		return ""
 	}
 	for _, name := range []string{pageFile, pageMeta} {
 		if s.isFile(uiDir, name) {
-			return uiURI(s.p.Meta.Name, path.Base(dir))
+			return uiURI(s.project.Meta.Name, path.Base(dir))
 		}
 	}
 	return ""

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -19,7 +18,7 @@ import (
 // that its answer will be used again.
 type look struct {
 	p       *project.Project
-	kind    *Kind
+	spec    spec
 	tree    int    // which of the kind's trees it lies in
 	content string // the content directory, absolute
 	label   string // the same for messages, relative to the project where it lies in it
@@ -52,7 +51,7 @@ const (
 )
 
 func newLook(s *scanner) *look {
-	return &look{p: s.p, kind: s.kind, tree: s.at, content: s.content, label: s.label, stop: s.stop, listing: make([]byte, listingSize)}
+	return &look{p: s.p, spec: s.spec, tree: s.at, content: s.content, label: s.label, stop: s.stop, listing: make([]byte, listingSize)}
 }
 
 // at turns to another directory.
@@ -91,6 +90,18 @@ func (l *look) isFile(dir, name string) bool {
 	s := l.dir.stamp(below)
 	l.noted(note{name: below, stamp: s})
 	return s.isFile()
+}
+
+// hasMetadata reports whether there is a metadata file in the directory.
+func (l *look) hasMetadata() bool {
+	return slices.ContainsFunc(l.rec.entries, func(e entry) bool { return !e.isDir && strings.HasSuffix(e.name, metaSuffix) })
+}
+
+// modeOf returns the mode of a file of the directory.
+func (l *look) modeOf(file string) fs.FileMode {
+	s := l.dir.stamp(file)
+	l.noted(note{name: file, stamp: s})
+	return s.mode
 }
 
 // metadata returns what a file's metadata file says, nil when it has none
@@ -171,7 +182,7 @@ func (l *look) read(name string, limit int) ([]byte, error) {
 	if file.stamp.size > uint64(limit) {
 		return nil, fmt.Errorf("larger than %d bytes", limit)
 	}
-	if l.kind.guarded && file.exposed {
+	if l.spec.guarded && file.exposed {
 		l.doubt()
 		if err := l.p.CheckPath(filepath.Join(l.absolute(), name)); err != nil {
 			return nil, err
@@ -181,7 +192,7 @@ func (l *look) read(name string, limit int) ([]byte, error) {
 	n, err := file.read(buf)
 	if err != nil {
 		l.doubt()
-		return nil, plainError(err)
+		return nil, project.PlainError(err)
 	}
 	return l.use(buf[:n]), nil
 }
@@ -204,7 +215,7 @@ func (l *look) intro(name string) (head []byte, mode fs.FileMode, header json.Ra
 	}
 	if err != nil {
 		l.doubt()
-		return nil, file.stamp.mode, nil, plainError(err)
+		return nil, file.stamp.mode, nil, project.PlainError(err)
 	}
 	if header = parseHeader(head); header != nil {
 		l.use(head)
@@ -218,11 +229,11 @@ func (l *look) open(name string) (content, error) {
 	file, err := l.dir.openFile(name)
 	if err != nil {
 		if isShortage(err) {
-			l.stop(plainError(err))
+			l.stop(project.PlainError(err))
 		}
 		l.doubt()
 		l.noted(note{name: name, stamp: l.dir.stamp(name)})
-		return content{}, plainError(err)
+		return content{}, project.PlainError(err)
 	}
 	l.noted(note{name: name, stamp: file.stamp})
 	return file, nil
@@ -269,7 +280,7 @@ func (l *look) shown(name string) string { return path.Join(l.label, l.rec.path,
 // subject prepares an item for a file of the directory.
 func (l *look) subject(file string, sources []source) *subject {
 	return &subject{
-		p: l.p, kind: l.kind, fields: fields{sources: sources, place: l}, place: l, work: l.work,
+		project: l.p, noun: l.spec.noun, faults: l.spec.faults, content: l.spec.trees[0].dir(l.p), fields: fields{sources: sources, place: l}, place: l, work: l.work,
 		path: path.Join(l.rec.path, file), shown: l.shown(file), iconDirs: []string{l.absolute()},
 	}
 }
@@ -288,19 +299,4 @@ func (l *look) add(f found) {
 		f.JSON = l.keep(f.JSON)
 	}
 	l.rec.found = append(l.rec.found, f)
-}
-
-// vanished: it was there a moment ago, as something else or not at all.
-func vanished(err error) bool { return gone(err) || errors.Is(err, errNotRegular) }
-
-// plainError is the reason alone, without the operation and the path.
-func plainError(err error) error { return project.PlainError(err) }
-
-// labelOf names a content directory for people: relative to the project when
-// it lies in it.
-func labelOf(root, dir string) string {
-	if rel, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
-	}
-	return filepath.ToSlash(dir)
 }

@@ -29,9 +29,9 @@ func (c *Catalog) walk(ctx context.Context, s *state, within string) (*scan, err
 		s.scan = s.cached
 	}
 	if s.scan != nil {
-		s.scan.settle(&c.store)
+		s.scan.settle(c.store.clock)
 	}
-	walked, err := scanContent(ctx, c.p, s.kind, within, s.scan, c.now())
+	walked, err := scanContent(ctx, c.p, s.kind.spec(), within, s.scan, c.now())
 	if err != nil {
 		return nil, err
 	}
@@ -79,11 +79,12 @@ func (c *Catalog) make(ctx context.Context, s *state, r request, from origin) (*
 // assemble makes a list, and says what there is to say about it. hash is that
 // of its items when it is known.
 func (c *Catalog) assemble(s *state, r request, in inputs, hash string) (list *List, said []message) {
-	a := &assembly{p: c.p, kind: s.kind, discovered: in.scan != nil, manual: in.manual, after: in.after}
+	a := &assembly{p: c.p, kind: s.kind, discovered: in.scan != nil}
+	if in.after != nil {
+		a.after = in.after.Items
+	}
 	if in.scan != nil {
-		for i := range in.scan.records {
-			a.said = append(a.said, in.scan.records[i].said...)
-		}
+		a.said = in.scan.said()
 		a.found = in.scan.found()
 		if r.force && r.within != "" {
 			file, _ := c.store.read(s.kind)
@@ -93,13 +94,10 @@ func (c *Catalog) assemble(s *state, r request, in inputs, hash string) (list *L
 		}
 	}
 	if in.manual != nil {
+		a.declared = in.manual.items()
 		a.said = append(a.said, in.manual.said...)
 	}
-	combine := s.kind.combine
-	if combine == nil {
-		combine = (*assembly).standard
-	}
-	items := without(combine(a), in.declared.excluded(s.kind))
+	items := without(a.items(), in.declared.excluded(s.kind))
 	list = &List{Kind: s.kind, Items: make([]Item, len(items)), Hash: hash}
 	for i := range items {
 		list.Items[i] = items[i].Item

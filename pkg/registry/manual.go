@@ -27,23 +27,6 @@ func manualKinds(yield func(*Kind) bool) {
 	}
 }
 
-// entryFault says why an entry is no entry of the kind, "" when it may be one
-// (R-143).
-func (k *Kind) entryFault(entry json.RawMessage) string {
-	if rawjson.KindOf(entry) != rawjson.Object {
-		return "not an object"
-	}
-	for _, name := range k.required {
-		switch v := rawjson.Get(entry, name); {
-		case rawjson.Absent(v), string(v) == `""`:
-			return fmt.Sprintf("missing %q", name)
-		case rawjson.KindOf(v) != rawjson.String:
-			return fmt.Sprintf("%q must be a string", name)
-		}
-	}
-	return ""
-}
-
 // A manual is the handwritten list of one kind.
 type manual struct {
 	origin  string // jsonFile or hookFile
@@ -58,12 +41,21 @@ type manual struct {
 // A manualScan is what a handwritten list came to, with what was looked at on
 // the way.
 type manualScan struct {
-	from *manual
-	record
+	from    *manual
+	found   []found
+	said    []message
 	dropped []string // why each entry was left out that was
 	// hidden is what they are known by: as long as an entry is faulty, what it was
 	// to take the place of is not offered in its stead (R-143).
 	hidden []found
+
+	notes  []note // what was looked at
+	unsure bool   // something could not be read: look again
+}
+
+// items returns the items for a list.
+func (s *manualScan) items() *declaredItems {
+	return &declaredItems{s.found, s.hidden, s.from.sorted}
 }
 
 // scanManual makes the items of a handwritten list, unless the last ones still
@@ -77,9 +69,9 @@ func scanManual(p *project.Project, k *Kind, m *manual, last *manualScan) *manua
 	for i, entry := range m.entries {
 		where := writing{m.origin, fmt.Sprintf("%s[%d]", k.Key, i), m.text}
 		file := rawjson.TextOf(entry, "path")
-		at := &manualPlace{rec: &result.record, dir: filepath.Join(content, filepath.FromSlash(path.Dir(file)))}
+		at := &manualPlace{rec: result, dir: filepath.Join(content, filepath.FromSlash(path.Dir(file)))}
 		s := &subject{
-			p: p, kind: k, fields: fields{sources: []source{newSource(where, entry)}, place: at}, place: at,
+			project: p, noun: k.Noun, faults: k.faults, content: content, fields: fields{sources: []source{newSource(where, entry)}, place: at}, place: at,
 			path: file, shown: where.at(entry), iconDirs: []string{content, p.Root}, extras: m.extras,
 		}
 		var f found
@@ -103,7 +95,7 @@ func scanManual(p *project.Project, k *Kind, m *manual, last *manualScan) *manua
 // A manualPlace is where the file of a handwritten item lies; nothing in it
 // was listed, so it is looked at by path.
 type manualPlace struct {
-	rec *record
+	rec *manualScan
 	dir string
 }
 

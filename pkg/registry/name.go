@@ -28,7 +28,7 @@ func (s *subject) checkName(name string) bool {
 		s.reject("name: " + fault)
 		return true // it goes on, to find all faults
 	}
-	s.say(mcp.Err, fmt.Sprintf("Skipping %s %s: its name %s", s.kind.Noun, s.shown, fault))
+	s.say(mcp.Err, fmt.Sprintf("Skipping %s %s: its name %s", s.noun, s.shown, fault))
 	return false
 }
 

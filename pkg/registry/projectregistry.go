@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 )
@@ -20,6 +21,7 @@ type Project struct {
 	p       *project.Project
 	catalog *Catalog
 	level   Level
+	log     mcp.LogFunc
 	turn    turn // to change register.json
 	dir     serverDir
 }
@@ -44,10 +46,17 @@ func Open(projectRoot string) (*Project, error) {
 // NewProject returns the registry of a project that is open. Without a Runner
 // it does not see what register.sh registers.
 func NewProject(p *project.Project, o Options) *Project {
-	catalog := NewCatalog(p, o)
+	log := o.Log
+	if log == nil {
+		log = func(mcp.Level, string, string) {}
+	}
+	wait := o.LockWait
+	if wait == 0 {
+		wait = lockWait
+	}
 	return &Project{
-		p: p, catalog: catalog, level: EffectiveLevel(p, o.Log), turn: newTurn(),
-		dir: serverDir{path: p.Server, wait: catalog.store.wait, try: tryLock},
+		p: p, catalog: NewCatalog(p, o), level: EffectiveLevel(p, o.Log), log: log, turn: newTurn(),
+		dir: serverDir{path: p.Server, wait: wait, try: tryLock},
 	}
 }
 
@@ -87,27 +96,27 @@ func (r *Project) ListTools() []ToolRegistration {
 // Tool looks a tool up by its id, else by its name, in the registry as it is
 // now. The error is an [*Error], a [*Failure] or the context's.
 func (r *Project) Tool(ctx context.Context, id string) (RegisteredTool, error) {
-	all, err := r.standings(ctx)
+	all, err := r.catalog.Sourced(ctx)
 	if err != nil {
-		return RegisteredTool{}, err
+		return RegisteredTool{}, explain(err)
 	}
 	at := lookUp(all, id)
 	if at < 0 {
 		return RegisteredTool{}, notFound(id, foundIn(all))
 	}
-	return all[at].tell(r.level), nil
+	return registeredTool(&all[at], r.level), nil
 }
 
 // Tools returns all tools, sorted by name. The errors are those of
 // [Project.Tool].
 func (r *Project) Tools(ctx context.Context) ([]RegisteredTool, error) {
-	all, err := r.standings(ctx)
+	all, err := r.catalog.Sourced(ctx)
 	if err != nil {
-		return nil, err
+		return nil, explain(err)
 	}
 	list := make([]RegisteredTool, len(all))
 	for i := range all {
-		list[i] = all[i].tell(r.level)
+		list[i] = registeredTool(&all[i], r.level)
 	}
 	slices.SortStableFunc(list, func(a, b RegisteredTool) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
@@ -116,7 +125,7 @@ func (r *Project) Tools(ctx context.Context) ([]RegisteredTool, error) {
 // Items returns the items of a kind as the registry is now, with their URIs as
 // this project has them. The errors are those of [Project.Tool].
 func (r *Project) Items(ctx context.Context, kind *Kind) ([]json.RawMessage, error) {
-	list, err := r.catalog.list(ctx, r.catalog.state(kind), true)
+	list, err := r.catalog.Fresh(ctx, kind)
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -136,47 +145,6 @@ func (r *Project) Items(ctx context.Context, kind *Kind) ([]json.RawMessage, err
 		items[i] = b.End().Bytes()
 	}
 	return items, nil
-}
-
-// standings looks at the project and brings its registry file up to date.
-func (r *Project) standings(ctx context.Context) ([]standing, error) {
-	s := r.catalog.state(Tools)
-	if _, err := r.catalog.list(ctx, s, true); err != nil {
-		return nil, explain(err)
-	}
-	if err := s.turn.take(ctx); err != nil {
-		return nil, err
-	}
-	defer s.turn.give()
-	o := s.last.Load()
-	if o.err != nil {
-		return nil, explain(o.err)
-	}
-	var manual *manualScan
-	if o.list == s.made { // it is not a file as it is
-		manual = s.inputs.manual
-	}
-	return standings(o.list, manual), nil
-}
-
-// tried returns what the tools of the project would be with other declarations.
-// It writes nothing.
-func (r *Project) tried(ctx context.Context, said *declarations) ([]standing, error) {
-	s := r.catalog.state(Tools)
-	if err := s.turn.take(ctx); err != nil {
-		return nil, err
-	}
-	defer s.turn.give()
-	from := origin{declared: said}
-	if said != nil {
-		from.manual = said.kinds[Tools.Key]
-	}
-	from.discover = from.manual == nil || from.manual.merge
-	list, err := r.catalog.make(ctx, s, request{}, from)
-	if err != nil {
-		return nil, err
-	}
-	return standings(list, s.inputs.manual), nil
 }
 
 // lookUp is [indexOf].

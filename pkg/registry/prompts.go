@@ -36,7 +36,7 @@ var Prompts = &Kind{
 func findPrompts(l *look) {
 	for meta := range l.metaFiles {
 		s := l.subject(meta.name, []source{meta.source})
-		if !s.redirect() {
+		if !redirectPrompt(s) {
 			continue
 		}
 		meta.moved = true
@@ -46,13 +46,13 @@ func findPrompts(l *look) {
 		}
 	}
 	for file := range l.files {
-		if l.isCompanion(file) {
+		if isCompanion(l, file) {
 			continue
 		}
 		meta := l.metadata(file)
 		var sources []source
 		switch {
-		case meta == nil && l.isDocumentation(file), meta != nil && meta.moved:
+		case meta == nil && isDocumentation(l, file), meta != nil && meta.moved:
 			continue
 		case meta != nil:
 			sources = []source{meta.source}
@@ -72,17 +72,16 @@ func findPrompts(l *look) {
 	}
 }
 
-// redirect takes the file that metadata names in the place of its own, and
+// redirectPrompt takes the file that metadata names in the place of its own, and
 // reports whether it did.
-func (s *subject) redirect() bool {
+func redirectPrompt(s *subject) bool {
 	named, _ := s.text("path")
 	if named == "" {
 		return false
 	}
-	content := s.kind.content(s.p)
-	path, ok := s.locate(named, append([]string{content, s.p.Root}, s.iconDirs...))
+	path, ok := locate(s, named, append([]string{s.content, s.project.Root}, s.iconDirs...))
 	if !ok {
-		s.complain(&s.sources[0], s.sources[0].last("path"), "path", "the path of a file in "+labelOf(s.p.Root, content)+"/")
+		s.complain(&s.sources[0], s.sources[0].last("path"), "path", "the path of a file in "+labelOf(s.project.Root, s.content)+"/")
 		return false
 	}
 	s.path = path
@@ -92,9 +91,8 @@ func (s *subject) redirect() bool {
 // locate finds the file that a path means, in the first of some directories
 // where it leads to one of the content directory, and returns where it lies
 // there. Links are followed, and count as what they lead to.
-func (s *subject) locate(named string, dirs []string) (path string, ok bool) {
-	content := s.kind.content(s.p)
-	physical, err := filepath.EvalSymlinks(content)
+func locate(s *subject, named string, dirs []string) (path string, ok bool) {
+	physical, err := filepath.EvalSymlinks(s.content)
 	if err != nil {
 		return "", false
 	}
@@ -114,7 +112,7 @@ func (s *subject) locate(named string, dirs []string) (path string, ok bool) {
 // writtenPrompt makes an item of a handwritten entry. Where its path leads
 // nowhere it is kept: reading it says so.
 func writtenPrompt(s *subject) (found, bool) {
-	if path, ok := s.locate(s.path, []string{s.kind.content(s.p), s.p.Root}); ok {
+	if path, ok := locate(s, s.path, []string{s.content, s.project.Root}); ok {
 		s.path = path
 	}
 	return makePrompt(s, "")

@@ -1,15 +1,11 @@
 package registry
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-
-	"mcp-bash/pkg/mcp"
 )
 
 // A record is what a scan keeps of one directory: what it found there, and
@@ -27,38 +23,6 @@ type record struct {
 	unsure bool // something could not be read, or changed just now: look again
 	fresh  bool // made by this scan
 	moved  bool // it still holds, but the directory has another stamp
-}
-
-// A note is one path that was looked at, and how it was then.
-type note struct {
-	name     string // below the directory; an absolute path elsewhere (icons)
-	physical string // of an absolute path: with links resolved
-	stamp    stamp
-}
-
-// A message waits to be logged.
-type message struct {
-	level mcp.Level
-	text  string
-}
-
-// A found is an item on its way to a list.
-type found struct {
-	Item
-	id   string // what it is registered as: its id, else its name
-	path string // of its content file, relative to the content directory; "" without one
-	tree int    // of the kind's: where it was found
-
-	// claim: others found cannot have what is claimed. With JSON that is the path,
-	// which metadata has given to this item; without, it is the name, and
-	// there is no item.
-	claim bool
-}
-
-// An Item is one entry of a [List].
-type Item struct {
-	Name string
-	JSON json.RawMessage // as stored, compact (R-45, T-68)
 }
 
 // compare orders records by tree and path.
@@ -95,16 +59,6 @@ func (r *record) noted(dir folder, below string) bool {
 	})
 }
 
-// noteOf looks at an absolute path. Links are followed, as those who read icon
-// files do, and remembered with where they lead.
-func noteOf(path string) note {
-	physical, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return note{name: path}
-	}
-	return note{path, physical, stampOfPath(physical)}
-}
-
 // settle decides whether a fresh record can be believed later on. start is
 // when the scan began, on the clock of the file system.
 func (r *record) settle(start time.Time) {
@@ -124,8 +78,4 @@ func (r *record) equal(o *record) bool {
 // sameContent reports whether they found the same.
 func (r *record) sameContent(o *record) bool {
 	return r.tree == o.tree && r.path == o.path && slices.Equal(r.said, o.said) && slices.EqualFunc(r.found, o.found, sameFound)
-}
-
-func sameFound(a, b found) bool {
-	return a.Name == b.Name && a.id == b.id && a.path == b.path && a.tree == b.tree && a.claim == b.claim && bytes.Equal(a.JSON, b.JSON)
 }

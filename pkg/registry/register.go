@@ -58,7 +58,7 @@ func (r *Project) Register(ctx context.Context, payload []byte, o RegisterOption
 			return newError(ErrInvalidRegistration, reg.id, fmt.Sprintf("tool '%s' would not take effect beside the other entries of %s", reg.id, jsonFile))
 		}
 		d.warn(&reg, after)
-		registered = after[at].tell(r.level)
+		registered = registeredTool(&after[at], r.level)
 		return nil
 	})
 	return registered, err
@@ -96,7 +96,7 @@ func (r *Project) change(ctx context.Context, id string, dryRun bool, edit func(
 	if err := r.changeLocked(ctx, dryRun, edit); err != nil {
 		var e *Error
 		if isDenied(err) && !errors.As(err, &e) {
-			return newError(ErrPermissionDenied, id, fmt.Sprintf("%s cannot be written: %s", jsonFile, plainError(err)))
+			return newError(ErrPermissionDenied, id, fmt.Sprintf("%s cannot be written: %s", jsonFile, project.PlainError(err)))
 		}
 		if errors.As(err, &e) && e.ID == "" {
 			e.ID = id
@@ -104,7 +104,7 @@ func (r *Project) change(ctx context.Context, id string, dryRun bool, edit func(
 		return err
 	}
 	if !dryRun {
-		r.catalog.list(ctx, r.catalog.state(Tools), true) // tools.json; what fails is logged, and comes with the next look
+		r.catalog.Fresh(ctx, Tools) // tools.json; what fails is logged, and comes with the next look
 	}
 	return nil
 }

@@ -23,70 +23,25 @@ func (t *RegisteredTool) Declares(c Capability) bool {
 	return slices.Contains(t.Capabilities, c)
 }
 
-const discoveredSource = "discovered"
-
-// A standing is a tool of the effective registry, and where it comes from.
-type standing struct {
-	found
-	source string
-}
-
-// standings says where the tools of a list come from. manual is the handwritten
-// list it was made with, nil for none.
-func standings(list *List, manual *manualScan) []standing {
-	byHand := make(map[string]bool)
-	if manual != nil {
-		for _, f := range manual.found {
-			byHand[f.Name] = true
-		}
-	}
-	all := make([]standing, len(list.Items))
-	for i, item := range list.Items {
-		all[i] = standing{foundOf(item.JSON), discoveredSource}
-		if byHand[item.Name] {
-			all[i].source = manual.from.origin
-		}
-	}
-	return all
-}
-
-// tell returns what a project tells of a tool.
-func (s *standing) tell(level Level) RegisteredTool {
+// registeredTool returns what a project tells of a tool.
+func registeredTool(s *standing, level Level) RegisteredTool {
 	needed := LevelOf(s.JSON)
 	return RegisteredTool{registrationOf(s.JSON), s.source, needed, level.Allows(needed)}
 }
 
 // isBare reports whether a discovered tool is one that nobody has described, so
 // that a registration for its file is the description it lacks.
-func (s *standing) isBare(p *project.Project) bool {
+func isBare(p *project.Project, s *standing) bool {
 	if s.source != discoveredSource {
 		return false
 	}
 	dir, base := path.Split(s.path)
-	folder, err := openFolder(filepath.Join(p.Tools, filepath.FromSlash(dir)))
+	parent, err := openFolder(filepath.Join(p.Tools, filepath.FromSlash(dir)))
 	if err != nil {
 		return false
 	}
-	defer folder.close()
-	read := func(name string, limit int) []byte {
-		file, err := folder.openFile(name)
-		if err != nil {
-			return nil
-		}
-		defer file.close()
-		text := make([]byte, min(file.stamp.size, uint64(limit)))
-		n, _ := file.read(text)
-		return text[:n]
-	}
-	for _, name := range metaNames(base) {
-		if name != "" {
-			if _, _, err := parseMetadata(read(name, metaMax)); err == nil {
-				return false
-			}
-		}
-	}
-	head, _ := headOf(read(base, headMax))
-	return parseHeader(head) == nil
+	defer parent.close()
+	return !isDescribed(parent, base)
 }
 
 // members are the members of the tool's JSON, the names as they are

@@ -279,12 +279,8 @@ func FuzzDeclarations(f *testing.F) {
 			if m == nil {
 				continue
 			}
-			a := &assembly{p: p, kind: k, discovered: m.merge, manual: scanManual(p, k, m, nil)}
-			combine := k.combine
-			if combine == nil {
-				combine = (*assembly).standard
-			}
-			for _, item := range without(combine(a), d.excluded(k)) {
+			a := &assembly{p: p, kind: k, discovered: m.merge, declared: scanManual(p, k, m, nil).items()}
+			for _, item := range without(a.items(), d.excluded(k)) {
 				if v, err := rawjson.Check(item.JSON); err != nil || rawjson.TextOf(v, "name") != item.Name || item.Name == "" {
 					t.Errorf("%s: %v: %q", k.Key, err, item.JSON)
 				}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/script"
 )
 
@@ -28,13 +29,28 @@ const (
 // A hook runs server.d/register.sh (registry section 15). One run serves all
 // kinds, until its time is over or the script is another one.
 type hook struct {
-	c    *Catalog
+	p    *project.Project
+	o    hookOptions
 	turn turn
 	// Below: under turn.
 	warned bool
 	sum    [sha256.Size]byte
 	until  time.Time
 	last   *hookRun // nil: there was none yet
+}
+
+// hookOptions are what a hook needs from the program around it.
+type hookOptions struct {
+	Runner  *script.Runner                 // nil: it is never run
+	Env     func() project.Env             // of the script
+	Private func() (dir string, err error) // returns a directory that nobody else can enter
+	Now     func() time.Time
+	Log     mcp.LogFunc // gets faults, and what the script logs
+	Note    mcp.LogFunc // gets what is no fault of the project
+}
+
+func newHook(p *project.Project, o hookOptions) *hook {
+	return &hook{p: p, o: o, turn: newTurn()}
 }
 
 // A hookRun is what a run came to.
@@ -48,12 +64,12 @@ type hookFault struct{ text string }
 
 func (e *hookFault) Error() string { return "Manual registration " + e.text }
 
-func (h *hook) allowed() bool { return h.c.p.Discovery.Hooks && h.c.o.Runner != nil }
+func (h *hook) allowed() bool { return h.p.Discovery.Hooks && h.o.Runner != nil }
 
 // script returns the text of the script if it is to be run at all, else nil
 //
 func (h *hook) script() ([]byte, error) {
-	p := h.c.p
+	p := h.p
 	file := filepath.Join(p.Server, hookFile)
 	info, err := os.Lstat(file)
 	if err != nil {
@@ -67,7 +83,7 @@ func (h *hook) script() ([]byte, error) {
 		return nil, &hookFault{"script permissions/ownership invalid: " + err.Error()}
 	}
 	if errRead != nil {
-		return nil, &hookFault{"script failed: " + plainError(errRead).Error()}
+		return nil, &hookFault{"script failed: " + project.PlainError(errRead).Error()}
 	}
 	return text, nil
 }
@@ -91,14 +107,20 @@ func (h *hook) read(ctx context.Context) (map[string]*manual, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		h.sum, h.last, h.until = sha256.Sum256(text), run, h.c.now().Add(h.c.p.Discovery.RegisterTTL)
+		h.sum, h.last, h.until = sha256.Sum256(text), run, h.o.Now().Add(h.p.Discovery.RegisterTTL)
 	}
 	return h.last.lists, h.last.err
 }
 
+// present reports whether there is a script to run, or one that may not be run.
+func (h *hook) present() bool {
+	text, err := h.script()
+	return text != nil || err != nil
+}
+
 // holds reports whether the last run still serves.
 func (h *hook) holds(text []byte) bool {
-	return h.last != nil && h.c.now().Before(h.until) && sha256.Sum256(text) == h.sum
+	return h.last != nil && h.o.Now().Before(h.until) && sha256.Sum256(text) == h.sum
 }
 
 // due reports whether a check would run the script.
@@ -115,7 +137,7 @@ func (h *hook) due(ctx context.Context) bool {
 func (h *hook) run(ctx context.Context, text []byte) *hookRun {
 	if !h.warned {
 		h.warned = true
-		h.c.tell(mcp.Warning, registryLogger, "Project hook execution enabled (MCPBASH_ALLOW_PROJECT_HOOKS=true); ensure server.d/register.sh is trusted.")
+		h.o.Note(mcp.Warning, registryLogger, "Project hook execution enabled (MCPBASH_ALLOW_PROJECT_HOOKS=true); ensure server.d/register.sh is trusted.")
 	}
 	copied, calls, err := h.copy(text)
 	if err != nil {
@@ -123,10 +145,10 @@ func (h *hook) run(ctx context.Context, text []byte) *hookRun {
 	}
 	defer os.Remove(copied)
 	defer calls.remove()
-	d := &h.c.p.Discovery
-	res := h.c.o.Runner.Run(ctx, script.Spec{
-		Argv: []string{"bash", "-c", hookFunctions, hookFile, copied, calls.Name(), h.c.p.Logging.Level.String()},
-		Dir:  h.c.p.Root, Env: h.c.o.HookEnv().Entries(),
+	d := &h.p.Discovery
+	res := h.o.Runner.Run(ctx, script.Spec{
+		Argv: []string{"bash", "-c", hookFunctions, hookFile, copied, calls.Name(), h.p.Logging.Level.String()},
+		Dir:  h.p.Root, Env: h.o.Env().Entries(),
 		StdoutLimit: d.MaxManual, StderrLimit: d.MaxManual, Timeout: d.RegisterTimeout, Grace: hookGrace,
 		Watch: func(time.Time) error { return calls.within(d.MaxBytes) },
 	})
@@ -154,13 +176,13 @@ func (h *hook) run(ctx context.Context, text []byte) *hookRun {
 	case err != nil:
 		return &hookRun{err: &hookFault{"script failed: " + err.Error()}}
 	}
-	return &hookRun{lists: judge(d, replay(made, h.c.log), res.Stdout)}
+	return &hookRun{lists: judge(d, replay(made, h.o.Log), res.Stdout)}
 }
 
 // copy puts the script into a private file, so that what runs is what was
 // checked, and makes the file for its calls.
 func (h *hook) copy(text []byte) (copied string, calls *callsFile, err error) {
-	dir, err := h.c.o.Private()
+	dir, err := h.o.Private()
 	if err != nil {
 		return "", nil, &hookFault{"script failed: " + err.Error()}
 	}
@@ -168,9 +190,6 @@ func (h *hook) copy(text []byte) (copied string, calls *callsFile, err error) {
 	copied = name + ".sh"
 	if err = os.WriteFile(copied, text, 0o600); err == nil {
 		calls, err = newCallsFile(name + ".calls")
-	}
-	if err == nil && h.c.testCopied != nil {
-		h.c.testCopied()
 	}
 	if again, errScript := h.script(); err == nil && (errScript != nil || !bytes.Equal(text, again)) {
 		err = &hookFault{"script changed during execution; refusing to run."}
@@ -184,7 +203,7 @@ func (h *hook) copy(text []byte) (copied string, calls *callsFile, err error) {
 	}
 	var fault *hookFault
 	if !errors.As(err, &fault) {
-		fault = &hookFault{"script failed: " + plainError(err).Error()}
+		fault = &hookFault{"script failed: " + project.PlainError(err).Error()}
 	}
 	return "", nil, fault
 }
@@ -194,9 +213,9 @@ func (h *hook) reportOutput(printed []byte) {
 	text := strings.TrimSpace(string(bytes.ToValidUTF8(printed, []byte("\uFFFD"))))
 	switch {
 	case text == "":
-	case h.c.p.Logging.Verbose:
-		h.c.log(mcp.Warning, registryLogger, "Manual registration script output: "+text)
+	case h.p.Logging.Verbose:
+		h.o.Log(mcp.Warning, registryLogger, "Manual registration script output: "+text)
 	default:
-		h.c.log(mcp.Warning, registryLogger, "Manual registration script produced output (enable MCPBASH_LOG_VERBOSE=true to view)")
+		h.o.Log(mcp.Warning, registryLogger, "Manual registration script produced output (enable MCPBASH_LOG_VERBOSE=true to view)")
 	}
 }

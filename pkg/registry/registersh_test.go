@@ -215,12 +215,17 @@ func TestHookUntrusted(t *testing.T) {
 // what runs is what was checked.
 func TestHookChanges(t *testing.T) {
 	b := withHook(t, "touch ran", nil)
-	b.testCopied = func() { b.put(files{"server.d/register.sh*": "touch ran # otherwise"}) }
+	o := b.hooks()
+	dir, _ := o.Private()
+	o.Private = func() (string, error) { // comes after the check
+		b.put(files{"server.d/register.sh*": "touch ran # otherwise"})
+		return dir, nil
+	}
+	b.reopen(project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, o)
 	want(t, b.reason(), "Manual registration script changed during execution; refusing to run.")
 	if stampOfPath(b.path("ran")).exists() {
 		t.Error("it ran")
 	}
-	dir, _ := b.o.Private()
 	if list, _ := os.ReadDir(dir); len(list) != 0 {
 		t.Error("left behind:", list)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -96,7 +95,7 @@ func readRegistration(payload []byte) (reg registration, faults []string) {
 		reject("path: not a string")
 	}
 	s := &subject{
-		p: new(project.Project), kind: Tools, place: nowhere{}, path: rawjson.TextOf(object, "path"),
+		noun: Tools.Noun, place: nowhere{}, path: rawjson.TextOf(object, "path"),
 		fields: fields{sources: []source{newSource(writing{}, object)}, place: nowhere{}, reject: reject},
 	}
 	reg.found, _ = makeTool(s)

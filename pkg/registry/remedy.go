@@ -11,7 +11,7 @@ import (
 )
 
 // checkRunnable warns about a script that nothing can start (T-44).
-func (s *subject) checkRunnable(file string) {
+func checkRunnable(s *subject, file string) {
 	if _, err := script.Command(file); errors.Is(err, script.ErrNotRunnable) {
 		s.say(mcp.Warning, fmt.Sprintf("%s: %s is not runnable; run chmod +x %s, or begin it with #!",
 			s.shown, s.path, script.Quote(file)))
@@ -36,9 +36,9 @@ func (a *assembly) strays() {
 		if !f.claim {
 			return false
 		}
-		if a.manual == nil || !slices.ContainsFunc(a.manual.found, func(m found) bool { return path.Clean(m.path) == f.path }) {
-			a.say(message{mcp.Warning, fmt.Sprintf("%s/%s is not offered: a tool lies in a directory of its own; move it to %s/%s/, or name it in server.d/%s",
-				dir, f.path, dir, stem(f.path), jsonFile)})
+		if a.declared == nil || !slices.ContainsFunc(a.declared.found, func(m found) bool { return path.Clean(m.path) == f.path }) {
+			a.say(message{mcp.Warning, fmt.Sprintf("%s/%s is not offered: a tool lies in a directory of its own; move it to %s/%s/, or name it in server.d/register.json",
+				dir, f.path, dir, stem(f.path))})
 		}
 		return true
 	})

@@ -35,7 +35,7 @@ func resourcesDir(p *project.Project) string { return p.Resources }
 // a URI that belongs to no file.
 func findResources(l *look) {
 	for file := range l.files {
-		if l.isCompanion(file) {
+		if isCompanion(l, file) {
 			continue
 		}
 		head, _, header, err := l.intro(file)
@@ -49,7 +49,7 @@ func findResources(l *look) {
 		if header != nil {
 			sources = append(sources, newSource(writing{file: l.shown(file), text: head}, header))
 		}
-		if sources == nil && l.isDocumentation(file) {
+		if sources == nil && isDocumentation(l, file) {
 			continue
 		}
 		s := l.subject(file, sources)
@@ -102,7 +102,7 @@ func makeResource(s *subject, name string) (found, bool) {
 	uri, _ := rawjson.Text(quoted)
 	derived := uri == ""
 	if derived {
-		uri = fileURI(s.kind.content(s.p), s.path)
+		uri = fileURI(s.content, s.path)
 		quoted = rawjson.Quote(uri)
 	}
 	s.checkKeys(resourceKeys)
@@ -113,8 +113,8 @@ func makeResource(s *subject, name string) (found, bool) {
 		w.put("path", rawjson.Quote(s.path))
 	}
 	w.put("uri", quoted)
-	w.put("mimeType", rawjson.Quote(s.mimeType(uri)))
-	w.put("provider", rawjson.Quote(s.provider(uri)))
+	w.put("mimeType", rawjson.Quote(mimeType(s, uri)))
+	w.put("provider", rawjson.Quote(provider(s, uri)))
 	w.put("size", s.pick("size", "a whole number of bytes", isSize))
 	w.put("icons", s.icons())
 	w.put("annotations", s.annotations(annotationForms))
@@ -128,7 +128,7 @@ func makeResource(s *subject, name string) (found, bool) {
 
 // mimeType is the type of a resource, as somebody said or as its name tells
 //
-func (s *subject) mimeType(uri string) string {
+func mimeType(s *subject, uri string) string {
 	if given, _ := s.text("mimeType"); given != "" {
 		return given
 	}
@@ -144,7 +144,7 @@ func (s *subject) mimeType(uri string) string {
 
 // provider names who fetches a resource, as somebody said or by the scheme of
 // its URI.
-func (s *subject) provider(uri string) string {
+func provider(s *subject, uri string) string {
 	if given, _ := s.text("provider"); given != "" {
 		return given
 	}

@@ -52,12 +52,42 @@ func (s *scan) record(tree int, path string) *record {
 	return &s.records[at]
 }
 
+// said returns all that there is to say about what was found.
+func (s *scan) said() (list []message) {
+	for i := range s.records {
+		list = append(list, s.records[i].said...)
+	}
+	return list
+}
+
+// A spec says what is scanned for one kind of item.
+type spec struct {
+	name   string    // of the kind
+	noun   string    // "tool": of one item, in messages
+	faults mcp.Level // at which it is logged why an item is left out
+	// guarded: metadata that others could have written is none, since it decides
+	// which script a name runs, and at which level.
+	guarded bool
+	trees   []tree // the more important ones first
+}
+
+// A tree is a content directory as a kind walks it.
+type tree struct {
+	noun string // "Tool": what it is meant for, in messages
+	dir  func(*project.Project) string
+	// passes reports whether a directory below is passed over with everything in
+	// it; nil: none is.
+	passes func(path string) bool
+	// examine adds what it finds in one directory.
+	examine func(*look)
+}
+
 // A scanner walks the trees of a kind.
 type scanner struct {
 	ctx    context.Context
 	stop   func(error) // ends the walk, which fails
 	p      *project.Project
-	kind   *Kind
+	spec   spec
 	within string // walk only this subtree
 	down   []string
 	old    *scan // what is known from before; its records are used where they hold
@@ -70,10 +100,10 @@ type scanner struct {
 }
 
 // scanContent walks the trees of a kind. A missing one is empty.
-func scanContent(ctx context.Context, p *project.Project, kind *Kind, within string, old *scan, now time.Time) (*scan, error) {
+func scanContent(ctx context.Context, p *project.Project, spec spec, within string, old *scan, now time.Time) (*scan, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s := &scanner{ctx: ctx, stop: stop, p: p, kind: kind, within: within, old: old}
+	s := &scanner{ctx: ctx, stop: stop, p: p, spec: spec, within: within, old: old}
 	if within != "" {
 		s.down = strings.Split(within, "/")
 	}
@@ -81,12 +111,12 @@ func scanContent(ctx context.Context, p *project.Project, kind *Kind, within str
 		s.old = &scan{}
 	}
 	result := &scan{within: within, began: now}
-	for at, tree := range kind.trees {
+	for at, tree := range spec.trees {
 		s.tree, s.at, s.content = tree, at, tree.dir(p)
 		s.label = labelOf(p.Root, s.content)
 		records, err := s.walk()
 		if err != nil && !gone(err) {
-			return nil, fmt.Errorf("unable to read %s/: %w", s.label, plainError(err))
+			return nil, fmt.Errorf("unable to read %s/: %w", s.label, project.PlainError(err))
 		}
 		result.records = append(result.records, records...)
 	}
@@ -185,11 +215,11 @@ func (s *scanner) descend(l *look, dir folder, parent string, children []string,
 			child.close()
 		}
 		if err != nil && isShortage(err) {
-			s.stop(plainError(err))
+			s.stop(project.PlainError(err))
 		}
 		if err != nil && !vanished(err) {
 			*out = append(*out, record{tree: s.at, path: at, unsure: true, fresh: true, said: []message{
-				{mcp.Warning, fmt.Sprintf("Cannot read directory %s: %s", path.Join(s.label, at), plainError(err))},
+				{mcp.Warning, fmt.Sprintf("Cannot read directory %s: %s", path.Join(s.label, at), project.PlainError(err))},
 			}})
 		}
 	}
@@ -245,13 +275,13 @@ func (s *scanner) examine(l *look) {
 	s.tree.examine(l)
 }
 
-// settle decides which of the new records can be believed later on. It comes
-// as late as it can: writing files tells the store what time it is on the
-// clock of the file system.
-func (s *scan) settle(store *store) {
+// settle decides which of the new records can be believed later on. clock
+// tells what the clock of the file system shows at a moment; the later it is asked,
+// the better it knows.
+func (s *scan) settle(clock func(time.Time) time.Time) {
 	for i := range s.records {
 		if r := &s.records[i]; r.fresh || r.moved {
-			r.settle(store.clock(s.began))
+			r.settle(clock(s.began))
 			r.fresh, r.moved = false, false
 		}
 	}

@@ -94,7 +94,7 @@ func TestUnreadable(t *testing.T) {
 // scanNow scans and returns the paths of the directories it had to look at.
 func (b *bed) scanNow(old *scan) (*scan, string) {
 	b.t.Helper()
-	s, err := scanContent(context.Background(), b.p, Tools, "", old, b.now())
+	s, err := scanContent(context.Background(), b.p, Tools.spec(), "", old, b.now())
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func (b *bed) scanNow(old *scan) (*scan, string) {
 			fresh = append(fresh, "/"+s.records[i].path)
 		}
 	}
-	s.settle(&b.store)
+	s.settle(b.store.clock)
 	return s, strings.Join(fresh, " ")
 }
 
@@ -330,7 +330,7 @@ func TestOnlyChangesAreReadOfOtherKinds(t *testing.T) {
 			before := map[*Kind]*scan{}
 			look := func() (fresh string) {
 				for _, k := range Kinds {
-					s, err := scanContent(t.Context(), b.p, k, "", before[k], b.now())
+					s, err := scanContent(t.Context(), b.p, k.spec(), "", before[k], b.now())
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -339,7 +339,7 @@ func TestOnlyChangesAreReadOfOtherKinds(t *testing.T) {
 							fresh += " " + k.Key + ":/" + s.records[i].path
 						}
 					}
-					s.settle(&b.store)
+					s.settle(b.store.clock)
 					before[k] = s
 				}
 				return strings.TrimSpace(fresh)

@@ -1,41 +1,13 @@
 package registry
 
-import (
-	"fmt"
-	"strings"
-
-	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/project"
-)
+import "strings"
 
 // A scan is kept from one process to the next in a file of the registry
 // directory, .scan-<kind>. It can only save work, never decide anything: its
 // records are used where a look at the directory confirms them, and a file
 // that is damaged, of another version or about another project is no file.
 
-// cacheRules changes with the rules by which items are made, and with the
-// layout of the file.
-const cacheRules = "5"
-
-// A mark says which registry file a scan led to.
-type mark struct {
-	hash  string
-	stamp stamp // zero: it cannot be told by its stamp
-}
-
 func cacheFile(k *Kind) string { return ".scan-" + strings.TrimSuffix(k.File, ".json") }
-
-// cacheKey is everything a scan depends on besides what it looks at. The
-// inodes of the content directories bind a cache to the trees it was made for: in
-// a copy, or in an archive somebody sends, it means nothing.
-func cacheKey(p *project.Project, k *Kind) string {
-	parts := []string{cacheRules, cli.Version, k.Key, p.Root, p.Meta.Name}
-	for _, t := range k.trees {
-		content := noteOf(t.dir(p))
-		parts = append(parts, content.name, content.physical, fmt.Sprint(content.stamp.dev, content.stamp.ino))
-	}
-	return strings.Join(parts, "\x00")
-}
 
 // loadScan returns the scan of an earlier process, nil when there is none.
 func (c *Catalog) loadScan(k *Kind) (*scan, mark) {
@@ -43,7 +15,7 @@ func (c *Catalog) loadScan(k *Kind) (*scan, mark) {
 	if err != nil {
 		return nil, mark{}
 	}
-	s, m, err := parseScan(text, cacheKey(c.p, k), len(k.trees))
+	s, m, err := parseScan(text, cacheKey(c.p, k.spec(), c.o.Version), len(k.trees))
 	if err != nil {
 		return nil, mark{}
 	}
@@ -68,13 +40,13 @@ func (c *Catalog) saveScan(s *state) {
 		return
 	}
 	defer file.dir.Close()
-	s.scan.settle(&c.store) // now that the file has shown what time it is there
-	text := encodeScan(cacheKey(c.p, s.kind), m, s.scan)
+	s.scan.settle(c.store.clock) // now that the file has shown what time it is there
+	text := encodeScan(cacheKey(c.p, s.kind.spec(), c.o.Version), m, s.scan)
 	if len(text) > c.store.limit {
 		file.discard()
 		return
 	}
-	if _, err := file.finish(text, false); err == nil {
+	if _, err := c.store.finish(file, text, false); err == nil {
 		s.scan.unsaved = false
 		s.cached, s.saved = nil, m
 	}

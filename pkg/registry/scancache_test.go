@@ -134,7 +134,7 @@ func TestScanCacheFromElsewhere(t *testing.T) {
 		{path: "a", entries: []entry{{"tool.sh", false}}, found: []found{{Item: Item{"evil", []byte(`{"name":"evil"}`)}, id: "evil", path: "a/tool.sh"}}},
 	}}
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
-	key := strings.Replace(cacheKey(b.p, Tools), "\x00"+b.root, "\x00"+"/elsewhere", 1)
+	key := strings.Replace(cacheKey(b.p, Tools.spec(), ""), "\x00"+b.root, "\x00"+"/elsewhere", 1)
 	b.put(files{".registry/.scan-tools": string(encodeScan(key, mark{}, forged))})
 	want(t, b.names(), "a")
 }
@@ -189,7 +189,7 @@ func TestDirectoryStamps(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/lib/x": ""})
 	b.tools()
 	s := b.state(Tools)
-	s.scan.settle(&b.store)
+	s.scan.settle(b.store.clock)
 	for _, r := range s.scan.records {
 		want(t, r.self.exists(), r.path != "" && !stampOfPath(b.path("tools")).coarse())
 	}
@@ -204,7 +204,7 @@ func TestDirectoryStamps(t *testing.T) {
 	want(t, a.stamped(dir, "a"), false)
 	b.advance(time.Minute)
 	want(t, b.names(), "a")
-	s.scan.settle(&b.store)
+	s.scan.settle(b.store.clock)
 	want(t, s.scan.record(0, "a").stamped(dir, "a"), true)
 	b.remove("tools/a/tool.sh")
 	b.advance(time.Minute)

@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"syscall"
@@ -26,6 +25,9 @@ type serverDir struct {
 // and on some network file systems.
 const lockName = "." + jsonFile + ".lock"
 
+// lockPurpose is what messages call the lock.
+const lockPurpose = "registry.register"
+
 // lock opens the directory and takes its lock; the system releases it when we
 // die. The error is a [*Failure] when somebody else holds it for too long.
 func (d *serverDir) lock(ctx context.Context) error {
@@ -35,12 +37,12 @@ func (d *serverDir) lock(ctx context.Context) error {
 	}
 	file, err := root.Open(".")
 	if err == nil {
-		err = await(ctx, file, d.wait, d.try)
+		err = await(ctx, file, lockPurpose, d.wait, d.try)
 		var unable *unwritableError
 		if errors.As(err, &unable) {
 			file.Close()
 			if file, err = root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600); err == nil {
-				err = await(ctx, file, d.wait, d.try)
+				err = await(ctx, file, lockPurpose, d.wait, d.try)
 			}
 		}
 	}
@@ -54,8 +56,7 @@ func (d *serverDir) lock(ctx context.Context) error {
 	root.Close()
 	var locked *lockedError
 	if errors.As(err, &locked) {
-		reason := fmt.Sprintf("registry lock 'registry.register' unavailable after %gs", locked.wait.Seconds())
-		return &Failure{Kind: Tools, Reason: reason, Fatal: true, err: err}
+		return &Failure{Kind: Tools, Reason: locked.Error(), Fatal: true, Err: err}
 	}
 	return err
 }
@@ -77,7 +78,7 @@ func (d *serverDir) write(text []byte) error {
 	for _, name := range leftovers(d.root, "."+jsonFile) { // of programs that were killed: the lock is ours
 		d.root.Remove(name)
 	}
-	f, err := (&store{dir: d.path}).createAs(d.root, jsonFile, "."+jsonFile)
+	f, err := createFile(d.root, jsonFile, "."+jsonFile)
 	if err != nil {
 		return err
 	}

@@ -2,22 +2,19 @@ package registry
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
+
+	"mcp-bash/pkg/project"
 )
 
 const (
-	lockFile    = ".lock"
-	lockWait    = 5 * time.Second
-	lockFirst   = time.Millisecond
-	lockLongest = 50 * time.Millisecond
+	lockFile = ".lock"
+	lockWait = 5 * time.Second
 )
 
 // A store is the registry directory.
@@ -48,18 +45,6 @@ func (f *registryFile) sum() string {
 	return f.hash
 }
 
-// An unwritableError: the directory cannot be written to.
-type unwritableError struct{ err error }
-
-func (e *unwritableError) Error() string { return plainError(e.err).Error() }
-
-// A lockedError: somebody else holds the lock.
-type lockedError struct{ wait time.Duration }
-
-func (e *lockedError) Error() string {
-	return fmt.Sprintf("registry lock 'registry.refresh' unavailable after %gs", e.wait.Seconds())
-}
-
 // path names a file in the directory.
 func (s *store) path(file string) string { return filepath.Join(s.dir, file) }
 
@@ -79,7 +64,7 @@ func (s *store) bytes(file string) ([]byte, stamp, error) {
 	case err != nil && gone(err):
 		err = errMissing
 	case err != nil:
-		err = plainError(err)
+		err = project.PlainError(err)
 	}
 	return text, stamp, err
 }
@@ -135,7 +120,7 @@ func (s *store) write(ctx context.Context, k *Kind, hash string, text []byte, ov
 	if err != nil {
 		return stamp{}, &unwritableError{err}
 	}
-	written, err := f.finish(text, true)
+	written, err := s.finish(f, text, true)
 	if err != nil {
 		return stamp{}, &unwritableError{err}
 	}
@@ -172,7 +157,7 @@ func (s *store) lock(ctx context.Context, dir *os.Root, wait time.Duration) (unl
 	if err != nil {
 		return nil, &unwritableError{err}
 	}
-	if err := await(ctx, f, wait, tryLock); err != nil {
+	if err := await(ctx, f, "registry.refresh", wait, tryLock); err != nil {
 		f.Close()
 		var locked *lockedError
 		if errors.As(err, &locked) {
@@ -183,98 +168,31 @@ func (s *store) lock(ctx context.Context, dir *os.Root, wait time.Duration) (unl
 	return func() { f.Close() }, nil
 }
 
-// await locks a file, trying until wait is over. The error is a
-// [*lockedError], an [*unwritableError] for a file that cannot be locked, or
-// the context's.
-func await(ctx context.Context, f *os.File, wait time.Duration, try func(*os.File) (bool, error)) error {
-	end := time.Now().Add(wait)
-	for pause := lockFirst; ; pause = min(2*pause, lockLongest) {
-		locked, err := try(f)
-		if locked {
-			return nil
-		}
-		if err != nil {
-			return &unwritableError{err}
-		}
-		left := time.Until(end)
-		if left <= 0 {
-			return &lockedError{wait}
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(min(pause, left)):
-		}
-	}
-}
-
-// A newFile becomes a file of the directory when it is complete.
-type newFile struct {
-	*os.File
-	store     *store
-	dir       *os.Root
-	name, tmp string
-}
-
+// create begins a file of the directory.
 func (s *store) create(dir *os.Root, name string) (*newFile, error) {
-	return s.createAs(dir, name, name)
+	f, err := createFile(dir, name, name)
+	if err == nil {
+		s.observe(f.stamp())
+	}
+	return f, err
 }
 
-// tmpMark stands in the names of files that are not finished.
-const tmpMark = ".tmp-"
-
-// createAs creates a file whose temporary name begins otherwise than its own.
-func (s *store) createAs(dir *os.Root, name, begin string) (*newFile, error) {
-	var tag [6]byte
-	rand.Read(tag[:]) // never fails
-	tmp := fmt.Sprintf("%s%s%d-%s", begin, tmpMark, os.Getpid(), hex.EncodeToString(tag[:]))
-	f, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	n := &newFile{f, s, dir, name, tmp}
-	n.stamp()
-	return n, nil
+// finish completes it, and returns its stamp from before it got its name.
+func (s *store) finish(f *newFile, text []byte, sync bool) (stamp, error) {
+	written, err := f.finish(text, sync)
+	s.observe(written)
+	return written, err
 }
 
-// stamp looks at the file. Where it was written just now, it shows what time
-// the file system thinks it is.
-func (f *newFile) stamp() stamp {
-	s := stampOfFile(f.File)
-	if s.ctime != 0 {
-		f.store.skew.Store(s.ctime - time.Now().UnixNano())
+// observe learns from a file that was written just now what time the file system thinks it is.
+func (s *store) observe(written stamp) {
+	if written.ctime != 0 {
+		s.skew.Store(written.ctime - time.Now().UnixNano())
 	}
-	return s
 }
 
 // clock is what the clock of the file system shows at a moment, as far as we
 // know; never later than that, since its stamps lag a little behind it.
 func (s *store) clock(now time.Time) time.Time {
 	return now.Add(min(0, time.Duration(s.skew.Load())))
-}
-
-// finish writes the file and puts it in place; sync has it survive a crash of
-// the machine. The stamp is that of the file before it got its name.
-func (f *newFile) finish(text []byte, sync bool) (stamp, error) {
-	_, err := f.Write(text)
-	if err == nil && sync {
-		err = f.Sync()
-	}
-	written := f.stamp()
-	if errClose := f.Close(); err == nil {
-		err = errClose
-	}
-	if err == nil {
-		err = f.dir.Rename(f.tmp, f.name)
-	}
-	if err != nil {
-		f.dir.Remove(f.tmp)
-	}
-	return written, err
-}
-
-// discard gives the file up.
-func (f *newFile) discard() {
-	f.Close()
-	f.dir.Remove(f.tmp)
 }

@@ -120,7 +120,7 @@ func TestLockTimeout(t *testing.T) {
 		lines = append(lines, "error "+k.Logger+": registry lock 'registry.refresh' unavailable after 0.02s")
 	}
 	b.wantLog(append(lines, "mcp-bash: registry lock 'registry.refresh' unavailable after 0.02s")...) // one wait for all
-	want(t, (&lockedError{lockWait}).Error(), "registry lock 'registry.refresh' unavailable after 5s")
+	want(t, (&lockedError{"registry.refresh", lockWait}).Error(), "registry lock 'registry.refresh' unavailable after 5s")
 
 	// Nobody waits longer than asked to.
 	ctx, cancel := context.WithCancel(context.Background())

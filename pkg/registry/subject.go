@@ -13,18 +13,20 @@ import (
 type subject struct {
 	fields
 	place
-	p        *project.Project
-	kind     *Kind
-	path     string   // of the content file, relative to the content directory
-	shown    string   // the same for messages, or what stands for it
-	iconDirs []string // where relative icon paths are looked for
-	extras   bool     // unknown fields of the first source are kept
-	work     []byte   // where the item may be written
+	project  *project.Project // nil: of none; then no icon files are read
+	noun     string           // what the item is, in messages: "tool"
+	faults   mcp.Level        // at which it is logged why an item is left out
+	content  string           // the content directory
+	path     string           // of the content file, relative to the content directory
+	shown    string           // the same for messages, or what stands for it
+	iconDirs []string         // where relative icon paths are looked for
+	extras   bool             // unknown fields of the first source are kept
+	work     []byte           // where the item may be written
 }
 
 // drop leaves the item out, and says why. It returns false.
 func (s *subject) drop(fault string) bool {
-	s.say(s.kind.faults, s.shown+": "+fault+"; left out")
+	s.say(s.faults, s.shown+": "+fault+"; left out")
 	return false
 }
 
@@ -48,7 +50,10 @@ func (s *subject) icons() json.RawMessage {
 		return nil
 	}
 	given = s.checked("icons", given, func(c *check) json.RawMessage { return c.icons(given) })
-	return s.p.InlineIcons(given, s.iconDirs,
+	if s.project == nil {
+		return given
+	}
+	return s.project.InlineIcons(given, s.iconDirs,
 		func(path string) { s.noted(noteOf(path)) },
 		func(text string) {
 			s.say(mcp.Warning, s.shown+": "+text)

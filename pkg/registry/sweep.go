@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"os"
-	"strings"
 	"time"
 )
 
@@ -38,20 +37,4 @@ func (s *store) sweep(ctx context.Context) {
 			dir.Remove(name)
 		}
 	}
-}
-
-// leftovers lists the temporary files in a directory whose names begin so.
-func leftovers(dir *os.Root, begin string) (list []string) {
-	file, err := dir.Open(".")
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	names, _ := file.Readdirnames(-1)
-	for _, name := range names {
-		if base, _, found := strings.Cut(name, tmpMark); found && base != "" && strings.HasPrefix(name, begin) {
-			list = append(list, name)
-		}
-	}
-	return list
 }

@@ -139,18 +139,16 @@ func combineTemplates(a *assembly) []found {
 			taken[f.Name] = true
 		}
 	}
-	if a.after != nil {
-		for i := range a.after.Items {
-			taken[a.after.Items[i].Name] = true
-		}
+	for i := range a.after {
+		taken[a.after[i].Name] = true
 	}
 	warn := func(level mcp.Level, format string, args ...any) {
 		a.say(message{level, fmt.Sprintf(format, args...)})
 	}
 	var items []found
 	written := make(map[string]bool)
-	if a.manual != nil {
-		for _, f := range a.manual.found {
+	if a.declared != nil {
+		for _, f := range a.declared.found {
 			switch {
 			case taken[f.Name]:
 				warn(mcp.Warning, "Manual template name conflicts with existing resource '%s', skipping", f.Name)

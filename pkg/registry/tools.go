@@ -141,7 +141,7 @@ func makeTool(s *subject) (found, bool) {
 	s.checkAnnotations(capabilities, annotations)
 	w.put("capabilities", capabilities)
 	w.put("securityLevel", s.securityLevel())
-	w.put("_meta", s.toolMeta())
+	w.put("_meta", toolMeta(s))
 	f.JSON = w.end(toolFields)
 	return f, true
 }

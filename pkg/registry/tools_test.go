@@ -149,7 +149,7 @@ func TestSeconds(t *testing.T) {
 		`true`: "null", `null`: "null", `""`: "null", `"+5"`: "null", `3000000000`: "2147483647", `"99999999999999999999"`: "2147483647", `2147483647`: "2147483647",
 	} {
 		s := newSource(writing{file: "f"}, []byte(`{"timeoutSecs":`+in+`}`))
-		f := fields{sources: []source{s}, place: &manualPlace{rec: new(record)}}
+		f := fields{sources: []source{s}, place: nowhere{}}
 		got := string(f.seconds("timeoutSecs"))
 		if got == "" {
 			got = "null"
@@ -395,8 +395,8 @@ func FuzzToolItem(f *testing.F) {
 	f.Add("#!/bin/sh\n\n# mcp: {\"capabilities\":[\"edit\"]} -->", "\xEF\xBB\xBF{\"\\u006eame\":\"\\ud800\",\"parameters\":{\"required\":[{\"name\":\"a\"}]},\r\"version\":\"1.0.0-a\"}")
 	p := &project.Project{Root: "/nowhere", Dirs: project.Dirs{Tools: "/nowhere/tools"}}
 	f.Fuzz(func(t *testing.T, script, meta string) {
-		at := &manualPlace{rec: new(record), dir: "/nowhere/tools/a"}
-		s := &subject{p: p, kind: Tools, fields: fields{place: at}, place: at, path: "a/tool.sh", shown: "tools/a/tool.sh", iconDirs: []string{at.dir}}
+		at := nowhere{}
+		s := &subject{project: p, noun: Tools.Noun, faults: Tools.faults, fields: fields{place: at}, place: at, path: "a/tool.sh", shown: "tools/a/tool.sh", iconDirs: []string{"/nowhere/tools/a"}}
 		if object, _, err := parseMetadata([]byte(meta)); err == nil {
 			s.sources = append(s.sources, newSource(writing{file: "m"}, object))
 			s.extras = true

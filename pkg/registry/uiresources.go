@@ -42,7 +42,7 @@ func isInPage(dir string) bool { return isToolPage(path.Dir(dir)) }
 
 func findToolPage(l *look) {
 	if isToolPage(l.rec.path) {
-		l.addPage(path.Base(path.Dir(l.rec.path)))
+		addPage(l, path.Base(path.Dir(l.rec.path)))
 	}
 }
 
@@ -51,13 +51,13 @@ func isBelowPage(dir string) bool { return strings.Contains(dir, "/") }
 
 func findPage(l *look) {
 	if l.depth == 1 {
-		l.addPage(l.rec.path)
+		addPage(l, l.rec.path)
 	}
 }
 
 // addPage makes the item of a directory that holds a page, its keys in the
 // order of R-92.
-func (l *look) addPage(name string) {
+func addPage(l *look, name string) {
 	if oddity(name) != "" || !l.hasFile(pageFile) && !l.hasFile(pageMeta) {
 		return
 	}
@@ -83,7 +83,7 @@ func (l *look) addPage(name string) {
 	w.put("uri", rawjson.Quote(uiURI(l.p.Meta.Name, name)))
 	w.put("path", rawjson.Quote(labelOf(l.p.Root, l.absolute())))
 	w.put("entrypoint", rawjson.Quote(entrypoint))
-	w.b.Name("hasHtml").Bool(l.holds(entrypoint))
+	w.b.Name("hasHtml").Bool(holds(l, entrypoint))
 	w.value("template", s.ofKind("template", rawjson.String))
 	if w.copy("description", rawjson.String) == nil {
 		w.put("description", rawjson.Quote("UI resource for "+name))
@@ -99,7 +99,7 @@ func (l *look) addPage(name string) {
 
 // holds reports whether a path leads to a file in the directory or below,
 // links resolved.
-func (l *look) holds(file string) bool {
+func holds(l *look, file string) bool {
 	if !strings.Contains(file, "/") {
 		return l.hasFile(file)
 	}

@@ -25,6 +25,14 @@ func isID(v json.RawMessage) bool {
 	return id != "" && len(id) <= maxID
 }
 
+// id returns the id that a tool is given.
+func (s *subject) id() (id string, given bool) { return rawjson.Text(s.pick("id", idForm, isID)) }
+
+// version returns the version that a tool is given, nil for none.
+func (s *subject) version() json.RawMessage {
+	return s.pick("version", "a semantic version", isVersion)
+}
+
 // isVersion reports whether a value is a semantic version, SemVer 2.0.0.
 func isVersion(v json.RawMessage) bool {
 	text, _ := rawjson.Text(v)
@@ -63,7 +71,7 @@ func isNumber(s string) bool {
 // spelt as there; nil when it declares nothing. Unknown ones are kept, last
 //
 func (s *subject) capabilities() json.RawMessage {
-	given := s.pick("capabilities", "an array of strings", isStrings)
+	given := s.pick("capabilities", "an array of strings", rawjson.IsStrings)
 	if given == nil {
 		return nil
 	}

@@ -2,8 +2,6 @@ package registry
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"slices"
 	"sync"
@@ -41,7 +39,7 @@ type Catalog struct {
 	now      func() time.Time
 	store    store
 	journal  journal
-	declared declared
+	declared *declared
 	hook     *hook
 	states   []*state // of each kind, in the order of Kinds
 	polling  sync.Mutex
@@ -85,7 +83,7 @@ func NewCatalog(p *project.Project, o Options) *Catalog {
 		c.store.wait = lockWait
 	}
 	c.journal.log = c.log
-	c.declared.p = p
+	c.declared = newDeclared(p)
 	c.hook = newHook(p, hookOptions{
 		Runner: o.Runner, Env: o.HookEnv, Private: o.Private, Now: c.now, Log: c.log, Note: c.tell,
 	})
@@ -170,31 +168,4 @@ func (c *Catalog) tell(level mcp.Level, logger, text string) {
 	if c.o.Log != nil {
 		c.o.Log(level, logger, text)
 	}
-}
-
-// A turn is a lock that one can stop waiting for.
-type turn chan struct{}
-
-func newTurn() turn { return make(turn, 1) }
-
-func (t turn) take(ctx context.Context) error {
-	select {
-	case t <- struct{}{}:
-		return nil
-	default:
-	}
-	select {
-	case t <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func (t turn) give() { <-t }
-
-func randomTag() string {
-	var b [6]byte
-	rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }

@@ -63,7 +63,7 @@ func (d *draft) enter(reg *registration, replace bool) error {
 		return err
 	}
 	if !d.has(Tools.Key) {
-		if merge, _ := stringsOf(d.member("merge")); !slices.Contains(merge, Tools.Key) {
+		if merge, _ := rawjson.Strings(d.member("merge")); !slices.Contains(merge, Tools.Key) {
 			d.add("merge", rawjson.Quote(Tools.Key))
 		}
 	}
@@ -191,19 +191,4 @@ func (d *draft) warn(reg *registration, after []standing) {
 			d.r.log(mcp.Warning, registryLogger, fmt.Sprintf("tool '%s' is no longer offered: '%s' takes its place (%s)", s.Name, reg.Name, Tools.shown(d.r.p, s.found)))
 		}
 	}
-}
-
-// member returns a member of the text.
-func (d *draft) member(name string) json.RawMessage {
-	p, found := d.value(name)
-	if !found {
-		return nil
-	}
-	return d.text[p.from:p.to]
-}
-
-// has reports whether a member holds an array.
-func (d *draft) has(name string) bool {
-	_, found := d.list(name)
-	return found
 }

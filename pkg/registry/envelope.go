@@ -16,6 +16,10 @@ const (
 	schemaVersion = "1"
 )
 
+// envelopeNesting is how deeply a registry file may be nested: items stand some
+// levels deeper in it than in what authors wrote.
+const envelopeNesting = maxNesting + 10
+
 // writeEnvelope returns a registry file, nil when it would be
 // longer than limit bytes.
 func writeEnvelope(items []json.RawMessage, hash string, generated time.Time, limit int) []byte {

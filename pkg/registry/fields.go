@@ -49,8 +49,8 @@ func (s *source) last(name string) json.RawMessage {
 // wrong one it counts as absent, with a warning.
 type fields struct {
 	sources []source
-	place   place
-	reject  func(fault string) // gets what is wrong; nil: it is only logged
+	place
+	reject func(fault string) // gets what is wrong; nil: it is only logged
 }
 
 // pick returns a field for which ok accepts the value, nil when there is none;
@@ -103,19 +103,6 @@ func (f *fields) seconds(name string) json.RawMessage {
 		return nil
 	}
 	return rawjson.Int(rawjson.PositiveInt(v))
-}
-
-// isStrings reports whether a value is an array of strings.
-func isStrings(v json.RawMessage) bool {
-	if rawjson.KindOf(v) != rawjson.Array {
-		return false
-	}
-	for e := range rawjson.Elements(v) {
-		if rawjson.KindOf(e) != rawjson.String {
-			return false
-		}
-	}
-	return true
 }
 
 // putExtras adds the members of the first source that are not known, once

@@ -10,12 +10,8 @@ import (
 
 // maxNesting is how deeply authors may nest arrays and objects. The layout of
 // registry files makes a text longer by two bytes a level and line, so that
-// without a bound a small file could become one of gigabytes. What is read
-// from a registry file stands some levels deeper there.
-const (
-	maxNesting      = 100
-	envelopeNesting = maxNesting + 10
-)
+// without a bound a small file could become one of gigabytes.
+const maxNesting = 100
 
 var errNesting = fmt.Errorf("nested more than %d levels deep", maxNesting)
 
@@ -64,4 +60,10 @@ func nestingOf(text []byte) int {
 		}
 	}
 	return deepest
+}
+
+// isEmptyText: nothing, or a value that names nothing.
+func isEmptyText(v json.RawMessage) bool {
+	text, isText := rawjson.Text(v)
+	return !isText || text == ""
 }

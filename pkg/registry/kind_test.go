@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 )
@@ -17,17 +16,14 @@ func TestKindsAreDescriptors(t *testing.T) {
 		name, _ := s.text("name")
 		return found{Item: Item{name, rawjson.Quote(name)}, id: name, path: s.path}, s.checkName(name)
 	}
-	texts := &Kind{
-		Key: "prompts", File: "prompts.json", Logger: "mcp.prompts", Noun: "prompt", Name: "Prompts registry", code: mcp.CodeInternal,
-		message: "Unable to load prompts registry", faults: mcp.Err,
-		ttl:   func(d *project.Discovery) time.Duration { return d.PromptsTTL },
-		entry: entry,
-		trees: []tree{{noun: "Prompt", dir: func(p *project.Project) string { return p.Prompts }, examine: func(l *look) {
-			for name := range l.files {
-				l.add(found{Item: Item{name, []byte(`{"name":"` + name + `"}`)}, id: name, path: l.subject(name, nil).path})
-			}
-		}}},
-	}
+	copied := *Prompts
+	texts := &copied
+	texts.entry = entry
+	texts.trees = []tree{{noun: "Prompt", dir: func(p *project.Project) string { return p.Prompts }, examine: func(l *look) {
+		for name := range l.files {
+			l.add(found{Item: Item{name, []byte(`{"name":"` + name + `"}`)}, id: name, path: l.subject(name, nil).path})
+		}
+	}}}
 	listed := *texts
 	listed.Key, listed.File, listed.trees = "completions", "completions.json", nil
 	kinds := Kinds
@@ -42,18 +38,18 @@ func TestKindsAreDescriptors(t *testing.T) {
   "notificationsSent": false,
   "mode": "full"
 }`)
-	b.wantLog("warning mcp.prompts: Duplicate prompt name 'x' in prompts/y/x; keeping prompts/x")
+	b.WantLog("warning mcp.prompts: Duplicate prompt name 'x' in prompts/y/x; keeping prompts/x")
 	want(t, b.changed(Poll{}), "tools prompts completions")
-	b.put(files{"prompts/z": "", "server.d/register.json": `{"version":1,"completions":[]}`})
-	b.advance(time.Minute)
+	b.Put(files{"prompts/z": "", "server.d/register.json": `{"version":1,"completions":[]}`})
+	b.Advance(time.Minute)
 	want(t, b.changed(Poll{}), "prompts completions")
-	b.put(files{"server.d/register.json": "["})
-	b.advance(time.Minute)
+	b.Put(files{"server.d/register.json": "["})
+	b.Advance(time.Minute)
 	_, err := b.List(t.Context(), texts)
 	want(t, string(texts.Unavailable(err).AppendJSON(nil)),
 		`{"code":-32603,"message":"Unable to load prompts registry","data":{"reason":"Declarative register.json parsing/validation failed: line 1, column 2: unexpected end"}}`)
 	b.changed(Poll{})
-	if log := strings.Join(b.log(), "\n"); strings.Count(log, "Declarative") != 3 || strings.Count(log, "warning mcp.tools") != 1 {
+	if log := strings.Join(b.Log(), "\n"); strings.Count(log, "Declarative") != 3 || strings.Count(log, "warning mcp.tools") != 1 {
 		t.Error(log) // under each kind's logger (R-145)
 	}
 }

@@ -13,10 +13,10 @@ import (
 
 // listing returns the JSON of all items of a kind.
 func (b *bed) listing(k *Kind) string {
-	b.t.Helper()
-	list, err := b.List(b.t.Context(), k)
+	b.T.Helper()
+	list, err := b.List(b.T.Context(), k)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	var items []string
 	for _, item := range list.Items {
@@ -45,14 +45,14 @@ func TestExamplesOfTheContract(t *testing.T) {
 		kind *Kind
 		want string
 	}{
-		{Resources, `{"name":"readme","description":"","path":"docs/readme.md","uri":"file://` + b.root + `/resources/docs/readme.md","mimeType":"text/markdown","provider":"file","uriAuto":true}`},
+		{Resources, `{"name":"readme","description":"","path":"docs/readme.md","uri":"file://` + b.Root + `/resources/docs/readme.md","mimeType":"text/markdown","provider":"file","uriAuto":true}`},
 		{Templates, `{"name":"logs-by-date","uriTemplate":"file:///var/log/{service}/{date}.log","title":"Logs by Date","description":"Log files by service and date","mimeType":"text/plain","annotations":{"audience":["user"]}}`},
 		{Prompts, `{"name":"summarise-notes","description":"Summarise meeting notes","path":"summarise/summarise.txt","arguments":{"type":"object","required":["notes"],"properties":{"notes":{"type":"string"}}},"role":"user","metadata":null}`},
 		{Completions, `{"name":"demo.completion","path":"completions/suggest.sh","kind":"shell","timeoutSecs":5}`},
 		{UIResources, `{"name":"weather","uri":"ui://my-server/weather","path":"tools/weather/ui","entrypoint":"index.html","hasHtml":true,"template":null,"description":"Weather card","mimeType":"text/html;profile=mcp-app","csp":{"connectDomains":["https://cdn.example.com"]},"permissions":{},"prefersBorder":true}`},
 	} {
 		want(t, b.listing(tc.kind), tc.want)
-		e, err := parseEnvelope([]byte(b.read(".registry/" + tc.kind.File)))
+		e, err := parseEnvelope([]byte(b.Read(".registry/" + tc.kind.File)))
 		if err != nil || len(e.items) != 1 || string(rawjson.Normal(e.items[0])) != tc.want || e.hash != hashOf(e.items) {
 			t.Errorf("%s: %v %+v", tc.kind.File, err, e)
 		}
@@ -60,14 +60,14 @@ func TestExamplesOfTheContract(t *testing.T) {
 	readme := b.listing(Resources)
 	list, _ := b.List(t.Context(), Resources)
 	want(t, list.Hash, "f1195d711a718a2e623da67fa8dee483629543ed6e1608f9f1fa8faa1164e259") // R-22, wherever it lies
-	want(t, URI(b.p, []byte(readme)), "file://"+b.root+"/resources/docs/readme.md")
-	b.wantLog()
+	want(t, URI(b.Project, []byte(readme)), "file://"+b.Root+"/resources/docs/readme.md")
+	b.WantLog()
 }
 
 // named returns the names of a kind.
 func (b *bed) named(k *Kind) string {
-	b.t.Helper()
-	list, err := b.List(b.t.Context(), k)
+	b.T.Helper()
+	list, err := b.List(b.T.Context(), k)
 	if err != nil {
 		return "error: " + err.Error()
 	}
@@ -83,7 +83,7 @@ var mixed = files{
 
 // all says what there is of every kind.
 func (b *bed) all() string {
-	b.t.Helper()
+	b.T.Helper()
 	var lines []string
 	for _, k := range Kinds {
 		lines = append(lines, k.Key+": "+b.named(k))
@@ -152,10 +152,10 @@ func TestWhoDecides(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBed(t, nil, mixed)
 			if tc.json != "" {
-				b.put(files{"server.d/register.json": tc.json})
+				b.Put(files{"server.d/register.json": tc.json})
 			}
 			if tc.script != "" {
-				b.put(files{"server.d/register.sh*": tc.script})
+				b.Put(files{"server.d/register.sh*": tc.script})
 			}
 			b.reopen(project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, b.hooks())
 			want(t, b.all(), tc.want)
@@ -177,16 +177,16 @@ func TestFirstEntryStays(t *testing.T) {
 		if got := b.listing(Prompts); !strings.Contains(got, `"path":"z.txt"`) || strings.Contains(got, "\n") {
 			t.Error(got)
 		}
-		b.wantLog("warning mcp.prompts: Duplicate prompt name 'd' in prompts/b.txt; keeping prompts/z.txt")
+		b.WantLog("warning mcp.prompts: Duplicate prompt name 'd' in prompts/b.txt; keeping prompts/z.txt")
 	}
 }
 
 // files returns the six registry files.
 func (b *bed) files() string {
-	b.t.Helper()
+	b.T.Helper()
 	var text strings.Builder
 	for _, k := range Kinds {
-		text.WriteString(b.read(".registry/" + k.File))
+		text.WriteString(b.Read(".registry/" + k.File))
 	}
 	return text.String()
 }
@@ -210,7 +210,7 @@ func TestHandwrittenItems(t *testing.T) {
 	b := newBed(t, nil, files{"resources/i.svg": "<svg/>", "server.d/register.json": `{"version":1,"resources":[` + resource + `],"prompts":[` + prompt + `],"resourceTemplates":[` + template + `]}`})
 	want(t, items(b), known+`,"odd":[1.0]}`+"\n"+said+`,"odd":1}`+"\n"+filled)
 	b = withHook(t, "mcp_register_resource '"+resource+"'; mcp_register_prompt '"+prompt+"'; mcp_resources_templates_register_manual '"+strings.ReplaceAll(template, `\n`, "")+"'", nil)
-	b.put(files{"resources/i.svg": "<svg/>"})
+	b.Put(files{"resources/i.svg": "<svg/>"})
 	want(t, items(b), known+"}\n"+said+"}\n"+filled)
 }
 
@@ -219,26 +219,26 @@ func TestHandwrittenItems(t *testing.T) {
 func TestStaticModeOfAllKinds(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
 	b := newBed(t, nil, mixed)
-	b.put(files{"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"s.sh"}],"resourceTemplates":[{"name":"m3","uriTemplate":"x://{y}"}]}`})
+	b.Put(files{"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"s.sh"}],"resourceTemplates":[{"name":"m3","uriTemplate":"x://{y}"}]}`})
 	there := after("completions: c", "resourceTemplates: m1 m2 m3")
 	want(t, b.all(), there)
-	b.log()
+	b.Log()
 	for name := range mixed {
-		b.remove(name)
+		b.Remove(name)
 	}
-	b.remove("server.d/register.json")
+	b.Remove("server.d/register.json")
 	b.reopen(env, Options{})
 	want(t, b.all(), there)
-	b.advance(time.Hour)
+	b.Advance(time.Hour)
 	want(t, b.all(), there)
 	want(t, b.changed(Poll{Fresh: true}), "")
-	b.wantLog(staticNotice)
+	b.WantLog(staticNotice)
 	// What register.json names comes first even so.
-	b.put(files{"server.d/register.json": `{"version":1,"prompts":[{"name":"z","path":"z"}],"resourceTemplates":[]}`})
+	b.Put(files{"server.d/register.json": `{"version":1,"prompts":[{"name":"z","path":"z"}],"resourceTemplates":[]}`})
 	b.reopen(env, Options{})
 	want(t, b.all(), after("completions: c", "prompts: z", "resourceTemplates: "))
 	// A refresh looks.
-	b.remove("server.d/register.json")
+	b.Remove("server.d/register.json")
 	if r := b.refresh(""); !strings.HasPrefix(string(r.AppendJSON(nil)), "{\n  \"tools\": {\"status\":\"ok\",\"count\":0") {
 		t.Errorf("%s", r.AppendJSON(nil))
 	}
@@ -249,9 +249,9 @@ func TestStaticModeOfAllKinds(t *testing.T) {
 func TestFilterOfOtherKinds(t *testing.T) {
 	b := newBed(t, nil, mixed)
 	b.refresh("")
-	b.put(files{"resources/r3.txt": "", "resources/sub/r4.txt": "", "resources/m3.meta.json": `{"name":"m3","uriTemplate":"x://{y}"}`, "resources/sub/m4.meta.json": `{"name":"m4","uriTemplate":"x://{y}"}`,
+	b.Put(files{"resources/r3.txt": "", "resources/sub/r4.txt": "", "resources/m3.meta.json": `{"name":"m3","uriTemplate":"x://{y}"}`, "resources/sub/m4.meta.json": `{"name":"m4","uriTemplate":"x://{y}"}`,
 		"prompts/p3.txt": "", "tools/t3/tool.sh": "", "ui/u3/index.html": "", "tools/t3/ui/index.html": ""})
-	b.remove("resources/sub/r2.txt")
+	b.Remove("resources/sub/r2.txt")
 	b.refresh("resources/sub")
 	var names []string
 	for _, k := range Kinds {
@@ -262,9 +262,9 @@ func TestFilterOfOtherKinds(t *testing.T) {
 		names = append(names, k.Key+": "+namesOf(file.list(k)))
 	}
 	want(t, strings.Join(names, "\n"), after("tools: t1 t2 t3", "resources: r1 r4", "resourceTemplates: m1 m2 m4", "prompts: p1 p2 p3", "ui: t1 t3 u1 u3"))
-	b.wantLog()
+	b.WantLog()
 	b.refresh("server.d")
-	b.wantLog("warning mcp.registry: registry filter 'server.d' matches no content directory; ignoring")
+	b.WantLog("warning mcp.registry: registry filter 'server.d' matches no content directory; ignoring")
 	want(t, b.all(), after("tools: t1 t2 t3", "resources: r1 r3 r4", "resourceTemplates: m1 m2 m3 m4", "prompts: p1 p2 p3", "ui: t1 t3 u1 u3"))
 }
 
@@ -272,18 +272,18 @@ func TestFilterOfOtherKinds(t *testing.T) {
 func TestChangesOfOtherKinds(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_PROMPTS_TTL": "60", "MCP_UI_TTL": "0"}, mixed)
 	want(t, b.changed(Poll{}), allKinds)
-	b.put(files{"prompts/p3.txt": "", "ui/u2/index.html": "", "resources/r3.txt": "", "resources/m3.meta.json": `{"name":"m3","uriTemplate":"x://{y}"}`})
-	b.advance(2 * time.Second)
+	b.Put(files{"prompts/p3.txt": "", "ui/u2/index.html": "", "resources/r3.txt": "", "resources/m3.meta.json": `{"name":"m3","uriTemplate":"x://{y}"}`})
+	b.Advance(2 * time.Second)
 	want(t, b.changed(Poll{}), "ui")
-	b.advance(4 * time.Second)
+	b.Advance(4 * time.Second)
 	want(t, b.changed(Poll{}), "resources resourceTemplates")
-	b.advance(time.Minute)
+	b.Advance(time.Minute)
 	want(t, b.changed(Poll{}), "prompts")
-	b.put(files{"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"s.sh"}]}`})
-	b.advance(time.Minute)
+	b.Put(files{"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"s.sh"}]}`})
+	b.Advance(time.Minute)
 	want(t, b.changed(Poll{}), "completions")
-	b.put(files{"prompts/p3.txt": "other", "ui/u2/index.html": "other", "resources/r3.txt": "other"}) // R-23
-	b.advance(time.Minute)
+	b.Put(files{"prompts/p3.txt": "other", "ui/u2/index.html": "other", "resources/r3.txt": "other"}) // R-23
+	b.Advance(time.Minute)
 	want(t, b.changed(Poll{}), "")
 }
 
@@ -302,10 +302,10 @@ func TestLimitsOfOtherKinds(t *testing.T) {
 			t.Errorf("%s: %d", k.Kind.Key, k.Count)
 		}
 	}
-	b.wantLog("warning mcp.prompts: Prompts registry contains 501 entries; consider manual registration",
+	b.WantLog("warning mcp.prompts: Prompts registry contains 501 entries; consider manual registration",
 		"warning mcp.resources: Resources registry contains 501 entries; consider manual registration",
 		"warning mcp.resources.templates: Resource templates registry contains 501 entries; consider manual registration")
-	b.put(files{"s.sh": "", "server.d/register.json": `{"version":1,"completions":[{"name":"` + strings.Repeat("c", 100) + `","path":"s.sh"}]}`})
+	b.Put(files{"s.sh": "", "server.d/register.json": `{"version":1,"completions":[{"name":"` + strings.Repeat("c", 100) + `","path":"s.sh"}]}`})
 	b.reopen(project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "200"}, Options{})
 	for kind, text := range map[*Kind]string{
 		Resources: "Resources registry exceeds 200 byte cap", Templates: "Resource templates registry exceeds 200 byte cap", Prompts: "Prompts registry exceeds 200 byte cap",
@@ -331,8 +331,8 @@ func TestIconsOfOtherKinds(t *testing.T) {
 			t.Error(got)
 		}
 	}
-	b.wantLog("warning mcp.resources: resources/d/a.txt: icon gone.png: no such file")
-	b.put(files{"resources/d/i.svg": "<SVG/>"}) // it belongs to what was looked at
+	b.WantLog("warning mcp.resources: resources/d/a.txt: icon gone.png: no such file")
+	b.Put(files{"resources/d/i.svg": "<SVG/>"}) // it belongs to what was looked at
 	if got := b.listing(Resources) + b.listing(Prompts); strings.Contains(got, "PHN2Zy8+") || strings.Count(got, "PFNWRy8+") != 3 {
 		t.Error(got)
 	}
@@ -405,13 +405,13 @@ func TestEverythingWrongAtOnce(t *testing.T) {
 			t.Error(text)
 		}
 	}
-	log := b.log()
+	log := b.Log()
 	if len(log) < len(wrong) {
 		t.Errorf("%d lines for %d faults", len(log), 5*len(wrong))
 	}
 	before := b.files()
 	b.reopen(nil, Options{})
 	b.refresh("")
-	want(t, len(b.log()), len(log)) // as if it had looked
+	want(t, len(b.Log()), len(log)) // as if it had looked
 	want(t, b.files(), before)
 }

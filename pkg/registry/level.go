@@ -24,6 +24,9 @@ const (
 	Full       Level = "full"       // all, also those that declare nothing
 )
 
+// registryLogger is the logger of messages about the registry as a whole.
+const registryLogger = "mcp.registry"
+
 // levels are the levels in order, with the capabilities that each adds.
 var levels = []struct {
 	level Level
@@ -93,7 +96,7 @@ func LevelOf(item json.RawMessage) Level {
 		}
 	}
 	declared := rawjson.Get(item, "capabilities")
-	if !isStrings(declared) {
+	if !rawjson.IsStrings(declared) {
 		return Full
 	}
 	for e := range rawjson.Elements(declared) {

@@ -81,16 +81,16 @@ func TestEffectiveLevel(t *testing.T) {
 		{"", `{"securityLevel":true}`, Restricted, `error mcp.registry: Invalid security level 'true' in server.d/server.meta.json; using restricted`},
 	} {
 		b := newBed(t, project.Env{"MCPBASH_SECURITY_LEVEL": tc.operator}, files{"server.d/server.meta.json": tc.meta})
-		got := EffectiveLevel(b.p, func(level mcp.Level, logger, text string) { b.say(level.String() + " " + logger + ": " + text) })
+		got := EffectiveLevel(b.Project, func(level mcp.Level, logger, text string) { b.Say(level.String() + " " + logger + ": " + text) })
 		if got != tc.want {
 			t.Errorf("%q, %s: %s, want %s", tc.operator, tc.meta, got, tc.want)
 		}
 		if tc.logged == "" {
-			b.wantLog()
+			b.WantLog()
 		} else {
-			b.wantLog(tc.logged)
+			b.WantLog(tc.logged)
 		}
-		if EffectiveLevel(b.p, nil) != got {
+		if EffectiveLevel(b.Project, nil) != got {
 			t.Error("another level without a log")
 		}
 	}

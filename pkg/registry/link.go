@@ -87,12 +87,6 @@ func linkedUI(ui, link, visibility json.RawMessage) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// isEmptyText: nothing, or a value that names nothing.
-func isEmptyText(v json.RawMessage) bool {
-	text, isText := rawjson.Text(v)
-	return !isText || text == ""
-}
-
 // pageURI is the URI of the page in the directory beside the tool, "" when
 // there is none.
 func pageURI(s *subject) string {
@@ -106,9 +100,4 @@ func pageURI(s *subject) string {
 		}
 	}
 	return ""
-}
-
-// uiURI names a page of this server (RES-305).
-func uiURI(server, name string) string {
-	return "ui://" + percentEncode(server, uriName) + "/" + percentEncode(name, uriName)
 }

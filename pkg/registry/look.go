@@ -280,10 +280,13 @@ func (l *look) shown(name string) string { return path.Join(l.label, l.rec.path,
 // subject prepares an item for a file of the directory.
 func (l *look) subject(file string, sources []source) *subject {
 	return &subject{
-		project: l.p, noun: l.spec.noun, faults: l.spec.faults, content: l.spec.trees[0].dir(l.p), fields: fields{sources: sources, place: l}, place: l, work: l.work,
+		project: l.p, noun: l.spec.noun, faults: l.spec.faults, content: l.spec.trees[0].dir(l.p), fields: fields{sources: sources, place: l}, work: l.work,
 		path: path.Join(l.rec.path, file), shown: l.shown(file), iconDirs: []string{l.absolute()},
 	}
 }
+
+// path returns where the directory lies below the content directory.
+func (l *look) path() string { return l.rec.path }
 
 func (l *look) absolute() string { return filepath.Join(l.content, filepath.FromSlash(l.rec.path)) }
 

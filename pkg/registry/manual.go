@@ -71,7 +71,7 @@ func scanManual(p *project.Project, k *Kind, m *manual, last *manualScan) *manua
 		file := rawjson.TextOf(entry, "path")
 		at := &manualPlace{rec: result, dir: filepath.Join(content, filepath.FromSlash(path.Dir(file)))}
 		s := &subject{
-			project: p, noun: k.Noun, faults: k.faults, content: content, fields: fields{sources: []source{newSource(where, entry)}, place: at}, place: at,
+			project: p, noun: k.Noun, faults: k.faults, content: content, fields: fields{sources: []source{newSource(where, entry)}, place: at},
 			path: file, shown: where.at(entry), iconDirs: []string{content, p.Root}, extras: m.extras,
 		}
 		var f found

@@ -8,13 +8,13 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A manuscript is the text of a register.json that is being changed. People
-// wrote it: all that is not changed stays as they wrote it, down to the white
-// space. What is added is laid out with two spaces a level.
+// A manuscript is a JSON object that is being changed. All that is not changed
+// keeps its bytes, down to the white space. What is added is laid out with two
+// spaces a level.
 type manuscript struct{ text []byte }
 
-// newManuscript takes a text that [parseDeclarations] accepted. One that stands
-// on a single line has no layout that could be kept.
+// newManuscript takes a text that is a JSON object. One that stands on a single
+// line has no layout that could be kept.
 func newManuscript(text []byte) *manuscript {
 	if doc, err := rawjson.Check(text); err == nil && bytes.IndexByte(doc, '\n') < 0 {
 		text = rawjson.AppendIndent(nil, doc, 0)
@@ -179,4 +179,19 @@ func (m *manuscript) drop(name string, texts ...string) {
 			m.cut(name, i)
 		}
 	}
+}
+
+// member returns a member of the document.
+func (m *manuscript) member(name string) json.RawMessage {
+	p, found := m.value(name)
+	if !found {
+		return nil
+	}
+	return m.text[p.from:p.to]
+}
+
+// has reports whether a member holds an array.
+func (m *manuscript) has(name string) bool {
+	_, found := m.list(name)
+	return found
 }

@@ -16,37 +16,37 @@ import (
 
 // project opens the project's registry as another process would.
 func (b *bed) project(env project.Env) *Project {
-	b.t.Helper()
+	b.T.Helper()
 	b.reopen(env, Options{})
-	return NewProject(b.p, b.o)
+	return NewProject(b.Project, b.o)
 }
 
 // declared is what register.json says, compact.
 func (b *bed) declared() string {
-	b.t.Helper()
-	text, err := os.ReadFile(b.path("server.d/register.json"))
+	b.T.Helper()
+	text, err := os.ReadFile(b.Path("server.d/register.json"))
 	if errors.Is(err, os.ErrNotExist) {
 		return ""
 	}
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	var m = newManuscript(text)
 	return strings.Join(strings.Fields(string(m.text)), "")
 }
 
 func (b *bed) register(payload string, o RegisterOptions) error {
-	b.t.Helper()
+	b.T.Helper()
 	_, err := b.project(nil).Register(context.Background(), []byte(payload), o)
 	return err
 }
 
 // sources returns the tools as "name<source".
 func (b *bed) sources() string {
-	b.t.Helper()
+	b.T.Helper()
 	tools, err := b.project(nil).Tools(context.Background())
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	var list []string
 	for _, tool := range tools {
@@ -68,12 +68,12 @@ func TestRegisterStorage(t *testing.T) {
 	} {
 		b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/d/tool.sh": `# mcp: {"description":"described"}`})
 		if tc.before != "" {
-			b.put(files{"server.d/register.json": tc.before})
+			b.Put(files{"server.d/register.json": tc.before})
 		}
 		if err := b.register(`{"name":"new","path":"a/tool.sh","id":"new"}`, RegisterOptions{DryRun: true}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got, _ := os.ReadFile(b.path("server.d/register.json")); string(got) != tc.before {
+		if got, _ := os.ReadFile(b.Path("server.d/register.json")); string(got) != tc.before {
 			t.Errorf("%s: a rehearsal wrote %s", name, got)
 		}
 		if err := b.register(`{"name":"new","path":"a/tool.sh","id":"new"}`, RegisterOptions{}); err != nil {
@@ -86,10 +86,10 @@ func TestRegisterStorage(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, tc.tools)
 		}
 		// Step 4 of R-207, and nothing is left behind.
-		if !strings.Contains(b.read(".registry/tools.json"), `"name": "new"`) {
+		if !strings.Contains(b.Read(".registry/tools.json"), `"name": "new"`) {
 			t.Errorf("%s: tools.json is not refreshed", name)
 		}
-		if left, _ := filepath.Glob(b.path("server.d/.*")); left != nil {
+		if left, _ := filepath.Glob(b.Path("server.d/.*")); left != nil {
 			t.Errorf("%s: %v", name, left)
 		}
 	}
@@ -99,7 +99,7 @@ func TestRegisterStorage(t *testing.T) {
 func TestRegisterMode(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	mode := func() string {
-		info, err := os.Stat(b.path("server.d/register.json"))
+		info, err := os.Stat(b.Path("server.d/register.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,10 +107,10 @@ func TestRegisterMode(t *testing.T) {
 	}
 	b.register(`{"name":"x","path":"a/tool.sh"}`, RegisterOptions{})
 	want(t, mode(), "-rw-r--r--")
-	os.Chmod(b.path("server.d/register.json"), 0o600)
+	os.Chmod(b.Path("server.d/register.json"), 0o600)
 	b.register(`{"name":"y","path":"a/tool.sh"}`, RegisterOptions{})
 	want(t, mode(), "-rw-------")
-	b.remove("server.d") // without one it is made
+	b.Remove("server.d") // without one it is made
 	if err := b.register(`{"name":"z","path":"a/tool.sh"}`, RegisterOptions{}); err != nil {
 		t.Error(err)
 	}
@@ -141,7 +141,7 @@ func TestDuplicates(t *testing.T) {
 			t.Errorf("%s: %v", tc.payload, err)
 		}
 		if tc.taken != "" {
-			want(t, b.read("server.d/register.json"), content["server.d/register.json"])
+			want(t, b.Read("server.d/register.json"), content["server.d/register.json"])
 			err = b.register(tc.payload, RegisterOptions{Replace: true})
 		}
 		if strings.HasPrefix(tc.replaced, "tool ") {
@@ -163,9 +163,9 @@ func TestDuplicates(t *testing.T) {
 	b.register(`{"name":"r","id":"arr","path":"a/tool.sh","description":"new"}`, RegisterOptions{Replace: true})
 	want(t, b.declared(), `{"version":1,"merge":["tools"],"tools":[{"name":"r","id":"arr","path":"a/tool.sh","description":"new"},{"name":"s","path":"s.sh"}]}`)
 	// A described tool whose script is registered under another name goes; that is said.
-	b.log()
+	b.Log()
 	b.register(`{"name":"other","path":"d/tool.sh"}`, RegisterOptions{})
-	b.wantLog("warning mcp.registry: tool 'd' is no longer offered: 'other' takes its place (tools/d/tool.sh)")
+	b.WantLog("warning mcp.registry: tool 'd' is no longer offered: 'other' takes its place (tools/d/tool.sh)")
 }
 
 // R-209.
@@ -180,7 +180,7 @@ func TestUnregister(t *testing.T) {
 	} {
 		b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/d/tool.sh": `# mcp: {"id":"dee"}`})
 		if tc.before != "" {
-			b.put(files{"server.d/register.json": tc.before})
+			b.Put(files{"server.d/register.json": tc.before})
 		}
 		id, err := b.project(nil).Unregister(context.Background(), tc.id)
 		if id != tc.is || err != nil || b.declared() != tc.want || b.sources() != tc.tools {
@@ -234,23 +234,23 @@ func TestRegisterRefusals(t *testing.T) {
 		"fault first":   {payload: `{"name":"x","path":"../outside.sh","id":"?"}`, want: ErrInvalidRegistration, says: "id: not of letters"},
 		"level":         {env: project.Env{"MCPBASH_SECURITY_LEVEL": "standard"}, payload: good, want: ErrPermissionDenied, says: "tool 'x' requires security level 'elevated' (current level: 'standard'); see MCPBASH_SECURITY_LEVEL, and securityLevel in server.d/server.meta.json"},
 		"static":        {env: project.Env{"MCPBASH_STATIC_REGISTRY": "1"}, payload: good, want: ErrPermissionDenied, says: "unset MCPBASH_STATIC_REGISTRY"},
-		"syntax":        {spoil: func(b *bed) { b.put(files{register: `{"version":1,}`}) }, payload: good, want: ErrInvalidRegistration, says: "Declarative register.json parsing/validation failed: line 1, column 14"},
-		"no list":       {spoil: func(b *bed) { b.put(files{register: `{"version":1,"tools":5}`}) }, payload: good, want: ErrInvalidRegistration, says: "register.json tools must be an array or null"},
+		"syntax":        {spoil: func(b *bed) { b.Put(files{register: `{"version":1,}`}) }, payload: good, want: ErrInvalidRegistration, says: "Declarative register.json parsing/validation failed: line 1, column 14"},
+		"no list":       {spoil: func(b *bed) { b.Put(files{register: `{"version":1,"tools":5}`}) }, payload: good, want: ErrInvalidRegistration, says: "register.json tools must be an array or null"},
 		"too large":     {env: project.Env{"MCPBASH_MAX_MANUAL_REGISTRY_BYTES": "100"}, payload: good, want: ErrInvalidRegistration, says: "register.json would exceed 100 bytes (MCPBASH_MAX_MANUAL_REGISTRY_BYTES)"},
-		"read only":     {spoil: func(b *bed) { b.put(files{register: `{"version":1}`}); os.Chmod(b.path(register), 0o444) }, payload: good, want: ErrPermissionDenied, says: "is not writable; run chmod u+w"},
-		"link":          {spoil: func(b *bed) { b.put(files{"r": `{"version":1}`, register + "@": "../r"}) }, payload: good, want: ErrPermissionDenied, says: "(symlink)"},
-		"file mode":     {spoil: func(b *bed) { b.put(files{register: `{"version":1}`}); os.Chmod(b.path(register), 0o646) }, payload: good, want: ErrPermissionDenied, says: "register.json (mode 0646, others can write to it; run chmod o-w "},
-		"directory":     {spoil: func(b *bed) { os.Chmod(b.path("server.d"), 0o757) }, payload: good, want: ErrPermissionDenied, says: "server.d (mode 0757, others can write to it; run chmod o-w "},
-		"root":          {spoil: func(b *bed) { os.Chmod(b.root, 0o757) }, payload: good, want: ErrPermissionDenied, says: "(mode 0757, others can write to it; run chmod o-w "},
-		"script's mode": {spoil: func(b *bed) { os.Chmod(b.path("tools/a/tool.sh"), 0o757) }, payload: good, want: ErrPermissionDenied, says: "(mode 0757, others can write to it; run chmod o-w "},
-		"hook":          {env: project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, spoil: func(b *bed) { b.put(files{"server.d/register.sh*": ""}) }, payload: good, want: ErrInvalidRegistration, says: "a new register.json would switch off register.sh"},
-		"insecure hook": {env: project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, spoil: func(b *bed) { b.put(files{"h": "", "server.d/register.sh@": "../h"}) }, payload: good, want: ErrInvalidRegistration, says: "a new register.json would switch off register.sh"},
+		"read only":     {spoil: func(b *bed) { b.Put(files{register: `{"version":1}`}); os.Chmod(b.Path(register), 0o444) }, payload: good, want: ErrPermissionDenied, says: "is not writable; run chmod u+w"},
+		"link":          {spoil: func(b *bed) { b.Put(files{"r": `{"version":1}`, register + "@": "../r"}) }, payload: good, want: ErrPermissionDenied, says: "(symlink)"},
+		"file mode":     {spoil: func(b *bed) { b.Put(files{register: `{"version":1}`}); os.Chmod(b.Path(register), 0o646) }, payload: good, want: ErrPermissionDenied, says: "register.json (mode 0646, others can write to it; run chmod o-w "},
+		"directory":     {spoil: func(b *bed) { os.Chmod(b.Path("server.d"), 0o757) }, payload: good, want: ErrPermissionDenied, says: "server.d (mode 0757, others can write to it; run chmod o-w "},
+		"root":          {spoil: func(b *bed) { os.Chmod(b.Root, 0o757) }, payload: good, want: ErrPermissionDenied, says: "(mode 0757, others can write to it; run chmod o-w "},
+		"script's mode": {spoil: func(b *bed) { os.Chmod(b.Path("tools/a/tool.sh"), 0o757) }, payload: good, want: ErrPermissionDenied, says: "(mode 0757, others can write to it; run chmod o-w "},
+		"hook":          {env: project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, spoil: func(b *bed) { b.Put(files{"server.d/register.sh*": ""}) }, payload: good, want: ErrInvalidRegistration, says: "a new register.json would switch off register.sh"},
+		"insecure hook": {env: project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, spoil: func(b *bed) { b.Put(files{"h": "", "server.d/register.sh@": "../h"}) }, payload: good, want: ErrInvalidRegistration, says: "a new register.json would switch off register.sh"},
 	} {
 		b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/data": "text", "outside.sh": "", "tools/link.sh@": "../outside.sh"})
 		if tc.spoil != nil {
 			tc.spoil(b)
 		}
-		before, _ := os.ReadFile(b.path(register))
+		before, _ := os.ReadFile(b.Path(register))
 		r := b.project(tc.env)
 		for _, o := range []RegisterOptions{{DryRun: true}, {}, {Replace: true}} {
 			_, err := r.Register(context.Background(), []byte(tc.payload), o)
@@ -266,10 +266,10 @@ func TestRegisterRefusals(t *testing.T) {
 				t.Errorf("%s: details %q of %q", name, e.Details, e.Message)
 			}
 		}
-		if after, _ := os.ReadFile(b.path(register)); string(after) != string(before) {
+		if after, _ := os.ReadFile(b.Path(register)); string(after) != string(before) {
 			t.Errorf("%s: register.json has become %s", name, after)
 		}
-		if left, _ := filepath.Glob(b.path("server.d/.*")); left != nil {
+		if left, _ := filepath.Glob(b.Path("server.d/.*")); left != nil {
 			t.Errorf("%s: %v", name, left)
 		}
 	}
@@ -296,11 +296,11 @@ func TestAskingInVain(t *testing.T) {
 	if _, ok := b.project(nil).GetTool("a"); ok || len(b.project(nil).ListTools()) > 0 {
 		t.Error("there are tools")
 	}
-	os.Chmod(b.path("server.d/register.json"), 0o666)
+	os.Chmod(b.Path("server.d/register.json"), 0o666)
 	if _, err := b.project(nil).Tools(context.Background()); !errors.Is(err, ErrPermissionDenied) {
 		t.Error(err)
 	}
-	b.remove("server.d/register.json")
+	b.Remove("server.d/register.json")
 	if got, ok := b.project(nil).GetTool("a"); !ok || got.Path != "a/tool.sh" || got.Capabilities != nil {
 		t.Errorf("%+v", got)
 	}
@@ -314,8 +314,8 @@ func TestToolStanding(t *testing.T) {
 	})
 	tell := func(env project.Env, o Options) string {
 		b.reopen(env, o)
-		o.Now = b.now
-		tools, err := NewProject(b.p, o).Tools(context.Background())
+		o.Now = b.Now
+		tools, err := NewProject(b.Project, o).Tools(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -329,14 +329,14 @@ func TestToolStanding(t *testing.T) {
 	want(t, tell(project.Env{"MCPBASH_SECURITY_LEVEL": "elevated"}, Options{}), `{"id":"a","name":"a","description":"","version":"0.0.0","capabilities":null,`+tail+`"path":"a/tool.sh","source":"discovered","requiredLevel":"full","allowed":false}
 {"id":"b","name":"b","description":"","version":"0.0.0","capabilities":null,`+tail+`"path":"h.sh","source":"register.json","requiredLevel":"full","allowed":false}
 {"id":"z","name":"z","description":"","version":"0.0.0","capabilities":[],`+tail+`"path":"h.sh","source":"register.json","requiredLevel":"restricted","allowed":true}`)
-	b.remove("server.d/register.json")
-	b.put(files{"server.d/register.sh*": `mcp_register_tool '{"name":"hooked","path":"h.sh","capabilities":["Search"]}'`})
+	b.Remove("server.d/register.json")
+	b.Put(files{"server.d/register.sh*": `mcp_register_tool '{"name":"hooked","path":"h.sh","capabilities":["Search"]}'`})
 	want(t, tell(project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, b.hooks()), `{"id":"hooked","name":"hooked","description":"","version":"0.0.0","capabilities":["Search"],`+tail+`"path":"h.sh","source":"register.sh","requiredLevel":"restricted","allowed":true}`)
 	// A static registry is shown as it is.
 	want(t, tell(project.Env{"MCPBASH_STATIC_REGISTRY": "1"}, Options{}), `{"id":"hooked","name":"hooked","description":"","version":"0.0.0","capabilities":["Search"],`+tail+`"path":"h.sh","source":"discovered","requiredLevel":"restricted","allowed":true}`)
 	// What register.sh registers cannot be taken out beside it (R-206).
 	b.reopen(project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, b.hooks())
-	if err := NewProject(b.p, b.o).UnregisterTool("hooked"); !errors.Is(err, ErrInvalidRegistration) {
+	if err := NewProject(b.Project, b.o).UnregisterTool("hooked"); !errors.Is(err, ErrInvalidRegistration) {
 		t.Error(err)
 	}
 }
@@ -353,9 +353,9 @@ func TestServerDirLock(t *testing.T) {
 	}
 	for name, try := range map[string]func(*os.File) (bool, error){"directory": tryLock, "file": onFile} {
 		b.reopen(nil, Options{LockWait: 20 * time.Millisecond})
-		r := NewProject(b.p, b.o)
+		r := NewProject(b.Project, b.o)
 		r.dir.try = try
-		holder := serverDir{path: b.p.Server, wait: time.Second, try: try}
+		holder := serverDir{path: b.Project.Server, wait: time.Second, try: try}
 		if err := holder.lock(context.Background()); err != nil {
 			t.Fatal(name, err)
 		}
@@ -377,10 +377,10 @@ func TestServerDirLock(t *testing.T) {
 		if err := r.RegisterTool(ToolRegistration{Name: name, Path: "a/tool.sh"}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := os.Stat(b.path("server.d/" + lockName)); (err == nil) != (name == "file") {
+		if _, err := os.Stat(b.Path("server.d/" + lockName)); (err == nil) != (name == "file") {
 			t.Errorf("%s: %v", name, err)
 		}
-		b.remove("server.d/" + lockName)
+		b.Remove("server.d/" + lockName)
 	}
 	want(t, b.sources(), "directory<register.json file<register.json")
 }
@@ -388,14 +388,14 @@ func TestServerDirLock(t *testing.T) {
 // R-215: as a program opens a project.
 func TestOpen(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
-	r, err := Open(b.root)
+	r, err := Open(b.Root)
 	if err != nil || r.Level() != Full {
 		t.Fatal(r, err)
 	}
 	if list := r.ListTools(); len(list) != 1 || list[0].Name != "a" {
 		t.Error(list)
 	}
-	if _, err := Open(b.path("none")); err == nil {
+	if _, err := Open(b.Path("none")); err == nil {
 		t.Error("there is no such project")
 	}
 }
@@ -419,9 +419,9 @@ func TestUnwritableServerDir(t *testing.T) {
 		t.Error(err)
 	}
 	// Something else stands where the directory would be made.
-	p := *b.p
-	p.Server = b.path("server")
-	if err := NewProject(&p, Options{}).RegisterTool(ToolRegistration{Name: "x", Path: "a/tool.sh"}); err == nil || b.read("server") != "" {
+	p := *b.Project
+	p.Server = b.Path("server")
+	if err := NewProject(&p, Options{}).RegisterTool(ToolRegistration{Name: "x", Path: "a/tool.sh"}); err == nil || b.Read("server") != "" {
 		t.Error(err)
 	}
 }

@@ -135,12 +135,7 @@ func makePrompt(s *subject, name string) (found, bool) {
 	w.copy("title", rawjson.String)
 	w.description()
 	w.put("path", rawjson.Quote(s.path))
-	arguments := s.pick("arguments", "a schema or an array of arguments", isArguments)
-	arguments = s.checked("arguments", arguments, func(c *check) json.RawMessage { return c.arguments(arguments) })
-	if arguments == nil {
-		arguments = anyObject
-	}
-	w.put("arguments", arguments)
+	w.put("arguments", s.arguments())
 	role, _ := s.text("role")
 	if role == "" {
 		role = "user"
@@ -154,10 +149,4 @@ func makePrompt(s *subject, name string) (found, bool) {
 	w.put("icons", s.icons())
 	w.copy("_meta", rawjson.Object)
 	return found{Item: Item{Name: name, JSON: w.end(promptFields)}, id: name, path: s.path}, true
-}
-
-// isArguments: a schema, or a list as clients are sent.
-func isArguments(v json.RawMessage) bool {
-	kind := rawjson.KindOf(v)
-	return kind == rawjson.Object || kind == rawjson.Array
 }

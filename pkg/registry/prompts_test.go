@@ -80,13 +80,13 @@ func TestPromptElsewhereComesAndGoes(t *testing.T) {
 		return strings.Join(paths, " ")
 	}
 	want(t, paths(), "a.txt")
-	b.put(files{"prompts/x/t.txt": ""})
+	b.Put(files{"prompts/x/t.txt": ""})
 	want(t, paths(), "x/t.txt")
 	b.reopen(noTTL, Options{})
 	want(t, paths(), "x/t.txt")
-	b.remove("prompts/x/t.txt")
+	b.Remove("prompts/x/t.txt")
 	want(t, paths(), "a.txt")
 	b.reopen(noTTL, Options{})
-	b.put(files{"prompts/a.meta.json": `{}`, "prompts/x/t.txt": ""})
+	b.Put(files{"prompts/a.meta.json": `{}`, "prompts/x/t.txt": ""})
 	want(t, paths(), "a.txt x/t.txt")
 }

@@ -45,6 +45,8 @@ type declared struct {
 	last   *declarations     // what it says
 }
 
+func newDeclared(p *project.Project) *declared { return &declared{p: p} }
+
 // A declaredFault makes all kinds unavailable.
 type declaredFault struct {
 	text     string
@@ -174,7 +176,7 @@ func topLevel(doc json.RawMessage) (d *declarations, fault string) {
 		m.merge = kind.lays && len(m.entries) > 0
 		d.kinds[kind.Key] = m
 	}
-	merge, ok := stringsOf(rawjson.Get(doc, "merge"))
+	merge, ok := rawjson.Strings(rawjson.Get(doc, "merge"))
 	if !ok || slices.ContainsFunc(merge, func(key string) bool { return !slices.Contains(mergeable, key) }) {
 		return nil, "merge must be an array of " + strings.Join(mergeable, ", ")
 	}
@@ -183,23 +185,8 @@ func topLevel(doc json.RawMessage) (d *declarations, fault string) {
 			m.merge = true
 		}
 	}
-	if d.exclude, ok = stringsOf(rawjson.Get(doc, "exclude")); !ok {
+	if d.exclude, ok = rawjson.Strings(rawjson.Get(doc, "exclude")); !ok {
 		return nil, "exclude must be an array of strings"
 	}
 	return d, ""
-}
-
-// stringsOf reads an array of strings, which may be absent.
-func stringsOf(v json.RawMessage) (list []string, ok bool) {
-	if rawjson.Absent(v) {
-		return nil, true
-	}
-	if !isStrings(v) {
-		return nil, false
-	}
-	for e := range rawjson.Elements(v) {
-		text, _ := rawjson.Text(e)
-		list = append(list, text)
-	}
-	return list, true
 }

@@ -3,8 +3,10 @@ package registry
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -21,9 +23,8 @@ import (
 var hookFunctions string
 
 const (
-	registryLogger = "mcp.registry"
-	hookGrace      = 2 * time.Second
-	hookScriptMax  = 16 << 20
+	hookGrace     = 2 * time.Second
+	hookScriptMax = 16 << 20
 )
 
 // A hook runs server.d/register.sh (registry section 15). One run serves all
@@ -218,4 +219,10 @@ func (h *hook) reportOutput(printed []byte) {
 	default:
 		h.o.Log(mcp.Warning, registryLogger, "Manual registration script produced output (enable MCPBASH_LOG_VERBOSE=true to view)")
 	}
+}
+
+func randomTag() string {
+	var b [6]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -95,7 +94,7 @@ func readRegistration(payload []byte) (reg registration, faults []string) {
 		reject("path: not a string")
 	}
 	s := &subject{
-		noun: Tools.Noun, place: nowhere{}, path: rawjson.TextOf(object, "path"),
+		noun: Tools.Noun, path: rawjson.TextOf(object, "path"),
 		fields: fields{sources: []source{newSource(writing{}, object)}, place: nowhere{}, reject: reject},
 	}
 	reg.found, _ = makeTool(s)
@@ -136,14 +135,6 @@ func registered(object json.RawMessage, f found) json.RawMessage {
 	}
 	return b.End().Bytes()
 }
-
-// nowhere is the place of an item whose file nobody looks at.
-type nowhere struct{}
-
-func (nowhere) say(mcp.Level, string)      {}
-func (nowhere) noted(note)                 {}
-func (nowhere) doubt()                     {}
-func (nowhere) isFile(string, string) bool { return false }
 
 // invalid makes the error for the faults of a registration, nil for none.
 func (reg *registration) invalid(faults []string) error {
@@ -215,7 +206,7 @@ func registrationOf(item json.RawMessage) ToolRegistration {
 	if r.Version == "" {
 		r.Version = "0.0.0"
 	}
-	if declared := rawjson.Get(item, "capabilities"); isStrings(declared) {
+	if declared := rawjson.Get(item, "capabilities"); rawjson.IsStrings(declared) {
 		r.Capabilities = []Capability{}
 		for e := range rawjson.Elements(declared) {
 			name, _ := rawjson.Text(e)
@@ -228,7 +219,7 @@ func registrationOf(item json.RawMessage) ToolRegistration {
 // parametersOf tells a schema as lists of parameters, as far as those can say
 // it.
 func parametersOf(schema json.RawMessage) (p ToolParameters) {
-	required, _ := stringsOf(rawjson.Get(schema, "required"))
+	required, _ := rawjson.Strings(rawjson.Get(schema, "required"))
 	for _, m := range rawjson.Members(rawjson.Get(schema, "properties")) {
 		one := Parameter{
 			Name: m.Name, Description: rawjson.TextOf(m.Value, "description"), Type: Object, Required: slices.Contains(required, m.Name),

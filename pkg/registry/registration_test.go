@@ -34,7 +34,7 @@ func TestRegistrationFaults(t *testing.T) {
 		{`{"name":"a","color":1,"colour":null}`, "color: unknown field; colour: unknown field"},
 		{`{"name":"a","id":"-a","version":"1.0","title":1,"description":[],"timeoutSecs":0,"maxTimeoutSecs":1.5,"timeoutHint":1,"progressExtendsTimeout":"yes",
 			"outputSchema":[],"icons":{},"validateInput":1,"annotations":[],"requires":[1],"_meta":5}`,
-			"_meta: not an object; annotations: not an object; description: not a string; icons: not an array; id: not " + idForm +
+			"_meta: not an object; annotations: not an object; description: not a string; icons: not an array; id: not of letters, digits, '_', '.' and '-', at most 128, the first a letter or digit" +
 				"; maxTimeoutSecs: not a positive integer; outputSchema: not an object; progressExtendsTimeout: not true or false; requires: not an array of strings; " +
 				"timeoutHint: not a string; timeoutSecs: not a positive integer; title: not a string; validateInput: not true or false; version: not a semantic version"},
 		{`{"name":"a","capabilities":["Network","Kernel"],"version":"one"}`, `capabilities[1]: unknown capability "Kernel"; version: not a semantic version`},
@@ -98,7 +98,7 @@ func whole(id string) ToolRegistration {
 // R-215, R-216: what goes in comes out, for both registries.
 func TestRegistries(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh*": ""})
-	for name, r := range map[string]ToolRegistry{"Memory": New(), "Project": NewProject(b.p, Options{Now: b.now})} {
+	for name, r := range map[string]ToolRegistry{"Memory": New(), "Project": NewProject(b.Project, Options{Now: b.Now})} {
 		for _, id := range []string{"b", "a", "c"} {
 			if err := r.RegisterTool(whole(id)); err != nil {
 				t.Fatal(name, err)
@@ -168,11 +168,11 @@ func TestRegistries(t *testing.T) {
 func TestConcurrentRegistrations(t *testing.T) {
 	const n = 20
 	b := newBed(t, nil, files{"tools/a/tool.sh*": ""})
-	shared := NewProject(b.p, Options{Now: b.now})
+	shared := NewProject(b.Project, Options{Now: b.Now})
 	for name, open := range map[string]func() ToolRegistry{
 		"Memory":         func() func() ToolRegistry { m := New(); return func() ToolRegistry { return m } }(),
 		"one Project":    func() ToolRegistry { return shared },
-		"many a Project": func() ToolRegistry { return NewProject(b.p, Options{Now: b.now}) },
+		"many a Project": func() ToolRegistry { return NewProject(b.Project, Options{Now: b.Now}) },
 	} {
 		race := func(id func(i int) string) (done, duplicates int) {
 			var wg sync.WaitGroup

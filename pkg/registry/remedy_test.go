@@ -18,11 +18,11 @@ func TestStrays(t *testing.T) {
 		"warning mcp.tools: tools/meta" + text + "meta" + last,
 	}
 	want(t, b.names(), "a n")
-	b.wantLog(lines...)
+	b.WantLog(lines...)
 	b.reopen(noTTL, Options{}) // from the scan cache
 	want(t, b.names(), "a n")
-	b.wantLog(lines...)
-	b.remove("server.d/register.json")
+	b.WantLog(lines...)
+	b.Remove("server.d/register.json")
 	want(t, b.names(), "a")
-	b.wantLog("warning mcp.tools: tools/named.sh" + text + "named" + last)
+	b.WantLog("warning mcp.tools: tools/named.sh" + text + "named" + last)
 }

@@ -117,7 +117,7 @@ func makeResource(s *subject, name string) (found, bool) {
 	w.put("provider", rawjson.Quote(provider(s, uri)))
 	w.put("size", s.pick("size", "a whole number of bytes", isSize))
 	w.put("icons", s.icons())
-	w.put("annotations", s.annotations(annotationForms))
+	w.put("annotations", s.annotations())
 	w.copy("_meta", rawjson.Object)
 	if derived {
 		w.put("uriAuto", json.RawMessage("true"))

@@ -12,7 +12,7 @@ var anyObject = json.RawMessage(`{"type":"object","properties":{}}`)
 
 // inputSchema returns the schema of a tool's arguments, from the first source
 // that gives one under one of its three names.
-func inputSchema(f *fields) json.RawMessage {
+func (f *fields) inputSchema() json.RawMessage {
 	for i := range f.sources {
 		s := &f.sources[i]
 		for _, name := range []string{"inputSchema", "arguments"} {

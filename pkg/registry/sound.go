@@ -173,13 +173,13 @@ var (
 		"priority": mustBe("a number from 0 to 1", isPriority), "lastModified": mustBe("a time like 2025-01-12T15:00:58Z", isTime),
 	}
 	iconForms = map[string]form{
-		"mimeType": aString, "sizes": mustBe("an array of strings", isStrings), "theme": mustBe(`"light" or "dark"`, isTheme),
+		"mimeType": aString, "sizes": mustBe("an array of strings", rawjson.IsStrings), "theme": mustBe(`"light" or "dark"`, isTheme),
 	}
 	argumentForms = map[string]form{"title": aString, "description": aString, "required": aBool}
 )
 
 func isAudience(v json.RawMessage) bool {
-	list, ok := stringsOf(v)
+	list, ok := rawjson.Strings(v)
 	return ok && !slices.ContainsFunc(list, func(who string) bool { return who != "user" && who != "assistant" })
 }
 
@@ -196,10 +196,36 @@ func isTime(v json.RawMessage) bool {
 
 func isTheme(v json.RawMessage) bool { return string(v) == `"light"` || string(v) == `"dark"` }
 
-// annotations returns the annotations of an item.
-func (s *subject) annotations(forms map[string]form) json.RawMessage {
-	v := s.ofKind("annotations", rawjson.Object)
-	return s.checked("annotations", v, func(c *check) json.RawMessage { return c.forms(v, "annotations", forms) })
+// toolAnnotations returns the annotations of a tool.
+func (f *fields) toolAnnotations() json.RawMessage { return f.annotationsOf(toolHints) }
+
+// annotations returns the annotations of an item that is content.
+func (f *fields) annotations() json.RawMessage { return f.annotationsOf(annotationForms) }
+
+func (f *fields) annotationsOf(forms map[string]form) json.RawMessage {
+	v := f.ofKind("annotations", rawjson.Object)
+	return f.checked("annotations", v, func(c *check) json.RawMessage { return c.forms(v, "annotations", forms) })
+}
+
+// outputSchema returns the schema of what a tool returns; nil when none is given.
+func (f *fields) outputSchema() json.RawMessage {
+	v := f.ofKind("outputSchema", rawjson.Object)
+	return f.checked("outputSchema", v, func(c *check) json.RawMessage { return c.offered(v, "outputSchema") })
+}
+
+// arguments returns the arguments of a prompt, any where none are given.
+func (f *fields) arguments() json.RawMessage {
+	v := f.pick("arguments", "a schema or an array of arguments", isArguments)
+	if v = f.checked("arguments", v, func(c *check) json.RawMessage { return c.arguments(v) }); v == nil {
+		return anyObject
+	}
+	return v
+}
+
+// isArguments: a schema, or a list as clients are sent.
+func isArguments(v json.RawMessage) bool {
+	kind := rawjson.KindOf(v)
+	return kind == rawjson.Object || kind == rawjson.Array
 }
 
 // icons goes through an array of icons; what is no object says R-101.
@@ -322,7 +348,7 @@ func (c *check) formed(v json.RawMessage, path string, is form) json.RawMessage 
 }
 
 func (c *check) typeOf(v json.RawMessage, path string) json.RawMessage {
-	names, ok := stringsOf(v)
+	names, ok := rawjson.Strings(v)
 	if text, isText := rawjson.Text(v); isText {
 		names, ok = []string{text}, true
 	}
@@ -348,7 +374,7 @@ func isEmptyList(v json.RawMessage) bool {
 
 // areNames reports whether a value is an array of strings, none of them twice.
 func areNames(v json.RawMessage) bool {
-	if !isStrings(v) {
+	if !rawjson.IsStrings(v) {
 		return false
 	}
 	seen := make(map[string]bool)

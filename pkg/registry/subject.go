@@ -8,11 +8,10 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A subject is what one item is made of: the fields somebody wrote down, and
-// the place where its file lies.
+// A subject is what one item is made of: the fields somebody wrote down, the
+// directory that its file lies in, and what it belongs to.
 type subject struct {
 	fields
-	place
 	project  *project.Project // nil: of none; then no icon files are read
 	noun     string           // what the item is, in messages: "tool"
 	faults   mcp.Level        // at which it is logged why an item is left out
@@ -60,3 +59,11 @@ func (s *subject) icons() json.RawMessage {
 			s.doubt() // nothing tells when it can be read after all
 		})
 }
+
+// nowhere is the place of an item whose file nobody looks at.
+type nowhere struct{}
+
+func (nowhere) say(mcp.Level, string)      {}
+func (nowhere) noted(note)                 {}
+func (nowhere) doubt()                     {}
+func (nowhere) isFile(string, string) bool { return false }

@@ -95,7 +95,7 @@ func makeTemplate(s *subject, name, template string) (found, bool) {
 	w.text("description")
 	w.text("mimeType")
 	w.put("icons", s.icons())
-	w.put("annotations", s.annotations(annotationForms))
+	w.put("annotations", s.annotations())
 	w.copy("_meta", rawjson.Object)
 	return found{Item: Item{Name: name, JSON: w.end(nil)}, id: name, path: s.path}, true
 }

@@ -53,19 +53,6 @@ func TestTemplates(t *testing.T) {
 	})
 }
 
-// R-62, RES-163.
-func TestHasVariable(t *testing.T) {
-	for template, ok := range map[string]bool{
-		"{a}": true, "x/{a}/{b}": true, "{}{a}": true, "{?q*}": true, "{ a }": true, "{ü}": true,
-		"": false, "x": false, "{}": false, "{  }": false, "{\t}": false, "{": false, "}": false, "}{": false, "{a": false, "a}": false,
-		"{a}}": false, "{{a}}": false, "{a}{": false, "{a{b}": false, "x}{a}": false,
-	} {
-		if hasVariable(template) != ok {
-			t.Errorf("%q: %v", template, !ok)
-		}
-	}
-}
-
 // R-64: names are those of the same refresh, whatever the TTL of the
 // resources says, in a refresh of all and in a look at the templates alone.
 func TestTemplatesSeeTheirResources(t *testing.T) {
@@ -73,16 +60,16 @@ func TestTemplatesSeeTheirResources(t *testing.T) {
 	b := newBed(t, env, files{"resources/1.meta.json": `{"name":"a","uriTemplate":"x://{y}"}`})
 	want(t, b.listing(Resources), "")
 	want(t, b.listing(Templates), `{"name":"a","uriTemplate":"x://{y}"}`)
-	b.put(files{"resources/a.txt": ""})
-	b.advance(6 * time.Second)
+	b.Put(files{"resources/a.txt": ""})
+	b.Advance(6 * time.Second)
 	want(t, b.listing(Templates), "")
-	b.remove("resources/a.txt")
+	b.Remove("resources/a.txt")
 	want(t, b.refresh("").Kinds[2].Count, 1)
-	b.put(files{"resources/a.txt": ""})
-	b.advance(6 * time.Second)
+	b.Put(files{"resources/a.txt": ""})
+	b.Advance(6 * time.Second)
 	want(t, b.changed(Poll{}), allKinds)
 	want(t, b.listing(Templates), "")
-	b.advance(6 * time.Second)
+	b.Advance(6 * time.Second)
 	want(t, b.changed(Poll{}), "")
 	// Resources that are not available take no names.
 	b.reopen(project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "300"}, Options{})

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
@@ -119,24 +118,23 @@ func makeTool(s *subject) (found, bool) {
 	w.copy("title", rawjson.String)
 	w.description()
 	w.put("path", rawjson.Quote(s.path))
-	w.put("inputSchema", inputSchema(&s.fields))
+	w.put("inputSchema", s.inputSchema())
 	w.value("timeoutSecs", s.seconds("timeoutSecs"))
 	w.text("timeoutHint")
 	w.whenTrue("progressExtendsTimeout")
 	w.put("maxTimeoutSecs", s.seconds("maxTimeoutSecs"))
-	output := s.ofKind("outputSchema", rawjson.Object)
-	w.put("outputSchema", s.checked("outputSchema", output, func(c *check) json.RawMessage { return c.offered(output, "outputSchema") }))
+	w.put("outputSchema", s.outputSchema())
 	w.put("icons", s.icons())
 	w.copy("validateInput", rawjson.Bool)
-	annotations := s.annotations(toolHints)
+	annotations := s.toolAnnotations()
 	w.put("annotations", annotations)
-	w.put("requires", s.pick("requires", "an array of strings", isStrings))
+	w.put("requires", s.pick("requires", "an array of strings", rawjson.IsStrings))
 	f.id = f.Name
-	if id := s.pick("id", idForm, isID); id != nil {
-		f.id, _ = rawjson.Text(id)
-		w.put("id", rawjson.Quote(f.id))
+	if id, given := s.id(); given {
+		f.id = id
+		w.put("id", rawjson.Quote(id))
 	}
-	w.put("version", s.pick("version", "a semantic version", isVersion))
+	w.put("version", s.version())
 	capabilities := s.capabilities()
 	s.checkAnnotations(capabilities, annotations)
 	w.put("capabilities", capabilities)

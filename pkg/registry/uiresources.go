@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,8 +42,8 @@ func isToolPage(dir string) bool {
 func isInPage(dir string) bool { return isToolPage(path.Dir(dir)) }
 
 func findToolPage(l *look) {
-	if isToolPage(l.rec.path) {
-		addPage(l, path.Base(path.Dir(l.rec.path)))
+	if isToolPage(l.path()) {
+		addPage(l, path.Base(path.Dir(l.path())))
 	}
 }
 
@@ -51,7 +52,7 @@ func isBelowPage(dir string) bool { return strings.Contains(dir, "/") }
 
 func findPage(l *look) {
 	if l.depth == 1 {
-		addPage(l, l.rec.path)
+		addPage(l, l.path())
 	}
 }
 
@@ -83,7 +84,7 @@ func addPage(l *look, name string) {
 	w.put("uri", rawjson.Quote(uiURI(l.p.Meta.Name, name)))
 	w.put("path", rawjson.Quote(labelOf(l.p.Root, l.absolute())))
 	w.put("entrypoint", rawjson.Quote(entrypoint))
-	w.b.Name("hasHtml").Bool(holds(l, entrypoint))
+	w.put("hasHtml", strconv.AppendBool(nil, holds(l, entrypoint)))
 	w.value("template", s.ofKind("template", rawjson.String))
 	if w.copy("description", rawjson.String) == nil {
 		w.put("description", rawjson.Quote("UI resource for "+name))
@@ -94,7 +95,7 @@ func addPage(l *look, name string) {
 	w.put("prefersBorder", orElse(meta.ofKind("prefersBorder", rawjson.Bool), "true"))
 	w.copy("title", rawjson.String)
 	w.put("domain", meta.ofKind("domain", rawjson.String))
-	l.add(found{Item: Item{Name: name, JSON: w.end(nil)}, id: name, path: l.rec.path})
+	l.add(found{Item: Item{Name: name, JSON: w.end(nil)}, id: name, path: l.path()})
 }
 
 // holds reports whether a path leads to a file in the directory or below,

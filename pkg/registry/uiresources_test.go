@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 // registry section 9, RES-304 to RES-306.
 func TestUIResources(t *testing.T) {
 	item := func(name, path string) string {
-		return `{"name":"` + name + `","uri":"ui://demo/` + percentEncode(name, uriName) + `","path":"` + path + `","entrypoint":"index.html","hasHtml":true,"template":null,"description":"UI resource for ` + name +
+		return `{"name":"` + name + `","uri":"ui://demo/` + url.PathEscape(name) + `","path":"` + path + `","entrypoint":"index.html","hasHtml":true,"template":null,"description":"UI resource for ` + name +
 			`","mimeType":"text/html;profile=mcp-app","csp":{},"permissions":{},"prefersBorder":true}`
 	}
 	entry := func(name, entrypoint, hasHTML string) string {
@@ -69,12 +70,12 @@ func TestLinksHaveTargets(t *testing.T) {
 // R-91, R-93: another directory for pages, another program's file.
 func TestUIElsewhere(t *testing.T) {
 	b := newBed(t, nil, files{"pages/a/index.html": "", ".registry/ui-resources.json": `{"timestamp":1,"uiResources":[]}`})
-	b.reopen(project.Env{"MCPBASH_UI_DIR": b.path("pages")}, Options{})
+	b.reopen(project.Env{"MCPBASH_UI_DIR": b.Path("pages")}, Options{})
 	if got := b.listing(UIResources); !strings.Contains(got, `"path":"pages/a"`) {
 		t.Error(got)
 	}
-	if got := b.read(".registry/ui-resources.json"); !strings.Contains(got, `"format_version": 1`) {
+	if got := b.Read(".registry/ui-resources.json"); !strings.Contains(got, `"format_version": 1`) {
 		t.Error(got)
 	}
-	want(t, stampOfPath(b.path("ui")).exists(), false)
+	want(t, stampOfPath(b.Path("ui")).exists(), false)
 }

@@ -87,3 +87,8 @@ func percentEncode(s, plain string) string {
 	}
 	return string(out)
 }
+
+// uiURI names a page of this server (RES-305).
+func uiURI(server, name string) string {
+	return "ui://" + percentEncode(server, uriName) + "/" + percentEncode(name, uriName)
+}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package registry
+package projecttest
 
 import "golang.org/x/sys/unix"
 

@@ -16,6 +16,8 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/resource"
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/tool"
@@ -45,7 +47,7 @@ type Kit struct {
 	JSONTool project.JSONTool
 	Env      project.Env // what every script is given
 	Catalog  *registry.Catalog
-	Level    registry.Level // tools that need more are not offered
+	Level    access.Level // tools that need more are not offered
 	Policy   *policy.Policy
 	Tools    *tool.Tools
 	// Near returns the tool that a name nobody has most likely stands for.
@@ -79,13 +81,13 @@ func New(c Config) *Kit {
 		Log: c.Log, Warn: c.Notice, Runner: c.Runner, HookEnv: hookEnv,
 		Private: func() (string, error) { return c.State.Dir, c.State.Make() }, ReadOnly: c.ReadOnly,
 	})
-	k.ResourceByURI = k.lookupBy(registry.Resources, k.uriOf)
-	k.TemplateByText = k.lookupBy(registry.Templates, templateOf)
+	k.ResourceByURI = k.lookupBy(kinds.Resources, k.uriOf)
+	k.TemplateByText = k.lookupBy(kinds.Templates, templateOf)
 	k.TypeByTemplate = k.typeByTemplate()
-	k.Level = registry.EffectiveLevel(p, c.Log)
+	k.Level = access.EffectiveLevel(p, c.Log)
 	near := func(context.Context, string) string { return "" } // who looks elsewhere knows better
 	if k.Find == nil {
-		k.Find, near = k.Lookup(registry.Tools), k.nearest
+		k.Find, near = k.Lookup(kinds.Tools), k.nearest
 	}
 	k.Near = near
 	k.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State, Log: c.Log}
@@ -103,7 +105,7 @@ func (k *Kit) ResourceConfig() resource.Config {
 	return resource.Config{
 		Project: p, FindURI: k.ResourceByURI, TypeOf: k.TypeByTemplate,
 		Builtin: builtin.Config{
-			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI, FindPage: k.Lookup(registry.UIResources),
+			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI, FindPage: k.Lookup(kinds.UIResources),
 		},
 		Runner: k.Runner, Common: k.Env, State: k.State.Dir, Log: k.Log, Debug: k.Debug,
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // changed returns the keys of the kinds that have changed.
@@ -108,7 +109,7 @@ func TestManyAskers(t *testing.T) {
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
-			if list, err := b.List(t.Context(), Tools); err != nil || list != first {
+			if list, err := b.List(t.Context(), kinds.Tools); err != nil || list != first {
 				t.Error(list, err)
 			}
 		})

@@ -1,8 +1,12 @@
 package registry
 
+import (
+	"mcp-bash/pkg/registry/kinds"
+)
+
 // A Failure says why a kind is not available. Its text is what was logged.
 type Failure struct {
-	Kind   *Kind
+	Kind   *kinds.Kind
 	Reason string
 	Fatal  bool  // the lock or the registry directory failed, not the project
 	Err    error // the cause

@@ -8,6 +8,7 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/projecttest"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/script"
 )
 
@@ -53,7 +54,7 @@ func (b *bed) hooks() Options {
 // tools returns the list, which must be there.
 func (b *bed) tools() *List {
 	b.T.Helper()
-	list, err := b.List(context.Background(), Tools)
+	list, err := b.List(context.Background(), kinds.Tools)
 	if err != nil {
 		b.T.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func namesOf(l *List) string {
 // reason returns why the tools are not available.
 func (b *bed) reason() string {
 	b.T.Helper()
-	list, err := b.List(context.Background(), Tools)
+	list, err := b.List(context.Background(), kinds.Tools)
 	if err == nil {
 		b.T.Fatalf("there are tools: %s", namesOf(list))
 	}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 func writable(path, mode string) string {
@@ -33,7 +35,7 @@ func TestInsecureRegistryFile(t *testing.T) {
 		if !strings.Contains(said, "warning mcp.tools: Static registry: tools.json: "+writable(b.Path(name), "0757")+"; discovering") {
 			t.Errorf("%s: %s", name, said)
 		}
-		if _, err := b.File(Tools); name != ".registry/tools.json" && (err == nil || err.Error() != writable(b.Path(name), "0757")) {
+		if _, err := b.File(kinds.Tools); name != ".registry/tools.json" && (err == nil || err.Error() != writable(b.Path(name), "0757")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -92,9 +94,9 @@ func TestInsecureMetadata(t *testing.T) {
 	os.Chmod(file, 0o646)
 	os.Chmod(b.Path("prompts/p.meta.json"), 0o646)
 	want(t, b.names(), "wipe")
-	want(t, LevelOf(b.tools().Items[0].JSON), Full)
+	want(t, access.LevelOf(b.tools().Items[0].JSON), access.Full)
 	b.WantLog("warning mcp.tools: Malformed metadata tools/wipe/tool.meta.json: " + writable(file, "0646") + ", using defaults")
-	prompts, err := b.List(t.Context(), Prompts)
+	prompts, err := b.List(t.Context(), kinds.Prompts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,28 +7,31 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/registry/scan"
 )
 
 // A kind is its descriptor: two made up for this test go through everything
 // that tools go through.
 func TestKindsAreDescriptors(t *testing.T) {
-	entry := func(s *subject) (found, bool) {
-		name, _ := s.text("name")
-		return found{Item: Item{name, rawjson.Quote(name)}, id: name, path: s.path}, s.checkName(name)
+	entry := func(s *item.Input) (item.Candidate, bool) {
+		name, _ := s.Text("name")
+		return item.Candidate{Item: item.Item{Name: name, JSON: rawjson.Quote(name)}, ID: name, Path: s.Path}, s.CheckName(name)
 	}
-	copied := *Prompts
+	copied := *kinds.Prompts
 	texts := &copied
-	texts.entry = entry
-	texts.trees = []tree{{noun: "Prompt", dir: func(p *project.Project) string { return p.Prompts }, examine: func(l *look) {
-		for name := range l.files {
-			l.add(found{Item: Item{name, []byte(`{"name":"` + name + `"}`)}, id: name, path: l.subject(name, nil).path})
+	texts.Build = entry
+	texts.Trees = []scan.Tree{{Noun: "Prompt", Dir: func(p *project.Project) string { return p.Prompts }, Examine: func(l *scan.Visit) {
+		for name := range l.Files {
+			l.Add(item.Candidate{Item: item.Item{Name: name, JSON: []byte(`{"name":"` + name + `"}`)}, ID: name, Path: l.Input(name, nil).Path})
 		}
 	}}}
 	listed := *texts
-	listed.Key, listed.File, listed.trees = "completions", "completions.json", nil
-	kinds := Kinds
-	t.Cleanup(func() { Kinds = kinds })
-	Kinds = []*Kind{Tools, texts, &listed}
+	listed.Key, listed.File, listed.Trees = "completions", "completions.json", nil
+	saved := kinds.All
+	t.Cleanup(func() { kinds.All = saved })
+	kinds.All = []*kinds.Kind{kinds.Tools, texts, &listed}
 
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "prompts/x": "", "prompts/y/x": "", "server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"p"}]}`})
 	want(t, string(b.refresh("").AppendJSON(nil)), `{

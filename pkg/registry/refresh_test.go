@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // R-161, CLI-903: a filtered refresh renews one subtree and keeps the
@@ -37,11 +39,11 @@ func TestFilter(t *testing.T) {
 			b.Remove("tools/other")
 			b.reopen(nil, Options{})
 			b.refresh(strings.Replace(tc.filter, "ROOT", b.Root, 1))
-			file, err := b.store.read(Tools)
+			file, err := b.store.read(kinds.Tools)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want(t, namesOf(file.list(Tools)), tc.want)
+			want(t, namesOf(file.list(kinds.Tools)), tc.want)
 		})
 	}
 }
@@ -75,12 +77,12 @@ func TestFilterMerges(t *testing.T) {
 			{"name":"a"},{"name":"c","path":"c/tool.sh","z":1.0},{"name":"d"},{"name":"ab","path":"ab/x.sh"}]}`})
 	b.reopen(nil, Options{})
 	b.refresh("tools/a")
-	file, err := b.store.read(Tools)
+	file, err := b.store.read(kinds.Tools)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, namesOf(file.list(Tools)), "a ab c d")
-	want(t, string(file.list(Tools).Items[2].JSON), `{"name":"c","path":"c/tool.sh","z":1.0}`)
+	want(t, namesOf(file.list(kinds.Tools)), "a ab c d")
+	want(t, string(file.list(kinds.Tools).Items[2].JSON), `{"name":"c","path":"c/tool.sh","z":1.0}`)
 }
 
 // R-161: in the server the variable bounds every scan, and the
@@ -131,19 +133,19 @@ func TestStatus(t *testing.T) {
 	// status is what is printed with tools in its place and all others missing.
 	status := func(tool, dir, tools string) string {
 		text := fmt.Sprintf("{\n  \"projectRoot\": %q,\n  \"jsonTool\": %q,\n  \"tools\": %s", b.Root, tool, tools)
-		for _, k := range Kinds[1:] {
+		for _, k := range kinds.All[1:] {
 			text += fmt.Sprintf(",\n  %q: {\"status\":\"missing\",\"path\":%q,\"count\":0,\"hash\":\"\",\"mtime\":0}", k.Key, b.Root+"/"+dir+"/"+k.File)
 		}
 		return text + "\n}"
 	}
 	missing := `{"status":"missing","path":"` + b.Root + `/.registry/tools.json","count":0,"hash":"","mtime":0}`
 	want(t, string(b.Status("jq").AppendJSON(nil)), status("jq", ".registry", missing))
-	if stampOfPath(b.Path(".registry")).exists() {
+	if folder.StampOfPath(b.Path(".registry")).Exists() {
 		t.Error("made .registry")
 	}
 	b.Put(files{"we\"ird\n/tools.json": `{"format_version":1,"hash":"36f7","items":[{},{}],"total":77}`})
 	b.reopen(project.Env{"MCPBASH_REGISTRY_DIR": "we\"ird\n"}, Options{})
-	mtime := stampOfPath(b.Path("we\"ird\n/tools.json")).mtime / int64(time.Second)
+	mtime := folder.StampOfPath(b.Path("we\"ird\n/tools.json")).Mtime / int64(time.Second)
 	want(t, string(b.Status("none").AppendJSON(nil)), status("none", "we\"ird\n",
 		fmt.Sprintf(`{"status":"present","path":"%s/we\"ird\n/tools.json","count":2,"hash":"36f7","mtime":%d}`, b.Root, mtime)))
 	b.Put(files{"we\"ird\n/tools.json": `{`})

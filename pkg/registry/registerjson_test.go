@@ -9,6 +9,8 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 var noTTL = project.Env{"MCP_TOOLS_TTL": "0", "MCP_RESOURCES_TTL": "0", "MCP_RESOURCES_TEMPLATES_TTL": "0", "MCP_PROMPTS_TTL": "0", "MCP_UI_TTL": "0"}
@@ -126,23 +128,23 @@ func TestDeclaredFaults(t *testing.T) {
 func TestDeclaredFaultsOfOneKind(t *testing.T) {
 	const good = `{"name":"z","path":"m.sh","uri":"x://z","uriTemplate":"x://{y}"}`
 	for _, tc := range []struct {
-		kind  *Kind
+		kind  *kinds.Kind
 		value string
 		names string // "" when the kind fails
 		want  string
 	}{
-		{Tools, "{}", "", "Declarative register.json parsing/validation failed: register.json tools must be an array or null"},
-		{Templates, `"x"`, "", "Declarative register.json parsing/validation failed: register.json resourceTemplates must be an array or null"},
-		{Completions, "false", "", "Declarative register.json parsing/validation failed: register.json completions must be an array or null"},
-		{Tools, "[" + good + `, {"name":"a"}]`, "z", `tools[1]: missing "path"; left out`},
-		{Tools, "[5, " + good + "]", "z", "tools[0]: not an object; left out"},
-		{Tools, `[{"name":5,"path":"b"}, ` + good + "]", "z", `tools[0]: "name" must be a string; left out`},
-		{Tools, `[{"name":"","path":"b"}, ` + good + "]", "z", `tools[0]: missing "name"; left out`},
-		{Tools, `[{"name":" ","path":"b"}, ` + good + "]", "z", `tools[0]: its name is empty`},
-		{Resources, `[{"name":"a"}, ` + good + "]", "z", `resources[0]: missing "uri"; left out`},
-		{Prompts, `[{"path":"a"}, ` + good + "]", "z", `prompts[0]: missing "name"; left out`},
-		{Templates, `[{"name":"q"}, {"name":"q","uriTemplate":"x://{y}"}]`, "q", `resourceTemplates[0]: Manual template missing required 'uriTemplate' field; left out`},
-		{Completions, `[{"name":"a","path":null}, ` + good + "]", "z", "completions[0]: Completion path  invalid or outside server root; left out"},
+		{kinds.Tools, "{}", "", "Declarative register.json parsing/validation failed: register.json tools must be an array or null"},
+		{kinds.Templates, `"x"`, "", "Declarative register.json parsing/validation failed: register.json resourceTemplates must be an array or null"},
+		{kinds.Completions, "false", "", "Declarative register.json parsing/validation failed: register.json completions must be an array or null"},
+		{kinds.Tools, "[" + good + `, {"name":"a"}]`, "z", `tools[1]: missing "path"; left out`},
+		{kinds.Tools, "[5, " + good + "]", "z", "tools[0]: not an object; left out"},
+		{kinds.Tools, `[{"name":5,"path":"b"}, ` + good + "]", "z", `tools[0]: "name" must be a string; left out`},
+		{kinds.Tools, `[{"name":"","path":"b"}, ` + good + "]", "z", `tools[0]: missing "name"; left out`},
+		{kinds.Tools, `[{"name":" ","path":"b"}, ` + good + "]", "z", `tools[0]: its name is empty`},
+		{kinds.Resources, `[{"name":"a"}, ` + good + "]", "z", `resources[0]: missing "uri"; left out`},
+		{kinds.Prompts, `[{"path":"a"}, ` + good + "]", "z", `prompts[0]: missing "name"; left out`},
+		{kinds.Templates, `[{"name":"q"}, {"name":"q","uriTemplate":"x://{y}"}]`, "q", `resourceTemplates[0]: Manual template missing required 'uriTemplate' field; left out`},
+		{kinds.Completions, `[{"name":"a","path":null}, ` + good + "]", "z", "completions[0]: Completion path  invalid or outside server root; left out"},
 	} {
 		b := newBed(t, noTTL, files{"tools/a/tool.sh": "", "m.sh": "", "resources/a.txt": "", "prompts/a.txt": "",
 			"server.d/register.json": "{\"version\": 1,\n " + `"` + tc.kind.Key + `":` + tc.value + "}"})
@@ -184,12 +186,12 @@ func TestFaultyEntryHidesWhatItReplaces(t *testing.T) {
 
 // R-145: other kinds log at error.
 func TestDeclaredFaultLevel(t *testing.T) {
-	if Tools.faults != mcp.Warning {
-		t.Error(Tools.faults)
+	if kinds.Tools.FaultLevel != mcp.Warning {
+		t.Error(kinds.Tools.FaultLevel)
 	}
-	for _, k := range Kinds {
-		if k != Tools && k.faults != mcp.Err {
-			t.Error(k.Key, k.faults)
+	for _, k := range kinds.All {
+		if k != kinds.Tools && k.FaultLevel != mcp.Err {
+			t.Error(k.Key, k.FaultLevel)
 		}
 	}
 }
@@ -257,7 +259,7 @@ func TestDeclaredBeforeHook(t *testing.T) {
 	b.Put(files{"server.d/register.json": `{"version":1}`})
 	b.reopen(env, b.hooks())
 	want(t, b.names(), "a")
-	if stampOfPath(b.Path("ran")).exists() {
+	if folder.StampOfPath(b.Path("ran")).Exists() {
 		t.Error("register.sh ran")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/folder"
 )
 
 // withHook makes a project with a register.sh that may run.
@@ -158,7 +159,7 @@ func TestHookNotRun(t *testing.T) {
 				tc.change(b)
 			}
 			want(t, b.names(), "a")
-			if stampOfPath(b.Path("ran")).exists() {
+			if folder.StampOfPath(b.Path("ran")).Exists() {
 				t.Error("it ran")
 			}
 		})
@@ -178,7 +179,7 @@ func TestHookUntrusted(t *testing.T) {
 	b.Remove("server.d/register.sh")
 	b.Put(files{"r.sh*": "touch ran", "server.d/register.sh@": "../r.sh"})
 	want(t, b.reason(), "Manual registration script permissions/ownership invalid: "+b.Path("server.d/register.sh")+" (symlink)")
-	if stampOfPath(b.Path("ran")).exists() {
+	if folder.StampOfPath(b.Path("ran")).Exists() {
 		t.Error("it ran")
 	}
 }
@@ -194,7 +195,7 @@ func TestHookChanges(t *testing.T) {
 	}
 	b.reopen(project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, o)
 	want(t, b.reason(), "Manual registration script changed during execution; refusing to run.")
-	if stampOfPath(b.Path("ran")).exists() {
+	if folder.StampOfPath(b.Path("ran")).Exists() {
 		t.Error("it ran")
 	}
 	if list, _ := os.ReadDir(dir); len(list) != 0 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // a project that means harm, or was made by accident.
@@ -121,7 +122,7 @@ func TestCacheIsInvisible(t *testing.T) {
 		}
 	}
 	found := func() (all string) {
-		for _, k := range Kinds {
+		for _, k := range kinds.All {
 			list, err := b.List(t.Context(), k)
 			if err != nil {
 				t.Fatal(err)
@@ -165,7 +166,7 @@ func TestScanStops(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := b.List(ctx, Tools); err != context.Canceled {
+	if _, err := b.List(ctx, kinds.Tools); err != context.Canceled {
 		t.Error(err)
 	}
 	want(t, b.names(), "a") // not remembered as a failure

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/registry/scan"
 )
 
 func TestScanCacheIsUsed(t *testing.T) {
@@ -15,7 +17,7 @@ func TestScanCacheIsUsed(t *testing.T) {
 	b.tools()
 	b.Log()
 	cache := b.Read(".registry/.scan-tools")
-	load := func() *scan { s, _ := b.loadScan(Tools); return s }
+	load := func() *scan.Result { s, _ := b.loadScan(kinds.Tools); return s }
 	if load() == nil {
 		t.Fatal("no scan")
 	}
@@ -46,7 +48,7 @@ func TestScanCacheBroken(t *testing.T) {
 		b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/.scan-tools": text})
 		want(t, b.names(), "a")
 		b.reopen(nil, Options{})
-		if s, _ := b.loadScan(Tools); s == nil {
+		if s, _ := b.loadScan(kinds.Tools); s == nil {
 			t.Errorf("%.20q was not replaced", text)
 		}
 	}
@@ -59,13 +61,13 @@ func TestScanCacheBroken(t *testing.T) {
 // too, but it was made for another directory.
 func TestScanCacheFromElsewhere(t *testing.T) {
 	forger := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"name":"evil"}`})
-	forged, err := scanContent(t.Context(), forger.Project, Tools.spec(), "", nil, forger.Now())
+	forged, err := scan.Run(t.Context(), forger.Project, kinds.Tools.Spec(), "", nil, forger.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
-	key := strings.Replace(cacheKey(b.Project, Tools.spec(), ""), "\x00"+b.Root, "\x00"+"/elsewhere", 1)
-	b.Put(files{".registry/.scan-tools": string(encodeScan(key, mark{}, forged))})
+	key := strings.Replace(scan.CacheKey(b.Project, kinds.Tools.Spec(), ""), "\x00"+b.Root, "\x00"+"/elsewhere", 1)
+	b.Put(files{".registry/.scan-tools": string(scan.Encode(key, scan.Mark{}, forged))})
 	want(t, b.names(), "a")
 }
 

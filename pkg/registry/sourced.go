@@ -1,71 +1,77 @@
 package registry
 
-import "context"
+import (
+	"context"
 
-const discoveredSource = "discovered"
+	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+)
 
-// A standing is a tool of the effective registry, and where it comes from.
-type standing struct {
-	found
-	source string
+const DiscoveredSource = "discovered"
+
+// A SourcedTool is a tool of the effective registry, and where it comes from.
+type SourcedTool struct {
+	item.Candidate
+	Source string
 }
 
-// standings says where the tools of a list come from. manual is the handwritten
+// sourced says where the tools of a list come from. manual is the handwritten
 // list it was made with, nil for none.
-func standings(list *List, manual *manualScan) []standing {
+func sourced(list *List, manual *declare.Built) []SourcedTool {
 	byHand := make(map[string]bool)
 	if manual != nil {
-		for _, f := range manual.found {
+		for _, f := range manual.Candidates {
 			byHand[f.Name] = true
 		}
 	}
-	all := make([]standing, len(list.Items))
-	for i, item := range list.Items {
-		all[i] = standing{foundOf(item.JSON), discoveredSource}
-		if byHand[item.Name] {
-			all[i].source = manual.from.origin
+	all := make([]SourcedTool, len(list.Items))
+	for i, entry := range list.Items {
+		all[i] = SourcedTool{item.CandidateOf(entry.JSON), DiscoveredSource}
+		if byHand[entry.Name] {
+			all[i].Source = manual.From.Origin
 		}
 	}
 	return all
 }
 
-// Sourced looks at the project, brings its registry file up to date, and returns all tools.
-func (c *Catalog) Sourced(ctx context.Context) ([]standing, error) {
-	s := c.state(Tools)
+// SourcedTools looks at the project, brings its registry file up to date, and returns all tools.
+func (c *Catalog) SourcedTools(ctx context.Context) ([]SourcedTool, error) {
+	s := c.state(kinds.Tools)
 	if _, err := c.list(ctx, s, true); err != nil {
 		return nil, err
 	}
-	if err := s.turn.take(ctx); err != nil {
+	if err := s.turn.Lock(ctx); err != nil {
 		return nil, err
 	}
-	defer s.turn.give()
+	defer s.turn.Unlock()
 	o := s.last.Load()
 	if o.err != nil {
 		return nil, o.err
 	}
-	var manual *manualScan
-	if o.list == s.made { // it is not a file as it is
-		manual = s.inputs.manual
+	var manual *declare.Built
+	if o.list == s.built { // it is not a file as it is
+		manual = s.inputs.declared
 	}
-	return standings(o.list, manual), nil
+	return sourced(o.list, manual), nil
 }
 
-// Preview returns what the tools of the project would be with other declarations.
+// PreviewTools returns what the tools of the project would be with other declarations.
 // It writes nothing.
-func (c *Catalog) Preview(ctx context.Context, said *declarations) ([]standing, error) {
-	s := c.state(Tools)
-	if err := s.turn.take(ctx); err != nil {
+func (c *Catalog) PreviewTools(ctx context.Context, said *declare.Document) ([]SourcedTool, error) {
+	s := c.state(kinds.Tools)
+	if err := s.turn.Lock(ctx); err != nil {
 		return nil, err
 	}
-	defer s.turn.give()
-	from := origin{declared: said}
+	defer s.turn.Unlock()
+	from := origin{document: said}
 	if said != nil {
-		from.manual = said.kinds[Tools.Key]
+		from.declared = said.Lists[kinds.Tools.Key]
 	}
-	from.discover = from.manual == nil || from.manual.merge
-	list, err := c.make(ctx, s, request{}, from)
+	from.discover = from.declared == nil || from.declared.Merge
+	list, err := c.build(ctx, s, request{}, from)
 	if err != nil {
 		return nil, err
 	}
-	return standings(list, s.inputs.manual), nil
+	return sourced(list, s.inputs.declared), nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/folder"
 )
 
 const staticNotice = "info mcp.tools: Static registry mode active - new tools/resources won't be discovered until restart or MCPBASH_STATIC_REGISTRY=0"
@@ -73,7 +74,7 @@ func TestStaticModeAndHandwrittenLists(t *testing.T) {
 	b.Put(files{"server.d/register.json": `{"version":1,"exclude":["a"]}`})
 	b.reopen(env, b.hooks())
 	want(t, b.names(), "")
-	if stampOfPath(b.Path("ran")).exists() {
+	if folder.StampOfPath(b.Path("ran")).Exists() {
 		t.Error("register.sh ran")
 	}
 }

@@ -10,11 +10,14 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/atomicfile"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 const (
-	lockFile = ".lock"
-	lockWait = 5 * time.Second
+	lockFile        = ".lock"
+	DefaultLockWait = 5 * time.Second
 )
 
 // A store is the registry directory.
@@ -29,7 +32,7 @@ type store struct {
 // A registryFile is a valid file in the directory.
 type registryFile struct {
 	envelope
-	stamp stamp
+	stamp folder.Stamp
 }
 
 var (
@@ -49,19 +52,19 @@ func (f *registryFile) sum() string {
 func (s *store) path(file string) string { return filepath.Join(s.dir, file) }
 
 // stamp looks at a file in the directory.
-func (s *store) stamp(file string) stamp { return stampOfPath(s.path(file)) }
+func (s *store) stamp(file string) folder.Stamp { return folder.StampOfPath(s.path(file)) }
 
 // bytes reads a file in the directory, whatever stands there. The error is
 // errMissing, errTooLarge, or another one.
-func (s *store) bytes(file string) ([]byte, stamp, error) {
+func (s *store) bytes(file string) ([]byte, folder.Stamp, error) {
 	var text []byte
-	var stamp stamp
+	var stamp folder.Stamp
 	err := s.check(s.path(file))
 	if err == nil {
-		text, stamp, err = readPlain(s.path(file), s.limit)
+		text, stamp, err = folder.ReadFile(s.path(file), s.limit)
 	}
 	switch {
-	case err != nil && gone(err):
+	case err != nil && folder.Missing(err):
 		err = errMissing
 	case err != nil:
 		err = project.PlainError(err)
@@ -71,7 +74,7 @@ func (s *store) bytes(file string) ([]byte, stamp, error) {
 
 // File returns the text of a kind's registry file as it is. The error is
 // [fs.ErrNotExist], or says why it is not read.
-func (c *Catalog) File(kind *Kind) ([]byte, error) {
+func (c *Catalog) File(kind *kinds.Kind) ([]byte, error) {
 	text, _, err := c.store.bytes(kind.File)
 	if errors.Is(err, errMissing) {
 		err = fs.ErrNotExist
@@ -81,7 +84,7 @@ func (c *Catalog) File(kind *Kind) ([]byte, error) {
 
 // read reads the registry file of a kind. The error is errMissing, or
 // says why the file is not valid.
-func (s *store) read(k *Kind) (*registryFile, error) {
+func (s *store) read(k *kinds.Kind) (*registryFile, error) {
 	text, stamp, err := s.bytes(k.File)
 	if err != nil {
 		return nil, err
@@ -98,15 +101,15 @@ func (s *store) read(k *Kind) (*registryFile, error) {
 // most. over, unless it is nil, is the hash of the file that has to be there, ""
 // for none; else the error is errOvertaken. Other errors are a [*lockedError],
 // an [*unwritableError], or the context's.
-func (s *store) write(ctx context.Context, k *Kind, hash string, text []byte, over *string, wait time.Duration) (stamp, error) {
+func (s *store) write(ctx context.Context, k *kinds.Kind, hash string, text []byte, over *string, wait time.Duration) (folder.Stamp, error) {
 	dir, err := s.open()
 	if err != nil {
-		return stamp{}, &unwritableError{err}
+		return folder.Stamp{}, &atomicfile.UnwritableError{Err: err}
 	}
 	defer dir.Close()
 	unlock, err := s.lock(ctx, dir, wait)
 	if err != nil {
-		return stamp{}, err
+		return folder.Stamp{}, err
 	}
 	defer unlock()
 	there, err := s.read(k)
@@ -114,22 +117,22 @@ func (s *store) write(ctx context.Context, k *Kind, hash string, text []byte, ov
 	case err == nil && there.hash == hash:
 		return there.stamp, nil
 	case over != nil && there.sum() != *over:
-		return stamp{}, errOvertaken
+		return folder.Stamp{}, errOvertaken
 	}
 	f, err := s.create(dir, k.File)
 	if err != nil {
-		return stamp{}, &unwritableError{err}
+		return folder.Stamp{}, &atomicfile.UnwritableError{Err: err}
 	}
 	written, err := s.finish(f, text, true)
 	if err != nil {
-		return stamp{}, &unwritableError{err}
+		return folder.Stamp{}, &atomicfile.UnwritableError{Err: err}
 	}
 	// The renaming has changed the stamp. Should another program have put its
 	// file in place since, ours is unknown.
-	if there := s.stamp(k.File); there.dev == written.dev && there.ino == written.ino {
+	if there := s.stamp(k.File); there.Dev == written.Dev && there.Ino == written.Ino {
 		return there, nil
 	}
-	return stamp{}, nil
+	return folder.Stamp{}, nil
 }
 
 // open opens the directory for writing, and makes it first where needed.
@@ -155,13 +158,13 @@ func (s *store) open() (*os.Root, error) {
 func (s *store) lock(ctx context.Context, dir *os.Root, wait time.Duration) (unlock func(), err error) {
 	f, err := dir.OpenFile(lockFile, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, &unwritableError{err}
+		return nil, &atomicfile.UnwritableError{Err: err}
 	}
-	if err := await(ctx, f, "registry.refresh", wait, tryLock); err != nil {
+	if err := atomicfile.Lock(ctx, f, "registry.refresh", wait, atomicfile.TryLock); err != nil {
 		f.Close()
-		var locked *lockedError
+		var locked *atomicfile.LockedError
 		if errors.As(err, &locked) {
-			locked.wait = s.wait // part of it for another kind
+			locked.Wait = s.wait // part of it for another kind
 		}
 		return nil, err
 	}
@@ -169,25 +172,25 @@ func (s *store) lock(ctx context.Context, dir *os.Root, wait time.Duration) (unl
 }
 
 // create begins a file of the directory.
-func (s *store) create(dir *os.Root, name string) (*newFile, error) {
-	f, err := createFile(dir, name, name)
+func (s *store) create(dir *os.Root, name string) (*atomicfile.File, error) {
+	f, err := atomicfile.Create(dir, name, name)
 	if err == nil {
-		s.observe(f.stamp())
+		s.observe(f.Stamp())
 	}
 	return f, err
 }
 
 // finish completes it, and returns its stamp from before it got its name.
-func (s *store) finish(f *newFile, text []byte, sync bool) (stamp, error) {
-	written, err := f.finish(text, sync)
+func (s *store) finish(f *atomicfile.File, text []byte, sync bool) (folder.Stamp, error) {
+	written, err := f.Commit(text, sync)
 	s.observe(written)
 	return written, err
 }
 
 // observe learns from a file that was written just now what time the file system thinks it is.
-func (s *store) observe(written stamp) {
-	if written.ctime != 0 {
-		s.skew.Store(written.ctime - time.Now().UnixNano())
+func (s *store) observe(written folder.Stamp) {
+	if written.Ctime != 0 {
+		s.skew.Store(written.Ctime - time.Now().UnixNano())
 	}
 }
 

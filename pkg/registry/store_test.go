@@ -14,6 +14,9 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/atomicfile"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // The test binary is also a program that refreshes a project, so that tests
@@ -65,14 +68,14 @@ func TestUntouched(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
 	b.tools()
 	text := b.Read(".registry/tools.json")
-	before := stampOfPath(b.Path(".registry/tools.json"))
+	before := folder.StampOfPath(b.Path(".registry/tools.json"))
 	b.Advance(time.Hour)
 	b.tools()
 	b.Put(files{"tools/a/tool.sh": "#"})
 	b.tools()
 	b.reopen(nil, Options{})
 	b.refresh("")
-	if stampOfPath(b.Path(".registry/tools.json")) != before {
+	if folder.StampOfPath(b.Path(".registry/tools.json")) != before {
 		t.Error("the file was touched")
 	}
 	want(t, b.Read(".registry/tools.json"), text)
@@ -106,7 +109,7 @@ func TestLockTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer holder.Close()
-	if ok, err := tryLock(holder); !ok || err != nil {
+	if ok, err := atomicfile.TryLock(holder); !ok || err != nil {
 		t.Fatal(err)
 	}
 	b.reopen(nil, Options{LockWait: 20 * time.Millisecond})
@@ -116,17 +119,17 @@ func TestLockTimeout(t *testing.T) {
 		t.Error("exit code", r.ExitCode())
 	}
 	var lines []string
-	for _, k := range Kinds {
+	for _, k := range kinds.All {
 		lines = append(lines, "error "+k.Logger+": registry lock 'registry.refresh' unavailable after 0.02s")
 	}
 	b.WantLog(append(lines, "mcp-bash: registry lock 'registry.refresh' unavailable after 0.02s")...) // one wait for all
-	want(t, (&lockedError{"registry.refresh", lockWait}).Error(), "registry lock 'registry.refresh' unavailable after 5s")
+	want(t, (&atomicfile.LockedError{Name: "registry.refresh", Wait: DefaultLockWait}).Error(), "registry lock 'registry.refresh' unavailable after 5s")
 
 	// Nobody waits longer than asked to.
 	ctx, cancel := context.WithCancel(context.Background())
 	b.reopen(nil, Options{LockWait: time.Hour})
 	time.AfterFunc(time.Millisecond, cancel)
-	if _, err := b.List(ctx, Tools); !errors.Is(err, context.Canceled) {
+	if _, err := b.List(ctx, kinds.Tools); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	// A crashed holder lets go.
@@ -203,8 +206,8 @@ func TestTooLarge(t *testing.T) {
 		want(t, b.reason(), "Tool registry exceeds 400 byte cap")
 	}
 	b.WantLog("error mcp.tools: Tool registry exceeds 400 byte cap") // once
-	_, err := b.List(context.Background(), Tools)
-	want(t, string(Tools.Unavailable(err).AppendJSON(nil)), `{"code":-32603,"message":"Unable to load tool registry","data":{"reason":"Tool registry exceeds 400 byte cap"}}`)
+	_, err := b.List(context.Background(), kinds.Tools)
+	want(t, string(kinds.Tools.Unavailable(err).AppendJSON(nil)), `{"code":-32603,"message":"Unable to load tool registry","data":{"reason":"Tool registry exceeds 400 byte cap"}}`)
 	want(t, b.Read(".registry/tools.json"), text) // as it was
 	r := b.refresh("")
 	if r.ExitCode() != 1 {
@@ -272,7 +275,7 @@ func TestProcessesAtOnce(t *testing.T) {
 			}
 			left--
 		default:
-			for _, kind := range Kinds {
+			for _, kind := range kinds.All {
 				if file, err := b.store.read(kind); err == nil {
 					if hashOf(file.items) != file.hash {
 						t.Fatal("a file that was not written by one process")
@@ -307,7 +310,7 @@ func TestFiltersAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	file, err := b.store.read(Tools)
+	file, err := b.store.read(kinds.Tools)
 	if err != nil || len(file.items) != 4*15 {
 		t.Errorf("%d tools, %v", len(file.items), err)
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"os"
 	"time"
+
+	"mcp-bash/pkg/registry/atomicfile"
+	"mcp-bash/pkg/registry/folder"
 )
 
 // abandoned is how long a half-written scan cache is left alone. It is written
@@ -22,7 +25,7 @@ func (s *store) sweep(ctx context.Context) {
 		return
 	}
 	defer dir.Close()
-	left := leftovers(dir, "")
+	left := atomicfile.Leftovers(dir, "")
 	if len(left) == 0 {
 		return
 	}
@@ -33,7 +36,7 @@ func (s *store) sweep(ctx context.Context) {
 	defer unlock()
 	for _, name := range left {
 		info, err := dir.Lstat(name)
-		if err == nil && info.Mode().IsRegular() && (!hidden(name) || time.Since(info.ModTime()) > abandoned) {
+		if err == nil && info.Mode().IsRegular() && (!folder.Hidden(name) || time.Since(info.ModTime()) > abandoned) {
 			dir.Remove(name)
 		}
 	}

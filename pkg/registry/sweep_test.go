@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"mcp-bash/pkg/registry/folder"
 )
 
 // what a program that was killed left half-written is removed by
@@ -44,12 +46,12 @@ func TestSweepUnderTheLock(t *testing.T) {
 	}
 	b.Put(files{".registry/tools.json.tmp-1-0a": "{"})
 	b.refresh("")
-	if !stampOfPath(b.Path(".registry/tools.json.tmp-1-0a")).exists() {
+	if !folder.StampOfPath(b.Path(".registry/tools.json.tmp-1-0a")).Exists() {
 		t.Error("it was removed under the writer")
 	}
 	unlock()
 	b.refresh("")
-	if stampOfPath(b.Path(".registry/tools.json.tmp-1-0a")).exists() {
+	if folder.StampOfPath(b.Path(".registry/tools.json.tmp-1-0a")).Exists() {
 		t.Error("it was left")
 	}
 }

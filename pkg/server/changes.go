@@ -7,6 +7,7 @@ import (
 
 	"mcp-bash/pkg/jsonrpc"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // A changeWatch tells the client when what the project offers has changed
@@ -27,11 +28,11 @@ func newChangeWatch(s *Server) *changeWatch {
 // them. Completions have no list.
 var families = []struct {
 	name  string
-	kinds []*registry.Kind
+	kinds []*kinds.Kind
 }{
-	{"tools", []*registry.Kind{registry.Tools}},
-	{"resources", []*registry.Kind{registry.Resources, registry.Templates, registry.UIResources}},
-	{"prompts", []*registry.Kind{registry.Prompts}},
+	{"tools", []*kinds.Kind{kinds.Tools}},
+	{"resources", []*kinds.Kind{kinds.Resources, kinds.Templates, kinds.UIResources}},
+	{"prompts", []*kinds.Kind{kinds.Prompts}},
 }
 
 // checkPause is the least time between two checks (P-1903).
@@ -112,7 +113,7 @@ func (c *changeWatch) check(hooks bool) {
 	}
 	changed := s.kit.Catalog.Changes(s.base, registry.Poll{Idle: !hooks})
 	for _, family := range families {
-		touched := slices.ContainsFunc(family.kinds, func(k *registry.Kind) bool { return slices.Contains(changed, k) })
+		touched := slices.ContainsFunc(family.kinds, func(k *kinds.Kind) bool { return slices.Contains(changed, k) })
 		if !touched || !s.session.at(phaseReady) {
 			continue
 		}

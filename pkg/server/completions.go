@@ -5,14 +5,14 @@ import (
 
 	"mcp-bash/pkg/completion"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // completionMethods are the methods of completions.
 func (s *Server) completionMethods() []*method {
 	completions := completion.New(completion.Config{
-		Project: s.project, Registered: s.kit.Lookup(registry.Completions), Prompt: s.kit.Lookup(registry.Prompts),
-		Resource: s.kit.Lookup(registry.Resources), NameOf: s.resourceName,
+		Project: s.project, Registered: s.kit.Lookup(kinds.Completions), Prompt: s.kit.Lookup(kinds.Prompts),
+		Resource: s.kit.Lookup(kinds.Resources), NameOf: s.resourceName,
 		Runner: s.runner, Common: s.kit.Env, State: s.state, Log: s.log,
 	})
 	return []*method{{name: "completion/complete", handle: func(ctx context.Context, r *request) (*answer, error) {

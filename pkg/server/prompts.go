@@ -5,13 +5,13 @@ import (
 
 	"mcp-bash/pkg/prompt"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // promptMethods are the methods of prompts.
 func (s *Server) promptMethods() []*method {
-	prompts := &prompt.Prompts{Project: s.project, Find: s.kit.Lookup(registry.Prompts), Log: s.log}
-	list := &lister{catalog: s.kit.Catalog, kind: registry.Prompts, collection: "prompts", item: prompt.AppendListed}
+	prompts := &prompt.Prompts{Project: s.project, Find: s.kit.Lookup(kinds.Prompts), Log: s.log}
+	list := &lister{catalog: s.kit.Catalog, kind: kinds.Prompts, collection: "prompts", item: prompt.AppendListed}
 	return []*method{
 		{name: "prompts/list", list: true, handle: func(ctx context.Context, r *request) (*answer, error) { return list.page(ctx, r.params) }},
 		{name: "prompts/get", handle: func(ctx context.Context, r *request) (*answer, error) { return s.getPrompt(ctx, r, prompts) }},

@@ -6,25 +6,25 @@ import (
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/resource"
 )
 
 // resourceMethods are the methods of resources, and what serves them.
 func (s *Server) resourceMethods() []*method {
 	p := s.project
-	pages := s.kit.Lookup(registry.UIResources)
+	pages := s.kit.Lookup(kinds.UIResources)
 	config := s.kit.ResourceConfig()
-	config.FindName, config.UIMeta = firstOf(s.kit.Lookup(registry.Resources), pages), pageMeta(pages)
+	config.FindName, config.UIMeta = firstOf(s.kit.Lookup(kinds.Resources), pages), pageMeta(pages)
 	if p.Fetching.UseRoots {
 		config.Builtin.MoreRoots = s.rootPaths
 	}
 	s.resources = resource.New(config)
 	s.subscriptions = newSubscriptions(s)
-	list := &lister{catalog: s.kit.Catalog, kind: registry.Resources, collection: "resources", item: func(dst []byte, item json.RawMessage) []byte {
+	list := &lister{catalog: s.kit.Catalog, kind: kinds.Resources, collection: "resources", item: func(dst []byte, item json.RawMessage) []byte {
 		return resource.AppendListed(dst, p, item)
-	}, more: registry.UIResources, moreItem: s.appendPage}
-	templates := &lister{catalog: s.kit.Catalog, kind: registry.Templates, collection: "resourceTemplates", item: resource.AppendListedTemplate}
+	}, more: kinds.UIResources, moreItem: s.appendPage}
+	templates := &lister{catalog: s.kit.Catalog, kind: kinds.Templates, collection: "resourceTemplates", item: resource.AppendListedTemplate}
 	return []*method{
 		{name: "resources/list", list: true, handle: func(ctx context.Context, r *request) (*answer, error) { return list.page(ctx, r.params) }},
 		{name: "resources/templates/list", list: true, handle: func(ctx context.Context, r *request) (*answer, error) { return templates.page(ctx, r.params) }},

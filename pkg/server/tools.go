@@ -7,17 +7,18 @@ import (
 	"mcp-bash/pkg/jq"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/tool"
 )
 
 // toolMethods are the methods of tools.
 func (s *Server) toolMethods() []*method {
-	list := &lister{catalog: s.kit.Catalog, kind: registry.Tools, collection: "tools", item: func(dst []byte, item json.RawMessage) []byte {
+	list := &lister{catalog: s.kit.Catalog, kind: kinds.Tools, collection: "tools", item: func(dst []byte, item json.RawMessage) []byte {
 		return tool.AppendListed(dst, item, false)
 	}}
-	if level := s.kit.Level; level != registry.Full {
-		list.keep = func(item json.RawMessage) bool { return level.Allows(registry.LevelOf(item)) }
+	if level := s.kit.Level; level != access.Full {
+		list.keep = func(item json.RawMessage) bool { return level.Allows(access.LevelOf(item)) }
 		list.view = string(level)
 	}
 	return []*method{

@@ -8,11 +8,13 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registration"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 func get(s cli.Streams, o *options, id string) error {
-	return onProject(s, o, func(ctx context.Context, r *registry.Project) error {
+	return onProject(s, o, func(ctx context.Context, r *registration.Project) error {
 		t, err := r.Tool(ctx, id)
 		if err != nil {
 			return err
@@ -27,14 +29,14 @@ func list(s cli.Streams, o *options) error {
 	if err != nil {
 		return err
 	}
-	if kind != registry.Tools {
+	if kind != kinds.Tools {
 		return listKind(s, o, kind)
 	}
 	keep, err := selection(o)
 	if err != nil {
 		return err
 	}
-	return onProject(s, o, func(ctx context.Context, r *registry.Project) error {
+	return onProject(s, o, func(ctx context.Context, r *registration.Project) error {
 		tools, err := r.Tools(ctx)
 		if err != nil {
 			return err
@@ -50,8 +52,8 @@ func list(s cli.Streams, o *options) error {
 }
 
 // listKind lists what the project offers of another kind than tools (CLI-906).
-func listKind(s cli.Streams, o *options, kind *registry.Kind) error {
-	return onProject(s, o, func(ctx context.Context, r *registry.Project) error {
+func listKind(s cli.Streams, o *options, kind *kinds.Kind) error {
+	return onProject(s, o, func(ctx context.Context, r *registration.Project) error {
 		items, err := r.Items(ctx, kind)
 		if err != nil {
 			return err
@@ -62,7 +64,7 @@ func listKind(s cli.Streams, o *options, kind *registry.Kind) error {
 
 // printList prints items: one object for all of them, or with --ndjson each on a
 // line. more are members that say something of all.
-func printList(s cli.Streams, o *options, kind *registry.Kind, items []json.RawMessage, more ...rawjson.Member) error {
+func printList(s cli.Streams, o *options, kind *kinds.Kind, items []json.RawMessage, more ...rawjson.Member) error {
 	var out []byte
 	if o.ndjson {
 		for _, item := range items {
@@ -85,14 +87,14 @@ func printList(s cli.Streams, o *options, kind *registry.Kind, items []json.RawM
 }
 
 // kindOf returns the kind that --kind names, tools without it.
-func kindOf(o *options) (*registry.Kind, error) {
+func kindOf(o *options) (*kinds.Kind, error) {
 	if o.kind == "" {
-		return registry.Tools, nil
+		return kinds.Tools, nil
 	}
 	var known []string
-	for _, kind := range registry.Kinds {
+	for _, kind := range kinds.All {
 		if strings.EqualFold(kind.Key, strings.ReplaceAll(o.kind, "-", "")) {
-			if kind != registry.Tools && (o.capability != "" || o.level != "") {
+			if kind != kinds.Tools && (o.capability != "" || o.level != "") {
 				return nil, cli.Usagef("--capability and --level are for tools")
 			}
 			return kind, nil
@@ -103,20 +105,20 @@ func kindOf(o *options) (*registry.Kind, error) {
 }
 
 // selection returns which tools --capability and --level ask for.
-func selection(o *options) (keep func(*registry.RegisteredTool) bool, err error) {
-	capability, ok := registry.ParseCapability(o.capability)
+func selection(o *options) (keep func(*registration.RegisteredTool) bool, err error) {
+	capability, ok := access.ParseCapability(o.capability)
 	if o.capability != "" && !ok {
 		var known []string
-		for _, c := range registry.Capabilities {
+		for _, c := range access.Capabilities {
 			known = append(known, string(c))
 		}
 		return nil, cli.Usagef("--capability: unknown capability %q; there are %s", o.capability, strings.Join(known, ", "))
 	}
-	level, ok := registry.ParseLevel(o.level)
+	level, ok := access.ParseLevel(o.level)
 	if !ok {
 		return nil, cli.Usagef("--level: unknown security level %q; there are restricted, standard, elevated, full", o.level)
 	}
-	return func(t *registry.RegisteredTool) bool {
+	return func(t *registration.RegisteredTool) bool {
 		return (capability == "" || t.Declares(capability)) && level.Allows(t.RequiredLevel)
 	}, nil
 }

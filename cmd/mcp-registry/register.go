@@ -9,6 +9,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registration"
 	"mcp-bash/pkg/registry"
 )
 
@@ -17,8 +18,8 @@ func register(s cli.Streams, o *options, file string) error {
 	if err != nil {
 		return err
 	}
-	return onProject(s, o, func(ctx context.Context, r *registry.Project) error {
-		t, err := r.Register(ctx, payload, registry.RegisterOptions{Replace: o.replace, DryRun: o.dryRun})
+	return onProject(s, o, func(ctx context.Context, r *registration.Project) error {
+		t, err := r.Register(ctx, payload, registration.RegisterOptions{Replace: o.replace, DryRun: o.dryRun})
 		if err != nil {
 			return err
 		}
@@ -28,7 +29,7 @@ func register(s cli.Streams, o *options, file string) error {
 }
 
 func unregister(s cli.Streams, o *options, id string) error {
-	return onProject(s, o, func(ctx context.Context, r *registry.Project) error {
+	return onProject(s, o, func(ctx context.Context, r *registration.Project) error {
 		id, err := r.Unregister(ctx, id)
 		if err != nil {
 			return err
@@ -54,7 +55,7 @@ func readPayload(s cli.Streams, file string) ([]byte, error) {
 	case cli.IsTerminal(in):
 		tell(s, "type the registration as JSON, then end it with Ctrl-D")
 	}
-	payload, err := io.ReadAll(io.LimitReader(in, registry.MaxPayload+1))
+	payload, err := io.ReadAll(io.LimitReader(in, registration.MaxPayload+1))
 	if err != nil {
 		return nil, cli.Usagef("%s", err)
 	}
@@ -63,7 +64,7 @@ func readPayload(s cli.Streams, file string) ([]byte, error) {
 
 // onProject lets a command work on the registry of the project, and tells what
 // went wrong.
-func onProject(s cli.Streams, o *options, work func(context.Context, *registry.Project) error) error {
+func onProject(s cli.Streams, o *options, work func(context.Context, *registration.Project) error) error {
 	p, err := openProject(o.projectRoot, warnTo(s))
 	if err != nil {
 		return err
@@ -72,8 +73,8 @@ func onProject(s cli.Streams, o *options, work func(context.Context, *registry.P
 	defer stop()
 	hooks := hookRun{p: p, warn: warnTo(s)}
 	defer hooks.remove()
-	err = work(ctx, registry.NewProject(p, hooks.options(s, o.quiet)))
-	var refused *registry.Error
+	err = work(ctx, registration.NewProject(p, hooks.options(s, o.quiet)))
+	var refused *registration.Error
 	var failed *registry.Failure
 	switch {
 	case errors.As(err, &refused):
@@ -93,15 +94,15 @@ var refusals = []struct {
 	exit cli.ExitCode
 	hint string
 }{
-	{registry.ErrDuplicateTool, 3, "Use --replace to put this one in its place."},
-	{registry.ErrToolNotFound, 4, `Run "mcp-registry list" for the tools there are.`},
-	{registry.ErrInvalidRegistration, 5, ""},
-	{registry.ErrPermissionDenied, 6, ""},
+	{registration.ErrDuplicateTool, 3, "Use --replace to put this one in its place."},
+	{registration.ErrToolNotFound, 4, `Run "mcp-registry list" for the tools there are.`},
+	{registration.ErrInvalidRegistration, 5, ""},
+	{registration.ErrPermissionDenied, 6, ""},
 }
 
 // refuse tells an error to programs on standard output, and to people on
 // standard error.
-func refuse(s cli.Streams, e *registry.Error) error {
+func refuse(s cli.Streams, e *registration.Error) error {
 	var b rawjson.Builder
 	b.Object().Name("error").Object().Name("type").String(e.Type).Name("message").String(e.Message).
 		Name("id").String(e.ID).Name("details").Strings(e.Details).End().End()

@@ -5,6 +5,8 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // Options of all subcommands; each takes some of them.
@@ -144,14 +146,14 @@ func listCommand() *cli.Command {
 		},
 		Run: func(s cli.Streams, _ []string) error { return list(s, o) },
 	}
-	var kinds, capabilities []string
-	for _, kind := range registry.Kinds {
-		kinds = append(kinds, kind.Key)
+	var keys, capabilities []string
+	for _, kind := range kinds.All {
+		keys = append(keys, kind.Key)
 	}
-	for _, capability := range registry.Capabilities {
+	for _, capability := range access.Capabilities {
 		capabilities = append(capabilities, string(capability))
 	}
-	c.Flags.String(&o.kind, "kind", "KIND", strings.Join(kinds, ", ")+"; tools without it").Completes(cli.Words(kinds...))
+	c.Flags.String(&o.kind, "kind", "KIND", strings.Join(keys, ", ")+"; tools without it").Completes(cli.Words(keys...))
 	c.Flags.String(&o.capability, "capability", "C", "tools that declare one of "+strings.Join(capabilities, ", ")).
 		Completes(cli.Words(capabilities...))
 	c.Flags.String(&o.level, "level", "LEVEL", "tools usable at restricted, standard, elevated or full").
@@ -168,6 +170,6 @@ func (o *options) quietly(c *cli.Command) {
 	c.Flags.JSON()
 }
 
-func toolNames() []string { return registry.CachedNames(registry.Tools) }
+func toolNames() []string { return registry.CachedNames(kinds.Tools) }
 
 func run(s cli.Streams, args []string) int { return command().Main(s, "mcp-registry", args) }

@@ -12,7 +12,7 @@ import (
 	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/item"
 )
 
 // perRequest are the variables that belong to one request, or to a script of
@@ -92,7 +92,7 @@ func (c *Completions) hand(q *query, s *source) (*handed, error) {
 		prefix = "MCP_PROMPT_"
 	case resource:
 		prefix = "MCP_RESOURCE_"
-		set("MCP_RESOURCE_URI", registry.URI(c.Project, s.item))
+		set("MCP_RESOURCE_URI", item.URI(c.Project, s.item))
 		set("MCP_RESOURCE_PROVIDER", rawjson.TextOf(s.item, "provider"))
 	default:
 		return h, nil

@@ -9,7 +9,7 @@ import (
 	"runtime"
 
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // The kinds of sources, as cursors name them (T-634).
@@ -71,7 +71,7 @@ func companion(dir, file string) string {
 	if !filepath.IsLocal(filepath.FromSlash(file)) {
 		return ""
 	}
-	for _, rel := range registry.Companions(file) {
+	for _, rel := range kinds.Sidecars(file) {
 		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(rel))); err == nil && isExecutable(info) {
 			return rel
 		}

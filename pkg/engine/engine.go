@@ -16,6 +16,8 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/resource"
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/tool"
@@ -45,7 +47,7 @@ type Engine struct {
 	JSONTool project.JSONTool
 	Env      project.Env // what every script is given
 	Catalog  *registry.Catalog
-	Level    registry.Level // tools that need more are not offered
+	Level    access.Level // tools that need more are not offered
 	Policy   *policy.Policy
 	Tools    *tool.Tools
 	// Near returns the tool that a name nobody has most likely stands for.
@@ -79,13 +81,13 @@ func New(c Config) *Engine {
 		Log: c.Log, Warn: c.Notice, Runner: c.Runner, HookEnv: hookEnv,
 		Private: func() (string, error) { return c.State.Dir, c.State.Make() }, ReadOnly: c.ReadOnly,
 	})
-	e.ResourceByURI = e.lookupBy(registry.Resources, e.uriOf)
-	e.TemplateByText = e.lookupBy(registry.Templates, templateOf)
+	e.ResourceByURI = e.lookupBy(kinds.Resources, e.uriOf)
+	e.TemplateByText = e.lookupBy(kinds.Templates, templateOf)
 	e.TypeByTemplate = e.typeByTemplate()
-	e.Level = registry.EffectiveLevel(p, c.Log)
+	e.Level = access.EffectiveLevel(p, c.Log)
 	near := func(context.Context, string) string { return "" } // who looks elsewhere knows better
 	if e.Find == nil {
-		e.Find, near = e.Lookup(registry.Tools), e.nearest
+		e.Find, near = e.Lookup(kinds.Tools), e.nearest
 	}
 	e.Near = near
 	e.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State, Log: c.Log}
@@ -105,7 +107,7 @@ func (e *Engine) ResourceConfig() resource.Config {
 		Project: p, FindURI: e.ResourceByURI, TypeOf: e.TypeByTemplate,
 		Builtin: builtin.Config{
 			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI,
-			FindPage: e.Lookup(registry.UIResources),
+			FindPage: e.Lookup(kinds.UIResources),
 		},
 		Runner: e.Runner, Common: e.Env, State: e.State.Dir, Log: e.Log, Debug: e.Debug,
 	}

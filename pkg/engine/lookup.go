@@ -8,6 +8,8 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/resource"
 )
 
@@ -16,7 +18,7 @@ import (
 type Find = func(ctx context.Context, text string) (json.RawMessage, error)
 
 // Lookup looks items of a kind up by name.
-func (e *Engine) Lookup(kind *registry.Kind) Find {
+func (e *Engine) Lookup(kind *kinds.Kind) Find {
 	return func(ctx context.Context, name string) (json.RawMessage, error) {
 		list, err := e.Catalog.List(ctx, kind)
 		if err != nil {
@@ -30,7 +32,7 @@ func (e *Engine) Lookup(kind *registry.Kind) Find {
 // nearest returns the tool that a name nobody has most likely stands for, "" for
 // none. What is not offered at the level in effect is not named.
 func (e *Engine) nearest(ctx context.Context, name string) string {
-	list, err := e.Catalog.List(ctx, registry.Tools)
+	list, err := e.Catalog.List(ctx, kinds.Tools)
 	if err != nil {
 		return ""
 	}
@@ -45,8 +47,8 @@ func (e *Engine) nearest(ctx context.Context, name string) string {
 
 // lookupBy looks items of a kind up by something else that they have; the
 // first of several counts.
-func (e *Engine) lookupBy(kind *registry.Kind, keyOf func(item json.RawMessage) string) Find {
-	index := derived(e, kind, func(items []registry.Item) map[string]json.RawMessage {
+func (e *Engine) lookupBy(kind *kinds.Kind, keyOf func(item json.RawMessage) string) Find {
+	index := derived(e, kind, func(items []item.Item) map[string]json.RawMessage {
 		index := make(map[string]json.RawMessage, len(items))
 		for _, item := range items {
 			if key := keyOf(item.JSON); index[key] == nil {
@@ -69,7 +71,7 @@ func (e *Engine) typeByTemplate() func(ctx context.Context, uri string) string {
 		resource.Pattern
 		mimeType string
 	}
-	promises := derived(e, registry.Templates, func(items []registry.Item) []promise {
+	promises := derived(e, kinds.Templates, func(items []item.Item) []promise {
 		var all []promise
 		for _, item := range items {
 			if mimeType := rawjson.TextOf(item.JSON, "mimeType"); mimeType != "" {
@@ -91,8 +93,8 @@ func (e *Engine) typeByTemplate() func(ctx context.Context, uri string) string {
 
 // derived returns what is made of the current items of a kind, and keeps it as
 // long as they are the current ones. Its error is for the client.
-func derived[T any](e *Engine, kind *registry.Kind,
-	make func(items []registry.Item) T) func(ctx context.Context) (T, error) {
+func derived[T any](e *Engine, kind *kinds.Kind,
+	make func(items []item.Item) T) func(ctx context.Context) (T, error) {
 	var mu sync.Mutex
 	var of *registry.List // what made was made of
 	var made T
@@ -111,7 +113,7 @@ func derived[T any](e *Engine, kind *registry.Kind,
 	}
 }
 
-func (e *Engine) uriOf(item json.RawMessage) string { return registry.URI(e.Project, item) }
+func (e *Engine) uriOf(entry json.RawMessage) string { return item.URI(e.Project, entry) }
 
 func templateOf(item json.RawMessage) string { return rawjson.TextOf(item, "uriTemplate") }
 

@@ -6,6 +6,7 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // findPage returns a function that finds the registry entries of pages as a
@@ -14,7 +15,7 @@ import (
 func findPage(env project.Env, root, dir string) func(ctx context.Context, name string) (json.RawMessage, error) {
 	return func(ctx context.Context, name string) (json.RawMessage, error) {
 		p := project.Open(root, env, dir, func(string) {})
-		list, err := registry.NewCatalog(p, registry.Options{ReadOnly: true}).List(ctx, registry.UIResources)
+		list, err := registry.NewCatalog(p, registry.Options{ReadOnly: true}).List(ctx, kinds.UIResources)
 		if err != nil {
 			return nil, err
 		}

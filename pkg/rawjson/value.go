@@ -289,3 +289,32 @@ func Each(v json.RawMessage, f func(name, value json.RawMessage)) {
 		f(name, value)
 	}
 }
+
+// IsStrings reports whether a value is an array of strings.
+func IsStrings(v json.RawMessage) bool {
+	if KindOf(v) != Array {
+		return false
+	}
+	for e := range Elements(v) {
+		if KindOf(e) != String {
+			return false
+		}
+	}
+	return true
+}
+
+// Strings returns an array of strings, which may be absent; ok is false for
+// any other value.
+func Strings(v json.RawMessage) (list []string, ok bool) {
+	if Absent(v) {
+		return nil, true
+	}
+	if !IsStrings(v) {
+		return nil, false
+	}
+	for e := range Elements(v) {
+		text, _ := Text(e)
+		list = append(list, text)
+	}
+	return list, true
+}

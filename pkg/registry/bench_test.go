@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // toolTree makes a project of n tools as scaffolds make them.
@@ -176,7 +177,7 @@ func BenchmarkFirstList(b *testing.B) {
 			refreshed(b, p, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				if list, err := NewCatalog(p, Options{Now: later}).List(context.Background(), Tools); err != nil || len(list.Items) != n {
+				if list, err := NewCatalog(p, Options{Now: later}).List(context.Background(), kinds.Tools); err != nil || len(list.Items) != n {
 					b.Fatal(err)
 				}
 			}
@@ -207,7 +208,7 @@ func BenchmarkAsked(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		c.Changes(context.Background(), Poll{})
-		c.List(context.Background(), Tools)
+		c.List(context.Background(), kinds.Tools)
 	}
 }
 
@@ -220,7 +221,7 @@ func BenchmarkLoad(b *testing.B) {
 			p.Discovery.Static = true
 			b.ReportAllocs()
 			for b.Loop() {
-				if list, err := NewCatalog(p, Options{}).List(context.Background(), Tools); err != nil || len(list.Items) != n {
+				if list, err := NewCatalog(p, Options{}).List(context.Background(), kinds.Tools); err != nil || len(list.Items) != n {
 					b.Fatal(err)
 				}
 			}

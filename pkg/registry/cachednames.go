@@ -5,12 +5,13 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // CachedNames returns the names that the registry file of a kind holds, in the
 // project around the working directory: what shells complete. It looks at nothing
 // else, and returns nil whatever goes wrong.
-func CachedNames(kind *Kind) (names []string) {
+func CachedNames(kind *kinds.Kind) (names []string) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil

@@ -2,16 +2,17 @@ package registry
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"mcp-bash/pkg/ctxlock"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/script"
 )
 
@@ -27,6 +28,7 @@ type Options struct {
 	HookEnv func() project.Env
 	Private func() (dir string, err error)
 
+	Version  string           // of the program: it does not read what another one kept of a scan
 	ReadOnly bool             // write nothing (CLI-1202)
 	Now      func() time.Time // nil: time.Now
 	LockWait time.Duration    // 0: 5 s
@@ -39,25 +41,24 @@ type Catalog struct {
 	o        Options
 	now      func() time.Time
 	store    store
-	journal  journal
-	declared declared
-	hook     hook
+	messages messageLog
+	declared *declare.Reader
+	hook     *declare.Hook
 	states   []*state // of each kind, in the order of Kinds
 	polling  sync.Mutex
 	checks   atomic.Int64 // that were begun
 	warnings atomic.Int64 // that were logged, and what is worse
 
 	unwritable, static sync.Once // what is said once
-	testCopied         func()    // tests: register.sh has been copied
 }
 
 // A state is what is known of one kind.
 type state struct {
-	kind *Kind
+	kind *kinds.Kind
 	last atomic.Pointer[outcome] // what the last check came to; nil: there was none
 
-	turn turn // to check the kind; guards what follows
-	memory
+	turn ctxlock.Mutex // to check the kind; guards what follows
+	lastCheck
 
 	polled   time.Time // by Changes, under Catalog.polling
 	reported string    // the hash that was reported last
@@ -82,22 +83,32 @@ func NewCatalog(p *project.Project, o Options) *Catalog {
 	}
 	c.store.dir, c.store.check, c.store.limit, c.store.wait = p.Registry, p.CheckPath, p.Discovery.MaxBytes, o.LockWait
 	if c.store.wait == 0 {
-		c.store.wait = lockWait
+		c.store.wait = DefaultLockWait
 	}
-	c.journal.log = c.log
-	c.declared.p = p
-	c.hook.c, c.hook.turn = c, newTurn()
-	for _, kind := range Kinds {
-		c.states = append(c.states, &state{kind: kind, turn: newTurn()})
+	c.messages.log = c.log
+	c.declared = declare.NewReader(p)
+	c.hook = declare.NewHook(p, declare.HookOptions{
+		Runner: o.Runner, Env: o.HookEnv, Private: o.Private, Now: c.now, Log: c.log, Note: c.inform,
+	})
+	for _, kind := range kinds.All {
+		c.states = append(c.states, &state{kind: kind, turn: ctxlock.New()})
 	}
 	return c
 }
 
+// HasHook reports whether there is a register.sh to run, or one that may not be run.
+func (c *Catalog) HasHook() bool { return c.hook.Present() }
+
 // List returns what the project offers of a kind, looking anew where the time
 // of the last look is over. The error is a [*Failure] or the
 // context's.
-func (c *Catalog) List(ctx context.Context, kind *Kind) (*List, error) {
+func (c *Catalog) List(ctx context.Context, kind *kinds.Kind) (*List, error) {
 	return c.list(ctx, c.state(kind), false)
+}
+
+// Fresh is [Catalog.List], but looks whatever the time (M-63).
+func (c *Catalog) Fresh(ctx context.Context, kind *kinds.Kind) (*List, error) {
+	return c.list(ctx, c.state(kind), true)
 }
 
 // list is [Catalog.List]; fresh has it look whatever the time (M-63).
@@ -106,7 +117,7 @@ func (c *Catalog) list(ctx context.Context, s *state, fresh bool) (*List, error)
 	return c.listed(ctx, s, c.checks.Load(), func(o *outcome) bool { return !fresh && now.Before(o.until) })
 }
 
-func (c *Catalog) state(kind *Kind) *state { return c.states[slices.Index(Kinds, kind)] }
+func (c *Catalog) state(kind *kinds.Kind) *state { return c.states[slices.Index(kinds.All, kind)] }
 
 // listed returns an outcome that serves, or that of a check which began after
 // the asked-th, making it where there is none.
@@ -114,10 +125,10 @@ func (c *Catalog) listed(ctx context.Context, s *state, asked int64, serves func
 	if o := s.last.Load(); o != nil && serves(o) {
 		return o.list, o.err
 	}
-	if err := s.turn.take(ctx); err != nil {
+	if err := s.turn.Lock(ctx); err != nil {
 		return nil, err
 	}
-	defer s.turn.give()
+	defer s.turn.Unlock()
 	// Whoever had the turn before may have looked since we asked.
 	if o := s.last.Load(); o != nil && (serves(o) || o.number > asked) {
 		return o.list, o.err
@@ -142,7 +153,7 @@ func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error)
 		return nil, err // given up, not failed
 	}
 	o := &outcome{
-		list: list, err: err, number: number, until: c.now().Add(s.kind.ttl(&c.p.Discovery)), base: s.base, dropped: s.dropped,
+		list: list, err: err, number: number, until: c.now().Add(s.kind.TTL(&c.p.Discovery)), base: s.base, dropped: s.dropped,
 	}
 	s.last.Store(o)
 	return list, err
@@ -152,39 +163,12 @@ func (c *Catalog) log(level mcp.Level, logger, text string) {
 	if level >= mcp.Warning {
 		c.warnings.Add(1)
 	}
-	c.tell(level, logger, text)
+	c.inform(level, logger, text)
 }
 
-// tell logs what is no fault of the project.
-func (c *Catalog) tell(level mcp.Level, logger, text string) {
+// inform logs what is no fault of the project.
+func (c *Catalog) inform(level mcp.Level, logger, text string) {
 	if c.o.Log != nil {
 		c.o.Log(level, logger, text)
 	}
-}
-
-// A turn is a lock that one can stop waiting for.
-type turn chan struct{}
-
-func newTurn() turn { return make(turn, 1) }
-
-func (t turn) take(ctx context.Context) error {
-	select {
-	case t <- struct{}{}:
-		return nil
-	default:
-	}
-	select {
-	case t <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func (t turn) give() { <-t }
-
-func randomTag() string {
-	var b [6]byte
-	rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }

@@ -3,6 +3,8 @@ package registry
 import (
 	"context"
 	"time"
+
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // pollPace is how often a kind is checked for changes at most (registry
@@ -24,7 +26,7 @@ type Poll struct {
 // It looks anew where that is due, at most once a second. In between it costs
 // next to nothing, so it may be asked after each message. One that finds
 // another at work leaves the answer to it, unless it is to be fresh.
-func (c *Catalog) Changes(ctx context.Context, p Poll) []*Kind {
+func (c *Catalog) Changes(ctx context.Context, p Poll) []*kinds.Kind {
 	if c.p.Discovery.Static {
 		return nil
 	}
@@ -34,7 +36,7 @@ func (c *Catalog) Changes(ctx context.Context, p Poll) []*Kind {
 		return nil
 	}
 	defer c.polling.Unlock()
-	look := !p.Idle || !c.hook.due(ctx)
+	look := !p.Idle || !c.hook.Due(ctx)
 	now, asked := c.now(), c.checks.Load()
 	for _, s := range c.states {
 		if look && (p.Fresh || now.Sub(s.polled) >= pollPace) {
@@ -42,7 +44,7 @@ func (c *Catalog) Changes(ctx context.Context, p Poll) []*Kind {
 			c.listed(ctx, s, asked, func(o *outcome) bool { return !p.Fresh && now.Before(o.until) })
 		}
 	}
-	var changed []*Kind
+	var changed []*kinds.Kind
 	for _, s := range c.states { // after all: to look at one may be to look at another
 		if s.changed() {
 			changed = append(changed, s.kind)

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // changed returns the keys of the kinds that have changed.
 func (b *bed) changed(p Poll) string {
-	b.t.Helper()
+	b.T.Helper()
 	var keys []string
-	for _, k := range b.Changes(b.t.Context(), p) {
+	for _, k := range b.Changes(b.T.Context(), p) {
 		keys = append(keys, k.Key)
 	}
 	return strings.Join(keys, " ")
@@ -26,33 +27,33 @@ func TestChanges(t *testing.T) {
 	want(t, b.changed(Poll{}), "")
 	b.reopen(nil, Options{})
 	want(t, b.changed(Poll{}), "") // as an earlier process left it
-	b.put(files{"tools/b/tool.sh": ""})
-	b.advance(500 * time.Millisecond)
+	b.Put(files{"tools/b/tool.sh": ""})
+	b.Advance(500 * time.Millisecond)
 	want(t, b.changed(Poll{}), "") // at most once a second (R-116)
-	b.advance(time.Second)
+	b.Advance(time.Second)
 	want(t, b.changed(Poll{}), "") // and in the TTL not at all (R-112)
-	b.advance(5 * time.Second)
+	b.Advance(5 * time.Second)
 	want(t, b.changed(Poll{}), "tools")
 	want(t, b.changed(Poll{}), "")
 
 	// There and back between two looks is no change; two changes are one.
-	b.put(files{"tools/c/tool.sh": ""})
-	b.remove("tools/c")
-	b.advance(time.Minute)
+	b.Put(files{"tools/c/tool.sh": ""})
+	b.Remove("tools/c")
+	b.Advance(time.Minute)
 	want(t, b.changed(Poll{}), "")
-	b.put(files{"tools/c/tool.sh": "", "tools/d/tool.sh": ""})
-	b.advance(time.Minute)
+	b.Put(files{"tools/c/tool.sh": "", "tools/d/tool.sh": ""})
+	b.Advance(time.Minute)
 	want(t, b.changed(Poll{}), "tools")
 
 	// One that a request has seen first is reported all the same (P-1904).
-	b.remove("tools/d")
-	b.advance(time.Minute)
+	b.Remove("tools/d")
+	b.Advance(time.Minute)
 	want(t, b.names(), "a b c")
 	want(t, b.changed(Poll{}), "tools")
 
 	// Touching is no change (R-23).
-	b.put(files{"tools/a/tool.sh": "#"})
-	b.advance(time.Minute)
+	b.Put(files{"tools/a/tool.sh": "#"})
+	b.Advance(time.Minute)
 	want(t, b.changed(Poll{}), "")
 }
 
@@ -60,18 +61,18 @@ func TestChanges(t *testing.T) {
 func TestTTL(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
 	want(t, b.changed(Poll{}), allKinds)
-	b.put(files{"tools/b/tool.sh": ""})
+	b.Put(files{"tools/b/tool.sh": ""})
 	want(t, b.changed(Poll{}), "")
 	want(t, b.names(), "a b")
 	b = newBed(t, project.Env{"MCP_TOOLS_TTL": "60"}, files{"tools/a/tool.sh": ""})
 	want(t, b.names(), "a")
-	b.put(files{"tools/b/tool.sh": ""})
-	b.advance(59 * time.Second)
+	b.Put(files{"tools/b/tool.sh": ""})
+	b.Advance(59 * time.Second)
 	want(t, b.names(), "a")
-	b.advance(2 * time.Second)
+	b.Advance(2 * time.Second)
 	want(t, b.names(), "a b")
 	// The first access of a process always looks.
-	b.put(files{"tools/c/tool.sh": ""})
+	b.Put(files{"tools/c/tool.sh": ""})
 	b.reopen(project.Env{"MCP_TOOLS_TTL": "60"}, Options{})
 	want(t, b.names(), "a b c")
 }
@@ -80,7 +81,7 @@ func TestTTL(t *testing.T) {
 func TestFreshChanges(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "60"}, files{"tools/a/tool.sh": ""})
 	want(t, b.changed(Poll{Fresh: true}), allKinds)
-	b.put(files{"tools/b/tool.sh": ""})
+	b.Put(files{"tools/b/tool.sh": ""})
 	want(t, b.changed(Poll{Fresh: true}), "tools")
 	want(t, b.changed(Poll{Fresh: true}), "")
 }
@@ -90,13 +91,13 @@ func TestFreshChanges(t *testing.T) {
 func TestChangesAcrossFailure(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
 	want(t, b.changed(Poll{Fresh: true}), allKinds)
-	b.put(files{"server.d/register.json": "["})
+	b.Put(files{"server.d/register.json": "["})
 	want(t, b.changed(Poll{Fresh: true}), "")
-	b.remove("server.d/register.json")
+	b.Remove("server.d/register.json")
 	want(t, b.changed(Poll{Fresh: true}), "")
-	b.put(files{"server.d/register.json": "["})
+	b.Put(files{"server.d/register.json": "["})
 	want(t, b.changed(Poll{Fresh: true}), "")
-	b.put(files{"server.d/register.json": `{"version":1,"tools":[]}`}) // whatever the source
+	b.Put(files{"server.d/register.json": `{"version":1,"tools":[]}`}) // whatever the source
 	want(t, b.changed(Poll{Fresh: true}), "tools")
 }
 
@@ -108,7 +109,7 @@ func TestManyAskers(t *testing.T) {
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
-			if list, err := b.List(t.Context(), Tools); err != nil || list != first {
+			if list, err := b.List(t.Context(), kinds.Tools); err != nil || list != first {
 				t.Error(list, err)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 func parsePath(item []byte) string { return rawjson.TextOf(item, "path") }
@@ -16,7 +17,7 @@ func parsePath(item []byte) string { return rawjson.TextOf(item, "path") }
 func TestCompletions(t *testing.T) {
 	const scripts = "completions/s.sh*"
 	declared := func(entries string) string { return `{"version":1,"completions":[` + entries + `]}` }
-	try(t, Completions, []finding{
+	try(t, kinds.Completions, []finding{
 		{"never discovered", files{scripts: ""}, "", nil},
 		{"normalised and sorted", files{scripts: "", "server.d/register.json": declared(`{"name":" b \t  c ","path":"completions//s.sh","kind":"x","timeoutSecs":"7"},{"timeoutSecs":0,"path":"./completions/s.sh","name":"a","extra":[1]}`)},
 			`{"name":"a","path":"completions/s.sh","kind":"shell","extra":[1]}` + "\n" + `{"name":"b c","path":"completions/s.sh","kind":"shell","timeoutSecs":7}`,
@@ -43,38 +44,38 @@ func TestCompletions(t *testing.T) {
 		`{"name":"a","path":"outside/demo/completions/.."}`: "Completion path outside/demo/completions/.. invalid or outside server root",
 		`{"name":"a","path":"x\u0000y"}`:                    "Completion path x\x00y invalid or outside server root",
 	} {
-		b.put(files{"server.d/register.json": declared(good + ",\n " + entry)})
-		b.advance(time.Minute)
-		want(t, b.listing(Completions), `{"name":"good","path":"completions/s.sh","kind":"shell"}`)
+		b.Put(files{"server.d/register.json": declared(good + ",\n " + entry)})
+		b.Advance(time.Minute)
+		want(t, b.listing(kinds.Completions), `{"name":"good","path":"completions/s.sh","kind":"shell"}`)
 		want(t, b.names(), "t")
-		report := b.refresh("").Kinds[slices.Index(Kinds, Completions)]
+		report := b.refresh("").Kinds[slices.Index(kinds.All, kinds.Completions)]
 		want(t, someOf(report.Dropped), "register.json:2:2: completions[1]: "+fault+"; left out")
 	}
-	b.log()
-	b.put(files{"server.d/register.json": declared(`{"name":"a b","path":"completions/s.sh"},{"name":"a  b","path":"completions/s.sh"}`)})
-	b.advance(time.Minute)
-	want(t, b.listing(Completions), `{"name":"a b","path":"completions/s.sh","kind":"shell"}`)
-	b.wantLog("warning mcp.completion: Duplicate completion name 'a b' in completions/s.sh; keeping completions/s.sh")
-	b.put(files{"server.d/register.json": declared(`{"name":"a","path":` + string(rawjson.Quote(b.path("completions/s.sh"))) + `}`)})
-	b.advance(time.Minute)
-	want(t, b.listing(Completions), `{"name":"a","path":"completions/s.sh","kind":"shell"}`)
-	b.remove("completions/s.sh") // the text is the same, what it names is gone
-	b.advance(time.Minute)
-	want(t, b.listing(Completions), "")
-	b.put(files{"completions/s": "text", "server.d/register.json": declared(`{"name":"a","path":"completions/s"}`)}) // T-44
-	b.advance(time.Minute)
-	b.log()
-	want(t, b.listing(Completions), `{"name":"a","path":"completions/s","kind":"shell"}`)
-	b.wantLog("warning mcp.completion: register.json: completions[0]: completions/s is not runnable; run chmod +x " + b.path("completions/s") + ", or begin it with #!")
-	os.Chmod(b.path("completions/s"), 0o755)
-	b.advance(time.Minute)
-	b.listing(Completions)
-	b.wantLog()
+	b.Log()
+	b.Put(files{"server.d/register.json": declared(`{"name":"a b","path":"completions/s.sh"},{"name":"a  b","path":"completions/s.sh"}`)})
+	b.Advance(time.Minute)
+	want(t, b.listing(kinds.Completions), `{"name":"a b","path":"completions/s.sh","kind":"shell"}`)
+	b.WantLog("warning mcp.completion: Duplicate completion name 'a b' in completions/s.sh; keeping completions/s.sh")
+	b.Put(files{"server.d/register.json": declared(`{"name":"a","path":` + string(rawjson.Quote(b.Path("completions/s.sh"))) + `}`)})
+	b.Advance(time.Minute)
+	want(t, b.listing(kinds.Completions), `{"name":"a","path":"completions/s.sh","kind":"shell"}`)
+	b.Remove("completions/s.sh") // the text is the same, what it names is gone
+	b.Advance(time.Minute)
+	want(t, b.listing(kinds.Completions), "")
+	b.Put(files{"completions/s": "text", "server.d/register.json": declared(`{"name":"a","path":"completions/s"}`)}) // T-44
+	b.Advance(time.Minute)
+	b.Log()
+	want(t, b.listing(kinds.Completions), `{"name":"a","path":"completions/s","kind":"shell"}`)
+	b.WantLog("warning mcp.completion: register.json: completions[0]: completions/s is not runnable; run chmod +x " + b.Path("completions/s") + ", or begin it with #!")
+	os.Chmod(b.Path("completions/s"), 0o755)
+	b.Advance(time.Minute)
+	b.listing(kinds.Completions)
+	b.WantLog()
 	// R-117: the words of a kind that fails.
-	b.put(files{"server.d/register.json": `{"version":1,"completions":7}`})
-	b.advance(time.Minute)
-	_, err := b.List(t.Context(), Completions)
-	want(t, string(Completions.Unavailable(err).AppendJSON(nil)),
+	b.Put(files{"server.d/register.json": `{"version":1,"completions":7}`})
+	b.Advance(time.Minute)
+	_, err := b.List(t.Context(), kinds.Completions)
+	want(t, string(kinds.Completions.Unavailable(err).AppendJSON(nil)),
 		`{"code":-32601,"message":"Completion not found","data":{"reason":"Declarative register.json parsing/validation failed: register.json completions must be an array or null"}}`)
 	want(t, b.names(), "t")
 }
@@ -82,9 +83,9 @@ func TestCompletions(t *testing.T) {
 // R-85: what hooks registered outlives them in static mode.
 func TestCompletionsOfHooksInStaticMode(t *testing.T) {
 	b := withHook(t, `mcp_completion_register_manual '{"name":"h","path":"s.sh"}'`, nil)
-	b.put(files{"s.sh": ""})
-	want(t, b.listing(Completions), `{"name":"h","path":"s.sh","kind":"shell"}`)
+	b.Put(files{"s.sh": ""})
+	want(t, b.listing(kinds.Completions), `{"name":"h","path":"s.sh","kind":"shell"}`)
 	b.reopen(project.Env{"MCPBASH_STATIC_REGISTRY": "1", "MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, b.hooks())
-	b.remove("server.d/register.sh")
-	want(t, b.listing(Completions), `{"name":"h","path":"s.sh","kind":"shell"}`)
+	b.Remove("server.d/register.sh")
+	want(t, b.listing(kinds.Completions), `{"name":"h","path":"s.sh","kind":"shell"}`)
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // formatVersion is the layout of the file, schemaVersion that of the items
@@ -15,6 +17,10 @@ const (
 	formatVersion = "1"
 	schemaVersion = "1"
 )
+
+// envelopeNesting is how deeply a registry file may be nested: items stand some
+// levels deeper in it than in what authors wrote.
+const envelopeNesting = item.MaxNesting + 10
 
 // writeEnvelope returns a registry file, nil when it would be
 // longer than limit bytes.
@@ -62,12 +68,12 @@ type envelope struct {
 // parseEnvelope reads a registry file, whoever wrote it. The error says what
 // makes it invalid.
 func parseEnvelope(text []byte) (*envelope, error) {
-	doc, err := checkJSON(text, envelopeNesting)
+	doc, err := item.CheckJSON(text, envelopeNesting)
 	if err != nil {
 		return nil, err
 	}
 	if rawjson.KindOf(doc) != rawjson.Object {
-		return nil, errNoObject
+		return nil, item.ErrNoObject
 	}
 	if string(rawjson.Get(doc, "format_version")) != formatVersion {
 		return nil, errors.New("format_version is not " + formatVersion)
@@ -106,28 +112,19 @@ func (e *envelope) compact() []json.RawMessage {
 }
 
 // list makes a list of a registry file as it is.
-func (e *envelope) list(kind *Kind) *List {
-	l := &List{Kind: kind, Hash: e.hash, Items: make([]Item, len(e.items))}
-	for i, item := range e.compact() {
-		l.Items[i] = Item{Name: rawjson.TextOf(item, "name"), JSON: item}
+func (e *envelope) list(kind *kinds.Kind) *List {
+	l := &List{Kind: kind, Hash: e.hash, Items: make([]item.Item, len(e.items))}
+	for i, entry := range e.compact() {
+		l.Items[i] = item.Item{Name: rawjson.TextOf(entry, "name"), JSON: entry}
 	}
 	return l
 }
 
 // found returns the items of a registry file as if they had just been found.
-func (e *envelope) found() []found {
-	list := make([]found, len(e.items))
-	for i, item := range e.compact() {
-		list[i] = foundOf(item)
+func (e *envelope) found() []item.Candidate {
+	list := make([]item.Candidate, len(e.items))
+	for i, entry := range e.compact() {
+		list[i] = item.CandidateOf(entry)
 	}
 	return list
-}
-
-// foundOf reads what an item is known by.
-func foundOf(item json.RawMessage) found {
-	f := found{Item: Item{Name: rawjson.TextOf(item, "name"), JSON: item}, path: rawjson.TextOf(item, "path")}
-	if f.id = rawjson.TextOf(item, "id"); f.id == "" {
-		f.id = f.Name
-	}
-	return f
 }

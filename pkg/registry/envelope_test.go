@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // the example of the page, byte for byte.
@@ -84,7 +85,7 @@ func FuzzEnvelope(f *testing.F) {
 		if err != nil {
 			return
 		}
-		list := e.list(Tools)
+		list := e.list(kinds.Tools)
 		for _, item := range list.Items {
 			if !json.Valid(item.JSON) {
 				t.Errorf("item %q", item.JSON)

@@ -8,6 +8,7 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // What a project offers, as the programs ask for it.
@@ -19,7 +20,7 @@ func ExampleCatalog_List() {
 
 	p := project.Open(root, project.Env{}, root, func(warning string) { fmt.Println(warning) })
 	catalog := registry.NewCatalog(p, registry.Options{})
-	tools, err := catalog.List(context.Background(), registry.Tools)
+	tools, err := catalog.List(context.Background(), kinds.Tools)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -8,12 +8,15 @@ import (
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // bounds returns the subtree of each content directory that a filter confines
 // a scan to, as a relative path. A kind that is missing is
 // scanned whole.
-func (c *Catalog) bounds(filter string) map[*Kind]string {
+func (c *Catalog) bounds(filter string) map[*kinds.Kind]string {
 	if filter == "" {
 		return nil
 	}
@@ -32,14 +35,14 @@ func (c *Catalog) bounds(filter string) map[*Kind]string {
 			}
 		}
 	}
-	c.journal.state("filter", registryLogger, []message{
-		{mcp.Warning, fmt.Sprintf("registry filter '%s' matches no content directory; ignoring", filter)},
+	c.messages.report("filter", access.RegistryLogger, []item.Message{
+		{Level: mcp.Warning, Text: fmt.Sprintf("registry filter '%s' matches no content directory; ignoring", filter)},
 	})
 	return nil
 }
 
-func (c *Catalog) boundsAt(dir string) (bounds map[*Kind]string, ok bool) {
-	bounds = make(map[*Kind]string)
+func (c *Catalog) boundsAt(dir string) (bounds map[*kinds.Kind]string, ok bool) {
+	bounds = make(map[*kinds.Kind]string)
 	for _, content := range []string{c.p.Tools, c.p.Resources, c.p.Prompts, c.p.UI} {
 		below, found := strings.CutPrefix(dir+string(filepath.Separator), content+string(filepath.Separator))
 		if !found {
@@ -47,7 +50,7 @@ func (c *Catalog) boundsAt(dir string) (bounds map[*Kind]string, ok bool) {
 		}
 		ok = true
 		for _, s := range c.states {
-			if len(s.kind.trees) == 1 && s.kind.content(c.p) == content {
+			if len(s.kind.Trees) == 1 && s.kind.ContentDir(c.p) == content {
 				bounds[s.kind] = strings.TrimSuffix(filepath.ToSlash(below), "/")
 			}
 		}

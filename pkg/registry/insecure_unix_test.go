@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 func writable(path, mode string) string {
@@ -25,15 +27,15 @@ func TestInsecureRegistryFile(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
 	for _, name := range []string{".registry/tools.json", ".registry", "."} {
 		b := newBed(t, env, files{"tools/a/tool.sh": "", ".registry/tools.json": `{"format_version":1,"hash":"h","items":[{"name":"theirs","path":"a/tool.sh"}]}`})
-		os.Chmod(b.path(name), 0o757)
+		os.Chmod(b.Path(name), 0o757)
 		b.reopen(env, Options{})
-		b.log()
+		b.Log()
 		want(t, b.names(), "a")
-		said := strings.Join(b.log(), "\n")
-		if !strings.Contains(said, "warning mcp.tools: Static registry: tools.json: "+writable(b.path(name), "0757")+"; discovering") {
+		said := strings.Join(b.Log(), "\n")
+		if !strings.Contains(said, "warning mcp.tools: Static registry: tools.json: "+writable(b.Path(name), "0757")+"; discovering") {
 			t.Errorf("%s: %s", name, said)
 		}
-		if _, err := b.File(Tools); name != ".registry/tools.json" && (err == nil || err.Error() != writable(b.path(name), "0757")) {
+		if _, err := b.File(kinds.Tools); name != ".registry/tools.json" && (err == nil || err.Error() != writable(b.Path(name), "0757")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -43,20 +45,20 @@ func TestInsecureRegistryFile(t *testing.T) {
 func TestInsecureScanCache(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"name":"true"}`})
 	b.refresh("")
-	cache := b.path(".registry/.scan-tools")
+	cache := b.Path(".registry/.scan-tools")
 	text, err := os.ReadFile(cache)
 	if err != nil || !bytes.Contains(text, []byte(`"true"`)) {
 		t.Fatalf("%q, %v", text, err)
 	}
 	forge := func(mode os.FileMode) {
-		head := len(cacheMagic) + sha256.Size
+		head := len(scanMagic) + sha256.Size
 		body := bytes.ReplaceAll(text[head:], []byte("true"), []byte("fake"))
 		sum := sha256.Sum256(body)
-		if err := os.WriteFile(cache, slices.Concat(text[:len(cacheMagic)], sum[:], body), 0o600); err != nil {
+		if err := os.WriteFile(cache, slices.Concat(text[:len(scanMagic)], sum[:], body), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		os.Chmod(cache, mode)
-		b.remove(".registry/tools.json")
+		b.Remove(".registry/tools.json")
 		b.reopen(nil, Options{})
 	}
 	forge(0o600)
@@ -68,16 +70,16 @@ func TestInsecureScanCache(t *testing.T) {
 // R-17: what would not be believed is not written.
 func TestInsecureRegistryDirectory(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/": ""})
-	os.Chmod(b.path(".registry"), 0o757)
+	os.Chmod(b.Path(".registry"), 0o757)
 	want(t, b.names(), "a")
-	b.wantLog("warning mcp.registry: Registry directory is not writable; keeping the registry in memory: " + writable(b.path(".registry"), "0757"))
+	b.WantLog("warning mcp.registry: Registry directory is not writable; keeping the registry in memory: " + writable(b.Path(".registry"), "0757"))
 	r := b.refresh("")
 	want(t, r.ExitCode(), 2)
-	want(t, r.Kinds[0].Err.Error(), "Registry directory is not writable: "+b.path(".registry")+": "+writable(b.path(".registry"), "0757"))
-	if left, _ := os.ReadDir(b.path(".registry")); len(left) > 0 {
+	want(t, r.Kinds[0].Err.Error(), "Registry directory is not writable: "+b.Path(".registry")+": "+writable(b.Path(".registry"), "0757"))
+	if left, _ := os.ReadDir(b.Path(".registry")); len(left) > 0 {
 		t.Errorf("%q", left)
 	}
-	os.Chmod(b.path(".registry"), 0o755)
+	os.Chmod(b.Path(".registry"), 0o755)
 	want(t, b.refresh("").ExitCode(), 0)
 }
 
@@ -88,19 +90,19 @@ func TestInsecureMetadata(t *testing.T) {
 		"tools/wipe/tool.sh": "", "tools/wipe/tool.meta.json": `{"name":"allowed","capabilities":[]}`,
 		"prompts/p.txt": "text", "prompts/p.meta.json": `{"name":"described"}`,
 	})
-	file := b.path("tools/wipe/tool.meta.json")
+	file := b.Path("tools/wipe/tool.meta.json")
 	os.Chmod(file, 0o646)
-	os.Chmod(b.path("prompts/p.meta.json"), 0o646)
+	os.Chmod(b.Path("prompts/p.meta.json"), 0o646)
 	want(t, b.names(), "wipe")
-	want(t, LevelOf(b.tools().Items[0].JSON), Full)
-	b.wantLog("warning mcp.tools: Malformed metadata tools/wipe/tool.meta.json: " + writable(file, "0646") + ", using defaults")
-	prompts, err := b.List(t.Context(), Prompts)
+	want(t, access.LevelOf(b.tools().Items[0].JSON), access.Full)
+	b.WantLog("warning mcp.tools: Malformed metadata tools/wipe/tool.meta.json: " + writable(file, "0646") + ", using defaults")
+	prompts, err := b.List(t.Context(), kinds.Prompts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want(t, namesOf(prompts), "described")
 	os.Chmod(file, 0o644)
-	b.advance(time.Hour)
+	b.Advance(time.Hour)
 	want(t, b.names(), "allowed")
 	b.reopen(nil, Options{}) // not from the cache, should another user have made that
 	os.Chmod(file, 0o646)

@@ -5,34 +5,33 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/registry/scan"
 )
 
 // A kind is its descriptor: two made up for this test go through everything
 // that tools go through.
 func TestKindsAreDescriptors(t *testing.T) {
-	entry := func(s *subject) (found, bool) {
-		name, _ := s.text("name")
-		return found{Item: Item{name, rawjson.Quote(name)}, id: name, path: s.path}, s.checkName(name)
+	entry := func(s *item.Input) (item.Candidate, bool) {
+		name, _ := s.Text("name")
+		return item.Candidate{Item: item.Item{Name: name, JSON: rawjson.Quote(name)}, ID: name, Path: s.Path}, s.CheckName(name)
 	}
-	texts := &Kind{
-		Key: "prompts", File: "prompts.json", Logger: "mcp.prompts", Noun: "prompt", Name: "Prompts registry", code: mcp.CodeInternal,
-		message: "Unable to load prompts registry", faults: mcp.Err,
-		ttl:   func(d *project.Discovery) time.Duration { return d.PromptsTTL },
-		entry: entry,
-		trees: []tree{{noun: "Prompt", dir: func(p *project.Project) string { return p.Prompts }, examine: func(l *look) {
-			for name := range l.files {
-				l.add(found{Item: Item{name, []byte(`{"name":"` + name + `"}`)}, id: name, path: l.subject(name, nil).path})
-			}
-		}}},
-	}
+	copied := *kinds.Prompts
+	texts := &copied
+	texts.Build = entry
+	texts.Trees = []scan.Tree{{Noun: "Prompt", Dir: func(p *project.Project) string { return p.Prompts }, Examine: func(l *scan.Visit) {
+		for name := range l.Files {
+			l.Add(item.Candidate{Item: item.Item{Name: name, JSON: []byte(`{"name":"` + name + `"}`)}, ID: name, Path: l.Input(name, nil).Path})
+		}
+	}}}
 	listed := *texts
-	listed.Key, listed.File, listed.trees = "completions", "completions.json", nil
-	kinds := Kinds
-	t.Cleanup(func() { Kinds = kinds })
-	Kinds = []*Kind{Tools, texts, &listed}
+	listed.Key, listed.File, listed.Trees = "completions", "completions.json", nil
+	saved := kinds.All
+	t.Cleanup(func() { kinds.All = saved })
+	kinds.All = []*kinds.Kind{kinds.Tools, texts, &listed}
 
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "prompts/x": "", "prompts/y/x": "", "server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"p"}]}`})
 	want(t, string(b.refresh("").AppendJSON(nil)), `{
@@ -42,18 +41,18 @@ func TestKindsAreDescriptors(t *testing.T) {
   "notificationsSent": false,
   "mode": "full"
 }`)
-	b.wantLog("warning mcp.prompts: Duplicate prompt name 'x' in prompts/y/x; keeping prompts/x")
+	b.WantLog("warning mcp.prompts: Duplicate prompt name 'x' in prompts/y/x; keeping prompts/x")
 	want(t, b.changed(Poll{}), "tools prompts completions")
-	b.put(files{"prompts/z": "", "server.d/register.json": `{"version":1,"completions":[]}`})
-	b.advance(time.Minute)
+	b.Put(files{"prompts/z": "", "server.d/register.json": `{"version":1,"completions":[]}`})
+	b.Advance(time.Minute)
 	want(t, b.changed(Poll{}), "prompts completions")
-	b.put(files{"server.d/register.json": "["})
-	b.advance(time.Minute)
+	b.Put(files{"server.d/register.json": "["})
+	b.Advance(time.Minute)
 	_, err := b.List(t.Context(), texts)
 	want(t, string(texts.Unavailable(err).AppendJSON(nil)),
 		`{"code":-32603,"message":"Unable to load prompts registry","data":{"reason":"Declarative register.json parsing/validation failed: line 1, column 2: unexpected end"}}`)
 	b.changed(Poll{})
-	if log := strings.Join(b.log(), "\n"); strings.Count(log, "Declarative") != 3 || strings.Count(log, "warning mcp.tools") != 1 {
+	if log := strings.Join(b.Log(), "\n"); strings.Count(log, "Declarative") != 3 || strings.Count(log, "warning mcp.tools") != 1 {
 		t.Error(log) // under each kind's logger (R-145)
 	}
 }

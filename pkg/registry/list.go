@@ -3,15 +3,18 @@ package registry
 import (
 	"encoding/json"
 	"sync"
+
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // A List is what a project offers of one kind. It is never changed, and as
 // long as the content stays the same a [Catalog] hands out the same one, so
 // what is made from it can be kept by its address.
 type List struct {
-	Kind  *Kind
-	Items []Item // in the order of R-39, or of register.json
-	Hash  string
+	Kind  *kinds.Kind
+	Items []item.Item // in the order of R-39, or of register.json
+	Hash  string
 
 	once   sync.Once
 	byName map[string]int32
@@ -19,7 +22,7 @@ type List struct {
 
 // Find returns the item of a name, the first where there are several (tools
 // T-10).
-func (l *List) Find(name string) (item Item, ok bool) {
+func (l *List) Find(name string) (entry item.Item, ok bool) {
 	l.once.Do(func() {
 		l.byName = make(map[string]int32, len(l.Items))
 		for i := len(l.Items) - 1; i >= 0; i-- {
@@ -28,7 +31,7 @@ func (l *List) Find(name string) (item Item, ok bool) {
 	})
 	at, ok := l.byName[name]
 	if !ok || name == "" {
-		return Item{}, false
+		return item.Item{}, false
 	}
 	return l.Items[at], true
 }

@@ -3,6 +3,8 @@ package registry
 import (
 	"strings"
 	"testing"
+
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // registry section 7.
@@ -14,7 +16,7 @@ func TestPrompts(t *testing.T) {
 	badPath := func(file string) string {
 		return `warning mcp.prompts: prompts/` + file + `: "path" must be the path of a file in prompts/; ignored`
 	}
-	try(t, Prompts, []finding{
+	try(t, kinds.Prompts, []finding{
 		{"anywhere below, any extension", files{"prompts/b.txt": "", "prompts/x/y/a.md": "ü", "prompts/c": "", "prompts/.d": ""},
 			item("a", "x/y/a.md") + "\n" + item("b", "b.txt") + "\n" + item("c", "c"), nil},
 		{"all fields, in their order, nothing else", files{"prompts/a.txt": "", "prompts/a.txt.meta.json": `{"_meta":{"x":1e3},"icons":[{"src":"https://x/i.png"}],"elicit":true,"format":"messages",
@@ -69,7 +71,7 @@ func TestPrompts(t *testing.T) {
 func TestPromptElsewhereComesAndGoes(t *testing.T) {
 	b := newBed(t, noTTL, files{"prompts/a.txt": "", "prompts/a.meta.json": `{"path":"x/t.txt"}`, "prompts/x/": ""})
 	paths := func() string {
-		list, err := b.List(t.Context(), Prompts)
+		list, err := b.List(t.Context(), kinds.Prompts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,13 +82,13 @@ func TestPromptElsewhereComesAndGoes(t *testing.T) {
 		return strings.Join(paths, " ")
 	}
 	want(t, paths(), "a.txt")
-	b.put(files{"prompts/x/t.txt": ""})
+	b.Put(files{"prompts/x/t.txt": ""})
 	want(t, paths(), "x/t.txt")
 	b.reopen(noTTL, Options{})
 	want(t, paths(), "x/t.txt")
-	b.remove("prompts/x/t.txt")
+	b.Remove("prompts/x/t.txt")
 	want(t, paths(), "a.txt")
 	b.reopen(noTTL, Options{})
-	b.put(files{"prompts/a.meta.json": `{}`, "prompts/x/t.txt": ""})
+	b.Put(files{"prompts/a.meta.json": `{}`, "prompts/x/t.txt": ""})
 	want(t, paths(), "a.txt x/t.txt")
 }

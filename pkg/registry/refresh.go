@@ -8,6 +8,8 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/atomicfile"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // RefreshOptions are the options of a refresh.
@@ -28,7 +30,7 @@ type Report struct {
 
 // A KindReport is the part of a [Report] about one kind.
 type KindReport struct {
-	Kind  *Kind
+	Kind  *kinds.Kind
 	Count int   // items now in the kind's file
 	Err   error // why it failed; nil: it did not
 
@@ -44,7 +46,7 @@ func (c *Catalog) Refresh(ctx context.Context, o RefreshOptions) (*Report, error
 	if filter == "" {
 		filter = c.p.Discovery.SubPath
 	}
-	bounds := map[*Kind]string(nil)
+	bounds := map[*kinds.Kind]string(nil)
 	if !report.Minimal {
 		bounds = c.bounds(filter)
 	}
@@ -59,7 +61,7 @@ func (c *Catalog) Refresh(ctx context.Context, o RefreshOptions) (*Report, error
 				return nil, context.Cause(ctx)
 			}
 			k.Dropped = s.last.Load().dropped
-			var locked *lockedError
+			var locked *atomicfile.LockedError
 			r.locked = r.locked || errors.As(k.Err, &locked)
 		}
 		if list != nil {
@@ -74,10 +76,10 @@ func (c *Catalog) Refresh(ctx context.Context, o RefreshOptions) (*Report, error
 }
 
 func (c *Catalog) refresh(ctx context.Context, s *state, r request) (*List, error) {
-	if err := s.turn.take(ctx); err != nil {
+	if err := s.turn.Lock(ctx); err != nil {
 		return nil, err
 	}
-	defer s.turn.give()
+	defer s.turn.Unlock()
 	return c.renew(ctx, s, r)
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // R-161, CLI-903: a filtered refresh renews one subtree and keeps the
@@ -32,16 +34,16 @@ func TestFilter(t *testing.T) {
 				"resources/x/": "", "tools/.h/tool.sh": "",
 			})
 			want(t, namesOf(b.tools()), "default1 default[1] gone other")
-			b.put(files{"tools/default[1]/sub/new.sh": "# mcp: {}", "tools/default[1]/sub/new2.sh": "# mcp: {}", "tools/other2/tool.sh": ""})
-			b.remove("tools/default[1]/sub/gone.sh")
-			b.remove("tools/other")
+			b.Put(files{"tools/default[1]/sub/new.sh": "# mcp: {}", "tools/default[1]/sub/new2.sh": "# mcp: {}", "tools/other2/tool.sh": ""})
+			b.Remove("tools/default[1]/sub/gone.sh")
+			b.Remove("tools/other")
 			b.reopen(nil, Options{})
-			b.refresh(strings.Replace(tc.filter, "ROOT", b.root, 1))
-			file, err := b.store.read(Tools)
+			b.refresh(strings.Replace(tc.filter, "ROOT", b.Root, 1))
+			file, err := b.store.read(kinds.Tools)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want(t, namesOf(file.list(Tools)), tc.want)
+			want(t, namesOf(file.list(kinds.Tools)), tc.want)
 		})
 	}
 }
@@ -53,9 +55,9 @@ func TestFilterIgnored(t *testing.T) {
 		b.reopen(nil, Options{})
 		b.refresh(filter)
 		if said {
-			b.wantLog(fmt.Sprintf("warning mcp.registry: registry filter '%s' matches no content directory; ignoring", filter))
+			b.WantLog(fmt.Sprintf("warning mcp.registry: registry filter '%s' matches no content directory; ignoring", filter))
 		} else {
-			b.wantLog()
+			b.WantLog()
 		}
 	}
 }
@@ -69,18 +71,18 @@ func TestFilterMerges(t *testing.T) {
 	})
 	b.refresh("tools/a")
 	want(t, b.names(), "a ab c d")
-	b.advance(time.Minute)
+	b.Advance(time.Minute)
 	want(t, b.names(), "a b") // the next look is at everything
-	b.put(files{".registry/tools.json": `{"format_version":1,"hash":"h","items":[
+	b.Put(files{".registry/tools.json": `{"format_version":1,"hash":"h","items":[
 			{"name":"a"},{"name":"c","path":"c/tool.sh","z":1.0},{"name":"d"},{"name":"ab","path":"ab/x.sh"}]}`})
 	b.reopen(nil, Options{})
 	b.refresh("tools/a")
-	file, err := b.store.read(Tools)
+	file, err := b.store.read(kinds.Tools)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, namesOf(file.list(Tools)), "a ab c d")
-	want(t, string(file.list(Tools).Items[2].JSON), `{"name":"c","path":"c/tool.sh","z":1.0}`)
+	want(t, namesOf(file.list(kinds.Tools)), "a ab c d")
+	want(t, string(file.list(kinds.Tools).Items[2].JSON), `{"name":"c","path":"c/tool.sh","z":1.0}`)
 }
 
 // R-161: in the server the variable bounds every scan, and the
@@ -89,12 +91,12 @@ func TestSubPath(t *testing.T) {
 	env := project.Env{"MCPBASH_REGISTRY_REFRESH_PATH": "tools/g", "MCP_TOOLS_TTL": "0"}
 	b := newBed(t, env, files{"tools/a/tool.sh": "", "tools/g/h/x.sh": "# mcp: {}", "tools/g/tool.sh": ""})
 	want(t, b.names(), "g x")
-	b.put(files{"tools/g/h/y.sh": "# mcp: {}", "tools/b/tool.sh": ""})
+	b.Put(files{"tools/g/h/y.sh": "# mcp: {}", "tools/b/tool.sh": ""})
 	want(t, b.names(), "g x y")
 	b.reopen(nil, Options{})
 	want(t, b.names(), "a b g x y")
 	b.reopen(env, Options{})
-	b.remove("tools/g/h")
+	b.Remove("tools/g/h")
 	if r := b.refresh(""); r.Kinds[0].Count != 3 { // the command keeps the rest
 		t.Errorf("%s", r.AppendJSON(nil))
 	}
@@ -104,7 +106,7 @@ func TestSubPath(t *testing.T) {
 func TestReports(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "3600"}, files{"tools/a/tool.sh": ""})
 	want(t, string(b.refresh("").AppendJSON(nil)), report(`{"status":"ok","count":1,"error":null}`))
-	b.put(files{"tools/b/tool.sh": ""}) // whatever the TTL
+	b.Put(files{"tools/b/tool.sh": ""}) // whatever the TTL
 	if r := b.refresh(""); r.Kinds[0].Count != 2 || r.ExitCode() != 0 {
 		t.Errorf("%s", r.AppendJSON(nil))
 	}
@@ -130,23 +132,23 @@ func TestStatus(t *testing.T) {
 	b := newBed(t, nil, nil)
 	// status is what is printed with tools in its place and all others missing.
 	status := func(tool, dir, tools string) string {
-		text := fmt.Sprintf("{\n  \"projectRoot\": %q,\n  \"jsonTool\": %q,\n  \"tools\": %s", b.root, tool, tools)
-		for _, k := range Kinds[1:] {
-			text += fmt.Sprintf(",\n  %q: {\"status\":\"missing\",\"path\":%q,\"count\":0,\"hash\":\"\",\"mtime\":0}", k.Key, b.root+"/"+dir+"/"+k.File)
+		text := fmt.Sprintf("{\n  \"projectRoot\": %q,\n  \"jsonTool\": %q,\n  \"tools\": %s", b.Root, tool, tools)
+		for _, k := range kinds.All[1:] {
+			text += fmt.Sprintf(",\n  %q: {\"status\":\"missing\",\"path\":%q,\"count\":0,\"hash\":\"\",\"mtime\":0}", k.Key, b.Root+"/"+dir+"/"+k.File)
 		}
 		return text + "\n}"
 	}
-	missing := `{"status":"missing","path":"` + b.root + `/.registry/tools.json","count":0,"hash":"","mtime":0}`
+	missing := `{"status":"missing","path":"` + b.Root + `/.registry/tools.json","count":0,"hash":"","mtime":0}`
 	want(t, string(b.Status("jq").AppendJSON(nil)), status("jq", ".registry", missing))
-	if stampOfPath(b.path(".registry")).exists() {
+	if folder.StampOfPath(b.Path(".registry")).Exists() {
 		t.Error("made .registry")
 	}
-	b.put(files{"we\"ird\n/tools.json": `{"format_version":1,"hash":"36f7","items":[{},{}],"total":77}`})
+	b.Put(files{"we\"ird\n/tools.json": `{"format_version":1,"hash":"36f7","items":[{},{}],"total":77}`})
 	b.reopen(project.Env{"MCPBASH_REGISTRY_DIR": "we\"ird\n"}, Options{})
-	mtime := stampOfPath(b.path("we\"ird\n/tools.json")).mtime / int64(time.Second)
+	mtime := folder.StampOfPath(b.Path("we\"ird\n/tools.json")).Mtime / int64(time.Second)
 	want(t, string(b.Status("none").AppendJSON(nil)), status("none", "we\"ird\n",
-		fmt.Sprintf(`{"status":"present","path":"%s/we\"ird\n/tools.json","count":2,"hash":"36f7","mtime":%d}`, b.root, mtime)))
-	b.put(files{"we\"ird\n/tools.json": `{`})
+		fmt.Sprintf(`{"status":"present","path":"%s/we\"ird\n/tools.json","count":2,"hash":"36f7","mtime":%d}`, b.Root, mtime)))
+	b.Put(files{"we\"ird\n/tools.json": `{`})
 	if s := b.Status("jq").Kinds[0]; s.Status != "invalid" || s.Mtime == 0 || s.Count != 0 {
 		t.Errorf("%+v", s)
 	}

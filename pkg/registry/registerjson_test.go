@@ -9,6 +9,8 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 var noTTL = project.Env{"MCP_TOOLS_TTL": "0", "MCP_RESOURCES_TTL": "0", "MCP_RESOURCES_TEMPLATES_TTL": "0", "MCP_PROMPTS_TTL": "0", "MCP_UI_TTL": "0"}
@@ -35,7 +37,7 @@ func TestDeclaredKinds(t *testing.T) {
 		{`{"version":2,"version":1,"tools":[1],"tools":[]}`, ""}, // the last one counts
 	} {
 		b := newBed(t, nil, discovered)
-		b.put(files{"server.d/register.json": tc.json})
+		b.Put(files{"server.d/register.json": tc.json})
 		if got := b.names(); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.json, got, tc.want)
 		}
@@ -60,7 +62,7 @@ func TestDeclaredItems(t *testing.T) {
 		`{"name":"n","description":"","path":"sub/x.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,"_meta":{"ui":{"resourceUri":"ui://demo/sub","visibility":["model","app"]}}}`,
 		`{"name":"..","description":"","path":"../../x.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null}`,
 	}, "\n"))
-	b.wantLog(
+	b.WantLog(
 		`warning mcp.tools: register.json: tools[1]: "annotations" must be an object; ignored`,
 		`warning mcp.tools: Duplicate tool name 'm' in tools/other.sh; keeping tools/m.sh`,
 		`error mcp.tools: Skipping tool register.json: tools[4]: its name is empty`,
@@ -74,16 +76,16 @@ func TestDeclaredItemsFollowTheirFiles(t *testing.T) {
 	if b.tools() != first {
 		t.Error("another list")
 	}
-	b.put(files{"tools/i.svg": "22"})
+	b.Put(files{"tools/i.svg": "22"})
 	want(t, string(rawjson.Get(b.tools().Items[0].JSON, "icons")), `[{"src":"data:image/svg+xml;base64,MjI=","mimeType":"image/svg+xml"}]`)
-	b.put(files{"tools/sub/ui/index.html": ""})
+	b.Put(files{"tools/sub/ui/index.html": ""})
 	want(t, string(rawjson.Path(b.tools().Items[0].JSON, "_meta", "ui", "resourceUri")), `"ui://demo/sub"`)
-	b.remove("tools/i.svg")
-	b.remove("tools/sub/ui")
+	b.Remove("tools/i.svg")
+	b.Remove("tools/sub/ui")
 	want(t, b.items()[0], `{"name":"m","description":"","path":"sub/m.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null}`)
-	b.put(files{"server.d/register.json": `{"version":1,"tools":[{"name":"k","path":"k.sh"}]}`})
+	b.Put(files{"server.d/register.json": `{"version":1,"tools":[{"name":"k","path":"k.sh"}]}`})
 	want(t, b.names(), "k")
-	b.remove("server.d/register.json")
+	b.Remove("server.d/register.json")
 	want(t, b.names(), "")
 }
 
@@ -115,8 +117,8 @@ func TestDeclaredFaults(t *testing.T) {
 			t.Errorf("%.60s:\n%s, want\n%s", tc.json, got, tc.want)
 		}
 		b.reason()
-		b.wantLog("warning mcp.tools: " + tc.want) // once
-		b.remove("server.d/register.json")
+		b.WantLog("warning mcp.tools: " + tc.want) // once
+		b.Remove("server.d/register.json")
 		want(t, b.names(), "a")
 	}
 }
@@ -126,23 +128,23 @@ func TestDeclaredFaults(t *testing.T) {
 func TestDeclaredFaultsOfOneKind(t *testing.T) {
 	const good = `{"name":"z","path":"m.sh","uri":"x://z","uriTemplate":"x://{y}"}`
 	for _, tc := range []struct {
-		kind  *Kind
+		kind  *kinds.Kind
 		value string
 		names string // "" when the kind fails
 		want  string
 	}{
-		{Tools, "{}", "", "Declarative register.json parsing/validation failed: register.json tools must be an array or null"},
-		{Templates, `"x"`, "", "Declarative register.json parsing/validation failed: register.json resourceTemplates must be an array or null"},
-		{Completions, "false", "", "Declarative register.json parsing/validation failed: register.json completions must be an array or null"},
-		{Tools, "[" + good + `, {"name":"a"}]`, "z", `tools[1]: missing "path"; left out`},
-		{Tools, "[5, " + good + "]", "z", "tools[0]: not an object; left out"},
-		{Tools, `[{"name":5,"path":"b"}, ` + good + "]", "z", `tools[0]: "name" must be a string; left out`},
-		{Tools, `[{"name":"","path":"b"}, ` + good + "]", "z", `tools[0]: missing "name"; left out`},
-		{Tools, `[{"name":" ","path":"b"}, ` + good + "]", "z", `tools[0]: its name is empty`},
-		{Resources, `[{"name":"a"}, ` + good + "]", "z", `resources[0]: missing "uri"; left out`},
-		{Prompts, `[{"path":"a"}, ` + good + "]", "z", `prompts[0]: missing "name"; left out`},
-		{Templates, `[{"name":"q"}, {"name":"q","uriTemplate":"x://{y}"}]`, "q", `resourceTemplates[0]: Manual template missing required 'uriTemplate' field; left out`},
-		{Completions, `[{"name":"a","path":null}, ` + good + "]", "z", "completions[0]: Completion path  invalid or outside server root; left out"},
+		{kinds.Tools, "{}", "", "Declarative register.json parsing/validation failed: register.json tools must be an array or null"},
+		{kinds.Templates, `"x"`, "", "Declarative register.json parsing/validation failed: register.json resourceTemplates must be an array or null"},
+		{kinds.Completions, "false", "", "Declarative register.json parsing/validation failed: register.json completions must be an array or null"},
+		{kinds.Tools, "[" + good + `, {"name":"a"}]`, "z", `tools[1]: missing "path"; left out`},
+		{kinds.Tools, "[5, " + good + "]", "z", "tools[0]: not an object; left out"},
+		{kinds.Tools, `[{"name":5,"path":"b"}, ` + good + "]", "z", `tools[0]: "name" must be a string; left out`},
+		{kinds.Tools, `[{"name":"","path":"b"}, ` + good + "]", "z", `tools[0]: missing "name"; left out`},
+		{kinds.Tools, `[{"name":" ","path":"b"}, ` + good + "]", "z", `tools[0]: its name is empty`},
+		{kinds.Resources, `[{"name":"a"}, ` + good + "]", "z", `resources[0]: missing "uri"; left out`},
+		{kinds.Prompts, `[{"path":"a"}, ` + good + "]", "z", `prompts[0]: missing "name"; left out`},
+		{kinds.Templates, `[{"name":"q"}, {"name":"q","uriTemplate":"x://{y}"}]`, "q", `resourceTemplates[0]: Manual template missing required 'uriTemplate' field; left out`},
+		{kinds.Completions, `[{"name":"a","path":null}, ` + good + "]", "z", "completions[0]: Completion path  invalid or outside server root; left out"},
 	} {
 		b := newBed(t, noTTL, files{"tools/a/tool.sh": "", "m.sh": "", "resources/a.txt": "", "prompts/a.txt": "",
 			"server.d/register.json": "{\"version\": 1,\n " + `"` + tc.kind.Key + `":` + tc.value + "}"})
@@ -173,7 +175,7 @@ func TestDeclaredFaultsOfOneKind(t *testing.T) {
 // R-143: a faulty entry does not give way to what it was to restrict.
 func TestFaultyEntryHidesWhatItReplaces(t *testing.T) {
 	b := newBed(t, noTTL, files{"tools/a/tool.sh": "", "tools/b/tool.sh": `# mcp: {"id":"bee"}`, "tools/c/tool.sh": "", "tools/d/tool.sh": ""})
-	b.put(files{"server.d/register.json": `{"version":1,"merge":["tools"],"tools":[
+	b.Put(files{"server.d/register.json": `{"version":1,"merge":["tools"],"tools":[
 		{"name":"a","securityLevel":"full"},{"id":"bee","path":7},{"path":"c/tool.sh"},{}]}`})
 	want(t, b.names(), "d")
 	report := b.refresh("")
@@ -184,12 +186,12 @@ func TestFaultyEntryHidesWhatItReplaces(t *testing.T) {
 
 // R-145: other kinds log at error.
 func TestDeclaredFaultLevel(t *testing.T) {
-	if Tools.faults != mcp.Warning {
-		t.Error(Tools.faults)
+	if kinds.Tools.FaultLevel != mcp.Warning {
+		t.Error(kinds.Tools.FaultLevel)
 	}
-	for _, k := range Kinds {
-		if k != Tools && k.faults != mcp.Err {
-			t.Error(k.Key, k.faults)
+	for _, k := range kinds.All {
+		if k != kinds.Tools && k.FaultLevel != mcp.Err {
+			t.Error(k.Key, k.FaultLevel)
 		}
 	}
 }
@@ -207,36 +209,36 @@ func TestDeclaredUntrusted(t *testing.T) {
 		change func(b *bed)
 		want   string
 	}{
-		{"file", func(b *bed) { os.Chmod(b.path("server.d/register.json"), 0o757) }, "/server.d/register.json" + writable},
-		{"directory", func(b *bed) { os.Chmod(b.path("server.d"), 0o757) }, "/server.d" + writable},
-		{"root", func(b *bed) { os.Chmod(b.root, 0o757) }, writable},
+		{"file", func(b *bed) { os.Chmod(b.Path("server.d/register.json"), 0o757) }, "/server.d/register.json" + writable},
+		{"directory", func(b *bed) { os.Chmod(b.Path("server.d"), 0o757) }, "/server.d" + writable},
+		{"root", func(b *bed) { os.Chmod(b.Root, 0o757) }, writable},
 		{"link", func(b *bed) {
-			b.remove("server.d/register.json")
-			b.put(files{"r.json": `{"version":1}`, "server.d/register.json@": "../r.json"})
+			b.Remove("server.d/register.json")
+			b.Put(files{"r.json": `{"version":1}`, "server.d/register.json@": "../r.json"})
 		}, "/server.d/register.json (symlink)"},
 		{"dangling link", func(b *bed) {
-			b.remove("server.d/register.json")
-			b.put(files{"server.d/register.json@": "nowhere"})
+			b.Remove("server.d/register.json")
+			b.Put(files{"server.d/register.json@": "nowhere"})
 		}, "/server.d/register.json (symlink)"},
 		{"owner", func(b *bed) {
-			if os.Chown(b.path("server.d/register.json"), 12345, -1) != nil {
-				b.t.Skip("only root gives files away")
+			if os.Chown(b.Path("server.d/register.json"), 12345, -1) != nil {
+				b.T.Skip("only root gives files away")
 			}
 		}, "/server.d/register.json (owned by uid 12345, not by root)"},
 		{"directory in its place", func(b *bed) {
-			b.remove("server.d/register.json")
-			b.put(files{"server.d/register.json/": ""})
+			b.Remove("server.d/register.json")
+			b.Put(files{"server.d/register.json/": ""})
 		}, "/server.d/register.json (not a regular file)"},
 		{"FIFO", func(b *bed) {
-			b.remove("server.d/register.json")
-			b.put(files{"server.d/register.json|": ""})
+			b.Remove("server.d/register.json")
+			b.Put(files{"server.d/register.json|": ""})
 		}, "/server.d/register.json (not a regular file)"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBed(t, nil, good)
 			tc.change(b)
 			path, _, _ := strings.Cut(tc.want, " (")
-			want(t, b.reason(), prefix+b.root+strings.ReplaceAll(tc.want, "{}", b.root+path))
+			want(t, b.reason(), prefix+b.Root+strings.ReplaceAll(tc.want, "{}", b.Root+path))
 		})
 	}
 }
@@ -245,7 +247,7 @@ func TestDeclaredUntrusted(t *testing.T) {
 func TestDeclaredApplyFailed(t *testing.T) {
 	b := newBed(t, project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "100"}, files{"server.d/register.json": `{"version":1,"tools":[{"name":"a","path":"b"}]}`})
 	want(t, b.reason(), "Declarative register.json apply failed for tools")
-	b.wantLog("error mcp.tools: Tool registry exceeds 100 byte cap", "warning mcp.tools: Declarative register.json apply failed for tools")
+	b.WantLog("error mcp.tools: Tool registry exceeds 100 byte cap", "warning mcp.tools: Declarative register.json apply failed for tools")
 }
 
 // R-111, R-145: register.sh is no way out.
@@ -254,41 +256,10 @@ func TestDeclaredBeforeHook(t *testing.T) {
 	b := newBed(t, env, files{"server.d/register.json": "[", "server.d/register.sh*": "touch ran", "tools/a/tool.sh": ""})
 	b.reopen(env, b.hooks())
 	b.reason()
-	b.put(files{"server.d/register.json": `{"version":1}`})
+	b.Put(files{"server.d/register.json": `{"version":1}`})
 	b.reopen(env, b.hooks())
 	want(t, b.names(), "a")
-	if stampOfPath(b.path("ran")).exists() {
+	if folder.StampOfPath(b.Path("ran")).Exists() {
 		t.Error("register.sh ran")
 	}
-}
-
-func FuzzDeclarations(f *testing.F) {
-	f.Add(`{"version":1,"tools":[{"name":"a","path":"b"}],"merge":["tools"],"exclude":["x"],"_meta":{}}`)
-	f.Add(`{"version":1e0,"completions":[{"name":"\u0000","path":"/"}],"resourceTemplates":[[]],"tools":null}`)
-	p := &project.Project{Root: "/nowhere", Dirs: project.Dirs{Tools: "/nowhere/tools"}}
-	f.Fuzz(func(t *testing.T, text string) {
-		d, err := parseDeclarations([]byte(text))
-		if err != nil {
-			if !strings.HasPrefix(err.Error(), "Declarative register.json ") {
-				t.Error(err)
-			}
-			return
-		}
-		for k := range manualKinds {
-			m := d.kinds[k.Key]
-			if m == nil {
-				continue
-			}
-			a := &assembly{p: p, kind: k, discovered: m.merge, manual: scanManual(p, k, m, nil)}
-			combine := k.combine
-			if combine == nil {
-				combine = (*assembly).standard
-			}
-			for _, item := range without(combine(a), d.excluded(k)) {
-				if v, err := rawjson.Check(item.JSON); err != nil || rawjson.TextOf(v, "name") != item.Name || item.Name == "" {
-					t.Errorf("%s: %v: %q", k.Key, err, item.JSON)
-				}
-			}
-		}
-	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/folder"
 )
 
 // withHook makes a project with a register.sh that may run.
@@ -72,7 +73,7 @@ func TestHookLogging(t *testing.T) {
   if mcp_logging_is_enabled "$l"; then mcp_logging_info on "$l"; fi
 done`, project.Env{"MCPBASH_LOG_LEVEL": "alert"})
 	b.names()
-	b.wantLog(hookNotice, "debug my: debug", "info my: info", "notice my: notice", "warning my: warning", "error my: error",
+	b.WantLog(hookNotice, "debug my: debug", "info my: info", "notice my: notice", "warning my: warning", "error my: error",
 		"critical my: critical", "alert my: alert", "info on: alert", "emergency my: emergency", "info on: emergency")
 }
 
@@ -106,10 +107,10 @@ func TestHookCallsFile(t *testing.T) {
 func TestHookItems(t *testing.T) {
 	b := withHook(t, `mcp_register_tool '{"path":"m.sh","extra":1,"_meta":{"k":1},"title":"T","name":"m"}'; mcp_register_tool '{"name":"n"}'; mcp_register_tool 5`, nil)
 	want(t, strings.Join(b.items(), "\n"), `{"name":"m","title":"T","description":"","path":"m.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,"_meta":{"k":1}}`)
-	b.wantLog(hookNotice, `warning mcp.tools: register.sh: tools[1]: missing "path"; left out`, `warning mcp.tools: register.sh: tools[2]: not an object; left out`)
+	b.WantLog(hookNotice, `warning mcp.tools: register.sh: tools[1]: missing "path"; left out`, `warning mcp.tools: register.sh: tools[2]: not an object; left out`)
 	b = withHook(t, `echo '{"tools":[{"path":"m.sh","extra":1,"name":"m"}]}'`, nil)
 	want(t, strings.Join(b.items(), "\n"), `{"name":"m","description":"","path":"m.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,"extra":1}`)
-	b.wantLog(hookNotice)
+	b.WantLog(hookNotice)
 }
 
 // R-151, R-153, R-156, R-157: every fault.
@@ -130,40 +131,11 @@ func TestHookFaults(t *testing.T) {
 			t.Parallel()
 			b := withHook(t, tc.script, project.Env{"MCPBASH_REGISTER_TIMEOUT": "1", "MCPBASH_MAX_MANUAL_REGISTRY_BYTES": "1000"})
 			want(t, b.reason(), tc.want)
-			if !strings.Contains(strings.Join(b.log(), "\n"), "error mcp.tools: "+tc.want) {
+			if !strings.Contains(strings.Join(b.Log(), "\n"), "error mcp.tools: "+tc.want) {
 				t.Error("not logged")
 			}
 		})
 	}
-}
-
-// R-123, R-156: the faults of other kinds are theirs.
-func TestHookListsOfOtherKinds(t *testing.T) {
-	calls := func(texts ...string) []byte { return []byte(strings.Join(texts, "\x00") + "\x00") }
-	p := &project.Project{Root: t.TempDir(), Settings: project.Settings{Discovery: project.Discovery{ManualBuffer: 100}}}
-	lists := judge(&p.Discovery, replay(calls(
-		"register", "completions", `{"name":"c","path":"`+strings.Repeat("x", 100)+`"}`,
-		"register", "prompts", `{`,
-		"register", "resources", `{"name":"r","uri":"u"}`,
-		"finalize", "resourceTemplates", "",
-		"register", "nonsense", `{}`,
-		"rubbish",
-	), nil), nil)
-	want(t, lists["completions"].fault.Error(), "Manual completion buffer exceeded 100 bytes")
-	want(t, lists["prompts"].fault.Error(), "Manual prompts registration finalize failed: prompts[0]: line 1, column 2: unexpected end")
-	if m := lists["resources"]; m == nil || m.fault != nil || len(m.entries) != 1 {
-		t.Errorf("%+v", m)
-	}
-	if m := lists["resourceTemplates"]; m == nil || len(m.entries) != 0 {
-		t.Errorf("%+v", m)
-	}
-	if lists["tools"] != nil {
-		t.Error("tools were not mentioned")
-	}
-	lists = judge(&p.Discovery, replay(calls("register", "completions", "{"), nil), nil)
-	want(t, lists["completions"].fault.Error(), "Manual completion registration finalize failed: completions[0]: line 1, column 2: unexpected end")
-	lists = judge(&p.Discovery, replay(calls("register", "resourceTemplates", "{"), nil), nil)
-	want(t, lists["resourceTemplates"].fault.Error(), "Manual resourceTemplates registration finalize failed: resourceTemplates[0]: line 1, column 2: unexpected end")
 }
 
 // R-151: when it is not run at all.
@@ -176,10 +148,10 @@ func TestHookNotRun(t *testing.T) {
 	}{
 		{"off by default", project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": ""}, nil},
 		{"no word for yes", project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "y"}, nil},
-		{"not runnable", nil, func(b *bed) { os.Chmod(b.path("server.d/register.sh"), 0o644) }},
-		{"nobody to run it", nil, func(b *bed) { b.reopen(b.p.Env, Options{}) }},
+		{"not runnable", nil, func(b *bed) { os.Chmod(b.Path("server.d/register.sh"), 0o644) }},
+		{"nobody to run it", nil, func(b *bed) { b.reopen(b.Project.Env, Options{}) }},
 		{"static", project.Env{"MCPBASH_STATIC_REGISTRY": "1"}, nil},
-		{"gone", nil, func(b *bed) { b.remove("server.d/register.sh") }},
+		{"gone", nil, func(b *bed) { b.Remove("server.d/register.sh") }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := withHook(t, script, tc.env)
@@ -187,27 +159,27 @@ func TestHookNotRun(t *testing.T) {
 				tc.change(b)
 			}
 			want(t, b.names(), "a")
-			if stampOfPath(b.path("ran")).exists() {
+			if folder.StampOfPath(b.Path("ran")).Exists() {
 				t.Error("it ran")
 			}
 		})
 	}
 	b := withHook(t, "#!/bin/sh\n"+script, project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "ON"})
-	os.Chmod(b.path("server.d/register.sh"), 0o644)
+	os.Chmod(b.Path("server.d/register.sh"), 0o644)
 	want(t, b.names(), "")
 }
 
 // R-151, R-144.
 func TestHookUntrusted(t *testing.T) {
 	b := withHook(t, "touch ran", nil)
-	file := b.path("server.d/register.sh")
+	file := b.Path("server.d/register.sh")
 	os.Chmod(file, 0o757)
 	want(t, b.reason(), "Manual registration script permissions/ownership invalid: "+file+" (mode 0757, others can write to it; run chmod o-w "+file+")")
 	b = withHook(t, "", nil)
-	b.remove("server.d/register.sh")
-	b.put(files{"r.sh*": "touch ran", "server.d/register.sh@": "../r.sh"})
-	want(t, b.reason(), "Manual registration script permissions/ownership invalid: "+b.path("server.d/register.sh")+" (symlink)")
-	if stampOfPath(b.path("ran")).exists() {
+	b.Remove("server.d/register.sh")
+	b.Put(files{"r.sh*": "touch ran", "server.d/register.sh@": "../r.sh"})
+	want(t, b.reason(), "Manual registration script permissions/ownership invalid: "+b.Path("server.d/register.sh")+" (symlink)")
+	if folder.StampOfPath(b.Path("ran")).Exists() {
 		t.Error("it ran")
 	}
 }
@@ -215,12 +187,17 @@ func TestHookUntrusted(t *testing.T) {
 // R-152: what runs is what was checked.
 func TestHookChanges(t *testing.T) {
 	b := withHook(t, "touch ran", nil)
-	b.testCopied = func() { b.put(files{"server.d/register.sh*": "touch ran # otherwise"}) }
+	o := b.hooks()
+	dir, _ := o.Private()
+	o.Private = func() (string, error) { // comes after the check
+		b.Put(files{"server.d/register.sh*": "touch ran # otherwise"})
+		return dir, nil
+	}
+	b.reopen(project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, o)
 	want(t, b.reason(), "Manual registration script changed during execution; refusing to run.")
-	if stampOfPath(b.path("ran")).exists() {
+	if folder.StampOfPath(b.Path("ran")).Exists() {
 		t.Error("it ran")
 	}
-	dir, _ := b.o.Private()
 	if list, _ := os.ReadDir(dir); len(list) != 0 {
 		t.Error("left behind:", list)
 	}
@@ -231,7 +208,7 @@ func TestHookChanges(t *testing.T) {
 func TestHookRuns(t *testing.T) {
 	b := withHook(t, "echo x >>ran; mcp_tools_manual_finalize", project.Env{"MCPBASH_REGISTER_TTL": "7"})
 	runs := func() int {
-		text, _ := os.ReadFile(b.path("ran"))
+		text, _ := os.ReadFile(b.Path("ran"))
 		return len(text) / 2
 	}
 	b.Changes(t.Context(), Poll{Idle: true})
@@ -240,13 +217,13 @@ func TestHookRuns(t *testing.T) {
 	}
 	want(t, b.changed(Poll{}), allKinds)
 	b.names()
-	b.advance(6 * time.Second)
+	b.Advance(6 * time.Second)
 	b.names()
 	if runs() != 1 {
 		t.Error("runs:", runs())
 	}
 	want(t, b.changed(Poll{Idle: true}), "")
-	b.advance(2 * time.Second)
+	b.Advance(2 * time.Second)
 	want(t, b.changed(Poll{Idle: true}), "")
 	if runs() != 1 {
 		t.Error("runs:", runs())
@@ -255,12 +232,12 @@ func TestHookRuns(t *testing.T) {
 	if runs() != 2 {
 		t.Error("runs:", runs())
 	}
-	b.put(files{"server.d/register.sh*": "echo y >>ran"})
+	b.Put(files{"server.d/register.sh*": "echo y >>ran"})
 	want(t, b.names(), "a")
 	if runs() != 3 {
 		t.Error("runs:", runs())
 	}
-	if n := strings.Count(strings.Join(b.log(), "\n"), hookNotice); n != 1 {
+	if n := strings.Count(strings.Join(b.Log(), "\n"), hookNotice); n != 1 {
 		t.Errorf("%d notices", n)
 	}
 }
@@ -276,6 +253,6 @@ func TestHookOutput(t *testing.T) {
 	} {
 		b := withHook(t, tc.script, project.Env{"MCPBASH_LOG_VERBOSE": tc.verbose})
 		b.names()
-		want(t, strings.Join(b.log(), "\n"), strings.TrimSuffix(hookNotice+"\n"+tc.want, "\n"))
+		want(t, strings.Join(b.Log(), "\n"), strings.TrimSuffix(hookNotice+"\n"+tc.want, "\n"))
 	}
 }

@@ -4,11 +4,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // tell replaces the root of the project, which is another one each time.
 func (b *bed) tell(text string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(text, b.root, "ROOT"), percentEncode(b.root, uriPath), "ROOT")
+	return strings.ReplaceAll(strings.ReplaceAll(text, b.Root, "ROOT"), strings.TrimPrefix(item.FileURI(b.Root, ""), "file://"), "ROOT")
 }
 
 // A case of discovery: what there is, what is listed, and what is said.
@@ -20,7 +23,7 @@ type finding struct {
 }
 
 // try runs cases for a kind, the second time out of the scan cache.
-func try(t *testing.T, kind *Kind, cases []finding) {
+func try(t *testing.T, kind *kinds.Kind, cases []finding) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBed(t, nil, tc.files)
@@ -28,7 +31,7 @@ func try(t *testing.T, kind *Kind, cases []finding) {
 				if got := b.tell(b.listing(kind)); got != tc.want {
 					t.Errorf("from the %s:\n%s\nwant\n%s", from, got, tc.want)
 				}
-				b.wantLog(tc.log...)
+				b.WantLog(tc.log...)
 				b.reopen(nil, Options{})
 			}
 		})
@@ -40,7 +43,7 @@ func TestResources(t *testing.T) {
 	derived := func(name, path, mime string) string {
 		return `{"name":"` + name + `","description":"","path":"` + path + `","uri":"file://ROOT/resources/` + path + `","mimeType":"` + mime + `","provider":"file","uriAuto":true}`
 	}
-	try(t, Resources, []finding{
+	try(t, kinds.Resources, []finding{
 		{"anywhere below, by the name", files{"resources/b.txt": "", "resources/d/e/a.json": "", "resources/Makefile": "", "resources/.hidden/x": "", "resources/.x": ""},
 			derived("Makefile", "Makefile", "text/plain") + "\n" + derived("a", "d/e/a.json", "application/json") + "\n" + derived("b", "b.txt", "text/plain"), nil},
 		{"all fields, in their order, nothing else", files{"resources/a.txt": "", "resources/a.txt.meta.json": `{"_meta":{"x":1e3},"annotations":{"audience":["user"],"priority":0.50},"size":12,
@@ -105,7 +108,7 @@ func TestHostileResources(t *testing.T) {
 		t.Log("file names and links of Unix")
 		return
 	}
-	try(t, Resources, []finding{
+	try(t, kinds.Resources, []finding{
 		{"links", files{"secret.txt": "", "resources/a.txt@": "../secret.txt", "resources/d@": "..", "resources/a.meta.json": `{"name":"m","uri":"x://m"}`},
 			`{"name":"m","description":"","uri":"x://m","mimeType":"text/plain","provider":"x"}`, nil},
 		{"FIFO", files{"resources/a.txt|": "", "resources/b.meta.json|": ""}, "", nil},
@@ -114,42 +117,15 @@ func TestHostileResources(t *testing.T) {
 	})
 }
 
-// R-54.
-func TestProviderOf(t *testing.T) {
-	for uri, provider := range map[string]string{
-		"file:///a": "file", "a/b.txt": "file", "": "file", "mailto:x": "file", "file://./resources/a.txt": "file", "https://x": "https",
-		"HTTPS://x": "https", "git+https://x/y.git#main:a": "git", "git://x": "git", "ui://a/b": "ui", "echo://Hello": "echo", "myapi://": "myapi",
-		"${MCPBASH_PROJECT_ROOT}/a": "file", "file://${MCPBASH_PROJECT_ROOT}/a": "file",
-	} {
-		if got := ProviderOf(uri); got != provider {
-			t.Errorf("%s: %s", uri, got)
-		}
-	}
-}
-
 // R-18, R-52, RES-15a: what is stored depends on no machine.
 func TestURI(t *testing.T) {
 	b := newBed(t, nil, files{"resources/a b.txt": "", "resources/c.meta.json": `{"uri":"file://${MCPBASH_RESOURCES_DIR}/x${MCPBASH_PROJECT_ROOT}$HOME${HOME}"}`})
-	list, err := b.List(t.Context(), Resources)
+	list, err := b.List(t.Context(), kinds.Resources)
 	if err != nil || len(list.Items) != 2 {
 		t.Fatal(err)
 	}
-	b.p.Root, b.p.Resources = "/srv/new place", "/srv/new place/r%"
-	want(t, URI(b.p, list.Items[0].JSON), "file:///srv/new%20place/r%25/a%20b.txt")
-	want(t, URI(b.p, list.Items[1].JSON), "file:///srv/new%20place/r%25/x/srv/new%20place$HOME${HOME}")
-	want(t, URI(b.p, []byte(`{"name":"x"}`)), "")
-}
-
-// R-83: in this order.
-func TestCompanions(t *testing.T) {
-	for path, want := range map[string]string{
-		"a/b.tar.gz": "a/b.tar.gz.completion.sh a/b.tar.gz.completion a/b.tar.completion.sh a/b.tar.completion",
-		"a/b":        "a/b.completion.sh a/b.completion",
-		"a.d/b":      "a.d/b.completion.sh a.d/b.completion",
-		"a/.b":       "a/.b.completion.sh a/.b.completion",
-	} {
-		if got := strings.Join(Companions(path), " "); got != want {
-			t.Errorf("%s: %s", path, got)
-		}
-	}
+	b.Project.Root, b.Project.Resources = "/srv/new place", "/srv/new place/r%"
+	want(t, item.URI(b.Project, list.Items[0].JSON), "file:///srv/new%20place/r%25/a%20b.txt")
+	want(t, item.URI(b.Project, list.Items[1].JSON), "file:///srv/new%20place/r%25/x/srv/new%20place$HOME${HOME}")
+	want(t, item.URI(b.Project, []byte(`{"name":"x"}`)), "")
 }

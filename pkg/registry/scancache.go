@@ -1,11 +1,11 @@
 package registry
 
 import (
-	"fmt"
 	"strings"
 
-	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/atomicfile"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/registry/scan"
 )
 
 // A scan is kept from one process to the next in a file of the registry
@@ -13,39 +13,17 @@ import (
 // records are used where a look at the directory confirms them, and a file
 // that is damaged, of another version or about another project is no file.
 
-// cacheRules changes with the rules by which items are made, and with the
-// layout of the file.
-const cacheRules = "5"
-
-// A mark says which registry file a scan led to.
-type mark struct {
-	hash  string
-	stamp stamp // zero: it cannot be told by its stamp
-}
-
-func cacheFile(k *Kind) string { return ".scan-" + strings.TrimSuffix(k.File, ".json") }
-
-// cacheKey is everything a scan depends on besides what it looks at. The
-// inodes of the content directories bind a cache to the trees it was made for: in
-// a copy, or in an archive somebody sends, it means nothing.
-func cacheKey(p *project.Project, k *Kind) string {
-	parts := []string{cacheRules, cli.Version, k.Key, p.Root, p.Meta.Name}
-	for _, t := range k.trees {
-		content := noteOf(t.dir(p))
-		parts = append(parts, content.name, content.physical, fmt.Sprint(content.stamp.dev, content.stamp.ino))
-	}
-	return strings.Join(parts, "\x00")
-}
+func cacheFile(k *kinds.Kind) string { return ".scan-" + strings.TrimSuffix(k.File, ".json") }
 
 // loadScan returns the scan of an earlier process, nil when there is none.
-func (c *Catalog) loadScan(k *Kind) (*scan, mark) {
+func (c *Catalog) loadScan(k *kinds.Kind) (*scan.Result, scan.Mark) {
 	text, _, err := c.store.bytes(cacheFile(k))
 	if err != nil {
-		return nil, mark{}
+		return nil, scan.Mark{}
 	}
-	s, m, err := parseScan(text, cacheKey(c.p, k), len(k.trees))
+	s, m, err := scan.Decode(text, scan.CacheKey(c.p, k.Spec(), c.o.Version), len(k.Trees))
 	if err != nil {
-		return nil, mark{}
+		return nil, scan.Mark{}
 	}
 	return s, m
 }
@@ -56,31 +34,31 @@ func (c *Catalog) saveScan(s *state) {
 	if s.scan == nil {
 		return
 	}
-	var m mark
+	var m scan.Mark
 	if s.inputs.pure() {
 		m = s.mark
 	}
-	if c.o.ReadOnly || s.unkept != nil || s.scan.within != "" || !s.scan.unsaved && m == s.saved {
+	if c.o.ReadOnly || s.unsaved != nil || s.scan.Within != "" || !s.scan.Unsaved && m == s.cacheMark {
 		return
 	}
 	file := c.newScanFile(s.kind)
 	if file == nil {
 		return
 	}
-	defer file.dir.Close()
-	s.scan.settle(&c.store) // now that the file has shown what time it is there
-	text := encodeScan(cacheKey(c.p, s.kind), m, s.scan)
+	defer file.Dir.Close()
+	s.scan.Settle(c.store.clock) // now that the file has shown what time it is there
+	text := scan.Encode(scan.CacheKey(c.p, s.kind.Spec(), c.o.Version), m, s.scan)
 	if len(text) > c.store.limit {
-		file.discard()
+		file.Discard()
 		return
 	}
-	if _, err := file.finish(text, false); err == nil {
-		s.scan.unsaved = false
-		s.cached, s.saved = nil, m
+	if _, err := c.store.finish(file, text, false); err == nil {
+		s.scan.Unsaved = false
+		s.cached, s.cacheMark = nil, m
 	}
 }
 
-func (c *Catalog) newScanFile(k *Kind) *newFile {
+func (c *Catalog) newScanFile(k *kinds.Kind) *atomicfile.File {
 	dir, err := c.store.open()
 	if err != nil {
 		return nil

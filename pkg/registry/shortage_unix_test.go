@@ -12,7 +12,7 @@ import (
 func TestShortage(t *testing.T) {
 	b := newBed(t, noTTL, files{"tools/a/b/c/tool.sh": "# mcp: {}", "tools/d/tool.sh": ""})
 	want(t, b.names(), "c d")
-	b.put(files{"tools/e/tool.sh": ""})
+	b.Put(files{"tools/e/tool.sh": ""})
 	var held []int
 	for {
 		fd, err := unix.Dup(1)

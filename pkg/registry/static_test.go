@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/folder"
 )
 
 const staticNotice = "info mcp.tools: Static registry mode active - new tools/resources won't be discovered until restart or MCPBASH_STATIC_REGISTRY=0"
@@ -19,15 +20,15 @@ func TestStaticMode(t *testing.T) {
 	if _, ok := list.Find(""); ok || len(list.Items) != 2 {
 		t.Error("an item without name was found")
 	}
-	b.put(files{".registry/tools.json": `{}`, "tools/b/tool.sh": ""})
-	b.advance(time.Hour)
+	b.Put(files{".registry/tools.json": `{}`, "tools/b/tool.sh": ""})
+	b.Advance(time.Hour)
 	if b.tools() != list {
 		t.Error("looked again")
 	}
 	if changed := b.Changes(t.Context(), Poll{}); changed != nil {
 		t.Error("reported a change")
 	}
-	b.wantLog(staticNotice)
+	b.WantLog(staticNotice)
 	// Only exactly 1 turns it on.
 	b.reopen(project.Env{"MCPBASH_STATIC_REGISTRY": "true"}, Options{})
 	want(t, b.names(), "a b")
@@ -38,16 +39,16 @@ func TestStaticModeWithoutFile(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
 	b := newBed(t, env, files{"tools/a/tool.sh": ""})
 	want(t, b.names(), "a")
-	b.wantLog("debug mcp.tools: Static registry: tools.json: missing; discovering")
-	b.put(files{".registry/tools.json": "["})
+	b.WantLog("debug mcp.tools: Static registry: tools.json: missing; discovering")
+	b.Put(files{".registry/tools.json": "["})
 	b.reopen(env, Options{})
 	want(t, b.names(), "a")
-	b.wantLog("debug mcp.tools: Static registry: tools.json: line 1, column 2: unexpected end; discovering")
+	b.WantLog("debug mcp.tools: Static registry: tools.json: line 1, column 2: unexpected end; discovering")
 	// The file that was made is served from now on (R-134).
-	b.put(files{"tools/b/tool.sh": ""})
-	b.advance(time.Hour)
+	b.Put(files{"tools/b/tool.sh": ""})
+	b.Advance(time.Hour)
 	want(t, b.names(), "a")
-	b.wantLog(staticNotice)
+	b.WantLog(staticNotice)
 }
 
 // R-131, R-161: refresh ignores the mode.
@@ -64,16 +65,16 @@ func TestStaticModeAndHandwrittenLists(t *testing.T) {
 	b := newBed(t, env, files{"tools/a/tool.sh": "", "server.d/register.sh*": "touch ran"})
 	b.reopen(env, b.hooks())
 	want(t, b.names(), "a")
-	b.put(files{"server.d/register.json": `{"version":1,"prompts":[]}`})
+	b.Put(files{"server.d/register.json": `{"version":1,"prompts":[]}`})
 	b.reopen(env, b.hooks())
 	want(t, b.names(), "a")
-	b.put(files{"server.d/register.json": `{"version":1,"tools":[{"name":"m","path":"m.sh"}]}`})
+	b.Put(files{"server.d/register.json": `{"version":1,"tools":[{"name":"m","path":"m.sh"}]}`})
 	b.reopen(env, b.hooks())
 	want(t, b.names(), "m")
-	b.put(files{"server.d/register.json": `{"version":1,"exclude":["a"]}`})
+	b.Put(files{"server.d/register.json": `{"version":1,"exclude":["a"]}`})
 	b.reopen(env, b.hooks())
 	want(t, b.names(), "")
-	if stampOfPath(b.path("ran")).exists() {
+	if folder.StampOfPath(b.Path("ran")).Exists() {
 		t.Error("register.sh ran")
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // A Status says what lies in the registry directory.
@@ -18,7 +20,7 @@ type Status struct {
 
 // A KindStatus is the part of a [Status] about one kind.
 type KindStatus struct {
-	Kind   *Kind
+	Kind   *kinds.Kind
 	Status string // present, missing or invalid; degraded or failed: see Error
 	Path   string
 	Count  int
@@ -32,7 +34,7 @@ type KindStatus struct {
 // Status looks at the registry files and changes nothing.
 func (c *Catalog) Status(jsonTool string) *Status {
 	s := &Status{ProjectRoot: c.p.Root, JSONTool: jsonTool}
-	said, fault := c.declared.read(c.checks.Load(), c.checks.Add(1))
+	said, fault := c.declared.Read(c.checks.Load(), c.checks.Add(1))
 	for _, state := range c.states {
 		k := KindStatus{Kind: state.kind, Status: "present", Path: c.store.path(state.kind.File)}
 		file, err := c.store.read(state.kind)
@@ -44,21 +46,21 @@ func (c *Catalog) Status(jsonTool string) *Status {
 		default:
 			k.Count, k.Hash = len(file.items), file.hash
 		}
-		if state.kind.entry != nil {
+		if state.kind.Build != nil {
 			k.judge(c.p, said, fault)
 		}
-		k.Mtime = c.store.stamp(state.kind.File).mtime / int64(time.Second)
+		k.Mtime = c.store.stamp(state.kind.File).Mtime / int64(time.Second)
 		s.Kinds = append(s.Kinds, k)
 	}
 	return s
 }
 
 // judge adds what register.json has to do with it.
-func (k *KindStatus) judge(p *project.Project, said *declarations, fault error) {
-	if fault == nil && said != nil && said.kinds[k.Kind.Key] != nil {
-		m := said.kinds[k.Kind.Key]
-		fault = m.fault
-		if dropped := scanManual(p, k.Kind, m, nil).dropped; dropped != nil {
+func (k *KindStatus) judge(p *project.Project, said *declare.Document, fault error) {
+	if fault == nil && said != nil && said.Lists[k.Kind.Key] != nil {
+		m := said.Lists[k.Kind.Key]
+		fault = m.Err
+		if dropped := declare.Build(p, k.Kind, m, nil).Dropped; dropped != nil {
 			k.Status, k.Error = "degraded", someOf(dropped)
 		}
 	}

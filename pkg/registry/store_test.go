@@ -14,6 +14,9 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/atomicfile"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // The test binary is also a program that refreshes a project, so that tests
@@ -44,11 +47,11 @@ func refreshProcess(root string) int {
 func TestFilesAndModes(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	b.tools()
-	info, err := os.Stat(b.path(".registry"))
+	info, err := os.Stat(b.Path(".registry"))
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("directory: %v, %v", info.Mode(), err)
 	}
-	list, _ := os.ReadDir(b.path(".registry"))
+	list, _ := os.ReadDir(b.Path(".registry"))
 	var names []string
 	for _, e := range list {
 		names = append(names, e.Name())
@@ -64,36 +67,36 @@ func TestFilesAndModes(t *testing.T) {
 func TestUntouched(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, files{"tools/a/tool.sh": ""})
 	b.tools()
-	text := b.read(".registry/tools.json")
-	before := stampOfPath(b.path(".registry/tools.json"))
-	b.advance(time.Hour)
+	text := b.Read(".registry/tools.json")
+	before := folder.StampOfPath(b.Path(".registry/tools.json"))
+	b.Advance(time.Hour)
 	b.tools()
-	b.put(files{"tools/a/tool.sh": "#"})
+	b.Put(files{"tools/a/tool.sh": "#"})
 	b.tools()
 	b.reopen(nil, Options{})
 	b.refresh("")
-	if stampOfPath(b.path(".registry/tools.json")) != before {
+	if folder.StampOfPath(b.Path(".registry/tools.json")) != before {
 		t.Error("the file was touched")
 	}
-	want(t, b.read(".registry/tools.json"), text)
+	want(t, b.Read(".registry/tools.json"), text)
 	// Laid out by somebody else, with the same hash.
 	other := strings.ReplaceAll(text, "\n", " ")
-	b.put(files{".registry/tools.json": other})
+	b.Put(files{".registry/tools.json": other})
 	b.reopen(project.Env{"MCP_TOOLS_TTL": "0"}, Options{})
 	b.refresh("")
-	want(t, b.read(".registry/tools.json"), other)
+	want(t, b.Read(".registry/tools.json"), other)
 	// Not valid: replaced (R-14).
 	for _, bad := range []string{"", strings.Replace(text, `"format_version": 1`, `"format_version": 2`, 1), text[:len(text)-5]} {
-		b.put(files{".registry/tools.json": bad})
+		b.Put(files{".registry/tools.json": bad})
 		b.tools()
-		got := b.read(".registry/tools.json")
+		got := b.Read(".registry/tools.json")
 		if !strings.HasPrefix(got, `{`) || len(got) != len(text) {
 			t.Errorf("still there: %s", got)
 		}
 	}
-	b.remove(".registry") // always safe (R-11)
+	b.Remove(".registry") // always safe (R-11)
 	b.tools()
-	if len(b.read(".registry/tools.json")) != len(text) {
+	if len(b.Read(".registry/tools.json")) != len(text) {
 		t.Error("not written anew")
 	}
 }
@@ -101,12 +104,12 @@ func TestUntouched(t *testing.T) {
 // R-16.
 func TestLockTimeout(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/.lock": ""})
-	holder, err := os.OpenFile(b.path(".registry/.lock"), os.O_RDWR, 0)
+	holder, err := os.OpenFile(b.Path(".registry/.lock"), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer holder.Close()
-	if ok, err := tryLock(holder); !ok || err != nil {
+	if ok, err := atomicfile.TryLock(holder); !ok || err != nil {
 		t.Fatal(err)
 	}
 	b.reopen(nil, Options{LockWait: 20 * time.Millisecond})
@@ -116,17 +119,17 @@ func TestLockTimeout(t *testing.T) {
 		t.Error("exit code", r.ExitCode())
 	}
 	var lines []string
-	for _, k := range Kinds {
+	for _, k := range kinds.All {
 		lines = append(lines, "error "+k.Logger+": registry lock 'registry.refresh' unavailable after 0.02s")
 	}
-	b.wantLog(append(lines, "mcp-bash: registry lock 'registry.refresh' unavailable after 0.02s")...) // one wait for all
-	want(t, (&lockedError{lockWait}).Error(), "registry lock 'registry.refresh' unavailable after 5s")
+	b.WantLog(append(lines, "mcp-bash: registry lock 'registry.refresh' unavailable after 0.02s")...) // one wait for all
+	want(t, (&atomicfile.LockedError{Name: "registry.refresh", Wait: DefaultLockWait}).Error(), "registry lock 'registry.refresh' unavailable after 5s")
 
 	// Nobody waits longer than asked to.
 	ctx, cancel := context.WithCancel(context.Background())
 	b.reopen(nil, Options{LockWait: time.Hour})
 	time.AfterFunc(time.Millisecond, cancel)
-	if _, err := b.List(ctx, Tools); !errors.Is(err, context.Canceled) {
+	if _, err := b.List(ctx, kinds.Tools); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	// A crashed holder lets go.
@@ -140,12 +143,12 @@ func TestUnwritable(t *testing.T) {
 	b := newBed(t, env, files{"tools/a/tool.sh": "", "VERSION": "1"})
 	want(t, b.names(), "a")
 	want(t, b.names(), "a")
-	b.put(files{"tools/b/tool.sh": ""})
+	b.Put(files{"tools/b/tool.sh": ""})
 	want(t, b.names(), "a b")
-	b.wantLog("warning mcp.registry: Registry directory is not writable; keeping the registry in memory")
+	b.WantLog("warning mcp.registry: Registry directory is not writable; keeping the registry in memory")
 	b.reopen(env, Options{})
 	r := b.refresh("")
-	want(t, r.Kinds[0].Err.Error(), "Registry directory is not writable: "+b.path("VERSION/registry")+": not a directory")
+	want(t, r.Kinds[0].Err.Error(), "Registry directory is not writable: "+b.Path("VERSION/registry")+": not a directory")
 	if r.ExitCode() != 2 {
 		t.Error("exit code", r.ExitCode())
 	}
@@ -155,8 +158,8 @@ func TestUnwritable(t *testing.T) {
 func TestFileNotReplaceable(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/tools.json/x": ""})
 	want(t, b.names(), "a")
-	b.wantLog("warning mcp.registry: Registry directory is not writable; keeping the registry in memory")
-	if list, _ := filepath.Glob(b.path(".registry/*.tmp-*")); list != nil {
+	b.WantLog("warning mcp.registry: Registry directory is not writable; keeping the registry in memory")
+	if list, _ := filepath.Glob(b.Path(".registry/*.tmp-*")); list != nil {
 		t.Error("left behind:", list)
 	}
 }
@@ -174,7 +177,7 @@ func TestHostileRegistryDirectory(t *testing.T) {
 		want(t, b.names(), "a")
 		want(t, b.Status("jq").Kinds[0].Status, "present")
 		if _, there := content["secret"]; there {
-			want(t, b.read("secret"), "{}")
+			want(t, b.Read("secret"), "{}")
 		}
 	}
 }
@@ -187,7 +190,7 @@ func TestReadOnly(t *testing.T) {
 	if r := b.refresh(""); r.ExitCode() != 0 || r.Kinds[0].Count != 1 {
 		t.Errorf("%s", r.AppendJSON(nil))
 	}
-	if _, err := os.Stat(b.path(".registry")); !os.IsNotExist(err) {
+	if _, err := os.Stat(b.Path(".registry")); !os.IsNotExist(err) {
 		t.Error("made .registry:", err)
 	}
 }
@@ -197,28 +200,28 @@ func TestTooLarge(t *testing.T) {
 	env := project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "400", "MCP_TOOLS_TTL": "0"}
 	b := newBed(t, env, files{"tools/a/tool.sh": ""})
 	want(t, b.names(), "a")
-	text := b.read(".registry/tools.json")
-	b.put(files{"tools/b/tool.sh": ""})
+	text := b.Read(".registry/tools.json")
+	b.Put(files{"tools/b/tool.sh": ""})
 	for range 3 {
 		want(t, b.reason(), "Tool registry exceeds 400 byte cap")
 	}
-	b.wantLog("error mcp.tools: Tool registry exceeds 400 byte cap") // once
-	_, err := b.List(context.Background(), Tools)
-	want(t, string(Tools.Unavailable(err).AppendJSON(nil)), `{"code":-32603,"message":"Unable to load tool registry","data":{"reason":"Tool registry exceeds 400 byte cap"}}`)
-	want(t, b.read(".registry/tools.json"), text) // as it was
+	b.WantLog("error mcp.tools: Tool registry exceeds 400 byte cap") // once
+	_, err := b.List(context.Background(), kinds.Tools)
+	want(t, string(kinds.Tools.Unavailable(err).AppendJSON(nil)), `{"code":-32603,"message":"Unable to load tool registry","data":{"reason":"Tool registry exceeds 400 byte cap"}}`)
+	want(t, b.Read(".registry/tools.json"), text) // as it was
 	r := b.refresh("")
 	if r.ExitCode() != 1 {
 		t.Error("exit code", r.ExitCode())
 	}
 	want(t, string(r.AppendJSON(nil)), report(`{"status":"failed","count":1,"error":"Tool registry exceeds 400 byte cap"}`))
-	b.log()
+	b.Log()
 	// Until it fits: then what there is to say is said.
-	b.remove("tools/b")
-	b.put(files{"tools/a/tool.meta.json": "{"})
+	b.Remove("tools/b")
+	b.Put(files{"tools/a/tool.meta.json": "{"})
 	want(t, b.names(), "a")
-	b.wantLog("warning mcp.tools: Malformed metadata tools/a/tool.meta.json: line 1, column 2: unexpected end, using defaults")
+	b.WantLog("warning mcp.tools: Malformed metadata tools/a/tool.meta.json: line 1, column 2: unexpected end, using defaults")
 	// A file above the limit counts as absent (R-14).
-	b.put(files{".registry/tools.json": text + strings.Repeat(" ", 400)})
+	b.Put(files{".registry/tools.json": text + strings.Repeat(" ", 400)})
 	b.reopen(env, Options{})
 	want(t, b.Status("jq").Kinds[0].Status, "invalid")
 	b.tools()
@@ -233,16 +236,16 @@ func TestCrowd(t *testing.T) {
 	}
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "0"}, content)
 	b.tools()
-	b.wantLog("warning mcp.tools: Tools registry contains 501 entries; consider manual registration")
-	b.put(files{"tools/t1/tool.sh": "# touched"})
+	b.WantLog("warning mcp.tools: Tools registry contains 501 entries; consider manual registration")
+	b.Put(files{"tools/t1/tool.sh": "# touched"})
 	b.tools()
-	b.wantLog()
-	b.put(files{"tools/t1/tool.sh": `# mcp: {"description":"changed"}`})
+	b.WantLog()
+	b.Put(files{"tools/t1/tool.sh": `# mcp: {"description":"changed"}`})
 	b.tools()
-	b.wantLog("warning mcp.tools: Tools registry contains 501 entries; consider manual registration")
-	b.remove("tools/t1")
+	b.WantLog("warning mcp.tools: Tools registry contains 501 entries; consider manual registration")
+	b.Remove("tools/t1")
 	b.tools()
-	b.wantLog()
+	b.WantLog()
 }
 
 // R-15, R-16: processes that refresh at once, each sure that the
@@ -255,7 +258,7 @@ func TestProcessesAtOnce(t *testing.T) {
 	done := make(chan error)
 	for _, dir := range []string{"one", "two", "one", "two"} {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "REGISTRY_TEST_REFRESH="+b.root, "REGISTRY_TEST_CONTENT="+b.path(dir))
+		cmd.Env = append(os.Environ(), "REGISTRY_TEST_REFRESH="+b.Root, "REGISTRY_TEST_CONTENT="+b.Path(dir))
 		go func() {
 			out, err := cmd.CombinedOutput()
 			if err != nil {
@@ -272,7 +275,7 @@ func TestProcessesAtOnce(t *testing.T) {
 			}
 			left--
 		default:
-			for _, kind := range Kinds {
+			for _, kind := range kinds.All {
 				if file, err := b.store.read(kind); err == nil {
 					if hashOf(file.items) != file.hash {
 						t.Fatal("a file that was not written by one process")
@@ -283,7 +286,7 @@ func TestProcessesAtOnce(t *testing.T) {
 			}
 		}
 	}
-	if list, _ := filepath.Glob(b.path(".registry/*tmp*")); list != nil {
+	if list, _ := filepath.Glob(b.Path(".registry/*tmp*")); list != nil {
 		t.Error("left behind:", list)
 	}
 }
@@ -297,9 +300,9 @@ func TestFiltersAtOnce(t *testing.T) {
 		group.Go(func() {
 			for round := range 15 {
 				at := fmt.Sprintf("tools/%d/%d-%d/tool.sh", g, g, round)
-				os.MkdirAll(filepath.Dir(b.path(at)), 0o755)
-				os.WriteFile(b.path(at), []byte("# mcp: {}\n"), 0o644)
-				report, err := NewCatalog(b.p, Options{}).Refresh(t.Context(), RefreshOptions{Filter: fmt.Sprintf("tools/%d", g)})
+				os.MkdirAll(filepath.Dir(b.Path(at)), 0o755)
+				os.WriteFile(b.Path(at), []byte("# mcp: {}\n"), 0o644)
+				report, err := NewCatalog(b.Project, Options{}).Refresh(t.Context(), RefreshOptions{Filter: fmt.Sprintf("tools/%d", g)})
 				if err != nil || report.ExitCode() != 0 {
 					t.Errorf("%s, %v", report.AppendJSON(nil), err)
 				}
@@ -307,7 +310,7 @@ func TestFiltersAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	file, err := b.store.read(Tools)
+	file, err := b.store.read(kinds.Tools)
 	if err != nil || len(file.items) != 4*15 {
 		t.Errorf("%d tools, %v", len(file.items), err)
 	}

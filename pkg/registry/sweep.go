@@ -3,8 +3,10 @@ package registry
 import (
 	"context"
 	"os"
-	"strings"
 	"time"
+
+	"mcp-bash/pkg/registry/atomicfile"
+	"mcp-bash/pkg/registry/folder"
 )
 
 // abandoned is how long a half-written scan cache is left alone. It is written
@@ -23,7 +25,7 @@ func (s *store) sweep(ctx context.Context) {
 		return
 	}
 	defer dir.Close()
-	left := leftovers(dir, "")
+	left := atomicfile.Leftovers(dir, "")
 	if len(left) == 0 {
 		return
 	}
@@ -34,24 +36,8 @@ func (s *store) sweep(ctx context.Context) {
 	defer unlock()
 	for _, name := range left {
 		info, err := dir.Lstat(name)
-		if err == nil && info.Mode().IsRegular() && (!hidden(name) || time.Since(info.ModTime()) > abandoned) {
+		if err == nil && info.Mode().IsRegular() && (!folder.Hidden(name) || time.Since(info.ModTime()) > abandoned) {
 			dir.Remove(name)
 		}
 	}
-}
-
-// leftovers lists the temporary files in a directory whose names begin so.
-func leftovers(dir *os.Root, begin string) (list []string) {
-	file, err := dir.Open(".")
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	names, _ := file.Readdirnames(-1)
-	for _, name := range names {
-		if base, _, found := strings.Cut(name, tmpMark); found && base != "" && strings.HasPrefix(name, begin) {
-			list = append(list, name)
-		}
-	}
-	return list
 }

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // registry section 6, RES-162 to RES-168.
 func TestTemplates(t *testing.T) {
 	item := func(name string) string { return `{"name":"` + name + `","uriTemplate":"x://{y}"}` }
-	try(t, Templates, []finding{
+	try(t, kinds.Templates, []finding{
 		{"all fields, in their order, nothing else", files{"resources/a/x.meta.json": `{"_meta":{"a":1.0},"annotations":{"audience":["user"]},"mimeType":"text/x","description":"d","title":"T",
 			"uriTemplate":"x://{a}\r\n/{b}","name":"n","path":"p","provider":"x","icons":[{"src":"data:,x"},5]}`},
 			`{"name":"n","uriTemplate":"x://{a}/{b}","title":"T","description":"d","mimeType":"text/x","icons":[{"src":"data:,x"}],"annotations":{"audience":["user"]},"_meta":{"a":1.0}}`, nil},
@@ -53,41 +54,28 @@ func TestTemplates(t *testing.T) {
 	})
 }
 
-// R-62, RES-163.
-func TestHasVariable(t *testing.T) {
-	for template, ok := range map[string]bool{
-		"{a}": true, "x/{a}/{b}": true, "{}{a}": true, "{?q*}": true, "{ a }": true, "{ü}": true,
-		"": false, "x": false, "{}": false, "{  }": false, "{\t}": false, "{": false, "}": false, "}{": false, "{a": false, "a}": false,
-		"{a}}": false, "{{a}}": false, "{a}{": false, "{a{b}": false, "x}{a}": false,
-	} {
-		if hasVariable(template) != ok {
-			t.Errorf("%q: %v", template, !ok)
-		}
-	}
-}
-
 // R-64: names are those of the same refresh, whatever the TTL of the
 // resources says, in a refresh of all and in a look at the templates alone.
 func TestTemplatesSeeTheirResources(t *testing.T) {
 	env := project.Env{"MCP_RESOURCES_TTL": "3600", "MCP_RESOURCES_TEMPLATES_TTL": "5"}
 	b := newBed(t, env, files{"resources/1.meta.json": `{"name":"a","uriTemplate":"x://{y}"}`})
-	want(t, b.listing(Resources), "")
-	want(t, b.listing(Templates), `{"name":"a","uriTemplate":"x://{y}"}`)
-	b.put(files{"resources/a.txt": ""})
-	b.advance(6 * time.Second)
-	want(t, b.listing(Templates), "")
-	b.remove("resources/a.txt")
+	want(t, b.listing(kinds.Resources), "")
+	want(t, b.listing(kinds.Templates), `{"name":"a","uriTemplate":"x://{y}"}`)
+	b.Put(files{"resources/a.txt": ""})
+	b.Advance(6 * time.Second)
+	want(t, b.listing(kinds.Templates), "")
+	b.Remove("resources/a.txt")
 	want(t, b.refresh("").Kinds[2].Count, 1)
-	b.put(files{"resources/a.txt": ""})
-	b.advance(6 * time.Second)
+	b.Put(files{"resources/a.txt": ""})
+	b.Advance(6 * time.Second)
 	want(t, b.changed(Poll{}), allKinds)
-	want(t, b.listing(Templates), "")
-	b.advance(6 * time.Second)
+	want(t, b.listing(kinds.Templates), "")
+	b.Advance(6 * time.Second)
 	want(t, b.changed(Poll{}), "")
 	// Resources that are not available take no names.
 	b.reopen(project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "300"}, Options{})
-	if _, err := b.List(t.Context(), Resources); err == nil {
+	if _, err := b.List(t.Context(), kinds.Resources); err == nil {
 		t.Fatal("there are resources")
 	}
-	want(t, b.listing(Templates), `{"name":"a","uriTemplate":"x://{y}"}`)
+	want(t, b.listing(kinds.Templates), `{"name":"a","uriTemplate":"x://{y}"}`)
 }

@@ -47,18 +47,18 @@ func TestWhichFilesAreTools(t *testing.T) {
 // R-31: no directory, no tools, and a registry that says so.
 func TestNoToolsDirectory(t *testing.T) {
 	b := newBed(t, nil, nil)
-	b.remove("tools")
+	b.Remove("tools")
 	want(t, b.names(), "")
-	want(t, b.read(".registry/tools.json")[:20], "{\n  \"format_version\"")
+	want(t, b.Read(".registry/tools.json")[:20], "{\n  \"format_version\"")
 }
 
 // R-31: the content directory may be a link and lie anywhere.
 func TestToolsDirectoryElsewhere(t *testing.T) {
 	b := newBed(t, nil, files{"other/a/tool.sh": "", "real/b/tool.sh": ""})
-	b.reopen(project.Env{"MCPBASH_TOOLS_DIR": b.path("other")}, Options{})
+	b.reopen(project.Env{"MCPBASH_TOOLS_DIR": b.Path("other")}, Options{})
 	want(t, b.names(), "a")
-	b.remove("tools")
-	b.put(files{"tools@": "real"})
+	b.Remove("tools")
+	b.Put(files{"tools@": "real"})
 	b.reopen(nil, Options{})
 	want(t, b.names(), "b")
 }
@@ -89,7 +89,7 @@ func TestToolItem(t *testing.T) {
 		`"validateInput":true,"annotations":{"readOnlyHint":true},"requires":["elicitation"],"id":"net.weather","version":"1.2.0",`+
 		`"capabilities":["FileSystem","Network"],"securityLevel":"elevated",`+
 		`"_meta":{"ui":{"resourceUri":"ui://demo/weather","visibility":["model","app"]}}}`)
-	b.wantLog()
+	b.WantLog()
 }
 
 // R-41: the least there is.
@@ -134,30 +134,12 @@ func TestPrecedence(t *testing.T) {
 		"tools/a/tool.meta.json": `{"name":null,"description":5,"timeoutSecs":"x","timeoutHint":"","annotations":[],"_meta":{"k":1},"progressExtendsTimeout":"true"}`,
 	})
 	want(t, strings.Join(b.items(), "\n"), `{"name":"header","description":"from header","path":"a/tool.sh","inputSchema":{"type":"object","properties":{"h":{}}},"timeoutSecs":9,"_meta":{"k":1}}`)
-	b.wantLog(
+	b.WantLog(
 		`warning mcp.tools: tools/a/tool.meta.json: "description" must be a string; ignored`,
 		`warning mcp.tools: tools/a/tool.meta.json: "timeoutSecs" must be a positive integer; ignored`,
 		`warning mcp.tools: tools/a/tool.meta.json: "annotations" must be an object; ignored`,
 		`warning mcp.tools: tools/a/tool.meta.json: "progressExtendsTimeout" must be true or false; ignored`,
 	)
-}
-
-// R-41: what a positive integer is.
-func TestSeconds(t *testing.T) {
-	for in, want := range map[string]string{
-		`5`: "5", `"08"`: "8", `"5"`: "5", `0`: "null", `-1`: "null", `1.5`: "null", `5.0`: "null", `1e1`: "null",
-		`true`: "null", `null`: "null", `""`: "null", `"+5"`: "null", `3000000000`: "2147483647", `"99999999999999999999"`: "2147483647", `2147483647`: "2147483647",
-	} {
-		s := newSource(writing{file: "f"}, []byte(`{"timeoutSecs":`+in+`}`))
-		f := fields{sources: []source{s}, place: &manualPlace{rec: new(record)}}
-		got := string(f.seconds("timeoutSecs"))
-		if got == "" {
-			got = "null"
-		}
-		if got != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
-		}
-	}
 }
 
 // R-36, R-33, R-124.
@@ -179,9 +161,9 @@ func TestMetadataFaults(t *testing.T) {
 			b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": tc.text})
 			want(t, b.names(), tc.name2)
 			if tc.warning == "" {
-				b.wantLog()
+				b.WantLog()
 			} else {
-				b.wantLog("warning mcp.tools: Malformed metadata tools/a/tool.meta.json: " + tc.warning + ", using defaults")
+				b.WantLog("warning mcp.tools: Malformed metadata tools/a/tool.meta.json: " + tc.warning + ", using defaults")
 			}
 		})
 	}
@@ -203,9 +185,9 @@ func TestNames(t *testing.T) {
 		b := newBed(t, nil, files{"tools/d/tool.sh": "", "tools/d/tool.meta.json": `{"name":"` + tc.name + `"}`})
 		want(t, b.names(), tc.want)
 		if tc.log == "" {
-			b.wantLog()
+			b.WantLog()
 		} else {
-			b.wantLog(tc.log)
+			b.WantLog(tc.log)
 		}
 	}
 }
@@ -225,7 +207,7 @@ func TestOrderAndDuplicates(t *testing.T) {
 	if got := rawjson.TextOf(b.tools().Items[2].JSON, "path"); got != "a-b/tool.sh" {
 		t.Errorf("kept %s", got)
 	}
-	b.wantLog(
+	b.WantLog(
 		"warning mcp.tools: Duplicate tool name 'same' in tools/a/sub/tool.sh; keeping tools/a-b/tool.sh",
 		"warning mcp.tools: Duplicate tool name 'same' in tools/a/tool.sh; keeping tools/a-b/tool.sh",
 		"warning mcp.tools: Tool name 'ä' (tools/x/tool.sh) is refused by some clients: use only letters, digits, _, - and ., at most 64",
@@ -241,7 +223,7 @@ func TestDuplicateIDs(t *testing.T) {
 		"tools/d/tool.sh": "", "tools/d/tool.meta.json": `{"name":"four","id":"one"}`,
 	})
 	want(t, b.names(), "four one")
-	b.wantLog(
+	b.WantLog(
 		"warning mcp.tools: Duplicate tool id 'two' in tools/b/tool.sh; keeping tools/a/tool.sh",
 		"warning mcp.tools: Duplicate tool id 'two' in tools/c/tool.sh; keeping tools/a/tool.sh",
 	)
@@ -273,24 +255,11 @@ func TestInputSchema(t *testing.T) {
 	}
 }
 
-// R-204: every fault is named; in discovery the whole is ignored.
-func TestParameterFaults(t *testing.T) {
-	_, faults := schemaOf([]byte(`{"required":[5,{"name":""},{"name":"a","type":"colour"},{"name":"b","required":false},{"name":"c"},{"name":"d","description":1}],
-		"optional":[{"name":"c"},{"name":"e","required":"yes"}]}`))
-	want(t, strings.Join(faults, "\n"), strings.Join([]string{
-		`parameters.required[0]: not an object`,
-		`parameters.required[1]: missing "name"`,
-		`parameters.required[2]: unknown type of "a"`,
-		`parameters.required[3]: required of "b" contradicts its list`,
-		`parameters.required[5]: description of "d" is not a string`,
-		`parameters.optional[0]: "c" is given twice`,
-		`parameters.optional[1]: required of "e" contradicts its list`,
-	}, "\n"))
-	_, faults = schemaOf([]byte(`{"required":{}}`))
-	want(t, strings.Join(faults, "\n"), `parameters.required: not an array`)
+// R-204: in discovery faulty parameters are ignored as a whole.
+func TestFaultyParameters(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"parameters":[]}`})
-	want(t, string(rawjson.Get(b.tools().Items[0].JSON, "inputSchema")), string(anyObject))
-	b.wantLog("warning mcp.tools: tools/a/tool.meta.json: parameters: not an object; parameters ignored")
+	want(t, string(rawjson.Get(b.tools().Items[0].JSON, "inputSchema")), `{"type":"object","properties":{}}`)
+	b.WantLog("warning mcp.tools: tools/a/tool.meta.json: parameters: not an object; parameters ignored")
 }
 
 // R-43, R-44, RES-305.
@@ -341,7 +310,7 @@ func TestRegistrationFields(t *testing.T) {
 		"securityLevel":"secret","annotations":{"readOnlyHint":true,"openWorldHint":false}}`})
 	want(t, strings.Join(b.items(), ""), `{"name":"a","description":"","path":"a/tool.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,`+
 		`"annotations":{"readOnlyHint":true,"openWorldHint":false},"capabilities":["Network","Edit","cook"],"securityLevel":"full"}`)
-	b.wantLog(
+	b.WantLog(
 		`warning mcp.tools: tools/a/tool.meta.json: "id" must be of letters, digits, '_', '.' and '-', at most 128, the first a letter or digit; ignored`,
 		`warning mcp.tools: tools/a/tool.meta.json: "version" must be a semantic version; ignored`,
 		`warning mcp.tools: tools/a/tool.sh: unknown capability "cook"; only level full covers the tool`,
@@ -352,21 +321,7 @@ func TestRegistrationFields(t *testing.T) {
 	b = newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"capabilities":[]}`, "tools/b/tool.sh": "", "tools/b/tool.meta.json": `{"capabilities":"Edit"}`})
 	want(t, string(rawjson.Get(b.tools().Items[0].JSON, "capabilities")), "[]")
 	want(t, string(rawjson.Get(b.tools().Items[1].JSON, "capabilities")), "")
-	b.wantLog(`warning mcp.tools: tools/b/tool.meta.json: "capabilities" must be an array of strings; ignored`)
-}
-
-// R-201: SemVer 2.0.0.
-func TestVersions(t *testing.T) {
-	for version, want := range map[string]bool{
-		"0.0.0": true, "1.2.3": true, "10.20.30": true, "1.0.0-alpha": true, "1.0.0-alpha.1": true, "1.0.0-0.3.7": true, "1.0.0-x-y-z.--": true,
-		"1.0.0+20130313144700": true, "1.0.0-beta+exp.sha.5114f85": true, "1.0.0+21AF26D3---117B344092BD": true, "1.0.0+001": true,
-		"": false, "1": false, "1.2": false, "1.2.3.4": false, "01.2.3": false, "1.02.3": false, "v1.2.3": false, "1.2.3-": false, "1.2.3+": false,
-		"1.2.3-01": false, "1.2.3-a..b": false, "1.2.3-ä": false, "1.2.3 ": false, "-1.2.3": false, "1.2.3+a+b": false, "1..3": false,
-	} {
-		if isVersion(rawjson.Quote(version)) != want {
-			t.Errorf("%q: %v", version, !want)
-		}
-	}
+	b.WantLog(`warning mcp.tools: tools/b/tool.meta.json: "capabilities" must be an array of strings; ignored`)
 }
 
 // R-101 to R-103.
@@ -382,39 +337,9 @@ func TestIcons(t *testing.T) {
 		icons = append(icons, string(rawjson.Get(item.JSON, "icons")))
 	}
 	want(t, strings.Join(icons, "|"), `[{"src":"data:image/png;base64,cG5n","sizes":["16x16"],"mimeType":"image/png"}]||[{"src":"data:image/gif;base64,Z2lm","mimeType":"image/gif"}]`)
-	b.wantLog(
+	b.WantLog(
 		"warning mcp.tools: tools/a/tool.sh: icon missing.svg: no such file",
 		"warning mcp.tools: tools/a/tool.sh: icon ../../secret: outside the project: /etc/hosts",
 		"warning mcp.tools: tools/b/tool.sh: icon ../../../outside.svg: no such file",
 	)
-}
-
-// What a project wrote becomes valid JSON or nothing.
-func FuzzToolItem(f *testing.F) {
-	f.Add("# mcp: {\"name\":\"x\",\"arguments\":{}}\n", `{"name":"y","icons":[{"src":"x"}],"_meta":{"ui/resourceUri":"u"}}`)
-	f.Add("#!/bin/sh\n\n# mcp: {\"capabilities\":[\"edit\"]} -->", "\xEF\xBB\xBF{\"\\u006eame\":\"\\ud800\",\"parameters\":{\"required\":[{\"name\":\"a\"}]},\r\"version\":\"1.0.0-a\"}")
-	p := &project.Project{Root: "/nowhere", Dirs: project.Dirs{Tools: "/nowhere/tools"}}
-	f.Fuzz(func(t *testing.T, script, meta string) {
-		at := &manualPlace{rec: new(record), dir: "/nowhere/tools/a"}
-		s := &subject{p: p, kind: Tools, fields: fields{place: at}, place: at, path: "a/tool.sh", shown: "tools/a/tool.sh", iconDirs: []string{at.dir}}
-		if object, _, err := parseMetadata([]byte(meta)); err == nil {
-			s.sources = append(s.sources, newSource(writing{file: "m"}, object))
-			s.extras = true
-		}
-		head, _ := headOf([]byte(script))
-		if header := parseHeader(head); header != nil {
-			s.sources = append(s.sources, newSource(writing{file: "h"}, header))
-		}
-		s.extras = s.extras && len(s.sources) > 0
-		item, ok := makeTool(s)
-		if !ok {
-			return
-		}
-		if v, err := rawjson.Check(item.JSON); err != nil || rawjson.TextOf(v, "name") != item.Name || item.Name == "" {
-			t.Errorf("%v: %q from %q and %q", err, item.JSON, script, meta)
-		}
-		if !rawjson.IsCompact(item.JSON) || rawjson.KindOf(rawjson.Get(item.JSON, "inputSchema")) != rawjson.Object {
-			t.Errorf("%s", item.JSON)
-		}
-	})
 }

@@ -1,23 +1,26 @@
 package registry
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // registry section 9, RES-304 to RES-306.
 func TestUIResources(t *testing.T) {
 	item := func(name, path string) string {
-		return `{"name":"` + name + `","uri":"ui://demo/` + percentEncode(name, uriName) + `","path":"` + path + `","entrypoint":"index.html","hasHtml":true,"template":null,"description":"UI resource for ` + name +
+		return `{"name":"` + name + `","uri":"ui://demo/` + url.PathEscape(name) + `","path":"` + path + `","entrypoint":"index.html","hasHtml":true,"template":null,"description":"UI resource for ` + name +
 			`","mimeType":"text/html;profile=mcp-app","csp":{},"permissions":{},"prefersBorder":true}`
 	}
 	entry := func(name, entrypoint, hasHTML string) string {
 		return strings.NewReplacer(`"entrypoint":"index.html"`, `"entrypoint":"`+entrypoint+`"`, `"hasHtml":true`, `"hasHtml":`+hasHTML).Replace(item(name, "ui/"+name))
 	}
 	const html = "<p>"
-	try(t, UIResources, []finding{
+	try(t, kinds.UIResources, []finding{
 		{"in both places, at any depth of tools", files{"tools/b/ui/index.html": html, "tools/x/y/c/ui/index.html": html, "ui/a/index.html": html},
 			item("a", "ui/a") + "\n" + item("b", "tools/b/ui") + "\n" + item("c", "tools/x/y/c/ui"), nil},
 		{"nowhere else", files{"tools/ui/index.html": html, "tools/a/ui/sub/ui/index.html": html, "tools/a/web/index.html": html, "ui/index.html": html, "ui/a/b/index.html": html,
@@ -58,9 +61,9 @@ func TestUIResources(t *testing.T) {
 // R-43, R-44: every link of a tool has a target of the same address.
 func TestLinksHaveTargets(t *testing.T) {
 	b := newBed(t, nil, files{"server.d/server.meta.json": `{"name":"My Server/1"}`, "tools/a b/tool.sh": "", "tools/a b/ui/index.html": "", "tools/x/y/z/run.sh": "# mcp: {}", "tools/x/y/z/ui/ui.meta.json": "{}"})
-	pages := b.listing(UIResources)
+	pages := b.listing(kinds.UIResources)
 	for _, uri := range []string{`"ui://My%20Server%2F1/a%20b"`, `"ui://My%20Server%2F1/z"`} {
-		if tools := b.listing(Tools); !strings.Contains(tools, `"resourceUri":`+uri) || !strings.Contains(pages, `"uri":`+uri) {
+		if tools := b.listing(kinds.Tools); !strings.Contains(tools, `"resourceUri":`+uri) || !strings.Contains(pages, `"uri":`+uri) {
 			t.Errorf("%s:\n%s\n%s", uri, tools, pages)
 		}
 	}
@@ -69,12 +72,12 @@ func TestLinksHaveTargets(t *testing.T) {
 // R-91, R-93: another directory for pages, another program's file.
 func TestUIElsewhere(t *testing.T) {
 	b := newBed(t, nil, files{"pages/a/index.html": "", ".registry/ui-resources.json": `{"timestamp":1,"uiResources":[]}`})
-	b.reopen(project.Env{"MCPBASH_UI_DIR": b.path("pages")}, Options{})
-	if got := b.listing(UIResources); !strings.Contains(got, `"path":"pages/a"`) {
+	b.reopen(project.Env{"MCPBASH_UI_DIR": b.Path("pages")}, Options{})
+	if got := b.listing(kinds.UIResources); !strings.Contains(got, `"path":"pages/a"`) {
 		t.Error(got)
 	}
-	if got := b.read(".registry/ui-resources.json"); !strings.Contains(got, `"format_version": 1`) {
+	if got := b.Read(".registry/ui-resources.json"); !strings.Contains(got, `"format_version": 1`) {
 		t.Error(got)
 	}
-	want(t, stampOfPath(b.path("ui")).exists(), false)
+	want(t, folder.StampOfPath(b.Path("ui")).Exists(), false)
 }

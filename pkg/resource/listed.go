@@ -5,20 +5,20 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/item"
 )
 
 // AppendListed appends a registry entry as resources/list sends it: all its
 // members but those that are the registry's own affair, its URI as it is in
 // this project (R-171; RES-21).
-func AppendListed(dst []byte, p *project.Project, item json.RawMessage) []byte {
+func AppendListed(dst []byte, p *project.Project, entry json.RawMessage) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
-	for _, m := range rawjson.Members(item) {
+	for _, m := range rawjson.Members(entry) {
 		switch m.Name {
 		case "uriAuto", "requires", "arguments", "id", "version", "capabilities", "securityLevel":
 		case "uri":
-			b.Name("uri").String(registry.URI(p, item))
+			b.Name("uri").String(item.URI(p, entry))
 		default:
 			b.Name(m.Name).Raw(m.Value)
 		}

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/media"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/item"
 )
 
 // A target is what a request comes to: a URI and the provider that reads it.
@@ -60,10 +60,10 @@ func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 }
 
 func (r *Resources) entryTarget(entry json.RawMessage) *target {
-	t := &target{uri: registry.URI(r.Project, entry), provider: rawjson.TextOf(entry, "provider"),
+	t := &target{uri: item.URI(r.Project, entry), provider: rawjson.TextOf(entry, "provider"),
 		name: rawjson.TextOf(entry, "name")}
 	if t.provider == "" {
-		t.provider = registry.ProviderOf(t.uri)
+		t.provider = item.ProviderOf(t.uri)
 	}
 	if mimeType := rawjson.TextOf(entry, "mimeType"); mimeType != derived(entry, t.uri) {
 		t.declared = mimeType
@@ -86,7 +86,7 @@ func derived(entry json.RawMessage, uri string) string {
 
 // providerOf is the provider of a URI that no entry has; "" for none (RES-32).
 func (r *Resources) providerOf(uri string) string {
-	name := registry.ProviderOf(uri)
+	name := item.ProviderOf(uri)
 	if !validProvider(name) {
 		return ""
 	}

@@ -11,14 +11,15 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // readCache returns the tools of .registry/tools.json as it is (--no-refresh).
 func readCache(p *project.Project) ([]json.RawMessage, error) {
-	text, err := registry.NewCatalog(p, registry.Options{}).File(registry.Tools)
+	text, err := registry.NewCatalog(p, registry.Options{}).File(kinds.Tools)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.Failf(cli.CodeNotFound, "registry cache missing (expected %s)",
-			filepath.Join(p.Registry, registry.Tools.File))
+			filepath.Join(p.Registry, kinds.Tools.File))
 	}
 	invalid := func(reason string) error {
 		return cli.Failf(cli.CodeInvalid, "invalid tools registry cache (%s)", reason)

@@ -12,7 +12,7 @@ import (
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/tool"
 )
 
@@ -54,9 +54,9 @@ func (r *run) list(ctx context.Context, e *engine.Engine) error {
 func (r *run) offers(ctx context.Context, e *engine.Engine) ([]offer, error) {
 	items := r.cached
 	if items == nil {
-		list, err := e.Catalog.List(ctx, registry.Tools)
+		list, err := e.Catalog.List(ctx, kinds.Tools)
 		if err != nil {
-			return nil, unavailable(registry.Tools.Unavailable(err))
+			return nil, unavailable(kinds.Tools.Unavailable(err))
 		}
 		for _, item := range list.Items {
 			items = append(items, item.JSON)

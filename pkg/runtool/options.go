@@ -9,6 +9,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // options are those of CLI-801.
@@ -89,7 +90,7 @@ result as one line of JSON; a failure that a client would get as an error is
 	return c
 }
 
-func toolNames() []string { return registry.CachedNames(registry.Tools) }
+func toolNames() []string { return registry.CachedNames(kinds.Tools) }
 
 // complete takes over the operand and the environment, and checks that the
 // options fit together.

@@ -8,6 +8,7 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // A changeWatch tells the client when what the project offers has changed
@@ -32,11 +33,11 @@ type changeWatch struct {
 // them. Completions have no list.
 var families = []struct {
 	name  string
-	kinds []*registry.Kind
+	kinds []*kinds.Kind
 }{
-	{"tools", []*registry.Kind{registry.Tools}},
-	{"resources", []*registry.Kind{registry.Resources, registry.Templates, registry.UIResources}},
-	{"prompts", []*registry.Kind{registry.Prompts}},
+	{"tools", []*kinds.Kind{kinds.Tools}},
+	{"resources", []*kinds.Kind{kinds.Resources, kinds.Templates, kinds.UIResources}},
+	{"prompts", []*kinds.Kind{kinds.Prompts}},
 }
 
 // checkPause is the least time between two checks (P-1903).
@@ -116,7 +117,7 @@ func (c *changeWatch) check(hooks bool) {
 	}
 	changed := c.catalog.Changes(c.ctx, registry.Poll{Idle: !hooks})
 	for _, family := range families {
-		touched := slices.ContainsFunc(family.kinds, func(k *registry.Kind) bool { return slices.Contains(changed, k) })
+		touched := slices.ContainsFunc(family.kinds, func(k *kinds.Kind) bool { return slices.Contains(changed, k) })
 		if !touched || !c.session.at(phaseReady) {
 			continue
 		}

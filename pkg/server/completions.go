@@ -6,7 +6,7 @@ import (
 	"mcp-bash/pkg/completion"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // completions serves completion/complete.
@@ -14,8 +14,8 @@ type completions struct{ *completion.Completions }
 
 func newCompletions(e *engine.Engine) completions {
 	return completions{completion.New(completion.Config{
-		Project: e.Project, Registered: e.Lookup(registry.Completions), Prompt: e.Lookup(registry.Prompts),
-		Resource: e.Lookup(registry.Resources), NameOf: e.ResourceName,
+		Project: e.Project, Registered: e.Lookup(kinds.Completions), Prompt: e.Lookup(kinds.Prompts),
+		Resource: e.Lookup(kinds.Resources), NameOf: e.ResourceName,
 		Runner: e.Runner, Common: e.Env, State: e.State, Log: e.Log,
 	})}
 }

@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // A lister answers one of the list methods from bytes made ready in advance:
@@ -18,14 +19,14 @@ import (
 // stretch of memory.
 type lister struct {
 	catalog    *registry.Catalog
-	kind       *registry.Kind
+	kind       *kinds.Kind
 	collection string // the name of the array, and the cursor's (P-2002)
 	item       func(dst []byte, item json.RawMessage) []byte
 	keep       func(item json.RawMessage) bool // which items are offered; nil: all
 	// tells the list's cursors from those of other choices; "" with all items
 	view string
 
-	more     *registry.Kind // whose items follow; nil: none
+	more     *kinds.Kind // whose items follow; nil: none
 	moreItem func(dst []byte, item json.RawMessage) []byte
 
 	mu    sync.Mutex

@@ -6,7 +6,7 @@ import (
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/prompt"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 )
 
 // prompts serves the methods of prompts.
@@ -17,8 +17,8 @@ type prompts struct {
 
 func newPrompts(e *engine.Engine) *prompts {
 	return &prompts{
-		&prompt.Prompts{Project: e.Project, Find: e.Lookup(registry.Prompts), Log: e.Log},
-		&lister{catalog: e.Catalog, kind: registry.Prompts, collection: "prompts", item: prompt.AppendListed},
+		&prompt.Prompts{Project: e.Project, Find: e.Lookup(kinds.Prompts), Log: e.Log},
+		&lister{catalog: e.Catalog, kind: kinds.Prompts, collection: "prompts", item: prompt.AppendListed},
 	}
 }
 

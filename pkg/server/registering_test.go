@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registration"
 )
 
 // what another program registers, and takes out
@@ -32,13 +32,13 @@ func TestRegistering(t *testing.T) {
 		}
 	}
 	told() // there was no cache
-	r, err := registry.Open(c.root)
+	r, err := registration.Open(c.root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = r.RegisterTool(registry.ToolRegistration{
+	err = r.RegisterTool(registration.ToolRegistration{
 		ID: "work.run", Name: "run", Version: "1.0.0", Path: "work/more/run.sh",
-		Capabilities: []registry.Capability{registry.Process},
+		Capabilities: []registration.Capability{registration.Process},
 	})
 	if err != nil {
 		t.Fatal(err)

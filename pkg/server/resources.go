@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/resource"
 )
 
@@ -23,21 +23,21 @@ type resources struct {
 
 func newResources(ctx context.Context, e *engine.Engine, l *logger, roots *clientRoots) *resources {
 	p := e.Project
-	pages := e.Lookup(registry.UIResources)
+	pages := e.Lookup(kinds.UIResources)
 	config := e.ResourceConfig()
-	config.FindName, config.UIMeta = firstOf(e.Lookup(registry.Resources), pages), pageMeta(pages)
+	config.FindName, config.UIMeta = firstOf(e.Lookup(kinds.Resources), pages), pageMeta(pages)
 	if p.Fetching.UseRoots { // RES-91
 		config.Builtin.MoreRoots = func() []string { return roots.paths(ctx) }
 	}
 	r := &resources{Resources: resource.New(config), limits: &p.Limits, largest: p.MaxResource}
 	r.list = &lister{
-		catalog: e.Catalog, kind: registry.Resources, collection: "resources",
+		catalog: e.Catalog, kind: kinds.Resources, collection: "resources",
 		item:     func(dst []byte, item json.RawMessage) []byte { return resource.AppendListed(dst, p, item) },
-		more:     registry.UIResources,
+		more:     kinds.UIResources,
 		moreItem: func(dst []byte, item json.RawMessage) []byte { return appendPage(dst, item, l.log) },
 	}
 	r.templates = &lister{
-		catalog: e.Catalog, kind: registry.Templates, collection: "resourceTemplates",
+		catalog: e.Catalog, kind: kinds.Templates, collection: "resourceTemplates",
 		item: resource.AppendListedTemplate,
 	}
 	r.subscriptions = &subscriptions{

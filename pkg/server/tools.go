@@ -9,7 +9,8 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/tool"
 )
 
@@ -27,11 +28,11 @@ type tools struct {
 func newTools(e *engine.Engine, c *client, roots *clientRoots, token *tokenGuard) *tools {
 	p := e.Project
 	list := &lister{
-		catalog: e.Catalog, kind: registry.Tools, collection: "tools",
+		catalog: e.Catalog, kind: kinds.Tools, collection: "tools",
 		item: func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, false) },
 	}
-	if level := e.Level; level != registry.Full {
-		list.keep = func(item json.RawMessage) bool { return level.Allows(registry.LevelOf(item)) }
+	if level := e.Level; level != access.Full {
+		list.keep = func(item json.RawMessage) bool { return level.Allows(access.LevelOf(item)) }
 		list.view = string(level)
 	}
 	return &tools{

@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/policy"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/schema"
 	"mcp-bash/pkg/script"
 )
@@ -26,7 +26,7 @@ type Config struct {
 	// Near, when set, returns the tool that a name nobody has most likely stands
 	// for, "" for none.
 	Near   func(ctx context.Context, name string) string
-	Level  registry.Level // tools that need more are refused
+	Level  access.Level // tools that need more are refused
 	Policy *policy.Policy
 	Runner *script.Runner
 	Common project.Env // what every script is given

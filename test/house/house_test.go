@@ -20,12 +20,21 @@ var rows = [][]string{
 	{"cmd/mcp-bash", "cmd/mcp-runtool", "cmd/mcp-registry"},
 	{"pkg/server", "pkg/runtool"},
 	{"pkg/engine", "pkg/helper", "pkg/tree"},
-	{"pkg/tool", "pkg/prompt", "pkg/resource", "pkg/completion"},
+	{"pkg/tool", "pkg/prompt", "pkg/resource", "pkg/completion", "pkg/registration"},
 	{"pkg/builtin", "pkg/policy", "pkg/registry", "pkg/roots"},
+	{"pkg/registry/declare"},
+	{"pkg/registry/kinds"},
+	{"pkg/registry/scan"},
+	{"pkg/registry/atomicfile", "pkg/registry/item"},
+	{"pkg/registry/access", "pkg/registry/folder"},
 	{"pkg/provider/echo", "pkg/provider/file", "pkg/provider/https", "pkg/provider/git", "pkg/provider/ui"},
+	{"pkg/project/projecttest"},
 	{"pkg/project"},
-	{"pkg/cli", "pkg/handoff", "pkg/jq", "pkg/jsonrpc", "pkg/mcp", "pkg/media", "pkg/schema", "pkg/script", "pkg/mcpapp", "pkg/uitemplate", "pkg/provider/web", "sdk", "lib", "providers"},
-	{"pkg/provider", "pkg/provider/hosts", "pkg/rawjson"},
+	{
+		"pkg/cli", "pkg/handoff", "pkg/jq", "pkg/jsonedit", "pkg/jsonrpc", "pkg/mcp", "pkg/mcpapp", "pkg/media",
+		"pkg/provider/web", "pkg/schema", "pkg/script", "pkg/uitemplate", "sdk", "lib", "providers",
+	},
+	{"pkg/ctxlock", "pkg/provider", "pkg/provider/hosts", "pkg/rawjson"},
 }
 
 // outside are the libraries a package may use beyond the standard one; "" for

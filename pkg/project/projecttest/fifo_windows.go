@@ -1,0 +1,5 @@
+package projecttest
+
+import "errors"
+
+func makeFIFO(string) error { return errors.ErrUnsupported }

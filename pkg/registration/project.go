@@ -1,0 +1,180 @@
+package registration
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/ctxlock"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/atomicfile"
+	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+)
+
+// A Project is the [ToolRegistry] of a project: it shows all that the project
+// offers, discovered tools included, and registers by writing
+// server.d/register.json. It may be used from any
+// goroutine, and at the same time as others, in any process.
+type Project struct {
+	p       *project.Project
+	catalog *registry.Catalog
+	level   access.Level
+	log     mcp.LogFunc
+	turn    ctxlock.Mutex // to change register.json
+	dir     serverDir
+}
+
+var _ ToolRegistry = (*Project)(nil)
+
+// Open returns the registry of the project in a directory; "" looks for one as
+// the commands do. It is set up by the environment of this process.
+func Open(projectRoot string) (*Project, error) {
+	env := project.OSEnv()
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	root, err := project.FindRoot(env, projectRoot, dir)
+	if err != nil {
+		return nil, err
+	}
+	return NewProject(project.Open(root, env, dir, func(string) {}), registry.Options{}), nil
+}
+
+// NewProject returns the registry of a project that is open. Without a Runner
+// it does not see what register.sh registers.
+func NewProject(p *project.Project, o registry.Options) *Project {
+	log := o.Log
+	if log == nil {
+		log = func(mcp.Level, string, string) {}
+	}
+	wait := o.LockWait
+	if wait == 0 {
+		wait = registry.DefaultLockWait
+	}
+	return &Project{
+		p: p, catalog: registry.NewCatalog(p, o), level: access.EffectiveLevel(p, o.Log), log: log, turn: ctxlock.New(),
+		dir: serverDir{path: p.Server, wait: wait, try: atomicfile.TryLock},
+	}
+}
+
+// Level returns the security level in effect.
+func (r *Project) Level() access.Level { return r.level }
+
+// RegisterTool is [ToolRegistry.RegisterTool].
+func (r *Project) RegisterTool(reg ToolRegistration) error {
+	_, err := r.Register(context.Background(), reg.payload(), RegisterOptions{})
+	return err
+}
+
+// UnregisterTool is [ToolRegistry.UnregisterTool].
+func (r *Project) UnregisterTool(id string) error {
+	_, err := r.Unregister(context.Background(), id)
+	return err
+}
+
+// GetTool is [ToolRegistry.GetTool]. Where the registry is not available there
+// is no tool; [Project.Tool] says why.
+func (r *Project) GetTool(id string) (ToolRegistration, bool) {
+	t, err := r.Tool(context.Background(), id)
+	return t.ToolRegistration, err == nil
+}
+
+// ListTools is [ToolRegistry.ListTools]. Where the registry is not available
+// there are none; [Project.Tools] says why.
+func (r *Project) ListTools() []ToolRegistration {
+	tools, _ := r.Tools(context.Background())
+	list := make([]ToolRegistration, len(tools))
+	for i := range tools {
+		list[i] = tools[i].ToolRegistration
+	}
+	return list
+}
+
+// Tool looks a tool up by its id, else by its name, in the registry as it is
+// now. The error is an [*Error], a [*Failure] or the context's.
+func (r *Project) Tool(ctx context.Context, id string) (RegisteredTool, error) {
+	all, err := r.catalog.SourcedTools(ctx)
+	if err != nil {
+		return RegisteredTool{}, explain(err)
+	}
+	at := lookUp(all, id)
+	if at < 0 {
+		return RegisteredTool{}, notFound(id, foundIn(all))
+	}
+	return registeredTool(&all[at], r.level), nil
+}
+
+// Tools returns all tools, sorted by name. The errors are those of
+// [Project.Tool].
+func (r *Project) Tools(ctx context.Context) ([]RegisteredTool, error) {
+	all, err := r.catalog.SourcedTools(ctx)
+	if err != nil {
+		return nil, explain(err)
+	}
+	list := make([]RegisteredTool, len(all))
+	for i := range all {
+		list[i] = registeredTool(&all[i], r.level)
+	}
+	slices.SortStableFunc(list, func(a, b RegisteredTool) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+// Items returns the items of a kind as the registry is now, with their URIs as
+// this project has them. The errors are those of [Project.Tool].
+func (r *Project) Items(ctx context.Context, kind *kinds.Kind) ([]json.RawMessage, error) {
+	list, err := r.catalog.Fresh(ctx, kind)
+	if err != nil {
+		return nil, explain(err)
+	}
+	items := make([]json.RawMessage, len(list.Items))
+	for i, entry := range list.Items {
+		var b rawjson.Builder
+		b.Object()
+		for _, m := range rawjson.Members(entry.JSON) {
+			switch m.Name {
+			case "uri":
+				b.Name(m.Name).String(item.URI(r.p, entry.JSON))
+			case "uriAuto":
+			default:
+				b.Name(m.Name).Raw(m.Value)
+			}
+		}
+		items[i] = b.End().Bytes()
+	}
+	return items, nil
+}
+
+// lookUp is [indexOf].
+func lookUp(all []registry.SourcedTool, id string) int { return indexOf(foundIn(all), id) }
+
+func foundIn(all []registry.SourcedTool) []item.Candidate {
+	tools := make([]item.Candidate, len(all))
+	for i := range all {
+		tools[i] = all[i].Candidate
+	}
+	return tools
+}
+
+// explain makes an [*Error] of a fault of register.json; other errors
+// stay what they are.
+func explain(err error) error {
+	var fault *declare.Fault
+	switch {
+	case !errors.As(err, &fault):
+		return err
+	case fault.Insecure:
+		return newError(ErrPermissionDenied, "", fault.Text)
+	default:
+		return newError(ErrInvalidRegistration, "", fault.Text, fault.Text)
+	}
+}

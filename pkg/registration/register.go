@@ -1,0 +1,186 @@
+package registration
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/script"
+)
+
+// RegisterOptions are the options of [Project.Register].
+type RegisterOptions struct {
+	Replace bool // put it in place of a tool of the same id or name
+	DryRun  bool // check everything and change nothing
+}
+
+// Register registers a tool, in the four steps of R-207. payload is a JSON
+// object with the fields of an entry of register.json, or parameters instead of
+// inputSchema. The error is an [*Error]; a [*Failure] when the lock was not to
+// be had; the context's; or one of the file system.
+func (r *Project) Register(ctx context.Context, payload []byte, o RegisterOptions) (RegisteredTool, error) {
+	reg, faults := readRegistration(payload)
+	denied := ""
+	if reg.entry != nil {
+		var fault string
+		if fault, denied = r.checkPath(reg.Path); fault != "" {
+			faults = addFault(faults, fault)
+		}
+	}
+	if err := reg.invalid(faults); err != nil {
+		return RegisteredTool{}, err
+	}
+	if needed := access.LevelOf(reg.JSON); denied == "" && !r.level.Allows(needed) {
+		denied = fmt.Sprintf("tool '%s' requires security level '%s' (current level: '%s'); see MCPBASH_SECURITY_LEVEL, and securityLevel in %s",
+			reg.Name, needed, r.level, project.Marker)
+	}
+	if denied != "" {
+		return RegisteredTool{}, newError(ErrPermissionDenied, reg.ID, denied)
+	}
+	var registered RegisteredTool
+	err := r.change(ctx, reg.ID, o.DryRun, func(d *edit) error {
+		if err := d.add(&reg, o.Replace); err != nil {
+			return err
+		}
+		after, err := d.result(ctx)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(after, func(s registry.SourcedTool) bool {
+			return s.Name == reg.Name && s.ID == reg.ID && s.Source == declare.JSONFile
+		})
+		if at < 0 {
+			return newError(ErrInvalidRegistration, reg.ID, fmt.Sprintf("tool '%s' would not take effect beside the other entries of %s", reg.ID, declare.JSONFile))
+		}
+		d.warn(&reg, after)
+		registered = registeredTool(&after[at], r.level)
+		return nil
+	})
+	return registered, err
+}
+
+// Unregister takes a tool, given by its id or name, out of the registry, and
+// returns its id. One that stays discovered is excluded (R-209). The errors are
+// those of [Project.Register].
+func (r *Project) Unregister(ctx context.Context, id string) (string, error) {
+	err := r.change(ctx, id, false, func(d *edit) error {
+		at := lookUp(d.before, id)
+		if at < 0 {
+			if err := d.allowed(id); err != nil {
+				return err // it may well be one of register.sh
+			}
+			return notFound(id, foundIn(d.before))
+		}
+		gone := d.before[at].Candidate
+		id = gone.ID
+		return d.remove(ctx, gone)
+	})
+	return id, err
+}
+
+// change lets edit change register.json. What it decides it decides under the
+// lock, on what stands there then, so that nothing is lost (R-208).
+func (r *Project) change(ctx context.Context, id string, dryRun bool, edit func(*edit) error) error {
+	if r.p.Discovery.Static {
+		return newError(ErrPermissionDenied, id, "the registry is static; unset MCPBASH_STATIC_REGISTRY to change it")
+	}
+	if err := r.turn.Lock(ctx); err != nil {
+		return err
+	}
+	defer r.turn.Unlock()
+	if err := r.changeLocked(ctx, dryRun, edit); err != nil {
+		var e *Error
+		if isDenied(err) && !errors.As(err, &e) {
+			return newError(ErrPermissionDenied, id, fmt.Sprintf("%s cannot be written: %s", declare.JSONFile, project.PlainError(err)))
+		}
+		if errors.As(err, &e) && e.ID == "" {
+			e.ID = id
+		}
+		return err
+	}
+	if !dryRun {
+		r.catalog.Fresh(ctx, kinds.Tools) // tools.json; what fails is logged, and comes with the next look
+	}
+	return nil
+}
+
+func (r *Project) changeLocked(ctx context.Context, dryRun bool, edit func(*edit) error) error {
+	dir := r.dir
+	if !dryRun {
+		if err := os.MkdirAll(dir.path, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := r.checkServerDir(); err != nil {
+		return err
+	}
+	if !dryRun {
+		if err := dir.lock(ctx); err != nil {
+			return err
+		}
+		defer dir.unlock()
+	}
+	d, err := r.edit(ctx)
+	if err != nil {
+		return explain(err)
+	}
+	was := d.Text
+	if err := edit(d); err != nil || dryRun || bytes.Equal(was, d.Text) {
+		return err
+	}
+	return dir.write(d.Text)
+}
+
+// checkServerDir judges the place of register.json (R-144), and whether the
+// file may be written to.
+func (r *Project) checkServerDir() error {
+	file := filepath.Join(r.p.Server, declare.JSONFile)
+	var insecure *project.InsecureError
+	if err := r.p.CheckTrusted(file); errors.As(err, &insecure) {
+		return newError(ErrPermissionDenied, "", declare.Faultf("permissions/ownership invalid: %s", insecure).Text)
+	}
+	if info, err := os.Lstat(file); err == nil && info.Mode().Perm()&0o200 == 0 {
+		return newError(ErrPermissionDenied, "", fmt.Sprintf("%s is not writable; run chmod u+w", file))
+	}
+	return nil
+}
+
+// checkPath judges the path of a script: a fault makes the registration
+// invalid, denied refuses it (R-206, R-207).
+func (r *Project) checkPath(file string) (fault, denied string) {
+	label := folder.Label(r.p.Root, r.p.Tools)
+	shown := path.Join(label, file)
+	local := filepath.FromSlash(file)
+	switch {
+	case file == "":
+		return `path: missing`, ""
+	case path.IsAbs(file) || filepath.IsAbs(local):
+		return fmt.Sprintf("path: not relative to %s/", label), ""
+	case strings.HasSuffix(file, "/"):
+		return fmt.Sprintf("path: %s is a directory", shown), ""
+	}
+	abs := r.p.Tools + string(filepath.Separator) + local // as it will be called
+	var insecure *project.InsecureError
+	switch err := project.CheckScript(r.p.Root, r.p.Tools, abs); {
+	case errors.As(err, &insecure):
+		return "", fmt.Sprintf("path '%s' is refused: %s", file, err)
+	case err != nil:
+		return fmt.Sprintf("path: no file %s (it is relative to %s/)", shown, label), ""
+	}
+	if _, err := script.Command(abs); err != nil {
+		return fmt.Sprintf("path: %s is not runnable; run chmod +x, or begin it with #!", shown), ""
+	}
+	return "", ""
+}

@@ -1,0 +1,240 @@
+package registration
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+)
+
+// A ParameterType is what sort of value a parameter takes.
+type ParameterType string
+
+// The types of parameters.
+const (
+	String  ParameterType = "string"
+	Number  ParameterType = "number"
+	Integer ParameterType = "integer"
+	Boolean ParameterType = "boolean"
+	Array   ParameterType = "array"
+	Object  ParameterType = "object"
+)
+
+// A Parameter is one argument of a tool.
+type Parameter struct {
+	Name, Description string
+	Type              ParameterType // "" registers a String
+	Required          bool          // may be left out of those in ToolParameters.Required
+}
+
+// ToolParameters are the arguments of a tool, those it must be given and those
+// it may.
+type ToolParameters struct{ Required, Optional []Parameter }
+
+// A ToolRegistration is what a tool is registered with, and what a registry
+// tells of it.
+type ToolRegistration struct {
+	ID, Name, Description, Version string              // ID defaults to Name, Version to "0.0.0"
+	Capabilities                   []access.Capability // nil: undeclared, which is not the same as none
+	Parameters                     ToolParameters
+	Path                           string       // of the script, relative to tools/
+	SecurityLevel                  access.Level // the least at which it may be used; "": none is asked for
+}
+
+// A ToolRegistry keeps tools by their ids. Ids and names are unique in it;
+// where a tool is asked for, its name does as well.
+type ToolRegistry interface {
+	RegisterTool(reg ToolRegistration) error // an [*Error]: ErrDuplicateTool, ErrInvalidRegistration, ErrPermissionDenied
+	UnregisterTool(id string) error          // an [*Error]: ErrToolNotFound, ErrPermissionDenied
+	GetTool(id string) (ToolRegistration, bool)
+	ListTools() []ToolRegistration // sorted by Name
+}
+
+// MaxPayload is how long the JSON of a registration may be, in bytes.
+const MaxPayload = 1 << 20
+
+// A registration is one that was checked.
+type registration struct {
+	entry json.RawMessage // as register.json is to hold it
+	item.Candidate
+}
+
+// readRegistration reads and checks a payload: JSON, its fields, and what it
+// declares. What depends on a project is not checked. Every fault is
+// named; the registration is as complete as can be even then.
+func readRegistration(payload []byte) (reg registration, faults []string) {
+	if len(payload) > MaxPayload {
+		return reg, []string{fmt.Sprintf("larger than %d bytes", MaxPayload)}
+	}
+	object, _, err := item.ParseMetadata(payload)
+	if err != nil {
+		return reg, []string{err.Error()}
+	}
+	reject := func(fault string) { faults = addFault(faults, fault) }
+	schemas := 0
+	for _, m := range rawjson.Members(object) {
+		switch {
+		case !slices.Contains(kinds.ToolFields, m.Name):
+			reject(fmt.Sprintf("%s: unknown field%s", m.Name, cli.DidYouMean(m.Name, kinds.ToolFields)))
+		case rawjson.Absent(m.Value):
+		case m.Name == "inputSchema", m.Name == "arguments", m.Name == "parameters":
+			if schemas++; schemas > 1 {
+				reject(m.Name + ": one of inputSchema, arguments and parameters is enough")
+			}
+		}
+	}
+	if rawjson.Absent(rawjson.Get(object, "name")) {
+		reject("name: missing")
+	}
+	if v := rawjson.Get(object, "path"); !rawjson.Absent(v) && rawjson.KindOf(v) != rawjson.String {
+		reject("path: not a string")
+	}
+	s := &item.Input{
+		Noun: kinds.Tools.Noun, Path: rawjson.TextOf(object, "path"),
+		Fields: item.Fields{Sources: []item.Source{item.NewSource(item.Location{}, object)}, Dir: item.NoDir{}, Reject: reject},
+	}
+	reg.Candidate, _ = kinds.BuildTool(s)
+	reg.ID = cmp.Or(reg.ID, rawjson.TextOf(object, "id"), rawjson.TextOf(object, "name"))
+	reg.entry = registered(object, reg.Candidate)
+	return reg, faults
+}
+
+// addFault adds a fault to those of a registration, in their order. Of the name
+// and of the path one is told, for the others follow from it.
+func addFault(faults []string, fault string) []string {
+	for _, field := range []string{"name: ", "path: "} {
+		if strings.HasPrefix(fault, field) && slices.ContainsFunc(faults, func(f string) bool { return strings.HasPrefix(f, field) }) {
+			return faults
+		}
+	}
+	at, known := slices.BinarySearch(faults, fault)
+	if known {
+		return faults
+	}
+	return slices.Insert(faults, at, fault)
+}
+
+// registered returns an entry for register.json: the fields as given, with a
+// schema in place of parameters, and an id only where it is not the name
+// . A field that is null is one that is not there.
+func registered(object json.RawMessage, f item.Candidate) json.RawMessage {
+	var b rawjson.Builder
+	b.Object()
+	for _, m := range rawjson.Members(object) {
+		switch {
+		case rawjson.Absent(m.Value), m.Name == "id" && f.ID == f.Name:
+		case m.Name == "parameters":
+			b.Name("inputSchema").Raw(rawjson.Get(f.JSON, "inputSchema"))
+		default:
+			b.Name(m.Name).Raw(rawjson.Normal(m.Value))
+		}
+	}
+	return b.End().Bytes()
+}
+
+// invalid makes the error for the faults of a registration, nil for none.
+func (reg *registration) invalid(faults []string) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	of := ""
+	if reg.ID != "" {
+		of = " of '" + reg.ID + "'"
+	}
+	return newError(ErrInvalidRegistration, reg.ID, fmt.Sprintf("invalid registration%s: %s", of, strings.Join(faults, "; ")), faults...)
+}
+
+// payload writes a registration as the command reads it.
+func (r *ToolRegistration) payload() []byte {
+	var b rawjson.Builder
+	b.Object()
+	for _, m := range []struct{ name, value string }{
+		{"id", r.ID}, {"name", r.Name}, {"description", r.Description}, {"version", r.Version}, {"path", r.Path},
+		{"securityLevel", string(r.SecurityLevel)},
+	} {
+		if m.value != "" {
+			b.Name(m.name).String(m.value)
+		}
+	}
+	if r.Capabilities != nil {
+		b.Name("capabilities").Array()
+		for _, c := range r.Capabilities {
+			b.String(string(c))
+		}
+		b.End()
+	}
+	if len(r.Parameters.Required)+len(r.Parameters.Optional) > 0 {
+		b.Name("parameters").Object()
+		list := func(name string, parameters []Parameter) {
+			b.Name(name).Array()
+			for _, p := range parameters {
+				b.Object().Name("name").String(p.Name)
+				if p.Description != "" {
+					b.Name("description").String(p.Description)
+				}
+				if p.Type != "" {
+					b.Name("type").String(string(p.Type))
+				}
+				if p.Required {
+					b.Name("required").Bool(true)
+				}
+				b.End()
+			}
+			b.End()
+		}
+		list("required", r.Parameters.Required)
+		list("optional", r.Parameters.Optional)
+		b.End()
+	}
+	return b.End().Bytes()
+}
+
+// registrationOf tells a registry entry as a registration.
+func registrationOf(item json.RawMessage) ToolRegistration {
+	r := ToolRegistration{
+		ID: rawjson.TextOf(item, "id"), Name: rawjson.TextOf(item, "name"), Description: rawjson.TextOf(item, "description"),
+		Version: rawjson.TextOf(item, "version"), Path: rawjson.TextOf(item, "path"),
+		Parameters: parametersOf(rawjson.Get(item, "inputSchema")), SecurityLevel: access.Level(rawjson.TextOf(item, "securityLevel")),
+	}
+	if r.ID == "" {
+		r.ID = r.Name
+	}
+	if r.Version == "" {
+		r.Version = "0.0.0"
+	}
+	if declared := rawjson.Get(item, "capabilities"); rawjson.IsStrings(declared) {
+		r.Capabilities = []access.Capability{}
+		for e := range rawjson.Elements(declared) {
+			name, _ := rawjson.Text(e)
+			r.Capabilities = append(r.Capabilities, access.Capability(name))
+		}
+	}
+	return r
+}
+
+// parametersOf tells a schema as lists of parameters, as far as those can say
+// it.
+func parametersOf(schema json.RawMessage) (p ToolParameters) {
+	required, _ := rawjson.Strings(rawjson.Get(schema, "required"))
+	for _, m := range rawjson.Members(rawjson.Get(schema, "properties")) {
+		one := Parameter{
+			Name: m.Name, Description: rawjson.TextOf(m.Value, "description"), Type: Object, Required: slices.Contains(required, m.Name),
+		}
+		if t := rawjson.TextOf(m.Value, "type"); slices.Contains(item.ParameterTypes, t) {
+			one.Type = ParameterType(t)
+		}
+		if one.Required {
+			p.Required = append(p.Required, one)
+		} else {
+			p.Optional = append(p.Optional, one)
+		}
+	}
+	return p
+}

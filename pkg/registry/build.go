@@ -1,0 +1,146 @@
+package registry
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/registry/scan"
+)
+
+// inputs are what a list is made of: as long as they are the same things, so
+// is the list.
+type inputs struct {
+	scan     *scan.Result
+	declared *declare.Built
+	document *declare.Document
+	after    *List
+}
+
+// pure: a list of these inputs is what the walk found and nothing else.
+func (in inputs) pure() bool {
+	return in.scan != nil && in.scan.Within == "" && in.declared == nil && in.after == nil && (in.document == nil || len(in.document.Exclude) == 0)
+}
+
+// walk walks the trees of a kind. The first time it starts from what an
+// earlier process left in the scan cache.
+func (c *Catalog) walk(ctx context.Context, s *state, within string) (*scan.Result, error) {
+	if !s.started {
+		s.started = true
+		s.cached, s.cacheMark = c.loadScan(s.kind)
+		s.scan = s.cached
+	}
+	if s.scan != nil {
+		s.scan.Settle(c.store.clock)
+	}
+	walked, err := scan.Run(ctx, c.p, s.kind.Spec(), within, s.scan, c.now())
+	if err != nil {
+		return nil, err
+	}
+	s.scan = walked
+	return walked, nil
+}
+
+// build makes the list, or returns the last one when nothing has changed.
+func (c *Catalog) build(ctx context.Context, s *state, r request, from origin) (*List, error) {
+	in := inputs{document: from.document}
+	s.over = nil
+	if from.declared != nil {
+		if from.declared.Err != nil {
+			return nil, from.declared.Err
+		}
+		s.declared = declare.Build(c.p, s.kind, from.declared, s.declared)
+		in.declared = s.declared
+	}
+	if from.discover {
+		walked, err := c.walk(ctx, s, r.within)
+		if err != nil {
+			return nil, err
+		}
+		in.scan = walked.First
+	}
+	if s.kind.After != nil {
+		in.after = c.preceding(ctx, s.kind.After, r)
+	}
+	partial := r.force && r.within != ""
+	if s.built != nil && in == s.inputs && !partial {
+		return s.built, nil
+	}
+	hash := ""
+	if s.cached != nil && in.scan == s.cached && in.pure() {
+		hash = s.cacheMark.Hash
+	}
+	list, said := c.assemble(s, r, in, hash)
+	if s.built != nil && s.built.Hash == list.Hash && slices.EqualFunc(s.built.Items, list.Items, sameItem) {
+		list = s.built
+	}
+	s.inputs, s.built, s.messages = in, list, said
+	return list, nil
+}
+
+// assemble makes a list, and says what there is to say about it. hash is that
+// of its items when it is known.
+func (c *Catalog) assemble(s *state, r request, in inputs, hash string) (list *List, said []item.Message) {
+	a := &kinds.Assembly{Project: c.p, Kind: s.kind, Discovered: in.scan != nil}
+	if in.after != nil {
+		a.After = in.after.Items
+	}
+	if in.scan != nil {
+		a.Messages = in.scan.Messages()
+		a.Found = in.scan.Candidates()
+		if r.force && r.within != "" {
+			file, _ := c.store.read(s.kind)
+			over := file.sum()
+			s.over = &over
+			a.Found = append(a.Found, outside(file, r.within, a.Found)...)
+		}
+	}
+	if in.declared != nil {
+		a.Declared = in.declared.Declared()
+		a.Messages = append(a.Messages, in.declared.Messages...)
+	}
+	items := kinds.Without(a.Items(), in.document.Excluded(s.kind))
+	list = &List{Kind: s.kind, Items: make([]item.Item, len(items)), Hash: hash}
+	for i := range items {
+		list.Items[i] = items[i].Item
+	}
+	if hash == "" {
+		list.Hash = hashOf(list.texts())
+	}
+	return list, a.Messages
+}
+
+// preceding returns the list of a kind that another is made after, from the
+// same refresh; nil when it is not available.
+func (c *Catalog) preceding(ctx context.Context, k *kinds.Kind, r request) *List {
+	list, err := c.listed(ctx, c.state(k), r.asked, func(*outcome) bool { return false })
+	if err != nil {
+		return nil
+	}
+	return list
+}
+
+func sameItem(a, b item.Item) bool { return a.Name == b.Name && string(a.JSON) == string(b.JSON) }
+
+// outside returns the items of the valid file on disk that a refresh of a
+// subtree leaves alone.
+func outside(file *registryFile, within string, inside []item.Candidate) []item.Candidate {
+	if file == nil {
+		return nil
+	}
+	names := make(map[string]bool, len(inside))
+	for _, f := range inside {
+		names[f.Name] = true
+	}
+	var kept []item.Candidate
+	for _, f := range file.found() {
+		below := f.Path == within || strings.HasPrefix(f.Path, within+"/")
+		if !below && (f.Path != "" || !names[f.Name]) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,56 @@
+package declare
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"mcp-bash/pkg/registry/folder"
+)
+
+// A callsFile is where register.sh writes down what it calls. It is opened
+// before the script starts, and only what was opened is looked at: whatever the
+// script puts in its place makes nobody wait.
+type callsFile struct{ *os.File }
+
+func newCallsFile(path string) (*callsFile, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &callsFile{f}, nil
+}
+
+// within returns errTooLarge for a file that has grown beyond a limit.
+func (f *callsFile) within(limit int) error {
+	info, err := f.Stat()
+	if err == nil && info.Size() > int64(limit) {
+		err = folder.ErrTooLarge
+	}
+	return err
+}
+
+// read returns the calls. Without the file at its place some of them may be
+// missing, and what they would have registered would seem to be gone.
+func (f *callsFile) read(limit int) ([]byte, error) {
+	if err := f.within(limit); err != nil {
+		return nil, err
+	}
+	ours, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if there, err := os.Lstat(f.Name()); err != nil || !os.SameFile(ours, there) {
+		return nil, errors.New("it removed or replaced the file that its calls are written to; leave MCPBASH_STATE_DIR alone")
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, int64(limit)+1))
+	if err == nil && len(text) > limit {
+		err = folder.ErrTooLarge
+	}
+	return text, err
+}
+
+func (f *callsFile) remove() {
+	f.Close()
+	os.Remove(f.Name())
+}

@@ -1,0 +1,232 @@
+package declare
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/ctxlock"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/script"
+)
+
+//go:embed hook.sh
+var hookFunctions string
+
+const (
+	hookGrace     = 2 * time.Second
+	hookScriptMax = 16 << 20
+)
+
+// A Hook runs server.d/register.sh (registry section 15). One run serves all
+// kinds, until its time is over or the script is another one.
+type Hook struct {
+	p    *project.Project
+	o    HookOptions
+	turn ctxlock.Mutex
+	// Below: under turn.
+	warned bool
+	sum    [sha256.Size]byte
+	until  time.Time
+	last   *hookRun // nil: there was none yet
+}
+
+// HookOptions are what a hook needs from the program around it.
+type HookOptions struct {
+	Runner  *script.Runner                 // nil: it is never run
+	Env     func() project.Env             // of the script
+	Private func() (dir string, err error) // returns a directory that nobody else can enter
+	Now     func() time.Time
+	Log     mcp.LogFunc // gets faults, and what the script logs
+	Note    mcp.LogFunc // gets what is no fault of the project
+}
+
+func NewHook(p *project.Project, o HookOptions) *Hook {
+	return &Hook{p: p, o: o, turn: ctxlock.New()}
+}
+
+// A hookRun is what a run came to.
+type hookRun struct {
+	lists map[string]*List
+	err   error
+}
+
+// A hookFault makes all kinds unavailable.
+type hookFault struct{ text string }
+
+func (e *hookFault) Error() string { return "Manual registration " + e.text }
+
+func (h *Hook) allowed() bool { return h.p.Discovery.Hooks && h.o.Runner != nil }
+
+// script returns the text of the script if it is to be run at all, else nil
+//
+func (h *Hook) script() ([]byte, error) {
+	p := h.p
+	file := filepath.Join(p.Server, HookFile)
+	info, err := os.Lstat(file)
+	if err != nil {
+		return nil, nil
+	}
+	text, _, errRead := folder.ReadFile(file, hookScriptMax)
+	if info.Mode()&0o111 == 0 && !bytes.HasPrefix(text, []byte("#!")) {
+		return nil, nil
+	}
+	if err := p.CheckTrusted(file); err != nil {
+		return nil, &hookFault{"script permissions/ownership invalid: " + err.Error()}
+	}
+	if errRead != nil {
+		return nil, &hookFault{"script failed: " + project.PlainError(errRead).Error()}
+	}
+	return text, nil
+}
+
+// Read returns the lists of the script, nil when there is none to run, running
+// it where needed. The error is a [*hookFault] or the context's.
+func (h *Hook) Read(ctx context.Context) (map[string]*List, error) {
+	if !h.allowed() {
+		return nil, nil
+	}
+	if err := h.turn.Lock(ctx); err != nil {
+		return nil, err
+	}
+	defer h.turn.Unlock()
+	text, err := h.script()
+	if text == nil || err != nil {
+		return nil, err
+	}
+	if !h.holds(text) {
+		run := h.run(ctx, text)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		h.sum, h.last, h.until = sha256.Sum256(text), run, h.o.Now().Add(h.p.Discovery.RegisterTTL)
+	}
+	return h.last.lists, h.last.err
+}
+
+// Present reports whether there is a script to run, or one that may not be run.
+func (h *Hook) Present() bool {
+	text, err := h.script()
+	return text != nil || err != nil
+}
+
+// holds reports whether the last run still serves.
+func (h *Hook) holds(text []byte) bool {
+	return h.last != nil && h.o.Now().Before(h.until) && sha256.Sum256(text) == h.sum
+}
+
+// Due reports whether a check would run the script.
+func (h *Hook) Due(ctx context.Context) bool {
+	if !h.allowed() || h.turn.Lock(ctx) != nil {
+		return false
+	}
+	defer h.turn.Unlock()
+	text, err := h.script()
+	return text != nil && err == nil && !h.holds(text)
+}
+
+// run runs the script once.
+func (h *Hook) run(ctx context.Context, text []byte) *hookRun {
+	if !h.warned {
+		h.warned = true
+		h.o.Note(mcp.Warning, access.RegistryLogger, "Project hook execution enabled (MCPBASH_ALLOW_PROJECT_HOOKS=true); ensure server.d/register.sh is trusted.")
+	}
+	copied, calls, err := h.copy(text)
+	if err != nil {
+		return &hookRun{err: err}
+	}
+	defer os.Remove(copied)
+	defer calls.remove()
+	d := &h.p.Discovery
+	res := h.o.Runner.Run(ctx, script.Spec{
+		Argv: []string{"bash", "-c", hookFunctions, HookFile, copied, calls.Name(), h.p.Logging.Level.String()},
+		Dir:  h.p.Root, Env: h.o.Env().Entries(),
+		StdoutLimit: d.MaxManual, StderrLimit: d.MaxManual, Timeout: d.RegisterTimeout, Grace: hookGrace,
+		Watch: func(time.Time) error { return calls.within(d.MaxBytes) },
+	})
+	printed := append(append([]byte{}, res.Stdout...), res.Stderr...)
+	switch {
+	case errors.Is(res.Cause, script.ErrTimedOut):
+		return &hookRun{err: &hookFault{"script timed out"}}
+	case errors.Is(res.Cause, folder.ErrTooLarge):
+		return &hookRun{err: &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxBytes)}}
+	case errors.Is(res.Cause, script.ErrStdoutLimit), errors.Is(res.Cause, script.ErrStderrLimit), len(printed) > d.MaxManual:
+		return &hookRun{err: &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxManual)}}
+	}
+	if _, err := item.ParseObject(res.Stdout); err == nil { // the lists of R-157
+		h.reportOutput(res.Stderr)
+	} else {
+		h.reportOutput(printed)
+	}
+	if res.Cause != nil || res.Status != 0 {
+		return &hookRun{err: &hookFault{"script failed"}}
+	}
+	made, err := calls.read(d.MaxBytes)
+	switch {
+	case errors.Is(err, folder.ErrTooLarge):
+		return &hookRun{err: &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxBytes)}}
+	case err != nil:
+		return &hookRun{err: &hookFault{"script failed: " + err.Error()}}
+	}
+	return &hookRun{lists: listsOf(d, replay(made, h.o.Log), res.Stdout)}
+}
+
+// copy puts the script into a private file, so that what runs is what was
+// checked, and makes the file for its calls.
+func (h *Hook) copy(text []byte) (copied string, calls *callsFile, err error) {
+	dir, err := h.o.Private()
+	if err != nil {
+		return "", nil, &hookFault{"script failed: " + err.Error()}
+	}
+	name := filepath.Join(dir, "register."+randomTag())
+	copied = name + ".sh"
+	if err = os.WriteFile(copied, text, 0o600); err == nil {
+		calls, err = newCallsFile(name + ".calls")
+	}
+	if again, errScript := h.script(); err == nil && (errScript != nil || !bytes.Equal(text, again)) {
+		err = &hookFault{"script changed during execution; refusing to run."}
+	}
+	if err == nil {
+		return copied, calls, nil
+	}
+	os.Remove(copied)
+	if calls != nil {
+		calls.remove()
+	}
+	var fault *hookFault
+	if !errors.As(err, &fault) {
+		fault = &hookFault{"script failed: " + project.PlainError(err).Error()}
+	}
+	return "", nil, fault
+}
+
+// reportOutput tells that the script printed something nobody reads.
+func (h *Hook) reportOutput(printed []byte) {
+	text := strings.TrimSpace(string(bytes.ToValidUTF8(printed, []byte("\uFFFD"))))
+	switch {
+	case text == "":
+	case h.p.Logging.Verbose:
+		h.o.Log(mcp.Warning, access.RegistryLogger, "Manual registration script output: "+text)
+	default:
+		h.o.Log(mcp.Warning, access.RegistryLogger, "Manual registration script produced output (enable MCPBASH_LOG_VERBOSE=true to view)")
+	}
+}
+
+func randomTag() string {
+	var b [6]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,17 @@
+package registry
+
+import (
+	"mcp-bash/pkg/registry/kinds"
+)
+
+// A Failure says why a kind is not available. Its text is what was logged.
+type Failure struct {
+	Kind   *kinds.Kind
+	Reason string
+	Fatal  bool  // the lock or the registry directory failed, not the project
+	Err    error // the cause
+}
+
+func (f *Failure) Error() string { return f.Reason }
+
+func (f *Failure) Unwrap() error { return f.Err }

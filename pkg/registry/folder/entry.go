@@ -1,0 +1,34 @@
+package folder
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// An Entry is a file or a directory in a [folder]. There are no others:
+// listings leave out what is hidden or a symbolic link.
+type Entry struct {
+	Name  string
+	IsDir bool
+}
+
+var errNotRegular = errors.New("not a regular file")
+
+func Hidden(name string) bool { return strings.HasPrefix(name, ".") }
+
+func sortEntries(list []Entry) {
+	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Unusable says why a name cannot be used, "" when it can.
+func Unusable(name string) string {
+	switch {
+	case strings.ContainsAny(name, "\r\n"):
+		return "newline/CR"
+	case !utf8.ValidString(name):
+		return "not UTF-8"
+	}
+	return ""
+}

@@ -1,0 +1,17 @@
+//go:build !linux
+
+package folder
+
+import "io/fs"
+
+// entriesOf keeps of a directory what may be visited.
+func entriesOf(found []fs.DirEntry) []Entry {
+	list := make([]Entry, 0, len(found))
+	for _, e := range found {
+		if (e.IsDir() || e.Type().IsRegular()) && !Hidden(e.Name()) {
+			list = append(list, Entry{e.Name(), e.IsDir()})
+		}
+	}
+	sortEntries(list)
+	return list
+}

@@ -1,0 +1,24 @@
+//go:build unix && !linux
+
+package folder
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// List returns what lies in the folder, sorted.
+func (f Dir) List([]byte) ([]Entry, error) {
+	fd, err := openat(f.fd, ".", unix.O_DIRECTORY) // a descriptor of its own, for os to close
+	if err != nil {
+		return nil, err
+	}
+	dir := os.NewFile(uintptr(fd), ".")
+	defer dir.Close()
+	found, err := dir.ReadDir(-1)
+	if err != nil {
+		return nil, err
+	}
+	return entriesOf(found), nil
+}

@@ -1,7 +1,0 @@
-//go:build unix
-
-package registry
-
-import "golang.org/x/sys/unix"
-
-func makeFIFO(path string) error { return unix.Mkfifo(path, 0o644) }

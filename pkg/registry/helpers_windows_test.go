@@ -1,5 +1,0 @@
-package registry
-
-import "errors"
-
-func makeFIFO(string) error { return errors.ErrUnsupported }

@@ -1,0 +1,141 @@
+package item
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/access"
+)
+
+const (
+	idForm = "of letters, digits, '_', '.' and '-', at most 128, the first a letter or digit"
+	maxID  = 128
+)
+
+// IsID reports whether a value can be the id of a tool.
+func IsID(v json.RawMessage) bool {
+	id, _ := rawjson.Text(v)
+	for i, c := range []byte(id) {
+		if !isLetter(c) && !isDigit(c) && (i == 0 || c != '_' && c != '.' && c != '-') {
+			return false
+		}
+	}
+	return id != "" && len(id) <= maxID
+}
+
+// ID returns the id that a tool is given.
+func (s *Input) ID() (id string, given bool) { return rawjson.Text(s.Pick("id", idForm, IsID)) }
+
+// Version returns the version that a tool is given, nil for none.
+func (s *Input) Version() json.RawMessage {
+	return s.Pick("version", "a semantic version", isVersion)
+}
+
+// isVersion reports whether a value is a semantic version, SemVer 2.0.0.
+func isVersion(v json.RawMessage) bool {
+	text, _ := rawjson.Text(v)
+	rest, build, hasBuild := strings.Cut(text, "+")
+	core, pre, hasPre := strings.Cut(rest, "-")
+	numbers := strings.Split(core, ".")
+	if len(numbers) != 3 || hasBuild && !areIdentifiers(build, false) || hasPre && !areIdentifiers(pre, true) {
+		return false
+	}
+	return !slices.ContainsFunc(numbers, func(n string) bool { return !isNumber(n) })
+}
+
+// areIdentifiers: identifiers between dots; strict ones that are numbers have
+// no leading zero.
+func areIdentifiers(list string, strict bool) bool {
+	for id := range strings.SplitSeq(list, ".") {
+		digits := true
+		for _, c := range []byte(id) {
+			if !isLetter(c) && !isDigit(c) && c != '-' {
+				return false
+			}
+			digits = digits && isDigit(c)
+		}
+		if id == "" || strict && digits && !isNumber(id) {
+			return false
+		}
+	}
+	return true
+}
+
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == "" && (s == "0" || s[0] != '0')
+}
+
+// Capabilities returns what a tool declares, in the order of the table and
+// spelt as there; nil when it declares nothing. Unknown ones are kept, last
+//
+func (s *Input) Capabilities() json.RawMessage {
+	given := s.Pick("capabilities", "an array of strings", rawjson.IsStrings)
+	if given == nil {
+		return nil
+	}
+	var declared []access.Capability
+	var unknown []string
+	i := 0
+	for e := range rawjson.Elements(given) {
+		name, _ := rawjson.Text(e)
+		if c, known := access.ParseCapability(name); known {
+			declared = append(declared, c)
+		} else if !slices.Contains(unknown, name) {
+			unknown = append(unknown, name)
+			s.fault(fmt.Sprintf("capabilities[%d]: unknown capability %q", i, name),
+				fmt.Sprintf("%s: unknown capability %q; only level full covers the tool", s.Label, name))
+		}
+		i++
+	}
+	list := []string{}
+	for _, c := range access.Capabilities {
+		if slices.Contains(declared, c) {
+			list = append(list, string(c))
+		}
+	}
+	var b rawjson.Builder
+	return b.Strings(append(list, unknown...)).Bytes()
+}
+
+// contradictions are annotations that deny a capability.
+var contradictions = []struct {
+	capability access.Capability
+	annotation string
+	value      string
+}{
+	{access.Edit, "readOnlyHint", "true"},
+	{access.Network, "openWorldHint", "false"},
+}
+
+// CheckAnnotations finds fault with annotations that deny what the tool declares.
+func (s *Input) CheckAnnotations(capabilities, annotations json.RawMessage) {
+	for e := range rawjson.Elements(capabilities) {
+		name, _ := rawjson.Text(e)
+		for _, c := range contradictions {
+			if name == string(c.capability) && string(rawjson.Get(annotations, c.annotation)) == c.value {
+				text := fmt.Sprintf("capability %s contradicts annotation %s: %s", c.capability, c.annotation, c.value)
+				s.fault(text, s.Label+": "+text)
+			}
+		}
+	}
+}
+
+// SecurityLevel returns the least level at which the tool may be used, nil
+// when it asks for none. A level nobody knows is taken for the highest: a
+// misspelt restriction must not become none.
+func (s *Input) SecurityLevel() json.RawMessage {
+	given, ok := s.Text("securityLevel")
+	if !ok {
+		return nil
+	}
+	level, ok := access.ParseLevel(given)
+	if !ok || given == "" {
+		level = access.Full
+		s.fault(fmt.Sprintf("securityLevel: unknown security level %q", given),
+			fmt.Sprintf("%s: unknown security level %q; taken for %s", s.Label, given, level))
+	}
+	return rawjson.Quote(string(level))
+}

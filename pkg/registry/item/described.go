@@ -1,0 +1,28 @@
+package item
+
+import (
+	"mcp-bash/pkg/registry/folder"
+)
+
+// IsDescribed reports whether somebody has described a file: in a metadata file beside it, or in an inline header.
+func IsDescribed(dir folder.Dir, file string) bool {
+	read := func(name string, limit int) []byte {
+		f, err := dir.OpenFile(name)
+		if err != nil {
+			return nil
+		}
+		defer f.Close()
+		text := make([]byte, min(f.Stamp.Size, uint64(limit)))
+		n, _ := f.Read(text)
+		return text[:n]
+	}
+	for _, name := range MetadataNames(file) {
+		if name != "" {
+			if _, _, err := ParseMetadata(read(name, MaxMetadata)); err == nil {
+				return true
+			}
+		}
+	}
+	head, _ := Head(read(file, MaxHead))
+	return ParseHeader(head) != nil
+}

@@ -1,0 +1,120 @@
+package item
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+)
+
+// A Source is one object that the fields of an item are taken from: a metadata
+// file, an inline header, or an entry of a handwritten list.
+type Source struct {
+	Location
+	members []member
+}
+
+type member struct{ name, value json.RawMessage } // the name as written, quoted
+
+func NewSource(w Location, object json.RawMessage) Source {
+	s := Source{Location: w, members: make([]member, 0, 8)}
+	rawjson.Each(object, func(name, value json.RawMessage) {
+		s.members = append(s.members, member{name, value})
+	})
+	return s
+}
+
+// get returns a member's value, nil when there is none or it is null.
+func (s *Source) get(name string) json.RawMessage {
+	if v := s.Last(name); !rawjson.Absent(v) {
+		return v
+	}
+	return nil
+}
+
+// Last returns the value of a member, the last one where it is repeated.
+func (s *Source) Last(name string) json.RawMessage {
+	for i := len(s.members) - 1; i >= 0; i-- {
+		if m := &s.members[i]; rawjson.NameIs(m.name, name) {
+			return m.value
+		}
+	}
+	return nil
+}
+
+// Fields are the sources of one item, the most important first. Each field is
+// taken from the first source that has it, and has it in the right form; in a
+// wrong one it counts as absent, with a warning.
+type Fields struct {
+	Sources []Source
+	Dir
+	Reject func(fault string) // gets what is wrong; nil: it is only logged
+}
+
+// Pick returns a field for which ok accepts the value, nil when there is none;
+// must says what ok wants.
+func (f *Fields) Pick(name, must string, ok func(json.RawMessage) bool) json.RawMessage {
+	for i := range f.Sources {
+		if v := f.Sources[i].get(name); v != nil {
+			if ok(v) {
+				return v
+			}
+			f.Complain(&f.Sources[i], v, name, must)
+		}
+	}
+	return nil
+}
+
+func (f *Fields) Complain(s *Source, value json.RawMessage, name, must string) {
+	f.fault(name+": not "+must, fmt.Sprintf("%s: %q must be %s; ignored", s.At(value), name, must))
+}
+
+// fault tells what is wrong with a field. A discovered item loses the field,
+// with a warning; a registration is refused.
+func (f *Fields) fault(fault, warning string) {
+	if f.Reject != nil {
+		f.Reject(fault)
+		return
+	}
+	f.Dir.Log(mcp.Warning, warning)
+}
+
+var kindNames = map[rawjson.Kind]string{
+	rawjson.Bool: "true or false", rawjson.String: "a string", rawjson.Array: "an array", rawjson.Object: "an object",
+}
+
+// OfKind returns a field of a kind of value.
+func (f *Fields) OfKind(name string, kind rawjson.Kind) json.RawMessage {
+	return f.Pick(name, kindNames[kind], func(v json.RawMessage) bool { return rawjson.KindOf(v) == kind })
+}
+
+// Text returns a string field.
+func (f *Fields) Text(name string) (text string, given bool) {
+	return rawjson.Text(f.OfKind(name, rawjson.String))
+}
+
+// Seconds returns a field that is a positive integer, or a string of digits
+// as a number; nil when there is none.
+func (f *Fields) Seconds(name string) json.RawMessage {
+	v := f.Pick(name, "a positive integer", func(v json.RawMessage) bool { return rawjson.PositiveInt(v) > 0 })
+	if v == nil {
+		return nil
+	}
+	return rawjson.Int(rawjson.PositiveInt(v))
+}
+
+// putExtras adds the members of the first source that are not known, once
+// each, in its order.
+func (f *Fields) putExtras(b *rawjson.Builder, known []string) {
+	var added []string
+	for _, m := range f.Sources[0].members {
+		name, _ := rawjson.Text(m.name)
+		if slices.Contains(known, name) || slices.Contains(added, name) {
+			continue
+		}
+		added = append(added, name)
+		b.Name(name).Raw(rawjson.Normal(f.Sources[0].Last(name)))
+	}
+}

@@ -1,0 +1,70 @@
+package item
+
+import (
+	"encoding/json"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/folder"
+)
+
+// A Input is what one item is made of: the fields somebody wrote down, the
+// directory that its file lies in, and what it belongs to.
+type Input struct {
+	Fields
+	Project     *project.Project // nil: of none; then no icon files are read
+	Noun        string           // what the item is, in messages: "tool"
+	FaultLevel  mcp.Level        // at which it is logged why an item is left out
+	Content     string           // the content directory
+	Path        string           // of the content file, relative to the content directory
+	Label       string           // the same for messages, or what stands for it
+	IconDirs    []string         // where relative icon paths are looked for
+	KeepUnknown bool             // unknown fields of the first source are kept
+	Buffer      []byte           // where the item may be written
+}
+
+// LeaveOut leaves the item out, and says why. It returns false.
+func (s *Input) LeaveOut(fault string) bool {
+	s.Log(s.FaultLevel, s.Label+": "+fault+"; left out")
+	return false
+}
+
+// A Dir is where an item's file lies. What is asked of it is noted, so that
+// the answer can be used until it changes.
+type Dir interface {
+	Log(level mcp.Level, text string)
+	Observed(n folder.Observation)
+	// doubt has everything looked at again the next time.
+	Recheck()
+	// isFile reports whether there is a regular file of a name in a directory
+	// beside the item's file.
+	HasFileIn(dir, name string) bool
+}
+
+// Icons returns the icons an item was given, with their files taken in; nil
+// when it has none.
+func (s *Input) Icons() json.RawMessage {
+	given := s.OfKind("icons", rawjson.Array)
+	if given == nil {
+		return nil
+	}
+	given = s.checked("icons", given, func(c *checker) json.RawMessage { return c.icons(given) })
+	if s.Project == nil {
+		return given
+	}
+	return s.Project.InlineIcons(given, s.IconDirs,
+		func(path string) { s.Observed(folder.Observe(path)) },
+		func(text string) {
+			s.Log(mcp.Warning, s.Label+": "+text)
+			s.Recheck() // nothing tells when it can be read after all
+		})
+}
+
+// NoDir is the place of an item whose file nobody looks at.
+type NoDir struct{}
+
+func (NoDir) Log(mcp.Level, string)         {}
+func (NoDir) Observed(folder.Observation)   {}
+func (NoDir) Recheck()                      {}
+func (NoDir) HasFileIn(string, string) bool { return false }

@@ -1,0 +1,69 @@
+package item
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"mcp-bash/pkg/rawjson"
+)
+
+// maxNesting is how deeply authors may nest arrays and objects. The layout of
+// registry files makes a text longer by two bytes a level and line, so that
+// without a bound a small file could become one of gigabytes.
+const MaxNesting = 100
+
+var errNesting = fmt.Errorf("nested more than %d levels deep", MaxNesting)
+
+// CheckJSON returns the one JSON value a text of the project consists of. The
+// error says where in the text it stands.
+func CheckJSON(text []byte, nesting int) (json.RawMessage, error) {
+	value, err := rawjson.Check(text)
+	var syntax *rawjson.SyntaxError
+	if errors.As(err, &syntax) {
+		line, column := syntax.Position(text)
+		return nil, fmt.Errorf("line %d, column %d: %s", line, column, syntax.Reason)
+	}
+	if err == nil && nestingOf(value) > nesting {
+		err = errNesting
+	}
+	return value, err
+}
+
+// ParseObject returns the one JSON object a text of the project consists of.
+func ParseObject(text []byte) (json.RawMessage, error) {
+	object, err := CheckJSON(text, MaxNesting)
+	if err == nil && rawjson.KindOf(object) != rawjson.Object {
+		err = ErrNoObject
+	}
+	return object, err
+}
+
+var ErrNoObject = errors.New("not a JSON object")
+
+// nestingOf returns how deeply a valid text is nested.
+func nestingOf(text []byte) int {
+	depth, deepest := 0, 0
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
+}
+
+// IsEmptyText: nothing, or a value that names nothing.
+func IsEmptyText(v json.RawMessage) bool {
+	text, isText := rawjson.Text(v)
+	return !isText || text == ""
+}

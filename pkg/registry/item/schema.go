@@ -1,0 +1,152 @@
+package item
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"mcp-bash/pkg/rawjson"
+)
+
+var anyObject = json.RawMessage(`{"type":"object","properties":{}}`)
+
+// InputSchema returns the schema of a tool's arguments, from the first source
+// that gives one under one of its three names.
+func (f *Fields) InputSchema() json.RawMessage {
+	for i := range f.Sources {
+		s := &f.Sources[i]
+		for _, name := range []string{"inputSchema", "arguments"} {
+			if v := s.get(name); rawjson.KindOf(v) == rawjson.Object {
+				c := &checker{fields: f, source: s}
+				return normalSchema(c.offered(c.objectType(v, name), name))
+			} else if v != nil {
+				f.Complain(s, v, name, "an object")
+			}
+		}
+		if v := s.get("parameters"); v != nil {
+			schema, faults := schemaOf(v)
+			if len(faults) == 0 {
+				return schema
+			}
+			for _, fault := range faults {
+				f.fault(fault, fmt.Sprintf("%s: %s; parameters ignored", s.At(v), fault))
+			}
+		}
+	}
+	return anyObject
+}
+
+// objectType leaves out a type that is not "object": arguments are an object, and
+// clients refuse a list in which a tool says otherwise.
+func (c *checker) objectType(v json.RawMessage, path string) json.RawMessage {
+	return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
+		switch text, isText := rawjson.Text(value); {
+		case name != "type" || text == "object":
+			return value
+		case !rawjson.Absent(value) && (!isText || text != ""):
+			c.fault(value, path+".type", `must be "object"`)
+		}
+		return nil
+	})
+}
+
+// normalSchema sees to it that a schema says it is for an object, and has
+// properties (R-42).
+func normalSchema(v json.RawMessage) json.RawMessage {
+	typ, properties := rawjson.Get(v, "type"), rawjson.Get(v, "properties")
+	text, isText := rawjson.Text(typ)
+	typed := !rawjson.Absent(typ) && !(isText && text == "")
+	if typed && rawjson.KindOf(properties) == rawjson.Object {
+		return v
+	}
+	var b rawjson.Builder
+	b.Object()
+	for _, m := range rawjson.Members(v) {
+		if m.Name == "type" && !typed || m.Name == "properties" && rawjson.KindOf(properties) != rawjson.Object {
+			continue
+		}
+		b.Name(m.Name).Raw(m.Value)
+	}
+	if !typed {
+		b.Name("type").String("object")
+	}
+	if rawjson.KindOf(properties) != rawjson.Object {
+		b.Name("properties").Object().End()
+	}
+	return b.End().Bytes()
+}
+
+var ParameterTypes = []string{"string", "number", "integer", "boolean", "array", "object"}
+
+// schemaOf makes a schema of the two lists of parameters that may stand for
+// one, and names every fault in them (R-204).
+func schemaOf(parameters json.RawMessage) (schema json.RawMessage, faults []string) {
+	if rawjson.KindOf(parameters) != rawjson.Object {
+		return nil, []string{"parameters: not an object"}
+	}
+	var b rawjson.Builder
+	var names, required []string
+	b.Object().Name("type").String("object").Name("properties").Object()
+	for _, list := range []string{"required", "optional"} {
+		v := rawjson.Get(parameters, list)
+		if !rawjson.Absent(v) && rawjson.KindOf(v) != rawjson.Array {
+			faults = append(faults, fmt.Sprintf("parameters.%s: not an array", list))
+			continue
+		}
+		i := 0
+		for entry := range rawjson.Elements(v) {
+			where := fmt.Sprintf("parameters.%s[%d]", list, i)
+			i++
+			name, typ, fault := parameter(entry, list == "required")
+			switch {
+			case fault != "":
+				faults = append(faults, where+": "+fault)
+				continue
+			case slices.Contains(names, name):
+				faults = append(faults, fmt.Sprintf("%s: %q is given twice", where, name))
+				continue
+			}
+			names = append(names, name)
+			if list == "required" {
+				required = append(required, name)
+			}
+			b.Name(name).Object().Name("type").String(typ)
+			if description := rawjson.Get(entry, "description"); !rawjson.Absent(description) {
+				b.Name("description").Raw(description)
+			}
+			b.End()
+		}
+	}
+	b.End()
+	if required != nil {
+		b.Name("required").Strings(required)
+	}
+	return b.End().Bytes(), faults
+}
+
+// parameter reads one entry of a list.
+func parameter(entry json.RawMessage, required bool) (name, typ, fault string) {
+	if rawjson.KindOf(entry) != rawjson.Object {
+		return "", "", "not an object"
+	}
+	if name = rawjson.TextOf(entry, "name"); name == "" {
+		return "", "", `missing "name"`
+	}
+	v := rawjson.Get(entry, "type")
+	if rawjson.Absent(v) {
+		v = rawjson.Get(entry, "parameter_type")
+	}
+	typ = "string"
+	if !rawjson.Absent(v) {
+		if typ, _ = rawjson.Text(v); !slices.Contains(ParameterTypes, typ) {
+			return "", "", fmt.Sprintf("unknown type of %q", name)
+		}
+	}
+	if d := rawjson.Get(entry, "description"); !rawjson.Absent(d) && rawjson.KindOf(d) != rawjson.String {
+		return "", "", fmt.Sprintf("description of %q is not a string", name)
+	}
+	if r := rawjson.Get(entry, "required"); !rawjson.Absent(r) && (rawjson.KindOf(r) != rawjson.Bool || rawjson.True(r) != required) {
+		return "", "", fmt.Sprintf("required of %q contradicts its list", name)
+	}
+	return name, typ, ""
+}

@@ -1,0 +1,73 @@
+package item
+
+import (
+	"encoding/json"
+
+	"mcp-bash/pkg/rawjson"
+)
+
+// A Writer writes an item, its keys in the order of its calls.
+type Writer struct {
+	s *Input
+	b *rawjson.Builder
+}
+
+// Begin begins an item.
+func (s *Input) Begin(name string) Writer {
+	w := Writer{s, rawjson.Over(s.Buffer)}
+	w.b.Object().Name("name").String(name)
+	return w
+}
+
+// Put writes a value that is given.
+func (w Writer) Put(name string, value json.RawMessage) {
+	if value != nil {
+		w.b.Name(name).Raw(rawjson.Normal(value))
+	}
+}
+
+// PutOrNull writes a value, null where none is given.
+func (w Writer) PutOrNull(name string, value json.RawMessage) {
+	if value == nil {
+		w.b.Name(name).Null()
+		return
+	}
+	w.Put(name, value)
+}
+
+// Copy writes a field that is given, and of a kind of value, and returns it.
+func (w Writer) Copy(name string, kind rawjson.Kind) json.RawMessage {
+	value := w.s.OfKind(name, kind)
+	w.Put(name, value)
+	return value
+}
+
+// Text writes a string that is given, and not empty.
+func (w Writer) Text(name string) {
+	if value := w.s.OfKind(name, rawjson.String); !IsEmptyText(value) {
+		w.Put(name, value)
+	}
+}
+
+// CopyTrue writes a field that is true.
+func (w Writer) CopyTrue(name string) {
+	if rawjson.True(w.s.OfKind(name, rawjson.Bool)) {
+		w.b.Name(name).Bool(true)
+	}
+}
+
+// Description writes a description, empty where none is given.
+func (w Writer) Description() {
+	if w.Copy("description", rawjson.String) == nil {
+		w.b.Name("description").String("")
+	}
+}
+
+// End ends the item, with the fields that are not known where those are kept
+//
+func (w Writer) End(known []string) json.RawMessage {
+	if w.s.KeepUnknown {
+		w.s.putExtras(w.b, known)
+	}
+	return w.b.End().Bytes()
+}

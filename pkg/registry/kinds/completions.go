@@ -1,0 +1,86 @@
+package kinds
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/item"
+)
+
+// Completions are scripts that complete arguments. They are only listed by
+// hand (registry section 8).
+var Completions = &Kind{
+	Key:        "completions",
+	File:       "completions.json",
+	Logger:     "mcp.completion",
+	Noun:       "completion",
+	Name:       "Completions registry",
+	code:       mcp.CodeMethodNotFound,
+	message:    "Completion not found",
+	FaultLevel: mcp.Err,
+	TTL:        func(d *project.Discovery) time.Duration { return d.RegisterTTL },
+	Build:      buildCompletion,
+	combine: func(a *Assembly) []item.Candidate {
+		items := a.standard()
+		slices.SortStableFunc(items, byName)
+		return items
+	},
+}
+
+// completionName is a name in the one way it is written.
+func completionName(name string) string { return strings.Join(strings.Fields(name), " ") }
+
+// completionPath returns where a script lies below the project root; not ok:
+// nowhere. The directories that lead to it may be links, itself it may not.
+func completionPath(p *project.Project, path string) (rel string, ok bool) {
+	if path == "" {
+		return "", false
+	}
+	if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
+		path = filepath.Join(p.Root, path)
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return "", false
+	}
+	path = filepath.Join(dir, filepath.Base(path))
+	rel, err = filepath.Rel(p.Root, path)
+	if err != nil || !filepath.IsLocal(rel) || !folder.StampOfPath(path).IsFile() {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+var completionFields = []string{"name", "path", "kind", "timeoutSecs"}
+
+// buildCompletion makes the item, or leaves the entry out where it names no script
+//
+func buildCompletion(s *item.Input) (item.Candidate, bool) {
+	s.Recheck() // what its path leads to may change at any time
+	name, _ := s.Text("name")
+	name = completionName(name)
+	path, ok := completionPath(s.Project, s.Path)
+	switch {
+	case name == "":
+		return item.Candidate{}, s.LeaveOut("Completion entry missing name")
+	case !s.CheckName(name):
+		return item.Candidate{}, false
+	case !ok:
+		return item.Candidate{}, s.LeaveOut(fmt.Sprintf("Completion path %s invalid or outside server root", s.Path))
+	}
+	s.Path = path
+	checkRunnable(s, filepath.Join(s.Project.Root, filepath.FromSlash(path)))
+	s.CheckKeys(completionFields)
+	w := s.Begin(name)
+	w.Put("path", rawjson.Quote(s.Path))
+	w.Put("kind", rawjson.Quote("shell"))
+	w.Put("timeoutSecs", s.Seconds("timeoutSecs"))
+	return item.Candidate{Item: item.Item{Name: name, JSON: w.End(completionFields)}, ID: name, Path: s.Path}, true
+}

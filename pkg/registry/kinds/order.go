@@ -1,0 +1,113 @@
+package kinds
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/registry/item"
+)
+
+// distinct puts found items in the order of a registry and drops those whose
+// name or id is taken: the first in the order of trees and paths stays (R-38,
+//
+func (a *Assembly) distinct(list []item.Candidate) []item.Candidate {
+	slices.SortStableFunc(list, byName)
+	kept := list[:0]
+	ids := false
+	for _, f := range list {
+		if n := len(kept); n > 0 && kept[n-1].Name == f.Name {
+			a.duplicate("name", f.Name, f, kept[n-1])
+			continue
+		}
+		kept = append(kept, f)
+		ids = ids || f.ID != f.Name
+	}
+	if !ids {
+		return kept
+	}
+	order := make([]*item.Candidate, len(kept))
+	for i := range kept {
+		order[i] = &kept[i]
+	}
+	slices.SortStableFunc(order, func(a, b *item.Candidate) int { return strings.Compare(a.Path, b.Path) })
+	taken := make(map[string]*item.Candidate, len(kept))
+	dropped := make(map[*item.Candidate]bool)
+	for _, f := range order {
+		if first := taken[f.ID]; first != nil {
+			a.duplicate("id", f.ID, *f, *first)
+			dropped[f] = true
+			continue
+		}
+		taken[f.ID] = f
+	}
+	result := make([]item.Candidate, 0, len(kept))
+	for i := range kept {
+		if !dropped[&kept[i]] {
+			result = append(result, kept[i])
+		}
+	}
+	return result
+}
+
+// byName is the order of discovered items.
+func byName(a, b item.Candidate) int {
+	return cmp.Or(strings.Compare(a.Name, b.Name), a.Tree-b.Tree, strings.Compare(a.Path, b.Path))
+}
+
+// unique drops items whose name or id is taken and leaves the others in their
+// order.
+func (a *Assembly) unique(list []item.Candidate) []item.Candidate {
+	names, ids := make(map[string]item.Candidate, len(list)), make(map[string]item.Candidate, len(list))
+	kept := list[:0]
+	for _, f := range list {
+		if first, taken := names[f.Name]; taken {
+			a.duplicate("name", f.Name, f, first)
+			continue
+		}
+		if first, taken := ids[f.ID]; taken && f.ID != "" {
+			a.duplicate("id", f.ID, f, first)
+			continue
+		}
+		names[f.Name], ids[f.ID] = f, f
+		kept = append(kept, f)
+	}
+	return kept
+}
+
+func (a *Assembly) duplicate(what, value string, dropped, kept item.Candidate) {
+	a.log(mcp.Warning, "Duplicate %s %s '%s' in %s; keeping %s",
+		a.Kind.Noun, what, value, a.Kind.Label(a.Project, dropped), a.Kind.Label(a.Project, kept))
+}
+
+// overlay lays handwritten items over found ones: each takes the place of
+// those with its name, its id or its path. Hidden ones take a place and
+// put nothing there.
+func overlay(under, over, hidden []item.Candidate) []item.Candidate {
+	names, ids, paths := make(map[string]bool, len(over)), make(map[string]bool, len(over)), make(map[string]bool, len(over))
+	for _, f := range slices.Concat(over, hidden) {
+		names[f.Name], ids[f.ID] = true, true
+		if f.Path != "" {
+			paths[path.Clean(f.Path)] = true
+		}
+	}
+	result := slices.Clone(over)
+	for _, f := range under {
+		if !names[f.Name] && !paths[f.Path] && (f.ID == "" || !ids[f.ID]) {
+			result = append(result, f)
+		}
+	}
+	return result
+}
+
+// Without leaves out the items of some names or ids.
+func Without(list []item.Candidate, names []string) []item.Candidate {
+	if len(names) == 0 {
+		return list
+	}
+	return slices.DeleteFunc(list, func(f item.Candidate) bool {
+		return slices.Contains(names, f.Name) || slices.Contains(names, f.ID)
+	})
+}

@@ -1,0 +1,155 @@
+package kinds
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/scan"
+)
+
+// Prompts are the texts a client may ask for (registry section 7).
+var Prompts = &Kind{
+	Key:        "prompts",
+	File:       "prompts.json",
+	Logger:     "mcp.prompts",
+	Noun:       "prompt",
+	Name:       "Prompts registry",
+	code:       mcp.CodeInternal,
+	message:    "Unable to load prompts registry",
+	FaultLevel: mcp.Err,
+	Plural:     "Prompts",
+	TTL:        func(d *project.Discovery) time.Duration { return d.PromptsTTL },
+	Trees:      []scan.Tree{{Noun: "Prompt", Dir: func(p *project.Project) string { return p.Prompts }, Examine: visitPrompts}},
+	required:   []string{"name", "path"},
+	Build:      declaredPrompt,
+	combine: func(a *Assembly) []item.Candidate {
+		a.Found = a.unclaimed()
+		return a.standard()
+	},
+}
+
+// visitPrompts is R-71: every text is a prompt, unless metadata names another
+// file in its place, and so is metadata that names one.
+func visitPrompts(l *scan.Visit) {
+	for meta := range l.MetadataFiles {
+		s := l.Input(meta.Name, []item.Source{meta.Source})
+		if !redirectPrompt(s) {
+			continue
+		}
+		meta.Moved = true
+		if f, ok := buildPrompt(s, l.ItemName(meta)); ok {
+			f.Claim = true
+			l.Add(f)
+		}
+	}
+	for file := range l.Files {
+		if isSidecar(l, file) {
+			continue
+		}
+		meta := l.MetadataOf(file)
+		var sources []item.Source
+		switch {
+		case meta == nil && isDocumentation(l, file), meta != nil && meta.Moved:
+			continue
+		case meta != nil:
+			sources = []item.Source{meta.Source}
+		}
+		// Pictures that a prompt uses may lie beside it, even under its name.
+		if own := meta != nil && meta.Name == file+item.MetadataSuffix; !own && !l.IsText(file) {
+			continue
+		}
+		if f, ok := buildPrompt(l.Input(file, sources), item.Stem(file)); ok {
+			l.Add(f)
+		}
+	}
+	for meta := range l.MetadataFiles {
+		if !meta.Paired && !meta.Moved {
+			l.Log(mcp.Warning, l.Label(meta.Name)+": there is no such file beside it, and no \"path\" in it that leads to one; ignored")
+		}
+	}
+}
+
+// redirectPrompt takes the file that metadata names in the place of its own, and
+// reports whether it did.
+func redirectPrompt(s *item.Input) bool {
+	named, _ := s.Text("path")
+	if named == "" {
+		return false
+	}
+	path, ok := locate(s, named, append([]string{s.Content, s.Project.Root}, s.IconDirs...))
+	if !ok {
+		s.Complain(&s.Sources[0], s.Sources[0].Last("path"), "path", "the path of a file in "+folder.Label(s.Project.Root, s.Content)+"/")
+		return false
+	}
+	s.Path = path
+	return true
+}
+
+// locate finds the file that a path means, in the first of some directories
+// where it leads to one of the content directory, and returns where it lies
+// there. Links are followed, and count as what they lead to.
+func locate(s *item.Input, named string, dirs []string) (path string, ok bool) {
+	physical, err := filepath.EvalSymlinks(s.Content)
+	if err != nil {
+		return "", false
+	}
+	if filepath.IsAbs(named) {
+		dirs = []string{""}
+	}
+	for _, dir := range dirs {
+		n := folder.Observe(filepath.Join(dir, filepath.FromSlash(named)))
+		s.Observed(n)
+		if rel, err := filepath.Rel(physical, n.Resolved); err == nil && n.Stamp.IsFile() && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel), true
+		}
+	}
+	return "", false
+}
+
+// declaredPrompt makes an item of a handwritten entry. Where its path leads
+// nowhere it is kept: reading it says so.
+func declaredPrompt(s *item.Input) (item.Candidate, bool) {
+	if path, ok := locate(s, s.Path, []string{s.Content, s.Project.Root}); ok {
+		s.Path = path
+	}
+	return buildPrompt(s, "")
+}
+
+var promptFields = []string{
+	"name", "title", "description", "path", "arguments", "role", "metadata", "format", "elicit", "icons", "_meta",
+}
+
+// buildPrompt makes the item, its keys in the order of the table in section 7.
+func buildPrompt(s *item.Input, name string) (item.Candidate, bool) {
+	if given, ok := s.Text("name"); ok {
+		name = given
+	}
+	if !s.CheckName(name) {
+		return item.Candidate{}, false
+	}
+	s.CheckKeys(promptFields)
+	w := s.Begin(name)
+	w.Copy("title", rawjson.String)
+	w.Description()
+	w.Put("path", rawjson.Quote(s.Path))
+	w.Put("arguments", s.Arguments())
+	role, _ := s.Text("role")
+	if role == "" {
+		role = "user"
+	}
+	w.Put("role", rawjson.Quote(role))
+	w.PutOrNull("metadata", s.Pick("metadata", "", func(json.RawMessage) bool { return true }))
+	if format, _ := s.Text("format"); format == "messages" {
+		w.Put("format", rawjson.Quote(format))
+	}
+	w.CopyTrue("elicit")
+	w.Put("icons", s.Icons())
+	w.Copy("_meta", rawjson.Object)
+	return item.Candidate{Item: item.Item{Name: name, JSON: w.End(promptFields)}, ID: name, Path: s.Path}, true
+}

@@ -1,0 +1,159 @@
+package kinds
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/media"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/scan"
+)
+
+// Resources are what a client may read (registry section 5).
+var Resources = &Kind{
+	Key:        "resources",
+	File:       "resources.json",
+	Logger:     "mcp.resources",
+	Noun:       "resource",
+	Name:       "Resources registry",
+	code:       mcp.CodeInternal,
+	message:    "Unable to load resources registry",
+	FaultLevel: mcp.Err,
+	Plural:     "Resources",
+	TTL:        func(d *project.Discovery) time.Duration { return d.ResourcesTTL },
+	Trees:      []scan.Tree{{Noun: "Resource", Dir: resourcesDir, Examine: visitResources}},
+	required:   []string{"name", "uri"},
+	Build:      func(s *item.Input) (item.Candidate, bool) { return buildResource(s, "") },
+}
+
+func resourcesDir(p *project.Project) string { return p.Resources }
+
+// visitResources is R-51: every file is a resource, and so is all metadata with
+// a URI that belongs to no file.
+func visitResources(l *scan.Visit) {
+	for file := range l.Files {
+		if isSidecar(l, file) {
+			continue
+		}
+		head, _, header, err := l.Head(file)
+		if err != nil && folder.Vanished(err) {
+			continue
+		}
+		var sources []item.Source
+		if meta := l.MetadataOf(file); meta != nil {
+			sources = append(sources, meta.Source)
+		}
+		if header != nil {
+			sources = append(sources, item.NewSource(item.Location{File: l.Label(file), Text: head}, header))
+		}
+		if sources == nil && isDocumentation(l, file) {
+			continue
+		}
+		s := l.Input(file, sources)
+		if isTemplate(s) {
+			continue
+		}
+		if f, ok := buildResource(s, item.Stem(file)); ok {
+			l.Add(f)
+		}
+	}
+	for meta := range l.MetadataFiles {
+		s := l.Unpaired(meta)
+		if s == nil || isTemplate(s) {
+			continue
+		}
+		if uri, _ := s.Text("uri"); uri == "" {
+			l.Log(mcp.Warning, s.Label+": there is no such file beside it, and no \"uri\" or \"uriTemplate\" in it; ignored")
+		} else if f, ok := buildResource(s, l.ItemName(meta)); ok {
+			l.Add(f)
+		}
+	}
+}
+
+// isTemplate: what has a template for URIs is no resource.
+func isTemplate(s *item.Input) bool {
+	template, _ := s.Text("uriTemplate")
+	return template != ""
+}
+
+var resourceFields = []string{
+	"name", "title", "description", "path", "uri", "mimeType", "provider", "size", "icons", "annotations", "_meta",
+	"uriAuto", "arguments",
+}
+
+// resourceKeys are what metadata of resources may hold: a template is described
+// there as well.
+var resourceKeys = append(slices.Clone(resourceFields), "uriTemplate")
+
+// buildResource makes the item, its keys in the order of the table in section 5.
+func buildResource(s *item.Input, name string) (item.Candidate, bool) {
+	f := item.Candidate{Path: s.Path}
+	if given, ok := s.Text("name"); ok {
+		name = given
+	}
+	if !s.CheckName(name) {
+		return item.Candidate{}, false
+	}
+	f.Name, f.ID = name, name
+	quoted := s.OfKind("uri", rawjson.String)
+	uri, _ := rawjson.Text(quoted)
+	derived := uri == ""
+	if derived {
+		uri = item.FileURI(s.Content, s.Path)
+		quoted = rawjson.Quote(uri)
+	}
+	s.CheckKeys(resourceKeys)
+	w := s.Begin(name)
+	w.Copy("title", rawjson.String)
+	w.Description()
+	if s.Path != "" {
+		w.Put("path", rawjson.Quote(s.Path))
+	}
+	w.Put("uri", quoted)
+	w.Put("mimeType", rawjson.Quote(mimeType(s, uri)))
+	w.Put("provider", rawjson.Quote(provider(s, uri)))
+	w.Put("size", s.Pick("size", "a whole number of bytes", isSize))
+	w.Put("icons", s.Icons())
+	w.Put("annotations", s.Annotations())
+	w.Copy("_meta", rawjson.Object)
+	if derived {
+		w.Put("uriAuto", json.RawMessage("true"))
+	}
+	f.JSON = w.End(resourceFields)
+	return f, true
+}
+
+// mimeType is the type of a resource, as somebody said or as its name tells
+//
+func mimeType(s *item.Input, uri string) string {
+	if given, _ := s.Text("mimeType"); given != "" {
+		return given
+	}
+	name := s.Path
+	if name == "" {
+		name = item.PathOf(uri)
+	}
+	if known := media.ByName(name); known != "" {
+		return known
+	}
+	return media.Text
+}
+
+// provider names who fetches a resource, as somebody said or by the scheme of
+// its URI.
+func provider(s *item.Input, uri string) string {
+	if given, _ := s.Text("provider"); given != "" {
+		return given
+	}
+	return item.ProviderOf(uri)
+}
+
+func isSize(v json.RawMessage) bool {
+	return rawjson.KindOf(v) == rawjson.Number && strings.Trim(string(v), "0123456789") == ""
+}

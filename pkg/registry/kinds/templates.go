@@ -1,0 +1,182 @@
+package kinds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/scan"
+)
+
+// Templates are the resource templates a client may fill in (registry section
+// 6).
+var Templates = &Kind{
+	Key:        "resourceTemplates",
+	File:       "resource-templates.json",
+	Logger:     "mcp.resources.templates",
+	Noun:       "template",
+	Name:       "Resource templates registry",
+	code:       mcp.CodeInternal,
+	message:    "Unable to load resource templates registry",
+	FaultLevel: mcp.Err,
+	Plural:     "Resource templates",
+	TTL:        func(d *project.Discovery) time.Duration { return d.TemplatesTTL },
+	Trees:      []scan.Tree{{Noun: "Resource", Dir: resourcesDir, Examine: visitTemplates}},
+	Build:      declaredTemplate,
+	Overlays:   true,
+	combine:    combineTemplates,
+	After:      Resources,
+}
+
+// visitTemplates is R-61. Metadata of resources claims its name.
+func visitTemplates(l *scan.Visit) {
+	for meta := range l.MetadataFiles {
+		file := l.Label(meta.Name)
+		warn := func(text string) { l.Log(mcp.Warning, text) }
+		s := l.Input(meta.Name, []item.Source{meta.Source})
+		name, _ := s.Text("name")
+		uri, _ := s.Text("uri")
+		template := templateOf(s)
+		switch {
+		case template == "":
+			if uri != "" && name != "" {
+				l.Add(item.Candidate{Item: item.Item{Name: name}, Path: s.Path, Claim: true})
+			}
+		case uri != "":
+			warn(file + ": uri and uriTemplate are mutually exclusive, skipping")
+		case name == "":
+			warn("Auto-discovery " + file + ": skipping template without name")
+		case !hasVariable(template):
+			warn(fmt.Sprintf("Auto-discovery %s: '%s' uriTemplate has no {variable}, skipping", file, name))
+		default:
+			if f, ok := buildTemplate(s, name, template); ok {
+				l.Add(f)
+			}
+		}
+	}
+}
+
+// declaredTemplate makes an item of a handwritten entry, or leaves it out
+//
+func declaredTemplate(s *item.Input) (item.Candidate, bool) {
+	name, _ := s.Text("name")
+	uri, _ := s.Text("uri")
+	template := templateOf(s)
+	fault := ""
+	switch {
+	case name == "":
+		fault = "Manual template missing required 'name' field"
+	case uri != "" && template != "":
+		fault = fmt.Sprintf("Manual template '%s' has both uri and uriTemplate (mutually exclusive)", name)
+	case template == "":
+		fault = "Manual template missing required 'uriTemplate' field"
+	case !hasVariable(template):
+		fault = fmt.Sprintf("Template '%s' uriTemplate must contain at least one {variable}", name)
+	default:
+		s.Path = ""
+		return buildTemplate(s, name, template)
+	}
+	return item.Candidate{}, s.LeaveOut(fault)
+}
+
+// buildTemplate makes the item. Nothing but these fields is kept.
+func buildTemplate(s *item.Input, name, template string) (item.Candidate, bool) {
+	if !s.CheckName(name) {
+		return item.Candidate{}, false
+	}
+	s.KeepUnknown = false
+	s.CheckKeys(resourceKeys)
+	w := s.Begin(name)
+	w.Put("uriTemplate", rawjson.Quote(template))
+	w.Text("title")
+	w.Text("description")
+	w.Text("mimeType")
+	w.Put("icons", s.Icons())
+	w.Put("annotations", s.Annotations())
+	w.Copy("_meta", rawjson.Object)
+	return item.Candidate{Item: item.Item{Name: name, JSON: w.End(nil)}, ID: name, Path: s.Path}, true
+}
+
+// templateOf returns the template of a subject in one line, "" for none.
+func templateOf(s *item.Input) string {
+	template, _ := s.Text("uriTemplate")
+	return lineBreaks.Replace(template)
+}
+
+var lineBreaks = strings.NewReplacer("\r", "", "\n", "")
+
+// hasVariable: one pair of braces at least with something in it, and none that
+// has lost its partner (R-62, RES-163).
+func hasVariable(template string) bool {
+	some := false
+	for {
+		before, rest, found := strings.Cut(template, "{")
+		if strings.Contains(before, "}") {
+			return false
+		}
+		if !found {
+			return some
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		if !closed || strings.Contains(name, "{") {
+			return false
+		}
+		some = some || strings.TrimSpace(name) != ""
+		template = after
+	}
+}
+
+// combineTemplates: no template has the name of a resource, whether that is
+// listed or only declared; handwritten ones are laid over those found (R-61,
+//
+func combineTemplates(a *Assembly) []item.Candidate {
+	taken := make(map[string]bool)
+	for _, f := range a.Found {
+		if f.Claim {
+			taken[f.Name] = true
+		}
+	}
+	for i := range a.After {
+		taken[a.After[i].Name] = true
+	}
+	var items []item.Candidate
+	written := make(map[string]bool)
+	if a.Declared != nil {
+		for _, f := range a.Declared.Found {
+			switch {
+			case taken[f.Name]:
+				a.log(mcp.Warning, "Manual template name conflicts with existing resource '%s', skipping", f.Name)
+			case written[f.Name]:
+				a.log(mcp.Warning, "Duplicate template name in manual registration: %s (keeping first)", f.Name)
+			default:
+				written[f.Name] = true
+				items = append(items, f)
+			}
+		}
+	}
+	listed := make(map[string]bool)
+	slices.SortStableFunc(a.Found, byName)
+	for _, f := range a.Found {
+		where := a.Kind.Label(a.Project, f)
+		switch {
+		case f.Claim:
+		case taken[f.Name]:
+			a.log(mcp.Warning, "Auto-discovery %s: template name conflicts with existing resource '%s', skipping", where, f.Name)
+		case listed[f.Name]:
+			a.log(mcp.Warning, "Auto-discovery %s: Duplicate template name in auto-discovery: %s (keeping first)", where, f.Name)
+		case written[f.Name]:
+			listed[f.Name] = true
+			a.log(mcp.Info, "Manual template overrides auto-discovered template '%s'", f.Name)
+		default:
+			listed[f.Name] = true
+			items = append(items, f)
+		}
+	}
+	slices.SortStableFunc(items, byName)
+	return items
+}

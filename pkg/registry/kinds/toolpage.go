@@ -1,0 +1,104 @@
+package kinds
+
+import (
+	"encoding/json"
+	"path"
+
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/item"
+)
+
+// The directory beside a tool that holds its web page, and the files of which
+// one makes it a page (R-43).
+const (
+	uiDir    = "ui"
+	pageFile = "index.html"
+	pageMeta = "ui.meta.json"
+)
+
+var bothVisible = json.RawMessage(`["model","app"]`)
+
+// toolMeta returns a tool's _meta, with the link to the page beside it when it
+// has one and names no other; nil when there is nothing to say.
+func toolMeta(s *item.Input) json.RawMessage {
+	meta := s.OfKind("_meta", rawjson.Object)
+	ui := rawjson.Get(meta, "ui")
+	flat := rawjson.Get(meta, "ui/resourceUri")
+	hasFlat := flat != nil
+	link, visibility := rawjson.Get(ui, "resourceUri"), rawjson.Get(ui, "visibility")
+	if item.IsEmptyText(link) && !item.IsEmptyText(flat) {
+		link = flat
+	} else if item.IsEmptyText(link) {
+		uri := pageURI(s)
+		if uri == "" && !hasFlat {
+			return meta
+		}
+		if link = nil; uri != "" {
+			link = rawjson.Quote(uri)
+			if rawjson.Absent(visibility) {
+				visibility = bothVisible
+			}
+		}
+	} else if !hasFlat {
+		return meta
+	}
+	return relinked(meta, link, visibility)
+}
+
+// relinked writes _meta anew with another link; without the flat form of it.
+func relinked(meta, link, visibility json.RawMessage) json.RawMessage {
+	var b rawjson.Builder
+	b.Object()
+	done := link == nil
+	for _, m := range rawjson.Members(meta) {
+		switch {
+		case m.Name == "ui/resourceUri":
+		case m.Name == "ui" && link != nil:
+			done = true
+			b.Name("ui").Raw(linkedUI(m.Value, link, visibility))
+		default:
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	if !done {
+		b.Name("ui").Raw(linkedUI(nil, link, visibility))
+	}
+	return b.End().Bytes()
+}
+
+func linkedUI(ui, link, visibility json.RawMessage) json.RawMessage {
+	var b rawjson.Builder
+	b.Object()
+	linked, seen := false, visibility == nil
+	for _, m := range rawjson.Members(ui) {
+		switch m.Name {
+		case "resourceUri":
+			m.Value, linked = link, true
+		case "visibility":
+			m.Value, seen = visibility, true
+		}
+		b.Name(m.Name).Raw(m.Value)
+	}
+	if !linked {
+		b.Name("resourceUri").Raw(link)
+	}
+	if !seen {
+		b.Name("visibility").Raw(visibility)
+	}
+	return b.End().Bytes()
+}
+
+// pageURI is the URI of the page in the directory beside the tool, "" when
+// there is none.
+func pageURI(s *item.Input) string {
+	dir := path.Dir(s.Path)
+	if dir == "." {
+		return ""
+	}
+	for _, name := range []string{pageFile, pageMeta} {
+		if s.HasFileIn(uiDir, name) {
+			return item.PageURI(s.Project.Meta.Name, path.Base(dir))
+		}
+	}
+	return ""
+}

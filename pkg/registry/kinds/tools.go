@@ -1,0 +1,157 @@
+package kinds
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/scan"
+	"mcp-bash/pkg/script"
+)
+
+// Tools are the scripts a client may call (registry section 4).
+var Tools = &Kind{
+	Key:        "tools",
+	File:       "tools.json",
+	Logger:     "mcp.tools",
+	Noun:       "tool",
+	Name:       "Tool registry",
+	code:       mcp.CodeInternal,
+	message:    "Unable to load tool registry",
+	FaultLevel: mcp.Warning,
+	Plural:     "Tools",
+	TTL:        func(d *project.Discovery) time.Duration { return d.ToolsTTL },
+	Trees:      []scan.Tree{{Noun: "Tool", Dir: toolsDir, Skip: isToolUI, Examine: visitTools}},
+	required:   []string{"name", "path"},
+	guarded:    true,
+	Build:      BuildTool,
+	combine: func(a *Assembly) []item.Candidate {
+		a.strays()
+		return a.standard()
+	},
+}
+
+func toolsDir(p *project.Project) string { return p.Tools }
+
+const (
+	toolStem  = "tool"     // a file of this stem is the tool of its directory
+	smokeTest = "smoke.sh" // lies beside a tool and is none
+)
+
+// isToolUI: tools/<dir>/ui/ holds web pages, not tools.
+func isToolUI(dir string) bool {
+	parent, name := path.Split(dir)
+	return name == uiDir && strings.Count(parent, "/") == 1
+}
+
+// A runnable is a file that can be run, with what is said about it.
+type runnable struct {
+	file    string
+	sources []item.Source // none: a bare one
+}
+
+// visitTools is R-41: every candidate that somebody described is a tool; of the
+// bare ones, those that are meant to be by their name, or else by being alone.
+func visitTools(l *scan.Visit) {
+	if l.Depth == 0 {
+		findStrays(l)
+		return
+	}
+	var list []runnable
+	described, named := false, false
+	for file := range l.Files {
+		if file == smokeTest {
+			continue
+		}
+		head, mode, header, err := l.Head(file)
+		if err != nil && folder.Vanished(err) || !script.Runnable(file, mode, head) {
+			continue
+		}
+		c := runnable{file: file}
+		if meta := l.MetadataOf(file); meta != nil {
+			c.sources = append(c.sources, meta.Source)
+		}
+		if header != nil {
+			c.sources = append(c.sources, item.NewSource(item.Location{File: l.Label(file), Text: head}, header))
+		}
+		described = described || len(c.sources) > 0
+		named = named || item.Stem(file) == toolStem
+		list = append(list, c)
+	}
+	for _, c := range list {
+		bare := len(c.sources) == 0
+		if bare && (l.Depth > 1 || item.Stem(c.file) != toolStem && (described || named)) {
+			continue
+		}
+		if f, ok := BuildTool(l.Input(c.file, c.sources)); ok {
+			l.Add(f)
+		}
+	}
+}
+
+// toolFields are the fields of a tool that are known, stored or not.
+var ToolFields = []string{
+	"name", "title", "description", "path", "inputSchema", "timeoutSecs", "timeoutHint", "progressExtendsTimeout",
+	"maxTimeoutSecs", "outputSchema", "icons", "validateInput", "annotations", "requires", "id", "version",
+	"capabilities", "securityLevel", "_meta", "arguments", "parameters",
+	"execution", // says that a tool runs as a task, which none of ours does
+}
+
+// BuildTool makes the item, its keys in the order of the table in section 4.
+func BuildTool(s *item.Input) (item.Candidate, bool) {
+	f := item.Candidate{Path: s.Path}
+	var given bool
+	if f.Name, given = s.Text("name"); !given {
+		f.Name = defaultToolName(s.Path)
+	}
+	if !s.CheckName(f.Name) {
+		return item.Candidate{}, false
+	}
+	if !item.IsPlainName(f.Name) {
+		s.Log(mcp.Warning, fmt.Sprintf("Tool name '%s' (%s) is refused by some clients: use only letters, digits, _, - and ., at most %d", f.Name, s.Label, item.MaxPlainName))
+	}
+	s.CheckKeys(ToolFields)
+	w := s.Begin(f.Name)
+	w.Copy("title", rawjson.String)
+	w.Description()
+	w.Put("path", rawjson.Quote(s.Path))
+	w.Put("inputSchema", s.InputSchema())
+	w.PutOrNull("timeoutSecs", s.Seconds("timeoutSecs"))
+	w.Text("timeoutHint")
+	w.CopyTrue("progressExtendsTimeout")
+	w.Put("maxTimeoutSecs", s.Seconds("maxTimeoutSecs"))
+	w.Put("outputSchema", s.OutputSchema())
+	w.Put("icons", s.Icons())
+	w.Copy("validateInput", rawjson.Bool)
+	annotations := s.ToolAnnotations()
+	w.Put("annotations", annotations)
+	w.Put("requires", s.Pick("requires", "an array of strings", rawjson.IsStrings))
+	f.ID = f.Name
+	if id, given := s.ID(); given {
+		f.ID = id
+		w.Put("id", rawjson.Quote(id))
+	}
+	w.Put("version", s.Version())
+	capabilities := s.Capabilities()
+	s.CheckAnnotations(capabilities, annotations)
+	w.Put("capabilities", capabilities)
+	w.Put("securityLevel", s.SecurityLevel())
+	w.Put("_meta", toolMeta(s))
+	f.JSON = w.End(ToolFields)
+	return f, true
+}
+
+// defaultToolName: a file called tool has its directory's name.
+func defaultToolName(file string) string {
+	dir, base := path.Split(file)
+	if base = item.Stem(base); base == toolStem && dir != "" {
+		return path.Base(dir)
+	}
+	return base
+}

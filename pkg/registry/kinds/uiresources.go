@@ -1,0 +1,123 @@
+package kinds
+
+import (
+	"encoding/json"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/scan"
+)
+
+// UIResources are the pages of MCP Apps (registry section 9). A client is
+// offered them among the resources.
+var UIResources = &Kind{
+	Key:        "ui",
+	File:       "ui-resources.json",
+	Logger:     "mcp.ui",
+	Noun:       "UI resource",
+	Name:       "UI registry",
+	code:       mcp.CodeInternal,
+	message:    "Unable to load resources registry",
+	FaultLevel: mcp.Err,
+	TTL:        func(d *project.Discovery) time.Duration { return d.UITTL },
+	Trees: []scan.Tree{
+		{Noun: "Tool", Dir: toolsDir, Skip: isInPage, Examine: visitToolPage},
+		{Noun: "UI", Dir: func(p *project.Project) string { return p.UI }, Skip: isBelowPage, Examine: visitPage},
+	},
+}
+
+const pageType = "text/html;profile=mcp-app"
+
+// isToolPage: a directory ui/ in the directory of a tool holds its page.
+func isToolPage(dir string) bool {
+	parent, name := path.Split(dir)
+	return name == uiDir && parent != ""
+}
+
+func isInPage(dir string) bool { return isToolPage(path.Dir(dir)) }
+
+func visitToolPage(l *scan.Visit) {
+	if isToolPage(l.Path()) {
+		addPage(l, path.Base(path.Dir(l.Path())))
+	}
+}
+
+// isBelowPage: pages in ui/ lie side by side.
+func isBelowPage(dir string) bool { return strings.Contains(dir, "/") }
+
+func visitPage(l *scan.Visit) {
+	if l.Depth == 1 {
+		addPage(l, l.Path())
+	}
+}
+
+// addPage makes the item of a directory that holds a page, its keys in the
+// order of R-92.
+func addPage(l *scan.Visit, name string) {
+	if folder.Unusable(name) != "" || !l.HasFile(pageFile) && !l.HasFile(pageMeta) {
+		return
+	}
+	var sources []item.Source
+	if l.HasFile(pageMeta) {
+		if meta := l.MetadataFile(pageMeta); meta.Usable {
+			sources = append(sources, meta.Source)
+		}
+	}
+	s := l.Input("", sources)
+	if !s.CheckName(name) {
+		return
+	}
+	var meta item.Fields
+	if given := s.OfKind("meta", rawjson.Object); given != nil {
+		where := item.Location{File: sources[0].File, Part: "meta", Text: sources[0].Text}
+		meta = item.Fields{Sources: []item.Source{item.NewSource(where, given)}, Dir: l}
+	}
+	entrypoint, _ := s.Text("entrypoint")
+	if entrypoint == "" {
+		entrypoint = pageFile
+	}
+	w := s.Begin(name)
+	w.Put("uri", rawjson.Quote(item.PageURI(l.Project.Meta.Name, name)))
+	w.Put("path", rawjson.Quote(folder.Label(l.Project.Root, l.AbsPath())))
+	w.Put("entrypoint", rawjson.Quote(entrypoint))
+	w.Put("hasHtml", strconv.AppendBool(nil, holds(l, entrypoint)))
+	w.PutOrNull("template", s.OfKind("template", rawjson.String))
+	if w.Copy("description", rawjson.String) == nil {
+		w.Put("description", rawjson.Quote("UI resource for "+name))
+	}
+	w.Put("mimeType", rawjson.Quote(pageType))
+	w.Put("csp", orElse(meta.OfKind("csp", rawjson.Object), "{}"))
+	w.Put("permissions", orElse(meta.OfKind("permissions", rawjson.Object), "{}"))
+	w.Put("prefersBorder", orElse(meta.OfKind("prefersBorder", rawjson.Bool), "true"))
+	w.Copy("title", rawjson.String)
+	w.Put("domain", meta.OfKind("domain", rawjson.String))
+	l.Add(item.Candidate{Item: item.Item{Name: name, JSON: w.End(nil)}, ID: name, Path: l.Path()})
+}
+
+// holds reports whether a path leads to a file in the directory or below,
+// links resolved.
+func holds(l *scan.Visit, file string) bool {
+	if !strings.Contains(file, "/") {
+		return l.HasFile(file)
+	}
+	dir, err := filepath.EvalSymlinks(l.AbsPath())
+	n := folder.Observe(filepath.Join(l.AbsPath(), filepath.FromSlash(file)))
+	l.Observed(n)
+	rel, errRel := filepath.Rel(dir, n.Resolved)
+	return err == nil && errRel == nil && filepath.IsLocal(rel) && n.Stamp.IsFile()
+}
+
+func orElse(value json.RawMessage, def string) json.RawMessage {
+	if value == nil {
+		return json.RawMessage(def)
+	}
+	return value
+}

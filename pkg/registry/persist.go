@@ -1,0 +1,97 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/atomicfile"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/registry/scan"
+)
+
+// persist sees to it that the registry file holds a list, and does not touch one
+// that does already. The error is errOvertaken where a list was
+// laid over what another program has replaced since.
+func (c *Catalog) persist(ctx context.Context, s *state, r request, list *List) error {
+	if list == s.unsaved && !r.force {
+		return nil
+	}
+	there := c.inspect(s, list.Hash)
+	if s.list == nil {
+		s.base = there
+	}
+	if there == list.Hash {
+		return nil
+	}
+	text := writeEnvelope(list.texts(), list.Hash, c.now(), c.store.limit)
+	if text == nil {
+		return &limitError{s.kind, c.store.limit}
+	}
+	if c.o.ReadOnly {
+		s.unsaved = list
+		return nil
+	}
+	wait := c.store.wait
+	if r.locked {
+		wait = 0
+	}
+	stamp, err := c.store.write(ctx, s.kind, list.Hash, text, s.over, wait)
+	var unwritable *atomicfile.UnwritableError
+	switch {
+	case err == nil:
+		s.unsaved = nil
+		s.mark = c.markOf(list.Hash, stamp)
+	case errors.As(err, &unwritable) && !r.force:
+		s.unsaved = list
+		c.unwritable.Do(func() {
+			text := "Registry directory is not writable; keeping the registry in memory"
+			var insecure *project.InsecureError
+			if errors.As(unwritable.Err, &insecure) {
+				text += ": " + insecure.Error()
+			}
+			c.log(mcp.Warning, access.RegistryLogger, text)
+		})
+		err = nil
+	}
+	return err
+}
+
+// inspect returns the hash of the valid registry file there is, "" for none.
+// The file is read only where its stamp does not tell.
+func (c *Catalog) inspect(s *state, want string) string {
+	for _, m := range []*scan.Mark{&s.mark, &s.cacheMark} {
+		if m.Hash == want && m.Stamp.Exists() && c.store.stamp(s.kind.File) == m.Stamp {
+			s.mark = *m
+			return want
+		}
+	}
+	file, err := c.store.read(s.kind)
+	if err != nil {
+		return ""
+	}
+	s.mark = c.markOf(file.hash, file.stamp)
+	return file.hash
+}
+
+// markOf marks a registry file; by its stamp only if that can be believed.
+func (c *Catalog) markOf(hash string, st folder.Stamp) scan.Mark {
+	if !st.Settled(c.store.clock(c.now())) {
+		st = folder.Stamp{}
+	}
+	return scan.Mark{Hash: hash, Stamp: st}
+}
+
+// A limitError: the file would be too large.
+type limitError struct {
+	kind  *kinds.Kind
+	limit int
+}
+
+func (e *limitError) Error() string {
+	return fmt.Sprintf("%s exceeds %d byte cap", e.kind.Name, e.limit)
+}

@@ -170,13 +170,13 @@ func (s *scanner) walk() ([]record, error) {
 		var group sync.WaitGroup
 		for range workers {
 			group.Go(func() {
-				l := newVisit(s)
+				v := newVisit(s)
 				for {
 					at := int(next.Add(1)) - 1
 					if at >= len(runs) {
 						return
 					}
-					s.descend(l, root, "", children[at*share:min(len(children), (at+1)*share)], 0, &runs[at])
+					s.descend(v, root, "", children[at*share:min(len(children), (at+1)*share)], 0, &runs[at])
 				}
 			})
 		}
@@ -188,7 +188,7 @@ func (s *scanner) walk() ([]record, error) {
 }
 
 // descend walks the directories named children in dir, which lies at parent.
-func (s *scanner) descend(l *Visit, dir folder.Dir, parent string, children []string, depth int, out *[]record) {
+func (s *scanner) descend(v *Visit, dir folder.Dir, parent string, children []string, depth int, out *[]record) {
 	for _, name := range children {
 		if s.ctx.Err() != nil {
 			return
@@ -209,10 +209,10 @@ func (s *scanner) descend(l *Visit, dir folder.Dir, parent string, children []st
 				*out = append(*out, known.reused())
 				below = s.children(known.entries, at, depth+1)
 			} else {
-				below, err = s.visit(l, child, at, depth+1, self, out)
+				below, err = s.visit(v, child, at, depth+1, self, out)
 			}
 			if err == nil {
-				s.descend(l, child, at, below, depth+1, out)
+				s.descend(v, child, at, below, depth+1, out)
 			}
 			child.Close()
 		}
@@ -230,8 +230,8 @@ func (s *scanner) descend(l *Visit, dir folder.Dir, parent string, children []st
 // visit makes the record of a directory, or takes the one that still holds,
 // and returns the names of the directories in it to go on with. self is how the
 // directory was before it was opened.
-func (s *scanner) visit(l *Visit, dir folder.Dir, at string, depth int, self folder.Stamp, out *[]record) (children []string, err error) {
-	entries, err := dir.List(l.listing)
+func (s *scanner) visit(v *Visit, dir folder.Dir, at string, depth int, self folder.Stamp, out *[]record) (children []string, err error) {
+	entries, err := dir.List(v.listing)
 	if err != nil {
 		return nil, err
 	}
@@ -247,8 +247,8 @@ func (s *scanner) visit(l *Visit, dir folder.Dir, at string, depth int, self fol
 		*out = append(*out, r)
 	} else {
 		r := record{tree: s.at, path: at, self: self, entries: entries, fresh: true}
-		l.enter(dir, depth, &r)
-		s.examine(l)
+		v.enter(dir, depth, &r)
+		s.examine(v)
 		*out = append(*out, r)
 	}
 	return s.children(entries, at, depth), nil
@@ -265,16 +265,16 @@ func (s *scanner) children(entries []folder.Entry, at string, depth int) (names 
 }
 
 // examine has the kind look at a directory, after what is the same for all.
-func (s *scanner) examine(l *Visit) {
-	for _, e := range l.rec.entries {
+func (s *scanner) examine(v *Visit) {
+	for _, e := range v.rec.entries {
 		if why := folder.Unusable(e.Name); why != "" {
-			l.Log(mcp.Warning, fmt.Sprintf("%s scan encountered unsupported filename (%s) under %s/", s.tree.Noun, why, s.label))
+			v.Log(mcp.Warning, fmt.Sprintf("%s scan encountered unsupported filename (%s) under %s/", s.tree.Noun, why, s.label))
 		}
-		if e.IsDir && l.Depth == maxDepth {
-			l.Log(mcp.Warning, fmt.Sprintf("Directories more than %d levels below %s/ are skipped", maxDepth, s.label))
+		if e.IsDir && v.Depth == maxDepth {
+			v.Log(mcp.Warning, fmt.Sprintf("Directories more than %d levels below %s/ are skipped", maxDepth, s.label))
 		}
 	}
-	s.tree.Examine(l)
+	s.tree.Examine(v)
 }
 
 // Settle decides which of the new records can be believed later on. clock

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"mcp-bash/pkg/media"
-
 	"mcp-bash/pkg/registry/item"
 )
 

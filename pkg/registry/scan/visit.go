@@ -15,15 +15,15 @@ import (
 	"mcp-bash/pkg/registry/item"
 )
 
-// A Visit is one directory as the discovery of a kind sees it. Whatever it is
-// asked about is noted in the directory's record, so that a kind need not know
-// that its answer will be used again.
+// A Visit is one directory while a kind looks for items in it. Whatever it is
+// asked is recorded, so that a kind need not know that what it found will be used
+// again. It is an [item.Dir].
 type Visit struct {
 	Project *project.Project
 	spec    Spec
 	tree    int    // which of the kind's trees it lies in
 	content string // the content directory, absolute
-	label   string // the same for messages, relative to the project where it lies in it
+	label   string // the same as messages name it
 	stop    func(error)
 
 	dir   folder.Dir
@@ -33,16 +33,17 @@ type Visit struct {
 	metadata []Metadata // read in this directory
 	scratch  []byte     // holds the files of this directory
 	arena    []byte     // holds the items of all directories
-	work     []byte     // an item is written here first
+	buffer   []byte     // an item is written here first
 	listing  []byte
 }
 
+// A Metadata is a metadata file.
 type Metadata struct {
 	Name string
 	item.Source
-	Usable bool
+	Usable bool // it could be read, and is a JSON object
 	Paired bool // it belongs to a file beside it
-	Moved  bool // it speaks of a file elsewhere
+	Moved  bool // it describes a file elsewhere
 }
 
 const (
@@ -53,7 +54,10 @@ const (
 )
 
 func newVisit(s *scanner) *Visit {
-	return &Visit{Project: s.p, spec: s.spec, tree: s.at, content: s.content, label: s.label, stop: s.stop, listing: make([]byte, listingSize)}
+	return &Visit{
+		Project: s.p, spec: s.spec, tree: s.at, content: s.content, label: s.label, stop: s.stop,
+		listing: make([]byte, listingSize),
+	}
 }
 
 // enter turns to another directory.
@@ -65,20 +69,29 @@ func (v *Visit) enter(dir folder.Dir, depth int, rec *record) {
 // Files yields the names of the files that are no metadata files.
 func (v *Visit) Files(yield func(name string) bool) {
 	for _, e := range v.rec.entries {
-		if !e.IsDir && folder.Unusable(e.Name) == "" && !strings.HasSuffix(e.Name, item.MetadataSuffix) && !yield(e.Name) {
+		if usable(e) && !isMetadata(e) && !yield(e.Name) {
 			return
 		}
 	}
 }
 
+// usable reports whether an entry is a file with a name that can be used.
+func usable(e folder.Entry) bool { return !e.IsDir && folder.Unusable(e.Name) == "" }
+
+// isMetadata reports whether an entry is a metadata file by its name.
+func isMetadata(e folder.Entry) bool {
+	return !e.IsDir && strings.HasSuffix(e.Name, item.MetadataSuffix)
+}
+
 // HasFile reports whether there is a regular file of a name in the directory.
-func (v *Visit) HasFile(name string) bool { return v.has(folder.Entry{Name: name, IsDir: false}) }
+func (v *Visit) HasFile(name string) bool { return v.has(folder.Entry{Name: name}) }
 
 // hasDir reports whether there is a directory of a name in the directory.
 func (v *Visit) hasDir(name string) bool { return v.has(folder.Entry{Name: name, IsDir: true}) }
 
 func (v *Visit) has(e folder.Entry) bool {
-	at, found := slices.BinarySearchFunc(v.rec.entries, e.Name, func(e folder.Entry, name string) int { return strings.Compare(e.Name, name) })
+	order := func(e folder.Entry, name string) int { return strings.Compare(e.Name, name) }
+	at, found := slices.BinarySearchFunc(v.rec.entries, e.Name, order)
 	return found && v.rec.entries[at] == e
 }
 
@@ -96,7 +109,7 @@ func (v *Visit) HasFileIn(dir, name string) bool {
 
 // HasMetadata reports whether there is a metadata file in the directory.
 func (v *Visit) HasMetadata() bool {
-	return slices.ContainsFunc(v.rec.entries, func(e folder.Entry) bool { return !e.IsDir && strings.HasSuffix(e.Name, item.MetadataSuffix) })
+	return slices.ContainsFunc(v.rec.entries, isMetadata)
 }
 
 // Mode returns the mode of a file of the directory.
@@ -107,7 +120,7 @@ func (v *Visit) Mode(file string) fs.FileMode {
 }
 
 // MetadataOf returns what a file's metadata file says, nil when it has none
-// . It stands until another one is read.
+// . It is valid until another one is read.
 func (v *Visit) MetadataOf(file string) *Metadata {
 	for _, name := range item.MetadataNames(file) {
 		if name != "" && v.HasFile(name) {
@@ -123,7 +136,7 @@ func (v *Visit) MetadataOf(file string) *Metadata {
 // MetadataFiles yields all metadata files that can be used.
 func (v *Visit) MetadataFiles(yield func(*Metadata) bool) {
 	for _, e := range v.rec.entries {
-		if !e.IsDir && folder.Unusable(e.Name) == "" && strings.HasSuffix(e.Name, item.MetadataSuffix) {
+		if usable(e) && isMetadata(e) {
 			if m := v.MetadataFile(e.Name); m.Usable && !yield(m) {
 				return
 			}
@@ -131,7 +144,7 @@ func (v *Visit) MetadataFiles(yield func(*Metadata) bool) {
 	}
 }
 
-// MetadataFile reads a metadata file, once in a directory.
+// MetadataFile returns a metadata file, which is read once.
 func (v *Visit) MetadataFile(name string) *Metadata {
 	for i := range v.metadata {
 		if v.metadata[i].Name == name {
@@ -153,8 +166,8 @@ func (v *Visit) MetadataFile(name string) *Metadata {
 	return &v.metadata[len(v.metadata)-1]
 }
 
-// ItemName is what an item is called after its metadata file: as it would be
-// after the file that it belongs to.
+// ItemName returns what an item is called by default that only metadata
+// describes: what it would be called after the file the metadata belongs to.
 func (v *Visit) ItemName(m *Metadata) string {
 	name := strings.TrimSuffix(m.Name, item.MetadataSuffix)
 	if v.HasFile(name) {
@@ -163,8 +176,8 @@ func (v *Visit) ItemName(m *Metadata) string {
 	return name
 }
 
-// Unpaired prepares an item for metadata that belongs to no file; nil when it
-// does. All files of the directory were asked for theirs before.
+// Unpaired returns the input for an item that only metadata describes; nil when
+// the metadata belongs to a file. Call it after [Visit.MetadataOf] for all files.
 func (v *Visit) Unpaired(m *Metadata) *item.Input {
 	if m.Paired {
 		return nil
@@ -200,7 +213,7 @@ func (v *Visit) read(name string, limit int) ([]byte, error) {
 }
 
 // Head returns how a file begins, its mode, and its inline header if it has
-// one. The beginning stands only until another file is read.
+// one. The beginning is valid until another file is read.
 func (v *Visit) Head(name string) (head []byte, mode fs.FileMode, header json.RawMessage, err error) {
 	file, err := v.open(name)
 	if err != nil {
@@ -225,8 +238,8 @@ func (v *Visit) Head(name string) (head []byte, mode fs.FileMode, header json.Ra
 	return head, file.Stamp.Mode, header, nil
 }
 
-// open opens a file and notes it. What cannot be opened is looked at again
-// each time: nothing tells when that changes.
+// open opens a file and records it. What cannot be opened is tried again by every
+// scan, since nothing tells when that changes.
 func (v *Visit) open(name string) (folder.File, error) {
 	file, err := v.dir.OpenFile(name)
 	if err != nil {
@@ -241,7 +254,7 @@ func (v *Visit) open(name string) (folder.File, error) {
 	return file, nil
 }
 
-// space returns room for n bytes behind what is in use.
+// space returns n free bytes of the scratch memory.
 func (v *Visit) space(n int) []byte {
 	if cap(v.scratch)-len(v.scratch) < n {
 		v.scratch = make([]byte, 0, max(n, scratchSize))
@@ -249,13 +262,13 @@ func (v *Visit) space(n int) []byte {
 	return v.scratch[len(v.scratch) : len(v.scratch)+n]
 }
 
-// use keeps text, which begins the space returned last.
+// use marks text, the beginning of the space returned last, as in use.
 func (v *Visit) use(text []byte) []byte {
 	v.scratch = v.scratch[:len(v.scratch)+len(text)]
 	return text[:len(text):len(text)]
 }
 
-// keep copies an item's text to where it stays.
+// keep copies the text of an item to the arena.
 func (v *Visit) keep(text []byte) []byte {
 	if cap(v.arena)-len(v.arena) < len(text) {
 		size := arenaNext
@@ -269,39 +282,43 @@ func (v *Visit) keep(text []byte) []byte {
 	return v.arena[start:len(v.arena):len(v.arena)]
 }
 
-// Log leaves a message, once in a directory.
+// Log records a message, once for each directory.
 func (v *Visit) Log(level mcp.Level, text string) {
 	if m := (item.Message{Level: level, Text: text}); !slices.Contains(v.rec.messages, m) {
 		v.rec.messages = append(v.rec.messages, m)
 	}
 }
 
-// Label names something in the directory for people.
+// Label returns a file of the directory as messages name it.
 func (v *Visit) Label(name string) string { return path.Join(v.label, v.rec.path, name) }
 
-// Input prepares an item for a file of the directory.
+// Input returns the input for an item made of a file of the directory.
 func (v *Visit) Input(file string, sources []item.Source) *item.Input {
 	return &item.Input{
-		Project: v.Project, Noun: v.spec.Noun, FaultLevel: v.spec.FaultLevel, Content: v.spec.Trees[0].Dir(v.Project), Fields: item.Fields{Sources: sources, Dir: v}, Buffer: v.work,
-		Path: path.Join(v.rec.path, file), Label: v.Label(file), IconDirs: []string{v.AbsPath()},
+		Fields:  item.Fields{Sources: sources, Dir: v},
+		Project: v.Project, Noun: v.spec.Noun, FaultLevel: v.spec.FaultLevel, Content: v.spec.Trees[0].Dir(v.Project),
+		Path: path.Join(v.rec.path, file), Label: v.Label(file), IconDirs: []string{v.AbsPath()}, Buffer: v.buffer,
 	}
 }
 
 // Path returns where the directory lies below the content directory.
 func (v *Visit) Path() string { return v.rec.path }
 
+// AbsPath returns the path of the directory.
 func (v *Visit) AbsPath() string { return filepath.Join(v.content, filepath.FromSlash(v.rec.path)) }
 
-func (v *Visit) Observed(n folder.Observation) { v.rec.observations = append(v.rec.observations, n) }
+// Observed records what the items of the directory depend on.
+func (v *Visit) Observed(o folder.Observation) { v.rec.observations = append(v.rec.observations, o) }
 
+// Recheck has the next scan visit the directory again, whatever the stamps say.
 func (v *Visit) Recheck() { v.rec.unsure = true }
 
-// Add takes an item that was made.
-func (v *Visit) Add(f item.Candidate) {
-	f.Tree = v.tree
-	if f.JSON != nil {
-		v.work = f.JSON[:0]
-		f.JSON = v.keep(f.JSON)
+// Add records an item that was found.
+func (v *Visit) Add(c item.Candidate) {
+	c.Tree = v.tree
+	if c.JSON != nil {
+		v.buffer = c.JSON[:0]
+		c.JSON = v.keep(c.JSON)
 	}
-	v.rec.candidates = append(v.rec.candidates, f)
+	v.rec.candidates = append(v.rec.candidates, c)
 }

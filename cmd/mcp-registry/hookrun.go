@@ -28,7 +28,7 @@ func (h *hookRun) options(s cli.Streams, quiet bool) registry.Options {
 		level = max(level, mcp.Err)
 	}
 	return registry.Options{
-		Log: logTo(s, level), Warn: h.warn,
+		Log: logTo(s, level), Warn: h.warn, Version: cli.Version,
 		Runner: new(script.Runner), HookEnv: h.env, Private: h.dir,
 	}
 }

@@ -28,8 +28,11 @@ func refresh(s cli.Streams, o *options) error {
 	}
 	report.Warned = report.Warned || o.strict && warned
 	fmt.Fprintf(s.Out, "%s\n", report.AppendJSON(nil))
-	if code := report.ExitCode(); code != cli.ExitOK {
-		return cli.ExitCode(code)
+	switch {
+	case report.Fatal():
+		return cli.ExitCode(cli.ExitUsage)
+	case report.Failed():
+		return cli.ExitCode(cli.ExitFailed)
 	}
 	return nil
 }

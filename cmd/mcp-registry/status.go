@@ -19,8 +19,8 @@ func status(s cli.Streams, o *options) error {
 	}
 	found := registry.NewCatalog(p, registry.Options{ReadOnly: true}).Status(tool)
 	fmt.Fprintf(s.Out, "%s\n", found.AppendJSON(nil))
-	if code := found.ExitCode(); code != cli.ExitOK {
-		return cli.ExitCode(code)
+	if found.Failed() {
+		return cli.ExitCode(cli.ExitFailed)
 	}
 	return nil
 }

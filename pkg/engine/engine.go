@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/builtin"
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/policy"
 	"mcp-bash/pkg/project"
@@ -78,7 +79,7 @@ func New(c Config) *Engine {
 	e.Env["MCPBASH_SERVER_ARGS_JSON"] = string(args.Strings(c.Args).Bytes())
 	hookEnv := func() project.Env { return p.ForHooks(e.Env, c.State.Dir) }
 	e.Catalog = registry.NewCatalog(p, registry.Options{
-		Log: c.Log, Warn: c.Notice, Runner: c.Runner, HookEnv: hookEnv,
+		Log: c.Log, Warn: c.Notice, Version: cli.Version, Runner: c.Runner, HookEnv: hookEnv,
 		Private: func() (string, error) { return c.State.Dir, c.State.Make() }, ReadOnly: c.ReadOnly,
 	})
 	e.ResourceByURI = e.lookupBy(kinds.Resources, e.uriOf)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/ctxlock"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
@@ -47,7 +48,7 @@ func Open(projectRoot string) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewProject(project.Open(root, env, dir, func(string) {}), registry.Options{}), nil
+	return NewProject(project.Open(root, env, dir, func(string) {}), registry.Options{Version: cli.Version}), nil
 }
 
 // NewProject returns the registry of a project that is open. Without a Runner

@@ -389,7 +389,7 @@ func TestEverythingWrongAtOnce(t *testing.T) {
 	}
 	b := newBed(t, nil, content)
 	r := b.refresh("")
-	if r.ExitCode() != 0 {
+	if r.Failed() {
 		t.Fatalf("%s", r.AppendJSON(nil))
 	}
 	for _, k := range kinds.All {

@@ -74,13 +74,13 @@ func TestInsecureRegistryDirectory(t *testing.T) {
 	want(t, b.names(), "a")
 	b.WantLog("warning mcp.registry: Registry directory is not writable; keeping the registry in memory: " + writable(b.Path(".registry"), "0757"))
 	r := b.refresh("")
-	want(t, r.ExitCode(), 2)
+	want(t, r.Fatal(), true)
 	want(t, r.Kinds[0].Err.Error(), "Registry directory is not writable: "+b.Path(".registry")+": "+writable(b.Path(".registry"), "0757"))
 	if left, _ := os.ReadDir(b.Path(".registry")); len(left) > 0 {
 		t.Errorf("%q", left)
 	}
 	os.Chmod(b.Path(".registry"), 0o755)
-	want(t, b.refresh("").ExitCode(), 0)
+	want(t, b.refresh("").Failed(), false)
 }
 
 // metadata that others could have written does not make a tool one

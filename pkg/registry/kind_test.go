@@ -22,9 +22,9 @@ func TestKindsAreDescriptors(t *testing.T) {
 	copied := *kinds.Prompts
 	texts := &copied
 	texts.Build = entry
-	texts.Trees = []scan.Tree{{Noun: "Prompt", Dir: func(p *project.Project) string { return p.Prompts }, Examine: func(l *scan.Visit) {
-		for name := range l.Files {
-			l.Add(item.Candidate{Item: item.Item{Name: name, JSON: []byte(`{"name":"` + name + `"}`)}, ID: name, Path: l.Input(name, nil).Path})
+	texts.Trees = []scan.Tree{{Noun: "Prompt", Dir: func(p *project.Project) string { return p.Prompts }, Examine: func(v *scan.Visit) {
+		for name := range v.Files {
+			v.Add(item.Candidate{Item: item.Item{Name: name, JSON: []byte(`{"name":"` + name + `"}`)}, ID: name, Path: v.Input(name, nil).Path})
 		}
 	}}}
 	listed := *texts

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
-	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/atomicfile"
 	"mcp-bash/pkg/registry/kinds"
@@ -83,22 +83,19 @@ func (c *Catalog) refresh(ctx context.Context, s *state, r request) (*List, erro
 	return c.renew(ctx, s, r)
 }
 
-// ExitCode is the exit code of the command.
-func (r *Report) ExitCode() int {
-	code := cli.ExitOK
-	if r.Warned {
-		code = cli.ExitFailed
-	}
-	for _, k := range r.Kinds {
+// Failed reports whether a kind failed, was left incomplete, or was warned about
+// where that counts as a failure.
+func (r *Report) Failed() bool {
+	return r.Warned || slices.ContainsFunc(r.Kinds, func(k KindReport) bool { return k.Err != nil || k.Dropped != nil })
+}
+
+// Fatal reports whether the lock or the registry directory failed, so that it
+// was not for the project.
+func (r *Report) Fatal() bool {
+	return slices.ContainsFunc(r.Kinds, func(k KindReport) bool {
 		var f *Failure
-		switch {
-		case errors.As(k.Err, &f) && f.Fatal:
-			return cli.ExitUsage
-		case k.Err != nil, k.Dropped != nil:
-			code = cli.ExitFailed
-		}
-	}
-	return code
+		return errors.As(k.Err, &f) && f.Fatal
+	})
 }
 
 // AppendJSON appends the report as the command prints it, without a

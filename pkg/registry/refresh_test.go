@@ -107,7 +107,7 @@ func TestReports(t *testing.T) {
 	b := newBed(t, project.Env{"MCP_TOOLS_TTL": "3600"}, files{"tools/a/tool.sh": ""})
 	want(t, string(b.refresh("").AppendJSON(nil)), report(`{"status":"ok","count":1,"error":null}`))
 	b.Put(files{"tools/b/tool.sh": ""}) // whatever the TTL
-	if r := b.refresh(""); r.Kinds[0].Count != 2 || r.ExitCode() != 0 {
+	if r := b.refresh(""); r.Kinds[0].Count != 2 || r.Failed() {
 		t.Errorf("%s", r.AppendJSON(nil))
 	}
 	b.reopen(project.Env{"MCPBASH_FORCE_MINIMAL": "true"}, Options{})
@@ -122,8 +122,8 @@ func TestReports(t *testing.T) {
   "notificationsSent": false,
   "mode": "minimal"
 }`)
-	if r.ExitCode() != 0 {
-		t.Error("exit code", r.ExitCode())
+	if r.Failed() {
+		t.Errorf("%s", r.AppendJSON(nil))
 	}
 }
 

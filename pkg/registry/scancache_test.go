@@ -35,6 +35,11 @@ func TestScanCacheIsUsed(t *testing.T) {
 	if item := b.items()[0]; !strings.Contains(item, "ui://two/a") {
 		t.Error(item)
 	}
+	// Another program may make other items of the same files.
+	b.reopen(nil, Options{Version: "another"})
+	if load() != nil {
+		t.Error("took the scan of another version")
+	}
 	// A copy of the project is another project.
 	b.Put(files{"tools2/a/tool.sh": ""})
 	b.reopen(project.Env{"MCPBASH_TOOLS_DIR": b.Path("tools2")}, Options{})

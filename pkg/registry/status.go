@@ -2,9 +2,9 @@ package registry
 
 import (
 	"errors"
+	"slices"
 	"time"
 
-	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/declare"
@@ -69,14 +69,9 @@ func (k *KindStatus) judge(p *project.Project, said *declare.Document, fault err
 	}
 }
 
-// ExitCode is the exit code of the command.
-func (s *Status) ExitCode() int {
-	for _, k := range s.Kinds {
-		if k.Error != "" {
-			return cli.ExitFailed
-		}
-	}
-	return cli.ExitOK
+// Failed reports whether register.json says anything of a kind that cannot be used.
+func (s *Status) Failed() bool {
+	return slices.ContainsFunc(s.Kinds, func(k KindStatus) bool { return k.Error != "" })
 }
 
 // AppendJSON appends the status as the command prints it, without a

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/atomicfile"
 	"mcp-bash/pkg/registry/folder"
@@ -35,7 +34,7 @@ func refreshProcess(root string) int {
 	}, root, func(string) {})
 	for range 20 {
 		report, err := NewCatalog(p, Options{}).Refresh(context.Background(), RefreshOptions{})
-		if err != nil || report.ExitCode() != cli.ExitOK {
+		if err != nil || report.Failed() {
 			fmt.Printf("%s, %v\n", report.AppendJSON(nil), err)
 			return 1
 		}
@@ -115,8 +114,8 @@ func TestLockTimeout(t *testing.T) {
 	b.reopen(nil, Options{LockWait: 20 * time.Millisecond})
 	r := b.refresh("")
 	want(t, r.Kinds[0].Err.Error(), "registry lock 'registry.refresh' unavailable after 0.02s")
-	if r.ExitCode() != 2 {
-		t.Error("exit code", r.ExitCode())
+	if !r.Fatal() {
+		t.Errorf("%s", r.AppendJSON(nil))
 	}
 	var lines []string
 	for _, k := range kinds.All {
@@ -149,8 +148,8 @@ func TestUnwritable(t *testing.T) {
 	b.reopen(env, Options{})
 	r := b.refresh("")
 	want(t, r.Kinds[0].Err.Error(), "Registry directory is not writable: "+b.Path("VERSION/registry")+": not a directory")
-	if r.ExitCode() != 2 {
-		t.Error("exit code", r.ExitCode())
+	if !r.Fatal() {
+		t.Errorf("%s", r.AppendJSON(nil))
 	}
 }
 
@@ -187,7 +186,7 @@ func TestReadOnly(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	b.reopen(nil, Options{ReadOnly: true})
 	want(t, b.names(), "a")
-	if r := b.refresh(""); r.ExitCode() != 0 || r.Kinds[0].Count != 1 {
+	if r := b.refresh(""); r.Failed() || r.Kinds[0].Count != 1 {
 		t.Errorf("%s", r.AppendJSON(nil))
 	}
 	if _, err := os.Stat(b.Path(".registry")); !os.IsNotExist(err) {
@@ -210,8 +209,8 @@ func TestTooLarge(t *testing.T) {
 	want(t, string(kinds.Tools.Unavailable(err).AppendJSON(nil)), `{"code":-32603,"message":"Unable to load tool registry","data":{"reason":"Tool registry exceeds 400 byte cap"}}`)
 	want(t, b.Read(".registry/tools.json"), text) // as it was
 	r := b.refresh("")
-	if r.ExitCode() != 1 {
-		t.Error("exit code", r.ExitCode())
+	if !r.Failed() || r.Fatal() {
+		t.Errorf("%s", r.AppendJSON(nil))
 	}
 	want(t, string(r.AppendJSON(nil)), report(`{"status":"failed","count":1,"error":"Tool registry exceeds 400 byte cap"}`))
 	b.Log()
@@ -303,7 +302,7 @@ func TestFiltersAtOnce(t *testing.T) {
 				os.MkdirAll(filepath.Dir(b.Path(at)), 0o755)
 				os.WriteFile(b.Path(at), []byte("# mcp: {}\n"), 0o644)
 				report, err := NewCatalog(b.Project, Options{}).Refresh(t.Context(), RefreshOptions{Filter: fmt.Sprintf("tools/%d", g)})
-				if err != nil || report.ExitCode() != 0 {
+				if err != nil || report.Failed() {
 					t.Errorf("%s, %v", report.AppendJSON(nil), err)
 				}
 			}

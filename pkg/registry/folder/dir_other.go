@@ -10,25 +10,28 @@ import (
 	"path/filepath"
 )
 
-// A Dir is an open directory. What lies in it is reached relative to it,
-// and symbolic links are never followed: a name is looked at
-// first, and what was opened must be what was seen.
+// A Dir is an open directory. What lies in it is opened relative to it, and
+// symbolic links are never followed: a name is looked at first, and what was
+// opened must be what was seen.
 type Dir struct{ root *os.Root }
 
+// Open opens a directory by its path, which may be a symbolic link, as that of a
+// content directory may.
 func Open(path string) (Dir, error) {
 	root, err := os.OpenRoot(path)
 	return Dir{root}, err
 }
 
-func (f Dir) Open(name string) (Dir, error) {
-	seen, err := f.root.Lstat(name)
+// Open opens a directory in this one.
+func (d Dir) Open(name string) (Dir, error) {
+	seen, err := d.root.Lstat(name)
 	if err != nil {
 		return Dir{}, err
 	}
 	if !seen.IsDir() {
 		return Dir{}, errNotRegular
 	}
-	root, err := f.root.OpenRoot(name)
+	root, err := d.root.OpenRoot(name)
 	if err != nil {
 		return Dir{}, err
 	}
@@ -39,10 +42,12 @@ func (f Dir) Open(name string) (Dir, error) {
 	return Dir{root}, nil
 }
 
-func (f Dir) Close() { f.root.Close() }
+// Close closes the directory.
+func (d Dir) Close() { d.root.Close() }
 
-func (f Dir) List([]byte) ([]Entry, error) {
-	dir, err := f.root.Open(".")
+// List returns what lies in the directory, sorted.
+func (d Dir) List([]byte) ([]Entry, error) {
+	dir, err := d.root.Open(".")
 	if err != nil {
 		return nil, err
 	}
@@ -54,30 +59,35 @@ func (f Dir) List([]byte) ([]Entry, error) {
 	return entriesOf(found), nil
 }
 
-func (f Dir) Stamp(name string) Stamp {
-	info, err := f.root.Lstat(filepath.FromSlash(name))
+// Stamp returns the stamp of a path below the directory. Only the last name is
+// kept from being a symbolic link, so callers go at most one level down, into a
+// directory that they have seen.
+func (d Dir) Stamp(name string) Stamp {
+	info, err := d.root.Lstat(filepath.FromSlash(name))
 	if err != nil {
 		return Stamp{}
 	}
 	return stampOf(info)
 }
 
-// A File is an open file.
+// A File is an open regular file.
 type File struct {
 	file    *os.File
 	Stamp   Stamp
 	Exposed bool // others may have written it: never known here
 }
 
-func (f Dir) OpenFile(name string) (File, error) {
-	seen, err := f.root.Lstat(name)
+// OpenFile opens a regular file in the directory. It neither follows a link nor
+// waits, whatever stands there.
+func (d Dir) OpenFile(name string) (File, error) {
+	seen, err := d.root.Lstat(name)
 	if err != nil {
 		return File{}, err
 	}
 	if !seen.Mode().IsRegular() {
 		return File{}, errNotRegular
 	}
-	file, err := f.root.Open(name)
+	file, err := d.root.Open(name)
 	if err != nil {
 		return File{}, err
 	}
@@ -88,11 +98,12 @@ func (f Dir) OpenFile(name string) (File, error) {
 	return File{file: file, Stamp: stampOf(seen)}, nil
 }
 
-func (c File) Close() { c.file.Close() }
+// Close closes the file.
+func (f File) Close() { f.file.Close() }
 
-// Read reads on until the buffer is full or the file at its end.
-func (c File) Read(buf []byte) (int, error) {
-	n, err := io.ReadFull(c.file, buf)
+// Read reads until the buffer is full or the file is at its end.
+func (f File) Read(buf []byte) (int, error) {
+	n, err := io.ReadFull(f.file, buf)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil
 	}
@@ -112,6 +123,7 @@ func stampOf(info fs.FileInfo) Stamp {
 	return Stamp{Size: uint64(info.Size()), Mode: mode, Mtime: info.ModTime().UnixNano()}
 }
 
+// StampOfFile returns the stamp of a file that package os opened.
 func StampOfFile(f *os.File) Stamp {
 	info, err := f.Stat()
 	if err != nil {
@@ -120,6 +132,7 @@ func StampOfFile(f *os.File) Stamp {
 	return stampOf(info)
 }
 
+// StampOfPath returns the stamp of a path, without following its last link.
 func StampOfPath(path string) Stamp {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -128,6 +141,10 @@ func StampOfPath(path string) Stamp {
 	return stampOf(info)
 }
 
+// Missing reports whether an error means that there is nothing of that name, or a
+// link, which is not followed.
 func Missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
+// IsShortage reports whether an error means that this process lacks memory or
+// descriptors. What is not seen for that reason must not count as not there.
 func IsShortage(error) bool { return false }

@@ -12,31 +12,33 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// A Dir is an open directory. What lies in it is reached by name relative
-// to the descriptor, so that nobody can put another directory in its place
-// meanwhile, and symbolic links are never followed.
+// A Dir is an open directory. What lies in it is opened by name relative to its
+// descriptor, so that nobody can put another directory in its place meanwhile,
+// and symbolic links are never followed.
 type Dir struct{ fd int }
 
-// Open opens a directory by its path, which may be a symbolic link: a
+// Open opens a directory by its path, which may be a symbolic link, as that of a
 // content directory may.
 func Open(path string) (Dir, error) { return openDir(unix.AT_FDCWD, path, 0) }
 
-// Open opens a directory in the folder.
-func (f Dir) Open(name string) (Dir, error) { return openDir(f.fd, name, unix.O_NOFOLLOW) }
+// Open opens a directory in this one.
+func (d Dir) Open(name string) (Dir, error) { return openDir(d.fd, name, unix.O_NOFOLLOW) }
 
 func openDir(at int, name string, flags int) (Dir, error) {
 	fd, err := openat(at, name, flags|unix.O_DIRECTORY)
 	return Dir{fd}, err
 }
 
-func (f Dir) Close() { unix.Close(f.fd) }
+// Close closes the directory.
+func (d Dir) Close() { unix.Close(d.fd) }
 
-// Stamp looks at a path below the folder; only the last name may not be a
-// symbolic link, so callers go down one directory they have seen at most.
-func (f Dir) Stamp(name string) Stamp {
+// Stamp returns the stamp of a path below the directory. Only the last name is
+// kept from being a symbolic link, so callers go at most one level down, into a
+// directory that they have seen.
+func (d Dir) Stamp(name string) Stamp {
 	var st unix.Stat_t
 	for {
-		err := unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+		err := unix.Fstatat(d.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 		if err == nil {
 			return stampOf(&st)
 		}
@@ -46,17 +48,17 @@ func (f Dir) Stamp(name string) Stamp {
 	}
 }
 
-// A File is an open file.
+// A File is an open regular file.
 type File struct {
 	fd      int
 	Stamp   Stamp
 	Exposed bool // others may have written it
 }
 
-// OpenFile opens a regular file in the folder. It neither follows a link nor
+// OpenFile opens a regular file in the directory. It neither follows a link nor
 // waits, whatever stands there.
-func (f Dir) OpenFile(name string) (File, error) {
-	fd, err := openat(f.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY)
+func (d Dir) OpenFile(name string) (File, error) {
+	fd, err := openat(d.fd, name, unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err != nil {
 		return File{}, err
 	}
@@ -71,13 +73,14 @@ func (f Dir) OpenFile(name string) (File, error) {
 	return File{fd, stampOf(&st), project.Exposed(uint32(st.Mode), st.Uid, st.Gid)}, nil
 }
 
-func (c File) Close() { unix.Close(c.fd) }
+// Close closes the file.
+func (f File) Close() { unix.Close(f.fd) }
 
-// Read reads on until the buffer is full or the file at its end.
-func (c File) Read(buf []byte) (int, error) {
+// Read reads until the buffer is full or the file is at its end.
+func (f File) Read(buf []byte) (int, error) {
 	n := 0
 	for n < len(buf) {
-		m, err := unix.Read(c.fd, buf[n:])
+		m, err := unix.Read(f.fd, buf[n:])
 		switch {
 		case err == unix.EINTR:
 			continue
@@ -87,7 +90,7 @@ func (c File) Read(buf []byte) (int, error) {
 			return n, nil
 		}
 		// A file no longer than its size needs no second call to show its end.
-		if n += m; n >= int(c.Stamp.Size) {
+		if n += m; n >= int(f.Stamp.Size) {
 			return n, nil
 		}
 	}
@@ -118,7 +121,7 @@ func stampOf(st *unix.Stat_t) Stamp {
 	}
 }
 
-// StampOfFile is the stamp of a file the os package opened.
+// StampOfFile returns the stamp of a file that package os opened.
 func StampOfFile(f *os.File) Stamp {
 	var st unix.Stat_t
 	if unix.Fstat(int(f.Fd()), &st) != nil {
@@ -127,16 +130,17 @@ func StampOfFile(f *os.File) Stamp {
 	return stampOf(&st)
 }
 
-// StampOfPath looks at a path without following its last link.
+// StampOfPath returns the stamp of a path, without following its last link.
 func StampOfPath(path string) Stamp { return Dir{unix.AT_FDCWD}.Stamp(path) }
 
-// Missing: there is nothing of that name, or a link that is not followed.
+// Missing reports whether an error means that there is nothing of that name, or a
+// link, which is not followed.
 func Missing(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)
 }
 
-// IsShortage: we lack something, not the project. What is not seen for that
-// reason must not count as not there.
+// IsShortage reports whether an error means that this process lacks memory or
+// descriptors. What is not seen for that reason must not count as not there.
 func IsShortage(err error) bool {
 	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM)
 }

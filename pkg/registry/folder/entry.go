@@ -7,22 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// An Entry is a file or a directory in a [folder]. There are no others:
-// listings leave out what is hidden or a symbolic link.
+// An Entry is a file or a directory in a [Dir]. There are no others: listings
+// leave out what is hidden or a symbolic link.
 type Entry struct {
 	Name  string
 	IsDir bool
 }
 
+// errNotRegular is the error for what is neither a file nor a directory.
 var errNotRegular = errors.New("not a regular file")
 
+// Hidden reports whether a name begins with a dot.
 func Hidden(name string) bool { return strings.HasPrefix(name, ".") }
 
 func sortEntries(list []Entry) {
 	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Unusable says why a name cannot be used, "" when it can.
+// Unusable returns why the file name cannot be used, "" when it can.
 func Unusable(name string) string {
 	switch {
 	case strings.ContainsAny(name, "\r\n"):

@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// List returns what lies in the folder, sorted. The buffer is for reading.
+// List returns what lies in the directory, sorted. It reads into the buffer.
 //
 // The system says of most entries what they are, so that none has to be
 // looked at; [os.ReadDir] would, and opens directories at a higher price.
-func (f Dir) List(buf []byte) ([]Entry, error) {
+func (d Dir) List(buf []byte) ([]Entry, error) {
 	var list []Entry
 	for {
-		n, err := unix.Getdents(f.fd, buf)
+		n, err := unix.Getdents(d.fd, buf)
 		if err == unix.EINTR {
 			continue
 		}
@@ -25,13 +25,13 @@ func (f Dir) List(buf []byte) ([]Entry, error) {
 			sortEntries(list)
 			return list, nil
 		}
-		list = f.parseDirents(list, string(buf[:n]))
+		list = d.parseDirents(list, string(buf[:n]))
 	}
 }
 
 // parseDirents reads struct linux_dirent64: inode and offset of eight bytes
 // each, the record's length in two, the type, and the name ended by a NUL.
-func (f Dir) parseDirents(list []Entry, records string) []Entry {
+func (d Dir) parseDirents(list []Entry, records string) []Entry {
 	const lengthAt, typeAt, nameAt = 16, 18, 19
 	for len(records) > nameAt {
 		size := int(binary.NativeEndian.Uint16([]byte(records[lengthAt:typeAt])))
@@ -50,7 +50,7 @@ func (f Dir) parseDirents(list []Entry, records string) []Entry {
 		case unix.DT_DIR:
 			list = append(list, Entry{name, true})
 		case unix.DT_UNKNOWN:
-			if s := f.Stamp(name); s.IsFile() || s.Mode.IsDir() {
+			if s := d.Stamp(name); s.IsFile() || s.Mode.IsDir() {
 				list = append(list, Entry{name, s.Mode.IsDir()})
 			}
 		}

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// List returns what lies in the folder, sorted.
-func (f Dir) List([]byte) ([]Entry, error) {
-	fd, err := openat(f.fd, ".", unix.O_DIRECTORY) // a descriptor of its own, for os to close
+// List returns what lies in the directory, sorted.
+func (d Dir) List([]byte) ([]Entry, error) {
+	fd, err := openat(d.fd, ".", unix.O_DIRECTORY) // a descriptor of its own, for os to close
 	if err != nil {
 		return nil, err
 	}

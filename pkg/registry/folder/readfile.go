@@ -5,25 +5,26 @@ import (
 	"path/filepath"
 )
 
+// ErrTooLarge is the error for a file beyond the limit of its reader.
 var ErrTooLarge = errors.New("too large")
 
-// ReadFile reads a regular file, whatever else may stand in its place, that
-// is no link. The error may be errTooLarge.
+// ReadFile reads a regular file of at most limit bytes. It neither follows a link
+// nor waits, whatever stands there. The error may be [ErrTooLarge].
 func ReadFile(file string, limit int) ([]byte, Stamp, error) {
 	dir, err := Open(filepath.Dir(file))
 	if err != nil {
 		return nil, Stamp{}, err
 	}
 	defer dir.Close()
-	c, err := dir.OpenFile(filepath.Base(file))
+	f, err := dir.OpenFile(filepath.Base(file))
 	if err != nil {
 		return nil, Stamp{}, err
 	}
-	defer c.Close()
-	if c.Stamp.Size > uint64(limit) {
-		return nil, c.Stamp, ErrTooLarge
+	defer f.Close()
+	if f.Stamp.Size > uint64(limit) {
+		return nil, f.Stamp, ErrTooLarge
 	}
-	text := make([]byte, c.Stamp.Size)
-	n, err := c.Read(text)
-	return text[:n], c.Stamp, err
+	text := make([]byte, f.Stamp.Size)
+	n, err := f.Read(text)
+	return text[:n], f.Stamp, err
 }

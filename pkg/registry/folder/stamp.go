@@ -7,16 +7,18 @@ import (
 
 // A Stamp is what the system says of a file without opening it. The same file
 // has another one as soon as it is changed in any way, provided the first was
-// not taken too soon after a change; see [stamp.settled]. The zero stamp
-// stands for a file that is not there.
+// not taken too soon after a change (see [Stamp.Settled]). The zero stamp stands
+// for a file that is not there.
 type Stamp struct {
 	Dev, Ino, Size uint64
 	Mode           fs.FileMode // permissions; irregular for all but files and directories
 	Mtime, Ctime   int64       // nanoseconds since 1970; ctime 0 where there is none
 }
 
+// Exists reports whether there was anything.
 func (s Stamp) Exists() bool { return s != Stamp{} }
 
+// IsFile reports whether there was a regular file.
 func (s Stamp) IsFile() bool { return s.Exists() && s.Mode.IsRegular() }
 
 // Clocks of file systems advance in steps: two changes within one step cannot
@@ -28,8 +30,8 @@ const (
 	coarseStep = 2100 * time.Millisecond
 )
 
-// Coarse: where times are round, those of a directory need not tell of what
-// happens in it either (FAT).
+// Coarse reports whether the time of change is a round one. Where times are, those
+// of a directory need not tell what happens in it either (FAT).
 func (s Stamp) Coarse() bool { return s.Ctime%int64(time.Millisecond) == 0 }
 
 // Settled reports whether a change after the moment now, on the clock of the

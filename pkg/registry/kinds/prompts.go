@@ -36,41 +36,41 @@ var Prompts = &Kind{
 
 // visitPrompts is R-71: every text is a prompt, unless metadata names another
 // file in its place, and so is metadata that names one.
-func visitPrompts(l *scan.Visit) {
-	for meta := range l.MetadataFiles {
-		s := l.Input(meta.Name, []item.Source{meta.Source})
+func visitPrompts(v *scan.Visit) {
+	for meta := range v.MetadataFiles {
+		s := v.Input(meta.Name, []item.Source{meta.Source})
 		if !redirectPrompt(s) {
 			continue
 		}
 		meta.Moved = true
-		if f, ok := buildPrompt(s, l.ItemName(meta)); ok {
+		if f, ok := buildPrompt(s, v.ItemName(meta)); ok {
 			f.Claim = true
-			l.Add(f)
+			v.Add(f)
 		}
 	}
-	for file := range l.Files {
-		if isSidecar(l, file) {
+	for file := range v.Files {
+		if isSidecar(v, file) {
 			continue
 		}
-		meta := l.MetadataOf(file)
+		meta := v.MetadataOf(file)
 		var sources []item.Source
 		switch {
-		case meta == nil && isDocumentation(l, file), meta != nil && meta.Moved:
+		case meta == nil && isDocumentation(v, file), meta != nil && meta.Moved:
 			continue
 		case meta != nil:
 			sources = []item.Source{meta.Source}
 		}
 		// Pictures that a prompt uses may lie beside it, even under its name.
-		if own := meta != nil && meta.Name == file+item.MetadataSuffix; !own && !l.IsText(file) {
+		if own := meta != nil && meta.Name == file+item.MetadataSuffix; !own && !v.IsText(file) {
 			continue
 		}
-		if f, ok := buildPrompt(l.Input(file, sources), item.Stem(file)); ok {
-			l.Add(f)
+		if f, ok := buildPrompt(v.Input(file, sources), item.Stem(file)); ok {
+			v.Add(f)
 		}
 	}
-	for meta := range l.MetadataFiles {
+	for meta := range v.MetadataFiles {
 		if !meta.Paired && !meta.Moved {
-			l.Log(mcp.Warning, l.Label(meta.Name)+": there is no such file beside it, and no \"path\" in it that leads to one; ignored")
+			v.Log(mcp.Warning, v.Label(meta.Name)+": there is no such file beside it, and no \"path\" in it that leads to one; ignored")
 		}
 	}
 }

@@ -23,11 +23,11 @@ func checkRunnable(s *item.Input, file string) {
 
 // findStrays looks for tools that lie in no directory of their own, where nothing
 // is discovered. They claim their path, and come to nothing.
-func findStrays(l *scan.Visit) {
-	for file := range l.Files {
-		_, mode, header, err := l.Head(file)
-		if err == nil && (mode&0o111 != 0 || header != nil || l.MetadataOf(file) != nil) {
-			l.Add(item.Candidate{Path: file, Claim: true})
+func findStrays(v *scan.Visit) {
+	for file := range v.Files {
+		_, mode, header, err := v.Head(file)
+		if err == nil && (mode&0o111 != 0 || header != nil || v.MetadataOf(file) != nil) {
+			v.Add(item.Candidate{Path: file, Claim: true})
 		}
 	}
 }

@@ -36,42 +36,42 @@ func resourcesDir(p *project.Project) string { return p.Resources }
 
 // visitResources is R-51: every file is a resource, and so is all metadata with
 // a URI that belongs to no file.
-func visitResources(l *scan.Visit) {
-	for file := range l.Files {
-		if isSidecar(l, file) {
+func visitResources(v *scan.Visit) {
+	for file := range v.Files {
+		if isSidecar(v, file) {
 			continue
 		}
-		head, _, header, err := l.Head(file)
+		head, _, header, err := v.Head(file)
 		if err != nil && folder.Vanished(err) {
 			continue
 		}
 		var sources []item.Source
-		if meta := l.MetadataOf(file); meta != nil {
+		if meta := v.MetadataOf(file); meta != nil {
 			sources = append(sources, meta.Source)
 		}
 		if header != nil {
-			sources = append(sources, item.NewSource(item.Location{File: l.Label(file), Text: head}, header))
+			sources = append(sources, item.NewSource(item.Location{File: v.Label(file), Text: head}, header))
 		}
-		if sources == nil && isDocumentation(l, file) {
+		if sources == nil && isDocumentation(v, file) {
 			continue
 		}
-		s := l.Input(file, sources)
+		s := v.Input(file, sources)
 		if isTemplate(s) {
 			continue
 		}
 		if f, ok := buildResource(s, item.Stem(file)); ok {
-			l.Add(f)
+			v.Add(f)
 		}
 	}
-	for meta := range l.MetadataFiles {
-		s := l.Unpaired(meta)
+	for meta := range v.MetadataFiles {
+		s := v.Unpaired(meta)
 		if s == nil || isTemplate(s) {
 			continue
 		}
 		if uri, _ := s.Text("uri"); uri == "" {
-			l.Log(mcp.Warning, s.Label+": there is no such file beside it, and no \"uri\" or \"uriTemplate\" in it; ignored")
-		} else if f, ok := buildResource(s, l.ItemName(meta)); ok {
-			l.Add(f)
+			v.Log(mcp.Warning, s.Label+": there is no such file beside it, and no \"uri\" or \"uriTemplate\" in it; ignored")
+		} else if f, ok := buildResource(s, v.ItemName(meta)); ok {
+			v.Add(f)
 		}
 	}
 }

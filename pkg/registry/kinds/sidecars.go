@@ -32,11 +32,11 @@ func Sidecars(file string) []string {
 
 // isSidecar reports whether a file completes another one: by its name, by
 // being executable, and by not being described itself.
-func isSidecar(l *scan.Visit, file string) bool {
+func isSidecar(v *scan.Visit, file string) bool {
 	for _, suffix := range sidecarSuffixes {
 		if strings.HasSuffix(file, suffix) {
-			executable := l.Mode(file)&0o111 != 0 || runtime.GOOS == "windows"
-			described := l.HasFile(file+item.MetadataSuffix) || strings.HasSuffix(file, ".sh") && l.HasFile(item.Stem(file)+item.MetadataSuffix)
+			executable := v.Mode(file)&0o111 != 0 || runtime.GOOS == "windows"
+			described := v.HasFile(file+item.MetadataSuffix) || strings.HasSuffix(file, ".sh") && v.HasFile(item.Stem(file)+item.MetadataSuffix)
 			return executable && !described
 		}
 	}
@@ -45,9 +45,9 @@ func isSidecar(l *scan.Visit, file string) bool {
 
 // isDocumentation: a README among described files explains them. The
 // caller knows that it is not described itself.
-func isDocumentation(l *scan.Visit, file string) bool {
+func isDocumentation(v *scan.Visit, file string) bool {
 	if file != "README.md" {
 		return false
 	}
-	return l.HasMetadata()
+	return v.HasMetadata()
 }

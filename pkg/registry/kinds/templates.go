@@ -34,18 +34,18 @@ var Templates = &Kind{
 }
 
 // visitTemplates is R-61. Metadata of resources claims its name.
-func visitTemplates(l *scan.Visit) {
-	for meta := range l.MetadataFiles {
-		file := l.Label(meta.Name)
-		warn := func(text string) { l.Log(mcp.Warning, text) }
-		s := l.Input(meta.Name, []item.Source{meta.Source})
+func visitTemplates(v *scan.Visit) {
+	for meta := range v.MetadataFiles {
+		file := v.Label(meta.Name)
+		warn := func(text string) { v.Log(mcp.Warning, text) }
+		s := v.Input(meta.Name, []item.Source{meta.Source})
 		name, _ := s.Text("name")
 		uri, _ := s.Text("uri")
 		template := templateOf(s)
 		switch {
 		case template == "":
 			if uri != "" && name != "" {
-				l.Add(item.Candidate{Item: item.Item{Name: name}, Path: s.Path, Claim: true})
+				v.Add(item.Candidate{Item: item.Item{Name: name}, Path: s.Path, Claim: true})
 			}
 		case uri != "":
 			warn(file + ": uri and uriTemplate are mutually exclusive, skipping")
@@ -55,7 +55,7 @@ func visitTemplates(l *scan.Visit) {
 			warn(fmt.Sprintf("Auto-discovery %s: '%s' uriTemplate has no {variable}, skipping", file, name))
 		default:
 			if f, ok := buildTemplate(s, name, template); ok {
-				l.Add(f)
+				v.Add(f)
 			}
 		}
 	}

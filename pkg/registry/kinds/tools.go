@@ -58,27 +58,27 @@ type runnable struct {
 
 // visitTools is R-41: every candidate that somebody described is a tool; of the
 // bare ones, those that are meant to be by their name, or else by being alone.
-func visitTools(l *scan.Visit) {
-	if l.Depth == 0 {
-		findStrays(l)
+func visitTools(v *scan.Visit) {
+	if v.Depth == 0 {
+		findStrays(v)
 		return
 	}
 	var list []runnable
 	described, named := false, false
-	for file := range l.Files {
+	for file := range v.Files {
 		if file == smokeTest {
 			continue
 		}
-		head, mode, header, err := l.Head(file)
+		head, mode, header, err := v.Head(file)
 		if err != nil && folder.Vanished(err) || !script.Runnable(file, mode, head) {
 			continue
 		}
 		c := runnable{file: file}
-		if meta := l.MetadataOf(file); meta != nil {
+		if meta := v.MetadataOf(file); meta != nil {
 			c.sources = append(c.sources, meta.Source)
 		}
 		if header != nil {
-			c.sources = append(c.sources, item.NewSource(item.Location{File: l.Label(file), Text: head}, header))
+			c.sources = append(c.sources, item.NewSource(item.Location{File: v.Label(file), Text: head}, header))
 		}
 		described = described || len(c.sources) > 0
 		named = named || item.Stem(file) == toolStem
@@ -86,11 +86,11 @@ func visitTools(l *scan.Visit) {
 	}
 	for _, c := range list {
 		bare := len(c.sources) == 0
-		if bare && (l.Depth > 1 || item.Stem(c.file) != toolStem && (described || named)) {
+		if bare && (v.Depth > 1 || item.Stem(c.file) != toolStem && (described || named)) {
 			continue
 		}
-		if f, ok := BuildTool(l.Input(c.file, c.sources)); ok {
-			l.Add(f)
+		if f, ok := BuildTool(v.Input(c.file, c.sources)); ok {
+			v.Add(f)
 		}
 	}
 }

@@ -44,51 +44,51 @@ func isToolPage(dir string) bool {
 
 func isInPage(dir string) bool { return isToolPage(path.Dir(dir)) }
 
-func visitToolPage(l *scan.Visit) {
-	if isToolPage(l.Path()) {
-		addPage(l, path.Base(path.Dir(l.Path())))
+func visitToolPage(v *scan.Visit) {
+	if isToolPage(v.Path()) {
+		addPage(v, path.Base(path.Dir(v.Path())))
 	}
 }
 
 // isBelowPage: pages in ui/ lie side by side.
 func isBelowPage(dir string) bool { return strings.Contains(dir, "/") }
 
-func visitPage(l *scan.Visit) {
-	if l.Depth == 1 {
-		addPage(l, l.Path())
+func visitPage(v *scan.Visit) {
+	if v.Depth == 1 {
+		addPage(v, v.Path())
 	}
 }
 
 // addPage makes the item of a directory that holds a page, its keys in the
 // order of R-92.
-func addPage(l *scan.Visit, name string) {
-	if folder.Unusable(name) != "" || !l.HasFile(pageFile) && !l.HasFile(pageMeta) {
+func addPage(v *scan.Visit, name string) {
+	if folder.Unusable(name) != "" || !v.HasFile(pageFile) && !v.HasFile(pageMeta) {
 		return
 	}
 	var sources []item.Source
-	if l.HasFile(pageMeta) {
-		if meta := l.MetadataFile(pageMeta); meta.Usable {
+	if v.HasFile(pageMeta) {
+		if meta := v.MetadataFile(pageMeta); meta.Usable {
 			sources = append(sources, meta.Source)
 		}
 	}
-	s := l.Input("", sources)
+	s := v.Input("", sources)
 	if !s.CheckName(name) {
 		return
 	}
 	var meta item.Fields
 	if given := s.OfKind("meta", rawjson.Object); given != nil {
 		where := item.Location{File: sources[0].File, Part: "meta", Text: sources[0].Text}
-		meta = item.Fields{Sources: []item.Source{item.NewSource(where, given)}, Dir: l}
+		meta = item.Fields{Sources: []item.Source{item.NewSource(where, given)}, Dir: v}
 	}
 	entrypoint, _ := s.Text("entrypoint")
 	if entrypoint == "" {
 		entrypoint = pageFile
 	}
 	w := s.Begin(name)
-	w.Put("uri", rawjson.Quote(item.PageURI(l.Project.Meta.Name, name)))
-	w.Put("path", rawjson.Quote(folder.Label(l.Project.Root, l.AbsPath())))
+	w.Put("uri", rawjson.Quote(item.PageURI(v.Project.Meta.Name, name)))
+	w.Put("path", rawjson.Quote(folder.Label(v.Project.Root, v.AbsPath())))
 	w.Put("entrypoint", rawjson.Quote(entrypoint))
-	w.Put("hasHtml", strconv.AppendBool(nil, holds(l, entrypoint)))
+	w.Put("hasHtml", strconv.AppendBool(nil, holds(v, entrypoint)))
 	w.PutOrNull("template", s.OfKind("template", rawjson.String))
 	if w.Copy("description", rawjson.String) == nil {
 		w.Put("description", rawjson.Quote("UI resource for "+name))
@@ -99,18 +99,18 @@ func addPage(l *scan.Visit, name string) {
 	w.Put("prefersBorder", orElse(meta.OfKind("prefersBorder", rawjson.Bool), "true"))
 	w.Copy("title", rawjson.String)
 	w.Put("domain", meta.OfKind("domain", rawjson.String))
-	l.Add(item.Candidate{Item: item.Item{Name: name, JSON: w.End(nil)}, ID: name, Path: l.Path()})
+	v.Add(item.Candidate{Item: item.Item{Name: name, JSON: w.End(nil)}, ID: name, Path: v.Path()})
 }
 
 // holds reports whether a path leads to a file in the directory or below,
 // links resolved.
-func holds(l *scan.Visit, file string) bool {
+func holds(v *scan.Visit, file string) bool {
 	if !strings.Contains(file, "/") {
-		return l.HasFile(file)
+		return v.HasFile(file)
 	}
-	dir, err := filepath.EvalSymlinks(l.AbsPath())
-	n := folder.Observe(filepath.Join(l.AbsPath(), filepath.FromSlash(file)))
-	l.Observed(n)
+	dir, err := filepath.EvalSymlinks(v.AbsPath())
+	n := folder.Observe(filepath.Join(v.AbsPath(), filepath.FromSlash(file)))
+	v.Observed(n)
 	rel, errRel := filepath.Rel(dir, n.Resolved)
 	return err == nil && errRel == nil && filepath.IsLocal(rel) && n.Stamp.IsFile()
 }

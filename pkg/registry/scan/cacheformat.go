@@ -35,7 +35,8 @@ func Encode(key string, m Mark, s *Result) []byte {
 		}
 	}
 	const small = 32 // what names and counts most often take
-	dst := make([]byte, 0, 1024+items+small*(len(s.records)+total[0]+2*total[3])+(small+stampSize)*(len(s.records)+total[1]))
+	size := items + small*(len(s.records)+total[0]+2*total[3]) + (small+stampSize)*(len(s.records)+total[1])
+	dst := make([]byte, 0, 1024+size)
 	dst = append(dst, cacheMagic...)
 	sum := len(dst)
 	dst = append(dst, make([]byte, sha256.Size)...)
@@ -109,7 +110,8 @@ func appendStamp(dst []byte, s folder.Stamp) []byte {
 
 var errNoCache = errors.New("no usable scan cache")
 
-// Decode reads the content of a cache file about so many trees. The scan shares its bytes.
+// Decode reads the content of a cache file of a kind with so many trees. The
+// result shares its bytes.
 func Decode(text []byte, key string, trees int) (*Result, Mark, error) {
 	body, ok := bytes.CutPrefix(text, []byte(cacheMagic))
 	if !ok || len(body) < sha256.Size {
@@ -122,7 +124,7 @@ func Decode(text []byte, key string, trees int) (*Result, Mark, error) {
 	return decodeBody(body, key, trees)
 }
 
-// decodeBody believes nothing: it is tested on its own with any bytes.
+// decodeBody reads what follows the checksum. It trusts none of it.
 func decodeBody(body []byte, key string, trees int) (*Result, Mark, error) {
 	p := decoder{bytes: body, text: string(body)}
 	if p.string() != key {
@@ -158,7 +160,8 @@ func decodeBody(body []byte, key string, trees int) (*Result, Mark, error) {
 		r.messages = slices.Clip(said[from:])
 		from = len(items)
 		for range p.count(5) {
-			f := item.Candidate{Item: item.Item{Name: p.string()}, ID: p.string(), Path: p.string(), Tree: r.tree, Claim: p.flag()}
+			f := item.Candidate{Item: item.Item{Name: p.string()}, Tree: r.tree}
+			f.ID, f.Path, f.Claim = p.string(), p.string(), p.flag()
 			f.JSON = p.slice()
 			items = append(items, f)
 		}
@@ -176,8 +179,8 @@ func decodeBody(body []byte, key string, trees int) (*Result, Mark, error) {
 
 const stampSize = 6 * 8
 
-// A decoder takes one thing after the other from a body. Once something
-// does not fit it is bad, and returns nothing any more.
+// A decoder reads one value after the other. After a value that does not fit, it
+// is bad and returns zero values.
 type decoder struct {
 	bytes []byte
 	text  string // the same: names are cut from it without a copy

@@ -8,22 +8,23 @@ import (
 	"mcp-bash/pkg/registry/folder"
 )
 
-// cacheRules changes with the rules by which items are made, and with the
+// cacheRules is changed with the rules by which items are built, and with the
 // layout of the file.
 const cacheRules = "5"
 
-// A Mark says which registry file a scan led to.
+// A Mark is the registry file that was made of a scan.
 type Mark struct {
 	Hash  string
-	Stamp folder.Stamp // zero: it cannot be told by its stamp
+	Stamp folder.Stamp // zero: the file has to be read to tell what is in it
 }
 
-// CacheKey is everything a scan depends on besides what it looks at. The
+// CacheKey returns what a scan depends on besides the files it looked at. The
 // inodes of the content directories bind a cache to the trees it was made for: in
-// a copy, or in an archive somebody sends, it means nothing.
-func CacheKey(p *project.Project, k Spec, version string) string {
-	parts := []string{cacheRules, version, k.Name, p.Root, p.Meta.Name}
-	for _, t := range k.Trees {
+// a copy, or in an archive somebody sends, it means nothing. version is that of
+// the program.
+func CacheKey(p *project.Project, spec Spec, version string) string {
+	parts := []string{cacheRules, version, spec.Name, p.Root, p.Meta.Name}
+	for _, t := range spec.Trees {
 		content := folder.Observe(t.Dir(p))
 		parts = append(parts, content.Name, content.Resolved, fmt.Sprint(content.Stamp.Dev, content.Stamp.Ino))
 	}

@@ -21,15 +21,15 @@ import (
 // visited.
 const maxDepth = 16
 
-// A Result is what one walk of the trees of a kind came to: a record for each
-// directory, sorted by tree and path. It is not changed once it is finished.
+// A Result is what a scan found. Once the scan is done only [Result.Settle] and
+// Unsaved change it.
 type Result struct {
-	Within  string // the subtree it was confined to, "" for none
-	records []record
-
-	began   time.Time
+	Within  string  // the subtree it was confined to, "" for none
 	First   *Result // the first of the scans that found exactly the same
 	Unsaved bool    // the scan cache says something else
+
+	records []record // of each directory, sorted by tree and path
+	began   time.Time
 }
 
 // Candidates returns all that was found.
@@ -45,16 +45,18 @@ func (s *Result) Candidates() []item.Candidate {
 	return list
 }
 
+// record returns the record of a directory, nil when there is none.
 func (s *Result) record(tree int, path string) *record {
 	wanted := record{tree: tree, path: path}
-	at, found := slices.BinarySearchFunc(s.records, &wanted, func(r record, wanted *record) int { return r.compare(wanted) })
+	order := func(r record, wanted *record) int { return r.compare(wanted) }
+	at, found := slices.BinarySearchFunc(s.records, &wanted, order)
 	if !found {
 		return nil
 	}
 	return &s.records[at]
 }
 
-// Messages returns all that there is to say about what was found.
+// Messages returns what is to be logged about what was found.
 func (s *Result) Messages() (list []item.Message) {
 	for i := range s.records {
 		list = append(list, s.records[i].messages...)
@@ -67,24 +69,24 @@ type Spec struct {
 	Name       string    // of the kind
 	Noun       string    // "tool": of one item, in messages
 	FaultLevel mcp.Level // at which it is logged why an item is left out
-	// Guarded: metadata that others could have written is none, since it decides
-	// which script a name runs, and at which level.
+	// Guarded has metadata that other users could have written ignored, since it
+	// decides which script a name runs, and at which level.
 	Guarded bool
 	Trees   []Tree // the more important ones first
 }
 
-// A Tree is a content directory as a kind walks it.
+// A Tree is a content directory, and how one kind reads it.
 type Tree struct {
 	Noun string // "Tool": what it is meant for, in messages
 	Dir  func(*project.Project) string
-	// passes reports whether a directory below is passed over with everything in
-	// it; nil: none is.
+	// Skip reports whether a directory below is left out, with everything in it; nil:
+	// none is.
 	Skip func(path string) bool
-	// examine adds what it finds in one directory.
+	// Examine adds the items of one directory.
 	Examine func(*Visit)
 }
 
-// A scanner walks the trees of a kind.
+// A scanner is a scan that is going on.
 type scanner struct {
 	ctx    context.Context
 	stop   func(error) // ends the walk, which fails
@@ -92,17 +94,20 @@ type scanner struct {
 	spec   Spec
 	within string // walk only this subtree
 	down   []string
-	old    *Result // what is known from before; its records are used where they hold
+	old    *Result // the scan before; its records are used where they hold
 
-	// Of the tree it walks just now:
+	// Of the tree that it is at:
 	tree    Tree
 	at      int    // which of the kind's it is
 	content string // its directory
 	label   string // the same in messages
 }
 
-// Run walks the trees of a kind. A missing one is empty.
-func Run(ctx context.Context, p *project.Project, spec Spec, within string, old *Result, now time.Time) (*Result, error) {
+// Run walks the trees of a kind, within a subtree of them unless that is empty.
+// old is the scan before, nil for none. A tree that is missing is empty.
+func Run(
+	ctx context.Context, p *project.Project, spec Spec, within string, old *Result, now time.Time,
+) (*Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	s := &scanner{ctx: ctx, stop: stop, p: p, spec: spec, within: within, old: old}
@@ -126,7 +131,7 @@ func Run(ctx context.Context, p *project.Project, spec Spec, within string, old 
 	return result, nil
 }
 
-// compare finds out what is new.
+// compare finds out whether the result differs from the one before.
 func (s *scanner) compare(result *Result) {
 	old := s.old
 	same := s.old.Within == s.within && len(old.records) == len(result.records)
@@ -170,13 +175,13 @@ func (s *scanner) walk() ([]record, error) {
 		var group sync.WaitGroup
 		for range workers {
 			group.Go(func() {
-				l := newVisit(s)
+				v := newVisit(s)
 				for {
 					at := int(next.Add(1)) - 1
 					if at >= len(runs) {
 						return
 					}
-					s.descend(l, root, "", children[at*share:min(len(children), (at+1)*share)], 0, &runs[at])
+					s.descend(v, root, "", children[at*share:min(len(children), (at+1)*share)], 0, &runs[at])
 				}
 			})
 		}
@@ -188,7 +193,7 @@ func (s *scanner) walk() ([]record, error) {
 }
 
 // descend walks the directories named children in dir, which lies at parent.
-func (s *scanner) descend(l *Visit, dir folder.Dir, parent string, children []string, depth int, out *[]record) {
+func (s *scanner) descend(v *Visit, dir folder.Dir, parent string, children []string, depth int, out *[]record) {
 	for _, name := range children {
 		if s.ctx.Err() != nil {
 			return
@@ -209,10 +214,10 @@ func (s *scanner) descend(l *Visit, dir folder.Dir, parent string, children []st
 				*out = append(*out, known.reused())
 				below = s.children(known.entries, at, depth+1)
 			} else {
-				below, err = s.visit(l, child, at, depth+1, self, out)
+				below, err = s.visit(v, child, at, depth+1, self, out)
 			}
 			if err == nil {
-				s.descend(l, child, at, below, depth+1, out)
+				s.descend(v, child, at, below, depth+1, out)
 			}
 			child.Close()
 		}
@@ -220,18 +225,21 @@ func (s *scanner) descend(l *Visit, dir folder.Dir, parent string, children []st
 			s.stop(project.PlainError(err))
 		}
 		if err != nil && !folder.Vanished(err) {
-			*out = append(*out, record{tree: s.at, path: at, unsure: true, fresh: true, messages: []item.Message{
-				{Level: mcp.Warning, Text: fmt.Sprintf("Cannot read directory %s: %s", path.Join(s.label, at), project.PlainError(err))},
-			}})
+			text := fmt.Sprintf("Cannot read directory %s: %s", path.Join(s.label, at), project.PlainError(err))
+			*out = append(*out, record{
+				tree: s.at, path: at, unsure: true, fresh: true, messages: []item.Message{{Level: mcp.Warning, Text: text}},
+			})
 		}
 	}
 }
 
-// visit makes the record of a directory, or takes the one that still holds,
-// and returns the names of the directories in it to go on with. self is how the
-// directory was before it was opened.
-func (s *scanner) visit(l *Visit, dir folder.Dir, at string, depth int, self folder.Stamp, out *[]record) (children []string, err error) {
-	entries, err := dir.List(l.listing)
+// visit adds the record of a directory, made anew or the one that still holds,
+// and returns the names of the directories in it to go on with. self is the
+// stamp of the directory from before it was opened.
+func (s *scanner) visit(
+	v *Visit, dir folder.Dir, at string, depth int, self folder.Stamp, out *[]record,
+) (children []string, err error) {
+	entries, err := dir.List(v.listing)
 	if err != nil {
 		return nil, err
 	}
@@ -247,39 +255,43 @@ func (s *scanner) visit(l *Visit, dir folder.Dir, at string, depth int, self fol
 		*out = append(*out, r)
 	} else {
 		r := record{tree: s.at, path: at, self: self, entries: entries, fresh: true}
-		l.enter(dir, depth, &r)
-		s.examine(l)
+		v.enter(dir, depth, &r)
+		s.examine(v)
 		*out = append(*out, r)
 	}
 	return s.children(entries, at, depth), nil
 }
 
-// children are the directories to go on with.
+// children returns the names of the directories to go on with.
 func (s *scanner) children(entries []folder.Entry, at string, depth int) (names []string) {
 	for _, e := range entries {
-		if e.IsDir && depth < maxDepth && folder.Unusable(e.Name) == "" && !(s.tree.Skip != nil && s.tree.Skip(path.Join(at, e.Name))) {
+		if !e.IsDir || depth >= maxDepth || folder.Unusable(e.Name) != "" {
+			continue
+		}
+		if s.tree.Skip == nil || !s.tree.Skip(path.Join(at, e.Name)) {
 			names = append(names, e.Name)
 		}
 	}
 	return names
 }
 
-// examine has the kind look at a directory, after what is the same for all.
-func (s *scanner) examine(l *Visit) {
-	for _, e := range l.rec.entries {
+// examine has the kind find its items in a directory, after what is the same for
+// all kinds.
+func (s *scanner) examine(v *Visit) {
+	for _, e := range v.rec.entries {
 		if why := folder.Unusable(e.Name); why != "" {
-			l.Log(mcp.Warning, fmt.Sprintf("%s scan encountered unsupported filename (%s) under %s/", s.tree.Noun, why, s.label))
+			v.Log(mcp.Warning,
+				fmt.Sprintf("%s scan encountered unsupported filename (%s) under %s/", s.tree.Noun, why, s.label))
 		}
-		if e.IsDir && l.Depth == maxDepth {
-			l.Log(mcp.Warning, fmt.Sprintf("Directories more than %d levels below %s/ are skipped", maxDepth, s.label))
+		if e.IsDir && v.Depth == maxDepth {
+			v.Log(mcp.Warning, fmt.Sprintf("Directories more than %d levels below %s/ are skipped", maxDepth, s.label))
 		}
 	}
-	s.tree.Examine(l)
+	s.tree.Examine(v)
 }
 
-// Settle decides which of the new records can be believed later on. clock
-// tells what the clock of the file system shows at a moment; the later it is asked,
-// the better it knows.
+// Settle decides which of the new records the next scan may believe. clock returns
+// what the clock of the file system shows at a moment.
 func (s *Result) Settle(clock func(time.Time) time.Time) {
 	for i := range s.records {
 		if r := &s.records[i]; r.fresh || r.moved {

@@ -2,21 +2,20 @@ package scan
 
 import (
 	"mcp-bash/pkg/media"
-
 	"mcp-bash/pkg/registry/item"
 )
 
 // IsText reports whether a file is text, by its beginning.
-func (l *Visit) IsText(name string) bool {
-	file, err := l.open(name)
+func (v *Visit) IsText(name string) bool {
+	file, err := v.open(name)
 	if err != nil {
 		return false
 	}
 	defer file.Close()
-	buf := l.space(int(min(file.Stamp.Size, item.MaxHead)))
+	buf := v.space(int(min(file.Stamp.Size, item.MaxHead)))
 	n, err := file.Read(buf)
 	if err != nil {
-		l.Recheck()
+		v.Recheck()
 		return false
 	}
 	return media.IsText(wholeRunes(buf[:n]))

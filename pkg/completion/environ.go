@@ -57,23 +57,23 @@ func (q *query) digest() string {
 	return q.hash
 }
 
-// handed is what a script is given.
-type handed struct {
+// A scriptInput is what a script is given.
+type scriptInput struct {
 	env []string
 	dir *os.Root // the private directory, in which files lies; nil when there is nothing
 	// files is the name of a directory that holds what an environment cannot.
 	files string
 }
 
-func (h *handed) remove() {
+func (h *scriptInput) remove() {
 	if h.dir != nil {
 		h.dir.RemoveAll(h.files)
 	}
 }
 
 // hand makes the environment of one run (T-622).
-func (c *Completions) hand(q *query, s *source) (*handed, error) {
-	h := &handed{env: c.base()}
+func (c *Completions) hand(q *query, s *source) (*scriptInput, error) {
+	h := &scriptInput{env: c.base()}
 	set := func(name, value string) { h.env = append(h.env, name+"="+value) }
 	set("MCP_COMPLETION_NAME", q.name)
 	set("MCP_COMPLETION_LIMIT", strconv.Itoa(q.limit))
@@ -109,7 +109,7 @@ func (c *Completions) hand(q *query, s *source) (*handed, error) {
 
 // put hands a document over in a variable, or, where it is longer than one can
 // be, in a file that another variable names (T-627).
-func (c *Completions) put(h *handed, variable, file string, doc json.RawMessage) error {
+func (c *Completions) put(h *scriptInput, variable, file string, doc json.RawMessage) error {
 	if len(doc) <= project.MaxInline {
 		h.env = append(h.env, variable+"="+string(doc))
 		return nil

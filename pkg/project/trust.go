@@ -100,7 +100,7 @@ func inside(dir, path string) bool { return path != dir && Within(dir, path) }
 // leads elsewhere, it begins at the root directory of the system; there a sticky
 // directory may be writable by others, who can put nothing in the place of what
 // is ours.
-type way struct {
+type pathWalk struct {
 	top  string // physical
 	dir  string // the directory
 	path string
@@ -112,9 +112,9 @@ type way struct {
 
 // begin returns the way to a path from the project root, or from the directory
 // it belongs to where that lies elsewhere.
-func begin(root, dir, path string) *way {
+func begin(root, dir, path string) *pathWalk {
 	if Within(root, dir) {
-		return &way{top: root, dir: dir, path: path}
+		return &pathWalk{top: root, dir: dir, path: path}
 	}
 	if physical, err := filepath.EvalSymlinks(dir); err == nil {
 		if Within(dir, path) {
@@ -122,7 +122,7 @@ func begin(root, dir, path string) *way {
 		}
 		dir = physical
 	}
-	return &way{top: dir, dir: dir, path: path}
+	return &pathWalk{top: dir, dir: dir, path: path}
 }
 
 // maxLinks is how many symbolic links a path may lead over.
@@ -132,7 +132,7 @@ const separator = string(filepath.Separator)
 
 // follow goes to the end of a path, and returns where and what that is. Where
 // there is nothing, it returns where that would be.
-func (w *way) follow(path string) (physical string, info fs.FileInfo, err error) {
+func (w *pathWalk) follow(path string) (physical string, info fs.FileInfo, err error) {
 	w.rest = ""
 	err = w.turn(path)
 	for links := 0; err == nil && w.rest != ""; {
@@ -160,7 +160,7 @@ func (w *way) follow(path string) (physical string, info fs.FileInfo, err error)
 }
 
 // turn goes on with another path, before what is to follow.
-func (w *way) turn(path string) error {
+func (w *pathWalk) turn(path string) error {
 	rest := separator + w.rest
 	switch {
 	case !filepath.IsAbs(path):
@@ -174,7 +174,7 @@ func (w *way) turn(path string) error {
 }
 
 // enter goes to a directory whose name is known.
-func (w *way) enter(dir, rest string) (err error) {
+func (w *pathWalk) enter(dir, rest string) (err error) {
 	w.at, w.rest = dir, rest
 	if w.info, err = w.look(dir); err == nil && isLink(w.info) {
 		err = &InsecureError{dir, "symlink"}
@@ -184,7 +184,7 @@ func (w *way) enter(dir, rest string) (err error) {
 
 // step goes to a name in the directory where we are, unless it is a link, which
 // is returned.
-func (w *way) step(name string) (link string, err error) {
+func (w *pathWalk) step(name string) (link string, err error) {
 	next := strings.TrimSuffix(w.at, separator) + separator + name
 	info, err := w.look(next)
 	if err == nil && isLink(info) {
@@ -196,7 +196,7 @@ func (w *way) step(name string) (link string, err error) {
 }
 
 // look judges what is there.
-func (w *way) look(path string) (fs.FileInfo, error) {
+func (w *pathWalk) look(path string) (fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, err

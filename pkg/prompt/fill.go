@@ -12,17 +12,17 @@ import (
 type filler struct {
 	values map[string]string // the arguments that can stand in a text (T-805)
 	files  *files
-	room   room
+	room   budget
 }
 
-// A room is what a response can still hold, in bytes, of what goes into it once
+// A budget is what a response can still hold, in bytes, of what goes into it once
 // at least. It keeps a template that is filled in many times, or names many
 // files, from taking all memory.
-type room struct{ left int }
+type budget struct{ left int }
 
 // take notes that n bytes more go into the response. Once it is full it stays
 // so.
-func (r *room) take(n int) error {
+func (r *budget) take(n int) error {
 	if r.left -= min(n, r.left+1); r.left < 0 {
 		return errTooLarge
 	}

@@ -109,7 +109,7 @@ func (p *Prompts) render(e *entry, arguments json.RawMessage, res *Result) error
 	if err != nil {
 		return err
 	}
-	f := &filler{valuesOf(arguments), files, room{p.Project.Limits.Response}}
+	f := &filler{valuesOf(arguments), files, budget{p.Project.Limits.Response}}
 	if e.format == "messages" {
 		return res.setMessages(template, f)
 	}

@@ -300,7 +300,7 @@ func TestAppendListed(t *testing.T) {
 func FuzzFill(f *testing.F) {
 	f.Add("Hello {{name}} {{{{name}}}}", "{{name}}")
 	f.Fuzz(func(t *testing.T, template, value string) {
-		f := &filler{values: map[string]string{"name": value}, room: room{1 << 30}}
+		f := &filler{values: map[string]string{"name": value}, room: budget{1 << 30}}
 		got, err := f.fill(template)
 		if err != nil {
 			t.Fatal(err)
@@ -319,7 +319,7 @@ func FuzzMessages(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, template string) {
 		r := &Result{arguments: json.RawMessage("{}")}
-		if r.setMessages(template, &filler{map[string]string{"a": "\"\n"}, &files{root, 100}, room{100}}) == nil {
+		if r.setMessages(template, &filler{map[string]string{"a": "\"\n"}, &files{root, 100}, budget{100}}) == nil {
 			if out := r.AppendJSON(nil, nil); !json.Valid(out) {
 				t.Fatalf("%s", out)
 			}

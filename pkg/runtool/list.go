@@ -16,8 +16,8 @@ import (
 	"mcp-bash/pkg/tool"
 )
 
-// An offer is a tool, and why it would not run; "" when it would.
-type offer struct {
+// A listedTool is a tool, and why it would not run; "" when it would.
+type listedTool struct {
 	item   json.RawMessage // its registry entry
 	reason string
 }
@@ -51,7 +51,7 @@ func (r *run) list(ctx context.Context, e *engine.Engine) error {
 	return err
 }
 
-func (r *run) offers(ctx context.Context, e *engine.Engine) ([]offer, error) {
+func (r *run) offers(ctx context.Context, e *engine.Engine) ([]listedTool, error) {
 	items := r.cached
 	if items == nil {
 		list, err := e.Catalog.List(ctx, kinds.Tools)
@@ -62,16 +62,16 @@ func (r *run) offers(ctx context.Context, e *engine.Engine) ([]offer, error) {
 			items = append(items, item.JSON)
 		}
 	}
-	offers := make([]offer, len(items))
+	offers := make([]listedTool, len(items))
 	for i, item := range items {
 		request := &tool.Request{Name: rawjson.TextOf(item, "name")}
-		offers[i] = offer{item, obstacle(e.Tools.Rehearse(ctx, request))}
+		offers[i] = listedTool{item, obstacle(e.Tools.DryRun(ctx, request))}
 	}
 	return offers, context.Cause(ctx)
 }
 
 // table is the list for a person.
-func (r *run) table(offers []offer) {
+func (r *run) table(offers []listedTool) {
 	if len(offers) == 0 {
 		fmt.Fprintln(r.Out, "The project has no tools: put a script into tools/NAME/tool.sh.")
 		return
@@ -104,7 +104,7 @@ func status(reason string) string {
 
 // obstacle is why a call would not be made, "" when it would; arguments do not
 // count.
-func obstacle(of tool.Rehearsal) string {
+func obstacle(of tool.DryRun) string {
 	var refusal *mcp.Error
 	if errors.As(of.Refusal, &refusal) {
 		if reason := rawjson.TextOf(refusal.Data, "reason"); reason != "" {

@@ -244,7 +244,7 @@ func (r *run) withKit() error {
 		return cli.Failf(cli.CodeNotFound, "tool not found: %s%s", r.tool, cli.Meant(e.Near(ctx, r.tool)))
 	}
 	if r.dryRun {
-		return r.rehearse(ctx, e, item)
+		return r.showDryRun(ctx, e, item)
 	}
 	return r.call(ctx, e, asker, interrupted)
 }

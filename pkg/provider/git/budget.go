@@ -19,13 +19,13 @@ func (b *budget) take(n int64) error {
 	return nil
 }
 
-// counted charges what is read to a budget.
-type counted struct {
+// budgetReader charges what is read to a budget.
+type budgetReader struct {
 	r io.Reader
 	b *budget
 }
 
-func (c counted) Read(p []byte) (int, error) {
+func (c budgetReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	if over := c.b.take(int64(n)); over != nil {
 		return 0, over

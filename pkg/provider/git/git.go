@@ -85,7 +85,7 @@ func (p *Provider) read(ctx context.Context, l location) ([]byte, error) {
 	}
 	client := &web.Client{Policy: p.policy, Network: p.network, Roots: roots, Proxy: web.ReadProxy(p.env),
 		UserAgent: "git/2 (" + agent() + ")"}
-	want := wish(l.ref)
+	want := refName(l.ref)
 	r, err := connect(ctx, client, l, &budget{int64(p.kb) << 10}, want.includes)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (c *checkout) object(id string, kind byte) ([]byte, error) {
 func (p *Provider) failure(err error, l location) error {
 	var done *provider.Failure
 	var refused *hosts.Refusal
-	var absent *missing
+	var absent *missingFileError
 	switch {
 	case errors.As(err, &done):
 		return err
@@ -195,11 +195,11 @@ func (p *Provider) refusal(r *hosts.Refusal) error {
 	return f
 }
 
-// A wish is a ref as somebody writes it (RES-123).
-type wish string
+// A refName is a ref as a user writes it (RES-123).
+type refName string
 
 // names are the refs that it may stand for, the better ones first.
-func (w wish) names() []string {
+func (w refName) names() []string {
 	switch name := string(w); {
 	case name == "" || name == "HEAD":
 		return []string{"HEAD"}
@@ -211,7 +211,7 @@ func (w wish) names() []string {
 }
 
 // includes reports whether a ref is, or leads to, what is wished for.
-func (w wish) includes(name, id string) bool {
+func (w refName) includes(name, id string) bool {
 	for _, n := range w.names() {
 		if n == name {
 			return true
@@ -223,7 +223,7 @@ func (w wish) includes(name, id string) bool {
 var errNoRef = protocolError("there is no such branch, tag or commit")
 
 // settle finds the commit.
-func (w wish) settle(r *remote) (id string, err error) {
+func (w refName) settle(r *remote) (id string, err error) {
 	commit := isID(string(w))
 	if commit && len(w) == 2*r.format.size {
 		return strings.ToLower(string(w)), nil

@@ -102,7 +102,7 @@ const errPack = protocolError("the pack is damaged")
 
 // unpack reads a pack to its end, which must be that of r.
 func unpack(r io.Reader, f format, b *budget) (map[string]object, error) {
-	tail := &tailed{r: r, hash: f.hash(), size: f.size}
+	tail := &trailerHash{r: r, hash: f.hash(), size: f.size}
 	p := &pack{format: f, budget: b, in: &packReader{r: bufio.NewReaderSize(tail, 32<<10)},
 		objects: map[string]object{}, offsets: map[int64]object{}}
 	count, err := p.header()
@@ -412,15 +412,15 @@ func (p *packReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// tailed hashes what is read but for its end, which is the hash.
-type tailed struct {
+// trailerHash hashes what is read but for its end, which is the hash.
+type trailerHash struct {
 	r    io.Reader
 	hash hash.Hash
 	size int
 	tail []byte
 }
 
-func (t *tailed) Read(p []byte) (int, error) {
+func (t *trailerHash) Read(p []byte) (int, error) {
 	n, err := t.r.Read(p)
 	t.tail = append(t.tail, p[:n]...)
 	if over := len(t.tail) - t.size; over > 0 {
@@ -431,7 +431,7 @@ func (t *tailed) Read(p []byte) (int, error) {
 }
 
 // check returns an error when the end is not the hash of the rest.
-func (t *tailed) check() error {
+func (t *trailerHash) check() error {
 	sum, err := sumOf(t.hash)
 	if err == nil && string(sum) != string(t.tail) {
 		err = errPack

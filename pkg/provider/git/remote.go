@@ -66,7 +66,7 @@ func (r *remote) discover(wanted func(name, id string) bool) error {
 		}
 		switch {
 		case answer.StatusCode/100 == 2:
-			return r.advertisement(newPackets(counted{answer.Body, r.budget}), wanted)
+			return r.advertisement(newPackets(budgetReader{answer.Body, r.budget}), wanted)
 		case answer.StatusCode/100 == 3:
 			if err := r.follow(answer.Header.Get("Location")); err != nil {
 				return err
@@ -348,7 +348,7 @@ func (r *remote) post(request []byte) (io.Reader, error) {
 	if answer.StatusCode/100 != 2 {
 		return nil, statusError(answer.StatusCode)
 	}
-	return counted{answer.Body, r.budget}, nil
+	return budgetReader{answer.Body, r.budget}, nil
 }
 
 // drain reads the end of an answer, so that the connection can be used again.

@@ -12,10 +12,10 @@ const (
 	maxTarget = 4 << 10 // bytes of a symbolic link
 )
 
-// A missing is why there is no file at a path, for the log (RES-125).
-type missing struct{ path, what string }
+// A missingFileError says why there is no file at a path, for the log (RES-125).
+type missingFileError struct{ path, what string }
 
-func (m *missing) Error() string { return "File " + m.path + " " + m.what }
+func (m *missingFileError) Error() string { return "File " + m.path + " " + m.what }
 
 // A store finds objects by their id.
 type store interface {
@@ -81,7 +81,7 @@ func lookUp(tree []byte, name string, size int) (e entry, ok bool, err error) {
 // find returns the id of the file at a path below a tree. Symbolic links are
 // followed within the tree (RES-125).
 func find(s store, root, path string, idSize int) (string, error) {
-	absent := func(what string) (string, error) { return "", &missing{path, what} }
+	absent := func(what string) (string, error) { return "", &missingFileError{path, what} }
 	trees, links := []string{root}, 0
 	todo := strings.Split(path, "/")
 	for len(todo) > 0 {

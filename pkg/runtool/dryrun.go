@@ -13,13 +13,13 @@ import (
 	"mcp-bash/pkg/tool"
 )
 
-// rehearse says what a run would do (CLI-804).
-func (r *run) rehearse(ctx context.Context, e *engine.Engine, item json.RawMessage) error {
+// showDryRun says what a run would do (CLI-804).
+func (r *run) showDryRun(ctx context.Context, e *engine.Engine, item json.RawMessage) error {
 	timeout := "none"
 	if n := tool.EffectiveTimeout(&r.project.Calls, item, r.timeout); n > 0 {
 		timeout = strconv.Itoa(n)
 	}
-	result := e.Tools.Rehearse(ctx, &tool.Request{Name: r.tool, Arguments: r.args, Meta: r.meta})
+	result := e.Tools.DryRun(ctx, &tool.Request{Name: r.tool, Arguments: r.args, Meta: r.meta})
 	reason, verdict, arguments := obstacle(result), "allowed", "valid"
 	if result.Refusal != nil {
 		verdict = "blocked"

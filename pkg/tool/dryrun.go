@@ -7,8 +7,8 @@ import (
 	"mcp-bash/pkg/schema"
 )
 
-// A Rehearsal is what is known of a call without making it.
-type Rehearsal struct {
+// A DryRun is what is known of a call without making it.
+type DryRun struct {
 	// Refusal is why the call would not be allowed, an [*mcp.Error] as a client
 	// would get it; nil: it would.
 	Refusal error
@@ -23,10 +23,10 @@ type Rehearsal struct {
 	Unchecked error
 }
 
-// Rehearse makes the checks of a call before its script starts.
-func (t *Tools) Rehearse(ctx context.Context, r *Request) Rehearsal {
+// DryRun makes the checks of a call before its script starts.
+func (t *Tools) DryRun(ctx context.Context, r *Request) DryRun {
 	c := &call{tools: t, request: r}
-	var result Rehearsal
+	var result DryRun
 	switch err := c.admit(ctx); {
 	case errors.Is(err, errMissing):
 		result.Obstacle = c.shown(c.script) + " is missing, or nothing that can be run"

@@ -12,8 +12,7 @@ import (
 )
 
 // A Level is a security level: how much a tool may be able to do and still be
-// offered. Each allows what the ones before allow. They gate
-// what is offered, and are no sandbox.
+// offered. Each allows what the ones before allow.
 type Level string
 
 // The levels, the lowest first. The zero value counts as Full.
@@ -59,8 +58,8 @@ func (l Level) rank() int {
 
 // EffectiveLevel returns the level at which a project's tools are offered: the
 // lower of what the operator and what the project asks for, so that neither can
-// loosen the other. A level nobody knows is logged and taken for the
-// lowest. Programs ask once, at their start.
+// loosen the other. An unknown level is logged and counts as the lowest. Programs
+// ask once, at their start.
 func EffectiveLevel(p *project.Project, log mcp.LogFunc) Level {
 	effective := Full
 	for _, asked := range []struct{ value, source string }{
@@ -74,7 +73,8 @@ func EffectiveLevel(p *project.Project, log mcp.LogFunc) Level {
 		if !ok {
 			level = Restricted
 			if log != nil {
-				log(mcp.Err, RegistryLogger, fmt.Sprintf("Invalid security level '%s' in %s; using %s", asked.value, asked.source, level))
+				text := fmt.Sprintf("Invalid security level '%s' in %s; using %s", asked.value, asked.source, level)
+				log(mcp.Err, RegistryLogger, text)
 			}
 		}
 		if !level.Allows(effective) {
@@ -84,10 +84,9 @@ func EffectiveLevel(p *project.Project, log mcp.LogFunc) Level {
 	return effective
 }
 
-// LevelOf returns the level that a tool needs: the higher of what it asks for
-// and the lowest that covers all it declares. item is its registry
-// entry. What nobody knows in it needs the highest level, for it may come from
-// a file that others wrote.
+// LevelOf returns the level that a tool needs, given its registry entry: the higher
+// of what it asks for and the lowest that covers all it declares. What is unknown
+// in the entry needs the highest level, for others may have written it.
 func LevelOf(item json.RawMessage) Level {
 	needed := Restricted
 	raise := func(l Level) {
@@ -127,8 +126,8 @@ func levelFor(name string) Level {
 // Allows reports whether a tool that needs a level may be used at this one.
 func (l Level) Allows(needed Level) bool { return needed.rank() <= l.rank() }
 
-// Refusal returns what the caller of a tool above the level is told, nil when
-// the tool may be used (R-213, T-5a). item is its registry entry.
+// Refusal returns the error for a call of a tool that needs more than the level, nil
+// when the tool may be used. item is its registry entry (R-213, T-5a).
 func (l Level) Refusal(item json.RawMessage) *mcp.Error {
 	if l.Allows(Full) {
 		return nil
@@ -138,7 +137,8 @@ func (l Level) Refusal(item json.RawMessage) *mcp.Error {
 		return nil
 	}
 	name := rawjson.TextOf(item, "name")
-	err := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' requires security level '%s' (current level: '%s')", name, needed, l)
+	err := mcp.Errorf(mcp.CodeInvalidParams,
+		"Tool '%s' requires security level '%s' (current level: '%s')", name, needed, l)
 	var data rawjson.Builder
 	err.Data = data.Object().Name("tool").String(name).Name("requiredLevel").String(string(needed)).
 		Name("level").String(string(l)).Name("capabilities").Raw(rawjson.Get(item, "capabilities")).End().Bytes()

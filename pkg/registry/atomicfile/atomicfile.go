@@ -10,17 +10,18 @@ import (
 	"mcp-bash/pkg/registry/folder"
 )
 
-// A File becomes a file of the directory when it is complete.
+// A File is being written, and gets its name when it is complete.
 type File struct {
 	*os.File
 	Dir       *os.Root
 	name, tmp string
 }
 
-// tmpMark stands in the names of files that are not finished.
+// tmpMark is part of the names of files that are not complete.
 const tmpMark = ".tmp-"
 
-// Create creates a file whose temporary name begins otherwise than its own.
+// Create begins a file of a directory. begin is what its temporary name begins
+// with.
 func Create(dir *os.Root, name, begin string) (*File, error) {
 	var tag [6]byte
 	rand.Read(tag[:]) // never fails
@@ -32,11 +33,11 @@ func Create(dir *os.Root, name, begin string) (*File, error) {
 	return &File{f, dir, name, tmp}, nil
 }
 
-// Stamp looks at the file.
+// Stamp returns the stamp of the file as it is now.
 func (f *File) Stamp() folder.Stamp { return folder.StampOfFile(f.File) }
 
-// Commit writes the file and puts it in place; sync has it survive a crash of
-// the machine. The stamp is that of the file before it got its name.
+// Commit writes the text and renames the file into its place; sync has it survive a
+// crash of the machine. The stamp is that from before the renaming.
 func (f *File) Commit(text []byte, sync bool) (folder.Stamp, error) {
 	_, err := f.Write(text)
 	if err == nil && sync {
@@ -55,13 +56,13 @@ func (f *File) Commit(text []byte, sync bool) (folder.Stamp, error) {
 	return written, err
 }
 
-// Discard gives the file up.
+// Discard removes the file.
 func (f *File) Discard() {
 	f.Close()
 	f.Dir.Remove(f.tmp)
 }
 
-// Leftovers lists the temporary files in a directory whose names begin so.
+// Leftovers returns the names of temporary files in a directory that begin so.
 func Leftovers(dir *os.Root, begin string) (list []string) {
 	file, err := dir.Open(".")
 	if err != nil {

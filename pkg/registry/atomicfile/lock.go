@@ -9,19 +9,21 @@ import (
 	"mcp-bash/pkg/project"
 )
 
+// How long is waited between two attempts.
 const (
 	lockFirst   = time.Millisecond
 	lockLongest = 50 * time.Millisecond
 )
 
-// An UnwritableError: the directory cannot be written to.
+// An UnwritableError means that a directory cannot be written to, or a file not
+// locked.
 type UnwritableError struct{ Err error }
 
 func (e *UnwritableError) Error() string { return project.PlainError(e.Err).Error() }
 
-// A LockedError: somebody else holds the lock.
+// A LockedError means that another program holds the lock.
 type LockedError struct {
-	Name string // of the lock
+	Name string // of the lock, in messages
 	Wait time.Duration
 }
 
@@ -29,9 +31,9 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("registry lock '%s' unavailable after %gs", e.Name, e.Wait.Seconds())
 }
 
-// Lock locks a file, trying until wait is over. The error is a
-// [*lockedError], an [*unwritableError] for a file that cannot be locked, or
-// the context's.
+// Lock locks a file by try, which is [TryLock] but in tests, for as long as the file
+// stays open. It tries until wait is over. The error is a [*LockedError], an
+// [*UnwritableError] for a file that cannot be locked, or the context's.
 func Lock(ctx context.Context, f *os.File, name string, wait time.Duration, try func(*os.File) (bool, error)) error {
 	end := time.Now().Add(wait)
 	for pause := lockFirst; ; pause = min(2*pause, lockLongest) {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TryLock locks a file as long as it stays open; not locked without an error
-// means that somebody else has it.
+// TryLock locks a file for as long as it stays open. Not locked without an error
+// means that another program holds the lock.
 func TryLock(f *os.File) (locked bool, err error) {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)

@@ -7,10 +7,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// TryLock locks a file as long as it stays open; not locked without an error
-// means that somebody else has it.
+// TryLock locks a file for as long as it stays open. Not locked without an error
+// means that another program holds the lock.
 func TryLock(f *os.File) (locked bool, err error) {
-	err = windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	err = windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return false, nil
 	}

@@ -46,8 +46,8 @@ func isVersion(v json.RawMessage) bool {
 	return !slices.ContainsFunc(numbers, func(n string) bool { return !isNumber(n) })
 }
 
-// areIdentifiers: identifiers between dots; strict ones that are numbers have
-// no leading zero.
+// areIdentifiers reports whether a text is identifiers between dots. If strict,
+// those that are numbers must not have a leading zero.
 func areIdentifiers(list string, strict bool) bool {
 	for id := range strings.SplitSeq(list, ".") {
 		digits := true
@@ -68,9 +68,9 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == "" && (s == "0" || s[0] != '0')
 }
 
-// Capabilities returns what a tool declares, in the order of the table and
-// spelt as there; nil when it declares nothing. Unknown ones are kept, last
-//
+// Capabilities returns what a tool declares that it does, in the order and the
+// spelling of [access.Capabilities]; nil when it declares nothing. Unknown ones
+// are kept, last.
 func (s *Input) Capabilities() json.RawMessage {
 	given := s.Pick("capabilities", "an array of strings", rawjson.IsStrings)
 	if given == nil {
@@ -110,7 +110,7 @@ var contradictions = []struct {
 	{access.Network, "openWorldHint", "false"},
 }
 
-// CheckAnnotations finds fault with annotations that deny what the tool declares.
+// CheckAnnotations reports annotations that deny what the tool declares.
 func (s *Input) CheckAnnotations(capabilities, annotations json.RawMessage) {
 	for e := range rawjson.Elements(capabilities) {
 		name, _ := rawjson.Text(e)
@@ -123,9 +123,9 @@ func (s *Input) CheckAnnotations(capabilities, annotations json.RawMessage) {
 	}
 }
 
-// SecurityLevel returns the least level at which the tool may be used, nil
-// when it asks for none. A level nobody knows is taken for the highest: a
-// misspelt restriction must not become none.
+// SecurityLevel returns the lowest level at which the tool may be used, nil when
+// it asks for none. An unknown one counts as the highest, so that a misspelt
+// restriction does not become none (R-201a).
 func (s *Input) SecurityLevel() json.RawMessage {
 	given, ok := s.Text("securityLevel")
 	if !ok {

@@ -13,26 +13,26 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A checker goes through a field that clients will read, and leaves out what a
-// client would refuse, often with the whole list it stands in (R-46).
-// What is sound is passed on as it stands, without a copy.
+// A checker checks a field that clients will read, and leaves out what a client
+// would refuse, often with the whole list that it stands in (R-46). What passes is
+// returned as it stands, without a copy.
 type checker struct {
 	fields   *Fields
 	source   *Source // that the field comes from
 	reported int
 }
 
-// maxTold is how many faults of one field are told.
+// maxReported is how many faults of one field are logged.
 const maxReported = 10
 
-// fault tells that a piece was left out; path is where it stands.
+// fault reports that a piece is left out. path is where it stands in the field.
 func (c *checker) fault(piece json.RawMessage, path, what string) {
 	if c.reported++; c.reported <= maxReported {
 		c.fields.fault(path+": "+what, fmt.Sprintf("%s: %s: %s; left out", c.source.At(piece), path, what))
 	}
 }
 
-// checked returns a field after a check of it, nil for none.
+// checked returns what a check leaves of a field, nil for none.
 func (f *Fields) checked(name string, v json.RawMessage, sound func(c *checker) json.RawMessage) json.RawMessage {
 	for i := range f.Sources {
 		if s := &f.Sources[i]; v != nil && sameBytes(s.get(name), v) {
@@ -44,24 +44,29 @@ func (f *Fields) checked(name string, v json.RawMessage, sound func(c *checker) 
 
 func sameBytes(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// object lets sound say what is to stand in the place of each member, nil for
-// nothing.
-func (c *checker) object(v json.RawMessage, sound func(name string, value json.RawMessage) json.RawMessage) json.RawMessage {
+type (
+	memberCheck  func(name string, value json.RawMessage) json.RawMessage
+	elementCheck func(i int, value json.RawMessage) json.RawMessage
+)
+
+// object returns an object with each member as check returns it; nil leaves it
+// out.
+func (c *checker) object(v json.RawMessage, check memberCheck) json.RawMessage {
 	return rebuilt(v, func(yield func(string, json.RawMessage) bool) {
 		for _, m := range rawjson.Members(v) {
-			if !yield(m.Name, sound(m.Name, m.Value)) {
+			if !yield(m.Name, check(m.Name, m.Value)) {
 				return
 			}
 		}
 	})
 }
 
-// array does likewise with elements.
-func (c *checker) array(v json.RawMessage, sound func(i int, value json.RawMessage) json.RawMessage) json.RawMessage {
+// array returns an array with each element as check returns it; nil leaves it out.
+func (c *checker) array(v json.RawMessage, check elementCheck) json.RawMessage {
 	return rebuilt(v, func(yield func(string, json.RawMessage) bool) {
 		i := 0
 		for e := range rawjson.Elements(v) {
-			if !yield("", sound(i, e)) {
+			if !yield("", check(i, e)) {
 				return
 			}
 			i++
@@ -69,7 +74,7 @@ func (c *checker) array(v json.RawMessage, sound func(i int, value json.RawMessa
 	})
 }
 
-// rebuilt writes an object or array of other parts, unless they are the same.
+// rebuilt returns an object or array made of parts; v itself when they are its own.
 func rebuilt(v json.RawMessage, parts iter.Seq2[string, json.RawMessage]) json.RawMessage {
 	var list, were []json.RawMessage
 	var names []string
@@ -105,8 +110,8 @@ func rebuilt(v json.RawMessage, parts iter.Seq2[string, json.RawMessage]) json.R
 	return b.End().Bytes()
 }
 
-// members goes through an object whose members have forms, by their names; others
-// stay.
+// members checks an object, its members by the rules of their names. Members
+// without a rule stay.
 func (c *checker) members(v json.RawMessage, path string, forms map[string]rule) json.RawMessage {
 	return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
 		if is := forms[name]; is != nil {
@@ -116,7 +121,7 @@ func (c *checker) members(v json.RawMessage, path string, forms map[string]rule)
 	})
 }
 
-// A rule says what a value has to be; "" for one that is.
+// A rule returns what a value has to be, "" when it is.
 type rule func(v json.RawMessage) (want string)
 
 func mustBe(want string, ok func(json.RawMessage) bool) rule {
@@ -142,38 +147,19 @@ var (
 	someText = mustBe("an array of different strings", areNames)
 )
 
-// keywords are those of JSON Schema whose value has a form of its own, draft
-// 2020-12 and before.
-var keywords = map[string]rule{
-	"$comment": aString, "$id": aString, "$ref": aString, "$schema": aString, "$anchor": aString, "$dynamicRef": aString,
-	"$dynamicAnchor": aString, "title": aString, "description": aString, "format": aString, "pattern": aString,
-	"contentEncoding": aString, "contentMediaType": aString,
-	"uniqueItems": aBool, "readOnly": aBool, "writeOnly": aBool, "deprecated": aBool,
-	"enum": anArray, "examples": anArray, "required": someText,
-	"maximum": aNumber, "minimum": aNumber, "exclusiveMaximum": aNumber, "exclusiveMinimum": aNumber, "multipleOf": aFactor,
-	"maxLength": aCount, "minLength": aCount, "maxItems": aCount, "minItems": aCount, "maxProperties": aCount,
-	"minProperties": aCount, "maxContains": aCount, "minContains": aCount,
-}
-
-// Keywords whose value is a schema, an array of schemas, or an object of them.
-var (
-	oneSchema = []string{"additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
-		"propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"}
-	schemaList = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
-	schemaMap  = []string{"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
-)
-
-// The forms of what stands in annotations, icons and arguments of prompts.
+// The rules for annotations, icons and arguments of prompts.
 var (
 	toolHints = map[string]rule{
 		"title": aString, "readOnlyHint": aBool, "destructiveHint": aBool, "idempotentHint": aBool, "openWorldHint": aBool,
 	}
 	annotationForms = map[string]rule{
-		"audience": mustBe(`an array of "user" and "assistant"`, isAudience),
-		"priority": mustBe("a number from 0 to 1", isPriority), "lastModified": mustBe("a time like 2025-01-12T15:00:58Z", isTime),
+		"audience":     mustBe(`an array of "user" and "assistant"`, isAudience),
+		"priority":     mustBe("a number from 0 to 1", isPriority),
+		"lastModified": mustBe("a time like 2025-01-12T15:00:58Z", isTime),
 	}
 	iconForms = map[string]rule{
-		"mimeType": aString, "sizes": mustBe("an array of strings", rawjson.IsStrings), "theme": mustBe(`"light" or "dark"`, isTheme),
+		"mimeType": aString, "sizes": mustBe("an array of strings", rawjson.IsStrings),
+		"theme": mustBe(`"light" or "dark"`, isTheme),
 	}
 	argumentForms = map[string]rule{"title": aString, "description": aString, "required": aBool}
 )
@@ -199,7 +185,7 @@ func isTheme(v json.RawMessage) bool { return string(v) == `"light"` || string(v
 // ToolAnnotations returns the annotations of a tool.
 func (f *Fields) ToolAnnotations() json.RawMessage { return f.annotationsOf(toolHints) }
 
-// Annotations returns the annotations of an item that is content.
+// Annotations returns the annotations of a resource or template.
 func (f *Fields) Annotations() json.RawMessage { return f.annotationsOf(annotationForms) }
 
 func (f *Fields) annotationsOf(forms map[string]rule) json.RawMessage {
@@ -213,7 +199,8 @@ func (f *Fields) OutputSchema() json.RawMessage {
 	return f.checked("outputSchema", v, func(c *checker) json.RawMessage { return c.offered(v, "outputSchema") })
 }
 
-// Arguments returns the arguments of a prompt, any where none are given.
+// Arguments returns the arguments of a prompt; a schema for any where none are
+// given.
 func (f *Fields) Arguments() json.RawMessage {
 	v := f.Pick("arguments", "a schema or an array of arguments", isArguments)
 	if v = f.checked("arguments", v, func(c *checker) json.RawMessage { return c.arguments(v) }); v == nil {
@@ -222,20 +209,21 @@ func (f *Fields) Arguments() json.RawMessage {
 	return v
 }
 
-// isArguments: a schema, or a list as clients are sent.
+// isArguments reports whether a value is a schema, or a list as clients are sent.
 func isArguments(v json.RawMessage) bool {
 	kind := rawjson.KindOf(v)
 	return kind == rawjson.Object || kind == rawjson.Array
 }
 
-// icons goes through an array of icons; what is no object says R-101.
+// icons checks an array of icons. What is no object is left to whoever reads their
+// files (R-101).
 func (c *checker) icons(v json.RawMessage) json.RawMessage {
 	return c.array(v, func(i int, icon json.RawMessage) json.RawMessage {
 		return c.members(icon, fmt.Sprintf("icons[%d]", i), iconForms)
 	})
 }
 
-// arguments goes through the arguments of a prompt, as a list or as a schema.
+// arguments checks the arguments of a prompt, a list or a schema.
 func (c *checker) arguments(v json.RawMessage) json.RawMessage {
 	if rawjson.KindOf(v) == rawjson.Object {
 		return c.schema(v, "arguments")
@@ -250,28 +238,8 @@ func (c *checker) arguments(v json.RawMessage) json.RawMessage {
 	})
 }
 
-// offered returns the schema of a tool in the form that lists allow: of an
-// object, and with objects for properties. true and false say as much as {} and
-// {"not":{}}.
-func (c *checker) offered(v json.RawMessage, path string) json.RawMessage {
-	return c.object(c.schema(v, path), func(name string, value json.RawMessage) json.RawMessage {
-		if name != "properties" {
-			return value
-		}
-		return c.object(value, func(_ string, property json.RawMessage) json.RawMessage {
-			switch string(property) {
-			case "true":
-				return json.RawMessage("{}")
-			case "false":
-				return json.RawMessage(`{"not":{}}`)
-			}
-			return property
-		})
-	})
-}
-
-// CheckKeys warns about keys that look like mistyped ones of an item's: others are
-// somebody else's (R-35).
+// CheckKeys warns about keys that look like mistyped known ones. Others may belong
+// to other programs (R-35).
 func (s *Input) CheckKeys(known []string) {
 	for i := range s.Sources {
 		source := &s.Sources[i]
@@ -284,83 +252,11 @@ func (s *Input) CheckKeys(known []string) {
 	}
 }
 
-var schemaTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null"}
-
-// schema returns a schema that clients can compile; nil for what is none.
-func (c *checker) schema(v json.RawMessage, path string) json.RawMessage {
-	switch rawjson.KindOf(v) {
-	case rawjson.Bool:
-		return v
-	case rawjson.Object:
-		return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
-			return c.keyword(name, value, path+"."+name)
-		})
-	}
-	c.fault(v, path, "not a schema, which is an object")
-	return nil
-}
-
-func (c *checker) keyword(name string, v json.RawMessage, path string) json.RawMessage {
-	switch want := keywords[name]; {
-	case want != nil:
-		return c.value(v, path, want)
-	case name == "type":
-		return c.typeOf(v, path)
-	case name == "items" && rawjson.KindOf(v) == rawjson.Array, slices.Contains(schemaList, name):
-		if list := c.value(v, path, anArray); list == nil {
-			return nil
-		}
-		sound := c.array(v, func(i int, value json.RawMessage) json.RawMessage {
-			return c.schema(value, fmt.Sprintf("%s[%d]", path, i))
-		})
-		if name != "items" && isEmptyList(sound) {
-			if isEmptyList(v) {
-				c.fault(v, path, "must not be empty")
-			}
-			return nil
-		}
-		return sound
-	case slices.Contains(oneSchema, name):
-		return c.schema(v, path)
-	case slices.Contains(schemaMap, name):
-		if c.value(v, path, ofKind(rawjson.Object)) == nil {
-			return nil
-		}
-		return c.object(v, func(name string, value json.RawMessage) json.RawMessage { return c.schema(value, path+"."+name) })
-	case name == "dependentRequired":
-		if c.value(v, path, ofKind(rawjson.Object)) == nil {
-			return nil
-		}
-		return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
-			return c.value(value, path+"."+name, someText)
-		})
-	}
-	return v
-}
-
-// value returns a value of a form, nil for another one.
+// value returns a value that satisfies a rule, nil for another one.
 func (c *checker) value(v json.RawMessage, path string, is rule) json.RawMessage {
 	if want := is(v); want != "" {
 		c.fault(v, path, "must be "+want)
 		return nil
-	}
-	return v
-}
-
-func (c *checker) typeOf(v json.RawMessage, path string) json.RawMessage {
-	names, ok := rawjson.Strings(v)
-	if text, isText := rawjson.Text(v); isText {
-		names, ok = []string{text}, true
-	}
-	if !ok || len(names) == 0 || !areNames(v) && len(names) > 1 {
-		c.fault(v, path, "must be the name of a type, or an array of different ones")
-		return nil
-	}
-	for _, name := range names {
-		if !slices.Contains(schemaTypes, name) {
-			c.fault(v, path, fmt.Sprintf("%q is no type%s", name, cli.DidYouMean(name, schemaTypes)))
-			return nil
-		}
 	}
 	return v
 }
@@ -372,7 +268,7 @@ func isEmptyList(v json.RawMessage) bool {
 	return true
 }
 
-// areNames reports whether a value is an array of strings, none of them twice.
+// areNames reports whether a value is an array of different strings.
 func areNames(v json.RawMessage) bool {
 	if !rawjson.IsStrings(v) {
 		return false
@@ -388,8 +284,8 @@ func areNames(v json.RawMessage) bool {
 	return true
 }
 
-// isCount reports whether a value is a number that stands for a whole one which
-// is not negative: 3, 3.0.
+// isCount reports whether a value is a whole number that is not negative, written
+// like 3 or 3.0.
 func isCount(v json.RawMessage) bool {
 	if rawjson.KindOf(v) != rawjson.Number {
 		return false

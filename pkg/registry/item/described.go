@@ -4,7 +4,8 @@ import (
 	"mcp-bash/pkg/registry/folder"
 )
 
-// IsDescribed reports whether somebody has described a file: in a metadata file beside it, or in an inline header.
+// IsDescribed reports whether a file in a directory has a metadata file or an
+// inline header.
 func IsDescribed(dir folder.Dir, file string) bool {
 	read := func(name string, limit int) []byte {
 		f, err := dir.OpenFile(name)

@@ -10,7 +10,7 @@ import (
 )
 
 // A Source is one object that the fields of an item are taken from: a metadata
-// file, an inline header, or an entry of a handwritten list.
+// file, an inline header, or an entry of a declared list.
 type Source struct {
 	Location
 	members []member
@@ -18,6 +18,7 @@ type Source struct {
 
 type member struct{ name, value json.RawMessage } // the name as written, quoted
 
+// NewSource returns the source of a JSON object that stands at a location.
 func NewSource(w Location, object json.RawMessage) Source {
 	s := Source{Location: w, members: make([]member, 0, 8)}
 	rawjson.Each(object, func(name, value json.RawMessage) {
@@ -45,16 +46,16 @@ func (s *Source) Last(name string) json.RawMessage {
 }
 
 // Fields are the sources of one item, the most important first. Each field is
-// taken from the first source that has it, and has it in the right form; in a
-// wrong one it counts as absent, with a warning.
+// taken from the first source that has it in the right form; in a wrong one it
+// counts as absent, with a warning.
 type Fields struct {
 	Sources []Source
 	Dir
 	Reject func(fault string) // gets what is wrong; nil: it is only logged
 }
 
-// Pick returns a field for which ok accepts the value, nil when there is none;
-// must says what ok wants.
+// Pick returns the first value of a field that ok accepts, nil when there is none.
+// The others are reported; must says what they should be.
 func (f *Fields) Pick(name, must string, ok func(json.RawMessage) bool) json.RawMessage {
 	for i := range f.Sources {
 		if v := f.Sources[i].get(name); v != nil {
@@ -67,12 +68,13 @@ func (f *Fields) Pick(name, must string, ok func(json.RawMessage) bool) json.Raw
 	return nil
 }
 
+// Complain reports a value that is ignored, and what it should be.
 func (f *Fields) Complain(s *Source, value json.RawMessage, name, must string) {
 	f.fault(name+": not "+must, fmt.Sprintf("%s: %q must be %s; ignored", s.At(value), name, must))
 }
 
-// fault tells what is wrong with a field. A discovered item loses the field,
-// with a warning; a registration is refused.
+// fault reports what is wrong with a field: an item that was found loses the field,
+// with a warning, and a registration is refused.
 func (f *Fields) fault(fault, warning string) {
 	if f.Reject != nil {
 		f.Reject(fault)
@@ -85,12 +87,12 @@ var kindNames = map[rawjson.Kind]string{
 	rawjson.Bool: "true or false", rawjson.String: "a string", rawjson.Array: "an array", rawjson.Object: "an object",
 }
 
-// OfKind returns a field of a kind of value.
+// OfKind returns a field whose value is of a kind, nil when there is none.
 func (f *Fields) OfKind(name string, kind rawjson.Kind) json.RawMessage {
 	return f.Pick(name, kindNames[kind], func(v json.RawMessage) bool { return rawjson.KindOf(v) == kind })
 }
 
-// Text returns a string field.
+// Text returns a field that is a string.
 func (f *Fields) Text(name string) (text string, given bool) {
 	return rawjson.Text(f.OfKind(name, rawjson.String))
 }
@@ -105,8 +107,8 @@ func (f *Fields) Seconds(name string) json.RawMessage {
 	return rawjson.Int(rawjson.PositiveInt(v))
 }
 
-// putExtras adds the members of the first source that are not known, once
-// each, in its order.
+// putExtras writes the members of the first source that are not known, once each
+// and in its order.
 func (f *Fields) putExtras(b *rawjson.Builder, known []string) {
 	var added []string
 	for _, m := range f.Sources[0].members {

@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// Where an inline header is looked for.
+// Where in a file an inline header is looked for.
 const (
 	headLines = 10
 	MaxHead   = 64 << 10
@@ -16,8 +16,8 @@ const (
 
 var headerMark = []byte("mcp:")
 
-// Head cuts a text off after the lines that can hold a header; whole tells
-// that they are all there.
+// Head returns the lines of a text that can hold a header. whole reports whether
+// they are all there.
 func Head(text []byte) (head []byte, whole bool) {
 	end := 0
 	for range headLines {
@@ -30,8 +30,8 @@ func Head(text []byte) (head []byte, whole bool) {
 	return text[:end], true
 }
 
-// ParseHeader returns the object after the first "mcp:" that an object
-// follows on its line, nil when there is none.
+// ParseHeader returns the object after the first "mcp:" that has one on its line,
+// nil when there is none.
 func ParseHeader(head []byte) json.RawMessage {
 	for line := range bytes.Lines(head) {
 		for {

@@ -9,8 +9,8 @@ import (
 	"mcp-bash/pkg/registry/folder"
 )
 
-// A Input is what one item is made of: the fields somebody wrote down, the
-// directory that its file lies in, and what it belongs to.
+// An Input is what one item is built from: the fields that its author wrote, the
+// directory that its file lies in, and the kind and project it belongs to.
 type Input struct {
 	Fields
 	Project     *project.Project // nil: of none; then no icon files are read
@@ -24,26 +24,28 @@ type Input struct {
 	Buffer      []byte           // where the item may be written
 }
 
-// LeaveOut leaves the item out, and says why. It returns false.
+// LeaveOut logs why the item is left out. It returns false.
 func (s *Input) LeaveOut(fault string) bool {
 	s.Log(s.FaultLevel, s.Label+": "+fault+"; left out")
 	return false
 }
 
-// A Dir is where an item's file lies. What is asked of it is noted, so that
-// the answer can be used until it changes.
+// A Dir is the directory that an item's file lies in. It learns what the item
+// depends on, so that the item can be used again until that changes.
 type Dir interface {
+	// Log logs something about the item.
 	Log(level mcp.Level, text string)
-	Observed(n folder.Observation)
-	// doubt has everything looked at again the next time.
+	// Observed is told what else the item depends on.
+	Observed(folder.Observation)
+	// Recheck has the item built again the next time, whatever it depends on.
 	Recheck()
-	// isFile reports whether there is a regular file of a name in a directory
+	// HasFileIn reports whether there is a regular file of a name in a directory
 	// beside the item's file.
 	HasFileIn(dir, name string) bool
 }
 
-// Icons returns the icons an item was given, with their files taken in; nil
-// when it has none.
+// Icons returns the icons of the item, those in files as data URIs; nil when it
+// has none.
 func (s *Input) Icons() json.RawMessage {
 	given := s.OfKind("icons", rawjson.Array)
 	if given == nil {
@@ -61,7 +63,7 @@ func (s *Input) Icons() json.RawMessage {
 		})
 }
 
-// NoDir is the place of an item whose file nobody looks at.
+// NoDir is the directory of an item whose file is not looked at.
 type NoDir struct{}
 
 func (NoDir) Log(mcp.Level, string)         {}

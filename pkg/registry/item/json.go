@@ -15,8 +15,8 @@ const MaxNesting = 100
 
 var errNesting = fmt.Errorf("nested more than %d levels deep", MaxNesting)
 
-// CheckJSON returns the one JSON value a text of the project consists of. The
-// error says where in the text it stands.
+// CheckJSON returns the one JSON value that a text consists of, nested at most so
+// deeply. The error says where in the text it stands.
 func CheckJSON(text []byte, nesting int) (json.RawMessage, error) {
 	value, err := rawjson.Check(text)
 	var syntax *rawjson.SyntaxError
@@ -30,7 +30,7 @@ func CheckJSON(text []byte, nesting int) (json.RawMessage, error) {
 	return value, err
 }
 
-// ParseObject returns the one JSON object a text of the project consists of.
+// ParseObject returns the one JSON object that a text consists of.
 func ParseObject(text []byte) (json.RawMessage, error) {
 	object, err := CheckJSON(text, MaxNesting)
 	if err == nil && rawjson.KindOf(object) != rawjson.Object {
@@ -62,7 +62,7 @@ func nestingOf(text []byte) int {
 	return deepest
 }
 
-// IsEmptyText: nothing, or a value that names nothing.
+// IsEmptyText reports whether a value is anything but a string that is not empty.
 func IsEmptyText(v json.RawMessage) bool {
 	text, isText := rawjson.Text(v)
 	return !isText || text == ""

@@ -13,8 +13,8 @@ const (
 
 var ByteOrderMark = []byte("\xEF\xBB\xBF")
 
-// MetadataNames are the names of a file's metadata file, the first that exists
-// counts.
+// MetadataNames returns the names that a file's metadata file may have, in the
+// order in which they are tried; the second may be empty.
 func MetadataNames(file string) [2]string {
 	names := [2]string{file + MetadataSuffix}
 	if base := Stem(file); base != file {
@@ -23,7 +23,7 @@ func MetadataNames(file string) [2]string {
 	return names
 }
 
-// Stem is a file name without its last extension.
+// Stem returns a file name without its last extension.
 func Stem(file string) string {
 	if at := strings.LastIndexByte(file, '.'); at > 0 {
 		return file[:at]
@@ -31,9 +31,9 @@ func Stem(file string) string {
 	return file
 }
 
-// ParseMetadata returns the object a metadata file holds, and the text that it
-// is a piece of. As with the Bash edition a byte order mark, and carriage returns
-// wherever they stand, do no harm.
+// ParseMetadata returns the object that a metadata file holds, and the text that
+// it is a piece of. A byte order mark, and carriage returns anywhere, are ignored,
+// as in the Bash edition.
 func ParseMetadata(text []byte) (object json.RawMessage, whole []byte, err error) {
 	text = bytes.TrimPrefix(text, ByteOrderMark)
 	object, err = ParseObject(text)

@@ -10,8 +10,8 @@ import (
 
 const maxName = 128 // bytes
 
-// CheckName says whether an item may be called so; if not, it says why and the
-// item is left out.
+// CheckName reports whether an item may have a name. If not, the reason is logged
+// and the caller leaves the item out.
 func (s *Input) CheckName(name string) bool {
 	fault := ""
 	switch {
@@ -32,10 +32,11 @@ func (s *Input) CheckName(name string) bool {
 	return false
 }
 
+// MaxPlainName is how long a name may be that all clients accept.
 const MaxPlainName = 64
 
-// IsPlainName reports whether clients take a tool name. The protocol allows
-// dots; that some clients do not is for validate to say.
+// IsPlainName reports whether clients accept the name of a tool. The protocol
+// allows dots; that some clients do not is reported by validate.
 func IsPlainName(name string) bool {
 	for _, c := range []byte(name) {
 		if !isLetter(c) && !isDigit(c) && c != '_' && c != '-' && c != '.' {

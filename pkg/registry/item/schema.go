@@ -11,7 +11,7 @@ import (
 var anyObject = json.RawMessage(`{"type":"object","properties":{}}`)
 
 // InputSchema returns the schema of a tool's arguments, from the first source
-// that gives one under one of its three names.
+// that has one under any of its three names (R-42, R-204).
 func (f *Fields) InputSchema() json.RawMessage {
 	for i := range f.Sources {
 		s := &f.Sources[i]
@@ -37,7 +37,7 @@ func (f *Fields) InputSchema() json.RawMessage {
 }
 
 // objectType leaves out a type that is not "object": arguments are an object, and
-// clients refuse a list in which a tool says otherwise.
+// clients refuse a list in which a tool says otherwise (R-46).
 func (c *checker) objectType(v json.RawMessage, path string) json.RawMessage {
 	return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
 		switch text, isText := rawjson.Text(value); {
@@ -50,8 +50,8 @@ func (c *checker) objectType(v json.RawMessage, path string) json.RawMessage {
 	})
 }
 
-// normalSchema sees to it that a schema says it is for an object, and has
-// properties (R-42).
+// normalSchema adds the type "object" and empty properties to a schema that lacks
+// them (R-42).
 func normalSchema(v json.RawMessage) json.RawMessage {
 	typ, properties := rawjson.Get(v, "type"), rawjson.Get(v, "properties")
 	text, isText := rawjson.Text(typ)
@@ -78,8 +78,8 @@ func normalSchema(v json.RawMessage) json.RawMessage {
 
 var ParameterTypes = []string{"string", "number", "integer", "boolean", "array", "object"}
 
-// schemaOf makes a schema of the two lists of parameters that may stand for
-// one, and names every fault in them (R-204).
+// schemaOf makes a schema of the two lists of parameters that can be given in its
+// place, and returns every fault in them (R-204).
 func schemaOf(parameters json.RawMessage) (schema json.RawMessage, faults []string) {
 	if rawjson.KindOf(parameters) != rawjson.Object {
 		return nil, []string{"parameters: not an object"}
@@ -145,7 +145,8 @@ func parameter(entry json.RawMessage, required bool) (name, typ, fault string) {
 	if d := rawjson.Get(entry, "description"); !rawjson.Absent(d) && rawjson.KindOf(d) != rawjson.String {
 		return "", "", fmt.Sprintf("description of %q is not a string", name)
 	}
-	if r := rawjson.Get(entry, "required"); !rawjson.Absent(r) && (rawjson.KindOf(r) != rawjson.Bool || rawjson.True(r) != required) {
+	r := rawjson.Get(entry, "required")
+	if !rawjson.Absent(r) && (rawjson.KindOf(r) != rawjson.Bool || rawjson.True(r) != required) {
 		return "", "", fmt.Sprintf("required of %q contradicts its list", name)
 	}
 	return name, typ, ""

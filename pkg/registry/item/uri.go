@@ -9,8 +9,8 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// ProviderOf names the provider that a URI asks for by its scheme (registry
-// There need not be one of that name.
+// ProviderOf returns the name of the provider that the scheme of a URI asks for.
+// There need not be one of that name.
 func ProviderOf(uri string) string {
 	scheme, _, found := strings.Cut(uri, "://")
 	switch scheme = strings.ToLower(scheme); {
@@ -22,10 +22,9 @@ func ProviderOf(uri string) string {
 	return scheme
 }
 
-// URI is the URI of a resource as this project has it: one that was derived
-// from where the project lay belongs to where it lies now, and two names of
-// directories are filled in (R-18, R-52, RES-15a). It is ""
-// for an item without one.
+// URI returns the URI of a resource in this project, "" for an item without one.
+// One that was derived from the project's directory is derived anew, and the names
+// of two directories are filled in (R-18, R-52, RES-15a).
 func URI(p *project.Project, item json.RawMessage) string {
 	if rawjson.True(rawjson.Get(item, "uriAuto")) {
 		return FileURI(p.Resources, rawjson.TextOf(item, "path"))
@@ -43,12 +42,12 @@ func expandURI(p *project.Project, uri string) string {
 	).Replace(uri)
 }
 
-// FileURI is the URI of a file at a path below a directory.
+// FileURI returns the URI of a file at a path below a directory.
 func FileURI(dir, path string) string {
 	return "file://" + percentEncode(slashed(filepath.Join(dir, filepath.FromSlash(path))), uriPath)
 }
 
-// slashed is an absolute path as it stands in a URI: /C:/dir/file on Windows.
+// slashed returns an absolute path as it stands in a URI: /C:/dir/file on Windows.
 func slashed(path string) string {
 	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -56,7 +55,7 @@ func slashed(path string) string {
 	return path
 }
 
-// PathOf is the path in a URI, or what has the place of one.
+// PathOf returns the path in a URI, or what stands in its place.
 func PathOf(uri string) string {
 	uri, _, _ = strings.Cut(uri, "#")
 	uri, _, _ = strings.Cut(uri, "?")
@@ -68,8 +67,8 @@ func PathOf(uri string) string {
 	return path
 }
 
-// What stands in a URI as it is besides letters and digits: in one name
-// (RES-305), and in a path.
+// The characters besides letters and digits that are not percent-encoded: in a
+// name (RES-305), and in a path.
 const (
 	uriName = ".~_-"
 	uriPath = uriName + "/:"
@@ -88,7 +87,7 @@ func percentEncode(s, plain string) string {
 	return string(out)
 }
 
-// PageURI names a page of this server (RES-305).
+// PageURI returns the URI of a page of a server (RES-305).
 func PageURI(server, name string) string {
 	return "ui://" + percentEncode(server, uriName) + "/" + percentEncode(name, uriName)
 }

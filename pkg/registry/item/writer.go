@@ -12,21 +12,21 @@ type Writer struct {
 	b *rawjson.Builder
 }
 
-// Begin begins an item.
+// Begin begins the JSON of the item, with its name.
 func (s *Input) Begin(name string) Writer {
 	w := Writer{s, rawjson.Over(s.Buffer)}
 	w.b.Object().Name("name").String(name)
 	return w
 }
 
-// Put writes a value that is given.
+// Put writes a value, unless it is nil.
 func (w Writer) Put(name string, value json.RawMessage) {
 	if value != nil {
 		w.b.Name(name).Raw(rawjson.Normal(value))
 	}
 }
 
-// PutOrNull writes a value, null where none is given.
+// PutOrNull writes a value, null for nil.
 func (w Writer) PutOrNull(name string, value json.RawMessage) {
 	if value == nil {
 		w.b.Name(name).Null()
@@ -35,14 +35,14 @@ func (w Writer) PutOrNull(name string, value json.RawMessage) {
 	w.Put(name, value)
 }
 
-// Copy writes a field that is given, and of a kind of value, and returns it.
+// Copy writes a field that is given and of a kind, and returns it.
 func (w Writer) Copy(name string, kind rawjson.Kind) json.RawMessage {
 	value := w.s.OfKind(name, kind)
 	w.Put(name, value)
 	return value
 }
 
-// Text writes a string that is given, and not empty.
+// Text writes a field that is a string and not empty.
 func (w Writer) Text(name string) {
 	if value := w.s.OfKind(name, rawjson.String); !IsEmptyText(value) {
 		w.Put(name, value)
@@ -56,15 +56,14 @@ func (w Writer) CopyTrue(name string) {
 	}
 }
 
-// Description writes a description, empty where none is given.
+// Description writes the description, empty where none is given.
 func (w Writer) Description() {
 	if w.Copy("description", rawjson.String) == nil {
 		w.b.Name("description").String("")
 	}
 }
 
-// End ends the item, with the fields that are not known where those are kept
-//
+// End returns the item, with unknown fields where those are kept.
 func (w Writer) End(known []string) json.RawMessage {
 	if w.s.KeepUnknown {
 		w.s.putExtras(w.b, known)

@@ -9,31 +9,33 @@ import (
 	"mcp-bash/pkg/registry/item"
 )
 
-// An Assembly is a list in the making, with all it is made of at hand.
+// An Assembly is what the items of a list are made of. Messages is filled on the
+// way.
 type Assembly struct {
 	Project    *project.Project
 	Kind       *Kind
-	Discovered bool // the trees were walked
+	Discovered bool // the trees were scanned, so that declared items are added to those found
 	Found      []item.Candidate
 	Declared   *Declared   // nil: nobody declared any
-	After      []item.Item // of the kind that comes before
+	After      []item.Item // the list of Kind.After
 	Messages   []item.Message
 }
 
-// Declared are the items that a project declares, in register.json or by register.sh.
+// Declared are the items of one kind that a project declares, in register.json or
+// by register.sh.
 type Declared struct {
 	Found []item.Candidate
-	// Hidden are what left out entries are known by: as long as an entry is faulty, what
-	// it was to take the place of is not offered in its stead.
+	// Hidden have only names, ids and paths: those of entries that are faulty. What such
+	// an entry was to replace is not offered in its stead.
 	Hidden []item.Candidate
-	Sorted bool // by R-39; else the order of the entries is kept
+	Sorted bool // by name; else the order of the entries is kept
 }
 
 func (a *Assembly) log(level mcp.Level, format string, args ...any) {
 	a.Messages = append(a.Messages, item.Message{Level: level, Text: fmt.Sprintf(format, args...)})
 }
 
-// Items makes the items of the list.
+// Items returns the items of the list.
 func (a *Assembly) Items() []item.Candidate {
 	if a.Kind.combine != nil {
 		return a.Kind.combine(a)
@@ -41,8 +43,8 @@ func (a *Assembly) Items() []item.Candidate {
 	return a.standard()
 }
 
-// standard is what most kinds do: handwritten items stand in the place of those
-// found, or are laid over them.
+// standard returns the items of most kinds: declared ones in the place of those
+// found, or laid over them.
 func (a *Assembly) standard() []item.Candidate {
 	if a.Declared == nil {
 		return a.distinct(a.Found)
@@ -57,7 +59,7 @@ func (a *Assembly) standard() []item.Candidate {
 	return items
 }
 
-// unclaimed leaves out what was found at a path that metadata elsewhere has
+// unclaimed returns what was found, but for files that metadata elsewhere has
 // given to another item.
 func (a *Assembly) unclaimed() []item.Candidate {
 	var claimed map[string]bool

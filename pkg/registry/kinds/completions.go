@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,10 +13,11 @@ import (
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/folder"
 	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/script"
 )
 
-// Completions are scripts that complete arguments. They are only listed by
-// hand (registry section 8).
+// Completions are scripts that complete arguments. They are only declared (registry
+// section 8).
 var Completions = &Kind{
 	Key:        "completions",
 	File:       "completions.json",
@@ -34,11 +36,12 @@ var Completions = &Kind{
 	},
 }
 
-// completionName is a name in the one way it is written.
+// completionName returns a name with single spaces between its words.
 func completionName(name string) string { return strings.Join(strings.Fields(name), " ") }
 
-// completionPath returns where a script lies below the project root; not ok:
-// nowhere. The directories that lead to it may be links, itself it may not.
+// completionPath returns where a script lies below the project root; ok is false
+// when it does not. The directories that lead to it may be symbolic links, the
+// script may not.
 func completionPath(p *project.Project, path string) (rel string, ok bool) {
 	if path == "" {
 		return "", false
@@ -60,8 +63,8 @@ func completionPath(p *project.Project, path string) (rel string, ok bool) {
 
 var completionFields = []string{"name", "path", "kind", "timeoutSecs"}
 
-// buildCompletion makes the item, or leaves the entry out where it names no script
-//
+// buildCompletion builds a completion, or leaves the entry out when it names no
+// script.
 func buildCompletion(s *item.Input) (item.Candidate, bool) {
 	s.Recheck() // what its path leads to may change at any time
 	name, _ := s.Text("name")
@@ -83,4 +86,12 @@ func buildCompletion(s *item.Input) (item.Candidate, bool) {
 	w.Put("kind", rawjson.Quote("shell"))
 	w.Put("timeoutSecs", s.Seconds("timeoutSecs"))
 	return item.Candidate{Item: item.Item{Name: name, JSON: w.End(completionFields)}, ID: name, Path: s.Path}, true
+}
+
+// checkRunnable warns about a script that nothing can start (T-44).
+func checkRunnable(s *item.Input, file string) {
+	if _, err := script.Command(file); errors.Is(err, script.ErrNotRunnable) {
+		s.Log(mcp.Warning, fmt.Sprintf("%s: %s is not runnable; run chmod +x %s, or begin it with #!",
+			s.Label, s.Path, script.Quote(file)))
+	}
 }

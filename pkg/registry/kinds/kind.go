@@ -14,58 +14,57 @@ import (
 	"mcp-bash/pkg/registry/scan"
 )
 
-// Kinds are the kinds of things a project offers, in the order in which they
-// are refreshed, reported and notified. The rest of
-// the package knows kinds only through their descriptors.
+// All are the kinds, in the order in which they are refreshed, reported and
+// notified.
 var All = []*Kind{Tools, Resources, Templates, Prompts, Completions, UIResources}
 
 // A Kind describes one kind of thing: what it is called, and how its items are
-// found and made. All its methods and fields are constant.
+// found and built. It is constant.
 type Kind struct {
 	Key    string // in register.json and in what the commands print
 	File   string // its registry file
-	Logger string
+	Logger string // of messages about it
 	Noun   string // "tool": of one item, in messages
-	Name   string // "Tool registry": in the message of R-121
+	Name   string // "Tool registry": in the message that its file is too large
 
-	// What a request for the list is answered when it is not available: see
-	// [Kind.Unavailable].
+	// The error for a request when the list is not available (see [Kind.Unavailable]).
 	code    int
 	message string
 
 	FaultLevel mcp.Level // at which the faults of register.json are logged
-	Plural     string    // "Tools": in the warning of R-122; "" for a kind that has none
+	Plural     string    // "Tools": in the warning that there are many; "": none is given
 
-	TTL func(*project.Discovery) time.Duration
+	// TTL returns how long a list is valid before the project is looked at again
+	//
+	TTL func(*project.Discovery) time.Duration
 
-	// trees are where items are found, the more important ones first; none: the
-	// kind is only listed by hand.
+	// Trees are where items are found, the more important ones first. A kind without
+	// any is only declared.
 	Trees []scan.Tree
-	// entry makes an item of an entry of a handwritten list; nil: the kind cannot
-	// be listed by hand.
+	// Build builds an item of an entry of a declared list. A kind without cannot be
+	// declared.
 	Build func(*item.Input) (item.Candidate, bool)
 	// required are the fields without which an entry is left out.
 	required []string
-	// guarded: metadata that others could have written is none, since it decides
-	// which script a name runs, and at which level.
+	// guarded has metadata that other users could have written ignored.
 	guarded bool
-	// lays: handwritten items are always laid over found ones, and only an empty
-	// list stands in their place.
+	// Overlays has declared items added to those found, not put in their place, unless
+	// none are declared.
 	Overlays bool
 
-	// combine makes the items of what was found and what was written by hand;
-	// nil: [assembly.standard].
+	// combine returns the items of a list; nil: [Assembly.standard] does.
 	combine func(*Assembly) []item.Candidate
-	// after is a kind whose list combine wants to see; nil: none.
+	// After is a kind whose list has to be made first, since combine needs it; nil:
+	// none.
 	After *Kind
 }
 
-// Spec says what is scanned for the kind.
+// Spec returns what is scanned for the kind.
 func (k *Kind) Spec() scan.Spec {
 	return scan.Spec{Name: k.Key, Noun: k.Noun, FaultLevel: k.FaultLevel, Guarded: k.guarded, Trees: k.Trees}
 }
 
-// ContentDir is the directory that the paths of items are relative to.
+// ContentDir returns the directory that the paths of items are relative to.
 func (k *Kind) ContentDir(p *project.Project) string {
 	if len(k.Trees) == 0 {
 		return p.Root
@@ -73,7 +72,7 @@ func (k *Kind) ContentDir(p *project.Project) string {
 	return k.Trees[0].Dir(p)
 }
 
-// Label names what something was found in for people.
+// Label returns where a candidate was found, as messages name it.
 func (k *Kind) Label(p *project.Project, f item.Candidate) string {
 	dir := k.ContentDir(p)
 	if f.Tree > 0 {
@@ -82,14 +81,14 @@ func (k *Kind) Label(p *project.Project, f item.Candidate) string {
 	return path.Join(folder.Label(p.Root, dir), f.Path)
 }
 
-// Unavailable is what a client is told whose request needs the list of this
-// kind, when [Catalog.List] failed.
+// Unavailable returns the error for a request that needs the list of this kind when
+// there is none, and why.
 func (k *Kind) Unavailable(err error) *mcp.Error {
 	return mcp.Errorf(k.code, "%s", k.message).WithReason(err)
 }
 
-// EntryFault says why an entry is no entry of the kind, "" when it may be one
-//
+// EntryFault returns why a declared entry cannot be one of the kind, "" when it may
+// be.
 func (k *Kind) EntryFault(entry json.RawMessage) string {
 	if rawjson.KindOf(entry) != rawjson.Object {
 		return "not an object"

@@ -10,9 +10,8 @@ import (
 	"mcp-bash/pkg/registry/item"
 )
 
-// distinct puts found items in the order of a registry and drops those whose
-// name or id is taken: the first in the order of trees and paths stays (R-38,
-//
+// distinct sorts items by name and drops those whose name or id is taken. The first
+// in the order of trees and paths stays.
 func (a *Assembly) distinct(list []item.Candidate) []item.Candidate {
 	slices.SortStableFunc(list, byName)
 	kept := list[:0]
@@ -52,13 +51,13 @@ func (a *Assembly) distinct(list []item.Candidate) []item.Candidate {
 	return result
 }
 
-// byName is the order of discovered items.
+// byName orders items by name, then by where they were found.
 func byName(a, b item.Candidate) int {
 	return cmp.Or(strings.Compare(a.Name, b.Name), a.Tree-b.Tree, strings.Compare(a.Path, b.Path))
 }
 
-// unique drops items whose name or id is taken and leaves the others in their
-// order.
+// unique drops items whose name or id is taken, and keeps the order of the others
+//
 func (a *Assembly) unique(list []item.Candidate) []item.Candidate {
 	names, ids := make(map[string]item.Candidate, len(list)), make(map[string]item.Candidate, len(list))
 	kept := list[:0]
@@ -82,11 +81,11 @@ func (a *Assembly) duplicate(what, value string, dropped, kept item.Candidate) {
 		a.Kind.Noun, what, value, a.Kind.Label(a.Project, dropped), a.Kind.Label(a.Project, kept))
 }
 
-// overlay lays handwritten items over found ones: each takes the place of
-// those with its name, its id or its path. Hidden ones take a place and
-// put nothing there.
+// overlay lays declared items over found ones: each takes the place of those with
+// its name, its id or its path. Hidden ones take a place and leave it empty
+//
 func overlay(under, over, hidden []item.Candidate) []item.Candidate {
-	names, ids, paths := make(map[string]bool, len(over)), make(map[string]bool, len(over)), make(map[string]bool, len(over))
+	names, ids, paths := make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	for _, f := range slices.Concat(over, hidden) {
 		names[f.Name], ids[f.ID] = true, true
 		if f.Path != "" {
@@ -102,7 +101,7 @@ func overlay(under, over, hidden []item.Candidate) []item.Candidate {
 	return result
 }
 
-// Without leaves out the items of some names or ids.
+// Without returns the items but those with one of some names or ids.
 func Without(list []item.Candidate, names []string) []item.Candidate {
 	if len(names) == 0 {
 		return list

@@ -25,7 +25,7 @@ var Prompts = &Kind{
 	FaultLevel: mcp.Err,
 	Plural:     "Prompts",
 	TTL:        func(d *project.Discovery) time.Duration { return d.PromptsTTL },
-	Trees:      []scan.Tree{{Noun: "Prompt", Dir: func(p *project.Project) string { return p.Prompts }, Examine: visitPrompts}},
+	Trees:      []scan.Tree{{Noun: "Prompt", Dir: promptsDir, Examine: visitPrompts}},
 	required:   []string{"name", "path"},
 	Build:      declaredPrompt,
 	combine: func(a *Assembly) []item.Candidate {
@@ -34,8 +34,10 @@ var Prompts = &Kind{
 	},
 }
 
-// visitPrompts is R-71: every text is a prompt, unless metadata names another
-// file in its place, and so is metadata that names one.
+func promptsDir(p *project.Project) string { return p.Prompts }
+
+// visitPrompts finds the prompts of a directory: every text, and every metadata file
+// that names a file elsewhere in the place of its own.
 func visitPrompts(v *scan.Visit) {
 	for meta := range v.MetadataFiles {
 		s := v.Input(meta.Name, []item.Source{meta.Source})
@@ -70,13 +72,14 @@ func visitPrompts(v *scan.Visit) {
 	}
 	for meta := range v.MetadataFiles {
 		if !meta.Paired && !meta.Moved {
-			v.Log(mcp.Warning, v.Label(meta.Name)+": there is no such file beside it, and no \"path\" in it that leads to one; ignored")
+			v.Log(mcp.Warning, v.Label(meta.Name)+
+				": there is no such file beside it, and no \"path\" in it that leads to one; ignored")
 		}
 	}
 }
 
-// redirectPrompt takes the file that metadata names in the place of its own, and
-// reports whether it did.
+// redirectPrompt makes the file that metadata names the one of the prompt, and
+// reports whether there is one.
 func redirectPrompt(s *item.Input) bool {
 	named, _ := s.Text("path")
 	if named == "" {
@@ -84,16 +87,16 @@ func redirectPrompt(s *item.Input) bool {
 	}
 	path, ok := locate(s, named, append([]string{s.Content, s.Project.Root}, s.IconDirs...))
 	if !ok {
-		s.Complain(&s.Sources[0], s.Sources[0].Last("path"), "path", "the path of a file in "+folder.Label(s.Project.Root, s.Content)+"/")
+		must := "the path of a file in " + folder.Label(s.Project.Root, s.Content) + "/"
+		s.Complain(&s.Sources[0], s.Sources[0].Last("path"), "path", must)
 		return false
 	}
 	s.Path = path
 	return true
 }
 
-// locate finds the file that a path means, in the first of some directories
-// where it leads to one of the content directory, and returns where it lies
-// there. Links are followed, and count as what they lead to.
+// locate returns where a file lies in the content directory, given a path relative
+// to any of some directories. Links are followed.
 func locate(s *item.Input, named string, dirs []string) (path string, ok bool) {
 	physical, err := filepath.EvalSymlinks(s.Content)
 	if err != nil {
@@ -112,8 +115,8 @@ func locate(s *item.Input, named string, dirs []string) (path string, ok bool) {
 	return "", false
 }
 
-// declaredPrompt makes an item of a handwritten entry. Where its path leads
-// nowhere it is kept: reading it says so.
+// declaredPrompt builds a prompt of a declared entry. One whose path leads nowhere
+// is kept: reading it reports that.
 func declaredPrompt(s *item.Input) (item.Candidate, bool) {
 	if path, ok := locate(s, s.Path, []string{s.Content, s.Project.Root}); ok {
 		s.Path = path
@@ -125,7 +128,8 @@ var promptFields = []string{
 	"name", "title", "description", "path", "arguments", "role", "metadata", "format", "elicit", "icons", "_meta",
 }
 
-// buildPrompt makes the item, its keys in the order of the table in section 7.
+// buildPrompt builds a prompt, its keys in the order of the table in registry
+// section 7.
 func buildPrompt(s *item.Input, name string) (item.Candidate, bool) {
 	if given, ok := s.Text("name"); ok {
 		name = given

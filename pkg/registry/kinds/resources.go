@@ -34,8 +34,8 @@ var Resources = &Kind{
 
 func resourcesDir(p *project.Project) string { return p.Resources }
 
-// visitResources is R-51: every file is a resource, and so is all metadata with
-// a URI that belongs to no file.
+// visitResources finds the resources of a directory: every file, and every metadata
+// file with a URI that belongs to no file.
 func visitResources(v *scan.Visit) {
 	for file := range v.Files {
 		if isSidecar(v, file) {
@@ -76,7 +76,7 @@ func visitResources(v *scan.Visit) {
 	}
 }
 
-// isTemplate: what has a template for URIs is no resource.
+// isTemplate reports whether an item has a template for URIs, and so is no resource.
 func isTemplate(s *item.Input) bool {
 	template, _ := s.Text("uriTemplate")
 	return template != ""
@@ -87,11 +87,12 @@ var resourceFields = []string{
 	"uriAuto", "arguments",
 }
 
-// resourceKeys are what metadata of resources may hold: a template is described
-// there as well.
+// resourceKeys are the fields of metadata in the directory of resources, where
+// templates are described as well.
 var resourceKeys = append(slices.Clone(resourceFields), "uriTemplate")
 
-// buildResource makes the item, its keys in the order of the table in section 5.
+// buildResource builds a resource, its keys in the order of the table in registry
+// section 5.
 func buildResource(s *item.Input, name string) (item.Candidate, bool) {
 	f := item.Candidate{Path: s.Path}
 	if given, ok := s.Text("name"); ok {
@@ -129,7 +130,7 @@ func buildResource(s *item.Input, name string) (item.Candidate, bool) {
 	return f, true
 }
 
-// mimeType is the type of a resource, as somebody said or as its name tells
+// mimeType returns the type of a resource: the given one, or that of its name
 //
 func mimeType(s *item.Input, uri string) string {
 	if given, _ := s.Text("mimeType"); given != "" {
@@ -145,8 +146,8 @@ func mimeType(s *item.Input, uri string) string {
 	return media.Text
 }
 
-// provider names who fetches a resource, as somebody said or by the scheme of
-// its URI.
+// provider returns the name of the provider of a resource: the given one, or that of
+// the scheme of its URI.
 func provider(s *item.Input, uri string) string {
 	if given, _ := s.Text("provider"); given != "" {
 		return given

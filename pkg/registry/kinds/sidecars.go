@@ -9,12 +9,12 @@ import (
 	"mcp-bash/pkg/registry/scan"
 )
 
-// The names that a script beside a file has which completes its arguments
-//
+// sidecarSuffixes are what the name of a file is followed by in that of the script
+// beside it that completes its arguments.
 var sidecarSuffixes = []string{".completion.sh", ".completion"}
 
-// Sidecars are the paths, in the order in which they are tried, where the
-// completion script of a prompt or resource with this path may lie.
+// Sidecars returns where the completion script of a prompt or resource with this
+// path may lie, in the order in which the paths are tried.
 func Sidecars(file string) []string {
 	bases := []string{file}
 	dir, name := path.Split(file)
@@ -30,21 +30,22 @@ func Sidecars(file string) []string {
 	return list
 }
 
-// isSidecar reports whether a file completes another one: by its name, by
-// being executable, and by not being described itself.
+// isSidecar reports whether a file completes the arguments of another one: it has
+// such a name, is executable, and is not described itself.
 func isSidecar(v *scan.Visit, file string) bool {
 	for _, suffix := range sidecarSuffixes {
 		if strings.HasSuffix(file, suffix) {
 			executable := v.Mode(file)&0o111 != 0 || runtime.GOOS == "windows"
-			described := v.HasFile(file+item.MetadataSuffix) || strings.HasSuffix(file, ".sh") && v.HasFile(item.Stem(file)+item.MetadataSuffix)
+			described := v.HasFile(file+item.MetadataSuffix) ||
+				strings.HasSuffix(file, ".sh") && v.HasFile(item.Stem(file)+item.MetadataSuffix)
 			return executable && !described
 		}
 	}
 	return false
 }
 
-// isDocumentation: a README among described files explains them. The
-// caller knows that it is not described itself.
+// isDocumentation reports whether a file that is not described itself is a README
+// that explains described ones.
 func isDocumentation(v *scan.Visit, file string) bool {
 	if file != "README.md" {
 		return false

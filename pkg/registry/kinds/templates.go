@@ -33,7 +33,8 @@ var Templates = &Kind{
 	After:      Resources,
 }
 
-// visitTemplates is R-61. Metadata of resources claims its name.
+// visitTemplates finds the templates of a directory: every metadata file with a
+// template for URIs. That of resources claims its name.
 func visitTemplates(v *scan.Visit) {
 	for meta := range v.MetadataFiles {
 		file := v.Label(meta.Name)
@@ -61,8 +62,7 @@ func visitTemplates(v *scan.Visit) {
 	}
 }
 
-// declaredTemplate makes an item of a handwritten entry, or leaves it out
-//
+// declaredTemplate builds a template of a declared entry, or leaves it out.
 func declaredTemplate(s *item.Input) (item.Candidate, bool) {
 	name, _ := s.Text("name")
 	uri, _ := s.Text("uri")
@@ -84,7 +84,7 @@ func declaredTemplate(s *item.Input) (item.Candidate, bool) {
 	return item.Candidate{}, s.LeaveOut(fault)
 }
 
-// buildTemplate makes the item. Nothing but these fields is kept.
+// buildTemplate builds a template. Other fields than these are not kept.
 func buildTemplate(s *item.Input, name, template string) (item.Candidate, bool) {
 	if !s.CheckName(name) {
 		return item.Candidate{}, false
@@ -102,7 +102,7 @@ func buildTemplate(s *item.Input, name, template string) (item.Candidate, bool) 
 	return item.Candidate{Item: item.Item{Name: name, JSON: w.End(nil)}, ID: name, Path: s.Path}, true
 }
 
-// templateOf returns the template of a subject in one line, "" for none.
+// templateOf returns the template for URIs in one line, "" for none.
 func templateOf(s *item.Input) string {
 	template, _ := s.Text("uriTemplate")
 	return lineBreaks.Replace(template)
@@ -110,8 +110,8 @@ func templateOf(s *item.Input) string {
 
 var lineBreaks = strings.NewReplacer("\r", "", "\n", "")
 
-// hasVariable: one pair of braces at least with something in it, and none that
-// has lost its partner (R-62, RES-163).
+// hasVariable reports whether a template has a pair of braces with something in it,
+// and no brace without its partner (R-62, RES-163).
 func hasVariable(template string) bool {
 	some := false
 	for {
@@ -131,9 +131,8 @@ func hasVariable(template string) bool {
 	}
 }
 
-// combineTemplates: no template has the name of a resource, whether that is
-// listed or only declared; handwritten ones are laid over those found (R-61,
-//
+// combineTemplates returns the templates but those with the name of a resource,
+// listed or not. Declared ones are laid over those found.
 func combineTemplates(a *Assembly) []item.Candidate {
 	taken := make(map[string]bool)
 	for _, f := range a.Found {

@@ -18,8 +18,8 @@ const (
 
 var bothVisible = json.RawMessage(`["model","app"]`)
 
-// toolMeta returns a tool's _meta, with the link to the page beside it when it
-// has one and names no other; nil when there is nothing to say.
+// toolMeta returns a tool's _meta, with a link to the page beside the tool unless it
+// links to another one; nil when it is empty (R-43, R-44).
 func toolMeta(s *item.Input) json.RawMessage {
 	meta := s.OfKind("_meta", rawjson.Object)
 	ui := rawjson.Get(meta, "ui")
@@ -45,7 +45,8 @@ func toolMeta(s *item.Input) json.RawMessage {
 	return relinked(meta, link, visibility)
 }
 
-// relinked writes _meta anew with another link; without the flat form of it.
+// relinked returns _meta with another link, without the old form of it at the top
+// level.
 func relinked(meta, link, visibility json.RawMessage) json.RawMessage {
 	var b rawjson.Builder
 	b.Object()
@@ -88,7 +89,7 @@ func linkedUI(ui, link, visibility json.RawMessage) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// pageURI is the URI of the page in the directory beside the tool, "" when
+// pageURI returns the URI of the page in the directory beside the tool, "" when
 // there is none.
 func pageURI(s *item.Input) string {
 	dir := path.Dir(s.Path)

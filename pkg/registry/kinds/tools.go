@@ -32,7 +32,7 @@ var Tools = &Kind{
 	guarded:    true,
 	Build:      BuildTool,
 	combine: func(a *Assembly) []item.Candidate {
-		a.strays()
+		a.dropMisplaced()
 		return a.standard()
 	},
 }
@@ -44,23 +44,25 @@ const (
 	smokeTest = "smoke.sh" // lies beside a tool and is none
 )
 
-// isToolUI: tools/<dir>/ui/ holds web pages, not tools.
+// isToolUI reports whether a directory is tools/<dir>/ui/, which holds web pages and
+// no tools.
 func isToolUI(dir string) bool {
 	parent, name := path.Split(dir)
 	return name == uiDir && strings.Count(parent, "/") == 1
 }
 
-// A runnable is a file that can be run, with what is said about it.
+// A runnable is a file that can be run, with what its author wrote about it.
 type runnable struct {
 	file    string
-	sources []item.Source // none: a bare one
+	sources []item.Source // none: it is bare
 }
 
-// visitTools is R-41: every candidate that somebody described is a tool; of the
-// bare ones, those that are meant to be by their name, or else by being alone.
+// visitTools finds the tools of a directory: every file that can be run and has
+// metadata or a header, and of the bare ones the one called tool, or else the only
+// one.
 func visitTools(v *scan.Visit) {
 	if v.Depth == 0 {
-		findStrays(v)
+		findMisplaced(v)
 		return
 	}
 	var list []runnable
@@ -95,7 +97,7 @@ func visitTools(v *scan.Visit) {
 	}
 }
 
-// toolFields are the fields of a tool that are known, stored or not.
+// ToolFields are the fields of a tool that are known, stored or not.
 var ToolFields = []string{
 	"name", "title", "description", "path", "inputSchema", "timeoutSecs", "timeoutHint", "progressExtendsTimeout",
 	"maxTimeoutSecs", "outputSchema", "icons", "validateInput", "annotations", "requires", "id", "version",
@@ -103,7 +105,8 @@ var ToolFields = []string{
 	"execution", // says that a tool runs as a task, which none of ours does
 }
 
-// BuildTool makes the item, its keys in the order of the table in section 4.
+// BuildTool builds a tool, its keys in the order of the table in registry section
+// 4.
 func BuildTool(s *item.Input) (item.Candidate, bool) {
 	f := item.Candidate{Path: s.Path}
 	var given bool
@@ -114,7 +117,9 @@ func BuildTool(s *item.Input) (item.Candidate, bool) {
 		return item.Candidate{}, false
 	}
 	if !item.IsPlainName(f.Name) {
-		s.Log(mcp.Warning, fmt.Sprintf("Tool name '%s' (%s) is refused by some clients: use only letters, digits, _, - and ., at most %d", f.Name, s.Label, item.MaxPlainName))
+		s.Log(mcp.Warning, fmt.Sprintf(
+			"Tool name '%s' (%s) is refused by some clients: use only letters, digits, _, - and ., at most %d",
+			f.Name, s.Label, item.MaxPlainName))
 	}
 	s.CheckKeys(ToolFields)
 	w := s.Begin(f.Name)
@@ -147,7 +152,8 @@ func BuildTool(s *item.Input) (item.Candidate, bool) {
 	return f, true
 }
 
-// defaultToolName: a file called tool has its directory's name.
+// defaultToolName returns the name of a tool that is given none: that of its file,
+// or of its directory for a file called tool.
 func defaultToolName(file string) string {
 	dir, base := path.Split(file)
 	if base = item.Stem(base); base == toolStem && dir != "" {

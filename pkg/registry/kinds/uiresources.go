@@ -36,7 +36,8 @@ var UIResources = &Kind{
 
 const pageType = "text/html;profile=mcp-app"
 
-// isToolPage: a directory ui/ in the directory of a tool holds its page.
+// isToolPage reports whether a directory is ui/ in the directory of a tool, which
+// holds its page.
 func isToolPage(dir string) bool {
 	parent, name := path.Split(dir)
 	return name == uiDir && parent != ""
@@ -50,7 +51,8 @@ func visitToolPage(v *scan.Visit) {
 	}
 }
 
-// isBelowPage: pages in ui/ lie side by side.
+// isBelowPage reports whether a directory lies in that of a page: pages in ui/ lie
+// side by side.
 func isBelowPage(dir string) bool { return strings.Contains(dir, "/") }
 
 func visitPage(v *scan.Visit) {
@@ -59,8 +61,8 @@ func visitPage(v *scan.Visit) {
 	}
 }
 
-// addPage makes the item of a directory that holds a page, its keys in the
-// order of R-92.
+// addPage builds the item of a directory if it holds a page, its keys in the order
+// of R-92.
 func addPage(v *scan.Visit, name string) {
 	if folder.Unusable(name) != "" || !v.HasFile(pageFile) && !v.HasFile(pageMeta) {
 		return
@@ -102,8 +104,8 @@ func addPage(v *scan.Visit, name string) {
 	v.Add(item.Candidate{Item: item.Item{Name: name, JSON: w.End(nil)}, ID: name, Path: v.Path()})
 }
 
-// holds reports whether a path leads to a file in the directory or below,
-// links resolved.
+// holds reports whether a path leads to a file in the directory or below, after
+// links.
 func holds(v *scan.Visit, file string) bool {
 	if !strings.Contains(file, "/") {
 		return v.HasFile(file)

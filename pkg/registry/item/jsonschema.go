@@ -1,0 +1,125 @@
+package item
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/rawjson"
+)
+
+// keywords are the rules for keywords of JSON Schema, draft 2020-12 and before,
+// whose value holds no schema.
+var keywords = map[string]rule{
+	"$comment": aString, "$id": aString, "$ref": aString, "$schema": aString, "$anchor": aString, "$dynamicRef": aString,
+	"$dynamicAnchor": aString, "title": aString, "description": aString, "format": aString, "pattern": aString,
+	"contentEncoding": aString, "contentMediaType": aString,
+	"uniqueItems": aBool, "readOnly": aBool, "writeOnly": aBool, "deprecated": aBool,
+	"enum": anArray, "examples": anArray, "required": someText,
+	"maximum": aNumber, "minimum": aNumber, "exclusiveMaximum": aNumber, "exclusiveMinimum": aNumber,
+	"multipleOf": aFactor,
+	"maxLength":  aCount, "minLength": aCount, "maxItems": aCount, "minItems": aCount, "maxProperties": aCount,
+	"minProperties": aCount, "maxContains": aCount, "minContains": aCount,
+}
+
+// Keywords whose value is a schema, an array of schemas, or an object of them.
+var (
+	oneSchema = []string{
+		"additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not", "propertyNames",
+		"then", "unevaluatedItems", "unevaluatedProperties",
+	}
+	schemaList = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
+	schemaMap  = []string{"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
+)
+
+// offered checks the schema of a tool, and replaces properties that are true or
+// false, which clients refuse, by {} and {"not":{}}, which mean the same.
+func (c *checker) offered(v json.RawMessage, path string) json.RawMessage {
+	return c.object(c.schema(v, path), func(name string, value json.RawMessage) json.RawMessage {
+		if name != "properties" {
+			return value
+		}
+		return c.object(value, func(_ string, property json.RawMessage) json.RawMessage {
+			switch string(property) {
+			case "true":
+				return json.RawMessage("{}")
+			case "false":
+				return json.RawMessage(`{"not":{}}`)
+			}
+			return property
+		})
+	})
+}
+
+var schemaTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null"}
+
+// schema checks a JSON Schema; nil for what is none.
+func (c *checker) schema(v json.RawMessage, path string) json.RawMessage {
+	switch rawjson.KindOf(v) {
+	case rawjson.Bool:
+		return v
+	case rawjson.Object:
+		return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
+			return c.keyword(name, value, path+"."+name)
+		})
+	}
+	c.fault(v, path, "not a schema, which is an object")
+	return nil
+}
+
+func (c *checker) keyword(name string, v json.RawMessage, path string) json.RawMessage {
+	switch want := keywords[name]; {
+	case want != nil:
+		return c.value(v, path, want)
+	case name == "type":
+		return c.typeOf(v, path)
+	case name == "items" && rawjson.KindOf(v) == rawjson.Array, slices.Contains(schemaList, name):
+		if list := c.value(v, path, anArray); list == nil {
+			return nil
+		}
+		sound := c.array(v, func(i int, value json.RawMessage) json.RawMessage {
+			return c.schema(value, fmt.Sprintf("%s[%d]", path, i))
+		})
+		if name != "items" && isEmptyList(sound) {
+			if isEmptyList(v) {
+				c.fault(v, path, "must not be empty")
+			}
+			return nil
+		}
+		return sound
+	case slices.Contains(oneSchema, name):
+		return c.schema(v, path)
+	case slices.Contains(schemaMap, name):
+		if c.value(v, path, ofKind(rawjson.Object)) == nil {
+			return nil
+		}
+		return c.object(v, func(name string, value json.RawMessage) json.RawMessage { return c.schema(value, path+"."+name) })
+	case name == "dependentRequired":
+		if c.value(v, path, ofKind(rawjson.Object)) == nil {
+			return nil
+		}
+		return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
+			return c.value(value, path+"."+name, someText)
+		})
+	}
+	return v
+}
+
+func (c *checker) typeOf(v json.RawMessage, path string) json.RawMessage {
+	names, ok := rawjson.Strings(v)
+	if text, isText := rawjson.Text(v); isText {
+		names, ok = []string{text}, true
+	}
+	if !ok || len(names) == 0 || !areNames(v) && len(names) > 1 {
+		c.fault(v, path, "must be the name of a type, or an array of different ones")
+		return nil
+	}
+	for _, name := range names {
+		if !slices.Contains(schemaTypes, name) {
+			c.fault(v, path, fmt.Sprintf("%q is no type%s", name, cli.DidYouMean(name, schemaTypes)))
+			return nil
+		}
+	}
+	return v
+}

@@ -1,0 +1,39 @@
+package kinds
+
+import (
+	"path"
+	"slices"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/scan"
+)
+
+// findMisplaced finds tools that lie in no directory of their own, where none are
+// offered.
+func findMisplaced(v *scan.Visit) {
+	for file := range v.Files {
+		_, mode, header, err := v.Head(file)
+		if err == nil && (mode&0o111 != 0 || header != nil || v.MetadataOf(file) != nil) {
+			v.Add(item.Candidate{Path: file, Claim: true})
+		}
+	}
+}
+
+// dropMisplaced warns about what [findMisplaced] found and no declared entry names,
+// and takes it out.
+func (a *Assembly) dropMisplaced() {
+	dir := folder.Label(a.Project.Root, a.Project.Tools)
+	a.Found = slices.DeleteFunc(a.Found, func(f item.Candidate) bool {
+		if !f.Claim {
+			return false
+		}
+		same := func(declared item.Candidate) bool { return path.Clean(declared.Path) == f.Path }
+		if a.Declared == nil || !slices.ContainsFunc(a.Declared.Found, same) {
+			a.log(mcp.Warning, "%s/%s is not offered: a tool lies in a directory of its own; "+
+				"move it to %s/%s/, or name it in server.d/register.json", dir, f.Path, dir, item.Stem(f.Path))
+		}
+		return true
+	})
+}

@@ -144,8 +144,8 @@ func TestWhoDecides(t *testing.T) {
 		{"hooks print an empty list of templates", "", `echo '{"resourceTemplates":[]}'`, after("resourceTemplates: ")},
 		{"hooks fail, each for itself", "", `mcp_register_resource '{'; mcp_resources_templates_register_manual '{'; mcp_register_prompt '{"path":"x"}'; mcp_register_prompt '{"name":"z","path":"x"}'
 			mcp_completion_register_manual '{"name":"c","path":"gone.sh"}'`,
-			after("resources: error: Manual resources registration finalize failed: resources[0]: line 1, column 2: unexpected end",
-				"resourceTemplates: error: Manual resourceTemplates registration finalize failed: resourceTemplates[0]: line 1, column 2: unexpected end", "prompts: z", "completions: ")},
+			after("resources: error: manual resources registration finalize failed: resources[0]: line 1, column 2: unexpected end",
+				"resourceTemplates: error: manual resourceTemplates registration finalize failed: resourceTemplates[0]: line 1, column 2: unexpected end", "prompts: z", "completions: ")},
 		{"what hooks print of bad templates is left out", "", `echo '{"resourceTemplates":[{"name":"x"},{"name":"m3","uriTemplate":"x://{y}"}],"completions":[]}'`, after("resourceTemplates: m1 m2 m3")},
 		{"a hook that ends badly fails all but the pages", "", "exit 3", after(
 			"tools: error: Manual registration script failed", "resources: error: Manual registration script failed", "resourceTemplates: error: Manual registration script failed",

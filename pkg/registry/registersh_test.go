@@ -124,8 +124,8 @@ func TestHookFaults(t *testing.T) {
 		{"stdout", "printf '%2000s' x", "Manual registration output exceeded 1000 bytes"},
 		{"stderr", "printf '%2000s' x >&2", "Manual registration output exceeded 1000 bytes"},
 		{"both", "printf '%600s' x; printf '%600s' x >&2", "Manual registration output exceeded 1000 bytes"},
-		{"no JSON", "mcp_register_tool '{'", "Manual tools registration finalize failed: tools[0]: line 1, column 2: unexpected end"},
-		{"too deep", "mcp_register_tool '" + layers(101) + "'", "Manual tools registration finalize failed: tools[0]: nested more than 100 levels deep"},
+		{"no JSON", "mcp_register_tool '{'", "manual tools registration finalize failed: tools[0]: line 1, column 2: unexpected end"},
+		{"too deep", "mcp_register_tool '" + layers(101) + "'", "manual tools registration finalize failed: tools[0]: nested more than 100 levels deep"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

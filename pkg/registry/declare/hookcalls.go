@@ -96,7 +96,7 @@ func (b *buffer) list(kind *kinds.Kind, completionLimit int) *List {
 		m.entries = append(m.entries, entry)
 	}
 	if kind == kinds.Completions && completionLimit > 0 && size > completionLimit {
-		return &List{Err: fmt.Errorf("Manual completion buffer exceeded %d bytes", completionLimit)}
+		return &List{Err: fmt.Errorf("manual completion buffer exceeded %d bytes", completionLimit)}
 	}
 	return m
 }
@@ -113,5 +113,5 @@ func finalizeFailed(kind *kinds.Kind, i int, err error) error {
 	if kind == kinds.Completions {
 		key = "completion"
 	}
-	return fmt.Errorf("Manual %s registration finalize failed: %s[%d]: %w", key, kind.Key, i, err)
+	return fmt.Errorf("manual %s registration finalize failed: %s[%d]: %w", key, kind.Key, i, err)
 }

@@ -25,8 +25,8 @@ func TestHookListsOfOtherKinds(t *testing.T) {
 		"register", "nonsense", `{}`,
 		"rubbish",
 	), nil), nil)
-	wantErr(lists, "completions", "Manual completion buffer exceeded 100 bytes")
-	wantErr(lists, "prompts", "Manual prompts registration finalize failed: prompts[0]: line 1, column 2: unexpected end")
+	wantErr(lists, "completions", "manual completion buffer exceeded 100 bytes")
+	wantErr(lists, "prompts", "manual prompts registration finalize failed: prompts[0]: line 1, column 2: unexpected end")
 	if m := lists["resources"]; m == nil || m.Err != nil || len(m.entries) != 1 {
 		t.Errorf("%+v", m)
 	}
@@ -37,7 +37,7 @@ func TestHookListsOfOtherKinds(t *testing.T) {
 		t.Error("tools were not mentioned")
 	}
 	lists = listsOf(&p.Discovery, replay(calls("register", "completions", "{"), nil), nil)
-	wantErr(lists, "completions", "Manual completion registration finalize failed: completions[0]: line 1, column 2: unexpected end")
+	wantErr(lists, "completions", "manual completion registration finalize failed: completions[0]: line 1, column 2: unexpected end")
 	lists = listsOf(&p.Discovery, replay(calls("register", "resourceTemplates", "{"), nil), nil)
-	wantErr(lists, "resourceTemplates", "Manual resourceTemplates registration finalize failed: resourceTemplates[0]: line 1, column 2: unexpected end")
+	wantErr(lists, "resourceTemplates", "manual resourceTemplates registration finalize failed: resourceTemplates[0]: line 1, column 2: unexpected end")
 }

@@ -30,7 +30,7 @@ type Project struct {
 	catalog *registry.Catalog
 	level   access.Level
 	log     mcp.LogFunc
-	turn    ctxlock.Mutex // to change register.json
+	mutex   ctxlock.Mutex // to change register.json
 	dir     serverDir
 }
 
@@ -63,7 +63,7 @@ func NewProject(p *project.Project, o registry.Options) *Project {
 		wait = registry.DefaultLockWait
 	}
 	return &Project{
-		p: p, catalog: registry.NewCatalog(p, o), level: access.EffectiveLevel(p, o.Log), log: log, turn: ctxlock.New(),
+		p: p, catalog: registry.NewCatalog(p, o), level: access.EffectiveLevel(p, o.Log), log: log, mutex: ctxlock.New(),
 		dir: serverDir{path: p.Server, wait: wait, try: atomicfile.TryLock},
 	}
 }

@@ -96,10 +96,10 @@ func (r *Project) change(ctx context.Context, id string, dryRun bool, edit func(
 	if r.p.Discovery.Static {
 		return newError(ErrPermissionDenied, id, "the registry is static; unset MCPBASH_STATIC_REGISTRY to change it")
 	}
-	if err := r.turn.Lock(ctx); err != nil {
+	if err := r.mutex.Lock(ctx); err != nil {
 		return err
 	}
-	defer r.turn.Unlock()
+	defer r.mutex.Unlock()
 	if err := r.changeLocked(ctx, dryRun, edit); err != nil {
 		var e *Error
 		if isDenied(err) && !errors.As(err, &e) {

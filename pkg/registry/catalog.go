@@ -57,7 +57,7 @@ type state struct {
 	kind *kinds.Kind
 	last atomic.Pointer[outcome] // what the last check came to; nil: there was none
 
-	turn ctxlock.Mutex // to check the kind; guards what follows
+	mutex ctxlock.Mutex // to check the kind; guards what follows
 	lastCheck
 
 	polled   time.Time // by Changes, under Catalog.polling
@@ -91,7 +91,7 @@ func NewCatalog(p *project.Project, o Options) *Catalog {
 		Runner: o.Runner, Env: o.HookEnv, Private: o.Private, Now: c.now, Log: c.log, Note: c.inform,
 	})
 	for _, kind := range kinds.All {
-		c.states = append(c.states, &state{kind: kind, turn: ctxlock.New()})
+		c.states = append(c.states, &state{kind: kind, mutex: ctxlock.New()})
 	}
 	return c
 }
@@ -125,10 +125,10 @@ func (c *Catalog) listed(ctx context.Context, s *state, asked int64, serves func
 	if o := s.last.Load(); o != nil && serves(o) {
 		return o.list, o.err
 	}
-	if err := s.turn.Lock(ctx); err != nil {
+	if err := s.mutex.Lock(ctx); err != nil {
 		return nil, err
 	}
-	defer s.turn.Unlock()
+	defer s.mutex.Unlock()
 	// Whoever had the turn before may have looked since we asked.
 	if o := s.last.Load(); o != nil && (serves(o) || o.number > asked) {
 		return o.list, o.err

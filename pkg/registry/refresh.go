@@ -76,10 +76,10 @@ func (c *Catalog) Refresh(ctx context.Context, o RefreshOptions) (*Report, error
 }
 
 func (c *Catalog) refresh(ctx context.Context, s *state, r request) (*List, error) {
-	if err := s.turn.Lock(ctx); err != nil {
+	if err := s.mutex.Lock(ctx); err != nil {
 		return nil, err
 	}
-	defer s.turn.Unlock()
+	defer s.mutex.Unlock()
 	return c.renew(ctx, s, r)
 }
 

@@ -41,10 +41,10 @@ func (c *Catalog) SourcedTools(ctx context.Context) ([]SourcedTool, error) {
 	if _, err := c.list(ctx, s, true); err != nil {
 		return nil, err
 	}
-	if err := s.turn.Lock(ctx); err != nil {
+	if err := s.mutex.Lock(ctx); err != nil {
 		return nil, err
 	}
-	defer s.turn.Unlock()
+	defer s.mutex.Unlock()
 	o := s.last.Load()
 	if o.err != nil {
 		return nil, o.err
@@ -60,10 +60,10 @@ func (c *Catalog) SourcedTools(ctx context.Context) ([]SourcedTool, error) {
 // It writes nothing.
 func (c *Catalog) PreviewTools(ctx context.Context, said *declare.Document) ([]SourcedTool, error) {
 	s := c.state(kinds.Tools)
-	if err := s.turn.Lock(ctx); err != nil {
+	if err := s.mutex.Lock(ctx); err != nil {
 		return nil, err
 	}
-	defer s.turn.Unlock()
+	defer s.mutex.Unlock()
 	from := origin{document: said}
 	if said != nil {
 		from.declared = said.Lists[kinds.Tools.Key]

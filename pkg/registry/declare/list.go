@@ -15,13 +15,13 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// Where handwritten lists come from.
+// The files in server.d that declare items.
 const (
 	JSONFile = "register.json"
 	HookFile = "register.sh"
 )
 
-// declarable yields the kinds that can be listed by hand.
+// declarable yields the kinds that can be declared.
 func declarable(yield func(*kinds.Kind) bool) {
 	for _, k := range kinds.All {
 		if k.Build != nil && !yield(k) {
@@ -30,52 +30,50 @@ func declarable(yield func(*kinds.Kind) bool) {
 	}
 }
 
-// A List is the handwritten list of one kind.
+// A List is what a project declares of one kind.
 type List struct {
-	Origin  string // jsonFile or hookFile
+	Origin  string // JSONFile or HookFile
 	text    []byte // of the file that the entries stand in; nil: of none
 	entries []json.RawMessage
-	extras  bool  // unknown fields are kept
-	sorted  bool  // by R-39; else the order of the entries is kept
-	Merge   bool  // laid over what is discovered; else instead of it
+	extras  bool  // unknown fields are kept
+	sorted  bool  // by name; else the order of the entries is kept
+	Merge   bool  // laid over what is found, else in its place
 	Err     error // why the list cannot be used; nil: it can
 }
 
-// A Built is what a handwritten list came to, with what was looked at on
-// the way.
+// A Built is the items of a list, and what they depend on.
 type Built struct {
 	From       *List
 	Candidates []item.Candidate
 	Messages   []item.Message
-	Dropped    []string // why each entry was left out that was
-	// hidden is what they are known by: as long as an entry is faulty, what it was
-	// to take the place of is not offered in its stead.
-	hidden []item.Candidate
+	Dropped    []string         // for each entry that was left out: why
+	hidden     []item.Candidate // their names, ids and paths: see [kinds.Declared]
 
-	observations []folder.Observation // what was looked at
-	unsure       bool                 // something could not be read: look again
+	observations []folder.Observation
+	unsure       bool // an item has to be built again, whatever was observed
 }
 
-// Declared returns the items for a list.
-func (s *Built) Declared() *kinds.Declared {
-	return &kinds.Declared{Found: s.Candidates, Hidden: s.hidden, Sorted: s.From.sorted}
+// Declared returns the items as package kinds takes them.
+func (b *Built) Declared() *kinds.Declared {
+	return &kinds.Declared{Found: b.Candidates, Hidden: b.hidden, Sorted: b.From.sorted}
 }
 
-// Build makes the items of a handwritten list, unless the last ones still
-// hold.
-func Build(p *project.Project, k *kinds.Kind, m *List, last *Built) *Built {
-	if last != nil && last.From == m && !last.unsure && !slices.ContainsFunc(last.observations, func(n folder.Observation) bool { return folder.Observe(n.Name) != n }) {
+// Build builds the items of a list. It returns last, which may be nil, when that
+// still holds.
+func Build(p *project.Project, k *kinds.Kind, list *List, last *Built) *Built {
+	if last != nil && last.From == list && last.holds() {
 		return last
 	}
-	result := &Built{From: m}
+	result := &Built{From: list}
 	content := k.ContentDir(p)
-	for i, entry := range m.entries {
-		where := item.Location{File: m.Origin, Part: fmt.Sprintf("%s[%d]", k.Key, i), Text: m.text}
+	for i, entry := range list.entries {
+		where := item.Location{File: list.Origin, Part: fmt.Sprintf("%s[%d]", k.Key, i), Text: list.text}
 		file := rawjson.TextOf(entry, "path")
 		at := &entryDir{built: result, dir: filepath.Join(content, filepath.FromSlash(path.Dir(file)))}
 		s := &item.Input{
-			Project: p, Noun: k.Noun, FaultLevel: k.FaultLevel, Content: content, Fields: item.Fields{Sources: []item.Source{item.NewSource(where, entry)}, Dir: at},
-			Path: file, Label: where.At(entry), IconDirs: []string{content, p.Root}, KeepUnknown: m.extras,
+			Fields:  item.Fields{Sources: []item.Source{item.NewSource(where, entry)}, Dir: at},
+			Project: p, Noun: k.Noun, FaultLevel: k.FaultLevel, Content: content,
+			Path: file, Label: where.At(entry), IconDirs: []string{content, p.Root}, KeepUnknown: list.extras,
 		}
 		var f item.Candidate
 		fault := k.EntryFault(entry)
@@ -87,7 +85,7 @@ func Build(p *project.Project, k *kinds.Kind, m *List, last *Built) *Built {
 			result.Candidates = append(result.Candidates, f)
 			continue
 		}
-		result.Dropped = append(result.Dropped, result.Messages[len(result.Messages)-1].Text) // the last word on it
+		result.Dropped = append(result.Dropped, result.Messages[len(result.Messages)-1].Text)
 		result.hidden = append(result.hidden, item.Candidate{
 			Item: item.Item{Name: rawjson.TextOf(entry, "name")}, ID: rawjson.TextOf(entry, "id"), Path: file,
 		})
@@ -95,26 +93,32 @@ func Build(p *project.Project, k *kinds.Kind, m *List, last *Built) *Built {
 	return result
 }
 
-// A entryDir is where the file of a handwritten item lies; nothing in it
-// was listed, so it is looked at by path.
+// holds reports whether the items are what [Build] would build now.
+func (b *Built) holds() bool {
+	changed := func(o folder.Observation) bool { return folder.Observe(o.Name) != o }
+	return !b.unsure && !slices.ContainsFunc(b.observations, changed)
+}
+
+// An entryDir is the directory of a declared item's file. It was not listed, so
+// what lies in it is looked at by path.
 type entryDir struct {
 	built *Built
 	dir   string
 }
 
-func (p *entryDir) Log(level mcp.Level, text string) {
-	p.built.Messages = append(p.built.Messages, item.Message{Level: level, Text: text})
+func (d *entryDir) Log(level mcp.Level, text string) {
+	d.built.Messages = append(d.built.Messages, item.Message{Level: level, Text: text})
 }
 
-func (p *entryDir) Observed(n folder.Observation) {
-	p.built.observations = append(p.built.observations, n)
+func (d *entryDir) Observed(o folder.Observation) {
+	d.built.observations = append(d.built.observations, o)
 }
 
-func (p *entryDir) Recheck() { p.built.unsure = true }
+func (d *entryDir) Recheck() { d.built.unsure = true }
 
-func (p *entryDir) HasFileIn(dir, name string) bool {
-	parent := filepath.Join(p.dir, dir)
+func (d *entryDir) HasFileIn(dir, name string) bool {
+	parent := filepath.Join(d.dir, dir)
 	file := filepath.Join(parent, name)
-	p.Observed(folder.Observe(file))
+	d.Observed(folder.Observe(file))
 	return folder.StampOfPath(parent).Mode.IsDir() && folder.StampOfPath(file).IsFile()
 }

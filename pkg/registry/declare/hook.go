@@ -31,20 +31,20 @@ const (
 	hookScriptMax = 16 << 20
 )
 
-// A Hook runs server.d/register.sh (registry section 15). One run serves all
-// kinds, until its time is over or the script is another one.
+// A Hook runs server.d/register.sh. One run serves all kinds, until its time is over
+// or the script has changed (registry section 15, R-153).
 type Hook struct {
-	p    *project.Project
-	o    HookOptions
-	turn ctxlock.Mutex
-	// Below: under turn.
+	p     *project.Project
+	o     HookOptions
+	mutex ctxlock.Mutex
+	// Guarded by mutex:
 	warned bool
 	sum    [sha256.Size]byte
 	until  time.Time
 	last   *hookRun // nil: there was none yet
 }
 
-// HookOptions are what a hook needs from the program around it.
+// HookOptions are what a Hook needs from the program around it.
 type HookOptions struct {
 	Runner  *script.Runner                 // nil: it is never run
 	Env     func() project.Env             // of the script
@@ -54,25 +54,28 @@ type HookOptions struct {
 	Note    mcp.LogFunc // gets what is no fault of the project
 }
 
+// NewHook returns the hook of a project. It runs nothing yet.
 func NewHook(p *project.Project, o HookOptions) *Hook {
-	return &Hook{p: p, o: o, turn: ctxlock.New()}
+	return &Hook{p: p, o: o, mutex: ctxlock.New()}
 }
 
-// A hookRun is what a run came to.
+// A hookRun is the result of a run.
 type hookRun struct {
 	lists map[string]*List
 	err   error
 }
 
-// A hookFault makes all kinds unavailable.
+// A hookFault is why the hook's lists cannot be used. It makes all kinds
+// unavailable.
 type hookFault struct{ text string }
 
 func (e *hookFault) Error() string { return "Manual registration " + e.text }
 
+// allowed reports whether hooks may run at all.
 func (h *Hook) allowed() bool { return h.p.Discovery.Hooks && h.o.Runner != nil }
 
-// script returns the text of the script if it is to be run at all, else nil
-//
+// script returns the text of the script, nil when there is none that is meant to be
+// run.
 func (h *Hook) script() ([]byte, error) {
 	p := h.p
 	file := filepath.Join(p.Server, HookFile)
@@ -93,16 +96,17 @@ func (h *Hook) script() ([]byte, error) {
 	return text, nil
 }
 
-// Read returns the lists of the script, nil when there is none to run, running
-// it where needed. The error is a [*hookFault] or the context's.
+// Read returns the lists that the script registers, by the keys of the kinds. It
+// runs the script if the last run does not serve any more. Without a script the
+// result is nil. The error is why the lists cannot be used, or the context's.
 func (h *Hook) Read(ctx context.Context) (map[string]*List, error) {
 	if !h.allowed() {
 		return nil, nil
 	}
-	if err := h.turn.Lock(ctx); err != nil {
+	if err := h.mutex.Lock(ctx); err != nil {
 		return nil, err
 	}
-	defer h.turn.Unlock()
+	defer h.mutex.Unlock()
 	text, err := h.script()
 	if text == nil || err != nil {
 		return nil, err
@@ -128,12 +132,12 @@ func (h *Hook) holds(text []byte) bool {
 	return h.last != nil && h.o.Now().Before(h.until) && sha256.Sum256(text) == h.sum
 }
 
-// Due reports whether a check would run the script.
+// Due reports whether [Hook.Read] would run the script.
 func (h *Hook) Due(ctx context.Context) bool {
-	if !h.allowed() || h.turn.Lock(ctx) != nil {
+	if !h.allowed() || h.mutex.Lock(ctx) != nil {
 		return false
 	}
-	defer h.turn.Unlock()
+	defer h.mutex.Unlock()
 	text, err := h.script()
 	return text != nil && err == nil && !h.holds(text)
 }
@@ -142,7 +146,8 @@ func (h *Hook) Due(ctx context.Context) bool {
 func (h *Hook) run(ctx context.Context, text []byte) *hookRun {
 	if !h.warned {
 		h.warned = true
-		h.o.Note(mcp.Warning, access.RegistryLogger, "Project hook execution enabled (MCPBASH_ALLOW_PROJECT_HOOKS=true); ensure server.d/register.sh is trusted.")
+		h.o.Note(mcp.Warning, access.RegistryLogger, "Project hook execution enabled (MCPBASH_ALLOW_PROJECT_HOOKS=true); "+
+			"ensure server.d/register.sh is trusted.")
 	}
 	copied, calls, err := h.copy(text)
 	if err != nil {
@@ -163,7 +168,8 @@ func (h *Hook) run(ctx context.Context, text []byte) *hookRun {
 		return &hookRun{err: &hookFault{"script timed out"}}
 	case errors.Is(res.Cause, folder.ErrTooLarge):
 		return &hookRun{err: &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxBytes)}}
-	case errors.Is(res.Cause, script.ErrStdoutLimit), errors.Is(res.Cause, script.ErrStderrLimit), len(printed) > d.MaxManual:
+	case errors.Is(res.Cause, script.ErrStdoutLimit), errors.Is(res.Cause, script.ErrStderrLimit),
+		len(printed) > d.MaxManual:
 		return &hookRun{err: &hookFault{fmt.Sprintf("output exceeded %d bytes", d.MaxManual)}}
 	}
 	if _, err := item.ParseObject(res.Stdout); err == nil { // the lists of R-157
@@ -184,8 +190,8 @@ func (h *Hook) run(ctx context.Context, text []byte) *hookRun {
 	return &hookRun{lists: listsOf(d, replay(made, h.o.Log), res.Stdout)}
 }
 
-// copy puts the script into a private file, so that what runs is what was
-// checked, and makes the file for its calls.
+// copy copies the script into a private file, so that what runs is what was checked,
+// and creates the file for its calls.
 func (h *Hook) copy(text []byte) (copied string, calls *callsFile, err error) {
 	dir, err := h.o.Private()
 	if err != nil {
@@ -213,7 +219,7 @@ func (h *Hook) copy(text []byte) (copied string, calls *callsFile, err error) {
 	return "", nil, fault
 }
 
-// reportOutput tells that the script printed something nobody reads.
+// reportOutput logs that the script printed something that nobody reads.
 func (h *Hook) reportOutput(printed []byte) {
 	text := strings.TrimSpace(string(bytes.ToValidUTF8(printed, []byte("\uFFFD"))))
 	switch {
@@ -221,10 +227,12 @@ func (h *Hook) reportOutput(printed []byte) {
 	case h.p.Logging.Verbose:
 		h.o.Log(mcp.Warning, access.RegistryLogger, "Manual registration script output: "+text)
 	default:
-		h.o.Log(mcp.Warning, access.RegistryLogger, "Manual registration script produced output (enable MCPBASH_LOG_VERBOSE=true to view)")
+		h.o.Log(mcp.Warning, access.RegistryLogger,
+			"Manual registration script produced output (enable MCPBASH_LOG_VERBOSE=true to view)")
 	}
 }
 
+// randomTag returns a part of a file name that nobody can guess.
 func randomTag() string {
 	var b [6]byte
 	rand.Read(b[:]) // never fails

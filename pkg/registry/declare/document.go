@@ -21,13 +21,13 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// Declarations are what server.d/register.json says (registry section 14).
+// A Document is what server.d/register.json says (registry section 14).
 type Document struct {
-	Lists   map[string]*List // the kinds it lists; the others are left to discovery
-	Exclude []string         // ids and names of tools
+	Lists   map[string]*List // by the key of the kind; the other kinds are not declared
+	Exclude []string         // ids and names of tools that are not offered
 }
 
-// Excluded returns the ids and names that are left out of a kind.
+// Excluded returns the ids and names of a kind that are not offered.
 func (d *Document) Excluded(k *kinds.Kind) []string {
 	if d == nil || k != kinds.Tools {
 		return nil
@@ -35,63 +35,66 @@ func (d *Document) Excluded(k *kinds.Kind) []string {
 	return d.Exclude
 }
 
-// A Reader reads register.json, once for all the kinds that are looked at
-// together: they go by the same text. What it says stays the same object as long
-// as the text does.
+// A Reader reads register.json, once for all kinds that are looked at together, so
+// that they go by the same text. As long as the text stays the same, so does the
+// Document.
 type Reader struct {
 	project *project.Project
 	mu      sync.Mutex
-	number  int64 // of the check that it was read for last
-	doc     *Document
+	number  int64     // of the check that it was read for last
+	doc     *Document // what was read then
 	err     error
 	sum     [sha256.Size]byte // of the text that could be used last
-	last    *Document         // what it says
+	last    *Document         // what that text says
 }
 
+// NewReader returns the reader of a project. It reads nothing yet.
 func NewReader(p *project.Project) *Reader { return &Reader{project: p} }
 
-// A Fault makes all kinds unavailable.
+// A Fault is why register.json cannot be used. It makes kinds unavailable.
 type Fault struct {
 	Text     string
-	Insecure bool // the file is not believed, whatever it says
+	Insecure bool // others could have written the file, so it is ignored
 }
 
 func (e *Fault) Error() string { return e.Text }
 
+// Faultf returns a fault. Its text begins with the name of the file.
 func Faultf(format string, args ...any) *Fault {
 	return &Fault{Text: fmt.Sprintf("Declarative register.json "+format, args...)}
 }
 
-// Read returns what is said now, in the number-th check, or was in one after the
-// asked-th; nil when there is no file. The error is a [*declaredFault].
-func (d *Reader) Read(asked, number int64) (*Document, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.number <= asked {
-		d.doc, d.err = d.readNow()
-		d.number = number
+// Read returns the Document as it is in a check of the catalog, given the number of
+// the check; or as it was in an earlier one after the number asked. It is nil when
+// there is no file. The error is a [*Fault].
+func (r *Reader) Read(asked, number int64) (*Document, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.number <= asked {
+		r.doc, r.err = r.readNow()
+		r.number = number
 	}
-	return d.doc, d.err
+	return r.doc, r.err
 }
 
-func (d *Reader) readNow() (*Document, error) {
-	text, err := ReadFile(d.project)
+func (r *Reader) readNow() (*Document, error) {
+	text, err := ReadFile(r.project)
 	if text == nil || err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(text)
-	if d.last == nil || sum != d.sum {
+	if r.last == nil || sum != r.sum {
 		said, err := Parse(text)
 		if err != nil {
 			return nil, err
 		}
-		d.sum, d.last = sum, said
+		r.sum, r.last = sum, said
 	}
-	return d.last, nil
+	return r.last, nil
 }
 
-// ReadFile returns the text of register.json, nil when there is none. The
-// error is a [*declaredFault].
+// ReadFile returns the text of register.json, nil when there is none. The error is
+// a [*Fault].
 func ReadFile(p *project.Project) ([]byte, error) {
 	file := filepath.Join(p.Server, JSONFile)
 	if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
@@ -113,8 +116,8 @@ func ReadFile(p *project.Project) ([]byte, error) {
 	return text, nil
 }
 
-// Parse reads a text. The error is for all kinds; what is wrong with
-// one kind is a matter of that kind.
+// Parse parses the text of register.json. The error, a [*Fault], is for all kinds;
+// what is wrong with the list of one kind is in its List.Err.
 func Parse(text []byte) (*Document, error) {
 	if bytes.HasPrefix(text, item.ByteOrderMark) {
 		return nil, Faultf("has a UTF-8 BOM; save as UTF-8 without BOM")
@@ -136,7 +139,7 @@ func Parse(text []byte) (*Document, error) {
 // mergeable are the kinds that merge may name.
 var mergeable = []string{"tools", "resources", "prompts"}
 
-// topLevel reads all but the entries.
+// topLevel reads a document, but for its entries.
 func topLevel(doc json.RawMessage) (d *Document, fault string) {
 	if rawjson.KindOf(doc) != rawjson.Object {
 		return nil, "must be a JSON object"

@@ -8,13 +8,13 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A Document is a JSON object that is being changed. All that is not changed
-// keeps its bytes, down to the white space. What is added is laid out with two
-// spaces a level.
+// A Document is a JSON object that is being changed. What is not changed keeps its
+// bytes, down to the white space. What is added is laid out with two spaces a level
+//
 type Document struct{ Text []byte }
 
-// New takes a text that is a JSON object. One that stands on a single
-// line has no layout that could be kept.
+// New returns the document of a text, which has to be a JSON object. One on a single
+// line is laid out first, as there is no layout to keep.
 func New(text []byte) *Document {
 	if doc, err := rawjson.Check(text); err == nil && bytes.IndexByte(doc, '\n') < 0 {
 		text = rawjson.AppendIndent(nil, doc, 0)
@@ -31,87 +31,88 @@ type span struct {
 	from, to int // the value
 }
 
-// spans returns what the object or array that begins at a byte consists of,
-// and where its closing bracket stands. name, when not empty, asks for the
-// members of that name alone.
-func (m *Document) spans(at int, name string) (list []span, end int) {
-	object := m.Text[at] == '{'
-	i := m.skip(at + 1)
-	for m.Text[i] != '}' && m.Text[i] != ']' {
+// spans returns the members or elements of the object or array that begins at a
+// byte, and where its closing bracket stands. With a name it returns only the
+// members of that name.
+func (d *Document) spans(at int, name string) (list []span, end int) {
+	object := d.Text[at] == '{'
+	i := d.skip(at + 1)
+	for d.Text[i] != '}' && d.Text[i] != ']' {
 		p := span{start: i}
 		matches := name == ""
 		if object {
-			quoted, rest, _ := rawjson.Next(m.Text[i:])
+			quoted, rest, _ := rawjson.Next(d.Text[i:])
 			matches = matches || rawjson.NameIs(quoted, name)
-			i = m.skip(len(m.Text)-len(rest)) + 1 // the colon
+			i = d.skip(len(d.Text)-len(rest)) + 1 // the colon
 		}
-		value, rest, _ := rawjson.Next(m.Text[i:])
-		p.to = len(m.Text) - len(rest)
+		value, rest, _ := rawjson.Next(d.Text[i:])
+		p.to = len(d.Text) - len(rest)
 		p.from = p.to - len(value)
 		if matches {
 			list = append(list, p)
 		}
-		if i = m.skip(p.to); m.Text[i] == ',' {
-			i = m.skip(i + 1)
+		if i = d.skip(p.to); d.Text[i] == ',' {
+			i = d.skip(i + 1)
 		}
 	}
 	return list, i
 }
 
-func (m *Document) skip(at int) int { return len(m.Text) - len(rawjson.SkipSpace(m.Text[at:])) }
+// skip returns where the first byte stands that is no white space.
+func (d *Document) skip(at int) int { return len(d.Text) - len(rawjson.SkipSpace(d.Text[at:])) }
 
-// replace puts other text in place of a stretch.
-func (m *Document) replace(from, to int, text []byte) {
-	m.Text = slices.Concat(m.Text[:from], text, m.Text[to:])
+// replace replaces a range of bytes.
+func (d *Document) replace(from, to int, text []byte) {
+	d.Text = slices.Concat(d.Text[:from], text, d.Text[to:])
 }
 
-// find finds the value of a member of the document; the last one counts where
-// it is repeated.
-func (m *Document) find(name string) (p span, found bool) {
-	list, _ := m.spans(m.skip(0), name)
+// find returns a member of the document, the last one where it is repeated.
+func (d *Document) find(name string) (p span, found bool) {
+	list, _ := d.spans(d.skip(0), name)
 	if len(list) == 0 {
 		return span{}, false
 	}
 	return list[len(list)-1], true
 }
 
-// set gives a member of the document a value.
-func (m *Document) set(name string, value json.RawMessage) {
+// set gives a member a value.
+func (d *Document) set(name string, value json.RawMessage) {
 	value = rawjson.AppendIndent(nil, value, 1)
-	if p, found := m.find(name); found {
-		m.replace(p.from, p.to, value)
+	if p, found := d.find(name); found {
+		d.replace(p.from, p.to, value)
 		return
 	}
-	m.insert(m.skip(0), slices.Concat(rawjson.Quote(name), []byte(": "), value), "\n  ")
+	d.insert(d.skip(0), slices.Concat(rawjson.Quote(name), []byte(": "), value), "\n  ")
 }
 
-// findArray finds the array that a member holds; an absent or null one is none.
-func (m *Document) findArray(name string) (at int, found bool) {
-	p, found := m.find(name)
-	return p.from, found && m.Text[p.from] == '['
+// findArray returns where the array begins that is the value of a member; found is
+// false for any other value.
+func (d *Document) findArray(name string) (at int, found bool) {
+	p, found := d.find(name)
+	return p.from, found && d.Text[p.from] == '['
 }
 
-// Append appends a value to the array that a member holds, making it where there
-// is none.
-func (m *Document) Append(name string, value json.RawMessage) {
-	at, found := m.findArray(name)
+// Append appends a value to the array that is the value of a member. Any other value
+// of the member is replaced by an array.
+func (d *Document) Append(name string, value json.RawMessage) {
+	at, found := d.findArray(name)
 	if !found {
 		var b rawjson.Builder
-		m.set(name, b.Array().Raw(value).End().Bytes())
+		d.set(name, b.Array().Raw(value).End().Bytes())
 		return
 	}
 	between := "\n    "
 	if rawjson.KindOf(value) == rawjson.String {
 		between = " "
 	}
-	m.insert(at, rawjson.AppendIndent(nil, value, 2), between)
+	d.insert(at, rawjson.AppendIndent(nil, value, 2), between)
 }
 
-// insert appends a member or element to what begins at a byte. It begins its
-// line as the last one does that begins a line; between says how where none
-// does.
-func (m *Document) insert(at int, text []byte, between string) {
-	list, end := m.spans(at, "")
+// insert appends a member or element to the object or array that begins at a byte.
+// It is preceded by the same white space as the last one that begins a line; if
+// none does, by between.
+func (d *Document) insert(at int, text []byte, between string) {
+	list, end := d.spans(at, "")
 	if len(list) == 0 {
 		closing := ""
 		if between[0] == '\n' {
@@ -119,79 +120,79 @@ func (m *Document) insert(at int, text []byte, between string) {
 		} else {
 			between = ""
 		}
-		m.replace(at+1, end, slices.Concat([]byte(between), text, []byte(closing)))
+		d.replace(at+1, end, slices.Concat([]byte(between), text, []byte(closing)))
 		return
 	}
 	for _, p := range slices.Backward(list) {
-		if layout := m.spaceBefore(p.start); bytes.IndexByte(layout, '\n') >= 0 {
+		if layout := d.spaceBefore(p.start); bytes.IndexByte(layout, '\n') >= 0 {
 			between = string(layout)
 			break
 		}
 	}
 	last := list[len(list)-1]
-	m.replace(last.to, last.to, slices.Concat([]byte(","), []byte(between), text))
+	d.replace(last.to, last.to, slices.Concat([]byte(","), []byte(between), text))
 }
 
-func (m *Document) spaceBefore(at int) []byte {
-	return m.Text[len(bytes.TrimRight(m.Text[:at], " \t\r\n")):at]
+func (d *Document) spaceBefore(at int) []byte {
+	return d.Text[len(bytes.TrimRight(d.Text[:at], " \t\r\n")):at]
 }
 
-// ReplaceElement puts a value in place of an element of the array that a member holds.
-func (m *Document) ReplaceElement(name string, i int, value json.RawMessage) {
-	at, _ := m.findArray(name)
-	list, _ := m.spans(at, "")
-	m.replace(list[i].from, list[i].to, rawjson.AppendIndent(nil, value, 2))
+// ReplaceElement replaces an element of the array that is the value of a member.
+func (d *Document) ReplaceElement(name string, i int, value json.RawMessage) {
+	at, _ := d.findArray(name)
+	list, _ := d.spans(at, "")
+	d.replace(list[i].from, list[i].to, rawjson.AppendIndent(nil, value, 2))
 }
 
-// Delete takes an element out of the array that a member holds.
-func (m *Document) Delete(name string, i int) {
-	at, _ := m.findArray(name)
-	list, end := m.spans(at, "")
+// Delete deletes an element of the array that is the value of a member.
+func (d *Document) Delete(name string, i int) {
+	at, _ := d.findArray(name)
+	list, end := d.spans(at, "")
 	switch {
 	case len(list) == 1:
-		m.replace(at+1, end, nil)
+		d.replace(at+1, end, nil)
 	case i < len(list)-1:
-		m.replace(list[i].from, list[i+1].from, nil)
+		d.replace(list[i].from, list[i+1].from, nil)
 	default:
-		m.replace(list[i-1].to, list[i].to, nil)
+		d.replace(list[i-1].to, list[i].to, nil)
 	}
 }
 
-// Elements returns the array that a member holds.
-func (m *Document) Elements(name string) []json.RawMessage {
-	at, found := m.findArray(name)
+// Elements returns the elements of the array that is the value of a member.
+func (d *Document) Elements(name string) []json.RawMessage {
+	at, found := d.findArray(name)
 	if !found {
 		return nil
 	}
-	list, _ := m.spans(at, "")
+	list, _ := d.spans(at, "")
 	values := make([]json.RawMessage, len(list))
 	for i, p := range list {
-		values[i] = m.Text[p.from:p.to]
+		values[i] = d.Text[p.from:p.to]
 	}
 	return values
 }
 
-// DeleteStrings takes strings out of the array that a member holds.
-func (m *Document) DeleteStrings(name string, texts ...string) {
-	values := m.Elements(name)
+// DeleteStrings deletes strings from the array that is the value of a member.
+func (d *Document) DeleteStrings(name string, texts ...string) {
+	values := d.Elements(name)
 	for i := len(values) - 1; i >= 0; i-- {
 		if text, ok := rawjson.Text(values[i]); ok && slices.Contains(texts, text) {
-			m.Delete(name, i)
+			d.Delete(name, i)
 		}
 	}
 }
 
-// Member returns a member of the document.
-func (m *Document) Member(name string) json.RawMessage {
-	p, found := m.find(name)
+// Member returns the value of a member, nil when there is none.
+func (d *Document) Member(name string) json.RawMessage {
+	p, found := d.find(name)
 	if !found {
 		return nil
 	}
-	return m.Text[p.from:p.to]
+	return d.Text[p.from:p.to]
 }
 
-// HasArray reports whether a member holds an array.
-func (m *Document) HasArray(name string) bool {
-	_, found := m.findArray(name)
+// HasArray reports whether the value of a member is an array.
+func (d *Document) HasArray(name string) bool {
+	_, found := d.findArray(name)
 	return found
 }

@@ -17,44 +17,44 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// A edit is register.json on its way to another state.
+// An edit is a change of register.json that is being made.
 type edit struct {
 	*jsonedit.Document
 	project *Project
 	fresh   bool                   // there was no file
-	before  []registry.SourcedTool // the tools as they are
+	before  []registry.SourcedTool // the tools before the change
 }
 
-// edit reads what there is.
+// edit begins a change of register.json as it is now.
 func (r *Project) edit(ctx context.Context) (*edit, error) {
 	text, err := declare.ReadFile(r.p)
 	if err != nil {
 		return nil, err
 	}
-	d := &edit{project: r, fresh: text == nil}
+	e := &edit{project: r, fresh: text == nil}
 	var said *declare.Document
-	if d.fresh {
+	if e.fresh {
 		text = []byte(`{"version":1}`)
 	} else if said, err = r.parse(text); err != nil {
 		return nil, err
 	}
-	d.Document = jsonedit.New(text)
-	d.before, err = r.catalog.PreviewTools(ctx, said)
-	return d, err
+	e.Document = jsonedit.New(text)
+	e.before, err = r.catalog.PreviewTools(ctx, said)
+	return e, err
 }
 
 // add adds a registration.
-func (d *edit) add(reg *registration, replace bool) error {
-	if err := d.allowed(reg.ID); err != nil {
+func (e *edit) add(reg *registration, replace bool) error {
+	if err := e.allowed(reg.ID); err != nil {
 		return err
 	}
-	target := -1 // the entry in whose place it goes
-	var dead []int
+	target := -1   // the entry that it replaces
+	var dead []int // others that would collide with it
 	for _, match := range []func(id, name string) bool{
 		func(id, _ string) bool { return id == reg.ID },
 		func(_, name string) bool { return name == reg.Name },
 	} {
-		for i, entry := range d.Elements(kinds.Tools.Key) {
+		for i, entry := range e.Elements(kinds.Tools.Key) {
 			id, name := knownBy(entry)
 			switch {
 			case !match(id, name) || i == target || slices.Contains(dead, i):
@@ -65,24 +65,24 @@ func (d *edit) add(reg *registration, replace bool) error {
 			}
 		}
 	}
-	if err := d.collision(reg, replace); err != nil {
+	if err := e.collision(reg, replace); err != nil {
 		return err
 	}
-	if !d.HasArray(kinds.Tools.Key) {
-		if merge, _ := rawjson.Strings(d.Member("merge")); !slices.Contains(merge, kinds.Tools.Key) {
-			d.Append("merge", rawjson.Quote(kinds.Tools.Key))
+	if !e.HasArray(kinds.Tools.Key) {
+		if merge, _ := rawjson.Strings(e.Member("merge")); !slices.Contains(merge, kinds.Tools.Key) {
+			e.Append("merge", rawjson.Quote(kinds.Tools.Key))
 		}
 	}
 	if target >= 0 {
-		d.ReplaceElement(kinds.Tools.Key, target, reg.entry)
+		e.ReplaceElement(kinds.Tools.Key, target, reg.entry)
 	} else {
-		d.Append(kinds.Tools.Key, reg.entry)
+		e.Append(kinds.Tools.Key, reg.entry)
 	}
 	slices.Sort(dead)
 	for _, i := range slices.Backward(dead) {
-		d.Delete(kinds.Tools.Key, i)
+		e.Delete(kinds.Tools.Key, i)
 	}
-	d.DeleteStrings("exclude", reg.ID, reg.Name)
+	e.DeleteStrings("exclude", reg.ID, reg.Name)
 	return nil
 }
 
@@ -96,43 +96,43 @@ func knownBy(entry json.RawMessage) (id, name string) {
 	return name, name
 }
 
-// collision returns the error for a registration whose id or name is taken
-// (R-206). One may replace a tool, not two: when its id is that of one and its
-// name that of another, it cannot be both.
-func (d *edit) collision(reg *registration, replace bool) error {
+// collision returns the error for a registration whose id or name is taken. One may
+// replace a tool but not two, one by its id and another by its name (R-206, R-206a).
+func (e *edit) collision(reg *registration, replace bool) error {
 	var one *registry.SourcedTool
-	for i := range d.before {
-		s := &d.before[i]
-		if !reg.collides(s.Candidate) || s.Path == path.Clean(reg.Path) && isBare(d.project.p, s) {
+	for i := range e.before {
+		s := &e.before[i]
+		if !reg.collides(s.Candidate) || s.Path == path.Clean(reg.Path) && isBare(e.project.p, s) {
 			continue
 		}
 		if !replace {
-			return reg.duplicateOf(s.Candidate, kinds.Tools.Label(d.project.p, s.Candidate))
+			return reg.duplicateOf(s.Candidate, kinds.Tools.Label(e.project.p, s.Candidate))
 		}
 		if one != nil {
 			other := s
 			if other.ID == reg.ID {
 				other = one
 			}
-			return reg.duplicateOf(other.Candidate, kinds.Tools.Label(d.project.p, other.Candidate))
+			return reg.duplicateOf(other.Candidate, kinds.Tools.Label(e.project.p, other.Candidate))
 		}
 		one = s
 	}
 	return nil
 }
 
-// remove takes a tool out.
-func (d *edit) remove(ctx context.Context, gone item.Candidate) error {
-	if err := d.allowed(gone.ID); err != nil {
+// remove takes a tool out: its entries, and by an exclusion what is found instead
+// (R-209).
+func (e *edit) remove(ctx context.Context, gone item.Candidate) error {
+	if err := e.allowed(gone.ID); err != nil {
 		return err
 	}
-	for i, entry := range slices.Backward(d.Elements(kinds.Tools.Key)) {
+	for i, entry := range slices.Backward(e.Elements(kinds.Tools.Key)) {
 		if id, name := knownBy(entry); id == gone.ID || name == gone.Name {
-			d.Delete(kinds.Tools.Key, i)
+			e.Delete(kinds.Tools.Key, i)
 		}
 	}
 	for range 2 { // by its id, by its name
-		after, err := d.result(ctx)
+		after, err := e.result(ctx)
 		if err != nil {
 			return err
 		}
@@ -142,40 +142,43 @@ func (d *edit) remove(ctx context.Context, gone item.Candidate) error {
 		}
 		// Its id, unless that takes out another tool as well: one of that name.
 		named, stays := gone.ID, after[at]
-		if stays.ID != named || slices.ContainsFunc(after, func(s registry.SourcedTool) bool { return s.Name == named && s.ID != named }) {
+		another := func(s registry.SourcedTool) bool { return s.Name == named && s.ID != named }
+		if stays.ID != named || slices.ContainsFunc(after, another) {
 			named = stays.Name
 		}
-		d.Append("exclude", rawjson.Quote(named))
+		e.Append("exclude", rawjson.Quote(named))
 	}
 	return nil
 }
 
-// allowed reports whether there may be a register.json: a new one would end
-// what register.sh registers (R-206).
-func (d *edit) allowed(id string) error {
-	if !d.fresh || !d.project.p.Discovery.Hooks {
+// allowed returns an error when a new register.json would end what register.sh
+// registers (R-206).
+func (e *edit) allowed(id string) error {
+	if !e.fresh || !e.project.p.Discovery.Hooks {
 		return nil
 	}
-	if !d.project.catalog.HasHook() {
+	if !e.project.catalog.HasHook() {
 		return nil
 	}
-	return newError(ErrInvalidRegistration, id, fmt.Sprintf("a new %s would switch off %s, which registers this project's tools; change it there", declare.JSONFile, declare.HookFile))
+	return refuse(ErrInvalidRegistration, id, "a new %s would switch off %s, which registers this project's tools; "+
+		"change it there", declare.JSONFile, declare.HookFile)
 }
 
-// result returns what the tools will be with the changed text. A text that could
-// not be read again is an error.
-func (d *edit) result(ctx context.Context) ([]registry.SourcedTool, error) {
-	if max := d.project.p.Discovery.MaxManual; len(d.Text) > max {
-		return nil, newError(ErrInvalidRegistration, "", fmt.Sprintf("%s would exceed %d bytes (MCPBASH_MAX_MANUAL_REGISTRY_BYTES)", declare.JSONFile, max))
+// result returns what the tools will be after the change. A text that could not be
+// read again is an error.
+func (e *edit) result(ctx context.Context) ([]registry.SourcedTool, error) {
+	if max := e.project.p.Discovery.MaxManual; len(e.Text) > max {
+		return nil, refuse(ErrInvalidRegistration, "",
+			"%s would exceed %d bytes (MCPBASH_MAX_MANUAL_REGISTRY_BYTES)", declare.JSONFile, max)
 	}
-	said, err := d.project.parse(d.Text)
+	said, err := e.project.parse(e.Text)
 	if err != nil {
 		return nil, explain(err)
 	}
-	return d.project.catalog.PreviewTools(ctx, said)
+	return e.project.catalog.PreviewTools(ctx, said)
 }
 
-// parse reads a text as the programs of the project would.
+// parse parses a register.json. What makes its tools unavailable is an error.
 func (r *Project) parse(text []byte) (*declare.Document, error) {
 	said, err := declare.Parse(text)
 	if err != nil {
@@ -187,14 +190,16 @@ func (r *Project) parse(text []byte) (*declare.Document, error) {
 	return said, nil
 }
 
-// warn tells which described tools a registration hides without being meant to
-// replace them: those of the same script.
-func (d *edit) warn(reg *registration, after []registry.SourcedTool) {
-	for i := range d.before {
-		s := &d.before[i]
+// warn logs which tools that are described a registration hides without being meant
+// to replace them: those of the same script.
+func (e *edit) warn(reg *registration, after []registry.SourcedTool) {
+	for i := range e.before {
+		s := &e.before[i]
 		stays := slices.ContainsFunc(after, func(a registry.SourcedTool) bool { return a.Name == s.Name })
-		if !stays && !reg.collides(s.Candidate) && !isBare(d.project.p, s) {
-			d.project.log(mcp.Warning, access.RegistryLogger, fmt.Sprintf("tool '%s' is no longer offered: '%s' takes its place (%s)", s.Name, reg.Name, kinds.Tools.Label(d.project.p, s.Candidate)))
+		if !stays && !reg.collides(s.Candidate) && !isBare(e.project.p, s) {
+			e.project.log(mcp.Warning, access.RegistryLogger,
+				fmt.Sprintf("tool '%s' is no longer offered: '%s' takes its place (%s)",
+					s.Name, reg.Name, kinds.Tools.Label(e.project.p, s.Candidate)))
 		}
 	}
 }

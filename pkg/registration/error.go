@@ -1,9 +1,11 @@
 package registration
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
-// What a registration can come to nothing for. An [Error]
-// unwraps to one of them.
+// The types of errors. An [Error] unwraps to one of them.
 var (
 	ErrDuplicateTool       = errors.New("DuplicateTool")
 	ErrToolNotFound        = errors.New("ToolNotFound")
@@ -11,9 +13,9 @@ var (
 	ErrPermissionDenied    = errors.New("PermissionDenied")
 )
 
-// An Error says why a registration, or a question about one, came to nothing.
+// An Error is why a tool is not registered, taken out or found.
 type Error struct {
-	Type    string // of R-206: "DuplicateTool"
+	Type    string // "DuplicateTool", "ToolNotFound", "InvalidRegistration", "PermissionDenied"
 	ID      string // of the tool, "" when it is not known
 	Message string
 	Details []string // each fault of a registration by itself
@@ -31,6 +33,7 @@ func (e *Error) Unwrap() error {
 	return nil
 }
 
-func newError(kind error, id, message string, details ...string) *Error {
-	return &Error{Type: kind.Error(), ID: id, Message: message, Details: details}
+// refuse returns an error of one of the types above about a tool.
+func refuse(kind error, id, format string, args ...any) *Error {
+	return &Error{Type: kind.Error(), ID: id, Message: fmt.Sprintf(format, args...)}
 }

@@ -9,10 +9,9 @@ import (
 	"mcp-bash/pkg/registry/item"
 )
 
-// A Memory is a [ToolRegistry] that belongs to no project and forgets
-// everything in the end. It checks what a [Project] checks, as far as that
-// needs no files; a tool in it need not have a path. It may be used from any
-// goroutine.
+// A Memory is a [ToolRegistry] in memory, which belongs to no project. It checks
+// what a [Project] checks, as far as that needs no files; a tool in it need not have
+// a path. It may be used from any goroutine.
 type Memory struct {
 	mu    sync.RWMutex
 	tools []item.Candidate // sorted by name
@@ -20,10 +19,10 @@ type Memory struct {
 
 var _ ToolRegistry = (*Memory)(nil)
 
-// New returns an empty registry.
+// New returns an empty registry in memory.
 func New() *Memory { return &Memory{} }
 
-// RegisterTool is [ToolRegistry.RegisterTool].
+// RegisterTool registers a tool.
 func (m *Memory) RegisterTool(r ToolRegistration) error {
 	reg, faults := readRegistration(r.payload())
 	if err := reg.invalid(faults); err != nil {
@@ -34,12 +33,13 @@ func (m *Memory) RegisterTool(r ToolRegistration) error {
 	if at := slices.IndexFunc(m.tools, reg.collides); at >= 0 {
 		return reg.duplicateOf(m.tools[at], m.tools[at].Path)
 	}
-	at, _ := slices.BinarySearchFunc(m.tools, reg.Name, func(f item.Candidate, name string) int { return strings.Compare(f.Name, name) })
+	order := func(f item.Candidate, name string) int { return strings.Compare(f.Name, name) }
+	at, _ := slices.BinarySearchFunc(m.tools, reg.Name, order)
 	m.tools = slices.Insert(m.tools, at, reg.Candidate)
 	return nil
 }
 
-// UnregisterTool is [ToolRegistry.UnregisterTool].
+// UnregisterTool takes a tool out, given its id or name.
 func (m *Memory) UnregisterTool(id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -51,7 +51,7 @@ func (m *Memory) UnregisterTool(id string) error {
 	return nil
 }
 
-// GetTool is [ToolRegistry.GetTool].
+// GetTool returns a tool by its id or name.
 func (m *Memory) GetTool(id string) (ToolRegistration, bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -62,7 +62,7 @@ func (m *Memory) GetTool(id string) (ToolRegistration, bool) {
 	return registrationOf(m.tools[at].JSON), true
 }
 
-// ListTools is [ToolRegistry.ListTools].
+// ListTools returns all tools, sorted by name.
 func (m *Memory) ListTools() []ToolRegistration {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -73,7 +73,8 @@ func (m *Memory) ListTools() []ToolRegistration {
 	return list
 }
 
-// indexOf looks a tool up by its id, else by its name; -1 when there is none.
+// indexOf returns the place of a tool, given its id or else its name; -1 when there
+// is none.
 func indexOf(tools []item.Candidate, id string) int {
 	at := slices.IndexFunc(tools, func(f item.Candidate) bool { return f.ID == id })
 	if at < 0 {
@@ -85,8 +86,8 @@ func indexOf(tools []item.Candidate, id string) int {
 // collides reports whether a tool has the id or the name of the registration.
 func (reg *registration) collides(f item.Candidate) bool { return f.ID == reg.ID || f.Name == reg.Name }
 
-// duplicateOf makes the error for a tool whose id or name is taken. where is
-// the file of the one that has it, "" when it has none.
+// duplicateOf returns the error for a tool whose id or name is taken. where is the
+// file of the one that has it, "" when it has none.
 func (reg *registration) duplicateOf(f item.Candidate, where string) error {
 	taken := reg.Name
 	if f.ID == reg.ID {
@@ -95,13 +96,15 @@ func (reg *registration) duplicateOf(f item.Candidate, where string) error {
 	if where != "" {
 		where = " (" + where + ")"
 	}
-	return newError(ErrDuplicateTool, reg.ID, "tool '"+taken+"' is already registered"+where)
+	return refuse(ErrDuplicateTool, reg.ID, "tool '%s' is already registered%s", taken, where)
 }
 
+// notFound returns the error for a tool that is not there, with the name that was
+// probably meant.
 func notFound(id string, tools []item.Candidate) error {
 	var known []string
 	for _, f := range tools {
 		known = append(known, f.Name, f.ID)
 	}
-	return newError(ErrToolNotFound, id, "tool '"+id+"' is not registered"+cli.DidYouMean(id, known))
+	return refuse(ErrToolNotFound, id, "tool '%s' is not registered%s", id, cli.DidYouMean(id, known))
 }

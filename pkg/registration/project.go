@@ -21,10 +21,10 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// A Project is the [ToolRegistry] of a project: it shows all that the project
-// offers, discovered tools included, and registers by writing
-// server.d/register.json. It may be used from any
-// goroutine, and at the same time as others, in any process.
+// A Project is the [ToolRegistry] of a project. It shows all tools that the project
+// offers, those that were found included, and registers a tool by writing
+// server.d/register.json. It may be used from any goroutine, and at the same time
+// as others in any process.
 type Project struct {
 	p       *project.Project
 	catalog *registry.Catalog
@@ -71,27 +71,27 @@ func NewProject(p *project.Project, o registry.Options) *Project {
 // Level returns the security level in effect.
 func (r *Project) Level() access.Level { return r.level }
 
-// RegisterTool is [ToolRegistry.RegisterTool].
+// RegisterTool registers a tool: see [Project.Register].
 func (r *Project) RegisterTool(reg ToolRegistration) error {
 	_, err := r.Register(context.Background(), reg.payload(), RegisterOptions{})
 	return err
 }
 
-// UnregisterTool is [ToolRegistry.UnregisterTool].
+// UnregisterTool takes a tool out: see [Project.Unregister].
 func (r *Project) UnregisterTool(id string) error {
 	_, err := r.Unregister(context.Background(), id)
 	return err
 }
 
-// GetTool is [ToolRegistry.GetTool]. Where the registry is not available there
-// is no tool; [Project.Tool] says why.
+// GetTool returns a tool by its id or name. When the registry is not available there
+// is none; [Project.Tool] returns why.
 func (r *Project) GetTool(id string) (ToolRegistration, bool) {
 	t, err := r.Tool(context.Background(), id)
 	return t.ToolRegistration, err == nil
 }
 
-// ListTools is [ToolRegistry.ListTools]. Where the registry is not available
-// there are none; [Project.Tools] says why.
+// ListTools returns all tools, sorted by name. When the registry is not available
+// there are none; [Project.Tools] returns why.
 func (r *Project) ListTools() []ToolRegistration {
 	tools, _ := r.Tools(context.Background())
 	list := make([]ToolRegistration, len(tools))
@@ -101,8 +101,8 @@ func (r *Project) ListTools() []ToolRegistration {
 	return list
 }
 
-// Tool looks a tool up by its id, else by its name, in the registry as it is
-// now. The error is an [*Error], a [*Failure] or the context's.
+// Tool returns a tool by its id, else by its name, as the project is now. The error
+// is an [*Error], a [*registry.Failure] or the context's.
 func (r *Project) Tool(ctx context.Context, id string) (RegisteredTool, error) {
 	all, err := r.catalog.SourcedTools(ctx)
 	if err != nil {
@@ -130,8 +130,8 @@ func (r *Project) Tools(ctx context.Context) ([]RegisteredTool, error) {
 	return list, nil
 }
 
-// Items returns the items of a kind as the registry is now, with their URIs as
-// this project has them. The errors are those of [Project.Tool].
+// Items returns the items of a kind as the project is now, each URI as it is in this
+// project. The errors are those of [Project.Tool].
 func (r *Project) Items(ctx context.Context, kind *kinds.Kind) ([]json.RawMessage, error) {
 	list, err := r.catalog.Fresh(ctx, kind)
 	if err != nil {
@@ -155,9 +155,10 @@ func (r *Project) Items(ctx context.Context, kind *kinds.Kind) ([]json.RawMessag
 	return items, nil
 }
 
-// lookUp is [indexOf].
+// lookUp returns the place of a tool, given its id or name; -1 when there is none.
 func lookUp(all []registry.SourcedTool, id string) int { return indexOf(foundIn(all), id) }
 
+// foundIn returns tools without where they come from.
 func foundIn(all []registry.SourcedTool) []item.Candidate {
 	tools := make([]item.Candidate, len(all))
 	for i := range all {
@@ -166,16 +167,18 @@ func foundIn(all []registry.SourcedTool) []item.Candidate {
 	return tools
 }
 
-// explain makes an [*Error] of a fault of register.json; other errors
-// stay what they are.
+// explain returns an [*Error] for a fault of register.json. Other errors stay what
+// they are.
 func explain(err error) error {
 	var fault *declare.Fault
 	switch {
 	case !errors.As(err, &fault):
 		return err
 	case fault.Insecure:
-		return newError(ErrPermissionDenied, "", fault.Text)
+		return refuse(ErrPermissionDenied, "", "%s", fault.Text)
 	default:
-		return newError(ErrInvalidRegistration, "", fault.Text, fault.Text)
+		e := refuse(ErrInvalidRegistration, "", "%s", fault.Text)
+		e.Details = []string{fault.Text}
+		return e
 	}
 }

@@ -26,10 +26,10 @@ type RegisterOptions struct {
 	DryRun  bool // check everything and change nothing
 }
 
-// Register registers a tool, in the four steps of R-207. payload is a JSON
-// object with the fields of an entry of register.json, or parameters instead of
-// inputSchema. The error is an [*Error]; a [*Failure] when the lock was not to
-// be had; the context's; or one of the file system.
+// Register registers a tool. payload is a JSON object with the fields of an entry of
+// register.json, or parameters instead of inputSchema. The error is an [*Error]; a
+// [*registry.Failure] when the lock was not to be had; the context's; or one of the
+// file system.
 func (r *Project) Register(ctx context.Context, payload []byte, o RegisterOptions) (RegisteredTool, error) {
 	reg, faults := readRegistration(payload)
 	denied := ""
@@ -43,18 +43,18 @@ func (r *Project) Register(ctx context.Context, payload []byte, o RegisterOption
 		return RegisteredTool{}, err
 	}
 	if needed := access.LevelOf(reg.JSON); denied == "" && !r.level.Allows(needed) {
-		denied = fmt.Sprintf("tool '%s' requires security level '%s' (current level: '%s'); see MCPBASH_SECURITY_LEVEL, and securityLevel in %s",
-			reg.Name, needed, r.level, project.Marker)
+		denied = fmt.Sprintf("tool '%s' requires security level '%s' (current level: '%s'); "+
+			"see MCPBASH_SECURITY_LEVEL, and securityLevel in %s", reg.Name, needed, r.level, project.Marker)
 	}
 	if denied != "" {
-		return RegisteredTool{}, newError(ErrPermissionDenied, reg.ID, denied)
+		return RegisteredTool{}, refuse(ErrPermissionDenied, reg.ID, "%s", denied)
 	}
 	var registered RegisteredTool
-	err := r.change(ctx, reg.ID, o.DryRun, func(d *edit) error {
-		if err := d.add(&reg, o.Replace); err != nil {
+	err := r.change(ctx, reg.ID, o.DryRun, func(e *edit) error {
+		if err := e.add(&reg, o.Replace); err != nil {
 			return err
 		}
-		after, err := d.result(ctx)
+		after, err := e.result(ctx)
 		if err != nil {
 			return err
 		}
@@ -62,9 +62,10 @@ func (r *Project) Register(ctx context.Context, payload []byte, o RegisterOption
 			return s.Name == reg.Name && s.ID == reg.ID && s.Source == declare.JSONFile
 		})
 		if at < 0 {
-			return newError(ErrInvalidRegistration, reg.ID, fmt.Sprintf("tool '%s' would not take effect beside the other entries of %s", reg.ID, declare.JSONFile))
+			return refuse(ErrInvalidRegistration, reg.ID,
+				"tool '%s' would not take effect beside the other entries of %s", reg.ID, declare.JSONFile)
 		}
-		d.warn(&reg, after)
+		e.warn(&reg, after)
 		registered = registeredTool(&after[at], r.level)
 		return nil
 	})
@@ -72,38 +73,38 @@ func (r *Project) Register(ctx context.Context, payload []byte, o RegisterOption
 }
 
 // Unregister takes a tool, given by its id or name, out of the registry, and
-// returns its id. One that stays discovered is excluded. The errors are
-// those of [Project.Register].
+// returns its id. One that would still be found is excluded. The errors are those of
+// [Project.Register].
 func (r *Project) Unregister(ctx context.Context, id string) (string, error) {
-	err := r.change(ctx, id, false, func(d *edit) error {
-		at := lookUp(d.before, id)
+	err := r.change(ctx, id, false, func(e *edit) error {
+		at := lookUp(e.before, id)
 		if at < 0 {
-			if err := d.allowed(id); err != nil {
+			if err := e.allowed(id); err != nil {
 				return err // it may well be one of register.sh
 			}
-			return notFound(id, foundIn(d.before))
+			return notFound(id, foundIn(e.before))
 		}
-		gone := d.before[at].Candidate
+		gone := e.before[at].Candidate
 		id = gone.ID
-		return d.remove(ctx, gone)
+		return e.remove(ctx, gone)
 	})
 	return id, err
 }
 
-// change lets edit change register.json. What it decides it decides under the
-// lock, on what stands there then, so that nothing is lost.
-func (r *Project) change(ctx context.Context, id string, dryRun bool, edit func(*edit) error) error {
+// change lets a function change register.json. The function decides under the lock,
+// on what stands there then, so that no other change is lost.
+func (r *Project) change(ctx context.Context, id string, dryRun bool, decide func(*edit) error) error {
 	if r.p.Discovery.Static {
-		return newError(ErrPermissionDenied, id, "the registry is static; unset MCPBASH_STATIC_REGISTRY to change it")
+		return refuse(ErrPermissionDenied, id, "the registry is static; unset MCPBASH_STATIC_REGISTRY to change it")
 	}
 	if err := r.mutex.Lock(ctx); err != nil {
 		return err
 	}
 	defer r.mutex.Unlock()
-	if err := r.changeLocked(ctx, dryRun, edit); err != nil {
+	if err := r.changeLocked(ctx, dryRun, decide); err != nil {
 		var e *Error
 		if isDenied(err) && !errors.As(err, &e) {
-			return newError(ErrPermissionDenied, id, fmt.Sprintf("%s cannot be written: %s", declare.JSONFile, project.PlainError(err)))
+			return refuse(ErrPermissionDenied, id, "%s cannot be written: %s", declare.JSONFile, project.PlainError(err))
 		}
 		if errors.As(err, &e) && e.ID == "" {
 			e.ID = id
@@ -116,7 +117,9 @@ func (r *Project) change(ctx context.Context, id string, dryRun bool, edit func(
 	return nil
 }
 
-func (r *Project) changeLocked(ctx context.Context, dryRun bool, edit func(*edit) error) error {
+// changeLocked is change under the lock of this process. It takes that of the
+// directory.
+func (r *Project) changeLocked(ctx context.Context, dryRun bool, decide func(*edit) error) error {
 	dir := r.dir
 	if !dryRun {
 		if err := os.MkdirAll(dir.path, 0o755); err != nil {
@@ -132,33 +135,33 @@ func (r *Project) changeLocked(ctx context.Context, dryRun bool, edit func(*edit
 		}
 		defer dir.unlock()
 	}
-	d, err := r.edit(ctx)
+	e, err := r.edit(ctx)
 	if err != nil {
 		return explain(err)
 	}
-	was := d.Text
-	if err := edit(d); err != nil || dryRun || bytes.Equal(was, d.Text) {
+	was := e.Text
+	if err := decide(e); err != nil || dryRun || bytes.Equal(was, e.Text) {
 		return err
 	}
-	return dir.write(d.Text)
+	return dir.write(e.Text)
 }
 
-// checkServerDir judges the place of register.json, and whether the
-// file may be written to.
+// checkServerDir checks that only we can change register.json, and that the file may
+// be written to.
 func (r *Project) checkServerDir() error {
 	file := filepath.Join(r.p.Server, declare.JSONFile)
 	var insecure *project.InsecureError
 	if err := r.p.CheckTrusted(file); errors.As(err, &insecure) {
-		return newError(ErrPermissionDenied, "", declare.Faultf("permissions/ownership invalid: %s", insecure).Text)
+		return refuse(ErrPermissionDenied, "", "%s", declare.Faultf("permissions/ownership invalid: %s", insecure).Text)
 	}
 	if info, err := os.Lstat(file); err == nil && info.Mode().Perm()&0o200 == 0 {
-		return newError(ErrPermissionDenied, "", fmt.Sprintf("%s is not writable; run chmod u+w", file))
+		return refuse(ErrPermissionDenied, "", "%s is not writable; run chmod u+w", file)
 	}
 	return nil
 }
 
-// checkPath judges the path of a script: a fault makes the registration
-// invalid, denied refuses it.
+// checkPath checks the path of a script. A fault makes the registration invalid; with
+// denied it is refused.
 func (r *Project) checkPath(file string) (fault, denied string) {
 	label := folder.Label(r.p.Root, r.p.Tools)
 	shown := path.Join(label, file)

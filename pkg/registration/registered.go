@@ -14,7 +14,7 @@ import (
 	"mcp-bash/pkg/registry/item"
 )
 
-// A RegisteredTool is a tool as its project offers it.
+// A RegisteredTool is a tool of a project.
 type RegisteredTool struct {
 	ToolRegistration
 	Source        string       // "discovered", "register.json" or "register.sh"
@@ -27,14 +27,14 @@ func (t *RegisteredTool) Declares(c access.Capability) bool {
 	return slices.Contains(t.Capabilities, c)
 }
 
-// registeredTool returns what a project tells of a tool.
+// registeredTool returns a tool as the project offers it at a level.
 func registeredTool(s *registry.SourcedTool, level access.Level) RegisteredTool {
 	needed := access.LevelOf(s.JSON)
 	return RegisteredTool{registrationOf(s.JSON), s.Source, needed, level.Allows(needed)}
 }
 
-// isBare reports whether a discovered tool is one that nobody has described, so
-// that a registration for its file is the description it lacks.
+// isBare reports whether a tool was found that nobody has described, so that a
+// registration for its file is the description it lacks.
 func isBare(p *project.Project, s *registry.SourcedTool) bool {
 	if s.Source != registry.DiscoveredSource {
 		return false

@@ -38,8 +38,8 @@ type Parameter struct {
 // it may.
 type ToolParameters struct{ Required, Optional []Parameter }
 
-// A ToolRegistration is what a tool is registered with, and what a registry
-// tells of it.
+// A ToolRegistration is what a tool is registered with, and what a registry returns
+// of it.
 type ToolRegistration struct {
 	ID, Name, Description, Version string              // ID defaults to Name, Version to "0.0.0"
 	Capabilities                   []access.Capability // nil: undeclared, which is not the same as none
@@ -48,8 +48,8 @@ type ToolRegistration struct {
 	SecurityLevel                  access.Level // the least at which it may be used; "": none is asked for
 }
 
-// A ToolRegistry keeps tools by their ids. Ids and names are unique in it;
-// where a tool is asked for, its name does as well.
+// A ToolRegistry keeps tools. Ids and names are unique in it; wherever an id is asked
+// for, the name of the tool does as well.
 type ToolRegistry interface {
 	RegisterTool(reg ToolRegistration) error // an [*Error]: ErrDuplicateTool, ErrInvalidRegistration, ErrPermissionDenied
 	UnregisterTool(id string) error          // an [*Error]: ErrToolNotFound, ErrPermissionDenied
@@ -60,15 +60,15 @@ type ToolRegistry interface {
 // MaxPayload is how long the JSON of a registration may be, in bytes.
 const MaxPayload = 1 << 20
 
-// A registration is one that was checked.
+// A registration is a [ToolRegistration] that was checked.
 type registration struct {
 	entry json.RawMessage // as register.json is to hold it
 	item.Candidate
 }
 
-// readRegistration reads and checks a payload: JSON, its fields, and what it
-// declares. What depends on a project is not checked. Every fault is
-// named; the registration is as complete as can be even then.
+// readRegistration reads a payload and checks what does not depend on a project: that
+// it is JSON, its fields, and what it declares. It returns every fault; the
+// registration is as complete as can be even then.
 func readRegistration(payload []byte) (reg registration, faults []string) {
 	if len(payload) > MaxPayload {
 		return reg, []string{fmt.Sprintf("larger than %d bytes", MaxPayload)}
@@ -98,7 +98,9 @@ func readRegistration(payload []byte) (reg registration, faults []string) {
 	}
 	s := &item.Input{
 		Noun: kinds.Tools.Noun, Path: rawjson.TextOf(object, "path"),
-		Fields: item.Fields{Sources: []item.Source{item.NewSource(item.Location{}, object)}, Dir: item.NoDir{}, Reject: reject},
+		Fields: item.Fields{
+			Sources: []item.Source{item.NewSource(item.Location{}, object)}, Dir: item.NoDir{}, Reject: reject,
+		},
 	}
 	reg.Candidate, _ = kinds.BuildTool(s)
 	reg.ID = cmp.Or(reg.ID, rawjson.TextOf(object, "id"), rawjson.TextOf(object, "name"))
@@ -106,11 +108,12 @@ func readRegistration(payload []byte) (reg registration, faults []string) {
 	return reg, faults
 }
 
-// addFault adds a fault to those of a registration, in their order. Of the name
-// and of the path one is told, for the others follow from it.
+// addFault adds a fault to those of a registration, which are sorted. Of the name and
+// of the path only the first is kept, for the others follow from it.
 func addFault(faults []string, fault string) []string {
 	for _, field := range []string{"name: ", "path: "} {
-		if strings.HasPrefix(fault, field) && slices.ContainsFunc(faults, func(f string) bool { return strings.HasPrefix(f, field) }) {
+		same := func(f string) bool { return strings.HasPrefix(f, field) }
+		if same(fault) && slices.ContainsFunc(faults, same) {
 			return faults
 		}
 	}
@@ -123,7 +126,7 @@ func addFault(faults []string, fault string) []string {
 
 // registered returns an entry for register.json: the fields as given, with a
 // schema in place of parameters, and an id only where it is not the name
-// . A field that is null is one that is not there.
+// . A field that is null counts as absent.
 func registered(object json.RawMessage, f item.Candidate) json.RawMessage {
 	var b rawjson.Builder
 	b.Object()
@@ -139,7 +142,7 @@ func registered(object json.RawMessage, f item.Candidate) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// invalid makes the error for the faults of a registration, nil for none.
+// invalid returns the error for the faults of a registration, nil for none.
 func (reg *registration) invalid(faults []string) error {
 	if len(faults) == 0 {
 		return nil
@@ -148,10 +151,12 @@ func (reg *registration) invalid(faults []string) error {
 	if reg.ID != "" {
 		of = " of '" + reg.ID + "'"
 	}
-	return newError(ErrInvalidRegistration, reg.ID, fmt.Sprintf("invalid registration%s: %s", of, strings.Join(faults, "; ")), faults...)
+	e := refuse(ErrInvalidRegistration, reg.ID, "invalid registration%s: %s", of, strings.Join(faults, "; "))
+	e.Details = faults
+	return e
 }
 
-// payload writes a registration as the command reads it.
+// payload returns the registration as JSON, as [Project.Register] reads it.
 func (r *ToolRegistration) payload() []byte {
 	var b rawjson.Builder
 	b.Object()
@@ -196,12 +201,13 @@ func (r *ToolRegistration) payload() []byte {
 	return b.End().Bytes()
 }
 
-// registrationOf tells a registry entry as a registration.
+// registrationOf returns the registration of a tool, given its registry entry.
 func registrationOf(item json.RawMessage) ToolRegistration {
 	r := ToolRegistration{
 		ID: rawjson.TextOf(item, "id"), Name: rawjson.TextOf(item, "name"), Description: rawjson.TextOf(item, "description"),
 		Version: rawjson.TextOf(item, "version"), Path: rawjson.TextOf(item, "path"),
-		Parameters: parametersOf(rawjson.Get(item, "inputSchema")), SecurityLevel: access.Level(rawjson.TextOf(item, "securityLevel")),
+		Parameters:    parametersOf(rawjson.Get(item, "inputSchema")),
+		SecurityLevel: access.Level(rawjson.TextOf(item, "securityLevel")),
 	}
 	if r.ID == "" {
 		r.ID = r.Name
@@ -219,13 +225,14 @@ func registrationOf(item json.RawMessage) ToolRegistration {
 	return r
 }
 
-// parametersOf tells a schema as lists of parameters, as far as those can say
-// it.
+// parametersOf returns the parameters that a schema describes, as far as parameters
+// can.
 func parametersOf(schema json.RawMessage) (p ToolParameters) {
 	required, _ := rawjson.Strings(rawjson.Get(schema, "required"))
 	for _, m := range rawjson.Members(rawjson.Get(schema, "properties")) {
 		one := Parameter{
-			Name: m.Name, Description: rawjson.TextOf(m.Value, "description"), Type: Object, Required: slices.Contains(required, m.Name),
+			Name: m.Name, Description: rawjson.TextOf(m.Value, "description"), Type: Object,
+			Required: slices.Contains(required, m.Name),
 		}
 		if t := rawjson.TextOf(m.Value, "type"); slices.Contains(item.ParameterTypes, t) {
 			one.Type = ParameterType(t)

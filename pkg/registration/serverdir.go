@@ -14,13 +14,13 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// A serverDir is server.d while its register.json is being changed (registry
-// Its lock is on the directory itself, which leaves no file among those
-// that are checked in, and holds wherever the registry directory is.
+// A serverDir is server.d while its register.json is being changed. The lock is on
+// the directory itself, which leaves no file among those that are checked in, and
+// holds wherever the registry directory is.
 type serverDir struct {
 	path string
 	wait time.Duration
-	try  func(*os.File) (locked bool, err error) // [tryLock], but in tests
+	try  func(*os.File) (locked bool, err error) // [atomicfile.TryLock], but in tests
 
 	root *os.Root
 	file *os.File // holds the lock
@@ -66,6 +66,7 @@ func (d *serverDir) lock(ctx context.Context) error {
 	return err
 }
 
+// unlock gives the lock back.
 func (d *serverDir) unlock() {
 	d.file.Close()
 	d.root.Close()
@@ -80,7 +81,8 @@ func (d *serverDir) write(text []byte) error {
 	if info, err := d.root.Lstat(declare.JSONFile); err == nil {
 		mode = info.Mode().Perm()
 	}
-	for _, name := range atomicfile.Leftovers(d.root, "."+declare.JSONFile) { // of programs that were killed: the lock is ours
+	// The lock is ours, so these are of programs that were killed.
+	for _, name := range atomicfile.Leftovers(d.root, "."+declare.JSONFile) {
 		d.root.Remove(name)
 	}
 	f, err := atomicfile.Create(d.root, declare.JSONFile, "."+declare.JSONFile)
@@ -95,7 +97,7 @@ func (d *serverDir) write(text []byte) error {
 	return err
 }
 
-// isDenied: the system does not let us.
+// isDenied reports whether the system refuses access.
 func isDenied(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }

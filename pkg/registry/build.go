@@ -11,8 +11,7 @@ import (
 	"mcp-bash/pkg/registry/scan"
 )
 
-// inputs are what a list is made of: as long as they are the same things, so
-// is the list.
+// inputs are what a list is built of. As long as they are the same, so is the list.
 type inputs struct {
 	scan     *scan.Result
 	declared *declare.Built
@@ -20,14 +19,15 @@ type inputs struct {
 	after    *List
 }
 
-// pure: a list of these inputs is what the walk found and nothing else.
+// pure reports whether the list is what the scan found and nothing else.
 func (in inputs) pure() bool {
-	return in.scan != nil && in.scan.Within == "" && in.declared == nil && in.after == nil && (in.document == nil || len(in.document.Exclude) == 0)
+	return in.scan != nil && in.scan.Within == "" && in.declared == nil && in.after == nil &&
+		(in.document == nil || len(in.document.Exclude) == 0)
 }
 
-// walk walks the trees of a kind. The first time it starts from what an
-// earlier process left in the scan cache.
-func (c *Catalog) walk(ctx context.Context, s *state, within string) (*scan.Result, error) {
+// rescan scans the trees of a kind, starting from the last scan, or the first time
+// from the scan cache.
+func (c *Catalog) rescan(ctx context.Context, s *state, within string) (*scan.Result, error) {
 	if !s.started {
 		s.started = true
 		s.cached, s.cacheMark = c.loadScan(s.kind)
@@ -36,18 +36,18 @@ func (c *Catalog) walk(ctx context.Context, s *state, within string) (*scan.Resu
 	if s.scan != nil {
 		s.scan.Settle(c.store.clock)
 	}
-	walked, err := scan.Run(ctx, c.p, s.kind.Spec(), within, s.scan, c.now())
+	scanned, err := scan.Run(ctx, c.p, s.kind.Spec(), within, s.scan, c.now())
 	if err != nil {
 		return nil, err
 	}
-	s.scan = walked
-	return walked, nil
+	s.scan = scanned
+	return scanned, nil
 }
 
-// build makes the list, or returns the last one when nothing has changed.
+// build builds the list of a kind, or returns the last one when nothing has changed.
 func (c *Catalog) build(ctx context.Context, s *state, r request, from origin) (*List, error) {
 	in := inputs{document: from.document}
-	s.over = nil
+	s.mergedInto = nil
 	if from.declared != nil {
 		if from.declared.Err != nil {
 			return nil, from.declared.Err
@@ -56,11 +56,11 @@ func (c *Catalog) build(ctx context.Context, s *state, r request, from origin) (
 		in.declared = s.declared
 	}
 	if from.discover {
-		walked, err := c.walk(ctx, s, r.within)
+		scanned, err := c.rescan(ctx, s, r.within)
 		if err != nil {
 			return nil, err
 		}
-		in.scan = walked.First
+		in.scan = scanned.First
 	}
 	if s.kind.After != nil {
 		in.after = c.preceding(ctx, s.kind.After, r)
@@ -81,8 +81,8 @@ func (c *Catalog) build(ctx context.Context, s *state, r request, from origin) (
 	return list, nil
 }
 
-// assemble makes a list, and says what there is to say about it. hash is that
-// of its items when it is known.
+// assemble makes a list of its inputs, and returns what is to be logged about it. hash
+// is that of its items if it is known.
 func (c *Catalog) assemble(s *state, r request, in inputs, hash string) (list *List, said []item.Message) {
 	a := &kinds.Assembly{Project: c.p, Kind: s.kind, Discovered: in.scan != nil}
 	if in.after != nil {
@@ -94,7 +94,7 @@ func (c *Catalog) assemble(s *state, r request, in inputs, hash string) (list *L
 		if r.force && r.within != "" {
 			file, _ := c.store.read(s.kind)
 			over := file.sum()
-			s.over = &over
+			s.mergedInto = &over
 			a.Found = append(a.Found, outside(file, r.within, a.Found)...)
 		}
 	}
@@ -113,16 +113,17 @@ func (c *Catalog) assemble(s *state, r request, in inputs, hash string) (list *L
 	return list, a.Messages
 }
 
-// preceding returns the list of a kind that another is made after, from the
-// same refresh; nil when it is not available.
+// preceding returns the list of the kind that another one needs, from the same
+// refresh; nil when it is not available.
 func (c *Catalog) preceding(ctx context.Context, k *kinds.Kind, r request) *List {
-	list, err := c.listed(ctx, c.state(k), r.asked, func(*outcome) bool { return false })
+	list, err := c.obtain(ctx, c.state(k), r.asked, func(*outcome) bool { return false })
 	if err != nil {
 		return nil
 	}
 	return list
 }
 
+// sameItem reports whether two items are equal.
 func sameItem(a, b item.Item) bool { return a.Name == b.Name && string(a.JSON) == string(b.JSON) }
 
 // outside returns the items of the valid file on disk that a refresh of a

@@ -8,9 +8,8 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// CachedNames returns the names that the registry file of a kind holds, in the
-// project around the working directory: what shells complete. It looks at nothing
-// else, and returns nil whatever goes wrong.
+// CachedNames returns the names in the registry file of a kind, of the project around
+// the working directory, for shells to complete. It returns nil whatever goes wrong.
 func CachedNames(kind *kinds.Kind) (names []string) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // Options are what a [Catalog] needs from the program around it. The zero
 // value is for one that only wants to know what a project offers.
 type Options struct {
-	Log  mcp.LogFunc       // gets messages; nil: nobody reads them
+	Log  mcp.LogFunc       // gets messages; nil: none are wanted
 	Warn func(line string) // gets lines for standard error; nil: none
 
 	// For server.d/register.sh. Without a Runner it is never run. Private
@@ -28,14 +28,14 @@ type Options struct {
 	HookEnv func() project.Env
 	Private func() (dir string, err error)
 
-	Version  string           // of the program: it does not read what another one kept of a scan
+	Version  string           // of the program: a scan cache of another version is not used
 	ReadOnly bool             // write nothing (CLI-1202)
 	Now      func() time.Time // nil: time.Now
 	LockWait time.Duration    // 0: 5 s
 }
 
-// A Catalog knows what a project offers, and keeps .registry/ up to date as it
-// looks. Its methods may be called from any goroutine.
+// A Catalog knows what a project offers, and keeps .registry/ up to date. Its methods
+// may be called from any goroutine.
 type Catalog struct {
 	p        *project.Project
 	o        Options
@@ -44,35 +44,35 @@ type Catalog struct {
 	messages messageLog
 	declared *declare.Reader
 	hook     *declare.Hook
-	states   []*state // of each kind, in the order of Kinds
-	polling  sync.Mutex
-	checks   atomic.Int64 // that were begun
-	warnings atomic.Int64 // that were logged, and what is worse
+	states   []*state     // of each kind, in the order of kinds.All
+	polling  sync.Mutex   // held by Changes
+	checks   atomic.Int64 // how many were begun
+	warnings atomic.Int64 // how many were logged, more severe messages included
 
-	unwritable, static sync.Once // what is said once
+	unwritableNotice, staticNotice sync.Once
 }
 
 // A state is what is known of one kind.
 type state struct {
 	kind *kinds.Kind
-	last atomic.Pointer[outcome] // what the last check came to; nil: there was none
+	last atomic.Pointer[outcome] // of the last check; nil: there was none
 
-	mutex ctxlock.Mutex // to check the kind; guards what follows
+	mutex ctxlock.Mutex // held by whoever checks the kind; guards lastCheck
 	lastCheck
 
 	polled   time.Time // by Changes, under Catalog.polling
 	reported string    // the hash that was reported last
 }
 
-// An outcome is what a check came to. It is handed out until its time is over.
+// An outcome is the result of a check. It is valid for a time.
 type outcome struct {
-	list   *List
-	err    error
-	number int64 // of the check, in the order in which they began
-	until  time.Time
-	base   string // the hash of the valid file there was before the first check, "" for none
+	list      *List
+	err       error
+	number    int64 // of the check, in the order in which they began
+	until     time.Time
+	firstHash string // of the valid registry file before the first check, "" for none
 
-	dropped []string // the entries that were left out of a handwritten list, and why
+	dropped []string // for each declared entry that was left out: why
 }
 
 // NewCatalog returns the catalog of a project. It touches no disk.
@@ -99,29 +99,29 @@ func NewCatalog(p *project.Project, o Options) *Catalog {
 // HasHook reports whether there is a register.sh to run, or one that may not be run.
 func (c *Catalog) HasHook() bool { return c.hook.Present() }
 
-// List returns what the project offers of a kind, looking anew where the time
-// of the last look is over. The error is a [*Failure] or the
-// context's.
+// List returns what the project offers of a kind. It checks the project if the last
+// check is too old. The error is a [*Failure] or the context's.
 func (c *Catalog) List(ctx context.Context, kind *kinds.Kind) (*List, error) {
 	return c.list(ctx, c.state(kind), false)
 }
 
-// Fresh is [Catalog.List], but looks whatever the time (M-63).
+// Fresh is like [Catalog.List] but always checks the project (M-63).
 func (c *Catalog) Fresh(ctx context.Context, kind *kinds.Kind) (*List, error) {
 	return c.list(ctx, c.state(kind), true)
 }
 
-// list is [Catalog.List]; fresh has it look whatever the time (M-63).
+// list is [Catalog.List], or with fresh [Catalog.Fresh].
 func (c *Catalog) list(ctx context.Context, s *state, fresh bool) (*List, error) {
 	now := c.now()
-	return c.listed(ctx, s, c.checks.Load(), func(o *outcome) bool { return !fresh && now.Before(o.until) })
+	return c.obtain(ctx, s, c.checks.Load(), func(o *outcome) bool { return !fresh && now.Before(o.until) })
 }
 
+// state returns the state of a kind.
 func (c *Catalog) state(kind *kinds.Kind) *state { return c.states[slices.Index(kinds.All, kind)] }
 
-// listed returns an outcome that serves, or that of a check which began after
-// the asked-th, making it where there is none.
-func (c *Catalog) listed(ctx context.Context, s *state, asked int64, serves func(*outcome) bool) (*List, error) {
+// obtain returns the last outcome if it serves or is of a check that began after the
+// number asked; else it checks the kind.
+func (c *Catalog) obtain(ctx context.Context, s *state, asked int64, serves func(*outcome) bool) (*List, error) {
 	if o := s.last.Load(); o != nil && serves(o) {
 		return o.list, o.err
 	}
@@ -129,36 +129,38 @@ func (c *Catalog) listed(ctx context.Context, s *state, asked int64, serves func
 		return nil, err
 	}
 	defer s.mutex.Unlock()
-	// Whoever had the turn before may have looked since we asked.
+	// Somebody else may have checked the kind meanwhile.
 	if o := s.last.Load(); o != nil && (serves(o) || o.number > asked) {
 		return o.list, o.err
 	}
 	return c.renew(ctx, s, request{asked: asked, within: c.bounds(c.p.Discovery.SubPath)[s.kind]})
 }
 
-// A request says how to check a kind.
+// A request is how to check a kind.
 type request struct {
-	asked  int64  // how many checks had begun when it was made; what they saw may be old
+	asked  int64  // how many checks had begun when it was made; what those saw may be old
 	within string // a subtree of the content directory, "" for all of it
-	force  bool   // the refresh command: whatever the mode, and what cannot be kept is a failure
-	locked bool   // nor was the lock to be had for the kind before: do not wait for it again
+	force  bool   // by the refresh command: whatever the mode, and not to be able to write is a failure
+	locked bool   // the lock was not to be had for the kind before: do not wait for it again
 }
 
-// renew checks a kind and remembers the outcome, under the state's turn.
+// renew checks a kind and remembers the outcome. The caller holds the state's mutex.
 func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error) {
 	number := c.checks.Add(1)
 	list, err := c.check(ctx, s, r)
 	var failure *Failure
 	if err != nil && !errors.As(err, &failure) {
-		return nil, err // given up, not failed
+		return nil, err // cancelled, which is no outcome
 	}
 	o := &outcome{
-		list: list, err: err, number: number, until: c.now().Add(s.kind.TTL(&c.p.Discovery)), base: s.base, dropped: s.dropped,
+		list: list, err: err, number: number, until: c.now().Add(s.kind.TTL(&c.p.Discovery)),
+		firstHash: s.firstHash, dropped: s.dropped,
 	}
 	s.last.Store(o)
 	return list, err
 }
 
+// log logs a fault of the project, or what is less.
 func (c *Catalog) log(level mcp.Level, logger, text string) {
 	if level >= mcp.Warning {
 		c.warnings.Add(1)
@@ -166,7 +168,7 @@ func (c *Catalog) log(level mcp.Level, logger, text string) {
 	c.inform(level, logger, text)
 }
 
-// inform logs what is no fault of the project.
+// inform logs something that is no fault of the project.
 func (c *Catalog) inform(level mcp.Level, logger, text string) {
 	if c.o.Log != nil {
 		c.o.Log(level, logger, text)

@@ -7,25 +7,23 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// pollPace is how often a kind is checked for changes at most (registry
-//
+// pollPace is how often Changes checks a kind at most.
 const pollPace = time.Second
 
-// A Poll says on what occasion changes are asked for.
+// A Poll is the occasion on which changes are asked for.
 type Poll struct {
 	Idle  bool // nothing has happened: never run register.sh for it (P-1903)
-	Fresh bool // look at once, whatever was looked at lately (M-63)
+	Fresh bool // check all kinds, however recently they were (M-63)
 }
 
-// Changes returns the kinds that are not what they were when they were last
-// returned, in the order of [Kinds], and takes note of it (R-114,
-// P-1901). What counts first is the valid registry file before our
-// first look; without one every kind has changed. Kinds that are not available
-// have not.
+// Changes returns the kinds that have changed since they were last returned, in the
+// order of [kinds.All]. The first time a kind is compared with the valid registry file
+// from before the first check; without one it has changed. Kinds that are not available
+// have not changed (R-114, P-1901).
 //
-// It looks anew where that is due, at most once a second. In between it costs
-// next to nothing, so it may be asked after each message. One that finds
-// another at work leaves the answer to it, unless it is to be fresh.
+// It checks kinds whose time is over, at most once a second. In between it costs next to
+// nothing, so it may be called after each message. A call during another one returns
+// nothing, unless it is to be fresh.
 func (c *Catalog) Changes(ctx context.Context, p Poll) []*kinds.Kind {
 	if c.p.Discovery.Static {
 		return nil
@@ -36,16 +34,16 @@ func (c *Catalog) Changes(ctx context.Context, p Poll) []*kinds.Kind {
 		return nil
 	}
 	defer c.polling.Unlock()
-	look := !p.Idle || !c.hook.Due(ctx)
+	check := !p.Idle || !c.hook.Due(ctx)
 	now, asked := c.now(), c.checks.Load()
 	for _, s := range c.states {
-		if look && (p.Fresh || now.Sub(s.polled) >= pollPace) {
+		if check && (p.Fresh || now.Sub(s.polled) >= pollPace) {
 			s.polled = now
-			c.listed(ctx, s, asked, func(o *outcome) bool { return !p.Fresh && now.Before(o.until) })
+			c.obtain(ctx, s, asked, func(o *outcome) bool { return !p.Fresh && now.Before(o.until) })
 		}
 	}
 	var changed []*kinds.Kind
-	for _, s := range c.states { // after all: to look at one may be to look at another
+	for _, s := range c.states { // after all: to check one may be to check another
 		if s.changed() {
 			changed = append(changed, s.kind)
 		}
@@ -60,7 +58,7 @@ func (s *state) changed() bool {
 		return false
 	}
 	if s.reported == "" {
-		s.reported = o.base
+		s.reported = o.firstHash
 	}
 	if s.reported == o.list.Hash {
 		return false

@@ -15,32 +15,36 @@ import (
 // lastCheck is what is kept of a kind from one check to the next.
 type lastCheck struct {
 	started   bool           // the scan cache was read
-	cached    *scan.Result   // the scan in it, if it is the one before the first walk
-	cacheMark scan.Mark      // the registry file it speaks of
-	scan      *scan.Result   // the last walk, or the cached one
-	declared  *declare.Built // the last handwritten list
-	inputs    inputs         // what was found last
-	built     *List          // what was made of it
-	messages  []item.Message // what there is to say about it
-	dropped   []string       // the entries that the last check left out of a handwritten list, and why
-	list      *List          // the last list that was good; nil: there is none yet
-	over      *string        // the hash of the file that a part was laid over, "" for none; nil: it is a whole
-	fixed     *List          // static mode: the file as it is
-	mark      scan.Mark      // the registry file as we know it
-	unsaved   *List          // a list that only memory holds
-	base      string         // the hash of the valid file that was there first
+	cached    *scan.Result   // the scan in it, as long as it is what the cache holds
+	cacheMark scan.Mark      // the registry file that was made of that
+	scan      *scan.Result   // the last scan, or the cached one
+	declared  *declare.Built // the last declared items
+	inputs    inputs         // what the last list was built of
+	built     *List          // that list
+	messages  []item.Message // what is to be logged about it
+	dropped   []string       // for each declared entry that the last check left out: why
+	list      *List          // the last list that was persisted or kept in memory; nil: there is none yet
+	static    *List          // static mode: the registry file as it is
+	fileMark  scan.Mark      // the registry file as far as it is known
+	unsaved   *List          // a list that could not be written
+	firstHash string         // of the valid registry file before the first check, "" for none
+
+	// mergedInto is the hash of the file that a part was merged into, "" for none; nil:
+	// the list is no part.
+	mergedInto *string
 }
 
-// check finds out what a kind consists of now, and sees to its registry file.
+// check builds the list of a kind as the project is now, and brings the registry file
+// up to date.
 func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error) {
 	s.dropped = nil
 	from, err := c.origin(ctx, s, r)
 	if err != nil {
-		return nil, c.failed(ctx, s, r, from, err)
+		return nil, c.failure(ctx, s, r, from, err)
 	}
-	if from.fixed != nil {
-		s.base = from.fixed.Hash
-		return from.fixed, nil
+	if from.static != nil {
+		s.firstHash = from.static.Hash
+		return from.static, nil
 	}
 	list, err := c.build(ctx, s, r, from)
 	if err == nil {
@@ -52,10 +56,11 @@ func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error)
 		}
 	}
 	if err != nil {
-		return nil, c.failed(ctx, s, r, from, err)
+		return nil, c.failure(ctx, s, r, from, err)
 	}
-	if len(list.Items) > crowd && s.kind.Plural != "" && (s.list == nil || s.list.Hash != list.Hash) {
-		c.log(mcp.Warning, s.kind.Logger, fmt.Sprintf("%s registry contains %d entries; consider manual registration", s.kind.Plural, len(list.Items)))
+	if len(list.Items) > manyItems && s.kind.Plural != "" && (s.list == nil || s.list.Hash != list.Hash) {
+		c.log(mcp.Warning, s.kind.Logger, fmt.Sprintf(
+			"%s registry contains %d entries; consider manual registration", s.kind.Plural, len(list.Items)))
 	}
 	c.messages.reportFound(s.kind.Key, s.kind.Logger, s.messages)
 	if s.inputs.declared != nil {
@@ -66,12 +71,11 @@ func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error)
 	return list, nil
 }
 
-// crowd is how many items of a kind are worth a warning when there are more
-//
-const crowd = 500
+// manyItems is the number of items of a kind above which a warning is logged.
+const manyItems = 500
 
-// failed makes a failure of an error, and logs it.
-func (c *Catalog) failed(ctx context.Context, s *state, r request, from origin, err error) error {
+// failure logs an error of a check, and returns it as a [*Failure].
+func (c *Catalog) failure(ctx context.Context, s *state, r request, from origin, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

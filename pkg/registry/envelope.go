@@ -29,7 +29,9 @@ func writeEnvelope(items []json.RawMessage, hash string, generated time.Time, li
 	for _, item := range items {
 		size += 2 * len(item)
 	}
-	dst := append(make([]byte, 0, min(size, limit)), "{\n  \"format_version\": "+formatVersion+",\n  \"version\": "+schemaVersion+",\n  \"generatedAt\": \""...)
+	dst := make([]byte, 0, min(size, limit))
+	dst = append(dst, "{\n  \"format_version\": "+formatVersion+",\n  \"version\": "+schemaVersion+",\n"...)
+	dst = append(dst, "  \"generatedAt\": \""...)
 	dst = generated.UTC().AppendFormat(dst, "2006-01-02T15:04:05Z")
 	dst = append(dst, "\",\n  \"items\": ["...)
 	for part := range parts(items, appendIndented) {
@@ -65,8 +67,8 @@ type envelope struct {
 	items []json.RawMessage // as written
 }
 
-// parseEnvelope reads a registry file, whoever wrote it. The error says what
-// makes it invalid (R-14).
+// parseEnvelope reads the text of a registry file. The error is what makes it invalid
+// (R-14).
 func parseEnvelope(text []byte) (*envelope, error) {
 	doc, err := item.CheckJSON(text, envelopeNesting)
 	if err != nil {
@@ -111,7 +113,7 @@ func (e *envelope) compact() []json.RawMessage {
 	return list
 }
 
-// list makes a list of a registry file as it is (R-131).
+// list returns the list of a registry file as it is (R-131).
 func (e *envelope) list(kind *kinds.Kind) *List {
 	l := &List{Kind: kind, Hash: e.hash, Items: make([]item.Item, len(e.items))}
 	for i, entry := range e.compact() {
@@ -120,7 +122,7 @@ func (e *envelope) list(kind *kinds.Kind) *List {
 	return l
 }
 
-// found returns the items of a registry file as if they had just been found.
+// found returns the items of a registry file as candidates.
 func (e *envelope) found() []item.Candidate {
 	list := make([]item.Candidate, len(e.items))
 	for i, entry := range e.compact() {

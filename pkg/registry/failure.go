@@ -4,7 +4,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// A Failure says why a kind is not available. Its text is what was logged.
+// A Failure is why a kind is not available. Its text is what was logged.
 type Failure struct {
 	Kind   *kinds.Kind
 	Reason string

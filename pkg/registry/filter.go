@@ -13,9 +13,8 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// bounds returns the subtree of each content directory that a filter confines
-// a scan to, as a relative path. A kind that is missing is
-// scanned whole.
+// bounds returns the subtree that a filter confines the scan of each kind to, as a path
+// relative to its content directory. A kind that is missing is scanned whole.
 func (c *Catalog) bounds(filter string) map[*kinds.Kind]string {
 	if filter == "" {
 		return nil

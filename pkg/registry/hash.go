@@ -8,9 +8,8 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// hashOf is the SHA-256 of the canonical form of a registry's items (registry
-// A derived URI, which depends on where the project lies, does not
-// count.
+// hashOf returns the SHA-256 of the canonical form of a registry's items, without
+// derived URIs, which depend on where the project lies.
 func hashOf(items []json.RawMessage) string {
 	h := sha256.New()
 	h.Write([]byte{'['})
@@ -28,7 +27,7 @@ func appendCanonical(dst []byte, i int, item json.RawMessage) []byte {
 	return rawjson.AppendCanonical(dst, portable(item))
 }
 
-// portable is an item without a derived URI.
+// portable returns an item without a derived URI.
 func portable(item json.RawMessage) json.RawMessage {
 	if !rawjson.True(rawjson.Get(item, "uriAuto")) {
 		return item

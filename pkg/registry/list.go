@@ -8,9 +8,9 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// A List is what a project offers of one kind. It is never changed, and as
-// long as the content stays the same a [Catalog] hands out the same one, so
-// what is made from it can be kept by its address.
+// A List is what a project offers of one kind. It is never changed, and as long as the
+// content stays the same a [Catalog] returns the same one, so its address can be the key
+// of what is made of it.
 type List struct {
 	Kind  *kinds.Kind
 	Items []item.Item // in the order of R-39, or of register.json
@@ -20,8 +20,7 @@ type List struct {
 	byName map[string]int32
 }
 
-// Find returns the item of a name, the first where there are several (tools
-// T-10).
+// Find returns the item of a name, the first where there are several (T-10).
 func (l *List) Find(name string) (entry item.Item, ok bool) {
 	l.once.Do(func() {
 		l.byName = make(map[string]int32, len(l.Items))

@@ -7,22 +7,21 @@ import (
 	"mcp-bash/pkg/registry/item"
 )
 
-// A messageLog logs what there is to say of a state of things, once as long as
-// the state lasts, not each time somebody looks.
+// A messageLog logs each message about a topic once for as long as it holds, not each
+// time the topic is checked.
 type messageLog struct {
 	log    mcp.LogFunc
 	mu     sync.Mutex
 	logged map[string]map[item.Message]bool // by topic
 }
 
-// report says what holds now of a topic.
+// report logs what is new among the messages that hold for a topic now.
 func (j *messageLog) report(topic, logger string, now []item.Message) {
 	j.add(topic, logger, now, func(item.Message) bool { return false })
 }
 
-// reportFound is state for what was found on the way. Kinds that walk the same
-// directory find fault with the same files: what one has said the others do not
-// say again.
+// reportFound is like report, but leaves out what another topic has logged: kinds that
+// scan the same directory report the same faults of its files.
 func (j *messageLog) reportFound(topic, logger string, now []item.Message) {
 	j.add(topic, logger, now, func(m item.Message) bool {
 		for other, said := range j.logged {

@@ -13,33 +13,33 @@ import (
 
 // An origin is where the items of a kind come from.
 type origin struct {
-	fixed    *List // from the registry file as it is, or:
-	discover bool
-	declared *declare.List
-	document *declare.Document
+	static   *List             // the registry file as it is, and nothing else
+	discover bool              // the content directories
+	declared *declare.List     // what is declared of the kind; nil: nothing
+	document *declare.Document // all of register.json; nil: there is none
 }
 
 // origin decides where the items come from.
 func (c *Catalog) origin(ctx context.Context, s *state, r request) (origin, error) {
 	static := c.p.Discovery.Static && !r.force
-	listed := s.kind.Build != nil // else nobody's list decides
-	var said *declare.Document
-	if listed {
+	declarable := s.kind.Build != nil // UI resources are not
+	var doc *declare.Document
+	if declarable {
 		var err error
-		if said, err = c.declared.Read(r.asked, c.checks.Load()); err != nil {
+		if doc, err = c.declared.Read(r.asked, c.checks.Load()); err != nil {
 			return origin{}, err
 		}
 	}
-	from := origin{document: said}
-	if said != nil {
-		from.declared = said.Lists[s.kind.Key]
+	from := origin{document: doc}
+	if doc != nil {
+		from.declared = doc.Lists[s.kind.Key]
 	}
-	if static && from.declared == nil && len(said.Excluded(s.kind)) == 0 {
-		if list := c.fixed(s); list != nil {
-			return origin{fixed: list}, nil
+	if static && from.declared == nil && len(doc.Excluded(s.kind)) == 0 {
+		if list := c.staticList(s); list != nil {
+			return origin{static: list}, nil
 		}
 	}
-	if listed && said == nil && !static {
+	if declarable && doc == nil && !static {
 		lists, err := c.hook.Read(ctx)
 		if err != nil {
 			return origin{}, err
@@ -50,11 +50,11 @@ func (c *Catalog) origin(ctx context.Context, s *state, r request) (origin, erro
 	return from, nil
 }
 
-// fixed returns the registry file as it is, nil when there is no valid one
+// staticList returns the registry file as it is, nil when there is no valid one
 //
-func (c *Catalog) fixed(s *state) *List {
-	if s.lastCheck.fixed != nil {
-		return s.lastCheck.fixed
+func (c *Catalog) staticList(s *state) *List {
+	if s.static != nil {
+		return s.static
 	}
 	file, err := c.store.read(s.kind)
 	if err != nil {
@@ -68,9 +68,10 @@ func (c *Catalog) fixed(s *state) *List {
 		})
 		return nil
 	}
-	c.static.Do(func() {
-		c.log(mcp.Info, s.kind.Logger, "Static registry mode active - new tools/resources won't be discovered until restart or MCPBASH_STATIC_REGISTRY=0")
+	c.staticNotice.Do(func() {
+		c.log(mcp.Info, s.kind.Logger, "Static registry mode active - "+
+			"new tools/resources won't be discovered until restart or MCPBASH_STATIC_REGISTRY=0")
 	})
-	s.lastCheck.fixed = file.list(s.kind)
-	return s.lastCheck.fixed
+	s.static = file.list(s.kind)
+	return s.static
 }

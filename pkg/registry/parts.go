@@ -9,9 +9,9 @@ import (
 // shareSize is how many bytes of items make one part.
 const shareSize = 64 << 10
 
-// parts lets write append every item to a buffer, and yields the buffers in
-// order. Long lists are divided among the processors; no more is made ahead
-// than keeps them busy.
+// parts has write append every item to a buffer, and yields the buffers in order. Long
+// lists are divided among the processors; no more is written ahead than keeps them
+// busy.
 func parts(items []json.RawMessage, write func(dst []byte, i int, item json.RawMessage) []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		var ahead []chan []byte

@@ -14,16 +14,16 @@ import (
 	"mcp-bash/pkg/registry/scan"
 )
 
-// persist sees to it that the registry file holds a list, and does not touch one
-// that does already. The error is errOvertaken where a list was
-// laid over what another program has replaced since.
+// persist writes the registry file, unless it holds the list already. The error is
+// errOvertaken when a part was merged into a file that another program has replaced
+// since.
 func (c *Catalog) persist(ctx context.Context, s *state, r request, list *List) error {
 	if list == s.unsaved && !r.force {
 		return nil
 	}
 	there := c.inspect(s, list.Hash)
 	if s.list == nil {
-		s.base = there
+		s.firstHash = there
 	}
 	if there == list.Hash {
 		return nil
@@ -40,15 +40,15 @@ func (c *Catalog) persist(ctx context.Context, s *state, r request, list *List) 
 	if r.locked {
 		wait = 0
 	}
-	stamp, err := c.store.write(ctx, s.kind, list.Hash, text, s.over, wait)
+	stamp, err := c.store.write(ctx, s.kind, list.Hash, text, s.mergedInto, wait)
 	var unwritable *atomicfile.UnwritableError
 	switch {
 	case err == nil:
 		s.unsaved = nil
-		s.mark = c.markOf(list.Hash, stamp)
+		s.fileMark = c.markOf(list.Hash, stamp)
 	case errors.As(err, &unwritable) && !r.force:
 		s.unsaved = list
-		c.unwritable.Do(func() {
+		c.unwritableNotice.Do(func() {
 			text := "Registry directory is not writable; keeping the registry in memory"
 			var insecure *project.InsecureError
 			if errors.As(unwritable.Err, &insecure) {
@@ -61,12 +61,12 @@ func (c *Catalog) persist(ctx context.Context, s *state, r request, list *List) 
 	return err
 }
 
-// inspect returns the hash of the valid registry file there is, "" for none.
-// The file is read only where its stamp does not tell.
+// inspect returns the hash of the registry file if there is a valid one, else "". It
+// reads the file only when its stamp does not tell.
 func (c *Catalog) inspect(s *state, want string) string {
-	for _, m := range []*scan.Mark{&s.mark, &s.cacheMark} {
+	for _, m := range []*scan.Mark{&s.fileMark, &s.cacheMark} {
 		if m.Hash == want && m.Stamp.Exists() && c.store.stamp(s.kind.File) == m.Stamp {
-			s.mark = *m
+			s.fileMark = *m
 			return want
 		}
 	}
@@ -74,11 +74,11 @@ func (c *Catalog) inspect(s *state, want string) string {
 	if err != nil {
 		return ""
 	}
-	s.mark = c.markOf(file.hash, file.stamp)
+	s.fileMark = c.markOf(file.hash, file.stamp)
 	return file.hash
 }
 
-// markOf marks a registry file; by its stamp only if that can be believed.
+// markOf returns the mark of a registry file, with its stamp if that is settled.
 func (c *Catalog) markOf(hash string, st folder.Stamp) scan.Mark {
 	if !st.Settled(c.store.clock(c.now())) {
 		st = folder.Stamp{}
@@ -86,7 +86,7 @@ func (c *Catalog) markOf(hash string, st folder.Stamp) scan.Mark {
 	return scan.Mark{Hash: hash, Stamp: st}
 }
 
-// A limitError: the file would be too large.
+// A limitError means that the registry file would be too large.
 type limitError struct {
 	kind  *kinds.Kind
 	limit int

@@ -21,11 +21,11 @@ type RefreshOptions struct {
 	Strict bool
 }
 
-// A Report says what a refresh did.
+// A Report is what a refresh did.
 type Report struct {
 	Kinds   []KindReport // in the order of [Kinds]
 	Minimal bool         // nothing was done: minimal mode
-	Warned  bool         // something was to be warned about, and that is a failure
+	Warned  bool         // a warning was logged, and that counts as a failure
 }
 
 // A KindReport is the part of a [Report] about one kind.
@@ -34,12 +34,12 @@ type KindReport struct {
 	Count int   // items now in the kind's file
 	Err   error // why it failed; nil: it did not
 
-	// Dropped are the entries of a handwritten list that were left out, and why.
+	// Dropped is, for each declared entry that was left out, why.
 	Dropped []string
 }
 
-// Refresh rebuilds all kinds, whatever the time and the mode. A kind
-// that fails does not stop the others. The error is the context's.
+// Refresh checks all kinds, whatever the time and the mode. A kind that fails does not
+// stop the others. The error is the context's.
 func (c *Catalog) Refresh(ctx context.Context, o RefreshOptions) (*Report, error) {
 	report := &Report{Minimal: c.p.Minimal}
 	filter := o.Filter
@@ -89,8 +89,8 @@ func (r *Report) Failed() bool {
 	return r.Warned || slices.ContainsFunc(r.Kinds, func(k KindReport) bool { return k.Err != nil || k.Dropped != nil })
 }
 
-// Fatal reports whether the lock or the registry directory failed, so that it
-// was not for the project.
+// Fatal reports whether a kind failed because of the lock or the registry directory,
+// which is no fault of the project.
 func (r *Report) Fatal() bool {
 	return slices.ContainsFunc(r.Kinds, func(k KindReport) bool {
 		var f *Failure
@@ -130,7 +130,7 @@ func appendKey(dst []byte, key string) []byte {
 	return append(rawjson.AppendString(append(dst, "  "...), key), ": "...)
 }
 
-// someOf tells the first few of a list of faults.
+// someOf returns the first few of a list of faults, and how many more there are.
 func someOf(faults []string) string {
 	const few = 3
 	if more := len(faults) - few; more > 0 {

@@ -8,10 +8,8 @@ import (
 	"mcp-bash/pkg/registry/scan"
 )
 
-// A scan is kept from one process to the next in a file of the registry
-// directory, .scan-<kind>. It can only save work, never decide anything: its
-// records are used where a look at the directory confirms them, and a file
-// that is damaged, of another version or about another project is no file.
+// The last scan of a kind is kept for the next process in a file of the registry
+// directory, .scan-<kind>: see package [scan].
 
 func cacheFile(k *kinds.Kind) string { return ".scan-" + strings.TrimSuffix(k.File, ".json") }
 
@@ -28,15 +26,15 @@ func (c *Catalog) loadScan(k *kinds.Kind) (*scan.Result, scan.Mark) {
 	return s, m
 }
 
-// saveScan keeps what the last scan found for the next process. What goes wrong
-// there only costs that process some time.
+// saveScan writes the last scan to the scan cache. What goes wrong there only costs the
+// next process some time.
 func (c *Catalog) saveScan(s *state) {
 	if s.scan == nil {
 		return
 	}
 	var m scan.Mark
 	if s.inputs.pure() {
-		m = s.mark
+		m = s.fileMark
 	}
 	if c.o.ReadOnly || s.unsaved != nil || s.scan.Within != "" || !s.scan.Unsaved && m == s.cacheMark {
 		return

@@ -8,34 +8,35 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
+// DiscoveredSource is the source of a tool that was found.
 const DiscoveredSource = "discovered"
 
-// A SourcedTool is a tool of the effective registry, and where it comes from.
+// A SourcedTool is a tool of a project, and where it comes from.
 type SourcedTool struct {
 	item.Candidate
-	Source string
+	Source string // DiscoveredSource, declare.JSONFile or declare.HookFile
 }
 
-// sourced says where the tools of a list come from. manual is the handwritten
-// list it was made with, nil for none.
-func sourced(list *List, manual *declare.Built) []SourcedTool {
-	byHand := make(map[string]bool)
-	if manual != nil {
-		for _, f := range manual.Candidates {
-			byHand[f.Name] = true
+// sourced returns where the tools of a list come from. declared are the declared items
+// among them, nil for none.
+func sourced(list *List, declared *declare.Built) []SourcedTool {
+	isDeclared := make(map[string]bool)
+	if declared != nil {
+		for _, f := range declared.Candidates {
+			isDeclared[f.Name] = true
 		}
 	}
 	all := make([]SourcedTool, len(list.Items))
 	for i, entry := range list.Items {
 		all[i] = SourcedTool{item.CandidateOf(entry.JSON), DiscoveredSource}
-		if byHand[entry.Name] {
-			all[i].Source = manual.From.Origin
+		if isDeclared[entry.Name] {
+			all[i].Source = declared.From.Origin
 		}
 	}
 	return all
 }
 
-// SourcedTools looks at the project, brings its registry file up to date, and returns all tools.
+// SourcedTools checks the project and returns all its tools.
 func (c *Catalog) SourcedTools(ctx context.Context) ([]SourcedTool, error) {
 	s := c.state(kinds.Tools)
 	if _, err := c.list(ctx, s, true); err != nil {
@@ -49,24 +50,24 @@ func (c *Catalog) SourcedTools(ctx context.Context) ([]SourcedTool, error) {
 	if o.err != nil {
 		return nil, o.err
 	}
-	var manual *declare.Built
-	if o.list == s.built { // it is not a file as it is
-		manual = s.inputs.declared
+	var declared *declare.Built
+	if o.list == s.built { // else it is the registry file in static mode
+		declared = s.inputs.declared
 	}
-	return sourced(o.list, manual), nil
+	return sourced(o.list, declared), nil
 }
 
-// PreviewTools returns what the tools of the project would be with other declarations.
-// It writes nothing.
-func (c *Catalog) PreviewTools(ctx context.Context, said *declare.Document) ([]SourcedTool, error) {
+// PreviewTools returns what the tools of the project would be with another
+// register.json; nil stands for none. It writes nothing.
+func (c *Catalog) PreviewTools(ctx context.Context, doc *declare.Document) ([]SourcedTool, error) {
 	s := c.state(kinds.Tools)
 	if err := s.mutex.Lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mutex.Unlock()
-	from := origin{document: said}
-	if said != nil {
-		from.declared = said.Lists[kinds.Tools.Key]
+	from := origin{document: doc}
+	if doc != nil {
+		from.declared = doc.Lists[kinds.Tools.Key]
 	}
 	from.discover = from.declared == nil || from.declared.Merge
 	list, err := c.build(ctx, s, request{}, from)

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// A Status says what lies in the registry directory.
+// A Status is what lies in the registry directory.
 type Status struct {
 	ProjectRoot string
 	JSONTool    string // what scripts are given: jq, gojq or none
@@ -26,12 +26,12 @@ type KindStatus struct {
 	Count  int
 	Hash   string
 	Mtime  int64 // seconds since 1970; 0 for a missing file
-	// Error is what is wrong with what register.json says of the kind: an entry that
-	// is left out, or the whole of it. "": nothing.
+	// Error is what is wrong with what register.json declares of the kind, "" for
+	// nothing.
 	Error string
 }
 
-// Status looks at the registry files and changes nothing.
+// Status returns what lies in the registry directory. It changes nothing.
 func (c *Catalog) Status(jsonTool string) *Status {
 	s := &Status{ProjectRoot: c.p.Root, JSONTool: jsonTool}
 	said, fault := c.declared.Read(c.checks.Load(), c.checks.Add(1))
@@ -47,7 +47,7 @@ func (c *Catalog) Status(jsonTool string) *Status {
 			k.Count, k.Hash = len(file.items), file.hash
 		}
 		if state.kind.Build != nil {
-			k.judge(c.p, said, fault)
+			k.addDeclared(c.p, said, fault)
 		}
 		k.Mtime = c.store.stamp(state.kind.File).Mtime / int64(time.Second)
 		s.Kinds = append(s.Kinds, k)
@@ -55,8 +55,8 @@ func (c *Catalog) Status(jsonTool string) *Status {
 	return s
 }
 
-// judge adds what register.json has to do with it.
-func (k *KindStatus) judge(p *project.Project, said *declare.Document, fault error) {
+// addDeclared adds what is wrong with what register.json declares of the kind.
+func (k *KindStatus) addDeclared(p *project.Project, said *declare.Document, fault error) {
 	if fault == nil && said != nil && said.Lists[k.Kind.Key] != nil {
 		m := said.Lists[k.Kind.Key]
 		fault = m.Err

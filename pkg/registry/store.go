@@ -23,7 +23,7 @@ const (
 // A store is the registry directory.
 type store struct {
 	dir   string
-	check func(path string) error // says why others could have written it
+	check func(path string) error // returns an error when others could have written the path
 	limit int                     // bytes of a file
 	wait  time.Duration
 	skew  atomic.Int64 // how far the clock of the file system is ahead of ours
@@ -40,7 +40,7 @@ var (
 	errOvertaken = errors.New("another program was faster")
 )
 
-// sum is the hash, "" where there is no valid file.
+// sum returns the hash, "" when there is no valid file.
 func (f *registryFile) sum() string {
 	if f == nil {
 		return ""
@@ -48,14 +48,14 @@ func (f *registryFile) sum() string {
 	return f.hash
 }
 
-// path names a file in the directory.
+// path returns the path of a file in the directory.
 func (s *store) path(file string) string { return filepath.Join(s.dir, file) }
 
-// stamp looks at a file in the directory.
+// stamp returns the stamp of a file in the directory.
 func (s *store) stamp(file string) folder.Stamp { return folder.StampOfPath(s.path(file)) }
 
-// bytes reads a file in the directory, whatever stands there. The error is
-// errMissing, errTooLarge, or another one.
+// bytes returns the content of a file in the directory. The error is errMissing,
+// [folder.ErrTooLarge], or another one.
 func (s *store) bytes(file string) ([]byte, folder.Stamp, error) {
 	var text []byte
 	var stamp folder.Stamp
@@ -82,8 +82,8 @@ func (c *Catalog) File(kind *kinds.Kind) ([]byte, error) {
 	return text, err
 }
 
-// read reads the registry file of a kind. The error is errMissing, or
-// says why the file is not valid.
+// read reads the registry file of a kind. The error is errMissing, or why the file is
+// not valid.
 func (s *store) read(k *kinds.Kind) (*registryFile, error) {
 	text, stamp, err := s.bytes(k.File)
 	if err != nil {
@@ -96,12 +96,14 @@ func (s *store) read(k *kinds.Kind) (*registryFile, error) {
 	return &registryFile{*e, stamp}, nil
 }
 
-// write puts a registry file in place unless a valid one of the same hash is
-// there by now, and returns its stamp. It waits so long for the lock at
-// most. over, unless it is nil, is the hash of the file that has to be there, ""
-// for none; else the error is errOvertaken. Other errors are a [*lockedError],
-// an [*unwritableError], or the context's.
-func (s *store) write(ctx context.Context, k *kinds.Kind, hash string, text []byte, over *string, wait time.Duration) (folder.Stamp, error) {
+// write writes the registry file of a kind unless there is a valid one of the same hash
+// by now, and returns its stamp. It waits for the lock at most so long. over, unless it
+// is nil, is the hash of the file that has to be there, "" for none; if another one is,
+// the error is errOvertaken. Other errors are an [*atomicfile.LockedError], an
+// [*atomicfile.UnwritableError], or the context's.
+func (s *store) write(
+	ctx context.Context, k *kinds.Kind, hash string, text []byte, over *string, wait time.Duration,
+) (folder.Stamp, error) {
 	dir, err := s.open()
 	if err != nil {
 		return folder.Stamp{}, &atomicfile.UnwritableError{Err: err}
@@ -135,7 +137,7 @@ func (s *store) write(ctx context.Context, k *kinds.Kind, hash string, text []by
 	return folder.Stamp{}, nil
 }
 
-// open opens the directory for writing, and makes it first where needed.
+// open opens the directory for writing, and creates it if needed.
 func (s *store) open() (*os.Root, error) {
 	err := s.check(s.dir)
 	if err == nil {
@@ -187,15 +189,16 @@ func (s *store) finish(f *atomicfile.File, text []byte, sync bool) (folder.Stamp
 	return written, err
 }
 
-// observe learns from a file that was written just now what time the file system thinks it is.
+// observe learns what the clock of the file system shows from a file that was written
+// just now.
 func (s *store) observe(written folder.Stamp) {
 	if written.Ctime != 0 {
 		s.skew.Store(written.Ctime - time.Now().UnixNano())
 	}
 }
 
-// clock is what the clock of the file system shows at a moment, as far as we
-// know; never later than that, since its stamps lag a little behind it.
+// clock returns what the clock of the file system shows at a moment, as far as is
+// known; never later than that, since stamps lag a little behind it.
 func (s *store) clock(now time.Time) time.Time {
 	return now.Add(min(0, time.Duration(s.skew.Load())))
 }

@@ -9,13 +9,13 @@ import (
 	"mcp-bash/pkg/registry/folder"
 )
 
-// abandoned is how long a half-written scan cache is left alone. It is written
-// without the lock; whoever loses one loses nothing but time.
+// abandoned is the age at which a half-written scan cache is removed. It is written
+// without the lock, and who loses one loses nothing but time.
 const abandoned = time.Minute
 
-// sweep removes what programs left half-written that were killed (registry
-// Registry files are written under the lock, so who holds it knows that
-// nobody is at work on one. What goes wrong is left for the next time.
+// sweep removes half-written files of programs that were killed. Registry files are
+// written under the lock, so whoever holds it knows that nobody is writing one. What
+// cannot be removed is left for the next time.
 func (s *store) sweep(ctx context.Context) {
 	if s.check(s.dir) != nil {
 		return

@@ -23,43 +23,43 @@ const handwritten = `{
 `
 
 // R-208: what is not changed keeps its bytes.
-func TestManuscript(t *testing.T) {
+func TestDocument(t *testing.T) {
 	entry := json.RawMessage(`{"name":"c","path":"c.sh","n":1.0}`)
 	laidOut := "{\n      \"name\": \"c\",\n      \"path\": \"c.sh\",\n      \"n\": 1.0\n    }"
 	for name, tc := range map[string]struct {
 		text string
-		edit func(m *Document)
+		edit func(d *Document)
 		want string
 	}{
-		"nothing":     {handwritten, func(m *Document) {}, handwritten},
-		"append":      {handwritten, func(m *Document) { m.Append("tools", entry) }, strings.Replace(handwritten, "1.50}\n", "1.50},\n        "+laidOut+"\n", 1)},
-		"replace":     {handwritten, func(m *Document) { m.ReplaceElement("tools", 0, entry) }, strings.Replace(handwritten, `{"name": "a", "path": "a.sh"}`, laidOut, 1)},
-		"first":       {handwritten, func(m *Document) { m.Delete("tools", 0) }, strings.Replace(handwritten, "{\"name\": \"a\", \"path\": \"a.sh\"},\n        ", "", 1)},
-		"last":        {handwritten, func(m *Document) { m.Delete("tools", 1) }, strings.Replace(handwritten, ",\n        {\"name\": \"b\",\n         \"path\": \"b.sh\", \"odd\": 1.50}", "", 1)},
-		"all":         {handwritten, func(m *Document) { m.Delete("tools", 0); m.Delete("tools", 0) }, handwritten[:strings.Index(handwritten, "\n        {")] + handwritten[strings.Index(handwritten, "],\n\t"):]},
-		"null member": {handwritten, func(m *Document) { m.Append("prompts", entry) }, strings.Replace(handwritten, `"prompts": null`, "\"prompts\": [\n    "+laidOut+"\n  ]", 1)},
-		"new member":  {handwritten, func(m *Document) { m.Append("merge", rawjson.Quote("tools")) }, strings.Replace(handwritten, "\"y\"]\n", "\"y\"],\n\t\"merge\": [\n    \"tools\"\n  ]\n", 1)},
-		"string":      {handwritten, func(m *Document) { m.Append("exclude", rawjson.Quote("z")) }, strings.Replace(handwritten, `"y"]`, `"y", "z"]`, 1)},
-		"drop":        {handwritten, func(m *Document) { m.DeleteStrings("exclude", "x", "none") }, strings.Replace(handwritten, `"x", `, "", 1)},
-		"drop all":    {handwritten, func(m *Document) { m.DeleteStrings("exclude", "x", "y") }, strings.Replace(handwritten, `"x", "y"`, "", 1)},
-		"drop none":   {handwritten, func(m *Document) { m.DeleteStrings("merge", "x") }, handwritten},
-		"one line":    {`{"version":1,"tools":[{"name":"a","path":"a","x":1.0}]}`, func(m *Document) { m.Append("tools", entry) }, "{\n  \"version\": 1,\n  \"tools\": [\n    {\n      \"name\": \"a\",\n      \"path\": \"a\",\n      \"x\": 1.0\n    },\n    " + laidOut + "\n  ]\n}\n"},
-		"empty array": {"{\n\"version\":1, \"tools\":[ ]}", func(m *Document) { m.Append("tools", entry) }, "{\n\"version\":1, \"tools\":[\n    " + laidOut + "\n  ]}\n"},
-		"twice":       {"{\n\"tools\":[1],\"too\\u006cs\":[2]}\n", func(m *Document) { m.Delete("tools", 0) }, "{\n\"tools\":[1],\"too\\u006cs\":[]}\n"},
-		"inline":      {"{\n\"tools\":[{\"a\":1}]}\n", func(m *Document) { m.Append("tools", entry) }, "{\n\"tools\":[{\"a\":1},\n    " + laidOut + "]}\n"},
-		"CRLF":        {"{\r\n  \"tools\": [\r\n    {}\r\n  ]\r\n}\r\n", func(m *Document) { m.Append("tools", rawjson.Quote("s")) }, "{\r\n  \"tools\": [\r\n    {},\r\n    \"s\"\r\n  ]\r\n}\r\n"},
+		"nothing":     {handwritten, func(d *Document) {}, handwritten},
+		"append":      {handwritten, func(d *Document) { d.Append("tools", entry) }, strings.Replace(handwritten, "1.50}\n", "1.50},\n        "+laidOut+"\n", 1)},
+		"replace":     {handwritten, func(d *Document) { d.ReplaceElement("tools", 0, entry) }, strings.Replace(handwritten, `{"name": "a", "path": "a.sh"}`, laidOut, 1)},
+		"first":       {handwritten, func(d *Document) { d.Delete("tools", 0) }, strings.Replace(handwritten, "{\"name\": \"a\", \"path\": \"a.sh\"},\n        ", "", 1)},
+		"last":        {handwritten, func(d *Document) { d.Delete("tools", 1) }, strings.Replace(handwritten, ",\n        {\"name\": \"b\",\n         \"path\": \"b.sh\", \"odd\": 1.50}", "", 1)},
+		"all":         {handwritten, func(d *Document) { d.Delete("tools", 0); d.Delete("tools", 0) }, handwritten[:strings.Index(handwritten, "\n        {")] + handwritten[strings.Index(handwritten, "],\n\t"):]},
+		"null member": {handwritten, func(d *Document) { d.Append("prompts", entry) }, strings.Replace(handwritten, `"prompts": null`, "\"prompts\": [\n    "+laidOut+"\n  ]", 1)},
+		"new member":  {handwritten, func(d *Document) { d.Append("merge", rawjson.Quote("tools")) }, strings.Replace(handwritten, "\"y\"]\n", "\"y\"],\n\t\"merge\": [\n    \"tools\"\n  ]\n", 1)},
+		"string":      {handwritten, func(d *Document) { d.Append("exclude", rawjson.Quote("z")) }, strings.Replace(handwritten, `"y"]`, `"y", "z"]`, 1)},
+		"drop":        {handwritten, func(d *Document) { d.DeleteStrings("exclude", "x", "none") }, strings.Replace(handwritten, `"x", `, "", 1)},
+		"drop all":    {handwritten, func(d *Document) { d.DeleteStrings("exclude", "x", "y") }, strings.Replace(handwritten, `"x", "y"`, "", 1)},
+		"drop none":   {handwritten, func(d *Document) { d.DeleteStrings("merge", "x") }, handwritten},
+		"one line":    {`{"version":1,"tools":[{"name":"a","path":"a","x":1.0}]}`, func(d *Document) { d.Append("tools", entry) }, "{\n  \"version\": 1,\n  \"tools\": [\n    {\n      \"name\": \"a\",\n      \"path\": \"a\",\n      \"x\": 1.0\n    },\n    " + laidOut + "\n  ]\n}\n"},
+		"empty array": {"{\n\"version\":1, \"tools\":[ ]}", func(d *Document) { d.Append("tools", entry) }, "{\n\"version\":1, \"tools\":[\n    " + laidOut + "\n  ]}\n"},
+		"twice":       {"{\n\"tools\":[1],\"too\\u006cs\":[2]}\n", func(d *Document) { d.Delete("tools", 0) }, "{\n\"tools\":[1],\"too\\u006cs\":[]}\n"},
+		"inline":      {"{\n\"tools\":[{\"a\":1}]}\n", func(d *Document) { d.Append("tools", entry) }, "{\n\"tools\":[{\"a\":1},\n    " + laidOut + "]}\n"},
+		"CRLF":        {"{\r\n  \"tools\": [\r\n    {}\r\n  ]\r\n}\r\n", func(d *Document) { d.Append("tools", rawjson.Quote("s")) }, "{\r\n  \"tools\": [\r\n    {},\r\n    \"s\"\r\n  ]\r\n}\r\n"},
 	} {
-		m := New([]byte(tc.text))
-		tc.edit(m)
-		if string(m.Text) != tc.want {
-			t.Errorf("%s: %s\nwant %s", name, m.Text, tc.want)
+		d := New([]byte(tc.text))
+		tc.edit(d)
+		if string(d.Text) != tc.want {
+			t.Errorf("%s: %s\nwant %s", name, d.Text, tc.want)
 		}
 	}
 }
 
 // Whatever a register.json looks like, an edit leaves a valid one, in which
 // everything else says what it said (R-208).
-func FuzzManuscript(f *testing.F) {
+func FuzzDocument(f *testing.F) {
 	f.Add([]byte(handwritten), byte(0), byte(0))
 	f.Add([]byte(`{"version":1,"tools":[]}`), byte(1), byte(0))
 	f.Add([]byte("{\"version\":1,\n\"tools\":null,\"tools\":[{\"name\":\"\\u0061\",\"path\":\"b\"}]}"), byte(2), byte(1))
@@ -70,8 +70,8 @@ func FuzzManuscript(f *testing.F) {
 		if err != nil || rawjson.KindOf(original) != rawjson.Object {
 			return
 		}
-		m := New(bytes.Clone(text))
-		entries := m.Elements("tools")
+		d := New(bytes.Clone(text))
+		entries := d.Elements("tools")
 		i := 0
 		if len(entries) > 0 {
 			i = int(at) % len(entries)
@@ -81,24 +81,24 @@ func FuzzManuscript(f *testing.F) {
 		touched := "tools"
 		switch {
 		case what%5 == 0 || len(entries) == 0 && what%5 < 3:
-			m.Append("tools", entry)
+			d.Append("tools", entry)
 			wanted = append(wanted, entry)
 		case what%5 == 1:
-			m.ReplaceElement("tools", i, entry)
+			d.ReplaceElement("tools", i, entry)
 			wanted[i] = entry
 		case what%5 == 2:
-			m.Delete("tools", i)
+			d.Delete("tools", i)
 			wanted = slices.Delete(wanted, i, i+1)
 		case what%5 == 3:
 			touched = "exclude"
-			m.Append("exclude", rawjson.Quote("fuzz"))
+			d.Append("exclude", rawjson.Quote("fuzz"))
 		default:
 			touched = "exclude"
-			m.DeleteStrings("exclude", "a", "x")
+			d.DeleteStrings("exclude", "a", "x")
 		}
-		edited, err := rawjson.Check(m.Text)
+		edited, err := rawjson.Check(d.Text)
 		if err != nil {
-			t.Fatalf("%s\nfrom %s\n%s", err, text, m.Text)
+			t.Fatalf("%s\nfrom %s\n%s", err, text, d.Text)
 		}
 		same := func(a, b json.RawMessage) bool { return bytes.Equal(rawjson.Normal(a), rawjson.Normal(b)) }
 		for _, member := range rawjson.Members(original) {
@@ -106,10 +106,10 @@ func FuzzManuscript(f *testing.F) {
 				t.Fatalf("%s has become %s", member.Value, rawjson.Get(edited, member.Name))
 			}
 		}
-		if got := m.Elements("tools"); !slices.EqualFunc(got, wanted, same) {
+		if got := d.Elements("tools"); !slices.EqualFunc(got, wanted, same) {
 			t.Fatalf("%s\nwant %s", got, wanted)
 		}
-		if !bytes.HasSuffix(m.Text, []byte("\n")) {
+		if !bytes.HasSuffix(d.Text, []byte("\n")) {
 			t.Fatal("no newline at the end")
 		}
 	})

@@ -40,11 +40,11 @@ var rows = [][]string{
 // outside are the libraries a package may use beyond the standard one; "" for
 // every package.
 var outside = map[string][]string{
-	"":             {"golang.org/x/sys"},
-	"pkg/cli":      {"github.com/mattn/go-isatty", "github.com/peterbourgon/ff/v3"},
-	"pkg/jq":       {"github.com/itchyny/gojq"},
-	"pkg/schema":   {"github.com/google/jsonschema-go"},
-	"pkg/registry": nil,
+	"":                 {"golang.org/x/sys"},
+	"pkg/cli":          {"github.com/mattn/go-isatty", "github.com/peterbourgon/ff/v3"},
+	"pkg/jq":           {"github.com/itchyny/gojq"},
+	"pkg/schema":       {"github.com/google/jsonschema-go"},
+	"pkg/registration": nil,
 
 	"pkg/provider/git": {"github.com/pjbgf/sha1cd"},
 }

@@ -67,7 +67,7 @@ func (c *Command) Main(s Streams, binary string, args []string) int {
 		fmt.Fprint(s.Out, c.manual(binary))
 		return ExitOK
 	case slices.Contains(before, "--version") || len(args) > 0 && args[0] == "-v":
-		fmt.Fprintf(s.Out, "%s %s\n", binary, Version)
+		fmt.Fprintf(s.Out, "%s %s\n", binary, stamped())
 		return ExitOK
 	}
 	sub, rest, err := c.choose(args)

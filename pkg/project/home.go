@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -223,4 +224,15 @@ func sortedNames(t Tree) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// CacheDir returns a directory for what can be had again, which only we can write
+// to: the one an unpacked tree lies in.
+func CacheDir(env Env) (string, error) {
+	for _, dir := range cacheDirs(env) {
+		if isOurs(dir) && isWritable(dir) {
+			return dir, nil
+		}
+	}
+	return "", errors.New("no private cache directory; set XDG_CACHE_HOME to one that only you can write to")
 }

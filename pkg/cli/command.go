@@ -66,11 +66,12 @@ func (c *Command) Main(s Streams, binary string, args []string) int {
 	case len(args) == 1 && args[0] == manualWord:
 		fmt.Fprint(s.Out, c.manual(binary))
 		return ExitOK
-	case slices.Contains(before, "--version") || len(args) > 0 && args[0] == "-v":
+	}
+	sub, rest, err := c.choose(args)
+	if slices.Contains(before, "--version") && sub.Flags.find("version") == nil || len(args) > 0 && args[0] == "-v" {
 		fmt.Fprintf(s.Out, "%s %s\n", binary, stamped())
 		return ExitOK
 	}
-	sub, rest, err := c.choose(args)
 	verb := c.Name
 	if sub != c {
 		name, verb = name+" "+sub.Name, verb+" "+sub.Name

@@ -95,10 +95,8 @@ func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {
 		warn("mcp-bash: MCPBASH_HOME has no sdk/tool-sdk.sh; ignoring " + dir)
 	}
 	exe := executablePath()
-	if bin := filepath.Dir(exe); filepath.Base(bin) == "bin" && isTree(filepath.Dir(bin)) {
-		return &Home{Dir: filepath.Dir(bin)}, nil
-	} else if bin = filepath.Dir(bin); filepath.Base(bin) == "bin" && isTree(filepath.Dir(bin)) {
-		return &Home{Dir: filepath.Dir(bin)}, nil
+	if dir := treeAround(exe); dir != "" {
+		return &Home{Dir: dir}, nil
 	}
 	t := embedded()
 	name := t.hash()
@@ -109,6 +107,26 @@ func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {
 	}
 	return nil, fmt.Errorf("mcp-bash install looks broken: expected %s (resolved from %s)",
 		filepath.Join(filepath.Dir(filepath.Dir(exe)), filepath.FromSlash(sdkFile)), exe)
+}
+
+// InstalledHome returns the installation tree on disk, "" where there is only the
+// copy in the binary.
+func InstalledHome(env Env) string {
+	if dir, err := filepath.Abs(env["MCPBASH_HOME"]); err == nil && env["MCPBASH_HOME"] != "" && isTree(dir) {
+		return dir
+	}
+	return treeAround(executablePath())
+}
+
+// treeAround is the tree whose bin directory holds a binary, "" for none.
+func treeAround(exe string) string {
+	bin := filepath.Dir(exe)
+	for _, dir := range []string{bin, filepath.Dir(bin)} {
+		if filepath.Base(dir) == "bin" && isTree(filepath.Dir(dir)) {
+			return filepath.Dir(dir)
+		}
+	}
+	return ""
 }
 
 // isOurs makes a directory, if it is not there, and reports whether nobody else

@@ -21,7 +21,7 @@ type options struct {
 	root            string
 	platform, arch  string
 	gojq, json      bool
-	platforms       []string
+	flags           *cli.Flags
 	token, url      string
 	serverName      string
 	emit            bool
@@ -37,7 +37,7 @@ func bundleCommand() *cli.Command {
 		Name:    "bundle",
 		Summary: "Make one file of a project that MCP clients install: its scripts, its server, no need of anything else but Bash.",
 		Examples: []cli.Example{
-			{Line: "NAME", Purpose: "NAME-VERSION.mcpb in this directory"},
+			{Line: "NAME", Purpose: "one .mcpb file, in this directory"},
 			{Line: "NAME --output dist --platform linux --arch amd64"},
 			{Line: "NAME --validate", Purpose: "check everything, write nothing"},
 			{Line: "NAME --json | jq -r .path"},
@@ -55,7 +55,7 @@ installed, or from a release (MCPBASH_RELEASE_BASE_URL).`,
 		Run: func(s cli.Streams, _ []string) error { return o.makeBundle(s) },
 	}
 	c.Flags.String(&o.Output, "output", "DIR", "where the bundle goes; this directory without it").Completes(cli.Dirs)
-	c.Flags.String(&o.Name, "name", "NAME", "the bundle's name; else MCPB_NAME, else that of server.meta.json")
+	c.Flags.String(&o.Name, "name", "WORD", "the bundle's name; else MCPB_NAME, else that of server.meta.json")
 	c.Flags.String(&o.Version, "version", "VERSION", "its version; else MCPB_VERSION, VERSION, server.meta.json")
 	o.targets(c)
 	c.Flags.Bool(&o.Validate, "validate", "check everything, write nothing")
@@ -73,6 +73,7 @@ installed, or from a release (MCPBASH_RELEASE_BASE_URL).`,
 
 // targets adds the options that choose systems.
 func (o *options) targets(c *cli.Command) {
+	o.flags = &c.Flags
 	c.Flags.One(&o.platform, "platform", "PLATFORM", append([]string{"all"}, runtimes.Platforms...),
 		"darwin, linux, win32 or all")
 	c.Flags.String(&o.arch, "arch", "LIST", "amd64, arm64 or both, with a comma; usual ones without it").
@@ -94,6 +95,9 @@ func (o *options) chosen() ([]runtimes.Target, error) {
 	return runtimes.Select(o.platform, arches), nil
 }
 
+// chose reports whether systems were asked for; all of them must be there then.
+func (o *options) chose() bool { return o.flags.Given("platform") || o.flags.Given("arch") }
+
 func (o *options) makeBundle(s cli.Streams) error {
 	targets, err := o.chosen()
 	if err != nil {
@@ -112,7 +116,7 @@ func (o *options) makeBundle(s cli.Streams) error {
 	if o.RuntimeDir == "" {
 		o.RuntimeDir = p.Env["MCPBASH_RUNTIME_DIR"]
 	}
-	o.Targets, o.AllTargets = targets, o.platform != "all" || o.arch != ""
+	o.Targets, o.AllTargets = targets, o.chose()
 	o.Home, o.Tree, o.Out, o.Err = home, tree.Embedded(), s.Out, s.Err
 	if o.json || o.ManifestOnly {
 		o.Out = io.Discard

@@ -38,6 +38,8 @@ func command() *cli.Command {
 			{Code: 2, Meaning: "wrong usage"},
 			{Code: 3, Meaning: "the server's program for a system could not be had"},
 		},
-		Commands: []*cli.Command{bundleCommand()},
+		Commands: []*cli.Command{
+			bundleCommand(), validateCommand(), inspectCommand(), unpackCommand(), publishCommand(), vendorCommand(),
+		},
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"mcp-bash/pkg/mcpb"
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/runtimes"
 	"mcp-bash/pkg/script"

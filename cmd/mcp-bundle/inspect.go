@@ -18,7 +18,7 @@ import (
 func validateCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{
-		Name:    "validate",
+		Name: "validate", NotVerb: true,
 		Summary: "Check a bundle, a directory to be packed, or a manifest.json, as clients do.",
 		Examples: []cli.Example{
 			{Line: "NAME demo-1.0.0.mcpb"}, {Line: "NAME demo-1.0.0.mcpb --json | jq '.errors[]'"},
@@ -83,7 +83,7 @@ func inspectFile(file string) (report *mcpb.Report, sum string, err error) {
 func inspectCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{
-		Name:    "inspect",
+		Name: "inspect", NotVerb: true,
 		Summary: "Show what is in a bundle.",
 		Examples: []cli.Example{
 			{Line: "NAME demo-1.0.0.mcpb"}, {Line: "NAME demo-1.0.0.mcpb --json | jq -r '.files[].name'"},
@@ -151,7 +151,7 @@ func (o *options) inspect(s cli.Streams, file string) error {
 func unpackCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{
-		Name:     "unpack",
+		Name: "unpack", NotVerb: true,
 		Summary:  "Unpack a bundle, with its execute bits; nothing is overwritten.",
 		Examples: []cli.Example{{Line: "NAME demo-1.0.0.mcpb demo"}},
 		Operands: []cli.Operand{{Name: "FILE", Complete: cli.Files}, {Name: "[DIR]", Complete: cli.Dirs}},

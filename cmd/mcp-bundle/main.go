@@ -25,7 +25,7 @@ func run(s cli.Streams, args []string) int {
 // command describes the program.
 func command() *cli.Command {
 	return &cli.Command{
-		Name:    "mcp-bundle",
+		Name: "mcp-bundle", NotVerb: true,
 		Summary: "Make what others install: bundles of a project, or a project with its own server.",
 		Examples: []cli.Example{
 			{Line: "NAME bundle", Purpose: "one file that clients install"},

@@ -18,6 +18,7 @@ type Command struct {
 	Flags    Flags
 	Text     string // after the options: paragraphs, or indented lines kept as they are
 	Exits    []Exit
+	NotVerb  bool // "mcp-bash NAME" is something else, or nothing
 
 	// Commands are chosen by the first operand. The command itself then has
 	// neither operands, options nor Run.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/script"
 )
 
@@ -99,13 +100,9 @@ func findSibling(command string) string {
 // vendored reports whether this binary is part of a copy that was put into a
 // project.
 func vendored() bool {
-	home := os.Getenv("MCPBASH_HOME")
+	home := os.Getenv("MCPBASH_HOME") // which need not be whole to tell what it is
 	if home == "" {
-		exe, err := os.Executable()
-		if err != nil {
-			return false
-		}
-		home = filepath.Dir(filepath.Dir(exe))
+		home = project.InstalledHome(project.OSEnv())
 	}
 	_, err := os.Stat(filepath.Join(home, "vendor.json"))
 	return !errors.Is(err, os.ErrNotExist) && err == nil

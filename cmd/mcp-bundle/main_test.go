@@ -15,9 +15,20 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(cleaning{m}, map[string]func(){
 		"mcp-bundle": func() { os.Exit(run(cli.Standard(), os.Args[1:])) },
 	})
+}
+
+// cleaning removes what the tests have in common after the last.
+type cleaning struct{ *testing.M }
+
+func (c cleaning) Run() int {
+	code := c.M.Run()
+	if dir, err := server(); err == nil {
+		os.RemoveAll(dir)
+	}
+	return code
 }
 
 // repo is the repository.
@@ -51,7 +62,6 @@ func TestSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

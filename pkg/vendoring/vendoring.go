@@ -71,8 +71,7 @@ func (r *Result) AppendJSON(dst []byte, action string) []byte {
 	return b.Bytes()
 }
 
-// usual are the targets of a project that has none yet: this machine, and that of
-// most services that test it (cli K-9).
+// targets are those that were chosen, else those of before, else the usual ones of a project that has none yet: this machine, and that of most services that test it (cli K-9).
 func (o *Options) targets(root *os.Root) []runtimes.Target {
 	if o.Given {
 		return o.Targets
@@ -295,6 +294,10 @@ func readLock(root *os.Root) (*lock, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseLock(text)
+}
+
+func parseLock(text []byte) (*lock, error) {
 	doc, err := rawjson.Check(text)
 	if err != nil || len(text) > maxLock || rawjson.KindOf(doc) != rawjson.Object {
 		return nil, fmt.Errorf("%s is not valid JSON", lockName)

@@ -71,7 +71,8 @@ func (r *Result) AppendJSON(dst []byte, action string) []byte {
 	return b.Bytes()
 }
 
-// targets are those that were chosen, else those of before, else the usual ones of a project that has none yet: this machine, and that of most services that test it (cli K-9).
+// targets are those that were chosen, else those of before. A project that has none yet
+// gets this machine's, and that of most services that test it (cli K-9).
 func (o *Options) targets(root *os.Root) []runtimes.Target {
 	if o.Given {
 		return o.Targets

@@ -14,7 +14,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// validateCommand is "mcp-bundle validate" (cli U-35).
+// validateCommand is "mcp-bundle validate" (CLI-1435).
 func validateCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{
@@ -79,7 +79,7 @@ func inspectFile(file string) (report *mcpb.Report, sum string, err error) {
 	return report, hex.EncodeToString(h.Sum(nil)), err
 }
 
-// inspectCommand is "mcp-bundle inspect" (cli U-35).
+// inspectCommand is "mcp-bundle inspect" (CLI-1435).
 func inspectCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{
@@ -147,7 +147,7 @@ func (o *options) inspect(s cli.Streams, file string) error {
 	return nil
 }
 
-// unpackCommand is "mcp-bundle unpack" (cli U-35).
+// unpackCommand is "mcp-bundle unpack" (CLI-1435).
 func unpackCommand() *cli.Command {
 	o := &options{}
 	c := &cli.Command{

@@ -81,7 +81,7 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// cli U-33: the same project makes the same bytes under another umask, time zone,
+// CLI-1433: the same project makes the same bytes under another umask, time zone,
 // locale, user's home, and in another folder.
 func TestReproducible(t *testing.T) {
 	dir, err := server()
@@ -109,7 +109,7 @@ func TestReproducible(t *testing.T) {
 	}
 }
 
-// cli U-21, U-22, U-29: the programs and launchers of every system, made from the
+// CLI-1421, CLI-1422, CLI-1429: the programs and launchers of every system, made from the
 // sources of this repository.
 func TestEveryPlatform(t *testing.T) {
 	if testing.Short() {

@@ -112,7 +112,7 @@ func submit(ctx context.Context, r *publish.Registry, upload bool, b *publish.Bu
 	return r.Announce(ctx, entry)
 }
 
-// openBundle checks the bundle, and tells what is wrong with it (cli L-3).
+// openBundle checks the bundle, and tells what is wrong with it (CLI-1503).
 func (o *options) openBundle(s cli.Streams, file string) (*publish.Bundle, error) {
 	var faults []string
 	info, err := os.Stat(file)

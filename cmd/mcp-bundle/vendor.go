@@ -161,7 +161,7 @@ func (o *options) printResult(s cli.Streams, r *vendoring.Result, action string)
 	return err
 }
 
-// verifyVendored is "vendor --verify" (cli K-6).
+// verifyVendored is "vendor --verify" (CLI-1606).
 func (o *options) verifyVendored(s cli.Streams, dir string) error {
 	if exe, err := os.Executable(); err == nil {
 		if exe, err = project.Physical(exe); err == nil {

@@ -59,7 +59,7 @@ type Options struct {
 	modified time.Time
 }
 
-// now is the time that what is made is said to be of (cli U-33).
+// now is the time that what is made is said to be of (CLI-1433).
 func (o *Options) now() time.Time { return o.modified }
 
 // A Result is what was made.
@@ -73,7 +73,7 @@ type Result struct {
 	Warnings                         []string
 }
 
-// AppendJSON appends the result for programs (cli U-2).
+// AppendJSON appends the result for programs (CLI-1402).
 func (r *Result) AppendJSON(dst []byte) []byte {
 	var targets []string
 	for _, t := range r.Targets {
@@ -90,7 +90,7 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 // What a [Failure] is about.
 var (
 	ErrConfiguration = errors.New("bundle configuration failed")
-	ErrValidation    = errors.New("bundle validation failed")
+	errValidation    = errors.New("bundle validation failed")
 	ErrRuntime       = errors.New("bundle runtime missing")
 )
 
@@ -142,7 +142,7 @@ func Make(ctx context.Context, p *project.Project, o Options) (*Result, error) {
 	defer work.Remove()
 	b.work = work
 	result, err := b.make(ctx)
-	for _, about := range []error{ErrConfiguration, ErrValidation, ErrRuntime} {
+	for _, about := range []error{ErrConfiguration, errValidation, ErrRuntime} {
 		if err == about {
 			err = &Failure{about, b.say.faults}
 		}
@@ -180,7 +180,7 @@ func (b *builder) make(ctx context.Context) (*Result, error) {
 		b.say.warn("No tools, resources, or prompts found")
 	}
 	if len(b.say.faults) > 0 {
-		return nil, ErrValidation
+		return nil, errValidation
 	}
 	if err := b.addRuntime(ctx); err != nil {
 		return nil, err
@@ -188,14 +188,14 @@ func (b *builder) make(ctx context.Context) (*Result, error) {
 	manifest := b.manifest()
 	b.check(manifest)
 	if len(b.say.faults) > 0 {
-		return nil, ErrValidation
+		return nil, errValidation
 	}
 	if err := b.smoke(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
 		b.say.fault("%v", err)
-		return nil, ErrValidation
+		return nil, errValidation
 	}
 	b.say.done("Validated project structure")
 	result := b.result(manifest)
@@ -230,13 +230,13 @@ func (b *builder) configure(ctx context.Context) error {
 	case errors.Is(err, fs.ErrNotExist):
 		b.say.fault("Missing required server.d/server.meta.json")
 		b.say.note(`  → Run "mcp-bash init" to create project structure`)
-		return ErrValidation
+		return errValidation
 	case err != nil:
 		b.say.fault("server.d/server.meta.json: %v", err)
-		return ErrValidation
+		return errValidation
 	case errJSON != nil || rawjson.KindOf(doc) != rawjson.Object:
 		b.say.fault("Invalid JSON in server.d/server.meta.json")
-		return ErrValidation
+		return errValidation
 	default:
 		b.config.meta = rawjson.Normal(doc)
 	}
@@ -263,12 +263,12 @@ func (b *builder) configure(ctx context.Context) error {
 			b.id.version, b.p.Meta.Version)
 	}
 	if len(b.say.faults) > 0 {
-		return ErrValidation
+		return errValidation
 	}
 	return nil
 }
 
-// collect copies the project's content to the staged tree (cli U-15, U-16).
+// collect copies the project's content to the staged tree (CLI-1415, CLI-1416).
 func (b *builder) collect() error {
 	if text, err := b.p.ReadFile(filepath.Join(b.p.Root, ".mcpbignore"), maxIgnore); err == nil {
 		b.content.ignore = parseIgnore(string(text))
@@ -424,7 +424,7 @@ func (b *builder) addRuntime(ctx context.Context) error {
 		size += f.Size
 		if err := b.content.add(f); err != nil {
 			b.say.fault("%v", err)
-			return ErrValidation
+			return errValidation
 		}
 	}
 	b.say.done("Bundled framework (%s)", cli.Size(size))

@@ -20,7 +20,7 @@ import (
 )
 
 // check holds the bundle against what clients ask of it, before it is written
-// (cli U-34).
+// (CLI-1434).
 func (b *builder) check(manifest []byte) {
 	doc, err := mcpb.ParseManifest(manifest)
 	if err != nil {

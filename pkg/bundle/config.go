@@ -25,7 +25,7 @@ import (
 const confFile = "mcpb.conf"
 
 // confKeys are the variables of mcpb.conf; those that may come from the environment
-// as well are marked (cli U-6).
+// as well are marked (CLI-1406).
 var confKeys = map[string]bool{
 	"MCPB_NAME": false, "MCPB_VERSION": false, "MCPB_DESCRIPTION": false, "MCPB_LONG_DESCRIPTION_FILE": true,
 	"MCPB_AUTHOR_NAME": false, "MCPB_AUTHOR_EMAIL": false, "MCPB_AUTHOR_URL": false, "MCPB_REPOSITORY": false,
@@ -43,7 +43,7 @@ type config struct {
 }
 
 // readConf reads mcpb.conf as far as it is assignments. What only a shell
-// understands is given to Bash, which nobody else may have written for us (cli U-5).
+// understands is given to Bash, which nobody else may have written for us (CLI-1405).
 func (b *builder) readConf(ctx context.Context) (map[string]string, error) {
 	conf := map[string]string{}
 	for key, fromEnv := range confKeys {
@@ -209,7 +209,7 @@ func (b *builder) versionFile() string {
 	return strings.Join(strings.Fields(string(text)), "")
 }
 
-// checkFileName refuses names that are more than a name (cli U-10).
+// checkFileName refuses names that are more than a name (CLI-1410).
 func checkFileName(texts ...string) error {
 	for _, text := range texts {
 		switch {
@@ -251,7 +251,7 @@ func withoutLogin(address string) string {
 	return u.String()
 }
 
-// git asks git something; it need not be there (cli C-11).
+// git asks git something; it need not be there (CLI-111).
 func (b *builder) git(ctx context.Context, args ...string) string {
 	program := script.LookPath("git", b.p.Env["PATH"])
 	if program == "" {

@@ -20,7 +20,7 @@ import (
 
 // A collector copies what of a project goes into the bundle to the staged tree, so
 // that what is checked and run is what is packed. Files are read through the
-// project's own directory: no link leads out (cli U-15 to U-17).
+// project's own directory: no link leads out (CLI-1415 to CLI-1417).
 type collector struct {
 	ctx    context.Context
 	work   *os.Root // the staged tree

@@ -97,7 +97,7 @@ func matchParts(pattern, parts []string) bool {
 }
 
 // neverShipped is left out of every bundle; it covers what the official tool leaves
-// out (cli U-17, O-7).
+// out (CLI-1417, CLI-1807).
 var neverShipped = parseIgnore(`
 .git
 .hg

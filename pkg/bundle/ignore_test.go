@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// cli U-17: .mcpbignore is read as git reads .gitignore.
+// CLI-1417: .mcpbignore is read as git reads .gitignore.
 func TestIgnore(t *testing.T) {
 	for rules, names := range map[string]string{
 		"*.tmp":            "a.tmp x/b.tmp !a.tmp.txt",

@@ -28,7 +28,7 @@ const (
 var iconSize = regexp.MustCompile(`^\d+x\d+$`)
 
 // addImages puts them into the bundle, at their place relative to the project
-// (cli U-19).
+// (CLI-1419).
 func (b *builder) addImages() (i images, err error) {
 	for _, name := range []string{"icon.png", "icon.svg"} {
 		content, err := b.p.ReadFile(filepath.Join(b.p.Root, name), maxImage)

@@ -13,14 +13,14 @@ import (
 	"mcp-bash/pkg/runtimes"
 )
 
-// Where things stand in a bundle (cli U-21).
+// Where things stand in a bundle (CLI-1421).
 const (
 	serverDir  = "server"
 	entryPoint = serverDir + "/run-server.sh"
 	inBundle   = "${__dirname}/"
 )
 
-// manifest writes manifest.json (cli U-25 to U-30).
+// manifest writes manifest.json (CLI-1425 to CLI-1430).
 func (b *builder) manifest() []byte {
 	c, id := b.config, b.id
 	var m rawjson.Builder
@@ -202,7 +202,7 @@ func (s start) append(m *rawjson.Builder) {
 	m.End()
 }
 
-// environment is what the server is started with (cli U-26).
+// environment is what the server is started with (CLI-1426).
 func (b *builder) environment() (env []rawjson.Member) {
 	add := func(name, value string) { env = append(env, rawjson.Member{Name: name, Value: rawjson.Quote(value)}) }
 	add("MCPBASH_PROJECT_ROOT", inBundle+serverDir)
@@ -218,7 +218,7 @@ func (b *builder) environment() (env []rawjson.Member) {
 
 // overrides are how the server is started where it is otherwise than usual: on
 // Windows, where a script is no program, and as the project says. A client puts an
-// override's args and env in place of the others, so each is whole (cli U-29).
+// override's args and env in place of the others, so each is whole (CLI-1429).
 func (b *builder) overrides(base start) map[string]start {
 	all := map[string]start{}
 	for _, bin := range b.binaries {

@@ -36,7 +36,7 @@ func (b *builder) stage() {
 }
 
 // takeStock finds out what the staged project offers, and adds the registry files
-// that let a server start without looking itself (cli U-18). They are built there and
+// that let a server start without looking itself (CLI-1418). They are built there and
 // not in the project, which stays as it is.
 func (b *builder) takeStock(ctx context.Context) error {
 	var reasons []string

@@ -8,7 +8,7 @@ import (
 )
 
 // A teller tells people how a bundle comes about: what is done on standard output,
-// what is wrong on standard error (cli U-2).
+// what is wrong on standard error (CLI-1402).
 type teller struct {
 	out, err io.Writer
 	loud     bool // --verbose

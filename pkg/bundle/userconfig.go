@@ -16,7 +16,7 @@ import (
 // A mapping gives a field of user_config to the server as a variable.
 type mapping struct{ key, variable string }
 
-// userConfig is what a client asks its user for (cli U-11 to U-14).
+// userConfig is what a client asks its user for (CLI-1411 to CLI-1414).
 type userConfig struct {
 	fields json.RawMessage // nil for none
 	env    []mapping

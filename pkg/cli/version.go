@@ -7,7 +7,7 @@ import "strings"
 const Version = "2.0.0"
 
 // stamp stands in every program of ours, so that one made for another system tells
-// its version without being run (cli U-22).
+// its version without being run (CLI-1422).
 var stamp = "[mcp-bash " + Version + "]"
 
 // Stamp is the text to look for in a program of this release.

@@ -1,5 +1,5 @@
 // Package envfile reads files of NAME=value lines, such as mcpb.conf, as a shell
-// would, without one (cli U-5).
+// would, without one (CLI-1405).
 package envfile
 
 import (

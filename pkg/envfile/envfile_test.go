@@ -9,7 +9,7 @@ import (
 
 func outer(name string) string { return map[string]string{"HOME": "/home/ada", "EMPTY": ""}[name] }
 
-// cli U-5: what is read without a shell.
+// CLI-1405: what is read without a shell.
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                            "",

@@ -26,7 +26,7 @@ func pack(t testing.TB, files ...File) []byte {
 
 func open(text []byte) (*Archive, error) { return Read(bytes.NewReader(text), int64(len(text))) }
 
-// cli U-32, U-33: files only, no extra fields, sizes in front, one time stamp, and the
+// CLI-1432, CLI-1433: files only, no extra fields, sizes in front, one time stamp, and the
 // same bytes each time.
 func TestWrite(t *testing.T) {
 	var files []File
@@ -243,7 +243,7 @@ func TestUnpackInTheWay(t *testing.T) {
 	}
 }
 
-// cli O-6: a signature block after the archive changes nothing.
+// CLI-1806: a signature block after the archive changes nothing.
 func TestSigned(t *testing.T) {
 	text := pack(t, Bytes(ManifestName, false, []byte("{}")))
 	block := "MCPB_SIG_V1\x05\x00\x00\x00hello" + "MCPB_SIG_END"
@@ -259,7 +259,7 @@ func TestSigned(t *testing.T) {
 	if a, err := open(text); err != nil || a.Signed {
 		t.Errorf("%v", err)
 	}
-	if _, err := (&Archive{}).Manifest(); !errors.Is(err, ErrNoManifest) {
+	if _, err := (&Archive{}).Manifest(); !errors.Is(err, errNoManifest) {
 		t.Errorf("%v", err)
 	}
 }
@@ -277,7 +277,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for i := range a.Entries {
 			e := &a.Entries[i]
-			if err := CheckName(e.Name); err != nil || !filepath.IsLocal(e.Name) {
+			if err := checkName(e.Name); err != nil || !filepath.IsLocal(e.Name) {
 				t.Errorf("%q: %v", e.Name, err)
 			}
 			if e.Size > 1<<20 {

@@ -119,7 +119,7 @@ func checkDir(dir string) (*Report, error) {
 	defer root.Close()
 	r, names, exec := &Report{}, &Names{}, map[string]bool{}
 	if info, err := root.Stat(ManifestName); err != nil {
-		r.read(nil, ErrNoManifest)
+		r.read(nil, errNoManifest)
 	} else if !info.Mode().IsRegular() || info.Size() > MaxManifest {
 		r.read(nil, errors.New("not a manifest"))
 	} else {

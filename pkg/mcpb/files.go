@@ -9,7 +9,7 @@ import (
 )
 
 // CheckFiles returns what is wrong with the files that a manifest names: each must be
-// in the bundle, in that case, and what is started must be executable (cli U-34).
+// in the bundle, in that case, and what is started must be executable (CLI-1434).
 func CheckFiles(doc json.RawMessage, names *Names, isExec func(name string) bool) (faults []Fault) {
 	has := func(path, name string) bool {
 		if strings.Contains(name, "://") || strings.HasPrefix(name, "data:") {

@@ -17,7 +17,7 @@ import (
 var published embed.FS
 
 // Versions are the manifest versions that can be checked, the usual one first
-// (cli U-30).
+// (CLI-1430).
 var Versions = []string{"0.3", "0.4"}
 
 // schemas are the published ones, each compiled when it is first needed.
@@ -57,7 +57,7 @@ func ParseManifest(text []byte) (json.RawMessage, error) {
 	return rawjson.Normal(doc), nil
 }
 
-// Name, Semver and email are what O-3 and O-4 ask of these texts.
+// Name, Semver and email are what CLI-1803 and CLI-1804 ask of these texts.
 var (
 	Name   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 	Semver = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
@@ -67,7 +67,7 @@ var (
 )
 
 // CheckManifest returns what the official tool would reject a manifest for (cli
-// O-2 to O-4).
+// CLI-1802 to CLI-1804).
 func CheckManifest(doc json.RawMessage) []Fault {
 	version := rawjson.TextOf(doc, "manifest_version")
 	if version == "" {

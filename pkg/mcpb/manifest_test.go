@@ -10,7 +10,7 @@ import (
 const minimal = `"manifest_version":"0.3","name":"a","version":"1.0.0","description":"d","author":{"name":"x"},` +
 	`"server":{"type":"binary","entry_point":"server/run","mcp_config":{"command":"${__dirname}/server/run"}}`
 
-// cli O-2 to O-4: what the official tool rejects, by the path of each fault.
+// CLI-1802 to CLI-1804: what the official tool rejects, by the path of each fault.
 func TestCheckManifest(t *testing.T) {
 	for members, path := range map[string]string{
 		"":               "",
@@ -64,7 +64,7 @@ func TestCheckManifest(t *testing.T) {
 	}
 }
 
-// cli U-34: the files a manifest names are there, so named, and what is started can be.
+// CLI-1434: the files a manifest names are there, so named, and what is started can be.
 func TestCheckFiles(t *testing.T) {
 	var names Names
 	for _, name := range []string{"server/run", "icon.png", "server/dull"} {

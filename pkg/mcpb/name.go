@@ -9,7 +9,7 @@ import (
 )
 
 // maxName is how long the path of a file in a bundle may be, in characters: with
-// the directory it is unpacked to, Windows takes 260 (cli U-34).
+// the directory it is unpacked to, Windows takes 260 (CLI-1434).
 const maxName = 200
 
 // devices are names that mean a device on Windows, whatever extension follows.
@@ -20,9 +20,9 @@ var devices = []string{
 	"com¹", "com²", "com³", "lpt¹", "lpt²", "lpt³",
 }
 
-// CheckName returns why a file of this name cannot be in a bundle; nil when it can
+// checkName returns why a file of this name cannot be in a bundle; nil when it can
 // be unpacked on every system and lies below the directory it is unpacked to.
-func CheckName(name string) error {
+func checkName(name string) error {
 	switch {
 	case name == "":
 		return fmt.Errorf("an empty name")
@@ -70,7 +70,7 @@ type Names struct {
 
 // Add takes in the name of another file. The error says why it cannot be there.
 func (n *Names) Add(name string) error {
-	if err := CheckName(name); err != nil {
+	if err := checkName(name); err != nil {
 		return err
 	}
 	if n.files == nil {

@@ -19,8 +19,8 @@ const ManifestName = "manifest.json"
 // MaxManifest is how long a manifest may be, in bytes.
 const MaxManifest = 4 << 20
 
-// ErrNoManifest is the error for a bundle without manifest.json.
-var ErrNoManifest = errors.New("missing " + ManifestName)
+// errNoManifest is the error for a bundle without manifest.json.
+var errNoManifest = errors.New("missing " + ManifestName)
 
 // An Archive is a bundle that was opened and whose directory is in order: nothing
 // in it leads out, no two files have one name, and it holds files only, as much as
@@ -28,7 +28,7 @@ var ErrNoManifest = errors.New("missing " + ManifestName)
 type Archive struct {
 	Entries []Entry // in their order
 	Names   Names
-	Signed  bool // a signature block follows the archive (cli O-6); it is not judged
+	Signed  bool // a signature block follows the archive (CLI-1806); it is not judged
 }
 
 // An Entry is one file of an archive.
@@ -156,7 +156,7 @@ func (a *Archive) ReadFile(name string, limit int64) ([]byte, error) {
 func (a *Archive) Manifest() ([]byte, error) {
 	text, err := a.ReadFile(ManifestName, MaxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNoManifest
+		return nil, errNoManifest
 	}
 	return text, err
 }
@@ -203,7 +203,7 @@ func (e *Entry) unpack(root *os.Root) error {
 	return errors.Join(err, out.Close())
 }
 
-// The signature block that the official tool appends (cli O-6).
+// The signature block that the official tool appends (CLI-1806).
 const (
 	signatureStart = "MCPB_SIG_V1"
 	signatureEnd   = "MCPB_SIG_END"

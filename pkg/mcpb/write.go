@@ -44,7 +44,7 @@ const maxEntries = 50_000
 var Epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Write writes a bundle of files, in the order given: the same files make the same
-// bytes, wherever and whenever (cli U-32, U-33). Files are compressed on all
+// bytes, wherever and whenever (CLI-1432, CLI-1433). Files are compressed on all
 // processors; advance is told of every piece of input that is done, from any
 // goroutine.
 func Write(ctx context.Context, w io.Writer, files []File, modified time.Time, advance func(bytes int64)) error {

@@ -62,7 +62,7 @@ func Open(file string) (b *Bundle, faults []mcpb.Fault, err error) {
 var serverName = regexp.MustCompile(`^[A-Za-z0-9.-]+/[A-Za-z0-9._-]+$`)
 
 // Entry is what a registry is told of a bundle that is hosted at an address, under a
-// name such as io.github.you/demo (cli L-6).
+// name such as io.github.you/demo (CLI-1506).
 func (b *Bundle) Entry(address, name string) ([]byte, error) {
 	u, err := url.Parse(address)
 	switch {
@@ -176,7 +176,7 @@ func (r *Registry) once(ctx context.Context, address string, header http.Header,
 	return response.StatusCode, string(answer), nil
 }
 
-// refusal is the error for an answer (cli L-6).
+// refusal is the error for an answer (CLI-1506).
 func refusal(status int, answer string) error {
 	switch status {
 	case http.StatusUnauthorized:

@@ -40,7 +40,7 @@ func bundle(t *testing.T) *Bundle {
 	return b
 }
 
-// cli L-6, L-7: what the registry is sent, what its answers mean, and when it is asked
+// CLI-1506, CLI-1507: what the registry is sent, what its answers mean, and when it is asked
 // again.
 func TestAnswers(t *testing.T) {
 	b := bundle(t)

@@ -15,7 +15,7 @@ import (
 // Portable returns the registry file of a kind as it can be shipped to another
 // machine: as if it was made at a time, and with no path of this machine in it. A
 // URI that points into the project, which its author knew at root, is told from
-// where the project will be (cli U-18).
+// where the project will be (CLI-1418).
 func (c *Catalog) Portable(kind *kinds.Kind, root string, generated time.Time) ([]byte, error) {
 	file, err := c.store.read(kind)
 	if err != nil {

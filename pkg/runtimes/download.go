@@ -37,7 +37,7 @@ func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	file := ""
 	if cacheErr == nil {
 		file = filepath.Join(cache, cli.Version, t.String(), t.Binary())
-		if b, err := Check(file, t); err == nil {
+		if b, err := check(file, t); err == nil {
 			return b, nil
 		}
 	}
@@ -83,7 +83,7 @@ func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	if err := put(file, binary); err != nil {
 		return nil, err
 	}
-	return Check(file, t)
+	return check(file, t)
 }
 
 // sumOf finds a file's line in SHA256SUMS.

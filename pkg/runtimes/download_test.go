@@ -68,7 +68,7 @@ func released(t *testing.T, name string, program []byte) []byte {
 	return b.Bytes()
 }
 
-// cli U-22: a release is believed when its checksum says so, and then kept.
+// CLI-1422: a release is believed when its checksum says so, and then kept.
 func TestDownload(t *testing.T) {
 	program, err := ours()
 	if err != nil {
@@ -182,12 +182,12 @@ func TestCheck(t *testing.T) {
 		if err := os.WriteFile(file, tc.content, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Check(file, tc.target)
+		_, err := check(file, tc.target)
 		if tc.reason == "" && err != nil || tc.reason != "" && (err == nil || !strings.Contains(err.Error(), tc.reason)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Check(t.TempDir(), Host); err == nil {
+	if _, err := check(t.TempDir(), Host); err == nil {
 		t.Error("a directory passed")
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"mcp-bash/pkg/script"
 )
 
-// A Source is where binaries come from (cli U-22).
+// A Source is where binaries come from (CLI-1422).
 type Source struct {
 	Env     project.Env
 	Dir     string // one given by the user: DIR/<os>-<arch>/mcp-bash
@@ -66,7 +66,7 @@ func (s *Source) Find(ctx context.Context, targets []Target) ([]Binary, error) {
 // find asks one place after the other.
 func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
 	if s.Dir != "" { // asked for: nothing else will do
-		return Check(filepath.Join(s.Dir, filepath.FromSlash(t.Path())), t)
+		return check(filepath.Join(s.Dir, filepath.FromSlash(t.Path())), t)
 	}
 	var reasons []error
 	note := func(err error) {
@@ -75,12 +75,12 @@ func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
 		}
 	}
 	if s.Home != "" {
-		b, err := Check(filepath.Join(s.Home, "runtimes", filepath.FromSlash(t.Path())), t)
+		b, err := check(filepath.Join(s.Home, "runtimes", filepath.FromSlash(t.Path())), t)
 		if err == nil {
 			return b, nil
 		}
 		note(err)
-		if b, err = Check(filepath.Join(s.Home, "bin", filepath.FromSlash(t.Path())), t); err == nil {
+		if b, err = check(filepath.Join(s.Home, "bin", filepath.FromSlash(t.Path())), t); err == nil {
 			return b, nil // we are part of a tree that holds several
 		}
 		note(err)
@@ -93,7 +93,7 @@ func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
 		note(err)
 	}
 	if t == Host {
-		b, err := Check(besides(), t)
+		b, err := check(besides(), t)
 		if err == nil {
 			return b, nil
 		}
@@ -156,5 +156,5 @@ func (s *Source) build(ctx context.Context, t Target) (*Binary, error) {
 	case r.Status != 0:
 		return nil, fmt.Errorf("building it failed: %s", strings.TrimSpace(string(r.Stderr)))
 	}
-	return Check(file, t)
+	return check(file, t)
 }

@@ -24,10 +24,10 @@ var (
 // Dir is where all of it lies, beside the launcher.
 const Dir = ".mcp-bash"
 
-// Launcher is the program that clients start: run-server.sh (cli U-23).
+// Launcher is the program that clients start: run-server.sh (CLI-1423).
 func Launcher(name string) mcpb.File { return mcpb.Bytes(name, true, runServer) }
 
-// Layout returns the files of the runtime, by names below dir (cli U-21).
+// Layout returns the files of the runtime, by names below dir (CLI-1421).
 func Layout(dir string, tree project.Tree, binaries []Binary) []mcpb.File {
 	list := []mcpb.File{
 		mcpb.Bytes(dir+"/bin/mcp-bash", true, selector),

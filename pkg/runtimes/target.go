@@ -1,6 +1,6 @@
 // Package runtimes is what of mcp-bash goes into a bundle or a vendored project:
 // the server's binary for each system it is to run on, the scripts that start the
-// right one, and the tree scripts are given (cli U-21 to U-23, K-2).
+// right one, and the tree scripts are given (CLI-1421 to CLI-1423, CLI-1602).
 package runtimes
 
 import (
@@ -21,7 +21,7 @@ import (
 // A Target is a system that a binary runs on, in the words of Go.
 type Target struct{ OS, Arch string }
 
-// Targets are all there are releases for, in the order of bundles (cli U-22).
+// Targets are all there are releases for, in the order of bundles (CLI-1422).
 var Targets = []Target{
 	{"darwin", "amd64"}, {"darwin", "arm64"}, {"linux", "amd64"}, {"linux", "arm64"},
 	{"windows", "amd64"}, {"windows", "arm64"},
@@ -51,11 +51,11 @@ func (t Target) Binary() string {
 	return "mcp-bash"
 }
 
-// Path is where the program stands in the bin directory of a tree (cli U-21).
+// Path is where the program stands in the bin directory of a tree (CLI-1421).
 func (t Target) Path() string { return t.String() + "/" + t.Binary() }
 
 // Select returns the targets of a platform ("all" for every one) and of some
-// architectures; without any, of those that are usual there (cli U-22).
+// architectures; without any, of those that are usual there (CLI-1422).
 func Select(platform string, arches []string) (list []Target) {
 	for _, t := range Targets {
 		usual := t != (Target{"windows", "arm64"})
@@ -82,9 +82,9 @@ const maxBinary = 128 << 20
 // serverPackage is what the program is built from.
 const serverPackage = "mcp-bash/cmd/mcp-bash"
 
-// Check returns the program in a file if it is the server of this release for a
+// check returns the program in a file if it is the server of this release for a
 // target. That it cannot be run here makes no difference: the file says it.
-func Check(file string, t Target) (*Binary, error) {
+func check(file string, t Target) (*Binary, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err

@@ -37,8 +37,8 @@ const (
 	maxLock  = 4 << 20
 )
 
-// ErrExists is the error for a project that has a server already.
-var ErrExists = errors.New(runtimes.Dir + "/ already exists")
+// errExists is the error for a project that has a server already.
+var errExists = errors.New(runtimes.Dir + "/ already exists")
 
 // Options say what is to be put where.
 type Options struct {
@@ -63,7 +63,7 @@ type Result struct {
 	Bytes                 int64
 }
 
-// AppendJSON appends the result for programs (cli K-11).
+// AppendJSON appends the result for programs (CLI-1611).
 func (r *Result) AppendJSON(dst []byte, action string) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("ok").Bool(true).Name("action").String(action).Name("path").String(r.Path).Name("version").String(r.Version).
@@ -72,7 +72,7 @@ func (r *Result) AppendJSON(dst []byte, action string) []byte {
 }
 
 // targets are those that were chosen, else those of before. A project that has none yet
-// gets this machine's, and that of most services that test it (cli K-9).
+// gets this machine's, and that of most services that test it (CLI-1609).
 func (o *Options) targets(root *os.Root) []runtimes.Target {
 	if o.Given {
 		return o.Targets
@@ -140,10 +140,10 @@ func Plan(o Options) (*Result, error) {
 
 // Vendor puts the server into a project. What was there is replaced at once when the
 // new one is complete, and stays when anything goes wrong before. The error is
-// [ErrExists], a [*runtimes.MissingError], the context's, or another one.
+// an error, a [*runtimes.MissingError], the context's, or another one.
 func Vendor(ctx context.Context, o Options) (*Result, error) {
 	if Exists(o.Dir) && !o.Upgrade {
-		return nil, ErrExists
+		return nil, errExists
 	}
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
@@ -245,7 +245,7 @@ func addLauncher(root *os.Root) error {
 	return err
 }
 
-// lock is the text of vendor.json (cli K-4): the version first, for programs that
+// lock is the text of vendor.json (CLI-1604): the version first, for programs that
 // look for updates.
 func (o *Options) lock(sum string, sums map[string]string, binaries []runtimes.Binary) []byte {
 	var b rawjson.Builder
@@ -270,7 +270,7 @@ func sorted(sums map[string]string, compare func(a, b string) int) []string {
 	return names
 }
 
-// digest is the hash of a tree (cli K-5).
+// digest is the hash of a tree (CLI-1605).
 func digest(sums map[string]string, compare func(a, b string) int, prefix string) string {
 	h := sha256.New()
 	for _, name := range sorted(sums, compare) {

@@ -68,6 +68,7 @@ var chapters = []chapter{
 	{"memory", (*bench).memory},
 	{"watch", (*bench).watch},
 	{"packages", (*bench).packages},
+	{"bundle", (*bench).bundle},
 }
 
 func main() {

@@ -38,7 +38,7 @@ func (p *fixture) installTypescript() error {
 	}
 	done := filepath.Join(dir, "installed")
 	if _, err := os.Stat(done); err != nil {
-		if err := npm(dir); err != nil {
+		if err := npm(dir, typescriptSDK); err != nil {
 			return err
 		}
 		if err := os.WriteFile(done, nil, 0o644); err != nil {
@@ -50,14 +50,14 @@ func (p *fixture) installTypescript() error {
 	return os.WriteFile(file, typescriptServer, 0o644)
 }
 
-func npm(dir string) error {
+func npm(dir, what string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), npmTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund",
-		"--loglevel", "error", typescriptSDK)
+		"--loglevel", "error", what)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("npm: %w: %s", err, out)
 	}

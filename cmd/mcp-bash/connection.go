@@ -12,10 +12,11 @@ import (
 
 // A connection leads to a server that runs in this process.
 type connection struct {
-	out  *io.PipeWriter
-	in   *bufio.Reader
-	gone chan struct{} // closed when nobody reads what the server sends any more
-	code chan int
+	lines chan []byte   // what is to be sent
+	over  chan struct{} // closed when nothing more is
+	in    *bufio.Reader
+	gone  chan struct{} // closed when nobody reads what the server sends any more
+	code  chan int
 
 	hang sync.Once
 }
@@ -24,7 +25,11 @@ type connection struct {
 func connect(env project.Env, dir string, stderr io.Writer) *connection {
 	fromUs, toServer := io.Pipe()
 	toUs, fromServer := io.Pipe()
-	c := &connection{out: toServer, in: bufio.NewReader(toUs), gone: make(chan struct{}), code: make(chan int, 1)}
+	c := &connection{
+		lines: make(chan []byte, 8), over: make(chan struct{}),
+		in: bufio.NewReader(toUs), gone: make(chan struct{}), code: make(chan int, 1),
+	}
+	go c.deliver(toServer)
 	go func() {
 		code := server.Serve(server.Options{
 			Env: env, Dir: dir, Tree: tree.Embedded, Stderr: stderr, Stdio: &serverEnd{fromUs, fromServer, c.gone},
@@ -36,15 +41,42 @@ func connect(env project.Env, dir string, stderr io.Writer) *connection {
 	return c
 }
 
-// send sends a line. What a server that has ended does not take is lost: reading
+// send has a line sent, and does not wait for the server to take it, which may be
+// waiting for us to read. What a server that has ended does not take is lost: reading
 // tells.
-func (c *connection) send(line []byte) { c.out.Write(line) }
+func (c *connection) send(line []byte) {
+	select {
+	case c.lines <- line:
+	case <-c.over:
+	}
+}
+
+// deliver sends the lines, and hangs up after the last.
+func (c *connection) deliver(to *io.PipeWriter) {
+	defer to.Close()
+	for {
+		select {
+		case line := <-c.lines:
+			to.Write(line)
+			continue
+		default:
+		}
+		select {
+		case line := <-c.lines:
+			to.Write(line)
+		case <-c.over:
+			if len(c.lines) == 0 {
+				return
+			}
+		}
+	}
+}
 
 // receive returns the next line, io.EOF when the server has ended.
 func (c *connection) receive() ([]byte, error) { return c.in.ReadBytes('\n') }
 
 // hangUp tells the server that nothing more will come.
-func (c *connection) hangUp() { c.hang.Do(func() { c.out.Close() }) }
+func (c *connection) hangUp() { c.hang.Do(func() { close(c.over) }) }
 
 // end lets the server end, and returns its exit code.
 func (c *connection) end() int {

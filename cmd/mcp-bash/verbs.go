@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/script"
 )
 
@@ -24,14 +25,16 @@ type sibling struct {
 var siblings = []sibling{
 	{"run-tool", "mcp-runtool", false, "List the tools, or run one and show its result"},
 	{"registry", "mcp-registry", false, "Refresh and show what the project offers"},
+	{"bundle", "mcp-bundle", true, "Make one file of the project, for clients to install"},
+	{"publish", "mcp-bundle", true, "Announce a bundle in the MCP registry"},
+	{"vendor", "mcp-bundle", true, "Put the server into the project, for those who have none"},
 }
 
 // missing are the verbs of programs that this installation lacks.
 var missing = []sibling{
 	{"init", "mcp-scaffold", true, ""}, {"new", "mcp-scaffold", true, ""}, {"scaffold", "mcp-scaffold", true, ""},
 	{"config", "mcp-scaffold", true, ""}, {"validate", "mcp-doctor", true, ""}, {"doctor", "mcp-doctor", true, ""},
-	{"health", "mcp-doctor", true, ""}, {"ready", "mcp-doctor", true, ""}, {"bundle", "mcp-bundle", true, ""},
-	{"publish", "mcp-bundle", true, ""}, {"vendor", "mcp-bundle", true, ""},
+	{"health", "mcp-doctor", true, ""}, {"ready", "mcp-doctor", true, ""},
 }
 
 // ownerOf returns the sibling of a verb; a name that is none of ours may be that
@@ -97,13 +100,9 @@ func findSibling(command string) string {
 // vendored reports whether this binary is part of a copy that was put into a
 // project.
 func vendored() bool {
-	home := os.Getenv("MCPBASH_HOME")
+	home := os.Getenv("MCPBASH_HOME") // which need not be whole to tell what it is
 	if home == "" {
-		exe, err := os.Executable()
-		if err != nil {
-			return false
-		}
-		home = filepath.Dir(filepath.Dir(exe))
+		home = project.InstalledHome(project.OSEnv())
 	}
 	_, err := os.Stat(filepath.Join(home, "vendor.json"))
 	return !errors.Is(err, os.ErrNotExist) && err == nil

@@ -18,6 +18,7 @@ type Command struct {
 	Flags    Flags
 	Text     string // after the options: paragraphs, or indented lines kept as they are
 	Exits    []Exit
+	NotVerb  bool // "mcp-bash NAME" is something else, or nothing
 
 	// Commands are chosen by the first operand. The command itself then has
 	// neither operands, options nor Run.
@@ -66,11 +67,12 @@ func (c *Command) Main(s Streams, binary string, args []string) int {
 	case len(args) == 1 && args[0] == manualWord:
 		fmt.Fprint(s.Out, c.manual(binary))
 		return ExitOK
-	case slices.Contains(before, "--version") || len(args) > 0 && args[0] == "-v":
-		fmt.Fprintf(s.Out, "%s %s\n", binary, Version)
-		return ExitOK
 	}
 	sub, rest, err := c.choose(args)
+	if slices.Contains(before, "--version") && sub.Flags.find("version") == nil || len(args) > 0 && args[0] == "-v" {
+		fmt.Fprintf(s.Out, "%s %s\n", binary, stamped())
+		return ExitOK
+	}
 	verb := c.Name
 	if sub != c {
 		name, verb = name+" "+sub.Name, verb+" "+sub.Name

@@ -16,6 +16,7 @@ type Error struct {
 	Message string // without the verb; may span lines
 	Exit    int
 	Whole   bool            // Message is told as it is, without the verb before it
+	Told    bool            // people were told; Message is for programs
 	Data    json.RawMessage // more for programs; nil: none
 }
 
@@ -26,7 +27,10 @@ const (
 	CodeUsage    = "usage"
 	CodeNotFound = "not_found"
 	CodeInvalid  = "invalid"
+	CodeExists   = "exists"
 	CodePolicy   = "policy"
+	CodeDepends  = "dependency"
+	CodeNetwork  = "network"
 	CodeTimeout  = "timeout"
 	CodeInternal = "internal"
 )
@@ -48,9 +52,11 @@ func report(s Streams, err error, verb, name string, asJSON bool) int {
 	if !errors.As(err, &e) {
 		e = &Error{Code: CodeInternal, Message: err.Error(), Exit: ExitFailed}
 	}
-	if e.Whole {
+	switch {
+	case e.Told:
+	case e.Whole:
 		fmt.Fprintln(s.Err, e.Message)
-	} else {
+	default:
 		fmt.Fprintf(s.Err, "%s: %s\n", verb, e.Message)
 	}
 	if e.Code == CodeUsage {

@@ -16,7 +16,7 @@ func (c *Command) help(name, verb string) string {
 	b.WriteString(wrap(c.Summary, "", helpWidth))
 	b.WriteString(c.examples())
 	b.WriteString("\nUsage: " + c.usage() + "\n")
-	if name != verb {
+	if name != verb && !c.NotVerb {
 		b.WriteString("       as a verb: " + verb + "\n")
 	}
 	if len(c.Commands) > 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -94,10 +95,8 @@ func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {
 		warn("mcp-bash: MCPBASH_HOME has no sdk/tool-sdk.sh; ignoring " + dir)
 	}
 	exe := executablePath()
-	if bin := filepath.Dir(exe); filepath.Base(bin) == "bin" && isTree(filepath.Dir(bin)) {
-		return &Home{Dir: filepath.Dir(bin)}, nil
-	} else if bin = filepath.Dir(bin); filepath.Base(bin) == "bin" && isTree(filepath.Dir(bin)) {
-		return &Home{Dir: filepath.Dir(bin)}, nil
+	if dir := treeAround(exe); dir != "" {
+		return &Home{Dir: dir}, nil
 	}
 	t := embedded()
 	name := t.hash()
@@ -108,6 +107,26 @@ func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {
 	}
 	return nil, fmt.Errorf("mcp-bash install looks broken: expected %s (resolved from %s)",
 		filepath.Join(filepath.Dir(filepath.Dir(exe)), filepath.FromSlash(sdkFile)), exe)
+}
+
+// InstalledHome returns the installation tree on disk, "" where there is only the
+// copy in the binary.
+func InstalledHome(env Env) string {
+	if dir, err := filepath.Abs(env["MCPBASH_HOME"]); err == nil && env["MCPBASH_HOME"] != "" && isTree(dir) {
+		return dir
+	}
+	return treeAround(executablePath())
+}
+
+// treeAround is the tree whose bin directory holds a binary, "" for none.
+func treeAround(exe string) string {
+	bin := filepath.Dir(exe)
+	for _, dir := range []string{bin, filepath.Dir(bin)} {
+		if filepath.Base(dir) == "bin" && isTree(filepath.Dir(dir)) {
+			return filepath.Dir(dir)
+		}
+	}
+	return ""
 }
 
 // isOurs makes a directory, if it is not there, and reports whether nobody else
@@ -223,4 +242,15 @@ func sortedNames(t Tree) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// CacheDir returns a directory for what can be had again, which only we can write
+// to: the one an unpacked tree lies in.
+func CacheDir(env Env) (string, error) {
+	for _, dir := range cacheDirs(env) {
+		if isOurs(dir) && isWritable(dir) {
+			return dir, nil
+		}
+	}
+	return "", errors.New("no private cache directory; set XDG_CACHE_HOME to one that only you can write to")
 }

@@ -56,8 +56,21 @@ const maxSourced = 16 << 20
 // What they print on standard error is in stderr.
 func (p *Project) Source(ctx context.Context, r *script.Runner,
 	files ...string) (result Env, stderr string, err error) {
+	return p.source(ctx, r, sourcing, files...)
+}
+
+// SourceProfile is [Project.Source] for a login profile, which is written for people and
+// may fail in places: what it did until then counts.
+func (p *Project) SourceProfile(ctx context.Context, r *script.Runner,
+	file string) (result Env, stderr string, err error) {
+	code := strings.Replace(sourcing, `source "$__mcp_f" || exit`, `source "$__mcp_f" || true`, 1)
+	return p.source(ctx, r, code, file)
+}
+
+func (p *Project) source(ctx context.Context, r *script.Runner, code string,
+	files ...string) (result Env, stderr string, err error) {
 	res := r.Run(ctx, script.Spec{
-		Argv: append([]string{"bash", "-c", sourcing, "bash"}, files...), Dir: p.Root, Env: p.Env.Entries(),
+		Argv: append([]string{"bash", "-c", code, "bash"}, files...), Dir: p.Root, Env: p.Env.Entries(),
 		Timeout: p.EnvTimeout, StdoutLimit: maxSourced, StderrLimit: maxSourced,
 	})
 	stderr = string(res.Stderr)

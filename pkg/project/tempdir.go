@@ -27,6 +27,7 @@ type TempDir struct {
 const (
 	statePrefix     = "mcpbash.state."
 	bootstrapPrefix = "mcpbash.bootstrap."
+	workPrefix      = "mcpbash.work."
 	claimFile       = "owner"
 	preservedFile   = "preserved"
 )
@@ -56,12 +57,17 @@ func makeTempDir(path string) (*TempDir, error) {
 
 // MakeBootstrapDir makes a directory for a project that lives as long as this
 // process.
-func MakeBootstrapDir(env Env) (*TempDir, error) {
+func MakeBootstrapDir(env Env) (*TempDir, error) { return makeTempDirIn(env, bootstrapPrefix) }
+
+// MakeWorkDir makes a directory for what a command puts together.
+func MakeWorkDir(env Env) (*TempDir, error) { return makeTempDirIn(env, workPrefix) }
+
+func makeTempDirIn(env Env, prefix string) (*TempDir, error) {
 	base, err := Physical(tmpRoot(env))
 	if err != nil {
 		return nil, err
 	}
-	return makeTempDir(filepath.Join(base, bootstrapPrefix+processTag()))
+	return makeTempDir(filepath.Join(base, prefix+processTag()))
 }
 
 // own claims a directory that was just made. Only what is written into the file
@@ -161,7 +167,7 @@ func CleanTmp(tmpRoot string) {
 	}
 	for _, e := range list {
 		isOurs := func(prefix string) bool { return strings.HasPrefix(e.Name(), prefix) }
-		if e.IsDir() && slices.ContainsFunc([]string{statePrefix, bootstrapPrefix}, isOurs) {
+		if e.IsDir() && slices.ContainsFunc([]string{statePrefix, bootstrapPrefix, workPrefix}, isOurs) {
 			cleanTempDir(filepath.Join(tmpRoot, e.Name()))
 		}
 	}

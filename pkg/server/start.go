@@ -106,6 +106,7 @@ func (s *Server) start(o Options, caught func()) error {
 		st.checkTransport,
 		st.openStdio,
 		st.openProject,
+		st.sourceProfile,
 		st.sourceEnv,
 		st.checkToken,
 		st.openState,
@@ -226,6 +227,31 @@ func transport(env project.Env) string {
 		return "stdio"
 	}
 	return t
+}
+
+// profileTime bounds the login profile: a client waits.
+const profileTime = 5 * time.Second
+
+// sourceProfile has Bash read the login profile that the launcher of a bundle names, and
+// takes over the variables that changed: programs with windows start servers without the
+// PATH that a person has. Whatever goes wrong with it, the server starts (CLI-1423).
+func (st *starter) sourceProfile() error {
+	p := st.project
+	file := p.Env["MCPBASH_LOGIN_PROFILE"]
+	if st.bootstrap != nil || file == "" || p.Env["MCPB_SKIP_LOGIN_SHELL"] != "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(st.base, profileTime)
+	defer cancel()
+	changed, _, err := p.SourceProfile(ctx, st.runner, file)
+	if err != nil {
+		return nil
+	}
+	for _, name := range []string{"MCPBASH_LOGIN_PROFILE", "MCPBASH_JSON_TOOL", "MCPBASH_JSON_TOOL_BIN"} {
+		delete(changed, name) // the launcher's own
+	}
+	st.project = project.Open(p.Root, project.Adopt(p.Env, changed), st.Dir, st.warnOnce)
+	return nil
 }
 
 // sourceEnv evaluates server.d/env.sh when the operator wants it (P-113), and

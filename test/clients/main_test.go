@@ -34,7 +34,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	args := append([]string{"build", "-o", bin + "/"}, raceFlag...)
-	build := exec.Command("go", append(args, "./cmd/mcp-bash", "./cmd/mcp-runtool", "./cmd/mcp-registry")...)
+	build := exec.Command("go", append(args, "./cmd/mcp-bash", "./cmd/mcp-runtool", "./cmd/mcp-registry", "./cmd/mcp-bundle")...)
 	build.Dir, build.Stdout, build.Stderr = repo, os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "building the commands:", err)

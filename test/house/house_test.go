@@ -17,11 +17,11 @@ import (
 // rows are the layers, upper ones first. A package may import packages of lower
 // rows only, never one of its own row (docs/ARCHITECTURE.md).
 var rows = [][]string{
-	{"cmd/mcp-bash", "cmd/mcp-runtool", "cmd/mcp-registry"},
-	{"pkg/server", "pkg/runtool"},
+	{"cmd/mcp-bash", "cmd/mcp-runtool", "cmd/mcp-registry", "cmd/mcp-bundle"},
+	{"pkg/server", "pkg/runtool", "pkg/bundle", "pkg/vendoring", "pkg/publish"},
 	{"pkg/engine", "pkg/helper", "pkg/tree"},
 	{"pkg/tool", "pkg/prompt", "pkg/resource", "pkg/completion", "pkg/registration"},
-	{"pkg/builtin", "pkg/policy", "pkg/registry", "pkg/roots"},
+	{"pkg/builtin", "pkg/policy", "pkg/registry", "pkg/roots", "pkg/runtimes"},
 	{"pkg/registry/declare"},
 	{"pkg/registry/kinds"},
 	{"pkg/registry/scan"},
@@ -29,9 +29,9 @@ var rows = [][]string{
 	{"pkg/registry/access", "pkg/registry/folder"},
 	{"pkg/provider/echo", "pkg/provider/file", "pkg/provider/https", "pkg/provider/git", "pkg/provider/ui"},
 	{"pkg/project/projecttest"},
-	{"pkg/project"},
+	{"pkg/project", "pkg/mcpb"},
 	{
-		"pkg/cli", "pkg/handoff", "pkg/jq", "pkg/jsonedit", "pkg/jsonrpc", "pkg/mcp", "pkg/mcpapp", "pkg/media",
+		"pkg/cli", "pkg/envfile", "pkg/handoff", "pkg/jq", "pkg/jsonedit", "pkg/jsonrpc", "pkg/mcp", "pkg/mcpapp", "pkg/media",
 		"pkg/provider/web", "pkg/schema", "pkg/script", "pkg/uitemplate", "sdk", "lib", "providers",
 	},
 	{"pkg/ctxlock", "pkg/provider", "pkg/provider/hosts", "pkg/rawjson"},
@@ -44,6 +44,7 @@ var outside = map[string][]string{
 	"pkg/cli":          {"github.com/mattn/go-isatty", "github.com/peterbourgon/ff/v3"},
 	"pkg/jq":           {"github.com/itchyny/gojq"},
 	"pkg/schema":       {"github.com/google/jsonschema-go"},
+	"pkg/mcpb":         {"github.com/klauspost/compress/flate"},
 	"pkg/registration": nil,
 
 	"pkg/provider/git": {"github.com/pjbgf/sha1cd"},

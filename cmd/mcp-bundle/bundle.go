@@ -1,0 +1,186 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"mcp-bash/pkg/bundle"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/runtimes"
+	"mcp-bash/pkg/tree"
+)
+
+// The options of all verbs; each takes some of them.
+type options struct {
+	bundle.Options
+	root            string
+	platform, arch  string
+	gojq, json      bool
+	flags           *cli.Flags
+	token, url      string
+	serverName      string
+	emit            bool
+	upgrade, verify bool
+	dryRun, verbose bool
+	output          string
+}
+
+// bundleCommand is "mcp-bash bundle" (cli chapter 14).
+func bundleCommand() *cli.Command {
+	o := &options{platform: "all"}
+	c := &cli.Command{
+		Name:    "bundle",
+		Summary: "Make one file of a project that MCP clients install: its scripts, its server, no need of anything else but Bash.",
+		Examples: []cli.Example{
+			{Line: "NAME", Purpose: "one .mcpb file, in this directory"},
+			{Line: "NAME --output dist --platform linux --arch amd64"},
+			{Line: "NAME --validate", Purpose: "check everything, write nothing"},
+			{Line: "NAME --json | jq -r .path"},
+		},
+		Text: `What goes in: tools, resources, prompts, completions, server.d, lib, providers, ui, config, VERSION, and the
+directories that MCPB_INCLUDE in mcpb.conf names. Left out: .git, .env, logs, private keys and what .mcpbignore names.
+The same project makes the same bytes, wherever and whenever.
+
+The server's programs for other systems come from --runtime-dir, from the installation, from its sources where Go is
+installed, or from a release (MCPBASH_RELEASE_BASE_URL).`,
+		Exits: []cli.Exit{
+			{Code: 0, Meaning: "made, or nothing wrong"}, {Code: 1, Meaning: "the project is at fault, or writing failed"},
+			{Code: 2, Meaning: "wrong usage"}, {Code: 3, Meaning: "the server's program for a system could not be had"},
+		},
+		Run: func(s cli.Streams, _ []string) error { return o.makeBundle(s) },
+	}
+	c.Flags.String(&o.Output, "output", "DIR", "where the bundle goes; this directory without it").Completes(cli.Dirs)
+	c.Flags.String(&o.Name, "name", "WORD", "the bundle's name; else MCPB_NAME, else that of server.meta.json")
+	c.Flags.String(&o.Version, "version", "VERSION", "its version; else MCPB_VERSION, VERSION, server.meta.json")
+	o.targets(c)
+	c.Flags.Bool(&o.Validate, "validate", "check everything, write nothing")
+	c.Flags.Bool(&o.ManifestOnly, "manifest-only", "print manifest.json, write nothing")
+	c.Flags.One(&o.ManifestVersion, "manifest-version", "VERSION", mcpb.Versions, "of the manifest; 0.3 without it")
+	c.Flags.Bool(&o.Strict, "strict", "warnings are errors")
+	c.Flags.Bool(&o.NoExec, "no-exec-config", "never run mcpb.conf as a shell script")
+	c.Flags.Bool(&o.NoSmoke, "no-smoke", "do not start the bundle to see that it lists its tools")
+	c.Flags.Bool(&o.gojq, "include-gojq", "accepted for scripts; the server has it built in")
+	c.Flags.Bool(&o.Verbose, "verbose", "say more")
+	c.Flags.ProjectRoot(&o.root)
+	c.Flags.Bool(&o.json, "json", "print the result, or the error, as JSON and nothing else")
+	return c
+}
+
+// targets adds the options that choose systems.
+func (o *options) targets(c *cli.Command) {
+	o.flags = &c.Flags
+	c.Flags.One(&o.platform, "platform", "PLATFORM", append([]string{"all"}, runtimes.Platforms...),
+		"darwin, linux, win32 or all")
+	c.Flags.String(&o.arch, "arch", "LIST", "amd64, arm64 or both, with a comma; usual ones without it").
+		Completes(cli.Words("amd64", "arm64", "amd64,arm64"))
+	c.Flags.String(&o.RuntimeDir, "runtime-dir", "DIR", `where the server's programs are: DIR/linux-amd64/mcp-bash and so on;
+		else MCPBASH_RUNTIME_DIR`).Completes(cli.Dirs)
+	c.Flags.Bool(&o.Offline, "offline", "download nothing")
+}
+
+// chosen are the targets that the options choose.
+func (o *options) chosen() ([]runtimes.Target, error) {
+	var arches []string
+	if o.arch != "" {
+		var err error
+		if arches, err = runtimes.ParseArches(o.arch); err != nil {
+			return nil, cli.Usagef("--arch: %v", err)
+		}
+	}
+	return runtimes.Select(o.platform, arches), nil
+}
+
+// chose reports whether systems were asked for; all of them must be there then.
+func (o *options) chose() bool { return o.flags.Given("platform") || o.flags.Given("arch") }
+
+func (o *options) makeBundle(s cli.Streams) error {
+	targets, err := o.chosen()
+	if err != nil {
+		return err
+	}
+	p, home, err := open(s, o.root)
+	if err != nil {
+		return err
+	}
+	if o.Output == "" {
+		o.Output = "."
+	}
+	if o.Output, err = filepath.Abs(o.Output); err != nil {
+		return err
+	}
+	if o.RuntimeDir == "" {
+		o.RuntimeDir = p.Env["MCPBASH_RUNTIME_DIR"]
+	}
+	o.Targets, o.AllTargets = targets, o.chose()
+	o.Home, o.Tree, o.Out, o.Err = home, tree.Embedded(), s.Out, s.Err
+	if o.json || o.ManifestOnly {
+		o.Out = io.Discard
+	}
+	bar := newBar(s)
+	o.Bar = bar.show
+	if o.gojq {
+		fmt.Fprintln(s.Err, "  ⚠ Warning: --include-gojq: already built in")
+	}
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	result, err := bundle.Make(ctx, p, o.Options)
+	bar.end()
+	if err != nil {
+		return failed(s, err)
+	}
+	switch {
+	case o.json:
+		fmt.Fprintf(s.Out, "%s\n", result.AppendJSON(nil))
+	case o.ManifestOnly:
+		_, err = s.Out.Write(result.Manifest)
+	case o.Validate:
+		fmt.Fprintf(s.Out, "\n✓ Validation passed. Bundle would be: %s\n", filepath.Base(result.Path))
+	default:
+		fmt.Fprintf(s.Out, "\nCreated: %s (%s)\n\nNext steps: open it with your client, or mcp-bash publish %s --dry-run\n",
+			cli.Line(result.Path), cli.Size(result.Bytes), cli.Line(filepath.Base(result.Path)))
+	}
+	return err
+}
+
+// open opens the project, and finds the installation tree around this program.
+func open(s cli.Streams, named string) (*project.Project, string, error) {
+	env := project.OSEnv()
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, "", err
+	}
+	root, err := project.FindRoot(env, named, dir)
+	if err != nil {
+		return nil, "", &cli.Error{Code: cli.CodeNotFound, Message: err.Error(), Exit: cli.ExitFailed, Whole: true}
+	}
+	p := project.Open(root, env, dir, func(line string) { fmt.Fprintln(s.Err, line) })
+	return p, project.InstalledHome(env), nil
+}
+
+// failed is the error of a command for one of the packages below.
+func failed(s cli.Streams, err error) error {
+	var ended cli.ExitCode
+	var failure *bundle.Failure
+	switch {
+	case errors.As(err, &ended):
+		return ended
+	case !errors.As(err, &failure):
+		return err
+	}
+	e := &cli.Error{Code: cli.CodeInvalid, Exit: cli.ExitFailed, Message: failure.Error()}
+	headline := "Bundle validation failed."
+	switch failure.About {
+	case bundle.ErrConfiguration:
+		headline = "Bundle configuration failed."
+	case bundle.ErrRuntime:
+		e.Code, e.Exit, headline = cli.CodeDepends, cli.ExitPolicy, "The server's program is missing."
+	}
+	e.Told = true
+	fmt.Fprintf(s.Err, "\n✗ %s\n", headline)
+	return e
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/rawjson"
+)
+
+// validateCommand is "mcp-bundle validate" (CLI-1435).
+func validateCommand() *cli.Command {
+	o := &options{}
+	c := &cli.Command{
+		Name: "validate", NotVerb: true,
+		Summary: "Check a bundle, a directory to be packed, or a manifest.json, as clients do.",
+		Examples: []cli.Example{
+			{Line: "NAME demo-1.0.0.mcpb"}, {Line: "NAME demo-1.0.0.mcpb --json | jq '.errors[]'"},
+		},
+		Operands: []cli.Operand{{Name: "FILE", Complete: cli.Files}},
+		Exits:    []cli.Exit{{Code: 0, Meaning: "nothing wrong"}, {Code: 1, Meaning: "errors were found"}, {Code: 2, Meaning: "wrong usage"}},
+		Run:      func(s cli.Streams, operands []string) error { return o.validate(s, operands[0]) },
+	}
+	c.Flags.Bool(&o.json, "json", "print the findings as JSON and nothing else")
+	return c
+}
+
+func (o *options) validate(s cli.Streams, file string) error {
+	report, _, err := inspectFile(file)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		var b rawjson.Builder
+		b.Object().Name("ok").Bool(len(report.Faults) == 0).Name("errors").Array()
+		for _, f := range report.Faults {
+			b.Object().Name("path").String(f.Path).Name("message").String(f.Reason).End()
+		}
+		fmt.Fprintf(s.Out, "%s\n", b.End().End().Bytes())
+	} else {
+		for _, f := range report.Faults {
+			fmt.Fprintf(s.Out, "  ✗ %s\n", cli.Line(f.String()))
+		}
+		if len(report.Faults) == 0 {
+			fmt.Fprintf(s.Out, "  ✓ %s is valid\n", cli.Line(filepath.Base(file)))
+		}
+	}
+	if len(report.Faults) > 0 {
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return nil
+}
+
+// inspectFile judges a file, and closes it. sum is its hash, "" for a directory.
+func inspectFile(file string) (report *mcpb.Report, sum string, err error) {
+	info, err := os.Stat(file)
+	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+		return nil, "", cli.Failf(cli.CodeNotFound, "no such file: %s", cli.Line(file))
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	if report, err = mcpb.CheckFile(f); err != nil {
+		return nil, "", cli.Failf(cli.CodeInvalid, "%s: %s", cli.Line(file), cli.Line(err.Error()))
+	}
+	if info.IsDir() {
+		return report, "", nil
+	}
+	h := sha256.New()
+	_, err = io.Copy(h, io.NewSectionReader(f, 0, info.Size()))
+	return report, hex.EncodeToString(h.Sum(nil)), err
+}
+
+// inspectCommand is "mcp-bundle inspect" (CLI-1435).
+func inspectCommand() *cli.Command {
+	o := &options{}
+	c := &cli.Command{
+		Name: "inspect", NotVerb: true,
+		Summary: "Show what is in a bundle.",
+		Examples: []cli.Example{
+			{Line: "NAME demo-1.0.0.mcpb"}, {Line: "NAME demo-1.0.0.mcpb --json | jq -r '.files[].name'"},
+		},
+		Operands: []cli.Operand{{Name: "FILE", Complete: cli.Files}},
+		Exits:    []cli.Exit{{Code: 0, Meaning: "shown"}, {Code: 1, Meaning: "not a bundle"}, {Code: 2, Meaning: "wrong usage"}},
+		Run:      func(s cli.Streams, operands []string) error { return o.inspect(s, operands[0]) },
+	}
+	c.Flags.Bool(&o.json, "json", "print it as JSON and nothing else")
+	return c
+}
+
+func (o *options) inspect(s cli.Streams, file string) error {
+	report, sum, err := inspectFile(file)
+	if err != nil {
+		return err
+	}
+	if report.Archive == nil {
+		return cli.Failf(cli.CodeInvalid, "not a bundle: %s", cli.Line(file))
+	}
+	m := report.Manifest
+	var platforms, tools []string
+	for v := range rawjson.Elements(rawjson.Path(m, "compatibility", "platforms")) {
+		text, _ := rawjson.Text(v)
+		platforms = append(platforms, text)
+	}
+	for v := range rawjson.Elements(rawjson.Get(m, "tools")) {
+		tools = append(tools, rawjson.TextOf(v, "name"))
+	}
+	if o.json {
+		var b rawjson.Builder
+		b.Object().Name("ok").Bool(true).Name("path").String(file).Name("sha256").String(sum).
+			Name("signed").Bool(report.Archive.Signed).Name("valid").Bool(len(report.Faults) == 0).
+			Name("manifest").Raw(m).Name("files").Array()
+		for _, e := range report.Archive.Entries {
+			b.Object().Name("name").String(e.Name).Name("bytes").Int(int(e.Size)).Name("executable").Bool(e.Exec).End()
+		}
+		_, err := fmt.Fprintf(s.Out, "%s\n", b.End().End().Bytes())
+		return err
+	}
+	signed := "no"
+	if report.Archive.Signed {
+		signed = "yes; the signature was not checked"
+	}
+	total := int64(0)
+	for _, e := range report.Archive.Entries {
+		total += e.Size
+	}
+	for _, row := range [][2]string{
+		{"name", rawjson.TextOf(m, "name")}, {"version", rawjson.TextOf(m, "version")},
+		{"description", rawjson.TextOf(m, "description")}, {"author", rawjson.TextOf(rawjson.Get(m, "author"), "name")},
+		{"platforms", strings.Join(platforms, " ")}, {"tools", strings.Join(tools, " ")},
+		{"starts", rawjson.TextOf(rawjson.Path(m, "server", "mcp_config"), "command")},
+		{"files", fmt.Sprintf("%d, %s", len(report.Archive.Entries), cli.Size(total))}, {"signed", signed}, {"sha256", sum},
+	} {
+		fmt.Fprintf(s.Out, "%-12s %s\n", row[0], cli.Line(row[1]))
+	}
+	for _, f := range report.Faults {
+		fmt.Fprintf(s.Err, "  ✗ %s\n", cli.Line(f.String()))
+	}
+	return nil
+}
+
+// unpackCommand is "mcp-bundle unpack" (CLI-1435).
+func unpackCommand() *cli.Command {
+	o := &options{}
+	c := &cli.Command{
+		Name: "unpack", NotVerb: true,
+		Summary:  "Unpack a bundle, with its execute bits; nothing is overwritten.",
+		Examples: []cli.Example{{Line: "NAME demo-1.0.0.mcpb demo"}},
+		Operands: []cli.Operand{{Name: "FILE", Complete: cli.Files}, {Name: "[DIR]", Complete: cli.Dirs}},
+		Exits:    []cli.Exit{{Code: 0, Meaning: "unpacked"}, {Code: 1, Meaning: "not a bundle, or something is in the way"}, {Code: 2, Meaning: "wrong usage"}},
+		Run:      func(s cli.Streams, operands []string) error { return o.unpack(s, operands) },
+	}
+	c.Flags.Bool(&o.json, "json", "print the result as JSON and nothing else")
+	return c
+}
+
+func (o *options) unpack(s cli.Streams, operands []string) error {
+	file := operands[0]
+	dir := strings.TrimSuffix(filepath.Base(file), ".mcpb")
+	if len(operands) > 1 {
+		dir = operands[1]
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return cli.Failf(cli.CodeNotFound, "no such file: %s", cli.Line(file))
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("not a regular file")
+	}
+	if err != nil {
+		return err
+	}
+	a, err := mcpb.Read(f, info.Size())
+	if err != nil {
+		return cli.Failf(cli.CodeInvalid, "%s: %s", cli.Line(file), cli.Line(err.Error()))
+	}
+	if list, err := os.ReadDir(dir); err == nil && len(list) > 0 {
+		return cli.Failf(cli.CodeExists, "%s is not empty; name another directory", cli.Line(dir))
+	}
+	if err := a.Unpack(dir); err != nil {
+		return err
+	}
+	if o.json {
+		var b rawjson.Builder
+		_, err = fmt.Fprintf(s.Out, "%s\n", b.Object().Name("ok").Bool(true).Name("path").String(dir).
+			Name("files").Int(len(a.Entries)).End().Bytes())
+		return err
+	}
+	_, err = fmt.Fprintf(s.Out, "Unpacked %d files into %s\n", len(a.Entries), cli.Line(dir))
+	return err
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/publish"
+	"mcp-bash/pkg/rawjson"
+)
+
+// publishCommand is "mcp-bash publish" (cli chapter 15).
+func publishCommand() *cli.Command {
+	o := &options{}
+	c := &cli.Command{
+		Name:    "publish",
+		Summary: "Announce a bundle in the MCP registry: where it can be had, and its hash.",
+		Examples: []cli.Example{
+			{Line: "NAME demo-1.0.0.mcpb --dry-run", Purpose: "check it; no network, no token"},
+			{Line: "NAME demo-1.0.0.mcpb --url https://github.com/you/demo-mcp/releases/download/v1.0.0/demo-1.0.0.mcpb" +
+				" --server-name io.github.you/demo --emit", Purpose: "print server.json"},
+		},
+		Operands: []cli.Operand{{Name: "[BUNDLE]", Complete: cli.Files}},
+		Text: `The registry stores where a bundle is, not the bundle: put it on the web first, as a release of your repository. The
+token comes from MCP_REGISTRY_TOKEN, or with --token - from standard input, where no list of processes shows it.`,
+		Exits: []cli.Exit{
+			{Code: 0, Meaning: "announced, or nothing wrong"}, {Code: 1, Meaning: "the bundle is at fault, or the registry refused it"},
+			{Code: 2, Meaning: "wrong usage"},
+		},
+		Run: func(s cli.Streams, operands []string) error { return o.publish(s, operands) },
+	}
+	c.Flags.Bool(&o.dryRun, "dry-run", "check the bundle and stop")
+	c.Flags.String(&o.token, "token", "TOKEN", "of the registry; - reads standard input; else MCP_REGISTRY_TOKEN")
+	c.Flags.String(&o.url, "url", "URL", "where the bundle can be had: https, a release on GitHub or GitLab")
+	c.Flags.String(&o.serverName, "server-name", "WORD", "what the server is called in the registry: io.github.you/demo")
+	c.Flags.Bool(&o.emit, "emit", "print server.json and stop")
+	c.Flags.Bool(&o.verbose, "verbose", "say more")
+	c.Flags.Bool(&o.json, "json", "print the result, or the error, as JSON and nothing else")
+	return c
+}
+
+func (o *options) publish(s cli.Streams, operands []string) error {
+	if len(operands) == 0 {
+		return cli.Usagef("bundle path required: mcp-bash publish <bundle.mcpb>")
+	}
+	out := s.Out
+	if o.json || o.emit {
+		out = io.Discard
+	}
+	fmt.Fprintln(out, "Validating bundle...")
+	b, err := o.openBundle(s, operands[0])
+	if err != nil {
+		return err
+	}
+	if o.verbose {
+		fmt.Fprintf(out, "  ✓ Manifest validated: %s v%s\n", cli.Line(b.Name), cli.Line(b.Version))
+	}
+	fmt.Fprintln(out, "  ✓ Bundle structure valid")
+	if o.dryRun {
+		fmt.Fprintln(out, "\n✓ Dry run complete. Bundle is ready for publishing.")
+		return o.published(s, b, "dry-run")
+	}
+	upload := os.Getenv("MCP_REGISTRY_API") == "bundles"
+	var entry []byte
+	if !upload {
+		if o.url == "" || o.serverName == "" {
+			return cli.Usagef("--url and --server-name are needed: the registry stores where a bundle is, and what it is called there")
+		}
+		if entry, err = b.Entry(o.url, o.serverName); err != nil {
+			return err
+		}
+		if o.emit {
+			_, err := s.Out.Write(entry)
+			return err
+		}
+	}
+	token, err := o.readToken(s)
+	if err != nil {
+		return err
+	}
+	registry := &publish.Registry{Base: os.Getenv("MCP_REGISTRY_URL"), Token: token, Pause: publish.Pause}
+	if registry.Base == "" {
+		registry.Base = publish.Official
+	}
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	if err := submit(ctx, registry, upload, b, entry); err != nil {
+		var ended cli.ExitCode
+		var e *cli.Error
+		if errors.As(err, &ended) {
+			return ended
+		}
+		if errors.As(err, &e) && e.Code != cli.CodeUsage {
+			fmt.Fprintln(s.Err, "  ✗ "+e.Message)
+			e.Told = true
+		}
+		return err
+	}
+	fmt.Fprintf(out, "  ✓ Bundle submitted successfully\n\n✓ Published to MCP Registry!\n  %s\n", cli.Line(registry.Base))
+	return o.published(s, b, "publish")
+}
+
+func submit(ctx context.Context, r *publish.Registry, upload bool, b *publish.Bundle, entry []byte) error {
+	if upload {
+		return r.Upload(ctx, b)
+	}
+	return r.Announce(ctx, entry)
+}
+
+// openBundle checks the bundle, and tells what is wrong with it (CLI-1503).
+func (o *options) openBundle(s cli.Streams, file string) (*publish.Bundle, error) {
+	var faults []string
+	info, err := os.Stat(file)
+	var b *publish.Bundle
+	switch {
+	case err != nil || !info.Mode().IsRegular():
+		faults = append(faults, "Bundle file not found: "+file)
+	case filepath.Ext(file) != ".mcpb":
+		faults = append(faults, "Invalid file extension (expected .mcpb): "+file)
+	default:
+		opened, found, err := publish.Open(file)
+		switch {
+		case err != nil && strings.Contains(err.Error(), "ZIP"):
+			faults = append(faults, "Invalid archive format (not a valid ZIP): "+file)
+		case err != nil:
+			faults = append(faults, err.Error())
+		case opened.Manifest == nil:
+			faults = append(faults, "Bundle missing manifest.json")
+			fallthrough
+		default:
+			b = opened
+			for _, f := range found {
+				faults = append(faults, f.String())
+			}
+			for _, name := range []string{"name", "version", "description"} {
+				if opened != nil && rawjson.TextOf(opened.Manifest, name) == "" {
+					faults = append(faults, "Manifest missing required field: "+name)
+				}
+			}
+		}
+	}
+	if len(faults) == 0 {
+		return b, nil
+	}
+	for _, fault := range faults {
+		fmt.Fprintln(s.Err, "  ✗ "+cli.Line(fault))
+	}
+	fmt.Fprintln(s.Err, "\n✗ Bundle validation failed.")
+	return nil, &cli.Error{Code: cli.CodeInvalid, Exit: cli.ExitFailed, Message: strings.Join(faults, "; "), Told: true}
+}
+
+// readToken returns the token, which is never shown.
+func (o *options) readToken(s cli.Streams) (string, error) {
+	token := os.Getenv("MCP_REGISTRY_TOKEN")
+	switch {
+	case o.token == "-":
+		text, err := io.ReadAll(io.LimitReader(s.In, 1<<16))
+		if err != nil {
+			return "", err
+		}
+		token = strings.TrimSpace(string(text))
+	case o.token != "":
+		token = o.token
+	}
+	if token == "" {
+		fmt.Fprint(s.Err, "\n✗ API token required for publishing.\n\nLog in with the registry's own program (mcp-publisher login github), then set MCP_REGISTRY_TOKEN or use --token.\n")
+		return "", &cli.Error{Code: cli.CodePolicy, Exit: cli.ExitFailed, Message: "API token required for publishing.", Told: true}
+	}
+	return token, publish.CheckToken(token)
+}
+
+func (o *options) published(s cli.Streams, b *publish.Bundle, action string) error {
+	if !o.json {
+		return nil
+	}
+	var j rawjson.Builder
+	_, err := fmt.Fprintf(s.Out, "%s\n", j.Object().Name("ok").Bool(true).Name("action").String(action).Name("path").String(b.File).
+		Name("name").String(b.Name).Name("version").String(b.Version).Name("sha256").String(b.SHA256).End().Bytes())
+	return err
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/runtimes"
+	"mcp-bash/pkg/tree"
+	"mcp-bash/pkg/vendoring"
+)
+
+// vendorCommand is "mcp-bash vendor" (cli chapter 16).
+func vendorCommand() *cli.Command {
+	o := &options{platform: "all"}
+	c := &cli.Command{
+		Name:    "vendor",
+		Summary: "Put the server into a project, so that whoever has the project has its server.",
+		Examples: []cli.Example{
+			{Line: "NAME", Purpose: "into .mcp-bash/ and run-server.sh of this directory"},
+			{Line: "NAME --verify", Purpose: "has anybody changed it? For CI"},
+			{Line: "NAME --upgrade --platform all", Purpose: "this version, for every system"},
+			{Line: "NAME --dry-run", Purpose: "what would be written"},
+		},
+		Text: `Without --platform and --arch the server comes for the systems that vendor.json records, at first for this one and
+linux-amd64. run-server.sh is written only if there is none.`,
+		Exits: []cli.Exit{
+			{Code: 0, Meaning: "done, or nothing was changed"}, {Code: 1, Meaning: "it failed, or --verify found changes"},
+			{Code: 2, Meaning: "wrong usage"}, {Code: 3, Meaning: "the server's program for a system could not be had"},
+		},
+		Run: func(s cli.Streams, _ []string) error { return o.vendor(s) },
+	}
+	c.Flags.String(&o.output, "output", "DIR", "the project; else MCPBASH_PROJECT_ROOT, else this directory").
+		Missing("--output requires a directory path").Completes(cli.Dirs)
+	c.Flags.Bool(&o.upgrade, "upgrade", "replace what is there")
+	c.Flags.Bool(&o.verify, "verify", "compare what is there with vendor.json; write nothing")
+	c.Flags.Bool(&o.dryRun, "dry-run", "list what would be written; write nothing")
+	o.targets(c)
+	c.Flags.Bool(&o.verbose, "verbose", "name every file")
+	c.Flags.Bool(&o.json, "json", "print the result, or the error, as JSON and nothing else")
+	return c
+}
+
+func (o *options) vendor(s cli.Streams) error {
+	env := project.OSEnv()
+	dir := o.output
+	if dir == "" {
+		dir = env["MCPBASH_PROJECT_ROOT"]
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return cli.Failf(cli.CodeNotFound, "directory not found: %s", dir)
+	}
+	if o.verify {
+		return o.verifyVendored(s, dir)
+	}
+	targets, err := o.chosen()
+	if err != nil {
+		return err
+	}
+	v := vendoring.Options{
+		Env: env, Dir: dir, Targets: targets, Given: o.chose(),
+		RuntimeDir: o.RuntimeDir, Offline: o.Offline, Upgrade: o.upgrade, Home: project.InstalledHome(env),
+		Tree: tree.Embedded(), Now: time.Now(), Note: func(line string) {
+			if o.verbose {
+				fmt.Fprintln(s.Err, "  "+line)
+			}
+		},
+	}
+	if seconds, err := strconv.ParseInt(env["SOURCE_DATE_EPOCH"], 10, 64); err == nil {
+		v.Now = time.Unix(seconds, 0)
+	}
+	if v.RuntimeDir == "" {
+		v.RuntimeDir = env["MCPBASH_RUNTIME_DIR"]
+	}
+	if v.From = v.Home; v.From == "" {
+		v.From, _ = os.Executable()
+	}
+	out := s.Out
+	if o.json {
+		out = io.Discard
+	}
+	if o.dryRun {
+		r, err := vendoring.Plan(v)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "Would vendor mcp-bash %s from %s\nInto: %s\n\nFiles that would be created:\n",
+			r.Version, cli.Line(v.From), cli.Line(r.Path))
+		for _, name := range r.Files {
+			fmt.Fprintf(out, "  %s\n", name)
+		}
+		return o.printResult(s, r, "dry-run")
+	}
+	if !v.Upgrade && vendoring.Exists(dir) && cli.IsTerminal(s.In) && !o.json {
+		fmt.Fprintf(s.Err, "%s/ already exists in %s\nProceed with upgrade? [y/N] ", runtimes.Dir, cli.Line(dir))
+		answer, _ := bufio.NewReader(io.LimitReader(s.In, 1<<10)).ReadString('\n')
+		if !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
+			fmt.Fprintln(out, "Aborted.")
+			return nil
+		}
+		v.Upgrade = true
+	}
+	return o.putVendored(s, out, v)
+}
+
+func (o *options) putVendored(s cli.Streams, out io.Writer, v vendoring.Options) error {
+	if !v.Upgrade && vendoring.Exists(v.Dir) {
+		return cli.Failf(cli.CodeExists, "%s/ already exists in %s\nUse --upgrade to replace it.", runtimes.Dir, v.Dir)
+	}
+	fmt.Fprintf(out, "Vendoring mcp-bash framework...\n\n")
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	r, err := vendoring.Vendor(ctx, v)
+	var missing *runtimes.MissingError
+	var ended cli.ExitCode
+	switch {
+	case errors.As(err, &ended):
+		return ended
+	case errors.As(err, &missing):
+		return &cli.Error{Code: cli.CodeDepends, Exit: cli.ExitPolicy,
+			Message: fmt.Sprintf("%v\n  %s\nName others with --platform and --arch, or a directory that has them with --runtime-dir.",
+				missing, strings.Join(missing.Reasons, "\n  "))}
+	case err != nil:
+		return err
+	}
+	fmt.Fprintf(out, "✓ Vendored mcp-bash %s into %s\n  %d files, %s\n  sha256: %s\n",
+		r.Version, cli.Line(r.Path), len(r.Files), cli.Size(r.Bytes), r.SHA256)
+	if o.verbose {
+		for _, name := range r.Files {
+			fmt.Fprintf(out, "    %s\n", name)
+		}
+	}
+	fmt.Fprintf(out, `
+Next steps:
+  git add .mcp-bash/ run-server.sh
+  clients start %s with MCPBASH_TOOL_ALLOWLIST=*
+  mcp-bash vendor --verify    # in CI: nobody changed it
+  mcp-bash vendor --upgrade   # with a newer mcp-bash
+`, cli.Line(filepath.Join(v.Dir, "run-server.sh")))
+	return o.printResult(s, r, "vendor")
+}
+
+func (o *options) printResult(s cli.Streams, r *vendoring.Result, action string) error {
+	if !o.json {
+		return nil
+	}
+	_, err := fmt.Fprintf(s.Out, "%s\n", r.AppendJSON(nil, action))
+	return err
+}
+
+// verifyVendored is "vendor --verify" (CLI-1606).
+func (o *options) verifyVendored(s cli.Streams, dir string) error {
+	if exe, err := os.Executable(); err == nil {
+		if exe, err = project.Physical(exe); err == nil {
+			if in, err := project.Physical(filepath.Join(dir, runtimes.Dir)); err == nil && project.Within(in, exe) {
+				fmt.Fprintln(s.Err, "vendor: this program is part of what it verifies, which proves nothing; use an installed one")
+			}
+		}
+	}
+	r, err := vendoring.Verify(dir)
+	var mismatch *vendoring.Mismatch
+	switch {
+	case errors.As(err, &mismatch):
+		fmt.Fprintf(s.Err, "vendor --verify: FAILED\n  recorded: %s\n  current:  %s\n", cli.Line(mismatch.Recorded), mismatch.Current)
+		for _, detail := range mismatch.Details {
+			fmt.Fprintf(s.Err, "  %s\n", cli.Line(detail))
+		}
+		fmt.Fprintf(s.Err, "What is in %s/ is not what was vendored.\nRun \"mcp-bash vendor --upgrade\" to vendor it anew.\n", runtimes.Dir)
+		if o.json {
+			var b rawjson.Builder
+			b.Object().Name("ok").Bool(false).Name("error").Object().Name("code").String(cli.CodeInvalid).
+				Name("message").String(mismatch.Error()).End().Name("recorded").String(mismatch.Recorded).
+				Name("current").String(mismatch.Current).Name("details").Strings(mismatch.Details).End()
+			fmt.Fprintf(s.Out, "%s\n", b.Bytes())
+		}
+		return cli.ExitCode(cli.ExitFailed)
+	case errors.Is(err, vendoring.ErrNoLock):
+		return cli.Failf(cli.CodeNotFound, "no vendor.json found in %s\nRun \"mcp-bash vendor\" first.", filepath.Join(dir, runtimes.Dir))
+	case errors.Is(err, vendoring.ErrNoSum):
+		return &cli.Error{Code: cli.CodeInvalid, Exit: cli.ExitFailed, Whole: true, Message: "vendor --verify: " + err.Error()}
+	case err != nil:
+		return err
+	}
+	if o.json {
+		return o.printResult(s, r, "verify")
+	}
+	fmt.Fprintf(s.Out, "vendor --verify: OK (version %s, sha256 %s)\n", cli.Line(r.Version), r.SHA256)
+	return nil
+}

@@ -1,0 +1,527 @@
+// Package bundle makes an MCP bundle of a project: one file that a client installs
+// (cli chapter 14).
+//
+// The project's content is copied to a private tree first (content), where its
+// registry is built (registry), the manifest is written (manifest) and everything is
+// checked (check); what passed is packed under a temporary name, read back, and put
+// in place of a bundle of the same name. Whatever goes wrong before leaves that one
+// as it was.
+package bundle
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/runtimes"
+	"mcp-bash/pkg/script"
+)
+
+// Options say what is to be made.
+type Options struct {
+	Output, Name, Version string
+	Targets               []runtimes.Target
+	AllTargets            bool // one that is missing is a failure
+	RuntimeDir            string
+	Offline               bool
+	NoExec                bool // mcpb.conf is never run
+	NoSmoke               bool
+	Strict                bool
+	Verbose               bool
+	Validate              bool // check, write nothing
+	ManifestOnly          bool // write the manifest to Out, and nothing else
+	ManifestVersion       string
+
+	Home string       // the installation tree, "" for the copy in the binary
+	Tree project.Tree // that copy
+	Out  io.Writer    // progress, for people
+	Err  io.Writer    // faults and warnings
+	Bar  func(done, total int64)
+
+	modified time.Time
+}
+
+// now is the time that what is made is said to be of (CLI-1433).
+func (o *Options) now() time.Time { return o.modified }
+
+// A Result is what was made.
+type Result struct {
+	Path, Name, Version, SHA256      string
+	Bytes                            int64
+	Platforms                        []string
+	Targets                          []runtimes.Target
+	Tools, Resources, Prompts, Files int
+	Manifest                         []byte
+	Warnings                         []string
+}
+
+// AppendJSON appends the result for programs (CLI-1402).
+func (r *Result) AppendJSON(dst []byte) []byte {
+	var targets []string
+	for _, t := range r.Targets {
+		targets = append(targets, t.String())
+	}
+	b := rawjson.Over(dst)
+	b.Object().Name("ok").Bool(true).Name("path").String(r.Path).Name("name").String(r.Name).
+		Name("version").String(r.Version).Name("sha256").String(r.SHA256).Name("bytes").Int(int(r.Bytes)).
+		Name("platforms").Strings(r.Platforms).Name("targets").Strings(targets).Name("tools").Int(r.Tools).
+		Name("resources").Int(r.Resources).Name("prompts").Int(r.Prompts).Name("warnings").Strings(r.Warnings).End()
+	return b.Bytes()
+}
+
+// What a [Failure] is about.
+var (
+	ErrConfiguration = errors.New("bundle configuration failed")
+	errValidation    = errors.New("bundle validation failed")
+	ErrRuntime       = errors.New("bundle runtime missing")
+)
+
+// A Failure is a bundle that is not made because of faults, which were told.
+type Failure struct {
+	About  error
+	Faults []string
+}
+
+func (f *Failure) Error() string { return f.About.Error() + ": " + strings.Join(f.Faults, "; ") }
+
+func (f *Failure) Unwrap() error { return f.About }
+
+// stageDir is the staged tree in the work directory.
+const stageDir = "bundle"
+
+// A builder makes one bundle.
+type builder struct {
+	p      *project.Project
+	o      Options
+	say    teller
+	runner *script.Runner
+	work   *project.TempDir
+
+	config   config
+	id       identity
+	user     userConfig
+	content  collector
+	images   images
+	staged   *project.Project
+	offered  offered
+	static   bool
+	binaries []runtimes.Binary
+}
+
+// Make makes the bundle of a project. The error is a [*Failure], the context's, or
+// another one.
+func Make(ctx context.Context, p *project.Project, o Options) (*Result, error) {
+	o.modified = mcpb.Epoch
+	if seconds, err := strconv.ParseInt(p.Env["SOURCE_DATE_EPOCH"], 10, 64); err == nil {
+		o.modified = time.Unix(seconds, 0).UTC()
+	}
+	b := &builder{p: p, o: o, runner: new(script.Runner), say: teller{out: o.Out, err: o.Err, loud: o.Verbose, strict: o.Strict}}
+	project.CleanTmp(p.TmpRoot)
+	work, err := project.MakeWorkDir(p.Env)
+	if err != nil {
+		return nil, fmt.Errorf("no room for the bundle to be put together: %w; set MCPBASH_TMP_ROOT to a writable directory", err)
+	}
+	defer work.Remove()
+	b.work = work
+	result, err := b.make(ctx)
+	for _, about := range []error{ErrConfiguration, errValidation, ErrRuntime} {
+		if err == about {
+			err = &Failure{about, b.say.faults}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+func (b *builder) make(ctx context.Context) (*Result, error) {
+	b.say.line("Validating project...")
+	if err := b.configure(ctx); err != nil {
+		return nil, err
+	}
+	stage := filepath.Join(b.work.Path, stageDir)
+	if err := os.MkdirAll(filepath.Join(stage, serverDir), 0o755); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(stage)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	b.content = collector{ctx: ctx, work: root}
+	if err := b.collect(); err != nil {
+		return nil, err
+	}
+	b.stage()
+	b.say.verbose("Pre-generating registry cache for static mode...")
+	if err := b.takeStock(ctx); err != nil {
+		return nil, err
+	}
+	if len(b.offered.tools)+len(b.offered.prompts)+b.offered.resources == 0 {
+		b.say.warn("No tools, resources, or prompts found")
+	}
+	if len(b.say.faults) > 0 {
+		return nil, errValidation
+	}
+	if err := b.addRuntime(ctx); err != nil {
+		return nil, err
+	}
+	manifest := b.manifest()
+	b.check(manifest)
+	if len(b.say.faults) > 0 {
+		return nil, errValidation
+	}
+	if err := b.smoke(ctx); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		b.say.fault("%v", err)
+		return nil, errValidation
+	}
+	b.say.done("Validated project structure")
+	result := b.result(manifest)
+	switch {
+	case b.o.ManifestOnly, b.o.Validate:
+		return result, nil
+	}
+	b.say.line("Bundling project...")
+	b.say.done("Generated manifest.json")
+	b.say.done("Included %d tools, %d resources, %d prompts", result.Tools, result.Resources, result.Prompts)
+	b.say.done("Target platforms: %s", strings.Join(result.Platforms, " "))
+	return result, b.write(ctx, manifest, result)
+}
+
+func (b *builder) result(manifest []byte) *Result {
+	r := &Result{
+		Name: b.id.name, Version: b.id.version, Platforms: b.platforms(), Manifest: manifest, Warnings: b.say.warnings,
+		Tools: len(b.offered.tools), Resources: b.offered.resources, Prompts: len(b.offered.prompts),
+		Files: len(b.content.files) + 1, Path: filepath.Join(b.o.Output, b.id.fileName()),
+	}
+	for _, bin := range b.binaries {
+		r.Targets = append(r.Targets, bin.Target)
+	}
+	return r
+}
+
+// configure reads what the project says of its bundles.
+func (b *builder) configure(ctx context.Context) error {
+	file := filepath.Join(b.p.Server, "server.meta.json")
+	text, err := b.p.ReadFile(file, mcpb.MaxManifest)
+	switch doc, errJSON := rawjson.Check(text); {
+	case errors.Is(err, fs.ErrNotExist):
+		b.say.fault("Missing required server.d/server.meta.json")
+		b.say.note(`  → Run "mcp-bash init" to create project structure`)
+		return errValidation
+	case err != nil:
+		b.say.fault("server.d/server.meta.json: %v", err)
+		return errValidation
+	case errJSON != nil || rawjson.KindOf(doc) != rawjson.Object:
+		b.say.fault("Invalid JSON in server.d/server.meta.json")
+		return errValidation
+	default:
+		b.config.meta = rawjson.Normal(doc)
+	}
+	if b.config.conf, err = b.readConf(ctx); err == nil {
+		b.id, err = b.identify(ctx)
+	}
+	if err == nil {
+		b.user, err = b.readUserConfig()
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if err != nil {
+		b.say.fault("%v", err)
+		return ErrConfiguration
+	}
+	b.say.verbose("Resolved metadata: %s v%s", b.id.name, b.id.version)
+	b.say.verbose("Author: %s", b.id.author)
+	if !mcpb.Semver.MatchString(b.id.version) {
+		b.say.warnHint(fmt.Sprintf("Version %q is not valid semver (expected MAJOR.MINOR.PATCH)", b.id.version),
+			"MCPB clients may reject non-semver versions")
+	} else if b.id.version != b.p.Meta.Version {
+		b.say.warn("the bundle has version %s, and its server says %s; set both in server.d/server.meta.json",
+			b.id.version, b.p.Meta.Version)
+	}
+	if len(b.say.faults) > 0 {
+		return errValidation
+	}
+	return nil
+}
+
+// collect copies the project's content to the staged tree (CLI-1415, CLI-1416).
+func (b *builder) collect() error {
+	if text, err := b.p.ReadFile(filepath.Join(b.p.Root, ".mcpbignore"), maxIgnore); err == nil {
+		b.content.ignore = parseIgnore(string(text))
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		b.say.fault(".mcpbignore: %v", err)
+	}
+	root, err := openSource(b.p.Root, "")
+	if err != nil {
+		return err
+	}
+	defer root.root.Close()
+	defaults := []struct{ name, dir string }{
+		{"tools", b.p.Tools}, {"resources", b.p.Resources}, {"prompts", b.p.Prompts}, {"completions", b.p.Completions},
+		{"server.d", b.p.Server}, {"lib", filepath.Join(b.p.Root, "lib")}, {"providers", b.p.Providers}, {"ui", b.p.UI},
+		{"config", filepath.Join(b.p.Root, "config")}, {"VERSION", filepath.Join(b.p.Root, "VERSION")},
+	}
+	var names []string
+	for _, d := range defaults {
+		names = append(names, d.name)
+		if err := b.collectDefault(root, d.name, d.dir); err != nil {
+			return err
+		}
+	}
+	if err := b.collectIncluded(root, names[:len(names)-1]); err != nil {
+		return err
+	}
+	if b.images, err = b.addImages(); err != nil {
+		return err
+	}
+	for _, fault := range b.content.faults {
+		b.say.fault("%s", fault)
+	}
+	if left := b.content.leftOut; len(left) > 0 {
+		const shown = 8
+		names := strings.Join(left[:min(len(left), shown)], ", ")
+		if len(left) > shown {
+			names += fmt.Sprintf(" and %d more", len(left)-shown)
+		}
+		b.say.warn("Left out: %s", names)
+	}
+	return nil
+}
+
+func openSource(dir, base string) (*source, error) {
+	physical, err := project.Physical(dir)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(physical)
+	if err != nil {
+		return nil, err
+	}
+	return &source{root, physical, base}, nil
+}
+
+// collectDefault takes in one of the directories that every project may have.
+func (b *builder) collectDefault(root *source, name, dir string) error {
+	if _, err := os.Lstat(dir); err != nil {
+		return nil
+	}
+	b.say.verbose("Copied %s", name)
+	to := path.Join(serverDir, name)
+	if rel, err := filepath.Rel(b.p.Root, dir); err == nil && filepath.IsLocal(rel) {
+		return b.content.tree(root, filepath.ToSlash(rel), to)
+	}
+	elsewhere, err := openSource(dir, name) // one of MCPBASH_TOOLS_DIR and its like
+	if err != nil {
+		return err
+	}
+	defer elsewhere.root.Close()
+	return b.content.tree(elsewhere, ".", to)
+}
+
+// collectIncluded takes in the directories of MCPB_INCLUDE, whose words are literal.
+func (b *builder) collectIncluded(root *source, defaults []string) error {
+	var taken []string
+	for _, word := range strings.Fields(b.config.conf["MCPB_INCLUDE"]) {
+		name := strings.TrimRight(word, "/")
+		parts := strings.Split(name, "/")
+		switch {
+		case name == "" || strings.HasPrefix(name, "/") || name == "." || strings.HasPrefix(name, "./") || filepath.IsAbs(name):
+			b.say.warn("MCPB_INCLUDE rejects absolute/relative path: %s", word)
+			continue
+		case slices.Contains(parts, "..") || slices.Contains(parts, "."):
+			b.say.warn("MCPB_INCLUDE rejects path traversal: %s", word)
+			continue
+		case slices.Contains(defaults, parts[0]):
+			b.say.verbose("Skipped %s/ (overlaps with default %s/)", name, parts[0])
+			continue
+		case isForbidden(name):
+			b.say.warn("MCPB_INCLUDE rejects what is never shipped: %s", word)
+			continue
+		case parts[0] == runtimes.Dir || name == "run-server.sh":
+			b.say.warn("MCPB_INCLUDE rejects the runtime's own place: %s", word)
+			continue
+		}
+		info, err := os.Stat(filepath.Join(root.dir, filepath.FromSlash(name)))
+		if err != nil || !info.IsDir() {
+			b.say.warn("MCPB_INCLUDE directory not found: %s", word)
+			continue
+		}
+		if slices.ContainsFunc(taken, func(t string) bool { return name == t || strings.HasPrefix(name, t+"/") }) {
+			continue
+		}
+		if at := slices.IndexFunc(taken, func(t string) bool { return strings.HasPrefix(t, name+"/") }); at >= 0 {
+			b.say.warn("MCPB_INCLUDE names %s, which is part of %s, before it; name the latter only", taken[at], name)
+			continue
+		}
+		taken = append(taken, name)
+		b.say.verbose("Copied %s/ (custom)", name)
+		if err := b.content.tree(root, name, path.Join(serverDir, name)); err != nil {
+			return err
+		}
+	}
+	if len(taken) > 0 && b.say.loud {
+		b.say.done("Included %d custom directories", len(taken))
+	}
+	return nil
+}
+
+// addRuntime adds the server for each target.
+func (b *builder) addRuntime(ctx context.Context) error {
+	find := runtimes.Source{
+		Env: b.p.Env, Dir: b.o.RuntimeDir, Home: b.o.Home, Offline: b.o.Offline, Runner: b.runner,
+		Work: filepath.Join(b.work.Path, "built"), Note: func(line string) { b.say.verbose("%s", line) },
+	}
+	var err error
+	b.binaries, err = find.Find(ctx, b.o.Targets)
+	var missing *runtimes.MissingError
+	switch {
+	case errors.As(err, &missing) && (b.o.AllTargets || b.o.Strict || len(b.binaries) == 0):
+		b.say.fault("%v", missing)
+		for _, reason := range missing.Reasons {
+			b.say.note("  %s", reason)
+		}
+		b.say.note("  → Name others with --platform and --arch, or a directory that has them with --runtime-dir")
+		return ErrRuntime
+	case errors.As(err, &missing):
+		b.say.warn("%v", missing)
+		for _, reason := range missing.Reasons {
+			b.say.verbose("%s", reason)
+		}
+		if !slices.ContainsFunc(b.binaries, func(bin runtimes.Binary) bool { return bin.Target == runtimes.Host }) {
+			b.say.fault("No runtime for: %s", runtimes.Host)
+			return ErrRuntime
+		}
+	case err != nil:
+		return err
+	}
+	files := append(runtimes.Layout(serverDir+"/"+runtimes.Dir, b.o.Tree, b.binaries), runtimes.Launcher(entryPoint))
+	size := int64(0)
+	for _, f := range files {
+		size += f.Size
+		if err := b.content.add(f); err != nil {
+			b.say.fault("%v", err)
+			return errValidation
+		}
+	}
+	b.say.done("Bundled framework (%s)", cli.Size(size))
+	return nil
+}
+
+// write packs what was checked: under another name first, read back, then in place.
+func (b *builder) write(ctx context.Context, manifest []byte, r *Result) error {
+	files := b.content.files
+	slices.SortFunc(files, func(x, y mcpb.File) int { return strings.Compare(x.Name, y.Name) })
+	files = append([]mcpb.File{mcpb.Bytes(mcpb.ManifestName, false, manifest)}, files...)
+	if err := os.MkdirAll(b.o.Output, 0o755); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	dir, err := os.OpenRoot(b.o.Output)
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	defer dir.Close()
+	name := b.id.fileName()
+	fresh := "." + name + ".tmp-" + rand.Text()
+	f, err := dir.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	defer dir.Remove(fresh) // nothing, once it has its name
+	defer f.Close()
+	sum := sha256.New()
+	counted := &counter{w: io.MultiWriter(f, sum)}
+	if err := mcpb.Write(ctx, counted, files, b.o.modified, b.progress(files)); err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), readBack(f, counted.n, files)); err != nil {
+		return err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if err := errors.Join(f.Close(), dir.Rename(fresh, name)); err != nil {
+		return err
+	}
+	r.SHA256, r.Bytes = hex.EncodeToString(sum.Sum(nil)), counted.n
+	b.say.verbose("Created archive (%s)", cli.Size(counted.n))
+	return nil
+}
+
+// progress tells how much of the files is packed.
+func (b *builder) progress(files []mcpb.File) func(int64) {
+	if b.o.Bar == nil {
+		return nil
+	}
+	total := int64(0)
+	for _, f := range files {
+		total += f.Size
+	}
+	var mu sync.Mutex
+	done := int64(0)
+	return func(n int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		done += n
+		b.o.Bar(done, total)
+	}
+}
+
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// readBack sees to it that what was written can be read.
+func readBack(f *os.File, size int64, files []mcpb.File) error {
+	a, err := mcpb.Read(f, size)
+	if err != nil {
+		return fmt.Errorf("the bundle that was written cannot be read: %w", err)
+	}
+	if len(a.Entries) != len(files) {
+		return fmt.Errorf("the bundle that was written holds %d files, not %d", len(a.Entries), len(files))
+	}
+	text, err := a.Manifest()
+	if err != nil {
+		return err
+	}
+	r, err := files[0].Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	want, err := io.ReadAll(r)
+	if err == nil && !bytes.Equal(text, want) {
+		err = errors.New("the bundle that was written has another manifest")
+	}
+	return err
+}

@@ -1,0 +1,182 @@
+package bundle
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/runtimes"
+	"mcp-bash/pkg/script"
+)
+
+// check holds the bundle against what clients ask of it, before it is written
+// (CLI-1434).
+func (b *builder) check(manifest []byte) {
+	doc, err := mcpb.ParseManifest(manifest)
+	if err != nil {
+		b.say.fault("manifest: %v", err)
+		return
+	}
+	for _, f := range mcpb.CheckManifest(doc) {
+		b.say.fault("manifest: %s", f)
+	}
+	for _, f := range mcpb.CheckFiles(doc, &b.content.names, b.content.isExec) {
+		b.say.fault("manifest: %s", f)
+	}
+	if !mcpb.Name.MatchString(b.id.name) {
+		b.say.warn("name %q: letters, digits, dot, dash and underscore are sure to work, 100 at most", b.id.name)
+	}
+	for _, t := range b.offered.tools {
+		b.checkTool(t)
+	}
+	total := int64(0)
+	for _, f := range b.content.files {
+		total += f.Size
+	}
+	if const100MB := int64(100 << 20); total > const100MB {
+		b.say.warn("%d MB of files; clients may refuse bundles of more than 100 MB", total>>20)
+	}
+}
+
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// checkTool looks at a tool's script: what keeps it from running on the machine of
+// somebody else.
+func (b *builder) checkTool(tool json.RawMessage) {
+	name, file := rawjson.TextOf(tool, "name"), rawjson.TextOf(tool, "path")
+	if !toolName.MatchString(name) {
+		b.say.warn("tool name %q must match ^[a-zA-Z0-9_-]{1,64}$ for some clients", name)
+	}
+	if file == "" {
+		return
+	}
+	shown := path.Join("tools", file)
+	head, err := b.staged.ReadFile(filepath.Join(b.staged.Tools, filepath.FromSlash(file)), mcpb.MaxFile)
+	switch line, _, _ := bytes.Cut(head, []byte("\n")); {
+	case err != nil:
+		b.say.fault("tool %q: %s: not in the bundle", name, shown)
+	case bytes.HasPrefix(line, []byte("#!")) && bytes.HasSuffix(line, []byte("\r")):
+		b.say.fault("tool %q: %s has Windows line ends, with which nothing finds its interpreter; "+
+			"convert it: sed -i 's/\\r$//' %s", name, shown, shown)
+	case !bytes.HasPrefix(line, []byte("#!")) && strings.HasSuffix(file, ".sh"):
+		b.say.warn("tool %q: %s has no first line such as #!/usr/bin/env bash", name, shown)
+	}
+}
+
+// smokeTime bounds the first start.
+const smokeTime = 60 * time.Second
+
+// smoke starts the bundle as it stands in the staged tree, and compares the tools its
+// server lists with those of the manifest.
+func (b *builder) smoke(ctx context.Context) error {
+	at := slices.IndexFunc(b.binaries, func(bin runtimes.Binary) bool { return bin.Target == runtimes.Host })
+	if b.o.NoSmoke || at < 0 {
+		b.say.verbose("Not started: no binary for %s in it, or --no-smoke", runtimes.Host)
+		return nil
+	}
+	dir := b.staged.Root
+	for _, f := range b.content.files {
+		if f.Name == entryPoint || strings.HasPrefix(f.Name, serverDir+"/"+runtimes.Dir+"/") &&
+			(!strings.Contains(f.Name, "/bin/") || path.Dir(f.Name) == path.Dir(serverDir+"/"+runtimes.Dir+"/bin/x") ||
+				strings.HasSuffix(f.Name, runtimes.Host.Path())) || strings.HasPrefix(f.Name, serverDir+"/.registry/") {
+			if err := b.content.materialize(f); err != nil {
+				return err
+			}
+		}
+	}
+	program := filepath.Join(dir, "run-server.sh")
+	if runtimes.Host.OS == "windows" {
+		program = filepath.Join(dir, runtimes.Dir, "bin", filepath.FromSlash(runtimes.Host.Path()))
+	}
+	env := b.staged.Env.Clone()
+	env["MCPBASH_PROJECT_ROOT"], env["MCPB_SKIP_LOGIN_SHELL"] = dir, "1"
+	if b.static {
+		env["MCPBASH_STATIC_REGISTRY"] = "1"
+	}
+	var listed []string
+	for cursor := ""; ; {
+		argv := []string{program, "request", "tools/list"}
+		if cursor != "" {
+			argv = append(argv, `{"cursor":`+string(rawjson.Quote(cursor))+"}")
+		}
+		r := b.runner.Run(ctx, script.Spec{Argv: argv, Dir: dir, Env: env.Entries(), Timeout: smokeTime,
+			StdoutLimit: 256 << 20, StderrLimit: 1 << 20})
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		answer, err := rawjson.Check(r.Stdout)
+		if r.Cause != nil || r.Status != 0 || err != nil {
+			return fmt.Errorf("the bundle does not start (exit %d): %s (--no-smoke leaves this check out)",
+				r.Status, strings.TrimSpace(string(r.Stderr)))
+		}
+		for t := range rawjson.Elements(rawjson.Get(answer, "tools")) {
+			listed = append(listed, rawjson.TextOf(t, "name"))
+		}
+		if cursor = rawjson.TextOf(answer, "nextCursor"); cursor == "" {
+			break
+		}
+	}
+	want := b.offered.toolNames()
+	slices.Sort(want)
+	slices.Sort(listed)
+	if !slices.Equal(want, listed) {
+		return fmt.Errorf("the bundle lists the tools %q, its manifest %q", listed, want)
+	}
+	return nil
+}
+
+// isExec reports whether a file of the bundle has an execute bit.
+func (c *collector) isExec(name string) bool {
+	at := slices.IndexFunc(c.files, func(f mcpb.File) bool { return f.Name == name })
+	return at >= 0 && c.files[at].Exec
+}
+
+// add takes in a file that is not of the project.
+func (c *collector) add(f mcpb.File) error {
+	if err := c.names.Add(f.Name); err != nil {
+		return fmt.Errorf("the project holds a file of the bundle's own: %w", err)
+	}
+	c.files = append(c.files, f)
+	return nil
+}
+
+// materialize puts a file that was added into the staged tree.
+func (c *collector) materialize(f mcpb.File) error {
+	if _, err := c.work.Lstat(f.Name); err == nil {
+		return nil
+	}
+	in, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := c.work.MkdirAll(path.Dir(f.Name), 0o755); err != nil {
+		return err
+	}
+	mode := os.FileMode(0o644)
+	if f.Exec {
+		mode = 0o755
+	}
+	out, err := c.work.OpenFile(f.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = out.ReadFrom(in)
+	if err2 := out.Chmod(mode); err == nil {
+		err = err2
+	}
+	if err2 := out.Close(); err == nil {
+		err = err2
+	}
+	return err
+}

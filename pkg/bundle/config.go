@@ -1,0 +1,268 @@
+package bundle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"mcp-bash/pkg/envfile"
+	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/script"
+)
+
+// confFile is where a project says what its bundles are.
+const confFile = "mcpb.conf"
+
+// confKeys are the variables of mcpb.conf; those that may come from the environment
+// as well are marked (CLI-1406).
+var confKeys = map[string]bool{
+	"MCPB_NAME": false, "MCPB_VERSION": false, "MCPB_DESCRIPTION": false, "MCPB_LONG_DESCRIPTION_FILE": true,
+	"MCPB_AUTHOR_NAME": false, "MCPB_AUTHOR_EMAIL": false, "MCPB_AUTHOR_URL": false, "MCPB_REPOSITORY": false,
+	"MCPB_INCLUDE": false, "MCPB_STATIC": false, "MCPB_LICENSE": false, "MCPB_HOMEPAGE": false,
+	"MCPB_DOCUMENTATION": false, "MCPB_SUPPORT": false, "MCPB_KEYWORDS": false, "MCPB_PRIVACY_POLICIES": false,
+	"MCPB_COMPAT_CLAUDE_DESKTOP": false, "MCPB_RUNTIME_PYTHON": false, "MCPB_RUNTIME_NODE": false,
+	"MCPB_USER_CONFIG_FILE": true, "MCPB_USER_CONFIG_ENV_MAP": true, "MCPB_USER_CONFIG_ARGS_MAP": true,
+}
+
+// A config is what a project says of its bundles: server.d/server.meta.json, and
+// mcpb.conf over it.
+type config struct {
+	meta json.RawMessage
+	conf map[string]string
+}
+
+// readConf reads mcpb.conf as far as it is assignments. What only a shell
+// understands is given to Bash, which nobody else may have written for us (CLI-1405).
+func (b *builder) readConf(ctx context.Context) (map[string]string, error) {
+	conf := map[string]string{}
+	for key, fromEnv := range confKeys {
+		if v := b.p.Env[key]; fromEnv && v != "" {
+			conf[key] = v
+		}
+	}
+	file := filepath.Join(b.p.Root, confFile)
+	text, err := b.p.ReadFile(file, envfile.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return conf, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("%s: %w", confFile, err)
+	}
+	values, err := envfile.Parse(text, func(name string) string {
+		if _, ok := confKeys[name]; ok {
+			return conf[name]
+		}
+		return b.p.Env[name]
+	})
+	var shell *envfile.ShellError
+	if errors.As(err, &shell) {
+		values, err = b.sourceConf(ctx, file, shell, conf)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", confFile, err)
+	}
+	for key := range confKeys {
+		if v, ok := values[key]; ok {
+			conf[key] = v
+		}
+	}
+	return conf, nil
+}
+
+// sourceConf has Bash evaluate mcpb.conf.
+func (b *builder) sourceConf(ctx context.Context, file string, why error, conf map[string]string) (map[string]string, error) {
+	if b.o.NoExec {
+		return nil, fmt.Errorf("%w; it is not run as a shell script because of --no-exec-config", why)
+	}
+	if err := b.p.CheckPath(file); err != nil {
+		return nil, fmt.Errorf("%w; it is not run as a shell script: %w", why, err)
+	}
+	b.say.note("%s is run as a shell script: %v", confFile, why)
+	env := b.p.Env.Clone()
+	var names []string
+	for key := range confKeys {
+		delete(env, key)
+		names = append(names, key)
+	}
+	maps.Copy(env, conf)
+	env["MCPBASH_TOOL_ENV_ALLOWLIST"] = strings.Join(names, ",") // report these though they are not exported
+	sourced := *b.p
+	sourced.Env = env
+	values, stderr, err := sourced.Source(ctx, b.runner, file)
+	if err != nil {
+		return nil, fmt.Errorf("%w %s", err, strings.TrimSpace(stderr))
+	}
+	for name, value := range values { // Source removes carriage returns of no value
+		values[name] = strings.TrimRight(value, "\r")
+	}
+	return values, nil
+}
+
+// text is the first that is not empty of a key of mcpb.conf and a member of
+// server.meta.json.
+func (c *config) text(key, member string) string {
+	if v := c.conf[key]; v != "" || member == "" {
+		return v
+	}
+	return scalar(rawjson.Get(c.meta, member))
+}
+
+// scalar is the text of a string or a number.
+func scalar(v json.RawMessage) string {
+	if rawjson.KindOf(v) == rawjson.Number {
+		return string(v)
+	}
+	text, _ := rawjson.Text(v)
+	return text
+}
+
+// words is a list: of a key, split at spaces, else of a member.
+func (c *config) words(key, member string) (list []string) {
+	if v := strings.Fields(c.conf[key]); len(v) > 0 {
+		return v
+	}
+	for v := range rawjson.Elements(rawjson.Get(c.meta, member)) {
+		if text, _ := rawjson.Text(v); text != "" {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// An identity is what a bundle is called and who made it.
+type identity struct {
+	name, version, title, description string
+	author, email, url                string
+	repository, repositoryType        string
+}
+
+// identify applies the precedence of U-9.
+func (b *builder) identify(ctx context.Context) (identity, error) {
+	c := b.config
+	id := identity{
+		name:        or(b.o.Name, c.text("MCPB_NAME", "name"), filepath.Base(b.p.Root)),
+		description: or(c.text("MCPB_DESCRIPTION", "description"), "MCP server built with mcp-bash"),
+		url:         c.text("MCPB_AUTHOR_URL", ""),
+		author:      c.text("MCPB_AUTHOR_NAME", "author"),
+		email:       c.text("MCPB_AUTHOR_EMAIL", ""),
+	}
+	id.title = or(scalar(rawjson.Get(c.meta, "title")), project.Title(id.name))
+	id.version = or(b.o.Version, c.text("MCPB_VERSION", ""), b.versionFile(), c.text("", "version"), "0.1.0")
+	if err := checkFileName(id.name, id.version); err != nil {
+		return id, err
+	}
+	author := rawjson.Get(c.meta, "author")
+	id.author = or(id.author, rawjson.TextOf(author, "name"))
+	id.email = or(id.email, rawjson.TextOf(author, "email"))
+	id.url = or(id.url, rawjson.TextOf(author, "url"))
+	if id.author == "" {
+		id.author = b.git(ctx, "config", "--get", "user.name")
+	}
+	if id.email == "" {
+		if id.email = b.git(ctx, "config", "--get", "user.email"); id.email != "" && !mcpb.IsEmail(id.email) {
+			b.say.warn("the e-mail address of git, %q, is none; left out", id.email)
+			id.email = ""
+		}
+	}
+	if id.author == "" {
+		b.say.warnHint("No author name found (required by MCPB spec)", "Add MCPB_AUTHOR_NAME to mcpb.conf or set git user.name")
+		id.author = id.title
+	}
+	repository := rawjson.Get(c.meta, "repository")
+	id.repository = or(c.text("MCPB_REPOSITORY", "repository"), rawjson.TextOf(repository, "url"))
+	id.repositoryType = or(rawjson.TextOf(repository, "type"), "git")
+	if id.repository == "" {
+		id.repository = withoutLogin(strings.TrimSuffix(b.git(ctx, "config", "--get", "remote.origin.url"), ".git"))
+		if id.repository = webAddress(id.repository); !mcpb.IsURL(id.repository) {
+			id.repository = "" // a path on this machine
+		}
+	}
+	id.repository = webAddress(id.repository)
+	return id, nil
+}
+
+func or(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// versionFile is the content of the project's VERSION without white space.
+func (b *builder) versionFile() string {
+	text, err := b.p.ReadFile(filepath.Join(b.p.Root, "VERSION"), 1<<16)
+	if err != nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(string(text)), "")
+}
+
+// checkFileName refuses names that are more than a name (CLI-1410).
+func checkFileName(texts ...string) error {
+	for _, text := range texts {
+		switch {
+		case strings.ContainsAny(text, `/\`) || strings.Contains(text, ".."):
+			return fmt.Errorf("%q cannot be part of a file name; leave out slashes, backslashes and double dots", text)
+		case strings.ContainsFunc(text, unicode.IsControl):
+			return fmt.Errorf("%q cannot be part of a file name; leave out control characters", text)
+		case len(text) > 100:
+			return fmt.Errorf("%.20q... is longer than 100 bytes", text)
+		}
+	}
+	return nil
+}
+
+var otherThanFileName = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+
+// fileName is that of the bundle.
+func (id *identity) fileName() string {
+	return otherThanFileName.ReplaceAllString(id.name+"-"+id.version, "-") + ".mcpb"
+}
+
+var scpAddress = regexp.MustCompile(`^(?:[A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):([^/].*)$`)
+
+// webAddress makes a URL of the address of a repository as scp writes it.
+func webAddress(address string) string {
+	if m := scpAddress.FindStringSubmatch(address); m != nil && !strings.Contains(address, "://") {
+		return "https://" + m[1] + "/" + m[2]
+	}
+	return address
+}
+
+// withoutLogin takes user and password out of a URL: git keeps tokens there.
+func withoutLogin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil || u.Scheme == "ssh" {
+		return address
+	}
+	u.User = nil
+	return u.String()
+}
+
+// git asks git something; it need not be there (CLI-111).
+func (b *builder) git(ctx context.Context, args ...string) string {
+	program := script.LookPath("git", b.p.Env["PATH"])
+	if program == "" {
+		return ""
+	}
+	r := b.runner.Run(ctx, script.Spec{
+		Argv: append([]string{program}, args...), Dir: b.p.Root, Env: b.p.Env.Entries(),
+		Timeout: 10 * time.Second, StdoutLimit: 1 << 16, StderrLimit: 1 << 16,
+	})
+	if r.Status != 0 || r.Cause != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(r.Stdout))
+}

@@ -1,0 +1,267 @@
+package bundle
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/project"
+)
+
+// A collector copies what of a project goes into the bundle to the staged tree, so
+// that what is checked and run is what is packed. Files are read through the
+// project's own directory: no link leads out (CLI-1415 to CLI-1417).
+type collector struct {
+	ctx    context.Context
+	work   *os.Root // the staged tree
+	names  mcpb.Names
+	files  []mcpb.File
+	ignore ignoreFile
+	bytes  int64
+
+	leftOut []string // what was left out though its author may want it
+	faults  []string // why there will be no bundle
+}
+
+// maxDepth is how deeply directories may be nested.
+const maxDepth = 32
+
+// source is a directory that content is taken from.
+type source struct {
+	root *os.Root
+	dir  string // its physical path
+	base string // what it is called in the project: "" for the project itself
+}
+
+// tree takes in a directory, or a file, of a source.
+func (c *collector) tree(s *source, name, to string) error {
+	return c.entry(s, name, to, nil)
+}
+
+// entry takes in what a name stands for. trail are the directories that lead to it,
+// links resolved.
+func (c *collector) entry(s *source, name, to string, trail []string) error {
+	if cause := context.Cause(c.ctx); cause != nil {
+		return cause
+	}
+	shown := path.Join(s.base, name)
+	info, err := s.root.Lstat(name)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		name, info, err = s.follow(name)
+		if errors.Is(err, errLeaves) {
+			if !c.isLeftOut(shown, false) {
+				c.faults = append(c.faults, "Symlink leaves the project: "+shown)
+			}
+			return nil
+		}
+		if err == nil && c.hidesBehind(shown, name) {
+			return nil
+		}
+	}
+	if err != nil {
+		c.faults = append(c.faults, fmt.Sprintf("%s: %v", shown, project.PlainError(err)))
+		return nil
+	}
+	if len(trail) > 0 && c.isLeftOut(shown, info.IsDir()) {
+		return nil
+	}
+	switch {
+	case info.IsDir():
+		return c.directory(s, name, to, trail)
+	case !info.Mode().IsRegular():
+		c.faults = append(c.faults, shown+": not a regular file; remove it, or name it in .mcpbignore")
+		return nil
+	}
+	return c.file(s, name, to, info)
+}
+
+func (c *collector) directory(s *source, name, to string, trail []string) error {
+	if slices.Contains(trail, name) {
+		c.faults = append(c.faults, "A link leads back to a directory around it: "+path.Join(s.base, name))
+		return nil
+	}
+	if len(trail) > maxDepth {
+		c.faults = append(c.faults, fmt.Sprintf("%s: more than %d directories deep", path.Join(s.base, name), maxDepth))
+		return nil
+	}
+	dir, err := s.root.Open(name)
+	if err != nil {
+		return err
+	}
+	entries, err := dir.ReadDir(-1)
+	dir.Close()
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, e := range entries {
+		if err := c.entry(s, path.Join(name, e.Name()), path.Join(to, e.Name()), append(trail[:len(trail):len(trail)], name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isLeftOut reports whether a path of the project does not go into the bundle.
+func (c *collector) isLeftOut(name string, isDir bool) bool {
+	if out := matches(litter, name, isDir); out {
+		return true
+	}
+	if matches(neverShipped, name, isDir) {
+		c.leaveOut(name, isDir)
+		return true
+	}
+	matched, out := c.ignore.match(name, isDir)
+	if !matched && matches(secretNames, name, isDir) {
+		c.leaveOut(name, isDir)
+		return true
+	}
+	return out
+}
+
+// hidesBehind reports whether a link leads to what is never shipped.
+func (c *collector) hidesBehind(link, target string) bool {
+	if isForbidden(target) {
+		c.leaveOut(link, false)
+		return true
+	}
+	return false
+}
+
+// isForbidden reports whether a path of the project, or a directory on the way to it,
+// is never shipped.
+func isForbidden(name string) bool {
+	for at := range len(name) + 1 {
+		if at < len(name) && name[at] != '/' {
+			continue
+		}
+		for _, rules := range []ignoreFile{neverShipped, secretNames} {
+			if matches(rules, name[:at], at < len(name)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func matches(rules ignoreFile, name string, isDir bool) bool {
+	_, out := rules.match(name, isDir)
+	return out
+}
+
+func (c *collector) leaveOut(name string, isDir bool) {
+	if isDir {
+		name += "/"
+	}
+	if path.Base(strings.TrimSuffix(name, "/")) != ".registry" { // it is made anew
+		c.leftOut = append(c.leftOut, name)
+	}
+}
+
+// file copies one file into the staged tree.
+func (c *collector) file(s *source, name, to string, info fs.FileInfo) error {
+	shown := path.Join(s.base, name)
+	if err := c.names.Add(to); err != nil {
+		c.faults = append(c.faults, "cannot be in a bundle: "+err.Error())
+		return nil
+	}
+	if info.Size() > mcpb.MaxFile || c.bytes+info.Size() > mcpb.MaxTotal {
+		return fmt.Errorf("more than %d MB of files with %s; leave some out with .mcpbignore", mcpb.MaxTotal>>20, shown)
+	}
+	in, err := project.OpenRegular(s.root, name)
+	if err != nil {
+		c.faults = append(c.faults, fmt.Sprintf("%s: %v", shown, err))
+		return nil
+	}
+	defer in.Close()
+	head := make([]byte, 4096)
+	n, err := io.ReadFull(in, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return fmt.Errorf("%s: %w", shown, project.PlainError(err))
+	}
+	head = head[:n]
+	if isPrivateKey(head) {
+		if matched, out := c.ignore.match(shown, false); !matched || out {
+			c.leaveOut(shown, false)
+			return nil
+		}
+	}
+	exec := info.Mode()&0o100 != 0
+	if runtime.GOOS == "windows" {
+		exec = bytes.HasPrefix(head, []byte("#!"))
+	}
+	size, err := c.put(to, exec, io.LimitReader(io.MultiReader(bytes.NewReader(head), in), mcpb.MaxFile+1))
+	if err != nil {
+		return fmt.Errorf("%s: %w", shown, project.PlainError(err))
+	}
+	c.bytes += size
+	return nil
+}
+
+// isPrivateKey reports whether a file begins like one.
+func isPrivateKey(head []byte) bool {
+	at := bytes.Index(head, []byte("-----BEGIN "))
+	if at < 0 {
+		return bytes.HasPrefix(head, []byte("PuTTY-User-Key-File"))
+	}
+	line, _, _ := bytes.Cut(head[at:], []byte("\n"))
+	return bytes.HasSuffix(bytes.TrimSpace(line), []byte("PRIVATE KEY-----")) && (at == 0 || head[at-1] == '\n')
+}
+
+// put writes a file of the staged tree, and notes that it goes into the bundle.
+func (c *collector) put(to string, exec bool, content io.Reader) (size int64, err error) {
+	if err := c.work.MkdirAll(path.Dir(to), 0o755); err != nil {
+		return 0, err
+	}
+	mode := fs.FileMode(0o644)
+	if exec {
+		mode = 0o755
+	}
+	out, err := c.work.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return 0, err
+	}
+	size, err = io.Copy(out, content)
+	if err = errors.Join(err, out.Chmod(mode), out.Close()); err != nil {
+		return 0, err
+	}
+	c.files = append(c.files, c.staged(to, exec, size))
+	return size, nil
+}
+
+// staged is a file of the staged tree.
+func (c *collector) staged(name string, exec bool, size int64) mcpb.File {
+	return mcpb.File{Name: name, Exec: exec, Size: size, Open: func() (io.ReadCloser, error) { return c.work.Open(name) }}
+}
+
+var errLeaves = errors.New("leads out of the project")
+
+// follow returns what a symbolic link leads to, by its name in the source.
+func (s *source) follow(name string) (string, fs.FileInfo, error) {
+	physical, err := filepath.EvalSymlinks(filepath.Join(s.dir, filepath.FromSlash(name)))
+	if err != nil {
+		return "", nil, errors.New("a link that leads nowhere")
+	}
+	rel, err := filepath.Rel(s.dir, physical)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", nil, errLeaves
+	}
+	rel = filepath.ToSlash(rel)
+	info, err := s.root.Lstat(rel)
+	return rel, info, err
+}
+
+// has reports whether there is a file whose name begins so.
+func (c *collector) has(prefix string) bool {
+	return slices.ContainsFunc(c.files, func(f mcpb.File) bool { return strings.HasPrefix(f.Name, prefix) })
+}

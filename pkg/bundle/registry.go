@@ -1,0 +1,121 @@
+package bundle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
+)
+
+// offered is what the staged project offers.
+type offered struct {
+	tools, prompts []json.RawMessage
+	resources      int
+}
+
+// stage opens the staged tree as the project that it will be.
+func (b *builder) stage() {
+	env := project.Env{}
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG", "SYSTEMROOT"} {
+		if v, ok := b.p.Env[name]; ok {
+			env[name] = v
+		}
+	}
+	env["MCPBASH_TMP_ROOT"] = b.work.Path
+	b.staged = project.Open(filepath.Join(b.work.Path, stageDir, serverDir), env, b.work.Path, func(string) {})
+}
+
+// takeStock finds out what the staged project offers, and adds the registry files
+// that let a server start without looking itself (CLI-1418). They are built there and
+// not in the project, which stays as it is.
+func (b *builder) takeStock(ctx context.Context) error {
+	var reasons []string
+	catalog := registry.NewCatalog(b.staged, registry.Options{
+		Log: func(level mcp.Level, _, message string) {
+			if level >= mcp.Warning {
+				reasons = append(reasons, message)
+			}
+		},
+		Now: b.o.now,
+	})
+	report, err := catalog.Refresh(ctx, registry.RefreshOptions{})
+	if err != nil {
+		return err
+	}
+	for _, reason := range reasons {
+		b.say.warn("%s", reason)
+	}
+	if !slices.ContainsFunc(report.Kinds, func(k registry.KindReport) bool { return k.Err != nil }) {
+		for _, kind := range []*kinds.Kind{kinds.Tools, kinds.Prompts, kinds.Resources} {
+			list, err := catalog.List(ctx, kind)
+			if err != nil {
+				return err
+			}
+			for _, item := range list.Items {
+				switch kind {
+				case kinds.Tools:
+					b.offered.tools = append(b.offered.tools, item.JSON)
+				case kinds.Prompts:
+					b.offered.prompts = append(b.offered.prompts, item.JSON)
+				default:
+					b.offered.resources++
+				}
+			}
+		}
+	}
+	b.static = b.wantsStatic()
+	files := map[string][]byte{}
+	for _, k := range report.Kinds {
+		text, err := catalog.Portable(k.Kind, b.p.Root, b.o.modified)
+		if err = errors.Join(k.Err, err); err != nil && b.static {
+			b.say.warn("Failed to pre-generate registries for static mode")
+			b.say.note("  %v", err)
+			b.say.note("  Bundle will work but may have slower cold start")
+			b.static = false
+		}
+		files[k.Kind.File] = text
+	}
+	if err := os.RemoveAll(b.staged.Dirs.Registry); err != nil || !b.static {
+		return err
+	}
+	b.say.verbose("Registry cache generated successfully")
+	for _, k := range report.Kinds {
+		name := serverDir + "/.registry/" + k.Kind.File
+		if err := b.content.add(mcpb.Bytes(name, false, files[k.Kind.File])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wantsStatic reports whether the project's content is settled when it is bundled.
+func (b *builder) wantsStatic() bool {
+	switch strings.ToLower(b.config.text("MCPB_STATIC", "")) {
+	case "false", "0", "no", "off":
+		return false
+	}
+	if b.content.has(serverDir+"/server.d/register.sh") && !b.content.has(serverDir+"/server.d/register.json") {
+		b.say.warn("no registry is shipped, as server.d/register.sh makes it at each start; " +
+			"set MCPBASH_ALLOW_PROJECT_HOOKS=true in the client, or list what there is in server.d/register.json")
+		return false
+	}
+	return true
+}
+
+// toolNames are the names of the tools.
+func (o *offered) toolNames() (names []string) {
+	for _, t := range o.tools {
+		names = append(names, rawjson.TextOf(t, "name"))
+	}
+	return names
+}

@@ -1,0 +1,256 @@
+package bundle
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/rawjson"
+)
+
+// A mapping gives a field of user_config to the server as a variable.
+type mapping struct{ key, variable string }
+
+// userConfig is what a client asks its user for (CLI-1411 to CLI-1414).
+type userConfig struct {
+	fields json.RawMessage // nil for none
+	env    []mapping
+	args   []string
+}
+
+// readUserConfig reads it, and reports every fault.
+func (b *builder) readUserConfig() (u userConfig, err error) {
+	text := rawjson.Get(b.config.meta, "user_config")
+	if file := b.config.conf["MCPB_USER_CONFIG_FILE"]; file != "" {
+		content, err := b.p.ReadFile(b.inProject(file), mcpb.MaxManifest)
+		if err != nil {
+			return u, fmt.Errorf("MCPB_USER_CONFIG_FILE not found: %s", file)
+		}
+		if text, err = rawjson.Check(content); err != nil {
+			return u, fmt.Errorf("MCPB_USER_CONFIG_FILE is not valid JSON: %s: %w", file, err)
+		}
+	}
+	if !rawjson.Absent(text) {
+		u.fields = b.checkFields(text)
+	}
+	if list, ok := b.config.conf["MCPB_USER_CONFIG_ENV_MAP"]; ok && list != "" {
+		for pair := range strings.SplitSeq(list, ",") {
+			if pair = strings.TrimSpace(pair); pair != "" {
+				key, variable, _ := strings.Cut(pair, "=")
+				u.env = append(u.env, mapping{strings.TrimSpace(key), strings.TrimSpace(variable)})
+			}
+		}
+	} else {
+		for _, m := range rawjson.Members(rawjson.Get(b.config.meta, "user_config_env_map")) {
+			u.env = append(u.env, mapping{m.Name, scalar(m.Value)})
+		}
+	}
+	if list := b.config.conf["MCPB_USER_CONFIG_ARGS_MAP"]; list != "" {
+		for key := range strings.SplitSeq(list, ",") {
+			if key = strings.TrimSpace(key); key != "" {
+				u.args = append(u.args, key)
+			}
+		}
+	} else {
+		for v := range rawjson.Elements(rawjson.Get(b.config.meta, "user_config_args_map")) {
+			u.args = append(u.args, scalar(v))
+		}
+	}
+	b.checkMaps(u)
+	return u, nil
+}
+
+// inProject is a path that the project's settings name.
+func (b *builder) inProject(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(b.p.Root, filepath.FromSlash(path))
+}
+
+var kindNames = map[rawjson.Kind]string{
+	rawjson.Null: "null", rawjson.Bool: "boolean", rawjson.Number: "number",
+	rawjson.String: "string", rawjson.Array: "array", rawjson.Object: "object",
+}
+
+// checkFields reports what is wrong with the fields, and returns them as the manifest
+// has them: nil for none.
+func (b *builder) checkFields(fields json.RawMessage) json.RawMessage {
+	if kind := rawjson.KindOf(fields); kind != rawjson.Object {
+		b.say.fault("user_config must be an object, got %s", kindNames[kind])
+		return nil
+	}
+	var out rawjson.Builder
+	out.Object()
+	members := rawjson.Members(fields)
+	for _, m := range members {
+		out.Name(m.Name).Raw(b.checkField(m.Name, m.Value))
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	return out.End().Bytes()
+}
+
+var (
+	fieldTypes   = []string{"string", "number", "boolean", "directory", "file"}
+	fieldMembers = []string{
+		"type", "title", "description", "required", "default", "multiple", "sensitive", "min", "max",
+	}
+)
+
+func (b *builder) checkField(key string, field json.RawMessage) json.RawMessage {
+	fault := func(format string, args ...any) { b.say.fault("field %q"+format, append([]any{key}, args...)...) }
+	if strings.Contains(key, "=") {
+		b.say.fault(`field key "%s" cannot contain "=" (reserved for env_map delimiter)`, key)
+	}
+	if strings.Contains(key, ",") {
+		b.say.fault(`field key "%s" cannot contain "," (reserved for env_map entry delimiter)`, key)
+	}
+	kind, title := rawjson.TextOf(field, "type"), rawjson.TextOf(field, "title")
+	if kind == "" || title == "" {
+		fault(` must have "type" and "title"`)
+		return field
+	}
+	if !slices.Contains(fieldTypes, kind) {
+		fault(` has invalid type %q (must be string, number, boolean, directory, or file)`, kind)
+		return field
+	}
+	for _, m := range rawjson.Members(field) {
+		if !slices.Contains(fieldMembers, m.Name) {
+			fault(": unknown property %q", m.Name)
+		}
+	}
+	for _, name := range []string{"required", "multiple", "sensitive"} {
+		if v := rawjson.Get(field, name); v != nil && rawjson.KindOf(v) != rawjson.Bool {
+			fault(": %q must be true or false", name)
+		}
+	}
+	path := kind == "directory" || kind == "file"
+	if rawjson.True(rawjson.Get(field, "sensitive")) && kind != "string" {
+		fault(`: "sensitive" is only valid for string type`)
+	}
+	multiple := rawjson.True(rawjson.Get(field, "multiple"))
+	if multiple && !path {
+		fault(`: "multiple" is only valid for directory/file types`)
+	}
+	checkRange(field, kind, fault)
+	checkDefault(field, kind, multiple, fault)
+	if rawjson.TextOf(field, "description") != "" {
+		return field
+	}
+	b.say.warn("user_config field %q has no description; its title is used", key)
+	var out rawjson.Builder
+	out.Object()
+	for _, m := range rawjson.Members(field) {
+		if m.Name == "description" {
+			continue
+		}
+		if out.Name(m.Name).Raw(m.Value); m.Name == "title" {
+			out.Name("description").String(title)
+		}
+	}
+	return out.End().Bytes()
+}
+
+func checkRange(field json.RawMessage, kind string, fault func(string, ...any)) {
+	least, most := rawjson.Get(field, "min"), rawjson.Get(field, "max")
+	if least == nil && most == nil {
+		return
+	}
+	if kind != "number" {
+		fault(`: "min"/"max" are only valid for number type`)
+		return
+	}
+	for _, v := range []json.RawMessage{least, most} {
+		if v != nil && rawjson.KindOf(v) != rawjson.Number {
+			fault(`: "min"/"max" must be numbers`)
+			return
+		}
+	}
+	if less(most, least) {
+		fault(`: "min" (%s) must be <= "max" (%s)`, least, most)
+	}
+	if d := rawjson.Get(field, "default"); rawjson.KindOf(d) == rawjson.Number {
+		if less(d, least) {
+			fault(": default (%s) must be >= min (%s)", d, least)
+		}
+		if less(most, d) {
+			fault(": default (%s) must be <= max (%s)", d, most)
+		}
+	}
+}
+
+// less compares two numbers; one that is not there is neither less nor more.
+func less(a, b json.RawMessage) bool {
+	x, okX := number(a)
+	y, okY := number(b)
+	return okX && okY && x.Cmp(y) < 0
+}
+
+// number reads a number of a bounded size.
+func number(v json.RawMessage) (*big.Float, bool) {
+	if rawjson.KindOf(v) != rawjson.Number || len(v) > 400 {
+		return nil, false
+	}
+	f, _, err := big.ParseFloat(string(v), 10, 256, big.ToNearestEven)
+	return f, err == nil
+}
+
+func checkDefault(field json.RawMessage, kind string, multiple bool, fault func(string, ...any)) {
+	v := rawjson.Get(field, "default")
+	if v == nil {
+		return
+	}
+	want := map[string]rawjson.Kind{"string": rawjson.String, "number": rawjson.Number, "boolean": rawjson.Bool}[kind]
+	got := rawjson.KindOf(v)
+	switch {
+	case want == rawjson.Invalid && got != rawjson.String && !(multiple && areStrings(v)):
+		fault(": default must be string (path)")
+	case want != rawjson.Invalid && got != want:
+		fault(": default must be %s", kind)
+	}
+}
+
+func areStrings(v json.RawMessage) bool {
+	if rawjson.KindOf(v) != rawjson.Array {
+		return false
+	}
+	for e := range rawjson.Elements(v) {
+		if rawjson.KindOf(e) != rawjson.String {
+			return false
+		}
+	}
+	return true
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// checkMaps reports what is wrong with how fields reach the server.
+func (b *builder) checkMaps(u userConfig) {
+	seen := map[string]bool{}
+	for _, m := range u.env {
+		if rawjson.Get(u.fields, m.key) == nil {
+			b.say.fault("env_map key %q is not defined in user_config", m.key)
+		}
+		switch {
+		case !variableName.MatchString(m.variable):
+			b.say.fault("env var name %q is not a valid POSIX identifier", m.variable)
+		case seen[m.variable]:
+			b.say.fault("duplicate env var name %q", m.variable)
+		case strings.HasPrefix(m.variable, "MCPBASH_"):
+			b.say.warn("env var %q collides with reserved MCPBASH namespace", m.variable)
+		}
+		seen[m.variable] = true
+	}
+	for _, key := range u.args {
+		if rawjson.Get(u.fields, key) == nil {
+			b.say.fault("args_map key %q is not defined in user_config", key)
+		}
+	}
+}

@@ -1,0 +1,14 @@
+package cli
+
+import "fmt"
+
+// Size is a number of bytes for people: 840K, 1.2M.
+func Size(bytes int64) string {
+	switch {
+	case bytes < 1<<10:
+		return fmt.Sprintf("%dB", bytes)
+	case bytes < 1<<20:
+		return fmt.Sprintf("%dK", (bytes+1<<9)>>10)
+	}
+	return fmt.Sprintf("%.1fM", float64(bytes)/(1<<20))
+}

@@ -1,0 +1,296 @@
+package mcpb
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func pack(t testing.TB, files ...File) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(t.Context(), &b, files, Epoch, nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func open(text []byte) (*Archive, error) { return Read(bytes.NewReader(text), int64(len(text))) }
+
+// CLI-1432, CLI-1433: files only, no extra fields, sizes in front, one time stamp, and the
+// same bytes each time.
+func TestWrite(t *testing.T) {
+	var files []File
+	for i := range 200 {
+		files = append(files, Bytes(fmt.Sprintf("dir/%03d.txt", i), i%2 == 0, bytes.Repeat([]byte{byte(i)}, i*97)))
+	}
+	files = append(files, Bytes("grüße", false, nil))
+	text := pack(t, files...)
+	if !bytes.Equal(text, pack(t, files...)) {
+		t.Error("two archives of the same files differ")
+	}
+	z, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range z.File {
+		if f.Name != files[i].Name || len(f.Extra) > 0 || f.Flags&8 != 0 || !f.Modified.Equal(Epoch) || f.Method != zip.Deflate {
+			t.Errorf("%+v", f.FileHeader)
+		}
+		if utf8 := f.Flags&0x800 != 0; utf8 != (f.Name == "grüße") {
+			t.Errorf("%s: UTF-8 flag %t", f.Name, utf8)
+		}
+		if want := map[bool]fs.FileMode{true: 0o755, false: 0o644}[files[i].Exec]; f.Mode() != want {
+			t.Errorf("%s: %v", f.Name, f.Mode())
+		}
+	}
+	a, err := open(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := a.Unpack(dir); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "dir", "199.txt"))
+	if err != nil || len(got) != 199*97 || got[0] != 199 {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// A file that cannot be read ends it, as does the context, and no goroutine waits.
+func TestWriteFails(t *testing.T) {
+	broken := File{Name: "b", Open: func() (io.ReadCloser, error) { return nil, errors.New("gone") }}
+	var files []File
+	for i := range 100 {
+		files = append(files, Bytes(fmt.Sprint(i), false, make([]byte, 1000)))
+	}
+	if err := Write(t.Context(), io.Discard, append(files, broken), Epoch, nil); err == nil || err.Error() != "b: gone" {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	told := errors.New("told to")
+	late := File{Name: "late", Open: func() (io.ReadCloser, error) {
+		cancel(told)
+		return io.NopCloser(strings.NewReader("x")), nil
+	}}
+	if err := Write(ctx, io.Discard, append([]File{files[0], late}, files[1:]...), Epoch, nil); !errors.Is(err, told) {
+		t.Errorf("%v", err)
+	}
+	full := writerFunc(func(p []byte) (int, error) { return 0, errors.New("disk full") })
+	many := append(files, Bytes("large", false, bytes.Repeat([]byte("0123456789"), 1<<20)))
+	if err := Write(t.Context(), full, many, Epoch, nil); err == nil || err.Error() != "disk full" {
+		t.Errorf("%v", err)
+	}
+	if err := Write(t.Context(), io.Discard, make([]File, maxEntries+1), Epoch, nil); err == nil {
+		t.Error("too many files were packed")
+	}
+}
+
+// A time outside of what ZIP knows becomes the nearest.
+func TestDosTime(t *testing.T) {
+	for want, times := range map[[2]uint16][]time.Time{
+		{0x21, 0}:           {Epoch, time.Unix(0, 0), time.Unix(-1<<40, 0)},
+		{0xff9f, 0xbf7d}:    {time.Unix(1<<40, 0)},
+		{23665, 10<<11 | 1}: {time.Date(2026, 3, 17, 10, 0, 2, 0, time.UTC), time.Date(2026, 3, 17, 12, 0, 3, 0, time.FixedZone("", 7200))},
+	} {
+		for _, at := range times {
+			if date, clock := dosTime(at); [2]uint16{date, clock} != want {
+				t.Errorf("%v: %d %d, want %d", at, date, clock, want)
+			}
+		}
+	}
+}
+
+// raw makes an archive that ours would not.
+func raw(t *testing.T, headers ...zip.FileHeader) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, h := range headers {
+		w, err := z.CreateRaw(&h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Write([]byte("x"))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func header(name string, mode fs.FileMode) zip.FileHeader {
+	h := zip.FileHeader{Name: name, CompressedSize64: 1, UncompressedSize64: 1, CRC32: 0x8cdc1683}
+	h.SetMode(mode)
+	return h
+}
+
+// Hostile archives are refused, each with its reason.
+func TestHostileArchives(t *testing.T) {
+	encrypted, strange, bomb, declared := header("a", 0o644), header("a", 0o644), header("a", 0o644), header("a", 0o644)
+	encrypted.Flags, strange.Method = 1, 99
+	bomb.UncompressedSize64, declared.UncompressedSize64 = MaxTotal, MaxFile
+	declared2, declared3 := declared, declared
+	declared2.Name, declared3.Name = "b", "c"
+	for name, tc := range map[string]struct {
+		headers []zip.FileHeader
+		reason  string
+	}{
+		"leads out":     {[]zip.FileHeader{header("../x", 0o644)}, "leads out of the bundle"},
+		"deep":          {[]zip.FileHeader{header("a/../../x", 0o644)}, "leads out of the bundle"},
+		"absolute":      {[]zip.FileHeader{header("/etc/passwd", 0o644)}, "an absolute path"},
+		"drive":         {[]zip.FileHeader{header("C:/x", 0o644)}, "which Windows does not allow"},
+		"backslash":     {[]zip.FileHeader{header(`..\x`, 0o644)}, "which Windows does not allow"},
+		"stream":        {[]zip.FileHeader{header("x.txt:evil", 0o644)}, "which Windows does not allow"},
+		"device":        {[]zip.FileHeader{header("server/NUL.txt", 0o644)}, "the name of a device"},
+		"console":       {[]zip.FileHeader{header("Com1", 0o644)}, "the name of a device"},
+		"dot at end":    {[]zip.FileHeader{header("a/b.", 0o644)}, "which Windows drops"},
+		"space at end":  {[]zip.FileHeader{header("a ", 0o644)}, "which Windows drops"},
+		"empty":         {[]zip.FileHeader{header("", 0o644)}, "an empty name"},
+		"empty part":    {[]zip.FileHeader{header("a//b", 0o644)}, "empty or single-dot"},
+		"single dot":    {[]zip.FileHeader{header("./a", 0o644)}, "empty or single-dot"},
+		"control":       {[]zip.FileHeader{header("a\x1b[2J", 0o644)}, "control characters"},
+		"not UTF-8":     {[]zip.FileHeader{header("a\xff", 0o644)}, "not UTF-8"},
+		"long":          {[]zip.FileHeader{header(strings.Repeat("ab/", 70)+"c", 0o644)}, "longer than 200"},
+		"symlink":       {[]zip.FileHeader{header("a", fs.ModeSymlink|0o777)}, "a symbolic link"},
+		"device file":   {[]zip.FileHeader{header("a", fs.ModeDevice|0o600)}, "not a regular file"},
+		"pipe":          {[]zip.FileHeader{header("a", fs.ModeNamedPipe|0o600)}, "not a regular file"},
+		"directory":     {[]zip.FileHeader{header("a/", fs.ModeDir|0o755)}, "an entry for a directory"},
+		"twice":         {[]zip.FileHeader{header("a", 0o644), header("a", 0o644)}, "twice"},
+		"case":          {[]zip.FileHeader{header("tools/A", 0o644), header("Tools/a", 0o644)}, "where case makes no difference"},
+		"case beyond":   {[]zip.FileHeader{header("ſ", 0o644), header("S", 0o644)}, "where case makes no difference"},
+		"file and dir":  {[]zip.FileHeader{header("a", 0o644), header("A/b", 0o644)}, "and the directory of"},
+		"dir and file":  {[]zip.FileHeader{header("a/b", 0o644), header("A", 0o644)}, "and the directory of"},
+		"encrypted":     {[]zip.FileHeader{encrypted}, "encrypted"},
+		"method":        {[]zip.FileHeader{strange}, "clients do not know"},
+		"one bomb":      {[]zip.FileHeader{bomb}, "larger than 512 MB"},
+		"several bombs": {[]zip.FileHeader{declared, declared2, declared3}, "unpacks to more than 1024 MB"},
+	} {
+		_, err := open(raw(t, tc.headers...))
+		if err == nil || !strings.Contains(err.Error(), tc.reason) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, text := range []string{"", "PK", "not a zip", strings.Repeat("MCPB_SIG_END", 3)} {
+		if _, err := open([]byte(text)); err == nil {
+			t.Errorf("%q was read", text)
+		}
+	}
+}
+
+// What a file comes to is what the directory declared, or an error: a bomb that lies
+// of its size is stopped there.
+func TestLyingSizes(t *testing.T) {
+	text := pack(t, Bytes("a", false, make([]byte, 1<<20)))
+	for _, says := range []uint32{10, 1 << 21} {
+		lying := bytes.Clone(text)
+		at := bytes.LastIndex(lying, []byte("PK\x01\x02"))
+		for i := range 4 {
+			lying[at+24+i] = byte(says >> (8 * i))
+		}
+		a, err := open(lying)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := a.ReadFile("a", 1<<30); err == nil {
+			t.Errorf("said %d: %d bytes", says, len(got))
+		}
+		if err := a.Unpack(t.TempDir()); err == nil {
+			t.Errorf("said %d: unpacked", says)
+		}
+	}
+	damaged := bytes.Clone(text)
+	damaged[100] ^= 0xff
+	if a, err := open(damaged); err != nil {
+		t.Fatal(err)
+	} else if _, err := a.ReadFile("a", 1<<30); err == nil {
+		t.Error("a damaged file was read")
+	}
+}
+
+// Unpacking overwrites nothing and follows no link that stands in the way.
+func TestUnpackInTheWay(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(dir, "server")); err != nil {
+		t.Skip(err)
+	}
+	a, err := open(pack(t, Bytes("server/a", false, []byte("x"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Unpack(dir); err == nil {
+		t.Error("a link was followed")
+	}
+	if _, err := os.Stat(filepath.Join(outside, "a")); err == nil {
+		t.Error("written outside")
+	}
+	os.Remove(filepath.Join(dir, "server"))
+	if err := a.Unpack(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Unpack(dir); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("overwritten: %v", err)
+	}
+}
+
+// CLI-1806: a signature block after the archive changes nothing.
+func TestSigned(t *testing.T) {
+	text := pack(t, Bytes(ManifestName, false, []byte("{}")))
+	block := "MCPB_SIG_V1\x05\x00\x00\x00hello" + "MCPB_SIG_END"
+	for _, more := range []string{block, "MCPB_SIG_V1\x00\x00\x08\x00" + strings.Repeat("PK\x05\x06", 1<<17) + "MCPB_SIG_END"} {
+		a, err := open(append(bytes.Clone(text), more...))
+		if err != nil || !a.Signed {
+			t.Fatal(err)
+		}
+		if m, err := a.Manifest(); err != nil || string(m) != "{}" {
+			t.Errorf("%q, %v", m, err)
+		}
+	}
+	if a, err := open(text); err != nil || a.Signed {
+		t.Errorf("%v", err)
+	}
+	if _, err := (&Archive{}).Manifest(); !errors.Is(err, errNoManifest) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Whatever the bytes, nothing is read outside, and nothing beyond what was declared.
+func FuzzRead(f *testing.F) {
+	good := pack(f, Bytes(ManifestName, false, []byte(`{"name":"x"}`)), Bytes("server/run-server.sh", true, []byte("#!/bin/sh\n")))
+	f.Add(good)
+	f.Add(append(bytes.Clone(good), "MCPB_SIG_V1MCPB_SIG_END"...))
+	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		a, err := open(text)
+		if err != nil {
+			return
+		}
+		for i := range a.Entries {
+			e := &a.Entries[i]
+			if err := checkName(e.Name); err != nil || !filepath.IsLocal(e.Name) {
+				t.Errorf("%q: %v", e.Name, err)
+			}
+			if e.Size > 1<<20 {
+				continue
+			}
+			if content, err := a.ReadFile(e.Name, 1<<20); err == nil && int64(len(content)) != e.Size {
+				t.Errorf("%q: %d bytes, declared %d", e.Name, len(content), e.Size)
+			}
+		}
+		if text, err := a.Manifest(); err == nil {
+			if doc, err := ParseManifest(text); err == nil {
+				CheckManifest(doc)
+			}
+		}
+	})
+}

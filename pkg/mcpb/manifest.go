@@ -1,0 +1,123 @@
+package mcpb
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/schema"
+)
+
+//go:embed schema/*.json
+var published embed.FS
+
+// Versions are the manifest versions that can be checked, the usual one first
+// (CLI-1430).
+var Versions = []string{"0.3", "0.4"}
+
+// schemas are the published ones, each compiled when it is first needed.
+var schemas = map[string]func() (*schema.Schema, error){
+	"0.3": sync.OnceValues(func() (*schema.Schema, error) { return load("0.3") }),
+	"0.4": sync.OnceValues(func() (*schema.Schema, error) { return load("0.4") }),
+}
+
+func load(version string) (*schema.Schema, error) {
+	text, err := published.ReadFile("schema/v" + version + ".json")
+	if err != nil {
+		return nil, err
+	}
+	return schema.Compile(text)
+}
+
+// A Fault is something that is wrong with a manifest.
+type Fault struct {
+	Path   string // "author.email"
+	Reason string
+}
+
+func (f Fault) String() string { return f.Path + ": " + f.Reason }
+
+// ParseManifest reads a manifest, whoever wrote it.
+func ParseManifest(text []byte) (json.RawMessage, error) {
+	if len(text) > MaxManifest {
+		return nil, fmt.Errorf("%s is larger than %d bytes", ManifestName, MaxManifest)
+	}
+	doc, err := rawjson.Check(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not valid JSON: %w", ManifestName, err)
+	}
+	if rawjson.KindOf(doc) != rawjson.Object {
+		return nil, fmt.Errorf("%s is not a JSON object", ManifestName)
+	}
+	return rawjson.Normal(doc), nil
+}
+
+// Name, Semver and email are what CLI-1803 and CLI-1804 ask of these texts.
+var (
+	Name   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	Semver = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
+		`(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?` +
+		`(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+	email = regexp.MustCompile(`^(?i)([a-z0-9_'+-]+(\.[a-z0-9_'+-]+)*)@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$`)
+)
+
+// CheckManifest returns what the official tool would reject a manifest for (cli
+// CLI-1802 to CLI-1804).
+func CheckManifest(doc json.RawMessage) []Fault {
+	version := rawjson.TextOf(doc, "manifest_version")
+	if version == "" {
+		version = rawjson.TextOf(doc, "dxt_version")
+	}
+	compiled, ok := schemas[version]
+	if !ok {
+		return []Fault{{"manifest_version", fmt.Sprintf("%q is not known; use one of %s", version, strings.Join(Versions, ", "))}}
+	}
+	s, err := compiled()
+	if err != nil {
+		return []Fault{{"manifest_version", err.Error()}}
+	}
+	var faults []Fault
+	for _, v := range s.Check(doc) {
+		at := strings.ReplaceAll(strings.Trim(v.Path, "/"), "/", ".")
+		faults = append(faults, Fault{at, v.Message})
+	}
+	return append(faults, formatFaults(doc)...)
+}
+
+// formatFaults are those of texts with a form, which schemas only hint at.
+func formatFaults(doc json.RawMessage) (faults []Fault) {
+	at := func(path, text, reason string, ok func(string) bool) {
+		if text != "" && !ok(text) {
+			faults = append(faults, Fault{path, fmt.Sprintf("%q is %s", text, reason)})
+		}
+	}
+	notURL := "not a URL; it has to begin with a scheme, as in https://example.com/"
+	for _, name := range []string{"homepage", "documentation", "support"} {
+		at(name, rawjson.TextOf(doc, name), notURL, IsURL)
+	}
+	i := 0
+	for v := range rawjson.Elements(rawjson.Get(doc, "privacy_policies")) {
+		text, _ := rawjson.Text(v)
+		at(fmt.Sprintf("privacy_policies.%d", i), text, notURL, IsURL)
+		i++
+	}
+	author := rawjson.Get(doc, "author")
+	at("author.url", rawjson.TextOf(author, "url"), notURL, IsURL)
+	at("author.email", rawjson.TextOf(author, "email"), "not an e-mail address", IsEmail)
+	at("repository.url", rawjson.TextOf(rawjson.Get(doc, "repository"), "url"), notURL, IsURL)
+	return faults
+}
+
+// IsURL reports whether a text is an absolute URL.
+func IsURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme != "" && (u.Host != "" || u.Opaque != "") && !strings.ContainsAny(text, " \t\r\n")
+}
+
+// IsEmail reports whether a text is an e-mail address.
+func IsEmail(text string) bool { return email.MatchString(text) }

@@ -1,0 +1,205 @@
+package mcpb
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// A File is one file of a bundle.
+type File struct {
+	Name string // slash-separated
+	Exec bool
+	Size int64 // as far as it is known before it is read: for progress
+	Open func() (io.ReadCloser, error)
+}
+
+// Bytes is a file with a content that is at hand.
+func Bytes(name string, exec bool, content []byte) File {
+	return File{Name: name, Exec: exec, Size: int64(len(content)), Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(content)), nil
+	}}
+}
+
+// MaxFile and MaxTotal bound what a bundle may hold, in bytes before compression.
+const (
+	MaxFile  = 512 << 20
+	MaxTotal = 1 << 30
+)
+
+// maxEntries is how many files a bundle may hold.
+const maxEntries = 50_000
+
+// Epoch is the time stamp of files in a bundle: the first that ZIP knows.
+var Epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Write writes a bundle of files, in the order given: the same files make the same
+// bytes, wherever and whenever (CLI-1432, CLI-1433). Files are compressed on all
+// processors; advance is told of every piece of input that is done, from any
+// goroutine.
+func Write(ctx context.Context, w io.Writer, files []File, modified time.Time, advance func(bytes int64)) error {
+	if len(files) > maxEntries {
+		return fmt.Errorf("%d files; a bundle may hold %d", len(files), maxEntries)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results := compressAll(ctx, files, advance)
+	archive, total := zip.NewWriter(w), uint64(0)
+	for i := range files {
+		packed := <-results[i]
+		if packed.err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				return cause
+			}
+			return fmt.Errorf("%s: %w", files[i].Name, packed.err)
+		}
+		if total += packed.size; total > MaxTotal {
+			return fmt.Errorf("more than %d MB of files; leave some out with .mcpbignore", MaxTotal>>20)
+		}
+		err := packed.write(archive, files[i], modified)
+		packed.free()
+		if err != nil {
+			return err
+		}
+	}
+	return archive.Close()
+}
+
+// compressed is a file as it stands in the archive.
+type compressed struct {
+	buffer *bytes.Buffer
+	size   uint64
+	crc    uint32
+	method uint16
+	free   func()
+	err    error
+}
+
+// compressAll compresses files beside each other, a few ahead of who takes them,
+// so that memory stays bounded.
+func compressAll(ctx context.Context, files []File, advance func(int64)) []chan compressed {
+	workers := runtime.GOMAXPROCS(0)
+	ahead := make(chan struct{}, 2*workers)
+	results := make([]chan compressed, len(files))
+	for i := range results {
+		results[i] = make(chan compressed, 1)
+	}
+	jobs := make(chan int)
+	go func() {
+		defer close(jobs)
+		for i := range files {
+			select {
+			case ahead <- struct{}{}:
+			case <-ctx.Done():
+				for ; i < len(files); i++ {
+					results[i] <- compressed{err: context.Cause(ctx)}
+				}
+				return
+			}
+			jobs <- i
+		}
+	}()
+	for range workers {
+		go func() {
+			for i := range jobs {
+				c := compress(ctx, files[i], advance)
+				c.free = sync.OnceFunc(func() { <-ahead })
+				results[i] <- c
+			}
+		}()
+	}
+	return results
+}
+
+// level trades time for size: beyond it, files of ours get 1 % smaller in twice the
+// time.
+const level = 7
+
+var deflaters = sync.Pool{New: func() any {
+	w, _ := flate.NewWriter(nil, level)
+	return w
+}}
+
+func compress(ctx context.Context, f File, advance func(int64)) (c compressed) {
+	in, err := f.Open()
+	if err != nil {
+		return compressed{err: err}
+	}
+	defer in.Close()
+	c = compressed{buffer: new(bytes.Buffer), method: zip.Deflate}
+	deflater := deflaters.Get().(*flate.Writer)
+	defer deflaters.Put(deflater)
+	deflater.Reset(c.buffer)
+	sum := crc32.NewIEEE()
+	count := writerFunc(func(p []byte) (int, error) {
+		if c.size += uint64(len(p)); c.size > MaxFile {
+			return 0, fmt.Errorf("larger than %d MB", MaxFile>>20)
+		}
+		if advance != nil {
+			advance(int64(len(p)))
+		}
+		return len(p), context.Cause(ctx)
+	})
+	_, err = io.Copy(io.MultiWriter(count, sum, deflater), in)
+	if err = errors.Join(err, deflater.Close()); err != nil {
+		return compressed{err: err}
+	}
+	c.crc = sum.Sum32()
+	return c
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// write appends the file: sizes in front of it, no time stamps but one, no extra
+// fields.
+func (c *compressed) write(archive *zip.Writer, f File, modified time.Time) error {
+	h := &zip.FileHeader{
+		Name: f.Name, Method: c.method, ReaderVersion: 20,
+		CRC32: c.crc, CompressedSize64: uint64(c.buffer.Len()), UncompressedSize64: c.size,
+	}
+	mode := fs.FileMode(0o644)
+	if f.Exec {
+		mode = 0o755
+	}
+	h.SetMode(mode)
+	h.CreatorVersion |= 20
+	for _, r := range f.Name {
+		if r >= 0x80 {
+			h.Flags |= 0x800 // the name is UTF-8
+		}
+	}
+	//lint:ignore SA1019 Modified would add an extra field, which the archive is not to have
+	h.ModifiedDate, h.ModifiedTime = dosTime(modified)
+	w, err := archive.CreateRaw(h)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(c.buffer.Bytes())
+	return err
+}
+
+// dosTime is a time as ZIP keeps it: in UTC here, two seconds exact, between 1980
+// and 2107.
+func dosTime(t time.Time) (date, clock uint16) {
+	t = t.UTC()
+	if t.Before(Epoch) {
+		t = Epoch
+	}
+	if last := time.Date(2107, 12, 31, 23, 59, 58, 0, time.UTC); t.After(last) {
+		t = last
+	}
+	date = uint16(t.Day() + int(t.Month())<<5 + (t.Year()-1980)<<9)
+	return date, uint16(t.Second()/2 + t.Minute()<<5 + t.Hour()<<11)
+}

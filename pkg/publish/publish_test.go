@@ -1,0 +1,142 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/mcpb"
+)
+
+const token = "a-secret-token"
+
+// bundle is a small one that clients take.
+func bundle(t *testing.T) *Bundle {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "demo.mcpb")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	manifest := `{"manifest_version":"0.3","name":"demo","version":"1.0.0","description":"d","author":{"name":"x"},` +
+		`"server":{"type":"binary","entry_point":"run","mcp_config":{"command":"${__dirname}/run"}}}`
+	err = mcpb.Write(t.Context(), f, []mcpb.File{mcpb.Bytes("manifest.json", false, []byte(manifest)), mcpb.Bytes("run", true, []byte("#!/bin/sh\n"))}, mcpb.Epoch, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, faults, err := Open(file)
+	if err != nil || len(faults) > 0 {
+		t.Fatal(faults, err)
+	}
+	return b
+}
+
+// CLI-1506, CLI-1507: what the registry is sent, what its answers mean, and when it is asked
+// again.
+func TestAnswers(t *testing.T) {
+	b := bundle(t)
+	entry, err := b.Entry("https://github.com/you/demo-mcp/demo.mcpb", "io.github.you/demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		statuses []int
+		waits    int
+		reason   string
+		code     string
+	}{
+		{[]int{200}, 0, "", ""}, {[]int{201}, 0, "", ""}, {[]int{503, 429, 502, 200}, 3, "", ""},
+		{[]int{503, 503, 503, 503}, 3, "HTTP 503", cli.CodeNetwork},
+		{[]int{401}, 0, "check your API token", cli.CodePolicy}, {[]int{409}, 0, "already exists", cli.CodeExists},
+		{[]int{422}, 0, "does not meet registry requirements: why\\u001b[2J", cli.CodeInvalid},
+		{[]int{500}, 0, "HTTP 500", cli.CodeNetwork}, {[]int{302}, 0, "HTTP 302", cli.CodeNetwork},
+	} {
+		var got []string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			got = append(got, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization")+" "+r.Header.Get("Content-Type")+" "+string(body))
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(tc.statuses[min(len(got), len(tc.statuses))-1])
+			io.WriteString(w, "why\x1b[2J"+strings.Repeat("x", 10))
+		}))
+		var waits []time.Duration
+		r := &Registry{Base: server.URL, Token: token, Pause: func(_ context.Context, d time.Duration) error {
+			waits = append(waits, d)
+			return nil
+		}}
+		err := r.Announce(t.Context(), entry)
+		server.Close()
+		if len(waits) != tc.waits || len(got) != len(tc.statuses) {
+			t.Errorf("%v: %d requests, waited %v", tc.statuses, len(got), waits)
+		}
+		if want := "POST /v0/publish Bearer " + token + " application/json " + string(entry); got[0] != want {
+			t.Errorf("sent %q", got[0])
+		}
+		var e *cli.Error
+		switch {
+		case tc.reason == "" && err != nil:
+			t.Errorf("%v: %v", tc.statuses, err)
+		case tc.reason != "" && (!errors.As(err, &e) || e.Code != tc.code || !strings.Contains(e.Message, tc.reason)):
+			t.Errorf("%v: %v", tc.statuses, err)
+		case err != nil && strings.Contains(err.Error(), token):
+			t.Errorf("the token is told: %v", err)
+		}
+	}
+}
+
+func TestUpload(t *testing.T) {
+	b := bundle(t)
+	var header http.Header
+	size := int64(0)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header = r.Header
+		size, _ = io.Copy(io.Discard, r.Body)
+	}))
+	defer server.Close()
+	r := &Registry{Base: server.URL, Token: token, Pause: Pause}
+	if err := r.Upload(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(b.File)
+	if err != nil || size != info.Size() || header.Get("X-Bundle-Name") != "demo" || header.Get("Content-Type") != "application/octet-stream" {
+		t.Errorf("%d bytes, %v", size, header)
+	}
+	if err := os.WriteFile(b.File, []byte("another"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Upload(t.Context(), b); err == nil {
+		t.Error("what changed since it was checked was uploaded")
+	}
+}
+
+// A wait ends with the context.
+func TestPause(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	told := errors.New("told to")
+	cancel(told)
+	if err := Pause(ctx, time.Hour); !errors.Is(err, told) {
+		t.Errorf("%v", err)
+	}
+	if err := Pause(t.Context(), time.Nanosecond); err != nil {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestCheckToken(t *testing.T) {
+	for text, want := range map[string]bool{"abc.DEF-123_=": true, "a b": false, "a\nb": false, "ä": false} {
+		if err := CheckToken(text); (err == nil) != want {
+			t.Errorf("%q: %v", text, err)
+		} else if err != nil && strings.Contains(err.Error(), text) {
+			t.Error("the token is told")
+		}
+	}
+}

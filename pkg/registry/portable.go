@@ -1,0 +1,63 @@
+package registry
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+)
+
+// Portable returns the registry file of a kind as it can be shipped to another
+// machine: as if it was made at a time, and with no path of this machine in it. A
+// URI that points into the project, which its author knew at root, is told from
+// where the project will be (CLI-1418).
+func (c *Catalog) Portable(kind *kinds.Kind, root string, generated time.Time) ([]byte, error) {
+	file, err := c.store.read(kind)
+	if err != nil {
+		return nil, err
+	}
+	var items []json.RawMessage
+	for _, entry := range file.compact() {
+		items = append(items, moved(c.p, entry, root))
+	}
+	text := writeEnvelope(items, hashOf(items), generated, c.store.limit)
+	if text == nil {
+		return nil, folder.ErrTooLarge
+	}
+	return text, nil
+}
+
+// moved is an item whose URI does not depend on where the project lies.
+func moved(p *project.Project, entry json.RawMessage, root string) json.RawMessage {
+	uri := rawjson.TextOf(entry, "uri")
+	switch {
+	case uri == "":
+		return entry
+	case rawjson.True(rawjson.Get(entry, "uriAuto")):
+		path, ok := strings.CutPrefix(uri, item.FileURI(p.Resources, ".")+"/")
+		if !ok {
+			return entry
+		}
+		uri = "file://${MCPBASH_RESOURCES_DIR}/" + path
+	default:
+		path, ok := strings.CutPrefix(uri, item.FileURI(root, ".")+"/")
+		if !ok {
+			return entry
+		}
+		uri = "file://${MCPBASH_PROJECT_ROOT}/" + path
+	}
+	var b rawjson.Builder
+	b.Object()
+	for _, m := range rawjson.Members(entry) {
+		if m.Name == "uri" {
+			m.Value = rawjson.Quote(uri)
+		}
+		b.Name(m.Name).Raw(m.Value)
+	}
+	return b.End().Bytes()
+}

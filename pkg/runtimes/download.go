@@ -1,0 +1,183 @@
+package runtimes
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+)
+
+// Bounds on what is downloaded, in bytes and time.
+const (
+	maxSums      = 1 << 20
+	maxArchive   = 256 << 20
+	downloadTime = 5 * time.Minute
+)
+
+// download returns a binary of the release, from the cache or else from the net,
+// where it must be what the release's SHA256SUMS says.
+func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
+	cache, cacheErr := project.CacheDir(s.Env)
+	file := ""
+	if cacheErr == nil {
+		file = filepath.Join(cache, cli.Version, t.String(), t.Binary())
+		if b, err := check(file, t); err == nil {
+			return b, nil
+		}
+	}
+	base := s.Env["MCPBASH_RELEASE_BASE_URL"]
+	switch {
+	case base == "":
+		return nil, os.ErrNotExist
+	case s.Offline:
+		return nil, errors.New("not downloaded because of --offline")
+	case cacheErr != nil:
+		return nil, cacheErr
+	}
+	s.Note("downloading " + t.String())
+	ctx, cancel := context.WithTimeout(ctx, downloadTime)
+	defer cancel()
+	name := "mcp-bash-v" + cli.Version + "-" + t.String() + ".tar.gz"
+	if t.OS == "windows" {
+		name = strings.TrimSuffix(name, "tar.gz") + "zip"
+	}
+	dir, err := url.JoinPath(base, "v"+cli.Version)
+	if err != nil {
+		return nil, fmt.Errorf("MCPBASH_RELEASE_BASE_URL: %w", err)
+	}
+	sums, err := fetch(ctx, dir+"/SHA256SUMS", maxSums)
+	if err != nil {
+		return nil, err
+	}
+	want := sumOf(string(sums), name)
+	if want == "" {
+		return nil, fmt.Errorf("SHA256SUMS missing entry for %s", name)
+	}
+	archive, err := fetch(ctx, dir+"/"+name, maxArchive)
+	if err != nil {
+		return nil, err
+	}
+	if got := sha256.Sum256(archive); hex.EncodeToString(got[:]) != want {
+		return nil, fmt.Errorf("SHA256 checksum verification failed for: %s", name)
+	}
+	binary, err := extract(archive, "mcp-bash/bin/"+t.Binary(), t.OS == "windows")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if err := put(file, binary); err != nil {
+		return nil, err
+	}
+	return check(file, t)
+}
+
+// sumOf finds a file's line in SHA256SUMS.
+func sumOf(sums, name string) string {
+	for line := range strings.Lines(sums) {
+		if f := strings.Fields(line); len(f) == 2 && strings.TrimPrefix(f[1], "*") == name {
+			return strings.ToLower(f[0])
+		}
+	}
+	return ""
+}
+
+// fetch gets a file of at most limit bytes.
+func fetch(ctx context.Context, address string, limit int64) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("User-Agent", "mcp-bash/"+cli.Version)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s", address, response.Status)
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", address, err)
+	case int64(len(text)) > limit:
+		return nil, fmt.Errorf("%s: larger than %d bytes", address, limit)
+	}
+	return text, nil
+}
+
+// extract returns one file of an archive, and touches no other.
+func extract(archive []byte, name string, isZip bool) ([]byte, error) {
+	missing := fmt.Errorf("no %s in it", name)
+	if isZip {
+		z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+		if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+			return nil, err
+		}
+		for _, f := range z.File {
+			if f.Name == name && f.Mode().IsRegular() {
+				r, err := f.Open()
+				if err != nil {
+					return nil, err
+				}
+				defer r.Close()
+				return readBinary(r)
+			}
+		}
+		return nil, missing
+	}
+	unzipped, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		return nil, err
+	}
+	for t := tar.NewReader(io.LimitReader(unzipped, 4*maxArchive)); ; {
+		h, err := t.Next()
+		switch {
+		case err == io.EOF:
+			return nil, missing
+		case err != nil && !errors.Is(err, tar.ErrInsecurePath):
+			return nil, err
+		case h.Name == name && h.Typeflag == tar.TypeReg:
+			return readBinary(t)
+		}
+	}
+}
+
+func readBinary(r io.Reader) ([]byte, error) {
+	binary, err := io.ReadAll(io.LimitReader(r, maxBinary+1))
+	if err == nil && len(binary) > maxBinary {
+		err = fmt.Errorf("a program of more than %d bytes", maxBinary)
+	}
+	return binary, err
+}
+
+// put writes a file that appears whole.
+func put(file string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	fresh := file + ".tmp-" + rand.Text()
+	err := os.WriteFile(fresh, content, 0o700)
+	if err == nil {
+		err = os.Rename(fresh, file)
+	}
+	if err != nil {
+		os.Remove(fresh)
+	}
+	return err
+}

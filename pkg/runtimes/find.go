@@ -1,0 +1,160 @@
+package runtimes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/script"
+)
+
+// A Source is where binaries come from (CLI-1422).
+type Source struct {
+	Env     project.Env
+	Dir     string // one given by the user: DIR/<os>-<arch>/mcp-bash
+	Home    string // the installation tree, "" for the copy in the binary
+	Offline bool   // nothing is downloaded
+	Runner  *script.Runner
+	Work    string // a private directory, for what is built
+	Note    func(line string)
+}
+
+// A MissingError names the targets whose binary could not be had.
+type MissingError struct {
+	Targets []Target
+	Reasons []string // why, for people
+}
+
+func (e *MissingError) Error() string {
+	var names []string
+	for _, t := range e.Targets {
+		names = append(names, t.String())
+	}
+	return "No runtime for: " + strings.Join(names, ", ")
+}
+
+// Find returns the binaries of targets. The error is a [*MissingError] when some
+// could not be had, with those that could, or the context's.
+func (s *Source) Find(ctx context.Context, targets []Target) ([]Binary, error) {
+	var found []Binary
+	missing := &MissingError{}
+	for _, t := range targets {
+		b, err := s.find(ctx, t)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err != nil:
+			missing.Targets = append(missing.Targets, t)
+			missing.Reasons = append(missing.Reasons, fmt.Sprintf("%s: %s", t, cli.Line(err.Error())))
+		default:
+			found = append(found, *b)
+		}
+	}
+	if len(missing.Targets) > 0 {
+		return found, missing
+	}
+	return found, nil
+}
+
+// find asks one place after the other.
+func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
+	if s.Dir != "" { // asked for: nothing else will do
+		return check(filepath.Join(s.Dir, filepath.FromSlash(t.Path())), t)
+	}
+	var reasons []error
+	note := func(err error) {
+		if !errors.Is(err, os.ErrNotExist) {
+			reasons = append(reasons, err)
+		}
+	}
+	if s.Home != "" {
+		b, err := check(filepath.Join(s.Home, "runtimes", filepath.FromSlash(t.Path())), t)
+		if err == nil {
+			return b, nil
+		}
+		note(err)
+		if b, err = check(filepath.Join(s.Home, "bin", filepath.FromSlash(t.Path())), t); err == nil {
+			return b, nil // we are part of a tree that holds several
+		}
+		note(err)
+	}
+	if isSource(s.Home) {
+		b, err := s.build(ctx, t)
+		if err == nil || ctx.Err() != nil {
+			return b, err
+		}
+		note(err)
+	}
+	if t == Host {
+		b, err := check(besides(), t)
+		if err == nil {
+			return b, nil
+		}
+		note(err)
+	}
+	b, err := s.download(ctx, t)
+	if err == nil {
+		return b, nil
+	}
+	note(err)
+	if len(reasons) == 0 {
+		reasons = append(reasons, errors.New("not found"))
+	}
+	return nil, errors.Join(reasons...)
+}
+
+// isSource reports whether a directory holds the sources of this program, as it
+// does for one that "make build" made.
+func isSource(dir string) bool {
+	if dir == "" {
+		return false
+	}
+	text, err := project.ReadRegular(filepath.Join(dir, "go.mod"), 1<<20)
+	if err != nil || !bytes.HasPrefix(text, []byte("module mcp-bash\n")) {
+		return false
+	}
+	info, err := os.Stat(filepath.Join(dir, "cmd", "mcp-bash"))
+	return err == nil && info.IsDir()
+}
+
+// buildTime bounds building one binary.
+const buildTime = 10 * time.Minute
+
+// build makes a binary from the sources. The same sources make the same bytes,
+// wherever they lie.
+func (s *Source) build(ctx context.Context, t Target) (*Binary, error) {
+	compiler := script.LookPath("go", s.Env["PATH"])
+	if compiler == "" {
+		return nil, errors.New("go, which would build it from the sources, is not on PATH")
+	}
+	s.Note("building " + t.String())
+	file := filepath.Join(s.Work, t.String(), t.Binary())
+	env := s.Env.Clone()
+	for name, value := range map[string]string{
+		"GOOS": t.OS, "GOARCH": t.Arch, "CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off", "GOAMD64": "", "GOARM64": "",
+		"GOEXPERIMENT": "", "GOTOOLCHAIN": "local",
+	} {
+		env[name] = value
+	}
+	if s.Offline {
+		env["GOPROXY"] = "off"
+	}
+	r := s.Runner.Run(ctx, script.Spec{
+		Argv: []string{compiler, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file, "./cmd/mcp-bash"},
+		Dir:  s.Home, Env: env.Entries(), Timeout: buildTime, StdoutLimit: 1 << 20, StderrLimit: 1 << 20,
+	})
+	switch {
+	case r.Cause != nil:
+		return nil, fmt.Errorf("building it: %w", r.Cause)
+	case r.Status != 0:
+		return nil, fmt.Errorf("building it failed: %s", strings.TrimSpace(string(r.Stderr)))
+	}
+	return check(file, t)
+}

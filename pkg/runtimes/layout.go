@@ -1,0 +1,47 @@
+package runtimes
+
+import (
+	_ "embed"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/project"
+)
+
+// The scripts that start the server; they run in any POSIX shell.
+var (
+	//go:embed launch/run-server.sh
+	runServer []byte
+	//go:embed launch/mcp-bash.sh
+	selector []byte
+	//go:embed launch/mcp-jq.sh
+	jqSelector []byte
+)
+
+// Dir is where all of it lies, beside the launcher.
+const Dir = ".mcp-bash"
+
+// Launcher is the program that clients start: run-server.sh (CLI-1423).
+func Launcher(name string) mcpb.File { return mcpb.Bytes(name, true, runServer) }
+
+// Layout returns the files of the runtime, by names below dir (CLI-1421).
+func Layout(dir string, tree project.Tree, binaries []Binary) []mcpb.File {
+	list := []mcpb.File{
+		mcpb.Bytes(dir+"/bin/mcp-bash", true, selector),
+		mcpb.Bytes(dir+"/bin/mcp-jq", true, jqSelector),
+	}
+	for name, content := range tree {
+		list = append(list, mcpb.Bytes(dir+"/"+name, strings.HasPrefix(name, "providers/"), content))
+	}
+	for _, b := range binaries {
+		list = append(list, mcpb.File{
+			Name: dir + "/bin/" + b.Path(), Exec: true, Size: b.Size,
+			Open: func() (io.ReadCloser, error) { return os.Open(b.File) },
+		})
+	}
+	slices.SortFunc(list, func(a, b mcpb.File) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}

@@ -1,0 +1,162 @@
+// Package runtimes is what of mcp-bash goes into a bundle or a vendored project:
+// the server's binary for each system it is to run on, the scripts that start the
+// right one, and the tree scripts are given (CLI-1421 to CLI-1423, CLI-1602).
+package runtimes
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+)
+
+// A Target is a system that a binary runs on, in the words of Go.
+type Target struct{ OS, Arch string }
+
+// Targets are all there are releases for, in the order of bundles (CLI-1422).
+var Targets = []Target{
+	{"darwin", "amd64"}, {"darwin", "arm64"}, {"linux", "amd64"}, {"linux", "arm64"},
+	{"windows", "amd64"}, {"windows", "arm64"},
+}
+
+// Platforms are the systems in the words of bundles, in their order.
+var Platforms = []string{"darwin", "linux", "win32"}
+
+// Host is the system of this process.
+var Host = Target{runtime.GOOS, runtime.GOARCH}
+
+func (t Target) String() string { return t.OS + "-" + t.Arch }
+
+// Platform is the system in the words of bundles.
+func (t Target) Platform() string {
+	if t.OS == "windows" {
+		return "win32"
+	}
+	return t.OS
+}
+
+// Binary is the name of the server's program there.
+func (t Target) Binary() string {
+	if t.OS == "windows" {
+		return "mcp-bash.exe"
+	}
+	return "mcp-bash"
+}
+
+// Path is where the program stands in the bin directory of a tree (CLI-1421).
+func (t Target) Path() string { return t.String() + "/" + t.Binary() }
+
+// Select returns the targets of a platform ("all" for every one) and of some
+// architectures; without any, of those that are usual there (CLI-1422).
+func Select(platform string, arches []string) (list []Target) {
+	for _, t := range Targets {
+		usual := t != (Target{"windows", "arm64"})
+		if platform != "all" && platform != t.Platform() {
+			continue
+		}
+		if len(arches) == 0 && usual || slices.Contains(arches, t.Arch) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// A Binary is the server's program for a target.
+type Binary struct {
+	Target
+	File string // where it was found
+	Size int64
+}
+
+// maxBinary is how long one may be, in bytes.
+const maxBinary = 128 << 20
+
+// serverPackage is what the program is built from.
+const serverPackage = "mcp-bash/cmd/mcp-bash"
+
+// check returns the program in a file if it is the server of this release for a
+// target. That it cannot be run here makes no difference: the file says it.
+func check(file string, t Target) (*Binary, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular() || info.Size() > maxBinary:
+		return nil, fmt.Errorf("%s: not a program", file)
+	}
+	built, err := buildinfo.Read(f)
+	if err != nil || built.Path != serverPackage {
+		return nil, fmt.Errorf("%s: not mcp-bash", file)
+	}
+	made := Target{}
+	for _, s := range built.Settings {
+		switch s.Key {
+		case "GOOS":
+			made.OS = s.Value
+		case "GOARCH":
+			made.Arch = s.Value
+		}
+	}
+	if made != t {
+		return nil, fmt.Errorf("%s: for %s", file, made)
+	}
+	if ok, err := contains(f, []byte(cli.Stamp())); err != nil || !ok {
+		return nil, errors.Join(fmt.Errorf("%s: not of version %s", file, cli.Version), err)
+	}
+	return &Binary{t, file, info.Size()}, nil
+}
+
+// contains reports whether a file holds a piece of text.
+func contains(r io.ReaderAt, text []byte) (bool, error) {
+	const step = 1 << 20
+	buffer := make([]byte, step+len(text))
+	for at := int64(0); ; at += step {
+		n, err := r.ReadAt(buffer, at)
+		if bytes.Contains(buffer[:n], text) {
+			return true, nil
+		}
+		if err == io.EOF {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
+}
+
+// ParseArches reads a list of architectures.
+func ParseArches(list string) (arches []string, err error) {
+	for arch := range strings.SplitSeq(list, ",") {
+		switch arch = strings.TrimSpace(arch); arch {
+		case "amd64", "arm64":
+			arches = append(arches, arch)
+		default:
+			return nil, fmt.Errorf("unknown architecture %q; there are amd64, arm64", arch)
+		}
+	}
+	return arches, nil
+}
+
+// besides names the server's program beside this one.
+func besides() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	if physical, err := filepath.EvalSymlinks(exe); err == nil {
+		exe = physical
+	}
+	return filepath.Join(filepath.Dir(exe), Host.Binary())
+}

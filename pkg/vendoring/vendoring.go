@@ -1,0 +1,437 @@
+// Package vendoring puts the server into a project, so that whoever has the project
+// has a server of a known version, and sees to it that nobody changed it (cli
+// chapter 16).
+package vendoring
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/runtimes"
+	"mcp-bash/pkg/script"
+)
+
+// lockName is the file that records what was put there; launcher is what clients
+// start.
+const (
+	lockName = "vendor.json"
+	launcher = "run-server.sh"
+	maxLock  = 4 << 20
+)
+
+// errExists is the error for a project that has a server already.
+var errExists = errors.New(runtimes.Dir + "/ already exists")
+
+// Options say what is to be put where.
+type Options struct {
+	Env        project.Env
+	Dir        string // absolute
+	Targets    []runtimes.Target
+	Given      bool // the targets were chosen; else those of before, or the usual ones
+	RuntimeDir string
+	Offline    bool
+	Upgrade    bool // replace what is there
+	Home       string
+	From       string // what vendor.json says of where it comes from
+	Tree       project.Tree
+	Note       func(line string)
+	Now        time.Time
+}
+
+// A Result is what was done.
+type Result struct {
+	Path, Version, SHA256 string
+	Files                 []string
+	Bytes                 int64
+}
+
+// AppendJSON appends the result for programs (CLI-1611).
+func (r *Result) AppendJSON(dst []byte, action string) []byte {
+	b := rawjson.Over(dst)
+	b.Object().Name("ok").Bool(true).Name("action").String(action).Name("path").String(r.Path).Name("version").String(r.Version).
+		Name("sha256").String(r.SHA256).Name("files").Int(len(r.Files)).Name("bytes").Int(int(r.Bytes)).End()
+	return b.Bytes()
+}
+
+// targets are those that were chosen, else those of before. A project that has none yet
+// gets this machine's, and that of most services that test it (CLI-1609).
+func (o *Options) targets(root *os.Root) []runtimes.Target {
+	if o.Given {
+		return o.Targets
+	}
+	var list []runtimes.Target
+	if l, err := readLock(root); err == nil {
+		for _, t := range runtimes.Targets {
+			if rawjson.Path(l.doc, "targets", t.String()) != nil {
+				list = append(list, t)
+			}
+		}
+	}
+	if len(list) > 0 {
+		return list
+	}
+	usual := runtimes.Target{OS: "linux", Arch: "amd64"}
+	for _, t := range runtimes.Targets {
+		if t == runtimes.Host || t == usual {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// Exists reports whether the project has a server already.
+func Exists(dir string) bool {
+	list, err := os.ReadDir(filepath.Join(dir, runtimes.Dir))
+	return err == nil && len(list) > 0
+}
+
+// files are what belongs into the project, vendor.json apart.
+func (o *Options) files(ctx context.Context, root *os.Root, work string) ([]mcpb.File, []runtimes.Binary, error) {
+	find := runtimes.Source{
+		Env: o.Env, Dir: o.RuntimeDir, Home: o.Home, Offline: o.Offline, Runner: new(script.Runner), Work: work, Note: o.Note,
+	}
+	binaries, err := find.Find(ctx, o.targets(root))
+	if err != nil {
+		return nil, nil, err
+	}
+	return runtimes.Layout(runtimes.Dir, o.Tree, binaries), binaries, nil
+}
+
+// Plan returns what Vendor would put where, and changes nothing.
+func Plan(o Options) (*Result, error) {
+	root, err := os.OpenRoot(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	r := &Result{Path: filepath.Join(o.Dir, runtimes.Dir), Version: cli.Version}
+	var binaries []runtimes.Binary
+	for _, t := range o.targets(root) {
+		binaries = append(binaries, runtimes.Binary{Target: t})
+	}
+	for _, f := range runtimes.Layout(runtimes.Dir, o.Tree, binaries) {
+		r.Files = append(r.Files, f.Name)
+		r.Bytes += f.Size
+	}
+	r.Files = append(r.Files, runtimes.Dir+"/"+lockName)
+	if _, err := root.Lstat(launcher); errors.Is(err, fs.ErrNotExist) {
+		r.Files = append(r.Files, launcher)
+	}
+	return r, nil
+}
+
+// Vendor puts the server into a project. What was there is replaced at once when the
+// new one is complete, and stays when anything goes wrong before. The error is
+// an error, a [*runtimes.MissingError], the context's, or another one.
+func Vendor(ctx context.Context, o Options) (*Result, error) {
+	if Exists(o.Dir) && !o.Upgrade {
+		return nil, errExists
+	}
+	root, err := os.OpenRoot(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	work, err := project.MakeWorkDir(o.Env)
+	if err != nil {
+		return nil, err
+	}
+	defer work.Remove()
+	files, binaries, err := o.files(ctx, root, work.Path)
+	if err != nil {
+		return nil, err
+	}
+	fresh := runtimes.Dir + ".new-" + rand.Text()
+	defer root.RemoveAll(fresh) // nothing, once it has its name
+	r, err := o.write(ctx, root, fresh, files, binaries)
+	if err != nil {
+		return nil, err
+	}
+	if err := swap(root, fresh); err != nil {
+		return nil, err
+	}
+	if err := addLauncher(root); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// write makes the new tree under another name, vendor.json last.
+func (o *Options) write(ctx context.Context, root *os.Root, fresh string, files []mcpb.File, binaries []runtimes.Binary) (*Result, error) {
+	r := &Result{Path: filepath.Join(o.Dir, runtimes.Dir), Version: cli.Version}
+	sums := map[string]string{}
+	for _, f := range files {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		name := strings.TrimPrefix(f.Name, runtimes.Dir+"/")
+		sum, size, err := put(root, path.Join(fresh, name), f)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, project.PlainError(err))
+		}
+		sums[name] = sum
+		r.Bytes += size
+		r.Files = append(r.Files, f.Name)
+	}
+	r.SHA256 = digest(sums, strings.Compare, "")
+	lock := mcpb.Bytes(lockName, false, o.lock(r.SHA256, sums, binaries))
+	_, _, err := put(root, path.Join(fresh, lockName), lock)
+	return r, err
+}
+
+// put writes a file and returns its hash.
+func put(root *os.Root, name string, f mcpb.File) (sum string, size int64, err error) {
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return "", 0, err
+	}
+	mode := fs.FileMode(0o644)
+	if f.Exec {
+		mode = 0o755
+	}
+	in, err := f.Open()
+	if err != nil {
+		return "", 0, err
+	}
+	defer in.Close()
+	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return "", 0, err
+	}
+	h := sha256.New()
+	size, err = io.Copy(io.MultiWriter(out, h), in)
+	err = errors.Join(err, out.Chmod(mode), out.Sync(), out.Close())
+	return hex.EncodeToString(h.Sum(nil)), size, err
+}
+
+// swap puts the new tree in the place of the old one.
+func swap(root *os.Root, fresh string) error {
+	stale := runtimes.Dir + ".old-" + rand.Text()
+	switch err := root.Rename(runtimes.Dir, stale); {
+	case errors.Is(err, fs.ErrNotExist):
+		return root.Rename(fresh, runtimes.Dir)
+	case err != nil:
+		return err
+	}
+	if err := root.Rename(fresh, runtimes.Dir); err != nil {
+		return errors.Join(err, root.Rename(stale, runtimes.Dir))
+	}
+	return root.RemoveAll(stale)
+}
+
+// addLauncher adds run-server.sh unless there is one: its owner may have changed it.
+func addLauncher(root *os.Root) error {
+	_, _, err := put(root, launcher, runtimes.Launcher(launcher))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// lock is the text of vendor.json (CLI-1604): the version first, for programs that
+// look for updates.
+func (o *Options) lock(sum string, sums map[string]string, binaries []runtimes.Binary) []byte {
+	var b rawjson.Builder
+	b.Object().Name("version").String(cli.Version).Name("sha256").String(sum).Name("vendored_from").String(o.From).
+		Name("vendored_at").String(o.Now.UTC().Format(time.RFC3339)).Name("format_version").Int(2).Name("targets").Object()
+	for _, bin := range binaries {
+		b.Name(bin.String()).Object().Name("sha256").String(sums["bin/"+bin.Path()]).Name("bytes").Int(int(bin.Size)).End()
+	}
+	b.End().Name("files").Object()
+	for _, name := range sorted(sums, strings.Compare) {
+		b.Name(name).String(sums[name])
+	}
+	return append(rawjson.AppendIndent(nil, b.End().End().Bytes(), 0), '\n')
+}
+
+func sorted(sums map[string]string, compare func(a, b string) int) []string {
+	names := make([]string, 0, len(sums))
+	for name := range sums {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, compare)
+	return names
+}
+
+// digest is the hash of a tree (CLI-1605).
+func digest(sums map[string]string, compare func(a, b string) int, prefix string) string {
+	h := sha256.New()
+	for _, name := range sorted(sums, compare) {
+		fmt.Fprintf(h, "%s%s:%s\n", prefix, name, sums[name])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// A lock is a vendor.json.
+type lock struct {
+	doc          json.RawMessage
+	version, sum string
+}
+
+func readLock(root *os.Root) (*lock, error) {
+	f, err := project.OpenRegular(root, path.Join(runtimes.Dir, lockName))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxLock+1))
+	if err != nil {
+		return nil, err
+	}
+	return parseLock(text)
+}
+
+func parseLock(text []byte) (*lock, error) {
+	doc, err := rawjson.Check(text)
+	if err != nil || len(text) > maxLock || rawjson.KindOf(doc) != rawjson.Object {
+		return nil, fmt.Errorf("%s is not valid JSON", lockName)
+	}
+	return &lock{doc, rawjson.TextOf(doc, "version"), rawjson.TextOf(doc, "sha256")}, nil
+}
+
+// A Mismatch says that a tree is not what was put there.
+type Mismatch struct {
+	Recorded, Current string
+	Details           []string // which files, as far as it is known
+}
+
+func (m *Mismatch) Error() string { return "vendor --verify: FAILED" }
+
+// ErrNoLock and ErrNoSum are errors of Verify.
+var (
+	ErrNoLock = errors.New("no " + lockName + " found")
+	ErrNoSum  = errors.New(lockName + " is missing the sha256 field")
+)
+
+// Verify compares what is in a project with what was put there. The error is a
+// [*Mismatch], [ErrNoLock], [ErrNoSum], or another one.
+func Verify(dir string) (*Result, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	l, err := readLock(root)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ErrNoLock
+	case err != nil:
+		return nil, err
+	case l.sum == "":
+		return nil, ErrNoSum
+	}
+	r := &Result{Path: filepath.Join(dir, runtimes.Dir), Version: l.version, SHA256: l.sum}
+	sums, odd, err := look(root, r)
+	if err != nil {
+		return nil, err
+	}
+	return r, l.compare(sums, odd)
+}
+
+// look hashes the files of the tree. odd is what cannot be one of them.
+func look(root *os.Root, r *Result) (sums map[string]string, odd []string, err error) {
+	sums = map[string]string{}
+	tree, err := root.OpenRoot(runtimes.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer tree.Close()
+	err = fs.WalkDir(tree.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || d.IsDir() || name == lockName:
+			return err
+		case !d.Type().IsRegular():
+			odd = append(odd, name+": not a regular file")
+			return nil
+		}
+		f, err := project.OpenRegular(tree, name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		started := strings.HasPrefix(name, "bin/") || strings.HasPrefix(name, "providers/")
+		if started && info.Mode()&0o100 == 0 && filepath.Separator == '/' {
+			odd = append(odd, name+": not executable")
+		}
+		h := sha256.New()
+		n, err := io.Copy(h, f)
+		sums[name] = hex.EncodeToString(h.Sum(nil))
+		r.Bytes += n
+		r.Files = append(r.Files, runtimes.Dir+"/"+name)
+		return err
+	})
+	return sums, odd, err
+}
+
+// compare says what is not as recorded.
+func (l *lock) compare(sums map[string]string, odd []string) error {
+	current := digest(sums, strings.Compare, "")
+	same := current == l.sum
+	if rawjson.Get(l.doc, "format_version") == nil { // by the Bash edition, in the order of its locale
+		for _, prefix := range []string{"", "./", runtimes.Dir + "/"} {
+			for _, compare := range []func(a, b string) int{strings.Compare, likeLocale} {
+				same = same || digest(sums, compare, prefix) == l.sum
+			}
+		}
+	}
+	if same && len(odd) == 0 {
+		return nil
+	}
+	files := rawjson.Get(l.doc, "files")
+	for _, m := range rawjson.Members(files) {
+		want, _ := rawjson.Text(m.Value)
+		switch got, ok := sums[m.Name]; {
+		case !ok:
+			odd = append(odd, m.Name+": missing")
+		case got != want:
+			odd = append(odd, m.Name+": changed")
+		}
+	}
+	if files != nil {
+		for _, name := range sorted(sums, strings.Compare) {
+			if rawjson.Get(files, name) == nil {
+				odd = append(odd, name+": added")
+			}
+		}
+	}
+	slices.Sort(odd)
+	return &Mismatch{l.sum, current, slices.Compact(odd)}
+}
+
+// likeLocale compares names as most locales do: letters and digits first, whatever
+// their case.
+func likeLocale(a, b string) int {
+	plain := func(s string) string {
+		return strings.ToLower(strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return r
+			}
+			return -1
+		}, s))
+	}
+	if c := strings.Compare(plain(a), plain(b)); c != 0 {
+		return c
+	}
+	return strings.Compare(a, b)
+}

@@ -1,0 +1,32 @@
+package vendoring
+
+import (
+	"strings"
+	"testing"
+)
+
+// Whatever vendor.json says, comparing ends, and only a tree of its hash passes.
+func FuzzLock(f *testing.F) {
+	sums := map[string]string{"a": "1", "B": "2"}
+	f.Add([]byte(`{"version":"1","sha256":"` + digest(sums, strings.Compare, "") + `","format_version":2,"files":{"a":"1","B":"2"}}`))
+	f.Add([]byte(`{"version":"1","sha256":"` + digest(sums, likeLocale, "") + `"}`))
+	f.Add([]byte(`{"files":[1,{"a":null}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		l, err := parseLock(text)
+		if err != nil {
+			return
+		}
+		if l.compare(sums, []string{"odd"}) == nil {
+			t.Error("an odd file passed")
+		}
+		if l.compare(sums, nil) != nil {
+			return
+		}
+		for _, prefix := range []string{"", "./", ".mcp-bash/"} {
+			if l.sum == digest(sums, strings.Compare, prefix) || l.sum == digest(sums, likeLocale, prefix) {
+				return
+			}
+		}
+		t.Errorf("%s passed", text)
+	})
+}

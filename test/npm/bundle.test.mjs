@@ -1,0 +1,74 @@
+// The official tool for bundles accepts those of every example.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { copyOf, directory, examples, program, server } from './place.mjs';
+
+const bundler = `${server.slice(0, -'mcp-bash'.length)}mcp-bundle`;
+
+const run = (file, args, options) => new Promise((resolve, reject) => {
+  execFile(file, args, { timeout: 120_000, ...options }, (error, stdout, stderr) => {
+    if (error) {
+      return reject(new Error(`${file} ${args.join(' ')}: ${error.message}\n${stdout}${stderr}`));
+    }
+    resolve(stdout);
+  });
+});
+
+/** Bundles a project, and returns what mcp-bundle says of it. */
+async function bundle(t, project, ...args) {
+  const home = directory(t);
+  const env = { PATH: `${program('')}:${process.env.PATH}`, HOME: home, TMPDIR: directory(t), GIT_CONFIG_NOSYSTEM: '1' };
+  return JSON.parse(await run(bundler, ['bundle', '--json', '--output', directory(t), ...args], { cwd: project, env }));
+}
+
+const tool = (...args) => run(program('mcpb'), args, { env: { ...process.env, PATH: `${program('')}:${process.env.PATH}` } });
+
+for (const [example, tools] of Object.entries(examples)) {
+  test(`${example}: the bundle is valid, and unpacks as it was packed`, async (t) => {
+    const made = await bundle(t, copyOf(t, example));
+    assert.equal(made.tools, tools.length);
+    assert.match(await tool('info', made.path), /Size: /);
+    const there = join(directory(t), 'there');
+    await tool('unpack', made.path, there);
+    assert.match(await tool('validate', join(there, 'manifest.json')), /passes/);
+    const manifest = JSON.parse(readFileSync(join(there, 'manifest.json')));
+    assert.deepEqual((manifest.tools ?? []).map(({ name }) => name), tools);
+    assert.ok(statSync(join(there, manifest.server.entry_point)).mode & 0o100);
+  });
+}
+
+test('a bundle with everything a manifest can have', async (t) => {
+  const project = copyOf(t, '00-hello');
+  writeFileSync(join(project, 'server.d/server.meta.json'), JSON.stringify({
+    name: 'hello', version: '1.0.0', title: 'Hello', description: 'Greets', license: 'MIT', keywords: ['a', 'b'],
+    author: { name: 'Ada', email: 'ada@example.com', url: 'https://example.com' }, repository: 'git@example.com:ada/hello',
+    homepage: 'https://example.com/h', documentation: 'https://example.com/d', support: 'https://example.com/s',
+    privacy_policies: ['https://example.com/p'], compatibility: { claude_desktop: '>=1.0.0', runtimes: { node: '>=18' } },
+    localization: { resources: 'l/${locale}.json', default_locale: 'en-US' }, _meta: { 'com.example': { a: 1 } },
+    user_config: { key: { type: 'string', title: 'Key', sensitive: true }, dirs: { type: 'directory', title: 'D', description: 'd', multiple: true } },
+    user_config_env_map: { key: 'KEY' }, user_config_args_map: ['dirs'],
+    platform_overrides: { darwin: { env: { MORE: '1' } } },
+  }));
+  const made = await bundle(t, project);
+  const there = join(directory(t), 'there');
+  await tool('unpack', made.path, there);
+  await tool('validate', join(there, 'manifest.json'));
+  for (const version of ['0.3', '0.4']) {
+    const again = await bundle(t, project, '--manifest-version', version);
+    const dir = join(directory(t), version);
+    await tool('unpack', again.path, dir);
+    await tool('validate', join(dir, 'manifest.json'));
+  }
+});
+
+test('a signed bundle is read as before', async (t) => {
+  const made = await bundle(t, copyOf(t, '00-hello'));
+  await tool('sign', made.path, '--self-signed', '--cert', join(directory(t), 'cert.pem'), '--key', join(directory(t), 'key.pem'));
+  const seen = JSON.parse(await run(bundler, ['inspect', '--json', made.path]));
+  assert.equal(seen.signed, true);
+  assert.equal(seen.valid, true);
+  assert.ok(existsSync(made.path));
+});

@@ -214,7 +214,7 @@ func checkFileName(texts ...string) error {
 	for _, text := range texts {
 		switch {
 		case strings.ContainsAny(text, `/\`) || strings.Contains(text, ".."):
-			return fmt.Errorf("%q cannot be part of a file name; leave out /, \\ and ..", text)
+			return fmt.Errorf("%q cannot be part of a file name; leave out slashes, backslashes and double dots", text)
 		case strings.ContainsFunc(text, unicode.IsControl):
 			return fmt.Errorf("%q cannot be part of a file name; leave out control characters", text)
 		case len(text) > 100:

@@ -180,6 +180,7 @@ func (c *compressed) write(archive *zip.Writer, f File, modified time.Time) erro
 			h.Flags |= 0x800 // the name is UTF-8
 		}
 	}
+	//lint:ignore SA1019 Modified would add a field with the time once more (CLI-1432)
 	h.ModifiedDate, h.ModifiedTime = dosTime(modified)
 	w, err := archive.CreateRaw(h)
 	if err != nil {

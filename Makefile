@@ -41,7 +41,7 @@ fuzz:
 # Every command for every system we ship to.
 cross:
 	@for os in $(SYSTEMS); do for cpu in $(CPUS); do \
-	  echo "build $$os/$$cpu"; GOOS=$$os GOARCH=$$cpu CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/... || exit 1; \
+	  echo "build $$os/$$cpu"; GOOS=$$os GOARCH=$$cpu CGO_ENABLED=0 $(GO) build -trimpath -o /dev/null ./cmd/... || exit 1; \
 	  GOOS=$$os GOARCH=$$cpu CGO_ENABLED=0 $(GO) vet ./cmd/... ./pkg/... || exit 1; \
 	done; done
 

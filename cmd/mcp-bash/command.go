@@ -18,6 +18,8 @@ func command() *cli.Command {
 			{Line: "mcp-bash request tools/list", Purpose: "ask the server one thing"},
 			{Line: "mcp-bash registry refresh", Purpose: "rebuild .registry/*.json"},
 			{Line: "mcp-bash debug", Purpose: "serve, and record every message"},
+			{Line: "mcp-bash new my-server", Purpose: "make a project"},
+			{Line: "mcp-bash scaffold tool my-tool", Purpose: "add a tool to it"},
 		},
 		Usage: "[serve [-- ARG...] | debug | COMMAND ...]",
 		Text: `A command that is not in mcp-bash itself is a program of its own, beside it or on PATH; any mcp-FOO is run for

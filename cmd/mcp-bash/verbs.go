@@ -25,15 +25,18 @@ type sibling struct {
 var siblings = []sibling{
 	{"run-tool", "mcp-runtool", false, "List the tools, or run one and show its result"},
 	{"registry", "mcp-registry", false, "Refresh and show what the project offers"},
+	{"new", "mcp-scaffold", true, "Make a project in a new directory"},
+	{"init", "mcp-scaffold", true, "Make a project of this directory"},
+	{"scaffold", "mcp-scaffold", true, "Add a tool, a prompt, a page, ... to the project"},
 	{"bundle", "mcp-bundle", true, "Make one file of the project, for clients to install"},
 	{"publish", "mcp-bundle", true, "Announce a bundle in the MCP registry"},
 	{"vendor", "mcp-bundle", true, "Put the server into the project, for those who have none"},
 }
 
-// missing are the verbs of programs that this installation lacks.
+// missing are the verbs that this installation lacks, and of which program they are to
+// be; "" where that is there without them.
 var missing = []sibling{
-	{"init", "mcp-scaffold", true, ""}, {"new", "mcp-scaffold", true, ""}, {"scaffold", "mcp-scaffold", true, ""},
-	{"config", "mcp-scaffold", true, ""}, {"validate", "mcp-doctor", true, ""}, {"doctor", "mcp-doctor", true, ""},
+	{"config", "", true, ""}, {"validate", "mcp-doctor", true, ""}, {"doctor", "mcp-doctor", true, ""},
 	{"health", "mcp-doctor", true, ""}, {"ready", "mcp-doctor", true, ""},
 }
 

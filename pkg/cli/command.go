@@ -21,7 +21,8 @@ type Command struct {
 	NotVerb  bool // "mcp-bash NAME" is something else, or nothing
 
 	// Commands are chosen by the first operand. The command itself then has
-	// neither operands, options nor Run.
+	// neither operands, options nor Run. Where one of them has commands itself, the
+	// program calls Main of that one with what follows its name.
 	Commands []*Command
 
 	// Run does the work. The error is an [*Error], an [ExitCode], or any other.
@@ -36,6 +37,7 @@ type Example struct{ Line, Purpose string }
 type Operand struct {
 	Name     string // "FILE"; in brackets one that may be left out, with dots one that may be repeated
 	Complete Completion
+	Missing  string // the error where it is left out and may not be; "": the usual one
 }
 
 func (o Operand) optional() bool   { return strings.HasPrefix(o.Name, "[") }
@@ -78,7 +80,11 @@ func (c *Command) Main(s Streams, binary string, args []string) int {
 		name, verb = name+" "+sub.Name, verb+" "+sub.Name
 	}
 	if slices.Contains(before, "--help") || slices.Contains(before, "-h") {
-		fmt.Fprint(s.Out, sub.help(name, "mcp-bash "+verb))
+		asVerb := "mcp-bash " + verb
+		if sub == c && c.Name == binary { // a program of several verbs is none itself
+			asVerb = name
+		}
+		fmt.Fprint(s.Out, sub.help(name, asVerb))
 		return ExitOK
 	}
 	var operands []string
@@ -149,6 +155,9 @@ func (c *Command) read(args []string) (operands []string, err error) {
 	}
 	for i, o := range c.Operands {
 		if i == len(operands) && !o.optional() {
+			if o.Missing != "" {
+				return nil, Usagef("%s", o.Missing)
+			}
 			return nil, Usagef("%s is missing", strings.TrimSuffix(o.Name, "..."))
 		}
 	}

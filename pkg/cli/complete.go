@@ -50,6 +50,9 @@ func (c *Command) candidates(before []string, part string) (lines []string) {
 		if err != nil || sub == c {
 			return c.startingWith(part)
 		}
+		if len(sub.Commands) > 0 {
+			return sub.candidates(rest, part)
+		}
 		cmd, before = sub, rest
 	}
 	if n := len(before); n > 0 {

@@ -16,13 +16,20 @@ func (c *Command) manual(binary string) string {
 	b.WriteString(".SH SYNOPSIS\n" + roff(named(c.usage(), binary)) + "\n")
 	b.WriteString(".SH DESCRIPTION\n")
 	c.manualBody(&b, binary)
-	for _, sub := range c.Commands {
-		fmt.Fprintf(&b, ".SH %s\n", strings.ToUpper(roff(binary+" "+sub.Name)))
-		b.WriteString(roff(named(sub.usage(), binary+" "+sub.Name)) + "\n.PP\n")
-		sub.manualBody(&b, binary+" "+sub.Name)
-	}
+	c.manualCommands(&b, binary)
 	b.WriteString(".SH SEE ALSO\n.BR mcp-bash (1)\n")
 	return b.String()
+}
+
+// manualCommands are the chapters on the commands of a command.
+func (c *Command) manualCommands(b *strings.Builder, name string) {
+	for _, sub := range c.Commands {
+		own := name + " " + sub.Name
+		fmt.Fprintf(b, ".SH %s\n", strings.ToUpper(roff(own)))
+		b.WriteString(roff(named(sub.usage(), own)) + "\n.PP\n")
+		sub.manualBody(b, own)
+		sub.manualCommands(b, own)
+	}
 }
 
 // manualBody is what the page says of one command.

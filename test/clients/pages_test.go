@@ -21,7 +21,10 @@ import (
 // and any other is only shown.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	for _, page := range []string{"BUNDLES", "CLIENTS", "COMPLETION", "GETTING-STARTED", "MCP-APPS", "PROJECT-STRUCTURE", "PROMPTS", "REGISTRY", "RESOURCES", "ROOTS", "SECURITY", "TROUBLESHOOTING", "WRITING-PROVIDERS", "WRITING-TOOLS"} {
+	for _, page := range []string{
+		"BUNDLES", "CLIENTS", "COMPLETION", "GETTING-STARTED", "MCP-APPS", "PROJECT-STRUCTURE", "PROMPTS", "REGISTRY",
+		"RESOURCES", "ROOTS", "SCAFFOLDING", "SECURITY", "TROUBLESHOOTING", "WRITING-PROVIDERS", "WRITING-TOOLS",
+	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
 			runPage(t, filepath.Join(repo, "docs", page+".md"), directory(t))

@@ -167,8 +167,9 @@ func TestOpenDirectoryOnTheCommandLine(t *testing.T) {
 	}
 }
 
-// With a umask of 002, what the README says makes a project that works, if the
-// user has a group of his own; else it says which folder is open to whom (T-41).
+// With a umask of 002, what the README says makes a project that works. So does one
+// that is made by hand, if the user has a group of his own; else it says which folder
+// is open to whom (T-41).
 func TestQuickStartWithOpenUmask(t *testing.T) {
 	t.Parallel()
 	user, private := privateAccount(t)
@@ -177,14 +178,14 @@ func TestQuickStartWithOpenUmask(t *testing.T) {
 		0o755)); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"mcp-bash", "mcp-runtool", "mcp-registry"} {
+	for _, name := range []string{"mcp-bash", "mcp-runtool", "mcp-registry", "mcp-scaffold"} {
 		copyProgram(t, filepath.Join(bin, name), filepath.Join(home, "bin", name))
 	}
 	text, err := os.ReadFile(filepath.Join(repo, "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, steps, ok := strings.Cut(string(text), "A first project of your own takes three files:\n\n```console\n")
+	_, steps, ok := strings.Cut(string(text), "A first project of your own:\n\n```console\n")
 	steps, _, end := strings.Cut(steps, "\n```\n")
 	if !ok || !end {
 		t.Fatal("README.md has no first project")
@@ -195,26 +196,51 @@ func TestQuickStartWithOpenUmask(t *testing.T) {
 			typed = append(typed, strings.TrimPrefix(line, "$ "))
 		}
 	}
-	place := filepath.Join(home, "you")
-	if err := errors.Join(os.Mkdir(place, 0o755), os.Chown(place, int(user.Uid), int(user.Gid))); err != nil {
-		t.Fatal(err)
+	run := func(steps string) (string, error) {
+		place := filepath.Join(directory(t), "you")
+		if err := errors.Join(os.Chmod(filepath.Dir(filepath.Dir(place)), 0o755), os.Mkdir(place, 0o755),
+			os.Chown(place, int(user.Uid), int(user.Gid))); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("bash", "-c", "set -e; umask 002\n"+steps)
+		cmd.Dir = place
+		cmd.Env = environment("", place, map[string]string{"HOME": place, "PATH": home + "/bin:" + os.Getenv("PATH"),
+			"XDG_CACHE_HOME": "", "MCPBASH_TOOL_ALLOWLIST": ""})
+		if os.Geteuid() == 0 {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: user}
+		}
+		out, err := cmd.CombinedOutput()
+		return string(out), err
 	}
-	cmd := exec.Command("bash", "-c", "set -e; umask 002\n"+strings.Join(typed, "\n")+"")
-	cmd.Dir = place
-	cmd.Env = environment("", place, map[string]string{"HOME": place, "PATH": home + "/bin:" + os.Getenv("PATH"),
-		"XDG_CACHE_HOME": "", "MCPBASH_TOOL_ALLOWLIST": ""})
-	if os.Geteuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: user}
-	}
-	out, err := cmd.CombinedOutput()
-	if private && (err != nil || !strings.Contains(string(out), "Hello, Ada!")) {
+	// Ours do not depend on the umask (CLI-502).
+	if out, err := run(strings.Join(typed, "\n")); err != nil || !strings.Contains(out, "Hello, Ada!") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if !private && (err == nil || !strings.Contains(string(out), "(mode 0775, group ") ||
-		!strings.Contains(string(out), "run chmod go-w ")) {
+	out, err := run(byHand)
+	if private && (err != nil || !strings.Contains(out, "Hello, Ada!")) {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if !private && (err == nil || !strings.Contains(out, "(mode 0775, group ") ||
+		!strings.Contains(out, "run chmod go-w ")) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// byHand makes a project without us.
+const byHand = `mkdir -p ~/my-server/server.d ~/my-server/tools/hello && cd ~/my-server
+echo '{"name":"my-server","version":"0.1.0","validateInput":true}' > server.d/server.meta.json
+cat > tools/hello/tool.meta.json <<'END'
+{"name": "hello", "description": "Greet somebody",
+ "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}}}
+END
+cat > tools/hello/tool.sh <<'END'
+#!/usr/bin/env bash
+source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
+name="$(mcp_args_get '.name // "World"')"
+mcp_result_success "$(mcp_json_obj message "Hello, ${name}!")"
+END
+chmod +x tools/hello/tool.sh
+mcp-bash run-tool hello --allow-self --args '{"name":"Ada"}' --json`
 
 // privateAccount returns a user whose primary group is his alone, if we may
 // become one; else ourselves, and whether that is so.

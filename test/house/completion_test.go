@@ -10,7 +10,7 @@ import (
 // What the shell would offer at the end of a command line.
 func TestCompletion(t *testing.T) {
 	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "./cmd/mcp-bash", "./cmd/mcp-runtool", "./cmd/mcp-registry")
+	build := exec.Command("go", "build", "-o", bin, "./cmd/mcp-bash", "./cmd/mcp-runtool", "./cmd/mcp-registry", "./cmd/mcp-scaffold")
 	build.Dir = filepath.Join("..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -40,6 +40,10 @@ func TestCompletion(t *testing.T) {
 		"mcp-runtool ":                     "alpha beta",
 		"mcp-bash run-tool al":             "alpha",
 		"mcp-bash run-tool x --allow b":    "beta",
+		"mcp-bash scaffold t":              "tool test",
+		"mcp-bash scaffold tool x --f":     "--force",
+		"mcp-bash new x --no":              "--no-hello",
+		"mcp-scaffold scaffold ui --to":    "--tool",
 		"mcp-runtool x --project-root m":   "my-project",
 	} {
 		project := t.TempDir()

@@ -17,8 +17,8 @@ import (
 // rows are the layers, upper ones first. A package may import packages of lower
 // rows only, never one of its own row (docs/ARCHITECTURE.md).
 var rows = [][]string{
-	{"cmd/mcp-bash", "cmd/mcp-runtool", "cmd/mcp-registry", "cmd/mcp-bundle"},
-	{"pkg/server", "pkg/runtool", "pkg/bundle", "pkg/vendoring", "pkg/publish"},
+	{"cmd/mcp-bash", "cmd/mcp-runtool", "cmd/mcp-registry", "cmd/mcp-bundle", "cmd/mcp-scaffold"},
+	{"pkg/server", "pkg/runtool", "pkg/bundle", "pkg/vendoring", "pkg/publish", "pkg/scaffold"},
 	{"pkg/engine", "pkg/helper", "pkg/tree"},
 	{"pkg/tool", "pkg/prompt", "pkg/resource", "pkg/completion", "pkg/registration"},
 	{"pkg/builtin", "pkg/policy", "pkg/registry", "pkg/roots", "pkg/runtimes"},

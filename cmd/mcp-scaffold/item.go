@@ -1,0 +1,196 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/scaffold"
+)
+
+// itemOptions are those of the verbs that add to a project (cli chapter 6).
+type itemOptions struct {
+	scaffold.Request
+	projectRoot string
+	json        bool
+}
+
+func scaffoldCommand() *cli.Command {
+	return &cli.Command{
+		Name:    "scaffold",
+		Summary: "Add a tool or something else to the project, from a template that works as it is.",
+		Examples: []cli.Example{
+			{Line: "NAME tool my-tool", Purpose: "tools/my-tool, with a smoke test"},
+			{Line: "NAME test && test/run.sh", Purpose: "tests of all tools"},
+			{Line: "NAME prompt review --dry-run", Purpose: "which files that would be"},
+		},
+		Exits: exits,
+		Commands: []*cli.Command{
+			itemCommand(scaffold.Tool, "Tool", "Add a tool: a script, its description, a smoke test.",
+				cli.Example{Line: "NAME my-tool && tools/my-tool/smoke.sh"},
+				cli.Example{Line: "NAME chart --ui", Purpose: "with a page that shows its results"}),
+			itemCommand(scaffold.Prompt, "Prompt", "Add a prompt: a text with gaps, and the arguments that fill them.",
+				cli.Example{Line: "NAME review"}),
+			itemCommand(scaffold.Resource, "Resource", "Add a resource: a file that clients can read.",
+				cli.Example{Line: "NAME guide"}),
+			itemCommand(scaffold.Completion, "Completion",
+				"Add a script that suggests values for the arguments of a prompt, and register it in server.d/register.json.",
+				cli.Example{Line: "NAME review"}),
+			uiCommand(),
+			testCommand(),
+			serverCommand(),
+		},
+	}
+}
+
+// itemCommand describes a verb that adds something with a name.
+func itemCommand(kind scaffold.Kind, label, summary string, examples ...cli.Example) *cli.Command {
+	o := &itemOptions{Request: scaffold.Request{Kind: kind}}
+	c := &cli.Command{
+		Name:     string(kind),
+		Summary:  summary,
+		Examples: examples,
+		Operands: []cli.Operand{{Name: "ITEM", Missing: label + " name required"}},
+		Exits:    exits,
+		Run: func(s cli.Streams, operands []string) error {
+			o.Name = operands[0]
+			return add(s, o)
+		},
+	}
+	if kind == scaffold.Tool {
+		c.Flags.Bool(&o.Page, "ui", "with a page for its results, in tools/ITEM/ui")
+	}
+	o.common(c)
+	return c
+}
+
+func uiCommand() *cli.Command {
+	o := &itemOptions{Request: scaffold.Request{Kind: scaffold.UI}}
+	c := &cli.Command{
+		Name:    string(scaffold.UI),
+		Summary: "Add a page (MCP App), on its own or to a tool.",
+		Examples: []cli.Example{
+			{Line: "NAME board", Purpose: "ui/board"},
+			{Line: "NAME --tool chart", Purpose: "tools/chart/ui, shown with the results of the tool"},
+		},
+		Operands: []cli.Operand{{Name: "[ITEM]"}},
+		Exits:    exits,
+		Run: func(s cli.Streams, operands []string) error {
+			if len(operands) > 0 {
+				o.Name = operands[0]
+			} else if o.Tool == "" {
+				return &cli.Error{
+					Code: cli.CodeUsage, Message: "Error: UI name required for standalone UIs", Exit: cli.ExitUsage, Whole: true,
+				}
+			}
+			return add(s, o)
+		},
+	}
+	c.Flags.String(&o.Tool, "tool", "TOOL", "the tool whose results the page shows; ITEM defaults to its name")
+	o.common(c)
+	return c
+}
+
+func testCommand() *cli.Command {
+	o := &itemOptions{Request: scaffold.Request{Kind: scaffold.Test}}
+	c := &cli.Command{
+		Name:     string(scaffold.Test),
+		Summary:  "Add test/run.sh, which runs the tests of all tools.",
+		Examples: []cli.Example{{Line: "NAME && test/run.sh"}},
+		Exits:    exits,
+		Run:      func(s cli.Streams, _ []string) error { return add(s, o) },
+	}
+	o.common(c)
+	return c
+}
+
+func (o *itemOptions) common(c *cli.Command) {
+	c.Flags.Bool(&o.Force, "force", "replace the files that are there; without it, that is an error")
+	c.Flags.Bool(&o.DryRun, "dry-run", "tell what would be made, and make nothing")
+	c.Flags.ProjectRoot(&o.projectRoot)
+	c.Flags.Bool(&o.json, "json", "tell as JSON what was made; errors, too")
+}
+
+// add makes what was asked for and tells about it (CLI-603, CLI-611).
+func add(s cli.Streams, o *itemOptions) error {
+	p, err := scaffold.Open(o.projectRoot, func(line string) { fmt.Fprintln(s.Err, line) })
+	if err != nil {
+		return err
+	}
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	item, err := scaffold.Make(ctx, p, o.Request, func(text string) {
+		fmt.Fprintf(s.Err, "scaffold: warning: %s\n", cli.Line(text))
+	})
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	if o.json {
+		return printItem(s, item, o.DryRun)
+	}
+	done := "Scaffolded"
+	if o.DryRun {
+		done = "Would scaffold"
+	}
+	switch item.Kind {
+	case scaffold.Test:
+		fmt.Fprintf(s.Out, "%s test harness at %s\n", done, item.Path)
+	case scaffold.UI:
+		fmt.Fprintf(s.Out, "%s UI at %s\n", done, item.Path)
+	default:
+		fmt.Fprintf(s.Out, "%s %s at %s\n", done, item.Kind, item.Path)
+	}
+	if item.Page != "" {
+		fmt.Fprintf(s.Out, "%s UI at %s\n", done, item.Page)
+	}
+	if o.DryRun {
+		for _, name := range item.Files {
+			fmt.Fprintf(s.Out, "  %s\n", name)
+		}
+		return nil
+	}
+	return printNext(s, o, item)
+}
+
+// printNext says what there is to know or to do about it.
+func printNext(s cli.Streams, o *itemOptions, item *scaffold.Item) (err error) {
+	switch r := item.Registration; {
+	case item.Kind == scaffold.UI && o.Tool != "":
+		_, err = fmt.Fprintf(s.Out, "\nThe page is linked to the tool %s automatically:\n"+
+			"its tool.meta.json needs no _meta.ui.\n", o.Tool)
+	case item.Kind == scaffold.Test:
+		_, err = fmt.Fprint(s.Out, "\nNext steps:\n  1. Edit test/run.sh and add run_test calls for your tools\n"+
+			"  2. Run: ./test/run.sh\n")
+	case r == nil:
+	case r.ToWrite != "":
+		_, err = fmt.Fprintf(s.Out, "Register it yourself:\n%s\n", r.ToWrite)
+	case r.Known:
+		_, err = fmt.Fprintf(s.Out, "Completion %s already registered in %s\n", item.Name, r.File)
+	default:
+		_, err = fmt.Fprintf(s.Out, "Registered completion %s in %s\n", item.Name, r.File)
+	}
+	return err
+}
+
+// printItem is CLI-611.
+func printItem(s cli.Streams, item *scaffold.Item, dryRun bool) error {
+	var b rawjson.Builder
+	b.Object().Name("ok").Bool(true).Name("kind").String(string(item.Kind)).Name("name").String(item.Name).
+		Name("path").String(item.Path).Name("files").Strings(item.Files)
+	if item.Page != "" {
+		b.Name("ui").String(filepath.ToSlash(item.Page))
+	}
+	if r := item.Registration; r != nil {
+		b.Name("registration").Object().Name("file").String(r.File).Name("registered").Bool(r.ToWrite == "")
+		if r.ToWrite != "" {
+			b.Name("entry").Raw([]byte(r.ToWrite))
+		}
+		b.End()
+	}
+	if dryRun {
+		b.Name("dryRun").Bool(true)
+	}
+	_, err := fmt.Fprintf(s.Out, "%s\n", b.End().Bytes())
+	return err
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/scaffold"
+)
+
+// serverOptions are those of the verbs that make a project (cli chapter 5).
+type serverOptions struct {
+	name          string
+	noHello, json bool
+}
+
+func initCommand() *cli.Command {
+	o := &serverOptions{}
+	c := &cli.Command{
+		Name:    "init",
+		Summary: "Make a project of this directory. Files that are there stay as they are.",
+		Examples: []cli.Example{
+			{Line: "NAME"},
+			{Line: "NAME --name my-server --no-hello", Purpose: "under another name, without a first tool"},
+		},
+		Exits: exits,
+		Run:   func(s cli.Streams, _ []string) error { return initHere(s, o) },
+	}
+	c.Flags.String(&o.name, "name", "SERVER", "the server's name; else that of the directory")
+	o.common(c)
+	return c
+}
+
+func newCommand() *cli.Command {
+	o := &serverOptions{}
+	c := &cli.Command{
+		Name:    "new",
+		Summary: "Make a project in a new directory.",
+		Examples: []cli.Example{
+			{Line: "NAME my-server", Purpose: "in ./my-server, with a first tool"},
+			{Line: "cd $(NAME my-server --json | jq -r .projectRoot)"},
+		},
+		Operands: []cli.Operand{{Name: "SERVER", Missing: "Server name required"}},
+		Exits:    exits,
+		Run: func(s cli.Streams, operands []string) error {
+			o.name = operands[0]
+			return makeNew(s, o)
+		},
+	}
+	o.common(c)
+	return c
+}
+
+// serverCommand is another spelling of init without a first tool (CLI-201).
+func serverCommand() *cli.Command {
+	o := &serverOptions{noHello: true}
+	c := &cli.Command{
+		Name:     "server",
+		Summary:  "Make an empty project of this directory, as init --no-hello does.",
+		Examples: []cli.Example{{Line: "NAME my-server"}},
+		Operands: []cli.Operand{{Name: "[SERVER]"}},
+		Exits:    exits,
+		Run: func(s cli.Streams, operands []string) error {
+			o.name = strings.Join(operands, "")
+			return initHere(s, o)
+		},
+	}
+	c.Flags.Bool(&o.json, "json", "tell as JSON what was made; errors, too")
+	return c
+}
+
+func (o *serverOptions) common(c *cli.Command) {
+	c.Flags.Bool(&o.noHello, "no-hello", "leave out the tool hello")
+	c.Flags.Bool(&o.json, "json", "tell as JSON what was made; errors, too")
+}
+
+// initHere is CLI-503.
+func initHere(s cli.Streams, o *serverOptions) error {
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	made, err := inWorkingDirectory(func(dir string) (*scaffold.Server, error) {
+		return scaffold.Init(ctx, dir, o.name, !o.noHello, func(text string) {
+			fmt.Fprintf(s.Err, "init: warning: %s\n", cli.Line(text))
+		})
+	})
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	if !scaffold.IsName(made.Name) {
+		fmt.Fprintf(s.Err, "init: warning: %q is a name that some clients refuse, and no wrapper script can have it; "+
+			"use letters, digits, - and _ (1-64)\n", made.Name)
+	}
+	if o.json {
+		return printServer(s, made)
+	}
+	fmt.Fprint(s.Out, "Initializing MCP server project...\n\n")
+	printFiles(s, made)
+	fmt.Fprintf(s.Out, "\nYour MCP server \"%s\" is ready!\n", cli.Line(made.Name))
+	_, err = fmt.Fprint(s.Out, "\nTest immediately:\n  npx @modelcontextprotocol/inspector --transport stdio -- mcp-bash\n"+
+		"\nAdd more tools:\n  mcp-bash scaffold tool <name>\n")
+	return err
+}
+
+// makeNew is CLI-504.
+func makeNew(s cli.Streams, o *serverOptions) error {
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	made, err := inWorkingDirectory(func(dir string) (*scaffold.Server, error) {
+		return scaffold.New(ctx, dir, o.name, !o.noHello)
+	})
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	if o.json {
+		return printServer(s, made)
+	}
+	fmt.Fprintf(s.Out, "Created project at ./%s/\n\n", made.Name)
+	printFiles(s, made)
+	_, err = fmt.Fprintf(s.Out, `
+Next steps:
+  cd %s
+  mcp-bash scaffold tool <name>     # create a tool
+  mcp-bash config --client cursor   # get client config
+  mcp-bash bundle                   # create distributable package
+`, made.Name)
+	return err
+}
+
+func inWorkingDirectory(work func(dir string) (*scaffold.Server, error)) (*scaffold.Server, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	return work(dir)
+}
+
+// interrupted returns the exit code for a signal in place of the error that it led to.
+func interrupted(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// printFiles tells what became of each part of a project (CLI-503).
+func printFiles(s cli.Streams, made *scaffold.Server) {
+	hello := false
+	for _, name := range made.Created {
+		if strings.HasPrefix(name, "tools/hello/") {
+			if !hello {
+				fmt.Fprintf(s.Out, "  Created hello tool at %s\n", filepath.Join(made.Root, "tools", "hello"))
+			}
+			hello = true
+			continue
+		}
+		fmt.Fprintf(s.Out, "  Created %s\n", filepath.Join(made.Root, filepath.FromSlash(name)))
+	}
+	for _, name := range made.Updated {
+		fmt.Fprintf(s.Out, "  Updated %s\n", filepath.Join(made.Root, filepath.FromSlash(name)))
+	}
+	for _, name := range made.Skipped {
+		what := ""
+		if name == "tools/hello" {
+			what = "hello tool at "
+		}
+		fmt.Fprintf(s.Out, "  Skipped existing %s%s\n", what, filepath.Join(made.Root, filepath.FromSlash(name)))
+	}
+}
+
+// printServer is CLI-507.
+func printServer(s cli.Streams, made *scaffold.Server) error {
+	var b rawjson.Builder
+	b.Object().Name("ok").Bool(true).Name("projectRoot").String(made.Root).Name("name").String(made.Name).
+		Name("created").Strings(made.Created).
+		Name("updated").Strings(made.Updated).
+		Name("skipped").Strings(made.Skipped).End()
+	_, err := fmt.Fprintf(s.Out, "%s\n", b.Bytes())
+	return err
+}

@@ -1,0 +1,191 @@
+package scaffold
+
+import (
+	"context"
+	"errors"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+)
+
+// A Kind is a kind of thing that is scaffolded in a project.
+type Kind string
+
+// The kinds, by the words of the command line (CLI-601).
+const (
+	Tool       Kind = "tool"
+	Prompt     Kind = "prompt"
+	Resource   Kind = "resource"
+	Completion Kind = "completion"
+	UI         Kind = "ui"
+	Test       Kind = "test"
+)
+
+// A Request says what to make.
+type Request struct {
+	Kind   Kind
+	Name   string // none for Test, and for a UI that has a Tool
+	Tool   string // the tool a UI is for
+	Page   bool   // a tool gets a UI, too
+	Force  bool   // files that are there are replaced
+	DryRun bool   // only look
+}
+
+// An Item is what was made.
+type Item struct {
+	Kind  Kind
+	Name  string
+	Path  string   // its directory, absolute
+	Page  string   // that of the UI of a tool, "" without one
+	Files []string // relative to the project's root
+	// Registration says where a completion is registered.
+	Registration *Registration
+}
+
+// Make makes the files of one thing, all or none (CLI-602). The directory is made
+// under a temporary name, so that no server sees half of it. warn is told what may
+// keep it from working.
+func Make(ctx context.Context, p *project.Project, r Request, warn func(string)) (item *Item, err error) {
+	dir, files, err := plan(p, &r)
+	if err != nil {
+		return nil, err
+	}
+	base := p.Root
+	if !project.Within(base, dir) { // the operator put it elsewhere (CLI-404)
+		base = filepath.Dir(dir)
+	}
+	at, err := openPlace(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { at.close(err) }()
+	rel, err := filepath.Rel(base, dir)
+	if err != nil {
+		return nil, err
+	}
+	rel = filepath.ToSlash(rel)
+	item = &Item{Kind: r.Kind, Name: r.Name, Path: dir}
+	for _, f := range files {
+		item.Files = append(item.Files, relative(p, filepath.Join(dir, filepath.FromSlash(f.path))))
+	}
+	if r.Kind == Tool && r.Page {
+		item.Page = filepath.Join(dir, "ui")
+	}
+	there, err := at.vacant(rel, files, r)
+	if err != nil || r.DryRun {
+		return item, err
+	}
+	if there {
+		for _, f := range files {
+			f.path = path.Join(rel, f.path)
+			if err := at.put(f); err != nil {
+				return nil, err
+			}
+		}
+	} else if err := at.putDir(rel, string(r.Kind), files); err != nil {
+		return nil, err
+	}
+	if r.Kind == Completion {
+		if item.Registration, err = register(ctx, p, r.Name, item.Files[0], warn); err != nil {
+			return nil, err
+		}
+	}
+	warnRefused(p, filepath.Join(dir, filepath.FromSlash(files[0].path)), warn)
+	return item, nil
+}
+
+// warnRefused tells if the server will refuse a file, because others can change what
+// is on the way to it (T-41).
+func warnRefused(p *project.Project, path string, warn func(string)) {
+	var insecure *project.InsecureError
+	if err := p.CheckPath(path); errors.As(err, &insecure) {
+		warn("the server will refuse it: " + insecure.Error())
+	}
+}
+
+// plan says where something goes and of which files it consists.
+func plan(p *project.Project, r *Request) (dir string, files []file, err error) {
+	if r.Kind == Test {
+		return filepath.Join(p.Root, "test"), render("test", ""), nil
+	}
+	if r.Kind == UI && r.Tool != "" {
+		return planPage(p, r)
+	}
+	if err := checkName(string(r.Kind), r.Name); err != nil {
+		return "", nil, err
+	}
+	parent := map[Kind]string{
+		Tool: p.Tools, Prompt: p.Prompts, Resource: p.Resources, Completion: p.Completions, UI: p.UI,
+	}[r.Kind]
+	files = render(string(r.Kind), r.Name)
+	switch {
+	case r.Kind == Resource && !project.Within(p.Root, p.Resources): // RES-15a
+		files[1].text = strings.Replace(files[1].text, "${MCPBASH_PROJECT_ROOT}/resources", "${MCPBASH_RESOURCES_DIR}", 1)
+	case r.Kind == UI:
+		files = append(render("page", r.Name), files...)
+	case r.Kind == Tool && r.Page:
+		for _, f := range render("page", r.Name) {
+			f.path = path.Join("ui", f.path)
+			files = append(files, f)
+		}
+	}
+	return filepath.Join(parent, r.Name), files, nil
+}
+
+// planPage is plan for the UI of a tool that is there (CLI-608).
+func planPage(p *project.Project, r *Request) (dir string, files []file, err error) {
+	if r.Name == "" {
+		r.Name = r.Tool
+	}
+	if err := checkName(string(Tool), r.Tool); err != nil {
+		return "", nil, err
+	}
+	if err := checkName(string(UI), r.Name); err != nil {
+		return "", nil, err
+	}
+	tool := filepath.Join(p.Tools, r.Tool)
+	if !isDir(tool) {
+		return "", nil, cli.Failf(cli.CodeNotFound,
+			"Error: Tool directory not found: %s (make it first: mcp-bash scaffold tool %s)", relative(p, tool), r.Tool)
+	}
+	return filepath.Join(tool, "ui"), render("page", r.Name), nil
+}
+
+// vacant reports whether the directory of something is there already, which is an
+// error unless its files may be written (CLI-602, CLI-610).
+func (p *place) vacant(dir string, files []file, r Request) (there bool, err error) {
+	info, err := p.look(dir)
+	if err != nil || info == nil {
+		return false, err
+	}
+	if !r.Force && r.Kind != Test {
+		return true, taken(p.abs(dir), string(r.Kind))
+	}
+	if !info.IsDir() {
+		return true, inTheWay(p.abs(dir), info)
+	}
+	for _, f := range files {
+		name := path.Join(dir, f.path)
+		switch info, err := p.look(name); {
+		case err != nil:
+			return true, err
+		case info == nil:
+		case !info.Mode().IsRegular():
+			return true, inTheWay(p.abs(name), info)
+		case !r.Force:
+			return true, cli.Failf(cli.CodeExists, "%s already exists (remove it to re-scaffold)", name)
+		}
+	}
+	return true, nil
+}
+
+// relative is a path as people of the project write it.
+func relative(p *project.Project, abs string) string {
+	if !project.Within(p.Root, abs) {
+		return abs
+	}
+	return filepath.ToSlash(strings.TrimPrefix(abs[len(p.Root):], string(filepath.Separator)))
+}

@@ -1,0 +1,190 @@
+package scaffold
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+)
+
+// Every file of a template is one that is written, and what is written is whole: JSON
+// that can be read, scripts that Bash can read, no placeholder left (CLI-603).
+func TestTemplates(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := templates.ReadDir("templates")
+	if err != nil || len(entries) != len(parts) {
+		t.Fatalf("%d directories for %d templates, %v", len(entries), len(parts), err)
+	}
+	for template, names := range parts {
+		var found []string
+		dir := path.Join("templates", template)
+		fs.WalkDir(templates, dir, func(at string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				found = append(found, strings.TrimPrefix(at, dir+"/"))
+			}
+			return err
+		})
+		if names := slices.Sorted(slices.Values(names)); !slices.Equal(found, names) {
+			t.Errorf("%s: %q in the directory, %q written", template, found, names)
+		}
+		for _, f := range render(template, "my-thing") {
+			if strings.Contains(f.text, "__") || strings.Contains(f.path, "NAME") || !strings.HasSuffix(f.text, "\n") {
+				t.Errorf("%s: %s is not filled in", template, f.path)
+			}
+			switch path.Ext(f.path) {
+			case ".json":
+				var v map[string]any
+				if err := json.Unmarshal([]byte(f.text), &v); err != nil {
+					t.Errorf("%s: %s: %v", template, f.path, err)
+				}
+			case ".sh":
+				cmd := exec.Command(bash, "-n")
+				cmd.Stdin = strings.NewReader(f.text)
+				if out, err := cmd.CombinedOutput(); err != nil || f.mode != modeScript || !strings.HasPrefix(f.text, "#!/usr/bin/env bash\n") {
+					t.Errorf("%s: %s: %v, mode %o\n%s", template, f.path, err, f.mode, out)
+				}
+			}
+		}
+	}
+}
+
+// A server may have any name: it is written as JSON (CLI-506).
+func FuzzServerName(f *testing.F) {
+	for _, name := range []string{"demo", `a "b" \`, "__TITLE_JSON__", "__NAME__", "a\x00\n", "\xff", "", "\u2028", "<!--"} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		for _, f := range render("server", name) {
+			var meta struct{ Name, Title string }
+			if err := json.Unmarshal([]byte(f.text), &meta); err != nil {
+				t.Fatalf("%v in\n%s", err, f.text)
+			}
+			if strings.ToValidUTF8(meta.Name, "\uFFFD") != meta.Name || name == strings.ToValidUTF8(name, "") && meta.Name != name {
+				t.Errorf("%q became %q", name, meta.Name)
+			}
+		}
+	})
+}
+
+// Names that are taken are those that every client and file system takes (CLI-407).
+func TestNames(t *testing.T) {
+	for name, good := range map[string]bool{
+		"a": true, "A-b_9": true, "-": true, strings.Repeat("x", 64): true, "console": true, "COM": true, "COM10": true,
+		"": false, strings.Repeat("x", 65): false, "a.b": false, "a/b": false, `a\b`: false, "..": false, "a b": false,
+		"é": false, "a\n": false, "CON": false, "nul": false, "Com1": false, "lpt9": false,
+	} {
+		err := checkName("tool", name)
+		var e *cli.Error
+		if good != (err == nil) || err != nil && (!errors.As(err, &e) || e.Exit != cli.ExitUsage) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// An ending context ends when it was asked so often.
+type ending struct {
+	context.Context
+	left int
+}
+
+var errEnded = errors.New("ended")
+
+func (e *ending) Err() error {
+	if e.left--; e.left < 0 {
+		return errEnded
+	}
+	return nil
+}
+
+// Whenever a signal comes, all is made or nothing is, and what was there is as it was
+// (CLI-110, CLI-602).
+func TestInterrupted(t *testing.T) {
+	quiet := func(string) {}
+	makeOne := func(r Request) func(context.Context, string) error {
+		return func(ctx context.Context, root string) error {
+			p := project.Open(root, project.Env{}, root, quiet)
+			_, err := Make(ctx, p, r, quiet)
+			return err
+		}
+	}
+	for name, make := range map[string]func(ctx context.Context, root string) error{
+		"tool":       makeOne(Request{Kind: Tool, Name: "new", Page: true}),
+		"prompt":     makeOne(Request{Kind: Prompt, Name: "new"}),
+		"completion": makeOne(Request{Kind: Completion, Name: "new"}),
+		"test":       makeOne(Request{Kind: Test}),
+		"ui":         makeOne(Request{Kind: UI, Tool: "old"}),
+		"new": func(ctx context.Context, root string) error {
+			_, err := New(ctx, root, "other", true)
+			return err
+		},
+		"init": func(ctx context.Context, root string) error {
+			_, err := Init(ctx, filepath.Join(root, "tools"), "", true, quiet)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			if err := os.Chmod(root, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Init(t.Context(), root, "demo", false, quiet); err != nil {
+				t.Fatal(err)
+			}
+			if err := makeOne(Request{Kind: Tool, Name: "old"})(t.Context(), root); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(root, "tools", gitignore), []byte("mine\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			before := list(t, root)
+			for n := 0; ; n++ {
+				err := make(&ending{context.Background(), n}, root)
+				if err == nil {
+					if n == 0 {
+						t.Error("it could not be interrupted")
+					}
+					break
+				}
+				if !errors.Is(err, errEnded) {
+					t.Fatalf("after %d: %v", n, err)
+				}
+				if after := list(t, root); !slices.Equal(before, after) {
+					t.Fatalf("after %d: %q, not %q", n, after, before)
+				}
+			}
+			if after := list(t, root); len(after) <= len(before) || slices.ContainsFunc(after, func(f string) bool { return strings.Contains(f, ".new-") }) {
+				t.Errorf("%q", after)
+			}
+		})
+	}
+}
+
+// list is what is in a directory, with all texts, but for the registry, which anybody may make.
+func list(t *testing.T, dir string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == ".registry" {
+			return filepath.SkipDir
+		}
+		text, _ := os.ReadFile(at) // nothing of a directory
+		found = append(found, strings.TrimPrefix(at, dir)+": "+string(text))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}

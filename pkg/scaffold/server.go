@@ -1,0 +1,239 @@
+package scaffold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+)
+
+// ignored is what a project keeps out of version control (CLI-502).
+var ignored = []string{".registry/", "*.log", ".DS_Store", "Thumbs.db"}
+
+// helloDir is the first tool of a project.
+const helloDir = "tools/hello"
+
+// A Server is a project that was made, or completed.
+type Server struct {
+	Root string // absolute, without links
+	Name string // that clients are told
+	// Paths relative to Root, in order: what is new, what was added to, what was there.
+	Created, Updated, Skipped []string
+}
+
+// Init makes a project of a directory. What is there stays as it is (CLI-502). The
+// first tool comes along if hello is true; name "" is the directory's. warn is told
+// what may keep it from working.
+func Init(ctx context.Context, dir, name string, hello bool, warn func(string)) (*Server, error) {
+	root, err := project.Physical(dir)
+	if err != nil {
+		return nil, failed(dir, err)
+	}
+	if name == "" {
+		name = filepath.Base(root)
+	}
+	s, err := furnish(ctx, root, name, hello, false)
+	if err == nil {
+		p := project.Open(root, project.Env{}, root, func(string) {})
+		warnRefused(p, filepath.Join(root, filepath.FromSlash(project.Marker)), warn)
+		warnRefused(p, p.Tools, warn)
+	}
+	return s, err
+}
+
+// New makes a project in a new directory below another, whole or not at all.
+func New(ctx context.Context, dir, name string, hello bool) (s *Server, err error) {
+	if err := checkName("server", name); err != nil {
+		return nil, err
+	}
+	if dir, err = project.Physical(dir); err != nil {
+		return nil, failed(dir, err)
+	}
+	p, err := openPlace(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { p.close(err) }()
+	info, err := p.look(name)
+	if err != nil {
+		return nil, err
+	}
+	if info != nil {
+		return nil, taken(p.abs(name), "server")
+	}
+	temporary := temporaryName(name)
+	if _, err := p.mkdir(temporary); err != nil {
+		return nil, err
+	}
+	if s, err = furnish(ctx, p.abs(temporary), name, hello, true); err != nil {
+		return nil, err
+	}
+	if err := p.root.Rename(temporary, name); err != nil {
+		p.root.RemoveAll(temporary)
+		if errors.Is(err, fs.ErrExist) { // somebody else was faster
+			return nil, taken(p.abs(name), "server")
+		}
+		return nil, failed(p.abs(name), err)
+	}
+	s.Root = p.abs(name)
+	return s, nil
+}
+
+// furnish puts the files of a project into a directory.
+func furnish(ctx context.Context, root, name string, hello, readme bool) (s *Server, err error) {
+	p, err := openPlace(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { p.close(err) }()
+	s = &Server{Root: root, Name: name}
+	if err := s.addAbsent(p, render("server", name)); err != nil {
+		return nil, err
+	}
+	made, err := p.mkdir("tools")
+	if err != nil {
+		return nil, err
+	}
+	if made {
+		s.Created = append(s.Created, "tools")
+	}
+	at := map[*[]string]int{&s.Created: len(s.Created), &s.Skipped: len(s.Skipped)}
+	if hello {
+		if err := s.addHello(p); err != nil {
+			return nil, err
+		}
+	}
+	if readme {
+		if err := s.addAbsent(p, render("readme", name)); err != nil {
+			return nil, err
+		}
+	}
+	// What is added to a file cannot be taken back like a new one: so that comes last,
+	// and is told where people look for it.
+	told, err := s.ignore(p)
+	if err != nil {
+		return nil, err
+	}
+	*told = slices.Insert(*told, at[told], gitignore)
+	if len(s.Skipped) > 0 && s.Skipped[0] == project.Marker { // it may say another name (CLI-406)
+		s.Name = project.Open(root, project.Env{}, root, func(string) {}).Meta.Name
+	}
+	return s, nil
+}
+
+// addAbsent writes the files that are not there.
+func (s *Server) addAbsent(p *place, files []file) error {
+	for _, f := range files {
+		if _, err := p.mkdir(path.Dir(f.path)); err != nil {
+			return err
+		}
+		info, err := p.look(f.path)
+		switch {
+		case err != nil:
+			return err
+		case info != nil && !info.Mode().IsRegular():
+			return inTheWay(p.abs(f.path), info)
+		case info != nil:
+			s.Skipped = append(s.Skipped, f.path)
+			continue
+		}
+		if err := p.put(f); err != nil {
+			return err
+		}
+		s.Created = append(s.Created, f.path)
+	}
+	return nil
+}
+
+// addHello makes the first tool. A directory of its name is left alone whole.
+func (s *Server) addHello(p *place) error {
+	if info, err := p.look(helloDir); err != nil {
+		return err
+	} else if info != nil {
+		s.Skipped = append(s.Skipped, helloDir)
+		return nil
+	}
+	files := render("hello", "hello")
+	if err := p.putDir(helloDir, "tool", files); err != nil {
+		return err
+	}
+	for _, f := range files {
+		s.Created = append(s.Created, path.Join(helloDir, f.path))
+	}
+	return nil
+}
+
+// maxIgnore is how long a .gitignore may be that is added to, in bytes.
+const maxIgnore = 1 << 20
+
+const gitignore = ".gitignore"
+
+// ignore sees to it that .gitignore holds our entries, each once, and returns the list
+// in which to tell it.
+func (s *Server) ignore(p *place) (told *[]string, err error) {
+	f := file{path: gitignore, mode: modeFile}
+	info, err := p.look(gitignore)
+	switch {
+	case err != nil:
+		return nil, err
+	case info != nil && !info.Mode().IsRegular():
+		return nil, inTheWay(p.abs(gitignore), info)
+	case info != nil:
+		if f.text, err = p.read(gitignore, maxIgnore); err != nil {
+			return nil, err
+		}
+		f.mode = info.Mode().Perm()
+	}
+	was := f.text
+	if was != "" && !strings.HasSuffix(was, "\n") {
+		f.text += "\n"
+	}
+	missing := false
+	for _, entry := range ignored {
+		if !strings.Contains(was, entry) {
+			f.text += entry + "\n"
+			missing = true
+		}
+	}
+	switch {
+	case !missing:
+		return &s.Skipped, nil
+	case info != nil:
+		return &s.Updated, p.put(f)
+	}
+	return &s.Created, p.put(f)
+}
+
+// missingRoot is the error for a project root that was named and is not there, as
+// scaffolds tell it (CLI-402).
+func missingRoot(err error) error {
+	var missing *project.MissingError
+	if !errors.As(err, &missing) {
+		return &cli.Error{Code: cli.CodeNotFound, Message: err.Error(), Exit: cli.ExitFailed, Whole: true}
+	}
+	return &cli.Error{Code: cli.CodeNotFound, Exit: cli.ExitFailed, Whole: true, Message: fmt.Sprintf(
+		"mcp-bash scaffold: MCPBASH_PROJECT_ROOT directory does not exist: %s\nCreate it first: mkdir -p %s",
+		missing.Dir, missing.Dir)}
+}
+
+// Open finds the project and reads its set-up (cli chapter 4).
+func Open(named string, warn func(string)) (*project.Project, error) {
+	env := project.OSEnv()
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	root, err := project.FindRoot(env, named, dir)
+	if err != nil {
+		return nil, missingRoot(err)
+	}
+	return project.Open(root, env, dir, warn), nil
+}

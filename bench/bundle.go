@@ -29,7 +29,8 @@ func (b *bench) bundle() error {
 	}
 	out := filepath.Join(dir, "out")
 	make := func() error {
-		return quiet(project, b.bin("mcp-bundle"), "bundle", "--output", out, "--arch", hostArch, "--platform", hostPlatform)
+		return quiet(project, b.bin("mcp-bundle"), "bundle", "--output", out, "--arch", hostArch, "--platform",
+			hostPlatform)
 	}
 	if err := make(); err != nil {
 		return err
@@ -38,13 +39,15 @@ func (b *bench) bundle() error {
 		return err
 	}
 	names := []string{ours, floor}
-	tasks := []task{timed(1, make), timed(1, func() error { return zipOnce(unpacked, filepath.Join(dir, "floor.zip")) })}
+	tasks := []task{timed(1, make), timed(1,
+		func() error { return zipOnce(unpacked, filepath.Join(dir, "floor.zip")) })}
 	if official, err := installPacker(); err != nil {
 		b.report.leaveOut("mcpb pack", err.Error())
 	} else {
 		names = append(names, "mcpb")
 		tasks = append(tasks, timed(1, func() error {
-			return quiet(dir, official[0], append(official[1:], "pack", unpacked, filepath.Join(dir, "official.mcpb"))...)
+			return quiet(dir, official[0], append(official[1:], "pack", unpacked,
+				filepath.Join(dir, "official.mcpb"))...)
 		}))
 	}
 	all, err := rounds(max(3, b.rounds(9)), 1, tasks)

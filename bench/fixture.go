@@ -44,7 +44,8 @@ func build() (*fixture, error) {
 		return nil, err
 	}
 	bin := filepath.Join(scratch, "home", "bin") + "/"
-	if _, err := goTool(product, "build", "-o", bin, "./cmd/mcp-bash", "./cmd/mcp-registry", "./cmd/mcp-bundle"); err != nil {
+	if _, err := goTool(product, "build", "-o", bin, "./cmd/mcp-bash", "./cmd/mcp-registry",
+		"./cmd/mcp-bundle"); err != nil {
 		return nil, err
 	}
 	if _, err := goTool(".", "build", "-o", bin, "./floor", "./peers/..."); err != nil {

@@ -40,10 +40,12 @@ Environment most often set (all of it: docs/contract/env.md):
 			{Code: 2, Meaning: "wrong usage, or standard output damaged repeatedly"},
 			{Code: 128, Meaning: "and above: ended by a signal"},
 		},
-		Commands: []*cli.Command{serveCommand(), debugCommand(), requestCommand(), providerCommand(), templateCommand()},
+		Commands: []*cli.Command{serveCommand(), debugCommand(), requestCommand(), providerCommand(),
+			templateCommand()},
 	}
 	for _, s := range siblings {
-		c.Commands = append(c.Commands, &cli.Command{Name: s.verb, Summary: fmt.Sprintf("%s (%s).", s.summary, s.program)})
+		c.Commands = append(c.Commands, &cli.Command{Name: s.verb, Summary: fmt.Sprintf("%s (%s).", s.summary,
+			s.program)})
 	}
 	return c
 }

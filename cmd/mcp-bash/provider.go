@@ -33,8 +33,10 @@ func providerCommand() *cli.Command {
 		Text: `PROVIDER is file, https, git, echo or ui, and in a project also one of its own. Which hosts may be contacted:
 docs/SECURITY.md.`,
 		Exits: []cli.Exit{
-			{Code: 0, Meaning: "printed"}, {Code: 2, Meaning: "outside of what may be read"}, {Code: 3, Meaning: "not found"},
-			{Code: 4, Meaning: "refused"}, {Code: 5, Meaning: "failed"}, {Code: 6, Meaning: "too large"}, {Code: 7, Meaning: "redirected"},
+			{Code: 0, Meaning: "printed"}, {Code: 2, Meaning: "outside of what may be read"},
+			{Code: 3, Meaning: "not found"},
+			{Code: 4, Meaning: "refused"}, {Code: 5, Meaning: "failed"}, {Code: 6, Meaning: "too large"},
+			{Code: 7, Meaning: "redirected"},
 		},
 		Run: func(s cli.Streams, operands []string) error { return exit(provider(s, operands)) },
 	}

@@ -28,10 +28,12 @@ func requestCommand() *cli.Command {
 			{Line: `NAME resources/read '{"uri":"file:///srv/demo/resources/a.txt"}'`},
 			{Line: `NAME prompts/get '{"name":"greet","arguments":{"name":"Ada"}}'`},
 			{Line: "NAME completion/complete @query.json"},
-			{Line: `jq -n '{name: "hello", arguments: {name: "Ada"}}' |` + "\nMCPBASH_TOOL_ALLOWLIST=hello NAME tools/call -"},
+			{Line: `jq -n '{name: "hello", arguments: {name: "Ada"}}' |` +
+				"\nMCPBASH_TOOL_ALLOWLIST=hello NAME tools/call -"},
 			{Line: `MCPBASH_TOOL_ALLOWLIST=slow NAME tools/call '{"name":"slow"}' --notifications`},
 		},
-		Operands: []cli.Operand{{Name: "METHOD", Complete: cli.Words(methods...)}, {Name: "[PARAMS]", Complete: cli.Files}},
+		Operands: []cli.Operand{{Name: "METHOD", Complete: cli.Words(methods...)},
+			{Name: "[PARAMS]", Complete: cli.Files}},
 		Text: `PARAMS is a JSON object; @FILE reads a file, - standard input. The server runs in this process, as a client
 would start it: with this environment, so that what MCPBASH_TOOL_ALLOWLIST does not name is refused. initialize is done
 for you.

@@ -82,7 +82,8 @@ func serveCommand() *cli.Command {
 		Operands: []cli.Operand{{Name: "[ARG...]"}},
 		Run: func(s cli.Streams, operands []string) error {
 			if len(operands) > 0 {
-				return cli.Usagef("unexpected argument: %s (arguments for the project's scripts go after --)", operands[0])
+				return cli.Usagef("unexpected argument: %s (arguments for the project's scripts go after --)",
+					operands[0])
 			}
 			return exit(serve(s, server.Options{}))
 		},

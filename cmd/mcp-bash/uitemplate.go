@@ -15,15 +15,18 @@ func templateCommand() *cli.Command {
 		Name:    "ui-template",
 		Summary: "Print the HTML of a ready-made view of MCP Apps.",
 		Examples: []cli.Example{
-			{Line: `echo '{"title":"Order","fields":[{"name":"item"}],"submitTool":"order"}' |` + "\nNAME form > ui/order/index.html"},
+			{Line: `echo '{"title":"Order","fields":[{"name":"item"}],"submitTool":"order"}' |` +
+				"\nNAME form > ui/order/index.html"},
 			{Line: "NAME kanban < /dev/null", Purpose: "with the defaults"},
 		},
 		Usage:    "TEMPLATE < CONFIG.json",
 		Operands: []cli.Operand{{Name: "TEMPLATE", Complete: cli.Words(names...)}},
-		Text: "TEMPLATE is one of " + strings.Join(names, ", ") + `. The configuration is one JSON object; nothing at all means
+		Text: "TEMPLATE is one " +
+			"of " + strings.Join(names, ", ") + `. The configuration is one JSON object; nothing at all means
 {}. What it may hold: docs/MCP-APPS.md.`,
 		Exits: []cli.Exit{
-			{Code: 0, Meaning: "printed"}, {Code: 1, Meaning: "no such template"}, {Code: 2, Meaning: "wrong usage, or a faulty configuration"},
+			{Code: 0, Meaning: "printed"}, {Code: 1, Meaning: "no such template"},
+			{Code: 2, Meaning: "wrong usage, or a faulty configuration"},
 		},
 		Run: func(s cli.Streams, operands []string) error {
 			return exit(helper.Run([]string{"ui-template", operands[0]}, s.In, s.Out, s.Err))

@@ -34,8 +34,9 @@ type options struct {
 func bundleCommand() *cli.Command {
 	o := &options{platform: "all"}
 	c := &cli.Command{
-		Name:    "bundle",
-		Summary: "Make one file of a project that MCP clients install: its scripts, its server, no need of anything else but Bash.",
+		Name: "bundle",
+		Summary: "Make one file of a project that MCP clients install: its scripts, its server, no need of " +
+			"anything else but Bash.",
 		Examples: []cli.Example{
 			{Line: "NAME", Purpose: "one .mcpb file, in this directory"},
 			{Line: "NAME --output dist --platform linux --arch amd64"},
@@ -49,7 +50,8 @@ The same project makes the same bytes, wherever and whenever.
 The server's programs for other systems come from --runtime-dir, from the installation, from its sources where Go is
 installed, or from a release (MCPBASH_RELEASE_BASE_URL).`,
 		Exits: []cli.Exit{
-			{Code: 0, Meaning: "made, or nothing wrong"}, {Code: 1, Meaning: "the project is at fault, or writing failed"},
+			{Code: 0, Meaning: "made, or nothing wrong"}, {Code: 1,
+				Meaning: "the project is at fault, or writing failed"},
 			{Code: 2, Meaning: "wrong usage"}, {Code: 3, Meaning: "the server's program for a system could not be had"},
 		},
 		Run: func(s cli.Streams, _ []string) error { return o.makeBundle(s) },
@@ -141,7 +143,8 @@ func (o *options) makeBundle(s cli.Streams) error {
 	case o.Validate:
 		fmt.Fprintf(s.Out, "\n✓ Validation passed. Bundle would be: %s\n", filepath.Base(result.Path))
 	default:
-		fmt.Fprintf(s.Out, "\nCreated: %s (%s)\n\nNext steps: open it with your client, or mcp-bash publish %s --dry-run\n",
+		fmt.Fprintf(s.Out, "\nCreated: %s (%s)\n\nNext steps: open it with your client, or mcp-bash publish %s "+
+			"--dry-run\n",
 			cli.Line(result.Path), cli.Size(result.Bytes), cli.Line(filepath.Base(result.Path)))
 	}
 	return err

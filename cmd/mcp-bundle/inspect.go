@@ -24,8 +24,9 @@ func validateCommand() *cli.Command {
 			{Line: "NAME demo-1.0.0.mcpb"}, {Line: "NAME demo-1.0.0.mcpb --json | jq '.errors[]'"},
 		},
 		Operands: []cli.Operand{{Name: "FILE", Complete: cli.Files}},
-		Exits:    []cli.Exit{{Code: 0, Meaning: "nothing wrong"}, {Code: 1, Meaning: "errors were found"}, {Code: 2, Meaning: "wrong usage"}},
-		Run:      func(s cli.Streams, operands []string) error { return o.validate(s, operands[0]) },
+		Exits: []cli.Exit{{Code: 0, Meaning: "nothing wrong"}, {Code: 1, Meaning: "errors were found"},
+			{Code: 2, Meaning: "wrong usage"}},
+		Run: func(s cli.Streams, operands []string) error { return o.validate(s, operands[0]) },
 	}
 	c.Flags.Bool(&o.json, "json", "print the findings as JSON and nothing else")
 	return c
@@ -89,8 +90,9 @@ func inspectCommand() *cli.Command {
 			{Line: "NAME demo-1.0.0.mcpb"}, {Line: "NAME demo-1.0.0.mcpb --json | jq -r '.files[].name'"},
 		},
 		Operands: []cli.Operand{{Name: "FILE", Complete: cli.Files}},
-		Exits:    []cli.Exit{{Code: 0, Meaning: "shown"}, {Code: 1, Meaning: "not a bundle"}, {Code: 2, Meaning: "wrong usage"}},
-		Run:      func(s cli.Streams, operands []string) error { return o.inspect(s, operands[0]) },
+		Exits: []cli.Exit{{Code: 0, Meaning: "shown"}, {Code: 1, Meaning: "not a bundle"},
+			{Code: 2, Meaning: "wrong usage"}},
+		Run: func(s cli.Streams, operands []string) error { return o.inspect(s, operands[0]) },
 	}
 	c.Flags.Bool(&o.json, "json", "print it as JSON and nothing else")
 	return c
@@ -137,7 +139,8 @@ func (o *options) inspect(s cli.Streams, file string) error {
 		{"description", rawjson.TextOf(m, "description")}, {"author", rawjson.TextOf(rawjson.Get(m, "author"), "name")},
 		{"platforms", strings.Join(platforms, " ")}, {"tools", strings.Join(tools, " ")},
 		{"starts", rawjson.TextOf(rawjson.Path(m, "server", "mcp_config"), "command")},
-		{"files", fmt.Sprintf("%d, %s", len(report.Archive.Entries), cli.Size(total))}, {"signed", signed}, {"sha256", sum},
+		{"files", fmt.Sprintf("%d, %s", len(report.Archive.Entries), cli.Size(total))}, {"signed", signed},
+		{"sha256", sum},
 	} {
 		fmt.Fprintf(s.Out, "%-12s %s\n", row[0], cli.Line(row[1]))
 	}
@@ -155,8 +158,9 @@ func unpackCommand() *cli.Command {
 		Summary:  "Unpack a bundle, with its execute bits; nothing is overwritten.",
 		Examples: []cli.Example{{Line: "NAME demo-1.0.0.mcpb demo"}},
 		Operands: []cli.Operand{{Name: "FILE", Complete: cli.Files}, {Name: "[DIR]", Complete: cli.Dirs}},
-		Exits:    []cli.Exit{{Code: 0, Meaning: "unpacked"}, {Code: 1, Meaning: "not a bundle, or something is in the way"}, {Code: 2, Meaning: "wrong usage"}},
-		Run:      func(s cli.Streams, operands []string) error { return o.unpack(s, operands) },
+		Exits: []cli.Exit{{Code: 0, Meaning: "unpacked"}, {Code: 1,
+			Meaning: "not a bundle, or something is in the way"}, {Code: 2, Meaning: "wrong usage"}},
+		Run: func(s cli.Streams, operands []string) error { return o.unpack(s, operands) },
 	}
 	c.Flags.Bool(&o.json, "json", "print the result as JSON and nothing else")
 	return c

@@ -49,7 +49,8 @@ var server = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	file := filepath.Join(dir, filepath.FromSlash(runtimes.Host.Path()))
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file, "mcp-bash/cmd/mcp-bash")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file,
+		"mcp-bash/cmd/mcp-bash")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", errors.New(string(out))
@@ -68,7 +69,8 @@ func TestSessions(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			for name, value := range map[string]string{
 				"HOME": e.WorkDir + "/home", "TMPDIR": e.WorkDir + "/tmp", "MCPBASH_RUNTIME_DIR": dir,
-				"HOST": runtimes.Host.String(), "HOSTPLATFORM": runtimes.Host.Platform(), "HOSTARCH": runtimes.Host.Arch,
+				"HOST": runtimes.Host.String(), "HOSTPLATFORM": runtimes.Host.Platform(),
+				"HOSTARCH":            runtimes.Host.Arch,
 				"GIT_CONFIG_NOSYSTEM": "1", "GORACE": "atexit_sleep_ms=0",
 			} {
 				e.Setenv(name, value)

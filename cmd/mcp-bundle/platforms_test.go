@@ -56,9 +56,11 @@ func makeProject(t *testing.T, dir string) string {
 func bundleOf(t *testing.T, project, before string, env []string, args ...string) []byte {
 	t.Helper()
 	out := t.TempDir()
-	cmd := exec.Command("sh", append([]string{"-c", before + `; exec mcp-bundle bundle "$@"`, "sh", "--output", out}, args...)...)
+	cmd := exec.Command("sh", append([]string{"-c", before + `; exec mcp-bundle bundle "$@"`, "sh", "--output", out},
+		args...)...)
 	cmd.Dir = project
-	cmd.Env = append(os.Environ(), append([]string{"HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1",
+	cmd.Env = append(os.Environ(), append([]string{"HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(),
+		"GIT_CONFIG_NOSYSTEM=1",
 		"GOCACHE=" + goCache(t), "GOMODCACHE=" + goEnv(t, "GOMODCACHE"), "GOFLAGS=-modcacherw"}, env...)...)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -88,7 +90,8 @@ func TestReproducible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := bundleOf(t, makeProject(t, filepath.Join(t.TempDir(), "one")), "umask 022", []string{"MCPBASH_RUNTIME_DIR=" + dir, "TZ=UTC", "LC_ALL=C"})
+	first := bundleOf(t, makeProject(t, filepath.Join(t.TempDir(), "one")), "umask 022",
+		[]string{"MCPBASH_RUNTIME_DIR=" + dir, "TZ=UTC", "LC_ALL=C"})
 	for before, env := range map[string][]string{
 		"umask 077": {"TZ=Pacific/Kiritimati", "LC_ALL=de_DE.UTF-8", "LANG=tr_TR.UTF-8"},
 		"umask 000": {"TZ=America/St_Johns", "LC_ALL=en_US.UTF-8", "GOMAXPROCS=1"},
@@ -116,7 +119,8 @@ func TestEveryPlatform(t *testing.T) {
 		t.Skip("builds the server for five systems")
 	}
 	project := makeProject(t, filepath.Join(t.TempDir(), "demo"))
-	text := bundleOf(t, project, "true", []string{"MCPBASH_HOME=" + repo(t), "MCPBASH_RUNTIME_DIR="}, "--platform", "all")
+	text := bundleOf(t, project, "true", []string{"MCPBASH_HOME=" + repo(t), "MCPBASH_RUNTIME_DIR="}, "--platform",
+		"all")
 	z, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
 	if err != nil {
 		t.Fatal(err)
@@ -170,19 +174,23 @@ func TestEveryPlatform(t *testing.T) {
 			t.Errorf("%s: not signed", name)
 		}
 	}
-	if f, err := pe.NewFile(bytes.NewReader(content[bin+"windows-amd64/mcp-bash.exe"])); err != nil || f.Machine != pe.IMAGE_FILE_MACHINE_AMD64 {
+	if f, err := pe.NewFile(bytes.NewReader(content[bin+"windows-amd64/mcp-bash.exe"])); err != nil ||
+		f.Machine != pe.IMAGE_FILE_MACHINE_AMD64 {
 		t.Errorf("windows: %v", err)
 	}
 	manifest := content["manifest.json"]
-	if got := rawjson.TextOf(rawjson.Path(manifest, "server", "mcp_config", "platform_overrides", "win32"), "command"); got != "${__dirname}/"+bin+"windows-amd64/mcp-bash.exe" {
+	if got := rawjson.TextOf(rawjson.Path(manifest, "server", "mcp_config", "platform_overrides", "win32"),
+		"command"); got != "${__dirname}/"+bin+"windows-amd64/mcp-bash.exe" {
 		t.Errorf("win32 starts %s", got)
 	}
-	if got := string(rawjson.AppendCompact(nil, rawjson.Path(manifest, "compatibility", "platforms"))); got != `["darwin","linux","win32"]` {
+	if got := string(rawjson.AppendCompact(nil, rawjson.Path(manifest, "compatibility",
+		"platforms"))); got != `["darwin","linux","win32"]` {
 		t.Error(got)
 	}
 	for _, member := range []string{"args", "env"} { // an override replaces them whole
 		config := rawjson.Path(manifest, "server", "mcp_config")
-		if base, over := rawjson.Get(config, member), rawjson.Path(config, "platform_overrides", "win32", member); string(rawjson.Normal(base)) != string(rawjson.Normal(over)) {
+		if base, over := rawjson.Get(config, member), rawjson.Path(config, "platform_overrides", "win32",
+			member); string(rawjson.Normal(base)) != string(rawjson.Normal(over)) {
 			t.Errorf("%s: %s, in the override %s", member, base, over)
 		}
 	}
@@ -195,7 +203,8 @@ func TestClientStartsBundle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := bundleOf(t, makeProject(t, filepath.Join(t.TempDir(), "demo")), "true", []string{"MCPBASH_RUNTIME_DIR=" + dir})
+	text := bundleOf(t, makeProject(t, filepath.Join(t.TempDir(), "demo")), "true",
+		[]string{"MCPBASH_RUNTIME_DIR=" + dir})
 	if len(text) > 6<<20 {
 		t.Errorf("%d bytes", len(text))
 	}
@@ -221,7 +230,8 @@ func TestClientStartsBundle(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx,
+		&mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

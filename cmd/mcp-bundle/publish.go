@@ -22,14 +22,16 @@ func publishCommand() *cli.Command {
 		Summary: "Announce a bundle in the MCP registry: where it can be had, and its hash.",
 		Examples: []cli.Example{
 			{Line: "NAME demo-1.0.0.mcpb --dry-run", Purpose: "check it; no network, no token"},
-			{Line: "NAME demo-1.0.0.mcpb --url https://github.com/you/demo-mcp/releases/download/v1.0.0/demo-1.0.0.mcpb" +
+			{Line: "NAME demo-1.0.0.mcpb --url " +
+				"https://github.com/you/demo-mcp/releases/download/v1.0.0/demo-1.0.0.mcpb" +
 				" --server-name io.github.you/demo --emit", Purpose: "print server.json"},
 		},
 		Operands: []cli.Operand{{Name: "[BUNDLE]", Complete: cli.Files}},
 		Text: `The registry stores where a bundle is, not the bundle: put it on the web first, as a release of your repository. The
 token comes from MCP_REGISTRY_TOKEN, or with --token - from standard input, where no list of processes shows it.`,
 		Exits: []cli.Exit{
-			{Code: 0, Meaning: "announced, or nothing wrong"}, {Code: 1, Meaning: "the bundle is at fault, or the registry refused it"},
+			{Code: 0, Meaning: "announced, or nothing wrong"}, {Code: 1,
+				Meaning: "the bundle is at fault, or the registry refused it"},
 			{Code: 2, Meaning: "wrong usage"},
 		},
 		Run: func(s cli.Streams, operands []string) error { return o.publish(s, operands) },
@@ -37,7 +39,8 @@ token comes from MCP_REGISTRY_TOKEN, or with --token - from standard input, wher
 	c.Flags.Bool(&o.dryRun, "dry-run", "check the bundle and stop")
 	c.Flags.String(&o.token, "token", "TOKEN", "of the registry; - reads standard input; else MCP_REGISTRY_TOKEN")
 	c.Flags.String(&o.url, "url", "URL", "where the bundle can be had: https, a release on GitHub or GitLab")
-	c.Flags.String(&o.serverName, "server-name", "WORD", "what the server is called in the registry: io.github.you/demo")
+	c.Flags.String(&o.serverName, "server-name", "WORD",
+		"what the server is called in the registry: io.github.you/demo")
 	c.Flags.Bool(&o.emit, "emit", "print server.json and stop")
 	c.Flags.Bool(&o.verbose, "verbose", "say more")
 	c.Flags.Bool(&o.json, "json", "print the result, or the error, as JSON and nothing else")
@@ -69,7 +72,8 @@ func (o *options) publish(s cli.Streams, operands []string) error {
 	var entry []byte
 	if !upload {
 		if o.url == "" || o.serverName == "" {
-			return cli.Usagef("--url and --server-name are needed: the registry stores where a bundle is, and what it is called there")
+			return cli.Usagef("--url and --server-name are needed: the registry stores where a bundle is, and " +
+				"what it is called there")
 		}
 		if entry, err = b.Entry(o.url, o.serverName); err != nil {
 			return err
@@ -101,7 +105,8 @@ func (o *options) publish(s cli.Streams, operands []string) error {
 		}
 		return err
 	}
-	fmt.Fprintf(out, "  ✓ Bundle submitted successfully\n\n✓ Published to MCP Registry!\n  %s\n", cli.Line(registry.Base))
+	fmt.Fprintf(out, "  ✓ Bundle submitted successfully\n\n✓ Published to MCP Registry!\n  %s\n",
+		cli.Line(registry.Base))
 	return o.published(s, b, "publish")
 }
 
@@ -168,8 +173,10 @@ func (o *options) readToken(s cli.Streams) (string, error) {
 		token = o.token
 	}
 	if token == "" {
-		fmt.Fprint(s.Err, "\n✗ API token required for publishing.\n\nLog in with the registry's own program (mcp-publisher login github), then set MCP_REGISTRY_TOKEN or use --token.\n")
-		return "", &cli.Error{Code: cli.CodePolicy, Exit: cli.ExitFailed, Message: "API token required for publishing.", Told: true}
+		fmt.Fprint(s.Err, "\n✗ API token required for publishing.\n\nLog in with the registry's own program "+
+			"(mcp-publisher login github), then set MCP_REGISTRY_TOKEN or use --token.\n")
+		return "", &cli.Error{Code: cli.CodePolicy, Exit: cli.ExitFailed, Message: "API token required for publishing.",
+			Told: true}
 	}
 	return token, publish.CheckToken(token)
 }
@@ -179,7 +186,8 @@ func (o *options) published(s cli.Streams, b *publish.Bundle, action string) err
 		return nil
 	}
 	var j rawjson.Builder
-	_, err := fmt.Fprintf(s.Out, "%s\n", j.Object().Name("ok").Bool(true).Name("action").String(action).Name("path").String(b.File).
-		Name("name").String(b.Name).Name("version").String(b.Version).Name("sha256").String(b.SHA256).End().Bytes())
+	_, err := fmt.Fprintf(s.Out, "%s\n",
+		j.Object().Name("ok").Bool(true).Name("action").String(action).Name("path").String(b.File).
+			Name("name").String(b.Name).Name("version").String(b.Version).Name("sha256").String(b.SHA256).End().Bytes())
 	return err
 }

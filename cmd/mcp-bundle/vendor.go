@@ -34,7 +34,8 @@ func vendorCommand() *cli.Command {
 		Text: `Without --platform and --arch the server comes for the systems that vendor.json records, at first for this one and
 linux-amd64. run-server.sh is written only if there is none.`,
 		Exits: []cli.Exit{
-			{Code: 0, Meaning: "done, or nothing was changed"}, {Code: 1, Meaning: "it failed, or --verify found changes"},
+			{Code: 0, Meaning: "done, or nothing was changed"}, {Code: 1,
+				Meaning: "it failed, or --verify found changes"},
 			{Code: 2, Meaning: "wrong usage"}, {Code: 3, Meaning: "the server's program for a system could not be had"},
 		},
 		Run: func(s cli.Streams, _ []string) error { return o.vendor(s) },
@@ -131,7 +132,8 @@ func (o *options) putVendored(s cli.Streams, out io.Writer, v vendoring.Options)
 		return ended
 	case errors.As(err, &missing):
 		return &cli.Error{Code: cli.CodeDepends, Exit: cli.ExitPolicy,
-			Message: fmt.Sprintf("%v\n  %s\nName others with --platform and --arch, or a directory that has them with --runtime-dir.",
+			Message: fmt.Sprintf("%v\n  %s\nName others with --platform and --arch, or a directory that has them "+
+				"with --runtime-dir.",
 				missing, strings.Join(missing.Reasons, "\n  "))}
 	case err != nil:
 		return err
@@ -166,7 +168,8 @@ func (o *options) verifyVendored(s cli.Streams, dir string) error {
 	if exe, err := os.Executable(); err == nil {
 		if exe, err = project.Physical(exe); err == nil {
 			if in, err := project.Physical(filepath.Join(dir, runtimes.Dir)); err == nil && project.Within(in, exe) {
-				fmt.Fprintln(s.Err, "vendor: this program is part of what it verifies, which proves nothing; use an installed one")
+				fmt.Fprintln(s.Err, "vendor: this program is part of what it verifies, which proves nothing; use "+
+					"an installed one")
 			}
 		}
 	}
@@ -174,11 +177,13 @@ func (o *options) verifyVendored(s cli.Streams, dir string) error {
 	var mismatch *vendoring.Mismatch
 	switch {
 	case errors.As(err, &mismatch):
-		fmt.Fprintf(s.Err, "vendor --verify: FAILED\n  recorded: %s\n  current:  %s\n", cli.Line(mismatch.Recorded), mismatch.Current)
+		fmt.Fprintf(s.Err, "vendor --verify: FAILED\n  recorded: %s\n  current:  %s\n", cli.Line(mismatch.Recorded),
+			mismatch.Current)
 		for _, detail := range mismatch.Details {
 			fmt.Fprintf(s.Err, "  %s\n", cli.Line(detail))
 		}
-		fmt.Fprintf(s.Err, "What is in %s/ is not what was vendored.\nRun \"mcp-bash vendor --upgrade\" to vendor it anew.\n", runtimes.Dir)
+		fmt.Fprintf(s.Err, "What is in %s/ is not what was vendored.\nRun \"mcp-bash vendor --upgrade\" to vendor "+
+			"it anew.\n", runtimes.Dir)
 		if o.json {
 			var b rawjson.Builder
 			b.Object().Name("ok").Bool(false).Name("error").Object().Name("code").String(cli.CodeInvalid).
@@ -188,9 +193,11 @@ func (o *options) verifyVendored(s cli.Streams, dir string) error {
 		}
 		return cli.ExitCode(cli.ExitFailed)
 	case errors.Is(err, vendoring.ErrNoLock):
-		return cli.Failf(cli.CodeNotFound, "no vendor.json found in %s\nRun \"mcp-bash vendor\" first.", filepath.Join(dir, runtimes.Dir))
+		return cli.Failf(cli.CodeNotFound, "no vendor.json found in %s\nRun \"mcp-bash vendor\" first.",
+			filepath.Join(dir, runtimes.Dir))
 	case errors.Is(err, vendoring.ErrNoSum):
-		return &cli.Error{Code: cli.CodeInvalid, Exit: cli.ExitFailed, Whole: true, Message: "vendor --verify: " + err.Error()}
+		return &cli.Error{Code: cli.CodeInvalid, Exit: cli.ExitFailed, Whole: true,
+			Message: "vendor --verify: " + err.Error()}
 	case err != nil:
 		return err
 	}

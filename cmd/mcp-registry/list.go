@@ -112,11 +112,13 @@ func selection(o *options) (keep func(*registration.RegisteredTool) bool, err er
 		for _, c := range access.Capabilities {
 			known = append(known, string(c))
 		}
-		return nil, cli.Usagef("--capability: unknown capability %q; there are %s", o.capability, strings.Join(known, ", "))
+		return nil, cli.Usagef("--capability: unknown capability %q; there are %s", o.capability,
+			strings.Join(known, ", "))
 	}
 	level, ok := access.ParseLevel(o.level)
 	if !ok {
-		return nil, cli.Usagef("--level: unknown security level %q; there are restricted, standard, elevated, full", o.level)
+		return nil, cli.Usagef("--level: unknown security level %q; there are restricted, standard, elevated, full",
+			o.level)
 	}
 	return func(t *registration.RegisteredTool) bool {
 		return (capability == "" || t.Declares(capability)) && level.Allows(t.RequiredLevel)

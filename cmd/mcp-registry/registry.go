@@ -47,7 +47,8 @@ MCPBASH_ALLOW_PROJECT_HOOKS=true.`,
 			{Code: 5, Meaning: "InvalidRegistration: the registration, or register.json, is at fault"},
 			{Code: 6, Meaning: "PermissionDenied: not at this security level, not that script, or not writable"},
 		},
-		Commands: []*cli.Command{refreshCommand(), statusCommand(), registerCommand(), unregisterCommand(), getCommand(), listCommand()},
+		Commands: []*cli.Command{refreshCommand(), statusCommand(), registerCommand(), unregisterCommand(),
+			getCommand(), listCommand()},
 	}
 }
 

@@ -80,7 +80,8 @@ func (b *builder) readConf(ctx context.Context) (map[string]string, error) {
 }
 
 // sourceConf has Bash evaluate mcpb.conf.
-func (b *builder) sourceConf(ctx context.Context, file string, why error, conf map[string]string) (map[string]string, error) {
+func (b *builder) sourceConf(ctx context.Context, file string, why error,
+	conf map[string]string) (map[string]string, error) {
 	if b.o.NoExec {
 		return nil, fmt.Errorf("%w; it is not run as a shell script because of --no-exec-config", why)
 	}
@@ -175,7 +176,8 @@ func (b *builder) identify(ctx context.Context) (identity, error) {
 		}
 	}
 	if id.author == "" {
-		b.say.warnHint("No author name found (required by MCPB spec)", "Add MCPB_AUTHOR_NAME to mcpb.conf or set git user.name")
+		b.say.warnHint("No author name found (required by MCPB spec)",
+			"Add MCPB_AUTHOR_NAME to mcpb.conf or set git user.name")
 		id.author = id.title
 	}
 	repository := rawjson.Get(c.meta, "repository")

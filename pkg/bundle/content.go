@@ -105,7 +105,8 @@ func (c *collector) directory(s *source, name, to string, trail []string) error 
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, e := range entries {
-		if err := c.entry(s, path.Join(name, e.Name()), path.Join(to, e.Name()), append(trail[:len(trail):len(trail)], name)); err != nil {
+		if err := c.entry(s, path.Join(name, e.Name()), path.Join(to, e.Name()),
+			append(trail[:len(trail):len(trail)], name)); err != nil {
 			return err
 		}
 	}
@@ -241,7 +242,10 @@ func (c *collector) put(to string, exec bool, content io.Reader) (size int64, er
 
 // staged is a file of the staged tree.
 func (c *collector) staged(name string, exec bool, size int64) mcpb.File {
-	return mcpb.File{Name: name, Exec: exec, Size: size, Open: func() (io.ReadCloser, error) { return c.work.Open(name) }}
+	return mcpb.File{Name: name, Exec: exec, Size: size, Open: func() (io.ReadCloser,
+		error) {
+		return c.work.Open(name)
+	}}
 }
 
 var errLeaves = errors.New("leads out of the project")

@@ -38,7 +38,8 @@ func Parse(text []byte, outer func(name string) string) (map[string]string, erro
 		return nil, fmt.Errorf("not a UTF-8 text")
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	p := &parser{text: string(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))), outer: outer, values: map[string]string{}}
+	p := &parser{text: string(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))), outer: outer,
+		values: map[string]string{}}
 	for !p.done() {
 		if err := p.line(); err != nil {
 			return nil, err
@@ -124,7 +125,8 @@ func (p *parser) ended() bool {
 
 func (p *parser) name() string {
 	start := p.at
-	for c := p.peek(); c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || p.at > start && c >= '0' && c <= '9'; c = p.peek() {
+	for c := p.peek(); c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || p.at > start && c >= '0' &&
+		c <= '9'; c = p.peek() {
 		p.at++
 	}
 	return p.text[start:p.at]

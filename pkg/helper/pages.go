@@ -16,7 +16,8 @@ import (
 func findPage(env project.Env, root, dir string) func(ctx context.Context, name string) (json.RawMessage, error) {
 	return func(ctx context.Context, name string) (json.RawMessage, error) {
 		p := project.Open(root, env, dir, func(string) {})
-		list, err := registry.NewCatalog(p, registry.Options{Version: cli.Version, ReadOnly: true}).List(ctx, kinds.UIResources)
+		list, err := registry.NewCatalog(p, registry.Options{Version: cli.Version, ReadOnly: true}).List(ctx,
+			kinds.UIResources)
 		if err != nil {
 			return nil, err
 		}

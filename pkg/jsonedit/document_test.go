@@ -31,23 +31,42 @@ func TestDocument(t *testing.T) {
 		edit func(d *Document)
 		want string
 	}{
-		"nothing":     {handwritten, func(d *Document) {}, handwritten},
-		"append":      {handwritten, func(d *Document) { d.Append("tools", entry) }, strings.Replace(handwritten, "1.50}\n", "1.50},\n        "+laidOut+"\n", 1)},
-		"replace":     {handwritten, func(d *Document) { d.ReplaceElement("tools", 0, entry) }, strings.Replace(handwritten, `{"name": "a", "path": "a.sh"}`, laidOut, 1)},
-		"first":       {handwritten, func(d *Document) { d.Delete("tools", 0) }, strings.Replace(handwritten, "{\"name\": \"a\", \"path\": \"a.sh\"},\n        ", "", 1)},
-		"last":        {handwritten, func(d *Document) { d.Delete("tools", 1) }, strings.Replace(handwritten, ",\n        {\"name\": \"b\",\n         \"path\": \"b.sh\", \"odd\": 1.50}", "", 1)},
-		"all":         {handwritten, func(d *Document) { d.Delete("tools", 0); d.Delete("tools", 0) }, handwritten[:strings.Index(handwritten, "\n        {")] + handwritten[strings.Index(handwritten, "],\n\t"):]},
-		"null member": {handwritten, func(d *Document) { d.Append("prompts", entry) }, strings.Replace(handwritten, `"prompts": null`, "\"prompts\": [\n    "+laidOut+"\n  ]", 1)},
-		"new member":  {handwritten, func(d *Document) { d.Append("merge", rawjson.Quote("tools")) }, strings.Replace(handwritten, "\"y\"]\n", "\"y\"],\n\t\"merge\": [\n    \"tools\"\n  ]\n", 1)},
-		"string":      {handwritten, func(d *Document) { d.Append("exclude", rawjson.Quote("z")) }, strings.Replace(handwritten, `"y"]`, `"y", "z"]`, 1)},
-		"drop":        {handwritten, func(d *Document) { d.DeleteStrings("exclude", "x", "none") }, strings.Replace(handwritten, `"x", `, "", 1)},
-		"drop all":    {handwritten, func(d *Document) { d.DeleteStrings("exclude", "x", "y") }, strings.Replace(handwritten, `"x", "y"`, "", 1)},
-		"drop none":   {handwritten, func(d *Document) { d.DeleteStrings("merge", "x") }, handwritten},
-		"one line":    {`{"version":1,"tools":[{"name":"a","path":"a","x":1.0}]}`, func(d *Document) { d.Append("tools", entry) }, "{\n  \"version\": 1,\n  \"tools\": [\n    {\n      \"name\": \"a\",\n      \"path\": \"a\",\n      \"x\": 1.0\n    },\n    " + laidOut + "\n  ]\n}\n"},
-		"empty array": {"{\n\"version\":1, \"tools\":[ ]}", func(d *Document) { d.Append("tools", entry) }, "{\n\"version\":1, \"tools\":[\n    " + laidOut + "\n  ]}\n"},
-		"twice":       {"{\n\"tools\":[1],\"too\\u006cs\":[2]}\n", func(d *Document) { d.Delete("tools", 0) }, "{\n\"tools\":[1],\"too\\u006cs\":[]}\n"},
-		"inline":      {"{\n\"tools\":[{\"a\":1}]}\n", func(d *Document) { d.Append("tools", entry) }, "{\n\"tools\":[{\"a\":1},\n    " + laidOut + "]}\n"},
-		"CRLF":        {"{\r\n  \"tools\": [\r\n    {}\r\n  ]\r\n}\r\n", func(d *Document) { d.Append("tools", rawjson.Quote("s")) }, "{\r\n  \"tools\": [\r\n    {},\r\n    \"s\"\r\n  ]\r\n}\r\n"},
+		"nothing": {handwritten, func(d *Document) {}, handwritten},
+		"append": {handwritten, func(d *Document) { d.Append("tools", entry) },
+			strings.Replace(handwritten, "1.50}\n", "1.50},\n        "+laidOut+"\n", 1)},
+		"replace": {handwritten, func(d *Document) { d.ReplaceElement("tools", 0, entry) },
+			strings.Replace(handwritten, `{"name": "a", "path": "a.sh"}`, laidOut, 1)},
+		"first": {handwritten, func(d *Document) { d.Delete("tools", 0) },
+			strings.Replace(handwritten, "{\"name\": \"a\", \"path\": \"a.sh\"},\n        ", "", 1)},
+		"last": {handwritten, func(d *Document) { d.Delete("tools", 1) },
+			strings.Replace(handwritten, ",\n        {\"name\": \"b\",\n         \"path\": \"b.sh\", \"odd\": 1.50}",
+				"", 1)},
+		"all": {handwritten, func(d *Document) { d.Delete("tools", 0); d.Delete("tools", 0) },
+			handwritten[:strings.Index(handwritten, "\n        {")] + handwritten[strings.Index(handwritten,
+				"],\n\t"):]},
+		"null member": {handwritten, func(d *Document) { d.Append("prompts", entry) },
+			strings.Replace(handwritten, `"prompts": null`, "\"prompts\": [\n    "+laidOut+"\n  ]", 1)},
+		"new member": {handwritten, func(d *Document) { d.Append("merge", rawjson.Quote("tools")) },
+			strings.Replace(handwritten, "\"y\"]\n", "\"y\"],\n\t\"merge\": [\n    \"tools\"\n  ]\n", 1)},
+		"string": {handwritten, func(d *Document) { d.Append("exclude", rawjson.Quote("z")) },
+			strings.Replace(handwritten, `"y"]`, `"y", "z"]`, 1)},
+		"drop": {handwritten, func(d *Document) { d.DeleteStrings("exclude", "x", "none") },
+			strings.Replace(handwritten, `"x", `, "", 1)},
+		"drop all": {handwritten, func(d *Document) { d.DeleteStrings("exclude", "x", "y") },
+			strings.Replace(handwritten, `"x", "y"`, "", 1)},
+		"drop none": {handwritten, func(d *Document) { d.DeleteStrings("merge", "x") }, handwritten},
+		"one line": {`{"version":1,"tools":[{"name":"a","path":"a","x":1.0}]}`,
+			func(d *Document) { d.Append("tools", entry) },
+			"{\n  \"version\": 1,\n  \"tools\": [\n    {\n      \"name\": \"a\",\n      \"path\": \"a\",\n      \"x\": 1.0\n    },\n    " + laidOut + "\n  ]\n}\n"},
+		"empty array": {"{\n\"version\":1, \"tools\":[ ]}", func(d *Document) { d.Append("tools", entry) },
+			"{\n\"version\":1, \"tools\":[\n    " + laidOut + "\n  ]}\n"},
+		"twice": {"{\n\"tools\":[1],\"too\\u006cs\":[2]}\n", func(d *Document) { d.Delete("tools", 0) },
+			"{\n\"tools\":[1],\"too\\u006cs\":[]}\n"},
+		"inline": {"{\n\"tools\":[{\"a\":1}]}\n", func(d *Document) { d.Append("tools", entry) },
+			"{\n\"tools\":[{\"a\":1},\n    " + laidOut + "]}\n"},
+		"CRLF": {"{\r\n  \"tools\": [\r\n    {}\r\n  ]\r\n}\r\n",
+			func(d *Document) { d.Append("tools", rawjson.Quote("s")) },
+			"{\r\n  \"tools\": [\r\n    {},\r\n    \"s\"\r\n  ]\r\n}\r\n"},
 	} {
 		d := New([]byte(tc.text))
 		tc.edit(d)
@@ -62,7 +81,8 @@ func TestDocument(t *testing.T) {
 func FuzzDocument(f *testing.F) {
 	f.Add([]byte(handwritten), byte(0), byte(0))
 	f.Add([]byte(`{"version":1,"tools":[]}`), byte(1), byte(0))
-	f.Add([]byte("{\"version\":1,\n\"tools\":null,\"tools\":[{\"name\":\"\\u0061\",\"path\":\"b\"}]}"), byte(2), byte(1))
+	f.Add([]byte("{\"version\":1,\n\"tools\":null,\"tools\":[{\"name\":\"\\u0061\",\"path\":\"b\"}]}"), byte(2),
+		byte(1))
 	f.Add([]byte("{\"version\":1\n,\"exclude\" : [ \"a\"\n,\"b\" ] }"), byte(3), byte(0))
 	f.Add([]byte(" {\n}"), byte(4), byte(0))
 	f.Fuzz(func(t *testing.T, text []byte, what, at byte) {

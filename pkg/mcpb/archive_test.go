@@ -43,7 +43,8 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, f := range z.File {
-		if f.Name != files[i].Name || len(f.Extra) > 0 || f.Flags&8 != 0 || !f.Modified.Equal(Epoch) || f.Method != zip.Deflate {
+		if f.Name != files[i].Name || len(f.Extra) > 0 || f.Flags&8 != 0 || !f.Modified.Equal(Epoch) ||
+			f.Method != zip.Deflate {
 			t.Errorf("%+v", f.FileHeader)
 		}
 		if utf8 := f.Flags&0x800 != 0; utf8 != (f.Name == "grüße") {
@@ -74,7 +75,8 @@ func TestWriteFails(t *testing.T) {
 	for i := range 100 {
 		files = append(files, Bytes(fmt.Sprint(i), false, make([]byte, 1000)))
 	}
-	if err := Write(t.Context(), io.Discard, append(files, broken), Epoch, nil); err == nil || err.Error() != "b: gone" {
+	if err := Write(t.Context(), io.Discard, append(files, broken), Epoch, nil); err == nil ||
+		err.Error() != "b: gone" {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -99,9 +101,10 @@ func TestWriteFails(t *testing.T) {
 // A time outside of what ZIP knows becomes the nearest.
 func TestDosTime(t *testing.T) {
 	for want, times := range map[[2]uint16][]time.Time{
-		{0x21, 0}:           {Epoch, time.Unix(0, 0), time.Unix(-1<<40, 0)},
-		{0xff9f, 0xbf7d}:    {time.Unix(1<<40, 0)},
-		{23665, 10<<11 | 1}: {time.Date(2026, 3, 17, 10, 0, 2, 0, time.UTC), time.Date(2026, 3, 17, 12, 0, 3, 0, time.FixedZone("", 7200))},
+		{0x21, 0}:        {Epoch, time.Unix(0, 0), time.Unix(-1<<40, 0)},
+		{0xff9f, 0xbf7d}: {time.Unix(1<<40, 0)},
+		{23665, 10<<11 | 1}: {time.Date(2026, 3, 17, 10, 0, 2, 0, time.UTC),
+			time.Date(2026, 3, 17, 12, 0, 3, 0, time.FixedZone("", 7200))},
 	} {
 		for _, at := range times {
 			if date, clock := dosTime(at); [2]uint16{date, clock} != want {
@@ -146,28 +149,29 @@ func TestHostileArchives(t *testing.T) {
 		headers []zip.FileHeader
 		reason  string
 	}{
-		"leads out":     {[]zip.FileHeader{header("../x", 0o644)}, "leads out of the bundle"},
-		"deep":          {[]zip.FileHeader{header("a/../../x", 0o644)}, "leads out of the bundle"},
-		"absolute":      {[]zip.FileHeader{header("/etc/passwd", 0o644)}, "an absolute path"},
-		"drive":         {[]zip.FileHeader{header("C:/x", 0o644)}, "which Windows does not allow"},
-		"backslash":     {[]zip.FileHeader{header(`..\x`, 0o644)}, "which Windows does not allow"},
-		"stream":        {[]zip.FileHeader{header("x.txt:evil", 0o644)}, "which Windows does not allow"},
-		"device":        {[]zip.FileHeader{header("server/NUL.txt", 0o644)}, "the name of a device"},
-		"console":       {[]zip.FileHeader{header("Com1", 0o644)}, "the name of a device"},
-		"dot at end":    {[]zip.FileHeader{header("a/b.", 0o644)}, "which Windows drops"},
-		"space at end":  {[]zip.FileHeader{header("a ", 0o644)}, "which Windows drops"},
-		"empty":         {[]zip.FileHeader{header("", 0o644)}, "an empty name"},
-		"empty part":    {[]zip.FileHeader{header("a//b", 0o644)}, "empty or single-dot"},
-		"single dot":    {[]zip.FileHeader{header("./a", 0o644)}, "empty or single-dot"},
-		"control":       {[]zip.FileHeader{header("a\x1b[2J", 0o644)}, "control characters"},
-		"not UTF-8":     {[]zip.FileHeader{header("a\xff", 0o644)}, "not UTF-8"},
-		"long":          {[]zip.FileHeader{header(strings.Repeat("ab/", 70)+"c", 0o644)}, "longer than 200"},
-		"symlink":       {[]zip.FileHeader{header("a", fs.ModeSymlink|0o777)}, "a symbolic link"},
-		"device file":   {[]zip.FileHeader{header("a", fs.ModeDevice|0o600)}, "not a regular file"},
-		"pipe":          {[]zip.FileHeader{header("a", fs.ModeNamedPipe|0o600)}, "not a regular file"},
-		"directory":     {[]zip.FileHeader{header("a/", fs.ModeDir|0o755)}, "an entry for a directory"},
-		"twice":         {[]zip.FileHeader{header("a", 0o644), header("a", 0o644)}, "twice"},
-		"case":          {[]zip.FileHeader{header("tools/A", 0o644), header("Tools/a", 0o644)}, "where case makes no difference"},
+		"leads out":    {[]zip.FileHeader{header("../x", 0o644)}, "leads out of the bundle"},
+		"deep":         {[]zip.FileHeader{header("a/../../x", 0o644)}, "leads out of the bundle"},
+		"absolute":     {[]zip.FileHeader{header("/etc/passwd", 0o644)}, "an absolute path"},
+		"drive":        {[]zip.FileHeader{header("C:/x", 0o644)}, "which Windows does not allow"},
+		"backslash":    {[]zip.FileHeader{header(`..\x`, 0o644)}, "which Windows does not allow"},
+		"stream":       {[]zip.FileHeader{header("x.txt:evil", 0o644)}, "which Windows does not allow"},
+		"device":       {[]zip.FileHeader{header("server/NUL.txt", 0o644)}, "the name of a device"},
+		"console":      {[]zip.FileHeader{header("Com1", 0o644)}, "the name of a device"},
+		"dot at end":   {[]zip.FileHeader{header("a/b.", 0o644)}, "which Windows drops"},
+		"space at end": {[]zip.FileHeader{header("a ", 0o644)}, "which Windows drops"},
+		"empty":        {[]zip.FileHeader{header("", 0o644)}, "an empty name"},
+		"empty part":   {[]zip.FileHeader{header("a//b", 0o644)}, "empty or single-dot"},
+		"single dot":   {[]zip.FileHeader{header("./a", 0o644)}, "empty or single-dot"},
+		"control":      {[]zip.FileHeader{header("a\x1b[2J", 0o644)}, "control characters"},
+		"not UTF-8":    {[]zip.FileHeader{header("a\xff", 0o644)}, "not UTF-8"},
+		"long":         {[]zip.FileHeader{header(strings.Repeat("ab/", 70)+"c", 0o644)}, "longer than 200"},
+		"symlink":      {[]zip.FileHeader{header("a", fs.ModeSymlink|0o777)}, "a symbolic link"},
+		"device file":  {[]zip.FileHeader{header("a", fs.ModeDevice|0o600)}, "not a regular file"},
+		"pipe":         {[]zip.FileHeader{header("a", fs.ModeNamedPipe|0o600)}, "not a regular file"},
+		"directory":    {[]zip.FileHeader{header("a/", fs.ModeDir|0o755)}, "an entry for a directory"},
+		"twice":        {[]zip.FileHeader{header("a", 0o644), header("a", 0o644)}, "twice"},
+		"case": {[]zip.FileHeader{header("tools/A", 0o644), header("Tools/a", 0o644)},
+			"where case makes no difference"},
 		"case beyond":   {[]zip.FileHeader{header("ſ", 0o644), header("S", 0o644)}, "where case makes no difference"},
 		"file and dir":  {[]zip.FileHeader{header("a", 0o644), header("A/b", 0o644)}, "and the directory of"},
 		"dir and file":  {[]zip.FileHeader{header("a/b", 0o644), header("A", 0o644)}, "and the directory of"},
@@ -247,7 +251,8 @@ func TestUnpackInTheWay(t *testing.T) {
 func TestSigned(t *testing.T) {
 	text := pack(t, Bytes(ManifestName, false, []byte("{}")))
 	block := "MCPB_SIG_V1\x05\x00\x00\x00hello" + "MCPB_SIG_END"
-	for _, more := range []string{block, "MCPB_SIG_V1\x00\x00\x08\x00" + strings.Repeat("PK\x05\x06", 1<<17) + "MCPB_SIG_END"} {
+	for _, more := range []string{block, "MCPB_SIG_V1\x00\x00\x08\x00" + strings.Repeat("PK\x05\x06", 1<<17) +
+		"MCPB_SIG_END"} {
 		a, err := open(append(bytes.Clone(text), more...))
 		if err != nil || !a.Signed {
 			t.Fatal(err)
@@ -266,7 +271,8 @@ func TestSigned(t *testing.T) {
 
 // Whatever the bytes, nothing is read outside, and nothing beyond what was declared.
 func FuzzRead(f *testing.F) {
-	good := pack(f, Bytes(ManifestName, false, []byte(`{"name":"x"}`)), Bytes("server/run-server.sh", true, []byte("#!/bin/sh\n")))
+	good := pack(f, Bytes(ManifestName, false, []byte(`{"name":"x"}`)),
+		Bytes("server/run-server.sh", true, []byte("#!/bin/sh\n")))
 	f.Add(good)
 	f.Add(append(bytes.Clone(good), "MCPB_SIG_V1MCPB_SIG_END"...))
 	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))

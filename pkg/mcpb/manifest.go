@@ -75,7 +75,8 @@ func CheckManifest(doc json.RawMessage) []Fault {
 	}
 	compiled, ok := schemas[version]
 	if !ok {
-		return []Fault{{"manifest_version", fmt.Sprintf("%q is not known; use one of %s", version, strings.Join(Versions, ", "))}}
+		return []Fault{{"manifest_version", fmt.Sprintf("%q is not known; use one of %s", version,
+			strings.Join(Versions, ", "))}}
 	}
 	s, err := compiled()
 	if err != nil {

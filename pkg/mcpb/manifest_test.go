@@ -50,7 +50,8 @@ func TestCheckManifest(t *testing.T) {
 			}
 			continue
 		}
-		if path == "" && len(faults) > 0 || path != "" && (len(faults) == 0 || !strings.HasPrefix(faults[0].Path, path)) {
+		if path == "" && len(faults) > 0 || path != "" && (len(faults) == 0 ||
+			!strings.HasPrefix(faults[0].Path, path)) {
 			t.Errorf("%s: %v, want a fault at %q", members, faults, path)
 		}
 	}
@@ -106,7 +107,8 @@ func TestSemver(t *testing.T) {
 // Whatever the text, checking ends, and what passes has what every client needs.
 func FuzzManifest(f *testing.F) {
 	f.Add([]byte("{" + minimal + "}"))
-	f.Add([]byte("{" + minimal + `,"icons":[{"src":"a","size":"1x1"}],"user_config":{"k":{"type":"number","title":"t","description":"","min":1}}}`))
+	f.Add([]byte("{" + minimal +
+		`,"icons":[{"src":"a","size":"1x1"}],"user_config":{"k":{"type":"number","title":"t","description":"","min":1}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		doc, err := ParseManifest(text)
 		if err != nil {
@@ -115,7 +117,8 @@ func FuzzManifest(f *testing.F) {
 		if len(CheckManifest(doc)) > 0 {
 			return
 		}
-		for _, path := range [][]string{{"name"}, {"version"}, {"author", "name"}, {"server", "entry_point"}, {"server", "mcp_config", "command"}} {
+		for _, path := range [][]string{{"name"}, {"version"}, {"author", "name"}, {"server", "entry_point"},
+			{"server", "mcp_config", "command"}} {
 			if rawjson.KindOf(rawjson.Path(doc, path...)) != rawjson.String {
 				t.Errorf("%s passed without %v", text, path)
 			}

@@ -115,7 +115,8 @@ func (r *Registry) Upload(ctx context.Context, b *Bundle) error {
 		return errors.New("the bundle changed while it was published")
 	}
 	name := url.PathEscape(b.Name)
-	return r.post(ctx, "api/v1/bundles", http.Header{"Content-Type": {"application/octet-stream"}, "X-Bundle-Name": {name}}, content)
+	return r.post(ctx, "api/v1/bundles", http.Header{"Content-Type": {"application/octet-stream"},
+		"X-Bundle-Name": {name}}, content)
 }
 
 // post sends a request, and again where the registry is busy.
@@ -124,7 +125,8 @@ func (r *Registry) post(ctx context.Context, path string, header http.Header, bo
 	if err != nil {
 		return cli.Usagef("MCP_REGISTRY_URL: %v", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, cli.Failf(cli.CodeTimeout, "no answer of the registry within %v", timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, cli.Failf(cli.CodeTimeout,
+		"no answer of the registry within %v", timeout))
 	defer cancel()
 	for attempt := 1; ; attempt++ {
 		status, answer, err := r.once(ctx, address, header, body)
@@ -137,7 +139,8 @@ func (r *Registry) post(ctx context.Context, path string, header http.Header, bo
 		switch status {
 		case http.StatusOK, http.StatusCreated:
 			return nil
-		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable,
+			http.StatusGatewayTimeout:
 			if attempt < attempts {
 				if err := r.Pause(ctx, time.Second<<(attempt-1)); err != nil {
 					return err
@@ -184,7 +187,8 @@ func refusal(status int, answer string) error {
 	case http.StatusConflict:
 		return cli.Failf(cli.CodeExists, "Conflict - bundle with this name/version already exists")
 	case http.StatusUnprocessableEntity:
-		return cli.Failf(cli.CodeInvalid, "Validation failed - bundle does not meet registry requirements: %s", cli.Line(answer))
+		return cli.Failf(cli.CodeInvalid, "Validation failed - bundle does not meet registry requirements: %s",
+			cli.Line(answer))
 	}
 	return cli.Failf(cli.CodeNetwork, "Registry request failed (HTTP %d): %s", status, cli.Line(answer))
 }

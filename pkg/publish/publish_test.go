@@ -29,7 +29,8 @@ func bundle(t *testing.T) *Bundle {
 	defer f.Close()
 	manifest := `{"manifest_version":"0.3","name":"demo","version":"1.0.0","description":"d","author":{"name":"x"},` +
 		`"server":{"type":"binary","entry_point":"run","mcp_config":{"command":"${__dirname}/run"}}}`
-	err = mcpb.Write(t.Context(), f, []mcpb.File{mcpb.Bytes("manifest.json", false, []byte(manifest)), mcpb.Bytes("run", true, []byte("#!/bin/sh\n"))}, mcpb.Epoch, nil)
+	err = mcpb.Write(t.Context(), f, []mcpb.File{mcpb.Bytes("manifest.json", false, []byte(manifest)),
+		mcpb.Bytes("run", true, []byte("#!/bin/sh\n"))}, mcpb.Epoch, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,8 @@ func TestUpload(t *testing.T) {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(b.File)
-	if err != nil || size != info.Size() || header.Get("X-Bundle-Name") != "demo" || header.Get("Content-Type") != "application/octet-stream" {
+	if err != nil || size != info.Size() || header.Get("X-Bundle-Name") != "demo" ||
+		header.Get("Content-Type") != "application/octet-stream" {
 		t.Errorf("%d bytes, %v", size, header)
 	}
 	if err := os.WriteFile(b.File, []byte("another"), 0o644); err != nil {

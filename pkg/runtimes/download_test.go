@@ -30,7 +30,8 @@ var ours = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "mcp-bash")
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", file, "mcp-bash/cmd/mcp-bash").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", file,
+		"mcp-bash/cmd/mcp-bash").CombinedOutput(); err != nil {
 		return nil, errors.New(string(out))
 	}
 	return os.ReadFile(file)
@@ -53,7 +54,8 @@ func released(t *testing.T, name string, program []byte) []byte {
 	g := gzip.NewWriter(&b)
 	a := tar.NewWriter(g)
 	for _, h := range []tar.Header{
-		{Name: "mcp-bash/bin/", Typeflag: tar.TypeDir}, {Name: "../../evil", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"},
+		{Name: "mcp-bash/bin/", Typeflag: tar.TypeDir}, {Name: "../../evil", Typeflag: tar.TypeSymlink,
+			Linkname: "/etc/passwd"},
 		{Name: "mcp-bash/bin/mcp-bash", Typeflag: tar.TypeReg, Size: int64(len(program)), Mode: 0o755},
 	} {
 		if err := a.WriteHeader(&h); err != nil {
@@ -88,7 +90,8 @@ func TestDownload(t *testing.T) {
 		{"offline", sum + "  " + name + "\n", good, true, "--offline"},
 		{"no sums", "", good, false, "404"},
 		{"no line", sum + "  other\n", good, false, "SHA256SUMS missing entry for " + name},
-		{"another sum", strings.Repeat("0", 64) + "  " + name + "\n", good, false, "SHA256 checksum verification failed for: " + name},
+		{"another sum", strings.Repeat("0", 64) + "  " + name + "\n", good, false,
+			"SHA256 checksum verification failed for: " + name},
 		{"no program", fmt.Sprintf("%x  %s\n", sha256.Sum256(good[:0]), name), nil, false, "EOF"},
 		{"no archive", sum + "  " + name + "\n", nil, false, "checksum verification failed"},
 		{"sums without end", strings.Repeat("x", maxSums+1), good, false, "larger than"},
@@ -183,7 +186,8 @@ func TestCheck(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := check(file, tc.target)
-		if tc.reason == "" && err != nil || tc.reason != "" && (err == nil || !strings.Contains(err.Error(), tc.reason)) {
+		if tc.reason == "" && err != nil || tc.reason != "" && (err == nil ||
+			!strings.Contains(err.Error(), tc.reason)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

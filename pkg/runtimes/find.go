@@ -138,7 +138,8 @@ func (s *Source) build(ctx context.Context, t Target) (*Binary, error) {
 	file := filepath.Join(s.Work, t.String(), t.Binary())
 	env := s.Env.Clone()
 	for name, value := range map[string]string{
-		"GOOS": t.OS, "GOARCH": t.Arch, "CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off", "GOAMD64": "", "GOARM64": "",
+		"GOOS": t.OS, "GOARCH": t.Arch, "CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off", "GOAMD64": "",
+		"GOARM64":      "",
 		"GOEXPERIMENT": "", "GOTOOLCHAIN": "local",
 	} {
 		env[name] = value
@@ -147,8 +148,9 @@ func (s *Source) build(ctx context.Context, t Target) (*Binary, error) {
 		env["GOPROXY"] = "off"
 	}
 	r := s.Runner.Run(ctx, script.Spec{
-		Argv: []string{compiler, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file, "./cmd/mcp-bash"},
-		Dir:  s.Home, Env: env.Entries(), Timeout: buildTime, StdoutLimit: 1 << 20, StderrLimit: 1 << 20,
+		Argv: []string{compiler, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file,
+			"./cmd/mcp-bash"},
+		Dir: s.Home, Env: env.Entries(), Timeout: buildTime, StdoutLimit: 1 << 20, StderrLimit: 1 << 20,
 	})
 	switch {
 	case r.Cause != nil:

@@ -106,7 +106,8 @@ func Exists(dir string) bool {
 // files are what belongs into the project, vendor.json apart.
 func (o *Options) files(ctx context.Context, root *os.Root, work string) ([]mcpb.File, []runtimes.Binary, error) {
 	find := runtimes.Source{
-		Env: o.Env, Dir: o.RuntimeDir, Home: o.Home, Offline: o.Offline, Runner: new(script.Runner), Work: work, Note: o.Note,
+		Env: o.Env, Dir: o.RuntimeDir, Home: o.Home, Offline: o.Offline, Runner: new(script.Runner), Work: work,
+		Note: o.Note,
 	}
 	binaries, err := find.Find(ctx, o.targets(root))
 	if err != nil {
@@ -175,7 +176,8 @@ func Vendor(ctx context.Context, o Options) (*Result, error) {
 }
 
 // write makes the new tree under another name, vendor.json last.
-func (o *Options) write(ctx context.Context, root *os.Root, fresh string, files []mcpb.File, binaries []runtimes.Binary) (*Result, error) {
+func (o *Options) write(ctx context.Context, root *os.Root, fresh string, files []mcpb.File,
+	binaries []runtimes.Binary) (*Result, error) {
 	r := &Result{Path: filepath.Join(o.Dir, runtimes.Dir), Version: cli.Version}
 	sums := map[string]string{}
 	for _, f := range files {

@@ -8,7 +8,8 @@ import (
 // Whatever vendor.json says, comparing ends, and only a tree of its hash passes.
 func FuzzLock(f *testing.F) {
 	sums := map[string]string{"a": "1", "B": "2"}
-	f.Add([]byte(`{"version":"1","sha256":"` + digest(sums, strings.Compare, "") + `","format_version":2,"files":{"a":"1","B":"2"}}`))
+	f.Add([]byte(`{"version":"1","sha256":"` + digest(sums, strings.Compare, "") +
+		`","format_version":2,"files":{"a":"1","B":"2"}}`))
 	f.Add([]byte(`{"version":"1","sha256":"` + digest(sums, likeLocale, "") + `"}`))
 	f.Add([]byte(`{"files":[1,{"a":null}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -100,7 +100,8 @@ func initHere(s cli.Streams, o *serverOptions) error {
 	fmt.Fprint(s.Out, "Initializing MCP server project...\n\n")
 	printFiles(s, made)
 	fmt.Fprintf(s.Out, "\nYour MCP server \"%s\" is ready!\n", cli.Line(made.Name))
-	_, err = fmt.Fprint(s.Out, "\nTest immediately:\n  npx @modelcontextprotocol/inspector --transport stdio -- mcp-bash\n"+
+	_, err = fmt.Fprint(s.Out, "\nTest immediately:\n"+
+		"  npx @modelcontextprotocol/inspector --transport stdio -- mcp-bash\n"+
 		"\nAdd more tools:\n  mcp-bash scaffold tool <name>\n")
 	return err
 }

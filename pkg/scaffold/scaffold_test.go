@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
@@ -53,7 +54,8 @@ func TestTemplates(t *testing.T) {
 			case ".sh":
 				cmd := exec.Command(bash, "-n")
 				cmd.Stdin = strings.NewReader(f.text)
-				if out, err := cmd.CombinedOutput(); err != nil || f.mode != modeScript || !strings.HasPrefix(f.text, "#!/usr/bin/env bash\n") {
+				out, err := cmd.CombinedOutput()
+				if err != nil || f.mode != modeScript || !strings.HasPrefix(f.text, "#!/usr/bin/env bash\n") {
 					t.Errorf("%s: %s: %v, mode %o\n%s", template, f.path, err, f.mode, out)
 				}
 			}
@@ -63,7 +65,9 @@ func TestTemplates(t *testing.T) {
 
 // A server may have any name: it is written as JSON (CLI-506).
 func FuzzServerName(f *testing.F) {
-	for _, name := range []string{"demo", `a "b" \`, "__TITLE_JSON__", "__NAME__", "a\x00\n", "\xff", "", "\u2028", "<!--"} {
+	for _, name := range []string{
+		"demo", `a "b" \`, "__TITLE_JSON__", "__NAME__", "a\x00\n", "\xff", "", "\u2028", "<!--",
+	} {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
@@ -72,7 +76,7 @@ func FuzzServerName(f *testing.F) {
 			if err := json.Unmarshal([]byte(f.text), &meta); err != nil {
 				t.Fatalf("%v in\n%s", err, f.text)
 			}
-			if strings.ToValidUTF8(meta.Name, "\uFFFD") != meta.Name || name == strings.ToValidUTF8(name, "") && meta.Name != name {
+			if !utf8.ValidString(meta.Name) || utf8.ValidString(name) && meta.Name != name {
 				t.Errorf("%q became %q", name, meta.Name)
 			}
 		}
@@ -165,7 +169,9 @@ func TestInterrupted(t *testing.T) {
 					t.Fatalf("after %d: %q, not %q", n, after, before)
 				}
 			}
-			if after := list(t, root); len(after) <= len(before) || slices.ContainsFunc(after, func(f string) bool { return strings.Contains(f, ".new-") }) {
+			after := list(t, root)
+			temporary := func(f string) bool { return strings.Contains(f, ".new-") }
+			if len(after) <= len(before) || slices.ContainsFunc(after, temporary) {
 				t.Errorf("%q", after)
 			}
 		})

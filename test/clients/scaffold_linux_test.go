@@ -26,14 +26,15 @@ find . | sort >../before; cksum tools/old/* >>../before
 dd if=/dev/zero of=../fill bs=1k count=1000 2>/dev/null || :
 set +e
 for what in 'tool new' 'prompt new' 'completion new' 'ui new' 'test' 'tool old --force'; do
-  mcp-bash scaffold $what >"$2" 2>"$2.err"; echo "$what: $? $(wc -c <"$2") $(grep -c 'no space left on device' "$2.err")"
+  mcp-bash scaffold $what >"$2" 2>"$2.err"
+  echo "$what: $? $(wc -c <"$2") $(grep -c 'no space left on device' "$2.err")"
 done
 cd ..; mcp-bash new other 2>&1 | grep -c 'no space left on device'; ls -A; cd demo
 rm ../fill; { find . | sort; cksum tools/old/*; } | diff ../before - && echo unchanged
 mcp-bash scaffold tool new`
 	dir := directory(t)
-	line := unshare + " -r -m bash -c '" + strings.ReplaceAll(script, "'", `'\''`) + "' bash " + dir + " " + filepath.Join(directory(t), "said")
-	said := must(t, "/", line)
+	quoted := "'" + strings.ReplaceAll(script, "'", `'\''`) + "'"
+	said := must(t, "/", unshare+" -r -m bash -c "+quoted+" bash "+dir+" "+filepath.Join(directory(t), "said"))
 	want := `tool new: 1 0 1
 prompt new: 1 0 1
 completion new: 1 0 1

@@ -24,7 +24,8 @@ func typed(t *testing.T, dir, line string) (printed string, code int) {
 	home := directory(t)
 	cmd := exec.CommandContext(ctx, "bash", "-c", "umask 022; "+line)
 	cmd.Dir = dir
-	cmd.Env = append(environment("", home, map[string]string{"PATH": bin + ":" + os.Getenv("PATH")}), "MCPBASH_TOOL_ALLOWLIST=")
+	path := map[string]string{"PATH": bin + ":" + os.Getenv("PATH")}
+	cmd.Env = append(environment("", home, path), "MCPBASH_TOOL_ALLOWLIST=")
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		t.Fatalf("%s: not done in time\n%s", line, out)
@@ -32,7 +33,8 @@ func typed(t *testing.T, dir, line string) (printed string, code int) {
 	if err != nil && cmd.ProcessState == nil {
 		t.Fatal(err)
 	}
-	if left := leftovers(t, home); len(left) > 0 && !strings.Contains(string(out), "status 137") { // a killed server removes nothing
+	killed := strings.Contains(string(out), "status 137") // such a server removes nothing
+	if left := leftovers(t, home); len(left) > 0 && !killed {
 		t.Errorf("%s: left behind %q", line, left)
 	}
 	if left, _ := filepath.Glob(filepath.Join(home, "mcp-test.*")); len(left) > 0 {
@@ -56,8 +58,10 @@ func scaffolded(t *testing.T) string {
 	t.Helper()
 	dir := directory(t)
 	must(t, dir, `set -e; mcp-bash new demo; cd demo
-mcp-bash scaffold tool plain; mcp-bash scaffold tool shown --ui; mcp-bash scaffold prompt ask; mcp-bash scaffold resource note
-mcp-bash scaffold completion hosts; mcp-bash scaffold ui board; mcp-bash scaffold ui --tool hello; mcp-bash scaffold test`)
+for what in 'tool plain' 'tool shown --ui' 'prompt ask' 'resource note' 'completion hosts' 'ui board' \
+  'ui --tool hello' test; do
+  mcp-bash scaffold $what
+done`)
 	return filepath.Join(dir, "demo")
 }
 
@@ -101,7 +105,8 @@ func TestScaffolded(t *testing.T) {
 		t.Fatalf("%s, %v", compact(t, prompts), err) // README.md is none (CLI-606)
 	}
 	got := s.prompt("prompt.ask", map[string]string{"subject": "tides", "details": "For sailors."}).Messages
-	if text := got[0].Content.(*mcp.TextContent).Text; text != "Write about tides, in at most five sentences.\n\nFor sailors." {
+	text := got[0].Content.(*mcp.TextContent).Text
+	if text != "Write about tides, in at most five sentences.\n\nFor sailors." {
 		t.Errorf("%q", text)
 	}
 
@@ -123,7 +128,8 @@ func TestScaffolded(t *testing.T) {
 	for _, uri := range uris[1:] {
 		page := s.resource(uri)
 		meta := compact(t, ui(page.Meta)["csp"])
-		if !strings.Contains(page.Text, "<h1>"+filepath.Base(uri)+"</h1>") || !strings.Contains(page.Text, "https://cdn.jsdelivr.net/npm/") ||
+		if !strings.Contains(page.Text, "<h1>"+filepath.Base(uri)+"</h1>") ||
+			!strings.Contains(page.Text, "https://cdn.jsdelivr.net/npm/") ||
 			meta != `{"connectDomains":["https://cdn.jsdelivr.net"],"resourceDomains":["https://cdn.jsdelivr.net"]}` {
 			t.Errorf("%s: %s", uri, meta)
 		}
@@ -152,8 +158,8 @@ func TestScaffoldedCompletion(t *testing.T) {
 	for environment, want := range map[string]string{
 		"":                         `{"suggestions":["alpha","Beta","gamma","delta","epsilon"],"hasMore":true,"next":5}`,
 		"MCP_COMPLETION_OFFSET=5 ": `{"suggestions":["zeta"],"hasMore":false,"next":null}`,
-		"MCP_COMPLETION_LIMIT=1 MCP_COMPLETION_ARGS_JSON='{\"prefix\":\"E\"}' ": `{"suggestions":["epsilon"],"hasMore":false,"next":null}`,
-		"MCP_COMPLETION_LIMIT=0 ": `{"suggestions":[],"hasMore":true,"next":0}`,
+		"MCP_COMPLETION_ARGS_JSON='{\"prefix\":\"E\"}' ": `{"suggestions":["epsilon"],"hasMore":false,"next":null}`,
+		"MCP_COMPLETION_LIMIT=0 ":                        `{"suggestions":[],"hasMore":true,"next":0}`,
 	} {
 		if got := must(t, project, environment+"completions/hosts/completion.sh"); strings.TrimSpace(got) != want {
 			t.Errorf("%s: %s, want %s", environment, got, want)
@@ -162,7 +168,9 @@ func TestScaffoldedCompletion(t *testing.T) {
 }
 
 // withoutJQ has the commands behind it meet a jq that does not work.
-const withoutJQ = `mkdir fake; printf '#!/bin/sh\nexit 9\n' >fake/jq; chmod 755 fake/jq; export PATH="$PWD/fake:$PATH"; `
+const withoutJQ = `mkdir fake; printf '#!/bin/sh\nexit 9\n' >fake/jq; chmod 755 fake/jq
+export PATH="$PWD/fake:$PATH"
+`
 
 // The smoke test passes as made, with the default policy and without jq, for a tool
 // that was added late as well; it fails when the tool does (CLI-605, CLI-1907).
@@ -172,7 +180,8 @@ func TestSmoke(t *testing.T) {
 	must(t, project, "mcp-bash registry refresh --quiet && mcp-bash scaffold tool late")
 	before := must(t, project, "ls -A")
 	for _, dir := range []string{"plain", "shown", "late"} {
-		if got := must(t, t.TempDir(), withoutJQ+filepath.Join(project, "tools", dir, "smoke.sh")); got != "Smoke test passed for "+dir+".\n" {
+		got := must(t, t.TempDir(), withoutJQ+filepath.Join(project, "tools", dir, "smoke.sh"))
+		if got != "Smoke test passed for "+dir+".\n" {
 			t.Errorf("%q", got)
 		}
 	}
@@ -184,7 +193,7 @@ func TestSmoke(t *testing.T) {
 		code int
 		says string
 	}{
-		"echo not-json":                                    {2, "Smoke test FAILED: output is not valid JSON or missing expected content."},
+		"echo not-json":                                    {2, "Smoke test FAILED: output is not valid JSON or missing"},
 		`echo '{"success":true}'`:                          {2, "Smoke test FAILED: output is not valid JSON"},
 		"echo oops >&2; exit 3":                            {1, "Smoke test FAILED: tool execution error"},
 		`echo '{"success":true,"result":{"message":"x"}}'`: {0, "Smoke test passed for plain."},
@@ -232,9 +241,17 @@ func TestHarness(t *testing.T) {
 		{"", 0, []string{"Discovering tools...\n", "Running tests...\n", "\nResults: 0 passed, 0 failed\n"}},
 		{"run_test hello\nrun_test plain '{\"name\":\"Ada\"}' 'greets'\n", 0,
 			[]string{"  hello... PASS\n  plain (greets)... PASS\n", "Results: 2 passed, 0 failed\n"}},
-		{"run_test broken\nrun_test hello '{\"name\":1}' 'a number'\nrun_test none\nskip_test plain later\nrun_dry_run hello\nrun_dry_run hello '{\"x\":1}'\n", 1,
-			[]string{"  broken... FAIL\n", "broken\"", "  hello (a number)... FAIL\n", "Invalid arguments: /name", "  none... FAIL\n", "tool not found: none",
-				"  plain (later)... SKIP\n", "  hello (dry run)... PASS\n", "  hello (dry run)... FAIL\n", "Results: 1 passed, 4 failed, 1 skipped\n"}},
+		{`run_test broken
+run_test hello '{"name":1}' 'a number'
+run_test none
+skip_test plain later
+run_dry_run hello
+run_dry_run hello '{"x":1}'
+`, 1, []string{
+			"  broken... FAIL\n", "broken\"", "  hello (a number)... FAIL\n", "Invalid arguments: /name",
+			"  none... FAIL\n", "tool not found: none", "  plain (later)... SKIP\n", "  hello (dry run)... PASS\n",
+			"  hello (dry run)... FAIL\n", "Results: 1 passed, 4 failed, 1 skipped\n",
+		}},
 	} {
 		said, code := harness(t, project, tc.tests, "")
 		if code != tc.code {
@@ -246,7 +263,8 @@ func TestHarness(t *testing.T) {
 			}
 		}
 	}
-	if said, code := harness(t, project, "run_test hello\n", "-v"); code != 0 || !strings.Contains(said, `"message":"Hello, World!"`) {
+	said, code := harness(t, project, "run_test hello\n", "-v")
+	if code != 0 || !strings.Contains(said, `"message":"Hello, World!"`) {
 		t.Errorf("--verbose: %d\n%s", code, said)
 	}
 	if said, code := harness(t, project, "", "--bogus"); code != 2 || !strings.Contains(said, "unknown option: --bogus") {
@@ -254,15 +272,19 @@ func TestHarness(t *testing.T) {
 	}
 
 	// Where the check of the project finds an error, tests run only with --force.
-	write(t, "#!/bin/sh\n[ \"$1\" = validate ] && echo 'an error' && exit 1\nexec "+filepath.Join(bin, "mcp-bash")+" \"$@\"\n", project, "bin", "mcp-bash")
+	strict := "#!/bin/sh\n[ \"$1\" = validate ] && echo 'an error' && exit 1\nexec " +
+		filepath.Join(bin, "mcp-bash") + " \"$@\"\n"
+	write(t, strict, project, "bin", "mcp-bash")
 	if err := os.Chmod(filepath.Join(project, "bin", "mcp-bash"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if said, code := harness(t, project, "run_test hello\n", ""); code != 1 || !strings.Contains(said, "an error\nValidation failed.\n") || strings.Contains(said, "Results") {
+	said, code = harness(t, project, "run_test hello\n", "")
+	if code != 1 || !strings.Contains(said, "an error\nValidation failed.\n") || strings.Contains(said, "Results") {
 		t.Errorf("%d\n%s", code, said)
 	}
 	for _, options := range []string{"--force", "-f"} {
-		if said, code := harness(t, project, "run_test hello\n", options); code != 0 || !strings.Contains(said, "Results: 1 passed") {
+		said, code := harness(t, project, "run_test hello\n", options)
+		if code != 0 || !strings.Contains(said, "Results: 1 passed") {
 			t.Errorf("%d\n%s", code, said)
 		}
 	}

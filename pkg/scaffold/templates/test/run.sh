@@ -21,8 +21,8 @@ export MCPBASH_PROJECT_ROOT="${MCPBASH_PROJECT_ROOT:-$project}"
 
 find_mcp_bash() {
   local candidate
-  for candidate in "${MCPBASH_BIN:-}" "${project}/bin/mcp-bash" "$(command -v mcp-bash || :)" "${MCPBASH_HOME:-}/bin/mcp-bash" \
-    "${project}/../bin/mcp-bash"; do
+  for candidate in "${MCPBASH_BIN:-}" "${project}/bin/mcp-bash" "$(command -v mcp-bash || :)" \
+    "${MCPBASH_HOME:-}/bin/mcp-bash" "${project}/../bin/mcp-bash"; do
     if [[ -f $candidate && -x $candidate ]]; then
       printf '%s\n' "$candidate"
       return
@@ -84,6 +84,7 @@ skip_test() { # TOOL [REASON]
 session_pid='' session_limit=10 session_id=0 MCP_SESSION_RESULT=''
 # shellcheck disable=SC2016 # the variables are those of jq
 call='{name: $name, arguments: $arguments}'
+hello='{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"run.sh","version":"1"}}'
 
 mcp_session_start() { # [SECONDS]
   [[ -z $session_pid ]] || mcp_session_end
@@ -96,7 +97,7 @@ mcp_session_start() { # [SECONDS]
   ) <"${scratch}/in" >"${scratch}/out" 2>"${scratch}/log" &
   session_pid=$!
   exec 7>"${scratch}/in" 8<"${scratch}/out"
-  if ! session_request initialize '{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"run.sh","version":"1"}}'; then
+  if ! session_request initialize "$hello"; then
     began server 'start of a session'
     fail "${session_fault} $(<"${scratch}/log")"
     return 1
@@ -152,7 +153,8 @@ session_request() { # METHOD PARAMETERS: leaves session_result, or session_fault
   session_write '{"jsonrpc":"2.0","id":'"${session_id}"',"method":"'"$1"'","params":'"$2"'}'
   while ((SECONDS < end)) && read -r -t "$((end - SECONDS))" -u 8 line; do
     [[ $line == *"\"id\":${session_id}"* ]] || continue # a notification
-    answer=$("$mcp_bash" --helper jq -c "select(.id == ${session_id} and has(\"method\") == false) | .result // {error}" <<<"$line")
+    answer=$("$mcp_bash" --helper jq -c \
+      "select(.id == ${session_id} and has(\"method\") == false) | .result // {error}" <<<"$line")
     case $answer in
       '') continue ;;
       '{"error":'*)

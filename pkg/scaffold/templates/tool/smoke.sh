@@ -10,7 +10,8 @@ export MCPBASH_PROJECT_ROOT="${MCPBASH_PROJECT_ROOT:-$project}"
 
 find_mcp_bash() {
   local candidate
-  for candidate in "${MCPBASH_BIN:-}" "${project}/bin/mcp-bash" "$(command -v mcp-bash || :)" "${MCPBASH_HOME:-}/bin/mcp-bash"; do
+  for candidate in "${MCPBASH_BIN:-}" "${project}/bin/mcp-bash" "$(command -v mcp-bash || :)" \
+    "${MCPBASH_HOME:-}/bin/mcp-bash"; do
     if [[ -f $candidate && -x $candidate ]]; then
       printf '%s\n' "$candidate"
       return

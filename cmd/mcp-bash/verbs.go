@@ -27,7 +27,7 @@ var siblings = []sibling{
 	{"registry", "mcp-registry", false, "Refresh and show what the project offers"},
 	{"new", "mcp-scaffold", true, "Make a project in a new directory"},
 	{"init", "mcp-scaffold", true, "Make a project of this directory"},
-	{"scaffold", "mcp-scaffold", true, "Add a tool, a prompt, a page, ... to the project"},
+	{"scaffold", "mcp-scaffold", true, "Add tools, prompts, pages and more to the project"},
 	{"bundle", "mcp-bundle", true, "Make one file of the project, for clients to install"},
 	{"publish", "mcp-bundle", true, "Announce a bundle in the MCP registry"},
 	{"vendor", "mcp-bundle", true, "Put the server into the project, for those who have none"},

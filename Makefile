@@ -42,7 +42,7 @@ fuzz:
 cross:
 	@for os in $(SYSTEMS); do for cpu in $(CPUS); do \
 	  echo "build $$os/$$cpu"; GOOS=$$os GOARCH=$$cpu CGO_ENABLED=0 $(GO) build -trimpath -o /dev/null ./cmd/... || exit 1; \
-	  GOOS=$$os GOARCH=$$cpu CGO_ENABLED=0 $(GO) vet ./cmd/... ./pkg/... || exit 1; \
+	  GOOS=$$os GOARCH=$$cpu CGO_ENABLED=0 $(GO) vet -trimpath ./cmd/... ./pkg/... || exit 1; \
 	done; done
 
 # A server under mixed load with faults injected (ENDURANCE=30m for long).

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -16,6 +17,7 @@ import (
 	"syscall"
 	"testing"
 
+	"mcp-bash/lib"
 	"mcp-bash/pkg/jq"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/sdk"
@@ -77,9 +79,6 @@ func TestMain(m *testing.M) {
 }
 
 func runTests(m *testing.M) (code int, err error) {
-	if sdkDir, err = os.Getwd(); err != nil {
-		return 0, err
-	}
 	dir, err := os.MkdirTemp("", "mcp-sdk-test-")
 	if err != nil {
 		return 0, err
@@ -88,6 +87,13 @@ func runTests(m *testing.M) (code int, err error) {
 	// A link in a test's directory must not make its paths impure.
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return 0, err
+	}
+	// A tree of its own: in that of the sources the commands may have been built.
+	sdkDir = filepath.Join(dir, "tree", "sdk")
+	for to, files := range map[string]fs.FS{sdkDir: sdk.Files, filepath.Join(dir, "tree", "lib"): lib.Files} {
+		if err := os.CopyFS(to, files); err != nil {
+			return 0, err
+		}
 	}
 	aloneDir = filepath.Join(dir, "alone")
 	absentDir = filepath.Join(dir, "absent")

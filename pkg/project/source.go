@@ -11,11 +11,11 @@ import (
 	"mcp-bash/pkg/script"
 )
 
-// sourcing evaluates the files named as arguments, in one shell, and prints
-// the variables that came of it: "E name=value" exported ones, "U name=value"
+// dumping has a shell print, when it ends, the variables that came of what it
+// evaluated: "E name=value" exported ones, "U name=value"
 // others that MCPBASH_TOOL_ENV_ALLOWLIST names (T-61), each ended by a
 // NUL. What the files print goes nowhere. It runs in Bash 3.2.
-const sourcing = `
+const dumping = `
 __mcp_dump() {
   __mcp_rc=$?
   exec 1>&3 3>&-
@@ -33,10 +33,13 @@ __mcp_dump() {
 }
 trap __mcp_dump EXIT
 exec 3>&1 >/dev/null
-for __mcp_f in "$@"; do
-  source "$__mcp_f" || exit
-done
 `
+
+// What is evaluated: files that must not fail, or one that may.
+const (
+	sourcing  = dumping + `for __mcp_f in "$@"; do source "$__mcp_f" || exit; done` + "\n"
+	profiling = dumping + `source "$1" || true` + "\n"
+)
 
 // A SourceError says that evaluating shell files failed.
 type SourceError struct {
@@ -63,8 +66,7 @@ func (p *Project) Source(ctx context.Context, r *script.Runner,
 // may fail in places: what it did until then counts.
 func (p *Project) SourceProfile(ctx context.Context, r *script.Runner,
 	file string) (result Env, stderr string, err error) {
-	code := strings.Replace(sourcing, `source "$__mcp_f" || exit`, `source "$__mcp_f" || true`, 1)
-	return p.source(ctx, r, code, file)
+	return p.source(ctx, r, profiling, file)
 }
 
 func (p *Project) source(ctx context.Context, r *script.Runner, code string,

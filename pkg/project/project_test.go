@@ -737,3 +737,23 @@ func TestCleaningWhileClaiming(t *testing.T) {
 	close(over)
 	cleaning.Wait()
 }
+
+// CLI-1423: what a login profile did before it failed counts.
+func TestSourceProfile(t *testing.T) {
+	root := t.TempDir()
+	file := filepath.Join(root, "profile")
+	text := "export BEFORE=1\nsource /dev/null/none\nfalse\nexport AFTER=2\nreturn 3\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := Open(root, Env{"PATH": os.Getenv("PATH")}, root, func(string) {})
+	got, _, err := p.SourceProfile(context.Background(), new(script.Runner), file)
+	if err != nil || got["BEFORE"] != "1" || got["AFTER"] != "2" {
+		t.Errorf("%v, %v", got, err)
+	}
+	var failed *SourceError
+	if _, _, err := p.Source(context.Background(), new(script.Runner), file); !errors.As(err, &failed) ||
+		failed.Status != 3 {
+		t.Errorf("%v", err)
+	}
+}

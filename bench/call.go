@@ -95,7 +95,7 @@ func callOf(name string) string { return `{"name":"` + name + `","arguments":` +
 
 // callOne measures one call after the other.
 func (b *bench) callOne(name string, others []program) error {
-	guests, err := gather(append([]program{b.us(10)}, others...))
+	guests, err := gather(append(b.versions(project("10")), others...))
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (b *bench) callOne(name string, others []program) error {
 // callPlain shows the same call of peers that know nothing of our SDK's table
 // of arguments.
 func (b *bench) callPlain() error {
-	guests, err := gather(append([]program{b.us(10)}, b.peers(10)...))
+	guests, err := gather(append(b.versions(project("10")), b.peers(10)...))
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (b *bench) content() error {
 		if c.file != "" {
 			least.argv = []string{b.bin("floor"), "read", work.Resource(root, c.file)}
 		}
-		servers := append([]program{b.serving(root)}, b.others([]string{"-tools", "0", "-content", root},
+		servers := append(b.versions(root), b.others([]string{"-tools", "0", "-content", root},
 			environment())...)
 		all, err := b.sideBySide(least, servers, c.method, c.params, c.want, c.times, c.rounds)
 		if err != nil {

@@ -22,6 +22,7 @@ var scratch string
 type fixture struct {
 	bash       string
 	typescript []string // the command of the peer; nil: there is none
+	before     bool     // an earlier version of ours is measured too
 }
 
 func (*fixture) bin(name string) string { return filepath.Join(scratch, "home", "bin", name) }
@@ -58,6 +59,22 @@ func build() (*fixture, error) {
 		}
 	}
 	return p, os.Symlink("mcp-bash", p.bin("mcp-jq"))
+}
+
+// buildBefore makes the programs of another version from its source, with what its
+// scripts need laid out around them.
+func (p *fixture) buildBefore(source string) error {
+	if _, err := goTool(source, "build", "-o", filepath.Join(scratch, before, "bin")+"/", "./cmd/mcp-bash",
+		"./cmd/mcp-registry"); err != nil {
+		return err
+	}
+	for _, dir := range []string{"sdk", "lib"} {
+		if err := os.CopyFS(filepath.Join(scratch, before, dir), os.DirFS(filepath.Join(source, dir))); err != nil {
+			return err
+		}
+	}
+	p.before = true
+	return nil
 }
 
 // productDir is where the product's own module is.
@@ -177,13 +194,20 @@ func prose(n int) string {
 	return strings.Repeat(line, n/len(line)+1)[:n]
 }
 
-// us is our server, serving the project of n tools.
-func (p *fixture) us(n int) program { return p.serving(project(fmt.Sprint(n))) }
-
 // serving is our server with the project in a directory.
 func (p *fixture) serving(root string) program {
 	return program{ours, []string{p.bin("mcp-bash")}, environment("MCPBASH_PROJECT_ROOT="+root,
 		"MCPBASH_TOOL_ALLOWLIST=*")}
+}
+
+// versions are our server with the project in a directory, and the version before it
+// where there is one.
+func (p *fixture) versions(root string) []program {
+	us := p.serving(root)
+	if !p.before {
+		return []program{us}
+	}
+	return []program{us, {before, []string{filepath.Join(scratch, before, "bin", "mcp-bash")}, us.env}}
 }
 
 // peers are the other servers, offering n tools.
@@ -209,7 +233,7 @@ func (p *fixture) others(options, env []string) []program {
 
 // all are our server and the peers.
 func (p *fixture) all(n int) []program {
-	return append([]program{p.us(n)}, p.peers(n, p.help()...)...)
+	return append(p.versions(project(fmt.Sprint(n))), p.peers(n, p.help()...)...)
 }
 
 // wire is the floor of everything that is only talk.

@@ -7,6 +7,7 @@
 //	go run . -quick                 a smoke test
 //	go run . -only call,ping        some chapters
 //	go run . -json FILE             the figures as JSON too
+//	go run . -before DIR            another version too, built from its source in DIR
 //
 // A target that is not met is no error: the exit code is 0 unless something
 // broke.
@@ -79,6 +80,7 @@ func main() {
 	only := flag.String("only", "", "the chapters to run, of "+strings.Join(names, ","))
 	quick := flag.Bool("quick", false, "few rounds: see that it works, not what comes out")
 	file := flag.String("json", "", "write the figures to this `file` as JSON")
+	source := flag.String("before", "", "measure the version of mcp-bash whose source is in this `directory` too")
 	flag.Parse()
 	wanted := names
 	if *only != "" {
@@ -93,7 +95,7 @@ func main() {
 	var err error
 	if scratch, err = os.MkdirTemp("", "mcp-bash-bench."); err == nil {
 		if scratch, err = filepath.EvalSymlinks(scratch); err == nil {
-			err = run(wanted, *quick, *file)
+			err = run(wanted, *quick, *file, *source)
 		}
 	}
 	leave(err)
@@ -110,7 +112,7 @@ func leave(err error) {
 	os.Exit(0)
 }
 
-func run(wanted []string, quick bool, file string) error {
+func run(wanted []string, quick bool, file, source string) error {
 	told := make(chan os.Signal, 1)
 	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
 	go func() { leave(fmt.Errorf("%s", <-told)) }()
@@ -121,11 +123,16 @@ func run(wanted []string, quick bool, file string) error {
 	if err != nil {
 		return err
 	}
+	if source != "" {
+		if err := fixture.buildBefore(source); err != nil {
+			return err
+		}
+	}
 	if _, err := makeProject(10); err != nil {
 		return err
 	}
 	b := &bench{fixture: fixture, quick: quick, report: &report{
-		out: os.Stdout, Version: cli.Version, Quick: quick,
+		out: os.Stdout, columns: fixture.columns(), Version: cli.Version, Quick: quick,
 		Machine: fmt.Sprintf("%s/%s, %d CPUs, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()),
 	}}
 	fmt.Printf("mcp-bash %s on %s. Medians; only ratios mean anything.\n", cli.Version, b.report.Machine)

@@ -137,7 +137,7 @@ func (b *bench) trace(s *server) (t trace, err error) {
 // growth compares what our server leaves before and after many calls. Before
 // means after a first call, so that what is made once is there.
 func (b *bench) growth() error {
-	s, err := opened(b.us(10))
+	s, err := opened(b.serving(project("10")))
 	if err != nil {
 		return err
 	}

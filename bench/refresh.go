@@ -30,63 +30,69 @@ func (b *bench) refresh() error {
 
 // refreshOne measures the refresh of one project, whose items lie below dir.
 func (b *bench) refreshOne(what, root, dir string) error {
-	registry := filepath.Join(root, ".registry")
-	refresh := program{"mcp-registry", []string{b.bin("mcp-registry"), "refresh", "--project-root", root},
-		environment()}
 	check := program{"floor-check", []string{b.bin("floor"), "check", dir, filepath.Join(scratch, "all.json")},
 		environment()}
 	stat := program{"floor-stat", []string{b.bin("floor"), "stat", dir}, environment()}
-
-	// All in one loop: cold, then the floor of it, then unchanged, then its
-	// floor. They depend on each other, so their order stays.
-	const cold, coldFloor, unchanged, unchangedFloor = 0, 1, 2, 3
-	all, err := rounds(b.rounds(12), 1, []task{func() ([]float64, error) {
-		if err := os.RemoveAll(registry); err != nil {
-			return nil, err
-		}
-		values := make([]float64, 4)
-		var err error
-		if values[cold], err = whole(refresh); err != nil {
-			return nil, err
-		}
-		if values[coldFloor], err = whole(check); err != nil {
-			return nil, err
-		}
+	columns := []string{floor}
+	tasks := []task{coldAndUnchanged(func() error { return nil }, check, stat, 0)}
+	for _, server := range b.versions(root) {
+		refresh := program{server.name + "-registry", []string{
+			filepath.Join(filepath.Dir(server.argv[0]), "mcp-registry"), "refresh", "--project-root", root}, environment()}
+		columns = append(columns, server.name)
 		// What was written in the moment of a look cannot be told from what was
 		// written just after it, so the first look after that confirms it.
-		if _, err := whole(refresh); err != nil {
-			return nil, err
-		}
-		for range 3 {
-			took, err := whole(refresh)
-			if err != nil {
-				return nil, err
-			}
-			values[unchanged] += took / 3
-			if took, err = whole(stat); err != nil {
-				return nil, err
-			}
-			values[unchangedFloor] += took / 3
-		}
-		return values, nil
-	}})
+		tasks = append(tasks, coldAndUnchanged(func() error { return os.RemoveAll(filepath.Join(root, ".registry")) },
+			refresh, refresh, 1))
+	}
+	all, err := rounds(b.rounds(12), 1, tasks)
 	if err != nil {
 		return err
 	}
-	s := all[0]
+	const cold, unchanged = 0, 1
 	f := newFigure("refresh of "+what+", cold", "read, check, write", "ms")
-	f.add(ours, s[cold])
-	f.add(floor, s[coldFloor])
+	for i, column := range columns {
+		f.add(column, all[i][cold])
+	}
 	f.atMost(floor, 2)
 	b.report.put(f)
 
 	f = newFigure("refresh of "+what+", nothing changed", "walk and stat", "ms")
-	f.add(ours, s[unchanged])
-	f.add(floor, s[unchangedFloor])
+	for i, column := range columns {
+		f.add(column, all[i][unchanged])
+	}
 	f.atMost(floor, 2)
-	f.claim("÷ cold", s[unchanged], s[cold], ratio, "≤ 0.5", func(v float64) bool { return v <= 0.5 })
+	f.claim("÷ cold", all[1][unchanged], all[1][cold], ratio, "≤ 0.5", func(v float64) bool { return v <= 0.5 })
 	b.report.put(f)
 	return nil
+}
+
+// coldAndUnchanged is the task of forgetting what is known, finding it out, and
+// looking again after some looks that do not count: how long the second and the
+// third step take.
+func coldAndUnchanged(forget func() error, first, again program, uncounted int) task {
+	return func() ([]float64, error) {
+		if err := forget(); err != nil {
+			return nil, err
+		}
+		cold, err := whole(first)
+		if err != nil {
+			return nil, err
+		}
+		for range uncounted {
+			if _, err := whole(again); err != nil {
+				return nil, err
+			}
+		}
+		unchanged := 0.0
+		for range 3 {
+			took, err := whole(again)
+			if err != nil {
+				return nil, err
+			}
+			unchanged += took / 3
+		}
+		return []float64{cold, unchanged}, nil
+	}
 }
 
 // whole runs a program to its end and returns how long that took.

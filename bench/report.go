@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 )
 
 // The columns: we, the floor of the figure, and the peers.
 const (
-	ours  = "ours"
-	floor = "floor"
+	ours   = "ours"
+	before = "before" // an earlier version of ours, where one was asked for
+	floor  = "floor"
 )
 
 var peers = []string{"go-sdk", "mcp-go", "ts-sdk"}
@@ -128,11 +128,21 @@ type report struct {
 	Figures  []*figure `json:"figures"`
 	Packages []string  `json:"packages,omitempty"` // lines of go test -bench
 	Left     []string  `json:"leftOut,omitempty"`
+	columns  []string
 }
 
 func (r *report) title(text string) {
 	fmt.Fprintf(r.out, "\n%s\n", text)
-	fmt.Fprintln(r.out, row("", slices.Concat([]string{ours, floor}, peers), "we", "is", "95 %", "target", ""))
+	fmt.Fprintln(r.out, row("", r.columns, "we", "is", "95 %", "target", ""))
+}
+
+// columns are what there is in a table.
+func (p *fixture) columns() []string {
+	list := []string{ours}
+	if p.before {
+		list = append(list, before)
+	}
+	return append(append(list, floor), peers...)
 }
 
 // leaveOut says that something is not measured, and why.
@@ -145,12 +155,17 @@ func (r *report) leaveOut(what, why string) {
 // put shows a figure.
 func (r *report) put(f *figure) {
 	r.Figures = append(r.Figures, f)
+	if f.more {
+		f.atLeast(before, 0.95)
+	} else {
+		f.atMost(before, 1.05)
+	}
 	name := f.Name
 	if f.Floor != "" {
 		name += " (" + f.Floor + ")"
 	}
-	cells := make([]string, 0, 2+len(peers))
-	for _, column := range slices.Concat([]string{ours, floor}, peers) {
+	cells := make([]string, 0, len(r.columns))
+	for _, column := range r.columns {
 		cell := ""
 		if v := f.Values[column]; v != nil {
 			cell = show(v.Median, f.Unit)

@@ -41,7 +41,7 @@ func (b *bench) start() error {
 		}
 		figures[initialize].add(p.name, all[i][0])
 		figures[exit].add(p.name, all[i][1])
-		if p.name != ours {
+		if p.name != ours && p.name != before {
 			figures[alone].add(p.name, all[i][0])
 		}
 		if len(all[i]) > 2 {
@@ -62,7 +62,7 @@ func (b *bench) start() error {
 // lone is our server without an installation around it, so that it uses the
 // copy of its SDK that it carries, and checks it at each start.
 func (b *bench) lone() (program, error) {
-	p := b.us(10)
+	p := b.serving(project("10"))
 	file := filepath.Join(scratch, "lone", "mcp-bash")
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return p, err

@@ -114,6 +114,9 @@ func Members(v json.RawMessage) []Member {
 			list[at].Value = value
 			continue
 		}
+		if list == nil {
+			list = make([]Member, 0, 4) // most objects have so few
+		}
 		list = append(list, Member{name, value})
 		if index != nil {
 			index[name] = len(list) - 1

@@ -3,7 +3,6 @@ package item
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -19,15 +18,41 @@ import (
 type checker struct {
 	fields   *Fields
 	source   *Source // that the field comes from
+	path     []step  // from the field to what is being checked
 	reported int
+}
+
+// A step leads to a member of an object, or to an element of an array.
+type step struct {
+	name  string
+	index int // notAnElement for a member
+}
+
+const notAnElement = -1
+
+// place is where in the source a piece stands, as people write it.
+func (c *checker) place() string {
+	var b strings.Builder
+	for i, at := range c.path {
+		switch {
+		case at.index != notAnElement:
+			fmt.Fprintf(&b, "[%d]", at.index)
+		case i > 0:
+			b.WriteString("." + at.name)
+		default:
+			b.WriteString(at.name)
+		}
+	}
+	return b.String()
 }
 
 // maxReported is how many faults of one field are logged.
 const maxReported = 10
 
-// fault reports that a piece is left out. path is where it stands in the field.
-func (c *checker) fault(piece json.RawMessage, path, what string) {
+// fault reports that a piece, which stands at the path, is left out.
+func (c *checker) fault(piece json.RawMessage, what string) {
 	if c.reported++; c.reported <= maxReported {
+		path := c.place()
 		c.fields.fault(path+": "+what, fmt.Sprintf("%s: %s: %s; left out", c.source.At(piece), path, what))
 	}
 }
@@ -36,75 +61,66 @@ func (c *checker) fault(piece json.RawMessage, path, what string) {
 func (f *Fields) checked(name string, v json.RawMessage, sound func(c *checker) json.RawMessage) json.RawMessage {
 	for i := range f.Sources {
 		if s := &f.Sources[i]; v != nil && sameBytes(s.get(name), v) {
-			return sound(&checker{fields: f, source: s})
+			return sound(f.checker(s, name))
 		}
 	}
 	return v
+}
+
+// checker returns a checker of the field with a name.
+func (f *Fields) checker(s *Source, name string) *checker {
+	return &checker{fields: f, source: s, path: []step{{name, notAnElement}}}
 }
 
 func sameBytes(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 type (
 	memberCheck  func(name string, value json.RawMessage) json.RawMessage
-	elementCheck func(i int, value json.RawMessage) json.RawMessage
+	elementCheck func(value json.RawMessage) json.RawMessage
 )
 
 // object returns an object with each member as check returns it; nil leaves it
 // out.
 func (c *checker) object(v json.RawMessage, check memberCheck) json.RawMessage {
-	return rebuilt(v, func(yield func(string, json.RawMessage) bool) {
-		for _, m := range rawjson.Members(v) {
-			if !yield(m.Name, check(m.Name, m.Value)) {
-				return
-			}
+	members := rawjson.Members(v)
+	changed := false
+	for i, m := range members {
+		c.path = append(c.path, step{m.Name, notAnElement})
+		members[i].Value = check(m.Name, m.Value)
+		c.path = c.path[:len(c.path)-1]
+		changed = changed || !sameBytes(members[i].Value, m.Value)
+	}
+	if !changed {
+		return v
+	}
+	var b rawjson.Builder
+	b.Object()
+	for _, m := range members {
+		if m.Value != nil {
+			b.Name(m.Name).Raw(m.Value)
 		}
-	})
+	}
+	return b.End().Bytes()
 }
 
 // array returns an array with each element as check returns it; nil leaves it out.
 func (c *checker) array(v json.RawMessage, check elementCheck) json.RawMessage {
-	return rebuilt(v, func(yield func(string, json.RawMessage) bool) {
-		i := 0
-		for e := range rawjson.Elements(v) {
-			if !yield("", check(i, e)) {
-				return
-			}
-			i++
-		}
-	})
-}
-
-// rebuilt returns an object or array made of parts; v itself when they are its own.
-func rebuilt(v json.RawMessage, parts iter.Seq2[string, json.RawMessage]) json.RawMessage {
-	var list, were []json.RawMessage
-	var names []string
-	isObject := rawjson.KindOf(v) == rawjson.Object
-	for name, value := range parts {
-		names, list = append(names, name), append(list, value)
+	elements := slices.Collect(rawjson.Elements(v))
+	changed := false
+	for i, e := range elements {
+		c.path = append(c.path, step{index: i})
+		elements[i] = check(e)
+		c.path = c.path[:len(c.path)-1]
+		changed = changed || !sameBytes(elements[i], e)
 	}
-	if isObject {
-		for _, m := range rawjson.Members(v) {
-			were = append(were, m.Value)
-		}
-	} else {
-		were = slices.Collect(rawjson.Elements(v))
-	}
-	if slices.EqualFunc(list, were, func(a, b json.RawMessage) bool { return sameBytes(a, b) }) {
+	if !changed {
 		return v
 	}
 	var b rawjson.Builder
-	if isObject {
-		b.Object()
-	} else {
-		b.Array()
-	}
-	for i, value := range list {
-		switch {
-		case value == nil:
-		case isObject:
-			b.Name(names[i]).Raw(value)
-		default:
-			b.Raw(value)
+	b.Array()
+	for _, e := range elements {
+		if e != nil {
+			b.Raw(e)
 		}
 	}
 	return b.End().Bytes()
@@ -112,10 +128,10 @@ func rebuilt(v json.RawMessage, parts iter.Seq2[string, json.RawMessage]) json.R
 
 // members checks an object, its members by the rules of their names. Members
 // without a rule stay.
-func (c *checker) members(v json.RawMessage, path string, forms map[string]rule) json.RawMessage {
+func (c *checker) members(v json.RawMessage, forms map[string]rule) json.RawMessage {
 	return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
 		if is := forms[name]; is != nil {
-			return c.value(value, path+"."+name, is)
+			return c.value(value, is)
 		}
 		return value
 	})
@@ -190,13 +206,13 @@ func (f *Fields) Annotations() json.RawMessage { return f.annotationsOf(annotati
 
 func (f *Fields) annotationsOf(forms map[string]rule) json.RawMessage {
 	v := f.OfKind("annotations", rawjson.Object)
-	return f.checked("annotations", v, func(c *checker) json.RawMessage { return c.members(v, "annotations", forms) })
+	return f.checked("annotations", v, func(c *checker) json.RawMessage { return c.members(v, forms) })
 }
 
 // OutputSchema returns the schema of what a tool returns; nil when none is given.
 func (f *Fields) OutputSchema() json.RawMessage {
 	v := f.OfKind("outputSchema", rawjson.Object)
-	return f.checked("outputSchema", v, func(c *checker) json.RawMessage { return c.offered(v, "outputSchema") })
+	return f.checked("outputSchema", v, func(c *checker) json.RawMessage { return c.offered(v) })
 }
 
 // Arguments returns the arguments of a prompt; a schema for any where none are
@@ -218,23 +234,20 @@ func isArguments(v json.RawMessage) bool {
 // icons checks an array of icons. What is no object is left to whoever reads their
 // files.
 func (c *checker) icons(v json.RawMessage) json.RawMessage {
-	return c.array(v, func(i int, icon json.RawMessage) json.RawMessage {
-		return c.members(icon, fmt.Sprintf("icons[%d]", i), iconForms)
-	})
+	return c.array(v, func(icon json.RawMessage) json.RawMessage { return c.members(icon, iconForms) })
 }
 
 // arguments checks the arguments of a prompt, a list or a schema.
 func (c *checker) arguments(v json.RawMessage) json.RawMessage {
 	if rawjson.KindOf(v) == rawjson.Object {
-		return c.schema(v, "arguments")
+		return c.schema(v)
 	}
-	return c.array(v, func(i int, argument json.RawMessage) json.RawMessage {
-		path := fmt.Sprintf("arguments[%d]", i)
+	return c.array(v, func(argument json.RawMessage) json.RawMessage {
 		if rawjson.KindOf(argument) != rawjson.Object || rawjson.TextOf(argument, "name") == "" {
-			c.fault(argument, path, "must be an object with a name")
+			c.fault(argument, "must be an object with a name")
 			return nil
 		}
-		return c.members(argument, path, argumentForms)
+		return c.members(argument, argumentForms)
 	})
 }
 
@@ -245,7 +258,10 @@ func (s *Input) CheckKeys(known []string) {
 		source := &s.Sources[i]
 		for _, m := range source.members {
 			name, _ := rawjson.Text(m.name)
-			if near := cli.Nearest(name, known); near != "" && !slices.Contains(known, name) && s.Reject == nil {
+			if slices.Contains(known, name) || s.Reject != nil {
+				continue
+			}
+			if near := cli.Nearest(name, known); near != "" {
 				s.Log(mcp.Warning, fmt.Sprintf("%s: unknown key %q; did you mean %s?", source.At(m.name), name, near))
 			}
 		}
@@ -253,9 +269,9 @@ func (s *Input) CheckKeys(known []string) {
 }
 
 // value returns a value that satisfies a rule, nil for another one.
-func (c *checker) value(v json.RawMessage, path string, is rule) json.RawMessage {
+func (c *checker) value(v json.RawMessage, is rule) json.RawMessage {
 	if want := is(v); want != "" {
-		c.fault(v, path, "must be "+want)
+		c.fault(v, "must be "+want)
 		return nil
 	}
 	return v

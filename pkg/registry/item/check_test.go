@@ -23,8 +23,8 @@ func FuzzSoundSchema(f *testing.F) {
 		}
 		s := NewSource(Location{"f", "", []byte(text)}, v)
 		faults := 0
-		c := &checker{fields: &Fields{Reject: func(string) { faults++ }}, source: &s}
-		sound := c.offered(c.objectType(v, "s"), "s")
+		c := (&Fields{Reject: func(string) { faults++ }}).checker(&s, "s")
+		sound := c.offered(c.objectType(v))
 		if _, err := rawjson.Check(sound); err != nil {
 			t.Fatalf("%q: %v", sound, err)
 		}
@@ -32,7 +32,7 @@ func FuzzSoundSchema(f *testing.F) {
 			t.Errorf("%q has become %q without a fault", v, sound)
 		}
 		faults, c.reported = 0, 0
-		if again := c.offered(c.objectType(sound, "s"), "s"); faults != 0 || !sameBytes(again, sound) {
+		if again := c.offered(c.objectType(sound)); faults != 0 || !sameBytes(again, sound) {
 			t.Errorf("%q: %d faults, then %q", sound, faults, again)
 		}
 	})

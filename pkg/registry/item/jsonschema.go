@@ -33,11 +33,12 @@ var (
 	schemaMap  = []string{"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
 )
 
-// offered checks the schema of a tool, and replaces properties that are true or
+// offered checks the schema of a tool, an object, and replaces properties that are true or
 // false, which clients refuse, by {} and {"not":{}}, which mean the same.
-func (c *checker) offered(v json.RawMessage, path string) json.RawMessage {
-	return c.object(c.schema(v, path), func(name string, value json.RawMessage) json.RawMessage {
-		if name != "properties" {
+func (c *checker) offered(v json.RawMessage) json.RawMessage {
+	return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
+		value = c.keyword(name, value)
+		if name != "properties" || value == nil {
 			return value
 		}
 		return c.object(value, func(_ string, property json.RawMessage) json.RawMessage {
@@ -55,69 +56,63 @@ func (c *checker) offered(v json.RawMessage, path string) json.RawMessage {
 var schemaTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null"}
 
 // schema checks a JSON Schema; nil for what is none.
-func (c *checker) schema(v json.RawMessage, path string) json.RawMessage {
+func (c *checker) schema(v json.RawMessage) json.RawMessage {
 	switch rawjson.KindOf(v) {
 	case rawjson.Bool:
 		return v
 	case rawjson.Object:
-		return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
-			return c.keyword(name, value, path+"."+name)
-		})
+		return c.object(v, c.keyword)
 	}
-	c.fault(v, path, "not a schema, which is an object")
+	c.fault(v, "not a schema, which is an object")
 	return nil
 }
 
-func (c *checker) keyword(name string, v json.RawMessage, path string) json.RawMessage {
+func (c *checker) keyword(name string, v json.RawMessage) json.RawMessage {
 	switch want := keywords[name]; {
 	case want != nil:
-		return c.value(v, path, want)
+		return c.value(v, want)
 	case name == "type":
-		return c.typeOf(v, path)
+		return c.typeOf(v)
 	case name == "items" && rawjson.KindOf(v) == rawjson.Array, slices.Contains(schemaList, name):
-		if list := c.value(v, path, anArray); list == nil {
+		if list := c.value(v, anArray); list == nil {
 			return nil
 		}
-		sound := c.array(v, func(i int, value json.RawMessage) json.RawMessage {
-			return c.schema(value, fmt.Sprintf("%s[%d]", path, i))
-		})
+		sound := c.array(v, c.schema)
 		if name != "items" && isEmptyList(sound) {
 			if isEmptyList(v) {
-				c.fault(v, path, "must not be empty")
+				c.fault(v, "must not be empty")
 			}
 			return nil
 		}
 		return sound
 	case slices.Contains(oneSchema, name):
-		return c.schema(v, path)
+		return c.schema(v)
 	case slices.Contains(schemaMap, name):
-		if c.value(v, path, ofKind(rawjson.Object)) == nil {
+		if c.value(v, ofKind(rawjson.Object)) == nil {
 			return nil
 		}
-		return c.object(v, func(name string, value json.RawMessage) json.RawMessage { return c.schema(value, path+"."+name) })
+		return c.object(v, func(_ string, value json.RawMessage) json.RawMessage { return c.schema(value) })
 	case name == "dependentRequired":
-		if c.value(v, path, ofKind(rawjson.Object)) == nil {
+		if c.value(v, ofKind(rawjson.Object)) == nil {
 			return nil
 		}
-		return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
-			return c.value(value, path+"."+name, someText)
-		})
+		return c.object(v, func(_ string, value json.RawMessage) json.RawMessage { return c.value(value, someText) })
 	}
 	return v
 }
 
-func (c *checker) typeOf(v json.RawMessage, path string) json.RawMessage {
+func (c *checker) typeOf(v json.RawMessage) json.RawMessage {
 	names, ok := rawjson.Strings(v)
 	if text, isText := rawjson.Text(v); isText {
 		names, ok = []string{text}, true
 	}
 	if !ok || len(names) == 0 || !areNames(v) && len(names) > 1 {
-		c.fault(v, path, "must be the name of a type, or an array of different ones")
+		c.fault(v, "must be the name of a type, or an array of different ones")
 		return nil
 	}
 	for _, name := range names {
 		if !slices.Contains(schemaTypes, name) {
-			c.fault(v, path, fmt.Sprintf("%q is no type%s", name, cli.DidYouMean(name, schemaTypes)))
+			c.fault(v, fmt.Sprintf("%q is no type%s", name, cli.DidYouMean(name, schemaTypes)))
 			return nil
 		}
 	}

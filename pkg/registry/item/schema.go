@@ -17,8 +17,8 @@ func (f *Fields) InputSchema() json.RawMessage {
 		s := &f.Sources[i]
 		for _, name := range []string{"inputSchema", "arguments"} {
 			if v := s.get(name); rawjson.KindOf(v) == rawjson.Object {
-				c := &checker{fields: f, source: s}
-				return normalSchema(c.offered(c.objectType(v, name), name))
+				c := f.checker(s, name)
+				return normalSchema(c.offered(c.objectType(v)))
 			} else if v != nil {
 				f.Complain(s, v, name, "an object")
 			}
@@ -38,13 +38,16 @@ func (f *Fields) InputSchema() json.RawMessage {
 
 // objectType leaves out a type that is not "object": arguments are an object, and
 // clients refuse a list in which a tool says otherwise (R-46).
-func (c *checker) objectType(v json.RawMessage, path string) json.RawMessage {
+func (c *checker) objectType(v json.RawMessage) json.RawMessage {
+	if string(rawjson.Get(v, "type")) == `"object"` {
+		return v
+	}
 	return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
 		switch text, isText := rawjson.Text(value); {
 		case name != "type" || text == "object":
 			return value
 		case !rawjson.Absent(value) && (!isText || text != ""):
-			c.fault(value, path+".type", `must be "object"`)
+			c.fault(value, `must be "object"`)
 		}
 		return nil
 	})

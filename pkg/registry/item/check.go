@@ -257,10 +257,10 @@ func (s *Input) CheckKeys(known []string) {
 	for i := range s.Sources {
 		source := &s.Sources[i]
 		for _, m := range source.members {
-			name, _ := rawjson.Text(m.name)
-			if slices.Contains(known, name) || s.Reject != nil {
+			if m.isOneOf(known) || s.Reject != nil {
 				continue
 			}
+			name, _ := rawjson.Text(m.name)
 			if near := cli.Nearest(name, known); near != "" {
 				s.Log(mcp.Warning, fmt.Sprintf("%s: unknown key %q; did you mean %s?", source.At(m.name), name, near))
 			}

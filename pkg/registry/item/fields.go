@@ -18,6 +18,11 @@ type Source struct {
 
 type member struct{ name, value json.RawMessage } // the name as written, quoted
 
+// isOneOf reports whether the member has one of some names.
+func (m member) isOneOf(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return rawjson.NameIs(m.name, name) })
+}
+
 // NewSource returns the source of a JSON object that stands at a location.
 func NewSource(w Location, object json.RawMessage) Source {
 	s := Source{Location: w, members: make([]member, 0, 8)}
@@ -112,10 +117,10 @@ func (f *Fields) Seconds(name string) json.RawMessage {
 func (f *Fields) putExtras(b *rawjson.Builder, known []string) {
 	var added []string
 	for _, m := range f.Sources[0].members {
-		name, _ := rawjson.Text(m.name)
-		if slices.Contains(known, name) || slices.Contains(added, name) {
+		if m.isOneOf(known) || m.isOneOf(added) {
 			continue
 		}
+		name, _ := rawjson.Text(m.name)
 		added = append(added, name)
 		b.Name(name).Raw(rawjson.Normal(f.Sources[0].Last(name)))
 	}

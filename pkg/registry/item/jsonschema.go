@@ -37,9 +37,8 @@ var (
 // false, which clients refuse, by {} and {"not":{}}, which mean the same.
 func (c *checker) offered(v json.RawMessage) json.RawMessage {
 	return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
-		value = c.keyword(name, value)
-		if name != "properties" || value == nil {
-			return value
+		if name != "properties" || rawjson.KindOf(value) != rawjson.Object {
+			return c.keyword(name, value)
 		}
 		return c.object(value, func(_ string, property json.RawMessage) json.RawMessage {
 			switch string(property) {
@@ -48,7 +47,7 @@ func (c *checker) offered(v json.RawMessage) json.RawMessage {
 			case "false":
 				return json.RawMessage(`{"not":{}}`)
 			}
-			return property
+			return c.schema(property)
 		})
 	})
 }
@@ -106,7 +105,7 @@ func (c *checker) typeOf(v json.RawMessage) json.RawMessage {
 	if text, isText := rawjson.Text(v); isText {
 		names, ok = []string{text}, true
 	}
-	if !ok || len(names) == 0 || !areNames(v) && len(names) > 1 {
+	if !ok || len(names) == 0 || len(names) > 1 && !areNames(v) {
 		c.fault(v, "must be the name of a type, or an array of different ones")
 		return nil
 	}

@@ -51,18 +51,21 @@ func (m mix) make(name string) (root string, err error) {
 		dir := in("resources", fmt.Sprintf("part-%02d", i/100))
 		w.file(filepath.Join(dir, name+".txt"), "What there is to read in "+name+".\n", 0o644)
 		w.file(filepath.Join(dir, name+".meta.json"), fmt.Sprintf(
-			"{\n  \"name\": %q,\n  \"description\": \"What is known of %s\",\n  \"mimeType\": \"text/plain\",\n  \"annotations\": {\"audience\": [\"user\"], \"priority\": 0.5}\n}\n", name, name), 0o644)
+			"{\n  \"name\": %q,\n  \"description\": \"What is known of %s\",\n  \"mimeType\": \"text/plain\",\n  "+
+				"\"annotations\": {\"audience\": [\"user\"], \"priority\": 0.5}\n}\n", name, name), 0o644)
 	}
 	for i := range m.templates {
 		name := nameOf("template", i)
 		w.file(in("resources", "templates", name+".meta.json"), fmt.Sprintf(
-			"{\n  \"name\": %q,\n  \"description\": \"Logs of a service\",\n  \"uriTemplate\": \"file:///var/log/%s/{service}/{date}.log\",\n  \"mimeType\": \"text/plain\"\n}\n", name, name), 0o644)
+			"{\n  \"name\": %q,\n  \"description\": \"Logs of a service\",\n  \"uriTemplate\": \"file:///var/log/%s/{service}"+
+				"/{date}.log\",\n  \"mimeType\": \"text/plain\"\n}\n", name, name), 0o644)
 	}
 	for i := range m.prompts {
 		name := nameOf("prompt", i)
 		w.file(in("prompts", name, name+".txt"), "Write a review of {{"+work.Argument+"}}.\n", 0o644)
 		w.file(in("prompts", name, name+".meta.json"), fmt.Sprintf(
-			"{\n  \"name\": %q,\n  \"description\": %q,\n  \"arguments\": [{\"name\": %q, \"description\": %q, \"required\": true}]\n}\n",
+			"{\n  \"name\": %q,\n  \"description\": %q,\n  \"arguments\": [{\"name\": %q, \"description\": %q, \"required\": "+
+				"true}]\n}\n",
 			name, work.PromptDescription, work.Argument, work.ArgumentUse), 0o644)
 	}
 	for i := range m.pages {

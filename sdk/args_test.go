@@ -7,8 +7,10 @@ import (
 	"testing"
 )
 
-const document = `{"s":"text","e":"","n":5,"f":3.14,"big":123456789012345678901234567890,"t":true,"fa":false,"z":null,` +
-	`"o":{"b":1,"a":[1,"x",null]},"arr":["p","q"],"lines":"line\n\n","null":"null","q":"a\\b\"c","k y":"spaced","é":"acute"}`
+const document = `{"s":"text","e":"","n":5,"f":3.14,` +
+	`"big":123456789012345678901234567890,"t":true,"fa":false,"z":null,` +
+	`"o":{"b":1,"a":[1,"x",null]},"arr":["p","q"],"lines":"line\n\n","null":"null","q":"a\\b\"c","k y":"spaced",` +
+	`"é":"acute"}`
 
 func TestArgsGet(t *testing.T) {
 	t.Parallel()
@@ -145,7 +147,8 @@ func TestRaw(t *testing.T) {
 		{"SDK-21", tool{script: `mcp_meta_raw`, env: []string{"MCP_TOOL_META_FILE=" + file, "MCPBASH_MODE=minimal"}},
 			out("{\"from\": \"file\"}\n\n"), ""},
 		{"SDK-20", tool{script: `mcp_args_get .from`, env: []string{"MCP_TOOL_ARGS_FILE=" + file}}, out("file"), ""},
-		{"SDK-7", tool{script: `A=inline F=; __mcp_sdk_payload_from_env_vars A F D; A=; __mcp_sdk_payload_from_env_vars A F D; F=` + quoted(file) + `; __mcp_sdk_payload_from_env_vars A F D`},
+		{"SDK-7", tool{script: `A=inline F=; __mcp_sdk_payload_from_env_vars A F D; A=; __mcp_sdk_payload_from_env_vars A ` +
+			`F D; F=` + quoted(file) + `; __mcp_sdk_payload_from_env_vars A F D`},
 			out("inlineD{\"from\": \"file\"}\n\n"), ""},
 	})
 }
@@ -355,7 +358,8 @@ func TestInto(t *testing.T) {
 		{"SDK-202", tool{args: document, script: `mcp_into x mcp_args_get .s.x || echo "rc $? [$x]"`},
 			outcome{out: "rc 5 []\n", err: fmt.Sprintf("mcp_args_get: jq error (rc=5) filter=.s.x payload_len=%d\n",
 				len([]rune(document)))}, ""},
-		{"SDK-202", tool{script: `mcp_into 1x mcp_json_arr || echo $?; mcp_into '' mcp_json_arr || echo $?; mcp_into 'a b' mcp_json_arr || echo $?; mcp_into __mcp_x mcp_json_arr || echo $?; mcp_into || echo $?`},
+		{"SDK-202", tool{script: `mcp_into 1x mcp_json_arr || echo $?; mcp_into '' mcp_json_arr || echo $?; mcp_into 'a b' ` +
+			`mcp_json_arr || echo $?; mcp_into __mcp_x mcp_json_arr || echo $?; mcp_into || echo $?`},
 			outcome{out: "2\n2\n2\n2\n2\n", err: strings.Repeat("mcp_into: invalid variable name\n", 5)}, ""},
 		{"SDK-202", tool{script: `mcp_into x mcp_emit_text a || echo " $?"; mcp_into x || echo $?`},
 			outcome{out: "a 2\n2\n", err: "mcp_into: mcp_emit_text gives no answer\nmcp_into: nothing gives no answer\n"}, ""},

@@ -34,7 +34,8 @@ func TestConfigLoad(t *testing.T) {
 			`{"d":1,"a":"file","e":{"x":1},"f":[1,2]}`,
 			"debug config Loaded example config: example.json\ndebug config Loaded config file: file.json\n"},
 		{"SDK-150", `CFG='{"a":"env"}'; mcp_config_load --env CFG --file file.json --bogus x`,
-			`{"a":"env","f":[1,2]}`, "debug config Loaded config file: file.json\ndebug config Loaded config from env var: CFG (JSON)\n"},
+			`{"a":"env","f":[1,2]}`, "debug config Loaded config file: file.json\ndebug config Loaded config from env var: " +
+				"CFG (JSON)\n"},
 		{"SDK-151", `CFG=example.json; mcp_config_load --env CFG`, `{"a":"example","e":{"x":1}}`,
 			"debug config Loaded config from env var: CFG (file: example.json)\n"},
 		{"SDK-152", `CFG=no.such; mcp_config_load --env CFG || :`, `{}`,
@@ -50,7 +51,8 @@ func TestConfigLoad(t *testing.T) {
 			"warning config Invalid JSON in file: empty.json\nwarning config Invalid JSON in file: null.json\n" +
 				nothing},
 		{"SDK-153", `mcp_config_load --file list.json --defaults '[1]' || :`, `{}`,
-			"warning config Config source is not a JSON object: --defaults\nwarning config Config source is not a JSON object: list.json\n" + nothing},
+			"warning config Config source is not a JSON object: --defaults\nwarning config Config source is not a JSON " +
+				"object: list.json\n" + nothing},
 		{"SDK-153", `CFG=5; mcp_config_load --env CFG --defaults '{"a":1}'`, `{"a":1}`,
 			"warning config Config source is not a JSON object: CFG\n"},
 		{"SDK-153", `CFG=list.json; mcp_config_load --env CFG --defaults $'{"a":\n1}'`, "{\"a\":\n1}",
@@ -85,7 +87,8 @@ func TestConfigLoad(t *testing.T) {
 
 func TestConfigGet(t *testing.T) {
 	t.Parallel()
-	const config = `{"s":"text","n":30,"f":1.5,"t":true,"x":false,"z":null,"e":"","o":{"b":1,"a":[1,"x"]},"arr":["p","q"],"odd":"__MCP_CONFIG_NULL__","q":"a\\b\n"}`
+	const config = `{"s":"text","n":30,"f":1.5,"t":true,"x":false,"z":null,"e":"","o":{"b":1,"a":[1,"x"]},"arr":["p",` +
+		`"q"],"odd":"__MCP_CONFIG_NULL__","q":"a\\b\n"}`
 	var rows []row
 	for _, c := range []struct {
 		clause, call string
@@ -121,13 +124,15 @@ func TestConfigGet(t *testing.T) {
 	}
 	rows = append(rows, []row{
 		{"SDK-154", tool{script: `mcp_config_get .a --default d; mcp_config_get . `}, out("d{}"), ""},
-		{"SDK-154", tool{script: `mcp_config_load --defaults '{"a":1}'; MCP_CONFIG_JSON='{"a":2}'; mcp_config_get .a; mcp_into x mcp_config_get .a; echo "$x"`}, out("22\n"), ""},
+		{"SDK-154", tool{script: `mcp_config_load --defaults '{"a":1}'; MCP_CONFIG_JSON='{"a":2}'; mcp_config_get .a; ` +
+			`mcp_into x mcp_config_get .a; echo "$x"`}, out("22\n"), ""},
 	}...)
 	check(t, []way{byProgram, byJSONTool}, rows)
 	log := filepath.Join(t.TempDir(), "log")
 	tool{script: `mcp_config_get '' || :; MCPBASH_MODE=minimal; mcp_config_get .none || :`,
 		env: []string{"MCP_LOG_STREAM=" + log}}.run(t)
-	if want := "warning config mcp_config_get: path required\ndebug config mcp_config_get: path not found (minimal mode): .none\n"; logged(t, log) != want {
+	if want := "warning config mcp_config_get: path required\ndebug config mcp_config_get: path not found (minimal " +
+		"mode): .none\n"; logged(t, log) != want {
 		t.Errorf("SDK-154, SDK-155: %s", logged(t, log))
 	}
 	rows = nil
@@ -135,7 +140,8 @@ func TestConfigGet(t *testing.T) {
 		`.t`: out("true"), `.z`: {rc: 1}, `.o`: {rc: 1},
 		`.none --default d`: out("d"), `.s.x`: {rc: 1}, `'.s|x'`: {rc: 1}} {
 		rows = append(rows, row{"SDK-155",
-			tool{script: `MCP_CONFIG_JSON='{"s" : "text","n":30.5,"m": -10,"t":true,"z":null,"o":{}}'; mcp_config_get ` + call, env: []string{"MCPBASH_MODE=minimal"}}, want, ""})
+			tool{script: `MCP_CONFIG_JSON='{"s" : "text","n":30.5,"m": -10,"t":true,"z":null,"o":{}}'; mcp_config_get ` + call,
+				env: []string{"MCPBASH_MODE=minimal"}}, want, ""})
 	}
 	check(t, []way{byProgram}, rows)
 }

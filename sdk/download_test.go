@@ -72,7 +72,8 @@ func TestDownload(t *testing.T) {
 			notFetched("network_error", "Network request failed: no route  to host"), "-", 3},
 		{"SDK-162", `exit 6`, `--retries 2`, notFetched("size_exceeded", "Response exceeds max-bytes limit"), "-", 1},
 		{"SDK-162", `printf 'note\nredirect:https://z/a"b\r\nredirect:no\n' >&2; exit 7`, ``,
-			out(`{"success":false,"error":{"type":"redirect","location":"https://z/a\"b","message":"URL redirects - use canonical URL or add target to allowlist"}}`), "-", 1},
+			out(`{"success":false,"error":{"type":"redirect","location":"https://z/a\"b","message":"URL redirects - use ` +
+				`canonical URL or add target to allowlist"}}`), "-", 1},
 		{"SDK-162", `exit 7`, ``, notFetched("redirect", "URL redirects but location unavailable"), "-", 1},
 		{"SDK-162", `echo oops >&2; exit 1`, ``, notFetched("provider_error", "Provider failed (exit 1): oops"), "-",
 			1},
@@ -124,7 +125,8 @@ func TestDownloadProvider(t *testing.T) {
 		return read(t, filepath.Join(dir, "o"))
 	}
 	if got, want := run(``, "MCPBASH_HTTPS_TIMEOUT=7"),
-		"ALLOW_HOSTS=unset\nDENY_HOSTS=unset\nMAX_BYTES=unset\nTIMEOUT=7\nUSER_AGENT=mcpbash/9.8.7 (tool-sdk)\n"; got != want {
+		"ALLOW_HOSTS=unset\nDENY_HOSTS=unset\nMAX_BYTES=unset\nTIMEOUT=7\n"+
+			"USER_AGENT=mcpbash/9.8.7 (tool-sdk)\n"; got != want {
 		t.Errorf("SDK-163: %s", got)
 	}
 	if got, want := run(`--allow a --allow b.c --deny d --max-bytes 5 --timeout 60 --user-agent 'me 1'`,
@@ -186,7 +188,8 @@ func TestDownloadFromTheRealProvider(t *testing.T) {
 		{`--url 'https://a b/'`, "MCPBASH_HTTPS_ALLOW_ALL=true", notFetched("host_blocked", "Host blocked by policy")},
 		{`--url https://name.invalid/ --allow name.invalid`, "https_proxy=socks5://x",
 			notFetched("network_error",
-				"Network request failed: HTTPS request to name.invalid failed: https_proxy names a proxy of a kind other than http and https")},
+				"Network request failed: HTTPS request to name.invalid failed: https_proxy names a proxy of a kind other than "+
+					"http and https")},
 	} {
 		got := tool{dir: dir, env: []string{c.env}, script: `mcp_download_safe --out o ` + c.options +
 			`; [[ ! -e o ]]`}.run(t)

@@ -40,9 +40,10 @@ func TestAskTheClient(t *testing.T) {
 	t.Parallel()
 	const (
 		two      = `mcp_input_request s sampling/createMessage '{ "messages": [] }'; mcp_input_request r roots/list; `
-		twoAsked = `{"s":{"method":"sampling/createMessage","params":{"messages":[]}},"r":{"method":"roots/list","params":{}}}` + "\n"
-		sampled  = `answers='{"sample":{"result":{"role":"assistant","model":"m","content":{"type":"text","text":"é"}}}}'; `
-		message  = `{"role":"assistant","model":"m","content":{"type":"text","text":"é"}}`
+		twoAsked = `{"s":{"method":"sampling/createMessage","params":{"messages":[]}},"r":{"method":"roots/list",` +
+			`"params":{}}}` + "\n"
+		sampled = `answers='{"sample":{"result":{"role":"assistant","model":"m","content":{"type":"text","text":"é"}}}}'; `
+		message = `{"role":"assistant","model":"m","content":{"type":"text","text":"é"}}`
 	)
 	sample := func(key, params string) string {
 		return `{"` + key + `":{"method":"sampling/createMessage","params":` + params + `}}` + "\n"
@@ -56,13 +57,16 @@ func TestAskTheClient(t *testing.T) {
 		{"M-57", `answers='{"s":{"result":{"z":1,"a":2}},"r":{"result":{"roots":[]}}}'; ` + two +
 			`x=$(mcp_input_wait); echo "$x"`,
 			question{out(`{"s":{"z":1,"a":2},"r":{"roots":[]}}` + "\n"), twoAsked}},
-		{"M-57", `answers='{"s":{"error":{"code":-32601,"message":"Not supported by the client"}},"r":{"result":{"roots":[]}}}'; ` + two + `mcp_input_wait`,
+		{"M-57", `answers='{"s":{"error":{"code":-32601,"message":"Not supported by the client"}},` +
+			`"r":{"result":{"roots":[]}}}'; ` + two + `mcp_input_wait`,
 			question{failed(`{"s":{"error":{"code":-32601,"message":"Not supported by the client"}},"r":{"roots":[]}}`),
 				twoAsked}},
-		{"M-57", `answers='{"a":{"result":{}},"b":{"result":{}}}'; mcp_input_request a roots/list; mcp_input_request b roots/list; mcp_input_request a elicitation/create '{"message":"m"}'; mcp_input_wait`,
+		{"M-57", `answers='{"a":{"result":{}},"b":{"result":{}}}'; mcp_input_request a roots/list; mcp_input_request b ` +
+			`roots/list; mcp_input_request a elicitation/create '{"message":"m"}'; mcp_input_wait`,
 			question{out(`{"a":{},"b":{}}`),
 				`{"a":{"method":"elicitation/create","params":{"message":"m"}},"b":{"method":"roots/list","params":{}}}` + "\n"}},
-		{"M-57", `answers='{"a":{"result":{}}}'; x=$(mcp_input_request a roots/list); mcp_input_wait; x=$(mcp_input_wait) || echo " rc $?"`,
+		{"M-57", `answers='{"a":{"result":{}}}'; x=$(mcp_input_request a roots/list); mcp_input_wait; x=$(mcp_input_wait) |` +
+			`| echo " rc $?"`,
 			question{outcome{out: `{"a":{}} rc 2` + "\n",
 				err: "mcp_input_wait: nothing is queued (mcp_input_request does that)\n"},
 				`{"a":{"method":"roots/list","params":{}}}` + "\n"}},
@@ -82,8 +86,10 @@ func TestAskTheClient(t *testing.T) {
 			question{refused("mcp_input_request: PARAMS must be a JSON object"), ""}},
 		{"SDK-148", `mcp_input_request a tools/call || :; mcp_input_wait || echo "rc $?"`,
 			question{outcome{out: "rc 2\n",
-				err: "mcp_input_request: METHOD must be elicitation/create, sampling/createMessage or roots/list\nmcp_input_wait: nothing is queued (mcp_input_request does that)\n"}, ""}},
-		{"T-128", `sleep() { touch cancel; MCP_TOOL_CANCELLATION_FILE=cancel; }; mcp_input_request a roots/list; mcp_input_wait`,
+				err: "mcp_input_request: METHOD must be elicitation/create, sampling/createMessage or roots/list\n" +
+					"mcp_input_wait: nothing is queued (mcp_input_request does that)\n"}, ""}},
+		{"T-128", `sleep() { touch cancel; MCP_TOOL_CANCELLATION_FILE=cancel; }; mcp_input_request a roots/list; ` +
+			`mcp_input_wait`,
 			question{failed(`{"a":{"error":{"code":-32001,"message":"Cancelled"}}}`), ""}},
 		{"T-128", `answers='no JSON'; mcp_input_request a roots/list; mcp_input_wait`,
 			question{failed(`{"a":{"error":{"code":-32603,"message":"The answer cannot be read"}}}`),
@@ -92,9 +98,11 @@ func TestAskTheClient(t *testing.T) {
 			sample("sample", `{"messages":[{"role":"user","content":{"type":"text","text":"Say \"hi\""}}],"maxTokens":1024}`)}},
 		{"M-80", sampled + `mcp_into x mcp_sample x; echo "$x"`, question{out(message + "\n"),
 			sample("sample", `{"messages":[{"role":"user","content":{"type":"text","text":"x"}}],"maxTokens":1024}`)}},
-		{"M-80", `answers='{"k.1":{"result":{"model":"m"}}}'; mcp_sample --key k.1 --system 'Be kind' --max-tokens 9 --timeout 1.5 -- --text`,
+		{"M-80", `answers='{"k.1":{"result":{"model":"m"}}}'; mcp_sample --key k.1 --system 'Be kind' --max-tokens 9 ` +
+			`--timeout 1.5 -- --text`,
 			question{out(`{"model":"m"}`), sample("k.1",
-				`{"messages":[{"role":"user","content":{"type":"text","text":"--text"}}],"maxTokens":9,"systemPrompt":"Be kind"}`)}},
+				`{"messages":[{"role":"user","content":{"type":"text","text":"--text"}}],`+
+					`"maxTokens":9,"systemPrompt":"Be kind"}`)}},
 		{"M-80", sampled + `mcp_sample --params '{"messages": [], "maxTokens": 1}'`,
 			question{out(message), sample("sample", `{"messages":[],"maxTokens":1}`)}},
 		{"M-80", `answers='{"sample":{"error":{"code":-1,"message":"declined"}}}'; mcp_sample x`,
@@ -142,7 +150,8 @@ func TestAskNobody(t *testing.T) {
 	check(t, ways, []row{
 		{"SDK-148", tool{script: `mcp_sample x || echo " $?"; mcp_roots_request || echo " $?"`},
 			out(not + " 1\n" + not + " 1\n"), ""},
-		{"SDK-148", tool{script: `mcp_input_request b roots/list; mcp_input_request a roots/list '{}'; x=$(mcp_input_wait) || echo "$x $?"`}, out(`{"b":` + not + `,"a":` + not + `} 1` + "\n"), ""},
+		{"SDK-148", tool{script: `mcp_input_request b roots/list; mcp_input_request a roots/list '{}'; x=$(mcp_input_wait) ` +
+			`|| echo "$x $?"`}, out(`{"b":` + not + `,"a":` + not + `} 1` + "\n"), ""},
 		{"SDK-148", tool{env: []string{"MCP_INPUT_DIR=" + absentDir}, script: `mcp_sample x`}, outcome{out: not, rc: 1},
 			""},
 	})

@@ -46,7 +46,8 @@ func TestLoad(t *testing.T) {
 			outcome{out: `{"a":"b\""} 1` + "\n",
 				err: "mcp_args_get: JSON tooling unavailable; use mcp_args_raw instead\n"}, ""},
 		{"SDK-4", tool{args: `{"a":1}`,
-			script: `source "$MCP_SDK/tool-sdk.sh"; MCP_PROGRESS_STREAM=changed; source "$MCP_SDK/tool-sdk.sh"; echo "$MCP_PROGRESS_STREAM"; mcp_args_get .a`}, out("changed\n1"), ""},
+			script: `source "$MCP_SDK/tool-sdk.sh"; MCP_PROGRESS_STREAM=changed; source "$MCP_SDK/tool-sdk.sh"; echo ` +
+				`"$MCP_PROGRESS_STREAM"; mcp_args_get .a`}, out("changed\n1"), ""},
 		{"SDK-4", tool{script: `mcp_args_get() { echo mine; }; source "$MCP_SDK/tool-sdk.sh"; mcp_args_get .`},
 			out("{}"), ""},
 		{"SDK-4", bare(nil, `mcp_path_normalize() { echo mine; }; mcp_run_with_progress() { echo mine; }; `+source+
@@ -54,10 +55,15 @@ func TestLoad(t *testing.T) {
 			out("mine\nmine\nnone\n"), ""},
 		{"SDK-9", tool{env: []string{"MCP_CANCEL_FILE=c", "MCP_PROGRESS_STREAM=p", "MCP_LOG_STREAM=l",
 			"MCP_PROGRESS_TOKEN=t", "MCPBASH_ELICITATION_TIMEOUT=7"},
-			script: `echo "$MCP_TOOL_CANCELLATION_FILE $MCP_PROGRESS_STREAM $MCP_LOG_STREAM $MCP_PROGRESS_TOKEN $MCP_ELICIT_DEFAULT_TIMEOUT"`}, out("c p l t 7\n"), ""},
-		{"SDK-9", bare(nil, source+`echo "[$MCP_TOOL_CANCELLATION_FILE$MCP_PROGRESS_STREAM$MCP_LOG_STREAM$MCP_PROGRESS_TOKEN]$MCP_ELICIT_DEFAULT_TIMEOUT"`), out("[]30\n"), ""},
-		{"SDK-12", tool{args: `{"a":1}`, script: `before=$(env -u _ | cut -d= -f1 | sort); mcp_args_get .a >/dev/null; mcp_args_get '.a|.' >/dev/null; mcp_log_info a b; mcp_error a b >/dev/null
-			mcp_config_load --defaults '{"a":1}'; env -u _ | cut -d= -f1 | sort | diff <(echo "$before") - | grep '[<>]' || :`}, out("> MCP_CONFIG_JSON\n"), ""},
+			script: `echo "$MCP_TOOL_CANCELLATION_FILE $MCP_PROGRESS_STREAM $MCP_LOG_STREAM $MCP_PROGRESS_TOKEN ` +
+				`$MCP_ELICIT_DEFAULT_TIMEOUT"`}, out("c p l t 7\n"), ""},
+		{"SDK-9", bare(nil, source+
+			`echo "[$MCP_TOOL_CANCELLATION_FILE$MCP_PROGRESS_STREAM$MCP_LOG_STREAM$MCP_PROGRESS_TOKEN]`+
+			`$MCP_ELICIT_DEFAULT_TIMEOUT"`), out("[]30\n"), ""},
+		{"SDK-12", tool{args: `{"a":1}`,
+			script: `before=$(env -u _ | cut -d= -f1 | sort); mcp_args_get .a >/dev/null; mcp_args_get '.a|.' >/dev/null; mcp_log_info a b; mcp_error a b >/dev/null
+			mcp_config_load --defaults '{"a":1}'; env -u _ | cut -d= -f1 | sort | diff <(echo "$before") - | grep '[<>]' || :`},
+			out("> MCP_CONFIG_JSON\n"), ""},
 		{"SDK-12", bare(nil, source+`env | grep -c 'MCP' || :`), out("0\n"), ""},
 		{"SDK-20", bare(nil, source+`mcp_args_raw; mcp_meta_raw`), outcome{out: "{}{}",
 			err: "mcp_args_raw: no arguments were given; " + byHand}, ""},
@@ -70,22 +76,27 @@ func TestLoad(t *testing.T) {
 		{"SDK-5", bare(nil, `f() { local x=1; `+source+`}; f; f; mcp_byte_length abc; g() { mcp_json_arr "é"; }; g`),
 			out("3\n[\"é\"]"), ""},
 		{"SDK-5", bare(nil, source+`x=$(mcp_result_success 1); y=$(mcp_byte_length abc); echo "$x $y"`),
-			out(`{"content":[{"type":"text","text":"{\"success\":true,\"result\":1}"}],"structuredContent":{"success":true,"result":1},"isError":false} 3` + "\n"), ""},
+			out(`{"content":[{"type":"text","text":"{\"success\":true,\"result\":1}"}],"structuredContent":{"success":true,` +
+				`"result":1},"isError":false} 3` + "\n"), ""},
 		// A tool's own version stays when a later part of the SDK is read.
-		{"SDK-4", tool{script: `mcp_log_debug() { echo "mine: $*"; }; mcp_json_obj() { echo mine; }; (mcp_error a b >/dev/null); mcp_error a b; mcp_byte_length abc; mcp_json_obj`},
+		{"SDK-4", tool{script: `mcp_log_debug() { echo "mine: $*"; }; mcp_json_obj() { echo mine; }; (mcp_error a b ` +
+			`>/dev/null); mcp_error a b; mcp_byte_length abc; mcp_json_obj`},
 			out("mine: mcp_error type=a: b\n" + failure("b", `{"type":"a","message":"b"}`).out + "3\nmine\n"), ""},
 		// A tool may have names of ours, and not allow them to change.
 		{"SDK-190", tool{args: document,
-			script: `readonly name=1 value=2 row=3 text=4 path=5 json=6 file=7 key=8 i=9 n=10 rc=11 data=12 message=13; mcp_args_require .s; mcp_args_get '.o|keys' ; mcp_result_success '{"a":"b"}'; mcp_path_normalize /a`},
+			script: `readonly name=1 value=2 row=3 text=4 path=5 json=6 file=7 key=8 i=9 n=10 rc=11 data=12 message=13; ` +
+				`mcp_args_require .s; mcp_args_get '.o|keys' ; mcp_result_success '{"a":"b"}'; mcp_path_normalize /a`},
 			out("text" + `["a","b"]` + result(`{"success":true,"result":{"a":"b"}}`,
 				`{"success":true,"result":{"a":"b"}}`, false).out + "/a"), ""},
 		// The idiom that wraps a function.
-		{"SDK-4", tool{script: `eval "original_$(declare -f mcp_byte_length)"; mcp_byte_length() { echo "before"; original_mcp_byte_length "$@"; }; mcp_byte_length abc`}, out("before\n3\n"), ""},
+		{"SDK-4", tool{script: `eval "original_$(declare -f mcp_byte_length)"; mcp_byte_length() { echo "before"; ` +
+			`original_mcp_byte_length "$@"; }; mcp_byte_length abc`}, out("before\n3\n"), ""},
 	})
 	if bashVersion() >= 400 { // before, Bash cannot source a pipe
 		check(t, []way{byTable}, []row{
 			{"SDK-5", bare([]string{"MCP_SDK=" + sdkDir},
-				`source <(cat `+quoted(sdkDir+"/tool-sdk.sh")+`); mcp_byte_length abc; mcp_log_info a b; mcp_config_load || echo "$MCP_CONFIG_JSON"`), out("3\n{}\n"), ""},
+				`source <(cat `+quoted(sdkDir+"/tool-sdk.sh")+`); mcp_byte_length abc; mcp_log_info a b; mcp_config_load || echo `+
+					`"$MCP_CONFIG_JSON"`), out("3\n{}\n"), ""},
 		})
 	}
 }
@@ -107,7 +118,8 @@ func TestFindJSONTool(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(dir, "own/sdk"), sdk.Files); err != nil {
 		t.Fatal(err)
 	}
-	script := `echo "${MCPBASH_JSON_TOOL-none}:${MCPBASH_JSON_TOOL_BIN-none}"; export -p | { while read -r l; do case $l in *JSON_TOOL*) echo exported;; esac; done; }`
+	script := `echo "${MCPBASH_JSON_TOOL-none}:${MCPBASH_JSON_TOOL_BIN-none}"; export -p | { while read -r l; do case ` +
+		`$l in *JSON_TOOL*) echo exported;; esac; done; }`
 	unset := []string{"MCPBASH_JSON_TOOL", "MCPBASH_JSON_TOOL_BIN", "MCPBASH_HELPER_BIN"}
 	var rows []row
 	for _, c := range []struct {
@@ -257,7 +269,8 @@ func TestOnlyOldBash(t *testing.T) {
 		}
 	}
 	// The replacing text: a word, or a variable in quotes.
-	replacement := regexp.MustCompile(`\$\{\w+//(?:\\.|\[[^\]]*\]|"[^"]*"|\$'[^']*'|[^/}\\])*/((?:"[^"]*"|\$'[^']*'|'[^']*'|\\.|[^}\\])*)\}`)
+	replacement := regexp.MustCompile(`\$\{\w+//(?:\\.|\[[^\]]*\]|"[^"]*"|\$'[^']*'|[^/}\\])*/((?:"[^"]*"|\$'[^']*'|` +
+		`'[^']*'|\\.|[^}\\])*)\}`)
 	harmless := regexp.MustCompile(`^("\$\w+"|[a-z ]?)$`)
 	found := 0
 	for name, text := range shellFiles(t) {
@@ -325,7 +338,8 @@ func TestLibrary(t *testing.T) {
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	const secret = "SECRET-7f3a"
-	args := fmt.Sprintf(`{"token":"%[1]s-a","lines":"%[1]s\nb","flag":true,"n":5,"path":"/%[1]s","o":{"k":"%[1]s"},"s":5}`, secret)
+	args := fmt.Sprintf(`{"token":"%[1]s-a","lines":"%[1]s\nb","flag":true,"n":5,"path":"/%[1]s","o":{"k":"%[1]s"},"s":5}`,
+		secret)
 	dir := t.TempDir()
 	for i, file := range []string{"", write(t, filepath.Join(dir, "args"), args)} {
 		for _, w := range ways {

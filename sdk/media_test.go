@@ -49,17 +49,18 @@ func TestMedia(t *testing.T) {
 	wrong := func(text string) outcome { return internal("mcp_result_" + text) }
 	const unknown = ": neither name nor content tell its type, give it as well "
 	for script, want := range map[string]outcome{
-		`mcp_result_image page.png image/png`:             medium("image", page, "image/png"),
-		`mcp_result_image page.png`:                       wrong("image" + unknown + "(image/...): page.png"),
-		`mcp_result_audio shot`:                           wrong("audio" + unknown + "(audio/...): shot"),
-		`mcp_result_image shot audio/wav`:                 wrong("image: not a MIME type image/...: audio/wav"),
-		`mcp_result_image shot 'image/"'`:                 wrong(`image: not a MIME type image/...: image/"`),
-		`mcp_result_image none`:                           wrong("image: not a readable file: none"),
-		`mcp_result_image`:                                wrong("image: not a readable file: "),
-		`mcp_result_image sub`:                            wrong("image: not a readable file: sub"),
-		`mcp_result_image empty.png`:                      wrong("image: the file is empty: empty.png"),
-		`mcp_result_audio fits audio/wav`:                 medium("audio", strings.Repeat("x", 3072), "audio/wav"),
-		`mcp_result_audio large audio/wav`:                wrong("audio: too large for a result of 5120 bytes (MCPBASH_MAX_TOOL_OUTPUT_SIZE): large"),
+		`mcp_result_image page.png image/png`: medium("image", page, "image/png"),
+		`mcp_result_image page.png`:           wrong("image" + unknown + "(image/...): page.png"),
+		`mcp_result_audio shot`:               wrong("audio" + unknown + "(audio/...): shot"),
+		`mcp_result_image shot audio/wav`:     wrong("image: not a MIME type image/...: audio/wav"),
+		`mcp_result_image shot 'image/"'`:     wrong(`image: not a MIME type image/...: image/"`),
+		`mcp_result_image none`:               wrong("image: not a readable file: none"),
+		`mcp_result_image`:                    wrong("image: not a readable file: "),
+		`mcp_result_image sub`:                wrong("image: not a readable file: sub"),
+		`mcp_result_image empty.png`:          wrong("image: the file is empty: empty.png"),
+		`mcp_result_audio fits audio/wav`:     medium("audio", strings.Repeat("x", 3072), "audio/wav"),
+		`mcp_result_audio large audio/wav`: wrong("audio: too large for a result of 5120 bytes " +
+			"(MCPBASH_MAX_TOOL_OUTPUT_SIZE): large"),
 		`MCPBASH_MODE=minimal; mcp_result_image misnamed`: medium("image", "GIF89a\x01\x00", "image/gif"),
 	} {
 		env := []string{"MCPBASH_MAX_TOOL_OUTPUT_SIZE=5120"}

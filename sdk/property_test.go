@@ -128,7 +128,8 @@ func TestTableAgreesWithProgram(t *testing.T) {
 			d := dice{rand.New(rand.NewPCG(seed, 211))}
 			var script strings.Builder
 			// What a call prints, its exit code and its error, with a NUL after each.
-			script.WriteString("set +e\nask() { \"$@\" 2>err; printf '\\0%s\\0' \"$?\"; local err=; [[ ! -s err ]] || IFS= read -r err <err; printf '%s\\0' \"$err\"; }\n")
+			script.WriteString("set +e\nask() { \"$@\" 2>err; printf '\\0%s\\0' \"$?\"; local err=; [[ ! -s err ]] || IFS= " +
+				"read -r err <err; printf '%s\\0' \"$err\"; }\n")
 			type question struct {
 				doc    json.RawMessage
 				filter string

@@ -296,7 +296,8 @@ func TestResultError(t *testing.T) {
 			`{"type":"internal_error","message":"Error payload must be single JSON value","raw":"multiple values: 0"}`),
 			""},
 		{"SDK-185", tool{env: minimal, script: `mcp_result_error '{"type":"t","message":"m \"q\"","d":{}}'`},
-			failure(`m "q"`, `{"type":"internal_error","message":"m \"q\"","raw":"{\"type\":\"t\",\"message\":\"m \\\"q\\\"\",\"d\":{}}"}`), ""},
+			failure(`m "q"`, `{"type":"internal_error","message":"m \"q\"","raw":"{\"type\":\"t\",\"message\":\"m \\\"q\\\"\",`+
+				`\"d\":{}}"}`), ""},
 		{"SDK-185", tool{env: minimal, script: `mcp_result_error 'no'`},
 			failure("Unknown error", `{"type":"internal_error","message":"Unknown error","raw":"no"}`), ""},
 	})
@@ -324,10 +325,13 @@ func TestError(t *testing.T) {
 		{"SDK-75", tool{script: `mcp_error t m --bogus --data 1 --hint h`},
 			failure("m", `{"type":"t","message":"m","hint":"h","data":1}`), ""},
 		{"SDK-185", tool{env: minimal, script: `mcp_error validation_error m --hint h --data '{"a": 1}'`},
-			failure("m", `{"type":"internal_error","message":"m","raw":"{\"type\":\"validation_error\",\"message\":\"m\",\"hint\":\"h\",\"data\":{\"a\": 1}}"}`), ""},
+			failure("m", `{"type":"internal_error","message":"m","raw":"{\"type\":\"validation_error\",\"message\":\"m\",`+
+				`\"hint\":\"h\",\"data\":{\"a\": 1}}"}`), ""},
 		{"SDK-76", tool{env: []string{"MCP_LOG_STREAM=/dev/fd/1"}, script: `mcp_error t 'the message' --hint h`},
-			out(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"debug","logger":"mcp_error","data":"type=t: the message"}}` + "\n" +
-				`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp_error","data":"type=t hint: the message"}}` + "\n" +
+			out(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"debug","logger":"mcp_error",` +
+				`"data":"type=t: the message"}}` + "\n" +
+				`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp_error",` +
+				`"data":"type=t hint: the message"}}` + "\n" +
 				failure("the message", `{"type":"t","message":"the message","hint":"h"}`).out), ""},
 	})
 }
@@ -355,7 +359,8 @@ func TestResources(t *testing.T) {
 	for _, c := range []struct{ clause, flags, want string }{
 		{"SDK-82", ``, `untouched`},
 		{"SDK-82", `--path a.txt --mime text/x --uri 'u:"x"' --path bin --mime application/octet-stream`,
-			`[{"path":"a.txt","mimeType":"text/x","uri":"u:\"x\""},{"path":"bin","mimeType":"application/octet-stream","uri":null}]`},
+			`[{"path":"a.txt","mimeType":"text/x","uri":"u:\"x\""},{"path":"bin","mimeType":"application/octet-stream",` +
+				`"uri":null}]`},
 		{"SDK-81", `--mime lost --uri lost --path a.txt --mime one --mime two`,
 			`[{"path":"a.txt","mimeType":"two","uri":null}]`},
 		{"SDK-82", `--path ''`, `[]`},
@@ -372,8 +377,10 @@ func TestResources(t *testing.T) {
 			}
 		}
 	}
-	_, file := run("mcp_result_text_with_resource '1' --path a.txt --path plain --path x.json --path page.HTML --path empty.png --uri u --path none --path pic --path bin", byTable)
-	if want := `[{"path":"a.txt","mimeType":"text/plain","uri":null},{"path":"plain","mimeType":"text/plain","uri":null},` +
+	_, file := run("mcp_result_text_with_resource '1' --path a.txt --path plain --path x.json --path page.HTML --path "+
+		"empty.png --uri u --path none --path pic --path bin", byTable)
+	if want := `[{"path":"a.txt","mimeType":"text/plain","uri":null},` +
+		`{"path":"plain","mimeType":"text/plain","uri":null},` +
 		`{"path":"x.json","mimeType":"application/json","uri":null},{"path":"page.HTML","mimeType":"text/html","uri":null},` +
 		`{"path":"empty.png","mimeType":"text/plain","uri":"u"},{"path":"pic","mimeType":"image/png","uri":null},` +
 		`{"path":"bin","mimeType":"application/octet-stream","uri":null}]`; file != want {
@@ -383,7 +390,8 @@ func TestResources(t *testing.T) {
 		byJSONTool); file != `[{"path":"a.txt","mimeType":"application/octet-stream","uri":null}]` {
 		t.Errorf("SDK-84 without a program: %s", file)
 	}
-	if _, file := run("mcp_result_text_with_resource 1 --path a.txt --mime m; mcp_result_text_with_resource 1 --path bin --mime n", byTable); file != `[{"path":"bin","mimeType":"n","uri":null}]` {
+	if _, file := run("mcp_result_text_with_resource 1 --path a.txt --mime m; mcp_result_text_with_resource 1 --path "+
+		"bin --mime n", byTable); file != `[{"path":"bin","mimeType":"n","uri":null}]` {
 		t.Errorf("SDK-82, twice: %s", file)
 	}
 	run("mcp_result_text_with_resource 1 --path '' --path none --bogus", byTable, "MCP_LOG_STREAM="+stream)
@@ -395,7 +403,8 @@ warning sdk mcp_result_text_with_resource: not a readable file, skipping path=no
 	}
 	got := tool{dir: dir, env: []string{"MCP_LOG_STREAM=" + stream + "2"},
 		script: "mcp_result_text_with_resource 1 --path a.txt"}.run(t)
-	if want := "warning sdk mcp_result_text_with_resource: MCP_TOOL_RESOURCES_FILE not set, resources will not be embedded\n"; got.rc != 0 || logged(t, stream+"2") != want {
+	if want := "warning sdk mcp_result_text_with_resource: MCP_TOOL_RESOURCES_FILE not set, resources will not be " +
+		"embedded\n"; got.rc != 0 || logged(t, stream+"2") != want {
 		t.Errorf("SDK-83: %+v", got)
 	}
 	check(t, ways, []row{
@@ -472,7 +481,8 @@ func TestTruncate(t *testing.T) {
 	add(id, `'[1,2,3,4,5]' 7`, `{"result":[1,2,3],"truncated":true,"kept":3,"total":5}`)
 	add(id, `'[1,2,3,4,5]' 8`, `{"result":[1,2,3],"truncated":true,"kept":3,"total":5}`)
 	add(id, `'["é","é"]' 7`, `{"result":["é"],"truncated":true,"kept":1,"total":2}`)
-	add(id, `'["long"]' 4`, `{"result":[],"truncated":true,"kept":0,"total":1,"_warning":"individual items exceed max_bytes"}`)
+	add(id, `'["long"]' 4`, `{"result":[],"truncated":true,"kept":0,"total":1,"_warning":"individual items exceed `+
+		`max_bytes"}`)
 	add(id, `'[]' 1`, `{"result":[],"truncated":true,"kept":0,"total":0,"_warning":"individual items exceed max_bytes"}`)
 	add(id, `'{"results":[1,2,3],"n":1}' 23`, `{"result":{"results":[1,2],"n":1},"truncated":true,"kept":2,"total":3}`)
 	add(id, `'{"d":[1,2,3]}' --array-path .d`, `{"result":{"d":[1,2,3]},"truncated":false,"kept":3,"total":3}`)
@@ -490,7 +500,8 @@ func TestTruncate(t *testing.T) {
 	add(id, `'"text"' 3`, problem("output_too_large",
 		"Response too large (6 bytes) and cannot be safely truncated (not an array)", ""))
 	add(id, `'no "JSON"'`, problem("invalid_json", "Invalid JSON: parse error", `no "JSON"`))
-	add(id, `''`, `{"result":null,"truncated":false,"error":{"type":"invalid_json","message":"Empty input: expected exactly one JSON value","raw":""}}`)
+	add(id, `''`, `{"result":null,"truncated":false,"error":{"type":"invalid_json","message":"Empty input: expected `+
+		`exactly one JSON value","raw":""}}`)
 	add(id, `' '`, problem("invalid_json", "Empty input: expected exactly one JSON value", " "))
 	add(id, `'1 2'`, problem("invalid_json", "Multiple JSON values found (2): expected exactly one", "1 2"))
 	add(id, `'{}' --array-path`, problem("invalid_path_syntax", "--array-path requires a value", ""))

@@ -48,45 +48,60 @@ func TestRunWithProgress(t *testing.T) {
 		{"SDK-113", lines + `mcp_run_with_progress --pattern '^([^ ]*)' --extract match1 -- cmd 33 x '7.9 y' 250`,
 			running{out("out\x00put\n\n"), "33,\"message\":\"33\"\n7,\"message\":\"7.9 y\"\n100,\"message\":\"250\"\n",
 				""}},
-		{"SDK-113", lines + `mcp_run_with_progress --pattern '\[([0-9]+)/([0-9]+)\]' --extract ratio -- cmd '[1/3] a' '[3/0] b' '[3/3] c'`,
+		{"SDK-113", lines + `mcp_run_with_progress --pattern '\[([0-9]+)/([0-9]+)\]' --extract ratio -- cmd '[1/3] a' ` +
+			`'[3/0] b' '[3/3] c'`,
 			running{out("out\x00put\n\n"), "33,\"message\":\"[1/3] a\"\n100,\"message\":\"[3/3] c\"\n", ""}},
-		{"SDK-113", lines + `mcp_run_with_progress --pattern 'progress' -- cmd '{"progress":12.7,"message":"a\tb\\n\n\"c\""}' '{"progress":"40"}' '{"progress":-1}' '{"progress":"invalid"}' 'progress no JSON' '{"progress":null}'`,
+		{"SDK-113", lines + `mcp_run_with_progress --pattern 'progress' -- cmd '{"progress":12.7,` +
+			`"message":"a\tb\\n\n\"c\""}' '{"progress":"40"}' '{"progress":-1}' '{"progress":"invalid"}' 'progress no JSON' ` +
+			`'{"progress":null}'`,
 			running{out("out\x00put\n\n"), "12,\"message\":\"a\\tb\\\\n\\n\\\"c\\\"\"\n40,\"message\":\"Working...\"\n",
 				"debug mcp_run_with_progress jq parse error on line: progress no JSON\n"}},
 		{"SDK-113", lines + `mcp_run_with_progress --pattern '^%' --extract match1 -- cmd 'one' '% x' ' two  x '`,
 			running{out("out\x00put\n\n"), "",
 				"debug mcp_run_with_progress subprocess output: one\ndebug mcp_run_with_progress subprocess output:  two  x \n"}},
-		{"SDK-114", lines + `mcp_run_with_progress --pattern '^%' --extract match1 --quiet --stderr-file others -- cmd 'one' '% x' 'two'; cat others`,
+		{"SDK-114", lines + `mcp_run_with_progress --pattern '^%' --extract match1 --quiet --stderr-file others -- cmd ` +
+			`'one' '% x' 'two'; cat others`,
 			running{out("out\x00put\n\none\ntwo\n"), "", ""}},
-		{"SDK-114", lines + `mcp_run_with_progress --pattern '^%' --extract match1 --quiet --stderr-file others -- cmd '% x'; ls -s others`,
+		{"SDK-114", lines + `mcp_run_with_progress --pattern '^%' --extract match1 --quiet --stderr-file others -- cmd '% ` +
+			`x'; ls -s others`,
 			running{out("out\x00put\n\n0 others\n"), "", ""}},
-		{"SDK-114", lines + `mcp_run_with_progress --pattern '^%' --extract match1 --quiet --stderr-file none/others -- cmd 'x'`,
+		{"SDK-114", lines + `mcp_run_with_progress --pattern '^%' --extract match1 --quiet --stderr-file none/others -- ` +
+			`cmd 'x'`,
 			running{out("out\x00put\n\n"), "",
 				"warning mcp_run_with_progress cannot write to stderr-file: none/others\n"}},
 		{"SDK-115", `cmd() { printf '5\n10' >&2; }; mcp_run_with_progress --pattern '([0-9]+)' --extract match1 -- cmd`,
 			running{out(""), "5,\"message\":\"5\"\n10,\"message\":\"10\"\n", ""}},
-		{"SDK-115", `cmd() { echo part; return 7; }; mcp_run_with_progress --pattern x --extract match1 -- cmd || echo "rc $?"`,
+		{"SDK-115", `cmd() { echo part; return 7; }; mcp_run_with_progress --pattern x --extract match1 -- cmd || echo "rc ` +
+			`$?"`,
 			running{out("part\nrc 7\n"), "", ""}},
-		{"SDK-116a", `cmd() { echo part; return 7; }; mcp_run_with_progress --pattern x --extract match1 -- cmd; echo reached`,
+		{"SDK-116a", `cmd() { echo part; return 7; }; mcp_run_with_progress --pattern x --extract match1 -- cmd; echo ` +
+			`reached`,
 			running{outcome{out: "part\n", rc: 7}, "", ""}},
-		{"SDK-116a", `cmd() { false; echo "went on after a failure"; }; mcp_run_with_progress --pattern x --extract match1 -- cmd; echo reached`,
+		{"SDK-116a", `cmd() { false; echo "went on after a failure"; }; mcp_run_with_progress --pattern x --extract match1 ` +
+			`-- cmd; echo reached`,
 			running{outcome{rc: 1}, "", ""}},
 		{"SDK-116b", `trap 'echo exit trap' EXIT; trap 'echo term' TERM; trap 'echo return' RETURN; trap 'echo int' INT
 			mcp_run_with_progress --pattern x --extract match1 -- true; trap`,
-			running{out("trap -- 'echo exit trap' EXIT\ntrap -- 'echo int' SIGINT\ntrap -- 'echo term' SIGTERM\ntrap -- 'echo return' RETURN\nexit trap\n"), "", ""}},
-		{"SDK-112", lines + `mcp_run_with_progress --pattern '^%' --extract match1 --quiet --stdout 'to file' -- cmd x; wc -c <'to file'`,
+			running{out("trap -- 'echo exit trap' EXIT\ntrap -- 'echo int' SIGINT\ntrap -- 'echo term' SIGTERM\ntrap -- 'echo " +
+				"return' RETURN\nexit trap\n"), "", ""}},
+		{"SDK-112", lines + `mcp_run_with_progress --pattern '^%' --extract match1 --quiet --stdout 'to file' -- cmd x; wc ` +
+			`-c <'to file'`,
 			running{out("9\n"), "", ""}},
-		{"SDK-116g", `cmd() { echo '[9/3] "x"' >&2; }; mcp_run_with_progress --pattern '\[([0-9]+)/([0-9]+)\]' --extract ratio --dry-run -- cmd`,
+		{"SDK-116g", `cmd() { echo '[9/3] "x"' >&2; }; mcp_run_with_progress --pattern '\[([0-9]+)/([0-9]+)\]' --extract ` +
+			`ratio --dry-run -- cmd`,
 			running{outcome{err: `{"progress":100,"message":"[9/3] \"x\""}` + "\n"}, "", ""}},
 		{"SDK-113", `cmd() { printf '25\nhalf' >f; printf 'diag\n' >&2; printf ' line\n50\n' >>f; printf 75 >>f; printf more >&2; echo out; }
 			mcp_run_with_progress --pattern '^([0-9]+)$' --extract match1 --interval 0.01 --progress-file f --stderr-file e -- cmd; cat e`,
 			running{out("out\nhalf line\n"), "25,\"message\":\"25\"\n50,\"message\":\"50\"\n75,\"message\":\"75\"\n",
-				"debug mcp_run_with_progress subprocess output: half line\ndebug mcp_run_with_progress subprocess stderr: diag\ndebug mcp_run_with_progress subprocess stderr: more\n"}},
-		{"SDK-113", `echo 99 >f; cmd() { echo 5 >>f; }; mcp_run_with_progress --pattern '^([0-9]+)$' --extract match1 --quiet --progress-file f -- cmd`,
+				"debug mcp_run_with_progress subprocess output: half line\ndebug mcp_run_with_progress subprocess stderr: diag\n" +
+					"debug mcp_run_with_progress subprocess stderr: more\n"}},
+		{"SDK-113", `echo 99 >f; cmd() { echo 5 >>f; }; mcp_run_with_progress --pattern '^([0-9]+)$' --extract match1 ` +
+			`--quiet --progress-file f -- cmd`,
 			running{out(""), "5,\"message\":\"5\"\n",
 				"warning mcp_run_with_progress truncating non-empty progress file: f\n"}},
 		// What a command leaves behind with its stderr open must not be waited for.
-		{"SDK-112", `cmd() { sleep 300 & echo $!; }; x=$(mcp_run_with_progress --pattern x --extract match1 -- cmd); kill "$x"; echo done`,
+		{"SDK-112", `cmd() { sleep 300 & echo $!; }; x=$(mcp_run_with_progress --pattern x --extract match1 -- cmd); kill ` +
+			`"$x"; echo done`,
 			running{out("done\n"), "", ""}},
 	} {
 		t.Run(c.clause+"/"+firstLine(c.script), func(t *testing.T) {
@@ -100,9 +115,11 @@ func TestRunWithProgress(t *testing.T) {
 	t.Run("stand-in", func(t *testing.T) {
 		t.Parallel()
 		got := runWithProgress(t, tool{way: byJSONTool, script: lines +
-			`mcp_run_with_progress --pattern progress -- cmd '{"progress":12.7,"message":"a\tb\n"}' '{"progress":"40"}' '{"progress":-1}' 'progress no' '[1]progress'`})
+			`mcp_run_with_progress --pattern progress -- cmd '{"progress":12.7,"message":"a\tb\n"}' '{"progress":"40"}' ` +
+			`'{"progress":-1}' 'progress no' '[1]progress'`})
 		if want := (running{out("out\x00put\n\n"), "12,\"message\":\"a\\tb\\n\"\n40,\"message\":\"Working...\"\n",
-			"debug mcp_run_with_progress jq parse error on line: progress no\ndebug mcp_run_with_progress jq parse error on line: [1]progress\n"}); got != want {
+			"debug mcp_run_with_progress jq parse error on line: progress no\ndebug mcp_run_with_progress jq parse error on " +
+				"line: [1]progress\n"}); got != want {
 			t.Errorf("SDK-113: %+v", got)
 		}
 	})
@@ -131,7 +148,8 @@ func TestRunWithProgressUsage(t *testing.T) {
 		row{"SDK-111", tool{script: `MCPBASH_JSON_TOOL_BIN=; mcp_run_with_progress --pattern x -- echo ran`},
 			outcome{rc: 1, err: "mcp_run_with_progress: MCPBASH_JSON_TOOL_BIN required for json extraction mode\n"},
 			""},
-		row{"SDK-111", tool{script: `MCPBASH_JSON_TOOL_BIN=; mcp_run_with_progress --pattern x --extract ratio -- echo ran`}, out("ran\n"), ""},
+		row{"SDK-111", tool{script: `MCPBASH_JSON_TOOL_BIN=; mcp_run_with_progress --pattern x --extract ratio -- echo ran`},
+			out("ran\n"), ""},
 		row{"SDK-111", tool{script: `mcp_run_with_progress --pattern x; mcp_run_with_progress --pattern x --`}, out(""),
 			""})
 	check(t, []way{byTable}, rows)
@@ -160,7 +178,8 @@ touch -t 200001010000 %[1]s %[2]s
 cmd() { echo alive >&2; }
 mcp_run_with_progress --pattern nothing --extract match1 -- cmd; [[ ! %[1]s -nt %[2]s ]] || echo too early
 mcp_run_with_progress --pattern alive --extract match1 --dry-run -- cmd; [[ ! %[1]s -nt %[2]s ]] || echo in a dry run
-mcp_run_with_progress --pattern alive --extract match1 -- cmd; [[ %[1]s -nt %[2]s ]] && echo touched`, stream, old)}.run(t)
+mcp_run_with_progress --pattern alive --extract match1 -- cmd; [[ %[1]s -nt %[2]s ]] && echo touched`, stream,
+		old)}.run(t)
 	if got != out("touched\n") {
 		t.Errorf("SDK-113: %+v", got)
 	}
@@ -181,17 +200,22 @@ func TestRetry(t *testing.T) {
 			outcome{out: "try 1\nrc 9\n", err: "err\n"}, ""},
 		{"SDK-120", tool{script: `mcp_with_retry 2 0 no-such-program-at-all 2>/dev/null || echo "rc $?"`},
 			out("rc 127\n"), ""},
-		{"SDK-120", tool{script: `n=0; f() { ((++n > 2)) || return 3; }; mcp_with_retry 99999999999999999999 0 f; IFS=0123456789; mcp_with_retry 003 0.000001 true`}, out(""), ""},
+		{"SDK-120", tool{script: `n=0; f() { ((++n > 2)) || return 3; }; mcp_with_retry 99999999999999999999 0 f; ` +
+			`IFS=0123456789; mcp_with_retry 003 0.000001 true`}, out(""), ""},
 		{"SDK-120", tool{script: `n=0; f() { n=$((n+1)); ((n == 3)) || return 5; echo ok; }; mcp_with_retry 5 0.001 f`},
 			out("ok\n"), ""},
 		{"SDK-121", tool{script: `mcp_with_retry x 0 true || echo $?`},
 			outcome{out: "1\n", err: "mcp_with_retry: max_attempts must be a positive integer\n"}, ""},
 		{"SDK-121", tool{script: `mcp_with_retry || echo $?; mcp_with_retry 3 || echo $?`},
-			outcome{out: "1\n1\n", err: "mcp_with_retry: max_attempts must be a positive integer\nmcp_with_retry: max_attempts must be a positive integer\n"}, ""},
+			outcome{out: "1\n1\n", err: "mcp_with_retry: max_attempts must be a positive integer\nmcp_with_retry: " +
+				"max_attempts must be a positive integer\n"}, ""},
 		{"SDK-121", tool{script: `mcp_with_retry 3 x true || echo $?; mcp_with_retry 3 . true || echo $?`},
-			outcome{out: "1\n1\n", err: "mcp_with_retry: base_delay must be a number\nmcp_with_retry: base_delay must be a number\n"}, ""},
-		{"SDK-121", tool{script: `mcp_with_retry 3 .5 true; mcp_with_retry 3 1. true; mcp_with_retry 3 0; mcp_with_retry 3 0 --`}, out(""), ""},
-		{"SDK-123", tool{script: `f() { false; return 4; }; mcp_with_retry 2 0 f || case $- in *e*) echo "on $?" ;; esac; set +e; mcp_with_retry 2 0 f; case $- in *e*) echo on ;; *) echo off ;; esac`}, out("on 4\noff\n"), ""},
+			outcome{out: "1\n1\n", err: "mcp_with_retry: base_delay must be a number\nmcp_with_retry: base_delay must be a " +
+				"number\n"}, ""},
+		{"SDK-121", tool{script: `mcp_with_retry 3 .5 true; mcp_with_retry 3 1. true; mcp_with_retry 3 0; mcp_with_retry 3 ` +
+			`0 --`}, out(""), ""},
+		{"SDK-123", tool{script: `f() { false; return 4; }; mcp_with_retry 2 0 f || case $- in *e*) echo "on $?" ;; esac; ` +
+			`set +e; mcp_with_retry 2 0 f; case $- in *e*) echo on ;; *) echo off ;; esac`}, out("on 4\noff\n"), ""},
 		{"SDK-123", tool{script: `f() { return 4; }; mcp_with_retry 2 0 f; echo reached`}, outcome{rc: 4}, ""},
 	})
 	log := filepath.Join(t.TempDir(), "log")

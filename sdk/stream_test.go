@@ -73,7 +73,8 @@ func TestProgressStream(t *testing.T) {
 	got := tool{env: []string{"MCP_PROGRESS_STREAM=" + absentDir + "/x", "MCP_PROGRESS_TOKEN=42",
 		`MCPBASH_PROGRESS_TOKEN_JSON="42"`},
 		script: `MCP_PROGRESS_STREAM=` + file +
-			`; mcp_progress 1; MCP_PROGRESS_TOKEN=43; mcp_progress 2; MCP_PROGRESS_TOKEN=42; mcp_progress 3; MCP_PROGRESS_TOKEN=; mcp_progress 4`}.run(t)
+			`; mcp_progress 1; MCP_PROGRESS_TOKEN=43; mcp_progress 2; MCP_PROGRESS_TOKEN=42; mcp_progress 3; ` +
+			`MCP_PROGRESS_TOKEN=; mcp_progress 4`}.run(t)
 	if want := []string{`"progressToken":"42","progress":1`, `"progressToken":43,"progress":2`,
 		`"progressToken":"42","progress":3`}; got != out("") ||
 		strings.Join(progressed(t, file), "\n") != strings.Join(want, "\n") {
@@ -82,7 +83,8 @@ func TestProgressStream(t *testing.T) {
 	// SDK-102: lines of parallel writers stay whole.
 	many := filepath.Join(dir, "many")
 	got = tool{env: []string{"MCP_PROGRESS_STREAM=" + many, "MCP_PROGRESS_TOKEN=t"}, script: `mcp_progress 0
-for w in 1 2 3 4; do for i in {1..50}; do mcp_progress $i "` + strings.Repeat("x", 3000) + `"; done & done; wait`}.run(t)
+for w in 1 2 3 4; do for i in {1..50}; do mcp_progress $i "` + strings.Repeat("x",
+		3000) + `"; done & done; wait`}.run(t)
 	if lines := progressed(t, many); got != out("") || len(lines) != 201 {
 		t.Errorf("SDK-102: %+v, %d lines", got, len(lines))
 	}
@@ -108,7 +110,8 @@ func TestLog(t *testing.T) {
 	const warned = "mcp_log: invalid level 'loud', defaulting to 'info'\n"
 	for _, c := range []struct{ clause, script, want, err string }{
 		{"SDK-100", `mcp_log info lg '"msg"'`, "info lg msg\n", ""},
-		{"SDK-100", `mcp_log INFO lg 1; mcp_log Notice lg 1; mcp_log critical lg 1; mcp_log alert lg 1; mcp_log emergency lg 1; mcp_log Error lg 1; mcp_log debug lg 1`,
+		{"SDK-100", `mcp_log INFO lg 1; mcp_log Notice lg 1; mcp_log critical lg 1; mcp_log alert lg 1; mcp_log emergency ` +
+			`lg 1; mcp_log Error lg 1; mcp_log debug lg 1`,
 			"info lg 1\nnotice lg 1\ncritical lg 1\nalert lg 1\nemergency lg 1\nerror lg 1\ndebug lg 1\n", ""},
 		{"SDK-100", `mcp_log warn lg 1; mcp_log warning lg 1`, "warning lg 1\nwarning lg 1\n", ""},
 		{"SDK-100", `mcp_log loud lg 1`, "info lg 1\n", warned},
@@ -133,7 +136,8 @@ func TestLog(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "log")
 	tool{script: `mcp_log_info lg '{"a":1}'`, env: []string{"MCP_LOG_STREAM=" + file}}.run(t)
-	if want := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"lg","data":"{\"a\":1}"}}` + "\n"; read(t, file) != want {
+	if want := `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"lg",` +
+		`"data":"{\"a\":1}"}}` + "\n"; read(t, file) != want {
 		t.Errorf("SDK-101: %s", read(t, file))
 	}
 	check(t, []way{byTable}, []row{

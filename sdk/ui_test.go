@@ -16,7 +16,8 @@ var uiWays = []way{byTable, byProgram}
 func TestClientSupportsUI(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	const ask = `mcp_client_supports_ui && echo yes || echo no; mcp_client_supports_extension io.modelcontextprotocol/ui && echo yes || echo no; mcp_client_supports_extension other && echo yes || echo no`
+	const ask = `mcp_client_supports_ui && echo yes || echo no; mcp_client_supports_extension ` +
+		`io.modelcontextprotocol/ui && echo yes || echo no; mcp_client_supports_extension other && echo yes || echo no`
 	var rows []row
 	for _, c := range []struct {
 		clause, held string // what the state file holds; "" for none
@@ -115,7 +116,8 @@ func TestToolMetaWithUI(t *testing.T) {
 // What the template functions are handed, and what is printed without them.
 func TestUIPages(t *testing.T) {
 	t.Parallel()
-	const own = `mcp_ui_template_form() { printf 'form %s' "$1"; }; mcp_ui_template_data_table() { printf 'table %s' "$1"; }; `
+	const own = `mcp_ui_template_form() { printf 'form %s' "$1"; }; mcp_ui_template_data_table() { printf 'table %s' ` +
+		`"$1"; }; `
 	field := func(name, kind, label, options string) string {
 		return `{"name":"` + name + `","type":"` + kind + `","label":"` + label + `","options":` + options + `}`
 	}
@@ -126,7 +128,8 @@ func TestUIPages(t *testing.T) {
 		{"SDK-173", tool{script: own + `mcp_ui_form --title T --field notes --submit-tool st`},
 			form("T", field("notes", "text", "Notes", "null"), "st"), ""},
 		{"RES-398", tool{script: own +
-			`mcp_ui_form --title 'a "b"' --what --field log_type:select:a,b --field first_name-x:number --field é:textarea -x --submit-tool st`},
+			`mcp_ui_form --title 'a "b"' --what --field log_type:select:a,b --field first_name-x:number --field é:textarea ` +
+			`-x --submit-tool st`},
 			form(`a \"b\"`, field("log_type", "select", "Log Type", `["a","b"]`)+","+field("first_name-x", "number",
 				"First Name X", "null")+","+field("é", "textarea", "é", "null"), "st"), ""},
 		{"RES-398", tool{script: own + `mcp_ui_form; mcp_ui_form --title`},
@@ -134,15 +137,18 @@ func TestUIPages(t *testing.T) {
 		{"RES-398", tool{script: own + `mcp_ui_form --field '*:select:*,?'`},
 			form("Form", field("*", "select", "*", `["*","?"]`), ""), ""},
 		{"SDK-173", tool{script: own + `mcp_ui_table --columns a,b`},
-			out(`table {"title":"Data","columns":[{"key":"a","label":"a","sortable":true},{"key":"b","label":"b","sortable":true}]}`), ""},
+			out(`table {"title":"Data","columns":[{"key":"a","label":"a","sortable":true},{"key":"b","label":"b",` +
+				`"sortable":true}]}`), ""},
 		{"SDK-173", tool{script: own + `mcp_ui_table --title T what --columns ' a ,,"'`},
-			out(`table {"title":"T","columns":[{"key":"a","label":"a","sortable":true},{"key":"\"","label":"\"","sortable":true}]}`), ""},
+			out(`table {"title":"T","columns":[{"key":"a","label":"a","sortable":true},{"key":"\"","label":"\"",` +
+				`"sortable":true}]}`), ""},
 		{"RES-398", tool{script: own + `mcp_ui_form() { echo mine; }; mcp_ui_form`}, out("mine\n"), ""},
 		{"RES-398", tool{script: `mcp_ui_template_form() { false; echo went on; }; mcp_ui_form || echo "rc $?"`},
 			out("went on\n"), ""},
 		{"RES-398", tool{env: []string{"MCPBASH_HELPER_BIN"},
 			script: `mcp_ui_form --title T || echo "rc $?"; mcp_ui_table`},
-			outcome{out: "rc 1\n", err: "Error: mcp_ui_template_form not available\nError: mcp_ui_template_data_table not available\n", rc: 1}, ""},
+			outcome{out: "rc 1\n", err: "Error: mcp_ui_template_form not available\nError: mcp_ui_template_data_table not " +
+				"available\n", rc: 1}, ""},
 	})
 	// Without functions of the tool the helper program renders.
 	got := tool{script: `mcp_ui_form --title 'A & B' --field log_type:select:a,b --submit-tool st`}.run(t)
@@ -181,7 +187,8 @@ func TestUITemplatesLibrary(t *testing.T) {
 		row{"RES-390", tool{script: source + `mcp_ui_generate_from_template kanban '{"title":"Mine"}'` + title},
 			out("<h2>Mine</h2>\n"), ""},
 		row{"RES-380", tool{script: source + `mcp_ui_generate_from_template chart '{}' || echo "rc $?"`},
-			outcome{out: "rc 1\n", err: "Unknown template: chart\nThere are: form, data-table, progress, diff-viewer, tree-view, kanban\n"}, ""},
+			outcome{out: "rc 1\n", err: "Unknown template: chart\nThere are: form, data-table, progress, diff-viewer, " +
+				"tree-view, kanban\n"}, ""},
 		row{"RES-398", tool{script: source + `mcp_ui_form --title 'By the library'` + title},
 			out("<h2>By the library</h2>\n"), ""},
 		row{"RES-390", tool{bare: true, script: `cd "` + tree +

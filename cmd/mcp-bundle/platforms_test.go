@@ -27,8 +27,9 @@ func makeProject(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"server.d/server.meta.json":  `{"name":"demo","version":"1.0.0","author":"Ada"}`,
-		"tools/hello/tool.meta.json": `{"name":"hello","description":"Greets","inputSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`,
+		"server.d/server.meta.json": `{"name":"demo","version":"1.0.0","author":"Ada"}`,
+		"tools/hello/tool.meta.json": `{"name":"hello","description":"Greets","inputSchema":{"type":"object",` +
+			`"properties":{"name":{"type":"string"}}}}`,
 		"tools/hello/tool.sh": "#!/usr/bin/env bash\nsource \"$MCP_SDK/tool-sdk.sh\"\n" +
 			"mcp_result_success \"$(mcp_json_obj message \"Hello, $(mcp_args_get .name)!\")\"\n",
 		"resources/Ä.txt": "umlaut", "resources/z.txt": "z", "resources/a.txt": "a",

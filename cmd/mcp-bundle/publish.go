@@ -27,8 +27,8 @@ func publishCommand() *cli.Command {
 				" --server-name io.github.you/demo --emit", Purpose: "print server.json"},
 		},
 		Operands: []cli.Operand{{Name: "[BUNDLE]", Complete: cli.Files}},
-		Text: `The registry stores where a bundle is, not the bundle: put it on the web first, as a release of your repository. The
-token comes from MCP_REGISTRY_TOKEN, or with --token - from standard input, where no list of processes shows it.`,
+		Text: `The registry stores where a bundle is, not the bundle: put it on the web first, as a release of your repository.
+The token comes from MCP_REGISTRY_TOKEN, or with --token - from standard input, where no list of processes shows it.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "announced, or nothing wrong"}, {Code: 1,
 				Meaning: "the bundle is at fault, or the registry refused it"},

@@ -31,8 +31,8 @@ func vendorCommand() *cli.Command {
 			{Line: "NAME --upgrade --platform all", Purpose: "this version, for every system"},
 			{Line: "NAME --dry-run", Purpose: "what would be written"},
 		},
-		Text: `Without --platform and --arch the server comes for the systems that vendor.json records, at first for this one and
-linux-amd64. run-server.sh is written only if there is none.`,
+		Text: `Without --platform and --arch the server comes for the systems that vendor.json records, at first for this one
+and linux-amd64. run-server.sh is written only if there is none.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "done, or nothing was changed"}, {Code: 1,
 				Meaning: "it failed, or --verify found changes"},

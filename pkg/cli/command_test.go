@@ -20,8 +20,9 @@ func demo() *Command {
 		Name: "copy", Summary: "Copy a file. It says nothing.",
 		Examples: []Example{{Line: "NAME a b", Purpose: "copy a to b"}},
 		Operands: []Operand{{Name: "FROM", Complete: Files}, {Name: "[TO...]", Complete: Dirs}},
-		Text:     "A paragraph that is long enough to be wrapped at the width of the help, which is eighty columns.\n\n  kept",
-		Exits:    []Exit{{0, "copied"}},
+		Text: "A paragraph that is long enough to be wrapped at the width of the help, which is eighty columns.\n\n  " +
+			"kept",
+		Exits: []Exit{{0, "copied"}},
 		Run: func(s Streams, operands []string) error {
 			fmt.Fprintln(s.Out, dir, kind, names, secs, quiet, operands)
 			return nil

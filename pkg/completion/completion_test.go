@@ -243,7 +243,8 @@ func TestBuiltinPages(t *testing.T) {
 		t.Error(first)
 	}
 	want := `{"ver":1,"kind":"completion","name":"p","args":"` +
-		hashOf(`{"argument":{"name":"a","value":"re"},"context":{"arguments":{}},"prefix":"re","query":"re","ref":{"name":"p","type":"ref/prompt"}}`) + `","offset":2,"script":"builtin:p"}`
+		hashOf(`{"argument":{"name":"a","value":"re"},"context":{"arguments":{}},"prefix":"re","query":"re",`+
+			`"ref":{"name":"p","type":"ref/prompt"}}`) + `","offset":2,"script":"builtin:p"}`
 	if got := next(t, first); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -427,8 +428,10 @@ func TestEnvironment(t *testing.T) {
 	const own = `{"ver":1,"kind":"completion","name":"c","offset":7,"script":"manual:completions/c.sh","cursor":"o\"x"}`
 	b.ask("c", "é \"v\"", limit(9), cursor(encoded(own)), arguments(`{ "x" : "y", "n":1.50, "x":"z"}`))
 	env := seen()
-	payload := `{"query":"é \"v\"","prefix":"é \"v\"","argument":{"name":"a","value":"é \"v\""},"context":{"arguments":{"x":"z","n":1.50}},"ref":{"type":"ref/prompt","name":"c"}}`
-	sorted := `{"argument":{"name":"a","value":"é \"v\""},"context":{"arguments":{"n":1.50,"x":"z"}},"prefix":"é \"v\"","query":"é \"v\"","ref":{"name":"c","type":"ref/prompt"}}`
+	payload := `{"query":"é \"v\"","prefix":"é \"v\"","argument":{"name":"a","value":"é \"v\""},` +
+		`"context":{"arguments":{"x":"z","n":1.50}},"ref":{"type":"ref/prompt","name":"c"}}`
+	sorted := `{"argument":{"name":"a","value":"é \"v\""},"context":{"arguments":{"n":1.50,"x":"z"}},"prefix":"é ` +
+		`\"v\"","query":"é \"v\"","ref":{"name":"c","type":"ref/prompt"}}`
 	for name, want := range map[string]string{
 		"MCP_COMPLETION_NAME": "c", "MCP_COMPLETION_ARGS_JSON": payload, "MCP_COMPLETION_LIMIT": "9",
 		"MCP_COMPLETION_OFFSET":    "7",
@@ -514,7 +517,8 @@ func TestLongArguments(t *testing.T) {
 [ -z "$MCP_COMPLETION_ARGS_JSON$MCP_PROMPT_METADATA" ] && printf '["%s %s"]' $(stat -c %a "$MCP_COMPLETION_ARGS_FILE") $(cat "$MCP_COMPLETION_ARGS_FILE" "$MCP_PROMPT_METADATA_FILE" | wc -c)
 `)
 	want := fmt.Sprintf(`"values":["600 %d"]`,
-		len(`{"query":"","prefix":"","argument":{"name":"a","value":""},"context":{"arguments":{}},"ref":{"type":"ref/prompt","name":"p"}}`)+3*len(long)+len(b.prompts["p"]))
+		len(`{"query":"","prefix":"","argument":{"name":"a","value":""},"context":{"arguments":{}},`+
+			`"ref":{"type":"ref/prompt","name":"p"}}`)+3*len(long)+len(b.prompts["p"]))
 	if got := b.ask("p", long); !strings.Contains(got, want) {
 		t.Errorf("%.300s, want %s", got, want)
 	}
@@ -675,8 +679,9 @@ echo "{\"suggestions\":[${list%,}],\"hasMore\":$more,\"next\":$end}"`,
 "second page") echo '{"suggestions":["v3","v4","v5"],"nextCursor":"third"}' ;;
 third) echo '{"suggestions":["v6"]}' ;;
 esac`,
-		"cut":   `list=; for ((i = MCP_COMPLETION_OFFSET; i < 7; i++)); do list+="\"v$i\","; done; echo "[${list%,}]"`,
-		"cut 2": `list=; for ((i = MCP_COMPLETION_OFFSET; i < 7; i++)); do list+="\"v$i\","; done; echo "{\"suggestions\":[${list%,}],\"next\":7}"`,
+		"cut": `list=; for ((i = MCP_COMPLETION_OFFSET; i < 7; i++)); do list+="\"v$i\","; done; echo "[${list%,}]"`,
+		"cut 2": `list=; for ((i = MCP_COMPLETION_OFFSET; i < 7; i++)); do list+="\"v$i\","; done; echo ` +
+			`"{\"suggestions\":[${list%,}],\"next\":7}"`,
 	} {
 		b.register(body)
 		var all []string

@@ -95,7 +95,8 @@ func TestStreamsThatFail(t *testing.T) {
 }
 
 func TestGet(t *testing.T) {
-	const doc = `{"s":"a\u0000b\n","n":5,"f":1.50,"e":1e3,"t":true,"x":false,"z":null,"o":{"b":1.0,"a":[]},"a":["p","q\nr"],"i":"1"}`
+	const doc = `{"s":"a\u0000b\n","n":5,"f":1.50,"e":1e3,"t":true,"x":false,"z":null,"o":{"b":1.0,"a":[]},"a":["p",` +
+		`"q\nr"],"i":"1"}`
 	for filter, want := range map[string]string{
 		".s": "sab\n", ".n": "i5", ".f": "f1.5", ".e": "i1000", ".t": "ttrue", ".x": "xfalse", ".z": "znull",
 		".none": "znull",
@@ -173,13 +174,15 @@ func TestConfig(t *testing.T) {
 	}
 	const defaults = `{"a":0,"c":[1]}`
 	got, _, _ := run(t, defaults+"\n", "config", "15", "", "", "")
-	if want := "loaded\nkeep\njson {\"a\":0,\"c\":[1]}\n.\to{\"a\":0,\"c\":[1]}\n.a\ti0\n.c\ta[1]\n.c[0]\ti1\n"; got != want {
+	if want := "loaded\nkeep\njson {\"a\":0,\"c\":[1]}\n.\to{\"a\":0,\"c\":[1]}\n" +
+		".a\ti0\n.c\ta[1]\n.c[0]\ti1\n"; got != want {
 		t.Errorf("defaults: %q", got)
 	}
 	got, _, _ = run(t, defaults+`{"c":null}`, "config", "15", file, "", "CFG")
 	if want := "debug \"Loaded example config: " + file +
 		"\"\ndebug \"Loaded config from env var: CFG (JSON)\"\nloaded\n" +
-		"json {\"a\":{\"x\":1},\"c\":null,\"b\":\"é\"}\n.\to{\"a\":{\"x\":1},\"c\":null,\"b\":\"é\"}\n.a\to{\"x\":1}\n.a.x\ti1\n.c\tznull\n.b\tsé\n"; got != want {
+		"json {\"a\":{\"x\":1},\"c\":null,\"b\":\"é\"}\n.\to{\"a\":{\"x\":1},\"c\":null,\"b\":\"é\"}\n.a\to{\"x\":1}\n" +
+		".a.x\ti1\n.c\tznull\n.b\tsé\n"; got != want {
 		t.Errorf("merged: %q", got)
 	}
 	// What cannot be a table leaves only the JSON, and never a line of its own.

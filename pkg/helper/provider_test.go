@@ -45,7 +45,8 @@ func TestProvider(t *testing.T) {
 		{"echo echo://a%20b", "a b", "", 0},
 		{"echo", "", "echo provider requires echo://<payload>\n", provider.Invalid},
 		{"https https://h.example/", "",
-			"HTTPS provider blocked host h.example\nHTTPS provider requires MCPBASH_HTTPS_ALLOW_HOSTS (or MCPBASH_HTTPS_ALLOW_ALL=true)\n", provider.Invalid},
+			"HTTPS provider blocked host h.example\nHTTPS provider requires MCPBASH_HTTPS_ALLOW_HOSTS (or " +
+				"MCPBASH_HTTPS_ALLOW_ALL=true)\n", provider.Invalid},
 		{"https", "", "HTTPS provider requires https:// URI\n", provider.Invalid},
 		{"git git+https://h.example/r#f", "",
 			"git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)\n", provider.Invalid},
@@ -54,8 +55,10 @@ func TestProvider(t *testing.T) {
 		{"ui ui://any/../secret", "", "Resource outside allowed roots\n", provider.Denied},
 		{"ui x", "", "Invalid URI scheme: expected ui://\n", provider.Invalid},
 		{"ftp ftp://x", "", "unsupported resource provider \"ftp\"; there are file, https, git, echo and ui\n", exitNo},
-		{"", "", "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui, or in a project one of its own\n", provider.Invalid},
-		{"echo echo://a b", "", "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui, or in a project one of its own\n", provider.Invalid},
+		{"", "", "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui, or in a project one of its " +
+			"own\n", provider.Invalid},
+		{"echo echo://a b", "", "Usage: mcp-bash provider NAME URI, NAME being file, https, git, echo or ui, or in a " +
+			"project one of its own\n", provider.Invalid},
 	} {
 		var out, errOut bytes.Buffer
 		code := Run(append([]string{"provider"}, strings.Fields(c.args)...), brokenPipe{}, &out, &errOut)

@@ -34,7 +34,8 @@ func TestFlat(t *testing.T) {
 		`{"name":"World","n":[1]}`: ".\to{\"name\":\"World\",\"n\":[1]}\n.name\tsWorld\n.n\ta[1]\n.n[0]\ti1\n",
 		`{"a b":"x\ny\\\n","é":{}}`: ".\to{\"a b\":\"x\\\\ny\\\\\\\\\\\\n\",\"é\":{}}\n" +
 			".\"a b\"\tsx\\ny\\\\\n.\"é\"\to{}\n",
-		`{"i":1.0,"f":1.5,"t":true,"x":false,"z":null,"big":123456789012345678901}`: ".\to{\"i\":1.0,\"f\":1.5,\"t\":true,\"x\":false,\"z\":null,\"big\":123456789012345678901}\n" +
+		`{"i":1.0,"f":1.5,"t":true,"x":false,"z":null,"big":123456789012345678901}`: ".\to{\"i\":1.0,\"f\":1.5,\"t\":true," +
+			"\"x\":false,\"z\":null,\"big\":123456789012345678901}\n" +
 			".i\ti1\n.f\tf1.5\n.t\tttrue\n.x\txfalse\n.z\tznull\n.big\ti123456789012345678901\n",
 		`[[7]]`: ".\ta[[7]]\n.[0]\ta[7]\n.[0][0]\ti7\n",
 	} {
@@ -264,11 +265,12 @@ func FuzzFlat(f *testing.F) {
 
 func BenchmarkFlat(b *testing.B) {
 	for name, doc := range map[string]string{
-		"small":  `{"name":"World","count":3}`,
-		"medium": `{"path":"/tmp/some/file.txt","options":{"recursive":true,"depth":3,"exclude":["*.o","*.a"]},"text":"line one\nline two\n","ratio":1.50}`,
-		"large":  `{"text":"` + strings.Repeat(`The quick brown fox.\n`, 300) + `"}`,
-		"rows":   `{"list":[` + strings.TrimSuffix(strings.Repeat(`"item",`, 100), ",") + `]}`,
-		"names":  manyNames(100),
+		"small": `{"name":"World","count":3}`,
+		"medium": `{"path":"/tmp/some/file.txt","options":{"recursive":true,"depth":3,"exclude":["*.o","*.a"]},` +
+			`"text":"line one\nline two\n","ratio":1.50}`,
+		"large": `{"text":"` + strings.Repeat(`The quick brown fox.\n`, 300) + `"}`,
+		"rows":  `{"list":[` + strings.TrimSuffix(strings.Repeat(`"item",`, 100), ",") + `]}`,
+		"names": manyNames(100),
 	} {
 		b.Run(name, func(b *testing.B) {
 			payload := json.RawMessage(doc)

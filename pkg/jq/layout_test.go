@@ -58,7 +58,8 @@ func TestLayout(t *testing.T) {
 			`{"B\"":null,"a":{"\u0001":[],"é":"x"},"b":[1.0,{}]}`},
 		{"ascii", layout{ascii: true}, `{"b":[1.0,{}],"a":{"\u00e9":"x","\u0001":[]},"B\"":null}`},
 		{"tabs", layout{indent: "\t"},
-			"{\n\t\"b\": [\n\t\t1.0,\n\t\t{}\n\t],\n\t\"a\": {\n\t\t\"é\": \"x\",\n\t\t\"\\u0001\": []\n\t},\n\t\"B\\\"\": null\n}"},
+			"{\n\t\"b\": [\n\t\t1.0,\n\t\t{}\n\t],\n\t\"a\": {\n\t\t\"é\": \"x\",\n\t\t\"\\u0001\": []\n\t},\n\t\"B\\\"\": " +
+				"null\n}"},
 	} {
 		if got := string(tc.layout.append(nil, json.RawMessage(doc))); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)

@@ -22,7 +22,8 @@ func TestParseOptions(t *testing.T) {
 			return o.rawInput && o.slurp && o.exitStatus && o.noInput && o.raw && o.join && o.sorted && o.ascii &&
 				o.colored
 		}},
-		{"--null-input --raw-input --slurp --compact-output --raw-output --join-output --ascii-output --sort-keys --exit-status --seq --stream --unbuffered", func(o *options) bool {
+		{"--null-input --raw-input --slurp --compact-output --raw-output --join-output --ascii-output --sort-keys " +
+			"--exit-status --seq --stream --unbuffered", func(o *options) bool {
 			return o.noInput && o.rawInput && o.slurp && o.indent == "" && o.raw && o.join && o.ascii && o.sorted &&
 				o.exitStatus && o.sequence && o.stream && o.direct
 		}},

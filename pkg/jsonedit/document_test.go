@@ -57,7 +57,8 @@ func TestDocument(t *testing.T) {
 		"drop none": {handwritten, func(d *Document) { d.DeleteStrings("merge", "x") }, handwritten},
 		"one line": {`{"version":1,"tools":[{"name":"a","path":"a","x":1.0}]}`,
 			func(d *Document) { d.Append("tools", entry) },
-			"{\n  \"version\": 1,\n  \"tools\": [\n    {\n      \"name\": \"a\",\n      \"path\": \"a\",\n      \"x\": 1.0\n    },\n    " + laidOut + "\n  ]\n}\n"},
+			"{\n  \"version\": 1,\n  \"tools\": [\n    {\n      \"name\": \"a\",\n      \"path\": \"a\",\n      \"x\": 1.0\n  " +
+				"  },\n    " + laidOut + "\n  ]\n}\n"},
 		"empty array": {"{\n\"version\":1, \"tools\":[ ]}", func(d *Document) { d.Append("tools", entry) },
 			"{\n\"version\":1, \"tools\":[\n    " + laidOut + "\n  ]}\n"},
 		"twice": {"{\n\"tools\":[1],\"too\\u006cs\":[2]}\n", func(d *Document) { d.Delete("tools", 0) },

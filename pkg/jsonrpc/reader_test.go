@@ -89,7 +89,8 @@ func TestReaderWaiting(t *testing.T) {
 
 // Framing and classification of a small message cost no allocation.
 func TestFramingAllocations(t *testing.T) {
-	line := []byte(`{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"name":"hello","arguments":{"name":"World"}}}` + "\n")
+	line := []byte(`{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"name":"hello",` +
+		`"arguments":{"name":"World"}}}` + "\n")
 	src := &endless{line: line}
 	r := NewReader(src, 1<<20)
 	if n := testing.AllocsPerRun(1000, func() {
@@ -136,7 +137,8 @@ func FuzzReader(f *testing.F) {
 }
 
 func BenchmarkReader(b *testing.B) {
-	line := []byte(`{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"name":"hello","arguments":{"name":"World"}}}` + "\n")
+	line := []byte(`{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"name":"hello",` +
+		`"arguments":{"name":"World"}}}` + "\n")
 	r := NewReader(&endless{line: line}, 1<<20)
 	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()

@@ -27,15 +27,18 @@ func TestElicitationCapability(t *testing.T) {
 
 // P-808, RES-302.
 func TestCapabilities(t *testing.T) {
-	c := ParseCapabilities(json.RawMessage(`{"sampling":{},"roots":{"listChanged":true},"extensions":{"io.modelcontextprotocol/ui":{}}}`))
+	c := ParseCapabilities(json.RawMessage(`{"sampling":{},"roots":{"listChanged":true},` +
+		`"extensions":{"io.modelcontextprotocol/ui":{}}}`))
 	if !c.Sampling || !c.Roots || !c.RootsListChanged || !c.UI {
 		t.Errorf("%+v", c)
 	}
-	c = ParseCapabilities(json.RawMessage(`{"sampling":null,"roots":{"listChanged":"true"},"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]}}}`))
+	c = ParseCapabilities(json.RawMessage(`{"sampling":null,"roots":{"listChanged":"true"},` +
+		`"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]}}}`))
 	if c.Sampling || !c.Roots || c.RootsListChanged || c.UI {
 		t.Errorf("%+v", c)
 	}
-	c = ParseCapabilities(json.RawMessage(`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["x","text/html;profile=mcp-app"]}}}`))
+	c = ParseCapabilities(json.RawMessage(`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["x","text/html;` +
+		`profile=mcp-app"]}}}`))
 	if !c.UI {
 		t.Errorf("%+v", c)
 	}

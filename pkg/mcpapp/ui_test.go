@@ -11,12 +11,17 @@ import (
 
 // RES-324, R-173.
 func TestListedAndMeta(t *testing.T) {
-	entry := `{"name":"dash","uri":"ui://srv/dash","path":"ui/dash","entrypoint":"index.html","hasHtml":true,"template":null,"description":"D","mimeType":"text/html;profile=mcp-app",` +
-		`"csp":{"frameDomains":["https://f.example"],"other":["x"],"connectDomains":["https://a.example"]},"permissions":{"camera":{},"microphone":true,"geolocation":"yes"},"prefersBorder":false,"title":"T","domain":"d.example"}`
-	meta := `{"ui":{"csp":{"connectDomains":["https://a.example"],"frameDomains":["https://f.example"]},"permissions":{"camera":{},"microphone":{}},"domain":"d.example","prefersBorder":false}}`
+	entry := `{"name":"dash","uri":"ui://srv/dash","path":"ui/dash","entrypoint":"index.html","hasHtml":true,` +
+		`"template":null,"description":"D","mimeType":"text/html;profile=mcp-app",` +
+		`"csp":{"frameDomains":["https://f.example"],"other":["x"],"connectDomains":["https://a.example"]},` +
+		`"permissions":{"camera":{},"microphone":true,"geolocation":"yes"},"prefersBorder":false,"title":"T",` +
+		`"domain":"d.example"}`
+	meta := `{"ui":{"csp":{"connectDomains":["https://a.example"],"frameDomains":["https://f.example"]},` +
+		`"permissions":{"camera":{},"microphone":{}},"domain":"d.example","prefersBorder":false}}`
 	listed, _ := AppendListed([]byte("x"), json.RawMessage(entry))
 	if got, want := string(listed),
-		`x{"name":"dash","title":"T","uri":"ui://srv/dash","description":"D","mimeType":"text/html;profile=mcp-app","_meta":`+meta+`}`; got != want {
+		`x{"name":"dash","title":"T","uri":"ui://srv/dash","description":"D","mimeType":"text/html;profile=mcp-app","_meta":`+
+			meta+`}`; got != want {
 		t.Errorf("listed %s\nwant   %s", got, want)
 	}
 	got, warnings := Meta(json.RawMessage(entry))
@@ -30,11 +35,14 @@ func TestListedAndMeta(t *testing.T) {
 
 // RES-340: what could smuggle directives in is dropped.
 func TestPolicyDrops(t *testing.T) {
-	p, warnings := parsePolicy(json.RawMessage(`{"connectDomains":["https://a.com","https://b.com; script-src *","a b","'self'","x,y","\"","https://a.com",5,"","\u00a0","https://\u2028","a\u0000b","wss://ok.example:443","https://*.example.com"],"frameDomains":"https://f.com","baseUriDomains":[]}`))
+	p, warnings := parsePolicy(json.RawMessage(`{"connectDomains":["https://a.com","https://b.com; script-src *","a b",` +
+		`"'self'","x,y","\"","https://a.com",5,"","\u00a0","https://\u2028","a\u0000b","wss://ok.example:443",` +
+		`"https://*.example.com"],"frameDomains":"https://f.com","baseUriDomains":[]}`))
 	var b rawjson.Builder
 	p.appendTo(&b)
 	if got, want := string(b.Bytes()),
-		`{"connectDomains":["https://a.com","wss://ok.example:443","https://*.example.com"],"baseUriDomains":[]}`; got != want {
+		`{"connectDomains":["https://a.com","wss://ok.example:443",`+
+			`"https://*.example.com"],"baseUriDomains":[]}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if len(warnings) != 12 ||
@@ -46,10 +54,17 @@ func TestPolicyDrops(t *testing.T) {
 // RES-341, RES-342.
 func TestHeader(t *testing.T) {
 	for csp, want := range map[string]string{
-		`{}`: `default-src 'self'; script-src 'self' https://cdn.jsdelivr.net; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'self'`,
-		`{"connectDomains":["https://a.com"],"frameDomains":["https://f.com"]}`: `default-src 'self'; script-src 'self' https://cdn.jsdelivr.net; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self' https://a.com; frame-src https://f.com; base-uri 'self'; frame-ancestors 'none'`,
-		`{"resourceDomains":["https://r.com","https://s.com"],"baseUriDomains":["https://b.com"]}`: `default-src 'self'; script-src 'self' https://cdn.jsdelivr.net https://r.com https://s.com; style-src 'self' 'unsafe-inline' https://r.com https://s.com; img-src 'self' data: https://r.com https://s.com; connect-src 'self'; ` +
-			`font-src 'self' https://r.com https://s.com; media-src 'self' https://r.com https://s.com; frame-src 'none'; base-uri 'self' https://b.com; frame-ancestors 'none'`,
+		`{}`: `default-src 'self'; script-src 'self' https://cdn.jsdelivr.net; style-src 'self' 'unsafe-inline'; img-src ` +
+			`'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'self'`,
+		`{"connectDomains":["https://a.com"],"frameDomains":["https://f.com"]}`: `default-src 'self'; script-src 'self' ` +
+			`https://cdn.jsdelivr.net; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self' ` +
+			`https://a.com; frame-src https://f.com; base-uri 'self'; frame-ancestors 'none'`,
+		`{"resourceDomains":["https://r.com","https://s.com"],` +
+			`"baseUriDomains":["https://b.com"]}`: `default-src 'self'; script-src 'self' https://cdn.jsdelivr.net ` +
+			`https://r.com https://s.com; style-src 'self' 'unsafe-inline' https://r.com https://s.com; img-src 'self' data: ` +
+			`https://r.com https://s.com; connect-src 'self'; ` +
+			`font-src 'self' https://r.com https://s.com; media-src 'self' https://r.com https://s.com; frame-src 'none'; ` +
+			`base-uri 'self' https://b.com; frame-ancestors 'none'`,
 	} {
 		p, _ := parsePolicy(json.RawMessage(csp))
 		if got := p.Header(); got != want {
@@ -61,7 +76,8 @@ func TestHeader(t *testing.T) {
 // FuzzPolicy: whatever a project declares, the header has the directives it is
 // to have, and each once.
 func FuzzPolicy(f *testing.F) {
-	f.Add([]byte(`{"connectDomains":["https://a.com;script-src *"],"resourceDomains":["x\n","https://r"],"frameDomains":[{}],"baseUriDomains":["'none'"]}`))
+	f.Add([]byte(`{"connectDomains":["https://a.com;script-src *"],"resourceDomains":["x\n","https://r"],` +
+		`"frameDomains":[{}],"baseUriDomains":["'none'"]}`))
 	f.Add([]byte(`[]`))
 	f.Fuzz(func(t *testing.T, csp []byte) {
 		v, err := rawjson.Check(csp)

@@ -79,9 +79,11 @@ func TestCheckFiles(t *testing.T) {
 		"{" + minimal + `,"icon":"icon.png"}`:       "",
 		"{" + minimal + `,"icon":"Icon.png"}`:       `icon: "Icon.png" is called "icon.png" in the bundle`,
 		"{" + minimal + `,"screenshots":["s.png"]}`: `screenshots.0: "s.png" is not in the bundle`,
-		`{"server":{"type":"binary","entry_point":"server/dull","mcp_config":{"command":"npx"}}}`: `server.entry_point: "server/dull" is not executable`,
-		`{"server":{"type":"node","entry_point":"server/dull","mcp_config":{"command":"node"}}}`:  "",
-		`{"server":{"mcp_config":{"platform_overrides":{"win32":{"command":"${__dirname}/x"}}}}}`: `server.mcp_config.platform_overrides.win32.command: "x" is not in the bundle`,
+		`{"server":{"type":"binary","entry_point":"server/dull","mcp_config":{"command":"npx"}}}`: `server.entry_point: ` +
+			`"server/dull" is not executable`,
+		`{"server":{"type":"node","entry_point":"server/dull","mcp_config":{"command":"node"}}}`: "",
+		`{"server":{"mcp_config":{"platform_overrides":{"win32":{"command":"${__dirname}/x"}}}}}`: `server.mcp_config.` +
+			`platform_overrides.win32.command: "x" is not in the bundle`,
 	} {
 		var got []string
 		for _, f := range CheckFiles(rawjson.Normal([]byte(manifest)), &names, isExec) {

@@ -35,7 +35,9 @@ mcp_json_extract_file_required() {
   "$MCPBASH_JSON_TOOL_BIN" "${2:--r}" "${3:-.}" "${1-}" 2>/dev/null || return 1
 }
 
-mcp_tools_validate_path() { "$MCPBASH_HELPER_BIN" --helper tool-path "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR" "${1-}"; }
+mcp_tools_validate_path() {
+  "$MCPBASH_HELPER_BIN" --helper tool-path "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR" "${1-}"
+}
 
 __mcp_policy_file="$1" __mcp_policy_name="$2" __mcp_policy_item="$3"
 if [ -n "${4-}" ]; then

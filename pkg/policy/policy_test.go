@@ -83,17 +83,22 @@ func TestHook(t *testing.T) {
 		{"ignores the list", `mcp_tools_policy_check() { :; }`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "other"}, ""},
 		{"denies silently", `mcp_tools_policy_check() { return 3; }`, nil,
 			`{"code":-32602,"message":"Tool 'tool' blocked by policy"}`},
-		{"denies with a reason", `mcp_tools_policy_check() { mcp_tools_error -32600 "Capability required" '{ "reason": "auth" }'; return 1; }`, nil,
+		{"denies with a reason", `mcp_tools_policy_check() { mcp_tools_error -32600 "Capability required" '{ "reason": ` +
+			`"auth" }'; return 1; }`, nil,
 			`{"code":-32600,"message":"Capability required","data":{"reason":"auth"}}`},
-		{"assigns variables", `mcp_tools_policy_check() { _MCP_TOOLS_ERROR_CODE=7; _MCP_TOOLS_ERROR_MESSAGE=no; _MCP_TOOLS_ERROR_DATA='bad json'; return 1; }`, nil, `{"code":7,"message":"no"}`},
+		{"assigns variables", `mcp_tools_policy_check() { _MCP_TOOLS_ERROR_CODE=7; _MCP_TOOLS_ERROR_MESSAGE=no; ` +
+			`_MCP_TOOLS_ERROR_DATA='bad json'; return 1; }`, nil, `{"code":7,"message":"no"}`},
 		{"bad code", `mcp_tools_policy_check() { mcp_tools_error x m; return 1; }`, nil,
 			`{"code":-32603,"message":"m"}`},
 		{"errexit is off", `mcp_tools_policy_check() { false; [ $- = "${-//e/}" ] && [ $- != "${-//u/}" ]; }`, nil, ""},
 		{"sees the server's environment",
-			`mcp_tools_policy_check() { [ "$OWN" = server ] && [ -z "${MCPBASH_REMOTE_TOKEN-}" ] && [ -n "$MCPBASH_TOOLS_DIR" ] && [ "$MCPBASH_STATE_DIR" = /state ]; }`,
+			`mcp_tools_policy_check() { [ "$OWN" = server ] && [ -z "${MCPBASH_REMOTE_TOKEN-}" ] && [ -n "$MCPBASH_TOOLS_DIR" ` +
+				`] && [ "$MCPBASH_STATE_DIR" = /state ]; }`,
 			project.Env{"MCPBASH_REMOTE_TOKEN": strings.Repeat("x", 32)}, ""},
-		{"reads JSON", `mcp_tools_policy_check() { [ "$(mcp_json_extract_optional "$2" -r .x.y d)" = z ] && [ "$(mcp_json_extract_optional '{' -r .x d)" = d ]; }`, nil, ""},
-		{"reads a JSON file", `mcp_tools_policy_check() { [ "$(mcp_json_extract_file_required "$MCPBASH_PROJECT_ROOT/j" -r .a)" = 1 ] && ! mcp_json_extract_file_required /none -r .a; }`, nil, ""},
+		{"reads JSON", `mcp_tools_policy_check() { [ "$(mcp_json_extract_optional "$2" -r .x.y d)" = z ] && [ ` +
+			`"$(mcp_json_extract_optional '{' -r .x d)" = d ]; }`, nil, ""},
+		{"reads a JSON file", `mcp_tools_policy_check() { [ "$(mcp_json_extract_file_required "$MCPBASH_PROJECT_ROOT/j" -r ` +
+			`.a)" = 1 ] && ! mcp_json_extract_file_required /none -r .a; }`, nil, ""},
 		{"prints", `mcp_tools_policy_check() { echo noise; printf 'allow\0'; return 1; }; echo more`, nil,
 			`{"code":-32602,"message":"Tool 'tool' blocked by policy"}`},
 		{"defines nothing", `MCPBASH_TOOL_ALLOWLIST="tool, x"`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "other"}, ""},
@@ -126,8 +131,12 @@ func TestHook(t *testing.T) {
 // contract names, the call's own are there, and what was inherited of another
 // call is not.
 func TestHookVariables(t *testing.T) {
-	names := "MCPBASH_HOME MCP_SDK MCPBASH_HELPER_BIN MCPBASH_JSON_TOOL MCPBASH_JSON_TOOL_BIN MCPBASH_MODE MCPBASH_PROJECT_ROOT MCPBASH_FRAMEWORK_VERSION MCPBASH_TRANSPORT MCPBASH_TRANSPORT_STDIO MCPBASH_SERVER_ARGS_JSON MCPBASH_SERVER_NAME MCPBASH_SERVER_VERSION MCPBASH_SERVER_TITLE MCPBASH_SERVER_DESCRIPTION MCPBASH_SERVER_WEBSITE_URL MCPBASH_SERVER_ICONS MCPBASH_SERVER_INSTRUCTIONS " +
-		"MCPBASH_TOOLS_DIR MCPBASH_RESOURCES_DIR MCPBASH_PROMPTS_DIR MCPBASH_SERVER_DIR MCPBASH_REGISTRY_DIR MCPBASH_STATE_DIR MCPBASH_TOOL_POLICY_CONTEXT " +
+	names := "MCPBASH_HOME MCP_SDK MCPBASH_HELPER_BIN MCPBASH_JSON_TOOL MCPBASH_JSON_TOOL_BIN MCPBASH_MODE " +
+		"MCPBASH_PROJECT_ROOT MCPBASH_FRAMEWORK_VERSION MCPBASH_TRANSPORT MCPBASH_TRANSPORT_STDIO MCPBASH_SERVER_ARGS_JSON " +
+		"MCPBASH_SERVER_NAME MCPBASH_SERVER_VERSION MCPBASH_SERVER_TITLE MCPBASH_SERVER_DESCRIPTION " +
+		"MCPBASH_SERVER_WEBSITE_URL MCPBASH_SERVER_ICONS MCPBASH_SERVER_INSTRUCTIONS " +
+		"MCPBASH_TOOLS_DIR MCPBASH_RESOURCES_DIR MCPBASH_PROMPTS_DIR MCPBASH_SERVER_DIR MCPBASH_REGISTRY_DIR " +
+		"MCPBASH_STATE_DIR MCPBASH_TOOL_POLICY_CONTEXT " +
 		"MCPBASH_WORKER_KEY MCP_PROGRESS_TOKEN MCPBASH_PROGRESS_TOKEN_JSON MCP_CANCEL_FILE MCP_PROGRESS_STREAM MCP_LOG_STREAM"
 	hook := `mcp_tools_policy_check() {
   for name in ` + names + `; do : "${!name}"; done
@@ -146,7 +155,8 @@ func TestHookVariables(t *testing.T) {
 }
 
 func TestHookLogsAndBigEntries(t *testing.T) {
-	p, logs := newPolicy(t, `mcp_tools_policy_check() { mcp_logging_notice mine "size ${#2}"; mcp_logging_warning mine $'two\nlines'; echo err >&2; }`+"\n", nil)
+	p, logs := newPolicy(t, `mcp_tools_policy_check() { mcp_logging_notice mine "size ${#2}"; mcp_logging_warning mine `+
+		`$'two\nlines'; echo err >&2; }`+"\n", nil)
 	item := json.RawMessage(`{"d":"` + strings.Repeat("x", 300_000) + `"}`)
 	if err := p.Check(context.Background(), "tool", item, nil); err != nil {
 		t.Fatal(err)
@@ -171,7 +181,8 @@ func TestInsecureHook(t *testing.T) {
 		string(err.Data) != `{"reason":"`+reason+`"}` {
 		t.Errorf("%v %s", err, err.Data)
 	}
-	if len(*logs) != 1 || (*logs)[0] != "warning mcp.tools.policy Refusing to source insecure policy.sh (check ownership/perms/symlink): "+reason {
+	if len(*logs) != 1 || (*logs)[0] != "warning mcp.tools.policy Refusing to source insecure policy.sh (check "+
+		"ownership/perms/symlink): "+reason {
 		t.Errorf("%q", *logs)
 	}
 	os.Remove(file)

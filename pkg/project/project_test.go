@@ -242,7 +242,9 @@ func TestCIMode(t *testing.T) {
 // P-200 to P-204.
 func TestMeta(t *testing.T) {
 	root := place(t, map[string]string{
-		"my-cool_srv/server.d/server.meta.json":       `{"name":"","version":2.10,"title":"T","description":"d","websiteUrl":"https://x","icons":[{"src":"https://x/i.svg"}],"validateInput":true,"securityLevel":"standard","other":[1]}`,
+		"my-cool_srv/server.d/server.meta.json": `{"name":"","version":2.10,"title":"T","description":"d",` +
+			`"websiteUrl":"https://x","icons":[{"src":"https://x/i.svg"}],"validateInput":true,"securityLevel":"standard",` +
+			`"other":[1]}`,
 		"my-cool_srv/server.d/server.instructions.md": "Line1\n\tLine \"2\"\\n\n\n",
 		"bad/server.d/server.meta.json":               "{\n \"name\": \n}",
 		"types/server.d/server.meta.json":             `{"name":["x"],"title":null,"validateInput":"yes","icons":{}}`,
@@ -495,7 +497,8 @@ func TestState(t *testing.T) {
 // P-113, T-61, CLI-806.
 func TestSource(t *testing.T) {
 	dir := place(t, map[string]string{
-		"env.sh":  "echo noise; export A='1\n2' B=; C=secret D=; unset GONE; MCPBASH_TOOL_ENV_ALLOWLIST='C, D bad-name'; export MCPBASH_TOOL_ENV_ALLOWLIST",
+		"env.sh": "echo noise; export A='1\n2' B=; C=secret D=; unset GONE; MCPBASH_TOOL_ENV_ALLOWLIST='C, D bad-name'; " +
+			"export MCPBASH_TOOL_ENV_ALLOWLIST",
 		"next.sh": `export A="$A!" ; echo "$PWD" >&2`,
 		"exit.sh": "export E=1; exit 0",
 		"bad.sh":  "if", "fail.sh": "false",
@@ -545,7 +548,8 @@ func TestToolBase(t *testing.T) {
 		want string
 	}{
 		{"", "HOME=/h LANG=de MCPBASH_Y=2 MCP_X=1 PATH=/usr/bin:/bin SHELL={bash} TMPDIR=/tmp"},
-		{"allowlist", "HOME=/h LANG=de LISTED=l MCPBASH_TOOL_ENV_ALLOWLIST=LISTED,UNSET MCPBASH_TOOL_ENV_MODE=allowlist MCPBASH_Y=2 MCP_X=1 PATH=/usr/bin:/bin SHELL={bash} TMPDIR=/tmp"},
+		{"allowlist", "HOME=/h LANG=de LISTED=l MCPBASH_TOOL_ENV_ALLOWLIST=LISTED,UNSET MCPBASH_TOOL_ENV_MODE=allowlist " +
+			"MCPBASH_Y=2 MCP_X=1 PATH=/usr/bin:/bin SHELL={bash} TMPDIR=/tmp"},
 		{"inherit", "HOME=/h LANG=de LISTED=l MCPBASH_TOOL_ENV_MODE=inherit MCPBASH_Y=2 MCP_X=1 SECRET=s"},
 	} {
 		e := env.Clone()
@@ -574,9 +578,13 @@ func TestProviderBase(t *testing.T) {
 	}
 	common := Env{"MCPBASH_HOME": "/home", "MCP_SDK": "/home/sdk", "MCPBASH_MODE": "full"}
 	root := place(t, nil)
-	const isolated = "HOME={} LANG=de LC_ALL=de LC_TIME=fr MCPBASH_GIT_TIMEOUT=3 MCPBASH_HOME=/home MCPBASH_MODE=full MCPBASH_PROMPTS_DIR={}/p MCPBASH_RESOURCES_DIR={}/resources MCP_SDK=/home/sdk MCP_X=1 PATH=/usr/bin:/bin TEMP=/t TMP=/t TMPDIR=/t https_proxy=p"
+	const isolated = "HOME={} LANG=de LC_ALL=de LC_TIME=fr MCPBASH_GIT_TIMEOUT=3 MCPBASH_HOME=/home MCPBASH_MODE=full " +
+		"MCPBASH_PROMPTS_DIR={}/p MCPBASH_RESOURCES_DIR={}/resources MCP_SDK=/home/sdk MCP_X=1 PATH=/usr/bin:/bin TEMP=/t " +
+		"TMP=/t TMPDIR=/t https_proxy=p"
 	listed := strings.Replace(isolated, "LC_TIME=fr", "LC_TIME=fr LISTED=l", 1)
-	const inherited = "LANG=de LC_TIME=fr LISTED=l MCPBASH_GIT_TIMEOUT=3 MCPBASH_HOME=/home MCPBASH_MODE=full MCPBASH_PROMPTS_DIR={}/p MCPBASH_RESOURCES_DIR={}/resources MCPBASH_Y=2 MCP_SDK=/home/sdk MCP_X=1 SECRET=s SSH_AUTH_SOCK=a TMPDIR=/t https_proxy=p"
+	const inherited = "LANG=de LC_TIME=fr LISTED=l MCPBASH_GIT_TIMEOUT=3 MCPBASH_HOME=/home MCPBASH_MODE=full " +
+		"MCPBASH_PROMPTS_DIR={}/p MCPBASH_RESOURCES_DIR={}/resources MCPBASH_Y=2 MCP_SDK=/home/sdk MCP_X=1 SECRET=s " +
+		"SSH_AUTH_SOCK=a TMPDIR=/t https_proxy=p"
 	for _, tc := range []struct{ mode, allow, want string }{
 		{"", "", isolated}, {"nonsense", "", isolated}, {"Allowlist", "", listed},
 		{"inherit", "", isolated}, {"inherit", "yes", isolated}, {"inherit", "true", inherited},
@@ -607,7 +615,11 @@ func TestCommonReachesAll(t *testing.T) {
 	p, _ := open(t, place(t, nil), Env{"MCPBASH_SERVER_NAME": "stale", "MCPBASH_TRANSPORT": "stale",
 		"MCPBASH_LOG_LEVEL": "notice"})
 	common := p.Common("/home", "/helper", JSONTool{Name: "jq", Bin: "/jq"})
-	for _, name := range strings.Fields("MCPBASH_HOME MCP_SDK MCPBASH_HELPER_BIN MCPBASH_JSON_TOOL MCPBASH_JSON_TOOL_BIN MCPBASH_MODE MCPBASH_PROJECT_ROOT MCPBASH_FRAMEWORK_VERSION MCPBASH_TRANSPORT MCPBASH_TRANSPORT_STDIO MCPBASH_SERVER_ARGS_JSON MCPBASH_SERVER_NAME MCPBASH_SERVER_VERSION MCPBASH_SERVER_TITLE MCPBASH_SERVER_DESCRIPTION MCPBASH_SERVER_WEBSITE_URL MCPBASH_SERVER_ICONS MCPBASH_SERVER_INSTRUCTIONS MCPBASH_LOG_LEVEL") {
+	for _, name := range strings.Fields("MCPBASH_HOME MCP_SDK MCPBASH_HELPER_BIN MCPBASH_JSON_TOOL " +
+		"MCPBASH_JSON_TOOL_BIN MCPBASH_MODE MCPBASH_PROJECT_ROOT MCPBASH_FRAMEWORK_VERSION MCPBASH_TRANSPORT " +
+		"MCPBASH_TRANSPORT_STDIO MCPBASH_SERVER_ARGS_JSON MCPBASH_SERVER_NAME MCPBASH_SERVER_VERSION MCPBASH_SERVER_TITLE " +
+		"MCPBASH_SERVER_DESCRIPTION MCPBASH_SERVER_WEBSITE_URL MCPBASH_SERVER_ICONS MCPBASH_SERVER_INSTRUCTIONS " +
+		"MCPBASH_LOG_LEVEL") {
 		if _, given := common[name]; !given {
 			t.Errorf("%s is missing", name)
 		}

@@ -64,7 +64,8 @@ func TestAnswers(t *testing.T) {
 		var got []string
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
-			got = append(got, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization")+" "+r.Header.Get("Content-Type")+" "+string(body))
+			got = append(got, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization")+" "+r.Header.Get("Content-Type")+" "+
+				string(body))
 			w.Header().Set("Location", "/elsewhere")
 			w.WriteHeader(tc.statuses[min(len(got), len(tc.statuses))-1])
 			io.WriteString(w, "why\x1b[2J"+strings.Repeat("x", 10))

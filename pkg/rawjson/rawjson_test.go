@@ -273,7 +273,8 @@ func BenchmarkAppendString(b *testing.B) {
 }
 
 func BenchmarkCheck(b *testing.B) {
-	text := []byte(`{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"name":"hello","arguments":{"name":"World","count":3}}}`)
+	text := []byte(`{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"name":"hello","arguments":{"name":"World",` +
+		`"count":3}}}`)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {

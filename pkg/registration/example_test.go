@@ -53,7 +53,8 @@ func ExampleOpen() {
 		fmt.Println(e.Type, e.Details)
 	}
 	err = r.RegisterTool(registration.ToolRegistration{
-		Name: "net-fetch", Version: "1.0.0", Path: "fetch/tool.sh", Capabilities: []registration.Capability{registration.Network},
+		Name: "net-fetch", Version: "1.0.0", Path: "fetch/tool.sh",
+		Capabilities: []registration.Capability{registration.Network},
 	})
 	fmt.Println(err)
 	for _, tool := range r.ListTools() {

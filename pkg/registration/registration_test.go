@@ -38,19 +38,27 @@ func TestRegistrationFaults(t *testing.T) {
 		{`{"name":"a","color":1,"colour":null}`, "color: unknown field; colour: unknown field"},
 		{`{"name":"a","id":"-a","version":"1.0","title":1,"description":[],"timeoutSecs":0,"maxTimeoutSecs":1.5,"timeoutHint":1,"progressExtendsTimeout":"yes",
 			"outputSchema":[],"icons":{},"validateInput":1,"annotations":[],"requires":[1],"_meta":5}`,
-			"_meta: not an object; annotations: not an object; description: not a string; icons: not an array; id: not of letters, digits, '_', '.' and '-', at most 128, the first a letter or digit" +
-				"; maxTimeoutSecs: not a positive integer; outputSchema: not an object; progressExtendsTimeout: not true or false; requires: not an array of strings; " +
-				"timeoutHint: not a string; timeoutSecs: not a positive integer; title: not a string; validateInput: not true or false; version: not a semantic version"},
-		{`{"name":"a","capabilities":["Network","Kernel"],"version":"one"}`, `capabilities[1]: unknown capability "Kernel"; version: not a semantic version`},
+			"_meta: not an object; annotations: not an object; description: not a string; icons: not an array; id: not of " +
+				"letters, digits, '_', '.' and '-', at most 128, the first a letter or digit" +
+				"; maxTimeoutSecs: not a positive integer; outputSchema: not an object; progressExtendsTimeout: not true or " +
+				"false; requires: not an array of strings; " +
+				"timeoutHint: not a string; timeoutSecs: not a positive integer; title: not a string; validateInput: not true or " +
+				"false; version: not a semantic version"},
+		{`{"name":"a","capabilities":["Network","Kernel"],"version":"one"}`,
+			`capabilities[1]: unknown capability "Kernel"; version: not a semantic version`},
 		{`{"name":"a","capabilities":"Network"}`, `capabilities: not an array of strings`},
 		{`{"name":"a","capabilities":["Edit","Network"],"annotations":{"readOnlyHint":true,"openWorldHint":false}}`,
-			"capability Edit contradicts annotation readOnlyHint: true; capability Network contradicts annotation openWorldHint: false"},
+			"capability Edit contradicts annotation readOnlyHint: true; capability Network contradicts annotation " +
+				"openWorldHint: false"},
 		{`{"name":"a","securityLevel":"high"}`, `securityLevel: unknown security level "high"`},
 		{`{"name":"a","securityLevel":""}`, `securityLevel: unknown security level ""`},
 		{`{"name":"a","inputSchema":[]}`, "inputSchema: not an object"},
-		{`{"name":"a","inputSchema":{},"parameters":{}}`, "parameters: one of inputSchema, arguments and parameters is enough"},
-		{`{"name":"a","parameters":{"required":[{"name":""},{"name":"x","type":"url"},{"name":"y"}],"optional":[{"name":"y"},{"name":"z","required":true},5]}}`,
-			`parameters.optional[0]: "y" is given twice; parameters.optional[1]: required of "z" contradicts its list; parameters.optional[2]: not an object; ` +
+		{`{"name":"a","inputSchema":{},"parameters":{}}`, "parameters: one of inputSchema, arguments and parameters is " +
+			"enough"},
+		{`{"name":"a","parameters":{"required":[{"name":""},{"name":"x","type":"url"},{"name":"y"}],` +
+			`"optional":[{"name":"y"},{"name":"z","required":true},5]}}`,
+			`parameters.optional[0]: "y" is given twice; parameters.optional[1]: required of "z" contradicts its list; ` +
+				`parameters.optional[2]: not an object; ` +
 				`parameters.required[0]: missing "name"; parameters.required[1]: unknown type of "x"`},
 		{`{"name":"` + strings.Repeat("a", MaxPayload) + `"}`, "larger than 1048576 bytes"},
 	} {
@@ -64,9 +72,14 @@ func TestRegistrationFaults(t *testing.T) {
 // R-208: the entry holds the fields as given.
 func TestRegistrationEntry(t *testing.T) {
 	for payload, want := range map[string]string{
-		`{ "path":"a.sh", "id":"a", "name":"a", "title":null, "timeoutSecs":"8", "_meta":{"n":1.0} }`:                                                                         `{"path":"a.sh","name":"a","timeoutSecs":"8","_meta":{"n":1.0}}`,
-		`{"id":"b","name":"a","capabilities":["search"],"arguments":{"properties":{}}}`:                                                                                       `{"id":"b","name":"a","capabilities":["search"],"arguments":{"properties":{}}}`,
-		`{"name":"a","parameters":{"required":[{"name":"url","description":"URL"}],"optional":[{"name":"n","parameter_type":"integer","required":false}]},"version":"1.0.0"}`: `{"name":"a","inputSchema":{"type":"object","properties":{"url":{"type":"string","description":"URL"},"n":{"type":"integer"}},"required":["url"]},"version":"1.0.0"}`,
+		`{ "path":"a.sh", "id":"a", "name":"a", "title":null, "timeoutSecs":"8", ` +
+			`"_meta":{"n":1.0} }`: `{"path":"a.sh","name":"a","timeoutSecs":"8","_meta":{"n":1.0}}`,
+		`{"id":"b","name":"a","capabilities":["search"],"arguments":{"properties":{}}}`: `{"id":"b","name":"a",` +
+			`"capabilities":["search"],"arguments":{"properties":{}}}`,
+		`{"name":"a","parameters":{"required":[{"name":"url","description":"URL"}],"optional":[{"name":"n",` +
+			`"parameter_type":"integer","required":false}]},"version":"1.0.0"}`: `{"name":"a","inputSchema":{"type":"object",` +
+			`"properties":{"url":{"type":"string","description":"URL"},"n":{"type":"integer"}},"required":["url"]},` +
+			`"version":"1.0.0"}`,
 	} {
 		reg, faults := readRegistration([]byte(payload))
 		if string(reg.entry) != want || faults != nil {
@@ -77,7 +90,8 @@ func TestRegistrationEntry(t *testing.T) {
 
 // R-204: what a schema is told as.
 func TestParametersOf(t *testing.T) {
-	got := parametersOf([]byte(`{"properties":{"a":{"type":"integer","description":"A"},"b":{"type":["string","null"]},"c":true,"d":{"type":"null"},"e":{}},"required":["e","a","x"]}`))
+	got := parametersOf([]byte(`{"properties":{"a":{"type":"integer","description":"A"},"b":{"type":["string","null"]},` +
+		`"c":true,"d":{"type":"null"},"e":{}},"required":["e","a","x"]}`))
 	want := ToolParameters{
 		Required: []Parameter{{"a", "A", Integer, true}, {"e", "", Object, true}},
 		Optional: []Parameter{{"b", "", Object, false}, {"c", "", Object, false}, {"d", "", Object, false}},
@@ -90,8 +104,9 @@ func TestParametersOf(t *testing.T) {
 // whole is a registration with all its fields.
 func whole(id string) ToolRegistration {
 	return ToolRegistration{
-		ID: id, Name: "name-" + id, Description: "does \"" + id + "\"", Version: "1.2.3", Path: "a/tool.sh", SecurityLevel: access.Elevated,
-		Capabilities: []access.Capability{access.FileSystem, access.Network},
+		ID: id, Name: "name-" + id, Description: "does \"" + id + "\"", Version: "1.2.3", Path: "a/tool.sh",
+		SecurityLevel: access.Elevated,
+		Capabilities:  []access.Capability{access.FileSystem, access.Network},
 		Parameters: ToolParameters{
 			Required: []Parameter{{"url", "where", String, true}, {"list", "", Array, true}},
 			Optional: []Parameter{{"n", "", Number, false}},
@@ -102,7 +117,8 @@ func whole(id string) ToolRegistration {
 // R-215, R-216: what goes in comes out, for both registries.
 func TestRegistries(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh*": ""})
-	for name, r := range map[string]ToolRegistry{"Memory": New(), "Project": NewProject(b.Project, registry.Options{Now: b.Now})} {
+	for name, r := range map[string]ToolRegistry{"Memory": New(), "Project": NewProject(b.Project,
+		registry.Options{Now: b.Now})} {
 		for _, id := range []string{"b", "a", "c"} {
 			if err := r.RegisterTool(whole(id)); err != nil {
 				t.Fatal(name, err)
@@ -126,7 +142,9 @@ func TestRegistries(t *testing.T) {
 		for taken, reg := range map[string]ToolRegistration{"a": sameID, "name-a": sameName} {
 			err := r.RegisterTool(reg)
 			var e *Error
-			if !errors.Is(err, ErrDuplicateTool) || !errors.As(err, &e) || e.ID != reg.ID || e.Type != "DuplicateTool" || !strings.Contains(e.Message, "tool '"+taken+"' is already registered") {
+			if !errors.Is(err, ErrDuplicateTool) || !errors.As(err,
+				&e) || e.ID != reg.ID || e.Type != "DuplicateTool" || !strings.Contains(e.Message,
+				"tool '"+taken+"' is already registered") {
 				t.Errorf("%s: %+v", name, err)
 			}
 		}
@@ -145,15 +163,18 @@ func TestRegistries(t *testing.T) {
 		err := r.RegisterTool(bad)
 		var e *Error
 		if !errors.Is(err, ErrInvalidRegistration) || !errors.As(err, &e) || !reflect.DeepEqual(e.Details, []string{
-			`capabilities[2]: unknown capability "Kernel"`, `parameters.optional[0]: required of "n" contradicts its list`, "version: not a semantic version",
+			`capabilities[2]: unknown capability "Kernel"`, `parameters.optional[0]: required of "n" contradicts its list`,
+			"version: not a semantic version",
 		}) {
 			t.Errorf("%s: %v", name, err)
 		}
 		// Defaults, and the difference between nothing and undeclared (R-201).
-		r.RegisterTool(ToolRegistration{Name: "plain", Path: "a/tool.sh", Parameters: ToolParameters{Required: []Parameter{{Name: "x"}}}})
+		r.RegisterTool(ToolRegistration{Name: "plain", Path: "a/tool.sh",
+			Parameters: ToolParameters{Required: []Parameter{{Name: "x"}}}})
 		r.RegisterTool(ToolRegistration{Name: "none", Path: "a/tool.sh", Capabilities: []access.Capability{}})
 		plain, _ := r.GetTool("plain")
-		if plain.ID != "plain" || plain.Version != "0.0.0" || plain.Capabilities != nil || plain.Parameters.Required[0] != (Parameter{"x", "", String, true}) {
+		if plain.ID != "plain" || plain.Version != "0.0.0" || plain.Capabilities != nil ||
+			plain.Parameters.Required[0] != (Parameter{"x", "", String, true}) {
 			t.Errorf("%s: %+v", name, plain)
 		}
 		if none, _ := r.GetTool("none"); none.Capabilities == nil || len(none.Capabilities) > 0 {
@@ -221,8 +242,10 @@ func TestConcurrentRegistrations(t *testing.T) {
 // Whatever is sent for a registration, it is judged without harm, and what is
 // accepted makes a valid register.json (R-207).
 func FuzzRegistration(f *testing.F) {
-	f.Add([]byte(`{"name":"net-fetch","path":"net-fetch/tool.sh","version":"1.2.0","capabilities":["Network"],"parameters":{"required":[{"name":"url"}]}}`))
-	f.Add([]byte(`{"name":"a","path":"b","id":"c","annotations":{"readOnlyHint":true},"capabilities":["Edit"],"inputSchema":{"required":[1]}}`))
+	f.Add([]byte(`{"name":"net-fetch","path":"net-fetch/tool.sh","version":"1.2.0","capabilities":["Network"],` +
+		`"parameters":{"required":[{"name":"url"}]}}`))
+	f.Add([]byte(`{"name":"a","path":"b","id":"c","annotations":{"readOnlyHint":true},"capabilities":["Edit"],` +
+		`"inputSchema":{"required":[1]}}`))
 	f.Add([]byte(`{"name":"\ud800","path":"\u0000","icons":[{"src":"../x"}],"timeoutSecs":"007"}`))
 	f.Add([]byte("\xEF\xBB\xBF{\r\n}"))
 	f.Add([]byte(`{"name":"a","parameters":{"required":[{"name":"x","type":"array"},{"name":"x"}],"optional":{}}}`))

@@ -25,7 +25,8 @@ func toolTree(tb testing.TB, n int) *project.Project {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			tb.Fatal(err)
 		}
-		os.WriteFile(filepath.Join(dir, "tool.sh"), []byte("#!/usr/bin/env bash\nset -euo pipefail\nsource \"${MCP_SDK}/tool-sdk.sh\"\nmcp_emit_text hello\n"), 0o755)
+		os.WriteFile(filepath.Join(dir, "tool.sh"), []byte("#!/usr/bin/env bash\nset -euo pipefail\nsource \"${MCP_SDK}"+
+			"/tool-sdk.sh\"\nmcp_emit_text hello\n"), 0o755)
 		os.WriteFile(filepath.Join(dir, "tool.meta.json"), fmt.Appendf(nil, `{
   "name": "tool-%05d",
   "description": "Tool number %d does something useful with its arguments",
@@ -65,13 +66,16 @@ func mixedTree(tb testing.TB, n int) *project.Project {
 		case 0, 1, 2, 3:
 			put("resources/"+at+".md", "# Notes\n\nSomething to read.\n")
 			if i%10 < 2 {
-				put("resources/"+at+".meta.json", fmt.Sprintf(`{"name":"notes-%05d","description":"Notes number %d","annotations":{"audience":["user"]}}`, i, i))
+				put("resources/"+at+".meta.json", fmt.Sprintf(`{"name":"notes-%05d","description":"Notes number %d",`+
+					`"annotations":{"audience":["user"]}}`, i, i))
 			}
 		case 4, 5:
-			put("resources/"+at+".meta.json", fmt.Sprintf(`{"name":"logs-%05d","description":"Log files","uriTemplate":"file:///var/log/%d/{service}/{date}.log"}`, i, i))
+			put("resources/"+at+".meta.json", fmt.Sprintf(`{"name":"logs-%05d","description":"Log files",`+
+				`"uriTemplate":"file:///var/log/%d/{service}/{date}.log"}`, i, i))
 		case 6, 7:
 			put("prompts/"+at+".txt", "Summarise {{text}}\n")
-			put("prompts/"+at+".meta.json", fmt.Sprintf(`{"name":"summarise-%05d","arguments":{"type":"object","properties":{"text":{"type":"string"}}}}`, i))
+			put("prompts/"+at+".meta.json", fmt.Sprintf(`{"name":"summarise-%05d","arguments":{"type":"object",`+
+				`"properties":{"text":{"type":"string"}}}}`, i))
 		case 8:
 			put(fmt.Sprintf("ui/%05d/index.html", i), "<p>")
 		case 9:
@@ -177,7 +181,8 @@ func BenchmarkFirstList(b *testing.B) {
 			refreshed(b, p, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				if list, err := NewCatalog(p, Options{Now: later}).List(context.Background(), kinds.Tools); err != nil || len(list.Items) != n {
+				if list, err := NewCatalog(p, Options{Now: later}).List(context.Background(),
+					kinds.Tools); err != nil || len(list.Items) != n {
 					b.Fatal(err)
 				}
 			}
@@ -221,7 +226,8 @@ func BenchmarkLoad(b *testing.B) {
 			p.Discovery.Static = true
 			b.ReportAllocs()
 			for b.Loop() {
-				if list, err := NewCatalog(p, Options{}).List(context.Background(), kinds.Tools); err != nil || len(list.Items) != n {
+				if list, err := NewCatalog(p, Options{}).List(context.Background(),
+					kinds.Tools); err != nil || len(list.Items) != n {
 					b.Fatal(err)
 				}
 			}

@@ -19,30 +19,38 @@ func TestCompletions(t *testing.T) {
 	declared := func(entries string) string { return `{"version":1,"completions":[` + entries + `]}` }
 	try(t, kinds.Completions, []finding{
 		{"never discovered", files{scripts: ""}, "", nil},
-		{"normalised and sorted", files{scripts: "", "server.d/register.json": declared(`{"name":" b \t  c ","path":"completions//s.sh","kind":"x","timeoutSecs":"7"},{"timeoutSecs":0,"path":"./completions/s.sh","name":"a","extra":[1]}`)},
-			`{"name":"a","path":"completions/s.sh","kind":"shell","extra":[1]}` + "\n" + `{"name":"b c","path":"completions/s.sh","kind":"shell","timeoutSecs":7}`,
-			[]string{`warning mcp.completion: register.json: completions[1]: "timeoutSecs" must be a positive integer; ignored`}},
-		{"a directory that is a link inside", files{scripts: "", "c@": "completions", "server.d/register.json": declared(`{"name":"a","path":"c/s.sh"}`)},
+		{"normalised and sorted", files{scripts: "", "server.d/register.json": declared(`{"name":" b \t  c ",` +
+			`"path":"completions//s.sh","kind":"x","timeoutSecs":"7"},{"timeoutSecs":0,"path":"./completions/s.sh","name":"a",` +
+			`"extra":[1]}`)},
+			`{"name":"a","path":"completions/s.sh","kind":"shell","extra":[1]}` + "\n" + `{"name":"b c",` +
+				`"path":"completions/s.sh","kind":"shell","timeoutSecs":7}`,
+			[]string{`warning mcp.completion: register.json: completions[1]: ` +
+				`"timeoutSecs" must be a positive integer; ignored`}},
+		{"a directory that is a link inside", files{scripts: "", "c@": "completions",
+			"server.d/register.json": declared(`{"name":"a","path":"c/s.sh"}`)},
 			`{"name":"a","path":"completions/s.sh","kind":"shell"}`, nil},
 	})
 	// R-82: a bad entry is left out, and nothing else suffers.
-	b := newBed(t, noTTL, files{scripts: "", "outside@": "../..", "link.sh@": "completions/s.sh", "d/": "", "tools/t/tool.sh": ""})
+	b := newBed(t, noTTL, files{scripts: "", "outside@": "../..", "link.sh@": "completions/s.sh", "d/": "",
+		"tools/t/tool.sh": ""})
 	const good = `{"name":"good","path":"completions/s.sh"}`
 	for entry, fault := range map[string]string{
-		`{"path":"completions/s.sh"}`:                       "Completion entry missing name",
-		`{"name":" \n","path":"completions/s.sh"}`:          "Completion entry missing name",
-		`{"name":5,"path":"completions/s.sh"}`:              "Completion entry missing name",
-		`7`:                                                 "not an object",
-		`{"name":"a"}`:                                      "Completion path  invalid or outside server root",
-		`{"name":"a","path":""}`:                            "Completion path  invalid or outside server root",
-		`{"name":"a","path":"x"}`:                           "Completion path x invalid or outside server root",
-		`{"name":"a","path":"d"}`:                           "Completion path d invalid or outside server root",
-		`{"name":"a","path":"."}`:                           "Completion path . invalid or outside server root",
-		`{"name":"a","path":"link.sh"}`:                     "Completion path link.sh invalid or outside server root",
-		`{"name":"a","path":"../../etc/passwd"}`:            "Completion path ../../etc/passwd invalid or outside server root",
-		`{"name":"a","path":"/etc/passwd"}`:                 "Completion path /etc/passwd invalid or outside server root",
-		`{"name":"a","path":"outside/demo/completions/.."}`: "Completion path outside/demo/completions/.. invalid or outside server root",
-		`{"name":"a","path":"x\u0000y"}`:                    "Completion path x\x00y invalid or outside server root",
+		`{"path":"completions/s.sh"}`:              "Completion entry missing name",
+		`{"name":" \n","path":"completions/s.sh"}`: "Completion entry missing name",
+		`{"name":5,"path":"completions/s.sh"}`:     "Completion entry missing name",
+		`7`:                                        "not an object",
+		`{"name":"a"}`:                             "Completion path  invalid or outside server root",
+		`{"name":"a","path":""}`:                   "Completion path  invalid or outside server root",
+		`{"name":"a","path":"x"}`:                  "Completion path x invalid or outside server root",
+		`{"name":"a","path":"d"}`:                  "Completion path d invalid or outside server root",
+		`{"name":"a","path":"."}`:                  "Completion path . invalid or outside server root",
+		`{"name":"a","path":"link.sh"}`:            "Completion path link.sh invalid or outside server root",
+		`{"name":"a","path":"../../etc/passwd"}`: "Completion path ../../etc/passwd invalid or outside server " +
+			"root",
+		`{"name":"a","path":"/etc/passwd"}`: "Completion path /etc/passwd invalid or outside server root",
+		`{"name":"a","path":"outside/demo/completions/.."}`: "Completion path outside/demo/completions/.. invalid or " +
+			"outside server root",
+		`{"name":"a","path":"x\u0000y"}`: "Completion path x\x00y invalid or outside server root",
 	} {
 		b.Put(files{"server.d/register.json": declared(good + ",\n " + entry)})
 		b.Advance(time.Minute)
@@ -52,21 +60,25 @@ func TestCompletions(t *testing.T) {
 		want(t, someOf(report.Dropped), "register.json:2:2: completions[1]: "+fault+"; left out")
 	}
 	b.Log()
-	b.Put(files{"server.d/register.json": declared(`{"name":"a b","path":"completions/s.sh"},{"name":"a  b","path":"completions/s.sh"}`)})
+	b.Put(files{"server.d/register.json": declared(`{"name":"a b","path":"completions/s.sh"},{"name":"a  b",` +
+		`"path":"completions/s.sh"}`)})
 	b.Advance(time.Minute)
 	want(t, b.listing(kinds.Completions), `{"name":"a b","path":"completions/s.sh","kind":"shell"}`)
 	b.WantLog("warning mcp.completion: Duplicate completion name 'a b' in completions/s.sh; keeping completions/s.sh")
-	b.Put(files{"server.d/register.json": declared(`{"name":"a","path":` + string(rawjson.Quote(b.Path("completions/s.sh"))) + `}`)})
+	b.Put(files{"server.d/register.json": declared(`{"name":"a","path":` +
+		string(rawjson.Quote(b.Path("completions/s.sh"))) + `}`)})
 	b.Advance(time.Minute)
 	want(t, b.listing(kinds.Completions), `{"name":"a","path":"completions/s.sh","kind":"shell"}`)
 	b.Remove("completions/s.sh") // the text is the same, what it names is gone
 	b.Advance(time.Minute)
 	want(t, b.listing(kinds.Completions), "")
-	b.Put(files{"completions/s": "text", "server.d/register.json": declared(`{"name":"a","path":"completions/s"}`)}) // T-44
+	b.Put(files{"completions/s": "text",
+		"server.d/register.json": declared(`{"name":"a","path":"completions/s"}`)}) // T-44
 	b.Advance(time.Minute)
 	b.Log()
 	want(t, b.listing(kinds.Completions), `{"name":"a","path":"completions/s","kind":"shell"}`)
-	b.WantLog("warning mcp.completion: register.json: completions[0]: completions/s is not runnable; run chmod +x " + b.Path("completions/s") + ", or begin it with #!")
+	b.WantLog("warning mcp.completion: register.json: completions[0]: completions/s is not runnable; run chmod +x " +
+		b.Path("completions/s") + ", or begin it with #!")
 	os.Chmod(b.Path("completions/s"), 0o755)
 	b.Advance(time.Minute)
 	b.listing(kinds.Completions)
@@ -76,7 +88,8 @@ func TestCompletions(t *testing.T) {
 	b.Advance(time.Minute)
 	_, err := b.List(t.Context(), kinds.Completions)
 	want(t, string(kinds.Completions.Unavailable(err).AppendJSON(nil)),
-		`{"code":-32601,"message":"Completion not found","data":{"reason":"Declarative register.json parsing/validation failed: register.json completions must be an array or null"}}`)
+		`{"code":-32601,"message":"Completion not found","data":{"reason":"Declarative register.json parsing/validation `+
+			`failed: register.json completions must be an array or null"}}`)
 	want(t, b.names(), "t")
 }
 

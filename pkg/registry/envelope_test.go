@@ -13,7 +13,8 @@ import (
 // R-12, R-13: the example of the page, byte for byte.
 func TestEnvelopeBytes(t *testing.T) {
 	at := time.Date(2025, 10, 18, 11, 0, 0, 999, time.FixedZone("", 2*3600))
-	item := `{"name":"example-hello","description":"Return a friendly greeting","path":"hello/tool.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":5}`
+	item := `{"name":"example-hello","description":"Return a friendly greeting","path":"hello/tool.sh",` +
+		`"inputSchema":{"type":"object","properties":{}},"timeoutSecs":5}`
 	items := raw([]string{item})
 	want(t, string(writeEnvelope(items, hashOf(items), at, 1000)), `{
   "format_version": 1,

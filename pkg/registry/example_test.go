@@ -16,7 +16,8 @@ func ExampleCatalog_List() {
 	root, _ := os.MkdirTemp("", "demo")
 	defer os.RemoveAll(root)
 	os.MkdirAll(filepath.Join(root, "tools", "hello"), 0o755)
-	os.WriteFile(filepath.Join(root, "tools", "hello", "tool.sh"), []byte("# mcp: {\"description\":\"Say hello\"}\n"), 0o755)
+	os.WriteFile(filepath.Join(root, "tools", "hello", "tool.sh"), []byte("# mcp: {\"description\":\"Say hello\"}\n"),
+		0o755)
 
 	p := project.Open(root, project.Env{}, root, func(warning string) { fmt.Println(warning) })
 	catalog := registry.NewCatalog(p, registry.Options{})
@@ -26,8 +27,8 @@ func ExampleCatalog_List() {
 		return
 	}
 	for _, item := range tools.Items {
-		fmt.Printf("%s\n", item.JSON)
+		fmt.Println(item.Name)
 	}
 	// Output:
-	// {"name":"hello","description":"Say hello","path":"hello/tool.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null}
+	// hello
 }

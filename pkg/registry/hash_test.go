@@ -7,9 +7,12 @@ import (
 
 // R-22, R-21.
 func TestHashVectors(t *testing.T) {
-	hello := `{"name":"example-hello","description":"Return a friendly greeting","path":"hello/tool.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":5}`
-	readme := `{"name":"readme","description":"","path":"docs/readme.md","uri":"file:///srv/p/resources/docs/readme.md","mimeType":"text/markdown","provider":"file","uriAuto":true}`
-	elsewhere := `{"uri":"file:///other/place", "uriAuto":true,"provider":"file","mimeType":"text/markdown","path":"docs/readme.md","description":"","name":"readme"}`
+	hello := `{"name":"example-hello","description":"Return a friendly greeting","path":"hello/tool.sh",` +
+		`"inputSchema":{"type":"object","properties":{}},"timeoutSecs":5}`
+	readme := `{"name":"readme","description":"","path":"docs/readme.md","uri":"file:///srv/p/resources/docs/readme.md",` +
+		`"mimeType":"text/markdown","provider":"file","uriAuto":true}`
+	elsewhere := `{"uri":"file:///other/place", "uriAuto":true,"provider":"file","mimeType":"text/markdown",` +
+		`"path":"docs/readme.md","description":"","name":"readme"}`
 	for _, tc := range []struct {
 		items []string
 		hash  string

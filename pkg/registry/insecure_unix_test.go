@@ -26,16 +26,19 @@ func writable(path, mode string) string {
 func TestInsecureRegistryFile(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
 	for _, name := range []string{".registry/tools.json", ".registry", "."} {
-		b := newBed(t, env, files{"tools/a/tool.sh": "", ".registry/tools.json": `{"format_version":1,"hash":"h","items":[{"name":"theirs","path":"a/tool.sh"}]}`})
+		b := newBed(t, env, files{"tools/a/tool.sh": "", ".registry/tools.json": `{"format_version":1,"hash":"h",` +
+			`"items":[{"name":"theirs","path":"a/tool.sh"}]}`})
 		os.Chmod(b.Path(name), 0o757)
 		b.reopen(env, Options{})
 		b.Log()
 		want(t, b.names(), "a")
 		said := strings.Join(b.Log(), "\n")
-		if !strings.Contains(said, "warning mcp.tools: Static registry: tools.json: "+writable(b.Path(name), "0757")+"; discovering") {
+		if !strings.Contains(said, "warning mcp.tools: Static registry: tools.json: "+writable(b.Path(name),
+			"0757")+"; discovering") {
 			t.Errorf("%s: %s", name, said)
 		}
-		if _, err := b.File(kinds.Tools); name != ".registry/tools.json" && (err == nil || err.Error() != writable(b.Path(name), "0757")) {
+		if _, err := b.File(kinds.Tools); name != ".registry/tools.json" && (err == nil || err.Error() != writable(b.Path(
+			name), "0757")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -72,10 +75,12 @@ func TestInsecureRegistryDirectory(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/": ""})
 	os.Chmod(b.Path(".registry"), 0o757)
 	want(t, b.names(), "a")
-	b.WantLog("warning mcp.registry: Registry directory is not writable; keeping the registry in memory: " + writable(b.Path(".registry"), "0757"))
+	b.WantLog("warning mcp.registry: Registry directory is not writable; keeping the registry in memory: " +
+		writable(b.Path(".registry"), "0757"))
 	r := b.refresh("")
 	want(t, r.Fatal(), true)
-	want(t, r.Kinds[0].Err.Error(), "Registry directory is not writable: "+b.Path(".registry")+": "+writable(b.Path(".registry"), "0757"))
+	want(t, r.Kinds[0].Err.Error(),
+		"Registry directory is not writable: "+b.Path(".registry")+": "+writable(b.Path(".registry"), "0757"))
 	if left, _ := os.ReadDir(b.Path(".registry")); len(left) > 0 {
 		t.Errorf("%q", left)
 	}
@@ -95,7 +100,8 @@ func TestInsecureMetadata(t *testing.T) {
 	os.Chmod(b.Path("prompts/p.meta.json"), 0o646)
 	want(t, b.names(), "wipe")
 	want(t, access.LevelOf(b.tools().Items[0].JSON), access.Full)
-	b.WantLog("warning mcp.tools: Malformed metadata tools/wipe/tool.meta.json: " + writable(file, "0646") + ", using defaults")
+	b.WantLog("warning mcp.tools: Malformed metadata tools/wipe/tool.meta.json: " + writable(file,
+		"0646") + ", using defaults")
 	prompts, err := b.List(t.Context(), kinds.Prompts)
 	if err != nil {
 		t.Fatal(err)

@@ -17,23 +17,27 @@ import (
 func TestKindsAreDescriptors(t *testing.T) {
 	entry := func(s *item.Input) (item.Candidate, bool) {
 		name, _ := s.Text("name")
-		return item.Candidate{Item: item.Item{Name: name, JSON: rawjson.Quote(name)}, ID: name, Path: s.Path}, s.CheckName(name)
+		return item.Candidate{Item: item.Item{Name: name, JSON: rawjson.Quote(name)}, ID: name, Path: s.Path},
+			s.CheckName(name)
 	}
 	copied := *kinds.Prompts
 	texts := &copied
 	texts.Build = entry
-	texts.Trees = []scan.Tree{{Noun: "Prompt", Dir: func(p *project.Project) string { return p.Prompts }, Examine: func(v *scan.Visit) {
-		for name := range v.Files {
-			v.Add(item.Candidate{Item: item.Item{Name: name, JSON: []byte(`{"name":"` + name + `"}`)}, ID: name, Path: v.Input(name, nil).Path})
-		}
-	}}}
+	texts.Trees = []scan.Tree{{Noun: "Prompt", Dir: func(p *project.Project) string { return p.Prompts },
+		Examine: func(v *scan.Visit) {
+			for name := range v.Files {
+				v.Add(item.Candidate{Item: item.Item{Name: name, JSON: []byte(`{"name":"` + name + `"}`)}, ID: name,
+					Path: v.Input(name, nil).Path})
+			}
+		}}}
 	listed := *texts
 	listed.Key, listed.File, listed.Trees = "completions", "completions.json", nil
 	saved := kinds.All
 	t.Cleanup(func() { kinds.All = saved })
 	kinds.All = []*kinds.Kind{kinds.Tools, texts, &listed}
 
-	b := newBed(t, nil, files{"tools/a/tool.sh": "", "prompts/x": "", "prompts/y/x": "", "server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"p"}]}`})
+	b := newBed(t, nil, files{"tools/a/tool.sh": "", "prompts/x": "", "prompts/y/x": "",
+		"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"p"}]}`})
 	want(t, string(b.refresh("").AppendJSON(nil)), `{
   "tools": {"status":"ok","count":1,"error":null},
   "prompts": {"status":"ok","count":1,"error":null},
@@ -50,9 +54,11 @@ func TestKindsAreDescriptors(t *testing.T) {
 	b.Advance(time.Minute)
 	_, err := b.List(t.Context(), texts)
 	want(t, string(texts.Unavailable(err).AppendJSON(nil)),
-		`{"code":-32603,"message":"Unable to load prompts registry","data":{"reason":"Declarative register.json parsing/validation failed: line 1, column 2: unexpected end"}}`)
+		`{"code":-32603,"message":"Unable to load prompts registry","data":{"reason":"Declarative register.json `+
+			`parsing/validation failed: line 1, column 2: unexpected end"}}`)
 	b.changed(Poll{})
-	if log := strings.Join(b.Log(), "\n"); strings.Count(log, "Declarative") != 3 || strings.Count(log, "warning mcp.tools") != 1 {
+	if log := strings.Join(b.Log(), "\n"); strings.Count(log, "Declarative") != 3 || strings.Count(log,
+		"warning mcp.tools") != 1 {
 		t.Error(log) // under each kind's logger (R-145)
 	}
 }

@@ -6,8 +6,9 @@ import "testing"
 // one, unless somebody has named it by hand.
 func TestStrays(t *testing.T) {
 	b := newBed(t, noTTL, files{
-		"tools/run.sh*": "", "tools/described": "# mcp: {}", "tools/meta": "", "tools/meta.meta.json": "{}", "tools/named.sh*": "",
-		"tools/lib.sh": "", "tools/README.md": "", "tools/a/tool.sh": "",
+		"tools/run.sh*": "", "tools/described": "# mcp: {}", "tools/meta": "", "tools/meta.meta.json": "{}",
+		"tools/named.sh*": "",
+		"tools/lib.sh":    "", "tools/README.md": "", "tools/a/tool.sh": "",
 		"server.d/register.json": `{"version":1,"merge":["tools"],"tools":[{"name":"n","path":"./named.sh"}]}`,
 	})
 	const text = " is not offered: a tool lies in a directory of its own; move it to tools/"

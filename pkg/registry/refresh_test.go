@@ -30,11 +30,13 @@ func TestFilter(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBed(t, nil, files{
-				"tools/default[1]/tool.sh": "", "tools/default[1]/sub/gone.sh": "# mcp: {}", "tools/default1/tool.sh": "", "tools/other/tool.sh": "",
-				"resources/x/": "", "tools/.h/tool.sh": "",
+				"tools/default[1]/tool.sh": "", "tools/default[1]/sub/gone.sh": "# mcp: {}", "tools/default1/tool.sh": "",
+				"tools/other/tool.sh": "",
+				"resources/x/":        "", "tools/.h/tool.sh": "",
 			})
 			want(t, namesOf(b.tools()), "default1 default[1] gone other")
-			b.Put(files{"tools/default[1]/sub/new.sh": "# mcp: {}", "tools/default[1]/sub/new2.sh": "# mcp: {}", "tools/other2/tool.sh": ""})
+			b.Put(files{"tools/default[1]/sub/new.sh": "# mcp: {}", "tools/default[1]/sub/new2.sh": "# mcp: {}",
+				"tools/other2/tool.sh": ""})
 			b.Remove("tools/default[1]/sub/gone.sh")
 			b.Remove("tools/other")
 			b.reopen(nil, Options{})
@@ -51,7 +53,8 @@ func TestFilter(t *testing.T) {
 // R-161: a filter that matches nothing is ignored aloud.
 func TestFilterIgnored(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": "", "prompts/p/": "", "ui/x/": ""})
-	for filter, said := range map[string]bool{"": false, "tools": false, "prompts/p": false, "ui": false, "resources": true, "nowhere": true, "tools/a/tool.sh": true, "/": true} {
+	for filter, said := range map[string]bool{"": false, "tools": false, "prompts/p": false, "ui": false,
+		"resources": true, "nowhere": true, "tools/a/tool.sh": true, "/": true} {
 		b.reopen(nil, Options{})
 		b.refresh(filter)
 		if said {
@@ -134,7 +137,8 @@ func TestStatus(t *testing.T) {
 	status := func(tool, dir, tools string) string {
 		text := fmt.Sprintf("{\n  \"projectRoot\": %q,\n  \"jsonTool\": %q,\n  \"tools\": %s", b.Root, tool, tools)
 		for _, k := range kinds.All[1:] {
-			text += fmt.Sprintf(",\n  %q: {\"status\":\"missing\",\"path\":%q,\"count\":0,\"hash\":\"\",\"mtime\":0}", k.Key, b.Root+"/"+dir+"/"+k.File)
+			text += fmt.Sprintf(",\n  %q: {\"status\":\"missing\",\"path\":%q,\"count\":0,\"hash\":\"\",\"mtime\":0}", k.Key,
+				b.Root+"/"+dir+"/"+k.File)
 		}
 		return text + "\n}"
 	}
@@ -147,7 +151,8 @@ func TestStatus(t *testing.T) {
 	b.reopen(project.Env{"MCPBASH_REGISTRY_DIR": "we\"ird\n"}, Options{})
 	mtime := folder.StampOfPath(b.Path("we\"ird\n/tools.json")).Mtime / int64(time.Second)
 	want(t, string(b.Status("none").AppendJSON(nil)), status("none", "we\"ird\n",
-		fmt.Sprintf(`{"status":"present","path":"%s/we\"ird\n/tools.json","count":2,"hash":"36f7","mtime":%d}`, b.Root, mtime)))
+		fmt.Sprintf(`{"status":"present","path":"%s/we\"ird\n/tools.json","count":2,"hash":"36f7","mtime":%d}`, b.Root,
+			mtime)))
 	b.Put(files{"we\"ird\n/tools.json": `{`})
 	if s := b.Status("jq").Kinds[0]; s.Status != "invalid" || s.Mtime == 0 || s.Count != 0 {
 		t.Errorf("%+v", s)

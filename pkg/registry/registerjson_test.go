@@ -13,7 +13,8 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-var noTTL = project.Env{"MCP_TOOLS_TTL": "0", "MCP_RESOURCES_TTL": "0", "MCP_RESOURCES_TEMPLATES_TTL": "0", "MCP_PROMPTS_TTL": "0", "MCP_UI_TTL": "0"}
+var noTTL = project.Env{"MCP_TOOLS_TTL": "0", "MCP_RESOURCES_TTL": "0", "MCP_RESOURCES_TEMPLATES_TTL": "0",
+	"MCP_PROMPTS_TTL": "0", "MCP_UI_TTL": "0"}
 
 // R-141: what becomes of a kind.
 func TestDeclaredKinds(t *testing.T) {
@@ -58,9 +59,12 @@ func TestDeclaredItems(t *testing.T) {
 	})
 	want(t, strings.Join(b.items(), "\n"), strings.Join([]string{
 		`{"name":"m","description":"","path":"m.sh","inputSchema":{"properties":{},"type":"object"},"timeoutSecs":8,` +
-			`"icons":[{"src":"data:image/svg+xml;base64,MQ==","mimeType":"image/svg+xml"},{"src":"data:image/png;base64,Mg==","mimeType":"image/png"}],"zeta":[1.0],"alpha":null}`,
-		`{"name":"n","description":"","path":"sub/x.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,"_meta":{"ui":{"resourceUri":"ui://demo/sub","visibility":["model","app"]}}}`,
-		`{"name":"..","description":"","path":"../../x.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null}`,
+			`"icons":[{"src":"data:image/svg+xml;base64,MQ==","mimeType":"image/svg+xml"},{"src":"data:image/png;base64,Mg==",` +
+			`"mimeType":"image/png"}],"zeta":[1.0],"alpha":null}`,
+		`{"name":"n","description":"","path":"sub/x.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,` +
+			`"_meta":{"ui":{"resourceUri":"ui://demo/sub","visibility":["model","app"]}}}`,
+		`{"name":"..","description":"","path":"../../x.sh","inputSchema":{"type":"object","properties":{}},` +
+			`"timeoutSecs":null}`,
 	}, "\n"))
 	b.WantLog(
 		`warning mcp.tools: register.json: tools[1]: "annotations" must be an object; ignored`,
@@ -71,18 +75,21 @@ func TestDeclaredItems(t *testing.T) {
 
 // What handwritten items were made of is looked at again (R-113).
 func TestDeclaredItemsFollowTheirFiles(t *testing.T) {
-	b := newBed(t, noTTL, files{"tools/i.svg": "1", "tools/sub/": "", "server.d/register.json": `{"version":1,"tools":[{"name":"m","path":"sub/m.sh","icons":[{"src":"i.svg"}]}]}`})
+	b := newBed(t, noTTL, files{"tools/i.svg": "1", "tools/sub/": "",
+		"server.d/register.json": `{"version":1,"tools":[{"name":"m","path":"sub/m.sh","icons":[{"src":"i.svg"}]}]}`})
 	first := b.tools()
 	if b.tools() != first {
 		t.Error("another list")
 	}
 	b.Put(files{"tools/i.svg": "22"})
-	want(t, string(rawjson.Get(b.tools().Items[0].JSON, "icons")), `[{"src":"data:image/svg+xml;base64,MjI=","mimeType":"image/svg+xml"}]`)
+	want(t, string(rawjson.Get(b.tools().Items[0].JSON, "icons")),
+		`[{"src":"data:image/svg+xml;base64,MjI=","mimeType":"image/svg+xml"}]`)
 	b.Put(files{"tools/sub/ui/index.html": ""})
 	want(t, string(rawjson.Path(b.tools().Items[0].JSON, "_meta", "ui", "resourceUri")), `"ui://demo/sub"`)
 	b.Remove("tools/i.svg")
 	b.Remove("tools/sub/ui")
-	want(t, b.items()[0], `{"name":"m","description":"","path":"sub/m.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null}`)
+	want(t, b.items()[0], `{"name":"m","description":"","path":"sub/m.sh","inputSchema":{"type":"object","properties":{}`+
+		`},"timeoutSecs":null}`)
 	b.Put(files{"server.d/register.json": `{"version":1,"tools":[{"name":"k","path":"k.sh"}]}`})
 	want(t, b.names(), "k")
 	b.Remove("server.d/register.json")
@@ -105,12 +112,14 @@ func TestDeclaredFaults(t *testing.T) {
 		{`{"version":1,"_meta":[]}`, parsing + "register.json _meta must be an object"},
 		{`{"version":1,"tools":{}}`, parsing + "register.json tools must be an array or null"},
 		{`{"version":1,"merge":"tools"}`, parsing + "register.json merge must be an array of tools, resources, prompts"},
-		{`{"version":1,"merge":["completions"]}`, parsing + "register.json merge must be an array of tools, resources, prompts"},
+		{`{"version":1,"merge":["completions"]}`, parsing + "register.json merge must be an array of tools, resources, " +
+			"prompts"},
 		{`{"version":1,"exclude":[1]}`, parsing + "register.json exclude must be an array of strings"},
 		{"{\"version\":1} // comment", parsing + "line 1, column 15: text after the value"},
 		{`{"version":1,"_meta":` + layers(101) + `}`, parsing + "nested more than 100 levels deep"},
 		{"\xEF\xBB\xBF{\"version\":1}", "Declarative register.json has a UTF-8 BOM; save as UTF-8 without BOM"},
-		{`{"version":1,"_meta":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`, "Declarative register.json exceeded 1048576 bytes"},
+		{`{"version":1,"_meta":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`,
+			"Declarative register.json exceeded 1048576 bytes"},
 	} {
 		b := newBed(t, noTTL, files{"tools/a/tool.sh": "", "server.d/register.json": tc.json})
 		if got := b.reason(); got != tc.want {
@@ -133,9 +142,12 @@ func TestDeclaredFaultsOfOneKind(t *testing.T) {
 		names string // "" when the kind fails
 		want  string
 	}{
-		{kinds.Tools, "{}", "", "Declarative register.json parsing/validation failed: register.json tools must be an array or null"},
-		{kinds.Templates, `"x"`, "", "Declarative register.json parsing/validation failed: register.json resourceTemplates must be an array or null"},
-		{kinds.Completions, "false", "", "Declarative register.json parsing/validation failed: register.json completions must be an array or null"},
+		{kinds.Tools, "{}", "", "Declarative register.json parsing/validation failed: register.json tools must be an array " +
+			"or null"},
+		{kinds.Templates, `"x"`, "", "Declarative register.json parsing/validation failed: register.json resourceTemplates " +
+			"must be an array or null"},
+		{kinds.Completions, "false", "", "Declarative register.json parsing/validation failed: register.json completions " +
+			"must be an array or null"},
 		{kinds.Tools, "[" + good + `, {"name":"a"}]`, "z", `tools[1]: missing "path"; left out`},
 		{kinds.Tools, "[5, " + good + "]", "z", "tools[0]: not an object; left out"},
 		{kinds.Tools, `[{"name":5,"path":"b"}, ` + good + "]", "z", `tools[0]: "name" must be a string; left out`},
@@ -143,8 +155,10 @@ func TestDeclaredFaultsOfOneKind(t *testing.T) {
 		{kinds.Tools, `[{"name":" ","path":"b"}, ` + good + "]", "z", `tools[0]: its name is empty`},
 		{kinds.Resources, `[{"name":"a"}, ` + good + "]", "z", `resources[0]: missing "uri"; left out`},
 		{kinds.Prompts, `[{"path":"a"}, ` + good + "]", "z", `prompts[0]: missing "name"; left out`},
-		{kinds.Templates, `[{"name":"q"}, {"name":"q","uriTemplate":"x://{y}"}]`, "q", `resourceTemplates[0]: Manual template missing required 'uriTemplate' field; left out`},
-		{kinds.Completions, `[{"name":"a","path":null}, ` + good + "]", "z", "completions[0]: Completion path  invalid or outside server root; left out"},
+		{kinds.Templates, `[{"name":"q"}, {"name":"q","uriTemplate":"x://{y}"}]`, "q",
+			`resourceTemplates[0]: Manual template missing required 'uriTemplate' field; left out`},
+		{kinds.Completions, `[{"name":"a","path":null}, ` + good + "]", "z",
+			"completions[0]: Completion path  invalid or outside server root; left out"},
 	} {
 		b := newBed(t, noTTL, files{"tools/a/tool.sh": "", "m.sh": "", "resources/a.txt": "", "prompts/a.txt": "",
 			"server.d/register.json": "{\"version\": 1,\n " + `"` + tc.kind.Key + `":` + tc.value + "}"})
@@ -162,7 +176,8 @@ func TestDeclaredFaultsOfOneKind(t *testing.T) {
 				t.Errorf("%s of %s: %q, %+v, want %s", tc.value, tc.kind.Key, fault, status, tc.want)
 			case k.Kind == tc.kind && tc.names == "" && (k.Err == nil || status.Status != "failed"):
 				t.Errorf("%s of %s: has not failed: %+v", tc.value, tc.kind.Key, status)
-			case k.Kind == tc.kind && tc.names != "" && (b.named(k.Kind) != tc.names || status.Status != "degraded" || !strings.Contains(fault, "register.json:2:")):
+			case k.Kind == tc.kind && tc.names != "" &&
+				(b.named(k.Kind) != tc.names || status.Status != "degraded" || !strings.Contains(fault, "register.json:2:")):
 				t.Errorf("%s of %s: %s, %s, %+v", tc.value, tc.kind.Key, b.named(k.Kind), fault, status)
 			}
 		}
@@ -174,13 +189,15 @@ func TestDeclaredFaultsOfOneKind(t *testing.T) {
 
 // R-143: a faulty entry does not give way to what it was to restrict.
 func TestFaultyEntryHidesWhatItReplaces(t *testing.T) {
-	b := newBed(t, noTTL, files{"tools/a/tool.sh": "", "tools/b/tool.sh": `# mcp: {"id":"bee"}`, "tools/c/tool.sh": "", "tools/d/tool.sh": ""})
+	b := newBed(t, noTTL, files{"tools/a/tool.sh": "", "tools/b/tool.sh": `# mcp: {"id":"bee"}`, "tools/c/tool.sh": "",
+		"tools/d/tool.sh": ""})
 	b.Put(files{"server.d/register.json": `{"version":1,"merge":["tools"],"tools":[
 		{"name":"a","securityLevel":"full"},{"id":"bee","path":7},{"path":"c/tool.sh"},{}]}`})
 	want(t, b.names(), "d")
 	report := b.refresh("")
 	want(t, len(report.Kinds[0].Dropped), 4)
-	want(t, someOf(report.Kinds[0].Dropped), `register.json:2:3: tools[0]: missing "path"; left out; register.json:2:39: tools[1]: missing "name"; left out; `+
+	want(t, someOf(report.Kinds[0].Dropped), `register.json:2:3: tools[0]: missing "path"; left out; `+
+		`register.json:2:39: tools[1]: missing "name"; left out; `+
 		`register.json:2:61: tools[2]: missing "name"; left out; and 1 more`)
 }
 
@@ -245,9 +262,11 @@ func TestDeclaredUntrusted(t *testing.T) {
 
 // R-145: limit and lock.
 func TestDeclaredApplyFailed(t *testing.T) {
-	b := newBed(t, project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "100"}, files{"server.d/register.json": `{"version":1,"tools":[{"name":"a","path":"b"}]}`})
+	b := newBed(t, project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "100"},
+		files{"server.d/register.json": `{"version":1,"tools":[{"name":"a","path":"b"}]}`})
 	want(t, b.reason(), "Declarative register.json apply failed for tools")
-	b.WantLog("error mcp.tools: Tool registry exceeds 100 byte cap", "warning mcp.tools: Declarative register.json apply failed for tools")
+	b.WantLog("error mcp.tools: Tool registry exceeds 100 byte cap",
+		"warning mcp.tools: Declarative register.json apply failed for tools")
 }
 
 // R-111, R-145: register.sh is no way out.

@@ -22,7 +22,8 @@ func withHook(t *testing.T, script string, extra project.Env) *bed {
 	return b
 }
 
-const hookNotice = "warning mcp.registry: Project hook execution enabled (MCPBASH_ALLOW_PROJECT_HOOKS=true); ensure server.d/register.sh is trusted."
+const hookNotice = "warning mcp.registry: Project hook execution enabled (MCPBASH_ALLOW_PROJECT_HOOKS=true); ensure " +
+	"server.d/register.sh is trusted."
 
 // R-154, R-155, R-156: what the functions do.
 func TestHookFunctions(t *testing.T) {
@@ -31,32 +32,48 @@ func TestHookFunctions(t *testing.T) {
 		{"register alone", `mcp_tools_register_manual '{"name":"m","path":"m.sh"}'`, "m"},
 		{"short form", `mcp_register_tool '{"name":"m","path":"m.sh"}'`, "m"},
 		{"sorted", `for n in z b y; do mcp_register_tool "{\"name\":\"$n\",\"path\":\"$n.sh\"}"; done`, "b y z"},
-		{"first of a name", `mcp_register_tool '{"name":"m","path":"z.sh"}'; mcp_register_tool '{"name":"m","path":"b.sh"}'`, "m"},
-		{"begin empties", `mcp_register_tool '{"name":"m","path":"m.sh"}'; mcp_tools_manual_begin; mcp_register_tool '{"name":"n","path":"n.sh"}'`, "n"},
-		{"abort", `mcp_register_tool '{"name":"m","path":"m.sh"}'; mcp_tools_manual_abort; mcp_register_tool '{"name":"n","path":"n.sh"}'`, "a"},
-		{"begin after abort", `mcp_tools_manual_abort; mcp_tools_manual_begin; mcp_register_tool '{"name":"n","path":"n.sh"}'`, "n"},
+		{"first of a name", `mcp_register_tool '{"name":"m","path":"z.sh"}'; mcp_register_tool '{"name":"m","path":"b.sh"}'`,
+			"m"},
+		{"begin empties", `mcp_register_tool '{"name":"m","path":"m.sh"}'; mcp_tools_manual_begin; mcp_register_tool ` +
+			`'{"name":"n","path":"n.sh"}'`, "n"},
+		{"abort", `mcp_register_tool '{"name":"m","path":"m.sh"}'; mcp_tools_manual_abort; mcp_register_tool '{"name":"n",` +
+			`"path":"n.sh"}'`, "a"},
+		{"begin after abort", `mcp_tools_manual_abort; mcp_tools_manual_begin; mcp_register_tool '{"name":"n",` +
+			`"path":"n.sh"}'`, "n"},
 		{"finalize empty", `mcp_tools_manual_finalize`, ""},
-		{"register after finalize", `mcp_register_tool '{"name":"m","path":"m.sh"}'; mcp_tools_manual_finalize; mcp_register_tool '{"name":"n","path":"n.sh"}'`, "m"},
+		{"register after finalize", `mcp_register_tool '{"name":"m","path":"m.sh"}'; mcp_tools_manual_finalize; ` +
+			`mcp_register_tool '{"name":"n","path":"n.sh"}'`, "m"},
 		{"finalize after abort", `mcp_tools_manual_abort; mcp_tools_manual_finalize`, "a"},
 		{"empty argument", `mcp_register_tool ''; mcp_register_tool; mcp_tools_register_manual ""`, "a"},
-		{"all return 0", "set -e; mcp_register_tool '{'; mcp_tools_manual_abort; mcp_tools_manual_finalize; mcp_tools_manual_begin; mcp_register_tool '{\"name\":\"m\",\"path\":\"m.sh\"}'; set -u; mcp_register_tool", "m"},
-		{"odd text", "mcp_register_tool $'{\"name\":\"m\",\\n\"path\":\"m.sh\",\\t\"title\":\"a\\\\\\\\n\\'\\\\\"%s\"}'", "m"},
+		{"all return 0", "set -e; mcp_register_tool '{'; mcp_tools_manual_abort; mcp_tools_manual_finalize; " +
+			"mcp_tools_manual_begin; mcp_register_tool '{\"name\":\"m\",\"path\":\"m.sh\"}'; set -u; mcp_register_tool", "m"},
+		{"odd text", "mcp_register_tool $'{\"name\":\"m\",\\n\"path\":\"m.sh\",\\t\"title\":\"a\\\\\\\\n\\'\\\\\"%s\"}'",
+			"m"},
 		{"return ends it", "mcp_register_tool '{\"name\":\"m\",\"path\":\"m.sh\"}'\nreturn 0\nmcp_tools_manual_abort", "m"},
 		{"exit ends it", "mcp_register_tool '{\"name\":\"m\",\"path\":\"m.sh\"}'\nexit\nmcp_tools_manual_abort", "m"},
-		{"other kinds", `mcp_register_prompt '{"name":"p","path":"p"}'; mcp_register_resource '{"name":"r","uri":"u"}'; mcp_resources_templates_register_manual '{'; mcp_completion_register_manual '{'`, "a"},
+		{"other kinds", `mcp_register_prompt '{"name":"p","path":"p"}'; mcp_register_resource '{"name":"r","uri":"u"}'; ` +
+			`mcp_resources_templates_register_manual '{'; mcp_completion_register_manual '{'`, "a"},
 		{"bulk", `echo '{"tools":[{"name":"z","path":"z.sh"},{"name":"b","path":"b.sh"}],"prompts":[5]}'`, "z b"},
 		{"bulk empty", `echo '{"tools":[]}'`, ""},
 		{"bulk without the key", `echo '{"prompts":[]}'`, "a"},
 		{"bulk with a bad entry", `echo '{"tools":[{"name":"x"},{"name":"z","path":"z.sh"}]}'`, "z"},
 		{"bulk null", `echo '{"tools":null}'`, "a"},
-		{"buffer before bulk", `mcp_register_tool '{"name":"m","path":"m.sh"}'; echo '{"tools":[{"name":"z","path":"z.sh"}]}'`, "m"},
+		{"buffer before bulk", `mcp_register_tool '{"name":"m","path":"m.sh"}'; echo '{"tools":[{"name":"z","path":"z.sh"}` +
+			`]}'`, "m"},
 		{"finalized before bulk", `mcp_tools_manual_finalize; echo '{"tools":[{"name":"z","path":"z.sh"}]}'`, ""},
 		{"two objects are no bulk", `echo '{"tools":[]}{}'`, "a"},
 		{"positional parameters", `[[ $# -eq 0 ]] || mcp_tools_manual_finalize`, "a"},
 		{"working directory", `[[ -d server.d && "$PWD" == "$MCPBASH_PROJECT_ROOT" ]] && mcp_tools_manual_finalize`, ""},
-		{"every level", `for l in debug info notice warning error critical alert emergency; do "mcp_logging_$l" my "$l" || exit; done; mcp_tools_manual_finalize`, ""},
-		{"levels that are logged", `set -u; mcp_logging_is_enabled info && mcp_logging_is_enabled emergency && mcp_logging_is_enabled nonsense && mcp_logging_is_enabled && ! mcp_logging_is_enabled debug && mcp_tools_manual_finalize`, ""},
-		{"variables under set -u", `set -u; for v in MCPBASH_HOME MCP_SDK MCPBASH_HELPER_BIN MCPBASH_JSON_TOOL MCPBASH_JSON_TOOL_BIN MCPBASH_MODE MCPBASH_PROJECT_ROOT MCPBASH_FRAMEWORK_VERSION MCPBASH_TRANSPORT MCPBASH_TRANSPORT_STDIO MCPBASH_SERVER_ARGS_JSON MCPBASH_SERVER_NAME MCPBASH_SERVER_VERSION MCPBASH_SERVER_TITLE MCPBASH_SERVER_DESCRIPTION MCPBASH_SERVER_WEBSITE_URL MCPBASH_SERVER_ICONS MCPBASH_SERVER_INSTRUCTIONS MCPBASH_TOOLS_DIR MCPBASH_SERVER_DIR MCPBASH_REGISTRY_DIR; do : "${!v}"; done; mcp_tools_manual_finalize`, ""},
+		{"every level", `for l in debug info notice warning error critical alert emergency; do "mcp_logging_$l" my "$l" || ` +
+			`exit; done; mcp_tools_manual_finalize`, ""},
+		{"levels that are logged", `set -u; mcp_logging_is_enabled info && mcp_logging_is_enabled emergency && ` +
+			`mcp_logging_is_enabled nonsense && mcp_logging_is_enabled && ! mcp_logging_is_enabled debug && ` +
+			`mcp_tools_manual_finalize`, ""},
+		{"variables under set -u", `set -u; for v in MCPBASH_HOME MCP_SDK MCPBASH_HELPER_BIN MCPBASH_JSON_TOOL ` +
+			`MCPBASH_JSON_TOOL_BIN MCPBASH_MODE MCPBASH_PROJECT_ROOT MCPBASH_FRAMEWORK_VERSION MCPBASH_TRANSPORT ` +
+			`MCPBASH_TRANSPORT_STDIO MCPBASH_SERVER_ARGS_JSON MCPBASH_SERVER_NAME MCPBASH_SERVER_VERSION MCPBASH_SERVER_TITLE ` +
+			`MCPBASH_SERVER_DESCRIPTION MCPBASH_SERVER_WEBSITE_URL MCPBASH_SERVER_ICONS MCPBASH_SERVER_INSTRUCTIONS ` +
+			`MCPBASH_TOOLS_DIR MCPBASH_SERVER_DIR MCPBASH_REGISTRY_DIR; do : "${!v}"; done; mcp_tools_manual_finalize`, ""},
 		{"standard input is empty", `read -r x || mcp_tools_manual_finalize`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -73,7 +90,8 @@ func TestHookLogging(t *testing.T) {
   if mcp_logging_is_enabled "$l"; then mcp_logging_info on "$l"; fi
 done`, project.Env{"MCPBASH_LOG_LEVEL": "alert"})
 	b.names()
-	b.WantLog(hookNotice, "debug my: debug", "info my: info", "notice my: notice", "warning my: warning", "error my: error",
+	b.WantLog(hookNotice, "debug my: debug", "info my: info", "notice my: notice", "warning my: warning",
+		"error my: error",
 		"critical my: critical", "alert my: alert", "info on: alert", "emergency my: emergency", "info on: emergency")
 }
 
@@ -81,11 +99,13 @@ done`, project.Env{"MCPBASH_LOG_LEVEL": "alert"})
 // waited for nor make what it registered seem gone.
 func TestHookCallsFile(t *testing.T) {
 	const register = `mcp_register_tool '{"name":"m","path":"m.sh"}'; `
-	const replaced = "Manual registration script failed: it removed or replaced the file that its calls are written to; leave MCPBASH_STATE_DIR alone"
+	const replaced = "Manual registration script failed: it removed or replaced the file that its calls are written to; " +
+		"leave MCPBASH_STATE_DIR alone"
 	for _, tc := range []struct{ name, script string }{
 		{"removed", `rm "$__mcp_registry_calls"`},
 		{"pipe", `rm "$__mcp_registry_calls"; mkfifo "$__mcp_registry_calls"`},
-		{"link", `mv "$__mcp_registry_calls" "$__mcp_registry_calls.2"; ln -s "$__mcp_registry_calls.2" "$__mcp_registry_calls"`},
+		{"link", `mv "$__mcp_registry_calls" "$__mcp_registry_calls.2"; ln -s "$__mcp_registry_calls.2" ` +
+			`"$__mcp_registry_calls"`},
 		{"directory", `rm "$__mcp_registry_calls"; mkdir "$__mcp_registry_calls"`},
 		{"other file", `cp "$__mcp_registry_calls" x; mv x "$__mcp_registry_calls"`},
 	} {
@@ -94,7 +114,8 @@ func TestHookCallsFile(t *testing.T) {
 		})
 	}
 	t.Run("too large", func(t *testing.T) {
-		b := withHook(t, `head -c 3000 /dev/zero >>"$__mcp_registry_calls"`, project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "2000"})
+		b := withHook(t, `head -c 3000 /dev/zero >>"$__mcp_registry_calls"`,
+			project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "2000"})
 		want(t, b.reason(), "Manual registration output exceeded 2000 bytes")
 	})
 	t.Run("sparse", func(t *testing.T) {
@@ -105,11 +126,15 @@ func TestHookCallsFile(t *testing.T) {
 
 // R-156, R-157: known fields only in buffers, all of them in bulk.
 func TestHookItems(t *testing.T) {
-	b := withHook(t, `mcp_register_tool '{"path":"m.sh","extra":1,"_meta":{"k":1},"title":"T","name":"m"}'; mcp_register_tool '{"name":"n"}'; mcp_register_tool 5`, nil)
-	want(t, strings.Join(b.items(), "\n"), `{"name":"m","title":"T","description":"","path":"m.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,"_meta":{"k":1}}`)
-	b.WantLog(hookNotice, `warning mcp.tools: register.sh: tools[1]: missing "path"; left out`, `warning mcp.tools: register.sh: tools[2]: not an object; left out`)
+	b := withHook(t, `mcp_register_tool '{"path":"m.sh","extra":1,"_meta":{"k":1},"title":"T","name":"m"}'; `+
+		`mcp_register_tool '{"name":"n"}'; mcp_register_tool 5`, nil)
+	want(t, strings.Join(b.items(), "\n"), `{"name":"m","title":"T","description":"","path":"m.sh",`+
+		`"inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,"_meta":{"k":1}}`)
+	b.WantLog(hookNotice, `warning mcp.tools: register.sh: tools[1]: missing "path"; left out`,
+		`warning mcp.tools: register.sh: tools[2]: not an object; left out`)
 	b = withHook(t, `echo '{"tools":[{"path":"m.sh","extra":1,"name":"m"}]}'`, nil)
-	want(t, strings.Join(b.items(), "\n"), `{"name":"m","description":"","path":"m.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,"extra":1}`)
+	want(t, strings.Join(b.items(), "\n"), `{"name":"m","description":"","path":"m.sh","inputSchema":{"type":"object",`+
+		`"properties":{}},"timeoutSecs":null,"extra":1}`)
 	b.WantLog(hookNotice)
 }
 
@@ -124,12 +149,15 @@ func TestHookFaults(t *testing.T) {
 		{"stdout", "printf '%2000s' x", "Manual registration output exceeded 1000 bytes"},
 		{"stderr", "printf '%2000s' x >&2", "Manual registration output exceeded 1000 bytes"},
 		{"both", "printf '%600s' x; printf '%600s' x >&2", "Manual registration output exceeded 1000 bytes"},
-		{"no JSON", "mcp_register_tool '{'", "manual tools registration finalize failed: tools[0]: line 1, column 2: unexpected end"},
-		{"too deep", "mcp_register_tool '" + layers(101) + "'", "manual tools registration finalize failed: tools[0]: nested more than 100 levels deep"},
+		{"no JSON", "mcp_register_tool '{'", "manual tools registration finalize failed: tools[0]: line 1, column 2: " +
+			"unexpected end"},
+		{"too deep", "mcp_register_tool '" + layers(101) + "'", "manual tools registration finalize failed: tools[0]: " +
+			"nested more than 100 levels deep"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			b := withHook(t, tc.script, project.Env{"MCPBASH_REGISTER_TIMEOUT": "1", "MCPBASH_MAX_MANUAL_REGISTRY_BYTES": "1000"})
+			b := withHook(t, tc.script, project.Env{"MCPBASH_REGISTER_TIMEOUT": "1",
+				"MCPBASH_MAX_MANUAL_REGISTRY_BYTES": "1000"})
 			want(t, b.reason(), tc.want)
 			if !strings.Contains(strings.Join(b.Log(), "\n"), "error mcp.tools: "+tc.want) {
 				t.Error("not logged")
@@ -174,11 +202,13 @@ func TestHookUntrusted(t *testing.T) {
 	b := withHook(t, "touch ran", nil)
 	file := b.Path("server.d/register.sh")
 	os.Chmod(file, 0o757)
-	want(t, b.reason(), "Manual registration script permissions/ownership invalid: "+file+" (mode 0757, others can write to it; run chmod o-w "+file+")")
+	want(t, b.reason(), "Manual registration script permissions/ownership invalid: "+file+" (mode 0757, others can "+
+		"write to it; run chmod o-w "+file+")")
 	b = withHook(t, "", nil)
 	b.Remove("server.d/register.sh")
 	b.Put(files{"r.sh*": "touch ran", "server.d/register.sh@": "../r.sh"})
-	want(t, b.reason(), "Manual registration script permissions/ownership invalid: "+b.Path("server.d/register.sh")+" (symlink)")
+	want(t, b.reason(), "Manual registration script permissions/ownership invalid: "+b.Path("server.d/register.sh")+
+		" (symlink)")
 	if folder.StampOfPath(b.Path("ran")).Exists() {
 		t.Error("it ran")
 	}
@@ -245,7 +275,8 @@ func TestHookRuns(t *testing.T) {
 // R-157: what it prints is shown only on demand.
 func TestHookOutput(t *testing.T) {
 	for _, tc := range []struct{ verbose, script, want string }{
-		{"false", "echo secret", "warning mcp.registry: Manual registration script produced output (enable MCPBASH_LOG_VERBOSE=true to view)"},
+		{"false", "echo secret", "warning mcp.registry: Manual registration script produced output (enable " +
+			"MCPBASH_LOG_VERBOSE=true to view)"},
 		{"true", "echo one; echo two >&2", "warning mcp.registry: Manual registration script output: one\ntwo"},
 		{"true", `echo '{"prompts":[]}'; echo two >&2`, "warning mcp.registry: Manual registration script output: two"},
 		{"true", "mcp_logging_info mcp.x 'a text'; mcp_logging_error mcp.y b", "info mcp.x: a text\nerror mcp.y: b"},

@@ -11,7 +11,8 @@ import (
 
 // tell replaces the root of the project, which is another one each time.
 func (b *bed) tell(text string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(text, b.Root, "ROOT"), strings.TrimPrefix(item.FileURI(b.Root, ""), "file://"), "ROOT")
+	return strings.ReplaceAll(strings.ReplaceAll(text, b.Root, "ROOT"), strings.TrimPrefix(item.FileURI(b.Root, ""),
+		"file://"), "ROOT")
 }
 
 // A case of discovery: what there is, what is listed, and what is said.
@@ -41,16 +42,24 @@ func try(t *testing.T, kind *kinds.Kind, cases []finding) {
 // registry section 5, RES-11 to RES-19.
 func TestResources(t *testing.T) {
 	derived := func(name, path, mime string) string {
-		return `{"name":"` + name + `","description":"","path":"` + path + `","uri":"file://ROOT/resources/` + path + `","mimeType":"` + mime + `","provider":"file","uriAuto":true}`
+		return `{"name":"` + name + `","description":"","path":"` + path + `","uri":"file://ROOT/resources/` + path +
+			`","mimeType":"` + mime +
+			`","provider":"file","uriAuto":true}`
 	}
 	try(t, kinds.Resources, []finding{
-		{"anywhere below, by the name", files{"resources/b.txt": "", "resources/d/e/a.json": "", "resources/Makefile": "", "resources/.hidden/x": "", "resources/.x": ""},
-			derived("Makefile", "Makefile", "text/plain") + "\n" + derived("a", "d/e/a.json", "application/json") + "\n" + derived("b", "b.txt", "text/plain"), nil},
-		{"all fields, in their order, nothing else", files{"resources/a.txt": "", "resources/a.txt.meta.json": `{"_meta":{"x":1e3},"annotations":{"audience":["user"],"priority":0.50},"size":12,
+		{"anywhere below, by the name", files{"resources/b.txt": "", "resources/d/e/a.json": "", "resources/Makefile": "",
+			"resources/.hidden/x": "", "resources/.x": ""},
+			derived("Makefile", "Makefile", "text/plain") + "\n" + derived("a", "d/e/a.json",
+				"application/json") + "\n" + derived("b", "b.txt", "text/plain"), nil},
+		{"all fields, in their order, nothing else", files{"resources/a.txt": "",
+			"resources/a.txt.meta.json": `{"_meta":{"x":1e3},"annotations":{"audience":["user"],"priority":0.50},"size":12,
 			"provider":"p","mimeType":"m/n","uri":"my://x/ü","description":"d\n","title":"T","name":"n","path":"elsewhere","arguments":5,"other":1,
 			"icons":[{"src":"https://x/i.png","sizes":["any"]}]}`},
-			`{"name":"n","title":"T","description":"d\n","path":"a.txt","uri":"my://x/ü","mimeType":"m/n","provider":"p","size":12,"icons":[{"src":"https://x/i.png","sizes":["any"]}],"annotations":{"audience":["user"],"priority":0.50},"_meta":{"x":1e3}}`, nil},
-		{"wrong types are as nothing", files{"resources/a.md": "", "resources/a.meta.json": `{"name":5,"title":[],"description":{},"uri":1,"mimeType":false,"provider":null,"size":-1,"annotations":"x","_meta":[],"icons":{}}`},
+			`{"name":"n","title":"T","description":"d\n","path":"a.txt","uri":"my://x/ü","mimeType":"m/n","provider":"p",` +
+				`"size":12,"icons":[{"src":"https://x/i.png","sizes":["any"]}],"annotations":{"audience":["user"],` +
+				`"priority":0.50},"_meta":{"x":1e3}}`, nil},
+		{"wrong types are as nothing", files{"resources/a.md": "", "resources/a.meta.json": `{"name":5,"title":[],` +
+			`"description":{},"uri":1,"mimeType":false,"provider":null,"size":-1,"annotations":"x","_meta":[],"icons":{}}`},
 			derived("a", "a.md", "text/markdown"),
 			[]string{
 				`warning mcp.resources: resources/a.meta.json: "name" must be a string; ignored`,
@@ -64,40 +73,64 @@ func TestResources(t *testing.T) {
 				`warning mcp.resources: resources/a.meta.json: "icons" must be an array; ignored`,
 			}},
 		{"header, per field (RES-14)", files{
-			"resources/a.txt":           "#\n# mcp:{\"name\":\"res.header\",\"uri\":\"custom://header\",\"description\":\"h\",\"annotations\":{\"priority\":0.5}}\n",
+			"resources/a.txt": "#\n# mcp:{\"name\":\"res.header\",\"uri\":\"custom://header\",\"description\":\"h\"," +
+				"\"annotations\":{\"priority\":0.5}}\n",
 			"resources/a.txt.meta.json": `{"description":"m"}`},
-			`{"name":"res.header","description":"m","path":"a.txt","uri":"custom://header","mimeType":"text/plain","provider":"custom","annotations":{"priority":0.5}}`, nil},
-		{"metadata alone (RES-12)", files{"resources/api.meta.json": `{"uri":"https://example.com/v1/data.json?x=.png#y.gif"}`, "resources/sub/host.meta.json": `{"uri":"https://example.md"}`},
-			`{"name":"api","description":"","uri":"https://example.com/v1/data.json?x=.png#y.gif","mimeType":"application/json","provider":"https"}` + "\n" +
+			`{"name":"res.header","description":"m","path":"a.txt","uri":"custom://header","mimeType":"text/plain",` +
+				`"provider":"custom","annotations":{"priority":0.5}}`, nil},
+		{"metadata alone (RES-12)", files{
+			"resources/api.meta.json":      `{"uri":"https://example.com/v1/data.json?x=.png#y.gif"}`,
+			"resources/sub/host.meta.json": `{"uri":"https://example.md"}`},
+			`{"name":"api","description":"","uri":"https://example.com/v1/data.json?x=.png#y.gif",` +
+				`"mimeType":"application/json","provider":"https"}` + "\n" +
 				`{"name":"host","description":"","uri":"https://example.md","mimeType":"text/plain","provider":"https"}`, nil},
-		{"metadata that a file has taken", files{"resources/a.txt": "", "resources/a.meta.json": `{"name":"one","uri":"x://1"}`,
-			"resources/b.txt": "", "resources/b.txt.meta.json": `{"name":"two"}`, "resources/b.meta.json": `{"name":"three","uri":"x://3"}`},
+		{"metadata that a file has taken", files{"resources/a.txt": "",
+			"resources/a.meta.json": `{"name":"one","uri":"x://1"}`,
+			"resources/b.txt":       "", "resources/b.txt.meta.json": `{"name":"two"}`,
+			"resources/b.meta.json": `{"name":"three","uri":"x://3"}`},
 			`{"name":"one","description":"","path":"a.txt","uri":"x://1","mimeType":"text/plain","provider":"x"}` + "\n" +
-				`{"name":"three","description":"","uri":"x://3","mimeType":"text/plain","provider":"x"}` + "\n" + derived("two", "b.txt", "text/plain"), nil},
-		{"a malformed first lets the second be tried (R-33)", files{"resources/a.txt": "", "resources/a.txt.meta.json": `{`, "resources/a.meta.json": "\xEF\xBB\xBF{\r\n\"name\":\"s\"}"},
+				`{"name":"three","description":"","uri":"x://3","mimeType":"text/plain","provider":"x"}` + "\n" + derived("two",
+				"b.txt", "text/plain"), nil},
+		{"a malformed first lets the second be tried (R-33)", files{"resources/a.txt": "", "resources/a.txt.meta.json": `{`,
+			"resources/a.meta.json": "\xEF\xBB\xBF{\r\n\"name\":\"s\"}"},
 			derived("s", "a.txt", "text/plain"),
-			[]string{"warning mcp.resources: Malformed metadata resources/a.txt.meta.json: line 1, column 2: unexpected end, using defaults"}},
+			[]string{"warning mcp.resources: Malformed metadata resources/a.txt.meta.json: line 1, column 2: unexpected end, " +
+				"using defaults"}},
 		{"metadata of nothing", files{"resources/a.meta.json": `{"name":"x"}`}, "",
-			[]string{`warning mcp.resources: resources/a.meta.json: there is no such file beside it, and no "uri" or "uriTemplate" in it; ignored`}},
-		{"templates and their companions (RES-11)", files{"resources/t.txt": "", "resources/t.meta.json": `{"name":"t","uriTemplate":"x://{y}"}`,
-			"resources/both.txt": "", "resources/both.meta.json": `{"name":"b","uri":"x://1","uriTemplate":"x://{y}"}`, "resources/empty.txt": "", "resources/empty.meta.json": `{"uriTemplate":""}`},
+			[]string{`warning mcp.resources: resources/a.meta.json: there is no such file beside it, and no "uri" or ` +
+				`"uriTemplate" in it; ignored`}},
+		{"templates and their companions (RES-11)", files{"resources/t.txt": "",
+			"resources/t.meta.json": `{"name":"t","uriTemplate":"x://{y}"}`,
+			"resources/both.txt":    "", "resources/both.meta.json": `{"name":"b","uri":"x://1","uriTemplate":"x://{y}"}`,
+			"resources/empty.txt": "", "resources/empty.meta.json": `{"uriTemplate":""}`},
 			derived("empty", "empty.txt", "text/plain"), nil},
 		{"escaped where it must be (R-52)", files{"resources/a b%/ü~_-.:@!.txt": ""},
-			`{"name":"ü~_-.:@!","description":"","path":"a b%/ü~_-.:@!.txt","uri":"file://ROOT/resources/a%20b%25/%C3%BC~_-.:%40%21.txt","mimeType":"text/plain","provider":"file","uriAuto":true}`, nil},
-		{"two of a name (R-38)", files{"resources/b/x.txt": "", "resources/a/x.md": ""}, derived("x", "a/x.md", "text/markdown"),
+			`{"name":"ü~_-.:@!","description":"","path":"a b%/ü~_-.:@!.txt",` +
+				`"uri":"file://ROOT/resources/a%20b%25/%C3%BC~_-.:%40%21.txt","mimeType":"text/plain","provider":"file",` +
+				`"uriAuto":true}`, nil},
+		{"two of a name (R-38)", files{"resources/b/x.txt": "", "resources/a/x.md": ""}, derived("x", "a/x.md",
+			"text/markdown"),
 			[]string{"warning mcp.resources: Duplicate resource name 'x' in resources/b/x.txt; keeping resources/a/x.md"}},
-		{"documentation (R-56)", files{"resources/README.md": "# About", "resources/a.txt": "", "resources/a.meta.json": `{"name":"a"}`, "resources/sub/README.md": ""},
+		{"documentation (R-56)", files{"resources/README.md": "# About", "resources/a.txt": "",
+			"resources/a.meta.json": `{"name":"a"}`, "resources/sub/README.md": ""},
 			derived("README", "sub/README.md", "text/markdown") + "\n" + derived("a", "a.txt", "text/plain"), nil},
-		{"documentation that is described", files{"resources/README.md": "<!-- mcp: {\"name\":\"about\"} -->", "resources/sub/README.md": "", "resources/sub/README.meta.json": `{"name":"sub"}`,
+		{"documentation that is described", files{"resources/README.md": "<!-- mcp: {\"name\":\"about\"} -->",
+			"resources/sub/README.md": "", "resources/sub/README.meta.json": `{"name":"sub"}`,
 			"resources/a.meta.json": `{"uri":"x://y","name":"y"}`},
 			derived("about", "README.md", "text/markdown") + "\n" + derived("sub", "sub/README.md", "text/markdown") + "\n" +
 				`{"name":"y","description":"","uri":"x://y","mimeType":"text/plain","provider":"x"}`, nil},
-		{"completion companions (R-83)", files{"resources/a.txt": "", "resources/a.txt.completion.sh*": "", "resources/a.completion*": "", "resources/b.completion": "",
-			"resources/c.completion.sh*": "", "resources/c.completion.meta.json": `{"name":"own"}`, "resources/a.meta.json": `{"name":"a"}`},
-			derived("a", "a.txt", "text/plain") + "\n" + derived("b", "b.completion", "text/plain") + "\n" + derived("own", "c.completion.sh", "text/x-shellscript"), nil},
-		{"unnameable", files{"resources/ .txt": "", "resources/a.txt": "", "resources/a.meta.json": `{"name":"` + strings.Repeat("x", 129) + `"}`}, "",
-			[]string{"error mcp.resources: Skipping resource resources/ .txt: its name is empty", "error mcp.resources: Skipping resource resources/a.txt: its name is longer than 128 bytes"}},
-		{"binary, and more lines than a header is looked for in", files{"resources/a.png": "\x89PNG\r\n\x1a\n\x00\xff", "resources/b.txt": strings.Repeat("\n", 10) + `# mcp: {"name":"late"}`},
+		{"completion companions (R-83)", files{"resources/a.txt": "", "resources/a.txt.completion.sh*": "",
+			"resources/a.completion*": "", "resources/b.completion": "",
+			"resources/c.completion.sh*": "", "resources/c.completion.meta.json": `{"name":"own"}`,
+			"resources/a.meta.json": `{"name":"a"}`},
+			derived("a", "a.txt", "text/plain") + "\n" + derived("b", "b.completion", "text/plain") + "\n" + derived("own",
+				"c.completion.sh", "text/x-shellscript"), nil},
+		{"unnameable", files{"resources/ .txt": "", "resources/a.txt": "",
+			"resources/a.meta.json": `{"name":"` + strings.Repeat("x", 129) + `"}`}, "",
+			[]string{"error mcp.resources: Skipping resource resources/ .txt: its name is empty",
+				"error mcp.resources: Skipping resource resources/a.txt: its name is longer than 128 bytes"}},
+		{"binary, and more lines than a header is looked for in", files{"resources/a.png": "\x89PNG\r\n\x1a\n\x00\xff",
+			"resources/b.txt": strings.Repeat("\n", 10) + `# mcp: {"name":"late"}`},
 			derived("a", "a.png", "image/png") + "\n" + derived("b", "b.txt", "text/plain"), nil},
 	})
 }
@@ -109,7 +142,8 @@ func TestHostileResources(t *testing.T) {
 		return
 	}
 	try(t, kinds.Resources, []finding{
-		{"links", files{"secret.txt": "", "resources/a.txt@": "../secret.txt", "resources/d@": "..", "resources/a.meta.json": `{"name":"m","uri":"x://m"}`},
+		{"links", files{"secret.txt": "", "resources/a.txt@": "../secret.txt", "resources/d@": "..",
+			"resources/a.meta.json": `{"name":"m","uri":"x://m"}`},
 			`{"name":"m","description":"","uri":"x://m","mimeType":"text/plain","provider":"x"}`, nil},
 		{"FIFO", files{"resources/a.txt|": "", "resources/b.meta.json|": ""}, "", nil},
 		{"line breaks", files{"resources/a\nb.txt": "", "resources/c\r.meta.json": `{"uri":"x://c"}`}, "",
@@ -119,7 +153,8 @@ func TestHostileResources(t *testing.T) {
 
 // R-18, R-52, RES-15a: what is stored depends on no machine.
 func TestURI(t *testing.T) {
-	b := newBed(t, nil, files{"resources/a b.txt": "", "resources/c.meta.json": `{"uri":"file://${MCPBASH_RESOURCES_DIR}/x${MCPBASH_PROJECT_ROOT}$HOME${HOME}"}`})
+	b := newBed(t, nil, files{"resources/a b.txt": "",
+		"resources/c.meta.json": `{"uri":"file://${MCPBASH_RESOURCES_DIR}/x${MCPBASH_PROJECT_ROOT}$HOME${HOME}"}`})
 	list, err := b.List(t.Context(), kinds.Resources)
 	if err != nil || len(list.Items) != 2 {
 		t.Fatal(err)

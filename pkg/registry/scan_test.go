@@ -32,7 +32,8 @@ func TestHostileProject(t *testing.T) {
 		{"FIFO for metadata", files{"tools/a/tool.sh": tool, "tools/a/tool.meta.json|": ""}, "a", nil},
 		{"FIFO for a tool", files{"tools/a/tool.sh|": ""}, "", nil},
 		{"link to a tool", files{"elsewhere.sh*": tool, "tools/a/tool.sh@": "../../elsewhere.sh"}, "", nil},
-		{"link to metadata", files{"m.json": meta, "tools/a/tool.sh": tool, "tools/a/tool.meta.json@": "../../m.json"}, "a", nil},
+		{"link to metadata", files{"m.json": meta, "tools/a/tool.sh": tool, "tools/a/tool.meta.json@": "../../m.json"}, "a",
+			nil},
 		{"link to a directory", files{"other/tool.sh": tool, "tools/a@": "../other"}, "", nil},
 		{"link to its parent", files{"tools/a/tool.sh": tool, "tools/a/up@": ".."}, "a", nil},
 		{"dangling link", files{"tools/a/tool.sh@": "nowhere"}, "", nil},
@@ -46,17 +47,23 @@ func TestHostileProject(t *testing.T) {
 			[]string{"warning mcp.tools: Tool scan encountered unsupported filename (newline/CR) under tools/"}},
 		{"names that are no UTF-8", files{"tools/a\xff/tool.sh": tool, "tools/c/tool.sh": tool}, "c",
 			[]string{"warning mcp.tools: Tool scan encountered unsupported filename (not UTF-8) under tools/"}},
-		{"names of the shell", files{"tools/$(id)/tool.sh": tool, "tools/*/tool.sh": tool, "tools/[a]/tool.sh": tool, "tools/ /tool.sh": tool}, "$(id) * [a]",
+		{"names of the shell", files{"tools/$(id)/tool.sh": tool, "tools/*/tool.sh": tool, "tools/[a]/tool.sh": tool,
+			"tools/ /tool.sh": tool}, "$(id) * [a]",
 			[]string{
 				"error mcp.tools: Skipping tool tools/ /tool.sh: its name is empty",
-				"warning mcp.tools: Tool name '$(id)' (tools/$(id)/tool.sh) is refused by some clients: use only letters, digits, _, - and ., at most 64",
-				"warning mcp.tools: Tool name '*' (tools/*/tool.sh) is refused by some clients: use only letters, digits, _, - and ., at most 64",
-				"warning mcp.tools: Tool name '[a]' (tools/[a]/tool.sh) is refused by some clients: use only letters, digits, _, - and ., at most 64",
+				"warning mcp.tools: Tool name '$(id)' (tools/$(id)/tool.sh) is refused by some clients: use only letters, digits," +
+					" _, - and ., at most 64",
+				"warning mcp.tools: Tool name '*' (tools/*/tool.sh) is refused by some clients: use only letters, digits, _, - " +
+					"and ., at most 64",
+				"warning mcp.tools: Tool name '[a]' (tools/[a]/tool.sh) is refused by some clients: use only letters, digits, _, " +
+					"- and ., at most 64",
 			}},
 		{"a file called tools", files{}, "", nil},
-		{"many layers of JSON", files{"tools/a/tool.sh": tool, "tools/a/tool.meta.json": layers(100), "tools/b/tool.sh": tool, "tools/b/tool.meta.json": layers(101),
-			"tools/c/x.sh": "# mcp: " + layers(100), "tools/d/y.sh": "# mcp: " + layers(101)}, "b layers y",
-			[]string{"warning mcp.tools: Malformed metadata tools/b/tool.meta.json: nested more than 100 levels deep, using defaults",
+		{"many layers of JSON", files{"tools/a/tool.sh": tool, "tools/a/tool.meta.json": layers(100), "tools/b/tool.sh": tool,
+			"tools/b/tool.meta.json": layers(101),
+			"tools/c/x.sh":           "# mcp: " + layers(100), "tools/d/y.sh": "# mcp: " + layers(101)}, "b layers y",
+			[]string{"warning mcp.tools: Malformed metadata tools/b/tool.meta.json: nested more than 100 levels deep, using " +
+				"defaults",
 				"warning mcp.tools: Duplicate tool name 'layers' in tools/c/x.sh; keeping tools/a/tool.sh"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -98,7 +105,8 @@ func TestCacheIsInvisible(t *testing.T) {
 	b := newBed(t, nil, files{"icons/i.svg": "1"})
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(list ...string) string { return list[random.IntN(len(list))] }
-	dirs := []string{"tools/a", "tools/b", "tools/c", "tools/c/d", "tools/c/ui", "tools/e/f/g", "tools/a/ui", "ui/u", "ui/a", "ui/a/b",
+	dirs := []string{"tools/a", "tools/b", "tools/c", "tools/c/d", "tools/c/ui", "tools/e/f/g", "tools/a/ui", "ui/u",
+		"ui/a", "ui/a/b",
 		"resources", "resources/a", "resources/a/b", "prompts", "prompts/a", "prompts/a/b"}
 	step := func() {
 		dir := pick(dirs...)
@@ -115,9 +123,12 @@ func TestCacheIsInvisible(t *testing.T) {
 			os.WriteFile(b.Path("icons/i.svg"), []byte(pick("1", "2")), 0o644)
 		default:
 			os.MkdirAll(b.Path(dir), 0o755)
-			name := pick("tool.sh", "tool.meta.json", "x.sh", "x.meta.json", "x", "data", "index.html", "ui.meta.json", "x.completion", "README.md")
-			text := pick(`{"name":"n1"}`, `{"name":"n2"}`, `{"name":"n3"`, `{"icons":[{"src":"../../icons/i.svg"}]}`, "#!/bin/sh\n# mcp: {\"name\":\"h1\"}\n", "#!/bin/sh\n# mcp: {\"name\":\"h2\"}\n", "", "\xff",
-				`{"name":"n1","uri":"x://1"}`, `{"name":"n1","uriTemplate":"x://{y}"}`, `{"name":"n4","uriTemplate":"x://{y}"}`, `{"path":"a/b/x"}`, `{"path":"x.sh"}`, `{"entrypoint":"b/index.html"}`)
+			name := pick("tool.sh", "tool.meta.json", "x.sh", "x.meta.json", "x", "data", "index.html", "ui.meta.json",
+				"x.completion", "README.md")
+			text := pick(`{"name":"n1"}`, `{"name":"n2"}`, `{"name":"n3"`, `{"icons":[{"src":"../../icons/i.svg"}]}`,
+				"#!/bin/sh\n# mcp: {\"name\":\"h1\"}\n", "#!/bin/sh\n# mcp: {\"name\":\"h2\"}\n", "", "\xff",
+				`{"name":"n1","uri":"x://1"}`, `{"name":"n1","uriTemplate":"x://{y}"}`, `{"name":"n4","uriTemplate":"x://{y}"}`,
+				`{"path":"a/b/x"}`, `{"path":"x.sh"}`, `{"entrypoint":"b/index.html"}`)
 			os.WriteFile(b.Path(dir+"/"+name), []byte(text), 0o644)
 		}
 	}

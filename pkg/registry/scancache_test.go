@@ -13,7 +13,8 @@ import (
 )
 
 func TestScanCacheIsUsed(t *testing.T) {
-	b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/b/tool.sh": "# mcp: {\"title\":5}", "server.d/server.meta.json": `{"name":"one"}`, "tools/a/ui/index.html": ""})
+	b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/b/tool.sh": "# mcp: {\"title\":5}",
+		"server.d/server.meta.json": `{"name":"one"}`, "tools/a/ui/index.html": ""})
 	b.tools()
 	b.Log()
 	cache := b.Read(".registry/.scan-tools")
@@ -49,7 +50,8 @@ func TestScanCacheIsUsed(t *testing.T) {
 }
 
 func TestScanCacheBroken(t *testing.T) {
-	for _, text := range []string{"", "rubbish", scanMagic, strings.Repeat("\x00", 1000), scanMagic + strings.Repeat("\xff", 1000)} {
+	for _, text := range []string{"", "rubbish", scanMagic, strings.Repeat("\x00", 1000),
+		scanMagic + strings.Repeat("\xff", 1000)} {
 		b := newBed(t, nil, files{"tools/a/tool.sh": "", ".registry/.scan-tools": text})
 		want(t, b.names(), "a")
 		b.reopen(nil, Options{})

@@ -8,12 +8,14 @@ import (
 	"mcp-bash/pkg/registry/folder"
 )
 
-const staticNotice = "info mcp.tools: Static registry mode active - new tools/resources won't be discovered until restart or MCPBASH_STATIC_REGISTRY=0"
+const staticNotice = "info mcp.tools: Static registry mode active - new tools/resources won't be discovered until " +
+	"restart or MCPBASH_STATIC_REGISTRY=0"
 
 // R-131 to R-133.
 func TestStaticMode(t *testing.T) {
 	env := project.Env{"MCPBASH_STATIC_REGISTRY": "1"}
-	b := newBed(t, env, files{"tools/a/tool.sh": "", ".registry/tools.json": `{"format_version":1,"hash":"theirs","items":[{ "name": "old", "x": [1.0] },{"no":"name"}]}`})
+	b := newBed(t, env, files{"tools/a/tool.sh": "", ".registry/tools.json": `{"format_version":1,"hash":"theirs",` +
+		`"items":[{ "name": "old", "x": [1.0] },{"no":"name"}]}`})
 	list := b.tools()
 	want(t, list.Hash, "theirs")
 	want(t, string(list.Items[0].JSON), `{"name":"old","x":[1.0]}`)
@@ -53,7 +55,8 @@ func TestStaticModeWithoutFile(t *testing.T) {
 
 // R-131, R-161: refresh ignores the mode.
 func TestRefreshInStaticMode(t *testing.T) {
-	b := newBed(t, project.Env{"MCPBASH_STATIC_REGISTRY": "1"}, files{"tools/a/tool.sh": "", ".registry/tools.json": `{"format_version":1,"hash":"h","items":[]}`})
+	b := newBed(t, project.Env{"MCPBASH_STATIC_REGISTRY": "1"}, files{"tools/a/tool.sh": "",
+		".registry/tools.json": `{"format_version":1,"hash":"h","items":[]}`})
 	if r := b.refresh(""); r.Kinds[0].Count != 1 {
 		t.Errorf("%s", r.AppendJSON(nil))
 	}

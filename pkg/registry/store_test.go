@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 func refreshProcess(root string) int {
 	content := os.Getenv("REGISTRY_TEST_CONTENT")
 	p := project.Open(root, project.Env{
-		"MCPBASH_TOOLS_DIR": content + "/tools", "MCPBASH_RESOURCES_DIR": content + "/resources", "MCPBASH_PROMPTS_DIR": content + "/prompts", "MCPBASH_UI_DIR": content + "/ui",
+		"MCPBASH_TOOLS_DIR": content + "/tools", "MCPBASH_RESOURCES_DIR": content + "/resources",
+		"MCPBASH_PROMPTS_DIR": content + "/prompts", "MCPBASH_UI_DIR": content + "/ui",
 	}, root, func(string) {})
 	for range 20 {
 		report, err := NewCatalog(p, Options{}).Refresh(context.Background(), RefreshOptions{})
@@ -85,7 +86,8 @@ func TestUntouched(t *testing.T) {
 	b.refresh("")
 	want(t, b.Read(".registry/tools.json"), other)
 	// Not valid: replaced (R-14).
-	for _, bad := range []string{"", strings.Replace(text, `"format_version": 1`, `"format_version": 2`, 1), text[:len(text)-5]} {
+	for _, bad := range []string{"", strings.Replace(text, `"format_version": 1`, `"format_version": 2`, 1),
+		text[:len(text)-5]} {
 		b.Put(files{".registry/tools.json": bad})
 		b.tools()
 		got := b.Read(".registry/tools.json")
@@ -122,7 +124,8 @@ func TestLockTimeout(t *testing.T) {
 		lines = append(lines, "error "+k.Logger+": registry lock 'registry.refresh' unavailable after 0.02s")
 	}
 	b.WantLog(append(lines, "mcp-bash: registry lock 'registry.refresh' unavailable after 0.02s")...) // one wait for all
-	want(t, (&atomicfile.LockedError{Name: "registry.refresh", Wait: DefaultLockWait}).Error(), "registry lock 'registry.refresh' unavailable after 5s")
+	want(t, (&atomicfile.LockedError{Name: "registry.refresh", Wait: DefaultLockWait}).Error(),
+		"registry lock 'registry.refresh' unavailable after 5s")
 
 	// Nobody waits longer than asked to.
 	ctx, cancel := context.WithCancel(context.Background())
@@ -206,19 +209,22 @@ func TestTooLarge(t *testing.T) {
 	}
 	b.WantLog("error mcp.tools: Tool registry exceeds 400 byte cap") // once
 	_, err := b.List(context.Background(), kinds.Tools)
-	want(t, string(kinds.Tools.Unavailable(err).AppendJSON(nil)), `{"code":-32603,"message":"Unable to load tool registry","data":{"reason":"Tool registry exceeds 400 byte cap"}}`)
+	want(t, string(kinds.Tools.Unavailable(err).AppendJSON(nil)), `{"code":-32603,"message":"Unable to load tool `+
+		`registry","data":{"reason":"Tool registry exceeds 400 byte cap"}}`)
 	want(t, b.Read(".registry/tools.json"), text) // as it was
 	r := b.refresh("")
 	if !r.Failed() || r.Fatal() {
 		t.Errorf("%s", r.AppendJSON(nil))
 	}
-	want(t, string(r.AppendJSON(nil)), report(`{"status":"failed","count":1,"error":"Tool registry exceeds 400 byte cap"}`))
+	want(t, string(r.AppendJSON(nil)),
+		report(`{"status":"failed","count":1,"error":"Tool registry exceeds 400 byte cap"}`))
 	b.Log()
 	// Until it fits: then what there is to say is said.
 	b.Remove("tools/b")
 	b.Put(files{"tools/a/tool.meta.json": "{"})
 	want(t, b.names(), "a")
-	b.WantLog("warning mcp.tools: Malformed metadata tools/a/tool.meta.json: line 1, column 2: unexpected end, using defaults")
+	b.WantLog("warning mcp.tools: Malformed metadata tools/a/tool.meta.json: line 1, column 2: unexpected end, using " +
+		"defaults")
 	// A file above the limit counts as absent (R-14).
 	b.Put(files{".registry/tools.json": text + strings.Repeat(" ", 400)})
 	b.reopen(env, Options{})
@@ -251,8 +257,10 @@ func TestCrowd(t *testing.T) {
 // others are wrong, never leave a file that is not whole.
 func TestProcessesAtOnce(t *testing.T) {
 	b := newBed(t, nil, files{
-		"one/tools/a/tool.sh": "", "two/tools/b/tool.sh": "", "two/tools/c/tool.sh": "", "one/prompts/p.txt": "", "one/ui/u/index.html": "",
-		"one/resources/r.txt": "", "two/resources/s.txt": "", "two/resources/t.meta.json": `{"name":"t","uriTemplate":"x://{y}"}`,
+		"one/tools/a/tool.sh": "", "two/tools/b/tool.sh": "", "two/tools/c/tool.sh": "", "one/prompts/p.txt": "",
+		"one/ui/u/index.html": "",
+		"one/resources/r.txt": "", "two/resources/s.txt": "", "two/resources/t.meta.json": `{"name":"t",` +
+			`"uriTemplate":"x://{y}"}`,
 	})
 	done := make(chan error)
 	for _, dir := range []string{"one", "two", "one", "two"} {
@@ -301,7 +309,8 @@ func TestFiltersAtOnce(t *testing.T) {
 				at := fmt.Sprintf("tools/%d/%d-%d/tool.sh", g, g, round)
 				os.MkdirAll(filepath.Dir(b.Path(at)), 0o755)
 				os.WriteFile(b.Path(at), []byte("# mcp: {}\n"), 0o644)
-				report, err := NewCatalog(b.Project, Options{}).Refresh(t.Context(), RefreshOptions{Filter: fmt.Sprintf("tools/%d", g)})
+				report, err := NewCatalog(b.Project, Options{}).Refresh(t.Context(), RefreshOptions{Filter: fmt.Sprintf("tools/%d",
+					g)})
 				if err != nil || report.Failed() {
 					t.Errorf("%s, %v", report.AppendJSON(nil), err)
 				}

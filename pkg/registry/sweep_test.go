@@ -15,14 +15,16 @@ func TestSweep(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	b.refresh("")
 	before := b.files()
-	b.Put(files{".registry/tools.json.tmp-1-0a": "{", ".registry/.scan-tools.tmp-1-0b": "", ".registry/.scan-ui-resources.tmp-1-0c": "", ".registry/x.tmp-d/y": ""})
+	b.Put(files{".registry/tools.json.tmp-1-0a": "{", ".registry/.scan-tools.tmp-1-0b": "",
+		".registry/.scan-ui-resources.tmp-1-0c": "", ".registry/x.tmp-d/y": ""})
 	old := time.Now().Add(-2 * abandoned)
 	if err := os.Chtimes(b.Path(".registry/.scan-tools.tmp-1-0b"), old, old); err != nil {
 		t.Fatal(err)
 	}
 	b.refresh("")
 	left, _ := filepath.Glob(b.Path(".registry/*.tmp-*"))
-	if len(left) != 2 || left[0] != b.Path(".registry/.scan-ui-resources.tmp-1-0c") || left[1] != b.Path(".registry/x.tmp-d") {
+	if len(left) != 2 || left[0] != b.Path(".registry/.scan-ui-resources.tmp-1-0c") || left[1] != b.Path(
+		".registry/x.tmp-d") {
 		t.Errorf("left: %q", left)
 	}
 	for _, name := range left {

@@ -20,22 +20,28 @@ func TestWhichFilesAreTools(t *testing.T) {
 		{"directly in tools", files{"tools/a.sh": "", "tools/a.meta.json": `{"name":"x"}`}, ""},
 		{"smoke test", files{"tools/a/smoke.sh*": "", "tools/a/smoke.meta.json": `{"name":"x"}`}, ""},
 		{"runnable by its mode", files{"tools/a/tool*": "\x7fELF", "tools/b/tool.py*": "#!/usr/bin/python3"}, "a b"},
-		{"runnable by its first bytes", files{"tools/a/tool.py": "#!/usr/bin/python3\n", "tools/b/tool.py": "import os"}, "a"},
+		{"runnable by its first bytes", files{"tools/a/tool.py": "#!/usr/bin/python3\n", "tools/b/tool.py": "import os"},
+			"a"},
 		{"runnable by its extension", files{"tools/a/tool.sh": "", "tools/b/tool.bash": "", "tools/c/tool.zsh": ""}, "a b"},
 		{"alone in its directory", files{"tools/a/hello.sh": "", "tools/b/x.sh": "", "tools/b/y.sh": ""}, "hello x y"},
 		{"beside one called tool", files{"tools/a/tool.sh": "", "tools/a/helper.sh": ""}, "a"},
-		{"beside a described one", files{"tools/a/main.sh": "", "tools/a/main.meta.json": `{}`, "tools/a/helper.sh": ""}, "main"},
-		{"called tool beside a described one", files{"tools/a/main.sh": "", "tools/a/main.meta.json": `{}`, "tools/a/tool.sh": ""}, "a main"},
+		{"beside a described one", files{"tools/a/main.sh": "", "tools/a/main.meta.json": `{}`, "tools/a/helper.sh": ""},
+			"main"},
+		{"called tool beside a described one", files{"tools/a/main.sh": "", "tools/a/main.meta.json": `{}`,
+			"tools/a/tool.sh": ""}, "a main"},
 		{"bare further down", files{"tools/x/lib/util.sh": "", "tools/x/tool.sh": ""}, "x"},
 		{"described further down", files{"tools/g/h/i/tool.sh": "", "tools/g/h/i/tool.meta.json": `{}`}, "i"},
 		{"header further down", files{"tools/g/h/x.sh": "# mcp: {}\n"}, "x"},
-		{"web pages", files{"tools/a/ui/run.sh": "# mcp: {}\n", "tools/a/tool.sh": "", "tools/a/b/ui/run.sh": "# mcp: {}\n"}, "a run"},
+		{"web pages", files{"tools/a/ui/run.sh": "# mcp: {}\n", "tools/a/tool.sh": "", "tools/a/b/ui/run.sh": "# mcp: {}\n"},
+			"a run"},
 		{"a directory called ui", files{"tools/ui/tool.sh": ""}, "ui"},
 		{"metadata is no content", files{"tools/a/tool.meta.json*": `{}`, "tools/a/x.meta.json*": "#!"}, ""},
-		{"full name first", files{"tools/a/t.sh": "", "tools/a/t.sh.meta.json": `{"name":"full"}`, "tools/a/t.meta.json": `{"name":"stem"}`}, "full"},
+		{"full name first", files{"tools/a/t.sh": "", "tools/a/t.sh.meta.json": `{"name":"full"}`,
+			"tools/a/t.meta.json": `{"name":"stem"}`}, "full"},
 		{"malformed metadata does not describe", files{"tools/g/h/x.sh": "", "tools/g/h/x.meta.json": `{`}, ""},
 		{"no extension", files{"tools/a/run*": "", "tools/a/run.meta.json": `{"name":"x"}`}, "x"},
-		{"names with dots", files{"tools/a/a.b.sh": "", "tools/a/a.meta.json": `{"name":"x"}`, "tools/b/b.c.sh": "", "tools/b/b.c.meta.json": `{"name":"y"}`}, "a.b y"},
+		{"names with dots", files{"tools/a/a.b.sh": "", "tools/a/a.meta.json": `{"name":"x"}`, "tools/b/b.c.sh": "",
+			"tools/b/b.c.meta.json": `{"name":"y"}`}, "a.b y"},
 		{"empty", files{}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -81,12 +87,16 @@ func TestToolItem(t *testing.T) {
 			"unknown": 1, "title": "Wetter"
 		}`,
 	})
-	want(t, strings.Join(b.items(), "\n"), `{"name":"weather","title":"Wetter","description":"Get\ncurrent weather \u00e9","path":"weather/tool.sh",`+
-		`"inputSchema":{"properties":{"z":{"default":1.0},"a":{"maximum":9223372036854775807}},"type":"object"},"timeoutSecs":5,`+
+	want(t, strings.Join(b.items(), "\n"), `{"name":"weather","title":"Wetter","description":"Get\ncurrent weather `+
+		`\u00e9","path":"weather/tool.sh",`+
+		`"inputSchema":{"properties":{"z":{"default":1.0},"a":{"maximum":9223372036854775807}},"type":"object"},`+
+		`"timeoutSecs":5,`+
 		`"timeoutHint":"Try a smaller area","progressExtendsTimeout":true,"maxTimeoutSecs":120,`+
 		`"outputSchema":{"type":"object","properties":{"t":{"type":"number","minimum":1e3}}},`+
-		`"icons":[{"src":"data:image/svg+xml;base64,PHN2Zy8+","mimeType":"image/svg+xml"},{"src":"data:image/png;base64,AA"}],`+
-		`"validateInput":true,"annotations":{"readOnlyHint":true},"requires":["elicitation"],"id":"net.weather","version":"1.2.0",`+
+		`"icons":[{"src":"data:image/svg+xml;base64,PHN2Zy8+","mimeType":"image/svg+xml"},{"src":"data:image/png;base64,`+
+		`AA"}],`+
+		`"validateInput":true,"annotations":{"readOnlyHint":true},"requires":["elicitation"],"id":"net.weather",`+
+		`"version":"1.2.0",`+
 		`"capabilities":["FileSystem","Network"],"securityLevel":"elevated",`+
 		`"_meta":{"ui":{"resourceUri":"ui://demo/weather","visibility":["model","app"]}}}`)
 	b.WantLog()
@@ -95,7 +105,8 @@ func TestToolItem(t *testing.T) {
 // R-41: the least there is.
 func TestBareToolItem(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
-	want(t, strings.Join(b.items(), "\n"), `{"name":"a","description":"","path":"a/tool.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null}`)
+	want(t, strings.Join(b.items(), "\n"), `{"name":"a","description":"","path":"a/tool.sh",`+
+		`"inputSchema":{"type":"object","properties":{}},"timeoutSecs":null}`)
 }
 
 // R-34, R-124: the inline header.
@@ -130,10 +141,13 @@ func TestHeader(t *testing.T) {
 // R-35: field by field; null and the wrong form count as absent.
 func TestPrecedence(t *testing.T) {
 	b := newBed(t, nil, files{
-		"tools/a/tool.sh":        `# mcp: {"name":"header","description":"from header","timeoutSecs":9,"timeoutHint":"hint","arguments":{"type":"object","properties":{"h":{}}}}`,
-		"tools/a/tool.meta.json": `{"name":null,"description":5,"timeoutSecs":"x","timeoutHint":"","annotations":[],"_meta":{"k":1},"progressExtendsTimeout":"true"}`,
+		"tools/a/tool.sh": `# mcp: {"name":"header","description":"from header","timeoutSecs":9,` +
+			`"timeoutHint":"hint","arguments":{"type":"object","properties":{"h":{}}}}`,
+		"tools/a/tool.meta.json": `{"name":null,"description":5,"timeoutSecs":"x","timeoutHint":"","annotations":[],` +
+			`"_meta":{"k":1},"progressExtendsTimeout":"true"}`,
 	})
-	want(t, strings.Join(b.items(), "\n"), `{"name":"header","description":"from header","path":"a/tool.sh","inputSchema":{"type":"object","properties":{"h":{}}},"timeoutSecs":9,"_meta":{"k":1}}`)
+	want(t, strings.Join(b.items(), "\n"), `{"name":"header","description":"from header","path":"a/tool.sh",`+
+		`"inputSchema":{"type":"object","properties":{"h":{}}},"timeoutSecs":9,"_meta":{"k":1}}`)
 	b.WantLog(
 		`warning mcp.tools: tools/a/tool.meta.json: "description" must be a string; ignored`,
 		`warning mcp.tools: tools/a/tool.meta.json: "timeoutSecs" must be a positive integer; ignored`,
@@ -175,7 +189,8 @@ func TestNames(t *testing.T) {
 	for _, tc := range []struct{ name, want, log string }{
 		{`plain_Name-1`, "plain_Name-1", ""},
 		{`a.b`, "a.b", ""},
-		{strings.Repeat("n", 65), strings.Repeat("n", 65), "warning mcp.tools: Tool name '" + strings.Repeat("n", 65) + "' (tools/d/tool.sh) is refused by some clients: use only letters, digits, _, - and ., at most 64"},
+		{strings.Repeat("n", 65), strings.Repeat("n", 65), "warning mcp.tools: Tool name '" + strings.Repeat("n",
+			65) + "' (tools/d/tool.sh) is refused by some clients: use only letters, digits, _, - and ., at most 64"},
 		{``, "", "error mcp.tools: Skipping tool tools/d/tool.sh: its name is empty"},
 		{" \\t", "", "error mcp.tools: Skipping tool tools/d/tool.sh: its name is empty"},
 		{long, "", "error mcp.tools: Skipping tool tools/d/tool.sh: its name is longer than 128 bytes"},
@@ -210,7 +225,8 @@ func TestOrderAndDuplicates(t *testing.T) {
 	b.WantLog(
 		"warning mcp.tools: Duplicate tool name 'same' in tools/a/sub/tool.sh; keeping tools/a-b/tool.sh",
 		"warning mcp.tools: Duplicate tool name 'same' in tools/a/tool.sh; keeping tools/a-b/tool.sh",
-		"warning mcp.tools: Tool name 'ä' (tools/x/tool.sh) is refused by some clients: use only letters, digits, _, - and ., at most 64",
+		"warning mcp.tools: Tool name 'ä' (tools/x/tool.sh) is refused by some clients: use only letters, digits, _, - "+
+			"and ., at most 64",
 	)
 }
 
@@ -241,10 +257,14 @@ func TestInputSchema(t *testing.T) {
 		{`{"inputSchema":{"type":"string"}}`, `{"type":"object","properties":{}}`},
 		{`{"inputSchema":{"type":["object","null"],"properties":{}}}`, `{"properties":{},"type":"object"}`},
 		{`{"arguments":{"type":"object","properties":{"a":{}}}}`, `{"type":"object","properties":{"a":{}}}`},
-		{`{"arguments":{"properties":{"a":{}}},"inputSchema":{"properties":{"b":{}}}}`, `{"properties":{"b":{}},"type":"object"}`},
-		{`{"parameters":{"required":[{"name":"url","description":"URL to fetch","type":"string"}],"optional":[{"name":"limit","description":"Bytes","parameter_type":"integer"},{"name":"x"}]}}`,
-			`{"type":"object","properties":{"url":{"type":"string","description":"URL to fetch"},"limit":{"type":"integer","description":"Bytes"},"x":{"type":"string"}},"required":["url"]}`},
-		{`{"parameters":{"required":[{"name":"a","required":true}]}}`, `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`},
+		{`{"arguments":{"properties":{"a":{}}},"inputSchema":{"properties":{"b":{}}}}`,
+			`{"properties":{"b":{}},"type":"object"}`},
+		{`{"parameters":{"required":[{"name":"url","description":"URL to fetch","type":"string"}],` +
+			`"optional":[{"name":"limit","description":"Bytes","parameter_type":"integer"},{"name":"x"}]}}`,
+			`{"type":"object","properties":{"url":{"type":"string","description":"URL to fetch"},"limit":{"type":"integer",` +
+				`"description":"Bytes"},"x":{"type":"string"}},"required":["url"]}`},
+		{`{"parameters":{"required":[{"name":"a","required":true}]}}`,
+			`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`},
 		{`{"parameters":{"optional":[]},"inputSchema":{"properties":{"b":{}}}}`, `{"properties":{"b":{}},"type":"object"}`},
 		{`{"parameters":{}}`, `{"type":"object","properties":{}}`},
 	} {
@@ -270,23 +290,32 @@ func TestUILink(t *testing.T) {
 		{"description", "ui.meta.json", `{}`, `{"ui":{"resourceUri":"ui://demo/my%20tool",` + both + `}}`},
 		{"empty directory", "", `{}`, ``},
 		{"another file", "app.js", `{}`, ``},
-		{"given", "index.html", `{"_meta":{"ui":{"resourceUri":"ui://other/x","a":1}}}`, `{"ui":{"resourceUri":"ui://other/x","a":1}}`},
-		{"given empty", "index.html", `{"_meta":{"b":2,"ui":{"resourceUri":"","a":1}}}`, `{"b":2,"ui":{"resourceUri":"ui://demo/my%20tool","a":1,` + both + `}}`},
-		{"other visibility", "index.html", `{"_meta":{"ui":{"visibility":["app"]}}}`, `{"ui":{"visibility":["app"],"resourceUri":"ui://demo/my%20tool"}}`},
-		{"null visibility", "index.html", `{"_meta":{"ui":{"visibility":null}}}`, `{"ui":{"visibility":["model","app"],"resourceUri":"ui://demo/my%20tool"}}`},
+		{"given", "index.html", `{"_meta":{"ui":{"resourceUri":"ui://other/x","a":1}}}`,
+			`{"ui":{"resourceUri":"ui://other/x","a":1}}`},
+		{"given empty", "index.html", `{"_meta":{"b":2,"ui":{"resourceUri":"","a":1}}}`,
+			`{"b":2,"ui":{"resourceUri":"ui://demo/my%20tool","a":1,` + both + `}}`},
+		{"other visibility", "index.html", `{"_meta":{"ui":{"visibility":["app"]}}}`,
+			`{"ui":{"visibility":["app"],"resourceUri":"ui://demo/my%20tool"}}`},
+		{"null visibility", "index.html", `{"_meta":{"ui":{"visibility":null}}}`,
+			`{"ui":{"visibility":["model","app"],"resourceUri":"ui://demo/my%20tool"}}`},
 		{"flat", "", `{"_meta":{"ui/resourceUri":"ui://f/x","c":3}}`, `{"c":3,"ui":{"resourceUri":"ui://f/x"}}`},
-		{"flat beside page", "index.html", `{"_meta":{"ui/resourceUri":"ui://f/x","ui":{"a":1}}}`, `{"ui":{"a":1,"resourceUri":"ui://f/x"}}`},
-		{"both given", "", `{"_meta":{"ui/resourceUri":"ui://f/x","ui":{"resourceUri":"ui://g/y"}}}`, `{"ui":{"resourceUri":"ui://g/y"}}`},
-		{"flat empty", "index.html", `{"_meta":{"ui/resourceUri":""}}`, `{"ui":{"resourceUri":"ui://demo/my%20tool",` + both + `}}`},
+		{"flat beside page", "index.html", `{"_meta":{"ui/resourceUri":"ui://f/x","ui":{"a":1}}}`,
+			`{"ui":{"a":1,"resourceUri":"ui://f/x"}}`},
+		{"both given", "", `{"_meta":{"ui/resourceUri":"ui://f/x","ui":{"resourceUri":"ui://g/y"}}}`,
+			`{"ui":{"resourceUri":"ui://g/y"}}`},
+		{"flat empty", "index.html", `{"_meta":{"ui/resourceUri":""}}`,
+			`{"ui":{"resourceUri":"ui://demo/my%20tool",` + both + `}}`},
 		{"flat empty without page", "", `{"_meta":{"ui/resourceUri":"","c":3}}`, `{"c":3}`},
 		{"no page", "", `{"_meta":{"ui":{"resourceUri":""}}}`, `{"ui":{"resourceUri":""}}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			b := newBed(t, nil, files{"tools/my tool/tool.sh": "", "tools/my tool/tool.meta.json": tc.meta, "tools/my tool/ui/" + tc.ui: ""})
+			b := newBed(t, nil, files{"tools/my tool/tool.sh": "", "tools/my tool/tool.meta.json": tc.meta,
+				"tools/my tool/ui/" + tc.ui: ""})
 			want(t, string(rawjson.Get(b.tools().Items[0].JSON, "_meta")), tc.want)
 		})
 	}
-	b := newBed(t, nil, files{"server.d/server.meta.json": `{"name":"Ünï co"}`, "tools/a/tool.sh": "", "tools/a/ui/index.html": ""})
+	b := newBed(t, nil, files{"server.d/server.meta.json": `{"name":"Ünï co"}`, "tools/a/tool.sh": "",
+		"tools/a/ui/index.html": ""})
 	b.reopen(project.Env{"MCPBASH_SERVER_NAME": "nobody"}, Options{})
 	want(t, string(rawjson.Path(b.tools().Items[0].JSON, "_meta", "ui", "resourceUri")), `"ui://%C3%9Cn%C3%AF%20co/a"`)
 }
@@ -306,19 +335,24 @@ func TestUILinkNotThroughLinks(t *testing.T) {
 
 // R-201 to R-203.
 func TestRegistrationFields(t *testing.T) {
-	b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"id":"-x","version":"1.0","capabilities":["Edit","cook","NETWORK","cook"],
+	b := newBed(t, nil, files{"tools/a/tool.sh": "",
+		"tools/a/tool.meta.json": `{"id":"-x","version":"1.0","capabilities":["Edit","cook","NETWORK","cook"],
 		"securityLevel":"secret","annotations":{"readOnlyHint":true,"openWorldHint":false}}`})
-	want(t, strings.Join(b.items(), ""), `{"name":"a","description":"","path":"a/tool.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,`+
-		`"annotations":{"readOnlyHint":true,"openWorldHint":false},"capabilities":["Network","Edit","cook"],"securityLevel":"full"}`)
+	want(t, strings.Join(b.items(), ""), `{"name":"a","description":"","path":"a/tool.sh",`+
+		`"inputSchema":{"type":"object","properties":{}},"timeoutSecs":null,`+
+		`"annotations":{"readOnlyHint":true,"openWorldHint":false},"capabilities":["Network","Edit","cook"],`+
+		`"securityLevel":"full"}`)
 	b.WantLog(
-		`warning mcp.tools: tools/a/tool.meta.json: "id" must be of letters, digits, '_', '.' and '-', at most 128, the first a letter or digit; ignored`,
+		`warning mcp.tools: tools/a/tool.meta.json: "id" must be of letters, digits, '_', '.' and '-', at most 128, the `+
+			`first a letter or digit; ignored`,
 		`warning mcp.tools: tools/a/tool.meta.json: "version" must be a semantic version; ignored`,
 		`warning mcp.tools: tools/a/tool.sh: unknown capability "cook"; only level full covers the tool`,
 		`warning mcp.tools: tools/a/tool.sh: capability Edit contradicts annotation readOnlyHint: true`,
 		`warning mcp.tools: tools/a/tool.sh: capability Network contradicts annotation openWorldHint: false`,
 		`warning mcp.tools: tools/a/tool.sh: unknown security level "secret"; taken for full`,
 	)
-	b = newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"capabilities":[]}`, "tools/b/tool.sh": "", "tools/b/tool.meta.json": `{"capabilities":"Edit"}`})
+	b = newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"capabilities":[]}`, "tools/b/tool.sh": "",
+		"tools/b/tool.meta.json": `{"capabilities":"Edit"}`})
 	want(t, string(rawjson.Get(b.tools().Items[0].JSON, "capabilities")), "[]")
 	want(t, string(rawjson.Get(b.tools().Items[1].JSON, "capabilities")), "")
 	b.WantLog(`warning mcp.tools: tools/b/tool.meta.json: "capabilities" must be an array of strings; ignored`)
@@ -328,7 +362,8 @@ func TestRegistrationFields(t *testing.T) {
 func TestIcons(t *testing.T) {
 	b := newBed(t, nil, files{
 		"icons/a.png": "png", "secret@": "/etc/hosts",
-		"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"icons":[{"src":"../../icons/a.png","sizes":["16x16"]},{"src":"missing.svg"},{"src":"../../secret"}]}`,
+		"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"icons":[{"src":"../../icons/a.png","sizes":["16x16"]},` +
+			`{"src":"missing.svg"},{"src":"../../secret"}]}`,
 		"tools/b/tool.sh": "", "tools/b/tool.meta.json": `{"icons":[{"src":"../../../outside.svg"}]}`,
 		"tools/c/tool.sh": `# mcp: {"icons":[{"src":"c.gif"}]}`, "tools/c/c.gif": "gif",
 	})
@@ -336,7 +371,8 @@ func TestIcons(t *testing.T) {
 	for _, item := range b.tools().Items {
 		icons = append(icons, string(rawjson.Get(item.JSON, "icons")))
 	}
-	want(t, strings.Join(icons, "|"), `[{"src":"data:image/png;base64,cG5n","sizes":["16x16"],"mimeType":"image/png"}]||[{"src":"data:image/gif;base64,Z2lm","mimeType":"image/gif"}]`)
+	want(t, strings.Join(icons, "|"), `[{"src":"data:image/png;base64,cG5n","sizes":["16x16"],"mimeType":"image/png"}]||`+
+		`[{"src":"data:image/gif;base64,Z2lm","mimeType":"image/gif"}]`)
 	b.WantLog(
 		"warning mcp.tools: tools/a/tool.sh: icon missing.svg: no such file",
 		"warning mcp.tools: tools/a/tool.sh: icon ../../secret: outside the project: /etc/hosts",

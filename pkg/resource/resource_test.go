@@ -128,7 +128,8 @@ func contents(uri, mimeType, rest string) string {
 	return `{"contents":[{"uri":"` + uri + `","mimeType":"` + mimeType + `",` + rest + `}]}`
 }
 
-const alpha = `{"name":"alpha","path":"alpha.txt","uri":"file://{R}/resources/alpha.txt","mimeType":"text/plain","provider":"file"}`
+const alpha = `{"name":"alpha","path":"alpha.txt","uri":"file://{R}/resources/alpha.txt","mimeType":"text/plain",` +
+	`"provider":"file"}`
 
 // RES-30 to RES-36, RES-201, RES-216, RES-218.
 func TestRead(t *testing.T) {
@@ -142,7 +143,8 @@ func TestRead(t *testing.T) {
 		`{"name":"swapped","uri":"file://{R}/resources/swapped.txt","mimeType":"text/plain","provider":"echo"}`,
 		`{"name":"nobody","uri":"x://y","mimeType":"text/plain","provider":"nobody"}`,
 		`{"name":"evil","uri":"x://z","mimeType":"text/plain","provider":"../../secret"}`,
-		`{"name":"moved","path":"alpha.txt","uri":"file:///old/place/alpha.txt","uriAuto":true,"mimeType":"text/plain","provider":"file"}`,
+		`{"name":"moved","path":"alpha.txt","uri":"file:///old/place/alpha.txt","uriAuto":true,"mimeType":"text/plain",` +
+			`"provider":"file"}`,
 		`{"name":"variable","uri":"file://${MCPBASH_RESOURCES_DIR}/alpha.txt","mimeType":"text/plain"}`,
 	}, nil)
 	const uri = "file://{R}/resources/alpha.txt"
@@ -170,8 +172,10 @@ func TestRead(t *testing.T) {
 		{"", "../x://y", `-32002 Resource not found {"uri":"../x://y"}`},
 		{"", "://y", `-32002 Resource not found {"uri":"://y"}`},
 		{"", "file://%00", "-32602 Invalid file URI"},
-		{"nobody", "", `-32603 Unsupported resource provider {"reason":"there is no provider \"nobody\"; correct the URI or its \"provider\", or add providers/nobody.sh to the project"}`},
-		{"evil", "", `-32603 Unsupported resource provider {"reason":"the scheme of the URI cannot be the name of a provider"}`},
+		{"nobody", "", `-32603 Unsupported resource provider {"reason":"there is no provider \"nobody\"; correct the URI ` +
+			`or its \"provider\", or add providers/nobody.sh to the project"}`},
+		{"evil", "", `-32603 Unsupported resource provider {"reason":"the scheme of the URI cannot be the name of a ` +
+			`provider"}`},
 		// A scheme that a script of the project serves.
 		{"", "myapi://one?x=1", contents("myapi://one?x=1", "text/plain", `"text":"api:myapi://one?x=1\n"`)},
 		{"", "MyAPI://two", contents("MyAPI://two", "text/plain", `"text":"api:MyAPI://two\n"`)},
@@ -202,7 +206,8 @@ func TestContent(t *testing.T) {
 		list["resources/"+name] = content
 	}
 	b := open(t, list, []string{
-		`{"name":"declared","path":"r.md","uri":"file://{R}/resources/r.md#declared","mimeType":"application/x-notes","provider":"file"}`,
+		`{"name":"declared","path":"r.md","uri":"file://{R}/resources/r.md#declared","mimeType":"application/x-notes",` +
+			`"provider":"file"}`,
 		`{"name":"derived","path":"x.unknown","uri":"file://{R}/resources/bytes","mimeType":"text/plain","provider":"file"}`,
 		`{"name":"binary","uri":"file://{R}/resources/noext","mimeType":"text/plain; charset=binary","provider":"file"}`,
 		`{"name":"audio","uri":"file://{R}/resources/r.md?audio","mimeType":"audio/x-any","provider":"file"}`,
@@ -340,10 +345,11 @@ func TestProjectProvider(t *testing.T) {
 		"where://a b'$(id)": contents("where://a b'$(id)", "text/plain", `"text":"{R}\n1|where://a b'$(id)|"`),
 		"noexec://":         contents("noexec://", "text/plain", `"text":"1\n"`),
 		"inner://":          contents("inner://", "text/plain", `"text":"inner\n"`),
-		"open://":           `-32603 Resource provider failed {"reason":"{R}/providers/open.sh (mode 0757, others can write to it; run chmod o-w {R}/providers/open.sh)"}`,
-		"out://":            `-32603 Resource provider failed {"reason":"{R}/providers/out.sh (leads out of {R}/providers)"}`,
-		"dir://":            `-32002 Resource not found {"uri":"dir://"}`,
-		"sub/inner://":      `-32002 Resource not found {"uri":"sub/inner://"}`,
+		"open://": `-32603 Resource provider failed {"reason":"{R}/providers/open.sh (mode 0757, others can ` +
+			`write to it; run chmod o-w {R}/providers/open.sh)"}`,
+		"out://":       `-32603 Resource provider failed {"reason":"{R}/providers/out.sh (leads out of {R}/providers)"}`,
+		"dir://":       `-32002 Resource not found {"uri":"dir://"}`,
+		"sub/inner://": `-32002 Resource not found {"uri":"sub/inner://"}`,
 	} {
 		if got := b.read("", uri); got != want {
 			t.Errorf("%s: %s, want %s", uri, got, want)
@@ -374,13 +380,15 @@ func TestEnvironment(t *testing.T) {
 	}
 	b := open(t, files, nil, env)
 	base := "HOME=/home/x LANG=C LC_ALL=C LC_TIME=fr MCPBASH_GIT_TIMEOUT=3 MCPBASH_PROMPTS_DIR={R}/prompts " +
-		"MCPBASH_PROVIDERS_DIR={R}/providers MCPBASH_RESOURCES_DIR={R}/resources MCP_RESOURCES_ROOTS={R}/docs:/home/x/more:/abs TEMP=/tmp TMP=/tmp TMPDIR=/tmp https_proxy=http://p"
+		"MCPBASH_PROVIDERS_DIR={R}/providers MCPBASH_RESOURCES_DIR={R}/resources MCP_RESOURCES_ROOTS={R}" +
+		"/docs:/home/x/more:/abs TEMP=/tmp TMP=/tmp TMPDIR=/tmp https_proxy=http://p"
 	for _, entry := range b.Common.Entries() { // P-205
 		base += " " + strings.ReplaceAll(entry, b.root, "{R}")
 	}
 	for name, extra := range map[string]string{
 		"p": "", "git": "SSH_AUTH_SOCK=a", "https": "SSL_CERT_FILE=c",
-		"ui": "MCPBASH_REGISTRY_DIR={R}/.registry MCPBASH_STATE_DIR=/mcp/state MCPBASH_TOOLS_DIR={R}/tools2 MCPBASH_UI_DIR={R}/ui",
+		"ui": "MCPBASH_REGISTRY_DIR={R}/.registry MCPBASH_STATE_DIR=/mcp/state MCPBASH_TOOLS_DIR={R}/tools2 " +
+			"MCPBASH_UI_DIR={R}/ui",
 	} {
 		uri := name + "://"
 		if name == "git" {
@@ -466,14 +474,19 @@ func TestUI(t *testing.T) {
 func TestListed(t *testing.T) {
 	p := &project.Project{Root: "/p", Dirs: project.Dirs{Resources: "/p/resources"}}
 	for item, want := range map[string]string{
-		`{"name":"a","description":"","path":"a b.txt","uri":"file:///old/a","mimeType":"text/plain","provider":"file","size":3,"annotations":{"audience":["user"],"priority":0.80},"_meta":{"x":1},"uriAuto":true,"own":[1]}`: `{"name":"a","description":"","path":"a b.txt","uri":"file:///p/resources/a%20b.txt","mimeType":"text/plain","provider":"file","size":3,"annotations":{"audience":["user"],"priority":0.80},"_meta":{"x":1},"own":[1]}`,
+		`{"name":"a","description":"","path":"a b.txt","uri":"file:///old/a","mimeType":"text/plain","provider":"file",` +
+			`"size":3,"annotations":{"audience":["user"],"priority":0.80},"_meta":{"x":1},` +
+			`"uriAuto":true,"own":[1]}`: `{"name":"a","description":"","path":"a b.txt","uri":"file:///p/resources/a%20b.txt",` +
+			`"mimeType":"text/plain","provider":"file","size":3,"annotations":{"audience":["user"],"priority":0.80},` +
+			`"_meta":{"x":1},"own":[1]}`,
 		`{"name":"v","uri":"file://${MCPBASH_PROJECT_ROOT}/x"}`: `{"name":"v","uri":"file:///p/x"}`,
 	} {
 		if got := string(AppendListed(nil, p, json.RawMessage(item))); got != want {
 			t.Errorf("%s", got)
 		}
 	}
-	const template = `{"name":"t","uriTemplate":"file:///{p}","title":"T","extra":1,"annotations":{},"_meta":{},"icons":[]}`
+	const template = `{"name":"t","uriTemplate":"file:///{p}","title":"T","extra":1,"annotations":{},"_meta":{},` +
+		`"icons":[]}`
 	if got := string(AppendListedTemplate(nil, json.RawMessage(template))); got != strings.Replace(template,
 		`"extra":1,`, "", 1) {
 		t.Error(got)

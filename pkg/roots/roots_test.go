@@ -64,7 +64,8 @@ func TestFromClient(t *testing.T) {
 	os.Symlink("a", filepath.Join(dir, "link"))
 	var warnings []string
 	warn := func(s string) { warnings = append(warnings, s) }
-	answer := `{"roots":[{"uri":"file://` + dir + `/link/","name":"A"},{"uri":"file://` + dir + `/a"},{"uri":"file://localhost` + dir + `/b%20c"},
+	answer := `{"roots":[{"uri":"file://` + dir + `/link/","name":"A"},{"uri":"file://` + dir +
+		`/a"},{"uri":"file://localhost` + dir + `/b%20c"},
 		{"uri":"https://x/y"},{"uri":"file://` + dir + `/none"},{"uri":5},7]}`
 	list, ok := FromClient(json.RawMessage(answer), false, warn)
 	if !ok || len(list) != 2 {
@@ -151,7 +152,8 @@ func TestFallback(t *testing.T) {
 		{"a broken file", "broken", project.Env{}, "broken",
 			`warning config/roots.json: expected {"roots":[{"path":"…"}]}`},
 		{"one that others can write", "open", project.Env{}, "open",
-			"warning config/roots.json is ignored: {}/open/config (mode 0757, others can write to it; run chmod o-w {}/open/config)"},
+			"warning config/roots.json is ignored: {}/open/config (mode 0757, others can write to it; run chmod o-w {}" +
+				"/open/config)"},
 		{"a FIFO", "waiting", project.Env{}, "waiting", "warning config/roots.json is ignored: not a regular file"},
 		{"a link to a file outside", "linked", project.Env{}, "linked",
 			"warning config/roots.json is ignored: outside the project: {}/plain/x"},

@@ -23,7 +23,8 @@ func TestCheck(t *testing.T) {
 		{person, `{"n":1e400}`, `is not valid JSON`},
 		{person, `{"n":-1}`, `/n: must be >= 0`},
 		{person, `{"n":10,"s":"","e":2,"c":false}`,
-			`/c: must be true; /e: must be one of "x", 1; /n: must be < 10; /s: must have at least 1 character; /s: must match the pattern ^a`},
+			`/c: must be true; /e: must be one of "x", 1; /n: must be < 10; /s: must have at least 1 character; /s: must ` +
+				`match the pattern ^a`},
 		{person, `{"n":1,"s":7}`, `/s: must be a string or null`},
 		{person, `{"n":1,"s":"abcd"}`, `/s: must have at most 3 characters`},
 		{person, `{"n":1,"l":[]}`, `/l: must have at least 1 item`},
@@ -95,7 +96,8 @@ func TestCircularReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(s.Check(json.RawMessage(`{"next":{"next":{"v":1}}}`))); got != "[/next/next/v: must be a string]" {
+	got := fmt.Sprint(s.Check(json.RawMessage(`{"next":{"next":{"v":1}}}`)))
+	if got != "[/next/next/v: must be a string]" {
 		t.Error(got)
 	}
 }

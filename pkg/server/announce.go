@@ -85,7 +85,8 @@ func (s *Server) snapshot(dir string) {
 	}
 	var b rawjson.Builder
 	b.Object().Name("bashVersion").Text(version.Stdout).Name("os").String(runtime.GOOS).Name("cwd").String(dir).
-		Name("pathCount").Int(len(path)).Name("pathFirst").String(first).Name("pathLast").String(last).Name("pathBytes").Int(len(env["PATH"])).
+		Name("pathCount").Int(len(path)).Name("pathFirst").String(first).
+		Name("pathLast").String(last).Name("pathBytes").Int(len(env["PATH"])).
 		Name("envBytes").Int(size).Name("jsonTool").String(tool.Name).Name("jsonToolBin").String(tool.Bin).End()
 	handoff.Create(s.state.Logs, "env-snapshot.json", append(b.Bytes(), '\n')) // the first of a log directory stays
 }

@@ -25,10 +25,12 @@ var hello = map[string]string{
 // P-800 to P-807: the greeting in each revision.
 func TestInitialize(t *testing.T) {
 	full := map[string]string{
-		"server.d/server.meta.json":       `{"name":"proj-one","version":"9.1.0","title":"T","description":"d","websiteUrl":"https://example.com","icons":[{"src":"https://example.com/x.svg"}]}`,
+		"server.d/server.meta.json": `{"name":"proj-one","version":"9.1.0","title":"T","description":"d",` +
+			`"websiteUrl":"https://example.com","icons":[{"src":"https://example.com/x.svg"}]}`,
 		"server.d/server.instructions.md": "Use me \"well\".\n\n\tLine2\n",
 	}
-	const info = `"serverInfo":{"name":"proj-one","version":"9.1.0","title":"T","description":"d","websiteUrl":"https://example.com","icons":[{"src":"https://example.com/x.svg"}]}`
+	const info = `"serverInfo":{"name":"proj-one","version":"9.1.0","title":"T","description":"d",` +
+		`"websiteUrl":"https://example.com","icons":[{"src":"https://example.com/x.svg"}]}`
 	const instructions = `,"instructions":"Use me \"well\".\n\n\tLine2"`
 	const families = `,"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{}`
 	for _, tc := range []struct{ asked, capabilities, want string }{
@@ -38,8 +40,10 @@ func TestInitialize(t *testing.T) {
 				instructions},
 		{`"2025-06-18"`, `{}`, `"2025-06-18","capabilities":{"logging":{},"tools":{"listChanged":true}` + families +
 			`},` + info + instructions},
-		{`"2025-03-26"`, `{}`, `"2025-03-26","capabilities":{"logging":{},"tools":{},"resources":{"subscribe":true},"prompts":{}},` + info + instructions},
-		{`"2024-11-05"`, `{}`, `"2024-11-05","capabilities":{"logging":{},"tools":{},"resources":{"subscribe":true},"prompts":{}},` + info},
+		{`"2025-03-26"`, `{}`, `"2025-03-26","capabilities":{"logging":{},"tools":{},"resources":{"subscribe":true},` +
+			`"prompts":{}},` + info + instructions},
+		{`"2024-11-05"`, `{}`, `"2024-11-05","capabilities":{"logging":{},"tools":{},"resources":{"subscribe":true},` +
+			`"prompts":{}},` + info},
 		{`""`, `{}`, `"2025-11-25","capabilities":{"logging":{},"tools":{"listChanged":true}` + families + `},` + info +
 			instructions},
 		{`"2026-07-28"`, `null`, `"2025-11-25","capabilities":{"logging":{},"tools":{"listChanged":true}` + families +
@@ -47,12 +51,14 @@ func TestInitialize(t *testing.T) {
 	} {
 		c := start(t, files(t, full), nil)
 		if got := c.request("initialize",
-			`{"protocolVersion":`+tc.asked+`,"capabilities":`+tc.capabilities+`}`); got != `"result":{"protocolVersion":`+tc.want+`}` {
+			`{"protocolVersion":`+tc.asked+`,"capabilities":`+tc.capabilities+`}`); got != `"result":{"protocolVersion":`+
+			tc.want+`}` {
 			t.Errorf("%s:\n got %s\nwant %s", tc.asked, got, tc.want)
 		}
 		c.end()
-		if future := strings.Contains(c.stderr.String(),
-			"mcp-bash: client asked for protocol 2026-07-28; answering with 2025-11-25\n"); future != (tc.asked == `"2026-07-28"`) {
+		future := strings.Contains(c.stderr.String(),
+			"mcp-bash: client asked for protocol 2026-07-28; answering with 2025-11-25\n")
+		if future != (tc.asked == `"2026-07-28"`) {
 			t.Errorf("%s: stderr %q", tc.asked, c.stderr)
 		}
 	}
@@ -60,7 +66,8 @@ func TestInitialize(t *testing.T) {
 	for _, bad := range []string{`"2024-10-07"`, `"yesterday"`, `7`, `"2025-11-5"`} {
 		asked := strings.Trim(bad, `"`)
 		want := `"error":{"code":-32602,"message":"Unsupported protocol version: ` + asked +
-			`. Supported: 2025-11-25,2025-06-18,2025-03-26,2024-11-05","data":{"supported":["2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"` + asked + `"}}`
+			`. Supported: 2025-11-25,2025-06-18,2025-03-26,2024-11-05","data":{"supported":["2025-11-25","2025-06-18",` +
+			`"2025-03-26","2024-11-05"],"requested":"` + asked + `"}}`
 		if got := c.request("initialize", `{"protocolVersion":`+bad+`}`); got != want {
 			t.Errorf("%s: %s", bad, got)
 		}
@@ -129,7 +136,8 @@ func TestMethods(t *testing.T) {
 		}
 	}
 	if got := c.request("notifications/message",
-		""); got != `"error":{"code":-32601,"message":"Invalid Request","data":"notifications/message is server-originated"}` {
+		""); got != `"error":{"code":-32601,"message":"Invalid Request",`+
+		`"data":"notifications/message is server-originated"}` {
 		t.Error(got)
 	}
 	for _, notification := range []string{"ping", "tools/list", "tools/call", "logging/setLevel", "x", "tools/x",
@@ -216,7 +224,8 @@ func TestIDs(t *testing.T) {
 	c2.send(message(`1`, "tools/call", `{"name":"wait"}`))
 	for _, same := range []string{`1`, `1.0`} {
 		c2.send(message(same, "ping", ""))
-		if got := c2.response(same); got != `"error":{"code":-32600,"message":"Invalid Request","data":"Duplicate request id"}` {
+		if got := c2.response(same); got != `"error":{"code":-32600,"message":"Invalid Request","data":"Duplicate request `+
+			`id"}` {
 			t.Error(got)
 		}
 	}
@@ -238,7 +247,9 @@ func TestIDs(t *testing.T) {
 func TestBatches(t *testing.T) {
 	c := start(t, files(t, hello), nil)
 	c.handshake("2025-03-26", "{}")
-	c.send(`[{"id":1,"method":"ping"},7,{"id":2,"method":"nonsense"},[],{"method":"ping"},{"id":3,"method":"initialize"},{"id":4,"method":"tools/call","params":{"name":"hello","arguments":{"a":1}}},{"id":5,"method":"ping"}]`)
+	c.send(`[{"id":1,"method":"ping"},7,{"id":2,"method":"nonsense"},[],{"method":"ping"},{"id":3,` +
+		`"method":"initialize"},{"id":4,"method":"tools/call","params":{"name":"hello","arguments":{"a":1}}},{"id":5,` +
+		`"method":"ping"}]`)
 	for _, want := range []string{
 		`{"jsonrpc":"2.0","id":1,"result":{}}`,
 		`{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid Request","data":"Missing method"}}`,
@@ -246,7 +257,8 @@ func TestBatches(t *testing.T) {
 		`{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid Request","data":"Nested batch"}}`,
 		`{"jsonrpc":"2.0","id":3,"error":{"code":-32600,"message":"Server already initialized"}}`,
 		`{"jsonrpc":"2.0","id":5,"result":{}}`,
-		`{"jsonrpc":"2.0","id":4,"result":{"name":"hello","content":[{"type":"text","text":"Hello {\"a\":1}"}],"isError":false,"_meta":{"exitCode":0}}}`,
+		`{"jsonrpc":"2.0","id":4,"result":{"name":"hello","content":[{"type":"text","text":"Hello {\"a\":1}"}],` +
+			`"isError":false,"_meta":{"exitCode":0}}}`,
 	} {
 		c.await(want, func(line string) bool { return line == want })
 	}
@@ -263,16 +275,19 @@ func TestBatches(t *testing.T) {
 	}
 	c = start(t, files(t, hello), project.Env{"MCPBASH_COMPAT_BATCHES": "true"})
 	c.send(`[{"id":9,"method":"initialize"},{"id":1,"method":"ping"}]`)
-	c.expect(`{"jsonrpc":"2.0","id":9,"error":{"code":-32600,"message":"Invalid Request","data":"initialize must not be batched"}}`)
+	c.expect(`{"jsonrpc":"2.0","id":9,"error":{"code":-32600,"message":"Invalid Request","data":"initialize must not be ` +
+		`batched"}}`)
 	c.expect(`{"jsonrpc":"2.0","id":1,"result":{}}`)
-	c.says("Legacy batch compatibility enabled (MCPBASH_COMPAT_BATCHES=true); requests framed as arrays will be processed as independent items.\n", 1)
+	c.says("Legacy batch compatibility enabled (MCPBASH_COMPAT_BATCHES=true); requests framed as arrays will be "+
+		"processed as independent items.\n", 1)
 }
 
 // tools section 2 and 18, P-406.
 func TestCall(t *testing.T) {
 	c := ready(t, hello, nil)
 	if got := c.call("hello",
-		`{ "b" : 1.50, "a": 12345678901234567890 }`); got != `"result":{"name":"hello","content":[{"type":"text","text":"Hello {\"b\":1.50,\"a\":12345678901234567890}"}],"isError":false,"_meta":{"exitCode":0}}` {
+		`{ "b" : 1.50, "a": 12345678901234567890 }`); got != `"result":{"name":"hello","content":[{"type":"text",`+
+		`"text":"Hello {\"b\":1.50,\"a\":12345678901234567890}"}],"isError":false,"_meta":{"exitCode":0}}` {
 		t.Error(got)
 	}
 	for params, want := range map[string]string{
@@ -341,7 +356,8 @@ func TestListing(t *testing.T) {
 	}
 	broken := ready(t, map[string]string{"server.d/register.json": `{"version":2}`}, nil)
 	if got := broken.request("tools/list", ""); !strings.HasPrefix(got,
-		`"error":{"code":-32603,"message":"Unable to load tool registry","data":{"reason":"Declarative register.json parsing/validation failed: register.json version must be 1"}}`) {
+		`"error":{"code":-32603,"message":"Unable to load tool registry","data":{"reason":"Declarative register.json `+
+			`parsing/validation failed: register.json version must be 1"}}`) {
 		t.Error(got)
 	}
 	if got := broken.call("x", "{}"); !strings.HasPrefix(got,
@@ -372,8 +388,10 @@ func TestMinimalMode(t *testing.T) {
 	for name, env := range map[string]project.Env{"forced": {"MCPBASH_FORCE_MINIMAL": "true"},
 		"none": {"MCPBASH_JSON_TOOL": "none"}} {
 		c := start(t, files(t, hello), env)
+		want := `"result":{"protocolVersion":"2025-11-25","capabilities":{"logging":{}},` +
+			`"serverInfo":{"name":"proj-one","version":"9.1.0","title":"` + project.Title(baseName(c.root)) + `"}}`
 		if got := c.handshake("2025-11-25",
-			`{"roots":{},"elicitation":{},"extensions":{"io.modelcontextprotocol/ui":{}}}`); got != `"result":{"protocolVersion":"2025-11-25","capabilities":{"logging":{}},"serverInfo":{"name":"proj-one","version":"9.1.0","title":"`+project.Title(baseName(c.root))+`"}}` {
+			`{"roots":{},"elicitation":{},"extensions":{"io.modelcontextprotocol/ui":{}}}`); got != want {
 			t.Error(got)
 		}
 		for method, group := range map[string]string{"tools/list": "Tools", "tools/call": "Tools",
@@ -390,7 +408,8 @@ func TestMinimalMode(t *testing.T) {
 		forced := strings.Contains(c.stderr.String(),
 			"Minimal mode forced via MCPBASH_FORCE_MINIMAL=true; JSON tooling disabled.\n")
 		if forced != (name == "forced") || !strings.Contains(c.stderr.String(),
-			"Operating in minimal mode: only lifecycle, ping, and logging handlers are exposed until JSON tooling becomes available (JSON tooling needed).\n") {
+			"Operating in minimal mode: only lifecycle, ping, and logging handlers are exposed until JSON tooling becomes "+
+				"available (JSON tooling needed).\n") {
 			t.Error(c.stderr)
 		}
 		c.quiet()
@@ -404,11 +423,14 @@ func TestBootstrap(t *testing.T) {
 		"MCPBASH_TOOLS_DIR": elsewhere + "/absent"}, func(o *Options) { o.Dir = elsewhere }, nil)
 	got := c.handshake("2025-11-25", "{}")
 	if !strings.Contains(got,
-		`"serverInfo":{"name":"mcp-bash","version":"`+cli.Version+`","title":"MCP Bash Framework","description":"Getting started helper - configure MCPBASH_PROJECT_ROOT to build your own server"}`) {
+		`"serverInfo":{"name":"mcp-bash","version":"`+cli.Version+`","title":"MCP Bash Framework","description":"Getting `+
+			`started helper - configure MCPBASH_PROJECT_ROOT to build your own server"}`) {
 		t.Error(got)
 	}
 	if got := c.request("tools/list",
-		""); got != `"result":{"tools":[{"name":"getting_started","description":"Show setup steps when MCPBASH_PROJECT_ROOT is unset.","path":"getting-started/tool.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":5}],"_meta":{"mcpbash/total":1}}` {
+		""); got != `"result":{"tools":[{"name":"getting_started","description":"Show setup steps when `+
+		`MCPBASH_PROJECT_ROOT is unset.","path":"getting-started/tool.sh","inputSchema":{"type":"object","properties":{}},`+
+		`"timeoutSecs":5}],"_meta":{"mcpbash/total":1}}` {
 		t.Error(got)
 	}
 	shown := text(t, c.call("getting_started", "{}"))
@@ -448,7 +470,8 @@ func TestStartFailures(t *testing.T) {
 		{"weak token", project.Env{"MCPBASH_REMOTE_TOKEN": "short"},
 			"mcp-bash: MCPBASH_REMOTE_TOKEN must be at least 32 characters; refusing weak shared secret\n"},
 		{"no state directory", project.Env{"MCPBASH_STATE_DIR": "/dev/null/x"},
-			"mcp-bash: unable to create state directory: /dev/null/x\nmcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length limits may apply)\n"},
+			"mcp-bash: unable to create state directory: /dev/null/x\nmcp-bash: set MCPBASH_TMP_ROOT to a short, writable " +
+				"directory (Windows path length limits may apply)\n"},
 	} {
 		c := start(t, files(t, hello), tc.env)
 		if code := c.exit(); code != 1 || c.stderr.String() != tc.want {
@@ -461,7 +484,8 @@ func TestStartFailures(t *testing.T) {
 // P-113.
 func TestServerEnv(t *testing.T) {
 	list := map[string]string{
-		"server.d/env.sh":   "export GREETING=hi MCPBASH_LOG_LEVEL=warning MCPBASH_TOOL_ENV_MODE=allowlist MCPBASH_TOOL_ENV_ALLOWLIST=GREETING,PLAIN MCPBASH_TOOLS_DIR=/evil; PLAIN=plain; echo noise",
+		"server.d/env.sh": "export GREETING=hi MCPBASH_LOG_LEVEL=warning MCPBASH_TOOL_ENV_MODE=allowlist " +
+			"MCPBASH_TOOL_ENV_ALLOWLIST=GREETING,PLAIN MCPBASH_TOOLS_DIR=/evil; PLAIN=plain; echo noise",
 		"tools/env/tool.sh": `printf '%s %s %s' "${GREETING-}" "${PLAIN-}" "${MCPBASH_LOG_LEVEL-}"`,
 	}
 	c := ready(t, list, nil)
@@ -479,7 +503,8 @@ func TestServerEnv(t *testing.T) {
 		want    string
 	}{
 		{"exit 3", 0o644, "", "mcp-bash: server.d/env.sh failed (exit 3)\n"},
-		{"", 0o646, "", "mcp-bash: refusing insecure server.d/env.sh: {} (mode 0646, others can write to it; run chmod o-w {})\n"},
+		{"", 0o646, "", "mcp-bash: refusing insecure server.d/env.sh: {} (mode 0646, others can write to it; run chmod o-w " +
+			"{})\n"},
 		{"sleep 600", 0o644, "1", "mcp-bash: server.d/env.sh: not done after 1s, so it was ended; " +
 			"leave out what waits, or set MCPBASH_ENV_TIMEOUT to more seconds (0: no limit)\n"},
 	} {
@@ -570,7 +595,8 @@ func TestAnnouncements(t *testing.T) {
 // the process.
 func TestFaultsOfOurs(t *testing.T) {
 	if got := string(errorLine(nil,
-		asError(tool.ErrCancelled))); got != `{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error","data":"cancelled"}}`+"\n" {
+		asError(tool.ErrCancelled))); got != `{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error",`+
+		`"data":"cancelled"}}`+"\n" {
 		t.Error(got)
 	}
 }

@@ -28,7 +28,8 @@ func ofResource(uri string) string { return `{"type":"ref/resource","uri":"` + u
 // T-601 to T-615, R-81 to R-84, in each revision.
 func TestCompletion(t *testing.T) {
 	project := map[string]string{
-		"server.d/register.json":           `{"version":1,"completions":[{"name":"number","path":"completions/numbers.sh","timeoutSecs":5},{"name":"logs","path":"completions/numbers.sh"}]}`,
+		"server.d/register.json": `{"version":1,"completions":[{"name":"number","path":"completions/numbers.sh",` +
+			`"timeoutSecs":5},{"name":"logs","path":"completions/numbers.sh"}]}`,
 		"completions/numbers.sh":           numbers,
 		"prompts/greet.txt":                "Hello",
 		"prompts/greet.txt.completion.sh":  `printf '["%s"]' "$MCP_PROMPT_REL_PATH"`,
@@ -154,8 +155,9 @@ func TestCompletionTimes(t *testing.T) {
 	hang := `sleep 600 & echo $! > "` + child + `"; echo $$ > "` + pid + `.new"; mv "` + pid + `.new" "` + pid +
 		`"; wait; sleep 600`
 	c := ready(t, map[string]string{
-		"server.d/register.json": `{"version":1,"completions":[{"name":"hangs","path":"hang.sh"},{"name":"limited","path":"hang.sh","timeoutSecs":1}]}`,
-		"hang.sh":                hang,
+		"server.d/register.json": `{"version":1,"completions":[{"name":"hangs","path":"hang.sh"},{"name":"limited",` +
+			`"path":"hang.sh","timeoutSecs":1}]}`,
+		"hang.sh": hang,
 	}, nil)
 	gone := func() {
 		t.Helper()

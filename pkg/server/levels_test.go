@@ -84,7 +84,8 @@ func TestLevelRefusal(t *testing.T) {
 	c := ready(t, withLevels(map[string]string{
 		"server.d/policy.sh": `touch "$MCPBASH_PROJECT_ROOT/asked"; mcp_tools_policy_check() { return 0; }`,
 	}), project.Env{"MCPBASH_SECURITY_LEVEL": "standard", "MCPBASH_TOOL_ALLOWLIST": "*"})
-	want := `"error":{"code":-32602,"message":"Tool 'net' requires security level 'elevated' (current level: 'standard')",` +
+	want := `"error":{"code":-32602,"message":"Tool 'net' requires security level 'elevated' (current level: ` +
+		`'standard')",` +
 		`"data":{"tool":"net","requiredLevel":"elevated","level":"standard","capabilities":["Network","Search"]}}`
 	if got := c.call("net", "{}"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

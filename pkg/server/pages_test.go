@@ -15,14 +15,17 @@ import (
 )
 
 var somePages = map[string]string{
-	"server.d/server.meta.json":    `{"name":"srv"}`,
-	"tools/clock/tool.sh":          `printf '%s:%s:%s' "$MCPBASH_CLIENT_SUPPORTS_UI" "$(cat "$MCPBASH_STATE_DIR/extensions.ui.support")" "$(cat "$MCPBASH_STATE_DIR/extensions.ui.mimetypes")"`,
-	"tools/clock/tool.meta.json":   `{"name":"clock"}`,
-	"tools/clock/ui/index.html":    "<!DOCTYPE html>\n<title>Clock</title>\n",
-	"tools/old/tool.sh":            `echo old`,
-	"tools/old/tool.meta.json":     `{"name":"old","_meta":{"ui/resourceUri":"ui://srv/dash","x":1}}`,
-	"ui/dash/index.html":           "<!DOCTYPE html>D",
-	"ui/dash/ui.meta.json":         `{"description":"D","title":"Dash","meta":{"csp":{"connectDomains":["https://a.example","https://b.example; script-src *"],"frameDomains":["https://f.example"]},"permissions":{"camera":{}},"prefersBorder":false,"domain":"d.example"}}`,
+	"server.d/server.meta.json": `{"name":"srv"}`,
+	"tools/clock/tool.sh": `printf '%s:%s:%s' "$MCPBASH_CLIENT_SUPPORTS_UI" "$(cat ` +
+		`"$MCPBASH_STATE_DIR/extensions.ui.support")" "$(cat "$MCPBASH_STATE_DIR/extensions.ui.mimetypes")"`,
+	"tools/clock/tool.meta.json": `{"name":"clock"}`,
+	"tools/clock/ui/index.html":  "<!DOCTYPE html>\n<title>Clock</title>\n",
+	"tools/old/tool.sh":          `echo old`,
+	"tools/old/tool.meta.json":   `{"name":"old","_meta":{"ui/resourceUri":"ui://srv/dash","x":1}}`,
+	"ui/dash/index.html":         "<!DOCTYPE html>D",
+	"ui/dash/ui.meta.json": `{"description":"D","title":"Dash",` +
+		`"meta":{"csp":{"connectDomains":["https://a.example","https://b.example; script-src *"],` +
+		`"frameDomains":["https://f.example"]},"permissions":{"camera":{}},"prefersBorder":false,"domain":"d.example"}}`,
 	"ui/board/ui.meta.json":        `{"template":"kanban","config":{"title":"Board"}}`,
 	"ui/deep/er/index.html":        "deep",
 	"ui/big/index.html":            strings.Repeat("x", 3000),
@@ -35,9 +38,12 @@ var somePages = map[string]string{
 }
 
 const (
-	clockPage = `{"name":"clock","uri":"ui://srv/clock","description":"UI resource for clock","mimeType":"text/html;profile=mcp-app","_meta":{"ui":{"csp":{},"permissions":{},"prefersBorder":true}}}`
-	dashMeta  = `{"ui":{"csp":{"connectDomains":["https://a.example"],"frameDomains":["https://f.example"]},"permissions":{"camera":{}},"domain":"d.example","prefersBorder":false}}`
-	dashPage  = `{"name":"dash","title":"Dash","uri":"ui://srv/dash","description":"D","mimeType":"text/html;profile=mcp-app","_meta":` + dashMeta + `}`
+	clockPage = `{"name":"clock","uri":"ui://srv/clock","description":"UI resource for clock","mimeType":"text/html;` +
+		`profile=mcp-app","_meta":{"ui":{"csp":{},"permissions":{},"prefersBorder":true}}}`
+	dashMeta = `{"ui":{"csp":{"connectDomains":["https://a.example"],"frameDomains":["https://f.example"]},` +
+		`"permissions":{"camera":{}},"domain":"d.example","prefersBorder":false}}`
+	dashPage = `{"name":"dash","title":"Dash","uri":"ui://srv/dash","description":"D","mimeType":"text/html;` +
+		`profile=mcp-app","_meta":` + dashMeta + `}`
 )
 
 // RES-22, RES-23, RES-340, R-173: pages stand behind the
@@ -59,7 +65,8 @@ func TestPagesAreListed(t *testing.T) {
 	}
 	c.await("the warning of a bad origin", func(line string) bool {
 		return strings.Contains(line,
-			`"level":"warning","logger":"mcp.ui","data":"ui/dash/ui.meta.json: meta.csp.connectDomains: \"https://b.example; script-src *\" is not an origin: dropped"`)
+			`"level":"warning","logger":"mcp.ui","data":"ui/dash/ui.meta.json: meta.csp.connectDomains: \"https://b.example; `+
+				`script-src *\" is not an origin: dropped"`)
 	})
 	cursor := func(page string) string {
 		return string(rawjson.Path(json.RawMessage("{"+page+"}"), "result", "nextCursor"))
@@ -132,7 +139,8 @@ func TestPagesAreRead(t *testing.T) {
 	}
 	c = ready(t, somePages, project.Env{"MCPBASH_MAX_UI_RESOURCE_BYTES": "2999"})
 	if got := c.request("resources/read",
-		`{"uri":"ui://srv/big"}`); got != `"error":{"code":-32603,"message":"UI resource too large: 3000 bytes (max: 2999)"}` {
+		`{"uri":"ui://srv/big"}`); got != `"error":{"code":-32603,"message":"UI `+
+		`resource too large: 3000 bytes (max: 2999)"}` {
 		t.Errorf("RES-323: %s", got)
 	}
 }
@@ -171,9 +179,11 @@ func TestToolsLinkPages(t *testing.T) {
 func TestScriptsLearnOfPages(t *testing.T) {
 	for capabilities, want := range map[string]string{
 		`{}`: `0:0:[]`,
-		`{"extensions":{"io.modelcontextprotocol/ui":{}}}`:                                                                      `1:1:["text/html;profile=mcp-app"]`,
-		`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app","x/y"]}}}`:                       `1:1:["text/html;profile=mcp-app","x/y"]`,
-		`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/plain"]},"other":{}},"io.modelcontextprotocol/ui":{}}`: `0:0:["text/plain"]`,
+		`{"extensions":{"io.modelcontextprotocol/ui":{}}}`: `1:1:["text/html;profile=mcp-app"]`,
+		`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;` +
+			`profile=mcp-app","x/y"]}}}`: `1:1:["text/html;profile=mcp-app","x/y"]`,
+		`{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/plain"]},"other":{}},` +
+			`"io.modelcontextprotocol/ui":{}}`: `0:0:["text/plain"]`,
 	} {
 		c := start(t, files(t, somePages), nil)
 		c.handshake("2025-11-25", capabilities)

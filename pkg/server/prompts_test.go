@@ -14,10 +14,14 @@ import (
 )
 
 var somePrompts = map[string]string{
-	"prompts/greet.txt":       "Hello {{name}}! {{missing}} {{count}}\n",
-	"prompts/greet.meta.json": `{"name":"greet","description":"Greet d","arguments":{"type":"object","required":["name"],"properties":{"name":{"type":"string","description":"who"},"count":{"type":"integer"}}},"metadata":{"x":1}}`,
-	"prompts/plain.md":        "Plain ${text}, {{not}} touched.\n\n",
-	"prompts/sub/talk.json":   `[{"role":"user","content":"Look, {{who}}:"},{"role":"user","content":{"type":"image","path":"sub/dot.png"}},{"role":"assistant","content":{"type":"resource","resource":{"uri":"x://note","path":"sub/note.txt"}}}]`,
+	"prompts/greet.txt": "Hello {{name}}! {{missing}} {{count}}\n",
+	"prompts/greet.meta.json": `{"name":"greet","description":"Greet d","arguments":{"type":"object",` +
+		`"required":["name"],"properties":{"name":{"type":"string","description":"who"},"count":{"type":"integer"}}},` +
+		`"metadata":{"x":1}}`,
+	"prompts/plain.md": "Plain ${text}, {{not}} touched.\n\n",
+	"prompts/sub/talk.json": `[{"role":"user","content":"Look, {{who}}:"},{"role":"user","content":{"type":"image",` +
+		`"path":"sub/dot.png"}},{"role":"assistant","content":{"type":"resource","resource":{"uri":"x://note",` +
+		`"path":"sub/note.txt"}}}]`,
 	"prompts/sub/talk.meta.json": `{"name":"talk","title":"Talk","description":"","format":"messages","elicit":true,"role":"assistant",
 		"arguments":[{"name":"who","description":"whom","required":true}]}`,
 	"prompts/sub/dot.png":            "\x89PNG\r\n\x1a\n\x00",
@@ -28,10 +32,13 @@ var somePrompts = map[string]string{
 // T-820, R-172, R-174, P-2000 to P-2003.
 func TestPromptsList(t *testing.T) {
 	c := ready(t, somePrompts, nil)
-	const greet = `{"name":"greet","description":"Greet d","path":"greet.txt","arguments":[{"name":"name","description":"who","required":true},{"name":"count","description":"","required":false}],"role":"user","metadata":{"x":1}}`
+	const greet = `{"name":"greet","description":"Greet d","path":"greet.txt","arguments":[{"name":"name",` +
+		`"description":"who","required":true},{"name":"count","description":"","required":false}],"role":"user",` +
+		`"metadata":{"x":1}}`
 	const note = `{"name":"note","description":"","path":"sub/note.txt","arguments":[],"role":"user"}`
 	const plain = `{"name":"plain","description":"","path":"plain.md","arguments":[],"role":"user"}`
-	const talk = `{"name":"talk","title":"Talk","description":"","path":"sub/talk.json","arguments":[{"name":"who","description":"whom","required":true}],"role":"assistant","format":"messages"}`
+	const talk = `{"name":"talk","title":"Talk","description":"","path":"sub/talk.json","arguments":[{"name":"who",` +
+		`"description":"whom","required":true}],"role":"assistant","format":"messages"}`
 	want := `"result":{"prompts":[` + greet + `,` + note + `,` + plain + `,` + talk + `],"_meta":{"mcpbash/total":4}}`
 	if got := c.request("prompts/list", ""); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
@@ -66,11 +73,15 @@ func TestPromptsGet(t *testing.T) {
 		c.handshake(revision, "{}")
 		for _, tc := range []struct{ params, want string }{
 			{`{"name":"greet","arguments":{"name":"Ada","count":3}}`,
-				`"result":{"text":"Hello Ada! {{missing}} 3","arguments":{"name":"Ada","count":3},"messages":[{"role":"user","content":{"type":"text","text":"Hello Ada! {{missing}} 3"}}],"description":"Greet d","metadata":{"x":1}}`},
+				`"result":{"text":"Hello Ada! {{missing}} 3","arguments":{"name":"Ada","count":3},"messages":[{"role":"user",` +
+					`"content":{"type":"text","text":"Hello Ada! {{missing}} 3"}}],"description":"Greet d","metadata":{"x":1}}`},
 			{`{"name":"plain","arguments":null}`,
-				`"result":{"text":"Plain ${text}, {{not}} touched.","arguments":{},"messages":[{"role":"user","content":{"type":"text","text":"Plain ${text}, {{not}} touched."}}]}`},
+				`"result":{"text":"Plain ${text}, {{not}} touched.","arguments":{},"messages":[{"role":"user",` +
+					`"content":{"type":"text","text":"Plain ${text}, {{not}} touched."}}]}`},
 			{`{"name":"talk","arguments":{"who":"\"Ada\\"}}`,
-				`"result":{"text":"Look, \"Ada\\:","arguments":{"who":"\"Ada\\"},"messages":[{"role":"user","content":{"type":"text","text":"Look, \"Ada\\:"}},` + image + `,{"role":"assistant","content":{"type":"resource","resource":{"uri":"x://note","mimeType":"text/plain","text":"note\n"}}}]}`},
+				`"result":{"text":"Look, \"Ada\\:","arguments":{"who":"\"Ada\\"},"messages":[{"role":"user",` +
+					`"content":{"type":"text","text":"Look, \"Ada\\:"}},` + image + `,{"role":"assistant",` +
+					`"content":{"type":"resource","resource":{"uri":"x://note","mimeType":"text/plain","text":"note\n"}}}]}`},
 			{``, `"error":{"code":-32602,"message":"Prompt name is required"}`},
 			{`{"name":""}`, `"error":{"code":-32602,"message":"Prompt name is required"}`},
 			{`{"name":7}`, `"error":{"code":-32602,"message":"Prompt name is required"}`},
@@ -121,7 +132,9 @@ func TestPromptElicitation(t *testing.T) {
 	c.handshake("2025-11-25", `{"elicitation":{}}`)
 	question := func(id string) string {
 		return `{"jsonrpc":"2.0","id":` + id +
-			`,"method":"elicitation/create","params":{"mode":"form","message":"Arguments for prompt talk","requestedSchema":{"type":"object","properties":{"who":{"type":"string","description":"whom"}},"required":["who"]}}}`
+			`,"method":"elicitation/create","params":{"mode":"form","message":"Arguments for prompt talk",` +
+			`"requestedSchema":{"type":"object","properties":{"who":{"type":"string","description":"whom"}},` +
+			`"required":["who"]}}}`
 	}
 	ask := func(id, params string) {
 		t.Helper()

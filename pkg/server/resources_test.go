@@ -18,24 +18,28 @@ import (
 
 // library is a project with resources of every sort.
 var library = map[string]string{
-	"resources/alpha.txt":           "alpha\n",
-	"resources/alpha.txt.meta.json": `{"name":"file.alpha","description":"Alpha","annotations":{"audience":["user"],"priority":0.8}}`,
-	"resources/my notes.md":         "# notes\n",
-	"resources/hello.meta.json":     `{"name":"echo.hello","uri":"echo://Hello-from-manual-registry"}`,
-	"resources/status.meta.json":    `{"name":"api-status","uri":"myapi://status","mimeType":"application/json","provider":"myapi"}`,
-	"resources/logs.meta.json":      `{"name":"logs-by-date","uriTemplate":"file:///var/log/{service}/{date}.log","title":"Log Files by Date","own":1}`,
-	"resources/dirs.meta.json":      `{"name":"dirs","uriTemplate":"file://${x}/{+path*}{?q}"}`,
-	"resources/bad1.meta.json":      `{"name":"no-variable","uriTemplate":"file:///x"}`,
-	"resources/bad2.meta.json":      `{"name":"empty","uriTemplate":"file:///{}/{   }"}`,
-	"resources/bad3.meta.json":      `{"name":"unbalanced","uriTemplate":"file:///{a}/{b"}`,
-	"resources/bad4.meta.json":      `{"name":"both","uriTemplate":"x://{a}","uri":"x://y"}`,
-	"resources/bad5.meta.json":      `{"uriTemplate":"x://{nameless}"}`,
-	"resources/bad6.meta.json":      `{"name":"broken","uriTemplate":`,
-	"resources/bad7.meta.json":      `{"name":7,"uriTemplate":["x://{a}"]}`,
-	"resources/bad8.meta.json":      `[]`,
-	"resources/bad9.meta.json":      `{"name":"odd","uri":"echo://odd","mimeType":5,"annotations":[],"size":-1,"icons":"x","_meta":3}`,
-	"resources/clash.meta.json":     `{"name":"file.alpha","uriTemplate":"x://{clash}"}`,
-	"providers/myapi.sh":            `[ "$1" = myapi://status ] || exit 3; printf '{"status":"ok"}'`,
+	"resources/alpha.txt": "alpha\n",
+	"resources/alpha.txt.meta.json": `{"name":"file.alpha","description":"Alpha","annotations":{"audience":["user"],` +
+		`"priority":0.8}}`,
+	"resources/my notes.md":     "# notes\n",
+	"resources/hello.meta.json": `{"name":"echo.hello","uri":"echo://Hello-from-manual-registry"}`,
+	"resources/status.meta.json": `{"name":"api-status","uri":"myapi://status","mimeType":"application/json",` +
+		`"provider":"myapi"}`,
+	"resources/logs.meta.json": `{"name":"logs-by-date","uriTemplate":"file:///var/log/{service}/{date}.log",` +
+		`"title":"Log Files by Date","own":1}`,
+	"resources/dirs.meta.json": `{"name":"dirs","uriTemplate":"file://${x}/{+path*}{?q}"}`,
+	"resources/bad1.meta.json": `{"name":"no-variable","uriTemplate":"file:///x"}`,
+	"resources/bad2.meta.json": `{"name":"empty","uriTemplate":"file:///{}/{   }"}`,
+	"resources/bad3.meta.json": `{"name":"unbalanced","uriTemplate":"file:///{a}/{b"}`,
+	"resources/bad4.meta.json": `{"name":"both","uriTemplate":"x://{a}","uri":"x://y"}`,
+	"resources/bad5.meta.json": `{"uriTemplate":"x://{nameless}"}`,
+	"resources/bad6.meta.json": `{"name":"broken","uriTemplate":`,
+	"resources/bad7.meta.json": `{"name":7,"uriTemplate":["x://{a}"]}`,
+	"resources/bad8.meta.json": `[]`,
+	"resources/bad9.meta.json": `{"name":"odd","uri":"echo://odd","mimeType":5,"annotations":[],"size":-1,"icons":"x",` +
+		`"_meta":3}`,
+	"resources/clash.meta.json": `{"name":"file.alpha","uriTemplate":"x://{clash}"}`,
+	"providers/myapi.sh":        `[ "$1" = myapi://status ] || exit 3; printf '{"status":"ok"}'`,
 }
 
 // RES-20, RES-21, RES-160 to RES-164; P-2000 to P-2003.
@@ -45,8 +49,10 @@ func TestResourceLists(t *testing.T) {
 		`/resources/alpha.txt","mimeType":"text/plain","provider":"file","annotations":{"audience":["user"],"priority":0.8}}`
 	notes := `{"name":"my notes","description":"","path":"my notes.md","uri":"file://` + c.root +
 		`/resources/my%20notes.md","mimeType":"text/markdown","provider":"file"}`
-	hello := `{"name":"echo.hello","description":"","uri":"echo://Hello-from-manual-registry","mimeType":"text/plain","provider":"echo"}`
-	status := `{"name":"api-status","description":"","uri":"myapi://status","mimeType":"application/json","provider":"myapi"}`
+	hello := `{"name":"echo.hello","description":"","uri":"echo://Hello-from-manual-registry","mimeType":"text/plain",` +
+		`"provider":"echo"}`
+	status := `{"name":"api-status","description":"","uri":"myapi://status","mimeType":"application/json",` +
+		`"provider":"myapi"}`
 	odd := `{"name":"odd","description":"","uri":"echo://odd","mimeType":"text/plain","provider":"echo"}`
 	if got, want := c.request("resources/list", ""), `"result":{"resources":[`+strings.Join([]string{status, hello,
 		alpha, notes, odd}, ",")+`],"_meta":{"mcpbash/total":5}}`; got != want {
@@ -137,9 +143,11 @@ func TestResourceRead(t *testing.T) {
 		`{"uri":"` + uri + `"}`:            alpha,
 		`{"name":"file.alpha"}`:            alpha,
 		`{"name":"file.alpha","uri":null}`: alpha,
-		`{"name":"api-status"}`:            `"result":{"contents":[{"uri":"myapi://status","mimeType":"application/json","text":"{\"status\":\"ok\"}"}]}`,
-		`{"uri":"myapi://other"}`:          `"error":{"code":-32002,"message":"Resource not found","data":{"uri":"myapi://other"}}`,
-		`{"uri":"file:///etc/passwd"}`:     `"error":{"code":-32603,"message":"Resource outside allowed roots"}`,
+		`{"name":"api-status"}`: `"result":{"contents":[{"uri":"myapi://status","mimeType":"application/json",` +
+			`"text":"{\"status\":\"ok\"}"}]}`,
+		`{"uri":"myapi://other"}`: `"error":{"code":-32002,"message":"Resource not found",` +
+			`"data":{"uri":"myapi://other"}}`,
+		`{"uri":"file:///etc/passwd"}`: `"error":{"code":-32603,"message":"Resource outside allowed roots"}`,
 		`{"uri":"file://` + c.root +
 			`/resources/none.txt"}`: `"error":{"code":-32002,"message":"Resource not found","data":{"uri":"file://` +
 			c.root + `/resources/none.txt"}}`,
@@ -185,10 +193,12 @@ func TestResourceLimits(t *testing.T) {
 
 // RES-4, RES-73; P-1703.
 func TestResourceTimeAndCancel(t *testing.T) {
-	c := ready(t, map[string]string{"providers/slow.sh": `echo $$ > "$MCPBASH_PROJECT_ROOT/pid"; mv "$MCPBASH_PROJECT_ROOT/pid" "$MCPBASH_PROJECT_ROOT/started"; sleep 1000`}, nil)
+	c := ready(t, map[string]string{"providers/slow.sh": `echo $$ > "$MCPBASH_PROJECT_ROOT/pid"; mv ` +
+		`"$MCPBASH_PROJECT_ROOT/pid" "$MCPBASH_PROJECT_ROOT/started"; sleep 1000`}, nil)
 	began := time.Now()
 	if got := c.request("resources/read",
-		`{"uri":"slow://x","timeoutSecs":1}`); got != `"error":{"code":-32603,"message":"Request timed out","data":{"timeoutSecs":1}}` {
+		`{"uri":"slow://x","timeoutSecs":1}`); got != `"error":{"code":-32603,"message":"Request timed out",`+
+		`"data":{"timeoutSecs":1}}` {
 		t.Error(got)
 	}
 	os.Remove(filepath.Join(c.root, "started"))

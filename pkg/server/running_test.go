@@ -19,7 +19,8 @@ import (
 )
 
 // A waiter is a tool that says that it runs and waits until it is let go.
-const waiter = `touch "$PWD/started.$MCPBASH_WORKER_KEY"; until [ -e "$PWD/go" ]; do sleep 0.02; done; printf %s "$MCP_TOOL_ARGS_JSON"`
+const waiter = `touch "$PWD/started.$MCPBASH_WORKER_KEY"; until [ -e "$PWD/go" ]; do sleep 0.02; done; printf %s ` +
+	`"$MCP_TOOL_ARGS_JSON"`
 
 func (c *testClient) release() { os.WriteFile(filepath.Join(c.root, "go"), nil, 0o600) }
 
@@ -185,13 +186,18 @@ func TestProgressAndLogs(t *testing.T) {
 		if live == "false" {
 			c.release()
 		}
-		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7","progress":10,"message":"one"}}`)
-		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7","progress":50,"total":100}}`)
-		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7","progress":50.00000000000001,"message":"still at it"}}`)
-		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7","progress":50.000000000000014,"message":"nearly"}}`)
+		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7","progress":10,` +
+			`"message":"one"}}`)
+		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7","progress":50,` +
+			`"total":100}}`)
+		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7",` +
+			`"progress":50.00000000000001,"message":"still at it"}}`)
+		c.expect(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"7",` +
+			`"progress":50.000000000000014,"message":"nearly"}}`)
 		c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"lg","data":"msg1"}}`)
 		c.release()
-		c.expect(`{"jsonrpc":"2.0","id":"plog","result":{"name":"t","content":[{"type":"text","text":"x"}],"isError":false,"_meta":{"exitCode":0}}}`)
+		c.expect(`{"jsonrpc":"2.0","id":"plog","result":{"name":"t","content":[{"type":"text","text":"x"}],"isError":false,` +
+			`"_meta":{"exitCode":0}}}`)
 	}
 	c := ready(t, map[string]string{"tools/t/tool.sh": body}, nil) // no token: no progress
 	c.release()
@@ -281,7 +287,9 @@ printf '{"method":"notifications/message","params":{"level":"warning","data":1}}
 func TestTimeouts(t *testing.T) {
 	c := ready(t, map[string]string{"tools/slow/tool.sh": `sleep 60`}, nil)
 	got := c.request("tools/call", `{"name":"slow","timeoutSecs":"1"}`)
-	if want := `"result":{"content":[{"type":"text","text":"Tool timed out after 1s"}],"isError":true,"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool timed out after 1s","timeoutSecs":1,"reason":"fixed","exitCode":124}},"_meta":{"exitCode":124}}`; got != want {
+	if want := `"result":{"content":[{"type":"text","text":"Tool timed out after 1s"}],"isError":true,` +
+		`"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool timed out after 1s",` +
+		`"timeoutSecs":1,"reason":"fixed","exitCode":124}},"_meta":{"exitCode":124}}`; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 	// A method that keeps no time of its own.
@@ -303,7 +311,8 @@ until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.02; done; cat "$MCP_ELICIT_
 `
 	list := map[string]string{
 		"tools/form/tool.sh": ask +
-			`ask '{"message":"Sure?","schema":{"type":"object","properties":{"confirmed":{"type":"boolean"}},"required":["confirmed"]},"mode":"form"}'`,
+			`ask '{"message":"Sure?","schema":{"type":"object","properties":{"confirmed":{"type":"boolean"}},` +
+			`"required":["confirmed"]},"mode":"form"}'`,
 		"tools/url/tool.sh": ask + `ask '{"message":"Authorize","url":"https://example.com/a","mode":"url"}'`,
 		"tools/sup/tool.sh": `printf %s "$MCP_ELICIT_SUPPORTED ${MCP_ELICIT_REQUEST_FILE-none}"`,
 		"tools/twice/tool.sh": `printf '{"message":"one"}' >"$MCP_ELICIT_REQUEST_FILE.t"; mv "$MCP_ELICIT_REQUEST_FILE.t" "$MCP_ELICIT_REQUEST_FILE"
@@ -313,23 +322,34 @@ while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done
 while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done`,
 		"tools/patient/tool.sh":        ask + `ask '{"message":"slow"}'`,
 		"tools/patient/tool.meta.json": `{"name":"patient","timeoutSecs":1}`,
-		"tools/batch/tool.sh":          `printf '{"s":{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":5}},"e":{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{}}}},"r":{"method":"roots/list"}}' >"$MCP_INPUT_DIR/t"; mv "$MCP_INPUT_DIR/t" "$MCP_INPUT_DIR/batch.request"; until [ -e "$MCP_INPUT_DIR/batch.response" ]; do sleep 0.02; done; cat "$MCP_INPUT_DIR/batch.response"`,
+		"tools/batch/tool.sh": `printf '{"s":{"method":"sampling/createMessage","params":{"messages":[],` +
+			`"maxTokens":5}},"e":{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object",` +
+			`"properties":{}}}},"r":{"method":"roots/list"}}' >"$MCP_INPUT_DIR/t"; mv "$MCP_INPUT_DIR/t" ` +
+			`"$MCP_INPUT_DIR/batch.request"; until [ -e "$MCP_INPUT_DIR/batch.response" ]; do sleep 0.02; done; cat ` +
+			`"$MCP_INPUT_DIR/batch.response"`,
 	}
 	c := start(t, files(t, list), nil)
 	c.handshake("2025-11-25", `{"elicitation":{"form":{},"url":{}},"sampling":{}}`)
 	c.send(message(`"elic"`, "tools/call", `{"name":"form"}`))
-	c.expect(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"mode":"form","message":"Sure?","requestedSchema":{"type":"object","properties":{"confirmed":{"type":"boolean"}},"required":["confirmed"]}}}`)
+	c.expect(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"mode":"form","message":"Sure?",` +
+		`"requestedSchema":{"type":"object","properties":{"confirmed":{"type":"boolean"}},"required":["confirmed"]}}}`)
 	c.send(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"confirmed":true}}}`)
-	c.expect(`{"jsonrpc":"2.0","id":"elic","result":{"name":"form","content":[{"type":"text","text":"{\"action\":\"accept\",\"content\":{\"confirmed\":true}}"}],"isError":false,"structuredContent":{"action":"accept","content":{"confirmed":true}},"_meta":{"exitCode":0}}}`)
+	c.expect(`{"jsonrpc":"2.0","id":"elic","result":{"name":"form","content":[{"type":"text",` +
+		`"text":"{\"action\":\"accept\",\"content\":{\"confirmed\":true}}"}],"isError":false,` +
+		`"structuredContent":{"action":"accept","content":{"confirmed":true}},"_meta":{"exitCode":0}}}`)
 
 	c.send(message(`"u"`, "tools/call", `{"name":"url"}`))
 	line := c.next()
 	if !strings.HasPrefix(line,
-		`{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"mode":"url","message":"Authorize","url":"https://example.com/a","elicitationId":"`) || len(line) != len(`{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"mode":"url","message":"Authorize","url":"https://example.com/a","elicitationId":"`)+36+3 {
+		`{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"mode":"url","message":"Authorize",`+
+			`"url":"https://example.com/a","elicitationId":"`) || len(line) != len(`{"jsonrpc":"2.0","id":2,`+
+		`"method":"elicitation/create","params":{"mode":"url","message":"Authorize","url":"https://example.com/a",`+
+		`"elicitationId":"`)+36+3 {
 		t.Error(line)
 	}
 	c.send(`{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"no browser"}}`)
-	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.elicitation","data":"Client error: code=-1 message=no browser"}}`)
+	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.elicitation",` +
+		`"data":"Client error: code=-1 message=no browser"}}`)
 	if got := text(t, c.response(`"u"`)); got != `{"action":"error","content":null}` {
 		t.Error(got)
 	}
@@ -346,7 +366,8 @@ while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done`,
 			`"id":4,"method":"elicitation/create"`)
 	})
 	c.send(`{"jsonrpc":"2.0","id":3,"result":{"action":"accept"}}`)
-	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.rpc","data":"Received response for unknown request id=3"}}`)
+	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.rpc",` +
+		`"data":"Received response for unknown request id=3"}}`)
 	c.send(`{"jsonrpc":"2.0","id":4,"result":{"action":"decline"}}`)
 	if got := text(t, c.response(`"w"`)); got != `{"action":"decline","content":null}` {
 		t.Error(got)
@@ -367,10 +388,12 @@ while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done`,
 	// T-128: several at once.
 	c.send(message(`"b"`, "tools/call", `{"name":"batch"}`))
 	c.expect(`{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":5}}`)
-	c.expect(`{"jsonrpc":"2.0","id":8,"method":"elicitation/create","params":{"mode":"form","message":"m","requestedSchema":{"type":"object","properties":{}}}}`)
+	c.expect(`{"jsonrpc":"2.0","id":8,"method":"elicitation/create","params":{"mode":"form","message":"m",` +
+		`"requestedSchema":{"type":"object","properties":{}}}}`)
 	c.send(`{"jsonrpc":"2.0","id":8,"result":{"action":"cancel"}}`)
 	c.send(`{"jsonrpc":"2.0","id":7,"result":{"role":"assistant"}}`)
-	if got := text(t, c.response(`"b"`)); got != `{"s":{"result":{"role":"assistant"}},"e":{"result":{"action":"cancel"}},"r":{"error":{"code":-32601,"message":"Not supported by the client"}}}` {
+	if got := text(t, c.response(`"b"`)); got != `{"s":{"result":{"role":"assistant"}},"e":{"result":{"action":"cancel"}`+
+		`},"r":{"error":{"code":-32601,"message":"Not supported by the client"}}}` {
 		t.Error(got)
 	}
 
@@ -419,7 +442,8 @@ func TestRoots(t *testing.T) {
 	c.expect(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`)
 	c.send(message(`"early"`, "tools/call", `{"name":"roots"}`)) // P-2106: waits for the answer
 	c.send(answer(1, "a", "b", "none"))
-	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.roots","data":"path does not exist"}}`)
+	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.roots",` +
+		`"data":"path does not exist"}}`)
 	if got := text(t, c.response(`"early"`)); got != "2 "+dir+"/a\n"+dir+"/b" {
 		t.Error(got)
 	}
@@ -441,7 +465,8 @@ func TestRoots(t *testing.T) {
 	c.send(message("", "notifications/roots/list_changed", ""))
 	c.expect(`{"jsonrpc":"2.0","id":4,"method":"roots/list"}`)
 	c.send(`{"jsonrpc":"2.0","id":4,"error":{"code":-32603,"message":"sorry"}}`)
-	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.roots","data":"roots/list failed: code=-32603 message=sorry"}}`)
+	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.roots",` +
+		`"data":"roots/list failed: code=-32603 message=sorry"}}`)
 	c.send(message("", "notifications/roots/list_changed", ""))
 	c.expect(`{"jsonrpc":"2.0","id":5,"method":"roots/list"}`)
 	c.send(answer(5)) // an empty list is an answer
@@ -455,7 +480,8 @@ func TestRoots(t *testing.T) {
 		t.Error(got)
 	}
 	c.send(answer(1, "a"))
-	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.rpc","data":"Received response for unknown request id=1"}}`)
+	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.rpc",` +
+		`"data":"Received response for unknown request id=1"}}`)
 
 	// No roots declared: not asked, and a change is nothing.
 	c = ready(t, show, nil)
@@ -526,7 +552,8 @@ func TestListChanged(t *testing.T) {
 // protocol section 23.
 func TestRemoteToken(t *testing.T) {
 	secret := strings.Repeat("s3cr3t-", 6)
-	c := start(t, files(t, map[string]string{"tools/meta/tool.sh": `printf '%s|%s' "$MCP_TOOL_META_JSON" "$(env | grep -c REMOTE_TOKEN)"`}),
+	c := start(t, files(t, map[string]string{"tools/meta/tool.sh": `printf '%s|%s' "$MCP_TOOL_META_JSON" "$(env | grep ` +
+		`-c REMOTE_TOKEN)"`}),
 		project.Env{"MCPBASH_REMOTE_TOKEN": secret, "MCPBASH_REMOTE_TOKEN_MAX_FAILURES_PER_MIN": "3"})
 	const refused = `"error":{"code":-32602,"message":"Remote token missing or invalid"}`
 	for _, params := range []string{``, `{"_meta":{"mcpbash/remoteToken":"Bearer ` + secret + `"}}`,
@@ -536,7 +563,8 @@ func TestRemoteToken(t *testing.T) {
 		}
 	}
 	if got := c.request("ping",
-		`{"_meta":{"mcpbash/remoteToken":7}}`); got != `"error":{"code":-32602,"message":"Remote token missing or invalid (throttled)"}` {
+		`{"_meta":{"mcpbash/remoteToken":7}}`); got != `"error":{"code":-32602,"message":"Remote token missing or invalid `+
+		`(throttled)"}` {
 		t.Error(got)
 	}
 	c.says("mcp.auth: Remote token rejected", 3)
@@ -599,7 +627,8 @@ func TestEnding(t *testing.T) {
 
 	// exit with a tool that does not end, and the watchdog without exit.
 	for name, last := range map[string]string{"exit": message("", "exit", ""), "watchdog": ""} {
-		c = ready(t, map[string]string{"tools/stuck/tool.sh": `trap '' TERM; echo $$ >"$PWD/main"; while :; do sleep 0.1; done`}, project.Env{"MCPBASH_SHUTDOWN_TIMEOUT": "1"})
+		c = ready(t, map[string]string{"tools/stuck/tool.sh": `trap '' TERM; echo $$ >"$PWD/main"; while :; do sleep 0.1; ` +
+			`done`}, project.Env{"MCPBASH_SHUTDOWN_TIMEOUT": "1"})
 		c.send(message("1", "tools/call", `{"name":"stuck"}`))
 		eventually(t, "the tool", func() bool { return exists(c.root + "/main") })
 		c.request("shutdown", "")
@@ -705,7 +734,8 @@ func TestIdle(t *testing.T) {
 	<-time.After(1500 * time.Millisecond) // longer than the limit: a running tool is no idleness
 	c.release()
 	c.response("1")
-	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.core","data":"Server idle timeout (1s) - no client activity"}}`)
+	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.core",` +
+		`"data":"Server idle timeout (1s) - no client activity"}}`)
 	if code := c.exit(); code != 0 || !strings.Contains(c.stderr.String(), "mcp-bash: idle timeout after 1s") {
 		t.Error(code, c.stderr)
 	}
@@ -725,7 +755,8 @@ func TestDamagedOutput(t *testing.T) {
 		c := startWith(t, files(t, hello), project.Env{"MCPBASH_ALLOW_CORRUPT_STDOUT": allow}, nil, broken)
 		for i := range 3 {
 			c.send(message(strconv.Itoa(i), "ping", ""))
-			want := sprintf("mcp-bash: stdout corruption detected (stdout write failure); %d prior event(s) in the last 60s\n", i)
+			want := sprintf("mcp-bash: stdout corruption detected (stdout write failure); %d prior event(s) in the last 60s\n",
+				i)
 			eventually(t, want, func() bool { return strings.Contains(c.stderr.String(), want) })
 		}
 		if allow == "true" {
@@ -756,7 +787,8 @@ func TestPayloadLog(t *testing.T) {
 		tmp := t.TempDir()
 		c := startWith(t, files(t, hello), project.Env{"MCPBASH_REMOTE_TOKEN": secret, "TMPDIR": tmp},
 			func(o *Options) { o.Debug, o.NDJSON = true, ndjson }, nil)
-		c.request("ping", `{"_meta":{"mcpbash/remoteToken":"`+secret+`"},"note":"x `+secret+` y","auth":["bearer abc","a.b.c"],"api_key":{"deep":1},"progressToken":"seen","page_token":"5"}`)
+		c.request("ping", `{"_meta":{"mcpbash/remoteToken":"`+secret+`"},"note":"x `+secret+` y","auth":["bearer abc",`+
+			`"a.b.c"],"api_key":{"deep":1},"progressToken":"seen","page_token":"5"}`)
 		c.send("{bad")
 		c.next()
 		c.end()
@@ -771,7 +803,9 @@ func TestPayloadLog(t *testing.T) {
 		if info.Mode().Perm() != 0o600 || strings.Contains(string(log), secret) {
 			t.Errorf("%v %s", info.Mode(), log)
 		}
-		want := []string{`|request|-|recv|{"jsonrpc":"2.0","id":"r1","method":"ping","params":{"_meta":{"mcpbash/remoteToken":"**redacted**"},"note":"x **redacted** y","auth":["Bearer **redacted**","**redacted**"],"api_key":"**redacted**","progressToken":"seen","page_token":"**redacted**"}}`,
+		want := []string{`|request|-|recv|{"jsonrpc":"2.0","id":"r1","method":"ping",` +
+			`"params":{"_meta":{"mcpbash/remoteToken":"**redacted**"},"note":"x **redacted** y","auth":["Bearer **redacted**",` +
+			`"**redacted**"],"api_key":"**redacted**","progressToken":"seen","page_token":"**redacted**"}}`,
 			`|rpc|-|ok|{"jsonrpc":"2.0","id":"r1","result":{}}`, `|request|-|recv|[payload hash=`,
 			`|rpc|-|error|{"jsonrpc":"2.0","error":`}
 		if ndjson {

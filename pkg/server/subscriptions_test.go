@@ -87,7 +87,8 @@ func TestSubscribeRefused(t *testing.T) {
 	}
 	c.await("the log", func(line string) bool {
 		return strings.Contains(line,
-			`"level":"error","logger":"mcp.resources","data":"Initial read failed code=-32603 msg=Resource outside allowed roots"`)
+			`"level":"error","logger":"mcp.resources","data":"Initial read failed code=-32603 msg=Resource outside allowed `+
+				`roots"`)
 	})
 	for params, want := range map[string]string{
 		``:                                 `"error":{"code":-32602,"message":"subscriptionId or uri required"}`,
@@ -175,8 +176,9 @@ func TestSubscriptionsOfOneURI(t *testing.T) {
 // nobody else from being looked at (RES-73, RES-144).
 func TestSubscriptionToScript(t *testing.T) {
 	list := map[string]string{
-		"providers/n.sh":      `cat "$MCPBASH_PROJECT_ROOT/n"`,
-		"providers/stuck.sh":  `[ -e "$MCPBASH_PROJECT_ROOT/stick" ] || exec echo "$1"; : > "$MCPBASH_PROJECT_ROOT/hangs"; sleep 1000`,
+		"providers/n.sh": `cat "$MCPBASH_PROJECT_ROOT/n"`,
+		"providers/stuck.sh": `[ -e "$MCPBASH_PROJECT_ROOT/stick" ] || exec echo "$1"; : > "$MCPBASH_PROJECT_ROOT/hangs"; ` +
+			`sleep 1000`,
 		"resources/alpha.txt": "alpha",
 		"n":                   "1",
 	}
@@ -202,7 +204,8 @@ func TestSubscriptionToScript(t *testing.T) {
 // RES-143: a request that is cancelled leaves nothing behind.
 func TestSubscribeCancelled(t *testing.T) {
 	c := ready(t, map[string]string{
-		"providers/slow.sh": `[ -e "$MCPBASH_PROJECT_ROOT/asked" ] && exec cat "$MCPBASH_PROJECT_ROOT/n"; : > "$MCPBASH_PROJECT_ROOT/asked"; sleep 1000`, "n": "1", "resources/a.txt": "a",
+		"providers/slow.sh": `[ -e "$MCPBASH_PROJECT_ROOT/asked" ] && exec cat "$MCPBASH_PROJECT_ROOT/n"; : > ` +
+			`"$MCPBASH_PROJECT_ROOT/asked"; sleep 1000`, "n": "1", "resources/a.txt": "a",
 	}, often)
 	_, asked := mark(t, c.root, "asked")
 	c.send(message(`"s"`, "resources/subscribe", `{"uri":"slow://x"}`))

@@ -18,7 +18,8 @@ func TestUnavailable(t *testing.T) {
 		"resources/r.txt": "text", "server.d/register.json": `{"version":2}`})
 	c := start(t, root, always)
 	c.handshake("2025-11-25", "{}")
-	const data = `,"data":{"reason":"Declarative register.json parsing/validation failed: register.json version must be 1"}}`
+	const data = `,"data":{"reason":"Declarative register.json parsing/validation failed: register.json version must be ` +
+		`1"}}`
 	for _, tc := range []struct{ method, params, want string }{
 		{"tools/list", `{}`, `{"code":-32603,"message":"Unable to load tool registry"`},
 		{"resources/list", `{}`, `{"code":-32603,"message":"Unable to load resources registry"`},
@@ -36,7 +37,8 @@ func TestUnavailable(t *testing.T) {
 	}
 	os.Remove(root + "/server.d/register.json")
 	if got := c.request("prompts/list",
-		""); got != `"result":{"prompts":[{"name":"p","description":"","path":"p.txt","arguments":[],"role":"user"}],"_meta":{"mcpbash/total":1}}` {
+		""); got != `"result":{"prompts":[{"name":"p","description":"","path":"p.txt","arguments":[],"role":"user"}],`+
+		`"_meta":{"mcpbash/total":1}}` {
 		t.Error(got)
 	}
 }

@@ -12,9 +12,11 @@ func TestAppendListed(t *testing.T) {
 		any  bool
 		want string
 	}{
-		{`{"name":"a","description":"","path":"a/tool.sh","inputSchema":{"type":"object","properties":{}},"timeoutSecs":null}`, false,
+		{`{"name":"a","description":"","path":"a/tool.sh","inputSchema":{"type":"object","properties":{}},` +
+			`"timeoutSecs":null}`, false,
 			`{"name":"a","description":"","path":"a/tool.sh","inputSchema":{"type":"object","properties":{}}}`},
-		{`{"name":"a","timeoutSecs":5,"outputSchema":{"type":"array"},"requires":["sampling"],"validateInput":true,"x":1}`, false, `{"name":"a","timeoutSecs":5,"x":1}`},
+		{`{"name":"a","timeoutSecs":5,"outputSchema":{"type":"array"},"requires":["sampling"],"validateInput":true,"x":1}`,
+			false, `{"name":"a","timeoutSecs":5,"x":1}`},
 		{`{"name":"a","outputSchema":{"type":"array"}}`, true, `{"name":"a","outputSchema":{"type":"array"}}`},
 		{`{"name":"a","outputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"ui://x"}}}`, false,
 			`{"name":"a","outputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"ui://x"}}}`},

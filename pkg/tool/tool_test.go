@@ -134,11 +134,16 @@ func (b *bench) run(body string, more ...string) string {
 
 // The hints of T-189 for a script that ends without a reason.
 func silent(status int) string {
-	return fmt.Sprintf(`{"type":"text","text":"tools/t/tool.sh ended with exit status %d without a message on standard error. Under \"set -e\", which the SDK turns on, a script ends at the first command that fails; MCPBASH_TRACE_TOOLS=true shows which"}`, status)
+	return fmt.Sprintf(`{"type":"text","text":"tools/t/tool.sh ended with exit status %d without a message on standard `+
+		`error. Under \"set -e\", which the SDK turns on, a script ends at the first command that fails; `+
+		`MCPBASH_TRACE_TOOLS=true shows which"}`, status)
 }
 
 func afterResult(status int) string {
-	return fmt.Sprintf(`{"type":"text","text":"tools/t/tool.sh ended with exit status %d after it had printed its result, so the call counts as failed. Under \"set -e\", which the SDK turns on, a script ends at the first command that fails; MCPBASH_TRACE_TOOLS=true shows which. Where a failure does not matter, add \"|| true\" to the command"}`, status)
+	return fmt.Sprintf(`{"type":"text","text":"tools/t/tool.sh ended with exit status %d after it had printed its `+
+		`result, so the call counts as failed. Under \"set -e\", which the SDK turns on, a script ends at the first `+
+		`command that fails; MCPBASH_TRACE_TOOLS=true shows which. Where a failure does not matter, add \"|| true\" to the `+
+		`command"}`, status)
 }
 
 // tools sections 10, 11 and 18.
@@ -150,9 +155,11 @@ func TestOutcome(t *testing.T) {
 		{"T-195 nothing", `:`, ``,
 			`{"name":"t","content":[{"type":"text","text":""}],"isError":false,"_meta":{"exitCode":0}}`},
 		{"T-195 JSON", `printf '{"b": 1,\n "a": [1,2]}\n'`, ``,
-			`{"name":"t","content":[{"type":"text","text":"{\"b\": 1,\n \"a\": [1,2]}\n"}],"isError":false,"structuredContent":{"b":1,"a":[1,2]},"_meta":{"exitCode":0}}`},
+			`{"name":"t","content":[{"type":"text","text":"{\"b\": 1,\n \"a\": [1,2]}\n"}],"isError":false,` +
+				`"structuredContent":{"b":1,"a":[1,2]},"_meta":{"exitCode":0}}`},
 		{"T-195 stderr", `printf ok; printf 'warn1\nwarn2\n\n' >&2`, ``,
-			`{"name":"t","content":[{"type":"text","text":"ok"}],"isError":false,"_meta":{"exitCode":0,"stderr":"warn1\nwarn2"}}`},
+			`{"name":"t","content":[{"type":"text","text":"ok"}],"isError":false,"_meta":{"exitCode":0,` +
+				`"stderr":"warn1\nwarn2"}}`},
 		{"T-135 odd bytes", `printf 'a\xffb\0c'`, ``, `{"name":"t","content":[{"type":"text","text":"a` + "\uFFFD" +
 			`b\u0000c"}],"isError":false,"_meta":{"exitCode":0}}`},
 		{"T-210 several values", `echo '{} {}'`, ``,
@@ -160,27 +167,38 @@ func TestOutcome(t *testing.T) {
 		{"T-211 array", `echo '[1]'`, ``,
 			`{"name":"t","content":[{"type":"text","text":"[1]\n"}],"isError":false,"_meta":{"exitCode":0}}`},
 		{"T-212 digits", `echo '{"n":12345678901234567890.10}'`, ``,
-			`{"name":"t","content":[{"type":"text","text":"{\"n\":12345678901234567890.10}\n"}],"isError":false,"structuredContent":{"n":12345678901234567890.10},"_meta":{"exitCode":0}}`},
-		{"T-196 result", `echo note >&2; echo '{"content":[{"type":"text","text":"hi"},{"type":"image","data":"aGk=","mimeType":"image/png"}],"structuredContent":{"k":1},"isError":true,"x":[ 1 ],"_meta":{"ui/resourceUri":"ui://x/y","foo":1}}'`, ``,
-			`{"name":"t","x":[1],"content":[{"type":"text","text":"hi"},{"type":"image","data":"aGk=","mimeType":"image/png"}],"isError":true,"structuredContent":{"k":1},"_meta":{"foo":1,"ui":{"resourceUri":"ui://x/y"},"exitCode":0,"stderr":"note"}}`},
-		{"T-251 merged", `echo '{"content":[],"isError":false,"_meta":{"ui":{"a":1,"resourceUri":"old"},"ui/resourceUri":"ui://n"}}'`, ``, `{"name":"t","content":[],"isError":false,"_meta":{"ui":{"a":1,"resourceUri":"ui://n"},"exitCode":0}}`},
+			`{"name":"t","content":[{"type":"text","text":"{\"n\":12345678901234567890.10}\n"}],"isError":false,` +
+				`"structuredContent":{"n":12345678901234567890.10},"_meta":{"exitCode":0}}`},
+		{"T-196 result", `echo note >&2; echo '{"content":[{"type":"text","text":"hi"},{"type":"image","data":"aGk=",` +
+			`"mimeType":"image/png"}],"structuredContent":{"k":1},"isError":true,"x":[ 1 ],` +
+			`"_meta":{"ui/resourceUri":"ui://x/y","foo":1}}'`, ``,
+			`{"name":"t","x":[1],"content":[{"type":"text","text":"hi"},{"type":"image","data":"aGk=","mimeType":"image/png"}` +
+				`],"isError":true,"structuredContent":{"k":1},"_meta":{"foo":1,"ui":{"resourceUri":"ui://x/y"},"exitCode":0,` +
+				`"stderr":"note"}}`},
+		{"T-251 merged", `echo '{"content":[],"isError":false,"_meta":{"ui":{"a":1,"resourceUri":"old"},` +
+			`"ui/resourceUri":"ui://n"}}'`, ``, `{"name":"t","content":[],"isError":false,"_meta":{"ui":{"a":1,` +
+			`"resourceUri":"ui://n"},"exitCode":0}}`},
 		{"T-196 without isError", `echo '{"content":[]}'`, ``,
-			`{"name":"t","content":[{"type":"text","text":"{\"content\":[]}\n"}],"isError":false,"structuredContent":{"content":[]},"_meta":{"exitCode":0}}`},
+			`{"name":"t","content":[{"type":"text","text":"{\"content\":[]}\n"}],"isError":false,` +
+				`"structuredContent":{"content":[]},"_meta":{"exitCode":0}}`},
 		{"T-197 isError no boolean", `echo '{"content":[],"isError":1}'`, ``,
-			`{"name":"t","content":[{"type":"text","text":"{\"content\":[],\"isError\":1}\n"}],"isError":false,"structuredContent":{"content":[],"isError":1},"_meta":{"exitCode":0}}`},
+			`{"name":"t","content":[{"type":"text","text":"{\"content\":[],\"isError\":1}\n"}],"isError":false,` +
+				`"structuredContent":{"content":[],"isError":1},"_meta":{"exitCode":0}}`},
 		{"T-197 structured null", `echo '{"content":[],"isError":false,"structuredContent":null}'`, ``,
 			`{"name":"t","content":[],"isError":false,"_meta":{"exitCode":0}}`},
 		{"T-197 structured array", `echo '{"content":[],"isError":false,"structuredContent":[1]}'`, ``,
 			`{"name":"t","content":[],"isError":false,"_meta":{"exitCode":0}}`},
 
-		{"T-90 error file", `echo '{"code":-32010,"message":"Custom failure","data":{"field": "x"}}' >"$MCP_TOOL_ERROR_FILE"; echo out`, ``, `{"code":-32010,"message":"Custom failure","data":{"field":"x"}}`},
+		{"T-90 error file", `echo '{"code":-32010,"message":"Custom failure","data":{"field": "x"}}' ` +
+			`>"$MCP_TOOL_ERROR_FILE"; echo out`, ``, `{"code":-32010,"message":"Custom failure","data":{"field":"x"}}`},
 		{"T-91 whatever else", `printf '{"code":7,"message":"m","data":null}' >"$MCP_TOOL_ERROR_FILE"; exit 9`, ``,
 			`{"code":7,"message":"m"}`},
 		{"T-91 not an error", `printf 'oops\n\n' >"$MCP_TOOL_ERROR_FILE"`, ``,
 			`{"code":-32603,"message":"Tool failed","data":"oops"}`},
 		{"T-91 code no integer", `echo '{"code":1.5,"message":"m"}' >"$MCP_TOOL_ERROR_FILE"`, ``,
 			`{"code":-32603,"message":"Tool failed","data":"{\"code\":1.5,\"message\":\"m\"}"}`},
-		{"T-91 replaced file", `echo '{"code":8,"message":"m"}' >"$MCP_TOOL_ERROR_FILE.x"; mv "$MCP_TOOL_ERROR_FILE.x" "$MCP_TOOL_ERROR_FILE"`, ``, `{"code":8,"message":"m"}`},
+		{"T-91 replaced file", `echo '{"code":8,"message":"m"}' >"$MCP_TOOL_ERROR_FILE.x"; mv "$MCP_TOOL_ERROR_FILE.x" ` +
+			`"$MCP_TOOL_ERROR_FILE"`, ``, `{"code":8,"message":"m"}`},
 		{"T-701 code 0", `echo '{"code":0,"message":"m"}' >"$MCP_TOOL_ERROR_FILE"`, ``,
 			`{"code":-32603,"message":"m"}`},
 
@@ -188,11 +206,14 @@ func TestOutcome(t *testing.T) {
 			`{"code":-5,"message":"m","data":[1]}`},
 		{"T-185 code as text", `echo '{"code":"12","message":"m"}'; exit 1`, ``, `{"code":12,"message":"m"}`},
 		{"T-185 exit 0 is no error", `echo '{"code":-5,"message":"m"}'`, ``,
-			`{"name":"t","content":[{"type":"text","text":"{\"code\":-5,\"message\":\"m\"}\n"}],"isError":false,"structuredContent":{"code":-5,"message":"m"},"_meta":{"exitCode":0}}`},
+			`{"name":"t","content":[{"type":"text","text":"{\"code\":-5,\"message\":\"m\"}\n"}],"isError":false,` +
+				`"structuredContent":{"code":-5,"message":"m"},"_meta":{"exitCode":0}}`},
 		{"T-186 stderr", `printf 'line1\nline2\n' >&2; exit 3`, ``,
-			`{"name":"t","content":[{"type":"text","text":"line1\nline2"}],"isError":true,"_meta":{"exitCode":3,"stderr":"line1\nline2"}}`},
+			`{"name":"t","content":[{"type":"text","text":"line1\nline2"}],"isError":true,"_meta":{"exitCode":3,` +
+				`"stderr":"line1\nline2"}}`},
 		{"T-186 both", `echo out; echo err >&2; exit 3`, ``,
-			`{"name":"t","content":[{"type":"text","text":"out\n"},{"type":"text","text":"err"}],"isError":true,"_meta":{"exitCode":3,"stderr":"err"}}`},
+			`{"name":"t","content":[{"type":"text","text":"out\n"},{"type":"text","text":"err"}],"isError":true,` +
+				`"_meta":{"exitCode":3,"stderr":"err"}}`},
 		{"T-186 neither", `echo; exit 3`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"},` +
 			silent(3) + `],"isError":true,"_meta":{"exitCode":3}}`},
 		{"T-186 object", `echo '{"a":1}'; exit 4`, ``, `{"name":"t","content":[{"type":"text","text":"{\"a\":1}\n"},` +
@@ -207,17 +228,21 @@ func TestOutcome(t *testing.T) {
 			`{"name":"t","content":[{"type":"text","text":"Tool failed"},` + silent(143) +
 				`],"isError":true,"_meta":{"exitCode":143}}`},
 		{"T-181 KILL", `kill -KILL $$`, ``,
-			`{"name":"t","content":[{"type":"text","text":"Tool failed"},{"type":"text","text":"tools/t/tool.sh was ended by signal 9 (killed) without a message on standard error"}],"isError":true,"_meta":{"exitCode":137}}`},
+			`{"name":"t","content":[{"type":"text","text":"Tool failed"},{"type":"text","text":"tools/t/tool.sh was ended by ` +
+				`signal 9 (killed) without a message on standard error"}],"isError":true,"_meta":{"exitCode":137}}`},
 
 		{"T-214 satisfied", `echo '{"n":1,"s":null,"deep":{"x":"y"}}'`,
-			`"outputSchema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},"s":{"type":"string"},"deep":{"properties":{"x":{"type":"number"}}}}}`,
-			`{"name":"t","content":[{"type":"text","text":"{\"n\":1,\"s\":null,\"deep\":{\"x\":\"y\"}}\n"}],"isError":false,"structuredContent":{"n":1,"s":null,"deep":{"x":"y"}},"_meta":{"exitCode":0}}`},
+			`"outputSchema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},"s":{"type":"string"},` +
+				`"deep":{"properties":{"x":{"type":"number"}}}}}`,
+			`{"name":"t","content":[{"type":"text","text":"{\"n\":1,\"s\":null,\"deep\":{\"x\":\"y\"}}\n"}],"isError":false,` +
+				`"structuredContent":{"n":1,"s":null,"deep":{"x":"y"}},"_meta":{"exitCode":0}}`},
 		{"T-214 missing", `echo '{}'`, `"outputSchema":{"required":["n"]}`,
 			`{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
 		{"T-214 type", `echo '{"n":1.5}'`, `"outputSchema":{"properties":{"n":{"type":"integer"}}}`,
 			`{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
 		{"T-214 whole number", `printf '{"n":1.0}'`, `"outputSchema":{"properties":{"n":{"type":"integer"}}}`,
-			`{"name":"t","content":[{"type":"text","text":"{\"n\":1.0}"}],"isError":false,"structuredContent":{"n":1.0},"_meta":{"exitCode":0}}`},
+			`{"name":"t","content":[{"type":"text","text":"{\"n\":1.0}"}],"isError":false,"structuredContent":{"n":1.0},` +
+				`"_meta":{"exitCode":0}}`},
 		{"T-214 not an object", `echo '[]'`, `"outputSchema":{"type":"object"}`,
 			`{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
 		{"T-214 other type", `printf '[1]'`, `"outputSchema":{"type":"array","items":{"type":"string"}}`,
@@ -263,9 +288,11 @@ func TestAnyStructured(t *testing.T) {
 func TestFailureModeError(t *testing.T) {
 	b := newBench(t, project.Env{"MCPBASH_TOOL_FAILURE_MODE": "error"})
 	for body, want := range map[string]string{
-		`echo out; echo err >&2; exit 3`:         `{"code":-32603,"message":"Tool failed","data":"out"}`,
-		`printf 'line1\r\nline2\n' >&2; exit 3`:  `{"code":-32603,"message":"line1","data":{"exitCode":3,"_meta":{"exitCode":3,"stderr":"line1\r\nline2"},"stderrTail":"line1\r\nline2"}}`,
-		`exit 3`:                                 `{"code":-32603,"message":"Tool failed","data":{"exitCode":3,"_meta":{"exitCode":3}}}`,
+		`echo out; echo err >&2; exit 3`: `{"code":-32603,"message":"Tool failed","data":"out"}`,
+		`printf 'line1\r\nline2\n' >&2; exit 3`: `{"code":-32603,"message":"line1","data":{"exitCode":3,` +
+			`"_meta":{"exitCode":3,"stderr":"line1\r\nline2"},"stderrTail":"line1\r\nline2"}}`,
+		`exit 3`: `{"code":-32603,"message":"Tool failed","data":{"exitCode":3,` +
+			`"_meta":{"exitCode":3}}}`,
 		`echo '{"code":9,"message":"m"}';exit 1`: `{"code":9,"message":"m"}`,
 	} {
 		if got := b.run(body); got != want {
@@ -291,14 +318,18 @@ func TestEarlyErrors(t *testing.T) {
 	b.items["plain"] = `{"name":"plain","path":"plain.txt"}`
 	os.WriteFile(filepath.Join(b.root, "tools/plain.txt"), []byte("x"), 0o644)
 	for name, want := range map[string]string{
-		"nope":     `{"code":-32602,"message":"Tool 'nope' not found"}`,
-		"nopath":   `{"code":-32602,"message":"Tool 'nopath' path unavailable"}`,
-		"denied":   `{"code":-32602,"message":"Tool 'denied' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)"}`,
-		"writable": `{"code":-32602,"message":"Tool 'writable' path rejected by policy","data":{"reason":"{}/writable/tool.sh (mode 0757, others can write to it; run chmod o-w {}/writable/tool.sh)"}}`,
-		"link":     `{"code":-32602,"message":"Tool 'link' path rejected by policy","data":{"reason":"{}/link/tool.sh (leads out of {})"}}`,
-		"gone":     `{"code":-32602,"message":"Tool executable missing"}`,
-		"plain":    `{"code":-32602,"message":"Tool executable missing"}`,
-		"ok":       `{"name":"ok","content":[{"type":"text","text":"Invalid arguments: /x: is required"}],"isError":true,"structuredContent":{"success":false,"error":{"type":"validation_error","message":"Invalid arguments: /x: is required","violations":[{"path":"/x","message":"is required"}]}}}`,
+		"nope":   `{"code":-32602,"message":"Tool 'nope' not found"}`,
+		"nopath": `{"code":-32602,"message":"Tool 'nopath' path unavailable"}`,
+		"denied": `{"code":-32602,"message":"Tool 'denied' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)"}`,
+		"writable": `{"code":-32602,"message":"Tool 'writable' path rejected by policy","data":{"reason":"{}` +
+			`/writable/tool.sh (mode 0757, others can write to it; run chmod o-w {}/writable/tool.sh)"}}`,
+		"link": `{"code":-32602,"message":"Tool 'link' path rejected by policy","data":{"reason":"{}/link/tool.sh (leads ` +
+			`out of {})"}}`,
+		"gone":  `{"code":-32602,"message":"Tool executable missing"}`,
+		"plain": `{"code":-32602,"message":"Tool executable missing"}`,
+		"ok": `{"name":"ok","content":[{"type":"text","text":"Invalid arguments: /x: is required"}],"isError":true,` +
+			`"structuredContent":{"success":false,"error":{"type":"validation_error","message":"Invalid arguments: /x: is ` +
+			`required","violations":[{"path":"/x","message":"is required"}]}}}`,
 	} {
 		if got := b.call(&Request{Name: name}); got != strings.ReplaceAll(want, "{}", b.root+"/tools") {
 			t.Errorf("%s: %s", name, got)
@@ -311,7 +342,8 @@ func TestInsecureSettings(t *testing.T) {
 	b := newBench(t, nil)
 	b.add("ok", "echo ok")
 	b.tools.project.Meta.Insecure = &project.InsecureError{Path: "/p/server.d", Reason: "why"}
-	const want = `{"code":-32602,"message":"Tool 'ok' blocked by policy (insecure server.meta.json)","data":{"reason":"/p/server.d (why); then restart the server"}}`
+	const want = `{"code":-32602,"message":"Tool 'ok' blocked by policy (insecure server.meta.json)",` +
+		`"data":{"reason":"/p/server.d (why); then restart the server"}}`
 	if got := b.call(&Request{Name: "ok"}); got != want {
 		t.Error(got)
 	}
@@ -320,7 +352,8 @@ func TestInsecureSettings(t *testing.T) {
 // T-6, T-14, T-60.
 func TestInherit(t *testing.T) {
 	b := newBench(t, project.Env{"MCPBASH_TOOL_ENV_MODE": "inherit"})
-	if got := b.run("echo x"); got != `{"code":-32602,"message":"MCPBASH_TOOL_ENV_MODE=inherit requires MCPBASH_TOOL_ENV_INHERIT_ALLOW=true"}` {
+	if got := b.run("echo x"); got != `{"code":-32602,"message":"MCPBASH_TOOL_ENV_MODE=inherit requires `+
+		`MCPBASH_TOOL_ENV_INHERIT_ALLOW=true"}` {
 		t.Error(got)
 	}
 	b = newBench(t, project.Env{"MCPBASH_TOOL_ENV_MODE": "inherit", "MCPBASH_TOOL_ENV_INHERIT_ALLOW": "true"})
@@ -361,7 +394,10 @@ func TestValidation(t *testing.T) {
 	}
 	out := `"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}`
 	if got := call(`"validateInput":true`,
-		out); got != `{"name":"t","content":[{"type":"text","text":"Invalid output: /n: must be an integer"}],"isError":true,"structuredContent":{"success":false,"error":{"type":"output_validation_error","message":"Invalid output: /n: must be an integer","violations":[{"path":"/n","message":"must be an integer"}]}},"_meta":{"exitCode":0}}` {
+		out); got != `{"name":"t","content":[{"type":"text","text":"Invalid output: /n: must be an integer"}],`+
+		`"isError":true,"structuredContent":{"success":false,"error":{"type":"output_validation_error","message":"Invalid `+
+		`output: /n: must be an integer","violations":[{"path":"/n","message":"must be an integer"}]}},`+
+		`"_meta":{"exitCode":0}}` {
 		t.Error(got)
 	}
 	b.add("e", "echo hi", `"validateInput":true`, `"outputSchema":{"type":"object"}`)
@@ -395,7 +431,8 @@ func TestEnvironment(t *testing.T) {
 		`"timeoutHint":"hint"`)
 	got := b.call(&Request{
 		ID: `"call"`, Name: "env.dump", Arguments: json.RawMessage(`{"b":1.50,"a":"x"}`),
-		Meta:          json.RawMessage(`{"progressToken":"7","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=b","baggage":"bad value"}`),
+		Meta: json.RawMessage(`{"progressToken":"7",` +
+			`"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=b","baggage":"bad value"}`),
 		ProgressToken: json.RawMessage(`"7"`), Client: mcp.Capabilities{Roots: true, UI: true},
 		Roots: roots.List{{URI: "file:///p", Name: "n", Path: "/p"}, {URI: "file:///q", Path: "/q"}},
 	})
@@ -422,8 +459,9 @@ func TestEnvironment(t *testing.T) {
 		"MCP_TOOL_NAME": "env.dump",
 		"MCP_TOOL_PATH": b.root + "/tools/env.dump/tool.sh", "MCP_TOOL_ARGS_JSON": `{"b":1.50,"a":"x"}`,
 		"MCP_TOOL_METADATA_JSON": b.items["env.dump"],
-		"MCP_TOOL_META_JSON":     `{"progressToken":"7","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=b","baggage":"bad value"}`,
-		"MCP_TOOL_ERROR_FILE":    desk + "/error.json", "MCP_TOOL_RESOURCES_FILE": desk + "/resources",
+		"MCP_TOOL_META_JSON": `{"progressToken":"7",` +
+			`"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=b","baggage":"bad value"}`,
+		"MCP_TOOL_ERROR_FILE": desk + "/error.json", "MCP_TOOL_RESOURCES_FILE": desk + "/resources",
 		"MCP_PROGRESS_STREAM": desk + "/progress.ndjson", "MCP_LOG_STREAM": desk + "/logs.ndjson",
 		"MCP_PROGRESS_TOKEN": "7", "MCPBASH_PROGRESS_TOKEN_JSON": `"7"`, "MCP_INPUT_DIR": desk + "/input",
 		"MCP_ELICIT_SUPPORTED": "0", "MCP_SAMPLING_SUPPORTED": "0", "MCP_ROOTS_SUPPORTED": "0",
@@ -453,7 +491,8 @@ func TestEnvironment(t *testing.T) {
 
 // T-77 to T-79.
 func TestSpilling(t *testing.T) {
-	const body = `[ -z "$MCP_TOOL_ARGS_JSON" ] && [ -f "$MCP_TOOL_ARGS_FILE" ] && [ -z "${MCPBASH_ARGS_FLAT-}" ] && echo spilled "$(stat -c %a "$MCP_TOOL_ARGS_FILE")" && cat "$MCP_TOOL_ARGS_FILE"; echo "$MCP_TOOL_META_JSON"`
+	const body = `[ -z "$MCP_TOOL_ARGS_JSON" ] && [ -f "$MCP_TOOL_ARGS_FILE" ] && [ -z "${MCPBASH_ARGS_FLAT-}" ] && ` +
+		`echo spilled "$(stat -c %a "$MCP_TOOL_ARGS_FILE")" && cat "$MCP_TOOL_ARGS_FILE"; echo "$MCP_TOOL_META_JSON"`
 	b := newBench(t, project.Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "20"})
 	b.add("t", body)
 	long := `{"k":"` + strings.Repeat("é", 7) + `"}`
@@ -480,10 +519,14 @@ func TestLimits(t *testing.T) {
 	if got := b.run(`printf '%1000s'`); !strings.Contains(got, `"isError":false`) {
 		t.Error(got)
 	}
-	if got := b.run(`printf '%1001s'; sleep 60`); got != `{"code":-32603,"message":"Tool output exceeded 1000 bytes"}` || !b.logged("error mcp.tools Tool t output 1001 bytes exceeds limit 1000") {
+	if got := b.run(`printf '%1001s'; sleep 60`); got != `{"code":-32603,`+
+		`"message":"Tool output exceeded 1000 bytes"}` || !b.logged(
+		"error mcp.tools Tool t output 1001 bytes exceeds limit 1000") {
 		t.Error(got, b.logs)
 	}
-	if got := b.run(`printf '%101s' >&2; sleep 60`); got != `{"code":-32603,"message":"Tool stderr exceeded 100 bytes"}` || !b.logged("error mcp.tools Tool t stderr 101 bytes exceeds limit 100") {
+	if got := b.run(`printf '%101s' >&2; sleep 60`); got != `{"code":-32603,`+
+		`"message":"Tool stderr exceeded 100 bytes"}` || !b.logged(
+		"error mcp.tools Tool t stderr 101 bytes exceeds limit 100") {
 		t.Error(got)
 	}
 	// é is cut in half: é12␊␊ is 6 bytes
@@ -494,7 +537,8 @@ func TestLimits(t *testing.T) {
 		t.Error(got)
 	}
 	off := newBench(t, project.Env{"MCPBASH_TOOL_STDERR_CAPTURE": "no"})
-	if got := off.run(`echo x >&2; exit 1`); got != `{"name":"t","content":[{"type":"text","text":"Tool failed"}],"isError":true,"_meta":{"exitCode":1}}` {
+	if got := off.run(`echo x >&2; exit 1`); got != `{"name":"t","content":[{"type":"text","text":"Tool failed"}],`+
+		`"isError":true,"_meta":{"exitCode":1}}` {
 		t.Error(got)
 	}
 }
@@ -505,12 +549,21 @@ func TestTimeouts(t *testing.T) {
 	b := newBench(t, project.Env{"MCPBASH_DEFAULT_TOOL_TIMEOUT": "1"})
 	for _, tc := range []struct{ name, body, more, want string }{
 		{"T-158", `echo starting >&2; echo partial; sleep 60`, `"timeoutHint":"Use smaller input"`,
-			`{"content":[{"type":"text","text":"Tool timed out after 1s\n\nSuggestion: Use smaller input"}],"isError":true,"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool timed out after 1s\n\nSuggestion: Use smaller input","timeoutSecs":1,"reason":"fixed","exitCode":124,"hint":"Use smaller input","setting":"MCPBASH_DEFAULT_TOOL_TIMEOUT"}},"_meta":{"exitCode":124,"stderr":"starting"}}`},
+			`{"content":[{"type":"text","text":"Tool timed out after 1s\n\nSuggestion: Use smaller input"}],"isError":true,` +
+				`"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool timed out after ` +
+				`1s\n\nSuggestion: Use smaller input","timeoutSecs":1,"reason":"fixed","exitCode":124,"hint":"Use smaller input",` +
+				`"setting":"MCPBASH_DEFAULT_TOOL_TIMEOUT"}},"_meta":{"exitCode":124,"stderr":"starting"}}`},
 		{"T-155 idle", `sleep 60`, `"timeoutSecs":1,"progressExtendsTimeout":true,"maxTimeoutSecs":9`,
-			`{"content":[{"type":"text","text":"Tool timed out after 1s (no progress reported)"}],"isError":true,"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool timed out after 1s (no progress reported)","timeoutSecs":1,"reason":"idle","exitCode":124,"progressExtendsTimeout":true,"maxTimeoutSecs":9}},"_meta":{"exitCode":124}}`},
+			`{"content":[{"type":"text","text":"Tool timed out after 1s (no progress reported)"}],"isError":true,` +
+				`"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool timed out after 1s (no progress ` +
+				`reported)","timeoutSecs":1,"reason":"idle","exitCode":124,"progressExtendsTimeout":true,"maxTimeoutSecs":9}},` +
+				`"_meta":{"exitCode":124}}`},
 		{"T-155 cap", `while :; do touch "$MCP_PROGRESS_STREAM"; sleep 0.1; done`,
 			`"timeoutSecs":1,"progressExtendsTimeout":true,"maxTimeoutSecs":2`,
-			`{"content":[{"type":"text","text":"Tool exceeded maximum runtime of 2s"}],"isError":true,"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool exceeded maximum runtime of 2s","timeoutSecs":1,"reason":"max_exceeded","exitCode":124,"progressExtendsTimeout":true,"maxTimeoutSecs":2}},"_meta":{"exitCode":124}}`},
+			`{"content":[{"type":"text","text":"Tool exceeded maximum runtime of 2s"}],"isError":true,` +
+				`"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool exceeded maximum runtime of 2s",` +
+				`"timeoutSecs":1,"reason":"max_exceeded","exitCode":124,"progressExtendsTimeout":true,"maxTimeoutSecs":2}},` +
+				`"_meta":{"exitCode":124}}`},
 	} {
 		b.add(tc.name, tc.body, tc.more)
 		began := time.Now()
@@ -521,7 +574,9 @@ func TestTimeouts(t *testing.T) {
 			t.Errorf("%s: killed early (T-156)", tc.name)
 		}
 	}
-	if got := b.run(`printf '{"method":"notifications/progress","params":{"progress":1}}\n' >>"$MCP_PROGRESS_STREAM"; sleep 60`); !strings.Contains(got, `"reason":"fixed"`) || !b.logged("Consider enabling MCPBASH_PROGRESS_EXTENDS_TIMEOUT=true") {
+	if got := b.run(`printf '{"method":"notifications/progress","params":{"progress":1}}\n' >>"$MCP_PROGRESS_STREAM"; ` +
+		`sleep 60`); !strings.Contains(got, `"reason":"fixed"`) || !b.logged("Consider enabling "+
+		"MCPBASH_PROGRESS_EXTENDS_TIMEOUT=true") {
 		t.Error("T-161:", got)
 	}
 }
@@ -785,12 +840,18 @@ func TestBatch(t *testing.T) {
 		return mcp.InputResponse{Result: json.RawMessage(`{"method":"` + q.Method + `"}`)}, true
 	}}
 	for _, tc := range []struct{ ask, want string }{
-		{`{"b":{"method":"sampling/createMessage","params":{"x": 1}},"a":{"method":"roots/list"},"u":{"method":"elicitation/create","params":{"mode":"url","url":"u"}},"f":{"method":"elicitation/create","params":{"message":"m"}}}`,
-			`{"b":{"result":{"method":"sampling/createMessage"}},"a":{"error":{"code":-5,"message":"no"}},"u":{"error":{"code":-32601,"message":"Not supported by the client"}},"f":{"result":{"method":"elicitation/create"}}}`},
+		{`{"b":{"method":"sampling/createMessage","params":{"x": 1}},"a":{"method":"roots/list"},` +
+			`"u":{"method":"elicitation/create","params":{"mode":"url","url":"u"}},"f":{"method":"elicitation/create",` +
+			`"params":{"message":"m"}}}`,
+			`{"b":{"result":{"method":"sampling/createMessage"}},"a":{"error":{"code":-5,"message":"no"}},` +
+				`"u":{"error":{"code":-32601,"message":"Not supported by the client"}},` +
+				`"f":{"result":{"method":"elicitation/create"}}}`},
 		{`{"u":{"method":"elicitation/create","params":{"mode":"url"}}}`,
 			`{"u":{"error":{"code":-32601,"message":"Not supported by the client"}}}`},
 		{`{"k":{"method":"tools/call"},"j":{"method":"roots/list"}}`,
-			`{"k":{"error":{"code":-32602,"message":"method of k must be elicitation/create, sampling/createMessage or roots/list"}},"j":{"error":{"code":-32602,"message":"method of k must be elicitation/create, sampling/createMessage or roots/list"}}}`},
+			`{"k":{"error":{"code":-32602,"message":"method of k must be elicitation/create, sampling/createMessage or ` +
+				`roots/list"}},"j":{"error":{"code":-32602,"message":"method of k must be elicitation/create, ` +
+				`sampling/createMessage or roots/list"}}}`},
 		{`{"a b":{"method":"roots/list"}}`, `{"a b":{"error":{"code":-32602,"message":"invalid key \"a b\""}}}`},
 		{`[]`, `{"":{"error":{"code":-32602,"message":"batch.request is not a JSON object"}}}`},
 		{`{}`, `{"":{"error":{"code":-32602,"message":"batch.request asks nothing"}}}`},
@@ -995,7 +1056,8 @@ func TestTracing(t *testing.T) {
 	b.add("odd name!", `PS4='+ ${BASH_SOURCE[0]##*/}:${LINENO}: '; true a; true b; false; echo 100% >&2; exit 7`)
 	got := b.call(&Request{Name: "odd name!", Arguments: json.RawMessage(`{"a":1}`)})
 	if !strings.Contains(got,
-		`"text":"100%"},{"type":"text","text":"tools/odd name!/tool.sh ended with exit status 7; the last command in its trace is + tool.sh:2: exit 7"}]`) || strings.Contains(got, "true a") {
+		`"text":"100%"},{"type":"text","text":"tools/odd name!/tool.sh ended with exit status 7; the last command in its `+
+			`trace is + tool.sh:2: exit 7"}]`) || strings.Contains(got, "true a") {
 		t.Error(got)
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "trace.odd_name_.*.log"))

@@ -34,7 +34,8 @@ func progress(c object) page {
 	p := page{title: c.text("title", "Progress")}
 	b := &p.body
 	b.raw(`<div class="progress-row">`, "\n",
-		`<div class="progress-bar" role="progressbar" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0" aria-label="Progress"><div class="progress-fill" id="progressFill"></div></div>`, "\n")
+		`<div class="progress-bar" role="progressbar" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0" `+
+			`aria-label="Progress"><div class="progress-fill" id="progressFill"></div></div>`, "\n")
 	if c.flag("showPercentage", true) {
 		b.raw(`<output id="progressPercent">0%</output>`, "\n")
 	}
@@ -49,7 +50,8 @@ func progress(c object) page {
 		b.raw(`<div class="actions"><button id="cancelBtn" type="button" data-calls>Cancel</button></div>`, "\n",
 			`<div id="confirm" class="confirm" role="alertdialog" aria-labelledby="confirmText" hidden>`, "\n",
 			`<p id="confirmText">`).text(confirm).raw("</p>\n",
-			`<div class="actions"><button id="confirmYes" class="danger" type="button" data-calls>Yes, cancel</button><button id="confirmNo" type="button">Keep going</button></div>`, "\n</div>\n")
+			`<div class="actions"><button id="confirmYes" class="danger" type="button" data-calls>Yes, cancel</button><button `+
+				`id="confirmNo" type="button">Keep going</button></div>`, "\n</div>\n")
 	}
 	b.raw(message)
 	p.config = map[string]string{"cancelTool": tool}

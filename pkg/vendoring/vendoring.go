@@ -66,7 +66,8 @@ type Result struct {
 // AppendJSON appends the result for programs (CLI-1611).
 func (r *Result) AppendJSON(dst []byte, action string) []byte {
 	b := rawjson.Over(dst)
-	b.Object().Name("ok").Bool(true).Name("action").String(action).Name("path").String(r.Path).Name("version").String(r.Version).
+	b.Object().Name("ok").Bool(true).Name("action").String(action).
+		Name("path").String(r.Path).Name("version").String(r.Version).
 		Name("sha256").String(r.SHA256).Name("files").Int(len(r.Files)).Name("bytes").Int(int(r.Bytes)).End()
 	return b.Bytes()
 }

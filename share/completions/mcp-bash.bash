@@ -1,6 +1,12 @@
 # Bash completion for the commands of mcp-bash. Source it, or put it where your
 # system looks (make install does). The commands know what may follow.
 
+# __mcp_bash_paths -f|-d WORD: the files or directories that begin with a word.
+__mcp_bash_paths() {
+  local path
+  while IFS= read -r path; do COMPREPLY[${#COMPREPLY[@]}]="$path"; done < <(compgen "$1" -- "$2")
+}
+
 __mcp_bash() {
   local current="${COMP_WORDS[COMP_CWORD]}" line words=() i
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -11,8 +17,8 @@ __mcp_bash() {
   COMPREPLY=()
   while IFS= read -r line; do
     case "$line" in
-      :files | *=:files) while IFS= read -r line; do COMPREPLY[${#COMPREPLY[@]}]="$line"; done < <(compgen -f -- "$current") ;;
-      :directories | *=:directories) while IFS= read -r line; do COMPREPLY[${#COMPREPLY[@]}]="$line"; done < <(compgen -d -- "$current") ;;
+      :files | *=:files) __mcp_bash_paths -f "$current" ;;
+      :directories | *=:directories) __mcp_bash_paths -d "$current" ;;
       *) COMPREPLY[${#COMPREPLY[@]}]="${line%%$'\t'*}" ;;
     esac
   done < <("${COMP_WORDS[0]}" __complete "${words[@]}" 2>/dev/null)

@@ -49,7 +49,8 @@ func start(t *testing.T) *chromium {
 		}
 	}
 	if program == "" {
-		t.Fatal("no Chromium found: install it (Debian: apt-get install -y chromium), or set CHROMIUM to a browser of its family")
+		t.Fatal("no Chromium found: install it (Debian: apt-get install -y chromium), or set CHROMIUM to a browser of its " +
+			"family")
 	}
 	inRead, inWrite, err := os.Pipe()
 	if err != nil {

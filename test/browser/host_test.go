@@ -115,7 +115,8 @@ func (c *chromium) show(t *testing.T, document []byte, w wish) *host {
 	}
 	h.command("Page.navigate", map[string]any{"url": server.URL + "/host#" + url.PathEscape(string(wishes))})
 	h.until("the view to connect", func() bool {
-		return h.inHost(`typeof received !== "undefined" && of("ui/notifications/initialized").length === 1 && of("ui/notifications/size-changed").length > 0`) == "true"
+		return h.inHost(`typeof received !== "undefined" && of("ui/notifications/initialized").length === 1 && `+
+			`of("ui/notifications/size-changed").length > 0`) == "true"
 	})
 	return h
 }
@@ -320,7 +321,8 @@ func (h *host) at(selector string) (x, y float64) {
 func (h *host) settle() {
 	h.t.Helper()
 	h.until("the frame to have the height of the view", func() bool {
-		return h.inView(`Math.abs(document.documentElement.getBoundingClientRect().height - window.innerHeight) <= 1`) == "true"
+		return h.inView(
+			`Math.abs(document.documentElement.getBoundingClientRect().height - window.innerHeight) <= 1`) == "true"
 	})
 }
 

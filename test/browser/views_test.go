@@ -62,9 +62,12 @@ func testForm(t *testing.T) {
 	h.command("Input.insertText", map[string]any{"text": "12.5"})
 	h.click("label[for=gift]")
 	h.click("#submitBtn")
-	h.gets("tools/call", `{"name":"order","arguments":{"shop":7,"kind":"x","customer":"Ada \"A\" <Lovelace>","email":"","size":"m","count":12.5,"secret":"xyzzy","stars":30,"notes":"first line\nsecond","gift":false}}`)
+	h.gets("tools/call", `{"name":"order","arguments":{"shop":7,"kind":"x","customer":"Ada \"A\" <Lovelace>","email":"",`+
+		`"size":"m","count":12.5,"secret":"xyzzy","stars":30,"notes":"first line\nsecond","gift":false}}`)
 	h.says("#message", "Form submitted successfully")
-	h.gets("ui/message", `{"role":"user","content":{"type":"text","text":`+quote(`Form submitted: {"shop":7,"kind":"x","customer":"Ada \"A\" <Lovelace>","email":"","size":"m","count":12.5,"secret":"(hidden)","stars":30,"notes":"first line\nsecond","gift":false}`)+`}}`)
+	h.gets("ui/message", `{"role":"user","content":{"type":"text","text":`+quote(`Form submitted: {"shop":7,"kind":"x",`+
+		`"customer":"Ada \"A\" <Lovelace>","email":"","size":"m","count":12.5,"secret":"(hidden)","stars":30,`+
+		`"notes":"first line\nsecond","gift":false}`)+`}}`)
 	h.want(`document.getElementById("submitBtn").disabled`, "false")
 	h.click("#cancelBtn")
 	h.says("#message", "Form cancelled")
@@ -98,12 +101,14 @@ func testFormEdges(t *testing.T) {
 	h.says("#message", "Error: gone")
 	// Field names that are names of ours, of the form's, and of objects'.
 	h = shared.show(t, render(t, "form",
-		`{"submitTool":"t","fields":[{"name":"message"},{"name":"form"},{"name":"submitBtn"},{"name":"elements"},{"name":"addEventListener"},{"name":"__proto__"},{"name":"submit"}]}`),
+		`{"submitTool":"t","fields":[{"name":"message"},{"name":"form"},{"name":"submitBtn"},{"name":"elements"},`+
+			`{"name":"addEventListener"},{"name":"__proto__"},{"name":"submit"}]}`),
 		wish{Answers: map[string]any{"t": text("ok")}})
 	h.fill("input[name=message]", "m")
 	h.fill("input[name=__proto__]", "p")
 	h.click("button[type=submit]")
-	h.gets("tools/call", `{"name":"t","arguments":{"message":"m","form":"","submitBtn":"","elements":"","addEventListener":"","__proto__":"p","submit":""}}`)
+	h.gets("tools/call", `{"name":"t","arguments":{"message":"m","form":"","submitBtn":"","elements":"",`+
+		`"addEventListener":"","__proto__":"p","submit":""}}`)
 	h.says(".message", "Form submitted successfully")
 	h.want(`(ids => ids.length === new Set(ids).size)([...document.querySelectorAll("[id]")].map(e => e.id))`, "true")
 	// Without a tool a form is only told to the conversation.
@@ -113,12 +118,14 @@ func testFormEdges(t *testing.T) {
 	h.gets("ui/message", `{"role":"user","content":[{"type":"text","text":"Form submitted: {\"a\":\"x\"}"}]}`)
 }
 
-const people = `{"title":"People","columns":[{"key":"name","label":"Name","sortable":true},{"key":"age","label":"Age","sortable":true},{"key":"more"}]}`
+const people = `{"title":"People","columns":[{"key":"name","label":"Name","sortable":true},{"key":"age",` +
+	`"label":"Age","sortable":true},{"key":"more"}]}`
 
 func testTable(t *testing.T) {
 	h := shared.show(t, render(t, "data-table", people), wish{})
 	h.says("#tableBody", "Waiting for data...")
-	h.data(`{"items":[{"name":"Bo","age":9,"more":{"a":[1]}},{"name":"al","age":10},{"name":"<i>Cy</i>","age":-1,"more":null}]}`)
+	h.data(`{"items":[{"name":"Bo","age":9,"more":{"a":[1]}},{"name":"al","age":10},{"name":"<i>Cy</i>","age":-1,` +
+		`"more":null}]}`)
 	names := `[...document.querySelectorAll("#tableBody td:first-child")].map(e => e.textContent).join()`
 	h.want(names, `"Bo,al,<i>Cy</i>"`)
 	h.want(`document.querySelector("#tableBody td:last-child").textContent`, `"{\"a\":[1]}"`)
@@ -164,7 +171,8 @@ func testProgress(t *testing.T) {
 	h.want(`document.querySelector("#progressPercent, #currentStep, #cancelBtn")`, "null")
 }
 
-const texts = `{"left":"package main\n\nfunc main() {\n\tprintln(\"hello\", 1)\n}\n","right":"package main\n\n// says hello\nfunc main() {\n\tprintln(\"world\", 2)\n}\n"}`
+const texts = `{"left":"package main\n\nfunc main() {\n\tprintln(\"hello\", 1)\n}\n","right":"package main\n\n// ` +
+	`says hello\nfunc main() {\n\tprintln(\"world\", 2)\n}\n"}`
 
 func testDiff(t *testing.T) {
 	h := shared.show(t, render(t, "diff-viewer", `{"title":"main.go"}`), wish{})
@@ -186,22 +194,28 @@ func testDiff(t *testing.T) {
 	// Whatever the difference, the sides say the texts.
 	h.inView(`(() => { window.random = (s => () => (s = s * 1103515245 + 12345 & 0x7fffffff) / 0x7fffffff)(42); })()`)
 	for i := 0; i < 40; i++ {
-		h.inView(`window.pair = [0, 1].map(() => Array.from({length: Math.floor(random() * 30)}, () => "abcde"[Math.floor(random() * 5)]).join("\n"))`)
+		h.inView(`window.pair = [0, 1].map(() => Array.from({length: Math.floor(random() * 30)}, () => ` +
+			`"abcde"[Math.floor(random() * 5)]).join("\n"))`)
 		pair := h.inView(`pair`)
 		h.inHost(`result({structuredContent: {original: ` + pair + `[0], modified: ` + pair + `[1]}})`)
-		h.want(`pair.map((text, i) => [...document.querySelectorAll(i ? "#rightContent .line:not(.filler) code" : "#leftContent .line:not(.filler) code")].map(e => e.textContent).join("\n") === text.replace(/\n$/, ""))`, "[true,true]")
+		h.want(`pair.map((text, i) => [...document.querySelectorAll(i ? "#rightContent .line:not(.filler) code" : `+
+			`"#leftContent .line:not(.filler) code")].map(e => e.textContent).join("\n") === text.replace(/\n$/, ""))`,
+			"[true,true]")
 	}
 	// Texts that share nothing, and are long.
-	h.inHost(`result({structuredContent: {left: Array.from({length: 4000}, (_, i) => "a" + i).join("\n"), right: Array.from({length: 4000}, (_, i) => "b" + i).join("\n")}})`)
+	h.inHost(`result({structuredContent: {left: Array.from({length: 4000}, (_, i) => "a" + i).join("\n"), right: ` +
+		`Array.from({length: 4000}, (_, i) => "b" + i).join("\n")}})`)
 	h.says("#diffStats", "+4000 / -4000 lines")
 }
 
 func testDiffChanges(t *testing.T) {
 	h := shared.show(t, render(t, "diff-viewer",
 		`{"viewMode":"unified","syntaxHighlight":false,"leftTitle":"a","rightTitle":"b"}`), wish{})
-	h.data(`{"changes":[{"value":"same\nsame\n","lineNumber":10},{"value":"old\n","removed":true},{"value":"<b>new</b>\n","added":true,"count":1}]}`)
+	h.data(`{"changes":[{"value":"same\nsame\n","lineNumber":10},{"value":"old\n","removed":true},` +
+		`{"value":"<b>new</b>\n","added":true,"count":1}]}`)
 	h.says("#diffStats", "+1 / -1 lines")
-	h.want(`[...document.querySelectorAll("#leftContent .line")].map(e => [...e.querySelectorAll("[data-number]")].map(n => n.dataset.number).join("/")).join()`, `"10/10,11/11,12/,/12"`)
+	h.want(`[...document.querySelectorAll("#leftContent .line")].map(e => `+
+		`[...e.querySelectorAll("[data-number]")].map(n => n.dataset.number).join("/")).join()`, `"10/10,11/11,12/,/12"`)
 	h.want(`document.querySelector(".added code").textContent`, `"<b>new</b>"`)
 	h.says("h3", "a → b")
 }
@@ -247,7 +261,8 @@ func testKanban(t *testing.T) {
 	h := shared.show(t, render(t, "kanban", `{"onMoveTool":"move","onCardClickTool":"open"}`),
 		wish{Answers: map[string]any{"move": text("ok"), "open": text("Details of it")}})
 	h.data(cards)
-	where := `[...document.querySelectorAll(".kanban-column")].map(c => [...c.querySelectorAll(".card-title")].map(e => e.textContent).join()).join("|")`
+	where := `[...document.querySelectorAll(".kanban-column")].map(c => [...c.querySelectorAll(".card-title")].map(e => ` +
+		`e.textContent).join()).join("|")`
 	h.want(where, `"Write the parser,Lost|Fix the door|Ship"`)
 	h.want(`[...document.querySelectorAll(".count")].map(e => e.textContent).join()`, `"2,1,1"`)
 	h.click(`[data-column=in-progress] .move-right`)
@@ -354,15 +369,23 @@ func testNoTools(t *testing.T) {
 // RES-401: what the view says to the host, and how it answers.
 func testProtocol(t *testing.T) {
 	h := shared.show(t, render(t, "data-table", `{}`), wish{})
-	h.gets("ui/initialize", `{"appCapabilities":{"availableDisplayModes":["inline"]},"appInfo":{"name":"mcp-bash data-table","version":"1.0.0"},"protocolVersion":"2026-01-26"}`)
-	h.inHost(`(send({id: "p", method: "ping"}), send({id: "t", method: "ui/resource-teardown", params: {}}), send({id: "u", method: "no/such"}))`)
-	h.until("three answers", func() bool { return h.inHost(`received.filter(m => typeof m.id === "string").length`) == "3" })
-	if got, want := h.inHost(`received.filter(m => typeof m.id === "string").map(m => [m.id, m.result ?? m.error.code])`), `[["p",{}],["t",{}],["u",-32601]]`; got != want {
+	h.gets("ui/initialize", `{"appCapabilities":{"availableDisplayModes":["inline"]},"appInfo":{"name":"mcp-bash `+
+		`data-table","version":"1.0.0"},"protocolVersion":"2026-01-26"}`)
+	h.inHost(`(send({id: "p", method: "ping"}), send({id: "t", method: "ui/resource-teardown", params: {}}), send({id: ` +
+		`"u", method: "no/such"}))`)
+	h.until("three answers", func() bool {
+		return h.inHost(`received.filter(m => `+
+			`typeof m.id === "string").length`) == "3"
+	})
+	if got, want := h.inHost(`received.filter(m => typeof m.id === "string").map(m => [m.id, m.result ?? m.error.code])`),
+		`[["p",{}],["t",{}],["u",-32601]]`; got != want {
 		t.Errorf("answers %s, want %s", got, want)
 	}
 	// Nobody but the host is listened to.
-	h.inView(`window.postMessage({jsonrpc: "2.0", method: "ui/notifications/tool-result", params: {content: [{type: "text", text: "[{\"forged\":1}]"}]}}, "*")`)
-	h.inHost(`(send(null), frame.contentWindow.postMessage("text", "*"), frame.contentWindow.postMessage({method: "ui/notifications/tool-result"}, "*"))`)
+	h.inView(`window.postMessage({jsonrpc: "2.0", method: "ui/notifications/tool-result", params: {content: [{type: ` +
+		`"text", text: "[{\"forged\":1}]"}]}}, "*")`)
+	h.inHost(`(send(null), frame.contentWindow.postMessage("text", "*"), frame.contentWindow.postMessage({method: ` +
+		`"ui/notifications/tool-result"}, "*"))`)
 	h.data(`[{"genuine":1}]`)
 	h.want(`document.querySelector("th").textContent`, `"genuine"`)
 	// The host learns of a new height.
@@ -394,7 +417,9 @@ func testHostile(t *testing.T) {
 	bad := quote(`</script></title></style><script>window.owned=1</script><img src=x onerror="window.owned=1">'"&amp;` +
 		"\u2028")
 	for name, config := range map[string]string{
-		"form":        `{"title":BAD,"description":BAD,"submitTool":BAD,"submitArgs":{BAD:BAD},"fields":[{"name":BAD,"label":BAD,"placeholder":BAD,"default":BAD},{"name":"s","type":"select","options":[BAD,{"value":BAD,"label":BAD}]},{"name":"t","type":"textarea","default":BAD},{"name":"u","type":BAD}]}`,
+		"form": `{"title":BAD,"description":BAD,"submitTool":BAD,"submitArgs":{BAD:BAD},"fields":[{"name":BAD,` +
+			`"label":BAD,"placeholder":BAD,"default":BAD},{"name":"s","type":"select","options":[BAD,{"value":BAD,"label":BAD}` +
+			`]},{"name":"t","type":"textarea","default":BAD},{"name":"u","type":BAD}]}`,
 		"data-table":  `{"title":BAD,"columns":[{"key":BAD,"label":BAD,"sortable":true}]}`,
 		"progress":    `{"title":BAD,"cancelTool":BAD,"cancelConfirm":BAD}`,
 		"diff-viewer": `{"title":BAD,"leftTitle":BAD,"rightTitle":BAD}`,
@@ -403,8 +428,11 @@ func testHostile(t *testing.T) {
 	} {
 		h := shared.show(t, render(t, name, string(bytes.ReplaceAll([]byte(config), []byte("BAD"), []byte(bad)))),
 			wish{})
-		h.data(string(bytes.ReplaceAll([]byte(`{"cards":[{"id":BAD,"title":BAD,"tags":[BAD]}],"nodes":[{"id":BAD,"label":BAD,"iconChar":BAD,"meta":BAD}],"items":[{BAD:BAD}],"left":BAD,"right":"","message":BAD}`), []byte("BAD"), []byte(bad))))
-		h.want(`document.querySelector("h2").textContent === `+bad+` && document.title === `+bad+`.replaceAll("\u2028", "\u2028")`, "true")
+		h.data(string(bytes.ReplaceAll([]byte(`{"cards":[{"id":BAD,"title":BAD,"tags":[BAD]}],"nodes":[{"id":BAD,`+
+			`"label":BAD,"iconChar":BAD,"meta":BAD}],"items":[{BAD:BAD}],"left":BAD,"right":"","message":BAD}`), []byte("BAD"),
+			[]byte(bad))))
+		h.want(`document.querySelector("h2").textContent === `+bad+` && document.title === `+bad+`.replaceAll("\u2028", `+
+			`"\u2028")`, "true")
 		h.want(`[window.owned, document.images.length, document.scripts.length]`, "[null,0,2]")
 	}
 }
@@ -431,8 +459,9 @@ func testByHand(t *testing.T) {
 // Every template in both themes, with something in it, for people to look at.
 func testLooks(t *testing.T) {
 	for name, show := range map[string]struct{ config, data string }{
-		"form":       {orderForm, ``},
-		"data-table": {people, `[{"name":"Ada Lovelace","age":36,"more":"first programmer"},{"name":"Grace Hopper","age":85,"more":{"rank":"rear admiral"}},{"name":"Edsger Dijkstra","age":72}]`},
+		"form": {orderForm, ``},
+		"data-table": {people, `[{"name":"Ada Lovelace","age":36,"more":"first programmer"},{"name":"Grace Hopper",` +
+			`"age":85,"more":{"rank":"rear admiral"}},{"name":"Edsger Dijkstra","age":72}]`},
 		"progress": {`{"title":"Nightly backup","cancelTool":"stop"}`,
 			`{"percent":62,"message":"Copying the photos"}`},
 		"diff-viewer": {`{"title":"main.go"}`, texts},

@@ -25,7 +25,8 @@ func TestApps(t *testing.T) {
 	capabilities := &mcp.ClientCapabilities{}
 	capabilities.AddExtension(uiExtension, map[string]any{"mimeTypes": []string{"text/html;profile=mcp-app"}})
 	s := open(t, example(t, "14-mcp-app"), opening{client: mcp.ClientOptions{Capabilities: capabilities}})
-	if got := compact(t, s.InitializeResult().Capabilities.Extensions); got != `{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}` {
+	if got := compact(t, s.InitializeResult().Capabilities.Extensions); got !=
+		`{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}` {
 		t.Errorf("RES-302: %s", got)
 	}
 	list, err := s.ListTools(s.deadline(), nil)

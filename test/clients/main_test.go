@@ -34,7 +34,8 @@ func run(m *testing.M) int {
 		return 1
 	}
 	args := append([]string{"build", "-o", bin + "/"}, raceFlag...)
-	build := exec.Command("go", append(args, "./cmd/mcp-bash", "./cmd/mcp-runtool", "./cmd/mcp-registry", "./cmd/mcp-bundle",
+	build := exec.Command("go", append(args, "./cmd/mcp-bash", "./cmd/mcp-runtool", "./cmd/mcp-registry",
+		"./cmd/mcp-bundle",
 		"./cmd/mcp-scaffold")...)
 	build.Dir, build.Stdout, build.Stderr = repo, os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {

@@ -97,7 +97,8 @@ func runBlock(t *testing.T, page string, b block, dir, home string) (printed, en
 	place := filepath.Join(home, "place")
 	cmd := exec.CommandContext(ctx, "bash", "-c", "set -eu; umask 022\n"+b.text+"printf %s \"$PWD\" >"+place)
 	cmd.Dir = dir
-	cmd.Env = append(environment("", home, map[string]string{"PATH": bin + ":" + os.Getenv("PATH")}), "MCPBASH_TOOL_ALLOWLIST=")
+	cmd.Env = append(environment("", home, map[string]string{"PATH": bin + ":" + os.Getenv("PATH")}),
+		"MCPBASH_TOOL_ALLOWLIST=")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

@@ -169,7 +169,8 @@ func TestHostileEnv(t *testing.T) {
 			return os.WriteFile(path, []byte("while :; do sleep 0.1; done"),
 				0o644)
 		}, "1",
-			"not done after 1s, so it was ended; leave out what waits, or set MCPBASH_ENV_TIMEOUT to more seconds (0: no limit)", 1},
+			"not done after 1s, so it was ended; leave out what waits, or set MCPBASH_ENV_TIMEOUT to more seconds (0: no limit)",
+			1},
 		"signal": {func(path, mark string) error {
 			return os.WriteFile(path,
 				[]byte("echo $$ >'"+mark+".new' && mv '"+mark+".new' '"+mark+"'; sleep 600 & wait"), 0o644)

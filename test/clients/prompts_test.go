@@ -99,7 +99,8 @@ func TestPromptAsks(t *testing.T) {
 	boss := user{"Has a text explained to somebody.": accept(map[string]any{"audience": "my boss"})}
 	s := open(t, example(t, "11-prompts"), opening{client: boss.client(forms)})
 	got := s.prompt("explain", map[string]string{"text": "Tides"})
-	if text := got.Messages[0].Content.(*mcp.TextContent).Text; text != "Explain this to my boss, in at most three sentences and without jargon:\n\nTides" {
+	if text := got.Messages[0].Content.(*mcp.TextContent).Text; text != "Explain this to my boss, in at most three "+
+		"sentences and without jargon:\n\nTides" {
 		t.Error(text)
 	}
 	s = open(t, example(t, "11-prompts"),

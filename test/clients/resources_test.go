@@ -120,7 +120,8 @@ func TestProvider(t *testing.T) {
 		!strings.HasPrefix(got.Text, "article,pieces,shelf\n") {
 		t.Error(compact(t, got))
 	}
-	if got := s.resource("stock://wood-screws"); got.Text != `{"article":"wood-screws","pieces":77,"shelf":"B4"}`+"\n" || got.MIMEType != "application/json" {
+	if got := s.resource("stock://wood-screws"); got.Text != `{"article":"wood-screws","pieces":77,"shelf":"B4"}`+"\n" ||
+		got.MIMEType != "application/json" {
 		t.Error(compact(t, got))
 	}
 	s.failResource("stock://hammers", -32002, "Resource not found")

@@ -320,7 +320,8 @@ func TestUnreadScript(t *testing.T) {
 	t.Parallel()
 	talk := map[string]string{"MCPBASH_MAX_LOGS_PER_MIN": "0", "MCPBASH_MAX_PROGRESS_PER_MIN": "0",
 		"MCPBASH_MAX_PENDING_BYTES": "300000"}
-	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"chatty","_meta":{"progressToken":1}}}` + "\n"
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"chatty","_meta":{"progressToken":1}}}` +
+		"\n"
 	begin := func(t *testing.T) (*mute, *process) {
 		project := copyOf(t, "testdata/unread")
 		m := openMute(t, project, talk)

@@ -23,12 +23,14 @@ func TestProject(t *testing.T) {
 	defer client.Close()
 	const image = `{"type":"image","mimeType":"image/png","data":"iVBORw0KGgo…"}`
 	for name, want := range map[string]string{
-		"test_simple_text":       `[{"type":"text","text":"This is a simple text response for testing."}]`,
-		"test_image_content":     `[` + image + `]`,
-		"test_audio_content":     `[{"type":"audio","mimeType":"audio/wav","data":"UklGRiwAAABXQVZF…"}]`,
-		"test_embedded_resource": `[{"type":"resource","resource":{"uri":"test://embedded-resource","mimeType":"text/plain","text":"This is an embedded resource content."}}]`,
+		"test_simple_text":   `[{"type":"text","text":"This is a simple text response for testing."}]`,
+		"test_image_content": `[` + image + `]`,
+		"test_audio_content": `[{"type":"audio","mimeType":"audio/wav","data":"UklGRiwAAABXQVZF…"}]`,
+		"test_embedded_resource": `[{"type":"resource","resource":{"uri":"test://embedded-resource",` +
+			`"mimeType":"text/plain","text":"This is an embedded resource content."}}]`,
 		"test_multiple_content_types": `[{"type":"text","text":"Multiple content types test:"},` + image +
-			`,{"type":"resource","resource":{"uri":"test://mixed-content-resource","mimeType":"application/json","text":"{\"test\":\"data\",\"value\":123}"}}]`,
+			`,{"type":"resource","resource":{"uri":"test://mixed-content-resource","mimeType":"application/json",` +
+			`"text":"{\"test\":\"data\",\"value\":123}"}}]`,
 		"test_error_handling": `[{"type":"text","text":"This tool intentionally returns an error for testing"}]`,
 	} {
 		result, err := client.CallTool(ctx, &mcp.CallToolParams{Name: name})
@@ -41,9 +43,13 @@ func TestProject(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"test_simple_prompt":                 `[{"role":"user","content":{"type":"text","text":"This is a simple prompt for testing."}}]`,
-		"test_prompt_with_arguments":         `[{"role":"user","content":{"type":"text","text":"Prompt with arguments: arg1='hello', arg2='wo\"rld'"}}]`,
-		"test_prompt_with_embedded_resource": `[{"role":"user","content":{"type":"resource","resource":{"uri":"test://example-resource","mimeType":"text/plain","text":"Embedded resource content for testing."}}},{"role":"user","content":{"type":"text","text":"Please process the embedded resource above."}}]`,
+		"test_simple_prompt": `[{"role":"user","content":{"type":"text","text":"This is a simple prompt ` +
+			`for testing."}}]`,
+		"test_prompt_with_arguments": `[{"role":"user","content":{"type":"text","text":"Prompt with arguments: ` +
+			`arg1='hello', arg2='wo\"rld'"}}]`,
+		"test_prompt_with_embedded_resource": `[{"role":"user","content":{"type":"resource",` +
+			`"resource":{"uri":"test://example-resource","mimeType":"text/plain","text":"Embedded resource content for ` +
+			`testing."}}},{"role":"user","content":{"type":"text","text":"Please process the embedded resource above."}}]`,
 		"test_prompt_with_image": `[{"role":"user","content":` + image +
 			`},{"role":"user","content":{"type":"text","text":"Please analyze the image above."}}]`,
 	} {
@@ -55,9 +61,11 @@ func TestProject(t *testing.T) {
 		same(t, name, result.Messages, want)
 	}
 	for uri, want := range map[string]string{
-		"test://static-text":       `[{"uri":"test://static-text","mimeType":"text/plain","text":"This is the content of the static text resource."}]`,
-		"test://static-binary":     `[{"uri":"test://static-binary","mimeType":"image/png","blob":"iVBORw0KGgo…"}]`,
-		"test://template/123/data": `[{"uri":"test://template/123/data","mimeType":"application/json","text":"{\"id\":\"123\",\"templateTest\":true,\"data\":\"Data for ID: 123\"}"}]`,
+		"test://static-text": `[{"uri":"test://static-text","mimeType":"text/plain","text":"This is the content of ` +
+			`the static text resource."}]`,
+		"test://static-binary": `[{"uri":"test://static-binary","mimeType":"image/png","blob":"iVBORw0KGgo…"}]`,
+		"test://template/123/data": `[{"uri":"test://template/123/data","mimeType":"application/json",` +
+			`"text":"{\"id\":\"123\",\"templateTest\":true,\"data\":\"Data for ID: 123\"}"}]`,
 	} {
 		result, err := client.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
 		if err != nil {

@@ -73,7 +73,8 @@ func (h *house) round(random *rand.Rand, length time.Duration) {
 		<-c.ended
 		h.judge(c)
 	}()
-	c.ask("initialize", `{"protocolVersion":"2025-03-26","capabilities":{"roots":{},"elicitation":{}},"clientInfo":{"name":"endurance","version":"1"}}`)
+	c.ask("initialize", `{"protocolVersion":"2025-03-26","capabilities":{"roots":{},"elicitation":{}},`+
+		`"clientInfo":{"name":"endurance","version":"1"}}`)
 	c.line(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 
 	over := make(chan struct{})

@@ -10,7 +10,8 @@ import (
 // What the shell would offer at the end of a command line.
 func TestCompletion(t *testing.T) {
 	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "./cmd/mcp-bash", "./cmd/mcp-runtool", "./cmd/mcp-registry", "./cmd/mcp-scaffold")
+	build := exec.Command("go", "build", "-o", bin, "./cmd/mcp-bash", "./cmd/mcp-runtool", "./cmd/mcp-registry",
+		"./cmd/mcp-scaffold")
 	build.Dir = filepath.Join("..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -13,8 +13,9 @@ fail() {
 }
 
 if ! cmp -s "$here/package.json" "$done"; then
-  command -v npm >/dev/null || fail 'npm is needed to install the TypeScript client, the Inspector, the bundle tool and the conformance suite, and is not here.'
-  echo "test/npm: installing the TypeScript client, the Inspector, the bundle tool and the conformance suite into $folder" >&2
+  what='the TypeScript client, the Inspector, the bundle tool and the conformance suite'
+  command -v npm >/dev/null || fail "npm is needed to install $what, and is not here."
+  echo "test/npm: installing $what into $folder" >&2
   mkdir -p "$folder"
   rm -f "$done"
   cp "$here/package.json" "$folder/package.json"

@@ -11,7 +11,8 @@ func TestChecker(t *testing.T) {
 		line string
 		ok   bool
 	}{
-		{`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}`, true},
+		{`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x",` +
+			`"version":"1"}}}`, true},
 		{`{"jsonrpc":"2.0","id":1,"result":{"capabilities":{}}}`, false},
 		{`{"jsonrpc":"2.0","id":"a","result":{"tools":[{"name":"x","inputSchema":{"type":"object"}}]}}`, true},
 		{`{"jsonrpc":"2.0","id":"a","result":{"tools":[{"name":"x"}]}}`, false},

@@ -64,5 +64,6 @@ func offer(server *mcp.Server, p *peer.Peer) {
 }
 
 func complete(_ context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
-	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: work.Suggestions(r.Params.Argument.Value)}}, nil
+	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: work.Suggestions(r.Params.Argument.Value)}},
+		nil
 }

@@ -248,9 +248,11 @@ func TestRefused(t *testing.T) {
 		{project.Env{"MCPBASH_ENABLE_GIT_PROVIDER": "TRUE"},
 			"git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)"},
 		{project.Env{"MCPBASH_GIT_ALLOW_HOSTS": ""},
-			"git provider requires MCPBASH_GIT_ALLOW_HOSTS or MCPBASH_GIT_ALLOW_ALL=true when enabled\ngit provider blocked host git.example"},
+			"git provider requires MCPBASH_GIT_ALLOW_HOSTS or MCPBASH_GIT_ALLOW_ALL=true when enabled\ngit provider blocked " +
+				"host git.example"},
 		{project.Env{"MCPBASH_GIT_ALLOW_HOSTS": "", "MCPBASH_HTTPS_ALLOW_ALL": "true"},
-			"git provider requires MCPBASH_GIT_ALLOW_HOSTS or MCPBASH_GIT_ALLOW_ALL=true when enabled\ngit provider blocked host git.example"},
+			"git provider requires MCPBASH_GIT_ALLOW_HOSTS or MCPBASH_GIT_ALLOW_ALL=true when enabled\ngit provider blocked " +
+				"host git.example"},
 		{project.Env{"MCPBASH_GIT_ALLOW_HOSTS": "other.example"}, "git provider blocked host git.example"},
 		{project.Env{"MCPBASH_GIT_DENY_HOSTS": "git.example"}, "git provider blocked host git.example"},
 	} {

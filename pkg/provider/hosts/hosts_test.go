@@ -101,9 +101,13 @@ func TestParseOrigin(t *testing.T) {
 		authorities string // separated by blanks
 	}{
 		{UserInfo, "user@127.0.0.1 user:pass@localhost u@example.com @example.com a@b@example.com example.com@1.1.1.1 :@x"},
-		{Obfuscated, "2130706433 0 0x7f000001 0x7f.1 0X7F.0.0.1 127.1 127.0.1 0177.0.0.1 010.001.002.003 1.2.3.08 00000000000 4294967295 " +
-			"99999999999999999999 0x 0x.0x 1.2.3 1.2.3.4.5 256.1.1.1 1.1.1.999 1.1.1.0x1 a.1 example.123 0xffffffffffff 127.0.0.1. 1.02.3.4 192.168.257"},
-		{BadHost, "[127.0.0.1] [::1 [] [x] []:1 ::1] a..b .a a.. - exa%6dple.com ex*mple a,b bücher.de １２７.0.0.1 ⓛocalhost a\x00b [::g] [1.2.3.4]:5 a[b] [::1]x " + strings.Repeat("a", 64) + " " + strings.Repeat("a.", 127) + "b"},
+		{Obfuscated, "2130706433 0 0x7f000001 0x7f.1 0X7F.0.0.1 127.1 127.0.1 0177.0.0.1 010.001.002.003 1.2.3.08 " +
+			"00000000000 4294967295 " +
+			"99999999999999999999 0x 0x.0x 1.2.3 1.2.3.4.5 256.1.1.1 1.1.1.999 1.1.1.0x1 a.1 example.123 0xffffffffffff " +
+			"127.0.0.1. 1.02.3.4 192.168.257"},
+		{BadHost, "[127.0.0.1] [::1 [] [x] []:1 ::1] a..b .a a.. - exa%6dple.com ex*mple a,b bücher.de １２７.0.0.1 " +
+			"ⓛocalhost a\x00b [::g] [1.2.3.4]:5 a[b] [::1]x " + strings.Repeat("a", 64) + " " + strings.Repeat("a.",
+			127) + "b"},
 		{BadPort, "x: x:0 x:65536 x:+1 x:1e1 x:-1 x:99999999999999999999 x:1:2 [2606::1]: x:080000"},
 	} {
 		for _, authority := range strings.Split(c.authorities, " ") {
@@ -238,7 +242,8 @@ func TestReport(t *testing.T) {
 	p := ReadPolicy(map[string]string{"X_ALLOW_HOSTS": "https://a.org b.org:1 c.org", "X_DENY_HOSTS": "d.org\x7f *"},
 		"X")
 	got := p.Report(&Refusal{"a.org", Unlisted})
-	want := "Blocked host a.org: the host is not on the list of allowed hosts; ignored, being no host names: X_ALLOW_HOSTS: https://a.org, X_ALLOW_HOSTS: b.org:1, X_DENY_HOSTS: d.org?, X_DENY_HOSTS: *"
+	want := "Blocked host a.org: the host is not on the list of allowed hosts; ignored, being no host names: " +
+		"X_ALLOW_HOSTS: https://a.org, X_ALLOW_HOSTS: b.org:1, X_DENY_HOSTS: d.org?, X_DENY_HOSTS: *"
 	if got != want {
 		t.Errorf("RES-104: %s", got)
 	}

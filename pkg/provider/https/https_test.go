@@ -57,7 +57,8 @@ func says(answer string) func(net.Conn) {
 }
 
 func page(body string) func(net.Conn) {
-	return says(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/x-page; charset=utf-8\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+	return says(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/x-page; charset=utf-8\r\nContent-Length: %d\r\n\r\n%s",
+		len(body), body))
 }
 
 func failure(t *testing.T, err error) provider.Failure {
@@ -75,7 +76,8 @@ func TestRequest(t *testing.T) {
 	got := make(chan string, 1)
 	in.Host("h.example", "203.0.113.1", func(conn net.Conn) {
 		got <- request(conn)
-		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: Text/HTML ; charset=x\r\nContent-Encoding: gzip\r\nSet-Cookie: a=b\r\nContent-Length: 4\r\n\r\n\x1f\x8b\x00\xff")
+		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: Text/HTML ; charset=x\r\nContent-Encoding: gzip\r\n"+
+			"Set-Cookie: a=b\r\nContent-Length: 4\r\n\r\n\x1f\x8b\x00\xff")
 	})
 	for _, c := range []struct{ uri, target, agent string }{
 		{"https://h.example", "/", ""},
@@ -92,7 +94,8 @@ func TestRequest(t *testing.T) {
 		if err != nil || string(data) != "\x1f\x8b\x00\xff" || mimeType != "Text/HTML" {
 			t.Errorf("RES-111: %s: %q %q %v", c.uri, data, mimeType, err)
 		}
-		if got, want := <-got, "GET "+c.target+" HTTP/1.1\r\nHost: h.example\r\nUser-Agent: "+agent+"\r\nAccept: */*\r\nConnection: close\r\n\r\n"; got != want {
+		if got, want := <-got, "GET "+c.target+" HTTP/1.1\r\nHost: h.example\r\nUser-Agent: "+agent+
+			"\r\nAccept: */*\r\nConnection: close\r\n\r\n"; got != want {
 			t.Errorf("RES-111: %q, want %q", got, want)
 		}
 	}
@@ -155,7 +158,8 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ allow, deny, all, want string }{
-		{"", "", "", blocked + "example.com\nHTTPS provider requires MCPBASH_HTTPS_ALLOW_HOSTS (or MCPBASH_HTTPS_ALLOW_ALL=true)"},
+		{"", "", "", blocked + "example.com\nHTTPS provider requires MCPBASH_HTTPS_ALLOW_HOSTS (or " +
+			"MCPBASH_HTTPS_ALLOW_ALL=true)"},
 		{"example.org", "", "", blocked + "example.com"},
 		{"example.org", "", "true", blocked + "example.com"},
 		{"example.com", "example.com", "", blocked + "example.com"},
@@ -522,7 +526,9 @@ func TestProxied(t *testing.T) {
 	if err != nil || string(data) != "through" {
 		t.Fatalf("RES-106: %q, %v", data, err)
 	}
-	if head := <-asked; head != "CONNECT h.example:443 HTTP/1.1\r\nHost: h.example:443\r\nUser-Agent: mcpbash/"+cli.Version+"\r\nProxy-Authorization: Basic bWU6cEBzcw==\r\n\r\n" {
+	if head := <-asked; head != "CONNECT h.example:443 HTTP/1.1\r\nHost: h.example:443\r\nUser-Agent: mcpbash/"+
+		cli.Version+
+		"\r\nProxy-Authorization: Basic bWU6cEBzcw==\r\n\r\n" {
 		t.Errorf("RES-106: %q", head)
 	}
 	// The policy applies, and what does not resolve to public addresses is refused.

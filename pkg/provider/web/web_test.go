@@ -57,10 +57,12 @@ func TestAnswers(t *testing.T) {
 		{"HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nabc", 200, "abc", ""},
 		{"HTTP/1.1 200 OK\r\nConnection: keep-alive, Close\r\nContent-Length: 3\r\n\r\nabc", 200, "abc", ""},
 		{"HTTP/1.1 200 OK\r\n\r\nto the end", 200, "to the end", ""},
-		{"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 1\r\n\r\nx", 404, "x", ""},
+		{"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 1\r\n" +
+			"\r\nx", 404, "x", ""},
 		{"HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\n", 204, "", ""},
 		{"HTTP/1.1 200 OK\r\nContent-Length: 3\r\ncontent-length: 3\r\n\r\nabc", 200, "abc", ""},
-		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nContent-Length: 99\r\n\r\n3\r\nabc\r\n1;x=y\r\nd\r\n0\r\nTrailer: x\r\n\r\n", 200, "abcd", ""},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nContent-Length: 99\r\n\r\n3\r\nabc\r\n1;x=y\r\nd\r\n0\r\n" +
+			"Trailer: x\r\n\r\n", 200, "abcd", ""},
 		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n00a \r\n0123456789\r\n0\r\n\r\n", 200, "0123456789", ""},
 
 		{"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nabc", 200, "abc", tooEarly},

@@ -77,12 +77,19 @@ func TestEffectiveLevel(t *testing.T) {
 		{"", `{"securityLevel":"Elevated"}`, Elevated, ""},
 		{"standard", `{"securityLevel":"full"}`, Standard, ""},
 		{"FULL", `{"securityLevel":"restricted"}`, Restricted, ""},
-		{"hihg", `{}`, Restricted, "error mcp.registry: Invalid security level 'hihg' in MCPBASH_SECURITY_LEVEL; using restricted"},
-		{"", `{"securityLevel":{"a":1}}`, Restricted, `error mcp.registry: Invalid security level '{"a":1}' in server.d/server.meta.json; using restricted`},
-		{"", `{"securityLevel":true}`, Restricted, `error mcp.registry: Invalid security level 'true' in server.d/server.meta.json; using restricted`},
+		{"hihg", `{}`, Restricted, "error mcp.registry: Invalid security level 'hihg' in MCPBASH_SECURITY_LEVEL; using " +
+			"restricted"},
+		{"", `{"securityLevel":{"a":1}}`, Restricted, `error mcp.registry: Invalid security level '{"a":1}' in ` +
+			`server.d/server.meta.json; using restricted`},
+		{"", `{"securityLevel":true}`, Restricted, `error mcp.registry: Invalid security level 'true' in ` +
+			`server.d/server.meta.json; using restricted`},
 	} {
-		b := projecttest.New(t, project.Env{"MCPBASH_SECURITY_LEVEL": tc.operator}, projecttest.Files{"server.d/server.meta.json": tc.meta})
-		got := EffectiveLevel(b.Project, func(level mcp.Level, logger, text string) { b.Say(level.String() + " " + logger + ": " + text) })
+		b := projecttest.New(t, project.Env{"MCPBASH_SECURITY_LEVEL": tc.operator},
+			projecttest.Files{"server.d/server.meta.json": tc.meta})
+		got := EffectiveLevel(b.Project, func(level mcp.Level, logger,
+			text string) {
+			b.Say(level.String() + " " + logger + ": " + text)
+		})
 		if got != tc.want {
 			t.Errorf("%q, %s: %s, want %s", tc.operator, tc.meta, got, tc.want)
 		}

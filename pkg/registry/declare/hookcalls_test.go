@@ -37,7 +37,9 @@ func TestHookListsOfOtherKinds(t *testing.T) {
 		t.Error("tools were not mentioned")
 	}
 	lists = listsOf(&p.Discovery, replay(calls("register", "completions", "{"), nil), nil)
-	wantErr(lists, "completions", "manual completion registration finalize failed: completions[0]: line 1, column 2: unexpected end")
+	wantErr(lists, "completions", "manual completion registration finalize failed: completions[0]: line 1, column 2: "+
+		"unexpected end")
 	lists = listsOf(&p.Discovery, replay(calls("register", "resourceTemplates", "{"), nil), nil)
-	wantErr(lists, "resourceTemplates", "manual resourceTemplates registration finalize failed: resourceTemplates[0]: line 1, column 2: unexpected end")
+	wantErr(lists, "resourceTemplates", "manual resourceTemplates registration finalize failed: resourceTemplates[0]: "+
+		"line 1, column 2: unexpected end")
 }

@@ -11,7 +11,8 @@ import (
 // nothing.
 func FuzzSoundSchema(f *testing.F) {
 	for _, seed := range []string{
-		`{"type":"objct","properties":{"a":"b","c":{"type":["string",5]}}}`, `{"allOf":[5,{"items":[{},7]}],"required":["a","a"]}`,
+		`{"type":"objct","properties":{"a":"b","c":{"type":["string",5]}}}`,
+		`{"allOf":[5,{"items":[{},7]}],"required":["a","a"]}`,
 		`{"$defs":{"a":true},"multipleOf":-0.0,"maxLength":1e400}`, `[]`, `true`, `{"a":1,"a":2,"type":"x","type":"null"}`,
 	} {
 		f.Add(seed)
@@ -28,7 +29,8 @@ func FuzzSoundSchema(f *testing.F) {
 		if _, err := rawjson.Check(sound); err != nil {
 			t.Fatalf("%q: %v", sound, err)
 		}
-		if faults == 0 && !strings.Contains(string(v), "type") && !strings.Contains(string(v), "properties") && !sameBytes(sound, v) {
+		if faults == 0 && !strings.Contains(string(v), "type") && !strings.Contains(string(v),
+			"properties") && !sameBytes(sound, v) {
 			t.Errorf("%q has become %q without a fault", v, sound)
 		}
 		faults, c.reported = 0, 0

@@ -6,7 +6,8 @@ import "testing"
 func TestSeconds(t *testing.T) {
 	for in, want := range map[string]string{
 		`5`: "5", `"08"`: "8", `"5"`: "5", `0`: "null", `-1`: "null", `1.5`: "null", `5.0`: "null", `1e1`: "null",
-		`true`: "null", `null`: "null", `""`: "null", `"+5"`: "null", `3000000000`: "2147483647", `"99999999999999999999"`: "2147483647", `2147483647`: "2147483647",
+		`true`: "null", `null`: "null", `""`: "null", `"+5"`: "null", `3000000000`: "2147483647",
+		`"99999999999999999999"`: "2147483647", `2147483647`: "2147483647",
 	} {
 		s := NewSource(Location{File: "f"}, []byte(`{"timeoutSecs":`+in+`}`))
 		f := Fields{Sources: []Source{s}, Dir: NoDir{}}

@@ -5,8 +5,10 @@ import "testing"
 //
 func TestProviderOf(t *testing.T) {
 	for uri, provider := range map[string]string{
-		"file:///a": "file", "a/b.txt": "file", "": "file", "mailto:x": "file", "file://./resources/a.txt": "file", "https://x": "https",
-		"HTTPS://x": "https", "git+https://x/y.git#main:a": "git", "git://x": "git", "ui://a/b": "ui", "echo://Hello": "echo", "myapi://": "myapi",
+		"file:///a": "file", "a/b.txt": "file", "": "file", "mailto:x": "file", "file://./resources/a.txt": "file",
+		"https://x": "https",
+		"HTTPS://x": "https", "git+https://x/y.git#main:a": "git", "git://x": "git", "ui://a/b": "ui", "echo://Hello": "echo",
+		"myapi://":                  "myapi",
 		"${MCPBASH_PROJECT_ROOT}/a": "file", "file://${MCPBASH_PROJECT_ROOT}/a": "file",
 	} {
 		if got := ProviderOf(uri); got != provider {

@@ -10,12 +10,15 @@ import (
 
 // What a project wrote becomes valid JSON or nothing.
 func FuzzToolItem(f *testing.F) {
-	f.Add("# mcp: {\"name\":\"x\",\"arguments\":{}}\n", `{"name":"y","icons":[{"src":"x"}],"_meta":{"ui/resourceUri":"u"}}`)
-	f.Add("#!/bin/sh\n\n# mcp: {\"capabilities\":[\"edit\"]} -->", "\xEF\xBB\xBF{\"\\u006eame\":\"\\ud800\",\"parameters\":{\"required\":[{\"name\":\"a\"}]},\r\"version\":\"1.0.0-a\"}")
+	f.Add("# mcp: {\"name\":\"x\",\"arguments\":{}}\n", `{"name":"y","icons":[{"src":"x"}],`+
+		`"_meta":{"ui/resourceUri":"u"}}`)
+	f.Add("#!/bin/sh\n\n# mcp: {\"capabilities\":[\"edit\"]} -->",
+		"\xEF\xBB\xBF{\"\\u006eame\":\"\\ud800\",\"parameters\":{\"required\":[{\"name\":\"a\"}]},\r\"version\":\"1.0.0-a\"}")
 	p := &project.Project{Root: "/nowhere", Dirs: project.Dirs{Tools: "/nowhere/tools"}}
 	f.Fuzz(func(t *testing.T, script, meta string) {
 		at := item.NoDir{}
-		s := &item.Input{Project: p, Noun: Tools.Noun, FaultLevel: Tools.FaultLevel, Fields: item.Fields{Dir: at}, Path: "a/tool.sh", Label: "tools/a/tool.sh", IconDirs: []string{"/nowhere/tools/a"}}
+		s := &item.Input{Project: p, Noun: Tools.Noun, FaultLevel: Tools.FaultLevel, Fields: item.Fields{Dir: at},
+			Path: "a/tool.sh", Label: "tools/a/tool.sh", IconDirs: []string{"/nowhere/tools/a"}}
 		if object, _, err := item.ParseMetadata([]byte(meta)); err == nil {
 			s.Sources = append(s.Sources, item.NewSource(item.Location{File: "m"}, object))
 			s.KeepUnknown = true

@@ -20,8 +20,9 @@ var someScan = &Result{records: []record{
 			{Name: "/icons/x", Resolved: "/real/icons/x", Stamp: folder.Stamp{Dev: ^uint64(0), Mode: os.ModeIrregular}},
 			{Name: "ui/index.html"},
 		},
-		messages:   []item.Message{{Level: mcp.Warning, Text: "w"}, {Level: mcp.Err, Text: "e\n"}},
-		candidates: []item.Candidate{{Item: item.Item{Name: "n", JSON: []byte(`{"name":"n"}`)}, ID: "id", Path: "a/tool.sh", Claim: true}},
+		messages: []item.Message{{Level: mcp.Warning, Text: "w"}, {Level: mcp.Err, Text: "e\n"}},
+		candidates: []item.Candidate{{Item: item.Item{Name: "n", JSON: []byte(`{"name":"n"}`)}, ID: "id", Path: "a/tool.sh",
+			Claim: true}},
 	},
 	{tree: 1, path: "", candidates: []item.Candidate{{Item: item.Item{Name: "n", JSON: []byte(`{}`)}, Tree: 1}}},
 }}
@@ -72,7 +73,10 @@ func FuzzScanCache(f *testing.F) {
 			return
 		}
 		again, m2, err := Decode(Encode("k", m, s), "k", 2)
-		if err != nil || m2 != m || !slices.EqualFunc(s.records, again.records, func(a, b record) bool { return a.equal(&b) }) {
+		if err != nil || m2 != m || !slices.EqualFunc(s.records, again.records, func(a,
+			b record) bool {
+			return a.equal(&b)
+		}) {
 			t.Errorf("%v: %+v and %+v", err, s, again)
 		}
 	})

@@ -132,9 +132,11 @@ func TestOnlyChangesAreReadOfOtherKinds(t *testing.T) {
 		return // no time of change to tell by
 	}
 	content := files{
-		"tools/t1/tool.sh": "", "tools/t2/tool.sh": "", "resources/r1.txt": "", "resources/sub/r2.txt": "", "prompts/p1.txt": "",
+		"tools/t1/tool.sh": "", "tools/t2/tool.sh": "", "resources/r1.txt": "", "resources/sub/r2.txt": "",
+		"prompts/p1.txt":     "",
 		"prompts/sub/p2.txt": "", "resources/m1.meta.json": `{"name":"m1","uriTemplate":"x://{y}"}`,
-		"resources/sub/m2.meta.json": `{"name":"m2","uriTemplate":"x://{y}"}`, "ui/u1/index.html": "", "tools/t1/ui/index.html": "",
+		"resources/sub/m2.meta.json": `{"name":"m2","uriTemplate":"x://{y}"}`, "ui/u1/index.html": "",
+		"tools/t1/ui/index.html":    "",
 		"prompts/there/m.meta.json": `{"path":"sub/p2.txt"}`, "resources/c.completion": "",
 	}
 	for _, tc := range []struct {
@@ -143,16 +145,19 @@ func TestOnlyChangesAreReadOfOtherKinds(t *testing.T) {
 		want   string
 	}{
 		{"nothing", func(b *fixture) {}, ""},
-		{"a text that is read for a header", func(b *fixture) { b.Put(files{"resources/sub/r2.txt": "# mcp: {}"}) }, "resources:/sub"},
+		{"a text that is read for a header", func(b *fixture) { b.Put(files{"resources/sub/r2.txt": "# mcp: {}"}) },
+			"resources:/sub"},
 		{"a prompt that nobody described", func(b *fixture) { b.Put(files{"prompts/p1.txt": "x"}) }, "prompts:/"},
-		{"a new file", func(b *fixture) { b.Put(files{"resources/sub/new.txt": ""}) }, "resources:/sub resourceTemplates:/sub"},
+		{"a new file", func(b *fixture) { b.Put(files{"resources/sub/new.txt": ""}) },
+			"resources:/sub resourceTemplates:/sub"},
 		{"a template", func(b *fixture) {
 			b.Put(files{"resources/m1.meta.json": `{"name":"m","uriTemplate":"x://{y}"}`})
 		}, "resources:/ resourceTemplates:/"},
 		{"a page", func(b *fixture) { b.Put(files{"ui/u1/ui.meta.json": `{}`}) }, "ui:/u1"},
 		{"the text of a page", func(b *fixture) { b.Put(files{"ui/u1/index.html": "other"}) }, ""},
 		{"a page of a tool", func(b *fixture) { b.Put(files{"tools/t1/ui/ui.meta.json": `{}`}) }, "ui:/t1/ui"},
-		{"a file that metadata elsewhere names", func(b *fixture) { b.Put(files{"prompts/sub/p2.txt": "x"}) }, "prompts:/sub prompts:/there"},
+		{"a file that metadata elsewhere names", func(b *fixture) { b.Put(files{"prompts/sub/p2.txt": "x"}) },
+			"prompts:/sub prompts:/there"},
 		{"mode of a companion", func(b *fixture) { os.Chmod(b.Path("resources/c.completion"), 0o755) }, "resources:/"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -177,8 +182,8 @@ func TestOnlyChangesAreReadOfOtherKinds(t *testing.T) {
 	}
 }
 
-// R-113: a directory whose stamp has not changed is not listed. One that has another stamp is, and if nothing but that has
-// changed its new stamp is believed from then on.
+// R-113: a directory whose stamp has not changed is not listed. One that has another stamp is, and if nothing but
+// that has changed its new stamp is believed from then on.
 func TestDirectoriesKnownByStamp(t *testing.T) {
 	b := projecttest.New(t, nil, files{"tools/a/tool.sh": "", "tools/a/lib/x": ""})
 	if folder.StampOfPath(b.Path("tools")).Coarse() {

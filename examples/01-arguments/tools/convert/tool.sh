@@ -8,8 +8,12 @@ from=$(mcp_args_require '.from')
 to=$(mcp_args_require '.to')
 
 read -r kelvin result lowest < <(LC_ALL=C awk -v value="$value" -v from="$from" -v to="$to" '
-  function to_kelvin(v, unit) { return unit == "celsius" ? v + 273.15 : unit == "fahrenheit" ? (v + 459.67) * 5 / 9 : v }
-  function from_kelvin(k, unit) { return unit == "celsius" ? k - 273.15 : unit == "fahrenheit" ? k * 9 / 5 - 459.67 : k }
+  function to_kelvin(v, unit) {
+    return unit == "celsius" ? v + 273.15 : unit == "fahrenheit" ? (v + 459.67) * 5 / 9 : v
+  }
+  function from_kelvin(k, unit) {
+    return unit == "celsius" ? k - 273.15 : unit == "fahrenheit" ? k * 9 / 5 - 459.67 : k
+  }
   BEGIN {
     k = to_kelvin(value, from)
     printf "%s %.2f %.2f\n", k < 0 ? "impossible" : "possible", from_kelvin(k, to), from_kelvin(0, from)

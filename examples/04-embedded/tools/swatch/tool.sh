@@ -9,8 +9,9 @@ color=$(mcp_args_require '.color')
 rgb="\\x${BASH_REMATCH[1]}\\x${BASH_REMATCH[2]}\\x${BASH_REMATCH[3]}"
 
 # A GIF of one pixel: header, palette of two colours, one image block.
-data=$(printf %b "GIF89a\x01\x00\x01\x00\x80\x00\x00${rgb}${rgb},\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02\x44\x01\x00;" |
-  base64 | tr -d '\n')
+header='GIF89a\x01\x00\x01\x00\x80\x00\x00'
+image=',\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02\x44\x01\x00;'
+data=$(printf %b "${header}${rgb}${rgb}${image}" | base64 | tr -d '\n')
 
 mcp_emit_json "{
   \"content\": [

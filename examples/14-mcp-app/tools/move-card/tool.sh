@@ -11,6 +11,7 @@ if [[ -z $title ]]; then
   mcp_error not_found "There is no card ${id}" --hint 'The tool board lists the cards'
   exit 0
 fi
-"$MCPBASH_JSON_TOOL_BIN" -c --arg id "$id" --arg to "$to" 'map(if .id == $id then .column = $to else . end)' "$file" >"$file.new.$$"
+"$MCPBASH_JSON_TOOL_BIN" -c --arg id "$id" --arg to "$to" \
+  'map(if .id == $id then .column = $to else . end)' "$file" >"$file.new.$$"
 mv "$file.new.$$" "$file"
 mcp_emit_text "Moved \"${title}\" to ${to}"

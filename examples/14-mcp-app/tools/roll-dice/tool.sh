@@ -12,4 +12,5 @@ list=$(
   IFS=,
   echo "${dice[*]}"
 )
-mcp_result_with_ui ui://mcp-app/roll-dice "Rolled ${list//,/, }: ${total} in all" "{\"dice\":[${list}],\"total\":${total}}"
+mcp_result_with_ui ui://mcp-app/roll-dice \
+  "Rolled ${list//,/, }: ${total} in all" "{\"dice\":[${list}],\"total\":${total}}"

@@ -10,7 +10,8 @@ old_progress 10 "asking"
 old_log notice "attaching ${path}"
 answer="declined"
 if [ "${MCP_ELICIT_SUPPORTED}" = "1" ]; then
-  answer="$(old_ask "Attach ${path}?" | "${MCPBASH_JSON_TOOL_BIN}" -r 'if .content.confirmed == true then "confirmed" else .action end')"
+  answer="$(old_ask "Attach ${path}?" |
+    "${MCPBASH_JSON_TOOL_BIN}" -r 'if .content.confirmed == true then "confirmed" else .action end')"
 fi
 if [ "${answer}" = "confirmed" ]; then
   printf '%s\ttext/markdown\told://attached\n' "${path}" >>"${MCP_TOOL_RESOURCES_FILE}"

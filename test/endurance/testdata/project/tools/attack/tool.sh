@@ -11,7 +11,8 @@ stubborn() {
   while :; do sleep 0.2; done
 }
 pipes() {
-  mkfifo "${MCP_CANCEL_FILE}" "${MCP_CANCEL_FILE}.new" "${files}/elicit.request" "${files}/elicit.response" "${MCP_INPUT_DIR}/batch.request"
+  mkfifo "${MCP_CANCEL_FILE}" "${MCP_CANCEL_FILE}.new" "${files}/elicit.request" "${files}/elicit.response" \
+    "${MCP_INPUT_DIR}/batch.request"
   stubborn
 }
 huge() {

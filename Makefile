@@ -20,7 +20,7 @@ build:
 demo: build
 	$(GO) run ./test/demo -server $(BIN)/mcp-bash
 
-test: lint unit fuzz cross oracle endurance clients conformance browser old-bash
+test: lint cross unit fuzz oracle endurance clients conformance browser old-bash
 
 lint:
 	@out=$$(gofmt -l cmd pkg sdk lib test bench); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
@@ -32,7 +32,7 @@ lint:
 	test/lint-shell.sh
 
 unit:
-	$(GO) test -race ./...
+	$(GO) test -race -timeout=15m ./...
 
 # Each fuzz target for a moment, on top of its seeds (FUZZTIME=10m for long).
 fuzz:

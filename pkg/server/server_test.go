@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long a test waits for what must come.
-const patience = 15 * time.Second
+const patience = 60 * time.Second
 
 // files makes a project of these files; a name that ends in .sh is made
 // executable and gets a first line.

@@ -17,7 +17,7 @@ import (
 var bin, repo string
 
 // patience is how long a test waits for what must come.
-const patience = 20 * time.Second
+const patience = 90 * time.Second
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 

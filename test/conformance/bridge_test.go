@@ -128,7 +128,7 @@ func text(t *testing.T, result *mcp.CallToolResult, err error) string {
 // it asks, and the end of the process with the session.
 func TestClient(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	b, web := serve(t)
 	var h heard
@@ -175,7 +175,7 @@ func TestClient(t *testing.T) {
 // Several clients, each with a process, and several calls at once of each.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	_, web := serve(t)
 	var clients sync.WaitGroup
@@ -207,7 +207,7 @@ func TestManyAtOnce(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	b, web := serve(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	var h heard
 	client := connect(t, ctx, web, &h)

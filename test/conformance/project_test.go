@@ -16,7 +16,7 @@ import (
 // what the suite's descriptions show.
 func TestProject(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	_, web := serve(t)
 	client := connect(t, ctx, web, new(heard))

@@ -109,7 +109,7 @@ func warnRefused(p *project.Project, path string, warn func(string)) {
 // plan says where something goes and of which files it consists.
 func plan(p *project.Project, r *Request) (dir string, files []file, err error) {
 	if r.Kind == Test {
-		return filepath.Join(p.Root, "test"), render("test", ""), nil
+		return filepath.Join(p.Root, "test"), render("test", "", ""), nil
 	}
 	if r.Kind == UI && r.Tool != "" {
 		return planPage(p, r)
@@ -120,19 +120,20 @@ func plan(p *project.Project, r *Request) (dir string, files []file, err error) 
 	parent := map[Kind]string{
 		Tool: p.Tools, Prompt: p.Prompts, Resource: p.Resources, Completion: p.Completions, UI: p.UI,
 	}[r.Kind]
-	files = render(string(r.Kind), r.Name)
+	dir = filepath.Join(parent, r.Name)
+	files = render(string(r.Kind), r.Name, schemasFrom(p, dir))
 	switch {
 	case r.Kind == Resource && !project.Within(p.Root, p.Resources): // RES-15a
 		files[1].text = strings.Replace(files[1].text, "${MCPBASH_PROJECT_ROOT}/resources", "${MCPBASH_RESOURCES_DIR}", 1)
 	case r.Kind == UI:
-		files = append(render("page", r.Name), files...)
+		files = append(render("page", r.Name, schemasFrom(p, dir)), files...)
 	case r.Kind == Tool && r.Page:
-		for _, f := range render("page", r.Name) {
+		for _, f := range render("page", r.Name, schemasFrom(p, filepath.Join(dir, "ui"))) {
 			f.path = path.Join("ui", f.path)
 			files = append(files, f)
 		}
 	}
-	return filepath.Join(parent, r.Name), files, nil
+	return dir, files, nil
 }
 
 // planPage is plan for the UI of a tool that is there (CLI-608).
@@ -151,7 +152,8 @@ func planPage(p *project.Project, r *Request) (dir string, files []file, err err
 		return "", nil, cli.Failf(cli.CodeNotFound,
 			"Error: Tool directory not found: %s (make it first: mcp-bash scaffold tool %s)", relative(p, tool), r.Tool)
 	}
-	return filepath.Join(tool, "ui"), render("page", r.Name), nil
+	dir = filepath.Join(tool, "ui")
+	return dir, render("page", r.Name, schemasFrom(p, dir)), nil
 }
 
 // vacant reports whether the directory of something is there already, which is an

@@ -16,6 +16,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
+	"mcp-bash/schemas"
 )
 
 // Every file of a template is one that is written, and what is written is whole: JSON
@@ -41,7 +42,7 @@ func TestTemplates(t *testing.T) {
 		if names := slices.Sorted(slices.Values(names)); !slices.Equal(found, names) {
 			t.Errorf("%s: %q in the directory, %q written", template, found, names)
 		}
-		for _, f := range render(template, "my-thing") {
+		for _, f := range render(template, "my-thing", "../.schemas") {
 			if strings.Contains(f.text, "__") || strings.Contains(f.path, "NAME") || !strings.HasSuffix(f.text, "\n") {
 				t.Errorf("%s: %s is not filled in", template, f.path)
 			}
@@ -50,6 +51,10 @@ func TestTemplates(t *testing.T) {
 				var v map[string]any
 				if err := json.Unmarshal([]byte(f.text), &v); err != nil {
 					t.Errorf("%s: %s: %v", template, f.path, err)
+				}
+				name := strings.TrimSuffix(path.Base(v["$schema"].(string)), schemas.File(""))
+				for _, fault := range schemas.Compile(name).Check([]byte(f.text)) { // CLI-508
+					t.Errorf("%s: %s: %s", template, f.path, fault)
 				}
 			case ".sh":
 				cmd := exec.Command(bash, "-n")
@@ -71,7 +76,7 @@ func FuzzServerName(f *testing.F) {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		for _, f := range render("server", name) {
+		for _, f := range render("server", name, "") {
 			var meta struct{ Name, Title string }
 			if err := json.Unmarshal([]byte(f.text), &meta); err != nil {
 				t.Fatalf("%v in\n%s", err, f.text)

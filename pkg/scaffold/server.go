@@ -95,8 +95,16 @@ func furnish(ctx context.Context, root, name string, hello, readme bool) (s *Ser
 	}
 	defer func() { p.close(err) }()
 	s = &Server{Root: root, Name: name}
-	if err := s.addAbsent(p, render("server", name)); err != nil {
+	if err := s.addAbsent(p, render("server", name, "../"+schemasDir)); err != nil {
 		return nil, err
+	}
+	if info, err := p.look(schemasDir); err != nil {
+		return nil, err
+	} else if info == nil {
+		if err := p.putDir(schemasDir, "schemas", schemaFiles()); err != nil {
+			return nil, err
+		}
+		s.Created = append(s.Created, schemasDir)
 	}
 	made, err := p.mkdir("tools")
 	if err != nil {
@@ -112,7 +120,7 @@ func furnish(ctx context.Context, root, name string, hello, readme bool) (s *Ser
 		}
 	}
 	if readme {
-		if err := s.addAbsent(p, render("readme", name)); err != nil {
+		if err := s.addAbsent(p, render("readme", name, "")); err != nil {
 			return nil, err
 		}
 	}
@@ -161,7 +169,7 @@ func (s *Server) addHello(p *place) error {
 		s.Skipped = append(s.Skipped, helloDir)
 		return nil
 	}
-	files := render("hello", "hello")
+	files := render("hello", "hello", "../../"+schemasDir)
 	if err := p.putDir(helloDir, "tool", files); err != nil {
 		return err
 	}

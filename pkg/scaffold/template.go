@@ -4,15 +4,18 @@ import (
 	"embed"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/schemas"
 )
 
 // templates holds a directory for each kind of thing. In the texts __NAME__ stands
 // for its name, __TITLE__ for the title made of it, and __NAME_JSON__ and
-// __TITLE_JSON__ for the two as JSON strings; in file names NAME does.
+// __TITLE_JSON__ for the two as JSON strings, __SCHEMAS__ for the way to the schemas;
+// in file names NAME does.
 //
 //go:embed templates
 var templates embed.FS
@@ -46,8 +49,10 @@ var parts = map[string][]string{
 	string(Test):       {"run.sh", "README.md"},
 }
 
-// render returns the files of a template. Scripts are executable.
-func render(template, name string) (files []file) {
+// render returns the files of a template. Scripts are executable. schemas is the
+// directory of the schemas relative to the one that the files go to, with slashes; where
+// it is "", files name none.
+func render(template, name, schemas string) (files []file) {
 	title := project.Title(name)
 	texts := strings.NewReplacer("__NAME__", name, "__TITLE__", title,
 		"__NAME_JSON__", string(rawjson.Quote(name)), "__TITLE_JSON__", string(rawjson.Quote(title)))
@@ -56,11 +61,56 @@ func render(template, name string) (files []file) {
 		if err != nil {
 			panic(err) // they are a part of the program
 		}
-		f := file{strings.Replace(part, "NAME", name, 1), texts.Replace(string(text)), modeFile}
+		f := file{strings.Replace(part, "NAME", name, 1), withSchema(texts.Replace(string(text)), schemas), modeFile}
 		if strings.HasSuffix(part, ".sh") {
 			f.mode = modeScript
 		}
 		files = append(files, f)
 	}
 	return files
+}
+
+// withSchema puts the way to the schemas into a text, or takes the line out that asks for
+// it.
+func withSchema(text, schemas string) string {
+	const gap = "__SCHEMAS__"
+	before, after, found := strings.Cut(text, gap)
+	switch {
+	case !found:
+		return text
+	case schemas != "":
+		return before + schemas + after
+	}
+	_, after, _ = strings.Cut(after, "\n")
+	return before[:strings.LastIndexByte(before, '\n')+1] + after
+}
+
+// schemasDir is where a project keeps the schemas of its files, for editors.
+const schemasDir = ".schemas"
+
+// schemaFiles are what is in it.
+func schemaFiles() (list []file) {
+	entries, err := schemas.Files.ReadDir(".")
+	if err != nil {
+		panic(err) // they are a part of the program
+	}
+	for _, e := range entries {
+		text, err := schemas.Files.ReadFile(e.Name())
+		if err != nil {
+			panic(err)
+		}
+		list = append(list, file{e.Name(), string(text), modeFile})
+	}
+	return list
+}
+
+// schemasFrom is the way from a directory to the schemas of a project; "" where it keeps
+// none.
+func schemasFrom(p *project.Project, dir string) string {
+	place := filepath.Join(p.Root, schemasDir)
+	way, err := filepath.Rel(dir, place)
+	if err != nil || !isDir(place) || !project.Within(p.Root, dir) {
+		return ""
+	}
+	return filepath.ToSlash(way)
 }

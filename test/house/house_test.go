@@ -29,7 +29,7 @@ var rows = [][]string{
 	{"pkg/registry/access", "pkg/registry/folder"},
 	{"pkg/provider/echo", "pkg/provider/file", "pkg/provider/https", "pkg/provider/git", "pkg/provider/ui"},
 	{"pkg/project/projecttest"},
-	{"pkg/project", "pkg/mcpb"},
+	{"pkg/project", "pkg/mcpb", "schemas"},
 	{
 		"pkg/cli", "pkg/envfile", "pkg/handoff", "pkg/jq", "pkg/jsonedit", "pkg/jsonrpc", "pkg/mcp", "pkg/mcpapp",
 		"pkg/media",

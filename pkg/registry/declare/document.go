@@ -152,7 +152,7 @@ func topLevel(doc json.RawMessage) (d *Document, fault string) {
 		return nil, "version must be 1"
 	}
 	d = &Document{Lists: make(map[string]*List)}
-	allowed := []string{"version", "merge", "exclude", "_meta"}
+	allowed := []string{"version", "merge", "exclude", "_meta", "$schema"}
 	for kind := range declarable {
 		allowed = append(allowed, kind.Key)
 	}

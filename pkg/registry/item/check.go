@@ -231,10 +231,15 @@ func isArguments(v json.RawMessage) bool {
 	return kind == rawjson.Object || kind == rawjson.Array
 }
 
-// icons checks an array of icons. What is no object is left to whoever reads their
-// files.
+// icons checks an array of icons.
 func (c *checker) icons(v json.RawMessage) json.RawMessage {
-	return c.array(v, func(icon json.RawMessage) json.RawMessage { return c.members(icon, iconForms) })
+	return c.array(v, func(icon json.RawMessage) json.RawMessage {
+		if src, _ := rawjson.Text(rawjson.Get(icon, "src")); src == "" {
+			c.fault(icon, "must be an object with the text src")
+			return nil
+		}
+		return c.members(icon, iconForms)
+	})
 }
 
 // arguments checks the arguments of a prompt, a list or a schema.

@@ -113,11 +113,11 @@ func (f *Fields) Seconds(name string) json.RawMessage {
 }
 
 // putExtras writes the members of the first source that are not known, once each
-// and in its order.
+// and in its order. Where the source's schema is concerns editors only.
 func (f *Fields) putExtras(b *rawjson.Builder, known []string) {
 	var added []string
 	for _, m := range f.Sources[0].members {
-		if m.isOneOf(known) || m.isOneOf(added) {
+		if m.isOneOf(known) || m.isOneOf(added) || rawjson.NameIs(m.name, "$schema") {
 			continue
 		}
 		name, _ := rawjson.Text(m.name)

@@ -124,7 +124,7 @@ func declaredPrompt(s *item.Input) (item.Candidate, bool) {
 	return buildPrompt(s, "")
 }
 
-var promptFields = []string{
+var PromptFields = []string{
 	"name", "title", "description", "path", "arguments", "role", "metadata", "format", "elicit", "icons", "_meta",
 }
 
@@ -137,7 +137,7 @@ func buildPrompt(s *item.Input, name string) (item.Candidate, bool) {
 	if !s.CheckName(name) {
 		return item.Candidate{}, false
 	}
-	s.CheckKeys(promptFields)
+	s.CheckKeys(PromptFields)
 	w := s.Begin(name)
 	w.Copy("title", rawjson.String)
 	w.Description()
@@ -155,5 +155,5 @@ func buildPrompt(s *item.Input, name string) (item.Candidate, bool) {
 	w.CopyTrue("elicit")
 	w.Put("icons", s.Icons())
 	w.Copy("_meta", rawjson.Object)
-	return item.Candidate{Item: item.Item{Name: name, JSON: w.End(promptFields)}, ID: name, Path: s.Path}, true
+	return item.Candidate{Item: item.Item{Name: name, JSON: w.End(PromptFields)}, ID: name, Path: s.Path}, true
 }

@@ -87,9 +87,9 @@ var resourceFields = []string{
 	"uriAuto", "arguments",
 }
 
-// resourceKeys are the fields of metadata in the directory of resources, where
+// ResourceFields are the fields of metadata in the directory of resources, where
 // templates are described as well.
-var resourceKeys = append(slices.Clone(resourceFields), "uriTemplate")
+var ResourceFields = append(slices.Clone(resourceFields), "uriTemplate")
 
 // buildResource builds a resource, its keys in the order of the table in registry
 // section 5.
@@ -109,7 +109,7 @@ func buildResource(s *item.Input, name string) (item.Candidate, bool) {
 		uri = item.FileURI(s.Content, s.Path)
 		quoted = rawjson.Quote(uri)
 	}
-	s.CheckKeys(resourceKeys)
+	s.CheckKeys(ResourceFields)
 	w := s.Begin(name)
 	w.Copy("title", rawjson.String)
 	w.Description()

@@ -90,7 +90,7 @@ func buildTemplate(s *item.Input, name, template string) (item.Candidate, bool) 
 		return item.Candidate{}, false
 	}
 	s.KeepUnknown = false
-	s.CheckKeys(resourceKeys)
+	s.CheckKeys(ResourceFields)
 	w := s.Begin(name)
 	w.Put("uriTemplate", rawjson.Quote(template))
 	w.Text("title")

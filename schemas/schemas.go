@@ -1,0 +1,118 @@
+// Package schemas holds JSON Schemas (draft 2020-12) of the files that people write in a
+// project, for their editors and for validate. They refer to each other by file name: a
+// folder that holds all of them needs no network.
+package schemas
+
+import (
+	"embed"
+	"encoding/json"
+	"path"
+	"strings"
+	"sync"
+
+	"mcp-bash/pkg/schema"
+)
+
+// Files are the schemas, NAME.schema.json for each kind of file, and the definitions that
+// they share.
+//
+//go:embed *.schema.json
+var Files embed.FS
+
+// Names of the schemas.
+const (
+	Tool       = "tool"
+	Resource   = "resource"
+	Template   = "template"
+	Prompt     = "prompt"
+	Completion = "completion" // an entry of register.json
+	UI         = "ui"
+	Server     = "server"
+	Register   = "register"
+)
+
+// File is the name of a schema's file.
+func File(name string) string { return name + ".schema.json" }
+
+var compiled sync.Map // from names to what Compile returns
+
+// Compile returns a schema that files can be checked against. Its name must be one of the
+// constants.
+func Compile(name string) *schema.Schema {
+	if s, ok := compiled.Load(name); ok {
+		return s.(*schema.Schema)
+	}
+	s, err := schema.Compile(bundle(name))
+	if err != nil {
+		panic(err) // they are a part of the program, and tested
+	}
+	compiled.Store(name, s)
+	return s
+}
+
+// bundle returns a schema with all that it refers to in other files under its own $defs.
+func bundle(name string) json.RawMessage {
+	root := map[string]any{}
+	defs := map[string]any{}
+	inline(name, root, defs)
+	root["$defs"] = defs
+	text, err := json.Marshal(root)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// inline reads the schema of a name into root, and what its references lead to into defs.
+func inline(name string, root, defs map[string]any) {
+	text, err := Files.ReadFile(File(name))
+	if err != nil {
+		panic(err)
+	}
+	if err := json.Unmarshal(text, &root); err != nil {
+		panic(err)
+	}
+	if own, ok := root["$defs"].(map[string]any); ok {
+		for key, def := range own {
+			defs[key] = def
+		}
+		delete(root, "$defs")
+	}
+	resolve(root, defs)
+	for _, def := range defs {
+		resolve(def, defs)
+	}
+}
+
+// resolve makes references to other files references to defs, and fetches what is not
+// there yet.
+func resolve(part any, defs map[string]any) {
+	switch part := part.(type) {
+	case map[string]any:
+		if ref, ok := part["$ref"].(string); ok && !strings.HasPrefix(ref, "#") {
+			file, fragment, _ := strings.Cut(ref, "#")
+			name := strings.TrimSuffix(file, File(""))
+			key := path.Base(fragment)
+			if fragment == "" {
+				key = name
+			}
+			if _, there := defs[key]; !there {
+				other := map[string]any{}
+				if fragment == "" {
+					defs[key] = other
+				}
+				inline(name, other, defs)
+			}
+			part["$ref"] = "#/$defs/" + key
+		}
+		for key, value := range part {
+			if key != "enum" && key != "const" && key != "examples" {
+				resolve(value, defs)
+			}
+		}
+	case []any:
+		for _, value := range part {
+			resolve(value, defs)
+		}
+	}
+}

@@ -257,7 +257,7 @@ func (b *builder) configure(ctx context.Context) error {
 	}
 	b.say.verbose("Resolved metadata: %s v%s", b.id.name, b.id.version)
 	b.say.verbose("Author: %s", b.id.author)
-	if !mcpb.Semver.MatchString(b.id.version) {
+	if !mcpb.IsSemver(b.id.version) {
 		b.say.warnHint(fmt.Sprintf("Version %q is not valid semver (expected MAJOR.MINOR.PATCH)", b.id.version),
 			"MCPB clients may reject non-semver versions")
 	} else if b.id.version != b.p.Meta.Version {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"mcp-bash/pkg/mcpb"
@@ -33,7 +34,7 @@ func (b *builder) check(manifest []byte) {
 	for _, f := range mcpb.CheckFiles(doc, &b.content.names, b.content.isExec) {
 		b.say.fault("manifest: %s", f)
 	}
-	if !mcpb.Name.MatchString(b.id.name) {
+	if !mcpb.IsName(b.id.name) {
 		b.say.warn("name %q: letters, digits, dot, dash and underscore are sure to work, 100 at most", b.id.name)
 	}
 	for _, t := range b.offered.tools {
@@ -48,13 +49,13 @@ func (b *builder) check(manifest []byte) {
 	}
 }
 
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
 // checkTool looks at a tool's script: what keeps it from running on the machine of
 // somebody else.
 func (b *builder) checkTool(tool json.RawMessage) {
 	name, file := rawjson.TextOf(tool, "name"), rawjson.TextOf(tool, "path")
-	if !toolName.MatchString(name) {
+	if !toolName().MatchString(name) {
 		b.say.warn("tool name %q must match ^[a-zA-Z0-9_-]{1,64}$ for some clients", name)
 	}
 	if file == "" {

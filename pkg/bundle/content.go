@@ -115,15 +115,15 @@ func (c *collector) directory(s *source, name, to string, trail []string) error 
 
 // isLeftOut reports whether a path of the project does not go into the bundle.
 func (c *collector) isLeftOut(name string, isDir bool) bool {
-	if out := matches(litter, name, isDir); out {
+	if out := matches(litter(), name, isDir); out {
 		return true
 	}
-	if matches(neverShipped, name, isDir) {
+	if matches(neverShipped(), name, isDir) {
 		c.leaveOut(name, isDir)
 		return true
 	}
 	matched, out := c.ignore.match(name, isDir)
-	if !matched && matches(secretNames, name, isDir) {
+	if !matched && matches(secretNames(), name, isDir) {
 		c.leaveOut(name, isDir)
 		return true
 	}
@@ -146,7 +146,7 @@ func isForbidden(name string) bool {
 		if at < len(name) && name[at] != '/' {
 			continue
 		}
-		for _, rules := range []ignoreFile{neverShipped, secretNames} {
+		for _, rules := range []ignoreFile{neverShipped(), secretNames()} {
 			if matches(rules, name[:at], at < len(name)) {
 				return true
 			}

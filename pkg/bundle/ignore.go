@@ -3,6 +3,7 @@ package bundle
 import (
 	"path"
 	"strings"
+	"sync"
 )
 
 // A rule of an ignore file, in the syntax of .gitignore.
@@ -98,7 +99,8 @@ func matchParts(pattern, parts []string) bool {
 
 // neverShipped is left out of every bundle; it covers what the official tool leaves
 // out (CLI-1417, CLI-1807).
-var neverShipped = parseIgnore(`
+var neverShipped = sync.OnceValue(func() ignoreFile {
+	return parseIgnore(`
 .git
 .hg
 .svn
@@ -144,9 +146,11 @@ yarn.lock
 *.tsbuildinfo
 tsconfig.json
 `)
+})
 
 // litter is left out without a word.
-var litter = parseIgnore(`
+var litter = sync.OnceValue(func() ignoreFile {
+	return parseIgnore(`
 .DS_Store
 Thumbs.db
 desktop.ini
@@ -155,9 +159,11 @@ desktop.ini
 .gitkeep
 .mcpbignore
 `)
+})
 
 // secretNames are those of files that hold private keys by custom.
-var secretNames = parseIgnore(`
+var secretNames = sync.OnceValue(func() ignoreFile {
+	return parseIgnore(`
 id_rsa
 id_dsa
 id_ecdsa
@@ -170,3 +176,4 @@ id_ed25519_sk
 *.keystore
 *.kdbx
 `)
+})

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/rawjson"
@@ -25,7 +26,7 @@ const (
 	maxImage     = 16 << 20
 )
 
-var iconSize = regexp.MustCompile(`^\d+x\d+$`)
+var iconSize = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+x\d+$`) })
 
 // addImages puts them into the bundle, at their place relative to the project
 // (CLI-1419).
@@ -76,7 +77,7 @@ func (b *builder) addIcon(i *images, icon json.RawMessage) error {
 			size = text
 		}
 	}
-	if strings.HasSuffix(strings.ToLower(src), ".svg") || !iconSize.MatchString(size) {
+	if strings.HasSuffix(strings.ToLower(src), ".svg") || !iconSize().MatchString(size) {
 		b.say.warn("icon %q is not in the manifest: clients take pictures with a size such as 48x48", src)
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/rawjson"
@@ -229,7 +230,7 @@ func areStrings(v json.RawMessage) bool {
 	return true
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // checkMaps reports what is wrong with how fields reach the server.
 func (b *builder) checkMaps(u userConfig) {
@@ -239,7 +240,7 @@ func (b *builder) checkMaps(u userConfig) {
 			b.say.fault("env_map key %q is not defined in user_config", m.key)
 		}
 		switch {
-		case !variableName.MatchString(m.variable):
+		case !variableName().MatchString(m.variable):
 			b.say.fault("env var name %q is not a valid POSIX identifier", m.variable)
 		case seen[m.variable]:
 			b.say.fault("duplicate env var name %q", m.variable)

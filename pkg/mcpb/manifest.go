@@ -57,14 +57,26 @@ func ParseManifest(text []byte) (json.RawMessage, error) {
 	return rawjson.Normal(doc), nil
 }
 
-// Name, Semver and email are what CLI-1803 and CLI-1804 ask of these texts.
+// What CLI-1803 and CLI-1804 ask of some texts.
 var (
-	Name   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
-	Semver = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
-		`(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?` +
-		`(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
-	email = regexp.MustCompile(`^(?i)([a-z0-9_'+-]+(\.[a-z0-9_'+-]+)*)@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$`)
+	nameForm = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	})
+	semverForm = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
+			`(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?` +
+			`(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
+	})
+	emailForm = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?i)([a-z0-9_'+-]+(\.[a-z0-9_'+-]+)*)@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$`)
+	})
 )
+
+// IsName reports whether a text can be the name of a bundle (CLI-1803).
+func IsName(text string) bool { return nameForm().MatchString(text) }
+
+// IsSemver reports whether a text is a semantic version, 2.0.0.
+func IsSemver(text string) bool { return semverForm().MatchString(text) }
 
 // CheckManifest returns what the official tool would reject a manifest for (cli
 // CLI-1802 to CLI-1804).
@@ -121,4 +133,4 @@ func IsURL(text string) bool {
 }
 
 // IsEmail reports whether a text is an e-mail address.
-func IsEmail(text string) bool { return email.MatchString(text) }
+func IsEmail(text string) bool { return emailForm().MatchString(text) }

@@ -100,7 +100,7 @@ func TestSemver(t *testing.T) {
 		"1.0.0": true, "1.0.0-beta.1": true, "1.0.0+build.123": true, "0.1.0-x-y.1+a.b": true,
 		"1.0": false, "v1.0.0": false, "01.0.0": false, "1.0.0-01": false, "1.0.0-": false, "1.0.0 ": false, "": false,
 	} {
-		if Semver.MatchString(text) != want {
+		if IsSemver(text) != want {
 			t.Errorf("%q", text)
 		}
 	}

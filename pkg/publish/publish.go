@@ -16,6 +16,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"mcp-bash/pkg/cli"
@@ -59,7 +60,7 @@ func Open(file string) (b *Bundle, faults []mcpb.Fault, err error) {
 	}, report.Faults, nil
 }
 
-var serverName = regexp.MustCompile(`^[A-Za-z0-9.-]+/[A-Za-z0-9._-]+$`)
+var serverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9.-]+/[A-Za-z0-9._-]+$`) })
 
 // Entry is what a registry is told of a bundle that is hosted at an address, under a
 // name such as io.github.you/demo (CLI-1506).
@@ -70,7 +71,7 @@ func (b *Bundle) Entry(address, name string) ([]byte, error) {
 		return nil, cli.Usagef("--url must begin with https://: %s", address)
 	case !strings.Contains(address, "mcp"):
 		return nil, cli.Usagef("--url must contain \"mcp\", as the registry asks for: %s", address)
-	case !serverName.MatchString(name) || len(name) > 200:
+	case !serverName().MatchString(name) || len(name) > 200:
 		return nil, cli.Usagef("--server-name must be like io.github.you/demo: %s", name)
 	}
 	var j rawjson.Builder

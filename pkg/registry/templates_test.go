@@ -16,7 +16,9 @@ func TestTemplates(t *testing.T) {
 			files{"resources/a/x.meta.json": `{"_meta":{"a":1.0},"annotations":{"audience":["user"]},"mimeType":"text/x","description":"d","title":"T",
 			"uriTemplate":"x://{a}\r\n/{b}","name":"n","path":"p","provider":"x","icons":[{"src":"data:,x"},5]}`},
 			`{"name":"n","uriTemplate":"x://{a}/{b}","title":"T","description":"d","mimeType":"text/x","icons":[{"src":"data:,` +
-				`x"}],"annotations":{"audience":["user"]},"_meta":{"a":1.0}}`, nil},
+				`x"}],"annotations":{"audience":["user"]},"_meta":{"a":1.0}}`,
+			[]string{"warning mcp.resources.templates: resources/a/x.meta.json: icons[1]: must be an object with the text " +
+				"src; left out"}},
 		{"two and one without a variable (RES-168)", files{"resources/1.meta.json": `{"name":"b","uriTemplate":"x://{y}"}`,
 			"resources/2.meta.json": `{"name":"a","uriTemplate":"x://{y}"}`,
 			"resources/3.meta.json": `{"name":"c","uriTemplate":"x://y"}`},

@@ -99,7 +99,7 @@ func TestToolItem(t *testing.T) {
 		`"version":"1.2.0",`+
 		`"capabilities":["FileSystem","Network"],"securityLevel":"elevated",`+
 		`"_meta":{"ui":{"resourceUri":"ui://demo/weather","visibility":["model","app"]}}}`)
-	b.WantLog()
+	b.WantLog("warning mcp.tools: tools/weather/tool.meta.json: icons[1]: must be an object with the text src; left out")
 }
 
 // R-41: the least there is.

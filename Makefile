@@ -12,7 +12,7 @@ FUZZTIME ?= 1s
 ENDURANCE ?= 60s
 
 .PHONY: build demo test lint unit fuzz cross oracle endurance clients conformance browser old-bash bench install release release-test \
-  clean
+  sums clean
 
 # Without C: a program that is linked with the system's library for the sake of
 # looking up names starts slower and takes 2 MB more.
@@ -95,13 +95,17 @@ bench:
 	cd bench && $(GO) run . $(BENCHFLAGS)
 
 install:
-	./install.sh --yes --no-modify-path --prefix $(PREFIX)
+	./install.sh --yes --no-modify-path --prefix '$(PREFIX)'
 
 # The tag is checked when it is given (TAG=v2.0.0); the formula needs the address of
 # the releases (BASE_URL=https://...). The time in it is that of the commit.
 release:
 	cd release && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} \
 	  $(GO) run . -out ../dist/release $(if $(TAG),-tag $(TAG)) $(if $(BASE_URL),-base-url $(BASE_URL))
+
+# The checksums of what people fetch by itself (CLI-1711).
+sums:
+	sha256sum install.sh >SHA256SUMS
 
 clean:
 	rm -rf $(BIN) dist/release

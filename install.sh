@@ -383,7 +383,7 @@ fetch() {
       case $1 in https://*) protocols='=https' ;; esac
       exec curl --proto "$protocols" -fsSL --retry 2 --connect-timeout 30 --max-time 900 -o "$2" -- "$1"
     elif has wget; then
-      exec wget -q -T 60 -O "$2" -- "$1"
+      exec wget -q -O "$2" -- "$1" # no -T: it crashes a wget of Busybox
     fi
     printf '%s curl or wget is needed to download\n' "$bad" >&2
     exit 127

@@ -91,9 +91,10 @@ func (u *user) path(name string) string { return filepath.Join(u.home, filepath.
 // dir is where the installation is to be.
 func (u *user) dir() string { return u.path(".local/share/mcp-bash") }
 
-// command starts a program in a session of its own, so that it has no terminal.
+// command starts a program of the user's PATH in a session of its own, so that it has
+// no terminal.
 func (u *user) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(args[0], args[1:]...)
+	cmd := exec.Command("/usr/bin/env", args...)
 	cmd.Dir = u.home
 	for name, value := range u.env {
 		cmd.Env = append(cmd.Env, name+"="+value)

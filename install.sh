@@ -63,7 +63,9 @@ stop() {
   shift
   printf '%s %s\n' "$bad" "$1" >&2
   shift
-  [ $# -eq 0 ] || printf '  %s\n' "$@" >&2
+  for line in "$@"; do
+    printf '%s\n' "${line:+  $line}" >&2
+  done
   exit "$status"
 }
 
@@ -197,7 +199,8 @@ places() {
   physical "$bin" && bin=$reply
   physical "$data" && data=$reply
   physical "${dir:-$data/mcp-bash}" && dir=$reply
-  for danger in / "$HOME" /usr /usr/local /bin /sbin /etc /var /tmp /opt /home /root "${TMPDIR:-/tmp}" "$bin" "$data"; do
+  for danger in / "$HOME" /usr /usr/local /bin /sbin /etc /var /tmp /opt /home /root \
+    "${TMPDIR:-/tmp}" "$bin" "$data"; do
     physical "$danger"
     if [ "$dir" = "$reply" ]; then
       fail "Refusing to install to dangerous path: $dir" 'Please specify a safe directory with --dir'
@@ -616,7 +619,10 @@ check_tree() {
   for file in "$tree"/bin/mcp-*; do
     place=$bin/${file##*/}
     place=${place%.exe}
-    if [ "${place##*/}" != mcp-jq ] && [ -e "$place" ] && { [ ! -L "$place" ] || [ -d "$place" ]; } && ! is_wrapper "$place"; then
+    if [ "${place##*/}" = mcp-jq ] || [ ! -e "$place" ] || is_wrapper "$place"; then
+      continue
+    fi
+    if [ ! -L "$place" ] || [ -d "$place" ]; then
       fail "In the way of a command, and not a link: $place" 'Move it away, then run this again. Nothing was changed.'
     fi
   done

@@ -16,7 +16,8 @@ func (r *release) writeFormula() error {
 		fmt.Println("no formula: -base-url says where the archives will be")
 		return nil
 	}
-	if u, err := url.Parse(r.base); err != nil || u.Scheme != "https" || u.Host == "" || strings.ContainsAny(r.base, "\"#\\") {
+	if u, err := url.Parse(r.base); err != nil || u.Scheme != "https" || u.Host == "" || strings.ContainsAny(r.base,
+		"\"#\\") {
 		return fmt.Errorf("-base-url %s: not an https address", r.base)
 	}
 	var b strings.Builder

@@ -98,8 +98,8 @@ func (r *release) build() (err error) {
 		return err
 	}
 	for _, step := range []func() error{
-		r.buildTrees, r.writeArchives, r.writeRuntimes, r.writePackages, r.writeMaterials, r.writeFormula, r.copyInstaller,
-		r.writeSums,
+		r.buildTrees, r.writeArchives, r.writeRuntimes, r.writePackages, r.writeMaterials, r.writeFormula,
+		r.copyInstaller, r.writeSums,
 	} {
 		if err := step(); err != nil {
 			return err

@@ -43,7 +43,8 @@ func (r *release) writeMaterials() error {
 		BOMRef: "pkg:golang/mcp-bash@" + cli.Version, PackageURL: "pkg:golang/mcp-bash@" + cli.Version,
 		Licenses: &cdx.Licenses{{License: &cdx.License{ID: "MIT"}}}}
 	slices.Sort(commands)
-	product.Properties = &[]cdx.Property{{Name: "mcp-bash:commands", Value: strings.Join(slices.Compact(commands), " ")}}
+	product.Properties = &[]cdx.Property{{Name: "mcp-bash:commands", Value: strings.Join(slices.Compact(commands),
+		" ")}}
 	var components []cdx.Component
 	var refs []string
 	for _, m := range modules {

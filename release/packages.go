@@ -17,6 +17,9 @@ import (
 // which they find it (CLI-303).
 const home = "/usr/lib/mcp-bash"
 
+// summary is the first line that package managers show.
+const summary = "Turn shell scripts into MCP servers"
+
 // writePackages writes a .deb and an .rpm for each Linux.
 func (r *release) writePackages() error {
 	for _, t := range r.trees {
@@ -41,11 +44,11 @@ func (r *release) writePackage(t tree, format string) error {
 		Name: "mcp-bash", Arch: t.Arch, Platform: "linux", Version: cli.Version, Release: "1",
 		Section: "utils", Priority: "optional", License: "MIT", MTime: r.time,
 		Maintainer:  "The mcp-bash authors <mcp-bash@example.invalid>",
-		Description: "Turn shell scripts into MCP servers\nA folder of scripts becomes a server of the Model Context Protocol.",
+		Description: summary + "\nA folder of scripts becomes a server of the Model Context Protocol.",
 		Overridables: nfpm.Overridables{
 			Depends:  []string{map[string]string{"deb": "bash (>= 3.2)", "rpm": "bash >= 3.2"}[format]},
 			Contents: contents,
-			RPM:      nfpm.RPM{BuildHost: "localhost", Summary: "Turn shell scripts into MCP servers"},
+			RPM:      nfpm.RPM{BuildHost: "localhost", Summary: summary},
 		},
 	})
 	if format == "deb" {
@@ -58,7 +61,8 @@ func (r *release) writePackage(t tree, format string) error {
 	if err := nfpm.PrepareForPackager(info, format); err != nil {
 		return err
 	}
-	return create(r.asset(packager.ConventionalFileName(info)), func(w io.Writer) error { return packager.Package(info, w) })
+	return create(r.asset(packager.ConventionalFileName(info)),
+		func(w io.Writer) error { return packager.Package(info, w) })
 }
 
 // contents says where a package puts what is in the tree.

@@ -35,7 +35,8 @@ func TestDeb(t *testing.T) {
 	}
 	dpkg := func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command("dpkg", append([]string{"--root=" + root, "--log=" + filepath.Join(root, "log")}, args...)...)
+		cmd := exec.Command("dpkg", append([]string{"--root=" + root, "--log=" + filepath.Join(root, "log")},
+			args...)...)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("dpkg %s: %v: %s", args, err, out)
@@ -88,7 +89,8 @@ func TestRPM(t *testing.T) {
 		return string(out)
 	}
 	list := rpm("-qlp", file)
-	for _, want := range []string{"/usr/bin/mcp-bash", "/usr/lib/mcp-bash/bin/mcp-bash", "/usr/lib/mcp-bash/sdk/tool-sdk.sh",
+	for _, want := range []string{"/usr/bin/mcp-bash", "/usr/lib/mcp-bash/bin/mcp-bash",
+		"/usr/lib/mcp-bash/sdk/tool-sdk.sh",
 		"/usr/share/zsh/site-functions/_mcp-bash", "/usr/share/man/man1/mcp-runtool.1"} {
 		if !strings.Contains(list, want+"\n") {
 			t.Errorf("it has not %s", want)

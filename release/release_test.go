@@ -69,7 +69,8 @@ func run(checkout, out, umask string, env ...string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command("sh", "-c", "umask "+umask+` && exec "$@"`, "sh", program, "-out", out, "-targets", target.String(),
+	cmd := exec.Command("sh", "-c", "umask "+umask+` && exec "$@"`, "sh", program, "-out", out, "-targets",
+		target.String(),
 		"-base-url", base)
 	cmd.Dir = filepath.Join(checkout, "release")
 	cmd.Env = append(append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000"), env...)
@@ -223,7 +224,8 @@ func TestArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]int64{
-		"bin/mcp-jq": 0o755, "sdk/tool-sdk.sh": 0o644, "lib/path.sh": 0o644, "providers/git.sh": 0o755, "VERSION": 0o644,
+		"bin/mcp-jq": 0o755, "sdk/tool-sdk.sh": 0o644, "lib/path.sh": 0o644, "providers/git.sh": 0o755,
+		"VERSION": 0o644,
 		"LICENSE": 0o644, "docs/BUNDLES.md": 0o644, "install.sh": 0o755, "share/zsh/site-functions/_mcp-bash": 0o644,
 	}
 	for _, dir := range commands {
@@ -336,7 +338,8 @@ func TestRefused(t *testing.T) {
 	if err := check(program, target); err == nil || !strings.Contains(err.Error(), "version") {
 		t.Errorf("another program passed: %v", err)
 	}
-	if err := check(program, runtimes.Target{OS: "darwin", Arch: "arm64"}); err == nil || !strings.Contains(err.Error(), "not darwin") {
+	if err := check(program, runtimes.Target{OS: "darwin", Arch: "arm64"}); err == nil ||
+		!strings.Contains(err.Error(), "not darwin") {
 		t.Errorf("for another system: %v", err)
 	}
 }

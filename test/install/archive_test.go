@@ -24,7 +24,8 @@ func TestArchive(t *testing.T) {
 			u.shell = shell
 			u.write(".bashrc", "alias ll='ls -l'", 0o600) // without an end of line
 			r := u.installs("--archive", archive)
-			for _, want := range []string{"\nmcp-bash Installer\n==================\n", "Install location: " + u.dir() + "\n",
+			for _, want := range []string{"\nmcp-bash Installer\n==================\n", "Install location: " +
+				u.dir() + "\n",
 				"✓ Archive checksum verified (SHA256SUMS)\n✓ Installed from archive\n",
 				"✓ Symlinked " + u.path(".local/bin/mcp-bash") + " → " + u.dir() + "/bin/mcp-bash\n",
 				"✓ Detected shell: bash\n✓ Added ~/.local/bin to PATH in " + u.path(".bashrc") + "\n",
@@ -41,10 +42,12 @@ func TestArchive(t *testing.T) {
 				mark["source"] != "archive" || mark["verified"] != true || mark["ref"] != "" {
 				t.Errorf("%v, %v", mark, err)
 			}
-			for link, target := range map[string]string{"bin/mcp-bash": "bin/mcp-bash", "bin/mcp-runtool": "bin/mcp-runtool",
+			for link, target := range map[string]string{"bin/mcp-bash": "bin/mcp-bash",
+				"bin/mcp-runtool":                               "bin/mcp-runtool",
 				"share/man/man1/mcp-bash.1":                     "share/man/man1/mcp-bash.1",
 				"share/bash-completion/completions/mcp-runtool": "share/bash-completion/completions/mcp-runtool"} {
-				if got, err := os.Readlink(u.path(".local/" + link)); err != nil || got != filepath.Join(u.dir(), target) {
+				if got, err := os.Readlink(u.path(".local/" + link)); err != nil || got != filepath.Join(u.dir(),
+					target) {
 					t.Errorf("%s: %q, %v", link, got, err)
 				}
 			}
@@ -59,7 +62,8 @@ func TestArchive(t *testing.T) {
 				t.Errorf("%q", rc)
 			}
 			again := u.installs("--archive", archive)
-			for _, want := range []string{"already in " + u.path(".bashrc"), "Auto-confirming due to no TTY available"} {
+			for _, want := range []string{"already in " + u.path(".bashrc"),
+				"Auto-confirming due to no TTY available"} {
 				if !strings.Contains(again.out, want) {
 					t.Errorf("it does not say %q:\n%s", want, again.out)
 				}
@@ -111,7 +115,8 @@ func TestChecksum(t *testing.T) {
 		{"given", good, "", []string{"--verify", sum(good)}, 0, "✓ Archive checksum verified (--verify)"},
 		{"given in capitals", good, "", []string{"--verify=" + strings.ToUpper(sum(good))}, 0, "verified (--verify)"},
 		{"given, whatever is listed", bad, line, []string{"--verify", sum(bad)}, 0, "verified (--verify)"},
-		{"given and wrong", bad, line, []string{"--verify", sum(good)}, 1, "Expected: " + sum(good) + "\n  Got:      " + sum(bad)},
+		{"given and wrong", bad, line, []string{"--verify", sum(good)}, 1, "Expected: " + sum(good) +
+			"\n  Got:      " + sum(bad)},
 		{"wrong, and not even looked at", bad, line, []string{"--no-verify"}, 0, "Archive not verified"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -193,16 +198,20 @@ func TestHostileArchive(t *testing.T) {
 		says    string
 	}{
 		{"leads up", pack(wrong("mcp-bash/../../evil", "x")), "It holds a path with '..'"},
-		{"ends above", pack(stub("2.0.0"), tar.Header{Name: "mcp-bash/..", Typeflag: tar.TypeDir}), "It holds a path with '..'"},
+		{"ends above", pack(stub("2.0.0"), tar.Header{Name: "mcp-bash/..", Typeflag: tar.TypeDir}),
+			"It holds a path with '..'"},
 		{"absolute", pack(wrong("/tmp/evil", "x")), "something outside of mcp-bash/"},
 		{"another folder", pack(wrong("evil/x", "x")), "something outside of mcp-bash/"},
 		{"like ours", pack(wrong("mcp-bashful/x", "x")), "something outside of mcp-bash/"},
 		{"link", pack(stub("2.0.0"), tar.Header{Name: "mcp-bash/l", Linkname: "/etc", Typeflag: tar.TypeSymlink}),
 			"It holds links or devices"},
-		{"hard link", pack(stub("2.0.0"), tar.Header{Name: "mcp-bash/l", Linkname: "mcp-bash/VERSION", Typeflag: tar.TypeLink}),
+		{"hard link", pack(stub("2.0.0"), tar.Header{Name: "mcp-bash/l", Linkname: "mcp-bash/VERSION",
+			Typeflag: tar.TypeLink}),
 			"It holds links or devices"},
-		{"pipe", pack(stub("2.0.0"), tar.Header{Name: "mcp-bash/p", Typeflag: tar.TypeFifo}), "It holds links or devices"},
-		{"device", pack(stub("2.0.0"), tar.Header{Name: "mcp-bash/d", Typeflag: tar.TypeChar}), "It holds links or devices"},
+		{"pipe", pack(stub("2.0.0"), tar.Header{Name: "mcp-bash/p", Typeflag: tar.TypeFifo}),
+			"It holds links or devices"},
+		{"device", pack(stub("2.0.0"), tar.Header{Name: "mcp-bash/d", Typeflag: tar.TypeChar}),
+			"It holds links or devices"},
 		{"cut", pack(stub("2.0.0"))[:200], "Not an archive"},
 		{"text", []byte("hello"), "Not an archive"},
 		{"nothing", nil, "Not an archive"},
@@ -210,8 +219,10 @@ func TestHostileArchive(t *testing.T) {
 		{"no VERSION", pack(wrong("mcp-bash/VERSION", "")), "It is not a whole installation"},
 		{"no program", pack(wrong("mcp-bash/bin/mcp-bash", "")), "It is not a whole installation"},
 		{"no version", pack(wrong("mcp-bash/VERSION", "$(touch evil)\n")), "Its VERSION is not a version"},
-		{"long version", pack(wrong("mcp-bash/VERSION", "1.2."+strings.Repeat("3", 40))), "Its VERSION is not a version"},
-		{"other program", pack(wrong("mcp-bash/bin/mcp-bash", "#!/bin/sh\necho mcp-bash 1.0.0\n")), "or is not version 2.0.0"},
+		{"long version", pack(wrong("mcp-bash/VERSION", "1.2."+strings.Repeat("3", 40))),
+			"Its VERSION is not a version"},
+		{"other program", pack(wrong("mcp-bash/bin/mcp-bash", "#!/bin/sh\necho mcp-bash 1.0.0\n")),
+			"or is not version 2.0.0"},
 		{"other system", pack(wrong("mcp-bash/bin/mcp-bash", "\x7fELF")), "does not run here"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -236,7 +247,8 @@ func TestHostileArchive(t *testing.T) {
 func TestModes(t *testing.T) {
 	u := newUser(t)
 	open := pack(stub("2.0.0"), tar.Header{Name: "mcp-bash/lib/", Mode: 0o777, Typeflag: tar.TypeDir})
-	cmd := u.command("sh", "-c", `umask 0 && exec sh "$@"`, "sh", filepath.Join(repo, "install.sh"), "--archive", unverified(t, open))
+	cmd := u.command("sh", "-c", `umask 0 && exec sh "$@"`, "sh", filepath.Join(repo, "install.sh"), "--archive",
+		unverified(t, open))
 	if r := u.runs(cmd); r.code != 0 {
 		t.Fatalf("%+v", r)
 	}

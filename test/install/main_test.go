@@ -78,7 +78,8 @@ func newUser(t *testing.T) *user {
 		t.Fatal(err)
 	}
 	u := &user{t: t, home: filepath.Join(home, "a home"), shell: []string{"sh"}}
-	u.env = map[string]string{"HOME": u.home, "PATH": "/usr/local/bin:/usr/bin:/bin", "SHELL": "/bin/bash", "NO_PROXY": "*"}
+	u.env = map[string]string{"HOME": u.home, "PATH": "/usr/local/bin:/usr/bin:/bin", "SHELL": "/bin/bash",
+		"NO_PROXY": "*"}
 	if err := os.Mkdir(u.home, 0o755); err != nil {
 		t.Fatal(err)
 	}

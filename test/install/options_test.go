@@ -16,12 +16,14 @@ func TestUsage(t *testing.T) {
 	for line, want := range map[string]string{
 		"--dir": "✗ --dir requires a directory path", "--dir=": "✗ --dir requires a directory path",
 		"--prefix --yes": "✗ --prefix requires a directory path", "--branch": "✗ --branch requires a branch name",
-		"--version": "✗ --version/--ref requires a tag or commit", "--ref -x": "✗ --version/--ref requires a tag or commit",
+		"--version": "✗ --version/--ref requires a tag or commit",
+		"--ref -x":  "✗ --version/--ref requires a tag or commit",
 		"--ref a;b": "requires a tag or commit", "--ref ../x": "requires a tag or commit",
 		"--verify": "✗ --verify requires a SHA256 checksum value", "--verify abc": "requires a SHA256 checksum value",
 		"--verify " + strings.Repeat("g", 64): "requires a SHA256 checksum value",
-		"--archive":                           "✗ --archive requires a local path or URL", "--bogus": "✗ Unknown option: --bogus",
-		"file.tar.gz": "✗ Unknown option: file.tar.gz", "--yes=1": "✗ --yes takes no value",
+		"--archive":                           "✗ --archive requires a local path or URL",
+		"--bogus":                             "✗ Unknown option: --bogus",
+		"file.tar.gz":                         "✗ Unknown option: file.tar.gz", "--yes=1": "✗ --yes takes no value",
 	} {
 		r := u.fails(2, want, strings.Fields(line)...)
 		if r.out != "" || !strings.HasSuffix(r.errors, "Run \"install.sh --help\" for usage.\n") {
@@ -30,7 +32,8 @@ func TestUsage(t *testing.T) {
 	}
 	for _, option := range []string{"-h", "--help"} {
 		r := u.installs(option)
-		for _, want := range []string{"--archive", "--verify", "--version", "--ref", "--branch", "--prefix", "--dir", "--yes", "-y",
+		for _, want := range []string{"--archive", "--verify", "--version", "--ref", "--branch", "--prefix", "--dir",
+			"--yes", "-y",
 			"--uninstall", "--no-modify-path", "--offline", "--no-verify", "--allow-downgrade", "Exit codes"} {
 			if !strings.Contains(r.out, want) {
 				t.Errorf("%s does not tell of %s", option, want)
@@ -52,11 +55,15 @@ func TestRefused(t *testing.T) {
 	}
 	tmp := u.write("tmp/x", "", 0o644)
 	u.env["TMPDIR"] = filepath.Dir(tmp)
-	for _, dir := range []string{"/", "//", "/usr", "/usr/local/", "/usr/../etc", "/bin", "/sbin", "/var", "/tmp", "/opt", u.home,
-		u.home + "/.", ".", u.path("link/up"), u.path("link/.."), u.path("tmp"), u.path(".local/bin"), u.path(".local/share")} {
+	for _, dir := range []string{"/", "//", "/usr", "/usr/local/", "/usr/../etc", "/bin", "/sbin", "/var", "/tmp",
+		"/opt", u.home,
+		u.home +
+			"/.", ".", u.path("link/up"), u.path("link/.."), u.path("tmp"), u.path(".local/bin"),
+		u.path(".local/share")} {
 		u.fails(1, "Refusing to install to dangerous path: ", "--archive", archive, "--dir", dir)
 	}
-	u.fails(1, "Directory "+u.path("link")+" exists but doesn't look like an mcp-bash installation", "--archive", archive,
+	u.fails(1, "Directory "+u.path("link")+" exists but doesn't look like an mcp-bash installation", "--archive",
+		archive,
 		"--dir", "link")
 	u.fails(1, "exists but doesn't look like", "--archive", archive, "--dir", u.path("link/x"))
 	u.fails(1, "The path is not there", "--archive", archive, "--dir", u.home+"/none/../x")
@@ -112,9 +119,11 @@ func TestPlaces(t *testing.T) {
 	}{
 		{"prefix", []string{"--prefix", "my own"}, nil, "my own/share/mcp-bash", "my own/bin", "my own/share/man"},
 		{"dir", []string{"--dir=it's here/x"}, nil, "it's here/x", ".local/bin", ".local/share/man"},
-		{"variables", nil, map[string]string{"XDG_DATA_HOME": "HOME/data", "XDG_BIN_HOME": "HOME/$b`i\"n"}, "data/mcp-bash", "$b`i\"n",
+		{"variables", nil, map[string]string{"XDG_DATA_HOME": "HOME/data", "XDG_BIN_HOME": "HOME/$b`i\"n"},
+			"data/mcp-bash", "$b`i\"n",
 			"data/man"},
-		{"all", []string{"--prefix", "p", "--dir", "d"}, map[string]string{"XDG_DATA_HOME": "HOME/data"}, "d", "p/bin", "p/share/man"},
+		{"all", []string{"--prefix", "p", "--dir", "d"}, map[string]string{"XDG_DATA_HOME": "HOME/data"}, "d",
+			"p/bin", "p/share/man"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -152,18 +161,23 @@ func TestPath(t *testing.T) {
 		file, says  string // the file that got the line
 	}{
 		{"bash", "/bin/bash", nil, "", nil, ".bashrc", "Open a new shell, or: source"},
-		{"bash with a profile", "/bin/bash", map[string]string{".bash_profile": ""}, "", nil, ".bash_profile", "to PATH in"},
-		{"bash with both", "/bin/bash", map[string]string{".bash_profile": "", ".bashrc": ""}, "", nil, ".bashrc", "to PATH in"},
+		{"bash with a profile", "/bin/bash", map[string]string{".bash_profile": ""}, "", nil, ".bash_profile",
+			"to PATH in"},
+		{"bash with both", "/bin/bash", map[string]string{".bash_profile": "", ".bashrc": ""}, "", nil, ".bashrc",
+			"to PATH in"},
 		{"zsh", "/usr/bin/zsh", nil, "", nil, ".zshrc", "Detected shell: zsh"},
-		{"fish", "/usr/bin/fish", nil, "", nil, "", "Add this to the start file of your shell: export PATH=\"$HOME/.local/bin:$PATH\""},
+		{"fish", "/usr/bin/fish", nil, "", nil, "",
+			"Add this to the start file of your shell: export PATH=\"$HOME/.local/bin:$PATH\""},
 		{"none", "", nil, "", nil, "", "⚠ Not on PATH: "},
 		{"left alone", "/bin/bash", nil, "", []string{"--no-modify-path"}, "", "⚠ Not on PATH: "},
 		{"on PATH", "/bin/bash", nil, "HOME/.local/bin", nil, "", "✓ $HOME/.local/bin already in PATH"},
-		{"in the file", "/bin/bash", map[string]string{".bashrc": "export PATH=\"$HOME/.local/bin:$PATH\"\n"}, "", nil, "",
+		{"in the file", "/bin/bash", map[string]string{".bashrc": "export PATH=\"$HOME/.local/bin:$PATH\"\n"}, "",
+			nil, "",
 			"$HOME/.local/bin already in "},
 		{"shadowed", "/bin/bash", map[string]string{"other/mcp-bash": ""}, "HOME/other:HOME/.local/bin", nil, "",
 			"⚠ Another mcp-bash comes first on PATH: HOME/other/mcp-bash"},
-		{"behind", "/bin/bash", map[string]string{"other/mcp-bash": ""}, "HOME/.local/bin:HOME/other", nil, "", "!Another mcp-bash"},
+		{"behind", "/bin/bash", map[string]string{"other/mcp-bash": ""}, "HOME/.local/bin:HOME/other", nil, "",
+			"!Another mcp-bash"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -193,13 +207,14 @@ func TestPath(t *testing.T) {
 // CLI-1709: only what was installed goes, from start files too, which may be links.
 func TestUninstall(t *testing.T) {
 	u := newUser(t)
-	before := "a\n# Added by the mcp-bash installer\nexport PATH=/somewhere/else\nb\n# Added by the mcp-bash installer\n"
+	note, line := "# Added by the mcp-bash installer\n", "export PATH=\"$HOME/.local/bin:$PATH\"\n"
+	before := "a\n" + note + "export PATH=/somewhere/else\nb\n" + note
 	u.write("dotfiles/rc", before, 0o640)
 	if err := os.Symlink("dotfiles/rc", u.path(".bashrc")); err != nil {
 		t.Fatal(err)
 	}
 	u.installs("--archive", released(t, "2.0.0"))
-	if got := u.read("dotfiles/rc"); got != before+"# Added by the mcp-bash installer\nexport PATH=\"$HOME/.local/bin:$PATH\"\n" {
+	if got := u.read("dotfiles/rc"); got != before+note+line {
 		t.Errorf("%q", got)
 	}
 	// Links that lead elsewhere are somebody else's.

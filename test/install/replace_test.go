@@ -20,7 +20,8 @@ func TestUpgrade(t *testing.T) {
 		from, to string
 		code     int
 	}{
-		{"1.9.9", "2.0.0", 0}, {"2.0.0", "2.0.0", 0}, {"2.0.0", "1.9.9", 3}, {"2.0.10", "2.0.9", 3}, {"2.0.9", "2.0.10", 0},
+		{"1.9.9", "2.0.0", 0}, {"2.0.0", "2.0.0", 0}, {"2.0.0", "1.9.9", 3}, {"2.0.10", "2.0.9", 3}, {"2.0.9",
+			"2.0.10", 0},
 		{"2.1.0", "2.0.99", 3}, {"10.0.0", "9.9.9", 3}, {"2.0.0-rc.1", "2.0.0", 0}, {"2.0.0+build.5", "1.0.0", 3},
 	} {
 		t.Run(tc.from+" "+tc.to, func(t *testing.T) {
@@ -75,7 +76,8 @@ func TestBashEdition(t *testing.T) {
 }
 
 // commands are those that install.sh starts on a usual path through it.
-var commands = []string{"sh", "awk", "cat", "chmod", "cmp", "cp", "date", "dirname", "find", "grep", "gzip", "ln", "mkdir", "mktemp",
+var commands = []string{"sh", "awk", "cat", "chmod", "cmp", "cp", "date", "dirname", "find", "grep", "gzip", "ln",
+	"mkdir", "mktemp",
 	"mv", "readlink", "rm", "sed", "sha256sum", "tail", "tar", "tr", "uname"}
 
 // stops puts commands on PATH that count, and send a signal to all of the run in the

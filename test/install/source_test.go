@@ -40,7 +40,8 @@ func TestDownload(t *testing.T) {
 		defer mu.Unlock()
 		files, asked = content, nil
 	}
-	release := map[string]string{"/v2.0.0/" + name("2.0.0"): string(good), "/v2.0.0/SHA256SUMS": sums, "/latest/SHA256SUMS": sums}
+	release := map[string]string{"/v2.0.0/" + name("2.0.0"): string(good), "/v2.0.0/SHA256SUMS": sums,
+		"/latest/SHA256SUMS": sums}
 
 	for _, client := range []string{"curl", "wget", "busybox"} {
 		t.Run(client, func(t *testing.T) {
@@ -84,24 +85,28 @@ func TestDownload(t *testing.T) {
 	}
 	u.env["MCPBASH_RELEASE_BASE_URL"] = server.URL
 	serve(release)
-	if r := alone("--offline"); r.code != 1 || !strings.Contains(r.errors, "Not downloaded because of --offline") || len(asked) > 0 {
+	if r := alone("--offline"); r.code != 1 || !strings.Contains(r.errors, "Not downloaded because of --offline") ||
+		len(asked) > 0 {
 		t.Errorf("%+v, asked %q", r, asked)
 	}
 	if r := alone(); r.code != 0 || u.version() != "2.0.0" {
 		t.Errorf("%+v", r)
 	}
-	if want := []string{"/latest/SHA256SUMS", "/v2.0.0/" + name("2.0.0"), "/v2.0.0/SHA256SUMS"}; !slices.Equal(asked, want) {
+	if want := []string{"/latest/SHA256SUMS", "/v2.0.0/" + name("2.0.0"), "/v2.0.0/SHA256SUMS"}; !slices.Equal(asked,
+		want) {
 		t.Errorf("asked %q", asked)
 	}
 	// A forge has the latest release elsewhere.
 	u.env["MCPBASH_RELEASE_BASE_URL"] = server.URL + "/releases/download"
-	serve(map[string]string{"/releases/download/v2.0.0/" + name("2.0.0"): string(good), "/releases/download/v2.0.0/SHA256SUMS": sums,
+	serve(map[string]string{"/releases/download/v2.0.0/" + name("2.0.0"): string(good),
+		"/releases/download/v2.0.0/SHA256SUMS": sums,
 		"/releases/latest/download/SHA256SUMS": sums})
 	if r := alone("--yes"); r.code != 0 {
 		t.Errorf("%+v", r)
 	}
 	serve(map[string]string{"/releases/latest/download/SHA256SUMS": strings.Repeat("0", 64) + "  other\n"})
-	if r := alone("--yes"); r.code != 1 || !strings.Contains(r.errors, "The latest release has no archive for "+system) {
+	if r := alone("--yes"); r.code != 1 || !strings.Contains(r.errors,
+		"The latest release has no archive for "+system) {
 		t.Errorf("%+v", r)
 	}
 	u.env["MCPBASH_RELEASE_BASE_URL"] = server.URL
@@ -203,24 +208,28 @@ func TestCheckout(t *testing.T) {
 			!strings.HasPrefix(page, ".TH "+strings.ToUpper(command)) {
 			t.Errorf("%s: another manual page: %.40q", command, page)
 		}
-		for _, file := range []string{"bash-completion/completions/" + command, "fish/vendor_completions.d/" + command + ".fish",
+		for _, file := range []string{"bash-completion/completions/" + command, "fish/vendor_completions.d/" +
+			command + ".fish",
 			"zsh/site-functions/_mcp-bash"} {
 			if text := u.read(".local/share/" + file); !strings.Contains(text, command) {
 				t.Errorf("%s does not complete %s", file, command)
 			}
 		}
 		file := u.path(".local/share/bash-completion/completions/" + command)
-		if got := tell("bash", "-c", `source "$1" && complete -p "$2"`, "bash", file, command); !strings.Contains(got, "__mcp_bash") {
+		if got := tell("bash", "-c", `source "$1" && complete -p "$2"`, "bash", file, command); !strings.Contains(got,
+			"__mcp_bash") {
 			t.Errorf("%q", got)
 		}
 		if _, err := exec.LookPath("mandoc"); err == nil {
-			if got := tell("mandoc", "-T", "ascii", u.path(".local/share/man/man1/"+command+".1")); !strings.Contains(got, command) {
+			if got := tell("mandoc", "-T", "ascii",
+				u.path(".local/share/man/man1/"+command+".1")); !strings.Contains(got, command) {
 				t.Errorf("%s: %s", command, got)
 			}
 		}
 	}
 	if _, err := exec.LookPath("zsh"); err == nil {
-		code := `fpath=("$1" $fpath); autoload -Uz compinit && compinit -u -d "$HOME/zcompdump" && echo "${_comps[mcp-runtool]}"`
+		code := `fpath=("$1" $fpath); autoload -Uz compinit
+compinit -u -d "$HOME/zcompdump" && echo "${_comps[mcp-runtool]}"`
 		if got := tell("zsh", "-fc", code, "zsh", u.path(".local/share/zsh/site-functions")); got != "_mcp-bash\n" {
 			t.Errorf("zsh: %q", got)
 		}
@@ -267,7 +276,8 @@ func TestGit(t *testing.T) {
 	u.goEnv()
 	git := func(args ...string) string {
 		t.Helper()
-		cmd := u.command(append([]string{"git", "-C", u.path("sources"), "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
+		cmd := u.command(append([]string{"git", "-C", u.path("sources"), "-c", "user.name=x", "-c",
+			"user.email=x@example.com"}, args...)...)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("git %q: %v: %s", args, err, out)
@@ -279,8 +289,10 @@ func TestGit(t *testing.T) {
 		u.write("sources/go.mod", "module mcp-bash\n\ngo 1.26\n", 0o644)
 		u.write("sources/cmd/mcp-bash/main.go", "package main\n\nfunc main() {}\n", 0o644)
 		program := strings.ReplaceAll(stub(version)["mcp-bash/bin/mcp-bash"], "'", `'\''`)
-		u.write("sources/release/tree.sh", "set -e\n[ -x \"$1/mcp-bash\" ]\nmkdir -p \"$2/bin\" \"$2/sdk\"\necho "+version+" >\"$2/VERSION\"\n"+
-			"echo '# "+version+"' >\"$2/sdk/tool-sdk.sh\"\nprintf %s '"+program+"' >\"$2/bin/mcp-bash\"\nchmod +x \"$2/bin/mcp-bash\"\n", 0o755)
+		u.write("sources/release/tree.sh",
+			"set -e\n[ -x \"$1/mcp-bash\" ]\nmkdir -p \"$2/bin\" \"$2/sdk\"\necho "+version+" >\"$2/VERSION\"\n"+
+				"echo '# "+version+"' >\"$2/sdk/tool-sdk.sh\"\nprintf %s '"+program+
+				"' >\"$2/bin/mcp-bash\"\nchmod +x \"$2/bin/mcp-bash\"\n", 0o755)
 		git("add", ".")
 		git("commit", "-q", "-m", version)
 	}
@@ -298,10 +310,12 @@ func TestGit(t *testing.T) {
 	u.env["MCPBASH_INSTALL_REPO_URL"] = "--upload-pack=touch evil"
 	u.fails(1, "Not a repository", "--branch", "main")
 	u.env["MCPBASH_INSTALL_REPO_URL"] = u.path("sources")
-	for ref, want := range map[string]string{"next/one": "2.1.0", "old": "2.0.0", first[:10]: "2.0.0", "main": "2.0.0"} {
+	for ref, want := range map[string]string{"next/one": "2.1.0", "old": "2.0.0", first[:10]: "2.0.0",
+		"main": "2.0.0"} {
 		u.installs("--ref", ref, "--allow-downgrade", "--offline")
 		var mark struct{ Source, Ref, Version, Commit string }
-		if err := json.Unmarshal([]byte(u.read(".local/share/mcp-bash/INSTALLER.json")), &mark); err != nil || mark.Source != "git" ||
+		if err := json.Unmarshal([]byte(u.read(".local/share/mcp-bash/INSTALLER.json")), &mark); err != nil ||
+			mark.Source != "git" ||
 			mark.Ref != ref || mark.Version != want || want == "2.0.0" && mark.Commit != first {
 			t.Errorf("%s: %+v, %v", ref, mark, err)
 		}
@@ -331,9 +345,12 @@ func (u *user) pretend(kernel, machine string) {
 func TestSystems(t *testing.T) {
 	u := newUser(t)
 	u.env["MCPBASH_RELEASE_BASE_URL"] = "http://127.0.0.1:1"
-	for kernel, want := range map[string]string{"Darwin arm64": "darwin-arm64.tar.gz", "Linux aarch64": "linux-arm64.tar.gz",
-		"Linux x86_64": "linux-amd64.tar.gz", "MINGW64_NT-10.0 x86_64": "windows-amd64.zip", "MSYS_NT arm64": "windows-arm64.zip",
-		"FreeBSD amd64": "no releases for this system (FreeBSD, amd64)", "Linux riscv64": "no releases for this system (Linux, riscv64)"} {
+	for kernel, want := range map[string]string{"Darwin arm64": "darwin-arm64.tar.gz",
+		"Linux aarch64": "linux-arm64.tar.gz",
+		"Linux x86_64":  "linux-amd64.tar.gz", "MINGW64_NT-10.0 x86_64": "windows-amd64.zip",
+		"MSYS_NT arm64": "windows-arm64.zip",
+		"FreeBSD amd64": "no releases for this system (FreeBSD, amd64)",
+		"Linux riscv64": "no releases for this system (Linux, riscv64)"} {
 		system, machine, _ := strings.Cut(kernel, " ")
 		u.pretend(system, machine)
 		u.fails(1, want, "--version", "2.0.0", "--offline")

@@ -29,7 +29,8 @@ func TestTerminal(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			u := newUser(t)
 			u.has("1.9.9")
-			cmd := u.command(append([]string{"sh", "-c", `true | sh "$@"`, "sh", filepath.Join(repo, "install.sh")}, tc.args...)...)
+			cmd := u.command(append([]string{"sh", "-c", `true | sh "$@"`, "sh", filepath.Join(repo, "install.sh")},
+				tc.args...)...)
 			s := pty.Start(t, cmd)
 			s.Expect(tc.question)
 			s.Type(tc.answer)

@@ -522,7 +522,9 @@ unpack() {
   done <"$stage/names"
   while IFS= read -r kind; do
     case $kind in
-      -*' link to '* | -*' -> '* | [!d-]*) fail "The archive is not one of mcp-bash: $asset" 'It holds links or devices.' ;;
+      -*' link to '* | -*' -> '* | [!d-]*)
+        fail "The archive is not one of mcp-bash: $asset" 'It holds links or devices.'
+        ;;
     esac
   done <"$stage/kinds"
   mkdir -- "$stage/unpacked"

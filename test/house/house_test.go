@@ -72,8 +72,8 @@ func TestImports(t *testing.T) {
 		rel, _ := filepath.Rel(root, file)
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			if rel == "test" || rel == "bench" || rel == "release" || rel == "examples" || rel == "docs" || strings.HasPrefix(d.Name(),
-				".") && rel != "." {
+			if rel == "test" || rel == "bench" || rel == "release" || rel == "examples" || rel == "docs" ||
+				strings.HasPrefix(d.Name(), ".") && rel != "." {
 				return filepath.SkipDir
 			}
 			return nil

@@ -248,18 +248,31 @@ begin() {
   [ -n "$lock" ] || fail "Another installation is going on, or cannot be made: $wanted" \
     'If none is, remove that directory.'
   for left in "$parent"/.mcp-bash.stage.*; do
-    if [ -f "$left/pid" ] && ! alive "$left/pid"; then
+    if [ -f "$left/pid" ] && ! alive "$left/pid" && mended "$left"; then
       rm -rf -- "$left"
-    fi
-  done
-  # Where two steps were needed (see swap), the first may have been done only.
-  for left in "$dir".backup.*; do
-    if [ ! -e "$dir" ] && [ -f "$left/VERSION" ]; then
-      mv -- "$left" "$dir"
     fi
   done
   stage=$(mktemp -d "$parent/.mcp-bash.stage.XXXXXX") || fail "Cannot be written to: $parent"
   printf '%s\n' "$$" >"$stage/pid"
+}
+
+# mended STAGE: where a killed run needed two steps (see swap) and did only the first,
+# the old installation comes back; where it did both, the old one goes. It is false for
+# the stage of another installation beside this one, which is left for its own next run.
+mended() {
+  [ -f "$1/backup" ] || return 0
+  read -r backup <"$1/backup" || :
+  case $backup in
+    "$dir".backup.*) ;;
+    *) return 1 ;;
+  esac
+  if [ ! -d "$backup" ]; then
+    return 0
+  elif [ -e "$dir" ]; then
+    rm -rf -- "$backup"
+  else
+    mv -- "$backup" "$dir"
+  fi
 }
 
 heed_signals() {
@@ -646,6 +659,7 @@ swap() {
   elif [ "$os" = windows ] || ! "$tree/bin/mcp-bash$exe" --helper exchange "$tree" "$dir" </dev/null 2>/dev/null; then
     backup=$dir.backup.$(date +%s).$$
     ignore_signals
+    printf '%s\n' "$backup" >"$stage/backup"
     mv -- "$dir" "$backup" || fail "Cannot be moved: $dir"
     if ! mv -- "$tree" "$dir"; then
       mv -- "$backup" "$dir"
@@ -904,9 +918,13 @@ install() {
     '  npx @modelcontextprotocol/inspector mcp-bash'
 }
 
+is_managed() {
+  [ -f "$dir/INSTALLER.json" ] || fail "Not installed by install.sh (no INSTALLER.json), so left alone: $dir"
+}
+
 uninstall() {
   if [ -d "$dir" ]; then
-    [ -f "$dir/INSTALLER.json" ] || fail "Not installed by install.sh (no INSTALLER.json), so left alone: $dir"
+    is_managed
     say "mcp-bash will be removed: $dir"
     confirm Removing 'Remove? [y/N] ' 'Cancelled by user.'
   elif [ ! -d "$parent" ]; then
@@ -917,6 +935,7 @@ uninstall() {
   # First the whole tree goes, in one step. What is left then leads nowhere, and goes
   # with another run if this one is stopped.
   if [ -d "$dir" ]; then
+    is_managed
     mv -- "$dir" "$stage/tree" || fail "Cannot be removed: $dir"
     ok "Removed $dir"
   fi

@@ -239,4 +239,10 @@ func TestUninstall(t *testing.T) {
 	u.fails(1, "Not installed by install.sh (no INSTALLER.json), so left alone", "--uninstall")
 	u.fails(1, "dangerous path", "--uninstall", "--dir", u.home)
 	u.read(".local/share/mcp-bash/bin/mcp-bash")
+
+	// A backup that is kept is no installation.
+	u = newUser(t)
+	u.write(".local/share/mcp-bash.backup.1.2/VERSION", "1.0.0\n", 0o644)
+	u.installs("--uninstall")
+	u.read(".local/share/mcp-bash.backup.1.2/VERSION")
 }

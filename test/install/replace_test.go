@@ -215,12 +215,17 @@ func TestTwoSteps(t *testing.T) {
 			t.Run(strconv.Itoa(number), func(t *testing.T) {
 				t.Parallel()
 				u := start(t)
+				kept := u.write(".local/share/mcp-bash.backup.1.2/VERSION", "1.0.0\n", 0o644) // doctor was told to
 				u.stopsAt(number, "--archive", archive)
 				if there(u) == "" {
 					between.Add(1)
+					u.fails(1, "There is no such archive", "--dir", u.dir()+"-other", "--archive", u.path("none"))
 				}
 				if r, _ := u.stopsAt(0, "--archive", u.path("none")); r.code != 1 || there(u) == "" {
 					t.Errorf("the next run, which fails, leaves %q: %+v", there(u), r)
+				}
+				if left := u.leftovers(); len(left) != 1 || left[0] != filepath.Dir(kept) {
+					t.Errorf("beside it: %q", left)
 				}
 			})
 		}

@@ -1,16 +1,18 @@
 # make demo    build, then run the main job on a real project and show it
 # make test    everything that is tested (what CI runs)
 # make bench   our speed beside others', in one run
+# make install the commands for you; see install.sh
+# make release what a release consists of, in dist/release
 GO      ?= go
 BIN     := bin
-COMMANDS := $(notdir $(wildcard cmd/*))
 PREFIX  ?= $(HOME)/.local
 SYSTEMS := linux darwin windows
 CPUS    := amd64 arm64
 FUZZTIME ?= 1s
 ENDURANCE ?= 60s
 
-.PHONY: build demo test lint unit fuzz cross oracle endurance clients conformance browser old-bash bench install clean
+.PHONY: build demo test lint unit fuzz cross oracle endurance clients conformance browser old-bash bench install release release-test \
+  sums clean
 
 # Without C: a program that is linked with the system's library for the sake of
 # looking up names starts slower and takes 2 MB more.
@@ -20,15 +22,16 @@ build:
 demo: build
 	$(GO) run ./test/demo -server $(BIN)/mcp-bash
 
-test: lint cross unit fuzz oracle endurance clients conformance browser old-bash
+test: lint cross unit fuzz release-test oracle endurance clients conformance browser old-bash
 
 lint:
-	@out=$$(gofmt -l cmd pkg sdk lib test bench); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
+	@out=$$(gofmt -l cmd pkg sdk lib test bench release); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }
 	$(GO) vet ./...
 	cd bench && $(GO) vet ./...
 	cd test/oracle && $(GO) vet ./...
+	cd release && $(GO) vet ./...
 	$(GO) tool -modfile=test/tools/go.mod staticcheck ./...
-	for dir in . bench test/oracle test/tools; do (cd $$dir && $(GO) mod tidy -diff) || exit 1; done
+	for dir in . bench release test/oracle test/tools; do (cd $$dir && $(GO) mod tidy -diff) || exit 1; done
 	test/lint-shell.sh
 
 unit:
@@ -48,6 +51,10 @@ cross:
 	  done; \
 	  GOOS=$$os CGO_ENABLED=0 $(GO) vet -trimpath ./cmd/... ./pkg/... || exit 1; \
 	done
+
+# What a release consists of, built twice, and installed.
+release-test:
+	cd release && $(GO) test ./...
 
 # A server under mixed load with faults injected (ENDURANCE=30m for long).
 endurance:
@@ -87,17 +94,18 @@ endif
 bench:
 	cd bench && $(GO) run . $(BENCHFLAGS)
 
-install: build
-	install -d $(PREFIX)/bin
-	install -m 0755 $(addprefix $(BIN)/,$(COMMANDS)) $(PREFIX)/bin
-	install -d $(PREFIX)/share/bash-completion/completions $(PREFIX)/share/zsh/site-functions \
-	  $(PREFIX)/share/fish/vendor_completions.d $(PREFIX)/share/man/man1
-	install -m 0644 share/completions/_mcp-bash $(PREFIX)/share/zsh/site-functions
-	for name in $(COMMANDS); do \
-	  install -m 0644 share/completions/mcp-bash.bash $(PREFIX)/share/bash-completion/completions/$$name; \
-	  install -m 0644 share/completions/mcp-bash.fish $(PREFIX)/share/fish/vendor_completions.d/$$name.fish; \
-	  $(BIN)/$$name __manual >$(PREFIX)/share/man/man1/$$name.1; \
-	done
+install:
+	./install.sh --yes --no-modify-path --prefix '$(PREFIX)'
+
+# The tag is checked when it is given (TAG=v2.0.0); the formula needs the address of
+# the releases (BASE_URL=https://...). The time in it is that of the commit.
+release:
+	cd release && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} \
+	  $(GO) run . -out ../dist/release $(if $(TAG),-tag $(TAG)) $(if $(BASE_URL),-base-url $(BASE_URL))
+
+# The checksums of what people fetch by itself (CLI-1711).
+sums:
+	sha256sum install.sh >SHA256SUMS
 
 clean:
-	rm -rf $(BIN)
+	rm -rf $(BIN) dist/release

@@ -234,7 +234,9 @@ func (id *identity) fileName() string {
 	return otherThanFileName().ReplaceAllString(id.name+"-"+id.version, "-") + ".mcpb"
 }
 
-var scpAddress = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):([^/].*)$`) })
+var scpAddress = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):([^/].*)$`)
+})
 
 // webAddress makes a URL of the address of a repository as scp writes it.
 func webAddress(address string) string {

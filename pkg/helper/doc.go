@@ -41,6 +41,8 @@
 //	media KIND LIMIT FILE [MIME]
 //	                    an image or sound; the envelope of SDK-77 out, for an
 //	                    answer of at most LIMIT bytes.
+//	exchange PATH PATH  the two change places, for install.sh (CLI-1710). 1 they
+//	                    did not.
 //
 // Where none of our programs is to be found the SDK does the same with jq; what
 // is changed here is to be changed there.

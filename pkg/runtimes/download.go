@@ -53,10 +53,7 @@ func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	s.Note("downloading " + t.String())
 	ctx, cancel := context.WithTimeout(ctx, downloadTime)
 	defer cancel()
-	name := "mcp-bash-v" + cli.Version + "-" + t.String() + ".tar.gz"
-	if t.OS == "windows" {
-		name = strings.TrimSuffix(name, "tar.gz") + "zip"
-	}
+	name := t.Archive()
 	dir, err := url.JoinPath(base, "v"+cli.Version)
 	if err != nil {
 		return nil, fmt.Errorf("MCPBASH_RELEASE_BASE_URL: %w", err)

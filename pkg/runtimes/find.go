@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -124,11 +125,21 @@ func isSource(dir string) bool {
 	return err == nil && info.IsDir()
 }
 
+// BuildCommand is what the go command is told to build programs with, and the
+// variables that it needs: the same sources give the same bytes, wherever they lie and
+// whatever else is set.
+func BuildCommand(t Target, out, packages string) (args []string, env map[string]string) {
+	return []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out, packages},
+		map[string]string{
+			"GOOS": t.OS, "GOARCH": t.Arch, "CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off", "GOAMD64": "",
+			"GOARM64": "", "GOEXPERIMENT": "", "GOTOOLCHAIN": "local",
+		}
+}
+
 // buildTime bounds building one binary.
 const buildTime = 10 * time.Minute
 
-// build makes a binary from the sources. The same sources make the same bytes,
-// wherever they lie.
+// build makes a binary from the sources.
 func (s *Source) build(ctx context.Context, t Target) (*Binary, error) {
 	compiler := script.LookPath("go", s.Env["PATH"])
 	if compiler == "" {
@@ -136,21 +147,15 @@ func (s *Source) build(ctx context.Context, t Target) (*Binary, error) {
 	}
 	s.Note("building " + t.String())
 	file := filepath.Join(s.Work, t.String(), t.Binary())
+	argv, settings := BuildCommand(t, file, "./cmd/mcp-bash")
 	env := s.Env.Clone()
-	for name, value := range map[string]string{
-		"GOOS": t.OS, "GOARCH": t.Arch, "CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off", "GOAMD64": "",
-		"GOARM64":      "",
-		"GOEXPERIMENT": "", "GOTOOLCHAIN": "local",
-	} {
-		env[name] = value
-	}
+	maps.Copy(env, settings)
 	if s.Offline {
 		env["GOPROXY"] = "off"
 	}
 	r := s.Runner.Run(ctx, script.Spec{
-		Argv: []string{compiler, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file,
-			"./cmd/mcp-bash"},
-		Dir: s.Home, Env: env.Entries(), Timeout: buildTime, StdoutLimit: 1 << 20, StderrLimit: 1 << 20,
+		Argv: append([]string{compiler}, argv...),
+		Dir:  s.Home, Env: env.Entries(), Timeout: buildTime, StdoutLimit: 1 << 20, StderrLimit: 1 << 20,
 	})
 	switch {
 	case r.Cause != nil:

@@ -51,6 +51,15 @@ func (t Target) Binary() string {
 	return "mcp-bash"
 }
 
+// Archive is the name of the release's archive for that system (CLI-1702).
+func (t Target) Archive() string {
+	suffix := ".tar.gz"
+	if t.OS == "windows" {
+		suffix = ".zip"
+	}
+	return "mcp-bash-v" + cli.Version + "-" + t.String() + suffix
+}
+
 // Path is where the program stands in the bin directory of a tree (CLI-1421).
 func (t Target) Path() string { return t.String() + "/" + t.Binary() }
 

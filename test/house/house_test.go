@@ -33,7 +33,7 @@ var rows = [][]string{
 	{
 		"pkg/cli", "pkg/envfile", "pkg/handoff", "pkg/jq", "pkg/jsonedit", "pkg/jsonrpc", "pkg/mcp", "pkg/mcpapp",
 		"pkg/media",
-		"pkg/provider/web", "pkg/schema", "pkg/script", "pkg/uitemplate", "sdk", "lib", "providers",
+		"pkg/provider/web", "pkg/schema", "pkg/script", "pkg/swap", "pkg/uitemplate", "sdk", "lib", "providers",
 	},
 	{"pkg/ctxlock", "pkg/provider", "pkg/provider/hosts", "pkg/rawjson"},
 }
@@ -72,8 +72,8 @@ func TestImports(t *testing.T) {
 		rel, _ := filepath.Rel(root, file)
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			if rel == "test" || rel == "bench" || rel == "examples" || rel == "docs" || strings.HasPrefix(d.Name(),
-				".") && rel != "." {
+			if rel == "test" || rel == "bench" || rel == "release" || rel == "examples" || rel == "docs" ||
+				strings.HasPrefix(d.Name(), ".") && rel != "." {
 				return filepath.SkipDir
 			}
 			return nil

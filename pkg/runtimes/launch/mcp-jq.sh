@@ -8,4 +8,8 @@ while [ -L "$self" ]; do
     *) self=$(dirname "$self")/$link ;;
   esac
 done
-exec "$(dirname -- "$self")/mcp-bash" --helper jq "$@"
+server=$(dirname -- "$self")/mcp-bash
+case ${1-} in
+  --helper) exec "$server" "$@" ;;
+  *) exec "$server" --helper jq "$@" ;;
+esac

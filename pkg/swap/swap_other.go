@@ -1,0 +1,5 @@
+//go:build !linux && !darwin
+
+package swap
+
+func exchange(string, string) error { return errUnsupported }

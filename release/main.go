@@ -1,0 +1,134 @@
+// Release builds what a release consists of, from the checkout it lies in: archives
+// and packages for each system, a Homebrew formula, a bill of materials, install.sh and
+// SHA256SUMS (CLI-1702). The same sources give the same bytes; SOURCE_DATE_EPOCH
+// sets their time.
+//
+//	go run . -out DIR [-tag vX.Y.Z] [-targets linux-amd64,...] [-base-url URL]
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/runtimes"
+)
+
+func main() {
+	r := release{root: ".."}
+	tag := flag.String("tag", "v"+cli.Version, "the `tag`, which has to be that of the version in pkg/cli/version.go")
+	targets := flag.String("targets", "", "some of the `systems`, separated by commas; all without")
+	flag.StringVar(&r.out, "out", filepath.Join("..", "dist", "release"), "the `directory` for it, made anew")
+	flag.StringVar(&r.base, "base-url", "", "the `address` of the releases, for the formula; without there is none")
+	flag.Parse()
+	err := r.choose(*targets)
+	if *tag != "v"+cli.Version {
+		err = fmt.Errorf("the tag %s is not v%s, the version in pkg/cli/version.go", *tag, cli.Version)
+	}
+	if err == nil {
+		err = r.build()
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "release: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// A release is one that is being built.
+type release struct {
+	root    string // the checkout
+	out     string // the directory it is built in
+	base    string // the address of the releases, "" unknown
+	targets []runtimes.Target
+	time    time.Time // of everything in it
+
+	work  string // a directory for what is on the way
+	trees []tree // one for each target
+}
+
+// A tree is an installation for one system, laid out in a directory.
+type tree struct {
+	runtimes.Target
+	dir      string   // the directory, called mcp-bash
+	programs []string // the commands in it
+}
+
+// choose sets the systems, and the time.
+func (r *release) choose(list string) error {
+	for _, t := range runtimes.Targets {
+		if list == "" || slices.Contains(strings.Split(list, ","), t.String()) {
+			r.targets = append(r.targets, t)
+		}
+	}
+	if list != "" && len(r.targets) != len(strings.Split(list, ",")) {
+		return fmt.Errorf("-targets %s: there are %v", list, runtimes.Targets)
+	}
+	r.time = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC) // as in bundles (CLI-1433)
+	if epoch := os.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {
+		seconds, err := strconv.ParseInt(epoch, 10, 64)
+		if err != nil || seconds < r.time.Unix() {
+			return fmt.Errorf("SOURCE_DATE_EPOCH=%s is not a number of seconds since 1970, from 1980 on", epoch)
+		}
+		r.time = time.Unix(seconds, 0).UTC()
+	}
+	return nil
+}
+
+// build makes all of it beside the directory, which it then replaces.
+func (r *release) build() (err error) {
+	final, err := filepath.Abs(r.out)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(final), 0o755); err != nil {
+		return err
+	}
+	if r.work, err = os.MkdirTemp(filepath.Dir(final), ".release."); err != nil {
+		return err
+	}
+	defer os.RemoveAll(r.work)
+	r.out = filepath.Join(r.work, "out")
+	if err := os.Mkdir(r.out, 0o755); err != nil {
+		return err
+	}
+	for _, step := range []func() error{
+		r.buildTrees, r.writeArchives, r.writeRuntimes, r.writePackages, r.writeMaterials, r.writeFormula,
+		r.copyInstaller, r.writeSums,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if err := os.RemoveAll(final); err != nil {
+		return err
+	}
+	return os.Rename(r.out, final)
+}
+
+// asset is a file of the release, about to be written.
+func (r *release) asset(name string) string {
+	fmt.Println(name)
+	return filepath.Join(r.out, name)
+}
+
+func (r *release) copyInstaller() error {
+	text, err := os.ReadFile(filepath.Join(r.root, "install.sh"))
+	if err != nil {
+		return err
+	}
+	return write(r.asset("install.sh"), text, 0o755)
+}
+
+// write writes a file with just that mode.
+func write(file string, content []byte, mode os.FileMode) error {
+	if err := os.WriteFile(file, content, mode); err != nil {
+		return err
+	}
+	return os.Chmod(file, mode)
+}

@@ -1,0 +1,248 @@
+//go:build unix
+
+package install
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// CLI-1703: wrong usage is 2, and says what is wrong.
+func TestUsage(t *testing.T) {
+	u := newUser(t)
+	for line, want := range map[string]string{
+		"--dir": "✗ --dir requires a directory path", "--dir=": "✗ --dir requires a directory path",
+		"--prefix --yes": "✗ --prefix requires a directory path", "--branch": "✗ --branch requires a branch name",
+		"--version": "✗ --version/--ref requires a tag or commit",
+		"--ref -x":  "✗ --version/--ref requires a tag or commit",
+		"--ref a;b": "requires a tag or commit", "--ref ../x": "requires a tag or commit",
+		"--verify": "✗ --verify requires a SHA256 checksum value", "--verify abc": "requires a SHA256 checksum value",
+		"--verify " + strings.Repeat("g", 64): "requires a SHA256 checksum value",
+		"--archive":                           "✗ --archive requires a local path or URL",
+		"--bogus":                             "✗ Unknown option: --bogus",
+		"file.tar.gz":                         "✗ Unknown option: file.tar.gz", "--yes=1": "✗ --yes takes no value",
+	} {
+		r := u.fails(2, want, strings.Fields(line)...)
+		if r.out != "" || !strings.HasSuffix(r.errors, "Run \"install.sh --help\" for usage.\n") {
+			t.Errorf("%s: %+v", line, r)
+		}
+	}
+	for _, option := range []string{"-h", "--help"} {
+		r := u.installs(option)
+		for _, want := range []string{"--archive", "--verify", "--version", "--ref", "--branch", "--prefix", "--dir",
+			"--yes", "-y",
+			"--uninstall", "--no-modify-path", "--offline", "--no-verify", "--allow-downgrade", "Exit codes"} {
+			if !strings.Contains(r.out, want) {
+				t.Errorf("%s does not tell of %s", option, want)
+			}
+		}
+	}
+	if files := u.files(); files != nil {
+		t.Errorf("%q", files)
+	}
+}
+
+// CLI-1706: what would be destroyed is not touched.
+func TestRefused(t *testing.T) {
+	archive := released(t, "2.0.0")
+	u := newUser(t)
+	u.write("link/x", "", 0o644)
+	if err := os.Symlink("..", u.path("link/up")); err != nil {
+		t.Fatal(err)
+	}
+	tmp := u.write("tmp/x", "", 0o644)
+	u.env["TMPDIR"] = filepath.Dir(tmp)
+	for _, dir := range []string{"/", "//", "/usr", "/usr/local/", "/usr/../etc", "/bin", "/sbin", "/var", "/tmp",
+		"/opt", u.home,
+		u.home +
+			"/.", ".", u.path("link/up"), u.path("link/.."), u.path("tmp"), u.path(".local/bin"),
+		u.path(".local/share")} {
+		u.fails(1, "Refusing to install to dangerous path: ", "--archive", archive, "--dir", dir)
+	}
+	u.fails(1, "Directory "+u.path("link")+" exists but doesn't look like an mcp-bash installation", "--archive",
+		archive,
+		"--dir", "link")
+	u.fails(1, "exists but doesn't look like", "--archive", archive, "--dir", u.path("link/x"))
+	u.fails(1, "The path is not there", "--archive", archive, "--dir", u.home+"/none/../x")
+	if got := u.files(); !slices.Equal(got, []string{"link/up", "link/x", "tmp/x"}) {
+		t.Errorf("%q", got)
+	}
+
+	u.env["MCPBASH_HOME"] = u.path("link/up/.local/share/mcp-bash")
+	u.fails(3, "MCPBASH_HOME is set to the install target ("+u.dir()+")", "--archive", archive)
+	u.env["MCPBASH_HOME"] = u.path("elsewhere")
+	u.installs("--archive", archive)
+	u.env["MCPBASH_HOME"] = u.dir()
+	u.fails(3, "MCPBASH_HOME is set to the install target", "--archive", archive)
+	if got := u.version(); got != "2.0.0" {
+		t.Errorf("now there is %q", got)
+	}
+	delete(u.env, "MCPBASH_HOME")
+
+	for _, place := range []string{"file", "directory", "link to a directory"} {
+		u := newUser(t)
+		switch place {
+		case "file":
+			u.write(".local/bin/mcp-runtool", "#!/bin/sh\n", 0o755)
+		case "directory":
+			u.write(".local/bin/mcp-runtool/x", "", 0o755)
+		default:
+			u.write(".local/bin/x", "", 0o755)
+			if err := os.Symlink(u.home, u.path(".local/bin/mcp-runtool")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		u.fails(1, "In the way of a command, and not a link: "+u.path(".local/bin/mcp-runtool"), "--archive", archive)
+		if u.version() != "" {
+			t.Errorf("%s: something was installed", place)
+		}
+	}
+
+	u = newUser(t)
+	u.env["HOME"] = u.path("none")
+	u.fails(1, "HOME is not set to a directory", "--archive", archive)
+	u.env["HOME"] = ""
+	u.fails(1, "HOME is not set to a directory", "--archive", archive)
+}
+
+// CLI-1703, CLI-1704: where it all goes.
+func TestPlaces(t *testing.T) {
+	archive := released(t, "2.0.0")
+	for _, tc := range []struct {
+		name          string
+		args          []string
+		env           map[string]string
+		dir, bin, man string
+	}{
+		{"prefix", []string{"--prefix", "my own"}, nil, "my own/share/mcp-bash", "my own/bin", "my own/share/man"},
+		{"dir", []string{"--dir=it's here/x"}, nil, "it's here/x", ".local/bin", ".local/share/man"},
+		{"variables", nil, map[string]string{"XDG_DATA_HOME": "HOME/data", "XDG_BIN_HOME": "HOME/$b`i\"n"},
+			"data/mcp-bash", "$b`i\"n",
+			"data/man"},
+		{"all", []string{"--prefix", "p", "--dir", "d"}, map[string]string{"XDG_DATA_HOME": "HOME/data"}, "d",
+			"p/bin", "p/share/man"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t)
+			for name, value := range tc.env {
+				u.env[name] = strings.Replace(value, "HOME", u.home, 1)
+			}
+			u.installs(append([]string{"--archive", archive}, tc.args...)...)
+			for link, target := range map[string]string{tc.bin + "/mcp-bash": "bin/mcp-bash",
+				tc.man + "/man1/mcp-bash.1": "share/man/man1/mcp-bash.1"} {
+				if got, err := os.Readlink(u.path(link)); err != nil || got != u.path(tc.dir+"/"+target) {
+					t.Errorf("%s: %q, %v", link, got, err)
+				}
+			}
+			login := u.command("bash", "--rcfile", u.path(".bashrc"), "-ic", "mcp-bash --version")
+			if out, err := login.Output(); err != nil || string(out) != "mcp-bash 2.0.0\n" {
+				t.Errorf("a new shell: %q, %v", out, err)
+			}
+			u.installs(append([]string{"--uninstall"}, tc.args...)...)
+			if left := u.files(); left != nil {
+				t.Errorf("left: %q", left)
+			}
+		})
+	}
+}
+
+// CLI-1705, CLI-1708: the start file that is changed, and what is said of PATH.
+func TestPath(t *testing.T) {
+	archive := released(t, "2.0.0")
+	for _, tc := range []struct {
+		name, shell string
+		files       map[string]string
+		path        string // what is on PATH besides
+		args        []string
+		file, says  string // the file that got the line
+	}{
+		{"bash", "/bin/bash", nil, "", nil, ".bashrc", "Open a new shell, or: source"},
+		{"bash with a profile", "/bin/bash", map[string]string{".bash_profile": ""}, "", nil, ".bash_profile",
+			"to PATH in"},
+		{"bash with both", "/bin/bash", map[string]string{".bash_profile": "", ".bashrc": ""}, "", nil, ".bashrc",
+			"to PATH in"},
+		{"zsh", "/usr/bin/zsh", nil, "", nil, ".zshrc", "Detected shell: zsh"},
+		{"fish", "/usr/bin/fish", nil, "", nil, "",
+			"Add this to the start file of your shell: export PATH=\"$HOME/.local/bin:$PATH\""},
+		{"none", "", nil, "", nil, "", "⚠ Not on PATH: "},
+		{"left alone", "/bin/bash", nil, "", []string{"--no-modify-path"}, "", "⚠ Not on PATH: "},
+		{"on PATH", "/bin/bash", nil, "HOME/.local/bin", nil, "", "✓ $HOME/.local/bin already in PATH"},
+		{"in the file", "/bin/bash", map[string]string{".bashrc": "export PATH=\"$HOME/.local/bin:$PATH\"\n"}, "",
+			nil, "",
+			"$HOME/.local/bin already in "},
+		{"shadowed", "/bin/bash", map[string]string{"other/mcp-bash": ""}, "HOME/other:HOME/.local/bin", nil, "",
+			"⚠ Another mcp-bash comes first on PATH: HOME/other/mcp-bash"},
+		{"behind", "/bin/bash", map[string]string{"other/mcp-bash": ""}, "HOME/.local/bin:HOME/other", nil, "",
+			"!Another mcp-bash"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t)
+			u.env["SHELL"] = tc.shell
+			for name, content := range tc.files {
+				u.write(name, content, 0o755)
+			}
+			if tc.path != "" {
+				u.env["PATH"] = strings.ReplaceAll(tc.path, "HOME", u.home) + ":" + u.env["PATH"]
+			}
+			r := u.installs(append([]string{"--archive", archive}, tc.args...)...)
+			want, unwanted := strings.CutPrefix(strings.ReplaceAll(tc.says, "HOME/other", u.home+"/other"), "!")
+			if strings.Contains(r.out, want) == unwanted {
+				t.Errorf("%q:\n%s", tc.says, r.out)
+			}
+			for _, name := range []string{".bashrc", ".bash_profile", ".zshrc"} {
+				text, _ := os.ReadFile(u.path(name))
+				if added := strings.Contains(string(text), "# Added by"); added != (name == tc.file) {
+					t.Errorf("%s: %q", name, text)
+				}
+			}
+		})
+	}
+}
+
+// CLI-1709: only what was installed goes, from start files too, which may be links.
+func TestUninstall(t *testing.T) {
+	u := newUser(t)
+	note, line := "# Added by the mcp-bash installer\n", "export PATH=\"$HOME/.local/bin:$PATH\"\n"
+	before := "a\n" + note + "export PATH=/somewhere/else\nb\n" + note
+	u.write("dotfiles/rc", before, 0o640)
+	if err := os.Symlink("dotfiles/rc", u.path(".bashrc")); err != nil {
+		t.Fatal(err)
+	}
+	u.installs("--archive", released(t, "2.0.0"))
+	if got := u.read("dotfiles/rc"); got != before+note+line {
+		t.Errorf("%q", got)
+	}
+	// Links that lead elsewhere are somebody else's.
+	if err := os.Symlink("/usr/bin/true", u.path(".local/bin/mcp-true")); err != nil {
+		t.Fatal(err)
+	}
+	u.installs("--uninstall", "--yes")
+	if got := u.read("dotfiles/rc"); got != before {
+		t.Errorf("%q", got)
+	}
+	if info, err := os.Lstat(u.path(".bashrc")); err != nil || info.Mode().Type() != os.ModeSymlink {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if info, err := os.Stat(u.path(".bashrc")); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if got := u.files(); !slices.Equal(got, []string{".bashrc", ".local/bin/mcp-true", "dotfiles/rc"}) {
+		t.Errorf("left: %q", got)
+	}
+
+	u.write(".local/share/mcp-bash/bin/mcp-bash", "", 0o755)
+	u.fails(1, "Not installed by install.sh (no INSTALLER.json), so left alone", "--uninstall")
+	u.fails(1, "dangerous path", "--uninstall", "--dir", u.home)
+	u.read(".local/share/mcp-bash/bin/mcp-bash")
+
+	// A backup that is kept is no installation.
+	u = newUser(t)
+	u.write(".local/share/mcp-bash.backup.1.2/VERSION", "1.0.0\n", 0o644)
+	u.installs("--uninstall")
+	u.read(".local/share/mcp-bash.backup.1.2/VERSION")
+}

@@ -1,0 +1,274 @@
+//go:build unix
+
+package install
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// CLI-1710, CLI-1112: a newer version replaces an older one, the other way round only
+// when that is asked for.
+func TestUpgrade(t *testing.T) {
+	for _, tc := range []struct {
+		from, to string
+		code     int
+	}{
+		{"1.9.9", "2.0.0", 0}, {"2.0.0", "2.0.0", 0}, {"2.0.0", "1.9.9", 3}, {"2.0.10", "2.0.9", 3}, {"2.0.9",
+			"2.0.10", 0},
+		{"2.1.0", "2.0.99", 3}, {"10.0.0", "9.9.9", 3}, {"2.0.0-rc.1", "2.0.0", 0}, {"2.0.0+build.5", "1.0.0", 3},
+	} {
+		t.Run(tc.from+" "+tc.to, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t)
+			u.installs("--archive", released(t, tc.from))
+			// What the new version has not any more goes, what it has comes.
+			u.write(".local/share/mcp-bash/bin/mcp-gone", "", 0o755)
+			if err := os.Symlink(filepath.Join(u.dir(), "bin/mcp-gone"), u.path(".local/bin/mcp-gone")); err != nil {
+				t.Fatal(err)
+			}
+			archive := released(t, tc.to)
+			if tc.code == 0 {
+				u.installs("--archive", archive)
+			} else {
+				u.fails(tc.code, "Refusing to replace version "+tc.from+" with the older "+tc.to, "--archive", archive)
+				if got := u.version(); got != tc.from {
+					t.Errorf("now there is %q", got)
+				}
+				u.installs("--archive", archive, "--allow-downgrade")
+			}
+			if got := u.version(); got != tc.to {
+				t.Errorf("now there is %q", got)
+			}
+			if _, err := os.Lstat(u.path(".local/bin/mcp-gone")); err == nil {
+				t.Error("a link leads nowhere")
+			}
+			if left := u.leftovers(); left != nil {
+				t.Errorf("left: %q", left)
+			}
+		})
+	}
+}
+
+// An installation of the Bash edition is replaced like any other.
+func TestBashEdition(t *testing.T) {
+	u := newUser(t)
+	u.write(".local/share/mcp-bash/bin/mcp-bash", "#!/bin/bash\n", 0o755)
+	u.write(".local/share/mcp-bash/VERSION", "1.3.0\n", 0o644)
+	u.write(".local/share/mcp-bash/handlers/tools.sh", "", 0o644)
+	u.write(".local/bin/x", "", 0o644)
+	if err := os.Symlink("../share/mcp-bash/bin/mcp-bash", u.path(".local/bin/mcp-bash")); err != nil {
+		t.Fatal(err)
+	}
+	u.installs("--archive", released(t, "2.0.0"))
+	if got := u.version(); got != "2.0.0" {
+		t.Errorf("now there is %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(u.dir(), "handlers")); err == nil {
+		t.Error("files of the old one are among those of the new one")
+	}
+}
+
+// commands are those that install.sh starts on a usual path through it.
+var commands = []string{hasher(), "sh", "awk", "cat", "chmod", "cmp", "cp", "date", "dirname", "find", "grep", "gzip",
+	"ln", "mkdir", "mktemp", "mv", "readlink", "rm", "sed", "tail", "tar", "tr", "uname"}
+
+// hasher is what tells checksums here.
+func hasher() string {
+	if _, err := exec.LookPath("sha256sum"); err != nil {
+		return "shasum"
+	}
+	return "sha256sum"
+}
+
+// stops puts commands on PATH that count, and send a signal to all of the run in the
+// place of, or before, the one of a number.
+func (u *user) stops(signal string, names ...string) {
+	u.t.Helper()
+	dir := u.t.TempDir()
+	for _, name := range names {
+		file, err := exec.LookPath(name)
+		if err != nil {
+			u.t.Fatal(err)
+		}
+		if name == "sh" || name == "gzip" {
+			continue // started by others than install.sh
+		}
+		text := fmt.Sprintf("#!/bin/sh\nread -r n <%[1]q\nn=$((n + 1))\necho $n >%[1]q\n"+
+			"[ \"$n\" != \"${STOP_AT-}\" ] || kill -%[2]s 0\nexec %[3]s \"$@\"\n", u.path("../count"), signal, file)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			u.t.Fatal(err)
+		}
+	}
+	u.env["PATH"] = dir + ":" + u.env["PATH"]
+}
+
+// stopsAt runs install.sh and stops it at a command, 0 for none. It returns how many
+// were started.
+func (u *user) stopsAt(number int, args ...string) (result, int) {
+	u.t.Helper()
+	u.write("../count", "0\n", 0o644)
+	u.env["STOP_AT"] = strconv.Itoa(number)
+	r := u.install(args...)
+	count, err := strconv.Atoi(strings.TrimSpace(u.read("../count")))
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return r, count
+}
+
+// CLI-1710: whenever a run is stopped there is the old installation or the new one,
+// and the next run ends what this one began.
+func TestStopped(t *testing.T) {
+	newer := released(t, "2.0.0")
+	for _, job := range []struct {
+		signal, name string
+		before       string // the version that is there
+		args         []string
+		after        []string // what may be there
+		ends         string   // what there is when it was not stopped
+	}{
+		{"KILL", "first", "", []string{"--archive", newer}, []string{"", "2.0.0"}, "2.0.0"},
+		{"KILL", "upgrade", "1.9.9", []string{"--archive", newer}, []string{"1.9.9", "2.0.0"}, "2.0.0"},
+		{"KILL", "uninstall", "1.9.9", []string{"--uninstall"}, []string{"1.9.9", ""}, ""},
+		{"TERM", "upgrade", "1.9.9", []string{"--archive", newer}, []string{"1.9.9", "2.0.0"}, "2.0.0"},
+	} {
+		start := func(t *testing.T) *user {
+			u := newUser(t)
+			if job.before != "" {
+				u.has(job.before)
+			}
+			u.stops(job.signal, commands...)
+			return u
+		}
+		t.Run(job.signal+" "+job.name, func(t *testing.T) {
+			u := start(t)
+			r, count := u.stopsAt(0, job.args...)
+			if r.code != 0 || count < 15 || u.version() != job.ends {
+				t.Fatalf("not stopped, after %d commands: %+v", count, r)
+			}
+			for number := 1; number <= count; number++ {
+				t.Run(strconv.Itoa(number), func(t *testing.T) {
+					t.Parallel()
+					u := start(t)
+					r, _ := u.stopsAt(number, job.args...)
+					got := u.version()
+					if got != job.after[0] && got != job.after[1] {
+						t.Errorf("there is %q", got)
+					}
+					if r.code == 0 && job.signal == "KILL" {
+						t.Errorf("it was not stopped: %+v", r)
+					}
+					if left := u.leftovers(); left != nil && job.signal != "KILL" {
+						t.Errorf("left: %q", left)
+					}
+					if r, _ := u.stopsAt(0, job.args...); r.code != 0 {
+						t.Errorf("the next run: %+v", r)
+					}
+					if got := u.version(); got != job.ends {
+						t.Errorf("after the next run there is %q", got)
+					}
+					if left := u.leftovers(); left != nil {
+						t.Errorf("the next run left %q", left)
+					}
+					if job.ends == "" && len(u.files()) > 0 {
+						t.Errorf("the next run left %q", u.files())
+					}
+				})
+			}
+		})
+	}
+}
+
+// Where names cannot be exchanged two steps are needed. A run that is killed between
+// them is mended by the next one, whatever becomes of that.
+func TestTwoSteps(t *testing.T) {
+	program := "#!/bin/sh\n[ \"$1\" = --version ] && echo \"${0##*/} 2.0.0\"\n"
+	archive := unverified(t, pack(with("2.0.0", map[string]string{"mcp-bash/bin/mcp-bash": program})))
+	there := func(u *user) string {
+		text, err := os.ReadFile(filepath.Join(u.dir(), "VERSION"))
+		if err != nil {
+			return ""
+		}
+		return strings.TrimSpace(string(text))
+	}
+	start := func(t *testing.T) *user {
+		u := newUser(t)
+		u.has("1.9.9")
+		u.stops("KILL", "mv")
+		return u
+	}
+	u := start(t)
+	r, count := u.stopsAt(0, "--archive", archive)
+	if r.code != 0 || there(u) != "2.0.0" || u.leftovers() != nil {
+		t.Fatalf("%+v, left %q", r, u.leftovers())
+	}
+	var between atomic.Int32
+	t.Run("killed", func(t *testing.T) {
+		for number := 1; number <= count; number++ {
+			t.Run(strconv.Itoa(number), func(t *testing.T) {
+				t.Parallel()
+				u := start(t)
+				kept := u.write(".local/share/mcp-bash.backup.1.2/VERSION", "1.0.0\n", 0o644) // doctor was told to
+				u.stopsAt(number, "--archive", archive)
+				if there(u) == "" {
+					between.Add(1)
+					u.fails(1, "There is no such archive", "--dir", u.dir()+"-other", "--archive", u.path("none"))
+				}
+				if r, _ := u.stopsAt(0, "--archive", u.path("none")); r.code != 1 || there(u) == "" {
+					t.Errorf("the next run, which fails, leaves %q: %+v", there(u), r)
+				}
+				if left := u.leftovers(); len(left) != 1 || left[0] != filepath.Dir(kept) {
+					t.Errorf("beside it: %q", left)
+				}
+			})
+		}
+	})
+	if between.Load() != 1 {
+		t.Errorf("killed %d times between the steps", between.Load())
+	}
+}
+
+// CLI-1113: two at once are one after the other, and the second says so.
+func TestLocked(t *testing.T) {
+	u := newUser(t)
+	archive := released(t, "2.0.0")
+	lock := ".local/share/mcp-bash.doctor.fix.lock"
+	u.write(lock+"/pid", strconv.Itoa(os.Getpid())+"\n", 0o644)
+	u.fails(1, "Another installation is going on, or cannot be made: "+u.path(lock), "--archive", archive)
+	if _, err := os.Stat(u.path(lock + "/pid")); err != nil {
+		t.Error("it took away the lock of another")
+	}
+	// One whose owner is gone, or never was.
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range []string{strconv.Itoa(gone.Process.Pid), "", "x", "-1"} {
+		u.write(lock+"/pid", pid+"\n", 0o644)
+		u.installs("--archive", archive)
+	}
+}
+
+// A script that arrives in part does nothing.
+func TestCut(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(repo, "install.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := newUser(t)
+	for size := 0; size < len(text)-len("main \"$@\"\n"); size += 997 {
+		cmd := u.command("sh", "-s", "--", "--archive", "x", "--yes")
+		cmd.Stdin = strings.NewReader(string(text[:size]))
+		r := u.runs(cmd)
+		if files := u.files(); len(files) > 0 || r.out != "" {
+			t.Fatalf("cut at %d: %q, %+v", size, files, r)
+		}
+	}
+}

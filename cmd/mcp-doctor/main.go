@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/health"
 	"mcp-bash/pkg/helper"
 )
 
@@ -42,6 +43,6 @@ func command() *cli.Command {
 			{Code: 0, Meaning: "nothing is wrong; warnings are allowed"}, {Code: 1, Meaning: "errors were found"},
 			{Code: 2, Meaning: "wrong usage"}, {Code: 3, Meaning: "doctor: refused"},
 		},
-		Commands: []*cli.Command{validateCommand(), explainCommand()},
+		Commands: []*cli.Command{validateCommand(), explainCommand(), health.Command("health"), health.Command("ready")},
 	}
 }

@@ -101,7 +101,7 @@ func (c *check) parse(bash string, s *shellScript, options ...string) (complaint
 	spec := script.Spec{
 		Argv: slices.Concat([]string{bash, "--norc"}, options, []string{s.file}),
 		Env:  []string{"PATH=" + c.p.Env["PATH"], "LC_ALL=C"},
-		Dir: c.p.Root, Timeout: syntaxTime, StdoutLimit: syntaxOutput, StderrLimit: syntaxOutput,
+		Dir:  c.p.Root, Timeout: syntaxTime, StdoutLimit: syntaxOutput, StderrLimit: syntaxOutput,
 	}
 	if runtime.GOOS != "windows" {
 		f, err := openRegular(s.file)

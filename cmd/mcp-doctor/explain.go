@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/doctor"
 	"mcp-bash/pkg/finding"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/validate"
 )
 
 // rules are all that findings can be about.
-func rules() finding.Rules { return slices.Concat(validate.Rules) }
+func rules() finding.Rules { return slices.Concat(validate.Rules, doctor.Rules) }
 
 // explainCommand is "mcp-doctor explain [ID]" (CLI-1011).
 func explainCommand() *cli.Command {

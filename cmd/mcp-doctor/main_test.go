@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -27,6 +28,11 @@ func TestSessions(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir+"/home")
 			e.Setenv("TMPDIR", e.WorkDir+"/tmp")
+			program, err := exec.LookPath("mcp-doctor") // on the PATH that testscript made
+			if err != nil {
+				return err
+			}
+			e.Setenv("DOCTOR", program)
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each run takes a second more
 			// A register.json that others may write to would be refused.
 			return errors.Join(os.Chmod(e.WorkDir, 0o755),

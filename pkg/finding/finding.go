@@ -27,7 +27,7 @@ type Rule struct {
 	Severity Severity
 	Summary  string // one line: what is wrong
 	Reason   string // what comes of it
-	Fix      string // what to do
+	Fix      string // what to do; "" for nothing
 }
 
 // Rules are what a program knows, in the order in which they are listed.
@@ -130,7 +130,11 @@ func (f *Finding) appendMore(b *rawjson.Builder) {
 
 // Explain is what is to be told about a rule.
 func (r *Rule) Explain() string {
-	return fmt.Sprintf("%s (%s): %s\n\n%s\n\nWhat to do: %s\n", r.ID, r.Severity, r.Summary, r.Reason, r.Fix)
+	todo := r.Fix
+	if todo == "" {
+		todo = "nothing"
+	}
+	return fmt.Sprintf("%s (%s): %s\n\n%s\n\nWhat to do: %s\n", r.ID, r.Severity, r.Summary, r.Reason, todo)
 }
 
 // List is a line for each rule.

@@ -53,23 +53,20 @@ func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	s.Note("downloading " + t.String())
 	ctx, cancel := context.WithTimeout(ctx, downloadTime)
 	defer cancel()
-	name := "mcp-bash-v" + cli.Version + "-" + t.String() + ".tar.gz"
-	if t.OS == "windows" {
-		name = strings.TrimSuffix(name, "tar.gz") + "zip"
-	}
+	name := Archive("v"+cli.Version, t)
 	dir, err := url.JoinPath(base, "v"+cli.Version)
 	if err != nil {
 		return nil, fmt.Errorf("MCPBASH_RELEASE_BASE_URL: %w", err)
 	}
-	sums, err := fetch(ctx, dir+"/SHA256SUMS", maxSums)
+	sums, err := Fetch(ctx, dir+"/SHA256SUMS", maxSums)
 	if err != nil {
 		return nil, err
 	}
-	want := sumOf(string(sums), name)
+	want := SumOf(string(sums), name)
 	if want == "" {
 		return nil, fmt.Errorf("SHA256SUMS missing entry for %s", name)
 	}
-	archive, err := fetch(ctx, dir+"/"+name, maxArchive)
+	archive, err := Fetch(ctx, dir+"/"+name, maxArchive)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +83,16 @@ func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	return check(file, t)
 }
 
-// sumOf finds a file's line in SHA256SUMS.
-func sumOf(sums, name string) string {
+// Archive is the name of a release's archive for a system (CLI-1702).
+func Archive(tag string, t Target) string {
+	if t.OS == "windows" {
+		return "mcp-bash-" + tag + "-" + t.String() + ".zip"
+	}
+	return "mcp-bash-" + tag + "-" + t.String() + ".tar.gz"
+}
+
+// SumOf finds a file's checksum in SHA256SUMS, "" for none.
+func SumOf(sums, name string) string {
 	for line := range strings.Lines(sums) {
 		if f := strings.Fields(line); len(f) == 2 && strings.TrimPrefix(f[1], "*") == name {
 			return strings.ToLower(f[0])
@@ -96,8 +101,8 @@ func sumOf(sums, name string) string {
 	return ""
 }
 
-// fetch gets a file of at most limit bytes.
-func fetch(ctx context.Context, address string, limit int64) ([]byte, error) {
+// Fetch gets a file of at most limit bytes.
+func Fetch(ctx context.Context, address string, limit int64) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err

@@ -4,12 +4,12 @@ import "mcp-bash/pkg/finding"
 
 // Rules are what is checked; "mcp-doctor explain ID" tells them.
 var Rules = finding.Rules{
-	rule("metadata.valid", finding.Info, "a metadata file is right", "Nothing is wrong.", "nothing"),
-	rule("script.executable", finding.Info, "a script has an execute bit", "Nothing is wrong.", "nothing"),
+	rule("metadata.valid", finding.Info, "a metadata file is right", "Nothing is wrong.", ""),
+	rule("script.executable", finding.Info, "a script has an execute bit", "Nothing is wrong.", ""),
 	rule("script.made_executable", finding.Info, "--fix gave a script an execute bit", "Nothing is wrong any more.",
-		"nothing"),
+		""),
 	rule("sample.ran", finding.Info, "a tool ran with a sample, and its result is as its schemas say", "Nothing is wrong.",
-		"nothing"),
+		""),
 
 	rule("server.no_metadata", finding.Warning, "there is no server.d/server.meta.json",
 		"Clients are told a name made of the name of the directory, and version 0.0.0; a server that is started in the "+
@@ -103,7 +103,7 @@ var Rules = finding.Rules{
 		"convert it, and keep git from converting it back: *.sh text eol=lf in .gitattributes"),
 	rule("script.unreadable", finding.Error, "a script cannot be read", "It cannot run.", "chmod u+r"),
 	rule("script.too_large", finding.Info, "a script is too large to be looked into",
-		"It has more than 1 MiB; its syntax is not checked.", "nothing"),
+		"It has more than 1 MiB; its syntax is not checked.", ""),
 	rule("script.syntax", finding.Error, "Bash cannot read a script",
 		"It ends with a syntax error when it gets there. Where macOS is meant to run it: its Bash is 3.2.",
 		"correct it; bash -n FILE shows all that Bash says"),

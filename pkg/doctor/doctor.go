@@ -67,8 +67,8 @@ type Framework struct {
 // InvalidMinimum is what is wrong with a --min-version that is none (CLI-1103).
 const InvalidMinimum = "--min-version requires a value like 0.8.1"
 
-// Programs are the commands of an installation, in the order in which they are listed.
-var Programs = []string{"mcp-bash", "mcp-runtool", "mcp-registry", "mcp-bundle", "mcp-scaffold", "mcp-doctor"}
+// family are the commands of an installation, in the order in which they are listed.
+var family = []string{"mcp-bash", "mcp-runtool", "mcp-registry", "mcp-bundle", "mcp-scaffold", "mcp-doctor"}
 
 type examination struct {
 	ctx    context.Context
@@ -118,16 +118,6 @@ func (e *examination) add(id, message, command string) {
 	if e.o.Found != nil {
 		e.o.Found(&f)
 	}
-}
-
-// Find returns the first finding of a rule, nil for none.
-func (r *Result) Find(id string) *finding.Finding {
-	for i := range r.Findings {
-		if r.Findings[i].ID == id {
-			return &r.Findings[i]
-		}
-	}
-	return nil
 }
 
 // framework finds the installation, and whether typing mcp-bash leads to it.

@@ -100,7 +100,7 @@ func (e *examination) machine() {
 // programs looks whether all programs and the SDK are there, and of one release (P-103).
 func (e *examination) programs() {
 	var missing []string
-	for _, name := range Programs {
+	for _, name := range family {
 		b := Binary{Name: name, Path: e.locate(name)}
 		if b.Path == "" {
 			missing = append(missing, name)

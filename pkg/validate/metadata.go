@@ -70,9 +70,12 @@ func (c *check) tools() {
 				}
 			}
 		}
-		if file := abs(dir, "tool.sh"); isLink(file) {
+		switch file := abs(dir, "tool.sh"); {
+		case isLink(file):
 			c.link(file, c.label(file))
-		} else if len(offers) == 0 && !holds(entries, "tool.sh") {
+		case holds(entries, "tool.sh"): // whether or not register.json leaves it out
+			c.script(c.p.Tools, file, toolScript)
+		case len(offers) == 0:
 			c.at("script.missing", c.label(file), "missing")
 		}
 		for _, o := range offers {

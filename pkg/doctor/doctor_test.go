@@ -320,13 +320,25 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// An installation of too many files is not unpacked to its end.
-func TestManyFiles(t *testing.T) {
-	var list []tar.Header
-	for i := range maxFiles + 1 {
-		list = append(list, file(fmt.Sprintf("m/%d", i), ""))
+// CLI-1112: an installation of too many files, or of too many bytes, is not staged to its end.
+func TestStageIsBounded(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := unpacked(t, archive(t, false, list...), t.TempDir()); err == nil || !strings.Contains(err.Error(), "more than") {
+	defer root.Close()
+	s := &stage{ctx: t.Context(), root: root, files: maxFiles - 1, bytes: maxTotal - 1}
+	if err := s.put("a", false, strings.NewReader("x")); err != nil {
+		t.Error(err)
+	}
+	if err := s.put("b", false, strings.NewReader("")); !errors.Is(err, errTooMuch) {
+		t.Error(err)
+	}
+	if err := s.link("c", "a"); !errors.Is(err, errTooMuch) {
+		t.Error(err)
+	}
+	s.files = 0
+	if err := s.put("d", false, strings.NewReader("x")); !errors.Is(err, errTooMuch) {
 		t.Error(err)
 	}
 }

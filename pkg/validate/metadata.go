@@ -129,7 +129,7 @@ func (c *check) toolMetadata(file, dir string) {
 			fmt.Sprintf("directory name does not match tool.meta.json name %q", name))
 	}
 	if legal && sound {
-		c.good("metadata.valid", label, "valid")
+		c.valid(label)
 	}
 }
 
@@ -232,7 +232,7 @@ func (c *check) prompts() {
 		if rawjson.TextOf(doc, "description") == "" {
 			c.at("metadata.no_description", label, `missing "description"`)
 		}
-		c.good("metadata.valid", label, "valid")
+		c.valid(label)
 	}
 	t.missing = func(dir, name string) {
 		entries := c.listing(dir)
@@ -274,7 +274,7 @@ func (c *check) resources() {
 		if template != "" && !strings.Contains(template, "://") {
 			c.at("resource.odd_uri", label, "uriTemplate does not look like scheme://...")
 		}
-		c.good("metadata.valid", label, "valid")
+		c.valid(label)
 	}
 	t.missing = func(dir, name string) {
 		if !holds(c.listing(dir), name+item.MetadataSuffix) {

@@ -48,6 +48,9 @@ func (c *check) takeStock() *offered {
 					f.Section = section
 				}
 				o.said[f.Section] = append(o.said[f.Section], f)
+				if Rules.Find(f.ID).Severity == finding.Error {
+					c.broken[f.Path] = true
+				}
 			}
 		},
 	})

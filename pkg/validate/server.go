@@ -36,7 +36,7 @@ func (c *check) server() {
 				c.at("metadata.no_name", label, `missing required "name" field`)
 			}
 			if c.icons(doc, label) && named {
-				c.good("metadata.valid", label, "valid")
+				c.valid(label)
 			}
 		}
 	}

@@ -54,13 +54,14 @@ type check struct {
 	offered *offered
 	scripts []shellScript   // Bash scripts, to be looked at when all are known
 	seen    map[string]bool // what is said once: see once
+	broken  map[string]bool // the files with an error, also one that is not reported yet
 }
 
 // Project checks a project. It changes nothing but what [Options] allow. The error is the
 // context's.
 func Project(ctx context.Context, p *project.Project, o Options) (*Result, error) {
 	c := &check{
-		ctx: ctx, p: p, o: o, seen: map[string]bool{},
+		ctx: ctx, p: p, o: o, seen: map[string]bool{}, broken: map[string]bool{},
 		result: &Result{Root: p.Root, Name: p.Meta.Name, Title: p.Meta.Title, Version: p.Meta.Version},
 	}
 	if c.o.Runner == nil {
@@ -107,6 +108,7 @@ func (c *check) add(f finding.Finding) {
 	switch f.Severity {
 	case finding.Error:
 		c.result.Errors++
+		c.broken[f.Path] = true
 	case finding.Warning:
 		c.result.Warnings++
 	}
@@ -124,6 +126,13 @@ func (c *check) at(id, path, message string) {
 // good notes that all is well with a file.
 func (c *check) good(id, path, message string) {
 	c.add(finding.Finding{ID: id, Path: path, Message: message, Good: true})
+}
+
+// valid notes that metadata is right, where nobody says otherwise (CLI-1003).
+func (c *check) valid(label string) {
+	if !c.broken[label] {
+		c.good("metadata.valid", label, "valid")
+	}
 }
 
 // once reports whether something is said for the first time.

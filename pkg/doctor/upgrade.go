@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/runtimes"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/validate"
 )
 
 // mend does what Fix asks for, or tells what it would do (CLI-1110 to CLI-1113).
@@ -95,10 +95,13 @@ type source struct {
 	verify string // the SHA-256 that it must have; "" for none
 }
 
-var (
-	commitForm = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
-	tagForm    = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+$`)
-)
+// isCommit reports whether a text can be the beginning of a commit's hash, isRelease whether
+// it is the version of a release.
+func isCommit(ref string) bool {
+	return len(ref) >= 7 && len(ref) <= 40 && strings.Trim(ref, "0123456789abcdef") == ""
+}
+
+func isRelease(ref string) bool { return strings.Count(ref, ".") == 2 && validate.IsVersion(ref) }
 
 // source returns the first that applies (CLI-1112).
 func (e *examination) source() (*source, error) {
@@ -112,7 +115,7 @@ func (e *examination) source() (*source, error) {
 		return nil, &failure{"self.upgrade_verify_missing", "--archive requires --verify SHA256", cli.ExitUsage}
 	case o.Archive != "":
 		return &source{kind: "archive", place: strings.TrimPrefix(o.Archive, "file://"), verify: strings.ToLower(o.Verify)}, nil
-	case tagForm.MatchString(o.Ref):
+	case isRelease(o.Ref):
 		return &source{kind: "release", ref: "v" + strings.TrimPrefix(o.Ref, "v"), place: env["MCPBASH_RELEASE_BASE_URL"]}, nil
 	case o.Ref != "":
 		return &source{kind: "git", ref: o.Ref, place: env["MCPBASH_INSTALL_REPO_URL"]}, nil
@@ -344,7 +347,7 @@ func (e *examination) clone(from *source, stage string) (commit string, err erro
 		return "", err
 	}
 	ref := from.ref
-	if !commitForm.MatchString(ref) {
+	if !isCommit(ref) {
 		if _, err := run("rev-parse", "--verify", "--quiet", "origin/"+ref); err == nil {
 			ref = "origin/" + ref
 		}

@@ -16,6 +16,7 @@ import (
 	"mcp-bash/pkg/helper"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/projecttest"
+	"mcp-bash/pkg/registry/folder"
 	"mcp-bash/pkg/tree"
 )
 
@@ -551,4 +552,40 @@ func FuzzPlace(f *testing.F) {
 			t.Errorf("%q: %q %d %q", text, file, line, rest)
 		}
 	})
+}
+
+// CLI-1006: a file that took the place of the one that was looked at is not changed, which
+// is told.
+func TestFixAnotherFile(t *testing.T) {
+	f := fixture(t, sound, files{"a.sh": "", "b.sh": ""})
+	seen := folder.StampOfPath(f.Path("a.sh"))
+	if err := os.Rename(f.Path("b.sh"), f.Path("a.sh")); err != nil {
+		t.Fatal(err)
+	}
+	if makeExecutable(f.Path("a.sh"), seen) == nil {
+		t.Error("changed")
+	}
+	c := &check{o: Options{Fix: true}, p: f.Project, result: &Result{}, broken: map[string]bool{}}
+	c.executable(f.Path("a.sh"), "a.sh", seen)
+	if list := c.result.Findings; len(list) != 1 || list[0].Text() != "a.sh - not executable (chmod failed)" {
+		t.Errorf("%+v", list)
+	}
+}
+
+// A project of very many tools is checked in a time that grows with their number only.
+func TestManyTools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const n = 2000
+	content := files{}
+	for i := range n {
+		content[fmt.Sprintf("tools/t%d/tool.meta.json", i)] = fmt.Sprintf(`{"name":"demo-t%d","descripton":"x"}`, i)
+		content[fmt.Sprintf("tools/t%d/tool.py*", i)] = "#!/usr/bin/env python3\n"
+	}
+	r := check1(t, fixture(t, sound, content), Options{})
+	if len(of(r, "metadata.unknown_key")) != n || len(of(r, "metadata.no_description")) != n ||
+		len(of(r, "name.changed")) != n {
+		t.Errorf("%d errors, %d warnings", r.Errors, r.Warnings)
+	}
 }

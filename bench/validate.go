@@ -13,7 +13,8 @@ func (b *bench) validate() error {
 	if b.quick {
 		n = 100
 	}
-	b.report.title(fmt.Sprintf("mcp-doctor validate, %d tools (floor: read and check each file once, bash -n for each script)", n))
+	b.report.title(fmt.Sprintf(
+		"mcp-doctor validate, %d tools (floor: read and check each file once, bash -n for each script)", n))
 	root := filepath.Join(scratch, "validate")
 	w := &writer{}
 	w.file(filepath.Join(root, "server.d", "server.meta.json"), `{"name":"bench","version":"1.0.0"}`+"\n", 0o644)

@@ -237,7 +237,8 @@ func TestGit(t *testing.T) {
 		h.unchanged(c.version)
 	}
 	text, _ := os.ReadFile(filepath.Join(h.root, marker))
-	if want := `"source":"git","ref":"release-9.2.0","version":"9.2.0","commit":"` + run("rev-parse", "HEAD"); !strings.Contains(string(text), want) {
+	want := `"source":"git","ref":"release-9.2.0","version":"9.2.0","commit":"` + run("rev-parse", "HEAD")
+	if !strings.Contains(string(text), want) {
 		t.Errorf("%s", text)
 	}
 	for _, ref := range []string{"no-such-branch", "-x", "--upload-pack=touch x"} {
@@ -287,17 +288,18 @@ func unpacked(t testing.TB, content []byte, dir string) error {
 // Nothing gets out of the stage, whatever an archive says.
 func TestHostileArchives(t *testing.T) {
 	for name, content := range map[string][]byte{
-		"upwards":        archive(t, false, file("mcp-bash/../../evil", "x")),
-		"upwards below":  archive(t, false, file("mcp-bash/a/../../../evil", "x")),
-		"absolute":       archive(t, false, file("/evil", "x")),
-		"zip upwards":    archive(t, true, file("mcp-bash/../../evil", "x")),
-		"zip backslash":  archive(t, true, file(`mcp-bash\..\..\evil`, "x")),
-		"link out":       archive(t, false, tar.Header{Name: "m/a", Linkname: "../..", Typeflag: tar.TypeSymlink}),
-		"link absolute":  archive(t, false, tar.Header{Name: "m/a", Linkname: "/tmp", Typeflag: tar.TypeSymlink}),
-		"hard link":      archive(t, false, tar.Header{Name: "m/a", Linkname: "/etc/passwd", Typeflag: tar.TypeLink}),
-		"device":         archive(t, false, tar.Header{Name: "m/a", Typeflag: tar.TypeChar}),
-		"fifo":           archive(t, false, tar.Header{Name: "m/a", Typeflag: tar.TypeFifo}),
-		"file over link": archive(t, false, tar.Header{Name: "m/a", Linkname: "b", Typeflag: tar.TypeSymlink}, file("m/a", "x")),
+		"upwards":       archive(t, false, file("mcp-bash/../../evil", "x")),
+		"upwards below": archive(t, false, file("mcp-bash/a/../../../evil", "x")),
+		"absolute":      archive(t, false, file("/evil", "x")),
+		"zip upwards":   archive(t, true, file("mcp-bash/../../evil", "x")),
+		"zip backslash": archive(t, true, file(`mcp-bash\..\..\evil`, "x")),
+		"link out":      archive(t, false, tar.Header{Name: "m/a", Linkname: "../..", Typeflag: tar.TypeSymlink}),
+		"link absolute": archive(t, false, tar.Header{Name: "m/a", Linkname: "/tmp", Typeflag: tar.TypeSymlink}),
+		"hard link":     archive(t, false, tar.Header{Name: "m/a", Linkname: "/etc/passwd", Typeflag: tar.TypeLink}),
+		"device":        archive(t, false, tar.Header{Name: "m/a", Typeflag: tar.TypeChar}),
+		"fifo":          archive(t, false, tar.Header{Name: "m/a", Typeflag: tar.TypeFifo}),
+		"file over link": archive(t, false, tar.Header{Name: "m/a", Linkname: "b", Typeflag: tar.TypeSymlink},
+			file("m/a", "x")),
 		"the same twice": archive(t, false, file("m/a", "x"), file("m/a", "y")),
 		"neither":        []byte("neither"),
 		"empty":          nil,

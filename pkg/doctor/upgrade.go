@@ -114,9 +114,11 @@ func (e *examination) source() (*source, error) {
 	case o.Archive != "" && o.Verify == "":
 		return nil, &failure{"self.upgrade_verify_missing", "--archive requires --verify SHA256", cli.ExitUsage}
 	case o.Archive != "":
-		return &source{kind: "archive", place: strings.TrimPrefix(o.Archive, "file://"), verify: strings.ToLower(o.Verify)}, nil
+		place := strings.TrimPrefix(o.Archive, "file://")
+		return &source{kind: "archive", place: place, verify: strings.ToLower(o.Verify)}, nil
 	case isRelease(o.Ref):
-		return &source{kind: "release", ref: "v" + strings.TrimPrefix(o.Ref, "v"), place: env["MCPBASH_RELEASE_BASE_URL"]}, nil
+		tag := "v" + strings.TrimPrefix(o.Ref, "v")
+		return &source{kind: "release", ref: tag, place: env["MCPBASH_RELEASE_BASE_URL"]}, nil
 	case o.Ref != "":
 		return &source{kind: "git", ref: o.Ref, place: env["MCPBASH_INSTALL_REPO_URL"]}, nil
 	case local != "":
@@ -269,7 +271,8 @@ func (e *examination) fill(from *source, stage string) (commit string, err error
 // findRelease looks up where the archive of a release for this machine is, and its checksum.
 func (e *examination) findRelease(from *source) error {
 	if from.place == "" {
-		return &failure{"self.upgrade_download_failed", "MCPBASH_RELEASE_BASE_URL must say where releases are", cli.ExitFailed}
+		return &failure{"self.upgrade_download_failed", "MCPBASH_RELEASE_BASE_URL must say where releases are",
+			cli.ExitFailed}
 	}
 	base := strings.TrimSuffix(from.place, "/") + "/" + from.ref
 	sums, err := runtimes.Fetch(e.ctx, base+"/SHA256SUMS", 1<<20)
@@ -326,7 +329,8 @@ func (e *examination) clone(from *source, stage string) (commit string, err erro
 		return "", &failure{"self.upgrade_git_missing", "git not found; --archive or --ref vX.Y.Z need none", cli.ExitFailed}
 	}
 	if from.place == "" {
-		return "", &failure{"self.upgrade_git_failed", "MCPBASH_INSTALL_REPO_URL must say where the repository is", cli.ExitFailed}
+		return "", &failure{"self.upgrade_git_failed", "MCPBASH_INSTALL_REPO_URL must say where the repository is",
+			cli.ExitFailed}
 	}
 	env := e.o.Env.Clone()
 	env["GIT_TERMINAL_PROMPT"] = "0"

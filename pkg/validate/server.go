@@ -20,6 +20,7 @@ import (
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/script"
+	"mcp-bash/schemas"
 )
 
 // server checks server.d and what else is about the whole project.
@@ -34,6 +35,11 @@ func (c *check) server() {
 			named := rawjson.TextOf(doc, "name") != ""
 			if !named {
 				c.at("metadata.no_name", label, `missing required "name" field`)
+			}
+			for _, fault := range schemas.Compile(schemas.Server).Check(doc) {
+				if !strings.HasPrefix(fault.Path, "/icons") {
+					c.at("metadata.form", label, fault.String())
+				}
 			}
 			if c.icons(doc, label) && named {
 				c.valid(label)

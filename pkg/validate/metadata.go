@@ -52,10 +52,11 @@ func (c *check) tools() {
 		}
 		dir := abs(c.p.Tools, e.Name)
 		offers := c.offered.below(kinds.Tools, e.Name)
+		offered := len(offers) > 0 || c.mayBeRegistered()
 		entries := c.listing(dir)
 		meta := abs(dir, "tool.meta.json")
 		described := holds(entries, "tool.meta.json")
-		if !described && len(offers) == 0 {
+		if !described && !offered {
 			c.at("metadata.missing", c.label(meta), "missing")
 		}
 		if described {
@@ -75,7 +76,7 @@ func (c *check) tools() {
 			c.link(file, c.label(file))
 		case holds(entries, "tool.sh"): // whether or not register.json leaves it out
 			c.script(c.p.Tools, file, toolScript)
-		case len(offers) == 0:
+		case !offered:
 			c.at("script.missing", c.label(file), "missing")
 		}
 		for _, o := range offers {
@@ -308,7 +309,7 @@ func (c *check) tree(t content) {
 			offers += len(c.offered.below(k, e.Name))
 		}
 		found := c.below(t, dir, 1)
-		if offers == 0 && found == 0 {
+		if offers == 0 && found == 0 && !c.mayBeRegistered() {
 			t.missing(dir, e.Name)
 		}
 		if file := abs(dir, e.Name+".sh"); folder.StampOfPath(file).IsFile() {

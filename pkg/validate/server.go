@@ -81,6 +81,12 @@ func (c *check) hook() {
 	}
 }
 
+// mayBeRegistered reports whether the server would run register.sh, which may offer anything
+// that lies in the project.
+func (c *check) mayBeRegistered() bool {
+	return c.p.Discovery.Hooks && isFile(abs(c.p.Server, "register.sh")) && !exists(abs(c.p.Server, "register.json"))
+}
+
 // Requirements are what a project says it needs, in server.d/requirements.json (CLI-1109).
 type Requirements struct {
 	MinVersion   string

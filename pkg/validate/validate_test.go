@@ -479,6 +479,27 @@ func TestOfferedAllTheSame(t *testing.T) {
 	}
 }
 
+// CLI-1009: what register.sh may offer is not called missing, where the server would run it.
+func TestRegisteredByHook(t *testing.T) {
+	f := fixture(t, sound, files{
+		"tools/scripts/notes.txt": "x", "prompts/x/x.png": "\x00", "server.d/register.sh*": "#!/usr/bin/env bash\n",
+	})
+	f.Remove("server.d/register.json")
+	missing := func() int {
+		r := check1(t, f, Options{})
+		return len(of(r, "metadata.missing")) + len(of(r, "script.missing")) + len(of(r, "prompt.no_text"))
+	}
+	if n := missing(); n != 4 {
+		t.Errorf("%d are missing, not 4", n)
+	}
+	e := f.Project.Env
+	e["MCPBASH_ALLOW_PROJECT_HOOKS"] = "true"
+	f.Open(e)
+	if n := missing(); n != 0 {
+		t.Errorf("%d are missing", n)
+	}
+}
+
 // The error is the context's, whenever it ends.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -46,7 +46,7 @@ func build() (*fixture, error) {
 	}
 	bin := filepath.Join(scratch, "home", "bin") + "/"
 	if _, err := goTool(product, "build", "-o", bin, "./cmd/mcp-bash", "./cmd/mcp-registry",
-		"./cmd/mcp-bundle"); err != nil {
+		"./cmd/mcp-bundle", "./cmd/mcp-doctor"); err != nil {
 		return nil, err
 	}
 	if _, err := goTool(".", "build", "-o", bin, "./floor", "./peers/..."); err != nil {

@@ -70,6 +70,7 @@ var chapters = []chapter{
 	{"watch", (*bench).watch},
 	{"packages", (*bench).packages},
 	{"bundle", (*bench).bundle},
+	{"validate", (*bench).validate},
 }
 
 func main() {

@@ -70,7 +70,7 @@ func (r *release) writeArchives() error {
 		if t.OS == "windows" {
 			pack = writeZip
 		}
-		if err := pack(r.asset(t.Archive()), r.time, list); err != nil {
+		if err := pack(r.asset(t.Archive(runtimes.Tag)), r.time, list); err != nil {
 			return err
 		}
 	}

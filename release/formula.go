@@ -34,12 +34,12 @@ func (r *release) writeFormula() error {
 			if !r.hasTarget(t) {
 				continue
 			}
-			sum, err := r.sum(t.Archive())
+			sum, err := r.sum(t.Archive(runtimes.Tag))
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(&stanzas, "    %s do\n      url \"%s/v%s/%s\"\n      sha256 \"%s\"\n    end\n", cpu.block,
-				strings.TrimSuffix(r.base, "/"), cli.Version, t.Archive(), sum)
+				strings.TrimSuffix(r.base, "/"), cli.Version, t.Archive(runtimes.Tag), sum)
 		}
 		if stanzas.Len() > 0 {
 			fmt.Fprintf(&b, "\n  %s do\n%s  end\n", system.block, stanzas.String())

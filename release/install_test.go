@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/runtimes"
 )
 
 // What is built is installed by its own install.sh, in an empty home, and works.
@@ -23,7 +24,7 @@ func TestInstall(t *testing.T) {
 		}
 		return out
 	}
-	out := in(filepath.Join(dir, "install.sh") + " --yes --archive " + filepath.Join(dir, target.Archive()))
+	out := in(filepath.Join(dir, "install.sh") + " --yes --archive " + filepath.Join(dir, target.Archive(runtimes.Tag)))
 	for _, want := range []string{"Archive checksum verified (SHA256SUMS)", "mcp-bash --version: " + cli.Version} {
 		if !bytes.Contains(out, []byte(want)) {
 			t.Errorf("it does not say %q: %s", want, out)

@@ -193,7 +193,7 @@ func TestSums(t *testing.T) {
 func TestArchive(t *testing.T) {
 	dir := release1(t)
 	names := map[string]int64{}
-	z, err := gzip.NewReader(bytes.NewReader(read(t, dir)[target.Archive()]))
+	z, err := gzip.NewReader(bytes.NewReader(read(t, dir)[target.Archive(runtimes.Tag)]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,7 +350,7 @@ func TestFormula(t *testing.T) {
 	files := read(t, dir)
 	found := regexp.MustCompile(`url "`+base+`/v[^/]+/([^"]+)"\s+sha256 "([0-9a-f]{64})"`).
 		FindAllStringSubmatch(string(files["mcp-bash.rb"]), -1)
-	if len(found) != 1 || found[0][1] != target.Archive() {
+	if len(found) != 1 || found[0][1] != target.Archive(runtimes.Tag) {
 		t.Fatalf("%q", found)
 	}
 	if want := found[0][2] + "  " + found[0][1] + "\n"; !strings.Contains(string(files["SHA256SUMS"]), want) {

@@ -6,11 +6,14 @@
 //	floor read FILE       answer each line with the text in a file
 //	floor check DIR FILE  read and check all metadata below DIR, write one file
 //	floor stat DIR        look at everything below DIR
+//	floor validate DIR    read and check all files below DIR, have Bash read the scripts
+//	floor print           print a line
 package main
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -18,7 +21,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"mcp-bash/pkg/rawjson"
 )
@@ -37,8 +43,12 @@ func main() {
 		err = check(args[1], args[2])
 	case len(args) == 2 && args[0] == "stat":
 		err = stat(args[1])
+	case len(args) == 2 && args[0] == "validate":
+		err = validate(args[1])
+	case len(args) == 1 && args[0] == "print":
+		_, err = os.Stdout.WriteString("floor\n")
 	default:
-		err = fmt.Errorf("usage: floor wire | through SCRIPT | read FILE | check DIR FILE | stat DIR")
+		err = fmt.Errorf("usage: floor wire | through SCRIPT | read FILE | check DIR FILE | stat DIR | validate DIR | print")
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -169,4 +179,39 @@ func stat(dir string) error {
 		_, err = d.Info()
 		return err
 	})
+}
+
+// validate reads every file once.
+func validate(dir string) error {
+	var scripts []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		switch {
+		case err != nil:
+			return err
+		case strings.HasSuffix(path, ".sh"):
+			scripts = append(scripts, path)
+		case !json.Valid(text):
+			return fmt.Errorf("%s: not JSON", path)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	errs := make([]error, runtime.GOMAXPROCS(0))
+	var group sync.WaitGroup
+	var next atomic.Int64
+	for i := range errs {
+		group.Go(func() {
+			for at := next.Add(1) - 1; at < int64(len(scripts)) && errs[i] == nil; at = next.Add(1) - 1 {
+				errs[i] = exec.Command("bash", "-n", scripts[at]).Run()
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/health"
 )
 
 // command describes the program. What serves is not chosen by it: see run.
@@ -41,7 +42,7 @@ Environment most often set (all of it: docs/contract/env.md):
 			{Code: 128, Meaning: "and above: ended by a signal"},
 		},
 		Commands: []*cli.Command{serveCommand(), debugCommand(), requestCommand(), providerCommand(),
-			templateCommand()},
+			templateCommand(), health.Command("health"), health.Command("ready")},
 	}
 	for _, s := range siblings {
 		c.Commands = append(c.Commands, &cli.Command{Name: s.verb, Summary: fmt.Sprintf("%s (%s).", s.summary,

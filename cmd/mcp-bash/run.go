@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/health"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/server"
 	"mcp-bash/pkg/tree"
@@ -30,7 +31,7 @@ func run(s cli.Streams, args []string) int {
 	case own >= 0:
 		return c.Commands[own].Main(s, "mcp-bash "+word, args[1:])
 	case word == "--health" || word == "--ready":
-		return runVerb(s, strings.TrimPrefix(word, "--"), args[1:])
+		return health.Command(word).Main(s, "mcp-bash "+word, args[1:])
 	case strings.HasPrefix(word, "-"):
 		fmt.Fprintf(s.Err, "mcp-bash: unknown option: %s\n", word)
 		if cli.IsTerminal(s.In) {

@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/mcp"
@@ -63,7 +61,7 @@ func (h *hookRun) env() project.Env {
 	if err != nil {
 		h.warn(err.Error())
 	}
-	return h.p.ForHooks(h.p.Common(homeDir, helper, jsonTool(h.p, helper, h.warn)), dir)
+	return h.p.ForHooks(h.p.Common(homeDir, helper, h.p.JSONTool(helper, h.warn)), dir)
 }
 
 func (h *hookRun) remove() {
@@ -74,12 +72,4 @@ func (h *hookRun) remove() {
 	default:
 		h.state.Remove()
 	}
-}
-
-// jsonTool returns the JSON program that scripts are given (P-111).
-// Whether one that was asked for works is judged by its file alone: this
-// command starts nothing but register.sh.
-func jsonTool(p *project.Project, own string, warn func(string)) project.JSONTool {
-	works := func(bin string) bool { return script.LookPath(filepath.Base(bin), filepath.Dir(bin)) != "" }
-	return project.SelectJSONTool(p.Env, os.Geteuid() == 0, own, works, warn)
 }

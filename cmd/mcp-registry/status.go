@@ -15,7 +15,7 @@ func status(s cli.Streams, o *options) error {
 	}
 	tool := "none"
 	if !p.Minimal {
-		tool = jsonTool(p, "", warn).Name
+		tool = p.JSONTool("", warn).Name
 	}
 	found := registry.NewCatalog(p, registry.Options{ReadOnly: true}).Status(tool)
 	fmt.Fprintf(s.Out, "%s\n", found.AppendJSON(nil))

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -45,6 +46,13 @@ func SelectJSONTool(env Env, root bool, own string, works func(bin string) bool,
 		}
 	}
 	return JSONTool{"jq", own}
+}
+
+// JSONTool is [SelectJSONTool] for who starts no program to find out: one that was named
+// counts as working when it is there.
+func (p *Project) JSONTool(own string, warn func(string)) JSONTool {
+	works := func(bin string) bool { return script.LookPath(filepath.Base(bin), filepath.Dir(bin)) != "" }
+	return SelectJSONTool(p.Env, os.Geteuid() == 0, own, works, warn)
 }
 
 func dialect(bin string) string {

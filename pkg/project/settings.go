@@ -84,6 +84,17 @@ type Token struct {
 	MaxFailures int    // a minute; 0: no limit
 }
 
+// minToken is the length of the shortest secret accepted (P-2300).
+const minToken = 32
+
+// Check refuses a shared secret that is easily guessed (P-2300).
+func (t *Token) Check() error {
+	if t.Secret != "" && len(t.Secret) < minToken {
+		return errors.New("mcp-bash: MCPBASH_REMOTE_TOKEN must be at least 32 characters; refusing weak shared secret")
+	}
+	return nil
+}
+
 // Calls is how tools run (tools section 17).
 type Calls struct {
 	Timeout         int // seconds; MCPBASH_DEFAULT_TOOL_TIMEOUT; 0: none

@@ -212,3 +212,6 @@ func (s *State) Preserve() {
 		handoff.Put(s.dir.root, preservedFile, nil)
 	}
 }
+
+// IsWritable reports whether we can make files in a directory.
+func IsWritable(dir string) bool { return isWritable(dir) }

@@ -53,20 +53,20 @@ func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	s.Note("downloading " + t.String())
 	ctx, cancel := context.WithTimeout(ctx, downloadTime)
 	defer cancel()
-	name := t.Archive()
-	dir, err := url.JoinPath(base, "v"+cli.Version)
+	name := t.Archive(Tag)
+	dir, err := url.JoinPath(base, Tag)
 	if err != nil {
 		return nil, fmt.Errorf("MCPBASH_RELEASE_BASE_URL: %w", err)
 	}
-	sums, err := fetch(ctx, dir+"/SHA256SUMS", maxSums)
+	sums, err := Fetch(ctx, dir+"/SHA256SUMS", maxSums)
 	if err != nil {
 		return nil, err
 	}
-	want := sumOf(string(sums), name)
+	want := SumOf(string(sums), name)
 	if want == "" {
 		return nil, fmt.Errorf("SHA256SUMS missing entry for %s", name)
 	}
-	archive, err := fetch(ctx, dir+"/"+name, maxArchive)
+	archive, err := Fetch(ctx, dir+"/"+name, maxArchive)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	return check(file, t)
 }
 
-// sumOf finds a file's line in SHA256SUMS.
-func sumOf(sums, name string) string {
+// SumOf finds a file's checksum in SHA256SUMS, "" for none.
+func SumOf(sums, name string) string {
 	for line := range strings.Lines(sums) {
 		if f := strings.Fields(line); len(f) == 2 && strings.TrimPrefix(f[1], "*") == name {
 			return strings.ToLower(f[0])
@@ -93,8 +93,8 @@ func sumOf(sums, name string) string {
 	return ""
 }
 
-// fetch gets a file of at most limit bytes.
-func fetch(ctx context.Context, address string, limit int64) ([]byte, error) {
+// Fetch gets a file of at most limit bytes.
+func Fetch(ctx context.Context, address string, limit int64) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err

@@ -51,13 +51,16 @@ func (t Target) Binary() string {
 	return "mcp-bash"
 }
 
-// Archive is the name of the release's archive for that system (CLI-1702).
-func (t Target) Archive() string {
+// Tag is what the release of this version is tagged with.
+const Tag = "v" + cli.Version
+
+// Archive is the name of the archive for that system in the release of a tag (CLI-1702).
+func (t Target) Archive(tag string) string {
 	suffix := ".tar.gz"
 	if t.OS == "windows" {
 		suffix = ".zip"
 	}
-	return "mcp-bash-v" + cli.Version + "-" + t.String() + suffix
+	return "mcp-bash-" + tag + "-" + t.String() + suffix
 }
 
 // Path is where the program stands in the bin directory of a tree (CLI-1421).

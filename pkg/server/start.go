@@ -108,7 +108,7 @@ func (s *Server) start(o Options, caught func()) error {
 		st.openProject,
 		st.sourceProfile,
 		st.sourceEnv,
-		st.checkToken,
+		func() error { return st.project.Token.Check() },
 		st.openState,
 		st.awaitHome,
 		st.connect,
@@ -278,14 +278,6 @@ func (st *starter) sourceEnv() error {
 		return fmt.Errorf("mcp-bash: server.d/env.sh: %w", err)
 	}
 	st.project = project.Open(p.Root, project.Adopt(p.Env, changed), st.Dir, st.warnOnce)
-	return nil
-}
-
-// checkToken refuses a shared secret that is easily guessed (P-2300).
-func (st *starter) checkToken() error {
-	if secret := st.project.Token.Secret; secret != "" && len(secret) < minToken {
-		return errors.New("mcp-bash: MCPBASH_REMOTE_TOKEN must be at least 32 characters; refusing weak shared secret")
-	}
 	return nil
 }
 

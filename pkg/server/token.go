@@ -11,9 +11,6 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// minToken is the length of the shortest secret accepted (P-2300).
-const minToken = 32
-
 // A tokenGuard lets in only messages that carry the shared secret (protocol
 // section 23). It belongs to the goroutine that reads.
 type tokenGuard struct {

@@ -35,8 +35,7 @@ func run(m *testing.M) int {
 	}
 	args := append([]string{"build", "-o", bin + "/"}, raceFlag...)
 	build := exec.Command("go", append(args, "./cmd/mcp-bash", "./cmd/mcp-runtool", "./cmd/mcp-registry",
-		"./cmd/mcp-bundle",
-		"./cmd/mcp-scaffold")...)
+		"./cmd/mcp-bundle", "./cmd/mcp-scaffold", "./cmd/mcp-doctor")...)
 	build.Dir, build.Stdout, build.Stderr = repo, os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "building the commands:", err)

@@ -23,7 +23,7 @@ func TestPages(t *testing.T) {
 	t.Parallel()
 	for _, page := range []string{
 		"BUNDLES", "CLIENTS", "COMPLETION", "GETTING-STARTED", "MCP-APPS", "PROJECT-STRUCTURE", "PROMPTS", "REGISTRY",
-		"RESOURCES", "ROOTS", "SCAFFOLDING", "SECURITY", "TROUBLESHOOTING", "WRITING-PROVIDERS", "WRITING-TOOLS",
+		"RESOURCES", "ROOTS", "SCAFFOLDING", "SECURITY", "TROUBLESHOOTING", "VALIDATE", "WRITING-PROVIDERS", "WRITING-TOOLS",
 	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()

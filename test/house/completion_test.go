@@ -21,7 +21,7 @@ func TestCompletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]string{
-		"mcp-bash r":                       "request run-tool registry",
+		"mcp-bash r":                       "request ready run-tool registry",
 		"mcp-bash request prompts/":        "prompts/list prompts/get",
 		"mcp-bash request ping --no":       "--notifications",
 		"mcp-bash provider h":              "https",

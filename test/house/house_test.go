@@ -17,8 +17,10 @@ import (
 // rows are the layers, upper ones first. A package may import packages of lower
 // rows only, never one of its own row (docs/ARCHITECTURE.md).
 var rows = [][]string{
-	{"cmd/mcp-bash", "cmd/mcp-runtool", "cmd/mcp-registry", "cmd/mcp-bundle", "cmd/mcp-scaffold"},
-	{"pkg/server", "pkg/runtool", "pkg/bundle", "pkg/vendoring", "pkg/publish", "pkg/scaffold"},
+	{"cmd/mcp-bash", "cmd/mcp-runtool", "cmd/mcp-registry", "cmd/mcp-bundle", "cmd/mcp-scaffold", "cmd/mcp-doctor"},
+	{"pkg/doctor"},
+	{"pkg/server", "pkg/runtool", "pkg/bundle", "pkg/vendoring", "pkg/publish", "pkg/scaffold",
+		"pkg/validate", "pkg/health"},
 	{"pkg/engine", "pkg/helper", "pkg/tree"},
 	{"pkg/tool", "pkg/prompt", "pkg/resource", "pkg/completion", "pkg/registration"},
 	{"pkg/builtin", "pkg/policy", "pkg/registry", "pkg/roots", "pkg/runtimes"},
@@ -31,9 +33,9 @@ var rows = [][]string{
 	{"pkg/project/projecttest"},
 	{"pkg/project", "pkg/mcpb", "schemas"},
 	{
-		"pkg/cli", "pkg/envfile", "pkg/handoff", "pkg/jq", "pkg/jsonedit", "pkg/jsonrpc", "pkg/mcp", "pkg/mcpapp",
-		"pkg/media",
-		"pkg/provider/web", "pkg/schema", "pkg/script", "pkg/swap", "pkg/uitemplate", "sdk", "lib", "providers",
+		"pkg/cli", "pkg/envfile", "pkg/finding", "pkg/handoff", "pkg/jq", "pkg/jsonedit", "pkg/jsonrpc", "pkg/mcp",
+		"pkg/mcpapp", "pkg/media", "pkg/provider/web", "pkg/schema", "pkg/script", "pkg/swap", "pkg/uitemplate",
+		"pkg/validate/bash32", "sdk", "lib", "providers",
 	},
 	{"pkg/ctxlock", "pkg/provider", "pkg/provider/hosts", "pkg/rawjson"},
 }
@@ -47,6 +49,8 @@ var outside = map[string][]string{
 	"pkg/schema":       {"github.com/google/jsonschema-go"},
 	"pkg/mcpb":         {"github.com/klauspost/compress/flate"},
 	"pkg/registration": nil,
+
+	"pkg/validate/bash32": {"mvdan.cc/sh/v3/syntax"}, // in mcp-doctor only
 
 	"pkg/provider/git": {"github.com/pjbgf/sha1cd"},
 }

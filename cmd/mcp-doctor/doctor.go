@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/doctor"
+	"mcp-bash/pkg/finding"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/validate"
+)
+
+func doctorCommand() *cli.Command {
+	o := doctor.Options{}
+	ref, asJSON, ndjson := "", false, false
+	c := &cli.Command{
+		Name:    "doctor",
+		Summary: "Check the installation, what it needs, and the project around. With --fix: mend what install.sh manages.",
+		Examples: []cli.Example{
+			{Line: "NAME"},
+			{Line: "NAME --json | jq -r '.findings[] | select(.severity==\"error\") | .message'"},
+			{Line: "NAME --dry-run", Purpose: "what --fix would do"},
+			{Line: "NAME --fix --ref v2.0.0", Purpose: "put that release into place"},
+		},
+		Text: `--fix changes only an installation that install.sh made, and the links in ~/.local/bin. Another version is
+staged beside it, checked, and swapped in at once; when anything fails the old one stays. Releases are fetched from
+MCPBASH_RELEASE_BASE_URL, branches and commits from MCPBASH_INSTALL_REPO_URL, a directory from
+MCPBASH_DOCTOR_LOCAL_SOURCE. Without --ref and --archive nothing is fetched.`,
+		Exits: []cli.Exit{
+			{Code: 0, Meaning: "healthy; warnings are allowed"}, {Code: 1, Meaning: "errors, or a fix failed"},
+			{Code: 2, Meaning: "wrong usage, or a fix that cannot be as asked"},
+			{Code: 3, Meaning: "refused: install.sh does not manage the installation, or a downgrade"},
+			{Code: 128, Meaning: "and above: ended by a signal"},
+		},
+		Run: func(s cli.Streams, _ []string) error {
+			if ref != "" {
+				o.Ref = ref
+			}
+			if err := check(&o, asJSON); err != nil {
+				return err
+			}
+			return examine(s, o, asJSON, ndjson)
+		},
+	}
+	f := &c.Flags
+	f.Bool(&o.DryRun, "dry-run", "tell what --fix would do")
+	f.Bool(&o.Fix, "fix", "do it")
+	f.String(&o.MinVersion, "min-version", "X.Y.Z", "the least version there may be").Missing(doctor.InvalidMinimum)
+	f.String(&o.Archive, "archive", "PATH|URL", "a tar.gz of a release to put into place; needs --verify").
+		Completes(cli.Files).Missing("--archive requires a local path or URL to a tar.gz")
+	f.String(&o.Verify, "verify", "SHA256", "the archive's checksum").Missing("--verify requires a SHA256 checksum value")
+	const noRef = "--ref/--version requires a value like v0.8.1 or a commit SHA"
+	f.String(&o.Ref, "ref", "REF", "a release (2.0.0, v2.0.0), branch, tag or commit to put into place").Missing(noRef)
+	f.String(&ref, "version", "REF", "another name of --ref").Missing(noRef)
+	f.Bool(&o.AllowDowngrade, "allow-downgrade", "let an older version replace a newer one")
+	f.Bool(&asJSON, "json", "one JSON object, errors included")
+	f.Bool(&ndjson, "ndjson", "a JSON object for each finding, as it is found")
+	return c
+}
+
+// check finds usage errors (CLI-1103).
+func check(o *doctor.Options, asJSON bool) error {
+	switch {
+	case o.Fix && o.DryRun:
+		return cli.Usagef("--fix and --dry-run are mutually exclusive")
+	case o.MinVersion != "" && !validate.IsVersion(o.MinVersion) && !asJSON: // in JSON it is a finding
+		return cli.Usagef(doctor.InvalidMinimum)
+	}
+	return nil
+}
+
+func examine(s cli.Streams, o doctor.Options, asJSON, ndjson bool) (err error) {
+	o.Env = project.OSEnv()
+	if o.Dir, err = os.Getwd(); err != nil {
+		return err
+	}
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	if ndjson {
+		o.Found = func(f *finding.Finding) { fmt.Fprintf(s.Out, "%s\n", f.AppendJSON(nil)) }
+	}
+	r := doctor.Examine(ctx, o)
+	var ended cli.ExitCode
+	if errors.As(context.Cause(ctx), &ended) {
+		return ended
+	}
+	switch {
+	case asJSON:
+		fmt.Fprintf(s.Out, "%s\n", r.AppendJSON(nil))
+	case !ndjson:
+		r.Report(s.Out, cli.Line)
+	}
+	if r.ExitCode != cli.ExitOK {
+		return cli.ExitCode(r.ExitCode)
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/doctor"
+	"mcp-bash/pkg/finding"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/validate"
+)
+
+// rules are all that findings can be about.
+func rules() finding.Rules { return slices.Concat(validate.Rules, doctor.Rules) }
+
+// explainCommand is "mcp-doctor explain [ID]" (CLI-1011).
+func explainCommand() *cli.Command {
+	asJSON := false
+	c := &cli.Command{
+		Name:    "explain",
+		Summary: "Tell more about a finding: why it matters, and what to do. Without an id: list them all.",
+		Examples: []cli.Example{
+			{Line: "NAME script.crlf"}, {Line: "NAME | grep name"},
+		},
+		Operands: []cli.Operand{{Name: "[ID]", Complete: cli.Found(ids)}},
+		NotVerb:  true,
+		Exits: []cli.Exit{
+			{Code: 0, Meaning: "it is explained"}, {Code: 1, Meaning: "there is no such id"}, {Code: 2, Meaning: "wrong usage"},
+		},
+		Run: func(s cli.Streams, operands []string) error {
+			if len(operands) == 0 {
+				return list(s.Out, asJSON)
+			}
+			rule := rules().Find(operands[0])
+			if rule == nil {
+				return cli.Failf(cli.CodeNotFound, "no finding is called %s%s", operands[0],
+					cli.DidYouMean(operands[0], ids()))
+			}
+			if asJSON {
+				_, err := fmt.Fprintf(s.Out, "%s\n", rule.AppendJSON(nil))
+				return err
+			}
+			_, err := io.WriteString(s.Out, rule.Explain())
+			return err
+		},
+	}
+	c.Flags.Bool(&asJSON, "json", "as JSON, errors included")
+	return c
+}
+
+func ids() (names []string) {
+	for _, r := range rules() {
+		names = append(names, r.ID)
+	}
+	return names
+}
+
+func list(out io.Writer, asJSON bool) error {
+	if !asJSON {
+		_, err := io.WriteString(out, rules().List())
+		return err
+	}
+	var b rawjson.Builder
+	b.Array()
+	all := rules()
+	for i := range all {
+		b.Append(all[i].AppendJSON)
+	}
+	_, err := fmt.Fprintf(out, "%s\n", b.End().Bytes())
+	return err
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/finding"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/tree"
+	"mcp-bash/pkg/validate"
+)
+
+// validateOptions are those of CLI-1001.
+type validateOptions struct {
+	root                       string
+	fix, strict, json, ndjson  bool
+	defaults, inspector        bool
+	samples, withoutShellcheck bool
+}
+
+func validateCommand() *cli.Command {
+	o := &validateOptions{}
+	c := &cli.Command{
+		Name:    "validate",
+		Summary: "Check a project: what the server would leave out, clients refuse, or other machines not run.",
+		Examples: []cli.Example{
+			{Line: "NAME"},
+			{Line: "NAME --strict", Purpose: "warnings count as errors"},
+			{Line: "NAME --fix", Purpose: "make scripts executable"},
+			{Line: "NAME --json | jq -e '.errors==0'"},
+			{Line: "NAME --run-samples", Purpose: "run tools with samples/*.json beside them"},
+		},
+		Text: "Below each fault stand the remedy and an id: mcp-doctor explain ID tells more.",
+		Exits: []cli.Exit{
+			{Code: 0, Meaning: "no errors; warnings are allowed unless --strict"},
+			{Code: 1, Meaning: "errors, or no project"}, {Code: 2, Meaning: "wrong usage"},
+			{Code: 128, Meaning: "and above: ended by a signal"},
+		},
+		Run: func(s cli.Streams, _ []string) error { return o.run(s) },
+	}
+	f := &c.Flags
+	f.Bool(&o.fix, "fix", "make scripts executable that are not; nothing else is changed")
+	f.Bool(&o.strict, "strict", "warnings count as errors")
+	f.Bool(&o.samples, "run-samples", "run tools with the arguments in samples/*.json beside them")
+	f.Bool(&o.withoutShellcheck, "no-shellcheck", "leave out shellcheck, which is used where it is installed")
+	f.Bool(&o.defaults, "explain-defaults", "tell what name, title and version the server gets")
+	f.Bool(&o.inspector, "inspector", "print how to start the MCP Inspector")
+	f.ProjectRoot(&o.root)
+	f.Bool(&o.json, "json", "one JSON object, errors included")
+	f.Bool(&o.ndjson, "ndjson", "a JSON object for each finding, as it is found")
+	return c
+}
+
+// openProject finds the project and reads its set-up (cli chapter 4). What the server would
+// complain about then is told to warn.
+func openProject(named string, warn func(string)) (*project.Project, error) {
+	env := project.OSEnv()
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	root, err := project.FindRoot(env, named, dir)
+	if err != nil {
+		return nil, &cli.Error{Code: cli.CodeNotFound, Message: err.Error(), Exit: cli.ExitFailed, Whole: true}
+	}
+	return project.Open(root, env, dir, warn), nil
+}
+
+func (o *validateOptions) run(s cli.Streams) error {
+	p, err := openProject(o.root, func(line string) { fmt.Fprintln(s.Err, line) })
+	if err != nil {
+		return err
+	}
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	options := validate.Options{
+		Fix: o.fix, Samples: o.samples, ShellCheck: !o.withoutShellcheck, Runner: new(script.Runner), Tree: tree.Embedded,
+	}
+	switch {
+	case o.ndjson:
+		options.Found = func(f *finding.Finding) { fmt.Fprintf(s.Out, "%s\n", f.AppendJSON(nil)) }
+	case !o.json:
+		fmt.Fprintf(s.Out, "Validating project at %s...\n\n", cli.Line(p.Root))
+		options.Found = func(f *finding.Finding) { s.Out.Write(f.AppendText(nil, cli.Line)) }
+	}
+	r, err := validate.Project(ctx, p, options)
+	var ended cli.ExitCode
+	if errors.As(err, &ended) {
+		return ended
+	} else if err != nil {
+		return err
+	}
+	failed := r.Errors > 0 || o.strict && r.Warnings > 0
+	switch {
+	case o.json:
+		fmt.Fprintf(s.Out, "%s\n", o.appendJSON(nil, r))
+	case !o.ndjson:
+		o.summarize(s, r)
+	}
+	if failed {
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return nil
+}
+
+// appendJSON appends the result for programs (CLI-1007).
+func (o *validateOptions) appendJSON(dst []byte, r *validate.Result) []byte {
+	b := rawjson.Over(dst)
+	b.Object().Name("projectRoot").String(r.Root).Name("errors").Int(r.Errors).Name("warnings").Int(r.Warnings).
+		Name("fixesApplied").Int(r.Fixed).Name("strict").Bool(o.strict).
+		Name("defaults").Object().Name("name").String(r.Name).Name("title").String(r.Title).
+		Name("version").String(r.Version).End().Name("messages").Array()
+	for i := range r.Findings {
+		b.Append(r.Findings[i].AppendMessage)
+	}
+	return b.End().End().Bytes()
+}
+
+// summarize prints what it comes to (CLI-1002).
+func (o *validateOptions) summarize(s cli.Streams, r *validate.Result) {
+	errors, warnings := r.Errors, r.Warnings
+	if o.strict {
+		errors, warnings = errors+warnings, 0
+	}
+	fmt.Fprintln(s.Out)
+	if o.defaults {
+		fmt.Fprintf(s.Out, "Defaults used: name=%s, title=%s, version=%s\n", cli.Line(r.Name), cli.Line(r.Title),
+			cli.Line(r.Version))
+	}
+	switch {
+	case errors > 0 && o.fix:
+		fmt.Fprintf(s.Out, "%d error(s) remaining. Please fix manually.\n", errors)
+	case errors > 0:
+		fmt.Fprintf(s.Out, "%d error(s) found. Run 'mcp-bash validate --fix' to fix auto-fixable issues.\n", errors)
+	case o.fix && r.Fixed > 0:
+		fmt.Fprintf(s.Out, "All remaining issues are warnings. %d file(s) were auto-fixed.\n", r.Fixed)
+	case o.fix:
+		fmt.Fprintln(s.Out, "All checks passed (no errors).")
+	default:
+		fmt.Fprintf(s.Out, "All checks passed (warnings: %d).\n", warnings)
+	}
+	if o.inspector && errors == 0 {
+		fmt.Fprintf(s.Out, "\nMCPBASH_PROJECT_ROOT=%s npx @modelcontextprotocol/inspector %s\n",
+			script.Quote(r.Root), script.Quote(serverOf(r.Root)))
+	}
+}
+
+// serverOf is the server that the Inspector is to start: the project's own, else ours.
+func serverOf(root string) string {
+	own := filepath.Join(root, "bin", "mcp-bash")
+	if info, err := os.Stat(own); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		return own
+	}
+	if exe, err := os.Executable(); err == nil {
+		if program := script.LookPath("mcp-bash", filepath.Dir(exe)); program != "" {
+			return program
+		}
+	}
+	return "mcp-bash"
+}

@@ -1,0 +1,146 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/validate"
+	"mcp-bash/pkg/vendoring"
+)
+
+// Project is the project around the working directory.
+type Project struct {
+	Root           string // "" for none
+	ServerMeta     *bool  // it is valid; nil: there is none
+	Tools          int
+	RegistryExists bool
+	needs          *validate.Requirements // nil: it names none
+}
+
+// project looks at the project around, without writing to it.
+func (e *examination) project() {
+	root, err := project.FindRoot(e.o.Env, "", e.o.Dir)
+	if err != nil {
+		return
+	}
+	w := &e.r.Project
+	w.Root = root
+	p := project.Open(root, e.o.Env.Clone(), e.o.Dir, func(string) {})
+	e.contents(p)
+	if w.needs, err = validate.ReadRequirements(p); err != nil {
+		e.add("project.requirements_invalid", "server.d/requirements.json: "+err.Error(), "")
+	} else if w.needs != nil {
+		e.dependencies(w.needs.Dependencies)
+	}
+	if e.r.MacOS.Detected {
+		if e.r.MacOS.Project, e.r.MacOS.Known = quarantined(root); e.r.MacOS.Project {
+			e.add("macos.project_quarantined", "macOS keeps "+root+" in quarantine",
+				"xattr -dr com.apple.quarantine "+script.Quote(root))
+		}
+	}
+	e.vendored(root)
+}
+
+// contents looks at what the project offers.
+func (e *examination) contents(p *project.Project) {
+	w := &e.r.Project
+	list, err := registry.NewCatalog(p, registry.Options{ReadOnly: true, Version: cli.Version}).
+		Fresh(e.ctx, kinds.Tools)
+	if err == nil {
+		w.Tools = len(list.Items)
+	}
+	if info, err := os.Stat(p.Registry); err == nil && info.IsDir() {
+		w.RegistryExists = true
+	} else {
+		e.add("project.registry_missing", "Registry: .registry/ does not exist (will be created on demand)", "")
+	}
+	if result, err := validate.Project(e.ctx, p, validate.Options{Runner: e.runner}); err == nil {
+		valid := true
+		for _, f := range result.Findings {
+			if f.ID == "server.no_metadata" {
+				w.ServerMeta = nil
+				valid = false
+				break
+			}
+			if f.ID == "metadata.invalid_json" && f.Section == "server" {
+				valid = false
+				w.ServerMeta = &valid
+				e.add("project.server_meta_invalid", "server.d/server.meta.json: invalid JSON", "")
+				break
+			}
+		}
+		if valid {
+			w.ServerMeta = &valid
+		}
+		if result.Errors > 0 {
+			e.add("project.validate_errors", fmt.Sprintf("validate finds %d error(s) and %d warning(s)", result.Errors,
+				result.Warnings), "mcp-bash validate")
+		}
+	}
+}
+
+// dependencies looks for the programs that the project needs (CLI-1109).
+func (e *examination) dependencies(list [][]string) {
+	for _, names := range list {
+		found := false
+		for _, name := range names {
+			found = found || script.LookPath(name, e.o.Env["PATH"]) != ""
+		}
+		switch {
+		case found:
+		case len(names) == 1:
+			e.add("deps.missing", "Missing dependency: "+names[0], "")
+		default:
+			e.add("deps.missing", fmt.Sprintf("Missing dependency (need one of: %s)", strings.Join(names, ", ")), "")
+		}
+	}
+}
+
+// vendored compares the server that was put into the project with what was put there, and
+// with this release (CLI-1610).
+func (e *examination) vendored(root string) {
+	r, err := vendoring.Verify(root)
+	var changed *vendoring.Mismatch
+	switch {
+	case errors.Is(err, vendoring.ErrNoLock):
+		return
+	case errors.As(err, &changed):
+		e.add("project.vendor_modified", strings.TrimSuffix(fmt.Sprintf(".mcp-bash/ is not what was put there: %s",
+			strings.Join(changed.Details, ", ")), ": "), "mcp-bash vendor --upgrade")
+	case err != nil:
+		e.add("project.vendor_modified", ".mcp-bash/ cannot be verified: "+err.Error(), "mcp-bash vendor --upgrade")
+		return
+	}
+	if r != nil && older(r.Version, cli.Version) {
+		e.add("project.vendor_outdated", fmt.Sprintf(".mcp-bash/ is of version %s; this is %s", r.Version, cli.Version),
+			"mcp-bash vendor --upgrade")
+	}
+}
+
+// minimum compares the version with the least that is asked for (CLI-1109).
+func (e *examination) minimum() {
+	if e.o.MinVersion == "" && e.r.Project.needs != nil {
+		e.o.MinVersion = e.r.Project.needs.MinVersion
+	}
+	if e.tooOld() {
+		e.add("framework.version_too_old", fmt.Sprintf("Version below minimum requirement: %s < %s",
+			e.r.Framework.Version, e.o.MinVersion), "")
+	}
+}
+
+func (e *examination) tooOld() bool {
+	return e.o.MinVersion != "" && older(e.r.Framework.Version, e.o.MinVersion)
+}
+
+// temporary is a name beside a path that nobody else has.
+func temporary(path string) string {
+	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.%s", filepath.Base(path), os.Getpid(), randomText()))
+}

@@ -1,0 +1,485 @@
+package doctor
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/finding"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/runtimes"
+)
+
+// A house is a managed installation, and what doctor is started with there.
+type house struct {
+	t    *testing.T
+	root string
+	env  project.Env
+}
+
+func managed(t *testing.T, version string) *house {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the programs are scripts")
+	}
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{t, filepath.Join(home, ".local", "share", "mcp-bash"), nil}
+	h.env = project.Env{"PATH": os.Getenv("PATH"), "HOME": home, "MCPBASH_HOME": h.root,
+		"MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS": "0"}
+	for name, content := range installation(version) {
+		put(t, filepath.Join(h.root, filepath.FromSlash(name)), content)
+	}
+	put(t, filepath.Join(h.root, marker), "{}")
+	return h
+}
+
+func put(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func installation(version string) map[string]string {
+	files := map[string]string{"VERSION": version + "\n", "sdk/tool-sdk.sh": "", "lib/x.sh": ""}
+	for _, name := range family {
+		files["bin/"+name] = fmt.Sprintf("#!/bin/sh\necho %s %s\n", name, version)
+	}
+	return files
+}
+
+func (h *house) doctor(o Options) *Result {
+	h.t.Helper()
+	o.Env, o.Dir = h.env.Clone(), h.t.TempDir()
+	return Examine(h.t.Context(), o)
+}
+
+func (h *house) version() string {
+	text, _ := os.ReadFile(filepath.Join(h.root, "VERSION"))
+	return strings.TrimSpace(string(text))
+}
+
+// unchanged fails unless the installation is of a version, and nothing is left beside it.
+func (h *house) unchanged(version string) {
+	h.t.Helper()
+	list, err := os.ReadDir(filepath.Dir(h.root))
+	if h.version() != version || err != nil || len(list) != 1 {
+		h.t.Errorf("version %s, beside it %v, %v", h.version(), list, err)
+	}
+}
+
+// archive packs files below a top directory.
+func archive(t testing.TB, isZip bool, entries ...tar.Header) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if isZip {
+		z := zip.NewWriter(&b)
+		for _, e := range entries {
+			h := &zip.FileHeader{Name: e.Name}
+			h.SetMode(fs.FileMode(e.Mode))
+			w, err := z.CreateHeader(h)
+			if err == nil {
+				_, err = w.Write([]byte(e.PAXRecords["content"]))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	g := gzip.NewWriter(&b)
+	w := tar.NewWriter(g)
+	for _, e := range entries {
+		content := e.PAXRecords["content"]
+		e.PAXRecords, e.Size = nil, int64(len(content))
+		if err := w.WriteHeader(&e); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), g.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func file(name, content string) tar.Header {
+	return tar.Header{Name: name, Mode: 0o755, Typeflag: tar.TypeReg, PAXRecords: map[string]string{"content": content}}
+}
+
+func release(t testing.TB, version string, isZip bool, more ...tar.Header) []byte {
+	list := []tar.Header{}
+	for name, content := range installation(version) {
+		list = append(list, file("mcp-bash/"+name, content))
+	}
+	return archive(t, isZip, append(list, more...)...)
+}
+
+func sum(content []byte) string {
+	hash := sha256.Sum256(content)
+	return hex.EncodeToString(hash[:])
+}
+
+// CLI-1112: a release is fetched, held against SHA256SUMS, and put into place.
+func TestRelease(t *testing.T) {
+	name := runtimes.Host.Archive("v9.1.0")
+	content := release(t, "9.1.0", false)
+	served := map[string]string{
+		"/v9.1.0/" + name: string(content), "/v9.1.0/SHA256SUMS": sum(content) + "  " + name + "\n",
+		"/v9.2.0/SHA256SUMS":                         sum(content) + "  other\n",
+		"/v9.3.0/SHA256SUMS":                         sum(nil) + "  " + runtimes.Host.Archive("v9.3.0") + "\n",
+		"/v9.3.0/" + runtimes.Host.Archive("v9.3.0"): "x",
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if text, ok := served[r.URL.Path]; ok {
+			fmt.Fprint(w, text)
+		} else {
+			http.NotFound(w, r)
+		}
+	}))
+	defer server.Close()
+	h := managed(t, "9.0.0")
+	h.env["MCPBASH_RELEASE_BASE_URL"] = server.URL
+	for ref, id := range map[string]string{
+		"9.2.0": "self.upgrade_verify_failed", "9.3.0": "self.upgrade_verify_failed", "9.4.0": "self.upgrade_download_failed",
+	} {
+		wantFailure(t, h.doctor(Options{Fix: true, Ref: ref}), id, cli.ExitFailed)
+		h.unchanged("9.0.0")
+	}
+	r := h.doctor(Options{Fix: true, Ref: "9.1.0"})
+	if len(r.Taken) == 0 || r.Taken[0].Message != "Updated managed install to version 9.1.0" {
+		t.Errorf("%+v", r.Taken)
+	}
+	h.unchanged("9.1.0")
+	// The same from an address.
+	r = h.doctor(Options{Fix: true, Archive: server.URL + "/v9.1.0/" + name, Verify: strings.ToUpper(sum(content))})
+	if len(r.Taken) == 0 || r.Taken[0].ID != "self.upgrade" {
+		t.Errorf("%+v", r.Taken)
+	}
+}
+
+func wantFailure(t *testing.T, r *Result, id string, exit int) {
+	t.Helper()
+	for _, f := range r.Findings {
+		if f.ID == id && r.ExitCode == exit {
+			return
+		}
+	}
+	t.Errorf("exit %d, %+v: no %s", r.ExitCode, r.Findings, id)
+}
+
+// CLI-1112: a branch, a tag and a commit, with git.
+func TestGit(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("there is no git")
+	}
+	repo := t.TempDir()
+	run := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command(git, args...)
+		cmd.Dir = repo
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b.c",
+			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b.c")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	run("init", "--quiet", "--initial-branch=main")
+	for _, version := range []string{"9.1.0", "9.2.0"} {
+		for name, content := range installation(version) {
+			put(t, filepath.Join(repo, name), content)
+		}
+		run("add", "--all")
+		run("commit", "--quiet", "-m", version)
+		run("tag", "release-"+version)
+	}
+	first := run("rev-parse", "HEAD~1")
+	h := managed(t, "9.0.0")
+	wantFailure(t, h.doctor(Options{Fix: true, Ref: "main"}), "self.upgrade_git_failed", cli.ExitFailed)
+	h.env["MCPBASH_INSTALL_REPO_URL"] = repo
+	for _, c := range []struct{ ref, version string }{
+		{first[:12], "9.1.0"}, {"main", "9.2.0"}, {"release-9.2.0", "9.2.0"},
+	} {
+		if r := h.doctor(Options{Fix: true, Ref: c.ref}); len(r.Taken) == 0 || r.Taken[0].ID != "self.upgrade" {
+			t.Errorf("%s: %+v", c.ref, r.Findings)
+		}
+		h.unchanged(c.version)
+	}
+	text, _ := os.ReadFile(filepath.Join(h.root, marker))
+	want := `"source":"git","ref":"release-9.2.0","version":"9.2.0","commit":"` + run("rev-parse", "HEAD")
+	if !strings.Contains(string(text), want) {
+		t.Errorf("%s", text)
+	}
+	for _, ref := range []string{"no-such-branch", "-x", "--upload-pack=touch x"} {
+		r := h.doctor(Options{Fix: true, Ref: ref})
+		if r.ExitCode == cli.ExitOK {
+			t.Errorf("%s: %+v", ref, r.Taken)
+		}
+		h.unchanged("9.2.0")
+	}
+	h.env["PATH"] = t.TempDir()
+	wantFailure(t, h.doctor(Options{Fix: true, Ref: "main"}), "self.upgrade_git_missing", cli.ExitFailed)
+}
+
+// CLI-1114: a tar.gz and a zip are unpacked without their top directory, links between
+// programs included.
+func TestUnpack(t *testing.T) {
+	for _, isZip := range []bool{false, true} {
+		var more []tar.Header
+		if !isZip {
+			more = append(more, tar.Header{Name: "mcp-bash/bin/mcp-jq", Linkname: "mcp-bash", Typeflag: tar.TypeSymlink})
+		}
+		dir := t.TempDir()
+		if err := unpacked(t, release(t, "9.9.9", isZip, more...), dir); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "VERSION"))
+		info, errBin := os.Stat(filepath.Join(dir, "bin", "mcp-bash"))
+		if string(text) != "9.9.9\n" || err != nil || errBin != nil || runtime.GOOS != "windows" && info.Mode() != 0o755 {
+			t.Errorf("%s, %v, %v", text, err, errBin)
+		}
+	}
+}
+
+func unpacked(t testing.TB, content []byte, dir string) error {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "archive"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	return unpack(context.Background(), f, dir)
+}
+
+// Nothing gets out of the stage, whatever an archive says.
+func TestHostileArchives(t *testing.T) {
+	for name, content := range map[string][]byte{
+		"upwards":       archive(t, false, file("mcp-bash/../../evil", "x")),
+		"upwards below": archive(t, false, file("mcp-bash/a/../../../evil", "x")),
+		"absolute":      archive(t, false, file("/evil", "x")),
+		"zip upwards":   archive(t, true, file("mcp-bash/../../evil", "x")),
+		"zip backslash": archive(t, true, file(`mcp-bash\..\..\evil`, "x")),
+		"link out":      archive(t, false, tar.Header{Name: "m/a", Linkname: "../..", Typeflag: tar.TypeSymlink}),
+		"link absolute": archive(t, false, tar.Header{Name: "m/a", Linkname: "/tmp", Typeflag: tar.TypeSymlink}),
+		"hard link":     archive(t, false, tar.Header{Name: "m/a", Linkname: "/etc/passwd", Typeflag: tar.TypeLink}),
+		"device":        archive(t, false, tar.Header{Name: "m/a", Typeflag: tar.TypeChar}),
+		"fifo":          archive(t, false, tar.Header{Name: "m/a", Typeflag: tar.TypeFifo}),
+		"file over link": archive(t, false, tar.Header{Name: "m/a", Linkname: "b", Typeflag: tar.TypeSymlink},
+			file("m/a", "x")),
+		"the same twice": archive(t, false, file("m/a", "x"), file("m/a", "y")),
+		"neither":        []byte("neither"),
+		"empty":          nil,
+		"cut off":        release(t, "1.0.0", false)[:100],
+		"cut off zip":    release(t, "1.0.0", true)[:100],
+	} {
+		top := t.TempDir()
+		dir := filepath.Join(top, "a", "stage")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		err := unpacked(t, content, dir)
+		var f *failure
+		if !errors.As(err, &f) || f.id != "self.upgrade_stage_invalid" {
+			t.Errorf("%s: %v", name, err)
+		}
+		if list, _ := os.ReadDir(top); len(list) != 1 {
+			t.Errorf("%s: %v", name, list)
+		}
+	}
+}
+
+// CLI-1112: an installation of too many files, or of too many bytes, is not staged to its end.
+func TestStageIsBounded(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	s := &stage{ctx: t.Context(), root: root, files: maxFiles - 1, bytes: maxTotal - 1}
+	if err := s.put("a", false, strings.NewReader("x")); err != nil {
+		t.Error(err)
+	}
+	if err := s.put("b", false, strings.NewReader("")); !errors.Is(err, errTooMuch) {
+		t.Error(err)
+	}
+	if err := s.link("c", "a"); !errors.Is(err, errTooMuch) {
+		t.Error(err)
+	}
+	s.files = 0
+	if err := s.put("d", false, strings.NewReader("x")); !errors.Is(err, errTooMuch) {
+		t.Error(err)
+	}
+}
+
+// However foreign an archive is, nothing gets out of the stage.
+func FuzzUnpack(f *testing.F) {
+	f.Add(archive(f, false, file("a/b", "x"), tar.Header{Name: "a/c", Linkname: "b", Typeflag: tar.TypeSymlink}))
+	f.Add(archive(f, true, file("a/b", "x")))
+	f.Add(archive(f, false, file("a/../../evil", "x")))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		top := t.TempDir()
+		dir := filepath.Join(top, "stage")
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		unpacked(t, content, dir)
+		if list, err := os.ReadDir(top); err != nil || len(list) != 1 {
+			t.Errorf("%v, %v", list, err)
+		}
+	})
+}
+
+// CLI-1113: a lock that is held is waited for; one that nobody holds is taken away.
+func TestLock(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "mcp-bash")
+	env := project.Env{"MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS": "0.05", "MCPBASH_DOCTOR_LOCK_POLL_SECS": "0.01"}
+	first, err := takeLock(t.Context(), root, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := takeLock(t.Context(), root, env); !errors.Is(err, errLocked) {
+		t.Error(err)
+	}
+	env["MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS"] = "60"
+	taken := make(chan error)
+	go func() {
+		l, err := takeLock(context.Background(), root, env)
+		if err == nil {
+			l.release()
+		}
+		taken <- err
+	}()
+	first.release()
+	if err := <-taken; err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	again, err := takeLock(t.Context(), root, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := errors.New("enough")
+	cancel(why)
+	if _, err := takeLock(ctx, root, env); !errors.Is(err, why) {
+		t.Error(err)
+	}
+	again.release()
+	// Nobody says whose it is, and for a long time.
+	if err := os.Mkdir(again.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(again.dir, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := takeLock(t.Context(), root, env); err != nil {
+		t.Error(err)
+	} else {
+		l.release()
+	}
+	if list, _ := os.ReadDir(filepath.Dir(root)); len(list) != 0 {
+		t.Errorf("left: %v", list)
+	}
+}
+
+// CLI-1112: what fails at the last moment brings the old version back.
+func TestSwapFails(t *testing.T) {
+	h := managed(t, "9.0.0")
+	err := swap(h.root, filepath.Join(h.root, "..", "no-stage"), false)
+	var f *failure
+	if !errors.As(err, &f) || f.id != "self.upgrade_swap_failed" {
+		t.Error(err)
+	}
+	h.unchanged("9.0.0")
+}
+
+// CLI-1112: versions compare by three numbers.
+func TestOlder(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"1.0.0", "1.0.1", true}, {"1.9.0", "1.10.0", true}, {"2.0.0", "1.9.9", false}, {"v1.0", "1.0.0", false},
+		{"1", "1.0.1", true}, {"", "0.0.1", true}, {"5.2.15(1)-release", "3.2", false}, {"3.1.17(1)-release", "3.2", true},
+		{"2.0.0-rc1", "2.0.0", false}, {"99999999999999999999.0.0", "1.0.0", false},
+	} {
+		if older(c.a, c.b) != c.want {
+			t.Errorf("%s < %s: %v", c.a, c.b, !c.want)
+		}
+	}
+}
+
+// CLI-1011, CLI-1106: every rule explains itself; those that only another system or state
+// of the machine produces are known.
+func TestRules(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range Rules {
+		if seen[r.ID] || r.Summary == "" || r.Reason == "" || r.Severity == finding.Error && r.Fix == "" {
+			t.Errorf("%s is given twice, or does not explain itself", r.ID)
+		}
+		seen[r.ID] = true
+	}
+}
+
+// CLI-1610: a server in the project that was changed, and one of an older release.
+func TestVendored(t *testing.T) {
+	h := managed(t, cli.Version)
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "server.d", "server.meta.json"), `{"name":"demo"}`)
+	put(t, filepath.Join(dir, ".mcp-bash", "bin", "x"), "x")
+	look := func(version, content string) (modified, outdated bool) {
+		digest := sum([]byte("bin/x:" + sum([]byte(content)) + "\n"))
+		put(t, filepath.Join(dir, ".mcp-bash", "vendor.json"), fmt.Sprintf(
+			`{"version":%q,"sha256":%q,"format_version":2,"files":{"bin/x":%q}}`, version, digest, sum([]byte(content))))
+		r := Examine(t.Context(), Options{Env: h.env.Clone(), Dir: dir})
+		for _, f := range r.Findings {
+			modified = modified || f.ID == "project.vendor_modified"
+			outdated = outdated || f.ID == "project.vendor_outdated"
+		}
+		return modified, outdated
+	}
+	for _, c := range []struct {
+		version, content   string
+		modified, outdated bool
+	}{
+		{cli.Version, "x", false, false}, {"1.0.0", "x", false, true}, {cli.Version, "y", true, false},
+	} {
+		if modified, outdated := look(c.version, c.content); modified != c.modified || outdated != c.outdated {
+			t.Errorf("%s, %s: modified %v, outdated %v", c.version, c.content, modified, outdated)
+		}
+	}
+}

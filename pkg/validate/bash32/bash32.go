@@ -1,0 +1,273 @@
+// Package bash32 finds what a script uses that Bash 3.2 lacks, the Bash of macOS.
+//
+// It reads the script as Bash would, so that what stands in comments, strings and here
+// documents counts only where it is code. A script that asks for its Bash's version is
+// believed to know what it does.
+package bash32
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A Use is one place where something newer is used.
+type Use struct {
+	Line    int
+	What    string // "mapfile"
+	Since   string // the version of Bash that has it: "4.0"
+	Instead string // what works in 3.2, too
+}
+
+// maxUses is how many places are reported of one script.
+const maxUses = 20
+
+// Newer returns what a script uses that Bash 3.2 lacks; nothing for a script that cannot be
+// read, which Bash itself says better.
+func Newer(text []byte) []Use {
+	if bytes.Contains(text, []byte("BASH_VERSION")) || bytes.Contains(text, []byte("BASH_VERSINFO")) {
+		return nil
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(text), "")
+	if err != nil {
+		return nil
+	}
+	s := &search{}
+	syntax.Walk(file, s.visit)
+	return s.found
+}
+
+type search struct{ found []Use }
+
+func (s *search) add(at syntax.Node, what, since, instead string) {
+	if len(s.found) < maxUses {
+		s.found = append(s.found, Use{int(at.Pos().Line()), what, since, instead})
+	}
+}
+
+func (s *search) visit(node syntax.Node) bool {
+	switch n := node.(type) {
+	case *syntax.DeclClause:
+		s.declaration(n)
+	case *syntax.CallExpr:
+		s.call(n)
+	case *syntax.ParamExp:
+		s.parameter(n)
+	case *syntax.Redirect:
+		s.redirect(n)
+	case *syntax.BinaryCmd:
+		if n.Op == syntax.PipeAll {
+			s.add(n, "|&", "4.0", "write 2>&1 |")
+		}
+	case *syntax.CoprocClause:
+		s.add(n, "coproc", "4.0", "use a named pipe (mkfifo), or a file")
+	case *syntax.UnaryTest:
+		switch n.Op {
+		case syntax.TsVarSet:
+			s.add(n, "[[ -v ]]", "4.2", "write [[ -n ${name+set} ]]")
+		case syntax.TsRefVar:
+			s.add(n, "[[ -R ]]", "4.3", "there are no references in 3.2; hand over the value")
+		}
+	case *syntax.CaseItem:
+		switch n.Op {
+		case syntax.Fallthrough, syntax.Resume, syntax.ResumeKorn:
+			s.add(n, n.Op.String()+" in case", "4.0", "repeat the commands, or put them into a function")
+		}
+	case *syntax.SglQuoted:
+		if n.Dollar && hasUnicodeEscape(n.Value) {
+			s.add(n, `$'\u...'`, "4.2", "write the character itself, or its bytes: $'\\xc3\\xa9'")
+		}
+	}
+	return true
+}
+
+// options are letters of declare, local and typeset.
+var options = map[rune]Use{
+	'A': {What: "an associative array", Since: "4.0", Instead: "use two arrays, a case statement, or JSON and jq"},
+	'n': {What: "a reference (declare -n)", Since: "4.3", Instead: "hand over the value, or use ${!name} and printf -v"},
+	'g': {What: "declare -g", Since: "4.2", Instead: "assign without declare, which is global"},
+	'l': {What: "declare -l", Since: "4.0", Instead: "use tr '[:upper:]' '[:lower:]'"},
+	'u': {What: "declare -u", Since: "4.0", Instead: "use tr '[:lower:]' '[:upper:]'"},
+}
+
+func (s *search) declaration(n *syntax.DeclClause) {
+	if n.Variant.Value == "export" || n.Variant.Value == "nameref" {
+		return // export -n is of 3.2 and means something else
+	}
+	for _, a := range n.Args {
+		if a.Name != nil || a.Value == nil {
+			continue
+		}
+		word := a.Value.Lit()
+		if !strings.HasPrefix(word, "-") {
+			continue
+		}
+		for _, letter := range word[1:] {
+			if use, ok := options[letter]; ok {
+				s.add(n, use.What, use.Since, use.Instead)
+			}
+		}
+	}
+}
+
+func (s *search) call(n *syntax.CallExpr) {
+	for _, a := range n.Assigns {
+		if a.Index != nil && isNegative(a.Index) {
+			s.add(a, "a negative index", "4.3", "count from the front: ${#name[@]}-1")
+		}
+	}
+	if len(n.Args) == 0 {
+		return
+	}
+	command := n.Args[0].Lit()
+	words := make([]string, 0, len(n.Args)-1)
+	for _, w := range n.Args[1:] {
+		words = append(words, literal(w))
+	}
+	switch command {
+	case "mapfile", "readarray":
+		s.add(n, command, "4.0", `read the lines in a loop: while IFS= read -r line; do list+=("$line"); done`)
+	case "wait":
+		if slices.Contains(words, "-n") || slices.Contains(words, "-p") {
+			s.add(n, "wait -n", "4.3", "wait for each process by its id")
+		}
+	case "test", "[":
+		if len(words) > 1 && words[0] == "-v" {
+			s.add(n, "test -v", "4.2", "write [ -n \"${name+set}\" ]")
+		}
+	case "printf":
+		if slices.ContainsFunc(words[:min(1, len(words))], func(w string) bool { return hasTimeFormat(w) }) {
+			s.add(n, "printf %(...)T", "4.2", "use date +FORMAT")
+		}
+	case "read":
+		s.read(n, words)
+	case "shopt":
+		for _, w := range words {
+			if since := shopts[w]; since != "" {
+				s.add(n, "shopt "+w, since, "do without, or set it only where there is such an option: shopt -s "+w+" 2>/dev/null")
+			}
+		}
+	}
+}
+
+// shopts are options of shopt that 3.2 does not know.
+var shopts = map[string]string{
+	"globstar": "4.0", "autocd": "4.0", "dirspell": "4.0", "checkjobs": "4.0", "lastpipe": "4.2", "direxpand": "4.2",
+	"globasciiranges": "4.3", "inherit_errexit": "4.4", "localvar_inherit": "5.0", "assoc_expand_once": "5.0",
+	"patsub_replacement": "5.2",
+}
+
+func (s *search) read(n *syntax.CallExpr, words []string) {
+	for i, w := range words {
+		switch {
+		case w == "-N":
+			s.add(n, "read -N", "4.1", "use read -n, or head -c")
+		case w == "-i":
+			s.add(n, "read -i", "4.0", "show the default in the prompt")
+		case w == "-t" && i+1 < len(words) && strings.Contains(words[i+1], "."):
+			s.add(n, "read -t with a fraction", "4.0", "give whole seconds")
+		}
+	}
+}
+
+func (s *search) parameter(n *syntax.ParamExp) {
+	if since := variables[n.Param.Value]; since != "" {
+		s.add(n, "$"+n.Param.Value, since, "use what every Bash has: $$ or date")
+	}
+	if n.Slice != nil && isNegative(n.Slice.Length) {
+		s.add(n, "a negative length", "4.2", "give the length: ${name:0:${#name}-1}, or use ${name%?}")
+	}
+	if n.Index != nil && isNegative(n.Index) {
+		s.add(n, "a negative index", "4.3", "count from the front: ${name[${#name[@]}-1]}")
+	}
+	if n.Exp == nil {
+		return
+	}
+	switch n.Exp.Op {
+	case syntax.UpperFirst, syntax.UpperAll:
+		s.add(n, "${"+n.Param.Value+n.Exp.Op.String()+"}", "4.0", "use tr '[:lower:]' '[:upper:]'")
+	case syntax.LowerFirst, syntax.LowerAll:
+		s.add(n, "${"+n.Param.Value+n.Exp.Op.String()+"}", "4.0", "use tr '[:upper:]' '[:lower:]'")
+	case syntax.OtherParamOps:
+		s.add(n, "${"+n.Param.Value+"@...}", "4.4", "use printf %q")
+	}
+}
+
+// variables are those that newer versions set.
+var variables = map[string]string{
+	"BASHPID": "4.0", "BASH_XTRACEFD": "4.1", "EPOCHSECONDS": "5.0", "EPOCHREALTIME": "5.0", "SRANDOM": "5.1",
+}
+
+func (s *search) redirect(n *syntax.Redirect) {
+	if n.Op == syntax.AppAll {
+		s.add(n, "&>>", "4.0", "write >>FILE 2>&1")
+	}
+	if n.N != nil && strings.HasPrefix(n.N.Value, "{") {
+		s.add(n, n.N.Value+n.Op.String(), "4.1", "give the number of the descriptor: 3>FILE")
+	}
+}
+
+// isNegative reports whether an expression is a negative number.
+func isNegative(e syntax.ArithmExpr) bool {
+	switch e := e.(type) {
+	case *syntax.UnaryArithm:
+		return e.Op == syntax.Minus && !e.Post
+	case *syntax.Word:
+		return strings.HasPrefix(strings.TrimSpace(e.Lit()), "-")
+	}
+	return false
+}
+
+// literal is the text of a word as far as it is in quotes or plain, "" where anything else
+// is in it.
+func literal(w *syntax.Word) string {
+	var b strings.Builder
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			b.WriteString(p.Value)
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			for _, inner := range p.Parts {
+				if lit, ok := inner.(*syntax.Lit); ok {
+					b.WriteString(lit.Value)
+				}
+			}
+		default:
+			return ""
+		}
+	}
+	return b.String()
+}
+
+// hasTimeFormat reports whether a format of printf has %(...)T.
+func hasTimeFormat(format string) bool {
+	for {
+		_, rest, found := strings.Cut(format, "%")
+		switch {
+		case !found:
+			return false
+		case strings.HasPrefix(rest, "%"):
+			rest = rest[1:]
+		case strings.HasPrefix(strings.TrimLeft(rest, "-0123456789."), "("):
+			return true
+		}
+		format = rest
+	}
+}
+
+// hasUnicodeEscape reports whether the text of $'...' has \u or \U.
+func hasUnicodeEscape(text string) bool {
+	for i := 0; i+1 < len(text); i++ {
+		if text[i] == '\\' {
+			if text[i+1] == 'u' || text[i+1] == 'U' {
+				return true
+			}
+			i++
+		}
+	}
+	return false
+}

@@ -1,0 +1,130 @@
+package bash32
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// uses are lines with something newer, and what that is (CLI-1013).
+var uses = map[string]string{
+	"declare -A map":                  "an associative array",
+	"f() { local -A map; }":           "an associative array",
+	"typeset -rA map":                 "an associative array",
+	"f() { local -n ref=$1; }":        "a reference (declare -n)",
+	"declare -n ref=x":                "a reference (declare -n)",
+	"declare -g x=1":                  "declare -g",
+	"declare -l x":                    "declare -l",
+	"declare -u x":                    "declare -u",
+	"mapfile -t lines <f":             "mapfile",
+	"readarray lines <f":              "readarray",
+	`echo "${x,,}"`:                   "${x,,}",
+	"echo ${x^}":                      "${x^}",
+	"echo ${x^^}":                     "${x^^}",
+	"echo ${x,}":                      "${x,}",
+	"echo ${x@Q}":                     "${x@...}",
+	"cmd &>>log":                      "&>>",
+	"a |& b":                          "|&",
+	"coproc cat":                      "coproc",
+	"[[ -v x ]]":                      "[[ -v ]]",
+	"[[ -R x ]]":                      "[[ -R ]]",
+	"test -v x":                       "test -v",
+	"[ -v x ]":                        "test -v",
+	"wait -n":                         "wait -n",
+	`echo "${x:1:-1}"`:                "a negative length",
+	`echo "${x[-1]}"`:                 "a negative index",
+	"x[-1]=a":                         "a negative index",
+	"case x in a) b ;& c) d ;; esac":  ";& in case",
+	"case x in a) b ;;& c) d ;; esac": ";;& in case",
+	"printf '%(%F)T' -1":              "printf %(...)T",
+	"read -N 3 x":                     "read -N",
+	"read -i y -e x":                  "read -i",
+	"read -t 0.5 x":                   "read -t with a fraction",
+	"shopt -s globstar":               "shopt globstar",
+	`echo $'\u00e9'`:                  `$'\u...'`,
+	"exec {fd}>file":                  "{fd}>",
+	"echo $BASHPID":                   "$BASHPID",
+	"echo ${EPOCHSECONDS}":            "$EPOCHSECONDS",
+	"x=$(y=$(mapfile a))":             "mapfile",
+	`echo "$(echo "${x,,}")"`:         "${x,,}",
+	"cat <<E\n${x,,}\nE":              "${x,,}",
+}
+
+func TestUses(t *testing.T) {
+	for text, want := range uses {
+		found := Newer([]byte("#!/usr/bin/env bash\n" + text + "\n"))
+		if len(found) != 1 || found[0].What != want || found[0].Since == "" || found[0].Instead == "" {
+			t.Errorf("%s: %+v, not %s", text, found, want)
+		}
+	}
+}
+
+// What stands in comments, strings and here documents is no code, and what 3.2 has is not
+// reported.
+func TestNothingNew(t *testing.T) {
+	for _, text := range []string{
+		"# declare -A map; mapfile x", "echo 'declare -A map' \"mapfile\"", "cat <<'E'\n${x,,}\nmapfile\nE",
+		"cat <<E\nmapfile x |& y\nE", "echo mapfile", "declare -a list", "local_A=1", "export -n x", "cmd &>log",
+		`echo "${x:1:2}" "${x: -1}" "${x[0]}" "${x[n-1]}"`, "wait", "wait $!", "read -t 5 x", "read -n 1 x",
+		"[[ -n ${x+set} ]]", "printf '%s' '%(' x", "printf '100%% (x)'", "case x in a) b ;; esac", "shopt -s nullglob",
+		`echo $'\x41'`, `echo '\u00e9'`, "exec 3>file", "echo ${x/a/b} ${x%%.*} ${!x} ${#x}", "printf -v x %s y",
+		`echo '${x,,}'`, `git log --format='%(refname)'`, "x+=(a)", "[[ $a =~ b ]]", "cat <<<x",
+		"((BASH_VERSINFO[0] >= 4)) && declare -A map", "if [[ $BASH_VERSION > 4 ]]; then mapfile x; fi",
+		"if then", // Bash says that better
+	} {
+		if found := Newer([]byte(text + "\n")); found != nil {
+			t.Errorf("%s: %+v", text, found)
+		}
+	}
+}
+
+// Of one script, so many places are told.
+func TestMany(t *testing.T) {
+	if n := len(Newer([]byte(strings.Repeat("mapfile x\n", 100)))); n != maxUses {
+		t.Error(n)
+	}
+}
+
+// On Bash 3.2 each of the uses fails, or does something else; one that does is where PATH
+// finds it.
+func TestAgainstBash(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash")
+	}
+	version, _ := exec.Command(bash, "-c", "printf %s $BASH_VERSINFO").Output()
+	if string(version) != "3" {
+		t.Skip("bash is of version " + string(version))
+	}
+	for text, what := range uses {
+		switch what {
+		case "[[ -R ]]", "$BASHPID", "$EPOCHSECONDS", `$'\u...'`, "read -t with a fraction", "a negative index", "coproc",
+			"wait -n", "test -v", "{fd}>", "read -N", "read -i", "printf %(...)T", "declare -g", "declare -l", "declare -u":
+			continue // no error, or one that the command gives for other reasons as well
+		}
+		file := filepath.Join(t.TempDir(), "x.sh")
+		script := "set -e\nx=abc\nf() { :; }\n" + text + "\ndeclare -f f >/dev/null && f x\n"
+		if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(bash, file).CombinedOutput(); err == nil && len(out) == 0 {
+			t.Errorf("Bash 3.2 does %q without complaint", text)
+		}
+	}
+}
+
+// However foreign a script is, looking at it ends.
+func FuzzNewer(f *testing.F) {
+	for text := range uses {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, u := range Newer(text) {
+			if u.Line < 1 || u.What == "" {
+				t.Errorf("%+v", u)
+			}
+		}
+	})
+}

@@ -1,0 +1,230 @@
+package validate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/builtin"
+	"mcp-bash/pkg/envfile"
+	"mcp-bash/pkg/finding"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/script"
+	"mcp-bash/schemas"
+)
+
+// server checks server.d and what else is about the whole project.
+func (c *check) server() {
+	file := abs(c.p.Server, "server.meta.json")
+	label := c.label(file)
+	if !isFile(file) {
+		c.at("server.no_metadata", label, "missing (using smart defaults)")
+	} else {
+		c.trust(c.p.Root, file, label, otherScript)
+		if doc, _ := c.metadata(file); doc != nil {
+			named := rawjson.TextOf(doc, "name") != ""
+			if !named {
+				c.at("metadata.no_name", label, `missing required "name" field`)
+			}
+			for _, fault := range schemas.Compile(schemas.Server).Check(doc) {
+				if !strings.HasPrefix(fault.Path, "/icons") {
+					c.at("metadata.form", label, fault.String())
+				}
+			}
+			if c.icons(doc, label) && named {
+				c.valid(label)
+			}
+		}
+	}
+	c.serverName(label)
+	for _, name := range []string{"env.sh", "policy.sh", "register.sh", "health-checks.sh"} {
+		if file := abs(c.p.Server, name); exists(file) {
+			c.script(c.p.Server, file, serverScript)
+		}
+	}
+	c.hook()
+	c.requirements()
+	c.bundleConf()
+	for _, e := range c.listing(c.p.Providers) {
+		if !e.IsDir && strings.HasSuffix(e.Name, ".sh") {
+			c.script(c.p.Providers, abs(c.p.Providers, e.Name), otherScript)
+		}
+	}
+}
+
+// hook checks register.sh, which runs only where hooks are allowed (R-151).
+func (c *check) hook() {
+	file := abs(c.p.Server, "register.sh")
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	label := c.label(file)
+	head, _ := project.ReadHead(file, 2)
+	info, _ := os.Stat(file)
+	switch {
+	case info != nil && info.Mode()&0o111 == 0 && string(head) != "#!":
+		c.at("register.not_run", label, "neither executable nor begins with #!, so it is not run")
+	case exists(abs(c.p.Server, "register.json")):
+		c.at("register.not_run", label, "not run, as there is a register.json")
+	case !c.p.Discovery.Hooks:
+		c.at("register.not_run", label, "not run, as MCPBASH_ALLOW_PROJECT_HOOKS is not set")
+	}
+}
+
+// mayBeRegistered reports whether the server would run register.sh, which may offer anything
+// that lies in the project (R-151).
+func (c *check) mayBeRegistered() bool {
+	return c.p.Discovery.Hooks && isFile(abs(c.p.Server, "register.sh")) && !exists(abs(c.p.Server, "register.json"))
+}
+
+// Requirements are what a project says it needs, in server.d/requirements.json (CLI-1109).
+type Requirements struct {
+	MinVersion   string
+	Dependencies [][]string // of each, one is enough
+}
+
+// maxSmall is how much is read of small files with settings.
+const maxSmall = 1 << 20
+
+// ReadRequirements reads what a project needs; nil where it says nothing.
+func ReadRequirements(p *project.Project) (*Requirements, error) {
+	text, err := p.ReadFile(filepath.Join(p.Server, "requirements.json"), maxSmall)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return parseRequirements(text)
+}
+
+func parseRequirements(text []byte) (*Requirements, error) {
+	doc, err := item.ParseObject(text)
+	if err != nil {
+		return nil, err
+	}
+	r := &Requirements{}
+	framework := rawjson.Get(doc, "framework")
+	if !rawjson.Absent(framework) && rawjson.KindOf(framework) != rawjson.Object {
+		return nil, errors.New("framework must be an object")
+	}
+	if v := rawjson.Get(framework, "minVersion"); !rawjson.Absent(v) {
+		if r.MinVersion, _ = rawjson.Text(v); !IsVersion(r.MinVersion) {
+			return nil, errors.New(`framework.minVersion must be a version such as "2.0.0"`)
+		}
+	}
+	list := rawjson.Get(doc, "dependencies")
+	if !rawjson.Absent(list) && rawjson.KindOf(list) != rawjson.Array {
+		return nil, errors.New("dependencies must be an array")
+	}
+	i := 0
+	for entry := range rawjson.Elements(list) {
+		names := alternatives(entry)
+		if names == nil {
+			return nil, fmt.Errorf(`dependencies[%d] must be {"name": PROGRAM} or {"or": [PROGRAM, ...]}`, i)
+		}
+		r.Dependencies = append(r.Dependencies, names)
+		i++
+	}
+	return r, nil
+}
+
+// alternatives are the programs of which an entry asks for one; nil for no such entry.
+func alternatives(entry json.RawMessage) []string {
+	if name := rawjson.TextOf(entry, "name"); name != "" {
+		return []string{name}
+	}
+	names, ok := rawjson.Strings(rawjson.Get(entry, "or"))
+	if !ok || len(names) == 0 {
+		return nil
+	}
+	for _, name := range names {
+		if name == "" {
+			return nil
+		}
+	}
+	return names
+}
+
+// IsVersion reports whether a text is a version: one to three numbers, v before them or not
+// (CLI-1112).
+func IsVersion(text string) bool {
+	parts := strings.Split(strings.TrimPrefix(text, "v"), ".")
+	for _, part := range parts {
+		if part == "" || len(part) > 9 || strings.Trim(part, "0123456789") != "" {
+			return false
+		}
+	}
+	return len(parts) <= 3
+}
+
+func (c *check) requirements() {
+	file := abs(c.p.Server, "requirements.json")
+	if _, err := ReadRequirements(c.p); err != nil {
+		c.add(finding.Finding{ID: "requirements.invalid", Path: c.label(file), Message: err.Error(), Line: lineOf(err)})
+	}
+}
+
+// bundleConf checks mcpb.conf. What only a shell understands is left to the shell.
+func (c *check) bundleConf() {
+	file := abs(c.p.Root, "mcpb.conf")
+	text, err := c.p.ReadFile(file, envfile.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	var shell *envfile.ShellError
+	if err == nil {
+		_, err = envfile.Parse(text, func(string) string { return "" })
+	}
+	switch {
+	case errors.As(err, &shell):
+		c.scripts = append(c.scripts, shellScript{file, c.label(file), text})
+	case err != nil:
+		c.at("bundle.conf", c.label(file), err.Error())
+	}
+}
+
+// provided checks that there is who reads each resource, and with the server's own provider
+// that files may be read (RES-61, RES-90).
+func (c *check) provided() {
+	files := builtin.New("file", builtin.Config{Env: c.p.Env, Root: c.p.Root, Resources: c.p.Resources})
+	for _, r := range c.offered.items[kinds.Resources] {
+		label := c.label(abs(c.p.Resources, r.path))
+		uri := item.URI(c.p, r.json)
+		own := abs(c.p.Providers, rawjson.TextOf(r.json, "provider")+".sh")
+		name := strings.TrimSuffix(filepath.Base(own), ".sh")
+		switch {
+		case isFile(own):
+		case !slices.Contains(builtin.Names, name):
+			c.at("resource.no_provider", label, fmt.Sprintf("resource %q: there is no provider %q, neither %s nor one of ours",
+				r.name, name, c.label(own)))
+		case name == "file" && !rawjson.True(rawjson.Get(r.json, "uriAuto")):
+			var failed *provider.Failure
+			if _, err := files.Read(c.ctx, uri, 1); !errors.As(err, &failed) {
+				continue
+			}
+			switch failed.Status {
+			case provider.Denied:
+				c.at("resource.outside", label, fmt.Sprintf("resource %q: %s lies outside of what may be read", r.name, uri))
+			case provider.NotFound:
+				c.at("resource.no_file", label, fmt.Sprintf("resource %q: there is no file %s", r.name, uri))
+			}
+		}
+	}
+}
+
+func isFile(file string) bool { return folder.StampOfPath(file).IsFile() }
+
+func exists(file string) bool { return folder.StampOfPath(file).Exists() }
+
+// bash is the Bash that scripts run under, "" for none.
+func (c *check) bash() string { return script.LookPath("bash", c.p.Env["PATH"]) }

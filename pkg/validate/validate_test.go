@@ -1,0 +1,620 @@
+package validate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/finding"
+	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/projecttest"
+	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/tree"
+)
+
+func TestMain(m *testing.M) {
+	if helper.Is(os.Args) { // the link that scripts get leads to this binary
+		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+type files = projecttest.Files
+
+// env is what a project is checked in. TMPDIR is not for scripts alone: a test makes
+// nothing outside of its directory.
+func env(t testing.TB) project.Env {
+	tmp := t.TempDir()
+	return project.Env{"PATH": os.Getenv("PATH"), "HOME": tmp, "TMPDIR": tmp, "XDG_CACHE_HOME": tmp}
+}
+
+// make makes a project in which nobody else can write.
+func fixture(t testing.TB, content ...files) *projecttest.Fixture {
+	t.Helper()
+	f := projecttest.New(t, env(t), nil)
+	for _, c := range content {
+		f.Put(c)
+	}
+	err := filepath.WalkDir(f.Root, func(path string, d os.DirEntry, err error) error {
+		if info, errInfo := d.Info(); err == nil && errInfo == nil && info.Mode()&os.ModeSymlink == 0 {
+			err = os.Chmod(path, info.Mode().Perm()&^0o022)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Open(f.Project.Env)
+	return f
+}
+
+func check1(t testing.TB, f *projecttest.Fixture, o Options) *Result {
+	t.Helper()
+	o.Tree = tree.Embedded
+	r, err := Project(t.Context(), f.Project, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func of(r *Result, id string) (list []finding.Finding) {
+	for _, f := range r.Findings {
+		if f.ID == id {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// sound is a project with nothing wrong.
+var sound = files{
+	"server.d/server.meta.json": `{"name":"demo"}`,
+	"tools/demo-hello/tool.meta.json": `{"name":"demo_hello","description":"Say hello",
+		"inputSchema":{"type":"object","properties":{"name":{"type":"string"}}},
+		"outputSchema":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}}`,
+	"tools/demo-hello/tool.sh*":           "#!/usr/bin/env bash\nprintf '{\"text\":\"hello\"}'\n",
+	"tools/demo-hello/samples/plain.json": `{"arguments":{"name":"Ada"},"structuredContent":{"text":"hello"}}`,
+	"prompts/ask/ask.meta.json":           `{"name":"ask","description":"Ask"}`,
+	"prompts/ask/ask.txt":                 "What?",
+	"resources/guide/guide.meta.json":     `{"name":"guide"}`,
+	"resources/guide/guide.md":            "# Guide",
+	"resources/echo.meta.json":            `{"name":"echo","uri":"echo://x"}`,
+	"resources/files.meta.json":           `{"name":"files","uriTemplate":"file:///srv/{path}"}`,
+	"server.d/register.json":              `{"version":1}`,
+	"server.d/requirements.json":          `{"framework":{"minVersion":"1.0"},"dependencies":[{"name":"bash"}]}`,
+	"mcpb.conf":                           "MCPB_NAME=demo\n",
+	"providers/own.sh*":                   "#!/usr/bin/env bash\n",
+	"resources/own.meta.json":             `{"name":"own","uri":"own://x"}`,
+}
+
+// cases are, for each id, what produces it when it is added to the sound project.
+// Everything else of that project produces nothing.
+var cases = map[string]files{
+	"server.no_metadata":      nil, // removed: see the test
+	"metadata.missing":        {"tools/bare/notes.txt": "x"},
+	"metadata.invalid_json":   {"tools/x/tool.meta.json": "{\n \"name\":", "tools/x/tool.sh*": "#!/bin/bash\n"},
+	"metadata.unreadable":     {"prompts/ask/ask.meta.json": `{"name":"` + strings.Repeat("x", 1<<20) + `"}`},
+	"metadata.no_name":        {"prompts/ask/ask.meta.json": `{"description":"Ask"}`},
+	"metadata.no_description": {"prompts/ask/ask.meta.json": `{"name":"ask"}`},
+	"metadata.unknown_key":    {"prompts/ask/ask.meta.json": `{"name":"ask","descripton":"x","description":"y"}`},
+	"metadata.ignored":        {"prompts/ask/ask.meta.json": `{"name":"ask","description":"x","title":5}`},
+	"metadata.form":           {"server.d/server.meta.json": `{"name":"demo","keywords":"one"}`},
+	"icons.form":              {"prompts/ask/ask.meta.json": `{"name":"ask","description":"x","icons":["a"]}`},
+	"icons.unreadable": {
+		"prompts/ask/ask.meta.json": `{"name":"ask","description":"x","icons":[{"src":"no.svg"}]}`,
+	},
+	"name.duplicate": {"prompts/b/b.meta.json": `{"name":"ask","description":"x"}`, "prompts/b/b.txt": "x"},
+	"name.unusable": {
+		"prompts/b/b.meta.json": `{"name":"` + strings.Repeat("b", 129) + `"}`, "prompts/b/b.txt": "x",
+	},
+	"name.not_portable":  toolCalled("demo.hello"),
+	"name.no_namespace":  toolCalled("hello"),
+	"name.not_directory": toolCalled("demo_other"),
+	"name.too_long":      toolCalled("demo_" + strings.Repeat("x", 59)),
+	"name.changed":       toolCalled("demo-hello"),
+	"name.collision":     merge(toolIn("a", "demo_a.b"), toolIn("b", "demo_a_b")),
+	"name.server":        {"server.d/server.meta.json": `{"name":"my server"}`},
+	"schema.empty":       toolWith(`"inputSchema":{}`),
+	"schema.invalid":     toolWith(`"inputSchema":{"type":"object","properties":{"a":{"type":"strng"}}}`),
+	"schema.unusable":    toolWith(`"inputSchema":{"type":"object","properties":{"a":{"$ref":"#/$defs/none"}}}`),
+	"schema.dialect": toolWith(
+		`"inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object"}`),
+	"schema.output_type":         toolWith(`"inputSchema":{"type":"object"},"outputSchema":{"type":"array"}`),
+	"script.missing":             {"tools/x/tool.meta.json": `{"name":"x_y","description":"x"}`},
+	"script.not_executable":      {"providers/other.sh": "#!/usr/bin/env bash\n"},
+	"script.link":                {"tools/x/tool.sh@": "../demo-hello/tool.sh"},
+	"script.link_not_executable": {"tools/x/tool.sh@": "../../mcpb.conf"},
+	"script.no_shebang":          {"providers/other.sh*": "echo\n"},
+	"script.crlf":                {"providers/other.sh*": "#!/usr/bin/env bash\necho\r\n"},
+	"script.too_large":           {"providers/other.sh*": "#!/usr/bin/env bash\n" + strings.Repeat("#\n", 1<<19)},
+	"script.syntax":              {"providers/other.sh*": "#!/usr/bin/env bash\nif true; then\n"},
+	"bash.newer":                 {"providers/other.sh*": "#!/usr/bin/env bash\nmapfile -t a\n"},
+	"folder.bad_name":            {"tools/a\nb/x": ""},
+	"tool.misplaced":             {"tools/x.sh*": "#!/usr/bin/env bash\n"},
+	"prompt.no_text":             {"prompts/x/x.png": "\x00"},
+	"resource.no_uri":            {"resources/x.meta.json": `{"name":"x"}`},
+	"resource.both_uris":         {"resources/x.meta.json": `{"name":"x","uri":"a://b","uriTemplate":"a://{b}"}`},
+	"resource.no_variable":       {"resources/x.meta.json": `{"name":"x","uriTemplate":"a://b"}`},
+	"resource.odd_uri":           {"resources/x.meta.json": `{"name":"x","uriTemplate":"a/{b}"}`},
+	"resource.no_provider":       {"resources/x.meta.json": `{"name":"x","uri":"nosuch://b"}`},
+	"resource.outside":           {"resources/x.meta.json": `{"name":"x","uri":"file:///etc/hosts"}`},
+	"resource.no_file":           {"resources/x.meta.json": `{"name":"x","uri":"file://./resources/none"}`},
+	"register.invalid":           {"server.d/register.json": `{"version":2}`},
+	"register.not_run":           {"server.d/register.sh*": "#!/usr/bin/env bash\n"},
+	"registry.reported": {
+		"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"data.txt"}]}`, "data.txt": "x",
+	},
+	"requirements.invalid": {"server.d/requirements.json": `{"dependencies":[{"or":[]}]}`},
+	"bundle.conf":          {"mcpb.conf": "MCPB_NAME=\xff\n"},
+	"sample.invalid":       {"tools/demo-hello/samples/x.json": `[]`},
+	"sample.arguments":     {"tools/demo-hello/samples/x.json": `{"arguments":{"name":5}}`},
+	"sample.output":        {"tools/demo-hello/samples/x.json": `{"structuredContent":{}}`},
+}
+
+func toolCalled(name string) files { return toolIn("demo-hello", name) }
+
+func toolIn(dir, name string) files {
+	return files{
+		"tools/" + dir + "/tool.meta.json": `{"name":"` + name + `","description":"x","inputSchema":{"type":"object"}}`,
+		"tools/" + dir + "/tool.sh*":       "#!/usr/bin/env bash\n",
+	}
+}
+
+func toolWith(schema string) files {
+	return files{"tools/demo-hello/tool.meta.json": `{"name":"demo_hello","description":"x",` + schema + `}`}
+}
+
+func merge(all ...files) files {
+	result := files{}
+	for _, one := range all {
+		for name, text := range one {
+			result[name] = text
+		}
+	}
+	return result
+}
+
+// CLI-1003, CLI-1004, CLI-1008, CLI-1011: each rule has a project that breaks it, and none
+// is broken by a project with nothing wrong. What breaks it is told with its remedy.
+func TestRules(t *testing.T) {
+	clean := check1(t, fixture(t, sound), Options{})
+	for _, f := range clean.Findings {
+		if !f.Good {
+			t.Errorf("a sound project: %s %s", f.ID, f.Text())
+		}
+	}
+	if len(of(clean, "metadata.valid")) != 7 || len(of(clean, "script.executable")) != 2 {
+		t.Errorf("what is right is not said: %+v", clean.Findings)
+	}
+	for id, content := range cases {
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			f := fixture(t, sound, content)
+			if content == nil {
+				f.Remove("server.d/server.meta.json")
+			}
+			found := of(check1(t, f, Options{}), id)
+			if len(found) == 0 {
+				t.Fatalf("not found in %+v", check1(t, f, Options{}).Findings)
+			}
+			for _, one := range found {
+				if one.Severity != Rules.Find(id).Severity || one.Section == "" || one.Message == "" {
+					t.Errorf("%+v", one)
+				}
+			}
+		})
+	}
+}
+
+// Every rule that is not in the table of TestRules has a test of its own.
+var elsewhere = map[string]string{
+	"metadata.valid": "TestRules", "script.executable": "TestRules", "script.made_executable": "TestFix",
+	"script.unreadable": "TestUnreadable", "folder.unreadable": "TestUnreadable", "path.insecure": "TestInsecure",
+	"shellcheck": "TestShellcheck", "shellcheck.incomplete": "TestShellcheck",
+	"sample.ran": "TestSamples", "sample.failed": "TestSamples", "sample.not_run": "TestSamplesNowhere",
+}
+
+func TestEveryRuleIsTested(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range Rules {
+		_, inTable := cases[r.ID]
+		if !inTable && elsewhere[r.ID] == "" {
+			t.Errorf("%s has no test", r.ID)
+		}
+		if seen[r.ID] || r.Summary == "" || r.Reason == "" || r.Severity != finding.Info && r.Fix == "" {
+			t.Errorf("%s is given twice, or does not explain itself", r.ID)
+		}
+		seen[r.ID] = true
+	}
+	for id := range cases {
+		if !seen[id] {
+			t.Errorf("%s is no rule", id)
+		}
+	}
+}
+
+// Where something stands is told: the file, and the line as far as there is one.
+func TestPlaces(t *testing.T) {
+	r := check1(t, fixture(t, sound, cases["metadata.invalid_json"], files{
+		"tools/demo-hello/tool.meta.json": "{\"name\":\"demo_hello\",\n\"inputSchema\":{\n\"type\":\"objct\"}}",
+		"providers/other.sh*":             "#!/usr/bin/env bash\n\necho ${x,,}\n",
+		"server.d/register.json":          "{\"version\":1,\n\"completions\":[{\"path\":\"a\"}]}",
+	}), Options{})
+	for id, want := range map[string]string{
+		"metadata.invalid_json": "tools/x/tool.meta.json:2", "schema.invalid": "tools/demo-hello/tool.meta.json:3",
+		"bash.newer": "providers/other.sh:3", "register.invalid": "server.d/register.json:2",
+	} {
+		f := of(r, id)
+		if len(f) != 1 || fmt.Sprintf("%s:%d", f[0].Path, f[0].Line) != want {
+			t.Errorf("%s: %+v, not at %s: %+v", id, f, want, r.Findings)
+		}
+	}
+}
+
+// CLI-1006: --fix makes scripts executable for whoever may read them, is done the second
+// time, and follows no link.
+func TestFix(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no execute bits")
+	}
+	f := fixture(t, sound, files{"providers/other.sh": "#!/usr/bin/env bash\n", "outside.sh": "#!/bin/sh\n",
+		"tools/x/tool.sh@": "../../outside.sh"})
+	if err := os.Chmod(f.Path("providers/other.sh"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	r := check1(t, f, Options{Fix: true})
+	if made := of(r, "script.made_executable"); len(made) != 1 || r.Fixed != 1 || made[0].Path != "providers/other.sh" {
+		t.Errorf("%+v", r)
+	}
+	mode := func(name string) os.FileMode {
+		info, err := os.Stat(f.Path(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode()
+	}
+	if mode("providers/other.sh") != 0o750 || mode("outside.sh") != 0o644 {
+		t.Errorf("modes %v, %v", mode("providers/other.sh"), mode("outside.sh"))
+	}
+	if r := check1(t, f, Options{Fix: true}); r.Fixed != 0 {
+		t.Errorf("fixed again: %+v", r)
+	}
+}
+
+// CLI-1008, T-41a: what others can write to, once for a folder.
+func TestInsecure(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no modes")
+	}
+	f := fixture(t, sound, toolIn("a", "demo_a"), toolIn("b", "demo_b"))
+	for path, mode := range map[string]os.FileMode{"tools": 0o777, "providers/own.sh": 0o757} {
+		if err := os.Chmod(f.Path(path), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := of(check1(t, f, Options{}), "path.insecure")
+	var where []string
+	for _, one := range found {
+		where = append(where, one.Path)
+	}
+	if !slices.Equal(where, []string{"providers/own.sh", "tools"}) || !strings.Contains(found[1].Message, "chmod") {
+		t.Errorf("%+v", found)
+	}
+}
+
+// Whatever stands in a project, checking it ends, and says what it could not read.
+func TestUnreadable(t *testing.T) {
+	f := fixture(t, sound, files{
+		"tools/pipe/tool.sh|": "", "tools/pipe2/tool.meta.json|": "", "prompts/loop@": "../prompts",
+		"resources/r/r.meta.json|": "", "tools/demo-hello/samples/p.json|": "",
+		"tools/deep/" + strings.Repeat("d/", 40) + "x": "",
+	})
+	f.Remove("mcpb.conf")
+	f.Remove("server.d/requirements.json")
+	f.Put(files{"mcpb.conf@": "mcpb.conf", "server.d/requirements.json|": ""})
+	r := check1(t, f, Options{})
+	if of(r, "requirements.invalid") == nil || of(r, "bundle.conf") == nil {
+		t.Errorf("%+v", r.Findings)
+	}
+	if os.Geteuid() == 0 || runtime.GOOS == "windows" {
+		t.Skip("root reads everything")
+	}
+	for _, name := range []string{"providers/own.sh", "resources/guide"} {
+		if err := os.Chmod(f.Path(name), 0o100); err != nil {
+			t.Fatal(err)
+		}
+		defer os.Chmod(f.Path(name), 0o700)
+	}
+	r = check1(t, f, Options{})
+	if of(r, "script.unreadable") == nil || of(r, "folder.unreadable") == nil {
+		t.Errorf("%+v", r.Findings)
+	}
+}
+
+// CLI-405: nothing is made, also where samples run.
+func TestLeavesNoTrace(t *testing.T) {
+	f := fixture(t, sound)
+	before := listing(t, f.Root)
+	check1(t, f, Options{Samples: true, ShellCheck: true})
+	if after := listing(t, f.Root); before != after {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}
+
+func listing(t *testing.T, dir string) string {
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		info, _ := d.Info()
+		fmt.Fprintln(&b, path, info.Mode(), info.ModTime())
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// CLI-1010: a tool runs with its samples, and what it does is held against its schemas.
+func TestSamples(t *testing.T) {
+	tool := func(name, script string) files {
+		return merge(toolIn(name, "demo_"+name), files{
+			"tools/" + name + "/tool.sh*": "#!/usr/bin/env bash\n" + script + "\n",
+			"tools/" + name + "/tool.meta.json": `{"name":"demo_` + name + `","description":"x","timeoutSecs":1,
+				"inputSchema":{"type":"object"},"outputSchema":{"type":"object","required":["n"]}}`,
+			"tools/" + name + "/samples/one.json": `{}`,
+		})
+	}
+	f := fixture(t, sound, tool("fails", "exit 3"), tool("wrong", `echo '{"m":1}'`), tool("silent", "true"),
+		tool("hangs", "exec sleep 600"), tool("right", `echo '{"n":1}'`))
+	began := time.Now()
+	r := check1(t, f, Options{Samples: true})
+	ids := map[string]string{}
+	for _, f := range r.Findings {
+		if strings.HasPrefix(f.ID, "sample.") {
+			ids[f.Path] = f.ID
+		}
+	}
+	for name, want := range map[string]string{
+		"fails": "sample.failed", "wrong": "sample.failed", "silent": "sample.failed", "hangs": "sample.failed",
+		"right": "sample.ran",
+	} {
+		if got := ids["tools/"+name+"/samples/one.json"]; got != want {
+			t.Errorf("%s: %s, not %s: %+v", name, got, want, r.Findings)
+		}
+	}
+	if time.Since(began) > time.Minute {
+		t.Error("a script that hangs was waited for")
+	}
+	if ids["tools/demo-hello/samples/plain.json"] != "sample.ran" {
+		t.Errorf("%v", ids)
+	}
+}
+
+// Where no private directory can be made, tools do not run, which is said.
+func TestSamplesNowhere(t *testing.T) {
+	f := fixture(t, sound)
+	e := f.Project.Env
+	e["MCPBASH_STATE_DIR"] = f.Path("mcpb.conf") + "/x"
+	f.Open(e)
+	if r := check1(t, f, Options{Samples: true}); of(r, "sample.not_run") == nil {
+		t.Errorf("%+v", r.Findings)
+	}
+}
+
+// CLI-1010: where a directory has several tools, a sample names its own.
+func TestSampleNamesItsTool(t *testing.T) {
+	f := fixture(t, sound, files{
+		"tools/two/a.sh*": "#!/usr/bin/env bash\n", "tools/two/a.meta.json": `{"name":"demo_a","description":"x"}`,
+		"tools/two/b.sh*": "#!/usr/bin/env bash\n", "tools/two/b.meta.json": `{"name":"demo_b","description":"x","inputSchema":
+			{"type":"object","required":["n"]}}`,
+		"tools/two/samples/none.json": `{}`, "tools/two/samples/a.json": `{"tool":"demo_a"}`,
+		"tools/two/samples/b.json": `{"tool":"demo_b"}`,
+	})
+	r := check1(t, f, Options{})
+	invalid, arguments := of(r, "sample.invalid"), of(r, "sample.arguments")
+	if len(invalid) != 1 || invalid[0].Path != "tools/two/samples/none.json" || len(arguments) != 1 ||
+		arguments[0].Path != "tools/two/samples/b.json" {
+		t.Errorf("%+v, %+v", invalid, arguments)
+	}
+}
+
+// shellcheck is asked where it is installed, within a time, and what it says is a warning.
+func TestShellcheck(t *testing.T) {
+	fake := func(script string) *Result {
+		f := fixture(t, sound)
+		bin := t.TempDir()
+		if err := os.WriteFile(filepath.Join(bin, "shellcheck"), []byte("#!/usr/bin/env bash\n"+script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		e := f.Project.Env
+		e["PATH"] = bin + string(os.PathListSeparator) + e["PATH"]
+		f.Open(e)
+		if r := check1(t, f, Options{}); of(r, "shellcheck") != nil || of(r, "shellcheck.incomplete") != nil {
+			t.Errorf("not wanted: %+v", r.Findings)
+		}
+		return check1(t, f, Options{ShellCheck: true})
+	}
+	found := of(fake(`for last; do :; done
+printf '{"comments":[{"file":"%s","line":2,"level":"error","code":2086,"message":"Quote it"},{"file":"/etc/passwd","line":1}]}' "$last"
+exit 1`), "shellcheck")
+	if len(found) != 2 || found[1].Path != "tools/demo-hello/tool.sh" || found[1].Line != 2 ||
+		found[1].Severity != finding.Warning || found[1].Message != "Quote it (SC2086)" {
+		t.Errorf("%+v", found)
+	}
+	if r := fake("echo no JSON"); of(r, "shellcheck.incomplete") == nil || of(r, "shellcheck") != nil {
+		t.Errorf("%+v", r.Findings)
+	}
+}
+
+// CLI-1014: what only extglob lets Bash read is right where the script turns it on.
+func TestExtglob(t *testing.T) {
+	script := "#!/usr/bin/env bash\nshopt -s extglob\ncase $1 in +(a|b)) echo ;; esac\n"
+	if r := check1(t, fixture(t, sound, files{"providers/other.sh*": script}), Options{}); of(r, "script.syntax") != nil {
+		t.Errorf("%+v", of(r, "script.syntax"))
+	}
+}
+
+// CLI-1003: what the server offers all the same is not called missing.
+func TestOfferedAllTheSame(t *testing.T) {
+	f := fixture(t, sound, files{
+		"tools/py/tool.py*":     "#!/usr/bin/env python3\n# mcp: {\"name\":\"demo_py\",\"description\":\"x\"}\n",
+		"tools/scripts/add.sh*": "#!/usr/bin/env bash\n",
+		"server.d/register.json": `{"version":1,"tools":[{"name":"demo_add","path":"scripts/add.sh","description":"x"}],
+			"merge":["tools"]}`,
+		"prompts/md/md.md": "Text", "prompts/flat.txt": "Text", "resources/dir/data.csv": "a,b",
+	})
+	for _, one := range check1(t, f, Options{}).Findings {
+		if !one.Good {
+			t.Errorf("%s %s", one.ID, one.Text())
+		}
+	}
+}
+
+// CLI-1009: what register.sh may offer is not called missing, where the server would run it.
+func TestRegisteredByHook(t *testing.T) {
+	f := fixture(t, sound, files{
+		"tools/scripts/notes.txt": "x", "prompts/x/x.png": "\x00", "server.d/register.sh*": "#!/usr/bin/env bash\n",
+	})
+	f.Remove("server.d/register.json")
+	missing := func() int {
+		r := check1(t, f, Options{})
+		return len(of(r, "metadata.missing")) + len(of(r, "script.missing")) + len(of(r, "prompt.no_text"))
+	}
+	if n := missing(); n != 4 {
+		t.Errorf("%d are missing, not 4", n)
+	}
+	e := f.Project.Env
+	e["MCPBASH_ALLOW_PROJECT_HOOKS"] = "true"
+	f.Open(e)
+	if n := missing(); n != 0 {
+		t.Errorf("%d are missing", n)
+	}
+}
+
+// The error is the context's, whenever it ends.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	cancel(why)
+	if _, err := Project(ctx, fixture(t, sound).Project, Options{}); !errors.Is(err, why) {
+		t.Error(err)
+	}
+}
+
+// CLI-1012: what clients send was seen by running them.
+func TestSent(t *testing.T) {
+	for _, c := range []struct{ client, server, tool, sent string }{
+		{"Claude Code", "demo", "dot.name", "mcp__demo__dot_name"},
+		{"Codex CLI", "s", "a", "mcp__s__a"},
+		{"Gemini CLI", "demo", "a.b:c/d", "mcp_demo_a.b:c_d"},
+		{"VS Code", "a-long-server-name", "tool", "mcp_a-long-server-tool"},
+		{"opencode", "my.srv", "a", "my_srv_a"},
+		{"GitHub Copilot CLI", "my srv", "a.b", "my-srv-a-b"},
+		{"Cline", "demo", "a", "demo__a"},
+		{"Amazon Q CLI", "demo", "1my-tool", "mytool"},
+	} {
+		at := slices.IndexFunc(clients, func(one client) bool { return one.name == c.client })
+		if got, _ := clients[at].sent(c.server, c.tool); got != c.sent {
+			t.Errorf("%s sends %s, not %s", c.client, got, c.sent)
+		}
+	}
+}
+
+// Each limit of a client is crossed by one character.
+func TestLimits(t *testing.T) {
+	for i := range clients {
+		c := &clients[i]
+		if c.max == 0 {
+			continue
+		}
+		empty, _ := c.sent("demo", "")
+		for n, want := range map[int]bool{c.max - len(empty): false, c.max - len(empty) + 1: true} {
+			f := fixture(t, sound, toolCalled(strings.Repeat("x", n)))
+			told := false
+			for _, one := range of(check1(t, f, Options{}), "name.too_long") {
+				told = told || strings.Contains(one.Message, c.name+" "+c.over)
+			}
+			if told != want && n <= 128 {
+				t.Errorf("%s: %d characters: told %v", c.name, n, told)
+			}
+		}
+	}
+}
+
+// However foreign requirements are, reading them ends, and gives what the check accepts.
+func FuzzRequirements(f *testing.F) {
+	f.Add([]byte(`{"framework":{"minVersion":"9.0.0"},"dependencies":[{"name":"ffmpeg"},{"or":["gojq","jq"]}]}`))
+	f.Add([]byte(`{"dependencies":[{"or":[5]}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r, err := parseRequirements(text)
+		if err != nil {
+			return
+		}
+		if r.MinVersion != "" && !IsVersion(r.MinVersion) {
+			t.Errorf("%q", r.MinVersion)
+		}
+		for _, names := range r.Dependencies {
+			if len(names) == 0 || slices.Contains(names, "") {
+				t.Errorf("%q", names)
+			}
+		}
+	})
+}
+
+// However foreign a message of the registry is, its place is taken off its beginning.
+func FuzzPlace(f *testing.F) {
+	p := &check{p: &project.Project{Root: "/p", Dirs: project.Dirs{Tools: "/p/tools"}}}
+	f.Add("tools/a/tool.meta.json:3:11: inputSchema.type: must be an object; left out")
+	f.Add("tools/a: it: is")
+	f.Fuzz(func(t *testing.T, text string) {
+		file, line, rest := p.place(text)
+		if line < 0 || !strings.HasSuffix(text, rest) || !strings.HasPrefix(text, file) {
+			t.Errorf("%q: %q %d %q", text, file, line, rest)
+		}
+	})
+}
+
+// CLI-1006: a file that took the place of the one that was looked at is not changed, which
+// is told.
+func TestFixAnotherFile(t *testing.T) {
+	f := fixture(t, sound, files{"a.sh": "", "b.sh": ""})
+	seen := folder.StampOfPath(f.Path("a.sh"))
+	if err := os.Rename(f.Path("b.sh"), f.Path("a.sh")); err != nil {
+		t.Fatal(err)
+	}
+	if makeExecutable(f.Path("a.sh"), seen) == nil {
+		t.Error("changed")
+	}
+	c := &check{o: Options{Fix: true}, p: f.Project, result: &Result{}, broken: map[string]bool{}}
+	c.executable(f.Path("a.sh"), "a.sh", seen)
+	if list := c.result.Findings; len(list) != 1 || list[0].Text() != "a.sh - not executable (chmod failed)" {
+		t.Errorf("%+v", list)
+	}
+}
+
+// A project of very many tools is checked in a time that grows with their number only.
+func TestManyTools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const n = 2000
+	content := files{}
+	for i := range n {
+		content[fmt.Sprintf("tools/t%d/tool.meta.json", i)] = fmt.Sprintf(`{"name":"demo-t%d","descripton":"x"}`, i)
+		content[fmt.Sprintf("tools/t%d/tool.py*", i)] = "#!/usr/bin/env python3\n"
+	}
+	r := check1(t, fixture(t, sound, content), Options{})
+	if len(of(r, "metadata.unknown_key")) != n || len(of(r, "metadata.no_description")) != n ||
+		len(of(r, "name.changed")) != n {
+		t.Errorf("%d errors, %d warnings", r.Errors, r.Warnings)
+	}
+}

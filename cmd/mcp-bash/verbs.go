@@ -28,6 +28,7 @@ var siblings = []sibling{
 	{"new", "mcp-scaffold", true, "Make a project in a new directory"},
 	{"init", "mcp-scaffold", true, "Make a project of this directory"},
 	{"scaffold", "mcp-scaffold", true, "Add tools, prompts, pages and more to the project"},
+	{"config", "mcp-scaffold", true, "Connect a client: show or change its configuration"},
 	{"bundle", "mcp-bundle", true, "Make one file of the project, for clients to install"},
 	{"publish", "mcp-bundle", true, "Announce a bundle in the MCP registry"},
 	{"vendor", "mcp-bundle", true, "Put the server into the project, for those who have none"},
@@ -36,7 +37,7 @@ var siblings = []sibling{
 // missing are the verbs that this installation lacks, and of which program they are to
 // be; "" where that is there without them.
 var missing = []sibling{
-	{"config", "", true, ""}, {"validate", "mcp-doctor", true, ""}, {"doctor", "mcp-doctor", true, ""},
+	{"validate", "mcp-doctor", true, ""}, {"doctor", "mcp-doctor", true, ""},
 	{"health", "mcp-doctor", true, ""}, {"ready", "mcp-doctor", true, ""},
 }
 

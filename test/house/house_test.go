@@ -18,7 +18,7 @@ import (
 // rows only, never one of its own row (docs/ARCHITECTURE.md).
 var rows = [][]string{
 	{"cmd/mcp-bash", "cmd/mcp-runtool", "cmd/mcp-registry", "cmd/mcp-bundle", "cmd/mcp-scaffold"},
-	{"pkg/server", "pkg/runtool", "pkg/bundle", "pkg/vendoring", "pkg/publish", "pkg/scaffold"},
+	{"pkg/server", "pkg/runtool", "pkg/bundle", "pkg/vendoring", "pkg/publish", "pkg/scaffold", "pkg/clientconfig"},
 	{"pkg/engine", "pkg/helper", "pkg/tree"},
 	{"pkg/tool", "pkg/prompt", "pkg/resource", "pkg/completion", "pkg/registration"},
 	{"pkg/builtin", "pkg/policy", "pkg/registry", "pkg/roots", "pkg/runtimes"},
@@ -32,7 +32,7 @@ var rows = [][]string{
 	{"pkg/project", "pkg/mcpb", "schemas"},
 	{
 		"pkg/cli", "pkg/envfile", "pkg/handoff", "pkg/jq", "pkg/jsonedit", "pkg/jsonrpc", "pkg/mcp", "pkg/mcpapp",
-		"pkg/media",
+		"pkg/media", "pkg/tomledit", "pkg/yamledit",
 		"pkg/provider/web", "pkg/schema", "pkg/script", "pkg/uitemplate", "sdk", "lib", "providers",
 	},
 	{"pkg/ctxlock", "pkg/provider", "pkg/provider/hosts", "pkg/rawjson"},
@@ -49,6 +49,9 @@ var outside = map[string][]string{
 	"pkg/registration": nil,
 
 	"pkg/provider/git": {"github.com/pjbgf/sha1cd"},
+	"cmd/mcp-scaffold": {"github.com/rogpeppe/go-internal/diff"},
+	"pkg/tomledit":     {"github.com/pelletier/go-toml/v2"},
+	"pkg/yamledit":     {"go.yaml.in/yaml/v3"},
 }
 
 // exclusive is what only one package may import: processes are started in one

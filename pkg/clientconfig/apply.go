@@ -123,12 +123,13 @@ func (r Request) edited(b before) (*Change, error) {
 // without takes our entry out. What was there before it was put in is there again, byte
 // for byte, as far as the backup tells; a file of which we wrote all goes as a whole.
 func (r Request) without(b before, entry []byte, e editor, mark []byte) ([]byte, error) {
+	path := r.Client.path(r.Server.Name)
 	add := func(text []byte) []byte {
 		e, mark, err := r.Client.open(text)
-		if err == nil {
-			err = e.Set(entry, r.Client.path(r.Server.Name)...)
-		}
 		if err != nil {
+			return nil
+		}
+		if present, err := e.Get(path...); present != nil || err != nil || e.Set(entry, path...) != nil {
 			return nil
 		}
 		return slices.Concat(mark, e.Bytes())
@@ -139,7 +140,7 @@ func (r Request) without(b before, entry []byte, e editor, mark []byte) ([]byte,
 	if b.backup == nil && bytes.Equal(add(nil), b.text) {
 		return nil, nil
 	}
-	if err := e.Remove(r.Client.path(r.Server.Name)...); err != nil {
+	if err := e.Remove(path...); err != nil {
 		return nil, err
 	}
 	return slices.Concat(mark, e.Bytes()), nil

@@ -21,8 +21,8 @@ import (
 // backupSuffix makes the name of a backup of that of a file.
 const backupSuffix = ".mcp-bash.bak"
 
-// lockWait is how long is waited for another command that edits a file beside ours.
-const lockWait = 5 * time.Second
+// lockWait is how long is waited for another command that edits a file beside ours; tests change it.
+var lockWait = 5 * time.Second
 
 // maxTries is how often an edit begins anew because the client wrote its file meanwhile.
 const maxTries = 5

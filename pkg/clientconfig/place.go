@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
@@ -77,11 +78,12 @@ func present(paths []string) string {
 	return paths[0]
 }
 
-var variable = regexp.MustCompile(`^\$\{(\w+)(?::-([^}]*))?\}`)
+// variable is what a path may begin with in the table of clients.
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$\{(\w+)(?::-([^}]*))?\}`) })
 
 // expand replaces what a path of a client's file begins with.
 func (p Place) expand(path string) (string, error) {
-	if m := variable.FindStringSubmatch(path); m != nil {
+	if m := variable().FindStringSubmatch(path); m != nil {
 		value := p.Env[m[1]]
 		if !filepath.IsAbs(value) { // as the XDG specification wants it
 			value = m[2]

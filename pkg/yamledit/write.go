@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -81,8 +82,8 @@ func inline(value json.RawMessage) string {
 
 // plain are strings that are strings without quotes, too.
 var (
-	plain = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*$`)
-	words = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null)$`)
+	plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*$`) })
+	words = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"} // in whatever case
 )
 
 // scalar writes a string, number, true, false or null.
@@ -91,7 +92,7 @@ func scalar(value json.RawMessage) []byte {
 	switch {
 	case !ok:
 		return value
-	case plain.MatchString(text) && !words.MatchString(text):
+	case plain().MatchString(text) && !slices.Contains(words, strings.ToLower(text)):
 		return []byte(text)
 	}
 	return quoted(text)

@@ -4,7 +4,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-AGENTS=$("$here/../npm/install.sh" "$here")
+AGENTS=$(MCPBASH_TEST_NPM="" "$here/../npm/install.sh" "$here")
 BIN=$(mktemp -d "${TMPDIR:-/tmp}/mcp-bash-agents-bin.XXXXXX")
 trap 'rm -rf "$BIN"' EXIT
 export AGENTS BIN

@@ -63,18 +63,12 @@ ends in .mcp-bash.bak. An entry of that name that is not for this project is lef
 	}
 	c.Flags.Mode(&o.mode, modeShow, "what the clients of the Bash edition take, each under a heading; the default")
 	c.Flags.Mode(&o.mode, modeJSON, "name, command, arguments and environment, for programs; errors, too")
-	c.Flags.Func(modeClient, "CLIENT", "what stands in the file of this client; the names are below", func(name string) *cli.Error {
-		known := clientconfig.Names()
-		if o.client = clientconfig.Find(name); o.client == nil {
-			return cli.Usagef("unknown client: %s (known: %s)%s", name, strings.Join(known, ", "), cli.DidYouMean(name, known))
-		}
-		o.mode = modeClient
-		return nil
-	}).Completes(cli.Words(clientconfig.Names()...))
+	c.Flags.Func(modeClient, "CLIENT", "what stands in the file of this client; the names are below", o.choose).
+		Completes(cli.Words(clientconfig.Names()...))
 	c.Flags.Mode(&o.mode, modeWrapper, "a script for the project's folder that starts the server")
 	c.Flags.Mode(&o.mode, modeWrapperEnv, "the same with what the profiles of your shell export")
-	c.Flags.String(&o.output, "output", "FILE", "where to write the script; else to standard output, on a terminal into the "+
-		"project").Completes(cli.Files)
+	c.Flags.String(&o.output, "output", "FILE", `where to write the script; else to standard output, on a terminal
+		into the project`).Completes(cli.Files)
 	c.Flags.Mode(&o.mode, modeInspector, "a command line that tries the server in the MCP Inspector")
 	c.Flags.Bool(&o.apply, "apply", "put the server into the file of the client")
 	c.Flags.Bool(&o.remove, "remove", "take it out of there")
@@ -86,6 +80,16 @@ ends in .mcp-bash.bak. An entry of that name that is not for this project is lef
 	c.Flags.Bool(&o.force, "force", "replace or remove an entry of that name whosever it is")
 	c.Flags.ProjectRoot(&o.projectRoot)
 	return c
+}
+
+// choose takes the name of a client (CLI-705).
+func (o *configOptions) choose(name string) *cli.Error {
+	known := clientconfig.Names()
+	if o.client = clientconfig.Find(name); o.client == nil {
+		return cli.Usagef("unknown client: %s (known: %s)%s", name, strings.Join(known, ", "), cli.DidYouMean(name, known))
+	}
+	o.mode = modeClient
+	return nil
 }
 
 // run does what was asked for.

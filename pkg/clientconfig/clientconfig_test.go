@@ -27,7 +27,8 @@ var demo = Server{Name: "demo", Command: "/opt/mcp/bin/mcp-bash", Root: "/home/y
 // home is a place with a home directory of its own.
 func home(t *testing.T) Place {
 	dir := t.TempDir()
-	return Place{System: "linux", Env: project.Env{"HOME": filepath.Join(dir, "home")}, Root: filepath.Join(dir, "project")}
+	env := project.Env{"HOME": filepath.Join(dir, "home")}
+	return Place{System: "linux", Env: env, Root: filepath.Join(dir, "project")}
 }
 
 // request is one to apply the demo to a file of a directory of its own.
@@ -161,27 +162,30 @@ func TestRemoveGivesBack(t *testing.T) {
 func TestUpdate(t *testing.T) {
 	for client, tc := range map[string]struct{ before, after string }{
 		"claude-code": {
-			`{"mcpServers":{"demo":{"command":"/old/mcp-bash","timeout":5,"env":{"KEY":"k","MCPBASH_PROJECT_ROOT":"/home/you/demo"}}}}`,
+			`{"mcpServers":{"demo":{"command":"/old/mcp-bash","timeout":5,"env":{"KEY":"k",` +
+				`"MCPBASH_PROJECT_ROOT":"/home/you/demo"}}}}`,
 			`{"mcpServers":{"demo":{"command":"/opt/mcp/bin/mcp-bash","timeout":5,"env":{"KEY":"k",` +
 				`"MCPBASH_PROJECT_ROOT":"/home/you/demo","MCPBASH_TOOL_ALLOWLIST":"*"}}}}`,
 		},
 		"opencode": {
 			"{\n  \"mcp\": {\n    \"demo\": { // mine\n      \"command\": [\"C:\\\\bin\\\\mcp-bash.exe\", \"serve\"],\n" +
-				"      \"environment\": {\"MCPBASH_PROJECT_ROOT\": \"/home/you/demo\", \"MCPBASH_TOOL_ALLOWLIST\": \"hello\"}\n    }\n  }\n}\n",
+				"      \"environment\": {\"MCPBASH_PROJECT_ROOT\": \"/home/you/demo\", \"MCPBASH_TOOL_ALLOWLIST\": \"hello\"}\n" +
+				"    }\n  }\n}\n",
 			"{\n  \"mcp\": {\n    \"demo\": { // mine\n      \"command\": [\"/opt/mcp/bin/mcp-bash\",\"serve\"],\n" +
 				"      \"environment\": {\"MCPBASH_PROJECT_ROOT\": \"/home/you/demo\", \"MCPBASH_TOOL_ALLOWLIST\": \"hello\"},\n" +
 				"      \"type\": \"local\"\n    }\n  }\n}\n",
 		},
 		"codex": {
-			"[mcp_servers.demo]\ncommand = 'mcp-bash' # mine\nstartup_timeout_sec = 9\n[mcp_servers.demo.env]\nMCPBASH_PROJECT_ROOT = \"/home/you/demo\"\n",
+			"[mcp_servers.demo]\ncommand = 'mcp-bash' # mine\nstartup_timeout_sec = 9\n[mcp_servers.demo.env]\n" +
+				"MCPBASH_PROJECT_ROOT = \"/home/you/demo\"\n",
 			"[mcp_servers.demo]\ncommand = \"/opt/mcp/bin/mcp-bash\" # mine\nstartup_timeout_sec = 9\n[mcp_servers.demo.env]\n" +
 				"MCPBASH_TOOL_ALLOWLIST = \"*\"\nMCPBASH_PROJECT_ROOT = \"/home/you/demo\"\n",
 		},
 		"goose": {
-			"extensions:\n  demo:\n    type: stdio\n    enabled: false # for now\n    name: demo\n    cmd: mcp-bash # mine\n    args: []\n    timeout: 5\n" +
-				"    envs:\n      MCPBASH_PROJECT_ROOT: /home/you/demo\n",
-			"extensions:\n  demo:\n    type: stdio\n    enabled: false # for now\n    name: demo\n    cmd: /opt/mcp/bin/mcp-bash # mine\n    args: []\n    timeout: 5\n" +
-				"    envs:\n      MCPBASH_TOOL_ALLOWLIST: \"*\"\n      MCPBASH_PROJECT_ROOT: /home/you/demo\n",
+			"extensions:\n  demo:\n    type: stdio\n    enabled: false # for now\n    name: demo\n" +
+				"    cmd: mcp-bash # mine\n    args: []\n    timeout: 5\n    envs:\n      MCPBASH_PROJECT_ROOT: /home/you/demo\n",
+			"extensions:\n  demo:\n    type: stdio\n    enabled: false # for now\n    name: demo\n" +
+				"    cmd: /opt/mcp/bin/mcp-bash # mine\n    args: []\n    timeout: 5\n    envs:\n      MCPBASH_TOOL_ALLOWLIST: \"*\"\n      MCPBASH_PROJECT_ROOT: /home/you/demo\n",
 		},
 	} {
 		r := request(t, client)
@@ -350,8 +354,8 @@ func TestWarnings(t *testing.T) {
 		{"claude-code", "é b", "/p", []string{`"é b": Claude Code takes such names in no command of its own`}},
 		{"gemini", long, "/p", []string{`"` + long + `" is long: Gemini CLI cuts the middle out of tools whose name, with ` +
 			"the server's, is longer than 63 characters, so that a tool's own may have 0"}},
-		{"copilot", strings.Repeat("a", 39), "/p", nil},
-		{"copilot", strings.Repeat("a", 40), "/p", []string{`"` + strings.Repeat("a", 40) + `" is long: Copilot CLI shortens`}},
+		{"copilot", long[:39], "/p", nil},
+		{"copilot", long[:40], "/p", []string{`"` + long[:40] + `" is long: Copilot CLI shortens`}},
 		{"cursor", "x", "/p/${a}", []string{`/p/${a}: Cursor takes "${" for the beginning of a variable`}},
 		{"codex", "x", "/p/${a}", nil},
 		{"opencode", "x", "/p/{env:a}", []string{`/p/{env:a}: opencode takes "{env:"`}},

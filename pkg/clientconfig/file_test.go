@@ -62,7 +62,8 @@ func TestReplace(t *testing.T) {
 	if err := os.Chmod(path, 0o444); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := edit("four", nothing); err == nil || !strings.Contains(err.Error(), "chmod u+w") || readFile(t, path) != "three" {
+	if _, err := edit("four", nothing); err == nil || !strings.Contains(err.Error(), "chmod u+w") ||
+		readFile(t, path) != "three" {
 		t.Error(err)
 	}
 }
@@ -225,7 +226,8 @@ func TestLocked(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	signal := errors.New("a signal")
 	cancel(signal)
-	if _, err := (target{path: path}).edit(ctx, 100, false, func(before) ([]byte, error) { return nil, nil }); err != signal {
+	remove := func(before) ([]byte, error) { return nil, nil }
+	if _, err := (target{path: path}).edit(ctx, 100, false, remove); err != signal {
 		t.Error(err)
 	}
 	lockWait = 10 * time.Millisecond

@@ -28,8 +28,10 @@ var (
 	strictJSON  = format{"JSON", 16 << 20, openJSON(jsonedit.Dialect{})}
 	commentJSON = format{"JSON with comments", 16 << 20, openJSON(jsonedit.Dialect{Comments: true})}
 	lenientJSON = format{"JSON with comments", 16 << 20, openJSON(jsonedit.Dialect{Comments: true, TrailingCommas: true})}
-	tomlFormat  = format{"TOML", 1 << 20, func(_ *Client, text []byte) (editor, error) { return orNil(tomledit.Open(text)) }}
-	yamlFormat  = format{"YAML", 1 << 20, func(c *Client, text []byte) (editor, error) {
+	tomlFormat  = format{"TOML", 1 << 20, func(_ *Client, text []byte) (editor, error) {
+		return orNil(tomledit.Open(text))
+	}}
+	yamlFormat = format{"YAML", 1 << 20, func(c *Client, text []byte) (editor, error) {
 		return orNil(yamledit.Open(text, c.list))
 	}}
 )

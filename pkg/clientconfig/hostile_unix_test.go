@@ -17,10 +17,10 @@ func TestNoFile(t *testing.T) {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{fifo: "not a regular file", dir: "not a regular file", "/dev/null": "not a regular file"} {
+	for _, path := range []string{fifo, dir, "/dev/null"} {
 		r := request(t, "cursor")
 		r.File = path
-		if _, err := Apply(t.Context(), r); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Apply(t.Context(), r); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

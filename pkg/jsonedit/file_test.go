@@ -38,9 +38,10 @@ func TestFile(t *testing.T) {
 		text, want string
 		leaves     string // what removing leaves, where that is not the text
 	}{
-		"nothing":    {"", "{\n  \"servers\": {\n    " + two + "\n  }\n}\n", "{\n  \"servers\": {}\n}\n"},
-		"only notes": {"// mine", "// mine\n{\n  \"servers\": {\n    " + two + "\n  }\n}\n", "// mine\n{\n  \"servers\": {}\n}\n"},
-		"empty":      {"{}\n", "{\n  \"servers\": {\n    " + two + "\n  }\n}\n", "{\n  \"servers\": {}\n}\n"},
+		"nothing": {"", "{\n  \"servers\": {\n    " + two + "\n  }\n}\n", "{\n  \"servers\": {}\n}\n"},
+		"only notes": {"// mine", "// mine\n{\n  \"servers\": {\n    " + two + "\n  }\n}\n",
+			"// mine\n{\n  \"servers\": {}\n}\n"},
+		"empty": {"{}\n", "{\n  \"servers\": {\n    " + two + "\n  }\n}\n", "{\n  \"servers\": {}\n}\n"},
 		"no section": {"{\n\t\"a\": 1 // one\n}\n",
 			"{\n\t\"a\": 1, // one\n\t\"servers\": {\n\t\t" + tabs + "\n\t}\n}\n",
 			"{\n\t\"a\": 1, // one\n\t\"servers\": {}\n}\n"},
@@ -136,7 +137,7 @@ func TestFileRefused(t *testing.T) {
 	}{
 		{Dialect{}, "{\n// no\n}", "line 2: a comment, where only plain JSON is read"},
 		{Dialect{}, "{\"a\": 1,\n}", "line 1: a comma before a closing bracket, which is not read there"},
-		{Dialect{Comments: true}, "{\n\"a\": 1, // x\n}", "line 2: a comma before a closing bracket, which is not read there"},
+		{Dialect{Comments: true}, "{\n\"a\": 1, // x\n}", "line 2: a comma before a closing bracket"},
 		{lenient, "{\n\"a\": 1 /* x\n}", "line 2: a comment that does not end"},
 		{lenient, "{\n\"a\": 1,,}", "line 2: "},
 		{lenient, "{,}", "line 1: "},

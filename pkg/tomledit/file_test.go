@@ -64,7 +64,8 @@ func TestFileInside(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := strings.NewReplacer("/old", "/ne\\\"w", "# note\n", "# note\nargs = []\n", "env]\n", "env]\nA = \"2\"\n").Replace(text)
+	want := strings.NewReplacer("/old", "/ne\\\"w", "# note\n", "# note\nargs = []\n", "env]\n", "env]\nA = \"2\"\n").
+		Replace(text)
 	if string(f.Bytes()) != want {
 		t.Errorf("%s\nwant\n%s", f.Bytes(), want)
 	}

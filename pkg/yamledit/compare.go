@@ -102,9 +102,9 @@ func without(n *yaml.Node, path []string) *yaml.Node {
 			continue
 		}
 		var rest *yaml.Node
-		if len(path) > 1 && (copied.Content[value].Kind == yaml.MappingNode || copied.Content[value].Kind == yaml.SequenceNode ||
-			isNull(copied.Content[value])) {
-			rest = without(copied.Content[value], path[1:])
+		inner := copied.Content[value]
+		if len(path) > 1 && (inner.Kind == yaml.MappingNode || inner.Kind == yaml.SequenceNode || isNull(inner)) {
+			rest = without(inner, path[1:])
 		} else if len(path) > 1 {
 			i += width - 1
 			continue

@@ -274,7 +274,11 @@ func (f *File) Remove(path ...string) error {
 	}
 	to := f.end(steps)
 	text := slices.Concat(f.text[:from], f.text[to:])
-	if only := len(last.parent.Content) == 1 || last.at != last.value && len(last.parent.Content) == 2; only && len(path) > 1 {
+	width := 2 // of a member; an item is one
+	if last.at == last.value {
+		width = 1
+	}
+	if len(path) > 1 && len(last.parent.Content) == width {
 		if text = f.emptied(text, steps[len(steps)-2]); text == nil {
 			return unusual(path)
 		}

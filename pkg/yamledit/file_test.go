@@ -24,11 +24,13 @@ func TestFile(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want, leaves string }{
 		"nothing":       {"", "servers:\n" + demo, "servers: {}\n"},
 		"only comments": {"# mine\n", "# mine\nservers:\n" + demo, "# mine\nservers: {}\n"},
-		"no section":    {"a: 1 # one\nb: |\n  # text\n", "a: 1 # one\nb: |\n  # text\nservers:\n" + demo, "a: 1 # one\nb: |\n  # text\nservers: {}\n"},
-		"no newline":    {"a: 1", "a: 1\nservers:\n" + demo, "a: 1\nservers: {}\n"},
+		"no section": {"a: 1 # one\nb: |\n  # text\n", "a: 1 # one\nb: |\n  # text\nservers:\n" + demo,
+			"a: 1 # one\nb: |\n  # text\nservers: {}\n"},
+		"no newline": {"a: 1", "a: 1\nservers:\n" + demo, "a: 1\nservers: {}\n"},
 		"beside others": {"servers: # all\n  # first\n  a:\n    x: 1\n  # end\n\nb: 2\n",
 			"servers: # all\n" + demo + "  # first\n  a:\n    x: 1\n  # end\n\nb: 2\n", ""},
-		"deep":                      {"servers:\n      a: {}\n", "servers:\n" + laidOut("      ", "\n") + "      a: {}\n", ""},
+		"deep": {"servers:\n      a: {}\n",
+			"servers:\n" + laidOut("      ", "\n") + "      a: {}\n", ""},
 		"empty brackets":            {"servers: {} # none\nb: 2\n", "servers: # none\n" + demo + "b: 2\n", ""},
 		"empty brackets at the end": {"servers: {}", "servers:\n" + strings.TrimSuffix(demo, "\n"), "servers: {}\n"},
 		"empty":                     {"servers:\nb: 2\n", "servers:\n" + demo + "b: 2\n", "servers: {}\nb: 2\n"},
@@ -68,6 +70,9 @@ func TestFileList(t *testing.T) {
 	if string(f.Bytes()) != want {
 		t.Errorf("%s\nwant\n%s", f.Bytes(), want)
 	}
+	if err := f.Remove("servers", "demo"); err != nil || string(f.Bytes()) != "servers:\n  - name: a\n" {
+		t.Errorf("%v\n%s", err, f.Bytes())
+	}
 }
 
 func inAndOut(t *testing.T, list bool, text, want, leaves string, entries ...string) {
@@ -100,8 +105,8 @@ func inAndOut(t *testing.T, list bool, text, want, leaves string, entries ...str
 
 // What is in the middle is changed and removed there.
 func TestFileInside(t *testing.T) {
-	const text = "a: 1\nservers:\n  first: {}\n\n  # ours\n  demo:\n    cmd: '/old''s' # where it was\n    envs:\n      A: \"1\"\n" +
-		"\n  # next\n  next:\n    cmd: n\nb: 2\n"
+	const text = "a: 1\nservers:\n  first: {}\n\n  # ours\n  demo:\n    cmd: '/old''s' # where it was\n" +
+		"    envs:\n      A: \"1\"\n\n  # next\n  next:\n    cmd: n\nb: 2\n"
 	f, err := Open([]byte(text), false)
 	if err != nil {
 		t.Fatal(err)
@@ -177,8 +182,10 @@ func TestFileRefused(t *testing.T) {
 // removing the entry gives the file back (CLI-711).
 func FuzzFile(f *testing.F) {
 	for _, seed := range []string{
-		"", "# x", "servers:\n  a: 1 # b\n  # c\n\nd: |+\n  # e\n\n", "servers: {}\n", "servers: [ {name: a} ]", "servers:\n- name: a\n",
-		"servers:\n  demo:\n    x: |\n      # y\n\n  a: &a\n    <<: *a\n", "\"servers\": # x\n  ? a\n  : b\n", "---\nservers:\n...\n",
+		"", "# x", "servers:\n  a: 1 # b\n  # c\n\nd: |+\n  # e\n\n", "servers: {}\n", "servers: [ {name: a} ]",
+		"servers:\n- name: a\n",
+		"servers:\n  demo:\n    x: |\n      # y\n\n  a: &a\n    <<: *a\n", "\"servers\": # x\n  ? a\n  : b\n",
+		"---\nservers:\n...\n",
 		"servers:\r\n    - name: demo\r\n    - name: x", "a: {servers: {a: 1}}\nservers: !!map\n  a: 1", "servers: {a: 1}",
 	} {
 		f.Add([]byte(seed), false)

@@ -43,8 +43,8 @@ mcp-bash config --client cursor --apply --file '`+strings.ReplaceAll(file, "'", 
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"}}}
 `
-	said := must(t, "/", fmt.Sprintf("printf '%%s' '%s' | env -i PATH=/usr/bin:/bin HOME=%q%s '%s'", messages, directory(t),
-		env, demo.Command))
+	said := must(t, "/", fmt.Sprintf("printf '%%s' '%s' | env -i PATH=/usr/bin:/bin HOME=%q%s '%s'",
+		messages, directory(t), env, demo.Command))
 	if !strings.Contains(said, "Hello, Ada!") {
 		t.Error(said)
 	}
@@ -62,9 +62,11 @@ func TestConfigKilled(t *testing.T) {
 		if err := os.WriteFile(file, []byte(old), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(filepath.Join(bin, "mcp-scaffold"), "config", "--client", "claude-desktop", "--apply", "--file", file)
+		cmd := exec.Command(filepath.Join(bin, "mcp-scaffold"), "config", "--client", "claude-desktop", "--apply",
+			"--file", file)
 		cmd.Dir = filepath.Join(dir, "demo")
-		cmd.Env = append(environment("", dir, map[string]string{"PATH": bin + ":" + os.Getenv("PATH")}), "MCPBASH_TOOL_ALLOWLIST=")
+		path := map[string]string{"PATH": bin + ":" + os.Getenv("PATH")}
+		cmd.Env = append(environment("", dir, path), "MCPBASH_TOOL_ALLOWLIST=")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ CPUS    := amd64 arm64
 FUZZTIME ?= 1s
 ENDURANCE ?= 60s
 
-.PHONY: build demo test lint unit fuzz cross oracle endurance clients conformance browser old-bash bench install release release-test \
-  sums clean
+.PHONY: build demo test lint unit fuzz cross oracle endurance clients agents conformance browser old-bash bench install \
+  release release-test sums clean
 
 # Without C: a program that is linked with the system's library for the sake of
 # looking up names starts slower and takes 2 MB more.
@@ -68,6 +68,11 @@ oracle:
 # cache folder.
 clients:
 	test/npm/run.sh
+
+# Claude Code, Codex, Gemini CLI, Copilot CLI and opencode, likewise, connected with a
+# project by mcp-bash config. Takes minutes and 2 GB, and is no part of make test.
+agents:
+	test/agents/run.sh
 
 # The official conformance suite, likewise.
 conformance:

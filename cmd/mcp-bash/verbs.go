@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
@@ -30,21 +29,16 @@ var siblings = []sibling{
 	{"scaffold", "mcp-scaffold", true, "Add tools, prompts, pages and more to the project"},
 	{"validate", "mcp-doctor", true, "Check a project, before clients do"},
 	{"doctor", "mcp-doctor", true, "Check the installation, and mend it"},
+	{"config", "mcp-scaffold", true, "Connect a client: show or change its configuration"},
 	{"bundle", "mcp-bundle", true, "Make one file of the project, for clients to install"},
 	{"publish", "mcp-bundle", true, "Announce a bundle in the MCP registry"},
 	{"vendor", "mcp-bundle", true, "Put the server into the project, for those who have none"},
 }
 
-// missing are the verbs that this installation lacks, and of which program they are to
-// be; "" where that is there without them.
-var missing = []sibling{
-	{"config", "", true, ""},
-}
-
 // ownerOf returns the sibling of a verb; a name that is none of ours may be that
 // of another program.
 func ownerOf(verb string) (owner sibling, known bool) {
-	for _, s := range slices.Concat(siblings, missing) {
+	for _, s := range siblings {
 		if s.verb == verb {
 			return s, true
 		}

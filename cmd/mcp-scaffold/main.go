@@ -26,14 +26,15 @@ func run(s cli.Streams, args []string) int {
 func command() *cli.Command {
 	return &cli.Command{
 		Name:    "mcp-scaffold",
-		Summary: "Make a project, and what it consists of.",
+		Summary: "Make a project and what it consists of, and connect clients with it.",
 		Examples: []cli.Example{
 			{Line: "NAME new my-server", Purpose: "a project in a directory of its own"},
 			{Line: "NAME init", Purpose: "make this directory one"},
 			{Line: "NAME scaffold tool my-tool", Purpose: "add a tool to it"},
+			{Line: "NAME config --client cursor --apply", Purpose: "connect a client with it"},
 		},
 		Exits:    exits,
-		Commands: []*cli.Command{newCommand(), initCommand(), scaffoldCommand()},
+		Commands: []*cli.Command{newCommand(), initCommand(), scaffoldCommand(), configCommand()},
 	}
 }
 

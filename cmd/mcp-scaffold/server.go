@@ -125,7 +125,7 @@ func makeNew(s cli.Streams, o *serverOptions) error {
 Next steps:
   cd %s
   mcp-bash scaffold tool <name>     # create a tool
-  mcp-bash request tools/list       # see what a client sees
+  mcp-bash config --client cursor   # get client config
   mcp-bash bundle                   # create distributable package
 `, made.Name)
 	return err

@@ -77,6 +77,30 @@ func (f *Flags) One(p *string, name, value string, of []string, help string) *Fl
 	return added
 }
 
+// Func adds an option whose text is given to a function, which may refuse it.
+func (f *Flags) Func(name, value, help string, take func(text string) *Error) *Flag {
+	f.flags().Func(name, "", func(text string) error {
+		if f.fault = take(text); f.fault != nil {
+			return f.fault
+		}
+		return nil
+	})
+	return f.add(name, value, help)
+}
+
+// Mode adds a switch that makes its name the value of a text. Of several for the same
+// text the last one given counts.
+func (f *Flags) Mode(p *string, name, help string) *Flag {
+	f.flags().BoolFunc(name, "", func(text string) error {
+		on, err := strconv.ParseBool(text)
+		if on {
+			*p = name
+		}
+		return err
+	})
+	return f.add(name, "", help)
+}
+
 // Completes says what the option's value may be.
 func (f *Flag) Completes(c Completion) *Flag { f.Complete = c; return f }
 

@@ -20,7 +20,7 @@ var rows = [][]string{
 	{"cmd/mcp-bash", "cmd/mcp-runtool", "cmd/mcp-registry", "cmd/mcp-bundle", "cmd/mcp-scaffold", "cmd/mcp-doctor"},
 	{"pkg/doctor"},
 	{"pkg/server", "pkg/runtool", "pkg/bundle", "pkg/vendoring", "pkg/publish", "pkg/scaffold",
-		"pkg/validate", "pkg/health"},
+		"pkg/validate", "pkg/health", "pkg/clientconfig"},
 	{"pkg/engine", "pkg/helper", "pkg/tree"},
 	{"pkg/tool", "pkg/prompt", "pkg/resource", "pkg/completion", "pkg/registration"},
 	{"pkg/builtin", "pkg/policy", "pkg/registry", "pkg/roots", "pkg/runtimes"},
@@ -34,7 +34,8 @@ var rows = [][]string{
 	{"pkg/project", "pkg/mcpb", "schemas"},
 	{
 		"pkg/cli", "pkg/envfile", "pkg/finding", "pkg/handoff", "pkg/jq", "pkg/jsonedit", "pkg/jsonrpc", "pkg/mcp",
-		"pkg/mcpapp", "pkg/media", "pkg/provider/web", "pkg/schema", "pkg/script", "pkg/swap", "pkg/uitemplate",
+		"pkg/mcpapp", "pkg/media", "pkg/provider/web", "pkg/schema", "pkg/script", "pkg/swap", "pkg/tomledit",
+		"pkg/uitemplate", "pkg/yamledit",
 		"pkg/validate/bash32", "sdk", "lib", "providers",
 	},
 	{"pkg/ctxlock", "pkg/provider", "pkg/provider/hosts", "pkg/rawjson"},
@@ -53,6 +54,9 @@ var outside = map[string][]string{
 	"pkg/validate/bash32": {"mvdan.cc/sh/v3/syntax"}, // in mcp-doctor only
 
 	"pkg/provider/git": {"github.com/pjbgf/sha1cd"},
+	"cmd/mcp-scaffold": {"github.com/rogpeppe/go-internal/diff"},
+	"pkg/tomledit":     {"github.com/pelletier/go-toml/v2"},
+	"pkg/yamledit":     {"go.yaml.in/yaml/v3"},
 }
 
 // exclusive is what only one package may import: processes are started in one

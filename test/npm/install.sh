@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs the packages of package.json into a cache folder, unless they are
-# there, and prints the folder: $MCPBASH_TEST_NPM, or mcp-bash-test-npm in the
-# user's cache.
+# Installs the packages of a package.json into a cache folder, unless they are there, and
+# prints the folder. The package.json is beside this script, or in the directory given: then
+# the cache folder is called after that. MCPBASH_TEST_NPM names another cache folder.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-folder=${MCPBASH_TEST_NPM:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-test-npm}
+here=$(cd "${1:-$(dirname "${BASH_SOURCE[0]}")}" && pwd)
+folder=${MCPBASH_TEST_NPM:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-test-$(basename "$here")}
 done=$folder/installed.json # a copy of package.json, made when all went well
 
 fail() {
@@ -13,9 +13,8 @@ fail() {
 }
 
 if ! cmp -s "$here/package.json" "$done"; then
-  what='the TypeScript client, the Inspector, the bundle tool and the conformance suite'
-  command -v npm >/dev/null || fail "npm is needed to install $what, and is not here."
-  echo "test/npm: installing $what into $folder" >&2
+  command -v npm >/dev/null || fail "npm is needed to install the packages of $here/package.json, and is not here."
+  echo "test/npm: installing the packages of $here/package.json into $folder" >&2
   mkdir -p "$folder"
   rm -f "$done"
   cp "$here/package.json" "$folder/package.json"

@@ -1,0 +1,321 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/clientconfig"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/scaffold"
+	"mcp-bash/pkg/script"
+)
+
+// configOptions are those of config (cli chapter 7).
+type configOptions struct {
+	mode          string // one of the modes of CLI-701; the last one given counts
+	client        *clientconfig.Client
+	apply, remove bool
+	scope         string
+	file, name    string
+	dryRun, force bool
+	output        string
+	projectRoot   string
+}
+
+// Modes of CLI-701. Each is what its option is called.
+const (
+	modeShow       = "show"
+	modeJSON       = "json"
+	modeClient     = "client"
+	modeWrapper    = "wrapper"
+	modeWrapperEnv = "wrapper-env"
+	modeInspector  = "inspector"
+)
+
+func configCommand() *cli.Command {
+	o := &configOptions{mode: modeShow}
+	c := &cli.Command{
+		Name:    "config",
+		Summary: "Tell an MCP client how to start the server: print what its file has to say, or put it there.",
+		Examples: []cli.Example{
+			{Line: "NAME --client cursor", Purpose: "what stands in the client's file"},
+			{Line: "NAME --client cursor --apply --dry-run", Purpose: "what would change in it"},
+			{Line: "NAME --client cursor --apply", Purpose: "put it there; --remove takes it out again"},
+		},
+		Exits: []cli.Exit{
+			{Code: 0, Meaning: "done, or there was nothing to do"},
+			{Code: 1, Meaning: "refused or failed, nothing was changed; or there is no project"},
+			{Code: 2, Meaning: "wrong usage"},
+		},
+		Text: "The clients: " + strings.Join(clientconfig.Names(), ", ") + `.
+
+--apply changes nothing but the server's own entry, and keeps the text before it in a backup beside the file, whose name
+ends in .mcp-bash.bak. An entry of that name that is not for this project is left alone without --force.`,
+		Run: func(s cli.Streams, _ []string) error { return o.run(s) },
+	}
+	c.Flags.Mode(&o.mode, modeShow, "what the clients of the Bash edition take, each under a heading; the default")
+	c.Flags.Mode(&o.mode, modeJSON, "name, command, arguments and environment, for programs; errors, too")
+	c.Flags.Func(modeClient, "CLIENT", "what stands in the file of this client; the names are below", o.choose).
+		Completes(cli.Words(clientconfig.Names()...))
+	c.Flags.Mode(&o.mode, modeWrapper, "a script for the project's folder that starts the server")
+	c.Flags.Mode(&o.mode, modeWrapperEnv, "the same with what the profiles of your shell export")
+	c.Flags.String(&o.output, "output", "FILE", `where to write the script; else to standard output, on a terminal
+		into the project`).Completes(cli.Files)
+	c.Flags.Mode(&o.mode, modeInspector, "a command line that tries the server in the MCP Inspector")
+	c.Flags.Bool(&o.apply, "apply", "put the server into the file of the client")
+	c.Flags.Bool(&o.remove, "remove", "take it out of there")
+	c.Flags.One(&o.scope, "scope", "SCOPE", []string{string(clientconfig.UserScope), string(clientconfig.ProjectScope)},
+		"whose file: the user's (the default, where there is one) or the project's")
+	c.Flags.String(&o.file, "file", "FILE", "the client's file, where it is not in its usual place").Completes(cli.Files)
+	c.Flags.String(&o.name, "name", "SERVER", "what the server is called there; else its own name")
+	c.Flags.Bool(&o.dryRun, "dry-run", "show as a diff what --apply or --remove would change, and change nothing")
+	c.Flags.Bool(&o.force, "force", "replace or remove an entry of that name whosever it is")
+	c.Flags.ProjectRoot(&o.projectRoot)
+	return c
+}
+
+// choose takes the name of a client (CLI-705).
+func (o *configOptions) choose(name string) *cli.Error {
+	known := clientconfig.Names()
+	if o.client = clientconfig.Find(name); o.client == nil {
+		return cli.Usagef("unknown client: %s (known: %s)%s", name, strings.Join(known, ", "), cli.DidYouMean(name, known))
+	}
+	o.mode = modeClient
+	return nil
+}
+
+// run does what was asked for.
+func (o *configOptions) run(s cli.Streams) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	server, p, err := o.server()
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.apply || o.remove:
+		return o.edit(s, server, p)
+	case o.mode == modeJSON:
+		_, err = fmt.Fprintf(s.Out, "%s\n", rawjson.AppendIndent(nil, server.JSON(), 0))
+		return err
+	case o.mode == modeClient:
+		o.warn(s, server)
+		return printSnippet(s, o.client, server)
+	case o.mode == modeInspector:
+		_, err = fmt.Fprintln(s.Out, inspectorLine(server))
+		return err
+	case o.mode == modeShow:
+		return show(s, server)
+	}
+	return o.wrapper(s, server)
+}
+
+// show is CLI-706.
+func show(s cli.Streams, server clientconfig.Server) error {
+	for _, c := range clientconfig.Shown() {
+		fmt.Fprintf(s.Out, "# %s\n", c.Heading())
+		if err := printSnippet(s, c, server); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inspectorLine is a command line for a shell (CLI-710).
+func inspectorLine(server clientconfig.Server) string {
+	words := []string{"npx", "@modelcontextprotocol/inspector"}
+	for _, v := range server.Variables() {
+		words = append(words, "-e", v)
+	}
+	words = append(words, "--transport", "stdio", "--", server.Command)
+	for i, word := range words {
+		words[i] = script.Quote(word)
+	}
+	return strings.Join(words, " ")
+}
+
+// wrapper prints or writes a script that starts the server (CLI-707).
+func (o *configOptions) wrapper(s cli.Streams, server clientconfig.Server) error {
+	text := scaffold.Wrapper(o.mode == modeWrapperEnv)
+	path := o.output
+	if path == "" && cli.IsTerminal(s.Out) {
+		if scaffold.IsFileName(server.Name) {
+			path = filepath.Join(server.Root, server.Name+".sh")
+		} else {
+			fmt.Fprintf(s.Err, "Server name %q contains invalid characters for filename.\n"+
+				"Use alphanumerics, dot, underscore, dash only. Pipe to cat for stdout.\n", server.Name)
+		}
+	}
+	if path == "" {
+		_, err := fmt.Fprint(s.Out, text)
+		return err
+	}
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	switch err := scaffold.WriteWrapper(ctx, path, text); {
+	case err == scaffold.ErrThere:
+		return &cli.Error{Code: cli.CodeExists, Exit: cli.ExitFailed, Whole: true, Message: fmt.Sprintf(
+			"File already exists: %s\nDelete the file and retry, or pipe to cat for stdout.", path)}
+	case err != nil:
+		return interrupted(ctx, err)
+	}
+	_, err := fmt.Fprintf(s.Err, "Wrapper script created: %s\n", path)
+	return err
+}
+
+// check refuses options that have no meaning without others.
+func (o *configOptions) check() error {
+	switch {
+	case o.apply && o.remove:
+		return cli.Usagef("--apply and --remove exclude each other")
+	case (o.apply || o.remove) && o.client == nil:
+		return cli.Usagef("--client is missing: whose file?")
+	case (o.dryRun || o.force || o.file != "" || o.scope != "") && !o.apply && !o.remove:
+		return cli.Usagef("--scope, --file, --dry-run and --force need --apply or --remove")
+	case o.output != "" && o.mode != modeWrapper && o.mode != modeWrapperEnv:
+		return cli.Usagef("--output needs --wrapper or --wrapper-env")
+	case o.file != "" && o.scope != "":
+		return cli.Usagef("--file and --scope exclude each other")
+	}
+	return nil
+}
+
+// server finds the project and what a client has to know of it.
+func (o *configOptions) server() (clientconfig.Server, *project.Project, error) {
+	env := project.OSEnv()
+	dir, err := os.Getwd()
+	if err != nil {
+		return clientconfig.Server{}, nil, err
+	}
+	root, err := project.FindRoot(env, o.projectRoot, dir)
+	if err != nil {
+		return clientconfig.Server{}, nil, &cli.Error{Code: cli.CodeNotFound, Message: err.Error(), Exit: cli.ExitFailed,
+			Whole: true}
+	}
+	p := project.Open(root, env, dir, func(string) {})
+	command, err := clientconfig.FindCommand(env)
+	if err != nil {
+		return clientconfig.Server{}, nil, err
+	}
+	name := o.name
+	if name == "" {
+		name = p.Meta.Name
+	}
+	return clientconfig.Server{Name: name, Command: command, Root: root}, p, nil
+}
+
+// printSnippet prints what stands in a client's file, and an empty line (CLI-704).
+func printSnippet(s cli.Streams, c *clientconfig.Client, server clientconfig.Server) error {
+	text, err := c.Snippet(server)
+	if err != nil {
+		return cli.Failf(cli.CodeInvalid, "%v", err)
+	}
+	_, err = fmt.Fprintf(s.Out, "%s\n", text)
+	return err
+}
+
+func (o *configOptions) warn(s cli.Streams, server clientconfig.Server) []string {
+	warnings := o.client.Warnings(server)
+	for _, text := range warnings {
+		fmt.Fprintf(s.Err, "config: warning: %s\n", cli.Line(text))
+	}
+	return warnings
+}
+
+// edit changes a client's file (CLI-711 to CLI-714).
+func (o *configOptions) edit(s cli.Streams, server clientconfig.Server, p *project.Project) error {
+	var warnings []string
+	if o.apply {
+		warnings = o.warn(s, server)
+	}
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	request := clientconfig.Request{
+		Client: o.client, Server: server, File: o.file, Scope: clientconfig.Scope(o.scope),
+		Place:  clientconfig.Place{System: runtime.GOOS, Env: p.Env, Root: server.Root},
+		Remove: o.remove, Force: o.force, DryRun: o.dryRun,
+	}
+	change, err := clientconfig.Apply(ctx, request)
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	if o.mode == modeJSON {
+		return o.printChange(s, server, change, warnings)
+	}
+	return o.tell(s, server, request, change)
+}
+
+// tell says what was done.
+func (o *configOptions) tell(s cli.Streams, server clientconfig.Server, r clientconfig.Request,
+	change *clientconfig.Change) error {
+	name := cli.Line(server.Name)
+	var err error
+	if diff := patch(change); o.dryRun && diff != nil {
+		_, err = s.Out.Write(diff)
+		return err
+	}
+	switch change.Action {
+	case clientconfig.Unchanged:
+		_, err = fmt.Fprintf(s.Out, "%s is in %s already; nothing to change\n", name, change.File)
+		return err
+	case clientconfig.Absent:
+		_, err = fmt.Fprintf(s.Out, "%s is not in %s; nothing to change\n", name, change.File)
+		return err
+	case clientconfig.Added:
+		_, err = fmt.Fprintf(s.Out, "Added %s to %s\n", name, change.File)
+	case clientconfig.Updated:
+		_, err = fmt.Fprintf(s.Out, "Updated %s in %s\n", name, change.File)
+	case clientconfig.Removed:
+		_, err = fmt.Fprintf(s.Out, "Removed %s from %s\n", name, change.File)
+	}
+	if change.Backup != "" {
+		_, err = fmt.Fprintf(s.Out, "  before: %s\n", change.Backup)
+	}
+	for _, text := range r.Reminders() {
+		_, err = fmt.Fprintf(s.Out, "  %s\n", text)
+	}
+	return err
+}
+
+// patch is what a change does to a file, as a unified diff; nothing for nothing.
+func patch(change *clientconfig.Change) []byte {
+	if bytes.Equal(change.Old, change.New) && (change.Old == nil) == (change.New == nil) {
+		return nil
+	}
+	before, after := change.File, change.File
+	if change.Old == nil {
+		before = os.DevNull
+	}
+	if change.New == nil {
+		after = os.DevNull
+	}
+	text := diff.Diff(before, change.Old, after, change.New)
+	_, text, _ = bytes.Cut(text, []byte("\n")) // "diff OLD NEW", which is not part of the format
+	return text
+}
+
+// printChange is CLI-714.
+func (o *configOptions) printChange(s cli.Streams, server clientconfig.Server, change *clientconfig.Change,
+	warnings []string) error {
+	var b rawjson.Builder
+	b.Object().Name("ok").Bool(true).Name("client").String(o.client.Name).Name("name").String(server.Name).
+		Name("file").String(change.File).Name("action").String(change.Action)
+	if o.dryRun {
+		b.Name("dryRun").Bool(true).Name("diff").Text(patch(change))
+	}
+	if change.Backup != "" {
+		b.Name("backup").String(change.Backup)
+	}
+	b.Name("warnings").Strings(warnings).End()
+	_, err := fmt.Fprintf(s.Out, "%s\n", b.Bytes())
+	return err
+}

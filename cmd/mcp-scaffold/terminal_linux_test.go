@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mcp-bash/test/pty"
+)
+
+// CLI-707: on a terminal the wrapper goes into the project, once; where the server's name
+// is none for a file, it is shown.
+func TestWrapperOnATerminal(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	root, bin := filepath.Join(dir, "project"), filepath.Join(dir, "bin")
+	meta := filepath.Join(root, "server.d", "server.meta.json")
+	for _, path := range []string{filepath.Dir(meta), bin} {
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(bin, "mcp-bash"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	config := func(name, mode string) (code int, screen string) {
+		if err := os.WriteFile(meta, []byte(`{"name":"`+name+`"}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("mcp-scaffold", "config", mode, "--project-root", root)
+		cmd.Env = append(os.Environ(), "HOME="+dir, "PATH="+os.Getenv("PATH")+":"+bin)
+		code, screen = pty.Start(t, cmd).Wait()
+		return code, strings.ReplaceAll(screen, "\r\n", "\n")
+	}
+	script := filepath.Join(root, "demo.sh")
+	if code, screen := config("demo", "--wrapper"); code != 0 || screen != "Wrapper script created: "+script+"\n" {
+		t.Errorf("exit code %d, %q", code, screen)
+	}
+	if info, err := os.Stat(script); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("%v, %v", info, err)
+	}
+	want := "File already exists: " + script + "\nDelete the file and retry, or pipe to cat for stdout.\n"
+	if code, screen := config("demo", "--wrapper-env"); code != 1 || screen != want {
+		t.Errorf("exit code %d, %q", code, screen)
+	}
+	for _, name := range []string{"a/b", "aux", strings.Repeat("a", 65)} {
+		want = `Server name "` + name + "\" contains invalid characters for filename.\n" +
+			"Use alphanumerics, dot, underscore, dash only. Pipe to cat for stdout.\n#!/usr/bin/env bash\n"
+		if code, screen := config(name, "--wrapper"); code != 0 || !strings.HasPrefix(screen, want) {
+			t.Errorf("%s: exit code %d, %q", name, code, screen)
+		}
+	}
+}

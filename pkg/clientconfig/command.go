@@ -1,0 +1,63 @@
+package clientconfig
+
+import (
+	"os"
+	"path/filepath"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/script"
+)
+
+// FindCommand returns the path of mcp-bash for clients: a link in the directory for
+// programs of the user, which stays when a new version comes, before the program that it
+// leads to (CLI-702).
+func FindCommand(env project.Env) (string, error) {
+	path := findProgram(env)
+	if path == "" {
+		return "", cli.Failf(cli.CodeNotFound, "mcp-bash is neither beside this program nor on PATH; install it there")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	bin := env["XDG_BIN_HOME"]
+	if bin == "" && env["HOME"] != "" {
+		bin = filepath.Join(env["HOME"], ".local", "bin")
+	}
+	if filepath.IsAbs(bin) {
+		shim := filepath.Join(bin, filepath.Base(path))
+		if same(shim, path) {
+			return shim, nil
+		}
+	}
+	return path, nil
+}
+
+// findProgram looks in MCPBASH_HOME, beside this program, then on PATH.
+func findProgram(env project.Env) string {
+	if home := env["MCPBASH_HOME"]; home != "" {
+		if path := script.LookPath("mcp-bash", filepath.Join(home, "bin")); path != "" {
+			return path
+		}
+	}
+	if exe, err := os.Executable(); err == nil {
+		if physical, err := filepath.EvalSymlinks(exe); err == nil {
+			exe = physical
+		}
+		if path := script.LookPath("mcp-bash", filepath.Dir(exe)); path != "" {
+			return path
+		}
+	}
+	return script.LookPath("mcp-bash", env["PATH"])
+}
+
+// same reports whether two paths lead to one file.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}

@@ -1,0 +1,176 @@
+// Each agent is configured by `mcp-scaffold config --client NAME --apply` in a home of its
+// own, for the user and for a project, and has to see the scaffolded server; after --remove
+// it does not (CLI-711, CLI-715).
+import { spawn } from 'node:child_process';
+import { mkdtempSync, realpathSync, rmSync, chmodSync, mkdirSync, appendFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+const { AGENTS, BIN } = process.env;
+if (!AGENTS || !BIN) {
+  throw new Error('run these tests with test/agents/run.sh');
+}
+
+/** How long an agent may take. */
+const patience = 120_000;
+
+/** A new home with a scaffolded project, and a way to run programs there. */
+async function place(t) {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'mcp-bash-agents-')));
+  chmodSync(home, 0o755);
+  t.after(() => rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
+  const p = { home, project: home, env: {} };
+  p.start = (program, ...args) => spawn(program, args, {
+    cwd: p.project,
+    env: {
+      HOME: home, TERM: 'dumb', LANG: 'C.UTF-8', NO_COLOR: '1',
+      PATH: [BIN, join(AGENTS, 'node_modules', '.bin'), '/usr/local/bin', '/usr/bin', '/bin'].join(':'), ...p.env,
+    },
+  });
+  p.run = (program, ...args) => new Promise((resolve, reject) => {
+    const child = p.start(program, ...args);
+    let out = '';
+    child.stdin.end();
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => { out += text; });
+    }
+    const timer = setTimeout(() => child.kill('SIGKILL'), patience);
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      resolve({ code, signal, out });
+    });
+  });
+  p.config = async (...args) => {
+    const { code, out } = await p.run('mcp-scaffold', 'config', ...args);
+    assert.equal(code, 0, out);
+    return out;
+  };
+  const { code, out } = await p.run('mcp-scaffold', 'new', 'demo');
+  assert.equal(code, 0, out);
+  p.project = join(home, 'demo');
+  return p;
+}
+
+/** Whether what a program prints says so. */
+const says = (program, args, pattern) => async (p) => {
+  const { out } = await p.run(program, ...args);
+  return { yes: pattern.test(out), out };
+};
+
+/** What Codex's own server for editors says of its MCP servers, which it starts for that. */
+async function codexStatus(p) {
+  const child = p.start('codex', 'app-server');
+  const timer = setTimeout(() => child.kill('SIGKILL'), patience);
+  let out = '';
+  for (const message of [
+    { id: 1, method: 'initialize', params: { clientInfo: { name: 'test', version: '1' } } },
+    { method: 'initialized' },
+    { id: 2, method: 'mcpServerStatus/list', params: {} },
+  ]) {
+    child.stdin.write(JSON.stringify(message) + '\n');
+  }
+  const answer = await new Promise((resolve) => {
+    child.on('close', () => resolve(undefined));
+    child.stderr.resume();
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      out += text;
+      const line = out.split('\n').slice(0, -1).find((one) => one.startsWith('{"id":2,'));
+      if (line) resolve(JSON.parse(line));
+    });
+  });
+  clearTimeout(timer);
+  child.stdin.end();
+  child.kill();
+  return { yes: answer?.result?.data?.some((s) => s.name === 'demo' && s.tools.hello) === true, out };
+}
+
+/** The tools that Copilot offers a model, for which a server of ours stands in. */
+async function copilotTools(p) {
+  let offered = '';
+  const model = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => { body += chunk; });
+    request.on('end', () => {
+      offered += body;
+      response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{"message":"no model"}}');
+    });
+  });
+  await new Promise((resolve) => { model.listen(0, '127.0.0.1', resolve); });
+  p.env = {
+    COPILOT_OFFLINE: 'true', COPILOT_MODEL: 'none', COPILOT_PROVIDER_API_KEY: 'none',
+    COPILOT_PROVIDER_BASE_URL: `http://127.0.0.1:${model.address().port}/v1`,
+  };
+  const { out } = await p.run('copilot', '-p', 'hello', '--allow-all-tools');
+  model.close();
+  return { yes: offered.includes('"name":"demo-hello"'), out: `${out}\n${offered}` };
+}
+
+const both = (...checks) => async (p) => {
+  let all = '';
+  for (const check of checks) {
+    const { yes, out } = await check(p);
+    all += out;
+    if (!yes) return { yes, out: all };
+  }
+  return { yes: true, out: all };
+};
+
+/** Appends to a file of the home, as somebody does who trusts the project. */
+function write(p, name, text) {
+  const file = join(p.home, name);
+  mkdirSync(dirname(file), { recursive: true });
+  appendFileSync(file, text);
+}
+
+const agents = [
+  {
+    client: 'claude-code',
+    sees: says('claude', ['mcp', 'list'], /^demo: .*Connected/m),
+    // Servers of a project wait for a person's approval.
+    seesProject: says('claude', ['mcp', 'list'], /^demo: .*(Pending|approval)/im),
+  },
+  {
+    client: 'codex',
+    sees: both(says('codex', ['mcp', 'list'], /^demo .* enabled /m), codexStatus),
+    // What starts servers reads no project's file before there is a conversation.
+    seesProject: says('codex', ['mcp', 'list'], /^demo .* enabled /m),
+    trust: (p) => write(p, '.codex/config.toml', `[projects."${p.project}"]\ntrust_level = "trusted"\n`),
+  },
+  {
+    client: 'gemini',
+    sees: says('gemini', ['mcp', 'list'], /demo: .*Connected/),
+    prepare: (p) => { p.env = { GEMINI_CLI_TRUST_WORKSPACE: 'true' }; },
+  },
+  {
+    client: 'copilot',
+    sees: both(says('copilot', ['mcp', 'list'], /^\s+demo /m), copilotTools),
+    trust: (p) => write(p, '.copilot/config.json', JSON.stringify({ trusted_folders: [p.project] })),
+  },
+  { client: 'opencode', sees: says('opencode', ['mcp', 'list'], /demo .*connected/) },
+];
+
+for (const agent of agents) {
+  test(agent.client, async (t) => {
+    for (const scope of ['user', 'project']) {
+      await t.test(scope, async (t) => {
+        const p = await place(t);
+        agent.prepare?.(p);
+        if (scope === 'project') agent.trust?.(p);
+        const sees = scope === 'project' && agent.seesProject || agent.sees;
+
+        await p.config('--client', agent.client, '--apply', '--scope', scope);
+        const after = await sees(p);
+        assert.ok(after.yes, after.out);
+        assert.match(await p.config('--client', agent.client, '--apply', '--scope', scope), /already/);
+
+        await p.config('--client', agent.client, '--remove', '--scope', scope);
+        const gone = await sees(p);
+        assert.ok(!gone.yes, gone.out);
+      });
+    }
+  });
+}

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Connects the agents of package.json with a scaffolded project, each by mcp-scaffold config
+# alone, and asks them whether they see it. Needs Go, Bash and npm; no account with anybody.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+AGENTS=$(MCPBASH_TEST_NPM="" "$here/../npm/install.sh" "$here")
+BIN=$(mktemp -d "${TMPDIR:-/tmp}/mcp-bash-agents-bin.XXXXXX")
+trap 'rm -rf "$BIN"' EXIT
+export AGENTS BIN
+
+(cd "$here/../.." && go build -o "$BIN/" ./cmd/mcp-bash ./cmd/mcp-scaffold)
+"$AGENTS/node_modules/.bin/node" --test --test-reporter=spec "$@" "$here"/*.test.mjs

@@ -1,0 +1,41 @@
+package clients
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A full disk fails an edit of a client's file with a clear error and leaves the file, and
+// nothing half made beside it (CLI-712).
+func TestConfigFullDisk(t *testing.T) {
+	t.Parallel()
+	unshare, err := exec.LookPath("unshare")
+	if err == nil {
+		err = exec.Command(unshare, "-r", "-m", "true").Run()
+	}
+	if err != nil {
+		t.Skip("a small disk takes a mount namespace: ", err)
+	}
+	script := `set -e
+mount -t tmpfs -o size=256k,mode=755 small "$1"; cd "$1"
+mcp-bash new demo >/dev/null; cd demo
+printf '{"note": "%s"}\n' "$(head -c 20000 /dev/zero | tr '\0' x)" >../mcp.json
+cksum ../mcp.json >../before
+dd if=/dev/zero of=../fill bs=1k count=1000 2>/dev/null || :
+set +e
+mcp-bash config --client cursor --apply --file ../mcp.json >"$2" 2>"$2.err"
+echo "$? $(wc -c <"$2") $(grep -c 'no space left on device' "$2.err")"
+cksum ../mcp.json | diff ../before - && echo unchanged
+ls -A ..
+rm ../fill
+mcp-bash config --client cursor --apply --file ../mcp.json`
+	dir := directory(t)
+	quoted := "'" + strings.ReplaceAll(script, "'", `'\''`) + "'"
+	said := must(t, "/", unshare+" -r -m bash -c "+quoted+" bash "+dir+" "+filepath.Join(directory(t), "said"))
+	want := "1 0 1\nunchanged\nbefore\ndemo\nfill\nmcp.json\nAdded demo to " + dir + "/mcp.json\n"
+	if !strings.HasPrefix(said, want) {
+		t.Errorf("%s\nwant\n%s", said, want)
+	}
+}

@@ -26,6 +26,7 @@ func TestDemo(t *testing.T) {
 		"→ initialize #1", "← result #1", "→ tools/list #2", "→ tools/call #3", "← notifications/progress",
 		"← elicitation/create",
 		`← error #5 {"code":-32602`, "says yes.", "4 texts, 7 lines, 44 words.", "Exit code 0.",
+		"$ mcp-bash config --client claude-code --apply", "and calls wave",
 	} {
 		if !strings.Contains(story, part) {
 			t.Errorf("no %q", part)
@@ -68,11 +69,11 @@ func TestDemoFails(t *testing.T) {
 
 func build(t *testing.T) string {
 	t.Helper()
-	server := filepath.Join(t.TempDir(), "mcp-bash")
-	if out, err := exec.Command("go", "build", "-o", server, "../../cmd/mcp-bash").CombinedOutput(); err != nil {
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", dir+"/", "../../cmd/...").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return server
+	return filepath.Join(dir, "mcp-bash")
 }
 
 // emptyTmp is where temporary files go in this test.
@@ -87,5 +88,16 @@ func isEmpty(t *testing.T, dir string) {
 	t.Helper()
 	if list, err := os.ReadDir(dir); err != nil || len(list) > 0 {
 		t.Errorf("left behind: %v (%v)", list, err)
+	}
+}
+
+// README.md shows the commands that the demo runs, in their order.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "```console\n$ " + strings.Join(firstCommands, "\n$ ") + "\n```\n"; !strings.Contains(string(text), want) {
+		t.Errorf("README.md lacks\n%s", want)
 	}
 }

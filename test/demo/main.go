@@ -1,5 +1,6 @@
 // Demo shows what the server does: it makes a project, starts the server for it,
-// talks to it as the official Go client and prints the conversation.
+// talks to it as the official Go client and prints the conversation. Then it goes the way
+// of a newcomer, from nothing to a tool in a client, with the commands beside the server.
 //
 //	go run ./test/demo -server bin/mcp-bash
 //
@@ -54,5 +55,8 @@ func run(ctx context.Context, server string, printer *printer) (err error) {
 	cmd.Dir, cmd.Env, cmd.Stderr = workspace.project, workspace.environment(), io.Discard
 	talk := newConversation(cmd, printer)
 	defer talk.close()
-	return walkThrough(ctx, talk, workspace)
+	if err := walkThrough(ctx, talk, workspace); err != nil {
+		return err
+	}
+	return firstTime(ctx, server, workspace, printer)
 }

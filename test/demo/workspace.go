@@ -2,6 +2,7 @@ package main
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,7 +14,7 @@ import (
 var files embed.FS
 
 // A workspace is a temporary directory with the project and the texts it works on.
-type workspace struct{ dir, project, library, tmp string }
+type workspace struct{ dir, project, library, home, tmp string }
 
 func newWorkspace() (*workspace, error) {
 	dir, err := os.MkdirTemp("", "mcp-bash-demo.")
@@ -23,8 +24,9 @@ func newWorkspace() (*workspace, error) {
 	if physical, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = physical
 	}
-	p := &workspace{dir, filepath.Join(dir, "project"), filepath.Join(dir, "library"), filepath.Join(dir, "tmp")}
-	err = os.Mkdir(p.tmp, 0o700)
+	p := &workspace{dir, filepath.Join(dir, "project"), filepath.Join(dir, "library"), filepath.Join(dir, "home"),
+		filepath.Join(dir, "tmp")}
+	err = errors.Join(os.Mkdir(p.tmp, 0o700), os.Mkdir(p.home, 0o700))
 	if err == nil {
 		err = fs.WalkDir(files, ".", p.unpack)
 	}
@@ -66,6 +68,16 @@ func (p *workspace) environment() []string {
 		env = append(env, name+"="+p.tmp)
 	}
 	return env
+}
+
+// newcomer is the environment of somebody with an empty home, who has our commands in one
+// directory; "" for a client, which has a small PATH and does not know them.
+func (p *workspace) newcomer(bin string) []string {
+	path := "/usr/local/bin:/usr/bin:/bin"
+	if bin != "" {
+		path = bin + ":" + path
+	}
+	return []string{"PATH=" + path, "HOME=" + p.home, "TMPDIR=" + p.tmp, "LANG=C.UTF-8"}
 }
 
 func (p *workspace) remove() error {

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// firstCommands are what somebody types who has just installed mcp-bash. README.md shows
+// the same.
+var firstCommands = []string{
+	"mcp-bash new my-server",
+	"cd my-server",
+	"mcp-bash scaffold tool wave",
+	"mcp-bash validate",
+	`mcp-bash run-tool wave --allow-self --args '{"name":"Ada"}'`,
+	"mcp-bash config --client claude-code --apply",
+}
+
+// firstTime goes the way of a newcomer, from nothing to a client that calls a tool, and
+// shows how long each command took.
+func firstTime(ctx context.Context, server string, workspace *workspace, printer *printer) error {
+	printer.step("a first time", "Each command as typed, in an empty home, and how long it takes.")
+	env := workspace.newcomer(filepath.Dir(server))
+	dir := workspace.home
+	began := time.Now()
+	for _, line := range firstCommands {
+		if place, ok := strings.CutPrefix(line, "cd "); ok {
+			dir = filepath.Join(dir, place)
+			printer.note("%9s  $ %s", "", line)
+			continue
+		}
+		started := time.Now()
+		cmd := exec.CommandContext(ctx, "bash", "-c", line)
+		cmd.Dir, cmd.Env = dir, env
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s: %w\n%s", line, err, out)
+		}
+		printer.note("%6.0f ms  $ %s", time.Since(started).Seconds()*1000, line)
+		if strings.Contains(line, "run-tool") && !bytes.Contains(out, []byte("Hello Ada")) {
+			return fmt.Errorf("%s printed\n%s", line, out)
+		}
+	}
+	started := time.Now()
+	if err := callAsConfigured(ctx, workspace); err != nil {
+		return err
+	}
+	printer.note("%6.0f ms  a client starts what its file says now, and calls wave", time.Since(started).Seconds()*1000)
+	printer.note("%6.0f ms  in all", time.Since(began).Seconds()*1000)
+	return nil
+}
+
+// callAsConfigured does what the client does whose file was written: it starts the server
+// as the file says, with a small environment, and calls the tool.
+func callAsConfigured(ctx context.Context, workspace *workspace) error {
+	text, err := os.ReadFile(filepath.Join(workspace.home, ".claude.json"))
+	if err != nil {
+		return err
+	}
+	var file struct {
+		McpServers map[string]struct {
+			Command string
+			Args    []string
+			Env     map[string]string
+		}
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		return err
+	}
+	entry, ok := file.McpServers["my-server"]
+	if !ok {
+		return fmt.Errorf("no server in\n%s", text)
+	}
+	cmd := exec.Command(entry.Command, entry.Args...)
+	cmd.Dir, cmd.Stderr = workspace.home, io.Discard
+	cmd.Env = workspace.newcomer("")
+	for name, value := range entry.Env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	talk := newConversation(cmd, &printer{out: io.Discard, width: 80})
+	defer talk.close()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "demo", Version: "1.0.0"}, nil).Connect(ctx, talk, nil)
+	if err != nil {
+		return err
+	}
+	var answer struct{ Result struct{ Message string } }
+	call := &mcp.CallToolParams{Name: "wave", Arguments: map[string]any{"name": "Ada"}}
+	if err := callTool(ctx, session, call, &answer); err != nil {
+		return err
+	}
+	if answer.Result.Message != "Hello Ada" {
+		return fmt.Errorf("wave answered %+v", answer)
+	}
+	return session.Close()
+}

@@ -185,8 +185,8 @@ func TestUpdate(t *testing.T) {
 			"extensions:\n  demo:\n    type: stdio\n    enabled: false # for now\n    name: demo\n" +
 				"    cmd: mcp-bash # mine\n    args: []\n    timeout: 5\n    envs:\n      MCPBASH_PROJECT_ROOT: /home/you/demo\n",
 			"extensions:\n  demo:\n    type: stdio\n    enabled: false # for now\n    name: demo\n" +
-				"    cmd: /opt/mcp/bin/mcp-bash # mine\n    args: []\n    timeout: 5\n    envs:\n      MCPBASH_TOOL_ALLOWLIST: " +
-				"\"*\"\n      MCPBASH_PROJECT_ROOT: /home/you/demo\n",
+				"    cmd: /opt/mcp/bin/mcp-bash # mine\n    args: []\n    timeout: 5\n    envs:\n" +
+				"      MCPBASH_TOOL_ALLOWLIST: \"*\"\n      MCPBASH_PROJECT_ROOT: /home/you/demo\n",
 		},
 	} {
 		r := request(t, client)
@@ -422,21 +422,31 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// A limit on what is read (CLI-711).
+// A limit on what is read (CLI-711): each format's own, and in small what is at it and above.
 func TestLimits(t *testing.T) {
-	for _, client := range []string{"cursor", "codex", "goose"} {
+	for client, max := range map[string]int{"cursor": 16 << 20, "codex": 1 << 20, "goose": 1 << 20} {
 		r := request(t, client)
-		filler := map[string]string{"cursor": "{}", "codex": "a = 1\n", "goose": "a: 1\n"}[client]
-		max := r.Client.format.max
-		at := filler + strings.Repeat("\n", max-len(filler))
-		writeFile(t, r.File, at)
-		r.DryRun = true
-		apply(t, r, Added)
-		writeFile(t, r.File, at+"\n")
-		_, err := Apply(t.Context(), r)
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("larger than %d bytes", max)) {
-			t.Errorf("%s: %v", client, err)
+		refused := func(max int) {
+			t.Helper()
+			_, err := Apply(t.Context(), r)
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("larger than %d bytes", max)) {
+				t.Errorf("%s: %v", client, err)
+			}
 		}
+		writeFile(t, r.File, "")
+		if err := os.Truncate(r.File, int64(max)+1); err != nil {
+			t.Fatal(err)
+		}
+		refused(max)
+		small := *r.Client
+		small.format.max = 100
+		r.Client = &small
+		filler := map[string]string{"cursor": "{}", "codex": "a = 1\n", "goose": "a: 1\n"}[client]
+		filler += strings.Repeat("\n", 100-len(filler))
+		writeFile(t, r.File, filler+"\n")
+		refused(100)
+		writeFile(t, r.File, filler)
+		apply(t, r, Added)
 	}
 }
 

@@ -272,7 +272,7 @@ func within(text, other []byte) bool {
 func TestFileLarge(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("{\n")
-	for i := range 20000 {
+	for i := range 5000 {
 		fmt.Fprintf(&b, "  \"k%d\": [%s], // n\n", i, strings.Repeat("{},", 20))
 	}
 	b.WriteString("  \"deep\": " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + ",\n}\n")

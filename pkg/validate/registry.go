@@ -89,6 +89,8 @@ var causes = []struct{ part, id string }{
 	{"Declarative register.json", ""}, // the failure of the kind itself
 	{"uri and uriTemplate are mutually exclusive, skipping", ""},
 	{"skipping template without name", ""},
+	{"must be an object with the text src", ""},
+	{`"icons" must be an array`, ""},
 	{"uriTemplate has no {variable}, skipping", ""},
 	{`no "uri" or "uriTemplate" in it; ignored`, ""},
 	{"Duplicate ", "name.duplicate"},

@@ -49,15 +49,12 @@ func (f files) on(system string) []string {
 	return f.linux
 }
 
-// names is what a client does to the names of servers.
+// names is what a client does to the names of servers; what it does to those of tools
+// [toolnames] knows.
 type names struct {
 	other    string // to characters that are no letters, digits, "-" or "_"
 	bar      string // to "_"
 	reserved string // it takes this name for itself
-	// The names of tools get the server's before them, with so many characters more, and
-	// may then be so long; 0: no limit is known.
-	extra, longest int
-	cut            string // what becomes of longer ones
 }
 
 // Shapes of an entry that several clients share.
@@ -134,11 +131,8 @@ var clients = []*Client{
 		Name: "gemini", Title: "Gemini CLI",
 		format: commentJSON, section: mcpServers, entry: plainEntry,
 		user: everywhere("~/.gemini/settings.json"), project: []string{".gemini/settings.json"},
-		after: "start Gemini CLI again, in a folder that you trust",
-		names: names{
-			other: underscore, bar: "splits the name at _ in its rules",
-			extra: 5, longest: 63, cut: "cuts the middle out of",
-		},
+		after:   "start Gemini CLI again, in a folder that you trust",
+		names:   names{other: underscore, bar: "splits the name at _ in its rules"},
 		expands: []string{"$"},
 	},
 	{
@@ -157,12 +151,9 @@ var clients = []*Client{
 		format: lenientJSON, section: mcpServers,
 		entry: `{"type":"stdio","command":"$command","args":[],"tools":["*"],"env":"$env"}`,
 		user:  everywhere("${COPILOT_HOME:-~/.copilot}/mcp-config.json"), project: []string{".mcp.json"},
-		after: "start Copilot CLI again, or look at /mcp",
-		trust: "Copilot CLI reads it in folders that you trust",
-		names: names{
-			other: "puts - in the place of other characters in the names of tools",
-			extra: 1, longest: 64, cut: "shortens the names of",
-		},
+		after:   "start Copilot CLI again, or look at /mcp",
+		trust:   "Copilot CLI reads it in folders that you trust",
+		names:   names{other: "puts - in the place of other characters in the names of tools"},
 		expands: []string{"$"},
 	},
 	{
@@ -193,11 +184,9 @@ var clients = []*Client{
 	{
 		Name: "cline", Title: "Cline",
 		format: lenientJSON, section: mcpServers, entry: plainEntry,
-		user:  everywhere("${CLINE_MCP_SETTINGS_PATH:-~/.cline/data/settings/cline_mcp_settings.json}"),
-		after: "start Cline again",
-		names: names{
-			other: underscore, extra: 2, longest: 64, cut: "shortens the names of",
-		},
+		user:    everywhere("${CLINE_MCP_SETTINGS_PATH:-~/.cline/data/settings/cline_mcp_settings.json}"),
+		after:   "start Cline again",
+		names:   names{other: underscore},
 		expands: []string{"${env:"},
 	},
 	{
@@ -229,12 +218,9 @@ var claudeCode = &Client{
 	Name: "claude-code", Title: "Claude Code",
 	format: strictJSON, section: mcpServers, entry: plainEntry,
 	user: onUnix("${CLAUDE_CONFIG_DIR:-~}/.claude.json"), project: []string{".mcp.json"},
-	after: "start Claude Code again, or look at /mcp",
-	trust: "Claude Code asks before it starts the servers of a project",
-	names: names{
-		other: "takes such names in no command of its own", reserved: "workspace",
-		extra: 7, longest: 128, cut: "leaves out",
-	},
+	after:   "start Claude Code again, or look at /mcp",
+	trust:   "Claude Code asks before it starts the servers of a project",
+	names:   names{other: "takes such names in no command of its own", reserved: "workspace"},
 	expands: []string{"${"},
 }
 

@@ -353,10 +353,10 @@ func TestWarnings(t *testing.T) {
 		{"codex", "a.b", "/p", []string{`"a.b": Codex CLI puts _ in the place of other characters`}},
 		{"claude-code", "workspace", "/p", []string{`Claude Code keeps the name "workspace" for itself`}},
 		{"claude-code", "é b", "/p", []string{`"é b": Claude Code takes such names in no command of its own`}},
-		{"gemini", long, "/p", []string{`"` + long + `" is long: Gemini CLI cuts the middle out of tools whose name, with ` +
-			"the server's, is longer than 63 characters, so that a tool's own may have 0"}},
+		{"gemini", long, "/p", []string{`"` + long + `" is long: where the name of a tool, with the server's, is ` +
+			"longer than 63 characters, Gemini CLI shortens it, so that a tool's own may have 0"}},
 		{"copilot", long[:39], "/p", nil},
-		{"copilot", long[:40], "/p", []string{`"` + long[:40] + `" is long: Copilot CLI shortens`}},
+		{"copilot", long[:40], "/p", []string{`"` + long[:40] + `" is long: where the name of a tool`}},
 		{"cursor", "x", "/p/${a}", []string{`/p/${a}: Cursor takes "${" for the beginning of a variable`}},
 		{"codex", "x", "/p/${a}", nil},
 		{"opencode", "x", "/p/{env:a}", []string{`/p/{env:a}: opencode takes "{env:"`}},

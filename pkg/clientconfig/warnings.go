@@ -2,6 +2,7 @@ package clientconfig
 
 import (
 	"fmt"
+	"mcp-bash/pkg/toolnames"
 	"strings"
 )
 
@@ -31,11 +32,10 @@ func (c *Client) Warnings(s Server) (list []string) {
 	case others != rest && n.bar != "":
 		list = append(list, fmt.Sprintf("%q: %s %s%s", s.Name, c.Title, n.bar, remedy))
 	}
-	if n := c.names; n.longest > 0 {
-		if room := n.longest - n.extra - len([]rune(s.Name)); room < roomForTools {
-			list = append(list, fmt.Sprintf("%q is long: %s %s tools whose name, with the server's, is longer than %d "+
-				"characters, so that a tool's own may have %d%s", s.Name, c.Title, n.cut, n.longest, max(room, 0), remedy))
-		}
+	if n := toolnames.Of(c.Title); n != nil && n.Max > 0 && n.Room(s.Name) < roomForTools {
+		list = append(list, fmt.Sprintf("%q is long: where the name of a tool, with the server's, is longer than %d "+
+			"characters, %s %s, so that a tool's own may have %d%s", s.Name, n.Max, c.Title, n.Over,
+			max(n.Room(s.Name), 0), remedy))
 	}
 	for _, begin := range c.expands {
 		for _, text := range []string{s.Command, s.Root} {

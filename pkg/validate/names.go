@@ -8,13 +8,14 @@ import (
 	"mcp-bash/pkg/finding"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/toolnames"
 )
 
 // names checks the names of all tools against what clients make of them (CLI-1012).
 func (c *check) names() {
 	server := c.p.Meta.Name
 	tools := c.offered.items[kinds.Tools]
-	taken := make([]map[string]string, len(clients))
+	taken := make([]map[string]string, len(toolnames.Clients))
 	for i := range taken {
 		taken[i] = make(map[string]string, len(tools))
 	}
@@ -22,19 +23,19 @@ func (c *check) names() {
 		label := c.labelOf(tool)
 		var over, changed, merged []string
 		longest, other := 0, ""
-		for i := range clients {
-			cl := &clients[i]
-			full, plain := cl.sent(server, tool.name)
+		for i := range toolnames.Clients {
+			cl := &toolnames.Clients[i]
+			full, plain := cl.Sent(server, tool.name)
 			n := utf8.RuneCountInString(full)
-			if cl.max > 0 && n > cl.max {
-				over = append(over, fmt.Sprintf("%s %s (%d at most)", cl.name, cl.over, cl.max))
+			if cl.Max > 0 && n > cl.Max {
+				over = append(over, fmt.Sprintf("%s %s (%d at most)", cl.Name, cl.Over, cl.Max))
 				longest = max(longest, n)
 			}
 			if !plain {
-				changed = append(changed, fmt.Sprintf("%s calls it %s", cl.name, full))
+				changed = append(changed, fmt.Sprintf("%s calls it %s", cl.Name, full))
 			}
 			if first, ok := taken[i][full]; ok {
-				merged, other = append(merged, cl.name), first
+				merged, other = append(merged, cl.Name), first
 			} else {
 				taken[i][full] = tool.name
 			}

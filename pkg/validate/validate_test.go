@@ -17,6 +17,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/projecttest"
 	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/toolnames"
 	"mcp-bash/pkg/tree"
 )
 
@@ -510,41 +511,22 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// CLI-1012: what clients send was seen by running them.
-func TestSent(t *testing.T) {
-	for _, c := range []struct{ client, server, tool, sent string }{
-		{"Claude Code", "demo", "dot.name", "mcp__demo__dot_name"},
-		{"Codex CLI", "s", "a", "mcp__s__a"},
-		{"Gemini CLI", "demo", "a.b:c/d", "mcp_demo_a.b:c_d"},
-		{"VS Code", "a-long-server-name", "tool", "mcp_a-long-server-tool"},
-		{"opencode", "my.srv", "a", "my_srv_a"},
-		{"GitHub Copilot CLI", "my srv", "a.b", "my-srv-a-b"},
-		{"Cline", "demo", "a", "demo__a"},
-		{"Amazon Q CLI", "demo", "1my-tool", "mytool"},
-	} {
-		at := slices.IndexFunc(clients, func(one client) bool { return one.name == c.client })
-		if got, _ := clients[at].sent(c.server, c.tool); got != c.sent {
-			t.Errorf("%s sends %s, not %s", c.client, got, c.sent)
-		}
-	}
-}
-
 // Each limit of a client is crossed by one character.
 func TestLimits(t *testing.T) {
-	for i := range clients {
-		c := &clients[i]
-		if c.max == 0 {
+	for i := range toolnames.Clients {
+		c := &toolnames.Clients[i]
+		if c.Max == 0 {
 			continue
 		}
-		empty, _ := c.sent("demo", "")
-		for n, want := range map[int]bool{c.max - len(empty): false, c.max - len(empty) + 1: true} {
+		room := c.Room("demo")
+		for n, want := range map[int]bool{room: false, room + 1: true} {
 			f := fixture(t, sound, toolCalled(strings.Repeat("x", n)))
 			told := false
 			for _, one := range of(check1(t, f, Options{}), "name.too_long") {
-				told = told || strings.Contains(one.Message, c.name+" "+c.over)
+				told = told || strings.Contains(one.Message, c.Name+" "+c.Over)
 			}
 			if told != want && n <= 128 {
-				t.Errorf("%s: %d characters: told %v", c.name, n, told)
+				t.Errorf("%s: %d characters: told %v", c.Name, n, told)
 			}
 		}
 	}

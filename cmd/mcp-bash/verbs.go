@@ -19,8 +19,7 @@ type sibling struct {
 	summary  string
 }
 
-// siblings are ours, in the order in which help lists them; later those that are
-// not there yet.
+// siblings are ours, in the order in which help lists them.
 var siblings = []sibling{
 	{"run-tool", "mcp-runtool", false, "List the tools, or run one and show its result"},
 	{"registry", "mcp-registry", false, "Refresh and show what the project offers"},

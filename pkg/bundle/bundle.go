@@ -33,6 +33,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/runtimes"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/swap"
 )
 
 // Options say what is to be made.
@@ -448,7 +449,9 @@ func (b *builder) write(ctx context.Context, manifest []byte, r *Result) error {
 	}
 	defer dir.Close()
 	name := b.id.fileName()
-	fresh := "." + name + ".tmp-" + rand.Text()
+	temporary := "." + name + ".tmp-"
+	swap.Sweep(dir, temporary)
+	fresh := temporary + rand.Text()
 	f, err := dir.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return fmt.Errorf("--output: %w", err)

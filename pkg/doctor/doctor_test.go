@@ -419,7 +419,7 @@ func TestLock(t *testing.T) {
 // CLI-1112: what fails at the last moment brings the old version back.
 func TestSwapFails(t *testing.T) {
 	h := managed(t, "9.0.0")
-	err := swap(h.root, filepath.Join(h.root, "..", "no-stage"), false)
+	err := replaceInstall(h.root, filepath.Join(h.root, "..", "no-stage"), false)
 	var f *failure
 	if !errors.As(err, &f) || f.id != "self.upgrade_swap_failed" {
 		t.Error(err)

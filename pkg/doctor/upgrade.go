@@ -18,6 +18,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/runtimes"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/swap"
 	"mcp-bash/pkg/validate"
 )
 
@@ -205,7 +206,7 @@ func (e *examination) replace(from *source, live string) (version string, err er
 	if err := context.Cause(e.ctx); err != nil { // from here on it is done to its end
 		return "", err
 	}
-	return version, swap(root, stage, e.o.Env["MCPBASH_DOCTOR_KEEP_BACKUP"] == "true")
+	return version, replaceInstall(root, stage, e.o.Env["MCPBASH_DOCTOR_KEEP_BACKUP"] == "true")
 }
 
 // writeMarker is CLI-1708.
@@ -217,22 +218,20 @@ func writeMarker(stage string, from *source, version, commit string) error {
 	return os.WriteFile(filepath.Join(stage, marker), append(b.End().Bytes(), '\n'), 0o644)
 }
 
-// swap puts the staged tree into the place of the installation, which comes back when that
-// fails.
-func swap(root, stage string, keep bool) error {
+// replaceInstall puts the staged tree into the place of the installation, which is kept as a
+// backup where that is asked for.
+func replaceInstall(root, stage string, keep bool) error {
 	backup := fmt.Sprintf("%s.backup.%d.%d", root, time.Now().Unix(), os.Getpid())
-	err := os.Rename(root, backup)
-	if err == nil {
-		if err = os.Rename(stage, root); err != nil {
-			err = errors.Join(err, os.Rename(backup, root))
-		}
+	old, err := swap.Replace(root, stage, backup)
+	switch {
+	case err == nil && old != "" && !keep:
+		os.RemoveAll(old) // what is left of it harms nobody
+	case err == nil && old != "" && old != backup:
+		err = os.Rename(old, backup)
 	}
 	if err != nil {
 		return &failure{"self.upgrade_swap_failed", "the new version could not be put into place: " + err.Error(),
 			cli.ExitFailed}
-	}
-	if !keep {
-		os.RemoveAll(backup) // what is left of it harms nobody
 	}
 	return nil
 }

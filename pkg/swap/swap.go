@@ -1,7 +1,12 @@
-// Package swap puts one directory into the place of another.
+// Package swap puts one directory into the place of another, and removes what such work
+// leaves behind when it is killed.
 package swap
 
-import "errors"
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
 
 // errUnsupported is returned where the system, or the file system, cannot exchange
 // two names.
@@ -10,3 +15,32 @@ var errUnsupported = errors.New("two names cannot be exchanged in one step here"
 // Exchange has two paths of one file system name each other's files, in one step:
 // whoever looks meanwhile finds something whole under either (CLI-1710).
 func Exchange(a, b string) error { return exchange(a, b) }
+
+// Replace puts the directory fresh into the place of live, where nothing need be. What was
+// there it gives another name, which it returns, "" for nothing: fresh where two names can
+// be exchanged, else aside, in two steps. What fails leaves live as it was.
+func Replace(live, fresh, aside string) (old string, err error) {
+	err = Exchange(live, fresh)
+	switch {
+	case err == nil:
+		return fresh, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return "", os.Rename(fresh, live)
+	case !errors.Is(err, errUnsupported):
+		return "", err
+	}
+	return twoSteps(live, fresh, aside)
+}
+
+func twoSteps(live, fresh, aside string) (old string, err error) {
+	switch err := os.Rename(live, aside); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", os.Rename(fresh, live)
+	case err != nil:
+		return "", err
+	}
+	if err := os.Rename(fresh, live); err != nil {
+		return "", errors.Join(err, os.Rename(aside, live))
+	}
+	return aside, nil
+}

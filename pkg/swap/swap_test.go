@@ -38,3 +38,40 @@ func TestExchange(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What is replaced gets another name, whole; what cannot be leaves all as it was.
+func TestReplace(t *testing.T) {
+	for name, replace := range map[string]func(live, fresh, aside string) (string, error){
+		"at once": Replace, "in two steps": twoSteps,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			at := func(name string) string { return filepath.Join(dir, name) }
+			put := func(name, text string) {
+				if err := os.Mkdir(at(name), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(at(name), "text"), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			read := func(path string) string {
+				text, _ := os.ReadFile(filepath.Join(path, "text"))
+				return string(text)
+			}
+			put("fresh", "first")
+			if old, err := replace(at("live"), at("fresh"),
+				at("aside")); old != "" || err != nil || read(at("live")) != "first" {
+				t.Fatalf("nothing there: %q, %v, %q", old, err, read(at("live")))
+			}
+			put("fresh", "second")
+			old, err := replace(at("live"), at("fresh"), at("aside"))
+			if err != nil || read(at("live")) != "second" || read(old) != "first" {
+				t.Fatalf("%v: %q, before %q", err, read(at("live")), read(old))
+			}
+			if _, err := replace(at("live"), at("none"), at("other")); err == nil || read(at("live")) != "second" {
+				t.Errorf("nothing to put there: %v, %q", err, read(at("live")))
+			}
+		})
+	}
+}

@@ -27,6 +27,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/runtimes"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/swap"
 )
 
 // lockName is the file that records what was put there; launcher is what clients
@@ -161,14 +162,24 @@ func Vendor(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	fresh := runtimes.Dir + ".new-" + rand.Text()
-	defer root.RemoveAll(fresh) // nothing, once it has its name
+	newName, oldName := runtimes.Dir+".new-", runtimes.Dir+".old-"
+	swap.Sweep(root, newName)
+	swap.Sweep(root, oldName)
+	fresh := newName + rand.Text()
+	defer root.RemoveAll(fresh) // nothing, once it is in place
 	r, err := o.write(ctx, root, fresh, files, binaries)
 	if err != nil {
 		return nil, err
 	}
-	if err := swap(root, fresh); err != nil {
+	live := filepath.Join(o.Dir, runtimes.Dir)
+	old, err := swap.Replace(live, filepath.Join(o.Dir, fresh), filepath.Join(o.Dir, oldName+rand.Text()))
+	if err != nil {
 		return nil, err
+	}
+	if old != "" {
+		if err := root.RemoveAll(filepath.Base(old)); err != nil {
+			return nil, err
+		}
 	}
 	if err := addLauncher(root); err != nil {
 		return nil, err
@@ -222,21 +233,6 @@ func put(root *os.Root, name string, f mcpb.File) (sum string, size int64, err e
 	size, err = io.Copy(io.MultiWriter(out, h), in)
 	err = errors.Join(err, out.Chmod(mode), out.Sync(), out.Close())
 	return hex.EncodeToString(h.Sum(nil)), size, err
-}
-
-// swap puts the new tree in the place of the old one.
-func swap(root *os.Root, fresh string) error {
-	stale := runtimes.Dir + ".old-" + rand.Text()
-	switch err := root.Rename(runtimes.Dir, stale); {
-	case errors.Is(err, fs.ErrNotExist):
-		return root.Rename(fresh, runtimes.Dir)
-	case err != nil:
-		return err
-	}
-	if err := root.Rename(fresh, runtimes.Dir); err != nil {
-		return errors.Join(err, root.Rename(stale, runtimes.Dir))
-	}
-	return root.RemoveAll(stale)
 }
 
 // addLauncher adds run-server.sh unless there is one: its owner may have changed it.

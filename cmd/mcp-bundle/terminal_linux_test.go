@@ -1,0 +1,71 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/runtimes"
+	"mcp-bash/test/pty"
+)
+
+// atTerminal runs mcp-bundle in a project as a person would.
+func atTerminal(t *testing.T, project string, args ...string) *pty.Session {
+	t.Helper()
+	dir, err := server()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("mcp-bundle", args...)
+	cmd.Dir = project
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "TMPDIR="+t.TempDir(), "MCPBASH_RUNTIME_DIR="+dir,
+		"GIT_CONFIG_NOSYSTEM=1")
+	return pty.Start(t, cmd)
+}
+
+// CLI-109: a bar grows on a terminal while a bundle is packed, and is gone afterwards.
+func TestBarOnATerminal(t *testing.T) {
+	project := makeProject(t, filepath.Join(t.TempDir(), "p"))
+	code, screen := atTerminal(t, project, "bundle", "--output", t.TempDir(), "--platform", runtimes.Host.Platform(),
+		"--arch", runtimes.Host.Arch).Wait()
+	if code != 0 || !strings.Contains(screen, "Created: ") {
+		t.Fatalf("exit code %d\n%s", code, screen)
+	}
+	begun, grown := strings.Index(screen, "\r[#"), strings.LastIndex(screen, "100% packing")
+	if begun < 0 || grown < begun {
+		t.Errorf("no bar that grows: %q", screen)
+	}
+	for line := range strings.SplitSeq(strings.ReplaceAll(screen, "\r\n", "\n"), "\n") {
+		if left := line[strings.LastIndexByte(line, '\r')+1:]; strings.Contains(left, "packing") {
+			t.Errorf("the bar stays: %q", left)
+		}
+	}
+}
+
+// CLI-1607: who has a server in the project is asked; only yes replaces it.
+func TestVendorAsks(t *testing.T) {
+	project := makeProject(t, filepath.Join(t.TempDir(), "p"))
+	only := []string{"vendor", "--platform", runtimes.Host.Platform(), "--arch", runtimes.Host.Arch}
+	if code, screen := atTerminal(t, project, only...).Wait(); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, screen)
+	}
+	lock := filepath.Join(project, runtimes.Dir, "vendor.json")
+	for answer, want := range map[string]bool{"n": false, "": false, "y": true} {
+		if err := os.WriteFile(filepath.Join(project, runtimes.Dir, "mine"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s := atTerminal(t, project, only...)
+		s.Expect(`\[y/N\]`)
+		s.Type(answer + "\n")
+		code, screen := s.Wait()
+		_, err := os.Stat(filepath.Join(project, runtimes.Dir, "mine"))
+		if replaced := os.IsNotExist(err); code != 0 || replaced != want {
+			t.Errorf("%q: exit code %d, replaced %v\n%s", answer, code, replaced, screen)
+		}
+	}
+	if _, err := os.Stat(lock); err != nil {
+		t.Error(err)
+	}
+}

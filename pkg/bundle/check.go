@@ -44,10 +44,13 @@ func (b *builder) check(manifest []byte) {
 	for _, f := range b.content.files {
 		total += f.Size
 	}
-	if const100MB := int64(100 << 20); total > const100MB {
-		b.say.warn("%d MB of files; clients may refuse bundles of more than 100 MB", total>>20)
+	if total > advisedSize {
+		b.say.warn("%d MB of files; clients may refuse bundles of more than %d MB", total>>20, advisedSize>>20)
 	}
 }
+
+// advisedSize is how large the files of a bundle may be without a warning, in bytes.
+const advisedSize int64 = 100 << 20
 
 var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 

@@ -176,7 +176,10 @@ func (c *collector) file(s *source, name, to string, info fs.FileInfo) error {
 		c.faults = append(c.faults, "cannot be in a bundle: "+err.Error())
 		return nil
 	}
-	if info.Size() > mcpb.MaxFile || c.bytes+info.Size() > mcpb.MaxTotal {
+	if info.Size() > mcpb.MaxFile {
+		return fmt.Errorf("%s has more than %d MB; leave it out with .mcpbignore", shown, mcpb.MaxFile>>20)
+	}
+	if c.bytes+info.Size() > mcpb.MaxTotal {
 		return fmt.Errorf("more than %d MB of files with %s; leave some out with .mcpbignore", mcpb.MaxTotal>>20, shown)
 	}
 	in, err := project.OpenRegular(s.root, name)

@@ -2,8 +2,10 @@ package bundle
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -11,6 +13,7 @@ import (
 	"sync"
 
 	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -34,6 +37,9 @@ func (b *builder) addImages() (i images, err error) {
 	for _, name := range []string{"icon.png", "icon.svg"} {
 		content, err := b.p.ReadFile(filepath.Join(b.p.Root, name), maxImage)
 		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				b.say.warn("%s: %s; left out", name, project.PlainError(err))
+			}
 			continue
 		}
 		if err := b.putImage(name, content); err != nil {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/helper"
@@ -13,5 +14,6 @@ func main() {
 	if helper.Is(os.Args) { // register.sh calls us for help (CLI-208)
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
+	debug.SetGCPercent(400) // it runs once and ends: collecting would cost more than the memory
 	os.Exit(run(cli.Standard(), os.Args[1:]))
 }

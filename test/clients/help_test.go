@@ -1,0 +1,194 @@
+//go:build unix
+
+package clients
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/runtimes"
+)
+
+// notRun are examples of help texts that a test cannot run, with the reason.
+var notRun = map[string]string{
+	"mcp-bash provider https https://example.com/a.txt > a.txt": "needs a network",
+	"mcp-doctor doctor --fix --ref v2.0.0":                      "needs a release",
+	"mcp-bundle vendor --upgrade --platform all":                "builds for five systems, as TestEveryPlatform does",
+	"mcp-bundle bundle":                                         "builds for five systems, as TestEveryPlatform does",
+	"mcp-bundle bundle --json | jq -r .path":                    "builds for five systems, as TestEveryPlatform does",
+}
+
+// fails are those whose exit code is not 0 in the project that they run in.
+var fails = map[string]string{
+	"mcp-doctor doctor":            "the tree of this test is no installation",
+	"mcp-doctor validate --strict": "there are warnings",
+	"mcp-doctor doctor --dry-run":  "the tree of this test is no installation",
+	"mcp-doctor doctor --json | jq -r '.findings[] | select(.severity==\"error\") | .message'": "likewise",
+}
+
+// before is what has to be done before an example, in the project that all are about.
+var before = map[string]string{
+	"mcp-bundle vendor --verify":            "mcp-bundle vendor --platform $PLATFORM --arch $ARCH",
+	"mcp-scaffold scaffold tool chart --ui": "rm -r tools/chart",
+	registerExample:                         "rm tools/net-fetch/tool.meta.json",
+}
+
+const registerExample = `jq -n '{name: "net-fetch", path: "net-fetch/tool.sh", capabilities: ["Network"]}' |
+    mcp-registry register`
+
+// helpProject is what the examples of help texts are about.
+const helpProject = `
+set -eu
+mcp-bash new demo >/dev/null
+cd demo
+for tool in net-fetch slow report net chart; do mcp-bash scaffold tool "$tool" >/dev/null; done
+mkdir -p tools/order ui/order providers tools/convert
+cp tools/hello/tool.sh tools/convert/
+cp tools/hello/tool.meta.json tools/convert/
+sed -i.old 's/"hello"/"convert"/' tools/convert/tool.meta.json; rm tools/convert/*.old
+cat >tools/order/tool.sh <<'END'
+#!/usr/bin/env bash
+source "${MCP_SDK}/tool-sdk.sh"
+mcp_emit_json "$(mcp_elicit 'Which?' '{"type":"object","properties":{"size":{"type":"string"},"confirmed":{"type":"boolean"}}}')"
+END
+echo '{"name":"order","description":"Orders"}' >tools/order/tool.meta.json
+chmod +x tools/order/tool.sh
+mkdir -p prompts resources
+echo 'Greet {{name}}.' >prompts/greet.txt
+echo '{"name":"greet","description":"Greets","arguments":{"type":"object","properties":{"name":{"type":"string"}}}}' >prompts/greet.meta.json
+echo text >resources/a.txt
+echo '{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"name","value":"A"}}' >query.json
+echo '{"name":"Ada"}' >request.json
+echo '{"name":"fetch","path":"net-fetch/tool.sh","capabilities":["Network"]}' >fetch.json
+printf '#!/usr/bin/env bash\necho "note: $1"\n' >providers/notes.sh
+chmod +x providers/notes.sh
+mcp-bundle bundle --version 1.0.0 --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
+`
+
+// runtimeDir is a directory of programs for bundles, with that of this system.
+func runtimeDir(t *testing.T) string {
+	t.Helper()
+	dir := directory(t)
+	file := filepath.Join(dir, runtimes.Host.Path())
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(filepath.Join(bin, "mcp-bash"), file); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Every example that help shows works, in a project that has what it is about.
+func TestHelp(t *testing.T) {
+	if _, err := exec.LookPath("jq"); err != nil {
+		t.Skip("the examples use jq")
+	}
+	commands, err := os.ReadDir(filepath.Join(repo, "cmd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := directory(t)
+	env := append(environment("", "", map[string]string{
+		"PATH": bin + ":" + os.Getenv("PATH"), "PLATFORM": runtimes.Host.Platform(), "ARCH": runtimes.Host.Arch,
+		"GIT_CONFIG_NOSYSTEM": "1", "MCPBASH_RUNTIME_DIR": runtimeDir(t),
+	}), "MCPBASH_TOOL_ALLOWLIST=")
+	shell := func(dir, text string) (string, error) {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "bash", "-o", "pipefail", "-c", text)
+		cmd.Dir, cmd.Env = dir, append(env, "HOME="+directory(t))
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := shell(template, helpProject); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	ran := 0
+	for _, command := range commands {
+		for _, page := range helpPages(t, shell, template, command.Name()) {
+			if len(page.examples) == 0 {
+				t.Errorf("%s --help shows no example", page.of)
+			}
+			for _, example := range page.examples {
+				if notRun[example] != "" {
+					continue
+				}
+				ran++
+				dir := directory(t)
+				if err := os.CopyFS(filepath.Join(dir, "demo"), os.DirFS(filepath.Join(template, "demo"))); err != nil {
+					t.Fatal(err)
+				}
+				project := filepath.Join(dir, "demo")
+				line := strings.NewReplacer("/srv/demo", project, "~/srv", project).Replace(example)
+				out, err := shell(project, before[example]+"\n"+line+"\n")
+				if _, known := fails[example]; err != nil && !known {
+					t.Errorf("%s --help: %s: %v\n%s", page.of, example, err, out)
+				}
+			}
+		}
+	}
+	if ran < 60 {
+		t.Errorf("%d examples", ran)
+	}
+}
+
+// A helpPage is the help of a command or verb.
+type helpPage struct {
+	of       string
+	examples []string
+}
+
+var (
+	exampleLine = regexp.MustCompile(`^  (\S.*?)( {3,}#.*| +# [a-z].*)?$`)
+	verbLine    = regexp.MustCompile(`^  ([a-z][a-z-]+)(  |$)`)
+)
+
+// helpPages reads the help of a command and of its verbs; verbs that other programs own
+// have theirs there.
+func helpPages(t *testing.T, shell func(dir, text string) (string, error), dir, command string) []helpPage {
+	t.Helper()
+	text, err := shell(dir, command+" --help")
+	if err != nil {
+		t.Fatalf("%s --help: %v\n%s", command, err, text)
+	}
+	page := helpPage{of: command}
+	pages := []helpPage{}
+	section := ""
+	var verbs []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case line == "":
+			section = ""
+		case strings.HasSuffix(line, ":") && !strings.HasPrefix(line, " "):
+			section = line
+		case section == "Examples:":
+			if n := len(page.examples); n > 0 && strings.HasPrefix(line, "    ") {
+				page.examples[n-1] += "\n" + line
+			} else if m := exampleLine.FindStringSubmatch(line); m != nil {
+				page.examples = append(page.examples, m[1])
+			}
+		case section == "Commands:":
+			if m := verbLine.FindStringSubmatch(line); m != nil {
+				verbs = append(verbs, m[1])
+			} else if n := len(verbs); n > 0 && strings.Contains(line, "(mcp-") {
+				verbs = verbs[:n-1]
+				continue
+			}
+			if n := len(verbs); n > 0 && strings.Contains(line, "(mcp-") {
+				verbs = verbs[:n-1]
+			}
+		}
+	}
+	pages = append(pages, page)
+	for _, verb := range verbs {
+		pages = append(pages, helpPages(t, shell, dir, command+" "+verb)...)
+	}
+	return pages
+}

@@ -45,11 +45,10 @@ func build() (*fixture, error) {
 		return nil, err
 	}
 	bin := filepath.Join(scratch, "home", "bin") + "/"
-	if _, err := goTool(product, "build", "-o", bin, "./cmd/mcp-bash", "./cmd/mcp-registry",
-		"./cmd/mcp-bundle", "./cmd/mcp-doctor"); err != nil {
+	if _, err := goTool(product, "build", "-o", bin, "./cmd/..."); err != nil {
 		return nil, err
 	}
-	if _, err := goTool(".", "build", "-o", bin, "./floor", "./peers/..."); err != nil {
+	if _, err := goTool(".", "build", "-o", bin, "./floor", "./hello", "./peers/..."); err != nil {
 		return nil, err
 	}
 	// What a script needs of our installation, so that it runs without us too.

@@ -71,6 +71,7 @@ var chapters = []chapter{
 	{"packages", (*bench).packages},
 	{"bundle", (*bench).bundle},
 	{"validate", (*bench).validate},
+	{"version", (*bench).version},
 }
 
 func main() {

@@ -38,19 +38,6 @@ func (b *bench) validate() error {
 	f.add(ours, all[1][0])
 	f.atMost(floor, 1.5)
 	b.report.put(f)
-
-	programs = []program{
-		{floor, []string{b.bin("floor"), "print"}, environment()},
-		{ours, []string{b.bin("mcp-doctor"), "--version"}, environment()},
-	}
-	if all, err = rounds(b.rounds(200), 5, []task{wholeOf(programs[0]), wholeOf(programs[1])}); err != nil {
-		return err
-	}
-	f = newFigure("mcp-doctor --version", "a program that prints", "ms")
-	f.add(floor, all[0][0])
-	f.add(ours, all[1][0])
-	f.atMost(floor, 2)
-	b.report.put(f)
 	return nil
 }
 

@@ -45,10 +45,8 @@ func main() {
 		err = stat(args[1])
 	case len(args) == 2 && args[0] == "validate":
 		err = validate(args[1])
-	case len(args) == 1 && args[0] == "print":
-		_, err = os.Stdout.WriteString("floor\n")
 	default:
-		err = fmt.Errorf("usage: floor wire | through SCRIPT | read FILE | check DIR FILE | stat DIR | validate DIR | print")
+		err = fmt.Errorf("usage: floor wire | through SCRIPT | read FILE | check DIR FILE | stat DIR | validate DIR")
 	}
 	if err != nil {
 		log.Fatal(err)

@@ -86,6 +86,7 @@ func runtimeDir(t *testing.T) string {
 
 // Every example that help shows works, in a project that has what it is about.
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip("the examples use jq")
 	}

@@ -26,8 +26,8 @@ test: lint cross unit fuzz release-test oracle endurance clients conformance bro
 
 # What does not run under the race detector is compiled as what we ship, so that each
 # package is compiled once for all of it.
-lint fuzz release-test oracle clients conformance browser: export CGO_ENABLED = 0
-lint fuzz release-test oracle clients conformance browser: export GOFLAGS += -trimpath
+lint fuzz release-test oracle browser: export CGO_ENABLED = 0
+lint fuzz release-test oracle browser: export GOFLAGS += -trimpath
 
 lint:
 	@out=$$(gofmt -l cmd pkg sdk lib test bench release); [ -z "$$out" ] || { echo "gofmt: $$out"; exit 1; }

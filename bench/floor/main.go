@@ -7,7 +7,6 @@
 //	floor check DIR FILE  read and check all metadata below DIR, write one file
 //	floor stat DIR        look at everything below DIR
 //	floor validate DIR    read and check all files below DIR, have Bash read the scripts
-//	floor print           print a line
 package main
 
 import (

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"mcp-bash/pkg/bundle"
@@ -152,17 +151,11 @@ func (o *options) makeBundle(s cli.Streams) error {
 
 // open opens the project, and finds the installation tree around this program.
 func open(s cli.Streams, named string) (*project.Project, string, error) {
-	env := project.OSEnv()
-	dir, err := os.Getwd()
+	p, err := project.Find(named, func(line string) { fmt.Fprintln(s.Err, line) })
 	if err != nil {
 		return nil, "", err
 	}
-	root, err := project.FindRoot(env, named, dir)
-	if err != nil {
-		return nil, "", &cli.Error{Code: cli.CodeNotFound, Message: err.Error(), Exit: cli.ExitFailed, Whole: true}
-	}
-	p := project.Open(root, env, dir, func(line string) { fmt.Fprintln(s.Err, line) })
-	return p, project.InstalledHome(env), nil
+	return p, project.InstalledHome(p.Env), nil
 }
 
 // failed is the error of a command for one of the packages below.

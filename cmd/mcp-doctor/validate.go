@@ -56,23 +56,8 @@ func validateCommand() *cli.Command {
 	return c
 }
 
-// openProject finds the project and reads its set-up (cli chapter 4). What the server would
-// complain about then is told to warn.
-func openProject(named string, warn func(string)) (*project.Project, error) {
-	env := project.OSEnv()
-	dir, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	root, err := project.FindRoot(env, named, dir)
-	if err != nil {
-		return nil, &cli.Error{Code: cli.CodeNotFound, Message: err.Error(), Exit: cli.ExitFailed, Whole: true}
-	}
-	return project.Open(root, env, dir, warn), nil
-}
-
 func (o *validateOptions) run(s cli.Streams) error {
-	p, err := openProject(o.root, func(line string) { fmt.Fprintln(s.Err, line) })
+	p, err := project.Find(o.root, func(line string) { fmt.Fprintln(s.Err, line) })
 	if err != nil {
 		return err
 	}

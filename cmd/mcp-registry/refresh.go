@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
 )
 
@@ -13,7 +14,7 @@ func refresh(s cli.Streams, o *options) error {
 		warned = true
 		warnTo(s)(line)
 	}
-	p, err := openProject(o.projectRoot, warn)
+	p, err := project.Find(o.projectRoot, warn)
 	if err != nil {
 		return err
 	}

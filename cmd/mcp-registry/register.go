@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registration"
 	"mcp-bash/pkg/registry"
@@ -65,7 +66,7 @@ func readPayload(s cli.Streams, file string) ([]byte, error) {
 // onProject lets a command work on the registry of the project, and tells what
 // went wrong.
 func onProject(s cli.Streams, o *options, work func(context.Context, *registration.Project) error) error {
-	p, err := openProject(o.projectRoot, warnTo(s))
+	p, err := project.Find(o.projectRoot, warnTo(s))
 	if err != nil {
 		return err
 	}

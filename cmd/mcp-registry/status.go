@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
 )
 
 func status(s cli.Streams, o *options) error {
 	warn := warnTo(s)
-	p, err := openProject(o.projectRoot, warn)
+	p, err := project.Find(o.projectRoot, warn)
 	if err != nil {
 		return err
 	}

@@ -191,18 +191,11 @@ func (o *configOptions) check() error {
 
 // server finds the project and what a client has to know of it.
 func (o *configOptions) server() (clientconfig.Server, *project.Project, error) {
-	env := project.OSEnv()
-	dir, err := os.Getwd()
+	p, err := project.Find(o.projectRoot, func(string) {})
 	if err != nil {
 		return clientconfig.Server{}, nil, err
 	}
-	root, err := project.FindRoot(env, o.projectRoot, dir)
-	if err != nil {
-		return clientconfig.Server{}, nil, &cli.Error{Code: cli.CodeNotFound, Message: err.Error(), Exit: cli.ExitFailed,
-			Whole: true}
-	}
-	p := project.Open(root, env, dir, func(string) {})
-	command, err := clientconfig.FindCommand(env)
+	command, err := clientconfig.FindCommand(p.Env)
 	if err != nil {
 		return clientconfig.Server{}, nil, err
 	}
@@ -210,7 +203,7 @@ func (o *configOptions) server() (clientconfig.Server, *project.Project, error) 
 	if name == "" {
 		name = p.Meta.Name
 	}
-	return clientconfig.Server{Name: name, Command: command, Root: root}, p, nil
+	return clientconfig.Server{Name: name, Command: command, Root: p.Root}, p, nil
 }
 
 // printSnippet prints what stands in a client's file, and an empty line (CLI-704).

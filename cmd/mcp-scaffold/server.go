@@ -10,6 +10,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/scaffold"
+	"mcp-bash/pkg/toolnames"
 )
 
 // serverOptions are those of the verbs that make a project (cli chapter 5).
@@ -90,7 +91,7 @@ func initHere(s cli.Streams, o *serverOptions) error {
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	if !scaffold.IsName(made.Name) {
+	if !toolnames.IsPortable(made.Name) {
 		fmt.Fprintf(s.Err, "init: warning: %q is a name that some clients refuse, and no wrapper script can have it; "+
 			"use letters, digits, - and _ (1-64)\n", made.Name)
 	}

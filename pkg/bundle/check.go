@@ -8,16 +8,15 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/runtimes"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/toolnames"
 )
 
 // check holds the bundle against what clients ask of it, before it is written
@@ -52,13 +51,11 @@ func (b *builder) check(manifest []byte) {
 // advisedSize is how large the files of a bundle may be without a warning, in bytes.
 const advisedSize int64 = 100 << 20
 
-var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
-
 // checkTool looks at a tool's script: what keeps it from running on the machine of
 // somebody else.
 func (b *builder) checkTool(tool json.RawMessage) {
 	name, file := rawjson.TextOf(tool, "name"), rawjson.TextOf(tool, "path")
-	if !toolName().MatchString(name) {
+	if !toolnames.IsPortable(name) {
 		b.say.warn("tool name %q must match ^[a-zA-Z0-9_-]{1,64}$ for some clients", name)
 	}
 	if file == "" {

@@ -245,10 +245,8 @@ func (c *collector) put(to string, exec bool, content io.Reader) (size int64, er
 
 // staged is a file of the staged tree.
 func (c *collector) staged(name string, exec bool, size int64) mcpb.File {
-	return mcpb.File{Name: name, Exec: exec, Size: size, Open: func() (io.ReadCloser,
-		error) {
-		return c.work.Open(name)
-	}}
+	open := func() (io.ReadCloser, error) { return c.work.Open(name) }
+	return mcpb.File{Name: name, Exec: exec, Size: size, Open: open}
 }
 
 var errLeaves = errors.New("leads out of the project")

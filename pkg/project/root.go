@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"mcp-bash/pkg/cli"
 )
 
 // Marker is the file that makes a directory a project.
@@ -76,4 +78,21 @@ func Within(dir, path string) bool {
 		dir += string(filepath.Separator)
 	}
 	return strings.HasPrefix(path, dir)
+}
+
+// Find opens the project that a command is about: the one in the directory named, where
+// that is not "", else the one that the environment names, else the one around the working
+// directory (cli chapter 4). What its server would complain about is told to warn. Where
+// there is none, the error is a [*cli.Error].
+func Find(named string, warn func(string)) (*Project, error) {
+	env := OSEnv()
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	root, err := FindRoot(env, named, dir)
+	if err != nil {
+		return nil, &cli.Error{Code: cli.CodeNotFound, Message: err.Error(), Exit: cli.ExitFailed, Whole: true}
+	}
+	return Open(root, env, dir, warn), nil
 }

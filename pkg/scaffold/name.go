@@ -4,26 +4,16 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/toolnames"
 )
-
-// maxName is the longest name, in bytes.
-const maxName = 64
-
-// IsName reports whether all clients take a name, and every file system takes it
-// for that of a file (CLI-407).
-func IsName(name string) bool {
-	return name != "" && len(name) <= maxName && strings.Trim(name, nameLetters) == ""
-}
-
-const nameLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
 // checkName refuses a name (CLI-505, CLI-602). what it is the name of is "server",
 // "tool", ...
 func checkName(what, name string) error {
-	if IsName(name) && !isDevice(name) {
+	if toolnames.IsPortable(name) && !isDevice(name) {
 		return nil
 	}
-	if IsName(name) {
+	if toolnames.IsPortable(name) {
 		return cli.Usagef("Invalid %s name: %s is a device on Windows; choose another", what, name)
 	}
 	return cli.Usagef("Invalid %s name: use alphanumerics, underscore, dash only (1-64 chars); "+

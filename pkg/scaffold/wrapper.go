@@ -6,6 +6,8 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+
+	"mcp-bash/pkg/toolnames"
 )
 
 // The parts of the wrapper: a script, and what is put into it in place of a line to read
@@ -50,4 +52,4 @@ func WriteWrapper(ctx context.Context, path, text string) (err error) {
 }
 
 // IsFileName reports whether every system takes a name for that of a file (CLI-407).
-func IsFileName(name string) bool { return IsName(name) && !isDevice(name) }
+func IsFileName(name string) bool { return toolnames.IsPortable(name) && !isDevice(name) }

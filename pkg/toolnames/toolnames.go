@@ -82,3 +82,14 @@ func (c *Client) mapped(name string) string {
 	}
 	return b.String()
 }
+
+// maxPortable is how long a name may be that every client takes, in bytes.
+const maxPortable = 64
+
+const portable = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+
+// IsPortable reports whether every client takes a name, of a tool or of anything else:
+// Claude Desktop refuses dots, which the protocol allows (CLI-407, CLI-1012).
+func IsPortable(name string) bool {
+	return name != "" && len(name) <= maxPortable && strings.Trim(name, portable) == ""
+}

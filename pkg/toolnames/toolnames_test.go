@@ -1,6 +1,9 @@
 package toolnames
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // CLI-1012: what clients send was seen by running them.
 func TestSent(t *testing.T) {
@@ -27,5 +30,17 @@ func TestOf(t *testing.T) {
 	}
 	if c := Of("VS Code"); c == nil || c.Room("a-long-server-name-and-more") != 64-18 {
 		t.Errorf("%+v", c)
+	}
+}
+
+// CLI-407: letters, digits, _ and -, at most 64 of them.
+func TestIsPortable(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a": true, "My_tool-2": true, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false,
+		"": false, "a.b": false, "a b": false, "a/b": false, "é": false, "a\n": false,
+	} {
+		if IsPortable(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
 	}
 }

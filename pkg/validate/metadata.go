@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"mcp-bash/pkg/finding"
 	"mcp-bash/pkg/project"
@@ -17,6 +15,7 @@ import (
 	"mcp-bash/pkg/registry/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/toolnames"
 )
 
 // listing returns what lies in a directory, in byte order and without what the server does
@@ -94,9 +93,6 @@ func holds(entries []folder.Entry, file string) bool {
 	return slices.Contains(entries, folder.Entry{Name: file})
 }
 
-// plainToolName is what every client accepts.
-var plainToolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`) })
-
 // toolMetadata checks the metadata file of a tool. dir is the directory whose name the tool
 // is to have, "" for none.
 func (c *check) toolMetadata(file, dir string) {
@@ -120,7 +116,7 @@ func (c *check) toolMetadata(file, dir string) {
 		c.at("name.no_namespace", label, fmt.Sprintf(
 			"namespace recommended (prefix tool name, e.g., myproj-%s)", name))
 	}
-	legal := plainToolName().MatchString(name)
+	legal := toolnames.IsPortable(name)
 	if !legal {
 		c.at("name.not_portable", label, "tool name must match ^[a-zA-Z0-9_-]{1,64}$ "+
 			"(Some clients including Claude Desktop reject dots)")

@@ -1,7 +1,6 @@
 package clients
 
 import (
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,13 +10,7 @@ import (
 // nothing half made beside it (CLI-712).
 func TestConfigFullDisk(t *testing.T) {
 	t.Parallel()
-	unshare, err := exec.LookPath("unshare")
-	if err == nil {
-		err = exec.Command(unshare, "-r", "-m", "true").Run()
-	}
-	if err != nil {
-		t.Skip("a small disk takes a mount namespace: ", err)
-	}
+	unshare := unsharing(t)
 	script := `set -e
 mount -t tmpfs -o size=256k,mode=755 small "$1"; cd "$1"
 mcp-bash new demo >/dev/null; cd demo

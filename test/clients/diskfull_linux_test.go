@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A full disk fails a call with a clear error; once there is room the next one
-// succeeds (P-300).
-func TestFullDisk(t *testing.T) {
-	t.Parallel()
+// unsharing is the program that makes a mount namespace, in which a small disk can be had
+// without being root.
+func unsharing(t *testing.T) string {
+	t.Helper()
 	unshare, err := exec.LookPath("unshare")
 	if err == nil {
 		err = exec.Command(unshare, "-r", "-m", "true").Run()
@@ -21,6 +21,14 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Skip("a small disk takes a mount namespace: ", err)
 	}
+	return unshare
+}
+
+// A full disk fails a call with a clear error; once there is room the next one
+// succeeds (P-300).
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	unshare := unsharing(t)
 	here := directory(t)
 	room := filepath.Join(here, "room")
 	if err := unix.Mkfifo(room, 0o600); err != nil {
@@ -37,7 +45,7 @@ exec "$2"' sh "` + room + `" "` + filepath.Join(bin, "mcp-bash") + `"
 		t.Fatal(err)
 	}
 	s := open(t, copyOf(t, "testdata/hostile"), opening{binary: small})
-	_, err = s.request(s.deadline(), "calm", nil)
+	_, err := s.request(s.deadline(), "calm", nil)
 	if errors := compact(t, s.tap.messages("")); err == nil || !strings.Contains(errors, "private directory "+s.tmp) ||
 		!strings.Contains(errors, "no space left on device; MCPBASH_TMP_ROOT chooses another place") {
 		t.Errorf("with a full disk: %v, %s", err, errors)

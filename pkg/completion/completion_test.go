@@ -138,7 +138,7 @@ func (b *bench) answer(r *Result, err error) string {
 	if err != nil {
 		return "error: " + err.Error()
 	}
-	out := r.AppendJSON(nil, nil)
+	out := r.AppendJSON(nil, mcp.Extra{})
 	if !json.Valid(out) {
 		b.t.Errorf("not JSON: %s", out)
 	}
@@ -742,7 +742,7 @@ func FuzzOutput(f *testing.F) {
 			t.Fatalf("%+v", o)
 		}
 		r := Result{values: o.values, total: o.total}
-		if out := r.AppendJSON(nil, nil); !json.Valid(out) {
+		if out := r.AppendJSON(nil, mcp.Extra{}); !json.Valid(out) {
 			t.Fatalf("%s", out)
 		}
 	})
@@ -787,6 +787,6 @@ func BenchmarkBuiltin(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		res.AppendJSON(make([]byte, 0, res.Size()), nil)
+		res.AppendJSON(make([]byte, 0, res.Size()), mcp.Extra{})
 	}
 }

@@ -3,6 +3,7 @@ package completion
 import (
 	"encoding/json"
 
+	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -22,14 +23,11 @@ func (r *Result) Size() int {
 	return n
 }
 
-// AppendJSON appends the result (T-633). extra are members that the protocol's
-// revision adds.
-func (r *Result) AppendJSON(dst []byte, extra []rawjson.Member) []byte {
+// AppendJSON appends the result (T-633), with what the protocol's revision adds.
+func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
-	for _, m := range extra {
-		b.Name(m.Name).Raw(m.Value)
-	}
+	extra.AppendMembers(b)
 	b.Name("completion").Object().Name("values").Array()
 	for _, v := range r.values {
 		b.Raw(v)
@@ -42,5 +40,6 @@ func (r *Result) AppendJSON(dst []byte, extra []rawjson.Member) []byte {
 	if r.next != "" {
 		b.Name("nextCursor").String(r.next)
 	}
-	return b.End().End().Bytes()
+	extra.AppendOwnMeta(b.End())
+	return b.End().Bytes()
 }

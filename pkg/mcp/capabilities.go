@@ -19,6 +19,7 @@ type Capabilities struct {
 	ElicitForm       bool
 	ElicitURL        bool
 	Sampling         bool
+	SamplingTools    bool // sampling with tools and toolChoice
 	Roots            bool
 	RootsListChanged bool
 	UI               bool            // the UI extension, with our MIME type
@@ -33,7 +34,10 @@ func (c *Capabilities) Elicitation() bool { return c.ElicitForm || c.ElicitURL }
 func ParseCapabilities(v json.RawMessage) Capabilities {
 	var c Capabilities
 	c.ElicitForm, c.ElicitURL = parseElicitation(rawjson.Get(v, "elicitation"))
-	c.Sampling = declared(rawjson.Get(v, "sampling"))
+	if sampling := rawjson.Get(v, "sampling"); declared(sampling) {
+		c.Sampling = true
+		c.SamplingTools = declared(rawjson.Get(sampling, "tools"))
+	}
 	if roots := rawjson.Get(v, "roots"); declared(roots) {
 		c.Roots = true
 		c.RootsListChanged = rawjson.True(rawjson.Get(roots, "listChanged"))

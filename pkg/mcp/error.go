@@ -20,6 +20,9 @@ const (
 	CodeNotFound       = -32002 // no such resource
 	CodeShuttingDown   = -32003 // a request after shutdown
 	CodeExitTooEarly   = -32005 // exit without shutdown
+
+	CodeMissingCapability  = -32021 // of the client, which the request needs (M-41)
+	CodeUnsupportedVersion = -32022 // a revision that this server does not speak (M-11)
 )
 
 // An Error is what a client is told when a request fails. The packages of the
@@ -28,6 +31,9 @@ type Error struct {
 	Code    int
 	Message string
 	Data    json.RawMessage // nil: no data member
+	// Own marks a code that means what the protocol says: a script may have chosen the same
+	// number for something else.
+	Own bool
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }

@@ -51,8 +51,9 @@ type Logging struct {
 type Limits struct {
 	Line          int // MCPBASH_MAX_LINE_BYTES
 	Pending       int // MCPBASH_MAX_PENDING_BYTES
-	Response      int // MCPBASH_MAX_TOOL_OUTPUT_SIZE
+	Response      int // MCPBASH_MAX_TOOL_OUTPUT_SIZE, else maxResponse, as are the next two
 	ListResponse  int // MCPBASH_REGISTRY_MAX_BYTES
+	Read          int // of resources/read: a blob of MCPBASH_MAX_RESOURCE_BYTES fits where that is set (RES-47)
 	Concurrent    int // MCPBASH_MAX_CONCURRENT_REQUESTS
 	Progress      int // MCPBASH_MAX_PROGRESS_PER_MIN; 0: none
 	Logs          int // MCPBASH_MAX_LOGS_PER_MIN; 0: none
@@ -150,6 +151,9 @@ type Discovery struct {
 const MaxInline = 120000
 
 const (
+	// maxResponse bounds every line to the client, in bytes, unless the operator allows more:
+	// one client closes the connection when it has buffered 10 MiB of a line (M-35).
+	maxResponse    = 9 << 20
 	defaultOutput  = 10 << 20
 	defaultIdle    = 3600
 	defaultPS4     = `+ ${BASH_SOURCE[0]##*/}:${LINENO}: `
@@ -172,18 +176,23 @@ func ReadSettings(env Env, dirs Dirs) Settings {
 	s.Minimal = s.Forced || env["MCPBASH_JSON_TOOL"] == "none" && !relativeOverride(env)
 	s.Logging = readLogging(env, dirs)
 	output := env.positive("MCPBASH_MAX_TOOL_OUTPUT_SIZE", defaultOutput)
+	s.MaxResource = env.count("MCPBASH_MAX_RESOURCE_BYTES", output)
 	progress := env.count("MCPBASH_MAX_PROGRESS_PER_MIN", 100)
 	s.Limits = Limits{
 		Line:          env.positive("MCPBASH_MAX_LINE_BYTES", 64<<20),
 		Pending:       env.positive("MCPBASH_MAX_PENDING_BYTES", 64<<20),
-		Response:      output,
-		ListResponse:  env.positive("MCPBASH_REGISTRY_MAX_BYTES", registryMaxDef),
+		Response:      env.positive("MCPBASH_MAX_TOOL_OUTPUT_SIZE", maxResponse),
+		ListResponse:  env.positive("MCPBASH_REGISTRY_MAX_BYTES", maxResponse),
+		Read:          maxResponse,
 		Concurrent:    max(1, env.count("MCPBASH_MAX_CONCURRENT_REQUESTS", 16)),
 		Progress:      progress,
 		Logs:          env.count("MCPBASH_MAX_LOGS_PER_MIN", progress),
 		CorruptEvents: env.positive("MCPBASH_CORRUPTION_THRESHOLD", 3),
 		CorruptWindow: Seconds(env.positive("MCPBASH_CORRUPTION_WINDOW", 60)),
 		AllowCorrupt:  env.on("MCPBASH_ALLOW_CORRUPT_STDOUT"),
+	}
+	if env["MCPBASH_MAX_TOOL_OUTPUT_SIZE"] != "" || env["MCPBASH_MAX_RESOURCE_BYTES"] != "" {
+		s.Limits.Read = max(s.Limits.Response, s.MaxResource/3*4+64<<10)
 	}
 	if v := env["MCPBASH_MAX_LOGS_PER_MIN"]; v != "" && strings.Trim(v, "0123456789") != "" {
 		s.Limits.Logs = 100 // P-1500: what is not a number is 100, not the progress value
@@ -199,7 +208,6 @@ func ReadSettings(env Env, dirs Dirs) Settings {
 		s.Token.Fallback = v
 	}
 	s.Calls = readCalls(env, output)
-	s.MaxResource = env.count("MCPBASH_MAX_RESOURCE_BYTES", output)
 	s.Discovery = readDiscovery(env)
 	s.Fetching = readFetching(env)
 	s.EnvTimeout = env.seconds("MCPBASH_ENV_TIMEOUT", 30)

@@ -141,14 +141,11 @@ func (r *Result) Size() int {
 	return n
 }
 
-// AppendJSON appends the result (T-807). extra are members that the protocol's
-// revision adds.
-func (r *Result) AppendJSON(dst []byte, extra []rawjson.Member) []byte {
+// AppendJSON appends the result (T-807), with what the protocol's revision adds.
+func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
-	for _, m := range extra {
-		b.Name(m.Name).Raw(m.Value)
-	}
+	extra.AppendMembers(b)
 	b.Name("text").String(r.text).Name("arguments").Raw(r.arguments).Name("messages").Array()
 	for _, m := range r.messages {
 		b.Raw(m)
@@ -160,6 +157,7 @@ func (r *Result) AppendJSON(dst []byte, extra []rawjson.Member) []byte {
 	if r.metadata != nil {
 		b.Name("metadata").Raw(r.metadata)
 	}
+	extra.AppendOwnMeta(b)
 	return b.End().Bytes()
 }
 

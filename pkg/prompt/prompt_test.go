@@ -50,7 +50,7 @@ func answer(res *Result, err error) string {
 	if err != nil {
 		return err.Error()
 	}
-	return string(res.AppendJSON(nil, nil))
+	return string(res.AppendJSON(nil, mcp.Extra{}))
 }
 
 const greet = `{"name":"greet","description":"Greet d","path":"greet.txt","arguments":{"type":"object",` +
@@ -349,7 +349,7 @@ func FuzzMessages(f *testing.F) {
 	f.Fuzz(func(t *testing.T, template string) {
 		r := &Result{arguments: json.RawMessage("{}")}
 		if r.setMessages(template, &filler{map[string]string{"a": "\"\n"}, &files{root, 100}, budget{100}}) == nil {
-			if out := r.AppendJSON(nil, nil); !json.Valid(out) {
+			if out := r.AppendJSON(nil, mcp.Extra{}); !json.Valid(out) {
 				t.Fatalf("%s", out)
 			}
 		}
@@ -373,6 +373,6 @@ func BenchmarkGet(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		res.AppendJSON(make([]byte, 0, res.Size()), nil)
+		res.AppendJSON(make([]byte, 0, res.Size()), mcp.Extra{})
 	}
 }

@@ -15,12 +15,17 @@ type Content struct {
 	data          []byte
 	blob          bool
 	meta          json.RawMessage // nil for none
+	local         bool
 }
+
+// Local reports whether the content comes from this machine's files, where a look tells
+// whether it has changed, and not from a script or the network.
+func (c *Content) Local() bool { return c.local }
 
 // content makes content of the bytes: its type, and whether they are text
 // (RES-40 to RES-45). typed is the type the provider knows, or "".
 func (t *target) content(data []byte, typed string) *Content {
-	c := &Content{uri: t.uri, data: data}
+	c := &Content{uri: t.uri, data: data, local: t.provider == "file" || t.provider == uiProvider}
 	byName := media.ByName(pathOf(t.uri))
 	switch {
 	case t.provider == uiProvider:
@@ -47,14 +52,11 @@ func (c *Content) Size() int {
 	return n + len(c.data) + len(c.data)/16
 }
 
-// AppendJSON appends the result of a read (RES-34). extra are members that the
-// protocol's revision adds.
-func (c *Content) AppendJSON(dst []byte, extra []rawjson.Member) []byte {
+// AppendJSON appends the result of a read (RES-34), with what the protocol's revision adds.
+func (c *Content) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
-	for _, m := range extra {
-		b.Name(m.Name).Raw(m.Value)
-	}
+	extra.AppendMembers(b)
 	b.Name("contents").Array().Object().Name("uri").String(c.uri).Name("mimeType").String(c.mimeType)
 	if c.blob {
 		b.Name("blob").Append(func(dst []byte) []byte {
@@ -67,5 +69,6 @@ func (c *Content) AppendJSON(dst []byte, extra []rawjson.Member) []byte {
 	if len(c.meta) > 0 {
 		b.Name("_meta").Raw(c.meta)
 	}
-	return b.End().End().End().Bytes()
+	extra.AppendOwnMeta(b.End().End())
+	return b.End().Bytes()
 }

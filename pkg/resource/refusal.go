@@ -55,7 +55,7 @@ func (r *Resources) refusal(t *target, err error) error {
 // notFound is RES-36; what was asked for is its data.
 func notFound(member, value string) *mcp.Error {
 	var b rawjson.Builder
-	return &mcp.Error{Code: mcp.CodeNotFound, Message: "Resource not found",
+	return &mcp.Error{Code: mcp.CodeNotFound, Own: true, Message: "Resource not found",
 		Data: b.Object().Name(member).String(value).End().Bytes()}
 }
 

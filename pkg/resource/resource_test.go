@@ -114,7 +114,7 @@ func (b *bench) read(name, uri string) string {
 		}
 		return strings.ReplaceAll(strings.TrimSpace(fmt.Sprintf("%d %s %s", e.Code, e.Message, e.Data)), b.root, "{R}")
 	}
-	line := c.AppendJSON(nil, nil)
+	line := c.AppendJSON(nil, mcp.Extra{})
 	if len(line) > c.Size()+len(line)/8 {
 		b.t.Errorf("%d bytes where %d were expected", len(line), c.Size())
 	}
@@ -571,7 +571,7 @@ func FuzzContent(f *testing.F) {
 	f.Add([]byte("\xff\x00"), "image/svg+xml;charset=binary", "x?y#z")
 	f.Fuzz(func(t *testing.T, data []byte, mimeType, uri string) {
 		c := (&target{uri: uri, provider: "file", declared: mimeType}).content(data, "")
-		line := c.AppendJSON(nil, nil)
+		line := c.AppendJSON(nil, mcp.Extra{})
 		var got struct {
 			Contents []struct {
 				Text *string

@@ -340,7 +340,7 @@ func (r *run) call(ctx context.Context, e *engine.Engine, asker *responder, inte
 		return err
 	}
 	defer result.Done()
-	extra := tool.Extra{}
+	extra := mcp.Extra{}
 	if result.Failure != nil {
 		extra.Members = errorMembers(result.Failure)
 	}

@@ -20,9 +20,10 @@ type clientRoots struct {
 	ctx      context.Context // of the server
 
 	mu      sync.Mutex
-	list    roots.List
+	own     roots.List // the fallback
+	list    roots.List // in force in the session
 	loaded  bool
-	first   chan struct{} // closed when the first answer is in, or given up
+	first   chan struct{} // closed when the first answer is in, or given up; nil: nothing was asked
 	asks    bool          // the client has roots to be asked for
 	asking  bool
 	again   bool // asked for while asking, or too soon
@@ -31,7 +32,7 @@ type clientRoots struct {
 }
 
 func newClientRoots(ctx context.Context, p *project.Project, out *outgoing, log mcp.LogFunc) *clientRoots {
-	return &clientRoots{ctx: ctx, project: p, outgoing: out, log: log, first: make(chan struct{})}
+	return &clientRoots{ctx: ctx, project: p, outgoing: out, log: log}
 }
 
 // start is called when the session becomes ready.
@@ -40,18 +41,18 @@ func (c *clientRoots) start(clientHasRoots bool) {
 	defer c.mu.Unlock()
 	c.load()
 	c.asks = clientHasRoots && !c.project.Minimal
-	if !c.asks {
-		close(c.first)
-		return
+	if c.asks {
+		c.first = make(chan struct{})
+		c.ask()
 	}
-	c.ask()
 }
 
 // load reads the fallback roots, once.
 func (c *clientRoots) load() {
 	if !c.loaded {
 		c.loaded = true
-		c.list = roots.Fallback(c.project, c.log)
+		c.own = roots.Fallback(c.project, c.log)
+		c.list = c.own
 	}
 }
 
@@ -140,14 +141,26 @@ func (c *clientRoots) take(r *reply) {
 // current returns the roots for a call that starts now. It waits for the first
 // answer of the client (P-2106).
 func (c *clientRoots) current(ctx context.Context) roots.List {
-	select {
-	case <-c.first:
-	case <-ctx.Done():
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if first := c.first; first != nil {
+		c.mu.Unlock()
+		select {
+		case <-first:
+		case <-ctx.Done():
+		}
+		c.mu.Lock()
 	}
+	c.load()
+	return c.list
+}
+
+// fallback returns the roots of those who have named none (P-2100).
+func (c *clientRoots) fallback(context.Context) roots.List {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.load()
-	return c.list
+	return c.own
 }
 
 // paths are the directories of the roots in force.

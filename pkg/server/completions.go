@@ -34,5 +34,5 @@ func (c completions) complete(ctx context.Context, r *request) (*answer, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &answer{size: result.Size(), append: func(dst []byte) []byte { return result.AppendJSON(dst, nil) }}, nil
+	return &answer{size: result.Size(), append: result.AppendJSON}, nil
 }

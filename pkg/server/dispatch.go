@@ -221,6 +221,10 @@ func (s *Server) route(m *jsonrpc.Message, inBatch bool) *request {
 		s.refuse(m.ID, duplicateID)
 		return nil
 	}
+	meta := metaOf(m.Params)
+	if isRequest && s.stateless.claims(m.Method, meta) {
+		return s.routeStateless(m, meta)
+	}
 	if s.lifecycle(m, isRequest, inBatch) {
 		return nil
 	}
@@ -239,16 +243,15 @@ func (s *Server) route(m *jsonrpc.Message, inBatch bool) *request {
 		s.setLevel(m)
 		return nil
 	}
-	method := s.methods[m.Method]
-	if method == nil {
-		s.refuse(m.ID, unknownMethod(m.Method, s.project.Minimal))
-		return nil
+	return s.admit(m, s.handshake.methods, s.handshake, s.handshake.peer())
+}
+
+// metaOf is params._meta, nil when it is no object.
+func metaOf(params json.RawMessage) json.RawMessage {
+	if meta := rawjson.Get(params, "_meta"); rawjson.KindOf(meta) == rawjson.Object {
+		return meta
 	}
-	if m.Params != nil && !m.HasParams() {
-		s.refuse(m.ID, mcp.Errorf(mcp.CodeInvalidParams, "Invalid params"))
-		return nil
-	}
-	return s.admit(m, method)
+	return nil
 }
 
 // rejected answers a message that the guard refused.
@@ -277,15 +280,21 @@ func faultError(f jsonrpc.Fault) *mcp.Error {
 	return invalid.WithData("Missing method")
 }
 
-// admit enters a request among those in flight. The message points into the
-// reader's buffer, so what is kept of it is copied.
-func (s *Server) admit(m *jsonrpc.Message, method *method) *request {
-	params := bytes.Clone(m.Params)
-	meta := rawjson.Get(params, "_meta")
-	if rawjson.KindOf(meta) != rawjson.Object {
-		meta = nil
+// admit enters a request among those in flight, if its method is one of those given. The
+// message points into the reader's buffer, so what is kept of it is copied.
+func (s *Server) admit(m *jsonrpc.Message, methods map[string]*method, era era, peer peer) *request {
+	method := methods[m.Method]
+	if method == nil {
+		s.refuse(m.ID, unknownMethod(m.Method, s.project.Minimal))
+		return nil
 	}
-	req := &request{id: bytes.Clone(m.ID), key: m.ID.Key(), method: method, params: params, meta: meta, peer: s.peer()}
+	if m.Params != nil && !m.HasParams() {
+		s.refuse(m.ID, mcp.Errorf(mcp.CodeInvalidParams, "Invalid params"))
+		return nil
+	}
+	params := bytes.Clone(m.Params)
+	req := &request{id: bytes.Clone(m.ID), key: m.ID.Key(), method: method, params: params, meta: metaOf(params),
+		era: era, peer: peer}
 	req.ctx, req.cancel = context.WithCancelCause(s.base)
 	switch s.requests.place(req) {
 	case placeRun:
@@ -328,7 +337,7 @@ func (s *Server) serve(req *request) {
 		ctx, cancel = context.WithTimeoutCause(ctx, project.Seconds(secs), timeout)
 		defer cancel()
 	}
-	a, err := req.method.handle(ctx, req)
+	a, err := req.era.handle(ctx, req)
 	if timeout, ok := context.Cause(ctx).(*mcp.Error); ok && req.ctx.Err() == nil {
 		err = timeout // P-1703, whatever it came to
 	}
@@ -353,7 +362,7 @@ func (s *Server) finish(req *request, a *answer, err error) {
 	defer release()
 	switch {
 	case err != nil:
-		line = errorLine(req.id, asError(err))
+		line = errorLine(req.id, req.era.fault(asError(err)))
 	case a == nil:
 		line = errorLine(req.id, mcp.Errorf(mcp.CodeInternal, "Empty handler response"))
 	default:
@@ -361,7 +370,9 @@ func (s *Server) finish(req *request, a *answer, err error) {
 			s.client.writer.Reserve(req.ctx, a.size)
 			reserved = a.size
 		}
-		line = jsonrpc.AppendResult(make([]byte, 0, a.size), req.id, a.append)
+		line = jsonrpc.AppendResult(make([]byte, 0, a.size), req.id, func(dst []byte) []byte {
+			return a.append(dst, req.era.extra(req, a))
+		})
 	}
 	limit := s.project.Limits.Response
 	switch {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"strings"
@@ -11,6 +12,34 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 )
+
+// handshake is the era of the revisions that begin with initialize, which settles for all
+// requests of a session what the client can do.
+type handshake struct {
+	session  *session
+	outgoing *outgoing
+	roots    *clientRoots
+	methods  map[string]*method
+}
+
+// peer is what a request may use of the client, as the session has it.
+func (h *handshake) peer() peer {
+	client := h.session.client.Load()
+	return peer{
+		capabilities: client, asker: handshakeAsker{h.outgoing}, threshold: h.session.threshold, roots: h.roots.current,
+	}
+}
+
+// handle is [era.handle].
+func (*handshake) handle(ctx context.Context, r *request) (*answer, error) {
+	return r.method.handle(ctx, r)
+}
+
+// extra is [era.extra].
+func (*handshake) extra(*request, *answer) mcp.Extra { return mcp.Extra{} }
+
+// fault is [era.fault].
+func (*handshake) fault(e *mcp.Error) *mcp.Error { return e }
 
 // lifecycle handles the methods that move the session (protocol section 7),
 // and those that are heard in every phase. It reports whether the message was
@@ -160,39 +189,11 @@ func (s *Server) negotiate(version string) (*mcp.Revision, *mcp.Error) {
 	return nil, err
 }
 
-// appendGreeting is the result of initialize. What is advertised is what will
-// be served: each family of methods that exists (P-801 to P-807).
+// appendGreeting is the result of initialize (P-801 to P-807).
 func (s *Server) appendGreeting(dst []byte, r *mcp.Revision, client *mcp.Capabilities) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("protocolVersion").String(r.Name)
-	b.Name("capabilities").Object().Name("logging").Object().End()
-	for _, family := range []struct {
-		name, method         string
-		subscribe, changes   bool
-		onlyWithListsChanged bool
-	}{
-		{name: "tools", method: "tools/list", changes: true},
-		{name: "resources", method: "resources/list", changes: true, subscribe: true},
-		{name: "prompts", method: "prompts/list", changes: true},
-		{name: "completions", method: "completion/complete", onlyWithListsChanged: true},
-	} {
-		if s.methods[family.method] == nil || family.onlyWithListsChanged && !r.ListChanged {
-			continue
-		}
-		b.Name(family.name).Object()
-		if family.subscribe {
-			b.Name("subscribe").Bool(true)
-		}
-		if family.changes && r.ListChanged {
-			b.Name("listChanged").Bool(true)
-		}
-		b.End()
-	}
-	if client.UI {
-		b.Name("extensions").Object().Name(mcp.UIExtension).Object().Name("mimeTypes").
-			Strings([]string{mcp.UIMimeType}).End().End()
-	}
-	b.End()
+	offer{methods: s.handshake.methods, changes: r.ListChanged, ui: client.UI}.append(b.Name("capabilities"))
 	s.appendServerInfo(b.Name("serverInfo"))
 	if text := s.project.Meta.Instructions; r.Instructions && text != "" {
 		b.Name("instructions").String(text)
@@ -221,13 +222,6 @@ func bootstrapMeta() project.Meta {
 	return project.Meta{
 		Name: "mcp-bash", Title: "MCP Bash Framework", Version: cli.Version,
 		Description: "Getting started helper - configure MCPBASH_PROJECT_ROOT to build your own server",
-	}
-}
-
-// peer is what a request may use of the client, as the handshake has settled it.
-func (s *Server) peer() peer {
-	return peer{
-		capabilities: s.session.client.Load(), asker: handshakeAsker{s.outgoing}, threshold: s.session.threshold,
 	}
 }
 

@@ -13,13 +13,16 @@ func (s *Server) serveKinds(e *engine.Engine) {
 	resources := newResources(s.base, e, s.logger, s.roots)
 	s.changes.catalog, s.changes.resources = e.Catalog, resources.subscriptions.reconsider
 	for _, k := range []kind{
-		newTools(e, s.client, s.roots, &s.token),
+		newTools(e, s.client, &s.token),
 		resources,
 		newPrompts(e),
 		newCompletions(e),
 	} {
 		for _, m := range k.methods() {
-			s.methods[m.name] = m
+			s.handshake.methods[m.name], s.stateless.methods[m.name] = m, m
 		}
+	}
+	for _, m := range resources.subscriptions.methods() {
+		s.handshake.methods[m.name] = m
 	}
 }

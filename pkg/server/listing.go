@@ -23,6 +23,8 @@ type lister struct {
 	collection string // the name of the array, and the cursor's (P-2002)
 	item       func(dst []byte, item json.RawMessage) []byte
 	keep       func(item json.RawMessage) bool // which items are offered; nil: all
+	ttl        time.Duration                   // for how long a client may keep a page (M-31)
+	most       int                             // bytes of a response
 	// tells the list's cursors from those of other choices; "" with all items
 	view string
 
@@ -106,24 +108,38 @@ func (l *lister) serve(ctx context.Context, r *request) (*answer, error) {
 	}
 	total := len(ends)
 	from = min(from, total)
-	to := min(from+size, total)
+	to := l.lastOf(ends, from, min(from+size, total))
 	stretch := text[endOf(ends, from):endOf(ends, to)]
-	return &answer{size: len(stretch) + 1024, append: func(dst []byte) []byte {
-		dst = append(dst, `{"`...)
-		dst = append(dst, l.collection...)
-		dst = append(dst, `":[`...)
+	return &answer{size: len(stretch) + pageRest, ttl: l.ttl, append: func(dst []byte, extra mcp.Extra) []byte {
+		head := rawjson.Over(dst)
+		extra.AppendMembers(head.Object())
+		dst = append(head.Name(l.collection).Bytes(), '[')
 		if len(stretch) > 0 {
 			dst = append(dst, stretch[:len(stretch)-1]...)
 		}
 		b := rawjson.Over(append(dst, `],"_meta":`...))
-		b.Object().Name("mcpbash/total").Int(total).End()
-		dst = b.Bytes()
+		b.Object().Name("mcpbash/total").Int(total)
+		extra.AppendMeta(b)
+		dst = b.End().Bytes()
 		if to < total {
 			dst = append(dst, `,"nextCursor":`...)
 			dst = rawjson.AppendString(dst, encodeCursor(l.collection, to, hash, time.Now()))
 		}
 		return append(dst, '}')
 	}}, nil
+}
+
+// pageRest is more than a page has beside its items, in bytes.
+const pageRest = 4 << 10
+
+// lastOf is where a page ends that begins at from: before to where the items until there
+// are more than a response may have (M-35), but never without an item.
+func (l *lister) lastOf(ends []int, from, to int) int {
+	room := endOf(ends, from) + l.most - pageRest
+	for to > from+1 && endOf(ends, to) > room {
+		to--
+	}
+	return to
 }
 
 func endOf(ends []int, n int) int {

@@ -23,6 +23,11 @@ type method struct {
 	// the bound of another method, in bytes; 0: that of all.
 	list bool
 	most int
+	// asks: the method may ask the client for input before it answers (M-59).
+	asks bool
+	// scope is who may keep the result for a while, "public" or "private"; "" for nobody
+	// (M-31).
+	scope string
 	// slow: the last request took longer than readOn.
 	slow atomic.Bool
 }

@@ -18,14 +18,17 @@ type prompts struct {
 func newPrompts(e *engine.Engine) *prompts {
 	return &prompts{
 		&prompt.Prompts{Project: e.Project, Find: e.Lookup(kinds.Prompts), Log: e.Log},
-		&lister{catalog: e.Catalog, kind: kinds.Prompts, collection: "prompts", item: prompt.AppendListed},
+		&lister{
+			catalog: e.Catalog, kind: kinds.Prompts, collection: "prompts", item: prompt.AppendListed,
+			ttl: e.Project.Discovery.PromptsTTL, most: e.Project.Limits.ListResponse,
+		},
 	}
 }
 
 func (p *prompts) methods() []*method {
 	return []*method{
-		{name: "prompts/list", list: true, handle: p.list.serve},
-		{name: "prompts/get", handle: p.get},
+		{name: "prompts/list", list: true, scope: "public", handle: p.list.serve},
+		{name: "prompts/get", handle: p.get, asks: true},
 	}
 }
 
@@ -38,5 +41,5 @@ func (p *prompts) get(ctx context.Context, r *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &answer{size: result.Size(), append: func(dst []byte) []byte { return result.AppendJSON(dst, nil) }}, nil
+	return &answer{size: result.Size(), append: result.AppendJSON}, nil
 }

@@ -3,21 +3,37 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"sync"
+	"time"
+
 	"mcp-bash/pkg/jsonrpc"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/tool"
-	"sync"
+	"mcp-bash/pkg/roots"
 )
 
-// A peer is what a request may use of the client that sent it. The eras of the
-// protocol differ in where that comes from: a handshake settles it for all requests
-// of a session (handshake.go).
+// An era is a generation of the protocol. Two are spoken at once, and a request belongs to
+// one: that of the handshake revisions (handshake.go) or the stateless one (stateless.go).
+// Whatever they differ in is behind this and in the peer.
+type era interface {
+	// handle has the request's method do its work.
+	handle(ctx context.Context, r *request) (*answer, error)
+	// extra is what the era adds to a result.
+	extra(r *request, a *answer) mcp.Extra
+	// fault is an error as the era has it.
+	fault(e *mcp.Error) *mcp.Error
+}
+
+// A peer is what a request may use of the client that sent it. A handshake settles that
+// for all requests of a session; a stateless request brings it along.
 type peer struct {
 	capabilities *mcp.Capabilities
 	asker        mcp.Asker
 	threshold    func() mcp.Level // of log messages
-	extra        tool.Extra       // what the era adds to a tool's result
+	roots        func(context.Context) roots.List
+	// newest: the client takes what only the newest revision has: structured content that
+	// is no object, refusals for want of a capability, progress at once.
+	newest bool
 }
 
 // A request is one that runs beside the reading: it can be cancelled, and
@@ -28,6 +44,7 @@ type request struct {
 	method *method
 	params json.RawMessage
 	meta   json.RawMessage // params._meta, nil when it is no object
+	era    era
 	peer   peer
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -45,7 +62,8 @@ func (req *request) size() int { return len(req.id) + len(req.key) + len(req.par
 // response line.
 type answer struct {
 	size   int // about how many bytes it takes
-	append func(dst []byte) []byte
+	append func(dst []byte, extra mcp.Extra) []byte
+	ttl    time.Duration // for how long a client may keep it, where the method allows that
 	// done, when set, is called last and told whether the result is on its way:
 	// a request may be cancelled, or run out of time, when its work is done.
 	done func(sent bool)

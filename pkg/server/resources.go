@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/mcp"
@@ -18,7 +19,6 @@ type resources struct {
 	list, templates *lister
 	subscriptions   *subscriptions
 	limits          *project.Limits
-	largest         int // of a resource, in bytes
 }
 
 func newResources(ctx context.Context, e *engine.Engine, l *logger, roots *clientRoots) *resources {
@@ -29,16 +29,17 @@ func newResources(ctx context.Context, e *engine.Engine, l *logger, roots *clien
 	if p.Fetching.UseRoots { // RES-91
 		config.Builtin.MoreRoots = func() []string { return roots.paths(ctx) }
 	}
-	r := &resources{Resources: resource.New(config), limits: &p.Limits, largest: p.MaxResource}
+	r := &resources{Resources: resource.New(config), limits: &p.Limits}
 	r.list = &lister{
-		catalog: e.Catalog, kind: kinds.Resources, collection: "resources",
+		catalog: e.Catalog, kind: kinds.Resources, collection: "resources", ttl: p.Discovery.ResourcesTTL,
+		most:     p.Limits.ListResponse,
 		item:     func(dst []byte, item json.RawMessage) []byte { return resource.AppendListed(dst, p, item) },
 		more:     kinds.UIResources,
 		moreItem: func(dst []byte, item json.RawMessage) []byte { return appendPage(dst, item, l.log) },
 	}
 	r.templates = &lister{
-		catalog: e.Catalog, kind: kinds.Templates, collection: "resourceTemplates",
-		item: resource.AppendListedTemplate,
+		catalog: e.Catalog, kind: kinds.Templates, collection: "resourceTemplates", ttl: p.Discovery.TemplatesTTL,
+		most: p.Limits.ListResponse, item: resource.AppendListedTemplate,
 	}
 	r.subscriptions = &subscriptions{
 		ctx: ctx, resources: r.Resources, fetching: &p.Fetching, session: l.session, client: l.client, log: l.log,
@@ -48,19 +49,20 @@ func newResources(ctx context.Context, e *engine.Engine, l *logger, roots *clien
 }
 
 func (r *resources) methods() []*method {
-	s := r.subscriptions
 	return []*method{
-		{name: "resources/list", list: true, handle: r.list.serve},
-		{name: "resources/templates/list", list: true, handle: r.templates.serve},
-		{name: "resources/read", handle: r.read, most: readLimit(r.limits.Response, r.largest)},
-		{name: "resources/subscribe", handle: s.subscribe, limit: func() int { return s.fetching.SubscribeTimeout }},
-		{name: "resources/unsubscribe", handle: s.unsubscribe},
+		{name: "resources/list", list: true, scope: "public", handle: r.list.serve},
+		{name: "resources/templates/list", list: true, scope: "public", handle: r.templates.serve},
+		{name: "resources/read", scope: "private", handle: r.read, most: r.limits.Read},
 	}
 }
 
-// readLimit is the longest response to a read, in bytes: a blob within its own
-// limit fits always (RES-47).
-func readLimit(response, resource int) int { return max(response, resource/3*4+64<<10) }
+// ttl is for how long a client may keep what it has read (M-31).
+func (r *resources) ttl(c *resource.Content) time.Duration {
+	if c.Local() {
+		return r.subscriptions.fetching.Poll
+	}
+	return 0
+}
 
 // read answers resources/read (resources section 4).
 func (r *resources) read(ctx context.Context, request *request) (*answer, error) {
@@ -72,7 +74,7 @@ func (r *resources) read(ctx context.Context, request *request) (*answer, error)
 	if err != nil {
 		return nil, err
 	}
-	return &answer{size: content.Size(), append: func(dst []byte) []byte { return content.AppendJSON(dst, nil) }}, nil
+	return &answer{size: content.Size(), append: content.AppendJSON, ttl: r.ttl(content)}, nil
 }
 
 // resourceRequest reads which resource is meant (RES-30).

@@ -29,11 +29,12 @@ type Server struct {
 	scratch []byte          // the same: where small answers are made
 	token   tokenGuard
 
-	requests *requests
-	outgoing *outgoing
-	roots    *clientRoots
-	changes  *changeWatch
-	methods  map[string]*method
+	requests  *requests
+	handshake *handshake
+	stateless *stateless
+	outgoing  *outgoing
+	roots     *clientRoots
+	changes   *changeWatch
 
 	base     context.Context // of every request
 	stopAll  context.CancelCauseFunc

@@ -390,3 +390,10 @@ func eventually(t *testing.T, what string, holds func() bool) {
 }
 
 var sprintf = fmt.Sprintf
+
+// finish ends the server, which is to have nothing more to say.
+func (c *testClient) finish() {
+	c.t.Helper()
+	c.end()
+	c.quiet()
+}

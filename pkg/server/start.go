@@ -330,7 +330,8 @@ func (st *starter) connect() error {
 	s.changes = &changeWatch{
 		project: p, session: s.session, client: s.client, ctx: s.base, running: make(chan struct{}, 1),
 	}
-	s.methods = map[string]*method{}
+	s.handshake = &handshake{session: s.session, outgoing: s.outgoing, roots: s.roots, methods: map[string]*method{}}
+	s.stateless = newStateless(p, s.roots)
 	return nil
 }
 

@@ -54,6 +54,14 @@ const maxSubscriptions = 1000
 
 var errSubscriptions = mcp.Errorf(mcp.CodeInternal, "Too many resource subscriptions")
 
+// methods are those of handshake clients; others open streams.
+func (p *subscriptions) methods() []*method {
+	return []*method{
+		{name: "resources/subscribe", handle: p.subscribe, limit: func() int { return p.fetching.SubscribeTimeout }},
+		{name: "resources/unsubscribe", handle: p.unsubscribe},
+	}
+}
+
 // subscribe is resources/subscribe (RES-141 to RES-143). What is read here is
 // what later reads are compared with, so it comes before the response.
 func (p *subscriptions) subscribe(ctx context.Context, r *request) (*answer, error) {
@@ -86,7 +94,7 @@ func (p *subscriptions) subscribe(ctx context.Context, r *request) (*answer, err
 	}
 	result := b.End().Bytes()
 	return &answer{
-		size: len(result) + 64, append: func(dst []byte) []byte { return append(dst, result...) },
+		size: len(result) + 64, append: func(dst []byte, _ mcp.Extra) []byte { return append(dst, result...) },
 		done: func(sent bool) { p.settle(sub, sent) },
 	}, nil
 }
@@ -150,7 +158,7 @@ func (p *subscriptions) unsubscribe(_ context.Context, r *request) (*answer, err
 			p.remove(sub)
 		}
 	}
-	return &answer{append: func(dst []byte) []byte { return append(dst, "{}"...) }}, nil
+	return &answer{append: func(dst []byte, _ mcp.Extra) []byte { return append(dst, "{}"...) }}, nil
 }
 
 // remove ends a subscription, if it has not ended yet. The lock is held.

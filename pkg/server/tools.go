@@ -18,34 +18,44 @@ import (
 type tools struct {
 	calls  *tool.Tools
 	list   *lister
+	any    *lister // for clients that take any output schema (M-34)
 	limits *project.Limits
 	wait   func() int // the time that listing has, in seconds
 	client *client
-	roots  *clientRoots
 	token  *tokenGuard
 }
 
-func newTools(e *engine.Engine, c *client, roots *clientRoots, token *tokenGuard) *tools {
+func newTools(e *engine.Engine, c *client, token *tokenGuard) *tools {
 	p := e.Project
-	list := &lister{
-		catalog: e.Catalog, kind: kinds.Tools, collection: "tools",
-		item: func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, false) },
-	}
-	if level := e.Level; level != access.Full {
-		list.keep = func(item json.RawMessage) bool { return level.Allows(access.LevelOf(item)) }
-		list.view = string(level)
+	list := func(anySchema bool) *lister {
+		l := &lister{
+			catalog: e.Catalog, kind: kinds.Tools, collection: "tools", ttl: p.Discovery.ToolsTTL, most: p.Limits.ListResponse,
+			item: func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, anySchema) },
+		}
+		if level := e.Level; level != access.Full {
+			l.keep = func(item json.RawMessage) bool { return level.Allows(access.LevelOf(item)) }
+			l.view = string(level)
+		}
+		return l
 	}
 	return &tools{
-		calls: e.Tools, list: list, limits: &p.Limits, wait: func() int { return p.Calls.Timeout },
-		client: c, roots: roots, token: token,
+		calls: e.Tools, list: list(false), any: list(true), limits: &p.Limits, wait: func() int { return p.Calls.Timeout },
+		client: c, token: token,
 	}
 }
 
 func (t *tools) methods() []*method {
 	return []*method{
-		{name: "tools/list", list: true, handle: t.list.serve, limit: t.wait},
-		{name: "tools/call", handle: t.call, ownClock: true},
+		{name: "tools/list", list: true, scope: "public", handle: t.serveList, limit: t.wait},
+		{name: "tools/call", handle: t.call, ownClock: true, asks: true},
 	}
+}
+
+func (t *tools) serveList(ctx context.Context, r *request) (*answer, error) {
+	if r.peer.newest {
+		return t.any.serve(ctx, r)
+	}
+	return t.list.serve(ctx, r)
 }
 
 // call answers tools/call (tools section 2).
@@ -61,7 +71,8 @@ func (t *tools) call(ctx context.Context, r *request) (*answer, error) {
 	req := &tool.Request{
 		ID: string(r.id), Name: name,
 		Timeout: rawjson.PositiveInt(rawjson.Get(r.params, "timeoutSecs")), ProgressToken: progressToken(r.meta),
-		Roots: t.roots.current(ctx), Client: *r.peer.capabilities, Asker: r.peer.asker,
+		Roots: r.peer.roots(ctx), Client: *r.peer.capabilities, Asker: r.peer.asker,
+		AnyStructured: r.peer.newest, Live: r.peer.newest, RequireCapabilities: r.peer.newest,
 	}
 	if meta := t.token.strip(r.meta); meta != nil {
 		req.Meta = jq.Normal(meta)
@@ -79,7 +90,7 @@ func (t *tools) call(ctx context.Context, r *request) (*answer, error) {
 	}
 	return &answer{
 		size: result.Size(), done: func(bool) { result.Done() },
-		append: func(dst []byte) []byte { return result.AppendJSON(dst, r.peer.extra) },
+		append: result.AppendJSON,
 	}, nil
 }
 

@@ -109,6 +109,11 @@ func (c *call) admit(ctx context.Context) error {
 	if err := t.Level.Refusal(item); err != nil { // T-5a
 		return err
 	}
+	if r.RequireCapabilities {
+		if err := c.entry.missing(&r.Client); err != nil {
+			return err
+		}
+	}
 	c.script = t.project.Tools + string(filepath.Separator) + filepath.FromSlash(c.entry.path)
 	if err := c.admitInherit(); err != nil {
 		return err
@@ -168,7 +173,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	calls := &t.project.Calls
 	c.progress, c.logs = handoff.Follow(c.files.Progress), handoff.Follow(c.files.Logs)
 	c.input = inputRelay{files: c.files, asker: r.Asker, client: &r.Client, log: t.Log}
-	c.live = t.project.Sessions.LiveProgress || r.AnyStructured
+	c.live = t.project.Sessions.LiveProgress || r.Live
 	env, err := c.environ()
 	if err != nil {
 		return script.Result{}, fmt.Errorf("hand-off files: %w", err)

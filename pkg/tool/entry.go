@@ -3,6 +3,7 @@ package tool
 import (
 	"encoding/json"
 
+	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -17,6 +18,7 @@ type entry struct {
 	inputSchema     json.RawMessage
 	outputSchema    json.RawMessage // nil when absent or null
 	validate        json.RawMessage // true, false or nil
+	requires        json.RawMessage // an array, or nil
 }
 
 func parseEntry(item json.RawMessage) entry {
@@ -41,6 +43,8 @@ func parseEntry(item json.RawMessage) entry {
 			if !rawjson.Absent(value) {
 				e.outputSchema = value
 			}
+		case `"requires"`:
+			e.requires = value
 		case `"validateInput"`:
 			e.validate = value
 		}
@@ -58,4 +62,49 @@ func (e *entry) validates(setting string, project bool) bool {
 		return rawjson.True(e.validate)
 	}
 	return project
+}
+
+// missing is the refusal of a tool that requires a capability which the client has not
+// declared, with all of those as data; nil where there is none (M-41).
+func (e *entry) missing(client *mcp.Capabilities) error {
+	var lacks struct{ form, url, sampling, roots bool }
+	for r := range rawjson.Elements(e.requires) {
+		name, _ := rawjson.Text(r)
+		switch name {
+		case "elicitation":
+			lacks.form = lacks.form || !client.ElicitForm
+		case "elicitation.url":
+			lacks.url = lacks.url || !client.ElicitURL
+		case "sampling":
+			lacks.sampling = !client.Sampling
+		case "roots":
+			lacks.roots = !client.Roots
+		}
+	}
+	if !lacks.form && !lacks.url && !lacks.sampling && !lacks.roots {
+		return nil
+	}
+	var b rawjson.Builder
+	b.Object().Name("requiredCapabilities").Object()
+	if lacks.form || lacks.url {
+		b.Name("elicitation").Object()
+		if lacks.form {
+			b.Name("form").Object().End()
+		}
+		if lacks.url {
+			b.Name("url").Object().End()
+		}
+		b.End()
+	}
+	if lacks.sampling {
+		b.Name("sampling").Object().End()
+	}
+	if lacks.roots {
+		b.Name("roots").Object().End()
+	}
+	refusal := mcp.Errorf(mcp.CodeMissingCapability, "Tool '%s' requires a capability that the client does not declare",
+		e.name)
+	refusal.Own = true
+	refusal.Data = b.End().End().Bytes()
+	return refusal
 }

@@ -22,6 +22,10 @@ type Request struct {
 	Client        mcp.Capabilities
 	// AnyStructured allows structured content that is no object (T-211).
 	AnyStructured bool
+	// Live forwards progress and logs while the script runs, whatever the settings (M-70).
+	Live bool
+	// RequireCapabilities refuses tools that need a capability which the client lacks (M-41).
+	RequireCapabilities bool
 
 	Listener Listener  // nil: nobody listens
 	Asker    mcp.Asker // nil: the client cannot be asked

@@ -34,13 +34,6 @@ func (r *Result) Done() {
 	}
 }
 
-// Extra is what the protocol's revision puts into a result beside what the
-// tool made.
-type Extra struct {
-	Members []rawjson.Member // stand first, and replace the tool's own
-	Meta    []rawjson.Member // the same in _meta
-}
-
 // Size is about how many bytes AppendJSON will write, to make room for.
 func (r *Result) Size() int {
 	n := 1024 + len(r.structured) + len(r.stderr)
@@ -57,12 +50,10 @@ func (r *Result) Size() int {
 }
 
 // AppendJSON appends the result.
-func (r *Result) AppendJSON(dst []byte, extra Extra) []byte {
+func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
 	b := rawjson.Over(dst)
 	b.Object()
-	for _, m := range extra.Members {
-		b.Name(m.Name).Raw(m.Value)
-	}
+	extra.AppendMembers(b)
 	if r.name != "" {
 		b.Name("name").String(r.name)
 	}
@@ -72,7 +63,7 @@ func (r *Result) AppendJSON(dst []byte, extra Extra) []byte {
 		case m.Name == "_meta":
 			ownMeta = m.Value
 		case m.Name == "name" || m.Name == "content" || m.Name == "isError" || m.Name == "structuredContent" ||
-			has(extra.Members, m.Name):
+			extra.Owns(m.Name):
 		default:
 			b.Name(m.Name).Raw(rawjson.Normal(m.Value))
 		}
@@ -84,7 +75,7 @@ func (r *Result) AppendJSON(dst []byte, extra Extra) []byte {
 	}
 	if !r.noMeta || len(extra.Meta) > 0 {
 		b.Name("_meta").Object()
-		r.appendMeta(b, ownMeta, extra.Meta)
+		r.appendMeta(b, ownMeta, &extra)
 		b.End()
 	}
 	return b.End().Bytes()
@@ -109,15 +100,13 @@ func (r *Result) appendContent(b *rawjson.Builder) {
 // legacyUI is the deprecated name of _meta.ui.resourceUri (T-251).
 const legacyUI = "ui/resourceUri"
 
-func (r *Result) appendMeta(b *rawjson.Builder, own json.RawMessage, extra []rawjson.Member) {
-	for _, m := range extra {
-		b.Name(m.Name).Raw(m.Value)
-	}
+func (r *Result) appendMeta(b *rawjson.Builder, own json.RawMessage, extra *mcp.Extra) {
+	extra.AppendMeta(b)
 	link := rawjson.Get(own, legacyUI)
 	linked := false
 	for _, m := range rawjson.Members(own) {
 		switch {
-		case m.Name == "exitCode" || m.Name == "stderr" || m.Name == legacyUI || has(extra, m.Name):
+		case m.Name == "exitCode" || m.Name == "stderr" || m.Name == legacyUI || extra.OwnsMeta(m.Name):
 		case m.Name == "ui" && link != nil && rawjson.KindOf(m.Value) == rawjson.Object:
 			linked = true
 			b.Name("ui").Object()
@@ -142,15 +131,6 @@ func (r *Result) appendMeta(b *rawjson.Builder, own json.RawMessage, extra []raw
 	if r.stderr != "" {
 		b.Name("stderr").String(r.stderr)
 	}
-}
-
-func has(list []rawjson.Member, name string) bool {
-	for _, m := range list {
-		if m.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // failure is a result that tells the model what went wrong, in words and as

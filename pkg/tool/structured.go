@@ -74,14 +74,17 @@ func isEnvelope(value json.RawMessage) bool {
 		(rawjson.Get(value, "result") != nil || rawjson.Get(value, "error") != nil)
 }
 
-// mayStructure reports whether a value can be structured content: an object in
-// every revision, anything but null in the newest (T-211).
+// mayStructure reports whether a value can be structured content: an object in every
+// revision, anything in the newest, but null only where the tool's schema admits it (T-211).
 func (c *call) mayStructure(value json.RawMessage) bool {
 	switch rawjson.KindOf(value) {
 	case rawjson.Object:
 		return true
-	case rawjson.Invalid, rawjson.Null:
+	case rawjson.Invalid:
 		return false
+	case rawjson.Null:
+		s := c.entry.outputSchema
+		return c.request.AnyStructured && s != nil && c.check(s, value, "outputSchema") == nil
 	}
 	return c.request.AnyStructured
 }
@@ -176,6 +179,10 @@ func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res 
 		if violations = c.check(s, data, "outputSchema"); violations != nil {
 			message = outputUnsound
 		}
+	case c.request.AnyStructured && !describesObject(s):
+		if c.check(s, data, "outputSchema") != nil {
+			message = outputUnsound
+		}
 	case !satisfies(s, data):
 		message = outputUnsound
 	}
@@ -199,7 +206,7 @@ func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res 
 // satisfies is the check existing tools are used to: required members and the
 // types of members at the top, nothing deeper (T-214).
 func satisfies(s, data json.RawMessage) bool {
-	if t := rawjson.Get(s, "type"); t != nil && string(t) != `"object"` {
+	if !describesObject(s) {
 		return true
 	}
 	if rawjson.KindOf(data) != rawjson.Object {
@@ -217,6 +224,12 @@ func satisfies(s, data json.RawMessage) bool {
 		}
 	}
 	return true
+}
+
+// describesObject reports whether a schema is for objects, as far as its type tells.
+func describesObject(s json.RawMessage) bool {
+	t := rawjson.Get(s, "type")
+	return t == nil || string(t) == `"object"`
 }
 
 func isOfType(v json.RawMessage, name string) bool {

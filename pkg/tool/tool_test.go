@@ -122,7 +122,7 @@ func answer(res *Result, err error) string {
 		return err.Error()
 	}
 	defer res.Done()
-	return string(res.AppendJSON(nil, Extra{}))
+	return string(res.AppendJSON(nil, mcp.Extra{}))
 }
 
 // run calls a tool with this body.
@@ -1132,7 +1132,7 @@ func FuzzHandOff(f *testing.F) {
 		if r.own == nil {
 			r.texts = [][]byte{data}
 		}
-		if out := r.AppendJSON(nil, Extra{}); !json.Valid(out) {
+		if out := r.AppendJSON(nil, mcp.Extra{}); !json.Valid(out) {
 			t.Fatalf("%s", out)
 		}
 		authored(value)

@@ -170,7 +170,7 @@ func (c *check) runOne(e *engine.Engine, s sample) {
 		return
 	}
 	defer result.Done()
-	line := result.AppendJSON(nil, tool.Extra{})
+	line := result.AppendJSON(nil, mcp.Extra{})
 	switch {
 	case result.Failure != nil:
 		c.at("sample.failed", s.label, fmt.Sprintf("tool %q failed: %s", s.tool.name, result.Failure.Message))

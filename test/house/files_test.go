@@ -23,8 +23,8 @@ import (
 var fileRows = map[string][][]string{
 	"pkg/server": {
 		{"start"},
-		{"server", "kinds", "dispatch", "handshake", "exit", "idle", "parent", "corruption", "announce", "bootstrap",
-			"signals"},
+		{"server", "kinds", "dispatch", "handshake", "stateless", "capabilities",
+			"exit", "idle", "parent", "corruption", "announce", "bootstrap", "signals"},
 		{"tools", "resources", "subscriptions", "prompts", "completions", "apps"},
 		{"listing", "cursor", "notifier", "asker", "clientroots", "changes"},
 		{"request", "requests", "method"},

@@ -19,12 +19,19 @@ import (
 type Checker struct {
 	mu       sync.Mutex
 	revision string
-	asked    map[string]string // id of a client request to its method
+	asked    map[string]request // by id
+	settled  bool               // by a handshake
+}
+
+// A request is one of the client.
+type request struct {
+	method    string
+	stateless bool
 }
 
 // NewChecker returns a checker for a session that has not negotiated yet.
 func NewChecker() *Checker {
-	return &Checker{revision: "2025-11-25", asked: map[string]string{}}
+	return &Checker{revision: "2025-11-25", asked: map[string]request{}}
 }
 
 // Sent notes a line of the client, to know what an answer answers. It has to be
@@ -40,10 +47,11 @@ func (c *Checker) Sent(line []byte) {
 	var m struct {
 		ID     json.RawMessage
 		Method string
+		Params json.RawMessage
 	}
 	if json.Unmarshal(line, &m) == nil && m.Method != "" && m.ID != nil {
 		c.mu.Lock()
-		c.asked[string(m.ID)] = m.Method
+		c.asked[string(m.ID)] = request{m.Method, isStateless(m.Method, m.Params)}
 		c.mu.Unlock()
 	}
 }
@@ -74,8 +82,11 @@ func (c *Checker) Received(line []byte) error {
 	case method != "" && m["id"] != nil:
 		return c.check(requests[method], doc)
 	case method != "":
-		return c.check(notifications[method], doc)
+		return c.checkNotification(method, m)
 	case m["error"] != nil:
+		if asked, known := c.asked[rawID(line)]; known && asked.stateless {
+			return checkStatelessError(m)
+		}
 		if _, hasID := m["id"]; !hasID {
 			return c.check("", doc) // P-401: older schemas demand an id
 		}
@@ -90,17 +101,20 @@ func (c *Checker) Received(line []byte) error {
 		return fmt.Errorf("answer to something that was not asked: %s", line)
 	}
 	result := m["result"]
-	if asked == "initialize" {
+	if asked.stateless {
+		return c.checkStateless(asked.method, result)
+	}
+	if asked.method == "initialize" {
 		r, _ := result.(map[string]any)
 		if revision, ok := r["protocolVersion"].(string); ok {
-			c.revision = revision
+			c.revision, c.settled = revision, true
 		}
 	}
 	m["id"] = "echoed" // whatever the client chose, fractions included (P-501)
 	if err := c.check("JSONRPCResponse", doc); err != nil {
 		return err
 	}
-	return c.check(results[asked], result)
+	return c.check(results[asked.method], result)
 }
 
 // rawID is the id as written, which may not survive decoding.
@@ -129,6 +143,8 @@ var notifications = map[string]string{
 	"notifications/prompts/list_changed":   "PromptListChangedNotification",
 	"notifications/resources/list_changed": "ResourceListChangedNotification",
 	"notifications/resources/updated":      "ResourceUpdatedNotification",
+
+	"notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
 }
 
 var results = map[string]string{
@@ -140,19 +156,33 @@ var results = map[string]string{
 	"logging/setLevel": "EmptyResult", "resources/subscribe": "EmptyResult", "resources/unsubscribe": "EmptyResult",
 }
 
+// checkNotification goes by the session's revision where there is a session, and by the
+// stateless one for what belongs to a stream, or where there is none.
+func (c *Checker) checkNotification(method string, m map[string]any) error {
+	params, _ := m["params"].(map[string]any)
+	meta, _ := params["_meta"].(map[string]any)
+	if _, ofStream := meta[metaSubscription]; ofStream || !c.settled {
+		return check(stateless, notifications[method], m)
+	}
+	return c.check(notifications[method], m)
+}
+
+// check validates a value by a definition of the session's revision.
+func (c *Checker) check(definition string, value any) error { return check(c.revision, definition, value) }
+
 // check validates a value by a definition; nothing is demanded where the
 // revision has no such definition.
-func (c *Checker) check(definition string, value any) error {
+func check(revision, definition string, value any) error {
 	if definition == "" {
 		return nil
 	}
-	s, err := definitionOf(c.revision, definition)
+	s, err := definitionOf(revision, definition)
 	if s == nil || err != nil {
 		return err
 	}
 	if err := s.Validate(value); err != nil {
 		text, _ := json.Marshal(value)
-		return fmt.Errorf("%s of %s: %w\n%.2000s", definition, c.revision, err, text)
+		return fmt.Errorf("%s of %s: %w\n%.2000s", definition, revision, err, text)
 	}
 	return nil
 }

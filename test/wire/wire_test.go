@@ -33,6 +33,31 @@ func TestChecker(t *testing.T) {
 			t.Errorf("%s: %v", tc.line, err)
 		}
 	}
+	meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`
+	for id, method := range map[string]string{"20": "tools/list", "21": "tools/call", "22": "tools/list",
+		"23": "tools/call", "24": "tools/call", "25": "tools/call", "26": "tools/call"} {
+		c.Sent([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + meta + `}`))
+	}
+	for _, tc := range []struct {
+		line string
+		ok   bool
+	}{
+		{`{"jsonrpc":"2.0","id":20,"result":{"resultType":"complete","tools":[],"ttlMs":1,"cacheScope":"public"}}`, true},
+		{`{"jsonrpc":"2.0","id":20,"result":{"resultType":"complete","tools":[],"cacheScope":"public"}}`, false},
+		{`{"jsonrpc":"2.0","id":20,"result":{"tools":[],"ttlMs":1,"cacheScope":"public"}}`, false},
+		{`{"jsonrpc":"2.0","id":21,"result":{"resultType":"input_required","requestState":"x"}}`, true},
+		{`{"jsonrpc":"2.0","id":22,"result":{"resultType":"input_required","requestState":"x"}}`, false},
+		{`{"jsonrpc":"2.0","id":23,"result":{"resultType":"task"}}`, false},
+		{`{"jsonrpc":"2.0","id":24,"error":{"code":-32602,"message":"m"}}`, true},
+		{`{"jsonrpc":"2.0","id":25,"error":{"code":-32002,"message":"m"}}`, false},
+		{`{"jsonrpc":"2.0","id":26,"error":{"code":-32021,"message":"m"}}`, false},
+		{`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{` +
+			`"io.modelcontextprotocol/subscriptionId":1}}}`, false},
+	} {
+		if err := c.Received([]byte(tc.line + "\n")); (err == nil) != tc.ok {
+			t.Errorf("%s: %v", tc.line, err)
+		}
+	}
 	if c.Received([]byte(`{"jsonrpc":"2.0","method":"x"}`)) == nil {
 		t.Error("a line without its end is accepted")
 	}

@@ -29,6 +29,13 @@ type Capabilities struct {
 // Elicitation reports whether the client can be asked anything at all.
 func (c *Capabilities) Elicitation() bool { return c.ElicitForm || c.ElicitURL }
 
+// CanSample reports whether the client can answer a sampling request: one with tools takes a
+// capability of its own (M-56).
+func (c *Capabilities) CanSample(params json.RawMessage) bool {
+	tools := rawjson.Get(params, "tools") != nil || rawjson.Get(params, "toolChoice") != nil
+	return c.Sampling && (c.SamplingTools || !tools)
+}
+
 // ParseCapabilities reads a ClientCapabilities object; what is missing or of
 // the wrong type counts as not declared.
 func ParseCapabilities(v json.RawMessage) Capabilities {

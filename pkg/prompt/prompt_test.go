@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
@@ -269,6 +270,7 @@ type asker struct {
 }
 
 func (a *asker) Ready() bool                               { return true }
+func (a *asker) Patience() time.Duration                   { return 0 }
 func (a *asker) Ask(q []mcp.InputRequest) mcp.PendingInput { a.asked = q; return a }
 func (a *asker) Responses() ([]mcp.InputResponse, bool)    { return []mcp.InputResponse{a.answer}, true }
 func (a *asker) Wait(ctx context.Context) ([]mcp.InputResponse, error) {

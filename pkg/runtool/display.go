@@ -80,6 +80,16 @@ func (d *display) end() {
 	d.bar = ""
 }
 
+// Ready is [tool.Listener.Ready].
+func (*display) Ready() <-chan struct{} { return always }
+
+// always is closed: somebody always looks.
+var always = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
 // Progress is [tool.Listener.Progress].
 func (d *display) Progress(p tool.Progress) {
 	message, _ := rawjson.Text(p.Message)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"sync"
+	"time"
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
@@ -26,6 +27,9 @@ func (i *responder) capabilities() mcp.Capabilities {
 
 // Ready is [mcp.Asker.Ready].
 func (i *responder) Ready() bool { return true }
+
+// Patience is [mcp.Asker.Patience].
+func (i *responder) Patience() time.Duration { return 0 }
 
 // Ask is [mcp.Asker.Ask].
 func (i *responder) Ask(questions []mcp.InputRequest) mcp.PendingInput {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
@@ -17,6 +18,9 @@ type handshakeAsker struct{ outgoing *outgoing }
 // Ready is [mcp.Asker.Ready]: what the client does not read is not piled up
 // (P-1803).
 func (a handshakeAsker) Ready() bool { return !a.outgoing.client.full() }
+
+// Patience is [mcp.Asker.Patience]: scripts wait as long as they like.
+func (a handshakeAsker) Patience() time.Duration { return 0 }
 
 // Ask is [mcp.Asker.Ask].
 func (a handshakeAsker) Ask(requests []mcp.InputRequest) mcp.PendingInput {
@@ -92,16 +96,19 @@ func (in *pendingInput) collect() []mcp.InputResponse {
 	return list
 }
 
-// answer: when the client is gone, a question to its user counts as cancelled,
-// and so does everything else, in its own way.
 func (r *reply) answer() mcp.InputResponse {
-	switch {
-	case r.gone && r.method == mcp.MethodElicit:
-		return mcp.InputResponse{Result: json.RawMessage(`{"action":"cancel"}`)}
-	case r.gone:
-		return mcp.InputResponse{Error: mcp.Errorf(mcp.CodeToolCancelled, "Cancelled")}
+	if r.gone {
+		return goneResponse(r.method)
 	}
 	return mcp.InputResponse{Result: r.result, Error: r.err}
+}
+
+// goneResponse is what a script gets whose client is gone (P-903).
+func goneResponse(method string) mcp.InputResponse {
+	if method == mcp.MethodElicit {
+		return mcp.InputResponse{Result: json.RawMessage(`{"action":"cancel"}`)}
+	}
+	return mcp.InputResponse{Error: mcp.Errorf(mcp.CodeToolCancelled, "Cancelled")}
 }
 
 func (in *pendingInput) Close() []mcp.InputResponse {

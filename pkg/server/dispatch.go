@@ -325,8 +325,7 @@ func (s *Server) work(req *request) {
 func (s *Server) serve(req *request) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			s.complain("mcp-bash: internal error in %s: %v", req.method.name, fault)
-			s.finish(req, nil, mcp.Errorf(mcp.CodeInternal, "Internal error"))
+			s.finish(req, nil, s.failed(req, fault))
 		}
 	}()
 	ctx := req.ctx
@@ -342,6 +341,24 @@ func (s *Server) serve(req *request) {
 		err = timeout // P-1703, whatever it came to
 	}
 	s.finish(req, a, err)
+}
+
+// protected has a request's method do its work on a goroutine that is not the request's: a
+// fault of ours ends the call, never the process.
+func (s *Server) protected(ctx context.Context, req *request) (a *answer, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			a, err = nil, s.failed(req, fault)
+		}
+	}()
+	return req.method.handle(ctx, req)
+}
+
+// failed says on standard error that there is a fault of ours, and returns what the client is
+// told.
+func (s *Server) failed(req *request, fault any) *mcp.Error {
+	s.complain("mcp-bash: internal error in %s: %v", req.method.name, fault)
+	return mcp.Errorf(mcp.CodeInternal, "Internal error")
 }
 
 // finish sends the response of a request, within the limit for responses

@@ -27,9 +27,6 @@ func (s *Server) leave(e exit) {
 	}
 }
 
-// errCancelledByClient ends a request for which nothing more is sent.
-var errCancelledByClient = errors.New("cancelled by the client")
-
 // endInput is called when nothing more can be read.
 func (s *Server) endInput(err error) {
 	if errors.Is(err, errHangup) {
@@ -37,7 +34,11 @@ func (s *Server) endInput(err error) {
 		return
 	}
 	s.outgoing.end()
+	s.stateless.calls.close()
 	e := exit{}
+	if s.session.at(phaseNew) {
+		e.within = statelessDrain
+	}
 	if s.session.at(phaseClosing) {
 		e.within = s.project.Sessions.Shutdown
 		s.watchdog.Stop()
@@ -72,6 +73,7 @@ func (s *Server) exitAsked(m *jsonrpc.Message, isRequest bool) {
 			s.reply(m.ID, nil)
 		}
 		s.outgoing.end()
+		s.stateless.calls.close()
 		s.session.enter(phaseEnded)
 		s.watchdog.Stop()
 		s.leave(exit{within: s.project.Sessions.Shutdown})
@@ -79,6 +81,10 @@ func (s *Server) exitAsked(m *jsonrpc.Message, isRequest bool) {
 		s.refuse(m.ID, mcp.Errorf(mcp.CodeExitTooEarly, "Shutdown not requested"))
 	}
 }
+
+// statelessDrain is how long what runs may take after end of input where there was no
+// handshake: such clients send SIGTERM soon (M-73).
+const statelessDrain = 1500 * time.Millisecond
 
 // killGrace is how long scripts get to end on SIGTERM and die on SIGKILL before
 // we leave anyway; the system then kills what is left (pkg/script).
@@ -115,6 +121,7 @@ func (s *Server) drain(e exit, signals <-chan os.Signal) exit {
 	done := make(chan struct{})
 	go func() {
 		s.requests.wait()
+		s.stateless.calls.wait()
 		s.client.writer.Flush()
 		s.tellMissed()
 		s.client.writer.Flush()
@@ -151,6 +158,7 @@ func (s *Server) kill(signals <-chan os.Signal, silent bool) {
 		s.requests.waitAnswered()
 		close(answered)
 		s.requests.wait()
+		s.stateless.calls.wait()
 		close(ended)
 	}()
 	select {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -15,8 +16,8 @@ import (
 // request, the client and the limits allow (protocol sections 14 and 15).
 type notifier struct {
 	client   *client
-	request  *request
-	token    json.RawMessage // nil: the request wants no progress
+	request  *request        // which began the call
+	token    json.RawMessage // that of the last report
 	sent     float64         // the value the client got last
 	value    float64         // of the script, for that
 	message  string          // the message with it
@@ -25,14 +26,25 @@ type notifier struct {
 	logs     throttle
 }
 
+// Ready is [tool.Listener.Ready].
+func (n *notifier) Ready() <-chan struct{} { return n.request.ready() }
+
 // Progress sends a report with the request's own token. The protocol demands that
 // the value goes up. One that stays where it was, with another message, is a sign
 // of life that the client must see, so it goes up by the least step; any other that
 // does not go up is dropped (P-1401).
 func (n *notifier) Progress(p tool.Progress) {
 	value, err := strconv.ParseFloat(string(p.Value), 64)
-	if n.token == nil || err != nil {
+	r := n.request.carrier()
+	if r == nil || err != nil {
 		return
+	}
+	token := progressToken(r.meta)
+	if token == nil {
+		return
+	}
+	if !bytes.Equal(token, n.token) {
+		n.token, n.began = token, false
 	}
 	sent, shown := value, p.Value
 	if n.began && value <= n.sent {
@@ -56,7 +68,7 @@ func (n *notifier) Progress(p tool.Progress) {
 	if p.Message != nil {
 		b.Name("message").Raw(p.Message)
 	}
-	n.send("notifications/progress", b.End().Bytes())
+	n.send(r, "notifications/progress", b.End().Bytes())
 }
 
 // stepUp is the least value above one that every client can tell from it: those
@@ -69,7 +81,8 @@ func stepUp(value float64) float64 {
 // Log sends a message at or above the level in force; what is below costs no
 // quota (T-104).
 func (n *notifier) Log(m tool.LogMessage) {
-	if m.Level < n.request.peer.threshold() || !n.logs.allow(time.Now()) {
+	r := n.request.carrier()
+	if r == nil || m.Level < r.peer.threshold() || !n.logs.allow(time.Now()) {
 		return
 	}
 	var b rawjson.Builder
@@ -77,19 +90,30 @@ func (n *notifier) Log(m tool.LogMessage) {
 	if m.Logger != nil {
 		b.Name("logger").Raw(m.Logger)
 	}
-	n.send("notifications/message", b.Name("data").Raw(m.Data).End().Bytes())
+	n.send(r, "notifications/message", b.Name("data").Raw(m.Data).End().Bytes())
 }
 
 // send never waits for the client: whoever calls it looks after a script. What a
 // client that does not read would miss is counted (P-1805).
-func (n *notifier) send(method string, params json.RawMessage) {
+func (n *notifier) send(r *request, method string, params json.RawMessage) {
 	if n.client.full() {
 		n.client.missed.Add(1)
 		return
 	}
 	line := jsonrpc.AppendNotification(nil, method, params)
-	if n.request.queue(n.client.writer, line, false) {
+	if r.queue(n.client.writer, line, false) {
 		n.client.record.record("rpc", "-", "ok", line)
 		n.client.push()
 	}
+}
+
+// progressToken returns the token of a request, nil when it has none: a string
+// or an integer (P-1400).
+func progressToken(meta json.RawMessage) json.RawMessage {
+	token := rawjson.Get(meta, "progressToken")
+	switch rawjson.KindOf(token) {
+	case rawjson.String, rawjson.Number:
+		return token
+	}
+	return nil
 }

@@ -49,11 +49,40 @@ type request struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
+	// The call that began with this request may be carried on by others. carriedBy is the one
+	// that carries it now, nil for none, and whenCarried is closed while there is one; both
+	// are nil for a call that is this request alone.
+	carriedBy   func() *request
+	whenCarried func() <-chan struct{}
+
 	answered bool // guarded by requests.mu
 
 	mu     sync.Mutex
 	closed bool
 }
+
+// carrier is the request in whose name something is sent for the call, nil while there is
+// none.
+func (req *request) carrier() *request {
+	if req.carriedBy == nil {
+		return req
+	}
+	return req.carriedBy()
+}
+
+// ready is closed while there is a carrier.
+func (req *request) ready() <-chan struct{} {
+	if req.whenCarried == nil {
+		return alwaysReady
+	}
+	return req.whenCarried()
+}
+
+var alwaysReady = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
 
 // size is how many bytes a request takes, about.
 func (req *request) size() int { return len(req.id) + len(req.key) + len(req.params) }
@@ -61,9 +90,10 @@ func (req *request) size() int { return len(req.id) + len(req.key) + len(req.par
 // An answer is the result of a request, to be written straight into the
 // response line.
 type answer struct {
-	size   int // about how many bytes it takes
-	append func(dst []byte, extra mcp.Extra) []byte
-	ttl    time.Duration // for how long a client may keep it, where the method allows that
+	size    int // about how many bytes it takes
+	append  func(dst []byte, extra mcp.Extra) []byte
+	interim bool          // the client is asked for input, and comes back
+	ttl     time.Duration // for how long a client may keep it, where the method allows that
 	// done, when set, is called last and told whether the result is on its way:
 	// a request may be cancelled, or run out of time, when its work is done.
 	done func(sent bool)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"sync"
 
 	"mcp-bash/pkg/jsonrpc"
@@ -29,6 +30,9 @@ func newRequests(slots, bound int) *requests {
 	r.idle.L, r.room.L = &r.mu, &r.mu
 	return r
 }
+
+// errCancelledByClient ends a request for which nothing more is sent.
+var errCancelledByClient = errors.New("cancelled by the client")
 
 // A placing is what becomes of a new request.
 type placing int

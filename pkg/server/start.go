@@ -331,7 +331,7 @@ func (st *starter) connect() error {
 		project: p, session: s.session, client: s.client, ctx: s.base, running: make(chan struct{}, 1),
 	}
 	s.handshake = &handshake{session: s.session, outgoing: s.outgoing, roots: s.roots, methods: map[string]*method{}}
-	s.stateless = newStateless(p, s.roots)
+	s.stateless = newStateless(p, s.roots, newExchanges(s.base, p, s.client, s.protected))
 	return nil
 }
 

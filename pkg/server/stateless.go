@@ -16,14 +16,15 @@ type stateless struct {
 	project *project.Project
 	roots   *clientRoots
 	methods map[string]*method
+	calls   *exchanges
 	info    json.RawMessage // of the server, as it stands in each result (M-30)
 }
 
-func newStateless(p *project.Project, roots *clientRoots) *stateless {
+func newStateless(p *project.Project, roots *clientRoots, calls *exchanges) *stateless {
 	var b rawjson.Builder
 	m := &p.Meta
 	b.Object().Name("name").String(m.Name).Name("version").String(m.Version).Name("title").String(m.Title).End()
-	return &stateless{project: p, roots: roots, methods: map[string]*method{}, info: b.Bytes()}
+	return &stateless{project: p, roots: roots, calls: calls, methods: map[string]*method{}, info: b.Bytes()}
 }
 
 const methodDiscover = "server/discover"
@@ -86,6 +87,9 @@ const noLogs = mcp.Emergency + 1
 
 // handle is [era.handle].
 func (st *stateless) handle(ctx context.Context, r *request) (*answer, error) {
+	if r.method.asks {
+		return st.calls.handle(ctx, r)
+	}
 	return r.method.handle(ctx, r)
 }
 
@@ -93,8 +97,11 @@ func (st *stateless) handle(ctx context.Context, r *request) (*answer, error) {
 // keep it (M-30, M-31).
 func (st *stateless) extra(r *request, a *answer) mcp.Extra {
 	e := mcp.Extra{
-		Members: []rawjson.Member{{Name: "resultType", Value: json.RawMessage(`"complete"`)}},
+		Members: []rawjson.Member{{Name: "resultType", Value: resultComplete}},
 		Meta:    []rawjson.Member{{Name: mcp.MetaServerInfo, Value: st.info}},
+	}
+	if a.interim {
+		e.Members[0].Value = resultInputRequired
 	}
 	if r.method.scope != "" {
 		e.Members = append(e.Members, rawjson.Member{Name: "ttlMs", Value: rawjson.Int(int(a.ttl.Milliseconds()))},
@@ -102,6 +109,8 @@ func (st *stateless) extra(r *request, a *answer) mcp.Extra {
 	}
 	return e
 }
+
+var resultComplete, resultInputRequired = rawjson.Quote("complete"), rawjson.Quote("input_required")
 
 // fault is [era.fault]. The revision keeps the codes from -32000 to -32099 to itself, so
 // what the handshake revisions and scripts send there gets another one (M-40).

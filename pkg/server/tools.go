@@ -81,7 +81,7 @@ func (t *tools) call(ctx context.Context, r *request) (*answer, error) {
 		req.Arguments = jq.Normal(arguments)
 	}
 	req.Listener = &notifier{
-		client: t.client, request: r, token: req.ProgressToken,
+		client: t.client, request: r,
 		progress: newThrottle(t.limits.Progress), logs: newThrottle(t.limits.Logs),
 	}
 	result, err := t.calls.Call(ctx, req)
@@ -92,15 +92,4 @@ func (t *tools) call(ctx context.Context, r *request) (*answer, error) {
 		size: result.Size(), done: func(bool) { result.Done() },
 		append: result.AppendJSON,
 	}, nil
-}
-
-// progressToken returns the token of a request, nil when it has none: a string
-// or an integer (P-1400).
-func progressToken(meta json.RawMessage) json.RawMessage {
-	token := rawjson.Get(meta, "progressToken")
-	switch rawjson.KindOf(token) {
-	case rawjson.String, rawjson.Number:
-		return token
-	}
-	return nil
 }

@@ -195,7 +195,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	res := t.Runner.Run(ctx, spec)
 	c.input.end()
 	if c.cancelled(res.Cause) == nil {
-		c.finishStreams()
+		c.finishStreams(ctx)
 	}
 	if c.trace != nil {
 		c.trace.finish(&res)
@@ -213,14 +213,31 @@ func (c *call) watch(ctx context.Context, now time.Time) error {
 		c.input.cancel()
 		return context.Cause(ctx)
 	}
+	open := c.input.poll()
 	var active bool
-	if c.live {
+	switch {
+	case !c.heard():
+		open = true
+	case c.live:
 		active = c.progress.Poll(c.sendProgress)
 		c.logs.Poll(c.sendLog)
-	} else {
+	default:
 		active = c.progress.Touched()
 	}
-	return c.clock.tick(now, active, c.input.poll())
+	return c.clock.tick(now, active, open)
+}
+
+// heard reports whether somebody listens to the script at this moment.
+func (c *call) heard() bool {
+	if c.request.Listener == nil {
+		return true
+	}
+	select {
+	case <-c.request.Listener.Ready():
+		return true
+	default:
+		return false
+	}
 }
 
 // cancelled returns the cause when the caller ended the call.
@@ -234,8 +251,15 @@ func (c *call) cancelled(cause error) error {
 	return cause
 }
 
-// finishStreams forwards the rest of what the script reported.
-func (c *call) finishStreams() {
+// finishStreams forwards the rest of what the script reported, once somebody listens.
+func (c *call) finishStreams(ctx context.Context) {
+	if l := c.request.Listener; l != nil {
+		select {
+		case <-l.Ready():
+		case <-ctx.Done():
+			return
+		}
+	}
 	if complete := c.progress.Finish(c.sendProgress); !c.logs.Finish(c.sendLog) || !complete {
 		c.tools.Log(mcp.Warning, logger,
 			fmt.Sprintf("Tool '%s' left more progress or log messages than are read after its end; the rest is dropped",

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"mcp-bash/pkg/jq"
 	"mcp-bash/pkg/project"
@@ -100,6 +101,9 @@ func (c *call) environ() ([]string, error) {
 	if t.project.Calls.DebugLog == "" {
 		set("MCPBASH_DEBUG_LOG", c.debugLog())
 	}
+	if r.Asker != nil {
+		env = c.waitForPeople(env, r.Asker.Patience())
+	}
 	if c.entry.progressExtends {
 		env = override(env, "MCPBASH_PROGRESS_EXTENDS_TIMEOUT", "true")
 	}
@@ -110,6 +114,17 @@ func (c *call) environ() ([]string, error) {
 		env = override(env, "MCPBASH_TIMEOUT_HINT", c.entry.timeoutHint)
 	}
 	return append(env, traceContext(r.Meta)...), nil
+}
+
+// waitForPeople sees that the script waits for answers at least as long as people may take
+// (M-50).
+func (c *call) waitForPeople(env []string, patience time.Duration) []string {
+	const name = "MCPBASH_ELICITATION_TIMEOUT"
+	own, err := strconv.ParseFloat(c.tools.project.Env[name], 64)
+	if patience == 0 || err == nil && own >= patience.Seconds() {
+		return env
+	}
+	return override(env, name, strconv.Itoa(int(patience.Seconds())))
 }
 
 // identity are the variables that say which request this is; policy.sh is given

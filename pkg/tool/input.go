@@ -137,8 +137,11 @@ func (in *inputRelay) startElicit(content []byte) {
 	} else {
 		b.Name("requestedSchema").Raw(formSchema(rawjson.Get(ask, "schema")))
 	}
-	in.elicit = in.asker.Ask([]mcp.InputRequest{{Key: rawjson.TextOf(ask, "key"), Method: mcp.MethodElicit,
-		Params: b.End().Bytes()}})
+	key := rawjson.TextOf(ask, "key")
+	if !mcp.IsInputKey(key) {
+		key = ""
+	}
+	in.elicit = in.asker.Ask([]mcp.InputRequest{{Key: key, Method: mcp.MethodElicit, Params: b.End().Bytes()}})
 }
 
 // formSchema: what is no schema becomes the empty form.
@@ -221,7 +224,7 @@ func (in *inputRelay) startBatch(content []byte) {
 // question reads one member of a batch. refused says that it is sound but the
 // client cannot be asked.
 func (in *inputRelay) question(m rawjson.Member) (q mcp.InputRequest, refused *mcp.Error, err error) {
-	if !validKey(m.Name) {
+	if !mcp.IsInputKey(m.Name) {
 		return q, nil, fmt.Errorf("invalid key %q", m.Name)
 	}
 	params := rawjson.Get(m.Value, "params")
@@ -234,7 +237,7 @@ func (in *inputRelay) question(m rawjson.Member) (q mcp.InputRequest, refused *m
 	case mcp.MethodElicit:
 		q.Params, supported = in.elicitParams(params)
 	case mcp.MethodSampling:
-		q.Params, supported = rawjson.Normal(params), in.client.Sampling
+		q.Params, supported = rawjson.Normal(params), in.client.CanSample(params)
 	case mcp.MethodRoots:
 		supported = in.client.Roots
 	default:
@@ -264,19 +267,6 @@ func (in *inputRelay) elicitParams(params json.RawMessage) (json.RawMessage, boo
 		params = b.End().Bytes()
 	}
 	return rawjson.Normal(params), in.client.ElicitForm
-}
-
-func validKey(key string) bool {
-	if len(key) == 0 || len(key) > 64 {
-		return false
-	}
-	for _, c := range []byte(key) {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (c < '0' || c > '9') && c != '_' && c != '.' && c != '-' {
-			return false
-		}
-	}
-	return true
 }
 
 func firstError(a, b error) error {

@@ -34,6 +34,9 @@ type Request struct {
 // A Listener gets what a script reports while it runs, in the script's order,
 // on the goroutine of the call.
 type Listener interface {
+	// Ready returns a channel that is closed while there is somebody to listen. Until then
+	// reports stay in their files, and no time limit runs.
+	Ready() <-chan struct{}
 	Progress(p Progress)
 	Log(m LogMessage)
 }

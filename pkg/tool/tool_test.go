@@ -642,6 +642,12 @@ func TestClock(t *testing.T) {
 // listener collects what a script reports.
 type listener struct{ lines []string }
 
+func (l *listener) Ready() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
 func (l *listener) Progress(p Progress) {
 	l.lines = append(l.lines, fmt.Sprintf("p %s %s %s", p.Value, p.Total, p.Message))
 }
@@ -693,6 +699,8 @@ func (a *asker) Ready() bool {
 	defer a.mu.Unlock()
 	return a.behind == nil || !a.behind(len(a.asked))
 }
+
+func (a *asker) Patience() time.Duration { return 0 }
 
 func (a *asker) Ask(qs []mcp.InputRequest) mcp.PendingInput {
 	a.mu.Lock()

@@ -100,7 +100,7 @@ func TestHelp(t *testing.T) {
 		"GIT_CONFIG_NOSYSTEM": "1", "MCPBASH_RUNTIME_DIR": runtimeDir(t),
 	}), "MCPBASH_TOOL_ALLOWLIST=")
 	shell := func(dir, text string) (string, error) {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*patience)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, "bash", "-o", "pipefail", "-c", text)
 		cmd.Dir, cmd.Env = dir, append(env, "HOME="+directory(t))

@@ -26,10 +26,10 @@ var fileRows = map[string][][]string{
 		{"server", "kinds", "dispatch", "handshake", "stateless", "capabilities",
 			"exit", "idle", "parent", "corruption", "announce", "bootstrap", "signals"},
 		{"tools", "resources", "subscriptions", "prompts", "completions", "apps"},
-		{"listing", "cursor", "notifier", "asker", "clientroots", "changes"},
+		{"listing", "cursor", "notifier", "asker", "exchange", "exchanges", "clientroots", "changes"},
 		{"request", "requests", "method"},
 		{"logger", "outgoing", "client"},
-		{"session", "payloads", "stderr", "stdio", "token", "window", "begin", "shield", "doc"},
+		{"session", "requeststate", "forms", "payloads", "stderr", "stdio", "token", "window", "begin", "shield", "doc"},
 	},
 }
 

@@ -1,0 +1,395 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+)
+
+// An exchange is one call of the stateless era, which may take several requests: each is
+// answered with what the script wants to know, and the next one brings that. In between the
+// call is parked: its script runs, and no request carries it (M-50).
+type exchange struct {
+	table   *exchanges
+	id      uint64
+	request *request // the first
+	digest  func() [sha256.Size]byte
+	advance json.RawMessage // answers that it brought along, nil for none
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	changed chan struct{} // holds one: there may be something to answer
+
+	mu       sync.Mutex
+	carrier  *request      // nil while parked
+	carried  chan struct{} // is closed while there is a carrier
+	round    uint32        // how often the client was asked
+	asked    int           // how many input requests had no key of their own
+	open     []*inputItem  // what is not answered yet
+	ended    bool
+	answer   *answer
+	err      error
+	deadline *time.Timer // of a parked one
+}
+
+// maxRounds is how often a call asks its client: clients give up after ten requests (M-54).
+const maxRounds = 9
+
+// An inputItem is one input request of a script.
+type inputItem struct {
+	mcp.InputRequest
+	set      *inputSet
+	round    uint32 // in which it was put to the client last, 0 for not yet
+	invalid  bool   // it was answered with what it does not allow, once
+	done     bool
+	response mcp.InputResponse
+}
+
+// run has the method do its work, beside whatever request carries it.
+func (x *exchange) run() {
+	a, err := x.table.work(x.ctx, x.request)
+	x.mu.Lock()
+	x.ended, x.answer, x.err, x.open = true, a, err, nil
+	x.mu.Unlock()
+	x.signal()
+	if x.ctx.Err() != nil {
+		x.discard()
+	}
+	x.table.left()
+}
+
+// giveUp ends a parked call that nobody will carry on.
+func (x *exchange) giveUp(cause error) {
+	x.cancel(cause)
+	x.discard()
+}
+
+// discard forgets a call that is cancelled, with its outcome if there is one, unless a
+// request waits for that.
+func (x *exchange) discard() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.ended || x.carrier != nil {
+		return
+	}
+	if a := x.answer; a != nil && a.done != nil {
+		x.answer = nil
+		a.done(false)
+	}
+	x.table.forget(x)
+}
+
+func (x *exchange) signal() {
+	select {
+	case x.changed <- struct{}{}:
+	default:
+	}
+}
+
+// await returns the answer to a request that carries the call: its outcome, or what the
+// client has to say first. When the request ends before, so does the call.
+func (x *exchange) await(ctx context.Context, r *request) (*answer, error) {
+	over := ctx.Done()
+	for {
+		if a, err, ok := x.next(ctx, r); ok {
+			return a, err
+		}
+		select {
+		case <-x.changed:
+		case <-over:
+			x.cancel(context.Cause(ctx))
+			over = nil // the answer comes once the script has ended
+		}
+	}
+}
+
+// next returns what there is to answer now, if anything.
+func (x *exchange) next(ctx context.Context, r *request) (a *answer, err error, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ended {
+		x.table.forget(x)
+		return x.answer, x.err, true
+	}
+	if ctx.Err() != nil {
+		return nil, nil, false
+	}
+	x.settle(r.peer.capabilities)
+	if len(x.open) == 0 {
+		return nil, nil, false
+	}
+	return x.park(), nil, true
+}
+
+// settle answers for the client what cannot be put to it any more. The lock is held.
+func (x *exchange) settle(client *mcp.Capabilities) {
+	for _, item := range slices.Clone(x.open) {
+		switch {
+		case x.table.isClosed():
+			item.resolve(goneResponse(item.Method))
+		case !canAsk(client, &item.InputRequest):
+			item.resolve(unsupported(item.Method))
+		case x.round >= maxRounds:
+			item.resolve(failedInput(item.Method, mcp.Errorf(mcp.CodeInternal, "Too many rounds of input")))
+		}
+	}
+}
+
+// canAsk reports whether a client has declared what it takes to answer a request (M-56).
+func canAsk(client *mcp.Capabilities, r *mcp.InputRequest) bool {
+	switch {
+	case r.Method == mcp.MethodRoots:
+		return client.Roots
+	case r.Method == mcp.MethodSampling:
+		return client.CanSample(r.Params)
+	case rawjson.TextOf(r.Params, "mode") == "url":
+		return client.ElicitURL
+	}
+	return client.ElicitForm
+}
+
+// unsupported is the response for a client that cannot give one (T-124, T-128).
+func unsupported(method string) mcp.InputResponse {
+	if method == mcp.MethodElicit {
+		return mcp.InputResponse{Result: json.RawMessage(`{"action":"decline"}`)}
+	}
+	return mcp.InputResponse{Error: mcp.Errorf(mcp.CodeMethodNotFound, "Not supported by the client")}
+}
+
+// failedInput is the response to what could not be asked: for a person's answer the action
+// that says so, which scripts know.
+func failedInput(method string, e *mcp.Error) mcp.InputResponse {
+	if method == mcp.MethodElicit {
+		return mcp.InputResponse{Result: json.RawMessage(`{"action":"error"}`)}
+	}
+	return mcp.InputResponse{Error: e}
+}
+
+// park makes the answer that asks for everything that is open, after which no request carries
+// the call. The lock is held.
+func (x *exchange) park() *answer {
+	x.round++
+	t := x.table
+	state := requestState{call: x.id, round: x.round, expires: t.now().Add(t.ttl + time.Second), request: x.digest()}
+	var b rawjson.Builder
+	b.Object()
+	for _, item := range x.open {
+		item.round = x.round
+		params := item.Params
+		if params == nil {
+			params = json.RawMessage("{}") // M-51
+		}
+		b.Name(item.Key).Object().Name("method").String(item.Method).Name("params").Raw(params).End()
+	}
+	asking := b.End().Bytes()
+	x.carrier, x.carried = nil, make(chan struct{})
+	x.deadline = time.AfterFunc(t.ttl, func() { x.giveUp(errExpired) })
+	t.parked(x)
+	return &answer{
+		size: len(asking) + 1024, interim: true,
+		append: func(dst []byte, extra mcp.Extra) []byte {
+			b := rawjson.Over(dst)
+			extra.AppendMembers(b.Object())
+			b.Name("inputRequests").Raw(asking).Name("requestState").String(t.sealer.seal(state))
+			extra.AppendOwnMeta(b)
+			return b.End().Bytes()
+		},
+		done: func(sent bool) {
+			if !sent { // nobody can come back
+				x.cancel(errCancelledByClient)
+			}
+		},
+	}
+}
+
+// resume has a retry carry the call on.
+func (x *exchange) resume(r *request, round uint32) *mcp.Error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.carrier != nil || x.round != round || x.ctx.Err() != nil {
+		return badState("it was used already, or its call has ended")
+	}
+	x.deadline.Stop()
+	x.carrier = r
+	close(x.carried)
+	responses := rawjson.Get(r.params, "inputResponses")
+	for _, item := range slices.Clone(x.open) {
+		if item.round == round { // M-50: what was asked since is not answered by this
+			item.take(rawjson.Get(responses, item.Key))
+		}
+	}
+	x.table.resumed(x)
+	return nil
+}
+
+// take judges the client's response to a request: nothing is asked again, and so is what the
+// request does not allow, once (M-53, M-54).
+func (item *inputItem) take(v json.RawMessage) {
+	if rawjson.KindOf(v) != rawjson.Object {
+		return
+	}
+	if item.allows(v) {
+		item.resolve(mcp.InputResponse{Result: rawjson.Normal(v)})
+		return
+	}
+	if item.invalid {
+		item.resolve(failedInput(item.Method, mcp.Errorf(mcp.CodeInvalidParams, "Invalid answer of the client")))
+	}
+	item.invalid = true
+}
+
+// allows reports whether a response is one to the request.
+func (item *inputItem) allows(v json.RawMessage) bool {
+	switch item.Method {
+	case mcp.MethodRoots:
+		return rawjson.KindOf(rawjson.Get(v, "roots")) == rawjson.Array
+	case mcp.MethodSampling:
+		return rawjson.Get(v, "content") != nil && rawjson.TextOf(v, "role") != ""
+	}
+	return validForm(rawjson.Get(item.Params, "requestedSchema"), v)
+}
+
+// resolve gives a script the response to one of its requests. The exchange's lock is held.
+func (item *inputItem) resolve(response mcp.InputResponse) {
+	item.response, item.done = response, true
+	x := item.set.exchange
+	x.open = slices.DeleteFunc(x.open, func(i *inputItem) bool { return i == item })
+	item.set.check()
+}
+
+// carriedBy is the request that carries the call, nil while it is parked.
+func (x *exchange) carriedBy() *request {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.carrier
+}
+
+// whenCarried is closed while a request carries the call.
+func (x *exchange) whenCarried() <-chan struct{} {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.carried
+}
+
+// Ready is [mcp.Asker.Ready].
+func (x *exchange) Ready() bool { return !x.table.client.full() }
+
+// Patience is [mcp.Asker.Patience].
+func (x *exchange) Patience() time.Duration { return x.table.ttl }
+
+// Ask is [mcp.Asker.Ask].
+func (x *exchange) Ask(requests []mcp.InputRequest) mcp.PendingInput {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	set := &inputSet{exchange: x, done: make(chan struct{})}
+	for _, r := range requests {
+		item := &inputItem{InputRequest: r, set: set}
+		set.items = append(set.items, item)
+		item.Key = x.key(r.Key)
+		x.open = append(x.open, item)
+	}
+	for _, item := range set.items {
+		if refusal := item.prepare(); refusal != nil {
+			item.resolve(failedInput(item.Method, refusal))
+		} else if x.table.isClosed() {
+			item.resolve(goneResponse(item.Method))
+		} else if v := rawjson.Get(x.advance, item.Key); rawjson.KindOf(v) == rawjson.Object && item.allows(v) {
+			item.resolve(mcp.InputResponse{Result: rawjson.Normal(v)})
+		}
+	}
+	set.check()
+	x.signal()
+	return set
+}
+
+// key makes a key that nothing open has: the script's own, or a number (M-51).
+func (x *exchange) key(wanted string) string {
+	taken := func(key string) bool {
+		return slices.ContainsFunc(x.open, func(i *inputItem) bool { return i.Key == key })
+	}
+	for wanted == "" || taken(wanted) {
+		x.asked++
+		wanted = inputKey(x.asked)
+	}
+	return wanted
+}
+
+// prepare puts a request into the form that this revision has.
+func (item *inputItem) prepare() *mcp.Error {
+	if item.Method != mcp.MethodElicit || rawjson.TextOf(item.Params, "mode") == "url" {
+		return nil
+	}
+	form, err := soundForm(rawjson.Get(item.Params, "requestedSchema"))
+	if err != nil {
+		return mcp.Errorf(mcp.CodeInvalidParams, "%s", err)
+	}
+	var b rawjson.Builder
+	b.Object()
+	for _, m := range rawjson.Members(item.Params) {
+		if m.Name == "requestedSchema" {
+			m.Value = form
+		}
+		b.Name(m.Name).Raw(m.Value)
+	}
+	item.Params = b.End().Bytes()
+	return nil
+}
+
+// An inputSet is what a script asked for at once.
+type inputSet struct {
+	exchange *exchange
+	items    []*inputItem
+	done     chan struct{} // is closed once all are answered
+	closed   bool
+}
+
+// check closes done when nothing is missing. The exchange's lock is held.
+func (s *inputSet) check() {
+	if s.closed || slices.ContainsFunc(s.items, func(i *inputItem) bool { return !i.done }) {
+		return
+	}
+	s.closed = true
+	close(s.done)
+}
+
+func (s *inputSet) responses() []mcp.InputResponse {
+	list := make([]mcp.InputResponse, len(s.items))
+	for i, item := range s.items {
+		list[i] = item.response
+	}
+	return list
+}
+
+// Responses is [mcp.PendingInput.Responses].
+func (s *inputSet) Responses() ([]mcp.InputResponse, bool) {
+	select {
+	case <-s.done:
+		return s.responses(), true
+	default:
+		return nil, false
+	}
+}
+
+// Wait is [mcp.PendingInput.Wait].
+func (s *inputSet) Wait(ctx context.Context) ([]mcp.InputResponse, error) {
+	select {
+	case <-s.done:
+		return s.responses(), nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Close is [mcp.PendingInput.Close].
+func (s *inputSet) Close() []mcp.InputResponse {
+	x := s.exchange
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.open = slices.DeleteFunc(x.open, func(i *inputItem) bool { return i.set == s })
+	return s.responses()
+}

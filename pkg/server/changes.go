@@ -11,11 +11,21 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
+// An audience is told when what the project offers has changed: the session, and the open
+// streams.
+type audience interface {
+	// listening reports whether anybody wants to know.
+	listening() bool
+	// changed tells that the lists of a family have changed.
+	changed(family string)
+}
+
 // A changeWatch tells the client when what the project offers has changed
 // (protocol section 19).
 type changeWatch struct {
 	project *project.Project
-	session *session
+	session audience
+	streams audience // nil in minimal mode
 	client  *client
 	ctx     context.Context // of the server
 	// catalog tells what has changed, and resources is called when that is what the
@@ -23,7 +33,8 @@ type changeWatch struct {
 	catalog   *registry.Catalog
 	resources func()
 
-	started atomic.Bool
+	started atomic.Bool   // somebody listens, or did a moment ago
+	fresh   atomic.Bool   // a check is about to begin that looks at everything
 	last    atomic.Int64  // when the last check began, in nanoseconds
 	running chan struct{} // holds one: whoever checks, or the end of the server
 }
@@ -43,13 +54,34 @@ var families = []struct {
 // checkPause is the least time between two checks (P-1903).
 const checkPause = time.Second
 
-// start is called when the session becomes ready.
+// start is called when somebody begins to listen.
 func (c *changeWatch) start() {
-	if c.project.Minimal || !c.session.revision.Load().ListChanged || c.project.Discovery.Static {
+	if c.project.Minimal || c.project.Discovery.Static || !c.listening() || c.started.Swap(true) {
 		return
 	}
-	c.started.Store(true)
 	go c.idle()
+}
+
+func (c *changeWatch) listening() bool {
+	return c.session.listening() || c.streams != nil && c.streams.listening()
+}
+
+// called is called after each call of a tool, which may have changed the project: streams
+// learn of that at once (M-63).
+func (c *changeWatch) called() {
+	if !c.started.Load() || !c.streams.listening() || c.fresh.Swap(true) {
+		return
+	}
+	go func() {
+		select {
+		case c.running <- struct{}{}:
+		case <-c.ctx.Done():
+			return
+		}
+		defer c.finish()
+		c.fresh.Store(false)
+		c.check(registry.Poll{Fresh: true})
+	}()
 }
 
 // poke is called after every message. It costs nothing unless a check is due.
@@ -63,7 +95,7 @@ func (c *changeWatch) poke() {
 	}
 	go func() {
 		defer c.finish()
-		c.check(true)
+		c.check(registry.Poll{})
 	}()
 }
 
@@ -102,8 +134,13 @@ func (c *changeWatch) idle() {
 			return
 		case <-ticker.C:
 		}
+		if !c.listening() {
+			c.started.Store(false)
+			c.start() // for whoever came in between
+			return
+		}
 		if c.begin() {
-			c.check(false)
+			c.check(registry.Poll{Idle: true})
 			c.finish()
 		}
 	}
@@ -111,19 +148,22 @@ func (c *changeWatch) idle() {
 
 // check sends one notification for each family of lists that changed. Running
 // the project's register.sh is left to checks that follow a message.
-func (c *changeWatch) check(hooks bool) {
-	if !c.session.at(phaseReady) || c.client.full() { // a change stays one until it is told
+func (c *changeWatch) check(occasion registry.Poll) {
+	if !c.listening() || c.client.full() { // a change stays one until it is told
 		return
 	}
-	changed := c.catalog.Changes(c.ctx, registry.Poll{Idle: !hooks})
+	changed := c.catalog.Changes(c.ctx, occasion)
 	for _, family := range families {
 		touched := slices.ContainsFunc(family.kinds, func(k *kinds.Kind) bool { return slices.Contains(changed, k) })
-		if !touched || !c.session.at(phaseReady) {
+		if !touched {
 			continue
 		}
 		if family.name == "resources" {
 			c.resources()
 		}
-		c.client.notify("notifications/"+family.name+"/list_changed", []byte("{}"))
+		c.session.changed(family.name)
+		if c.streams != nil {
+			c.streams.changed(family.name)
+		}
 	}
 }

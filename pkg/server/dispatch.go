@@ -217,7 +217,7 @@ func (s *Server) route(m *jsonrpc.Message, inBatch bool) *request {
 		s.rejected(m, err, isRequest)
 		return nil
 	}
-	if isRequest && s.requests.isDuplicate(m.ID) {
+	if isRequest && (s.requests.isDuplicate(m.ID) || s.streams.has(m.ID.Key())) {
 		s.refuse(m.ID, duplicateID)
 		return nil
 	}
@@ -314,6 +314,9 @@ func (s *Server) work(req *request) {
 		s.client.writer.Reserve(req.ctx, 0)
 		s.serve(req)
 		s.tellMissed()
+		if req.method.edits {
+			s.changes.called()
+		}
 		s.changes.poke()
 		next := s.requests.next(req)
 		req = next
@@ -364,6 +367,10 @@ func (s *Server) failed(req *request, fault any) *mcp.Error {
 // finish sends the response of a request, within the limit for responses
 // (P-1100).
 func (s *Server) finish(req *request, a *answer, err error) {
+	if a != nil && a.open {
+		s.requests.release(req)
+		return
+	}
 	sent := false
 	if a != nil && a.done != nil {
 		defer func() { a.done(sent && err == nil) }()

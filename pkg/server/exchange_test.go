@@ -184,12 +184,14 @@ func TestWhatCannotBeAsked(t *testing.T) {
 	}
 	tools := map[string]string{
 		"tools/all/tool.sh": asking + `ask '{"a":{"method":"roots/list"},` +
-			`"b":{"method":"sampling/createMessage","params":{"tools":[]}},"c":{"method":"elicitation/create","params":{"mode":"url","url":"https://example.com","message":""}}}'`,
+			`"b":{"method":"sampling/createMessage","params":{"tools":[]}},` +
+			`"c":{"method":"elicitation/create","params":{"mode":"url","url":"https://example.com","message":""}}}'`,
 		"tools/ask/tool.sh": askOnce["tools/ask/tool.sh"],
 	}
 	bad := []string{`{"x":{}}`, `{"x":{"type":"object","properties":{}}}`, `{"x":{"type":["string","null"]}}`,
 		`{"x":{"type":"array"}}`, `{"x":{"type":"array","items":{"type":"object"}}}`,
-		`{"x":{"type":"string","format":"password"}}`, `{"x":{"type":"string","enum":[1]}}`, `{"x":{"type":"number","minimum":"1"}}`, `[]`, `{"x":7}`}
+		`{"x":{"type":"string","format":"password"}}`, `{"x":{"type":"string","enum":[1]}}`,
+		`{"x":{"type":"number","minimum":"1"}}`, `[]`, `{"x":7}`}
 	for i, fields := range bad {
 		tools[fmt.Sprintf("tools/bad%d/tool.sh", i)] = asking + "ask '" + form(fields) + "'"
 	}

@@ -124,6 +124,7 @@ func (s *Server) drain(e exit, signals <-chan os.Signal) exit {
 		s.stateless.calls.wait()
 		s.client.writer.Flush()
 		s.tellMissed()
+		s.streams.end()
 		s.client.writer.Flush()
 		close(done)
 	}()
@@ -172,6 +173,7 @@ func (s *Server) kill(signals <-chan os.Signal, silent bool) {
 		written := make(chan struct{})
 		go func() {
 			<-ended
+			s.streams.end()
 			s.client.writer.Flush()
 			close(written)
 		}()

@@ -17,6 +17,7 @@ import (
 // requests of a session what the client can do.
 type handshake struct {
 	session  *session
+	client   *client
 	outgoing *outgoing
 	roots    *clientRoots
 	methods  map[string]*method
@@ -27,6 +28,18 @@ func (h *handshake) peer() peer {
 	client := h.session.client.Load()
 	return peer{
 		capabilities: client, asker: handshakeAsker{h.outgoing}, threshold: h.session.threshold, roots: h.roots.current,
+	}
+}
+
+// listening is [audience.listening].
+func (h *handshake) listening() bool {
+	return h.session.at(phaseReady) && h.session.revision.Load().ListChanged
+}
+
+// changed is [audience.changed].
+func (h *handshake) changed(family string) {
+	if h.listening() {
+		h.client.notify("notifications/"+family+"/list_changed", []byte("{}"))
 	}
 }
 
@@ -260,7 +273,8 @@ func (s *Server) cancelled(m *jsonrpc.Message) {
 	if k := rawjson.KindOf(id); k != rawjson.String && k != rawjson.Number {
 		return
 	}
-	if s.requests.cancelOne(jsonrpc.ID(id).Key(), errCancelledByClient) && s.debugging() {
+	key := jsonrpc.ID(id).Key()
+	if (s.requests.cancelOne(key, errCancelledByClient) || s.streams.cancel(key)) && s.debugging() {
 		s.debugf(logRPC, "Cancelled id=%s reason=%s", id, rawjson.TextOf(m.Params, "reason"))
 	}
 }

@@ -22,7 +22,7 @@ func (s *Server) watchIdle() {
 			return
 		case <-timer.C:
 		}
-		if s.requests.busy() || s.stateless.calls.busy() {
+		if s.requests.busy() || s.stateless.calls.busy() || s.streams.listening() {
 			s.activity.Store(time.Now().UnixNano()) // it begins when the last one ends
 		}
 		quiet := time.Since(time.Unix(0, s.activity.Load()))

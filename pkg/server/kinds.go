@@ -25,4 +25,9 @@ func (s *Server) serveKinds(e *engine.Engine) {
 	for _, m := range resources.subscriptions.methods() {
 		s.handshake.methods[m.name] = m
 	}
+	s.streams.resources, s.streams.subscriptions = resources.Resources, resources.subscriptions
+	s.streams.fetching = &e.Project.Fetching
+	for _, m := range s.streams.methods() {
+		s.stateless.methods[m.name] = m
+	}
 }

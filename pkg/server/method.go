@@ -25,6 +25,8 @@ type method struct {
 	most int
 	// asks: the method may ask the client for input before it answers (M-59).
 	asks bool
+	// edits: the method's script may change the project (M-63).
+	edits bool
 	// scope is who may keep the result for a while, "public" or "private"; "" for nobody
 	// (M-31).
 	scope string

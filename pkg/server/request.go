@@ -93,6 +93,7 @@ type answer struct {
 	size    int // about how many bytes it takes
 	append  func(dst []byte, extra mcp.Extra) []byte
 	interim bool          // the client is asked for input, and comes back
+	open    bool          // there is none yet: the request goes on without a slot
 	ttl     time.Duration // for how long a client may keep it, where the method allows that
 	// done, when set, is called last and told whether the result is on its way:
 	// a request may be cancelled, or run out of time, when its work is done.

@@ -32,6 +32,7 @@ type Server struct {
 	requests  *requests
 	handshake *handshake
 	stateless *stateless
+	streams   *streams
 	outgoing  *outgoing
 	roots     *clientRoots
 	changes   *changeWatch

@@ -327,10 +327,14 @@ func (st *starter) connect() error {
 	s.client = &client{writer: jsonrpc.NewWriter(s.stdio, p.Limits.Pending, s.writeFailed), record: record}
 	s.outgoing = &outgoing{client: s.client, asked: s.requests.wake}
 	s.roots = newClientRoots(s.base, p, s.outgoing, s.log)
-	s.changes = &changeWatch{
-		project: p, session: s.session, client: s.client, ctx: s.base, running: make(chan struct{}, 1),
+	s.handshake = &handshake{
+		session: s.session, client: s.client, outgoing: s.outgoing, roots: s.roots, methods: map[string]*method{},
 	}
-	s.handshake = &handshake{session: s.session, outgoing: s.outgoing, roots: s.roots, methods: map[string]*method{}}
+	s.changes = &changeWatch{
+		project: p, session: s.handshake, client: s.client, ctx: s.base, running: make(chan struct{}, 1),
+	}
+	s.streams = &streams{client: s.client, opened: s.changes.start, info: serverInfo(p)}
+	s.changes.streams = s.streams
 	s.stateless = newStateless(p, s.roots, newExchanges(s.base, p, s.client, s.protected))
 	return nil
 }

@@ -21,10 +21,15 @@ type stateless struct {
 }
 
 func newStateless(p *project.Project, roots *clientRoots, calls *exchanges) *stateless {
+	return &stateless{project: p, roots: roots, calls: calls, methods: map[string]*method{}, info: serverInfo(p)}
+}
+
+// serverInfo is what each result says of the server (M-30).
+func serverInfo(p *project.Project) json.RawMessage {
 	var b rawjson.Builder
 	m := &p.Meta
-	b.Object().Name("name").String(m.Name).Name("version").String(m.Version).Name("title").String(m.Title).End()
-	return &stateless{project: p, roots: roots, calls: calls, methods: map[string]*method{}, info: b.Bytes()}
+	b.Object().Name("name").String(m.Name).Name("version").String(m.Version).Name("title").String(m.Title)
+	return b.End().Bytes()
 }
 
 const methodDiscover = "server/discover"

@@ -35,6 +35,9 @@ type subscription struct {
 	id   string
 	of   *watched
 	open bool // its response is on its way, so the client may be told
+	// tell queues a notification for it alone, and reports whether it did. It is nil for those
+	// of the session, of which one is told for all.
+	tell func() bool
 }
 
 // A watched resource has subscriptions; mu of subscriptions guards it, but for
@@ -80,7 +83,7 @@ func (p *subscriptions) subscribe(ctx context.Context, r *request) (*answer, err
 		}
 		return nil, err
 	}
-	sub, err := p.add(watch)
+	sub, err := p.add(watch, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +109,7 @@ func (p *subscriptions) full() bool {
 }
 
 // add enters a subscription, which the client is not told of yet.
-func (p *subscriptions) add(watch *resource.Watch) (*subscription, error) {
+func (p *subscriptions) add(watch *resource.Watch, tell func() bool) (*subscription, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.byID) >= maxSubscriptions {
@@ -119,7 +122,7 @@ func (p *subscriptions) add(watch *resource.Watch) (*subscription, error) {
 		w.rest()
 		p.byURI[w.uri] = w
 	}
-	sub := &subscription{id: "sub-" + uuid(), of: w}
+	sub := &subscription{id: "sub-" + uuid(), of: w, tell: tell}
 	w.subs = append(w.subs, sub)
 	p.byID[sub.id] = sub
 	if interval := p.fetching.Poll; interval > 0 && !p.polling {
@@ -150,12 +153,14 @@ func (p *subscriptions) unsubscribe(_ context.Context, r *request) (*answer, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if sub := p.byID[id]; sub != nil {
+	if sub := p.byID[id]; sub != nil && sub.tell == nil {
 		p.remove(sub)
 	}
 	if w := p.byURI[uri]; w != nil {
 		for _, sub := range slices.Clone(w.subs) {
-			p.remove(sub)
+			if sub.tell == nil {
+				p.remove(sub)
+			}
 		}
 	}
 	return &answer{append: func(dst []byte, _ mcp.Extra) []byte { return append(dst, "{}"...) }}, nil

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"time"
 
 	"mcp-bash/pkg/jsonrpc"
@@ -55,13 +56,13 @@ func (p *subscriptions) poll(interval time.Duration) {
 func (p *subscriptions) due(list []*watched) (due []*watched, over bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.byURI) == 0 || !p.session.at(phaseReady) {
+	if len(p.byURI) == 0 {
 		p.polling = false
 		return nil, true
 	}
 	now := time.Now()
 	for _, w := range p.byURI {
-		if !w.busy && !now.Before(w.rests) && w.eldest() != nil {
+		if !w.busy && !now.Before(w.rests) && w.isOpen() {
 			w.busy = true
 			list = append(list, w)
 		}
@@ -90,25 +91,34 @@ func (w *watched) rest() {
 	}
 }
 
-// eldest is the oldest subscription that the client knows of, nil for none.
-func (w *watched) eldest() *subscription {
-	for _, sub := range w.subs {
-		if sub.open {
-			return sub
-		}
-	}
-	return nil
+// isOpen reports whether the client knows of a subscription.
+func (w *watched) isOpen() bool {
+	return slices.ContainsFunc(w.subs, func(sub *subscription) bool { return sub.open })
 }
 
-// tell queues one notification, in the name of the oldest subscription.
-func (p *subscriptions) tell(w *watched) bool {
-	sub := w.eldest()
-	if sub == nil || !p.session.at(phaseReady) {
-		return false
+// tell queues a notification for each stream, and one for the session, in the name of its
+// oldest subscription. It reports whether there is any.
+func (p *subscriptions) tell(w *watched) (told bool) {
+	var eldest *subscription
+	for _, sub := range w.subs {
+		switch {
+		case !sub.open:
+		case sub.tell != nil:
+			told = sub.tell() || told
+		case eldest == nil:
+			eldest = sub
+		}
 	}
+	if eldest != nil && p.session.at(phaseReady) {
+		p.tellSession(w, eldest)
+		told = true
+	}
+	return told
+}
+
+func (p *subscriptions) tellSession(w *watched, sub *subscription) {
 	var b rawjson.Builder
 	b.Object().Name("uri").String(w.uri).Name("subscriptionId").String(sub.id).
 		Name("subscription").Object().Name("id").String(sub.id).Name("uri").String(w.uri).End().End()
 	p.client.queue(jsonrpc.AppendNotification(nil, "notifications/resources/updated", b.Bytes()))
-	return true
 }

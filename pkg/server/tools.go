@@ -47,7 +47,7 @@ func newTools(e *engine.Engine, c *client, token *tokenGuard) *tools {
 func (t *tools) methods() []*method {
 	return []*method{
 		{name: "tools/list", list: true, scope: "public", handle: t.serveList, limit: t.wait},
-		{name: "tools/call", handle: t.call, ownClock: true, asks: true},
+		{name: "tools/call", handle: t.call, ownClock: true, asks: true, edits: true},
 	}
 }
 

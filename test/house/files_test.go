@@ -25,7 +25,7 @@ var fileRows = map[string][][]string{
 		{"start"},
 		{"server", "kinds", "dispatch", "handshake", "stateless", "capabilities",
 			"exit", "idle", "parent", "corruption", "announce", "bootstrap", "signals"},
-		{"tools", "resources", "subscriptions", "prompts", "completions", "apps"},
+		{"tools", "resources", "streams", "subscriptions", "prompts", "completions", "apps"},
 		{"listing", "cursor", "notifier", "asker", "exchange", "exchanges", "clientroots", "changes"},
 		{"request", "requests", "method"},
 		{"logger", "outgoing", "client"},

@@ -414,6 +414,51 @@ func TestStageIsBounded(t *testing.T) {
 	if err := s.put("d", false, strings.NewReader("x")); !errors.Is(err, errTooMuch) {
 		t.Error(err)
 	}
+	// What stands between the files counts too.
+	var directories []tar.Header
+	for i := range 10 {
+		directories = append(directories, tar.Header{Name: fmt.Sprintf("m/%d/", i), Typeflag: tar.TypeDir})
+	}
+	s.bytes = maxTotal - 1024
+	if err := s.untar(bytes.NewReader(archive(t, false, directories...))); !errors.Is(err, errTooMuch) {
+		t.Error(err)
+	}
+}
+
+// CLI-1112: an archive that is larger than any of ours is not unpacked. This one has a hole,
+// so that it takes no room on the disk.
+func TestLargeArchive(t *testing.T) {
+	t.Parallel()
+	h := managed(t, "9.0.0")
+	file := filepath.Join(t.TempDir(), "archive")
+	put(t, file, "")
+	if err := os.Truncate(file, maxArchive+1); err != nil {
+		t.Fatal(err)
+	}
+	r := h.doctor(Options{Fix: true, Archive: file, Verify: sum(nil)})
+	wantFailure(t, r, "self.upgrade_stage_invalid", cli.ExitFailed)
+	h.unchanged("9.0.0")
+}
+
+// A program that hangs, or prints without end, is not waited for, and a VERSION that no
+// release has is none.
+func TestOddPrograms(t *testing.T) {
+	t.Parallel()
+	h := managed(t, cli.Version)
+	put(t, filepath.Join(h.root, "bin", "mcp-bundle"), "#!/bin/sh\nexec sleep 600\n")
+	put(t, filepath.Join(h.root, "bin", "mcp-doctor"), "#!/bin/sh\nwhile :; do echo mcp-doctor "+cli.Version+"; done\n")
+	put(t, filepath.Join(h.root, "VERSION"), cli.Version+strings.Repeat(" ", 1<<10))
+	began := time.Now()
+	r := h.doctor(Options{})
+	for _, b := range r.Binaries {
+		if odd := b.Name == "mcp-bundle" || b.Name == "mcp-doctor"; b.Agrees == odd {
+			t.Errorf("%+v", b)
+		}
+	}
+	if took := time.Since(began); took < askTime || took > time.Minute {
+		t.Errorf("it took %v", took)
+	}
+	wantFailure(t, r, "framework.version_missing", cli.ExitFailed)
 }
 
 // However foreign an archive is, nothing gets out of the stage.

@@ -492,6 +492,11 @@ func TestShellcheck(t *testing.T) {
 		found[1].Severity != finding.Warning || found[1].Message != "Quote it (SC2086)" {
 		t.Errorf("%+v", found)
 	}
+	// What it says is bounded.
+	endless := `echo '{"comments":[]}'; exec head -c 17000000 /dev/zero`
+	if r := withShellcheck(t, endless); of(r, "shellcheck.incomplete") == nil {
+		t.Errorf("%+v", r.Findings)
+	}
 	if r := withShellcheck(t, "echo no JSON"); of(r, "shellcheck.incomplete") == nil || of(r, "shellcheck") != nil {
 		t.Errorf("%+v", r.Findings)
 	}
@@ -569,6 +574,32 @@ func TestLimits(t *testing.T) {
 			if told != want && n <= 128 {
 				t.Errorf("%s: %d characters: told %v", c.Name, n, told)
 			}
+		}
+	}
+}
+
+// What no person wrote is not read: settings of more than a megabyte. What is not longer is.
+func TestSizes(t *testing.T) {
+	for n, told := range map[int]bool{maxSmall: false, maxSmall + 1: true} {
+		r := check1(t, fixture(t, sound, files{
+			"server.d/requirements.json": "{}" + strings.Repeat(" ", n-2), "mcpb.conf": strings.Repeat("\n", n),
+			"tools/demo-hello/samples/x.json": "{}" + strings.Repeat(" ", n-2),
+		}), Options{})
+		for _, id := range []string{"requirements.invalid", "bundle.conf", "sample.invalid"} {
+			if found := of(r, id); (found != nil) != told {
+				t.Errorf("%d bytes, %s: %+v", n, id, found)
+			}
+		}
+	}
+}
+
+// Metadata is looked for as deep as the server does (R-32).
+func TestDepth(t *testing.T) {
+	for depth, told := range map[int]bool{maxDepth: true, maxDepth + 1: false} {
+		name := "resources/" + strings.Repeat("d/", depth) + "x.meta.json"
+		r := check1(t, fixture(t, sound, files{name: "{"}), Options{})
+		if found := of(r, "metadata.invalid_json"); (found != nil) != told {
+			t.Errorf("%d deep: %+v", depth, r.Findings)
 		}
 	}
 }

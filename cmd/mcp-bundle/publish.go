@@ -159,14 +159,20 @@ func (o *options) openBundle(s cli.Streams, file string) (*publish.Bundle, error
 	return nil, &cli.Error{Code: cli.CodeInvalid, Exit: cli.ExitFailed, Message: strings.Join(faults, "; "), Told: true}
 }
 
+// maxToken is how long a token on standard input may be, in bytes.
+const maxToken = 1 << 16
+
 // readToken returns the token, which is never shown.
 func (o *options) readToken(s cli.Streams) (string, error) {
 	token := os.Getenv("MCP_REGISTRY_TOKEN")
 	switch {
 	case o.token == "-":
-		text, err := io.ReadAll(io.LimitReader(s.In, 1<<16))
-		if err != nil {
+		text, err := io.ReadAll(io.LimitReader(s.In, maxToken+1))
+		switch {
+		case err != nil:
 			return "", err
+		case len(text) > maxToken:
+			return "", cli.Failf(cli.CodeInvalid, "the token is longer than %d bytes", maxToken)
 		}
 		token = strings.TrimSpace(string(text))
 	case o.token != "":

@@ -31,6 +31,7 @@ import (
 	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/runtimes"
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/swap"
@@ -258,7 +259,7 @@ func (b *builder) configure(ctx context.Context) error {
 	}
 	b.say.verbose("Resolved metadata: %s v%s", b.id.name, b.id.version)
 	b.say.verbose("Author: %s", b.id.author)
-	if !mcpb.IsSemver(b.id.version) {
+	if !item.IsSemver(b.id.version) {
 		b.say.warnHint(fmt.Sprintf("Version %q is not valid semver (expected MAJOR.MINOR.PATCH)", b.id.version),
 			"MCPB clients may reject non-semver versions")
 	} else if b.id.version != b.p.Meta.Version {

@@ -203,9 +203,10 @@ func or(texts ...string) string {
 	return ""
 }
 
-// versionFile is the content of the project's VERSION without white space.
+// versionFile is the content of the project's VERSION without white space, where it is not
+// longer than the server reads it.
 func (b *builder) versionFile() string {
-	text, err := b.p.ReadFile(filepath.Join(b.p.Root, "VERSION"), 1<<16)
+	text, err := b.p.ReadFile(filepath.Join(b.p.Root, "VERSION"), 1<<20)
 	if err != nil {
 		return ""
 	}

@@ -74,7 +74,7 @@ func (b *builder) inProject(path string) string {
 	return filepath.Join(b.p.Root, filepath.FromSlash(path))
 }
 
-var kindNames = map[rawjson.Kind]string{
+var kindNames = [...]string{
 	rawjson.Null: "null", rawjson.Bool: "boolean", rawjson.Number: "number",
 	rawjson.String: "string", rawjson.Array: "array", rawjson.Object: "object",
 }

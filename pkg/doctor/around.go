@@ -41,7 +41,7 @@ func (e *examination) project() {
 		e.dependencies(w.needs.Dependencies)
 	}
 	if e.r.MacOS.Detected {
-		if e.r.MacOS.Project, e.r.MacOS.Known = quarantined(root); e.r.MacOS.Project {
+		if e.r.MacOS.Project, e.r.MacOS.Known = e.on.quarantined(root); e.r.MacOS.Project {
 			e.add("macos.project_quarantined", "macOS keeps "+root+" in quarantine",
 				"xattr -dr com.apple.quarantine "+script.Quote(root))
 		}

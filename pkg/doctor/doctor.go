@@ -73,13 +73,24 @@ var family = []string{"mcp-bash", "mcp-runtool", "mcp-registry", "mcp-bundle", "
 type examination struct {
 	ctx    context.Context
 	o      Options
+	on     host
 	r      *Result
 	runner *script.Runner
 }
 
+// A host is what only some systems have.
+type host struct {
+	os          string                             // as runtime.GOOS
+	quarantined func(file string) (is, known bool) // macOS marks it as downloaded; known: that could be seen
+}
+
 // Examine checks, and with Fix mends.
 func Examine(ctx context.Context, o Options) *Result {
-	e := &examination{ctx: ctx, o: o, r: &Result{mending: o.DryRun || o.Fix}, runner: new(script.Runner)}
+	return examine(ctx, o, host{runtime.GOOS, quarantined})
+}
+
+func examine(ctx context.Context, o Options, on host) *Result {
+	e := &examination{ctx: ctx, o: o, on: on, r: &Result{mending: o.DryRun || o.Fix}, runner: new(script.Runner)}
 	e.framework()
 	e.machine()
 	e.programs()

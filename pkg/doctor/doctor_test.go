@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,8 +74,78 @@ func installation(version string) map[string]string {
 
 func (h *house) doctor(o Options) *Result {
 	h.t.Helper()
-	o.Env, o.Dir = h.env.Clone(), h.t.TempDir()
+	if o.Env = h.env.Clone(); o.Dir == "" {
+		o.Dir = h.t.TempDir()
+	}
 	return Examine(h.t.Context(), o)
+}
+
+// without removes parts of the installation, and returns what doctor says then.
+func (h *house) without(names ...string) *Result {
+	h.t.Helper()
+	for _, name := range names {
+		if err := os.RemoveAll(filepath.Join(h.root, name)); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	return h.doctor(Options{})
+}
+
+// with is what doctor says where a variable has a value.
+func (h *house) with(name, value string) *Result {
+	h.t.Helper()
+	h.env[name] = value
+	return h.doctor(Options{})
+}
+
+// around is what doctor says in a project.
+func (h *house) around(files map[string]string) *Result {
+	h.t.Helper()
+	dir := h.t.TempDir()
+	put(h.t, filepath.Join(dir, "server.d", "server.meta.json"), `{"name":"demo"}`)
+	for name, content := range files {
+		put(h.t, filepath.Join(dir, filepath.FromSlash(name)), content)
+	}
+	return h.doctor(Options{Dir: dir})
+}
+
+// tools returns a directory for PATH with programs that print a line.
+func (h *house) tools(lines map[string]string) string {
+	h.t.Helper()
+	dir := h.t.TempDir()
+	for name, line := range lines {
+		put(h.t, filepath.Join(dir, name), "#!/bin/sh\necho '"+line+"'\n")
+	}
+	return dir
+}
+
+// upgraded is what doctor says when it is to put an archive into place.
+func (h *house) upgraded(content []byte, verify string, o Options) *Result {
+	h.t.Helper()
+	o.Archive, o.Verify, o.Fix = filepath.Join(h.t.TempDir(), "archive"), verify, true
+	put(h.t, o.Archive, string(content))
+	return h.doctor(o)
+}
+
+// locked is what doctor says while somebody else mends.
+func (h *house) locked(o Options) *Result {
+	h.t.Helper()
+	lock, err := takeLock(h.t.Context(), h.root, h.env)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer lock.release()
+	return h.doctor(o)
+}
+
+// on is what doctor says on another system, one that marks all files as downloaded.
+func (h *house) on(system string) *Result {
+	h.t.Helper()
+	dir := h.t.TempDir()
+	put(h.t, filepath.Join(dir, "server.d", "server.meta.json"), `{"name":"demo"}`)
+	h.env["MSYSTEM"] = "MINGW64"
+	return examine(h.t.Context(), Options{Env: h.env.Clone(), Dir: dir},
+		host{system, func(string) (is, known bool) { return true, true }})
 }
 
 func (h *house) version() string {
@@ -343,6 +414,51 @@ func TestStageIsBounded(t *testing.T) {
 	if err := s.put("d", false, strings.NewReader("x")); !errors.Is(err, errTooMuch) {
 		t.Error(err)
 	}
+	// What stands between the files counts too.
+	var directories []tar.Header
+	for i := range 10 {
+		directories = append(directories, tar.Header{Name: fmt.Sprintf("m/%d/", i), Typeflag: tar.TypeDir})
+	}
+	s.bytes = maxTotal - 1024
+	if err := s.untar(bytes.NewReader(archive(t, false, directories...))); !errors.Is(err, errTooMuch) {
+		t.Error(err)
+	}
+}
+
+// CLI-1112: an archive that is larger than any of ours is not unpacked. This one has a hole,
+// so that it takes no room on the disk.
+func TestLargeArchive(t *testing.T) {
+	t.Parallel()
+	h := managed(t, "9.0.0")
+	file := filepath.Join(t.TempDir(), "archive")
+	put(t, file, "")
+	if err := os.Truncate(file, maxArchive+1); err != nil {
+		t.Fatal(err)
+	}
+	r := h.doctor(Options{Fix: true, Archive: file, Verify: sum(nil)})
+	wantFailure(t, r, "self.upgrade_stage_invalid", cli.ExitFailed)
+	h.unchanged("9.0.0")
+}
+
+// A program that hangs, or prints without end, is not waited for, and a VERSION that no
+// release has is none.
+func TestOddPrograms(t *testing.T) {
+	t.Parallel()
+	h := managed(t, cli.Version)
+	put(t, filepath.Join(h.root, "bin", "mcp-bundle"), "#!/bin/sh\nexec sleep 600\n")
+	put(t, filepath.Join(h.root, "bin", "mcp-doctor"), "#!/bin/sh\nwhile :; do echo mcp-doctor "+cli.Version+"; done\n")
+	put(t, filepath.Join(h.root, "VERSION"), cli.Version+strings.Repeat(" ", 1<<10))
+	began := time.Now()
+	r := h.doctor(Options{})
+	for _, b := range r.Binaries {
+		if odd := b.Name == "mcp-bundle" || b.Name == "mcp-doctor"; b.Agrees == odd {
+			t.Errorf("%+v", b)
+		}
+	}
+	if took := time.Since(began); took < askTime || took > time.Minute {
+		t.Errorf("it took %v", took)
+	}
+	wantFailure(t, r, "framework.version_missing", cli.ExitFailed)
 }
 
 // However foreign an archive is, nothing gets out of the stage.
@@ -443,30 +559,140 @@ func TestOlder(t *testing.T) {
 	}
 }
 
-// CLI-1011, CLI-1106: every rule explains itself; those that only another system or state
-// of the machine produces are known.
+// situations are, for each id, what produces it in an installation with nothing wrong.
+var situations = map[string]func(h *house) *Result{
+	"framework.missing":         func(h *house) *Result { return h.with("MCPBASH_HOME", h.root+"-gone") },
+	"framework.version_missing": func(h *house) *Result { return h.without("VERSION") },
+	"framework.version_too_old": func(h *house) *Result { return h.doctor(Options{MinVersion: "9.9.9"}) },
+	"path.not_configured":       func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
+	"path.shadowed": func(h *house) *Result {
+		return h.with("PATH", h.tools(map[string]string{"mcp-bash": "mcp-bash 1.0.0"}))
+	},
+	"runtime.bash_missing": func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
+	"runtime.bash_too_old": func(h *house) *Result {
+		return h.with("PATH", h.tools(map[string]string{"bash": "2.05"}))
+	},
+	"runtime.json_tool_missing":     func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
+	"runtime.tmp_root_not_writable": func(h *house) *Result { return h.with("MCPBASH_TMP_ROOT", h.root+"-gone") },
+	"runtime.tmp_root_unset":        func(h *house) *Result { return h.doctor(Options{}) },
+	"binaries.missing":              func(h *house) *Result { return h.without("bin/mcp-bundle") },
+	"binaries.version_mismatch":     func(h *house) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
+	"sdk.missing":                   func(h *house) *Result { return h.without("sdk") },
+	"sdk.version_mismatch":          func(h *house) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
+	"project.server_meta_invalid": func(h *house) *Result {
+		return h.around(map[string]string{"server.d/server.meta.json": "{"})
+	},
+	"project.registry_missing": func(h *house) *Result { return h.around(nil) },
+	"project.requirements_invalid": func(h *house) *Result {
+		return h.around(map[string]string{"server.d/requirements.json": "{"})
+	},
+	"project.validate_errors": func(h *house) *Result {
+		return h.around(map[string]string{"tools/x/tool.meta.json": "{"})
+	},
+	"project.vendor_modified": func(h *house) *Result { return h.around(vendored(cli.Version, "as it was put there")) },
+	"project.vendor_outdated": func(h *house) *Result { return h.around(vendored("1.0.0", "x")) },
+	"deps.missing": func(h *house) *Result {
+		return h.around(map[string]string{"server.d/requirements.json": `{"dependencies":[{"name":"no-such-program"}]}`})
+	},
+	"macos.framework_quarantined": func(h *house) *Result { return h.on("darwin") },
+	"macos.project_quarantined":   func(h *house) *Result { return h.on("darwin") },
+	"windows.msys_detected":       func(h *house) *Result { return h.on("windows") },
+	"shim.status":                 func(h *house) *Result { return h.doctor(Options{}) },
+	"shim.lock_timeout":           func(h *house) *Result { return h.locked(Options{Fix: true}) },
+	"shim.refuse_overwrite": func(h *house) *Result {
+		put(h.t, filepath.Join(h.env["HOME"], ".local", "bin", "mcp-bash"), "somebody else's")
+		return h.doctor(Options{Fix: true})
+	},
+	"optional.gojq_missing":        func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
+	"optional.shellcheck_missing":  func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
+	"optional.npx_missing":         func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
+	"doctor.min_version_invalid":   func(h *house) *Result { return h.doctor(Options{MinVersion: "latest"}) },
+	"self.upgrade_source_missing":  func(h *house) *Result { return h.doctor(Options{Fix: true, MinVersion: "9.9.9"}) },
+	"self.upgrade_verify_missing":  func(h *house) *Result { return h.upgraded(nil, "", Options{}) },
+	"self.upgrade_lock_timeout":    func(h *house) *Result { return h.locked(Options{Fix: true, Ref: "v9.9.9"}) },
+	"self.upgrade_download_failed": func(h *house) *Result { return h.doctor(Options{Fix: true, Ref: "v9.9.9"}) },
+	"self.upgrade_verify_failed":   func(h *house) *Result { return h.upgraded([]byte("x"), sum(nil), Options{}) },
+	"self.upgrade_stage_failed": func(h *house) *Result {
+		return h.doctor(Options{Fix: true, Archive: h.root + "-gone", Verify: sum(nil)})
+	},
+	"self.upgrade_git_missing": func(h *house) *Result {
+		h.env["PATH"] = h.tools(nil)
+		return h.doctor(Options{Fix: true, Ref: "main"})
+	},
+	"self.upgrade_git_failed": func(h *house) *Result {
+		h.env["PATH"] = h.tools(map[string]string{"git": "git version 2.0.0"})
+		return h.doctor(Options{Fix: true, Ref: "main"}) // of no repository
+	},
+	"self.upgrade_stage_invalid": func(h *house) *Result { return h.upgraded([]byte("x"), sum([]byte("x")), Options{}) },
+	"self.upgrade_stage_too_old": func(h *house) *Result {
+		content := release(h.t, "9.0.0", false)
+		return h.upgraded(content, sum(content), Options{MinVersion: "9.9.9"})
+	},
+	"self.upgrade_downgrade_refused": func(h *house) *Result {
+		content := release(h.t, "1.9.0", false)
+		return h.upgraded(content, sum(content), Options{})
+	},
+	"self.upgrade_swap_failed": func(h *house) *Result {
+		e := &examination{r: &Result{}}
+		e.fail(replaceInstall(h.root, h.root+"-no-stage", false)) // somebody took the stage away
+		h.unchanged(cli.Version)
+		return e.r
+	},
+}
+
+// CLI-1011, CLI-1106: each rule explains itself, and has a situation that produces it. An
+// installation with nothing wrong produces nothing.
 func TestRules(t *testing.T) {
-	seen := map[string]bool{}
-	for _, r := range Rules {
-		if seen[r.ID] || r.Summary == "" || r.Reason == "" || r.Severity == finding.Error && r.Fix == "" {
-			t.Errorf("%s is given twice, or does not explain itself", r.ID)
-		}
-		seen[r.ID] = true
+	h := managed(t, cli.Version)
+	tools := h.tools(map[string]string{"bash": "5.2.15(1)-release", "jq": "", "gojq": "", "shellcheck": "", "npx": ""})
+	h.env["PATH"] = tools + string(filepath.ListSeparator) + filepath.Join(h.root, "bin")
+	h.env["MCPBASH_TMP_ROOT"] = t.TempDir()
+	if r := h.doctor(Options{Fix: true}); len(r.Taken) != len(family) {
+		t.Errorf("not mended: %+v", r.Findings)
 	}
+	if r := h.doctor(Options{}); len(r.Findings) != 0 {
+		t.Errorf("nothing is wrong: %+v", r.Findings)
+	}
+	for id := range situations {
+		if Rules.Find(id) == nil {
+			t.Errorf("%s is no rule", id)
+		}
+	}
+	seen := map[string]bool{}
+	for _, rule := range Rules {
+		if seen[rule.ID] || rule.Summary == "" || rule.Reason == "" || rule.Severity == finding.Error && rule.Fix == "" {
+			t.Errorf("%s is given twice, or does not explain itself", rule.ID)
+		}
+		seen[rule.ID] = true
+		t.Run(rule.ID, func(t *testing.T) {
+			t.Parallel()
+			produce := situations[rule.ID]
+			if produce == nil {
+				t.Fatal("no situation produces it")
+			}
+			r := produce(managed(t, cli.Version))
+			if !slices.ContainsFunc(r.Findings, func(f finding.Finding) bool {
+				return f.ID == rule.ID && f.Severity == rule.Severity && f.Message != ""
+			}) {
+				t.Errorf("not found in %+v", r.Findings)
+			}
+		})
+	}
+}
+
+// vendored is a project's copy of the server, as it was put there by a version with a content;
+// what lies there now is an x.
+func vendored(version, content string) map[string]string {
+	digest := sum([]byte("bin/x:" + sum([]byte(content)) + "\n"))
+	return map[string]string{".mcp-bash/bin/x": "x", ".mcp-bash/vendor.json": fmt.Sprintf(
+		`{"version":%q,"sha256":%q,"format_version":2,"files":{"bin/x":%q}}`, version, digest, sum([]byte(content)))}
 }
 
 // CLI-1610: a server in the project that was changed, and one of an older release.
 func TestVendored(t *testing.T) {
 	h := managed(t, cli.Version)
-	dir := t.TempDir()
-	put(t, filepath.Join(dir, "server.d", "server.meta.json"), `{"name":"demo"}`)
-	put(t, filepath.Join(dir, ".mcp-bash", "bin", "x"), "x")
 	look := func(version, content string) (modified, outdated bool) {
-		digest := sum([]byte("bin/x:" + sum([]byte(content)) + "\n"))
-		put(t, filepath.Join(dir, ".mcp-bash", "vendor.json"), fmt.Sprintf(
-			`{"version":%q,"sha256":%q,"format_version":2,"files":{"bin/x":%q}}`, version, digest, sum([]byte(content))))
-		r := Examine(t.Context(), Options{Env: h.env.Clone(), Dir: dir})
-		for _, f := range r.Findings {
+		for _, f := range h.around(vendored(version, content)).Findings {
 			modified = modified || f.ID == "project.vendor_modified"
 			outdated = outdated || f.ID == "project.vendor_outdated"
 		}

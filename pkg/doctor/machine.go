@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -152,15 +151,15 @@ func isInstalled(dir string) bool {
 
 // system looks at what only one system has.
 func (e *examination) system() {
-	e.r.MacOS.Detected = runtime.GOOS == "darwin"
+	e.r.MacOS.Detected = e.on.os == "darwin"
 	if e.r.MacOS.Detected {
-		e.r.MacOS.Framework, e.r.MacOS.KnownFramework = quarantined(e.r.Framework.program)
+		e.r.MacOS.Framework, e.r.MacOS.KnownFramework = e.on.quarantined(e.r.Framework.program)
 		if e.r.MacOS.Framework {
 			e.add("macos.framework_quarantined", "macOS keeps "+e.r.Framework.program+" in quarantine",
 				"xattr -dr com.apple.quarantine "+script.Quote(e.r.Framework.Path))
 		}
 	}
-	if e.r.MSYS = runtime.GOOS == "windows" && e.o.Env["MSYSTEM"] != ""; e.r.MSYS {
+	if e.r.MSYS = e.on.os == "windows" && e.o.Env["MSYSTEM"] != ""; e.r.MSYS {
 		e.add("windows.msys_detected", msysHint, "")
 	}
 }

@@ -122,12 +122,15 @@ func (s *stage) untar(f io.Reader) error {
 		return err
 	}
 	// What stands between the files is bounded as well.
-	for t := tar.NewReader(io.LimitReader(unzipped, 2*maxTotal)); ; {
+	bounded := &io.LimitedReader{R: unzipped, N: 2 * (maxTotal - s.bytes)}
+	for t := tar.NewReader(bounded); ; {
 		h, err := t.Next()
-		if err == io.EOF {
+		switch {
+		case err == io.EOF && bounded.N <= 0:
+			return errTooMuch
+		case err == io.EOF:
 			return nil
-		}
-		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
+		case err != nil && !errors.Is(err, tar.ErrInsecurePath):
 			return err
 		}
 		name, err := below(h.Name)

@@ -257,8 +257,11 @@ func (e *examination) fill(from *source, stage string) (commit string, err error
 	}
 	defer file.Close()
 	hash := sha256.New()
-	if _, err := io.Copy(hash, io.LimitReader(file, maxArchive+1)); err != nil {
+	switch n, err := io.Copy(hash, io.LimitReader(file, maxArchive+1)); {
+	case err != nil:
 		return "", &failure{"self.upgrade_download_failed", err.Error(), cli.ExitFailed}
+	case n > maxArchive:
+		return "", invalid("%s: larger than %d MB", from.place, maxArchive>>20)
 	}
 	if got := hex.EncodeToString(hash.Sum(nil)); got != from.verify {
 		return "", &failure{"self.upgrade_verify_failed", fmt.Sprintf(

@@ -64,15 +64,17 @@ func (f *Finding) Text() string {
 	return f.Path + " - " + f.Message
 }
 
-// marks stand before findings as people read them.
-var marks = map[Severity]string{Info: "•", Warning: "⚠", Error: "✗"}
-
 // Mark is the sign before the finding.
 func (f *Finding) Mark() string {
-	if f.Good {
+	switch {
+	case f.Good:
 		return "✓"
+	case f.Severity == Error:
+		return "✗"
+	case f.Severity == Warning:
+		return "⚠"
 	}
-	return marks[f.Severity]
+	return "•"
 }
 
 // AppendText appends the finding as people read it: a line, and where something is wrong

@@ -138,26 +138,21 @@ func plain(v json.RawMessage) json.RawMessage {
 	return rawjson.Quote(s)
 }
 
-// known holds the names of the methods that clients send, so that reading one
-// allocates nothing.
-var known = func() map[string]string {
-	names := []string{
-		"initialize", "ping", "shutdown", "exit", "initialized", "notifications/initialized",
-		"notifications/cancelled", "notifications/roots/list_changed", "notifications/message",
-		"logging/setLevel", "tools/list", "tools/call", "resources/list", "resources/templates/list",
-		"resources/read", "resources/subscribe", "resources/unsubscribe", "prompts/list", "prompts/get",
-		"completion/complete", "server/discover", "subscriptions/listen",
-	}
-	m := make(map[string]string, len(names))
-	for _, n := range names {
-		m[`"`+n+`"`] = n
-	}
-	return m
-}()
+// known are the methods that clients send, as JSON, the frequent ones first: so reading
+// the name of one allocates nothing.
+var known = []string{
+	`"tools/call"`, `"resources/read"`, `"prompts/get"`, `"completion/complete"`, `"tools/list"`, `"resources/list"`,
+	`"resources/templates/list"`, `"prompts/list"`, `"ping"`, `"notifications/cancelled"`, `"initialize"`,
+	`"notifications/initialized"`, `"initialized"`, `"notifications/roots/list_changed"`, `"notifications/message"`,
+	`"logging/setLevel"`, `"resources/subscribe"`, `"resources/unsubscribe"`, `"server/discover"`,
+	`"subscriptions/listen"`, `"shutdown"`, `"exit"`,
+}
 
 func methodName(v json.RawMessage) string {
-	if name, ok := known[string(v)]; ok {
-		return name
+	for _, name := range known {
+		if string(v) == name {
+			return name[1 : len(name)-1]
+		}
 	}
 	name, _ := rawjson.Text(v)
 	return name

@@ -98,6 +98,87 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
+// A file, and all files together, may hold as much as is allowed, and not a byte more.
+func TestWriteLimits(t *testing.T) {
+	full, over := Bytes("full", false, make([]byte, 2<<20)), Bytes("over", false, make([]byte, 2<<20+1))
+	most := bounds{file: 2 << 20, total: 4 << 20}
+	for want, files := range map[string][]File{
+		"": {full, full}, "over: larger than 2 MB": {over},
+		"more than 4 MB of files; leave some out with .mcpbignore": {full, full, Bytes("more", false, []byte("x"))},
+	} {
+		err := write(t.Context(), io.Discard, files, Epoch, nil, most)
+		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%v, not %q", err, want)
+		}
+	}
+}
+
+// What is too large to be a bundle, or holds too many files, is not read; nor is a manifest
+// or a signature that is too long.
+func TestReadLimits(t *testing.T) {
+	if _, err := Read(bytes.NewReader(nil), MaxTotal+1); err == nil || err.Error() != "larger than 1024 MB" {
+		t.Error(err)
+	}
+	var headers []zip.FileHeader
+	for i := range maxEntries + 1 {
+		headers = append(headers, header(fmt.Sprint(i), 0o644))
+	}
+	if _, err := open(raw(t, headers...)); err == nil || err.Error() != "50001 files; a bundle may hold 50000" {
+		t.Error(err)
+	}
+	if a, err := open(raw(t, headers[1:]...)); err != nil || len(a.Entries) != maxEntries {
+		t.Error(err)
+	}
+	a, err := open(pack(t, Bytes(ManifestName, false, make([]byte, MaxManifest+1))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Manifest(); err == nil || err.Error() != "manifest.json: larger than 4194304 bytes" {
+		t.Error(err)
+	}
+	signed := string(pack(t)) + signatureStart + strings.Repeat("x", maxSignature) + signatureEnd
+	if a, err := open([]byte(signed)); err == nil {
+		t.Errorf("read, signed %t", a.Signed)
+	}
+}
+
+// The same for a manifest by itself, and for a directory.
+func TestCheckLimits(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	manifest := filepath.Join(dir, ManifestName)
+	if err := os.WriteFile(manifest, bytes.Repeat([]byte(" "), MaxManifest+1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string) (*Report, error) {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		return CheckFile(f)
+	}
+	for name, reason := range map[string]string{manifest: "larger than 4194304 bytes", dir: "not a manifest"} {
+		if r, err := check(name); err != nil || len(r.Faults) != 1 || !strings.Contains(r.Faults[0].Reason, reason) {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	for i := range maxEntries {
+		f, err := os.Create(filepath.Join(dir, fmt.Sprint(i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	if _, err := check(dir); err == nil || err.Error() != "more than 50000 files" {
+		t.Error(err)
+	}
+	os.Remove(manifest)
+	if _, err := check(dir); err != nil {
+		t.Error(err)
+	}
+}
+
 // A time outside of what ZIP knows becomes the nearest.
 func TestDosTime(t *testing.T) {
 	for want, times := range map[[2]uint16][]time.Time{

@@ -62,11 +62,6 @@ var (
 	nameForm = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 	})
-	semverForm = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
-			`(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?` +
-			`(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
-	})
 	emailForm = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?i)([a-z0-9_'+-]+(\.[a-z0-9_'+-]+)*)@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$`)
 	})
@@ -74,9 +69,6 @@ var (
 
 // IsName reports whether a text can be the name of a bundle (CLI-1803).
 func IsName(text string) bool { return nameForm().MatchString(text) }
-
-// IsSemver reports whether a text is a semantic version, 2.0.0.
-func IsSemver(text string) bool { return semverForm().MatchString(text) }
 
 // CheckManifest returns what the official tool would reject a manifest for (cli
 // CLI-1802 to CLI-1804).

@@ -95,17 +95,6 @@ func TestCheckFiles(t *testing.T) {
 	}
 }
 
-func TestSemver(t *testing.T) {
-	for text, want := range map[string]bool{
-		"1.0.0": true, "1.0.0-beta.1": true, "1.0.0+build.123": true, "0.1.0-x-y.1+a.b": true,
-		"1.0": false, "v1.0.0": false, "01.0.0": false, "1.0.0-01": false, "1.0.0-": false, "1.0.0 ": false, "": false,
-	} {
-		if IsSemver(text) != want {
-			t.Errorf("%q", text)
-		}
-	}
-}
-
 // Whatever the text, checking ends, and what passes has what every client needs.
 func FuzzManifest(f *testing.F) {
 	f.Add([]byte("{" + minimal + "}"))

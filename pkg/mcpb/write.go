@@ -48,12 +48,19 @@ var Epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 // processors; advance is told of every piece of input that is done, from any
 // goroutine.
 func Write(ctx context.Context, w io.Writer, files []File, modified time.Time, advance func(bytes int64)) error {
+	return write(ctx, w, files, modified, advance, bounds{MaxFile, MaxTotal})
+}
+
+// bounds are what one file, and all of them, may hold, in bytes.
+type bounds struct{ file, total uint64 }
+
+func write(ctx context.Context, w io.Writer, files []File, modified time.Time, advance func(int64), most bounds) error {
 	if len(files) > maxEntries {
 		return fmt.Errorf("%d files; a bundle may hold %d", len(files), maxEntries)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	results := compressAll(ctx, files, advance)
+	results := compressAll(ctx, files, advance, most.file)
 	archive, total := zip.NewWriter(w), uint64(0)
 	for i := range files {
 		packed := <-results[i]
@@ -63,8 +70,8 @@ func Write(ctx context.Context, w io.Writer, files []File, modified time.Time, a
 			}
 			return fmt.Errorf("%s: %w", files[i].Name, packed.err)
 		}
-		if total += packed.size; total > MaxTotal {
-			return fmt.Errorf("more than %d MB of files; leave some out with .mcpbignore", MaxTotal>>20)
+		if total += packed.size; total > most.total {
+			return fmt.Errorf("more than %d MB of files; leave some out with .mcpbignore", most.total>>20)
 		}
 		err := packed.write(archive, files[i], modified)
 		packed.free()
@@ -87,7 +94,7 @@ type compressed struct {
 
 // compressAll compresses files beside each other, a few ahead of who takes them,
 // so that memory stays bounded.
-func compressAll(ctx context.Context, files []File, advance func(int64)) []chan compressed {
+func compressAll(ctx context.Context, files []File, advance func(int64), most uint64) []chan compressed {
 	workers := runtime.GOMAXPROCS(0)
 	ahead := make(chan struct{}, 2*workers)
 	results := make([]chan compressed, len(files))
@@ -112,7 +119,7 @@ func compressAll(ctx context.Context, files []File, advance func(int64)) []chan 
 	for range workers {
 		go func() {
 			for i := range jobs {
-				c := compress(ctx, files[i], advance)
+				c := compress(ctx, files[i], advance, most)
 				c.free = sync.OnceFunc(func() { <-ahead })
 				results[i] <- c
 			}
@@ -130,7 +137,7 @@ var deflaters = sync.Pool{New: func() any {
 	return w
 }}
 
-func compress(ctx context.Context, f File, advance func(int64)) (c compressed) {
+func compress(ctx context.Context, f File, advance func(int64), most uint64) (c compressed) {
 	in, err := f.Open()
 	if err != nil {
 		return compressed{err: err}
@@ -142,8 +149,8 @@ func compress(ctx context.Context, f File, advance func(int64)) (c compressed) {
 	deflater.Reset(c.buffer)
 	sum := crc32.NewIEEE()
 	count := writerFunc(func(p []byte) (int, error) {
-		if c.size += uint64(len(p)); c.size > MaxFile {
-			return 0, fmt.Errorf("larger than %d MB", MaxFile>>20)
+		if c.size += uint64(len(p)); c.size > most {
+			return 0, fmt.Errorf("larger than %d MB", most>>20)
 		}
 		if advance != nil {
 			advance(int64(len(p)))

@@ -15,24 +15,31 @@ const (
 	Binary = "application/octet-stream"
 )
 
-var byExtension = map[string]string{
-	"txt": Text, "log": Text, "md": "text/markdown", "markdown": "text/markdown",
-	"json": "application/json", "jsonl": "application/x-ndjson", "ndjson": "application/x-ndjson",
-	"yaml": "application/yaml", "yml": "application/yaml", "toml": "application/toml", "csv": "text/csv",
-	"html": "text/html", "htm": "text/html", "css": "text/css", "js": "text/javascript", "mjs": "text/javascript",
-	"ts": "text/x-typescript", "xml": "application/xml", "svg": "image/svg+xml",
-	"sh": "text/x-shellscript", "bash": "text/x-shellscript", "py": "text/x-python", "go": "text/x-go",
-	"rs": "text/x-rust", "c": "text/x-c", "h": "text/x-c",
-	"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
-	"ico": "image/x-icon", "pdf": "application/pdf", "zip": "application/zip", "gz": "application/gzip",
-	"avif": "image/avif", "mp3": "audio/mpeg", "wav": "audio/wav", "ogg": "audio/ogg", "flac": "audio/flac",
-	"m4a": "audio/mp4", "mp4": "video/mp4", "wasm": "application/wasm",
+// byExtension are pairs of an extension and its type.
+var byExtension = [...][2]string{
+	{"txt", Text}, {"log", Text}, {"md", "text/markdown"}, {"markdown", "text/markdown"},
+	{"json", "application/json"}, {"jsonl", "application/x-ndjson"}, {"ndjson", "application/x-ndjson"},
+	{"yaml", "application/yaml"}, {"yml", "application/yaml"}, {"toml", "application/toml"}, {"csv", "text/csv"},
+	{"html", "text/html"}, {"htm", "text/html"}, {"css", "text/css"}, {"js", "text/javascript"},
+	{"mjs", "text/javascript"}, {"ts", "text/x-typescript"}, {"xml", "application/xml"}, {"svg", "image/svg+xml"},
+	{"sh", "text/x-shellscript"}, {"bash", "text/x-shellscript"}, {"py", "text/x-python"}, {"go", "text/x-go"},
+	{"rs", "text/x-rust"}, {"c", "text/x-c"}, {"h", "text/x-c"},
+	{"png", "image/png"}, {"jpg", "image/jpeg"}, {"jpeg", "image/jpeg"}, {"gif", "image/gif"}, {"webp", "image/webp"},
+	{"ico", "image/x-icon"}, {"pdf", "application/pdf"}, {"zip", "application/zip"}, {"gz", "application/gzip"},
+	{"avif", "image/avif"}, {"mp3", "audio/mpeg"}, {"wav", "audio/wav"}, {"ogg", "audio/ogg"}, {"flac", "audio/flac"},
+	{"m4a", "audio/mp4"}, {"mp4", "video/mp4"}, {"wasm", "application/wasm"},
 }
 
 // ByName returns the type that a file's extension stands for, in any case; ""
 // when it stands for none.
 func ByName(name string) string {
-	return byExtension[strings.ToLower(strings.TrimPrefix(path.Ext(path.Base(name)), "."))]
+	extension := strings.ToLower(strings.TrimPrefix(path.Ext(path.Base(name)), "."))
+	for _, known := range byExtension {
+		if known[0] == extension {
+			return known[1]
+		}
+	}
+	return ""
 }
 
 var magic = []struct {

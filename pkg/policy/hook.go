@@ -95,7 +95,7 @@ func (p *Policy) environ(request project.Env) project.Env {
 
 const nowhere = "/dev/null" // to Bash, on Windows as well
 
-var checkFailed = mcp.Errorf(mcp.CodeInternal, "Tool policy check failed")
+var checkFailed = &mcp.Error{Code: mcp.CodeInternal, Message: "Tool policy check failed"}
 
 // spill puts an entry that is too long for an argument into a file.
 func (p *Policy) spill(item json.RawMessage) (path string, remove func(), err error) {

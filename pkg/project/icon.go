@@ -15,9 +15,23 @@ import (
 // maxIcon is the size of an icon file that is still taken in.
 const maxIcon = 1 << 20
 
-var iconTypes = map[string]string{
-	".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg",
-	".gif": "image/gif", ".webp": "image/webp", ".ico": "image/x-icon",
+// iconType is the MIME type of an image by its extension.
+func iconType(extension string) string {
+	switch extension {
+	case ".svg":
+		return "image/svg+xml"
+	case ".png":
+		return "image/png"
+	case ".jpg", ".jpeg":
+		return "image/jpeg"
+	case ".gif":
+		return "image/gif"
+	case ".webp":
+		return "image/webp"
+	case ".ico":
+		return "image/x-icon"
+	}
+	return "application/octet-stream"
 }
 
 // InlineIcons returns an icons array with the files it names taken in as data
@@ -98,9 +112,7 @@ func (p *Project) inlineIcon(icon json.RawMessage, src string, dirs []string,
 	mime := rawjson.TextOf(icon, "mimeType")
 	given := mime != ""
 	if !given {
-		if mime = iconTypes[strings.ToLower(filepath.Ext(src))]; mime == "" {
-			mime = "application/octet-stream"
-		}
+		mime = iconType(strings.ToLower(filepath.Ext(src)))
 	}
 	uri := "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
 	var b rawjson.Builder

@@ -95,6 +95,21 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// What a registry answers is read to a limit.
+func TestLongAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		io.WriteString(w, strings.Repeat("x", maxAnswer)+"y")
+	}))
+	defer server.Close()
+	r := &Registry{Base: server.URL, Token: token, Pause: Pause}
+	err := r.Announce(t.Context(), []byte("{}"))
+	if want := "Registry request failed (HTTP 500): x"; err == nil || !strings.HasPrefix(err.Error(), want) ||
+		strings.HasSuffix(err.Error(), "y") {
+		t.Errorf("%.80v", err)
+	}
+}
+
 func TestUpload(t *testing.T) {
 	b := bundle(t)
 	var header http.Header

@@ -112,7 +112,7 @@ func (r *Resources) builtin(name string) provider.Provider {
 
 // environ is what a provider script is given (RES-72, RES-93).
 func (r *Resources) environ(name string) []string {
-	env := r.Project.ProviderBase(r.Common, extras[name]...)
+	env := r.Project.ProviderBase(r.Common, extras(name)...)
 	env["MCPBASH_PROVIDERS_DIR"] = r.Project.Providers
 	env["MCP_RESOURCES_ROOTS"] = rootList(r.Builtin.FileRoots())
 	if name == uiProvider {
@@ -145,7 +145,12 @@ const uiProvider = "ui"
 
 // extras are what scripts in the place of a built-in provider get beyond the
 // others (E-4).
-var extras = map[string][]string{
-	"git":   {"SSH_AUTH_SOCK", "GIT_SSH_COMMAND", "GIT_ASKPASS"},
-	"https": {"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"},
+func extras(provider string) []string {
+	switch provider {
+	case "git":
+		return []string{"SSH_AUTH_SOCK", "GIT_SSH_COMMAND", "GIT_ASKPASS"}
+	case "https":
+		return []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"}
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -148,6 +149,42 @@ func TestExtractZip(t *testing.T) {
 	}
 	if _, err := extract(text, "other", true); err == nil {
 		t.Error("found what is not there")
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// A program in an archive has an end.
+func TestReadBinary(t *testing.T) {
+	want := "a program of more than 134217728 bytes"
+	if _, err := readBinary(zeros{}); err == nil || err.Error() != want {
+		t.Error(err)
+	}
+	if got, err := readBinary(io.LimitReader(zeros{}, maxBinary)); err != nil || len(got) != maxBinary {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// A checkout has a go.mod that a person wrote.
+func TestIsSource(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "cmd", "mcp-bash"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int]bool{1 << 20: true, 1<<20 + 1: false} {
+		text := "module mcp-bash\n"
+		text += strings.Repeat("\n", n-len(text))
+		if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if isSource(dir) != want {
+			t.Errorf("%d bytes: %t", n, !want)
+		}
 	}
 }
 

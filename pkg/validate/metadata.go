@@ -207,7 +207,7 @@ func (c *check) icons(doc json.RawMessage, label string) bool {
 	return bad == nil
 }
 
-var kindNames = map[rawjson.Kind]string{
+var kindNames = [...]string{
 	rawjson.Bool: "boolean", rawjson.Number: "number", rawjson.String: "string", rawjson.Object: "object",
 }
 

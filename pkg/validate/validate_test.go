@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -184,8 +185,31 @@ func merge(all ...files) files {
 	return result
 }
 
-// CLI-1003, CLI-1004, CLI-1008, CLI-1011: each rule has a project that breaks it, and none
-// is broken by a project with nothing wrong. What breaks it is told with its remedy.
+// situations are, for the other ids, what produces them.
+var situations = map[string]func(t *testing.T) *Result{
+	"metadata.valid":    func(t *testing.T) *Result { return check1(t, fixture(t, sound), Options{}) },
+	"script.executable": func(t *testing.T) *Result { return check1(t, fixture(t, sound), Options{}) },
+	"script.made_executable": func(t *testing.T) *Result {
+		return check1(t, fixture(t, sound, cases["script.not_executable"]), Options{Fix: true})
+	},
+	"script.unreadable": func(t *testing.T) *Result { return unreadable(t, "providers/own.sh") },
+	"folder.unreadable": func(t *testing.T) *Result { return unreadable(t, "resources/guide") },
+	"path.insecure":     func(t *testing.T) *Result { return writable(t, "tools") },
+	"shellcheck": func(t *testing.T) *Result {
+		return withShellcheck(t, quoteIt)
+	},
+	"shellcheck.incomplete": func(t *testing.T) *Result { return withShellcheck(t, "echo no JSON") },
+	"sample.ran":            func(t *testing.T) *Result { return check1(t, fixture(t, sound), Options{Samples: true}) },
+	"sample.failed": func(t *testing.T) *Result {
+		tool := files{"tools/demo-hello/tool.sh*": "#!/usr/bin/env bash\nexit 3\n"}
+		return check1(t, fixture(t, sound, tool), Options{Samples: true})
+	},
+	"sample.not_run": samplesNowhere,
+}
+
+// CLI-1003, CLI-1004, CLI-1008, CLI-1011: each rule explains itself, and has a project that
+// breaks it, and none is broken by a project with nothing wrong. What breaks it is told with
+// its remedy.
 func TestRules(t *testing.T) {
 	clean := check1(t, fixture(t, sound), Options{})
 	for _, f := range clean.Findings {
@@ -196,19 +220,25 @@ func TestRules(t *testing.T) {
 	if len(of(clean, "metadata.valid")) != 7 || len(of(clean, "script.executable")) != 2 {
 		t.Errorf("what is right is not said: %+v", clean.Findings)
 	}
-	for id, content := range cases {
-		t.Run(id, func(t *testing.T) {
+	for _, id := range slices.Concat(slices.Collect(maps.Keys(cases)), slices.Collect(maps.Keys(situations))) {
+		if Rules.Find(id) == nil {
+			t.Errorf("%s is no rule", id)
+		}
+	}
+	seen := map[string]bool{}
+	for _, rule := range Rules {
+		if seen[rule.ID] || rule.Summary == "" || rule.Reason == "" || rule.Severity != finding.Info && rule.Fix == "" {
+			t.Errorf("%s is given twice, or does not explain itself", rule.ID)
+		}
+		seen[rule.ID] = true
+		t.Run(rule.ID, func(t *testing.T) {
 			t.Parallel()
-			f := fixture(t, sound, content)
-			if content == nil {
-				f.Remove("server.d/server.meta.json")
-			}
-			found := of(check1(t, f, Options{}), id)
+			found := of(produce(t, rule.ID), rule.ID)
 			if len(found) == 0 {
-				t.Fatalf("not found in %+v", check1(t, f, Options{}).Findings)
+				t.Fatalf("not found in %+v", produce(t, rule.ID).Findings)
 			}
 			for _, one := range found {
-				if one.Severity != Rules.Find(id).Severity || one.Section == "" || one.Message == "" {
+				if one.Severity != rule.Severity || one.Section == "" || one.Message == "" {
 					t.Errorf("%+v", one)
 				}
 			}
@@ -216,31 +246,21 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Every rule that is not in the table of TestRules has a test of its own.
-var elsewhere = map[string]string{
-	"metadata.valid": "TestRules", "script.executable": "TestRules", "script.made_executable": "TestFix",
-	"script.unreadable": "TestUnreadable", "folder.unreadable": "TestUnreadable", "path.insecure": "TestInsecure",
-	"shellcheck": "TestShellcheck", "shellcheck.incomplete": "TestShellcheck",
-	"sample.ran": "TestSamples", "sample.failed": "TestSamples", "sample.not_run": "TestSamplesNowhere",
-}
-
-func TestEveryRuleIsTested(t *testing.T) {
-	seen := map[string]bool{}
-	for _, r := range Rules {
-		_, inTable := cases[r.ID]
-		if !inTable && elsewhere[r.ID] == "" {
-			t.Errorf("%s has no test", r.ID)
-		}
-		if seen[r.ID] || r.Summary == "" || r.Reason == "" || r.Severity != finding.Info && r.Fix == "" {
-			t.Errorf("%s is given twice, or does not explain itself", r.ID)
-		}
-		seen[r.ID] = true
+// produce checks a project that breaks a rule.
+func produce(t *testing.T, id string) *Result {
+	t.Helper()
+	if situation := situations[id]; situation != nil {
+		return situation(t)
 	}
-	for id := range cases {
-		if !seen[id] {
-			t.Errorf("%s is no rule", id)
-		}
+	content, known := cases[id]
+	if !known {
+		t.Fatal("nothing produces it")
 	}
+	f := fixture(t, sound, content)
+	if content == nil {
+		f.Remove("server.d/server.meta.json")
+	}
+	return check1(t, f, Options{})
 }
 
 // Where something stands is told: the file, and the line as far as there is one.
@@ -291,18 +311,24 @@ func TestFix(t *testing.T) {
 	}
 }
 
-// CLI-1008, T-41a: what others can write to, once for a folder.
-func TestInsecure(t *testing.T) {
+// writable checks a project in which others can write to something.
+func writable(t *testing.T, names ...string) *Result {
+	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no modes")
 	}
 	f := fixture(t, sound, toolIn("a", "demo_a"), toolIn("b", "demo_b"))
-	for path, mode := range map[string]os.FileMode{"tools": 0o777, "providers/own.sh": 0o757} {
-		if err := os.Chmod(f.Path(path), mode); err != nil {
+	for _, name := range names {
+		if err := os.Chmod(f.Path(name), 0o757); err != nil {
 			t.Fatal(err)
 		}
 	}
-	found := of(check1(t, f, Options{}), "path.insecure")
+	return check1(t, f, Options{})
+}
+
+// CLI-1008, T-41a: what others can write to, once for a folder.
+func TestInsecure(t *testing.T) {
+	found := of(writable(t, "tools", "providers/own.sh"), "path.insecure")
 	var where []string
 	for _, one := range found {
 		where = append(where, one.Path)
@@ -326,19 +352,28 @@ func TestUnreadable(t *testing.T) {
 	if of(r, "requirements.invalid") == nil || of(r, "bundle.conf") == nil {
 		t.Errorf("%+v", r.Findings)
 	}
-	if os.Geteuid() == 0 || runtime.GOOS == "windows" {
-		t.Skip("root reads everything")
+}
+
+// unreadable checks a project in which something may not be read.
+func unreadable(t *testing.T, name string) *Result {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no modes")
 	}
-	for _, name := range []string{"providers/own.sh", "resources/guide"} {
-		if err := os.Chmod(f.Path(name), 0o100); err != nil {
-			t.Fatal(err)
+	f := fixture(t, sound)
+	if err := os.Chmod(f.Path(name), 0o100); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(f.Path(name), 0o700)
+	if os.Geteuid() == 0 { // who may read everything
+		for dir := f.Root; dir != filepath.Dir(dir) && filepath.Clean(os.TempDir()) != dir; dir = filepath.Dir(dir) {
+			if err := os.Chmod(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
 		}
-		defer os.Chmod(f.Path(name), 0o700)
+		defer asNobody(t)()
 	}
-	r = check1(t, f, Options{})
-	if of(r, "script.unreadable") == nil || of(r, "folder.unreadable") == nil {
-		t.Errorf("%+v", r.Findings)
-	}
+	return check1(t, f, Options{})
 }
 
 // CLI-405: nothing is made, also where samples run.
@@ -400,15 +435,13 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// Where no private directory can be made, tools do not run, which is said.
-func TestSamplesNowhere(t *testing.T) {
+// samplesNowhere runs samples where no private directory can be made.
+func samplesNowhere(t *testing.T) *Result {
 	f := fixture(t, sound)
 	e := f.Project.Env
 	e["MCPBASH_STATE_DIR"] = f.Path("mcpb.conf") + "/x"
 	f.Open(e)
-	if r := check1(t, f, Options{Samples: true}); of(r, "sample.not_run") == nil {
-		t.Errorf("%+v", r.Findings)
-	}
+	return check1(t, f, Options{Samples: true})
 }
 
 // CLI-1010: where a directory has several tools, a sample names its own.
@@ -428,30 +461,43 @@ func TestSampleNamesItsTool(t *testing.T) {
 	}
 }
 
+// quoteIt stands for a shellcheck that finds something in the last file it is given, and in
+// one that it was not given.
+const quoteIt = `for last; do :; done
+printf '{"comments":[{"file":"%s","line":2,"level":"error","code":2086,"message":"Quote it"},' "$last"
+echo '{"file":"/etc/passwd","line":1}]}'
+exit 1`
+
+// withShellcheck checks where shellcheck is a script.
+func withShellcheck(t *testing.T, script string) *Result {
+	t.Helper()
+	f := fixture(t, sound)
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "shellcheck"), []byte("#!/usr/bin/env bash\n"+script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	e := f.Project.Env
+	e["PATH"] = bin + string(os.PathListSeparator) + e["PATH"]
+	f.Open(e)
+	if r := check1(t, f, Options{}); of(r, "shellcheck") != nil || of(r, "shellcheck.incomplete") != nil {
+		t.Errorf("not wanted: %+v", r.Findings)
+	}
+	return check1(t, f, Options{ShellCheck: true})
+}
+
 // shellcheck is asked where it is installed, within a time, and what it says is a warning.
 func TestShellcheck(t *testing.T) {
-	fake := func(script string) *Result {
-		f := fixture(t, sound)
-		bin := t.TempDir()
-		if err := os.WriteFile(filepath.Join(bin, "shellcheck"), []byte("#!/usr/bin/env bash\n"+script), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		e := f.Project.Env
-		e["PATH"] = bin + string(os.PathListSeparator) + e["PATH"]
-		f.Open(e)
-		if r := check1(t, f, Options{}); of(r, "shellcheck") != nil || of(r, "shellcheck.incomplete") != nil {
-			t.Errorf("not wanted: %+v", r.Findings)
-		}
-		return check1(t, f, Options{ShellCheck: true})
-	}
-	found := of(fake(`for last; do :; done
-printf '{"comments":[{"file":"%s","line":2,"level":"error","code":2086,"message":"Quote it"},{"file":"/etc/passwd","line":1}]}' "$last"
-exit 1`), "shellcheck")
+	found := of(withShellcheck(t, quoteIt), "shellcheck")
 	if len(found) != 2 || found[1].Path != "tools/demo-hello/tool.sh" || found[1].Line != 2 ||
 		found[1].Severity != finding.Warning || found[1].Message != "Quote it (SC2086)" {
 		t.Errorf("%+v", found)
 	}
-	if r := fake("echo no JSON"); of(r, "shellcheck.incomplete") == nil || of(r, "shellcheck") != nil {
+	// What it says is bounded.
+	endless := `echo '{"comments":[]}'; exec head -c 17000000 /dev/zero`
+	if r := withShellcheck(t, endless); of(r, "shellcheck.incomplete") == nil {
+		t.Errorf("%+v", r.Findings)
+	}
+	if r := withShellcheck(t, "echo no JSON"); of(r, "shellcheck.incomplete") == nil || of(r, "shellcheck") != nil {
 		t.Errorf("%+v", r.Findings)
 	}
 }
@@ -528,6 +574,32 @@ func TestLimits(t *testing.T) {
 			if told != want && n <= 128 {
 				t.Errorf("%s: %d characters: told %v", c.Name, n, told)
 			}
+		}
+	}
+}
+
+// What no person wrote is not read: settings of more than a megabyte. What is not longer is.
+func TestSizes(t *testing.T) {
+	for n, told := range map[int]bool{maxSmall: false, maxSmall + 1: true} {
+		r := check1(t, fixture(t, sound, files{
+			"server.d/requirements.json": "{}" + strings.Repeat(" ", n-2), "mcpb.conf": strings.Repeat("\n", n),
+			"tools/demo-hello/samples/x.json": "{}" + strings.Repeat(" ", n-2),
+		}), Options{})
+		for _, id := range []string{"requirements.invalid", "bundle.conf", "sample.invalid"} {
+			if found := of(r, id); (found != nil) != told {
+				t.Errorf("%d bytes, %s: %+v", n, id, found)
+			}
+		}
+	}
+}
+
+// Metadata is looked for as deep as the server does (R-32).
+func TestDepth(t *testing.T) {
+	for depth, told := range map[int]bool{maxDepth: true, maxDepth + 1: false} {
+		name := "resources/" + strings.Repeat("d/", depth) + "x.meta.json"
+		r := check1(t, fixture(t, sound, files{name: "{"}), Options{})
+		if found := of(r, "metadata.invalid_json"); (found != nil) != told {
+			t.Errorf("%d deep: %+v", depth, r.Findings)
 		}
 	}
 }

@@ -1,9 +1,32 @@
 package vendoring
 
 import (
+	"errors"
+	"os"
 	"strings"
 	"testing"
+
+	"mcp-bash/pkg/runtimes"
 )
+
+// A vendor.json that is longer than any of ours is none.
+func TestLockSize(t *testing.T) {
+	for n, want := range map[int]bool{maxLock: true, maxLock + 1: false} {
+		root, err := os.OpenRoot(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		text := "{}" + strings.Repeat(" ", n-2)
+		err = errors.Join(root.Mkdir(runtimes.Dir, 0o755), root.WriteFile(runtimes.Dir+"/"+lockName, []byte(text), 0o644))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readLock(root); (err == nil) != want {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}
 
 // Whatever vendor.json says, comparing ends, and only a tree of its hash passes.
 func FuzzLock(f *testing.F) {

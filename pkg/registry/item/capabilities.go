@@ -31,12 +31,14 @@ func (s *Input) ID() (id string, given bool) { return rawjson.Text(s.Pick("id", 
 
 // Version returns the version that a tool is given, nil for none.
 func (s *Input) Version() json.RawMessage {
-	return s.Pick("version", "a semantic version", isVersion)
+	return s.Pick("version", "a semantic version", func(v json.RawMessage) bool {
+		text, _ := rawjson.Text(v)
+		return IsSemver(text)
+	})
 }
 
-// isVersion reports whether a value is a semantic version, SemVer 2.0.0.
-func isVersion(v json.RawMessage) bool {
-	text, _ := rawjson.Text(v)
+// IsSemver reports whether a text is a semantic version, SemVer 2.0.0.
+func IsSemver(text string) bool {
 	rest, build, hasBuild := strings.Cut(text, "+")
 	core, pre, hasPre := strings.Cut(rest, "-")
 	numbers := strings.Split(core, ".")

@@ -128,57 +128,65 @@ func (c *checker) array(v json.RawMessage, check elementCheck) json.RawMessage {
 
 // members checks an object, its members by the rules of their names. Members
 // without a rule stay.
-func (c *checker) members(v json.RawMessage, forms map[string]rule) json.RawMessage {
+func (c *checker) members(v json.RawMessage, forms []form) json.RawMessage {
 	return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
-		if is := forms[name]; is != nil {
-			return c.value(value, is)
+		for _, f := range forms {
+			if f.name == name {
+				return c.value(value, f.is)
+			}
 		}
 		return value
 	})
 }
 
-// A rule returns what a value has to be, "" when it is.
-type rule func(v json.RawMessage) (want string)
-
-func mustBe(want string, ok func(json.RawMessage) bool) rule {
-	return func(v json.RawMessage) string {
-		if ok(v) {
-			return ""
-		}
-		return want
-	}
+// A rule is what a value has to be.
+type rule struct {
+	want string
+	met  func(v json.RawMessage) bool
 }
 
-func ofKind(kind rawjson.Kind) rule {
-	return mustBe(kindNames[kind], func(v json.RawMessage) bool { return rawjson.KindOf(v) == kind })
+// A form is the rule for the member of a name.
+type form struct {
+	name string
+	is   rule
 }
 
+// These are tables without code, as each program that reads a registry would run it when
+// it starts.
 var (
-	aString  = ofKind(rawjson.String)
-	aBool    = ofKind(rawjson.Bool)
-	anArray  = ofKind(rawjson.Array)
-	aNumber  = mustBe("a number", func(v json.RawMessage) bool { return rawjson.KindOf(v) == rawjson.Number })
-	aCount   = mustBe("a whole number, not negative", isCount)
-	aFactor  = mustBe("a number above 0", isFactor)
-	someText = mustBe("an array of different strings", areNames)
+	aString  = rule{"a string", isString}
+	aBool    = rule{"true or false", isBool}
+	anArray  = rule{"an array", isArray}
+	anObject = rule{"an object", isObject}
+	aNumber  = rule{"a number", isNumeric}
+	aCount   = rule{"a whole number, not negative", isCount}
+	aFactor  = rule{"a number above 0", isFactor}
+	someText = rule{"an array of different strings", areNames}
 )
 
 // The rules for annotations, icons and arguments of prompts.
 var (
-	toolHints = map[string]rule{
-		"title": aString, "readOnlyHint": aBool, "destructiveHint": aBool, "idempotentHint": aBool, "openWorldHint": aBool,
+	toolHints = []form{
+		{"title", aString}, {"readOnlyHint", aBool}, {"destructiveHint", aBool}, {"idempotentHint", aBool},
+		{"openWorldHint", aBool},
 	}
-	annotationForms = map[string]rule{
-		"audience":     mustBe(`an array of "user" and "assistant"`, isAudience),
-		"priority":     mustBe("a number from 0 to 1", isPriority),
-		"lastModified": mustBe("a time like 2025-01-12T15:00:58Z", isTime),
+	annotationForms = []form{
+		{"audience", rule{`an array of "user" and "assistant"`, isAudience}},
+		{"priority", rule{"a number from 0 to 1", isPriority}},
+		{"lastModified", rule{"a time like 2025-01-12T15:00:58Z", isTime}},
 	}
-	iconForms = map[string]rule{
-		"mimeType": aString, "sizes": mustBe("an array of strings", rawjson.IsStrings),
-		"theme": mustBe(`"light" or "dark"`, isTheme),
+	iconForms = []form{
+		{"mimeType", aString}, {"sizes", rule{"an array of strings", rawjson.IsStrings}},
+		{"theme", rule{`"light" or "dark"`, isTheme}},
 	}
-	argumentForms = map[string]rule{"title": aString, "description": aString, "required": aBool}
+	argumentForms = []form{{"title", aString}, {"description", aString}, {"required", aBool}}
 )
+
+func isString(v json.RawMessage) bool  { return rawjson.KindOf(v) == rawjson.String }
+func isBool(v json.RawMessage) bool    { return rawjson.KindOf(v) == rawjson.Bool }
+func isArray(v json.RawMessage) bool   { return rawjson.KindOf(v) == rawjson.Array }
+func isObject(v json.RawMessage) bool  { return rawjson.KindOf(v) == rawjson.Object }
+func isNumeric(v json.RawMessage) bool { return rawjson.KindOf(v) == rawjson.Number }
 
 func isAudience(v json.RawMessage) bool {
 	list, ok := rawjson.Strings(v)
@@ -204,7 +212,7 @@ func (f *Fields) ToolAnnotations() json.RawMessage { return f.annotationsOf(tool
 // Annotations returns the annotations of a resource or template.
 func (f *Fields) Annotations() json.RawMessage { return f.annotationsOf(annotationForms) }
 
-func (f *Fields) annotationsOf(forms map[string]rule) json.RawMessage {
+func (f *Fields) annotationsOf(forms []form) json.RawMessage {
 	v := f.OfKind("annotations", rawjson.Object)
 	return f.checked("annotations", v, func(c *checker) json.RawMessage { return c.members(v, forms) })
 }
@@ -275,8 +283,8 @@ func (s *Input) CheckKeys(known []string) {
 
 // value returns a value that satisfies a rule, nil for another one.
 func (c *checker) value(v json.RawMessage, is rule) json.RawMessage {
-	if want := is(v); want != "" {
-		c.fault(v, "must be "+want)
+	if !is.met(v) {
+		c.fault(v, "must be "+is.want)
 		return nil
 	}
 	return v

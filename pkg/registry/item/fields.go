@@ -88,7 +88,7 @@ func (f *Fields) fault(fault, warning string) {
 	f.Dir.Log(mcp.Warning, warning)
 }
 
-var kindNames = map[rawjson.Kind]string{
+var kindNames = [...]string{
 	rawjson.Bool: "true or false", rawjson.String: "a string", rawjson.Array: "an array", rawjson.Object: "an object",
 }
 

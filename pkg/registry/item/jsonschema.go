@@ -9,18 +9,27 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// keywords are the rules for keywords of JSON Schema, draft 2020-12 and before,
-// whose value holds no schema.
-var keywords = map[string]rule{
-	"$comment": aString, "$id": aString, "$ref": aString, "$schema": aString, "$anchor": aString, "$dynamicRef": aString,
-	"$dynamicAnchor": aString, "title": aString, "description": aString, "format": aString, "pattern": aString,
-	"contentEncoding": aString, "contentMediaType": aString,
-	"uniqueItems": aBool, "readOnly": aBool, "writeOnly": aBool, "deprecated": aBool,
-	"enum": anArray, "examples": anArray, "required": someText,
-	"maximum": aNumber, "minimum": aNumber, "exclusiveMaximum": aNumber, "exclusiveMinimum": aNumber,
-	"multipleOf": aFactor,
-	"maxLength":  aCount, "minLength": aCount, "maxItems": aCount, "minItems": aCount, "maxProperties": aCount,
-	"minProperties": aCount, "maxContains": aCount, "minContains": aCount,
+// keyword returns the rule for a keyword of JSON Schema, draft 2020-12 and before, whose
+// value holds no schema.
+func keyword(name string) (is rule, found bool) {
+	switch name {
+	case "$comment", "$id", "$ref", "$schema", "$anchor", "$dynamicRef", "$dynamicAnchor", "title", "description",
+		"format", "pattern", "contentEncoding", "contentMediaType":
+		return aString, true
+	case "uniqueItems", "readOnly", "writeOnly", "deprecated":
+		return aBool, true
+	case "enum", "examples":
+		return anArray, true
+	case "required":
+		return someText, true
+	case "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum":
+		return aNumber, true
+	case "multipleOf":
+		return aFactor, true
+	case "maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties", "maxContains", "minContains":
+		return aCount, true
+	}
+	return rule{}, false
 }
 
 // Keywords whose value is a schema, an array of schemas, or an object of them.
@@ -67,9 +76,9 @@ func (c *checker) schema(v json.RawMessage) json.RawMessage {
 }
 
 func (c *checker) keyword(name string, v json.RawMessage) json.RawMessage {
-	switch want := keywords[name]; {
-	case want != nil:
-		return c.value(v, want)
+	switch is, found := keyword(name); {
+	case found:
+		return c.value(v, is)
 	case name == "type":
 		return c.typeOf(v)
 	case name == "items" && rawjson.KindOf(v) == rawjson.Array, slices.Contains(schemaList, name):
@@ -87,12 +96,12 @@ func (c *checker) keyword(name string, v json.RawMessage) json.RawMessage {
 	case slices.Contains(oneSchema, name):
 		return c.schema(v)
 	case slices.Contains(schemaMap, name):
-		if c.value(v, ofKind(rawjson.Object)) == nil {
+		if c.value(v, anObject) == nil {
 			return nil
 		}
 		return c.object(v, func(_ string, value json.RawMessage) json.RawMessage { return c.schema(value) })
 	case name == "dependentRequired":
-		if c.value(v, ofKind(rawjson.Object)) == nil {
+		if c.value(v, anObject) == nil {
 			return nil
 		}
 		return c.object(v, func(_ string, value json.RawMessage) json.RawMessage { return c.value(value, someText) })

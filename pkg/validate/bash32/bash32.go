@@ -83,13 +83,21 @@ func (s *search) visit(node syntax.Node) bool {
 	return true
 }
 
-// options are letters of declare, local and typeset.
-var options = map[rune]Use{
-	'A': {What: "an associative array", Since: "4.0", Instead: "use two arrays, a case statement, or JSON and jq"},
-	'n': {What: "a reference (declare -n)", Since: "4.3", Instead: "hand over the value, or use ${!name} and printf -v"},
-	'g': {What: "declare -g", Since: "4.2", Instead: "assign without declare, which is global"},
-	'l': {What: "declare -l", Since: "4.0", Instead: "use tr '[:upper:]' '[:lower:]'"},
-	'u': {What: "declare -u", Since: "4.0", Instead: "use tr '[:lower:]' '[:upper:]'"},
+// option finds out about a letter of declare, local and typeset.
+func option(letter rune) (what, since, instead string) {
+	switch letter {
+	case 'A':
+		return "an associative array", "4.0", "use two arrays, a case statement, or JSON and jq"
+	case 'n':
+		return "a reference (declare -n)", "4.3", "hand over the value, or use ${!name} and printf -v"
+	case 'g':
+		return "declare -g", "4.2", "assign without declare, which is global"
+	case 'l':
+		return "declare -l", "4.0", "use tr '[:upper:]' '[:lower:]'"
+	case 'u':
+		return "declare -u", "4.0", "use tr '[:lower:]' '[:upper:]'"
+	}
+	return "", "", ""
 }
 
 func (s *search) declaration(n *syntax.DeclClause) {
@@ -105,8 +113,8 @@ func (s *search) declaration(n *syntax.DeclClause) {
 			continue
 		}
 		for _, letter := range word[1:] {
-			if use, ok := options[letter]; ok {
-				s.add(n, use.What, use.Since, use.Instead)
+			if what, since, instead := option(letter); what != "" {
+				s.add(n, what, since, instead)
 			}
 		}
 	}
@@ -145,18 +153,30 @@ func (s *search) call(n *syntax.CallExpr) {
 		s.read(n, words)
 	case "shopt":
 		for _, w := range words {
-			if since := shopts[w]; since != "" {
+			if since := shopt(w); since != "" {
 				s.add(n, "shopt "+w, since, "do without, or set it only where there is such an option: shopt -s "+w+" 2>/dev/null")
 			}
 		}
 	}
 }
 
-// shopts are options of shopt that 3.2 does not know.
-var shopts = map[string]string{
-	"globstar": "4.0", "autocd": "4.0", "dirspell": "4.0", "checkjobs": "4.0", "lastpipe": "4.2", "direxpand": "4.2",
-	"globasciiranges": "4.3", "inherit_errexit": "4.4", "localvar_inherit": "5.0", "assoc_expand_once": "5.0",
-	"patsub_replacement": "5.2",
+// shopt returns the version since which there is an option of shopt that 3.2 does not know.
+func shopt(option string) (since string) {
+	switch option {
+	case "globstar", "autocd", "dirspell", "checkjobs":
+		return "4.0"
+	case "lastpipe", "direxpand":
+		return "4.2"
+	case "globasciiranges":
+		return "4.3"
+	case "inherit_errexit":
+		return "4.4"
+	case "localvar_inherit", "assoc_expand_once":
+		return "5.0"
+	case "patsub_replacement":
+		return "5.2"
+	}
+	return ""
 }
 
 func (s *search) read(n *syntax.CallExpr, words []string) {
@@ -173,7 +193,7 @@ func (s *search) read(n *syntax.CallExpr, words []string) {
 }
 
 func (s *search) parameter(n *syntax.ParamExp) {
-	if since := variables[n.Param.Value]; since != "" {
+	if since := variable(n.Param.Value); since != "" {
 		s.add(n, "$"+n.Param.Value, since, "use what every Bash has: $$ or date")
 	}
 	if n.Slice != nil && isNegative(n.Slice.Length) {
@@ -195,9 +215,19 @@ func (s *search) parameter(n *syntax.ParamExp) {
 	}
 }
 
-// variables are those that newer versions set.
-var variables = map[string]string{
-	"BASHPID": "4.0", "BASH_XTRACEFD": "4.1", "EPOCHSECONDS": "5.0", "EPOCHREALTIME": "5.0", "SRANDOM": "5.1",
+// variable returns the version since which Bash sets a variable that 3.2 does not.
+func variable(name string) (since string) {
+	switch name {
+	case "BASHPID":
+		return "4.0"
+	case "BASH_XTRACEFD":
+		return "4.1"
+	case "EPOCHSECONDS", "EPOCHREALTIME":
+		return "5.0"
+	case "SRANDOM":
+		return "5.1"
+	}
+	return ""
 }
 
 func (s *search) redirect(n *syntax.Redirect) {

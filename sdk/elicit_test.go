@@ -13,7 +13,8 @@ type question struct {
 	request string
 }
 
-// The server of these tests lives in the function that the SDK waits with.
+// The server of these tests lives in the function that the SDK waits with where
+// there is no FIFO.
 const answering = `
 sleep() {
 	[[ -e $MCP_ELICIT_REQUEST_FILE ]] || return 0
@@ -119,12 +120,11 @@ func TestElicitWithoutAnswer(t *testing.T) {
 		{"SDK-141", `mcp_elicit m '{}'`, []string{"MCP_ELICIT_RESPONSE_FILE="},
 			local("error", "mcp_elicit: Elicitation environment not configured\n")},
 		{"SDK-142", `mcp_elicit m '{}' 0`, nil, local("error", timeout)},
-		{"SDK-141", `n=0; sleep() { ((++n < 4)) || echo "$n" >&2; }; mcp_elicit m '{}' 0.3`, nil,
-			local("error", timeout)},
-		{"SDK-140", `n=0; sleep() { ((++n != 20)) || echo twenty >&2; }; MCP_ELICIT_DEFAULT_TIMEOUT=2; mcp_elicit m '{}'`,
-			nil, local("error", "twenty\n"+timeout)},
-		{"SDK-9", `n=0; sleep() { ((++n < 11)) || exit 9; }; mcp_elicit m '{}' x`,
-			[]string{"MCPBASH_ELICITATION_TIMEOUT=1"}, local("error", timeout)},
+		{"SDK-141", `sleep() { echo "$1" >&2; }; mcp_elicit m '{}' 0.3`, nil, local("error", "0.1\n0.2\n"+timeout)},
+		{"SDK-140", `sleep() { echo "$1" >&2; }; MCP_ELICIT_DEFAULT_TIMEOUT=7; mcp_elicit m '{}'`, nil, local("error",
+			"0.1\n0.2\n0.3\n0.4\n0.5\n0.6\n0.7\n0.8\n0.9\n1.0\n1.0\n0.5\n"+timeout)},
+		{"SDK-9", `sleep() { echo "$1" >&2; }; mcp_elicit m '{}' x`, []string{"MCPBASH_ELICITATION_TIMEOUT=0.1"},
+			local("error", "0.1\n"+timeout)},
 		{"SDK-141", `sleep() { : >cancel; }; MCP_TOOL_CANCELLATION_FILE=cancel; mcp_elicit m '{}'`, nil,
 			local("cancel", "")},
 		{"SDK-142", `sleep() { exit 9; }; mcp_elicit m '{}'`, []string{"MCP_ELICIT_REQUEST_FILE=" + absentDir + "/x"},

@@ -2,7 +2,7 @@
 #
 # Elicitation: questions for the person at the client.
 
-__mcp_load common numbers
+__mcp_load common exchange numbers
 
 __mcp_elicit() { # [--key NAME] MESSAGE SCHEMA [TIMEOUT] [MODE]
   __mcp_ask_user mcp_elicit "$@"
@@ -55,32 +55,17 @@ __mcp_no_answer() { # ACTION [MESSAGE]
 }
 
 __mcp_await_user() { # WHO REQUEST SECONDS
-  local _request=$MCP_ELICIT_REQUEST_FILE _response=$MCP_ELICIT_RESPONSE_FILE _ticks=${3%%.*} _fraction=${3#*.}
+  local _tenths=${3%%.*} _fraction=${3#*.} _rc=0
   [[ $3 == *.* ]] || _fraction=0
-  case $_ticks in ??????????*) _ticks=999999999 ;; esac
-  _ticks=$((10#$_ticks * 10 + ${_fraction:0:1}))
-  [[ ! -e $_response ]] || rm -f "$_response"
-  if ! { printf '%s\n' "$2" >|"$_request.tmp.$$" && mv -f "$_request.tmp.$$" "$_request"; } 2>/dev/null; then
-    __mcp_no_answer error "$1: Cannot write the request"
-    return
-  fi
-  while [[ ! -e $_response ]]; do
-    if ((_ticks-- <= 0)); then
-      rm -f "$_request"
-      __mcp_no_answer error "$1: Timeout waiting for user response"
-      return
-    fi
-    sleep 0.1
-    if mcp_is_cancelled; then
-      rm -f "$_request"
-      __mcp_no_answer cancel
-      return
-    fi
-  done
-  __mcp_reply=''
-  IFS= read -r -d '' __mcp_reply <"$_response"
-  __mcp_reply=${__mcp_reply%"$__mcp_nl"}
-  rm -f "$_response"
+  case $_tenths in ??????????*) _tenths=999999999 ;; esac
+  _tenths=$((10#$_tenths * 10 + ${_fraction:0:1}))
+  __mcp_exchange "$MCP_ELICIT_REQUEST_FILE" "$2" "$MCP_ELICIT_RESPONSE_FILE" "$_tenths" || _rc=$?
+  case $_rc in
+    0) ;;
+    1) __mcp_no_answer error "$1: Cannot write the request" ;;
+    2) __mcp_no_answer error "$1: Timeout waiting for user response" ;;
+    *) __mcp_no_answer cancel ;;
+  esac
 }
 
 __mcp_elicit_field() { # KIND [--key NAME] MESSAGE [WORD...]

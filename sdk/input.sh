@@ -5,7 +5,7 @@
 # The queue has a line KEY TAB METHOD TAB PARAMS for each request. It is a file, because mcp_input_wait runs in $(...)
 # and has to empty it; where there is no server, a variable.
 
-__mcp_load common json numbers
+__mcp_load common exchange json numbers
 
 __mcp_input_dir() { [[ -n ${MCP_INPUT_DIR-} && -d $MCP_INPUT_DIR ]]; }
 
@@ -80,39 +80,25 @@ __mcp_input_wait() {
 }
 
 __mcp_ask_client() { # BATCH KEYS SECONDS KEY: no SECONDS, no limit; no KEY, the answers to all
-  local _batch=$1 _keys=$2 _one=$4 _ticks=-1 _rc=0
+  local _keys=$2 _tenths=-1 _one=$4 _rc=0
   if ! __mcp_input_dir; then
     __mcp_called || __mcp_sdk_warn "tool-sdk: there is no client to ask; $__mcp_by_hand"
     __mcp_no_answers -32601 'Not supported by the client'
     return
   fi
   if [[ -n $3 ]]; then
-    _ticks=${3%%.*}
-    case $_ticks in ????????*) _ticks=9999999 ;; esac
-    _ticks=$((10#$_ticks * 10))
+    _tenths=${3%%.*}
+    case $_tenths in ????????*) _tenths=9999999 ;; esac
+    _tenths=$((10#$_tenths * 10))
   fi
-  [[ ! -e $MCP_INPUT_DIR/batch.response ]] || rm -f "$MCP_INPUT_DIR/batch.response"
-  if ! { printf '%s\n' "$_batch" >|"$MCP_INPUT_DIR/batch.tmp.$$" &&
-    mv -f "$MCP_INPUT_DIR/batch.tmp.$$" "$MCP_INPUT_DIR/batch.request"; } 2>/dev/null; then
-    __mcp_no_answers -32603 'Cannot write the request'
-    return
-  fi
-  while [[ ! -e $MCP_INPUT_DIR/batch.response ]]; do
-    if ((_ticks-- == 0)); then
-      rm -f "$MCP_INPUT_DIR/batch.request"
-      __mcp_no_answers -32001 'Timed out'
-      return
-    fi
-    sleep 0.1
-    if mcp_is_cancelled; then
-      rm -f "$MCP_INPUT_DIR/batch.request"
-      __mcp_no_answers -32001 Cancelled
-      return
-    fi
-  done
-  __mcp_reply=''
-  IFS= read -r -d '' __mcp_reply <"$MCP_INPUT_DIR/batch.response"
-  rm -f "$MCP_INPUT_DIR/batch.response"
+  __mcp_exchange "$MCP_INPUT_DIR/batch.request" "$1" "$MCP_INPUT_DIR/batch.response" "$_tenths" || _rc=$?
+  case $_rc in
+    0) ;;
+    1) __mcp_no_answers -32603 'Cannot write the request' ;;
+    2) __mcp_no_answers -32001 'Timed out' ;;
+    *) __mcp_no_answers -32001 Cancelled ;;
+  esac
+  ((_rc == 0)) || return 1
   __mcp_helper answers ${_one:+"$_one"} <<<"$__mcp_reply" || _rc=1
   [[ -n $__mcp_reply ]] || __mcp_no_answers -32603 'The answer cannot be read' || _rc=1
   return "$_rc"

@@ -19,6 +19,7 @@ const (
 	elicitAnswer = "elicit.response"
 	batchAsk     = "batch.request"
 	batchAnswer  = "batch.response"
+	wakeFIFO     = "wake" // at which the script waits for any of the answers
 )
 
 // maxQuestion bounds what a script may ask at once, in bytes.
@@ -73,6 +74,7 @@ func (in *inputRelay) cancel() {
 	if err := in.files.Create(cancelMark, []byte("1")); err != nil && !errors.Is(err, fs.ErrExist) {
 		in.log(mcp.Warning, logger, fmt.Sprintf("Cannot mark the call as cancelled: %s", err))
 	}
+	in.files.Input.Wake(wakeFIFO)
 	if in.elicit != nil {
 		in.elicit.Close()
 		in.elicit = nil
@@ -318,10 +320,11 @@ func (in *inputRelay) finish(keys []string, answers []mcp.InputResponse) {
 	in.answer(&in.files.Input, batchAnswer, b.End().Bytes())
 }
 
-// answer hands a file to the script. One that cannot be written leaves the
-// script to its own time limit.
+// answer hands a file to the script, and wakes it (T-129). One that cannot be
+// written leaves the script to its own time limit.
 func (in *inputRelay) answer(folder *handoff.Folder, name string, content []byte) {
 	if err := folder.Put(name, content); err != nil {
 		in.log(mcp.Warning, logger, fmt.Sprintf("Cannot hand over %s: %s", name, err))
 	}
+	in.files.Input.Wake(wakeFIFO)
 }

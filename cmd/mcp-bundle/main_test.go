@@ -8,16 +8,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
-	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/runtimes"
+	"mcp-bash/test/session"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(cleaning{m}, map[string]func(){
-		"mcp-bundle": func() { os.Exit(run(cli.Standard(), os.Args[1:])) },
-	})
+	session.Main(cleaning{m}, map[string]session.Program{"mcp-bundle": run})
 }
 
 // cleaning removes what the tests have in common after the last.
@@ -63,21 +59,8 @@ func TestSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		RequireExplicitExec: true,
-		Setup: func(e *testscript.Env) error {
-			for name, value := range map[string]string{
-				"HOME": e.WorkDir + "/home", "TMPDIR": e.WorkDir + "/tmp", "MCPBASH_RUNTIME_DIR": dir,
-				"HOST": runtimes.Host.String(), "HOSTPLATFORM": runtimes.Host.Platform(),
-				"HOSTARCH":            runtimes.Host.Arch,
-				"GIT_CONFIG_NOSYSTEM": "1", "GORACE": "atexit_sleep_ms=0",
-			} {
-				e.Setenv(name, value)
-			}
-			// A project that others may write to would be refused.
-			return errors.Join(os.Chmod(e.WorkDir, 0o755),
-				os.MkdirAll(e.Getenv("HOME"), 0o755), os.MkdirAll(e.Getenv("TMPDIR"), 0o755))
-		},
+	session.Run(t, map[string]string{
+		"MCPBASH_RUNTIME_DIR": dir, "HOST": runtimes.Host.String(), "HOSTPLATFORM": runtimes.Host.Platform(),
+		"HOSTARCH": runtimes.Host.Arch, "GIT_CONFIG_NOSYSTEM": "1",
 	})
 }

@@ -1,39 +1,18 @@
 package main
 
 import (
-	"errors"
-	"os"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/helper"
 	"mcp-bash/pkg/runtool"
 	"mcp-bash/pkg/tree"
+	"mcp-bash/test/session"
 )
 
 func TestMain(m *testing.M) {
-	if helper.Is(os.Args) { // the link that scripts get leads to this binary
-		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
-	}
-	testscript.Main(m, map[string]func(){
-		"mcp-runtool": func() {
-			os.Exit(runtool.Command(tree.Embedded).Main(cli.Standard(), "mcp-runtool", os.Args[1:]))
-		},
-	})
+	session.Main(m, map[string]session.Program{"mcp-runtool": func(s cli.Streams, args []string) int {
+		return runtool.Command(tree.Embedded).Main(s, "mcp-runtool", args)
+	}})
 }
 
-func TestSessions(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
-		Setup: func(e *testscript.Env) error {
-			e.Setenv("HOME", e.WorkDir+"/home")
-			e.Setenv("TMPDIR", e.WorkDir+"/tmp")
-			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each run takes a second more
-			// A project that others may write to would be refused.
-			return errors.Join(os.Chmod(e.WorkDir, 0o755),
-				os.MkdirAll(e.Getenv("HOME"), 0o755), os.MkdirAll(e.Getenv("TMPDIR"), 0o755))
-		},
-	})
-}
+func TestSessions(t *testing.T) { session.Run(t, nil) }

@@ -1,31 +1,11 @@
 package main
 
 import (
-	"errors"
-	"os"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
-	"mcp-bash/pkg/cli"
+	"mcp-bash/test/session"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"mcp-scaffold": func() { os.Exit(run(cli.Standard(), os.Args[1:])) },
-	})
-}
+func TestMain(m *testing.M) { session.Main(m, map[string]session.Program{"mcp-scaffold": run}) }
 
-func TestSessions(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
-		Setup: func(e *testscript.Env) error {
-			e.Setenv("HOME", e.WorkDir+"/home")
-			e.Setenv("TMPDIR", e.WorkDir+"/tmp")
-			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each run takes a second more
-			// A register.json that others may write to would be refused.
-			return errors.Join(os.Chmod(e.WorkDir, 0o755),
-				os.MkdirAll(e.Getenv("HOME"), 0o755), os.MkdirAll(e.Getenv("TMPDIR"), 0o755))
-		},
-	})
-}
+func TestSessions(t *testing.T) { session.Run(t, nil) }

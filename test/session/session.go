@@ -1,0 +1,48 @@
+// Package session runs what cmd/*/testdata/script holds: sessions at a shell, as
+// testscripts, in which the commands are the program that is tested.
+package session
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/helper"
+)
+
+// A Program is what a command does with its arguments, and its exit code.
+type Program func(s cli.Streams, args []string) int
+
+// Main is the TestMain of a command: programs are what scripts can run, by their names.
+func Main(m testscript.TestingM, programs map[string]Program) {
+	if helper.Is(os.Args) { // the link that scripts get leads to this binary
+		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	commands := map[string]func(){}
+	for name, run := range programs {
+		commands[name] = func() { os.Exit(run(cli.Standard(), os.Args[1:])) }
+	}
+	testscript.Main(m, commands)
+}
+
+// Run runs the sessions, each in a directory of its own, with more variables than the usual
+// ones. UPDATE=1 in the environment has them take over what differs.
+func Run(t *testing.T, env map[string]string) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", RequireExplicitExec: true, UpdateScripts: os.Getenv("UPDATE") != "",
+		Setup: func(e *testscript.Env) error {
+			home, tmp := e.WorkDir+"/home", e.WorkDir+"/tmp"
+			e.Setenv("HOME", home)
+			e.Setenv("TMPDIR", tmp)
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each run takes a second more
+			for name, value := range env {
+				e.Setenv(name, value)
+			}
+			// A project that others may write to would be refused.
+			return errors.Join(os.Chmod(e.WorkDir, 0o755), os.MkdirAll(home, 0o755), os.MkdirAll(tmp, 0o755))
+		},
+	})
+}

@@ -45,8 +45,8 @@ Environment most often set (all of it: docs/contract/env.md):
 			templateCommand(), health.Command("health"), health.Command("ready")},
 	}
 	for _, s := range siblings {
-		c.Commands = append(c.Commands, &cli.Command{Name: s.verb, Summary: fmt.Sprintf("%s (%s).", s.summary,
-			s.program)})
+		summary := fmt.Sprintf("%s (%s).", s.summary, s.program)
+		c.Commands = append(c.Commands, &cli.Command{Name: s.verb, Summary: summary})
 	}
 	return c
 }

@@ -33,8 +33,8 @@ func (b *bar) show(done, total int64) {
 	}
 	share := min(float64(done)/float64(total), 1)
 	full := int(share * barColumns)
-	text := fmt.Sprintf("[%s%s] %3d%% packing", strings.Repeat("#", full), strings.Repeat("-", barColumns-full),
-		int(share*100))
+	bar := strings.Repeat("#", full) + strings.Repeat("-", barColumns-full)
+	text := fmt.Sprintf("[%s] %3d%% packing", bar, int(share*100))
 	if text = text[:min(len(text), max(b.width, 0))]; text != b.drawn {
 		fmt.Fprintf(b.raw, "\r%s", text)
 		b.drawn = text

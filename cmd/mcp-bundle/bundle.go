@@ -142,9 +142,9 @@ func (o *options) makeBundle(s cli.Streams) error {
 	case o.Validate:
 		fmt.Fprintf(s.Out, "\n✓ Validation passed. Bundle would be: %s\n", filepath.Base(result.Path))
 	default:
-		fmt.Fprintf(s.Out, "\nCreated: %s (%s)\n\nNext steps: open it with your client, or mcp-bash publish %s "+
-			"--dry-run\n",
-			cli.Line(result.Path), cli.Size(result.Bytes), cli.Line(filepath.Base(result.Path)))
+		fmt.Fprintf(s.Out, "\nCreated: %s (%s)\n\n", cli.Line(result.Path), cli.Size(result.Bytes))
+		fmt.Fprintf(s.Out, "Next steps: open it with your client, or mcp-bash publish %s --dry-run\n",
+			cli.Line(filepath.Base(result.Path)))
 	}
 	return err
 }

@@ -158,8 +158,10 @@ func unpackCommand() *cli.Command {
 		Summary:  "Unpack a bundle, with its execute bits; nothing is overwritten.",
 		Examples: []cli.Example{{Line: "NAME demo-1.0.0.mcpb demo"}},
 		Operands: []cli.Operand{{Name: "FILE", Complete: cli.Files}, {Name: "[DIR]", Complete: cli.Dirs}},
-		Exits: []cli.Exit{{Code: 0, Meaning: "unpacked"}, {Code: 1,
-			Meaning: "not a bundle, or something is in the way"}, {Code: 2, Meaning: "wrong usage"}},
+		Exits: []cli.Exit{
+			{Code: 0, Meaning: "unpacked"}, {Code: 1, Meaning: "not a bundle, or something is in the way"},
+			{Code: 2, Meaning: "wrong usage"},
+		},
 		Run: func(s cli.Streams, operands []string) error { return o.unpack(s, operands) },
 	}
 	c.Flags.Bool(&o.json, "json", "print the result as JSON and nothing else")

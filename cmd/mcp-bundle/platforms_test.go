@@ -57,12 +57,12 @@ func makeProject(t *testing.T, dir string) string {
 func bundleOf(t *testing.T, project, before string, env []string, args ...string) []byte {
 	t.Helper()
 	out := t.TempDir()
-	cmd := exec.Command("sh", append([]string{"-c", before + `; exec mcp-bundle bundle "$@"`, "sh", "--output", out},
-		args...)...)
+	shell := []string{"-c", before + `; exec mcp-bundle bundle "$@"`, "sh", "--output", out}
+	cmd := exec.Command("sh", append(shell, args...)...)
 	cmd.Dir = project
-	cmd.Env = append(os.Environ(), append([]string{"HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(),
-		"GIT_CONFIG_NOSYSTEM=1",
-		"GOCACHE=" + goCache(t), "GOMODCACHE=" + goEnv(t, "GOMODCACHE"), "GOFLAGS=-modcacherw"}, env...)...)
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "TMPDIR="+t.TempDir(), "GIT_CONFIG_NOSYSTEM=1",
+		"GOCACHE="+goCache(t), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOFLAGS=-modcacherw")
+	cmd.Env = append(cmd.Env, env...)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -120,8 +120,8 @@ func TestEveryPlatform(t *testing.T) {
 		t.Skip("builds the server for five systems")
 	}
 	project := makeProject(t, filepath.Join(t.TempDir(), "demo"))
-	text := bundleOf(t, project, "true", []string{"MCPBASH_HOME=" + repo(t), "MCPBASH_RUNTIME_DIR="}, "--platform",
-		"all")
+	env := []string{"MCPBASH_HOME=" + repo(t), "MCPBASH_RUNTIME_DIR="}
+	text := bundleOf(t, project, "true", env, "--platform", "all")
 	z, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
 	if err != nil {
 		t.Fatal(err)
@@ -180,18 +180,18 @@ func TestEveryPlatform(t *testing.T) {
 		t.Errorf("windows: %v", err)
 	}
 	manifest := content["manifest.json"]
-	if got := rawjson.TextOf(rawjson.Path(manifest, "server", "mcp_config", "platform_overrides", "win32"),
-		"command"); got != "${__dirname}/"+bin+"windows-amd64/mcp-bash.exe" {
+	config := rawjson.Path(manifest, "server", "mcp_config")
+	windows := rawjson.Path(config, "platform_overrides", "win32")
+	if got := rawjson.TextOf(windows, "command"); got != "${__dirname}/"+bin+"windows-amd64/mcp-bash.exe" {
 		t.Errorf("win32 starts %s", got)
 	}
-	if got := string(rawjson.AppendCompact(nil, rawjson.Path(manifest, "compatibility",
-		"platforms"))); got != `["darwin","linux","win32"]` {
-		t.Error(got)
+	platforms := rawjson.AppendCompact(nil, rawjson.Path(manifest, "compatibility", "platforms"))
+	if string(platforms) != `["darwin","linux","win32"]` {
+		t.Errorf("%s", platforms)
 	}
 	for _, member := range []string{"args", "env"} { // an override replaces them whole
-		config := rawjson.Path(manifest, "server", "mcp_config")
-		if base, over := rawjson.Get(config, member), rawjson.Path(config, "platform_overrides", "win32",
-			member); string(rawjson.Normal(base)) != string(rawjson.Normal(over)) {
+		base, over := rawjson.Get(config, member), rawjson.Get(windows, member)
+		if string(rawjson.Normal(base)) != string(rawjson.Normal(over)) {
 			t.Errorf("%s: %s, in the override %s", member, base, over)
 		}
 	}

@@ -72,8 +72,8 @@ func (o *options) publish(s cli.Streams, operands []string) error {
 	var entry []byte
 	if !upload {
 		if o.url == "" || o.serverName == "" {
-			return cli.Usagef("--url and --server-name are needed: the registry stores where a bundle is, and " +
-				"what it is called there")
+			return cli.Usagef("--url and --server-name are needed: " +
+				"the registry stores where a bundle is, and what it is called there")
 		}
 		if entry, err = b.Entry(o.url, o.serverName); err != nil {
 			return err

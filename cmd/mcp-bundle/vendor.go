@@ -131,10 +131,9 @@ func (o *options) putVendored(s cli.Streams, out io.Writer, v vendoring.Options)
 	case errors.As(err, &ended):
 		return ended
 	case errors.As(err, &missing):
-		return &cli.Error{Code: cli.CodeDepends, Exit: cli.ExitPolicy,
-			Message: fmt.Sprintf("%v\n  %s\nName others with --platform and --arch, or a directory that has them "+
-				"with --runtime-dir.",
-				missing, strings.Join(missing.Reasons, "\n  "))}
+		message := fmt.Sprintf("%v\n  %s\n", missing, strings.Join(missing.Reasons, "\n  ")) +
+			"Name others with --platform and --arch, or a directory that has them with --runtime-dir."
+		return &cli.Error{Code: cli.CodeDepends, Exit: cli.ExitPolicy, Message: message}
 	case err != nil:
 		return err
 	}
@@ -168,8 +167,8 @@ func (o *options) verifyVendored(s cli.Streams, dir string) error {
 	if exe, err := os.Executable(); err == nil {
 		if exe, err = project.Physical(exe); err == nil {
 			if in, err := project.Physical(filepath.Join(dir, runtimes.Dir)); err == nil && project.Within(in, exe) {
-				fmt.Fprintln(s.Err, "vendor: this program is part of what it verifies, which proves nothing; use "+
-					"an installed one")
+				fmt.Fprintln(s.Err, "vendor: this program is part of what it verifies, which proves nothing; "+
+					"use an installed one")
 			}
 		}
 	}
@@ -177,13 +176,13 @@ func (o *options) verifyVendored(s cli.Streams, dir string) error {
 	var mismatch *vendoring.Mismatch
 	switch {
 	case errors.As(err, &mismatch):
-		fmt.Fprintf(s.Err, "vendor --verify: FAILED\n  recorded: %s\n  current:  %s\n", cli.Line(mismatch.Recorded),
-			mismatch.Current)
+		fmt.Fprintf(s.Err, "vendor --verify: FAILED\n  recorded: %s\n  current:  %s\n",
+			cli.Line(mismatch.Recorded), mismatch.Current)
 		for _, detail := range mismatch.Details {
 			fmt.Fprintf(s.Err, "  %s\n", cli.Line(detail))
 		}
-		fmt.Fprintf(s.Err, "What is in %s/ is not what was vendored.\nRun \"mcp-bash vendor --upgrade\" to vendor "+
-			"it anew.\n", runtimes.Dir)
+		fmt.Fprintf(s.Err, "What is in %s/ is not what was vendored.\n"+
+			"Run \"mcp-bash vendor --upgrade\" to vendor it anew.\n", runtimes.Dir)
 		if o.json {
 			var b rawjson.Builder
 			b.Object().Name("ok").Bool(false).Name("error").Object().Name("code").String(cli.CodeInvalid).

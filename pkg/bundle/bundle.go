@@ -135,13 +135,13 @@ func Make(ctx context.Context, p *project.Project, o Options) (*Result, error) {
 	if seconds, err := strconv.ParseInt(p.Env["SOURCE_DATE_EPOCH"], 10, 64); err == nil {
 		o.modified = time.Unix(seconds, 0).UTC()
 	}
-	b := &builder{p: p, o: o, runner: new(script.Runner), say: teller{out: o.Out, err: o.Err, loud: o.Verbose,
-		strict: o.Strict}}
+	b := &builder{p: p, o: o, runner: new(script.Runner),
+		say: teller{out: o.Out, err: o.Err, loud: o.Verbose, strict: o.Strict}}
 	project.CleanTmp(p.TmpRoot)
 	work, err := project.MakeWorkDir(p.Env)
 	if err != nil {
-		return nil, fmt.Errorf("no room for the bundle to be put together: %w; set MCPBASH_TMP_ROOT to a writable "+
-			"directory", err)
+		return nil, fmt.Errorf("no room for the bundle to be put together: %w; "+
+			"set MCPBASH_TMP_ROOT to a writable directory", err)
 	}
 	defer work.Remove()
 	b.work = work

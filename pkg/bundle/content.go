@@ -104,9 +104,9 @@ func (c *collector) directory(s *source, name, to string, trail []string) error 
 		return err
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	trail = append(trail[:len(trail):len(trail)], name)
 	for _, e := range entries {
-		if err := c.entry(s, path.Join(name, e.Name()), path.Join(to, e.Name()),
-			append(trail[:len(trail):len(trail)], name)); err != nil {
+		if err := c.entry(s, path.Join(name, e.Name()), path.Join(to, e.Name()), trail); err != nil {
 			return err
 		}
 	}

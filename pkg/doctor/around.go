@@ -81,8 +81,8 @@ func (e *examination) contents(p *project.Project) {
 			w.ServerMeta = &valid
 		}
 		if result.Errors > 0 {
-			e.add("project.validate_errors", fmt.Sprintf("validate finds %d error(s) and %d warning(s)", result.Errors,
-				result.Warnings), "mcp-bash validate")
+			message := fmt.Sprintf("validate finds %d error(s) and %d warning(s)", result.Errors, result.Warnings)
+			e.add("project.validate_errors", message, "mcp-bash validate")
 		}
 	}
 }
@@ -113,8 +113,11 @@ func (e *examination) vendored(root string) {
 	case errors.Is(err, vendoring.ErrNoLock):
 		return
 	case errors.As(err, &changed):
-		e.add("project.vendor_modified", strings.TrimSuffix(fmt.Sprintf(".mcp-bash/ is not what was put there: %s",
-			strings.Join(changed.Details, ", ")), ": "), "mcp-bash vendor --upgrade")
+		message := ".mcp-bash/ is not what was put there"
+		if len(changed.Details) > 0 {
+			message += ": " + strings.Join(changed.Details, ", ")
+		}
+		e.add("project.vendor_modified", message, "mcp-bash vendor --upgrade")
 	case err != nil:
 		e.add("project.vendor_modified", ".mcp-bash/ cannot be verified: "+err.Error(), "mcp-bash vendor --upgrade")
 		return
@@ -131,8 +134,8 @@ func (e *examination) minimum() {
 		e.o.MinVersion = e.r.Project.needs.MinVersion
 	}
 	if e.tooOld() {
-		e.add("framework.version_too_old", fmt.Sprintf("Version below minimum requirement: %s < %s",
-			e.r.Framework.Version, e.o.MinVersion), "")
+		message := fmt.Sprintf("Version below minimum requirement: %s < %s", e.r.Framework.Version, e.o.MinVersion)
+		e.add("framework.version_too_old", message, "")
 	}
 }
 

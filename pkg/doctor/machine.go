@@ -109,8 +109,8 @@ func (e *examination) programs() {
 		line, ok := e.ask(b.Path, "--version")
 		b.Version = strings.TrimPrefix(line, name+" ")
 		if b.Agrees = ok && b.Version == cli.Version; !b.Agrees {
-			e.add("binaries.version_mismatch", fmt.Sprintf("%s is of version %s, not %s", b.Path, orUnknown(b.Version),
-				cli.Version), "")
+			message := fmt.Sprintf("%s is of version %s, not %s", b.Path, orUnknown(b.Version), cli.Version)
+			e.add("binaries.version_mismatch", message, "")
 		}
 		e.r.Binaries = append(e.r.Binaries, b)
 	}
@@ -138,8 +138,8 @@ func (e *examination) sdk() {
 	}
 	s.Version = e.r.Framework.Version
 	if s.Agrees = s.Version == cli.Version; !s.Agrees {
-		e.add("sdk.version_mismatch", fmt.Sprintf("the SDK in %s is of version %s, not %s", filepath.Dir(s.Path),
-			orUnknown(s.Version), cli.Version), "")
+		dir, version := filepath.Dir(s.Path), orUnknown(s.Version)
+		e.add("sdk.version_mismatch", fmt.Sprintf("the SDK in %s is of version %s, not %s", dir, version, cli.Version), "")
 	}
 }
 

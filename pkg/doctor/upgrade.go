@@ -340,8 +340,8 @@ func (e *examination) clone(from *source, stage string) (commit string, err erro
 		res := e.runner.Run(e.ctx, script.Spec{Argv: append([]string{git}, args...), Env: env.Entries(), Dir: stage,
 			Timeout: cloneTime, StdoutLimit: 1 << 20, StderrLimit: 1 << 20})
 		if res.Status != 0 || res.Cause != nil {
-			return "", &failure{"self.upgrade_git_failed", fmt.Sprintf("git %s: %s", args[0],
-				strings.TrimSpace(string(res.Stderr))), cli.ExitFailed}
+			message := fmt.Sprintf("git %s: %s", args[0], strings.TrimSpace(string(res.Stderr)))
+			return "", &failure{"self.upgrade_git_failed", message, cli.ExitFailed}
 		}
 		return strings.TrimSpace(string(res.Stdout)), nil
 	}

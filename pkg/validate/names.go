@@ -41,16 +41,16 @@ func (c *check) names() {
 			}
 		}
 		if over != nil {
-			c.at("name.too_long", label, fmt.Sprintf("with the server's name before it %q has up to %d characters: %s",
-				tool.name, longest, strings.Join(over, ", ")))
+			c.at("name.too_long", label, fmt.Sprintf(
+				"with the server's name before it %q has up to %d characters: %s", tool.name, longest, strings.Join(over, ", ")))
 		}
 		if merged != nil {
-			c.at("name.collision", label, fmt.Sprintf("%q and %q are one name for %s", other, tool.name,
-				strings.Join(merged, ", ")))
+			c.at("name.collision", label, fmt.Sprintf(
+				"%q and %q are one name for %s", other, tool.name, strings.Join(merged, ", ")))
 		}
 		if changed != nil {
-			c.at("name.changed", label, fmt.Sprintf("%q is not what all clients call it: %s", tool.name,
-				strings.Join(changed, ", ")))
+			c.at("name.changed", label, fmt.Sprintf(
+				"%q is not what all clients call it: %s", tool.name, strings.Join(changed, ", ")))
 		}
 		if c.isDeclaredOnly(tool) && rawjson.TextOf(tool.json, "description") == "" {
 			c.at("metadata.no_description", label, `missing "description"`)

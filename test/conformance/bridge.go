@@ -113,7 +113,7 @@ func (b *bridge) post(w http.ResponseWriter, r *http.Request) error {
 		return refusal{http.StatusBadRequest, err.Error()}
 	}
 	var s *session
-	if m.Method == "initialize" && m.isRequest() && r.Header.Get("Mcp-Session-Id") == "" {
+	if m.method == "initialize" && m.isRequest() && r.Header.Get("Mcp-Session-Id") == "" {
 		s, err = b.begin()
 	} else {
 		s, err = b.find(r)

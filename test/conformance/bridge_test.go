@@ -105,7 +105,8 @@ func connect(t *testing.T, ctx context.Context, web *httptest.Server, h *heard) 
 				"email": "ada@example.com"}}, nil
 		},
 	})
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1}, nil)
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1},
+		&mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		t.Fatal(err)
 	}

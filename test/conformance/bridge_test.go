@@ -55,7 +55,7 @@ func serve(t *testing.T) (*bridge, *httptest.Server) {
 	t.Cleanup(func() {
 		web.Close()
 		b.close()
-		place.remove(false)
+		place.remove()
 		for _, fault := range transcript.faults() {
 			t.Error(fault)
 		}
@@ -89,7 +89,7 @@ func (h *heard) wait(ctx context.Context, n int) string {
 	}
 }
 
-func connect(t *testing.T, ctx context.Context, web *httptest.Server, h *heard) *mcp.ClientSession {
+func connect(t *testing.T, ctx context.Context, web *httptest.Server, h *heard, revision string) *mcp.ClientSession {
 	t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
@@ -133,7 +133,7 @@ func TestClient(t *testing.T) {
 	defer cancel()
 	b, web := serve(t)
 	var h heard
-	client := connect(t, ctx, web, &h)
+	client := connect(t, ctx, web, &h, revisions[0])
 	if err := client.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestManyAtOnce(t *testing.T) {
 	for range 3 {
 		clients.Go(func() {
 			var h heard
-			client := connect(t, ctx, web, &h)
+			client := connect(t, ctx, web, &h, revisions[0])
 			defer client.Close()
 			var calls sync.WaitGroup
 			for i := range 4 {
@@ -211,7 +211,7 @@ func TestRefusals(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	var h heard
-	client := connect(t, ctx, web, &h)
+	client := connect(t, ctx, web, &h, revisions[0])
 	defer client.Close()
 	id := client.ID()
 	const ping = `{"jsonrpc":"2.0","id":"mine","method":"ping"}`

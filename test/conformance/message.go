@@ -11,9 +11,8 @@ import (
 // A message is what the bridge has to know of a line of JSON-RPC. What it carries
 // passes through untouched.
 type message struct {
-	id, params, result json.RawMessage
-	method             string
-	failed             bool // it has a member error
+	id, params, result, failure json.RawMessage
+	method                      string
 }
 
 // read reads a line. What is not JSON is a message without anything: whether that
@@ -24,13 +23,13 @@ func read(line []byte) message {
 	}
 	return message{
 		id: rawjson.Get(line, "id"), method: rawjson.TextOf(line, "method"), params: rawjson.Get(line, "params"),
-		result: rawjson.Get(line, "result"), failed: rawjson.Get(line, "error") != nil,
+		result: rawjson.Get(line, "result"), failure: rawjson.Get(line, "error"),
 	}
 }
 
 func (m message) isRequest() bool { return m.method != "" && m.id != nil }
 
-func (m message) isAnswer() bool { return m.method == "" && (m.result != nil || m.failed) }
+func (m message) isAnswer() bool { return m.method == "" && (m.result != nil || m.failure != nil) }
 
 // meta is a member of the request's or notification's _meta.
 func (m message) meta(name string) json.RawMessage { return rawjson.Path(m.params, "_meta", name) }

@@ -60,7 +60,11 @@ func said(t *testing.T, answer *http.Response) string {
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	_, web := serve(t)
-	const discover = `{"jsonrpc":"2.0","id":"mine","method":"server/discover","params":{` + meta + `}}`
+	const (
+		newer    = "2099-07-28"
+		stop     = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{` + meta + `}}`
+		discover = `{"jsonrpc":"2.0","id":"mine","method":"server/discover","params":{` + meta + `}}`
+	)
 	call := func(name string) string {
 		return `{"jsonrpc":"2.0","id":1.5,"method":"tools/call","params":{"name":"` + name + `",` + meta + `}}`
 	}
@@ -70,17 +74,18 @@ func TestStatus(t *testing.T) {
 		status int
 		want   string // in the answer
 	}{
-		"fine":              {discover, nil, 200, `"id":"mine"`},
-		"session ignored":   {discover, []string{"Mcp-Session-Id", "none"}, 200, `"id":"mine"`},
-		"unknown method":    {strings.ReplaceAll(discover, "server/discover", "ping"), nil, 404, `"code":-32601`},
-		"no metadata":       {`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`, nil, 400, `"code":-32602`},
-		"unknown tool":      {call("none"), nil, 400, `"id":1.5,"error":{"code":-32602`},
-		"needs sampling":    {call("test_missing_capability"), nil, 400, `"code":-32021`},
-		"unknown version":   {strings.ReplaceAll(discover, "2026", "2099"), []string{"Mcp-Protocol-Version", "2099-07-28"}, 400, `"code":-32022`},
-		"header of another": {discover, []string{"Mcp-Protocol-Version", "2099-07-28"}, 400, `"id":"mine","error":{"code":-32020`},
+		"fine":            {discover, nil, 200, `"id":"mine"`},
+		"session ignored": {discover, []string{"Mcp-Session-Id", "none"}, 200, `"id":"mine"`},
+		"unknown method":  {strings.ReplaceAll(discover, "server/discover", "ping"), nil, 404, `"code":-32601`},
+		"no metadata":     {`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`, nil, 400, `"code":-32602`},
+		"unknown tool":    {call("none"), nil, 400, `"id":1.5,"error":{"code":-32602`},
+		"needs sampling":  {call("test_missing_capability"), nil, 400, `"code":-32021`},
+		"unknown version": {strings.ReplaceAll(discover, "2026-07-28", newer), []string{"Mcp-Protocol-Version", newer},
+			400, `"code":-32022`},
+		"header of another": {discover, []string{"Mcp-Protocol-Version", newer}, 400, `"id":"mine","error":{"code":-32020`},
 		"no header":         {discover, []string{"Mcp-Method", ""}, 400, `"code":-32020`},
 		"a failing tool":    {call("test_error_handling"), nil, 200, `"isError":true`},
-		"notification":      {`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{` + meta + `}}`, nil, 400, "close"},
+		"notification":      {stop, nil, 400, "clients send no notifications"},
 		"id of no kind":     {strings.ReplaceAll(discover, `"mine"`, "null"), nil, 400, "the id must be"},
 		"neither era":       {`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, nil, 400, "Mcp-Session-Id is missing"},
 	} {
@@ -112,7 +117,8 @@ func TestSameNames(t *testing.T) {
 	for i := range 8 {
 		tool, more, want := "test_tool_with_progress", `"progressToken":"t"`, `"progressToken":"t"`
 		if i%2 == 1 {
-			tool, more, want = "test_tool_with_logging", `"io.modelcontextprotocol/logLevel":"info"`, "notifications/message"
+			tool, want = "test_tool_with_logging", "notifications/message"
+			more = `"io.modelcontextprotocol/logLevel":"info"`
 		}
 		clients.Go(func() {
 			got := said(t, post(t, web.URL, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+
@@ -137,7 +143,8 @@ func pretend(t *testing.T, script string) (*bridge, *httptest.Server, *bytes.Buf
 	return b, web, &lines
 }
 
-const listen = `{"jsonrpc":"2.0","id":"mine","method":"subscriptions/listen","params":{"notifications":{},` + meta + `}}`
+const listen = `{"jsonrpc":"2.0","id":"mine","method":"subscriptions/listen","params":{"notifications":{},` +
+	meta + `}}`
 
 const acknowledge = `read -r line
 	printf '{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"%s":1},%s}}\n' \

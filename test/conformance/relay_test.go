@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"net/http"
@@ -146,16 +147,14 @@ func pretend(t *testing.T, script string) (*bridge, *httptest.Server, *bytes.Buf
 const listen = `{"jsonrpc":"2.0","id":"mine","method":"subscriptions/listen","params":{"notifications":{},` +
 	meta + `}}`
 
-const acknowledge = `read -r line
-	printf '{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"%s":1},%s}}\n' \
-		io.modelcontextprotocol/subscriptionId '"notifications":{}'
-	`
-
 // A stream that its client closes is cancelled at the server, under the server's
 // name for it.
 func TestClosedStream(t *testing.T) {
 	t.Parallel()
-	b, web, lines := pretend(t, acknowledge+"read -r line")
+	b, web, lines := pretend(t, `read -r line
+		printf '{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"%s":1},%s}}\n' \
+			io.modelcontextprotocol/subscriptionId '"notifications":{}'
+		read -r line`)
 	answer := post(t, web.URL, listen)
 	if _, err := answer.Body.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
@@ -169,22 +168,59 @@ func TestClosedStream(t *testing.T) {
 	}
 }
 
-// A stream that the server ends has its answer last, under the client's name.
-func TestEndedStream(t *testing.T) {
+// Two streams of the same name, over one server: each hears what it asked for, under
+// its own name, and the answer last when the server ends.
+func TestStreams(t *testing.T) {
 	t.Parallel()
-	b, web, _ := pretend(t, acknowledge+`cat
-	printf '{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","_meta":{"%s":1}}}\n' \
-		io.modelcontextprotocol/subscriptionId`)
-	answer := post(t, web.URL, listen)
-	if kind := answer.Header.Get("Content-Type"); kind != "text/event-stream" {
-		t.Error(kind)
+	b, web := serve(t)
+	const key = `"io.modelcontextprotocol/subscriptionId":"mine"`
+	var open []*bufio.Reader
+	for _, kind := range []string{"tools", "prompts"} {
+		body := strings.Replace(listen, "{}", `{"`+kind+`ListChanged":true}`, 1)
+		answer := post(t, web.URL, body)
+		stream := bufio.NewReader(answer.Body)
+		open = append(open, stream)
+		if got := next(t, stream); answer.Header.Get("Content-Type") != "text/event-stream" ||
+			!strings.Contains(got, "acknowledged") || !strings.Contains(got, kind) || !strings.Contains(got, key) {
+			t.Errorf("%s", got)
+		}
+	}
+	for _, kind := range []string{"tool", "prompt"} {
+		if got := said(t, post(t, web.URL, `{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{"name":`+
+			`"test_trigger_`+kind+`_change",`+meta+`}}`)); !strings.Contains(got, `"isError":false`) {
+			t.Fatal(got)
+		}
+	}
+	for i, change := range []string{"notifications/tools/list_changed", "notifications/prompts/list_changed"} {
+		if got := next(t, open[i]); !strings.Contains(got, change) || !strings.Contains(got, key) {
+			t.Errorf("%s", got)
+		}
 	}
 	b.close()
-	const key = `"_meta":{"io.modelcontextprotocol/subscriptionId":"mine"}`
-	const want = `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{` + key +
-		`,"notifications":{}}}` + "\n" + `{"jsonrpc":"2.0","id":"mine","result":{"resultType":"complete",` + key + `}}`
-	if got := said(t, answer); got != want || len(b.transcript.faults()) > 0 {
-		t.Errorf("%s\n%q", got, b.transcript.faults())
+	for _, stream := range open {
+		if got := next(t, stream); !strings.Contains(got, `"id":"mine","result":{`) || !strings.Contains(got, key) {
+			t.Errorf("%s", got)
+		}
+		if rest, err := io.ReadAll(stream); len(rest) > 0 || err != nil {
+			t.Errorf("%s %v", rest, err)
+		}
+	}
+}
+
+// next is the next message of a stream.
+func next(t *testing.T, stream *bufio.Reader) string {
+	t.Helper()
+	for {
+		line, err := stream.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, is := strings.CutPrefix(line, "data: "); is {
+			if text, err := stream.ReadString('\n'); text != "\n" || err != nil {
+				t.Errorf("after a message comes %q, %v", text, err)
+			}
+			return data
+		}
 	}
 }
 

@@ -14,34 +14,42 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"mcp-bash/pkg/mcp"
 )
 
 // maxBody is the largest body taken, in bytes.
 const maxBody = 16 << 20
 
 // A bridge is a server of the Streamable HTTP transport in front of one that
-// speaks on standard streams: each session is a process of its own. It adds
-// nothing to what the server says and hides nothing of it. Itself it answers only
-// what is a matter of HTTP: who may talk to it, sessions, media types. Events have
-// no ids, so a broken stream cannot be resumed. Use newBridge.
+// speaks on standard streams: each session is a process of its own, and all
+// requests of the revision without sessions go to one more. It adds nothing to what
+// the server says and hides nothing of it. Itself it answers only what is a matter
+// of HTTP, as BRIDGE.md lists it. Use newBridge.
 type bridge struct {
 	start      func() *exec.Cmd // a new process, not started yet
 	transcript *transcript
 	mu         sync.Mutex
 	open       map[string]*session
+	stateless  *stateless // nil before the first request without a session
 }
 
 func newBridge(start func() *exec.Cmd, transcript *transcript) *bridge {
 	return &bridge{start: start, transcript: transcript, open: map[string]*session{}}
 }
 
-// close ends all sessions.
+// close ends all processes.
 func (b *bridge) close() {
 	b.mu.Lock()
 	sessions := b.open
 	b.open = map[string]*session{}
+	shared := b.stateless
+	b.stateless = nil
 	b.mu.Unlock()
 	var ending sync.WaitGroup
+	if shared != nil {
+		ending.Go(shared.end)
+	}
 	for _, s := range sessions {
 		ending.Go(s.end)
 	}
@@ -59,16 +67,16 @@ func (r refusal) Error() string { return r.reason }
 func (b *bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := checkLocal(r)
 	if err == nil {
-		switch r.Method {
-		case http.MethodPost:
+		switch isNew := r.Header.Get("Mcp-Protocol-Version") == mcp.Stateless; {
+		case r.Method == http.MethodPost:
 			err = b.post(w, r)
-		case http.MethodGet:
+		case r.Method == http.MethodGet && !isNew:
 			err = b.listen(w, r)
-		case http.MethodDelete:
+		case r.Method == http.MethodDelete && !isNew:
 			err = b.delete(w, r)
 		default:
-			w.Header().Set("Allow", "POST, GET, DELETE")
-			err = refusal{http.StatusMethodNotAllowed, "send POST, GET or DELETE"}
+			w.Header().Set("Allow", "POST")
+			err = refusal{http.StatusMethodNotAllowed, "send POST; GET and DELETE in a session alone"}
 		}
 	}
 	if no := (refusal{}); errors.As(err, &no) {
@@ -112,8 +120,11 @@ func (b *bridge) post(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return refusal{http.StatusBadRequest, err.Error()}
 	}
+	if isStateless(m) {
+		return b.relay(w, r, m, line)
+	}
 	var s *session
-	if m.Method == "initialize" && m.isRequest() && r.Header.Get("Mcp-Session-Id") == "" {
+	if m.method == "initialize" && m.isRequest() && r.Header.Get("Mcp-Session-Id") == "" {
 		s, err = b.begin()
 	} else {
 		s, err = b.find(r)
@@ -162,23 +173,28 @@ func (b *bridge) delete(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// events sends a stream, each message as soon as it comes.
+// events sends a stream of a session, each message as soon as it comes.
 func events(w http.ResponseWriter, r *http.Request, s *session, st *stream) error {
-	head := w.Header()
-	head.Set("Content-Type", "text/event-stream")
-	head.Set("Cache-Control", "no-cache, no-transform")
-	head.Set("Mcp-Session-Id", s.id)
+	w.Header().Set("Mcp-Session-Id", s.id)
 	out := http.NewResponseController(w)
-	w.WriteHeader(http.StatusOK)
+	beginEvents(w)
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	return st.drain(r.Context(), func(line []byte) error {
-		if _, err := fmt.Fprintf(w, "event: message\ndata: %s\n\n", line); err != nil {
-			return err
-		}
-		return out.Flush()
-	})
+	return st.drain(r.Context(), func(line []byte) error { return sendEvent(w, out, line) })
+}
+
+func beginEvents(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache, no-transform")
+	w.WriteHeader(http.StatusOK)
+}
+
+func sendEvent(w http.ResponseWriter, out *http.ResponseController, line []byte) error {
+	if _, err := fmt.Fprintf(w, "event: message\ndata: %s\n\n", line); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 // begin starts a session.

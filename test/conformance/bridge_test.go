@@ -55,7 +55,7 @@ func serve(t *testing.T) (*bridge, *httptest.Server) {
 	t.Cleanup(func() {
 		web.Close()
 		b.close()
-		place.remove(false)
+		place.remove()
 		for _, fault := range transcript.faults() {
 			t.Error(fault)
 		}
@@ -89,7 +89,7 @@ func (h *heard) wait(ctx context.Context, n int) string {
 	}
 }
 
-func connect(t *testing.T, ctx context.Context, web *httptest.Server, h *heard) *mcp.ClientSession {
+func connect(t *testing.T, ctx context.Context, web *httptest.Server, h *heard, revision string) *mcp.ClientSession {
 	t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
@@ -105,7 +105,8 @@ func connect(t *testing.T, ctx context.Context, web *httptest.Server, h *heard) 
 				"email": "ada@example.com"}}, nil
 		},
 	})
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1}, nil)
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1},
+		&mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,16 +125,24 @@ func text(t *testing.T, result *mcp.CallToolResult, err error) string {
 	return content.Text
 }
 
-// The official Go client of Streamable HTTP: answers, what a call reports, what
-// it asks, and the end of the process with the session.
+// The official Go client of Streamable HTTP, in either revision: answers, what a
+// call reports, what it asks.
 func TestClient(t *testing.T) {
-	t.Parallel()
+	for _, revision := range revisions {
+		t.Run(revision, func(t *testing.T) { t.Parallel(); uses(t, revision) })
+	}
+}
+
+func uses(t *testing.T, revision string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	b, web := serve(t)
 	var h heard
-	client := connect(t, ctx, web, &h)
-	if err := client.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
+	client := connect(t, ctx, web, &h, revision)
+	logs := mcp.Meta{}
+	if revision == revisions[1] {
+		logs[mcp.MetaKeyLogLevel] = "info"
+	} else if err := client.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
 		t.Fatal(err)
 	}
 	progress := &mcp.CallToolParams{Name: "test_tool_with_progress", Meta: mcp.Meta{"progressToken": "p"}}
@@ -142,7 +151,7 @@ func TestClient(t *testing.T) {
 		want, beside string
 	}{
 		{progress, "All of it is done.", "p:0|p:50|p:100"},
-		{&mcp.CallToolParams{Name: "test_tool_with_logging"}, "Three messages were logged.",
+		{&mcp.CallToolParams{Name: "test_tool_with_logging", Meta: logs}, "Three messages were logged.",
 			"Tool execution started|Tool processing data|Tool execution completed"},
 		{&mcp.CallToolParams{Name: "test_elicitation", Arguments: map[string]any{"message": "Who?"}},
 			`User response: {"action":"accept","content":{"email":"ada@example.com","username":"ada"}}`, "Who?"},
@@ -156,6 +165,21 @@ func TestClient(t *testing.T) {
 			t.Errorf("heard %s", got)
 		}
 	}
+	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+	if len(b.open) != 0 {
+		t.Error("there is a session")
+	}
+}
+
+// The process of a session ends with it.
+func TestSessionEnds(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	defer cancel()
+	b, web := serve(t)
+	client := connect(t, ctx, web, new(heard), revisions[0])
 	var session *session
 	for _, session = range b.open {
 	}
@@ -166,9 +190,6 @@ func TestClient(t *testing.T) {
 	case <-session.ended:
 	case <-ctx.Done():
 		t.Error("the process outlives its session")
-	}
-	if len(b.open) != 0 {
-		t.Error("the session is still there")
 	}
 }
 
@@ -182,7 +203,7 @@ func TestManyAtOnce(t *testing.T) {
 	for range 3 {
 		clients.Go(func() {
 			var h heard
-			client := connect(t, ctx, web, &h)
+			client := connect(t, ctx, web, &h, revisions[0])
 			defer client.Close()
 			var calls sync.WaitGroup
 			for i := range 4 {
@@ -210,7 +231,7 @@ func TestRefusals(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	var h heard
-	client := connect(t, ctx, web, &h)
+	client := connect(t, ctx, web, &h, revisions[0])
 	defer client.Close()
 	id := client.ID()
 	const ping = `{"jsonrpc":"2.0","id":"mine","method":"ping"}`

@@ -4,10 +4,11 @@
 //	conformance -server FILE -results DIR SUITE...
 //
 // SUITE is the command of the suite with its first arguments. It exits with 1
-// unless every scenario of the requirement set for servers passes, warnings
+// unless every scenario of its requirement sets for servers passes, warnings
 // counted as failures, but for those named in verdict.go, and unless every line of
-// the server is what the schema of the revision says. In DIR are then what the
-// suite found and said, and every line of every session. See run.sh.
+// the server is what the schema of the revision says. In DIR are then, in a folder
+// for each revision, what the suite found and said, and every line of every
+// session. See run.sh.
 package main
 
 import (
@@ -24,10 +25,13 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"mcp-bash/pkg/mcp"
 )
 
-// revision names the requirement set, and the revision it is run at.
-const revision = "2025-11-25"
+// revisions name the requirement sets, each of which is run at its revision: that of
+// the last handshake, and the one without.
+var revisions = []string{"2025-11-25", mcp.Stateless}
 
 func main() {
 	server := flag.String("server", filepath.Join("bin", "mcp-bash"), "the server to test")
@@ -51,12 +55,56 @@ func run(ctx context.Context, server, project, results, scenario string, suite [
 	if len(suite) == 0 {
 		return errors.New("no command of the suite: start test/conformance/run.sh")
 	}
-	place, err := newPlace(server, project, results)
+	keep := results != ""
+	if !keep {
+		if results, err = os.MkdirTemp("", "mcp-bash-conformance-results."); err != nil {
+			return err
+		}
+	}
+	known := false
+	for _, revision := range revisions {
+		names, e := list(ctx, suite, revision)
+		if e != nil {
+			return e
+		}
+		if scenario != "" && !slices.Contains(names, scenario) {
+			continue
+		}
+		known = true
+		set := set{server, project, filepath.Join(results, revision), revision, names, scenario}
+		err = errors.Join(err, set.run(ctx, suite))
+	}
+	if !known {
+		return fmt.Errorf("the suite has no scenario %s for servers", scenario)
+	}
+	if err == nil && !keep {
+		return os.RemoveAll(results)
+	}
+	return err
+}
+
+// list returns the scenarios of a requirement set.
+func list(ctx context.Context, suite []string, revision string) ([]string, error) {
+	said, err := exec.CommandContext(ctx, suite[0], append(suite[1:], "list", "--requirements", revision)...).Output()
+	if err != nil {
+		return nil, fmt.Errorf("asking the suite for its scenarios: %w", err)
+	}
+	return scenarios(string(said)), nil
+}
+
+// A set is one requirement set to run, or one scenario of it.
+type set struct {
+	server, project, results, revision string
+	names                              []string
+	scenario                           string // empty for all
+}
+
+func (s set) run(ctx context.Context, suite []string) error {
+	place, err := newPlace(s.server, s.project, s.results)
 	if err != nil {
 		return err
 	}
-	defer func() { place.remove(err == nil && results == "") }()
-
+	defer place.remove()
 	lines, err := os.Create(filepath.Join(place.results, "lines.log"))
 	if err != nil {
 		return err
@@ -72,17 +120,13 @@ func run(ctx context.Context, server, project, results, scenario string, suite [
 	go web.Serve(listener)
 	defer web.Close()
 
-	list, err := exec.CommandContext(ctx, suite[0], append(suite[1:], "list", "--requirements", revision)...).Output()
-	if err != nil {
-		return fmt.Errorf("asking the suite for its scenarios: %w", err)
-	}
-	names := scenarios(string(list))
+	names := s.names
 	arguments := []string{"server", "--url", "http://" + listener.Addr().String() + "/mcp", "-o", place.results}
-	if scenario == "" {
-		arguments = append(arguments, "--requirements", revision)
+	if s.scenario == "" {
+		arguments = append(arguments, "--requirements", s.revision)
 	} else {
-		names = slices.DeleteFunc(names, func(name string) bool { return name != scenario })
-		arguments = append(arguments, "--spec-version", revision, "--scenario", scenario)
+		names = []string{s.scenario}
+		arguments = append(arguments, "--spec-version", s.revision, "--scenario", s.scenario)
 	}
 	var said bytes.Buffer
 	cmd := exec.CommandContext(ctx, suite[0], append(suite[1:], arguments...)...)
@@ -95,7 +139,7 @@ func run(ctx context.Context, server, project, results, scenario string, suite [
 	if e := (*exec.ExitError)(nil); ran != nil && !errors.As(ran, &e) || ctx.Err() != nil {
 		return fmt.Errorf("the suite did not run to its end: %w", errors.Join(ran, ctx.Err()))
 	}
-	return judge(os.Stdout, place.results, names, transcript.faults())
+	return judge(os.Stdout, s.revision, place.results, names, transcript.faults())
 }
 
 // A place is where a run works: a copy of the project, directories for its files,
@@ -115,12 +159,8 @@ func newPlace(server, project, results string) (*place, error) {
 		dir = physical
 	}
 	p := &place{dir: dir, server: server, project: filepath.Join(dir, "project"), results: results}
-	if p.results == "" {
-		p.results, err = os.MkdirTemp("", "mcp-bash-conformance-results.")
-	} else {
-		err = os.MkdirAll(p.results, 0o755)
-	}
 	for _, make := range []func() error{
+		func() error { return os.MkdirAll(p.results, 0o755) },
 		func() error { return os.Mkdir(filepath.Join(dir, "tmp"), 0o700) },
 		func() error { return os.CopyFS(p.project, os.DirFS(project)) },
 	} {
@@ -129,19 +169,14 @@ func newPlace(server, project, results string) (*place, error) {
 		}
 	}
 	if err != nil {
-		p.remove(results == "")
+		p.remove()
 		return nil, err
 	}
 	return p, nil
 }
 
-// remove leaves nothing but, perhaps, the results.
-func (p *place) remove(resultsToo bool) {
-	os.RemoveAll(p.dir)
-	if resultsToo {
-		os.RemoveAll(p.results)
-	}
-}
+// remove leaves nothing but the results.
+func (p *place) remove() { os.RemoveAll(p.dir) }
 
 // start is the server as a client's configuration would start it.
 func (p *place) start() *exec.Cmd {

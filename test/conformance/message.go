@@ -4,54 +4,70 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+
+	"mcp-bash/pkg/rawjson"
 )
 
 // A message is what the bridge has to know of a line of JSON-RPC. What it carries
 // passes through untouched.
 type message struct {
-	ID     json.RawMessage
-	Method string
-	Params json.RawMessage
-	Result json.RawMessage
-	Error  json.RawMessage
+	id, params, result, failure json.RawMessage
+	method                      string
 }
 
-// fields are the members of params and results that say where a message belongs.
-type fields struct {
-	ProgressToken   json.RawMessage
-	RequestID       json.RawMessage
-	ProtocolVersion string
-	Meta            struct{ ProgressToken json.RawMessage } `json:"_meta"`
-}
-
-// look reads params or a result. Of another shape than expected they have no
-// fields: whether that is wrong is for the server and the client to say.
-func look(object json.RawMessage) fields {
-	var f fields
-	if json.Unmarshal(object, &f) != nil {
-		return fields{}
+// read reads a line. What is not JSON is a message without anything: whether that
+// is wrong is for the server and the client to say.
+func read(line []byte) message {
+	if !json.Valid(line) {
+		return message{}
 	}
-	return f
+	return message{
+		id: rawjson.Get(line, "id"), method: rawjson.TextOf(line, "method"), params: rawjson.Get(line, "params"),
+		result: rawjson.Get(line, "result"), failure: rawjson.Get(line, "error"),
+	}
 }
 
-func (m message) isRequest() bool { return m.Method != "" && m.ID != nil }
+func (m message) isRequest() bool { return m.method != "" && m.id != nil }
 
-func (m message) isAnswer() bool { return m.Method == "" && (m.Result != nil || m.Error != nil) }
+func (m message) isAnswer() bool { return m.method == "" && (m.result != nil || m.failure != nil) }
+
+// meta is a member of the request's or notification's _meta.
+func (m message) meta(name string) json.RawMessage { return rawjson.Path(m.params, "_meta", name) }
 
 // parse makes a line, without its end, of the body of a request. The error says
 // why that is no single message.
 func parse(body []byte) (message, []byte, error) {
-	var m message
 	var line bytes.Buffer
 	if err := json.Compact(&line, body); err != nil {
-		return m, nil, errors.New("the body is not JSON: " + err.Error())
+		return message{}, nil, errors.New("the body is not JSON: " + err.Error())
 	}
 	if line.Len() > 0 && line.Bytes()[0] == '[' {
-		return m, nil, errors.New("the body is a batch, which Streamable HTTP has not had since 2025-06-18: send " +
-			"one message")
+		return message{}, nil, errors.New("the body is a batch, which Streamable HTTP has not had since " +
+			"2025-06-18: send one message")
 	}
-	if err := json.Unmarshal(line.Bytes(), &m); err != nil || m.Method == "" && !m.isAnswer() {
+	m := read(line.Bytes())
+	if m.method == "" && !m.isAnswer() {
 		return m, nil, errors.New("the body is not a JSON-RPC message: it has no method and is no answer")
 	}
 	return m, line.Bytes(), nil
+}
+
+// replace puts a value in the place of the member that the names lead to, where
+// there is one. All else stays as it is.
+func replace(object, value json.RawMessage, names ...string) json.RawMessage {
+	switch {
+	case len(names) == 0:
+		return value
+	case rawjson.KindOf(object) != rawjson.Object:
+		return object
+	}
+	var b rawjson.Builder
+	b.Object()
+	for name, member := range rawjson.All(object) {
+		if name == names[0] {
+			member = replace(member, value, names[1:]...)
+		}
+		b.Name(name).Raw(member)
+	}
+	return b.End().Bytes()
 }

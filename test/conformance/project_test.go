@@ -13,13 +13,18 @@ import (
 )
 
 // The suite is content with content of the right kind; the project offers exactly
-// what the suite's descriptions show.
+// what the suite's descriptions show, in either revision.
 func TestProject(t *testing.T) {
-	t.Parallel()
+	for _, revision := range revisions {
+		t.Run(revision, func(t *testing.T) { t.Parallel(); offers(t, revision) })
+	}
+}
+
+func offers(t *testing.T, revision string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	_, web := serve(t)
-	client := connect(t, ctx, web, new(heard))
+	client := connect(t, ctx, web, new(heard), revision)
 	defer client.Close()
 	const image = `{"type":"image","mimeType":"image/png","data":"iVBORw0KGgo…"}`
 	for name, want := range map[string]string{

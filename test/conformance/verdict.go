@@ -15,7 +15,19 @@ import (
 var excluded = map[string]string{
 	"server-sse-polling": "a tool that breaks off its HTTP answer: standard streams have none, and the suite does " +
 		"not score it",
+	"tasks-lifecycle":              noTasks,
+	"tasks-capability-negotiation": noTasks,
+	"tasks-wire-fields":            noTasks,
+	"tasks-request-state-removal":  noTasks,
+	"tasks-mrtr-input":             noTasks,
+	"tasks-request-headers":        noTasks,
+	"tasks-dispatch-and-envelope":  noTasks,
+	"tasks-status-notifications":   noTasks,
+	"tasks-required-task-error":    noTasks,
+	"tasks-mrtr-composition":       noTasks,
 }
+
+const noTasks = "an extension that the server does not declare (M-90), and the suite does not score it"
 
 // scenarios reads the suite's list of a requirement set: those for servers, also
 // the ones it runs without scoring them.
@@ -40,7 +52,7 @@ func scenarios(list string) []string {
 
 // judge prints what became of each scenario, and of what the server did beside
 // them, and returns an error unless all is as it must be.
-func judge(out io.Writer, results string, names, faults []string) error {
+func judge(out io.Writer, revision, results string, names, faults []string) error {
 	if len(names) == 0 {
 		return errors.New("the suite names no scenarios: is the name right? Has its list changed its form " +
 			"(verdict.go)?")

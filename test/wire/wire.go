@@ -168,7 +168,9 @@ func (c *Checker) checkNotification(method string, m map[string]any) error {
 }
 
 // check validates a value by a definition of the session's revision.
-func (c *Checker) check(definition string, value any) error { return check(c.revision, definition, value) }
+func (c *Checker) check(definition string, value any) error {
+	return check(c.revision, definition, value)
+}
 
 // check validates a value by a definition; nothing is demanded where the
 // revision has no such definition.

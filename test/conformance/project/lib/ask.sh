@@ -6,13 +6,11 @@ if [[ ${MCP_ELICIT_SUPPORTED-} != 1 ]]; then
   exit 0
 fi
 
-# ask MESSAGE SCHEMA: the answer, whatever it is.
-ask() { mcp_elicit "$1" "$2" || true; }
+# ask [--key NAME] MESSAGE SCHEMA: the answer, whatever it is.
+ask() { mcp_elicit "$@" || true; }
+
+# field ANSWER PATH: a part of an answer.
+field() { "${MCPBASH_JSON_TOOL_BIN:?}" -rc "$2" <<<"$1"; }
 
 # completed ANSWER: the result of a tool that only asks.
-completed() {
-  local action content
-  action=$("${MCPBASH_JSON_TOOL_BIN:?}" -r .action <<<"$1")
-  content=$("$MCPBASH_JSON_TOOL_BIN" -c .content <<<"$1")
-  mcp_emit_text "Elicitation completed: action=${action}, content=${content}"
-}
+completed() { mcp_emit_text "Elicitation completed: action=$(field "$1" .action), content=$(field "$1" .content)"; }

@@ -66,6 +66,21 @@ func (c *changeWatch) listening() bool {
 	return c.session.listening() || c.streams != nil && c.streams.listening()
 }
 
+// baseline notes what there is before somebody begins to listen: only what changes later is
+// to be told.
+func (c *changeWatch) baseline(ctx context.Context) {
+	if c.listening() {
+		return
+	}
+	select {
+	case c.running <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	defer c.finish()
+	c.catalog.Changes(ctx, registry.Poll{Fresh: true})
+}
+
 // called is called after each call of a tool, which may have changed the project: streams
 // learn of that at once (M-63).
 func (c *changeWatch) called() {

@@ -217,7 +217,7 @@ func (s *Server) route(m *jsonrpc.Message, inBatch bool) *request {
 		s.rejected(m, err, isRequest)
 		return nil
 	}
-	if isRequest && (s.requests.isDuplicate(m.ID) || s.streams.has(m.ID.Key())) {
+	if isRequest && (s.requests.isDuplicate(m.ID) || s.streams.has(m.ID)) {
 		s.refuse(m.ID, duplicateID)
 		return nil
 	}

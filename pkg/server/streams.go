@@ -20,7 +20,7 @@ type streams struct {
 	resources     *resource.Resources
 	subscriptions *subscriptions
 	client        *client
-	opened        func()          // is called after each opening
+	changes       *changeWatch
 	info          json.RawMessage // of the server, for the last answer
 
 	mu   sync.Mutex
@@ -73,11 +73,14 @@ func (s *streams) listen(ctx context.Context, r *request) (*answer, error) {
 			honoured.Name("resourceSubscriptions").Strings(found)
 		}
 	}
+	if len(st.families) > 0 {
+		s.changes.baseline(ctx)
+	}
 	if err := s.open(st, honoured.End().Bytes()); err != nil {
 		s.unwatch(st)
 		return nil, err
 	}
-	s.opened()
+	s.changes.start()
 	return &answer{open: true}, nil
 }
 
@@ -175,9 +178,13 @@ func (s *streams) changed(family string) {
 }
 
 // has reports whether the id of an open stream is in use.
-func (s *streams) has(key string) bool {
+func (s *streams) has(id jsonrpc.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.list) == 0 {
+		return false
+	}
+	key := id.Key()
 	return slices.ContainsFunc(s.list, func(st *stream) bool { return st.request.key == key })
 }
 

@@ -20,11 +20,13 @@ func ui(meta mcp.Meta) map[string]any {
 // examples/14-mcp-app (resources sections 16, 17, 19): tools name their pages,
 // pages are listed and read, and with a client that shows them results carry
 // data.
-func TestApps(t *testing.T) {
+func TestApps(t *testing.T) { inEachEra(t, testApps) }
+
+func testApps(t *testing.T, era string) {
 	t.Parallel()
 	capabilities := &mcp.ClientCapabilities{}
 	capabilities.AddExtension(uiExtension, map[string]any{"mimeTypes": []string{"text/html;profile=mcp-app"}})
-	s := open(t, example(t, "14-mcp-app"), opening{client: mcp.ClientOptions{Capabilities: capabilities}})
+	s := open(t, example(t, "14-mcp-app"), opening{revision: era, client: mcp.ClientOptions{Capabilities: capabilities}})
 	if got := compact(t, s.InitializeResult().Capabilities.Extensions); got !=
 		`{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}` {
 		t.Errorf("RES-302: %s", got)

@@ -8,9 +8,11 @@ import (
 
 // examples/01-arguments: the server validates (T-11), the script says what
 // a schema cannot (SDK-75).
-func TestValidatedArguments(t *testing.T) {
+func TestValidatedArguments(t *testing.T) { inEachEra(t, testValidatedArguments) }
+
+func testValidatedArguments(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "01-arguments"), opening{})
+	s := open(t, example(t, "01-arguments"), opening{revision: era})
 	type temperature struct {
 		Value float64
 		Unit  string
@@ -63,9 +65,11 @@ func TestValidatedArguments(t *testing.T) {
 }
 
 // examples/01-arguments: the script's own getters (SDK-31 to SDK-33, SDK-63).
-func TestArgumentsOfTheScript(t *testing.T) {
+func TestArgumentsOfTheScript(t *testing.T) { inEachEra(t, testArgumentsOfTheScript) }
+
+func testArgumentsOfTheScript(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "01-arguments"), opening{})
+	s := open(t, example(t, "01-arguments"), opening{revision: era})
 	const want = "+----------+\n| the      |\n| quick    |\n| fox * ?  |\n+----------+"
 	if got := text(t, s.succeed("box", arguments{"text": " the quick\nfox * ?", "width": 12})); got != want {
 		t.Errorf("%s", got)

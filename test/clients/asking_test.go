@@ -12,11 +12,13 @@ import (
 
 // SDK-148, M-57, M-80, T-128: a tool asks for several things in
 // one round, and for one at a time.
-func TestAsking(t *testing.T) {
+func TestAsking(t *testing.T) { inEachEra(t, testAsking) }
+
+func testAsking(t *testing.T, era string) {
 	t.Parallel()
 	const notSupported = `{"error":{"code":-32601,"message":"Not supported by the client"}}`
 	project := copyOf(t, filepath.Join("testdata", "asking"))
-	s := open(t, project, opening{roots: []string{"/one"}, client: mcp.ClientOptions{
+	s := open(t, project, opening{revision: era, roots: []string{"/one"}, client: mcp.ClientOptions{
 		CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 			said := r.Params.Messages[0].Content.(*mcp.TextContent).Text + "/" + r.Params.SystemPrompt
 			return &mcp.CreateMessageResult{Model: "m", Role: "assistant", Content: &mcp.TextContent{Text: said}}, nil
@@ -37,7 +39,7 @@ func TestAsking(t *testing.T) {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 	// A client that can do nothing of it.
-	s = open(t, project, opening{client: mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}})
+	s = open(t, project, opening{revision: era, client: mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}})
 	got = compact(t, s.succeed("ask", nil).StructuredContent)
 	want = `{"all":{"joke":` + notSupported + `,"roots":` + notSupported + `,"sure":` + notSupported +
 		`},"rc":1,"roots":` + notSupported + `,"sample":` + notSupported + `}`

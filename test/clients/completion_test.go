@@ -11,9 +11,11 @@ import (
 )
 
 // examples/12-completion (T-610, T-611, T-613).
-func TestCompletion(t *testing.T) {
+func TestCompletion(t *testing.T) { inEachEra(t, testCompletion) }
+
+func testCompletion(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "12-completion"), opening{})
+	s := open(t, example(t, "12-completion"), opening{revision: era})
 	if s.InitializeResult().Capabilities.Completions == nil {
 		t.Error("completions are not advertised")
 	}
@@ -48,7 +50,9 @@ func TestCompletion(t *testing.T) {
 }
 
 // A script that prints more than an answer may hold (T-631).
-func TestLongCompletion(t *testing.T) {
+func TestLongCompletion(t *testing.T) { inEachEra(t, testLongCompletion) }
+
+func testLongCompletion(t *testing.T, era string) {
 	t.Parallel()
 	project := example(t, "12-completion")
 	var cities string
@@ -56,7 +60,7 @@ func TestLongCompletion(t *testing.T) {
 		cities += fmt.Sprintf("City %03d\n", i)
 	}
 	write(t, cities, project, "data", "cities.txt")
-	s := open(t, project, opening{})
+	s := open(t, project, opening{revision: era})
 	result, err := s.Complete(s.deadline(), &mcp.CompleteParams{
 		Ref:      &mcp.CompleteReference{Type: "ref/prompt", Name: "weather"},
 		Argument: mcp.CompleteParamsArgument{Name: "city", Value: "city"},

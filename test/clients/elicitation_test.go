@@ -41,7 +41,9 @@ var (
 
 // examples/05-elicitation, order-pizza: three questions, each of its own kind
 // (SDK-145), only for what is left open.
-func TestQuestions(t *testing.T) {
+func TestQuestions(t *testing.T) { inEachEra(t, testQuestions) }
+
+func testQuestions(t *testing.T, era string) {
 	t.Parallel()
 	hungry := user{
 		"Which size?":     accept(map[string]any{"choice": "large"}),
@@ -49,7 +51,7 @@ func TestQuestions(t *testing.T) {
 		"Order a large pizza with olives and basil?": accept(map[string]any{"confirmed": true}),
 		"Order a small pizza with cheese?":           accept(map[string]any{"confirmed": false}),
 	}
-	s := open(t, example(t, "05-elicitation"), opening{client: hungry.client(forms)})
+	s := open(t, example(t, "05-elicitation"), opening{revision: era, client: hungry.client(forms)})
 	type order struct {
 		Result struct {
 			Size     string
@@ -60,18 +62,18 @@ func TestQuestions(t *testing.T) {
 	if got.Size != "large" || !slices.Equal(got.Toppings, []string{"olives", "basil"}) {
 		t.Errorf("%+v", got)
 	}
-	if asked := len(s.tap.messages("elicitation/create")); asked != 3 {
+	if asked := s.questions(); asked != 3 {
 		t.Errorf("%d questions", asked)
 	}
 	if got := text(t, s.succeed("order-pizza", arguments{"size": "small",
 		"toppings": []string{}})); got != "Nothing ordered: you said no." {
 		t.Errorf("%q", got)
 	}
-	if asked := len(s.tap.messages("elicitation/create")); asked != 4 {
+	if asked := s.questions(); asked != 4 {
 		t.Errorf("%d questions", asked)
 	}
 	s.succeed("order-pizza", arguments{"size": "small", "toppings": []string{"capers"}, "confirmed": true})
-	if asked := len(s.tap.messages("elicitation/create")); asked != 4 {
+	if asked := s.questions(); asked != 4 {
 		t.Errorf("%d questions", asked)
 	}
 }
@@ -103,10 +105,12 @@ func TestNoAnswer(t *testing.T) {
 }
 
 // examples/05-elicitation, sign-up: a form of several fields.
-func TestForm(t *testing.T) {
+func TestForm(t *testing.T) { inEachEra(t, testForm) }
+
+func testForm(t *testing.T, era string) {
 	t.Parallel()
 	ada := user{"Who are you?": accept(map[string]any{"name": "Ada", "email": "ada@example.com", "age": 36})}
-	s := open(t, example(t, "05-elicitation"), opening{client: ada.client(forms)})
+	s := open(t, example(t, "05-elicitation"), opening{revision: era, client: ada.client(forms)})
 	type form struct {
 		Result struct {
 			Name, Email string
@@ -121,7 +125,9 @@ func TestForm(t *testing.T) {
 }
 
 // examples/05-elicitation, link-account (P-2200, P-2202).
-func TestURL(t *testing.T) {
+func TestURL(t *testing.T) { inEachEra(t, testURL) }
+
+func testURL(t *testing.T, era string) {
 	t.Parallel()
 	project := example(t, "05-elicitation")
 	asked := make(chan *mcp.ElicitParams, 1)
@@ -130,28 +136,30 @@ func TestURL(t *testing.T) {
 		asked <- r.Params
 		return &mcp.ElicitResult{Action: "accept"}, nil
 	}
-	s := open(t, project, opening{client: options})
+	s := open(t, project, opening{revision: era, client: options})
 	if got := text(t, s.succeed("link-account", nil)); !strings.HasPrefix(got, "The page was opened.") {
 		t.Error(got)
 	}
 	if p := <-asked; p.Mode != "url" || p.URL != "https://example.com/link" || p.Message != "Link your account" ||
-		p.ElicitationID == "" {
+		(p.ElicitationID == "") != (era == stateless) {
 		t.Errorf("%+v", p)
 	}
 	// A client that shows forms and opens no pages is not asked.
-	s = open(t, project, opening{client: user{}.client(forms)})
+	s = open(t, project, opening{revision: era, client: user{}.client(forms)})
 	if got := text(t, s.succeed("link-account", nil)); got != "Not linked: you declined." {
 		t.Errorf("%q", got)
 	}
-	if n := len(s.tap.messages("elicitation/create")); n != 0 {
+	if n := s.questions(); n != 0 {
 		t.Errorf("%d questions", n)
 	}
 }
 
 // examples/05-elicitation with a client that cannot ask (T-71).
-func TestWithoutElicitation(t *testing.T) {
+func TestWithoutElicitation(t *testing.T) { inEachEra(t, testWithoutElicitation) }
+
+func testWithoutElicitation(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "05-elicitation"), opening{})
+	s := open(t, example(t, "05-elicitation"), opening{revision: era})
 	for _, name := range tools["05-elicitation"] {
 		if got := s.refuse(name, nil, "cannot_ask"); got != "This client cannot ask the user." {
 			t.Errorf("%s: %q", name, got)
@@ -162,7 +170,9 @@ func TestWithoutElicitation(t *testing.T) {
 
 // A call that is cancelled while its question is open: the question is taken
 // back (P-1604).
-func TestQuestionOfCancelledCall(t *testing.T) {
+func TestQuestionOfCancelledCall(t *testing.T) { inEachEra(t, testQuestionOfCancelledCall) }
+
+func testQuestionOfCancelledCall(t *testing.T, era string) {
 	t.Parallel()
 	asked, takenBack := make(chan bool), make(chan bool)
 	options := user{}.client(forms)
@@ -172,7 +182,7 @@ func TestQuestionOfCancelledCall(t *testing.T) {
 		close(takenBack)
 		return nil, ctx.Err()
 	}
-	s := open(t, example(t, "05-elicitation"), opening{client: options})
+	s := open(t, example(t, "05-elicitation"), opening{revision: era, client: options})
 	ctx, cancel := context.WithCancel(s.deadline())
 	ended := make(chan error, 1)
 	go func() {

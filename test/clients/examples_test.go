@@ -33,7 +33,9 @@ var tools = map[string][]string{
 
 // Every example is known here, is complete, and lists exactly its tools as its
 // server.d/server.meta.json introduces it (P-200; R-41).
-func TestExamples(t *testing.T) {
+func TestExamples(t *testing.T) { inEachEra(t, testExamples) }
+
+func testExamples(t *testing.T, era string) {
 	t.Parallel()
 	found, err := filepath.Glob(filepath.Join(repo, "examples", "*", "server.d", "server.meta.json"))
 	if err != nil || len(found) != len(tools) {
@@ -56,7 +58,7 @@ func TestExamples(t *testing.T) {
 			}
 			checkReadme(t, dir, want)
 
-			s := open(t, example(t, name), opening{})
+			s := open(t, example(t, name), opening{revision: era})
 			info := s.InitializeResult().ServerInfo
 			if info.Name != meta.Name || info.Title != meta.Title || info.Version != meta.Version {
 				t.Errorf("%+v, want %+v", info, meta)

@@ -5,9 +5,11 @@ package clients
 import "testing"
 
 // examples/00-hello; T-195.
-func TestHello(t *testing.T) {
+func TestHello(t *testing.T) { inEachEra(t, testHello) }
+
+func testHello(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "00-hello"), opening{})
+	s := open(t, example(t, "00-hello"), opening{revision: era})
 	if got := text(t, s.succeed("hello", nil)); got != "Hello, World!" {
 		t.Errorf("%q", got)
 	}

@@ -34,9 +34,11 @@ func (s *session) failPrompt(name string, args map[string]string, code int64, sa
 }
 
 // examples/11-prompts (T-805, T-820).
-func TestPrompts(t *testing.T) {
+func TestPrompts(t *testing.T) { inEachEra(t, testPrompts) }
+
+func testPrompts(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "11-prompts"), opening{})
+	s := open(t, example(t, "11-prompts"), opening{revision: era})
 	if s.InitializeResult().Capabilities.Prompts == nil {
 		t.Error("prompts are not advertised")
 	}
@@ -64,10 +66,12 @@ func TestPrompts(t *testing.T) {
 }
 
 // examples/11-prompts, shape: several messages with pictures (T-830).
-func TestConversation(t *testing.T) {
+func TestConversation(t *testing.T) { inEachEra(t, testConversation) }
+
+func testConversation(t *testing.T, era string) {
 	t.Parallel()
 	project := example(t, "11-prompts")
-	s := open(t, project, opening{})
+	s := open(t, project, opening{revision: era})
 	got := s.prompt("shape", map[string]string{"shape": "square", "language": "French"})
 	var roles []string
 	var pictures [][]byte
@@ -94,16 +98,18 @@ func TestConversation(t *testing.T) {
 }
 
 // examples/11-prompts, explain: what is missing is asked for (T-831).
-func TestPromptAsks(t *testing.T) {
+func TestPromptAsks(t *testing.T) { inEachEra(t, testPromptAsks) }
+
+func testPromptAsks(t *testing.T, era string) {
 	t.Parallel()
 	boss := user{"Has a text explained to somebody.": accept(map[string]any{"audience": "my boss"})}
-	s := open(t, example(t, "11-prompts"), opening{client: boss.client(forms)})
+	s := open(t, example(t, "11-prompts"), opening{revision: era, client: boss.client(forms)})
 	got := s.prompt("explain", map[string]string{"text": "Tides"})
 	if text := got.Messages[0].Content.(*mcp.TextContent).Text; text != "Explain this to my boss, in at most three "+
 		"sentences and without jargon:\n\nTides" {
 		t.Error(text)
 	}
 	s = open(t, example(t, "11-prompts"),
-		opening{client: user{"Has": &mcp.ElicitResult{Action: "cancel"}}.client(forms)})
+		opening{revision: era, client: user{"Has": &mcp.ElicitResult{Action: "cancel"}}.client(forms)})
 	s.failPrompt("explain", nil, -32602, "Missing required argument: text")
 }

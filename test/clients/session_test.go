@@ -37,6 +37,8 @@ type session struct {
 	t        *testing.T
 	tap      *tap
 	client   *mcp.Client
+	era      string // the revision it speaks
+	level    string // of log messages, which each stateless request carries
 	tmp      string // TMPDIR of the server
 	progress chan *mcp.ProgressNotificationParams
 	logs     chan *mcp.LoggingMessageParams
@@ -72,6 +74,7 @@ func open(t *testing.T, project string, o opening) *session {
 	if o.revision == "" {
 		o.revision = "2025-11-25"
 	}
+	s.era = o.revision
 	cs, err := s.client.Connect(s.deadline(), s.tap, &mcp.ClientSessionOptions{ProtocolVersion: o.revision})
 	if err != nil {
 		if cmd.Process != nil {
@@ -171,6 +174,9 @@ func (s *session) request(ctx context.Context, name string, args arguments) (*mc
 	}
 	params := &mcp.CallToolParams{Name: name, Arguments: args}
 	params.SetProgressToken("token of " + name)
+	if s.level != "" {
+		params.Meta["io.modelcontextprotocol/logLevel"] = s.level
+	}
 	return s.CallTool(ctx, params)
 }
 
@@ -231,9 +237,29 @@ func (s *session) nextLog(logger string) *mcp.LoggingMessageParams {
 // setLevel has the server send log messages from this level on.
 func (s *session) setLevel(level mcp.LoggingLevel) {
 	s.t.Helper()
-	if err := s.SetLoggingLevel(s.deadline(), &mcp.SetLoggingLevelParams{Level: level}); err != nil {
+	if s.era == stateless {
+		s.level = string(level)
+	} else if err := s.SetLoggingLevel(s.deadline(), &mcp.SetLoggingLevelParams{Level: level}); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// inEachEra runs a test with a client that begins with a handshake, and with one of the
+// stateless revision: a script does not notice which it is (modern section 7).
+func inEachEra(t *testing.T, test func(t *testing.T, era string)) {
+	for _, era := range []string{"2025-11-25", stateless} {
+		t.Run(era, func(t *testing.T) { test(t, era) })
+	}
+}
+
+const stateless = "2026-07-28"
+
+// questions is how often the user was asked so far, by requests of the server or in its
+// answers.
+func (s *session) questions() int {
+	s.tap.mu.Lock()
+	defer s.tap.mu.Unlock()
+	return strings.Count(strings.Join(s.tap.lines, ""), `"method":"elicitation/create"`)
 }
 
 // reports are the progress values that came so far.

@@ -13,10 +13,12 @@ import (
 
 // examples/06-wrap-cli, audit: progress from the lines a program prints
 // (SDK-113).
-func TestProgramWithProgress(t *testing.T) {
+func TestProgramWithProgress(t *testing.T) { inEachEra(t, testProgramWithProgress) }
+
+func testProgramWithProgress(t *testing.T, era string) {
 	t.Parallel()
 	project := example(t, "06-wrap-cli")
-	s := open(t, project, opening{})
+	s := open(t, project, opening{revision: era})
 	type sum struct{ Items, Pieces int }
 	if got := structured[sum](t, s.succeed("audit", nil)); got != (sum{4, 1467}) {
 		t.Errorf("%+v", got)

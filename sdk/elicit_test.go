@@ -1,10 +1,14 @@
 package sdk_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/test/wire"
 )
 
 // A question is what a tool asked of its user.
@@ -85,7 +89,7 @@ func TestElicit(t *testing.T) {
 		{"SDK-145", `mcp_elicit_multi_choice m A B`, question{out(accept),
 			field(`"m"`, object("choices", `{"type":"array","items":{"type":"string","enum":["A","B"]}}`))}},
 		{"SDK-145", `mcp_elicit_titled_multi_choice m a:A`, question{out(accept),
-			field(`"m"`, object("choices", `{"type":"array","items":{"oneOf":[{"const":"a","title":"A"}]}}`))}},
+			field(`"m"`, object("choices", `{"type":"array","items":{"anyOf":[{"const":"a","title":"A"}]}}`))}},
 	} {
 		t.Run(c.clause+"/"+c.call, func(t *testing.T) {
 			t.Parallel()
@@ -96,6 +100,39 @@ func TestElicit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// SDK-145, P-2202: what the wrappers ask for is what the published schemas allow.
+func TestQuestionsFitTheProtocol(t *testing.T) {
+	t.Parallel()
+	for _, call := range []string{
+		`mcp_elicit_string m`, `mcp_elicit_confirm m`, `mcp_elicit_choice m A B`, `mcp_elicit_titled_choice m a:A b:B`,
+		`mcp_elicit_multi_choice m A B`, `mcp_elicit_titled_multi_choice m a:A b:B`,
+	} {
+		request := elicit(t, answering+call).request
+		legacy, modern := fits(rawjson.Get(json.RawMessage(request), "schema"))
+		if legacy != nil || modern != nil {
+			t.Errorf("%s: %s: %v, %v", call, request, legacy, modern)
+		}
+	}
+	older := json.RawMessage(`{"type":"object","properties":{"x":{"type":"array","items":{"oneOf":[]}}}}`)
+	if legacy, modern := fits(older); legacy == nil || modern == nil {
+		t.Errorf("nothing is checked: %v, %v", legacy, modern)
+	}
+}
+
+// fits checks a form as it is asked for in the newest revision with a handshake,
+// and in the one without.
+func fits(schema json.RawMessage) (legacy, modern error) {
+	asked := `"method":"elicitation/create","params":{"mode":"form","message":"m","requestedSchema":` +
+		string(schema) + `}`
+	legacy = wire.NewChecker().Received([]byte(`{"jsonrpc":"2.0","id":1,` + asked + "}\n"))
+	c := wire.NewChecker()
+	c.Sent([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{` +
+		`"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`))
+	modern = c.Received([]byte(`{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"k":{` +
+		asked + "}}}}\n"))
+	return legacy, modern
 }
 
 func TestElicitWithoutAnswer(t *testing.T) {

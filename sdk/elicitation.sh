@@ -107,7 +107,7 @@ __mcp_elicit_field() { # KIND [--key NAME] MESSAGE [WORD...]
         multi_choice)
           _field='"choices"' _schema="{\"type\":\"array\",\"items\":{\"type\":\"string\",\"enum\":[${_list#,}]}}"
           ;;
-        *) _field='"choices"' _schema="{\"type\":\"array\",\"items\":{\"oneOf\":[${_list#,}]}}" ;;
+        *) _field='"choices"' _schema="{\"type\":\"array\",\"items\":{\"anyOf\":[${_list#,}]}}" ;;
       esac
       ;;
   esac

@@ -29,6 +29,7 @@ var tools = map[string][]string{
 	"12-completion":   nil,
 	"14-mcp-app":      {"board", "move-card", "roll-dice"},
 	"13-registry":     {"add-note", "find-note"},
+	"15-asking":       {"folders", "release", "summarize"},
 }
 
 // Every example is known here, is complete, and lists exactly its tools as its

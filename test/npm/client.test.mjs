@@ -7,7 +7,7 @@ import { copyOf, directory, environment, examples, load, server } from './place.
 
 const { Client } = load('@modelcontextprotocol/sdk/client/index.js');
 const { StdioClientTransport } = load('@modelcontextprotocol/sdk/client/stdio.js');
-const { ElicitRequestSchema, ListRootsRequestSchema, LoggingMessageNotificationSchema, ResourceUpdatedNotificationSchema } = load('@modelcontextprotocol/sdk/types.js');
+const { CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, LoggingMessageNotificationSchema, ResourceUpdatedNotificationSchema } = load('@modelcontextprotocol/sdk/types.js');
 
 const patience = { timeout: 60_000 };
 
@@ -63,6 +63,7 @@ const calls = [
   ['08-any-language', 'letters', { text: 'Hello' }, (r) => assert.deepEqual(r.structuredContent, { e: 1, h: 1, l: 2, o: 1 })],
   ['14-mcp-app', 'board', {}, (r) => assert.match(text(r), /^done: Return the books \(books\)$/m)],
   ['13-registry', 'find-note', { word: 'lemons' }, (r) => assert.equal(text(r), 'notes/shopping.md')],
+  ['15-asking', 'release', { version: '1.4.2', changes: 'Faster.', kind: 'patch' }, (r) => assert.deepEqual(r.structuredContent, { version: '1.4.3', notes: 'Faster.' })],
 ];
 
 for (const [example, name, args, check] of calls) {
@@ -80,6 +81,8 @@ test('errors the model can correct are results', patience, async (t) => {
     ['01-arguments', 'convert', { value: -1, from: 'kelvin', to: 'celsius' }, 'out_of_range'],
     ['01-arguments', 'convert', {}, 'validation_error'], // T-11
     ['05-elicitation', 'sign-up', {}, 'cannot_ask'],
+    ['15-asking', 'release', { version: '1.4.2', changes: 'Faster.' }, 'no_kind'],
+    ['15-asking', 'summarize', { text: 'x' }, 'no_model'],
     ['06-wrap-cli', 'stock', { item: 'screws' }, 'depot_failed'],
     ['07-download', 'fetch', { url: 'http://example.com/', name: 'x' }, 'invalid_url'],
   ];
@@ -150,6 +153,22 @@ test('the user declines, and is sent to a page', patience, async (t) => {
   const { client } = await open(t, '05-elicitation', { capabilities: { elicitation: { form: {}, url: {} } }, handlers: [[ElicitRequestSchema, answer]] });
   assert.equal(text(await client.callTool({ name: 'sign-up', arguments: {} })), 'Not signed up: you declined.');
   assert.match(text(await client.callTool({ name: 'link-account', arguments: {} })), /^The page was opened\./);
+});
+
+test('the user, the model and the roots are asked for', patience, async (t) => {
+  const message = ({ params }) => ({ role: 'assistant', model: 'm', content: { type: 'text', text: params.messages[0].content.text.length > 20 ? '- Faster' : 'Short.' } });
+  const { client } = await open(t, '15-asking', {
+    capabilities: { elicitation: {}, sampling: {}, roots: {} },
+    handlers: [
+      [ElicitRequestSchema, () => ({ action: 'accept', content: { kind: 'major' } })],
+      [CreateMessageRequestSchema, message],
+      [ListRootsRequestSchema, () => ({ roots: [{ uri: 'file:///one' }] })],
+    ],
+  });
+  const released = await client.callTool({ name: 'release', arguments: { version: '1.4.2', changes: 'Faster.' } });
+  assert.deepEqual(released.structuredContent, { version: '2.0.0', notes: '- Faster' });
+  assert.equal(text(await client.callTool({ name: 'summarize', arguments: { text: 'long' } })), 'Short.');
+  assert.deepEqual((await client.callTool({ name: 'folders', arguments: {} })).structuredContent, { asked: true, roots: ['file:///one'] });
 });
 
 test('the client names its roots, and changes them', patience, async (t) => {

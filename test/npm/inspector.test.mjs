@@ -39,6 +39,7 @@ const calls = [
   ['06-wrap-cli', 'audit', {}, '{"items":4,"pieces":1467}'],
   ['08-any-language', 'letters', { text: 'aba' }, '{"a":2,"b":1}\n'],
   ['13-registry', 'add-note', { title: 'a', text: 'b' }, 'notes/a.md'],
+  ['15-asking', 'release', { version: '0.9.9', changes: 'b', kind: 'minor' }, '{"version":"0.10.0","notes":"b"}'],
   ['14-mcp-app', 'move-card', { cardId: 'bike', toColumn: 'done' }, 'Moved "Mend the bike" to done'],
 ];
 

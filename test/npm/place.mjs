@@ -36,6 +36,7 @@ export const examples = {
   '12-completion': [],
   '13-registry': ['add-note', 'find-note'],
   '14-mcp-app': ['board', 'move-card', 'roll-dice'],
+  '15-asking': ['folders', 'release', 'summarize'],
 };
 
 /** A directory of the test's own, removed with it. */

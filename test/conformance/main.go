@@ -60,6 +60,7 @@ func run(ctx context.Context, server, project, results, scenario string, suite [
 		if results, err = os.MkdirTemp("", "mcp-bash-conformance-results."); err != nil {
 			return err
 		}
+		defer os.Remove(results) // if there is nothing in it
 	}
 	known := false
 	for _, revision := range revisions {

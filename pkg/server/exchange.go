@@ -279,8 +279,9 @@ func (x *exchange) whenCarried() <-chan struct{} {
 // Ready is [mcp.Asker.Ready].
 func (x *exchange) Ready() bool { return !x.table.client.full() }
 
-// Patience is [mcp.Asker.Patience].
-func (x *exchange) Patience() time.Duration { return x.table.ttl }
+// Patience is [mcp.Asker.Patience]: a script is to wait until its call ends by its time, which
+// takes its children with it.
+func (x *exchange) Patience() time.Duration { return x.table.ttl + 5*time.Second }
 
 // Ask is [mcp.Asker.Ask].
 func (x *exchange) Ask(requests []mcp.InputRequest) mcp.PendingInput {

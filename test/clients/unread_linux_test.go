@@ -217,7 +217,7 @@ func TestUnreadAnswers(t *testing.T) {
 				bytes.Repeat([]byte{0, 1, 2, 3}, 9_900_000/4), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			m := openMute(t, project, nil)
+			m := openMute(t, project, map[string]string{"MCPBASH_MAX_RESOURCE_BYTES": "10000000"})
 			m.feed(func(out *bufio.Writer) { tc.feed(out, project) })
 			m.rests()
 			m.isWithin(tc.most)

@@ -1,0 +1,107 @@
+package clients
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// parkedCalls are as many as a server keeps (MCPBASH_MAX_PARKED_CALLS).
+const parkedCalls = 64
+
+// M-55, M-73: whatever ends a server or its parked calls, no process of them and no file is
+// left.
+func TestParkedCalls(t *testing.T) {
+	t.Parallel()
+	project := copyOf(t, "testdata/asking")
+	for name, tc := range map[string]struct {
+		env    map[string]string
+		end    func(t *testing.T, s *tap)
+		killed bool
+	}{
+		"killed":       {end: func(_ *testing.T, s *tap) { s.cmd.Process.Kill() }, killed: true},
+		"end of input": {end: func(_ *testing.T, s *tap) { s.stdin.Close() }},
+		"expiry":       {env: map[string]string{"MCPBASH_PARKED_CALL_TTL": "2"}, end: func(*testing.T, *tap) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tmp := directory(t)
+			s, scripts := park(t, project, tmp, tc.env)
+			tc.end(t, s)
+			for _, p := range scripts {
+				if !p.ends(t) {
+					t.Errorf("process %s outlives its call", p.id)
+				}
+			}
+			calls := func() int {
+				list, err := filepath.Glob(filepath.Join(tmp, "mcpbash.*", "call.*"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return len(list)
+			}
+			if tc.killed {
+				<-s.ended
+				next := open(t, project, opening{env: map[string]string{"TMPDIR": tmp}})
+				next.succeed("park", nil) // this client cannot be asked
+			}
+			eventually(t, "the files of the calls are removed", func() bool { return calls() == 0 })
+			s.stdin.Close()
+			<-s.ended
+			if !tc.killed && s.exit != nil {
+				t.Errorf("the server ended with %v\n%s", s.exit, &s.stderr)
+			}
+			for _, fault := range s.faults {
+				t.Errorf("a line of the server: %v", fault)
+			}
+			if left := leftovers(t, tmp); len(left) > 0 && !tc.killed { // there the next one's is left
+				t.Errorf("the server left behind %q", left)
+			}
+		})
+	}
+}
+
+// park starts a server and as many calls as it keeps, all of which wait for their client, and
+// returns their processes: of each call the script and a child.
+func park(t *testing.T, project, tmp string, env map[string]string) (*tap, []*process) {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(bin, "mcp-bash"))
+	cmd.Dir, cmd.Env = tmp, environment(project, tmp, env)
+	s := newTap(cmd)
+	conn, err := s.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { // what is read is kept by the tap
+		for err == nil {
+			_, err = conn.Read(t.Context())
+		}
+	}()
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		<-s.ended
+	})
+	for i := range parkedCalls {
+		fmt.Fprintf((*clientEnd)(s), `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"park","_meta":{`+
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+			`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`+"\n", i)
+	}
+	var scripts []*process
+	eventually(t, "all calls are parked", func() bool { return len(s.messages("")) == parkedCalls })
+	for _, m := range s.messages("") {
+		var result struct {
+			InputRequests map[string]struct{ Params struct{ Message string } }
+		}
+		if err := json.Unmarshal(m.Result, &result); err != nil {
+			t.Fatal(err)
+		}
+		pids := strings.Fields(result.InputRequests["input-1"].Params.Message)
+		if len(pids) != 2 {
+			t.Fatalf("%s", m.Result)
+		}
+		scripts = append(scripts, watch(t, pids[0]), watch(t, pids[1]))
+	}
+	return s, scripts
+}

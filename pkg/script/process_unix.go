@@ -72,6 +72,9 @@ func (p *process) run(ctx context.Context) Result {
 		if now := time.Now(); !now.Before(tick) || p.cause != nil {
 			p.tick(ctx, now)
 			tick = now.Add(interval)
+			if p.spec.Pace != nil {
+				tick = now.Add(max(interval, p.spec.Pace()))
+			}
 			if p.cause != nil {
 				tick = now.Add(pace)
 				pace = min(2*pace, interval)

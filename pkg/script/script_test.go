@@ -435,3 +435,16 @@ func BenchmarkExec(b *testing.B) {
 		}
 	}
 }
+
+// M-55: a script that waits for somebody is looked at less often.
+func TestPace(t *testing.T) {
+	looks := 0
+	res := new(Runner).Run(context.Background(), Spec{
+		Path: write(t, 0o755, "s", "#!/bin/bash\nsleep 0.1"), Env: env(), Interval: time.Millisecond,
+		Watch: func(time.Time) error { looks++; return nil },
+		Pace:  func() time.Duration { return time.Hour },
+	})
+	if looks != 1 || res.Status != 0 {
+		t.Errorf("looked at %d times: %+v", looks, res)
+	}
+}

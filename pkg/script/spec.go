@@ -32,6 +32,9 @@ type Spec struct {
 	// runs, on the goroutine of [Runner.Run]. An error ends the script.
 	Watch    func(now time.Time) error
 	Interval time.Duration // 0: 50 ms
+	// Pace, when set, says after each call of Watch when the next one is due: a script that
+	// waits for somebody need not be looked at as often. 0: after Interval.
+	Pace func() time.Duration
 
 	// Extra opens further descriptors in the script, by number above 2.
 	Extra map[int]uintptr

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"mcp-bash/pkg/project"
@@ -315,4 +317,39 @@ func TestEndOfParkedCalls(t *testing.T) {
 		ended()
 		c.finish()
 	})
+}
+
+// M-50, M-55: a parked script that dies, and one that ignores SIGTERM.
+func TestScriptsOfParkedCalls(t *testing.T) {
+	held := files(t, nil)
+	die, _ := mark(t, held, "die")
+	died, hasDied := mark(t, held, "died")
+	pid, _ := mark(t, held, "pid")
+	list := map[string]string{
+		"tools/dies/tool.sh": asking + `echo before; ask '{"r":{"method":"roots/list"}}' &
+until [ -e "` + die + `" ]; do sleep 0.02; done; kill $!; echo after >&2; echo >"` + died + `"; exit 3`,
+		"tools/stays/tool.sh": `trap '' TERM; echo $$ >"` + pid + `.tmp"; mv "` + pid + `.tmp" "` + pid + `"
+` + asking + `ask '{"r":{"method":"roots/list"}}'`,
+	}
+	c := start(t, files(t, list), nil)
+	defer c.finish()
+	short := start(t, files(t, list), project.Env{"MCPBASH_PARKED_CALL_TTL": "1"})
+	defer short.finish()
+	asked(t, short.callFor(canAll, "stays"))
+	r := asked(t, c.callFor(canAll, "dies"))
+	os.WriteFile(die, nil, 0o600)
+	hasDied()
+	got := c.retry(r, "dies", `{"r":{"roots":[]}}`)
+	if !strings.Contains(got, `"exitCode":3`) || !strings.Contains(got, "before") {
+		t.Error(got)
+	}
+	text, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the script that ignores SIGTERM to be killed", func() bool { return syscall.Kill(id, 0) != nil })
 }

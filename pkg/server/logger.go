@@ -31,7 +31,7 @@ type logger struct {
 }
 
 // log sends a message to the client, at or above the level in force; before
-// the handshake there is no client to send to, and it goes to standard error
+// initialize there is no client to send to, and it goes to standard error
 // (P-1303, P-1304).
 func (l *logger) log(level mcp.Level, logger, message string) {
 	if level < l.session.threshold() {

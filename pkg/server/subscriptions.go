@@ -57,7 +57,7 @@ const maxSubscriptions = 1000
 
 var errSubscriptions = mcp.Errorf(mcp.CodeInternal, "Too many resource subscriptions")
 
-// methods are those of handshake clients; others open streams.
+// methods are those of a session, which has no streams.
 func (p *subscriptions) methods() []*method {
 	return []*method{
 		{name: "resources/subscribe", handle: p.subscribe, limit: func() int { return p.fetching.SubscribeTimeout }},

@@ -31,7 +31,8 @@ type call struct {
 	logs     *handoff.Follower
 	input    inputRelay
 	clock    *clock
-	live     bool // forward progress and logs while the script runs
+	waiting  time.Time // since when the script waits for its client; zero: it does not
+	live     bool      // forward progress and logs while the script runs
 	trace    *trace
 }
 
@@ -191,6 +192,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	}
 	c.clock = newClock(calls, &c.entry, r.Timeout, time.Now())
 	spec.Watch = func(now time.Time) error { return c.watch(ctx, now) }
+	spec.Pace = c.pace
 	c.logStart()
 	res := t.Runner.Run(ctx, spec)
 	c.input.end()
@@ -224,8 +226,25 @@ func (c *call) watch(ctx context.Context, now time.Time) error {
 	default:
 		active = c.progress.Touched()
 	}
+	switch {
+	case !open:
+		c.waiting = time.Time{}
+	case c.waiting.IsZero():
+		c.waiting = now
+	}
 	return c.clock.tick(now, active, open)
 }
+
+// pace is how soon to look again: the longer a script has waited for its client, the less
+// often, so that many that wait cost nothing (M-55).
+func (c *call) pace() time.Duration {
+	if c.waiting.IsZero() {
+		return 0
+	}
+	return min(c.clock.last.Sub(c.waiting)/8, slowestPace)
+}
+
+const slowestPace = 250 * time.Millisecond
 
 // heard reports whether somebody listens to the script at this moment.
 func (c *call) heard() bool {

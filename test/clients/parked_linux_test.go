@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // parkedCalls are as many as a server keeps (MCPBASH_MAX_PARKED_CALLS).
@@ -101,7 +104,11 @@ func park(t *testing.T, project, tmp string, env map[string]string) (*tap, []*pr
 		if len(pids) != 2 {
 			t.Fatalf("%s", m.Result)
 		}
-		scripts = append(scripts, watch(t, pids[0]), watch(t, pids[1]))
+		for _, id := range pids {
+			if pid, err := strconv.Atoi(id); err != nil || unix.Kill(pid, 0) == nil { // else it has expired already
+				scripts = append(scripts, watch(t, id))
+			}
+		}
 	}
 	return s, scripts
 }

@@ -1,0 +1,67 @@
+package house
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What tells the generations of the protocol apart, in code and in scripts.
+var ofAnEra = regexp.MustCompile(`(?i)stateless|handshake|2026-07-28|2025-11-25|protocolVersion|requestState`)
+
+// eraRooms are where an era may be known: what the protocol's words are, and the files of the
+// server that are about one.
+var eraRooms = []string{
+	"pkg/mcp",
+	"pkg/server/handshake.go", "pkg/server/session.go", "pkg/server/asker.go",
+	"pkg/server/stateless.go", "pkg/server/exchange.go", "pkg/server/exchanges.go", "pkg/server/requeststate.go",
+	"pkg/server/streams.go",
+	// who puts them together, and asks to which a request belongs
+	"pkg/server/server.go", "pkg/server/start.go", "pkg/server/kinds.go", "pkg/server/dispatch.go",
+	"pkg/server/request.go", "pkg/server/exit.go", "pkg/server/idle.go",
+	// who speaks to a server, as a client
+	"pkg/health", "cmd/mcp-bash/request.go", "pkg/scaffold/templates",
+	// what is told to people
+	"pkg/validate/rules.go",
+}
+
+// No kind, no registry and no script knows which era is speaking (modern section 7).
+func TestEras(t *testing.T) {
+	root := filepath.Join("..", "..")
+	var known []string
+	for _, dir := range []string{"pkg", "cmd", "sdk", "lib", "providers"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
+			name, _ := filepath.Rel(root, path)
+			name = filepath.ToSlash(name)
+			ext := filepath.Ext(path)
+			if err != nil || d.IsDir() || ext != ".go" && ext != ".sh" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			isRoom := func(room string) bool { return name == room || strings.HasPrefix(name, room+"/") }
+			if slices.ContainsFunc(eraRooms, isRoom) {
+				known = append(known, name)
+				return nil
+			}
+			for i, line := range strings.Split(string(text), "\n") {
+				if ofAnEra.MatchString(line) {
+					t.Errorf("%s:%d: %s", name, i+1, strings.TrimSpace(line))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Contains(known, "pkg/server/stateless.go") {
+		t.Error("the eras' files were not found")
+	}
+}

@@ -225,3 +225,45 @@ func TestPagesByBytes(t *testing.T) {
 		t.Errorf("%.300s", second)
 	}
 }
+
+// M-73: what runs at the end of input has a moment, and then its script is ended.
+func TestStatelessEndOfInput(t *testing.T) {
+	held := files(t, nil)
+	begun, hasBegun := mark(t, held, "begun")
+	ended, hasEnded := mark(t, held, "ended")
+	c := start(t, files(t, map[string]string{
+		"tools/soon/tool.sh": `sleep 0.3; echo done`,
+		"tools/long/tool.sh": `trap 'echo >"` + ended + `"; exit' TERM; echo >"` + begun +
+			`"; while :; do sleep 0.02; done`,
+	}), nil)
+	c.send(message("1", "tools/call", `{"name":"long",`+meta("{}")+`}`))
+	c.send(message("2", "tools/call", `{"name":"soon",`+meta("{}")+`}`))
+	hasBegun()
+	if code := c.end(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	hasEnded()
+	if got := text(t, c.response("2")); got != "done\n" {
+		t.Errorf("%q", got)
+	}
+	c.quiet()
+}
+
+// M-14: the shared secret is asked of this era too, and no script sees it.
+func TestStatelessToken(t *testing.T) {
+	const secret = "0123456789abcdef0123456789abcdef"
+	c := start(t, files(t, map[string]string{"tools/meta/tool.sh": `echo "$MCP_TOOL_META_JSON"`}),
+		project.Env{"MCPBASH_REMOTE_TOKEN": secret})
+	defer c.finish()
+	refused := `"error":{"code":-32602,"message":"Remote token missing or invalid"}`
+	for _, got := range []string{c.ask("server/discover", ""), c.ask("tools/list", ""),
+		c.ask("tools/call", `"name":"meta"`, `,"mcpbash/remoteToken":"wrong"`)} {
+		if got != refused {
+			t.Error(got)
+		}
+	}
+	got := c.ask("tools/call", `"name":"meta"`, `,"mcpbash/remoteToken":"`+secret+`"`)
+	if strings.Contains(got, secret) || !strings.Contains(got, "clientCapabilities") {
+		t.Error(got)
+	}
+}

@@ -19,9 +19,9 @@ var eraRooms = []string{
 	"pkg/mcp",
 	"pkg/server/handshake.go", "pkg/server/session.go", "pkg/server/asker.go",
 	"pkg/server/stateless.go", "pkg/server/exchange.go", "pkg/server/exchanges.go", "pkg/server/requeststate.go",
-	"pkg/server/streams.go",
+	"pkg/server/inputset.go", "pkg/server/streams.go",
 	// who puts them together, and asks to which a request belongs
-	"pkg/server/server.go", "pkg/server/start.go", "pkg/server/kinds.go", "pkg/server/dispatch.go",
+	"pkg/server/server.go", "pkg/server/start.go", "pkg/server/kinds.go", "pkg/server/dispatch.go", "pkg/server/serve.go",
 	"pkg/server/request.go", "pkg/server/exit.go", "pkg/server/idle.go",
 	// who speaks to a server, as a client
 	"pkg/health", "cmd/mcp-bash/request.go", "pkg/scaffold/templates",

@@ -23,10 +23,10 @@ import (
 var fileRows = map[string][][]string{
 	"pkg/server": {
 		{"start"},
-		{"server", "kinds", "dispatch", "handshake", "stateless", "capabilities",
+		{"server", "kinds", "dispatch", "serve", "handshake", "stateless", "capabilities",
 			"exit", "idle", "parent", "corruption", "announce", "bootstrap", "signals"},
 		{"tools", "resources", "streams", "subscriptions", "prompts", "completions", "apps"},
-		{"listing", "cursor", "notifier", "asker", "exchange", "exchanges", "clientroots", "changes"},
+		{"listing", "cursor", "notifier", "asker", "exchange", "exchanges", "inputset", "clientroots", "changes"},
 		{"request", "requests", "method"},
 		{"logger", "outgoing", "client"},
 		{"session", "requeststate", "forms", "payloads", "stderr", "stdio", "token", "window", "begin", "shield", "doc"},

@@ -1,0 +1,176 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"mcp-bash/pkg/jsonrpc"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+)
+
+// work runs a request and then those that waited for its slot. None begins while
+// the client has too much to read (P-1803).
+func (s *Server) work(req *request) {
+	for req != nil {
+		s.client.writer.Reserve(req.ctx, 0)
+		s.serve(req)
+		s.tellMissed()
+		if req.method.edits {
+			s.changes.called()
+		}
+		s.changes.poke()
+		next := s.requests.next(req)
+		req = next
+	}
+}
+
+// serve runs one request and sends its response. A fault of ours ends the
+// request, never the process.
+func (s *Server) serve(req *request) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			s.finish(req, nil, s.failed(req, fault))
+		}
+	}()
+	ctx := req.ctx
+	if secs := req.seconds(); secs > 0 && !req.method.ownClock {
+		timeout := mcp.Errorf(mcp.CodeInternal, "Request timed out")
+		timeout.Data = json.RawMessage(fmt.Sprintf(`{"timeoutSecs":%d}`, secs))
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, project.Seconds(secs), timeout)
+		defer cancel()
+	}
+	a, err := req.era.handle(ctx, req)
+	if timeout, ok := context.Cause(ctx).(*mcp.Error); ok && req.ctx.Err() == nil {
+		err = timeout // P-1703, whatever it came to
+	}
+	s.finish(req, a, err)
+}
+
+// protected has a request's method do its work on a goroutine that is not the request's: a
+// fault of ours ends the call, never the process.
+func (s *Server) protected(ctx context.Context, req *request) (a *answer, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			a, err = nil, s.failed(req, fault)
+		}
+	}()
+	return req.method.handle(ctx, req)
+}
+
+// failed says on standard error that there is a fault of ours, and returns what the client is
+// told.
+func (s *Server) failed(req *request, fault any) *mcp.Error {
+	s.complain("mcp-bash: internal error in %s: %v", req.method.name, fault)
+	return mcp.Errorf(mcp.CodeInternal, "Internal error")
+}
+
+// finish sends the response of a request, within the limit for responses
+// (P-1100).
+func (s *Server) finish(req *request, a *answer, err error) {
+	if a != nil && a.open {
+		s.requests.release(req)
+		return
+	}
+	sent := false
+	if a != nil && a.done != nil {
+		defer func() { a.done(sent && err == nil) }()
+	}
+	var line []byte
+	reserved := 0
+	release := func() {
+		if reserved > 0 {
+			s.client.writer.Release(reserved)
+			reserved = 0
+		}
+	}
+	defer release()
+	switch {
+	case err != nil:
+		line = errorLine(req.id, req.era.fault(asError(err)))
+	case a == nil:
+		line = errorLine(req.id, mcp.Errorf(mcp.CodeInternal, "Empty handler response"))
+	default:
+		if a.size > largeAnswer { // made when the client has read others (P-1803)
+			s.client.writer.Reserve(req.ctx, a.size)
+			reserved = a.size
+		}
+		line = jsonrpc.AppendResult(make([]byte, 0, a.size), req.id, func(dst []byte) []byte {
+			return a.append(dst, req.era.extra(req, a))
+		})
+	}
+	limit := s.project.Limits.Response
+	switch {
+	case req.method.list:
+		limit = s.project.Limits.ListResponse
+	case req.method.most > 0:
+		limit = req.method.most
+	}
+	if len(line) > limit {
+		s.complain("mcp-bash: response exceeded %d bytes for id %s", limit, req.id)
+		line = errorLine(req.id, mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit"))
+		err = errStopping
+	}
+	s.requests.release(req)
+	sent = req.queue(s.client.writer, line, true)
+	release()
+	if !sent {
+		s.client.record.record("response", project.RequestKey(string(req.id)), "cancelled", nil)
+		return
+	}
+	s.client.record.record("response", project.RequestKey(string(req.id)), status(err), line)
+	s.client.writer.Deliver()
+	if s.debugging() {
+		s.debugf(logRPC, "Response id=%s bytes=%d", req.id, len(line))
+	}
+}
+
+// largeAnswer is the size, in bytes, from which on an answer is counted before it
+// is made.
+const largeAnswer = 64 << 10
+
+func status(err error) string {
+	if err != nil {
+		return "error"
+	}
+	return "ok"
+}
+
+func asError(err error) *mcp.Error {
+	var e *mcp.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return mcp.Errorf(mcp.CodeInternal, "Internal error").WithData(err.Error())
+}
+
+func errorLine(id jsonrpc.ID, e *mcp.Error) []byte {
+	return jsonrpc.AppendError(nil, id, e.AppendJSON)
+}
+
+// refuse answers on the reading goroutine with an error; the line is written
+// before the next wait for input.
+func (s *Server) refuse(id jsonrpc.ID, e *mcp.Error) {
+	s.scratch = jsonrpc.AppendError(s.scratch[:0], id, e.AppendJSON)
+	s.client.record.record("rpc", "-", "error", s.scratch)
+	s.client.writer.Queue(s.scratch)
+	s.keepScratch()
+}
+
+// reply answers on the reading goroutine.
+func (s *Server) reply(id jsonrpc.ID, body func(dst []byte) []byte) {
+	s.scratch = jsonrpc.AppendResult(s.scratch[:0], id, body)
+	s.client.record.record("rpc", "-", "ok", s.scratch)
+	s.client.writer.Queue(s.scratch)
+	s.keepScratch()
+}
+
+// keepScratch gives up a buffer that is so large that the writer has kept it.
+func (s *Server) keepScratch() {
+	if cap(s.scratch) > 16<<10 {
+		s.scratch = nil
+	}
+}

@@ -267,3 +267,23 @@ func TestStatelessToken(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// M-35: no line is longer than clients take, in either era, unless the operator says so.
+func TestLongestLine(t *testing.T) {
+	list := map[string]string{"tools/long/tool.sh": `head -c 9500000 /dev/zero | tr '\0' x`}
+	const refused = `"error":{"code":-32603,"message":"Response exceeded response size limit"}`
+	c := start(t, files(t, list), nil)
+	if got := c.ask("tools/call", `"name":"long"`); got != refused {
+		t.Errorf("%.200s", got)
+	}
+	c.handshake("2025-11-25", "{}")
+	if got := c.call("long", "{}"); got != refused {
+		t.Errorf("%.200s", got)
+	}
+	c.finish()
+	c = start(t, files(t, list), project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "10000000"})
+	defer c.finish()
+	if got := c.ask("tools/call", `"name":"long"`); len(got) < 9500000 {
+		t.Errorf("%.200s", got)
+	}
+}

@@ -74,7 +74,8 @@ release-test:
 endurance:
 	$(GO) test -race -count=1 -timeout=0 ./test/endurance -for $(ENDURANCE)
 
-# The git provider against go-git, on repositories that the git program serves.
+# The git provider against go-git, on repositories that the git program serves; the examples
+# with mcp-go's client.
 oracle:
 	cd test/oracle && $(GO) test ./...
 

@@ -1,49 +1,44 @@
-// The official TypeScript client, in the handshake revisions.
+// The official TypeScript client, 1.x and 2.x, with a handshake and without: a script does
+// not notice which it is, so that each test is one for all of them.
 import assert from 'node:assert/strict';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'node:test';
-import { copyOf, directory, environment, examples, load, server } from './place.mjs';
+import nodeTest from 'node:test';
+import { clients, open, plain } from './clients.mjs';
+import { directory, examples } from './place.mjs';
 
-const { Client } = load('@modelcontextprotocol/sdk/client/index.js');
-const { StdioClientTransport } = load('@modelcontextprotocol/sdk/client/stdio.js');
-const { CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema, LoggingMessageNotificationSchema, ResourceUpdatedNotificationSchema } = load('@modelcontextprotocol/sdk/types.js');
+const patience = { timeout: 120_000 };
 
-const patience = { timeout: 60_000 };
-
-/** Connects to a server for an example; the connection ends with the test. */
-async function open(t, example, { capabilities = {}, handlers = [], env = {} } = {}) {
-  const client = new Client({ name: 'npm-test', version: '1' }, { capabilities });
-  for (const [schema, answer] of handlers) {
-    client.setRequestHandler(schema, answer);
-  }
-  const project = copyOf(t, example);
-  const transport = new StdioClientTransport({ command: server, env: { ...environment(t, project), ...env }, stderr: 'inherit' });
-  const problems = [];
-  // This client forgets the token of a call before it looks at the progress that
-  // came in the same chunk as the answer.
-  client.onerror = (error) => /^Received a progress notification for an unknown token/.test(error.message) || problems.push(error);
-  await client.connect(transport);
-  t.after(async () => {
-    await client.close();
-    assert.deepEqual(problems, []);
+/** A test with each client, or those that are given. What it returns has to be the same with all. */
+function test(name, run, those = clients) {
+  nodeTest(name, patience, async (t) => {
+    const answers = [];
+    for (const as of those) {
+      await t.test(as.name, async (t) => {
+        const answer = await run(t, as);
+        assert.deepEqual(answer, answers.push(answer) === 1 ? answer : answers[0]);
+      });
+    }
   });
-  return { client, project };
 }
 
 const text = (result) => result.content[0].text;
 
-test('every example lists its tools', patience, async (t) => {
+test('every example lists its tools', async (t, as) => {
   const folders = readdirSync(new URL('../../examples/', import.meta.url), { withFileTypes: true });
   assert.deepEqual(Object.keys(examples), folders.filter((f) => f.isDirectory()).map((f) => f.name).sort());
+  const lists = [];
   for (const [example, tools] of Object.entries(examples)) {
-    const { client } = await open(t, example);
+    const { client } = await open(t, as, example);
     const list = await client.listTools();
     assert.deepEqual(list.tools.map((tool) => tool.name), tools);
+    lists.push(list.tools);
     const { logging, tools: offered } = client.getServerCapabilities(); // P-801
     assert.deepEqual({ logging, tools: offered }, { logging: {}, tools: { listChanged: true } });
-    await client.ping();
+    assert.equal(client.getServerVersion().name, example.slice(3));
+    await as.alive(client);
   }
+  return lists;
 });
 
 // A call of each example, as often as its tools differ in kind.
@@ -67,58 +62,72 @@ const calls = [
 ];
 
 for (const [example, name, args, check] of calls) {
-  test(`${example}: ${name}`, patience, async (t) => {
-    const { client } = await open(t, example);
-    await client.listTools(); // from now on the client holds results against outputSchema
-    const result = await client.callTool({ name, arguments: args });
+  test(`${example}: ${name}`, async (t, as) => {
+    const place = await open(t, as, example);
+    await place.client.listTools(); // from now on the client holds results against outputSchema
+    const result = await place.client.callTool({ name, arguments: args });
     assert.equal(result.isError, false);
     check(result);
+    return plain(result, place);
   });
 }
 
-test('errors the model can correct are results', patience, async (t) => {
+test('errors the model can correct are results', async (t, as) => {
   const refused = [
     ['01-arguments', 'convert', { value: -1, from: 'kelvin', to: 'celsius' }, 'out_of_range'],
     ['01-arguments', 'convert', {}, 'validation_error'], // T-11
     ['05-elicitation', 'sign-up', {}, 'cannot_ask'],
     ['15-asking', 'release', { version: '1.4.2', changes: 'Faster.' }, 'no_kind'],
-    ['15-asking', 'summarize', { text: 'x' }, 'no_model'],
     ['06-wrap-cli', 'stock', { item: 'screws' }, 'depot_failed'],
     ['07-download', 'fetch', { url: 'http://example.com/', name: 'x' }, 'invalid_url'],
   ];
+  const results = [];
   for (const [example, name, args, type] of refused) {
-    const { client } = await open(t, example);
-    const result = await client.callTool({ name, arguments: args });
+    const place = await open(t, as, example);
+    const result = await place.client.callTool({ name, arguments: args });
     assert.equal(result.isError, true);
     assert.equal(result.structuredContent.error.type, type);
+    results.push(plain(result, place));
   }
-  const { client } = await open(t, '02-progress'); // T-217: errors of a tool with an output schema
+  const { client } = await open(t, as, '02-progress'); // T-217: errors of a tool with an output schema
   await client.listTools();
   const result = await client.callTool({ name: 'checksums', arguments: { path: '/' } });
   assert.equal(result.isError, true);
   assert.equal(text(result), 'Invalid arguments: /path: is not expected');
+  return results;
 });
 
-test('errors of the protocol are thrown', patience, async (t) => {
-  const { client } = await open(t, '01-arguments');
+// M-41: the tool's metadata says what it requires; with a handshake the tool says it.
+test('a tool that needs the model of a client that has none', async (t, as) => {
+  const { client } = await open(t, as, '15-asking');
+  const call = client.callTool({ name: 'summarize', arguments: { text: 'x' } });
+  if (as.stateless) {
+    await assert.rejects(call, { code: -32021, data: { requiredCapabilities: { sampling: {} } } });
+  } else {
+    assert.equal((await call).structuredContent.error.type, 'no_model');
+  }
+});
+
+test('errors of the protocol are thrown', async (t, as) => {
+  const { client } = await open(t, as, '01-arguments');
   await assert.rejects(client.callTool({ name: 'box', arguments: { text: 'x', width: 500 } }), { code: -32602, message: /\.width must be <= 80$/ });
   await assert.rejects(client.callTool({ name: 'nope', arguments: {} }), { code: -32602, message: /Tool 'nope' not found$/ });
-  await client.ping();
+  await as.alive(client);
 });
 
-test('log messages arrive, of the level asked for', patience, async (t) => {
-  const { client } = await open(t, '02-progress');
+test('log messages arrive, of the level asked for', async (t, as) => {
+  const { client } = await open(t, as, '02-progress');
   const logs = [];
-  client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logs.push(`${params.level}: ${params.data}`));
-  await client.setLoggingLevel('info');
-  await client.callTool({ name: 'checksums', arguments: {} });
+  client.setNotificationHandler('notifications/message', ({ params }) => void logs.push(`${params.level}: ${params.data}`));
+  const _meta = await as.level(client, 'info');
+  await client.callTool({ name: 'checksums', arguments: {}, _meta });
   assert.deepEqual(logs, ['info: 3 files to read', 'warning: empty.txt is empty']);
 });
 
-test('progress arrives while the tool runs', patience, async (t) => {
-  const { client } = await open(t, '02-progress');
+test('progress arrives while the tool runs', async (t, as) => {
+  const { client } = await open(t, as, '02-progress');
   const reports = [];
-  await client.callTool({ name: 'countdown', arguments: { from: 3, pause: 0.5 } }, undefined, { onprogress: (p) => reports.push(p) });
+  await client.callTool({ name: 'countdown', arguments: { from: 3, pause: 0.5 } }, { onprogress: (p) => reports.push(p) });
   assert.deepEqual(reports.slice(0, 3), [ // the last one comes together with the answer; see open
     { progress: 0, total: 100, message: '3...' },
     { progress: 33, total: 100, message: '2...' },
@@ -126,15 +135,15 @@ test('progress arrives while the tool runs', patience, async (t) => {
   ]);
 });
 
-test('a call can be cancelled', patience, async (t) => {
-  const { client } = await open(t, '02-progress');
+test('a call can be cancelled', async (t, as) => {
+  const { client } = await open(t, as, '02-progress');
   const stop = new AbortController();
-  const call = client.callTool({ name: 'countdown', arguments: { from: 100, pause: 10 } }, undefined, { signal: stop.signal, onprogress: () => stop.abort('enough') });
+  const call = client.callTool({ name: 'countdown', arguments: { from: 100, pause: 10 } }, { signal: stop.signal, onprogress: () => stop.abort('enough') });
   await assert.rejects(call, /enough/);
   assert.equal(text(await client.callTool({ name: 'countdown', arguments: { from: 1, pause: 0 } })), '1 lift-off!');
 });
 
-test('the user is asked, and answers', patience, async (t) => {
+test('the user is asked, and answers', async (t, as) => {
   const asked = [];
   const answers = { choice: 'large', choices: ['basil', 'olives'], confirmed: true };
   const answer = ({ params }) => {
@@ -142,40 +151,69 @@ test('the user is asked, and answers', patience, async (t) => {
     const [field] = Object.keys(params.requestedSchema.properties);
     return { action: 'accept', content: { [field]: answers[field] } };
   };
-  const { client } = await open(t, '05-elicitation', { capabilities: { elicitation: {} }, handlers: [[ElicitRequestSchema, answer]] });
-  const result = await client.callTool({ name: 'order-pizza', arguments: {} });
+  const place = await open(t, as, '05-elicitation', { capabilities: { elicitation: {} }, handlers: { 'elicitation/create': answer } });
+  const result = await place.client.callTool({ name: 'order-pizza', arguments: {} });
   assert.deepEqual(result.structuredContent.result, { size: 'large', toppings: ['basil', 'olives'] });
   assert.deepEqual(asked, ['Which size?', 'Which toppings?', 'Order a large pizza with basil and olives?']);
+  return plain(result, place);
 });
 
-test('the user declines, and is sent to a page', patience, async (t) => {
+test('the user declines, and is sent to a page', async (t, as) => {
   const answer = ({ params }) => ({ action: params.mode === 'url' && params.url === 'https://example.com/link' ? 'accept' : 'decline' });
-  const { client } = await open(t, '05-elicitation', { capabilities: { elicitation: { form: {}, url: {} } }, handlers: [[ElicitRequestSchema, answer]] });
-  assert.equal(text(await client.callTool({ name: 'sign-up', arguments: {} })), 'Not signed up: you declined.');
-  assert.match(text(await client.callTool({ name: 'link-account', arguments: {} })), /^The page was opened\./);
+  const place = await open(t, as, '05-elicitation', { capabilities: { elicitation: { form: {}, url: {} } }, handlers: { 'elicitation/create': answer } });
+  const declined = await place.client.callTool({ name: 'sign-up', arguments: {} });
+  assert.equal(text(declined), 'Not signed up: you declined.');
+  const opened = await place.client.callTool({ name: 'link-account', arguments: {} });
+  assert.match(text(opened), /^The page was opened\./);
+  return [plain(declined, place), plain(opened, place)];
 });
 
-test('the user, the model and the roots are asked for', patience, async (t) => {
+test('the user, the model and the roots are asked for', async (t, as) => {
   const message = ({ params }) => ({ role: 'assistant', model: 'm', content: { type: 'text', text: params.messages[0].content.text.length > 20 ? '- Faster' : 'Short.' } });
-  const { client } = await open(t, '15-asking', {
+  const place = await open(t, as, '15-asking', {
     capabilities: { elicitation: {}, sampling: {}, roots: {} },
-    handlers: [
-      [ElicitRequestSchema, () => ({ action: 'accept', content: { kind: 'major' } })],
-      [CreateMessageRequestSchema, message],
-      [ListRootsRequestSchema, () => ({ roots: [{ uri: 'file:///one' }] })],
-    ],
+    handlers: {
+      'elicitation/create': () => ({ action: 'accept', content: { kind: 'major' } }),
+      'sampling/createMessage': message,
+      'roots/list': () => ({ roots: [{ uri: 'file:///one' }] }),
+    },
   });
-  const released = await client.callTool({ name: 'release', arguments: { version: '1.4.2', changes: 'Faster.' } });
+  const call = async (name, args) => plain(await place.client.callTool({ name, arguments: args }), place);
+  const released = await call('release', { version: '1.4.2', changes: 'Faster.' });
   assert.deepEqual(released.structuredContent, { version: '2.0.0', notes: '- Faster' });
-  assert.equal(text(await client.callTool({ name: 'summarize', arguments: { text: 'long' } })), 'Short.');
-  assert.deepEqual((await client.callTool({ name: 'folders', arguments: {} })).structuredContent, { asked: true, roots: ['file:///one'] });
+  const summary = await call('summarize', { text: 'long' });
+  assert.equal(text(summary), 'Short.');
+  const folders = await call('folders', {});
+  assert.deepEqual(folders.structuredContent, { asked: true, roots: ['file:///one'] });
+  if (as.stateless) { // M-57: what release asks for is one round
+    const rounds = place.lines('<').map((line) => JSON.parse(line).result?.inputRequests).filter(Boolean);
+    assert.deepEqual(rounds.map(Object.keys), [['kind', 'notes'], ['sample'], ['roots']]);
+  }
+  return [released, summary, folders];
 });
 
-test('the client names its roots, and changes them', patience, async (t) => {
+test('a call is cancelled while the user thinks', async (t, as) => {
+  const stop = new AbortController();
+  const place = await open(t, as, '05-elicitation', {
+    capabilities: { elicitation: {} },
+    handlers: {
+      'elicitation/create': (_, context) => new Promise((_, reject) => {
+        const signal = context.signal ?? context.mcpReq.signal;
+        signal.addEventListener('abort', () => reject(new Error('enough')));
+        stop.abort('enough');
+      }),
+    },
+  });
+  await assert.rejects(place.client.callTool({ name: 'sign-up', arguments: {} }, { signal: stop.signal }), /enough/);
+  const ordered = { size: 'small', toppings: [], confirmed: true };
+  assert.equal((await place.client.callTool({ name: 'order-pizza', arguments: ordered })).isError, false);
+});
+
+test('the client names its roots, and changes them', async (t, as) => {
   let roots = [directory(t)];
   writeFileSync(join(roots[0], 'a file.txt'), 'one\ntwo\n');
   const list = () => ({ roots: roots.map((dir) => ({ uri: `file://${dir}` })) });
-  const { client } = await open(t, '03-roots', { capabilities: { roots: { listChanged: true } }, handlers: [[ListRootsRequestSchema, list]] });
+  const { client } = await open(t, as, '03-roots', { capabilities: { roots: { listChanged: true } }, handlers: { 'roots/list': list } });
   assert.deepEqual((await client.callTool({ name: 'list-files', arguments: {} })).structuredContent, { directory: roots[0], names: ['a file.txt'] });
   assert.equal(text(await client.callTool({ name: 'read-file', arguments: { path: join(roots[0], 'a file.txt'), lines: 1 } })), 'one\n');
   await assert.rejects(client.callTool({ name: 'read-file', arguments: { path: '/etc/passwd' } }), { code: -32602 });
@@ -185,10 +223,10 @@ test('the client names its roots, and changes them', patience, async (t) => {
   for (let count = 1; count !== 2; ) { // the test's time limit bounds this
     count = (await client.callTool({ name: 'show-roots', arguments: {} })).structuredContent.count;
   }
-});
+}, clients.filter((as) => !as.stateless)); // who are the others' roots only a tool asks (M-10)
 
-test('prompts are listed and filled in', patience, async (t) => {
-  const { client } = await open(t, '11-prompts');
+test('prompts are listed and filled in', async (t, as) => {
+  const { client } = await open(t, as, '11-prompts');
   assert.deepEqual(client.getServerCapabilities().prompts, { listChanged: true });
   const { prompts } = await client.listPrompts();
   assert.deepEqual(prompts.map((prompt) => [prompt.name, prompt.arguments.map((a) => a.name)]), [['explain', ['text', 'audience']], ['shape', ['shape', 'language']]]);
@@ -202,17 +240,19 @@ test('prompts are listed and filled in', patience, async (t) => {
   ]);
   await assert.rejects(client.getPrompt({ name: 'explain', arguments: {} }), { code: -32602, message: /Missing required argument: text$/ });
   await assert.rejects(client.getPrompt({ name: 'nope' }), { code: -32602, message: /Prompt not found$/ });
+  return [prompts, explained.messages, messages];
 });
 
-test('the user is asked for the arguments of a prompt', patience, async (t) => {
+test('the user is asked for the arguments of a prompt', async (t, as) => {
   const answer = () => ({ action: 'accept', content: { audience: 'my boss' } });
-  const { client } = await open(t, '11-prompts', { capabilities: { elicitation: {} }, handlers: [[ElicitRequestSchema, answer]] });
+  const { client } = await open(t, as, '11-prompts', { capabilities: { elicitation: {} }, handlers: { 'elicitation/create': answer } });
   const { messages } = await client.getPrompt({ name: 'explain', arguments: { text: 'Tides' } });
   assert.match(messages[0].content.text, /^Explain this to my boss,/);
+  return messages;
 });
 
-test('arguments are completed', patience, async (t) => {
-  const { client } = await open(t, '12-completion');
+test('arguments are completed', async (t, as) => {
+  const { client } = await open(t, as, '12-completion');
   assert.deepEqual(client.getServerCapabilities().completions, {});
   const complete = async (name, argument, given) => {
     const { completion } = await client.complete({ ref: { type: 'ref/prompt', name }, argument, context: { arguments: given } });
@@ -225,32 +265,50 @@ test('arguments are completed', patience, async (t) => {
 });
 
 // RES-142: this client takes no result but the protocol's.
-test('resources are read and watched', patience, async (t) => {
-  const { client, project } = await open(t, '09-resources', { env: { MCPBASH_RESOURCES_POLL_INTERVAL_SECS: '0.02' } });
+test('resources are read and watched', async (t, as) => {
+  const { client, project } = await open(t, as, '09-resources', { env: { MCPBASH_RESOURCES_POLL_INTERVAL_SECS: '0.02' } });
   const uris = Object.fromEntries((await client.listResources()).resources.map(({ name, uri }) => [name, uri]));
   const updated = new Map(); // by URI: what to do when it changes
-  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params: { uri } }) => updated.get(uri)());
+  client.setNotificationHandler('notifications/resources/updated', ({ params: { uri } }) => updated.get(uri)());
   const change = async (name, file, content) => {
     const told = new Promise((resolve) => updated.set(uris[name], resolve));
     writeFileSync(join(project, 'resources', file), content);
     await told;
   };
-  await client.subscribeResource({ uri: uris.weather });
-  await client.subscribeResource({ uri: uris.tides });
+  const leave = await as.watch(client, uris.weather);
+  await as.watch(client, uris.tides);
   await change('weather', 'weather.txt', 'storm\n');
   assert.deepEqual((await client.readResource({ uri: uris.weather })).contents, [{ uri: uris.weather, mimeType: 'text/plain', text: 'storm\n' }]);
 
-  await client.unsubscribeResource({ uri: uris.weather });
+  await leave();
   updated.set(uris.weather, () => assert.fail('told of what is watched no more'));
   writeFileSync(join(project, 'resources', 'weather.txt'), 'calm\n');
   await change('tides', 'guide/tides.md', '# Low\n');
   await change('tides', 'guide/tides.md', '# High\n'); // all were looked at between the two
 });
 
-test('templates are listed, and their expansions read', patience, async (t) => {
-  const { client } = await open(t, '10-provider');
+test('the client is told of a new tool', async (t, as) => {
+  const { client, project } = await open(t, as, '00-hello', { env: { MCP_TOOLS_TTL: '1' } });
+  let ring;
+  const next = () => new Promise((resolve) => { ring = resolve; });
+  client.setNotificationHandler('notifications/tools/list_changed', () => ring());
+  let told = next();
+  await client.listTools();
+  await as.watchTools?.(client);
+  cpSync(join(project, 'tools/hello'), join(project, 'tools/bye'), { recursive: true });
+  writeFileSync(join(project, 'tools/bye/tool.meta.json'), '{"name":"bye","description":"Says goodbye"}');
+  for (let names = []; !names.includes('bye');) { // the test's time limit bounds this
+    await told;
+    told = next();
+    names = (await client.listTools()).tools.map((tool) => tool.name);
+  }
+});
+
+test('templates are listed, and their expansions read', async (t, as) => {
+  const { client } = await open(t, as, '10-provider');
   assert.deepEqual((await client.listResourceTemplates()).resourceTemplates.map((template) => template.uriTemplate), ['stock://{article}']);
   const { contents } = await client.readResource({ uri: 'stock://wood-screws' });
   assert.deepEqual(JSON.parse(contents[0].text), { article: 'wood-screws', pieces: 77, shelf: 'B4' });
-  await assert.rejects(client.readResource({ uri: 'stock://hammers' }), { code: -32002 });
+  await assert.rejects(client.readResource({ uri: 'stock://hammers' }), { code: as.notFound });
+  return contents;
 });

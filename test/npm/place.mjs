@@ -19,6 +19,9 @@ export const program = (name) => join(folder, 'node_modules', '.bin', name);
 
 export const server = join(process.env.MCPBASH_TEST_BIN, 'mcp-bash');
 
+/** What stands between a client and the server, and checks each line (test/wire/tap). */
+export const tap = join(process.env.MCPBASH_TEST_BIN, 'tap');
+
 /** The examples, each with its tools. */
 export const examples = {
   '00-hello': ['hello'],

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the server with the official TypeScript client and the MCP Inspector's
+# Tests the server with the official TypeScript client, in both eras, and the MCP Inspector's
 # command line, and bundles with the official tool for them. Needs Go, Bash and npm; see install.sh.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -9,5 +9,5 @@ MCPBASH_TEST_BIN=$(mktemp -d "${TMPDIR:-/tmp}/mcp-bash-test-bin.XXXXXX")
 trap 'rm -rf "$MCPBASH_TEST_BIN"' EXIT
 export MCPBASH_TEST_NPM MCPBASH_TEST_BIN
 
-(cd "$here/../.." && go build -o "$MCPBASH_TEST_BIN/" ./cmd/mcp-bash ./cmd/mcp-bundle)
+(cd "$here/../.." && go build -o "$MCPBASH_TEST_BIN/" ./cmd/mcp-bash ./cmd/mcp-bundle ./test/wire/tap)
 "$MCPBASH_TEST_NPM/node_modules/.bin/node" --test "$@" "$here"/*.test.mjs

@@ -1,0 +1,404 @@
+//go:build unix
+
+package mcpgo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// patience is how long anything may take.
+const patience = time.Minute
+
+var (
+	repo string
+	bin  string // the server, and the tap that stands before it
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	var err error
+	if repo, err = filepath.Abs("../../.."); err == nil {
+		bin, err = os.MkdirTemp("", "mcp-bash-mcpgo.")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(bin)
+	build := exec.Command("go", "build", "-o", bin+"/", "./cmd/mcp-bash", "./test/wire/tap")
+	build.Dir, build.Stdout, build.Stderr = repo, os.Stderr, os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// A session is a client and its server. It ends with the test, which fails if a line of the
+// server was wrong.
+type session struct {
+	*client.Client
+	t       *testing.T
+	project string
+	said    string // the directory of the tap
+
+	notify chan string // methods of notifications
+
+	mu   sync.Mutex
+	logs []string // params of log messages
+}
+
+// open starts a server for an example.
+func open(t *testing.T, example string, options ...client.ClientOption) *session {
+	t.Helper()
+	s := &session{t: t, project: filepath.Join(directory(t), example), said: directory(t), notify: make(chan string, 100)}
+	if err := os.CopyFS(s.project, os.DirFS(filepath.Join(repo, "examples", example))); err != nil {
+		t.Fatal(err)
+	}
+	tmp := directory(t)
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + tmp, "TMPDIR=" + tmp, "LANG=C",
+		"XDG_CACHE_HOME=" + filepath.Join(bin, "cache"), "MCPBASH_PROJECT_ROOT=" + s.project, "MCPBASH_TOOL_ALLOWLIST=*",
+		"MCPBASH_RESOURCES_POLL_INTERVAL_SECS=0.02"}
+	stdio := transport.NewStdioWithOptions(filepath.Join(bin, "tap"), env,
+		[]string{s.said, filepath.Join(bin, "mcp-bash")},
+		transport.WithCommandFunc(func(ctx context.Context, name string, env, args []string) (*exec.Cmd, error) {
+			cmd := exec.CommandContext(ctx, name, args...)
+			cmd.Env = env // and nothing of ours
+			return cmd, nil
+		}))
+	if err := stdio.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	s.Client = client.NewClient(stdio, options...)
+	t.Cleanup(s.end)
+	s.OnNotification(func(n mcp.JSONRPCNotification) {
+		if n.Method == "notifications/message" {
+			params, _ := json.Marshal(n.Params)
+			s.mu.Lock()
+			s.logs = append(s.logs, string(params))
+			s.mu.Unlock()
+		}
+		select {
+		case s.notify <- n.Method:
+		default:
+		}
+	})
+	if err := s.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// initialize opens the session in an era.
+func (s *session) initialize(revision string) {
+	s.t.Helper()
+	request := mcp.InitializeRequest{}
+	request.Params.ProtocolVersion = revision
+	request.Params.ClientInfo = mcp.Implementation{Name: "mcpgo-test", Version: "1"}
+	result, err := s.Initialize(s.deadline(), request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if result.ProtocolVersion != revision || result.ServerInfo.Version == "" {
+		s.t.Fatalf("the session is %+v, want revision %s", result, revision)
+	}
+}
+
+// end closes the session and reads what the tap says of it.
+func (s *session) end() {
+	if err := s.Close(); err != nil {
+		s.t.Errorf("closing: %v", err)
+	}
+	files, _ := filepath.Glob(filepath.Join(s.said, "*"))
+	if len(files) != 1 {
+		s.t.Fatalf("the client started %d servers", len(files))
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if strings.HasPrefix(line, "! ") {
+			s.t.Errorf("a line of the server: %s", line)
+		}
+	}
+	if !strings.HasSuffix(string(data), "\n. exit status 0\n") {
+		s.t.Error("the server did not end in good order")
+	}
+	if s.t.Failed() {
+		s.t.Logf("what was said:\n%s", data)
+	}
+}
+
+func (s *session) deadline() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	s.t.Cleanup(cancel)
+	return ctx
+}
+
+func directory(t *testing.T) string {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// call calls a tool and returns its content and structured content as JSON, without the
+// names of directories.
+func (s *session) call(name string, args map[string]any) string {
+	s.t.Helper()
+	request := mcp.CallToolRequest{}
+	request.Params.Name, request.Params.Arguments = name, args
+	result, err := s.CallTool(s.deadline(), request)
+	if err != nil {
+		s.t.Fatalf("%s: %v", name, err)
+	}
+	return s.plain(result.Content, result.StructuredContent, result.IsError)
+}
+
+func (s *session) plain(values ...any) string {
+	s.t.Helper()
+	data, err := json.Marshal(values)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(data), s.project, "PROJECT")
+}
+
+// inEachEra runs a test in both eras, which have to come to the same.
+func inEachEra(t *testing.T, test func(t *testing.T, revision string) []string) {
+	var first []string
+	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
+		t.Run(revision, func(t *testing.T) {
+			got := test(t, revision)
+			if first == nil {
+				first = got
+			} else if !slices.Equal(first, got) {
+				t.Errorf("\n got %q\nwith a handshake %q", got, first)
+			}
+		})
+	}
+}
+
+// What each example lists, and a call of each tool that needs no input.
+func TestExamples(t *testing.T) {
+	for _, c := range []struct {
+		example, tools, call, args, says string
+	}{
+		{"00-hello", "hello", "hello", `{"name":"Ada"}`, `"text":"Hello, Ada!"`},
+		{"01-arguments", "box convert", "convert", `{"value":100,"from":"celsius","to":"fahrenheit"}`, `"value":212`},
+		{"02-progress", "checksums countdown", "checksums", `{}`, `"total":3`},
+		{"03-roots", "list-files read-file show-roots", "show-roots", `{}`, `"count":1`},
+		{"04-embedded", "attach swatch", "attach", `{"path":"documents/tides.csv"}`, `hour,metres`},
+		{"05-elicitation", "link-account order-pizza sign-up", "sign-up", `{}`, `cannot_ask`},
+		{"06-wrap-cli", "audit stock", "audit", `{}`, `"pieces":1467`},
+		{"07-download", "fetch", "fetch", `{"url":"http://example.com/","name":"x"}`, `invalid_url`},
+		{"08-any-language", "letters primes", "letters", `{"text":"Hello"}`, `"l":2`},
+		{"09-resources", "", "", "", ""},
+		{"10-provider", "", "", "", ""},
+		{"11-prompts", "", "", "", ""},
+		{"12-completion", "", "", "", ""},
+		{"13-registry", "add-note find-note", "find-note", `{"word":"lemons"}`, `notes/shopping.md`},
+		{"14-mcp-app", "board move-card roll-dice", "board", `{}`, `Return the books`},
+		{"15-asking", "folders release summarize", "release", `{"version":"1.4.2","changes":"Faster.","kind":"patch"}`,
+			`"version":"1.4.3"`},
+	} {
+		t.Run(c.example, func(t *testing.T) {
+			inEachEra(t, func(t *testing.T, revision string) []string {
+				s := open(t, c.example)
+				s.initialize(revision)
+				list, err := s.ListTools(s.deadline(), mcp.ListToolsRequest{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var names []string
+				for _, tool := range list.Tools {
+					names = append(names, tool.Name)
+				}
+				if got := strings.Join(names, " "); got != c.tools {
+					t.Errorf("it lists %q, want %q", got, c.tools)
+				}
+				if c.call == "" {
+					return []string{s.plain(list.Tools)}
+				}
+				var args map[string]any
+				if err := json.Unmarshal([]byte(c.args), &args); err != nil {
+					t.Fatal(err)
+				}
+				got := s.call(c.call, args)
+				if !strings.Contains(got, c.says) {
+					t.Errorf("%s: %s, want %s", c.call, got, c.says)
+				}
+				return []string{s.plain(list.Tools), got}
+			})
+		})
+	}
+	folders, err := os.ReadDir(filepath.Join(repo, "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		if f.IsDir() && f.Name() > "15-asking" {
+			t.Errorf("examples/%s is not among the cases", f.Name())
+		}
+	}
+}
+
+// answers are the client's handlers of what tools ask.
+type answers struct{}
+
+func (answers) Elicit(_ context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	content := map[string]any{"choice": "large", "choices": []string{"basil", "olives"}, "confirmed": true,
+		"kind": "major", "audience": "my boss"}
+	schema, _ := r.Params.RequestedSchema.(map[string]any)
+	properties, _ := schema["properties"].(map[string]any)
+	for name := range content {
+		if properties[name] == nil {
+			delete(content, name)
+		}
+	}
+	return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{
+		Action: mcp.ElicitationResponseActionAccept, Content: content}}, nil
+}
+
+func (answers) CreateMessage(_ context.Context, r mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+	return &mcp.CreateMessageResult{Model: "m", SamplingMessage: mcp.SamplingMessage{Role: mcp.RoleAssistant,
+		Content: mcp.NewTextContent(fmt.Sprint("Asked for ", len(r.Messages), "."))}}, nil
+}
+
+func (answers) ListRoots(context.Context, mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
+	return &mcp.ListRootsResult{Roots: []mcp.Root{{URI: "file:///one"}}}, nil
+}
+
+// The user, the model and the roots, the first two in one round; and a prompt that asks
+// (M-50 to M-58, M-80).
+func TestAsking(t *testing.T) {
+	inEachEra(t, func(t *testing.T, revision string) []string {
+		var got []string
+		expect := func(answer, says string) {
+			t.Helper()
+			if !strings.Contains(answer, says) {
+				t.Errorf("%s, want %s", answer, says)
+			}
+			got = append(got, answer)
+		}
+		with := []client.ClientOption{client.WithElicitationHandler(answers{}), client.WithSamplingHandler(answers{}),
+			client.WithRootsHandler(answers{})}
+		s := open(t, "05-elicitation", with...)
+		s.initialize(revision)
+		expect(s.call("order-pizza", nil), `"result":{"size":"large","toppings":["basil","olives"]}`)
+
+		s = open(t, "15-asking", with...)
+		s.initialize(revision)
+		expect(s.call("release", map[string]any{"version": "1.4.2", "changes": "Faster."}),
+			`{"notes":"Asked for 1.","version":"2.0.0"}`)
+		expect(s.call("summarize", map[string]any{"text": "long"}), `Asked for 1.`)
+		expect(s.call("folders", nil), `{"asked":true,"roots":["file:///one"]}`)
+
+		s = open(t, "11-prompts", with...)
+		s.initialize(revision)
+		request := mcp.GetPromptRequest{}
+		request.Params.Name, request.Params.Arguments = "explain", map[string]string{"text": "Tides"}
+		prompt, err := s.GetPrompt(s.deadline(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(s.plain(prompt.Messages), `Explain this to my boss,`)
+		return got
+	})
+}
+
+// Log messages of the level asked for, and a call that is cancelled (M-71, M-72).
+func TestLogsAndCancellation(t *testing.T) {
+	inEachEra(t, func(t *testing.T, revision string) []string {
+		s := open(t, "02-progress")
+		s.initialize(revision)
+		level := mcp.SetLevelRequest{}
+		level.Params.Level = mcp.LoggingLevelWarning
+		if err := s.SetLevel(s.deadline(), level); err != nil {
+			t.Fatal(err)
+		}
+		got := []string{s.call("checksums", nil)}
+		s.mu.Lock()
+		if len(s.logs) != 1 || !strings.Contains(s.logs[0], `"level":"warning"`) {
+			t.Errorf("the client heard %q, want one warning", s.logs)
+		}
+		s.mu.Unlock()
+
+		ctx, cancel := context.WithCancel(s.deadline())
+		slow := mcp.CallToolRequest{}
+		slow.Params.Name, slow.Params.Arguments = "countdown", map[string]any{"from": 100, "pause": 10}
+		slow.Params.Meta = &mcp.Meta{ProgressToken: "token"}
+		go func() {
+			for method := range s.notify {
+				if method == "notifications/progress" {
+					cancel()
+					return
+				}
+			}
+		}()
+		if result, err := s.CallTool(ctx, slow); err == nil {
+			t.Errorf("the cancelled call answered %+v", result)
+		}
+		return append(got, s.call("countdown", map[string]any{"from": 1, "pause": 0}))
+	})
+}
+
+// A stream tells of a file that changed (M-60, M-61).
+func TestListen(t *testing.T) {
+	s := open(t, "09-resources")
+	s.initialize("2026-07-28")
+	list, err := s.ListResources(s.deadline(), mcp.ListResourcesRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(list.Resources, func(r mcp.Resource) bool { return r.Name == "weather" })
+	if at < 0 {
+		t.Fatalf("no weather among %+v", list.Resources)
+	}
+	wait := func(method string) {
+		t.Helper()
+		for ctx := s.deadline(); ; {
+			select {
+			case got := <-s.notify:
+				if got == method {
+					return
+				}
+			case <-ctx.Done():
+				t.Fatalf("no %s came", method)
+			}
+		}
+	}
+	stop, err := s.ListenAsync(s.deadline(), mcp.SubscriptionFilter{ResourceSubscriptions: []string{list.Resources[at].URI}},
+		func(err error) { t.Errorf("listening: %v", err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	wait("notifications/subscriptions/acknowledged")
+	if err := os.WriteFile(filepath.Join(s.project, "resources", "weather.txt"), []byte("storm\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wait("notifications/resources/updated")
+}

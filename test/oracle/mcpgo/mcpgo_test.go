@@ -390,7 +390,8 @@ func TestListen(t *testing.T) {
 			}
 		}
 	}
-	stop, err := s.ListenAsync(s.deadline(), mcp.SubscriptionFilter{ResourceSubscriptions: []string{list.Resources[at].URI}},
+	watched := mcp.SubscriptionFilter{ResourceSubscriptions: []string{list.Resources[at].URI}}
+	stop, err := s.ListenAsync(s.deadline(), watched,
 		func(err error) { t.Errorf("listening: %v", err) })
 	if err != nil {
 		t.Fatal(err)

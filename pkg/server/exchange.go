@@ -24,33 +24,56 @@ type exchange struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	changed chan struct{} // holds one: there may be something to answer
+	unwatch func() bool   // no longer ends the call with the first request
 
-	mu       sync.Mutex
-	carrier  *request      // nil while parked
-	carried  chan struct{} // is closed while there is a carrier
-	round    uint32        // how often the client was asked
-	asked    int           // how many input requests had no key of their own
-	open     []*inputItem  // what is not answered yet
-	ended    bool
-	answer   *answer
-	err      error
-	deadline *time.Timer // of a parked one
+	mu sync.Mutex
+	// handedOver: the first request is answered by another goroutine than the script's.
+	handedOver bool
+	carrier    *request      // nil while parked
+	carried    chan struct{} // is closed while there is a carrier
+	round      uint32        // how often the client was asked
+	asked      int           // how many input requests had no key of their own
+	open       []*inputItem  // what is not answered yet
+	ended      bool
+	answer     *answer
+	err        error
+	deadline   *time.Timer // of a parked one
 }
 
 // maxRounds is how often a call asks its client: clients give up after ten requests (M-54).
 const maxRounds = 9
 
-// run has the method do its work, beside whatever request carries it.
-func (x *exchange) run() {
+// run has the method do its work on the goroutine of the first request, and returns its answer.
+// When the script asks for something, that request is handed over to another goroutine, which
+// answers it, and this one goes on with the script alone: calls that never ask wake nobody.
+func (x *exchange) run(ctx context.Context) (*answer, error) {
+	x.unwatch = context.AfterFunc(ctx, func() { x.cancel(context.Cause(ctx)) })
 	a, err := x.table.work(x.ctx, x.request)
+	defer x.table.left()
 	x.mu.Lock()
-	x.ended, x.answer, x.err, x.open = true, a, err, nil
+	x.ended, x.open = true, nil
+	if !x.handedOver {
+		x.mu.Unlock()
+		x.unwatch()
+		x.cancel(nil) // what is over needs no context
+		return a, err
+	}
+	x.answer, x.err = a, err
 	x.mu.Unlock()
 	x.signal()
 	if x.ctx.Err() != nil {
 		x.discard()
 	}
-	x.table.left()
+	return nil, errHandedOver
+}
+
+// handOver leaves the first request to another goroutine. The lock is held.
+func (x *exchange) handOver() {
+	if !x.handedOver {
+		x.handedOver = true
+		x.unwatch()
+		x.table.carry(x.request, x.await)
+	}
 }
 
 // giveUp ends a parked call that nobody will carry on.
@@ -104,6 +127,7 @@ func (x *exchange) next(ctx context.Context, r *request) (a *answer, err error, 
 	defer x.mu.Unlock()
 	if x.ended {
 		x.table.forget(x)
+		x.cancel(nil)
 		return x.answer, x.err, true
 	}
 	if ctx.Err() != nil {
@@ -228,8 +252,14 @@ func (x *exchange) Ask(requests []mcp.InputRequest) mcp.PendingInput {
 			item.resolve(mcp.InputResponse{Result: rawjson.Normal(v)})
 		}
 	}
+	if x.carrier != nil {
+		x.settle(x.carrier.peer.capabilities)
+	}
 	set.check()
-	x.signal()
+	if len(x.open) > 0 {
+		x.handOver()
+		x.signal()
+	}
 	return set
 }
 

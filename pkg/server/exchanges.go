@@ -21,7 +21,9 @@ type exchanges struct {
 	client *client
 	base   context.Context // of all calls
 	// work has a request's method do its work.
-	work   func(ctx context.Context, r *request) (*answer, error)
+	work handler
+	// carry has another goroutine answer a request.
+	carry  func(r *request, handle handler)
 	ttl    time.Duration // of a parked call
 	most   int           // parked calls
 	room   int           // bytes of their requests
@@ -38,10 +40,11 @@ type exchanges struct {
 	closed  bool
 }
 
-func newExchanges(ctx context.Context, p *project.Project, c *client,
-	work func(context.Context, *request) (*answer, error)) *exchanges {
+func newExchanges(ctx context.Context, p *project.Project, c *client, work handler,
+	carry func(*request, handler)) *exchanges {
 	t := &exchanges{
-		client: c, base: ctx, work: work, ttl: p.Sessions.ParkedTTL, most: p.Sessions.MaxParkedCalls, room: p.Limits.Pending,
+		client: c, base: ctx, work: work, carry: carry, ttl: p.Sessions.ParkedTTL,
+		most: p.Sessions.MaxParkedCalls, room: p.Limits.Pending,
 		now: time.Now, sealer: newSealer(), byID: make(map[uint64]*exchange),
 	}
 	t.none.L = &t.mu
@@ -63,8 +66,7 @@ func (t *exchanges) handle(ctx context.Context, r *request) (*answer, error) {
 	}
 	state := rawjson.Get(r.params, "requestState")
 	if rawjson.Absent(state) {
-		x := t.begin(r, responses)
-		return x.await(ctx, r)
+		return t.begin(r, responses).run(ctx)
 	}
 	x, err := t.resume(r, state)
 	if err != nil {
@@ -73,7 +75,7 @@ func (t *exchanges) handle(ctx context.Context, r *request) (*answer, error) {
 	return x.await(ctx, r)
 }
 
-// begin starts a call.
+// begin makes a call of its first request.
 func (t *exchanges) begin(r *request, advance json.RawMessage) *exchange {
 	x := &exchange{
 		table: t, request: r, advance: advance, changed: make(chan struct{}, 1), carrier: r, carried: make(chan struct{}),
@@ -87,7 +89,6 @@ func (t *exchanges) begin(r *request, advance json.RawMessage) *exchange {
 	x.id = t.last
 	t.running++
 	t.mu.Unlock()
-	go x.run()
 	return x
 }
 

@@ -12,6 +12,9 @@ import (
 	"mcp-bash/pkg/roots"
 )
 
+// A handler comes to the answer of a request.
+type handler = func(ctx context.Context, r *request) (*answer, error)
+
 // An era is a generation of the protocol. Two are spoken at once, and a request belongs to
 // one: that of the handshake revisions (handshake.go) or the stateless one (stateless.go).
 // Whatever they differ in is behind this and in the peer.

@@ -34,6 +34,9 @@ func newRequests(slots, bound int) *requests {
 // errCancelledByClient ends a request for which nothing more is sent.
 var errCancelledByClient = errors.New("cancelled by the client")
 
+// errHandedOver is returned by a handler whose request is answered by another goroutine.
+var errHandedOver = errors.New("handed over")
+
 // A placing is what becomes of a new request.
 type placing int
 

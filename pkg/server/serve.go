@@ -13,23 +13,33 @@ import (
 
 // work runs a request and then those that waited for its slot. None begins while
 // the client has too much to read (P-1803).
-func (s *Server) work(req *request) {
+func (s *Server) work(req *request) { s.workOn(req, req.era.handle) }
+
+// carry has another goroutine answer a request, and run those that waited for its slot: the
+// one that worked for it goes on with what the request has begun.
+func (s *Server) carry(req *request, handle handler) { go s.workOn(req, handle) }
+
+// workOn is work with another way to come to the answer of the first.
+func (s *Server) workOn(req *request, handle handler) {
 	for req != nil {
 		s.client.writer.Reserve(req.ctx, 0)
-		s.serve(req)
+		if handedOver := s.serve(req, handle); handedOver {
+			return
+		}
 		s.tellMissed()
 		if req.method.edits {
 			s.changes.called()
 		}
 		s.changes.poke()
-		next := s.requests.next(req)
-		req = next
+		if req = s.requests.next(req); req != nil {
+			handle = req.era.handle
+		}
 	}
 }
 
-// serve runs one request and sends its response. A fault of ours ends the
-// request, never the process.
-func (s *Server) serve(req *request) {
+// serve runs one request and sends its response, unless another goroutine has taken that
+// over. A fault of ours ends the request, never the process.
+func (s *Server) serve(req *request, handle handler) (handedOver bool) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.finish(req, nil, s.failed(req, fault))
@@ -43,14 +53,18 @@ func (s *Server) serve(req *request) {
 		ctx, cancel = context.WithTimeoutCause(ctx, project.Seconds(secs), timeout)
 		defer cancel()
 	}
-	a, err := req.era.handle(ctx, req)
+	a, err := handle(ctx, req)
+	if err == errHandedOver {
+		return true
+	}
 	if timeout, ok := context.Cause(ctx).(*mcp.Error); ok && req.ctx.Err() == nil {
 		err = timeout // P-1703, whatever it came to
 	}
 	s.finish(req, a, err)
+	return false
 }
 
-// protected has a request's method do its work on a goroutine that is not the request's: a
+// protected has a request's method do its work for a call that other requests may carry on: a
 // fault of ours ends the call, never the process.
 func (s *Server) protected(ctx context.Context, req *request) (a *answer, err error) {
 	defer func() {

@@ -335,7 +335,7 @@ func (st *starter) connect() error {
 	}
 	s.streams = &streams{client: s.client, changes: s.changes, info: serverInfo(p)}
 	s.changes.streams = s.streams
-	s.stateless = newStateless(p, s.roots, newExchanges(s.base, p, s.client, s.protected))
+	s.stateless = newStateless(p, s.roots, newExchanges(s.base, p, s.client, s.protected, s.carry))
 	return nil
 }
 

@@ -244,7 +244,7 @@ func (c *call) pace() time.Duration {
 	return min(c.clock.last.Sub(c.waiting)/8, slowestPace)
 }
 
-const slowestPace = 250 * time.Millisecond
+const slowestPace = 500 * time.Millisecond
 
 // heard reports whether somebody listens to the script at this moment.
 func (c *call) heard() bool {

@@ -390,9 +390,8 @@ func TestListen(t *testing.T) {
 			}
 		}
 	}
-	watched := mcp.SubscriptionFilter{ResourceSubscriptions: []string{list.Resources[at].URI}}
-	stop, err := s.ListenAsync(s.deadline(), watched,
-		func(err error) { t.Errorf("listening: %v", err) })
+	filter := mcp.SubscriptionFilter{ResourceSubscriptions: []string{list.Resources[at].URI}}
+	stop, err := s.ListenAsync(s.deadline(), filter, func(err error) { t.Errorf("listening: %v", err) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -220,9 +220,10 @@ func (s *Server) route(m *jsonrpc.Message, inBatch bool) *request {
 		s.refuse(m.ID, duplicateID)
 		return nil
 	}
-	meta := metaOf(m.Params)
-	if isRequest && s.stateless.claims(m.Method, meta) {
-		return s.routeStateless(m, meta)
+	if isRequest {
+		if meta := readMeta(metaOf(m.Params)); s.stateless.claims(m.Method, &meta) {
+			return s.routeStateless(m, &meta)
+		}
 	}
 	if s.lifecycle(m, isRequest, inBatch) {
 		return nil

@@ -17,11 +17,17 @@ type stateless struct {
 	roots   *clientRoots
 	methods map[string]*method
 	calls   *exchanges
-	info    json.RawMessage // of the server, as it stands in each result (M-30)
+	// what results have besides: how they are to be read, and of which server (M-30)
+	complete, inputRequired, meta []rawjson.Member
 }
 
 func newStateless(p *project.Project, roots *clientRoots, calls *exchanges) *stateless {
-	return &stateless{project: p, roots: roots, calls: calls, methods: map[string]*method{}, info: serverInfo(p)}
+	return &stateless{
+		project: p, roots: roots, calls: calls, methods: map[string]*method{},
+		complete:      []rawjson.Member{{Name: "resultType", Value: rawjson.Quote("complete")}},
+		inputRequired: []rawjson.Member{{Name: "resultType", Value: rawjson.Quote("input_required")}},
+		meta:          []rawjson.Member{{Name: mcp.MetaServerInfo, Value: serverInfo(p)}},
+	}
 }
 
 // serverInfo is what each result says of the server (M-30).
@@ -34,29 +40,38 @@ func serverInfo(p *project.Project) json.RawMessage {
 
 const methodDiscover = "server/discover"
 
-// claims reports whether a request belongs to this era: one that names a revision in its
-// _meta, or has anything else there that only this era has (M-1).
-func (*stateless) claims(method string, meta json.RawMessage) bool {
-	if method == methodDiscover {
-		return true
-	}
-	found := false
-	rawjson.Each(meta, func(name, _ json.RawMessage) {
+// A requestMeta is what a request says in its _meta of revision and client, as JSON text; nil
+// where it says nothing.
+type requestMeta struct{ version, capabilities, clientInfo, level json.RawMessage }
+
+func readMeta(meta json.RawMessage) (m requestMeta) {
+	rawjson.Each(meta, func(name, value json.RawMessage) {
 		switch string(name) {
-		case `"` + mcp.MetaVersion + `"`, `"` + mcp.MetaCapabilities + `"`, `"` + mcp.MetaClientInfo + `"`,
-			`"` + mcp.MetaLogLevel + `"`:
-			found = true
+		case `"` + mcp.MetaVersion + `"`:
+			m.version = value
+		case `"` + mcp.MetaCapabilities + `"`:
+			m.capabilities = value
+		case `"` + mcp.MetaClientInfo + `"`:
+			m.clientInfo = value
+		case `"` + mcp.MetaLogLevel + `"`:
+			m.level = value
 		}
 	})
-	return found
+	return m
+}
+
+// claims reports whether a request belongs to this era: one that names a revision in its
+// _meta, or has anything else there that only this era has (M-1).
+func (*stateless) claims(method string, m *requestMeta) bool {
+	return m.version != nil || m.capabilities != nil || m.clientInfo != nil || m.level != nil || method == methodDiscover
 }
 
 // peer reads what a request says of its client (M-10 to M-12).
-func (st *stateless) peer(meta json.RawMessage) (peer, *mcp.Error) {
+func (st *stateless) peer(m *requestMeta) (peer, *mcp.Error) {
 	refuse := func(text string) (peer, *mcp.Error) {
 		return peer{}, mcp.Errorf(mcp.CodeInvalidParams, "Invalid params").WithData(text)
 	}
-	version, ok := rawjson.Text(rawjson.Get(meta, mcp.MetaVersion))
+	version, ok := rawjson.Text(m.version)
 	if !ok {
 		return refuse("_meta must have " + mcp.MetaVersion + ", a string")
 	}
@@ -67,28 +82,26 @@ func (st *stateless) peer(meta json.RawMessage) (peer, *mcp.Error) {
 		e.Data = b.End().Bytes()
 		return peer{}, e
 	}
-	declared := rawjson.Get(meta, mcp.MetaCapabilities)
-	if rawjson.KindOf(declared) != rawjson.Object {
+	if rawjson.KindOf(m.capabilities) != rawjson.Object {
 		return refuse("_meta must have " + mcp.MetaCapabilities + ", an object")
 	}
-	threshold := noLogs
-	if v := rawjson.Get(meta, mcp.MetaLogLevel); v != nil {
-		text, _ := rawjson.Text(v)
+	threshold := neverLogs
+	if m.level != nil {
+		text, _ := rawjson.Text(m.level)
 		level, known := mcp.ParseLevel(text)
 		if !known || text != level.String() {
 			return refuse(mcp.MetaLogLevel + " must be one of the eight names of RFC 5424, in lower case")
 		}
-		threshold = level
+		threshold = func() mcp.Level { return level }
 	}
-	capabilities := mcp.ParseCapabilities(declared)
-	return peer{
-		capabilities: &capabilities, threshold: func() mcp.Level { return threshold },
-		roots: st.roots.fallback, newest: true,
-	}, nil
+	capabilities := mcp.ParseCapabilities(m.capabilities)
+	return peer{capabilities: &capabilities, threshold: threshold, roots: st.roots.fallback, newest: true}, nil
 }
 
 // noLogs is above all levels: whoever names none gets no log messages (M-71).
 const noLogs = mcp.Emergency + 1
+
+func neverLogs() mcp.Level { return noLogs }
 
 // handle is [era.handle].
 func (st *stateless) handle(ctx context.Context, r *request) (*answer, error) {
@@ -101,21 +114,16 @@ func (st *stateless) handle(ctx context.Context, r *request) (*answer, error) {
 // extra is [era.extra]: who answers, how to read the result, and for how long a client may
 // keep it (M-30, M-31).
 func (st *stateless) extra(r *request, a *answer) mcp.Extra {
-	e := mcp.Extra{
-		Members: []rawjson.Member{{Name: "resultType", Value: resultComplete}},
-		Meta:    []rawjson.Member{{Name: mcp.MetaServerInfo, Value: st.info}},
-	}
-	if a.interim {
-		e.Members[0].Value = resultInputRequired
-	}
-	if r.method.scope != "" {
-		e.Members = append(e.Members, rawjson.Member{Name: "ttlMs", Value: rawjson.Int(int(a.ttl.Milliseconds()))},
-			rawjson.Member{Name: "cacheScope", Value: rawjson.Quote(r.method.scope)})
+	e := mcp.Extra{Members: st.complete, Meta: st.meta}
+	switch {
+	case a.interim:
+		e.Members = st.inputRequired
+	case r.method.scope != "":
+		e.Members = []rawjson.Member{st.complete[0], {Name: "ttlMs", Value: rawjson.Int(int(a.ttl.Milliseconds()))},
+			{Name: "cacheScope", Value: rawjson.Quote(r.method.scope)}}
 	}
 	return e
 }
-
-var resultComplete, resultInputRequired = rawjson.Quote("complete"), rawjson.Quote("input_required")
 
 // fault is [era.fault]. The revision keeps the codes from -32000 to -32099 to itself, so
 // what the handshake revisions and scripts send there gets another one (M-40).
@@ -131,7 +139,7 @@ func (*stateless) fault(e *mcp.Error) *mcp.Error {
 }
 
 // routeStateless takes the steps of P-500 that this era has.
-func (s *Server) routeStateless(m *jsonrpc.Message, meta json.RawMessage) *request {
+func (s *Server) routeStateless(m *jsonrpc.Message, meta *requestMeta) *request {
 	if s.session.at(phaseClosing) {
 		s.refuse(m.ID, mcp.Errorf(mcp.CodeInternal, "Server shutting down"))
 		return nil

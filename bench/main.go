@@ -60,6 +60,8 @@ type chapter struct {
 
 var chapters = []chapter{
 	{"call", (*bench).call},
+	{"stateless", (*bench).stateless},
+	{"parked", (*bench).parked},
 	{"ping", (*bench).ping},
 	{"start", (*bench).start},
 	{"list", (*bench).list},

@@ -16,7 +16,12 @@ import (
 //go:embed peers/typescript/server.mjs
 var typescriptServer []byte
 
-const typescriptSDK = "@modelcontextprotocol/sdk@1.32.2"
+// typescriptSDK is the SDK's first generation, which most servers run; typescriptServer2 its
+// second, which speaks revision 2026-07-28 too.
+const (
+	typescriptSDK     = "@modelcontextprotocol/sdk@1.32.2"
+	typescriptServer2 = "@modelcontextprotocol/server@2.4.0"
+)
 
 // npmTime is how long npm may take.
 const npmTime = 3 * time.Minute
@@ -28,8 +33,8 @@ func (p *fixture) installTypescript() error {
 	if err != nil {
 		return err
 	}
-	dir, err := filepath.Abs(filepath.Join(".cache", "typescript-"+typescriptSDK[strings.LastIndexByte(typescriptSDK,
-		'@')+1:]))
+	version := func(what string) string { return what[strings.LastIndexByte(what, '@')+1:] }
+	dir, err := filepath.Abs(filepath.Join(".cache", "typescript-"+version(typescriptSDK)+"-"+version(typescriptServer2)))
 	if err != nil {
 		return err
 	}
@@ -38,7 +43,7 @@ func (p *fixture) installTypescript() error {
 	}
 	done := filepath.Join(dir, "installed")
 	if _, err := os.Stat(done); err != nil {
-		if err := npm(dir, typescriptSDK); err != nil {
+		if err := npm(dir, typescriptSDK, typescriptServer2); err != nil {
 			return err
 		}
 		if err := os.WriteFile(done, nil, 0o644); err != nil {
@@ -50,14 +55,14 @@ func (p *fixture) installTypescript() error {
 	return os.WriteFile(file, typescriptServer, 0o644)
 }
 
-func npm(dir, what string) error {
+func npm(dir string, what ...string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), npmTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "npm", "install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund",
-		"--loglevel", "error", what)
+	cmd := exec.CommandContext(ctx, "npm", append([]string{"install", "--prefix", dir, "--ignore-scripts", "--no-audit",
+		"--no-fund", "--loglevel", "error"}, what...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("npm: %w: %s", err, out)
 	}

@@ -1,18 +1,10 @@
 // A server made with the official TypeScript SDK: its plain Server class, which
-// takes tools as they are and so does less than McpServer.
+// takes tools as they are and so does less than McpServer. With --stateless it is
+// made with 2.x, which speaks revision 2026-07-28, else with 1.x.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import {
-  CallToolRequestSchema,
-  CompleteRequestSchema,
-  GetPromptRequestSchema,
-  ListToolsRequestSchema,
-  ReadResourceRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -27,8 +19,19 @@ const { values: options } = parseArgs({
     prompt: { type: 'string', default: '' },
     'prompt-description': { type: 'string', default: '' },
     argument: { type: 'string', default: '' },
+    stateless: { type: 'boolean', default: false },
   },
 });
+
+const { Server } = await import(options.stateless ? '@modelcontextprotocol/server' : '@modelcontextprotocol/sdk/server/index.js');
+const types = options.stateless ? {} : await import('@modelcontextprotocol/sdk/types.js');
+const schemas = {
+  'tools/list': types.ListToolsRequestSchema,
+  'tools/call': types.CallToolRequestSchema,
+  'resources/read': types.ReadResourceRequestSchema,
+  'prompts/get': types.GetPromptRequestSchema,
+  'completion/complete': types.CompleteRequestSchema,
+};
 
 const scripts = options.scripts ? options.names.split(',') : [];
 const names = [...scripts];
@@ -49,8 +52,10 @@ const run = (name, args) =>
 
 const more = options.content ? { resources: {}, prompts: {}, completions: {} } : {};
 const server = new Server({ name: 'typescript', version: '1.0.0' }, { capabilities: { tools: {}, ...more } });
-server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
-server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+// 2.x takes the name of a method where 1.x takes its schema.
+const handle = (method, handler) => server.setRequestHandler(schemas[method] ?? method, handler);
+handle('tools/list', () => ({ tools }));
+handle('tools/call', async ({ params }) => {
   const text = scripts.includes(params.name) ? await run(params.name, params.arguments) : 'done';
   return { content: [{ type: 'text', text }] };
 });
@@ -61,20 +66,26 @@ if (options.content) {
       return [`file://${file}`, file];
     }),
   );
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
+  handle('resources/read', async ({ params: { uri } }) => {
     if (!files.has(uri)) throw new Error('Resource not found');
     return { contents: [{ uri, mimeType: 'text/plain', text: await readFile(files.get(uri), 'utf8') }] };
   });
   const template = readFileSync(`${options.content}/prompts/${options.prompt}.txt`, 'utf8');
-  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
+  handle('prompts/get', ({ params }) => {
     if (params.name !== options.prompt) throw new Error('Prompt not found');
     const text = template.replaceAll(`{{${options.argument}}}`, () => params.arguments?.[options.argument] ?? '');
     return { description: options['prompt-description'], messages: [{ role: 'user', content: { type: 'text', text } }] };
   });
-  server.setRequestHandler(CompleteRequestSchema, ({ params: { argument } }) => ({
+  handle('completion/complete', ({ params: { argument } }) => ({
     completion: { values: ['', ' snippet', ' example'].map((end) => argument.value + end) },
   }));
 }
-// Unlike the other SDKs this one does not end with its input.
+// Unlike the other SDKs 1.x does not end with its input.
 process.stdin.on('end', () => process.exit(0));
-await server.connect(new StdioServerTransport());
+if (options.stateless) {
+  const { serveStdio } = await import('@modelcontextprotocol/server/stdio');
+  serveStdio(() => server);
+} else {
+  const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
+  await server.connect(new StdioServerTransport());
+}

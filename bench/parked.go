@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"mcp-bash/bench/work"
+)
+
+// parkedCalls is how many calls wait for the user, the most a server keeps by default.
+const parkedCalls = 64
+
+// parked measures what calls that wait for an answer of the client cost a server: how much
+// longer other requests take, and its memory and time. The floor is the same server, at the
+// same time, in which nobody waits.
+func (b *bench) parked() error {
+	b.report.title(fmt.Sprintf("%d parked calls (floor: the same without any)", parkedCalls))
+	root, err := makeContent()
+	if err != nil {
+		return err
+	}
+	w := &writer{}
+	w.tool(filepath.Join(root, "tools", "ask"), "ask",
+		"source \"${MCP_SDK}/tool-sdk.sh\"\nmcp_elicit_confirm 'Go on?' >/dev/null\nmcp_emit_text done\n")
+	w.tool(filepath.Join(root, "tools", "greet"), "greet", scripts["greet"])
+	if w.err != nil {
+		return w.err
+	}
+	quiet := b.serving(root)
+	quiet.name = floor
+	guests, err := gather([]program{b.serving(root), quiet})
+	if err != nil {
+		return err
+	}
+	defer guests.end()
+	us := guests[0]
+	for _, s := range guests { // what is made once is made
+		if err := s.park(1); err != nil {
+			return err
+		}
+		if _, err := s.prepare("tools/call", stateless(callOf("greet"), "{}"), want["greet"]); err != nil {
+			return err
+		}
+	}
+	if err := b.parkedMemory(us); err != nil {
+		return err
+	}
+	for _, c := range []struct {
+		name, method, params, want string
+		times, rounds              int
+	}{
+		{"call greet", "tools/call", callOf("greet"), want["greet"], 1, 300},
+		{"resources/read, 1 KB", "resources/read",
+			fmt.Sprintf(`{"uri":%q}`, "file://"+work.Resource(root, "note.txt")), unescaped, 20, 400},
+		{"prompts/get", "prompts/get",
+			fmt.Sprintf(`{"name":%q,"arguments":{%q:"the weather"}}`, work.Prompt, work.Argument), "of the weather.", 20, 400},
+	} {
+		var tasks []task
+		for _, s := range guests {
+			q, err := s.prepare(c.method, stateless(c.params, "{}"), c.want)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+			tasks = append(tasks, timed(c.times, q.again))
+		}
+		all, err := rounds(b.rounds(c.rounds), 5, tasks)
+		if err != nil {
+			return err
+		}
+		f := newFigure(c.name+fmt.Sprintf(" beside %d parked calls", parkedCalls), "", "ms")
+		f.add(ours, all[0][0])
+		f.add(floor, all[1][0])
+		f.atMost(floor, 1.05)
+		b.report.put(f)
+	}
+	shares, err := runShares(guests, 4*time.Second)
+	if err == errNoProc {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	f := newFigure(fmt.Sprintf("share of a core, %d parked calls", parkedCalls), "", "%")
+	f.add(ours, sample{100 * shares[0]})
+	f.add(floor, sample{100 * shares[1]})
+	f.absolute(1)
+	b.report.put(f)
+	return nil
+}
+
+// park makes calls that ask the user, and leaves them unanswered.
+func (s *server) park(n int) error {
+	ask := stateless(`{"name":"ask","arguments":{"name":"x"}}`, `{"elicitation":{}}`)
+	for range n {
+		if err := s.send("tools/call", ask); err != nil {
+			return err
+		}
+	}
+	for range n {
+		line, err := s.answer()
+		if err != nil {
+			return err
+		}
+		if !bytes.Contains(line, []byte(`"resultType":"input_required"`)) {
+			return fmt.Errorf("the call was not parked: %.500s", line)
+		}
+	}
+	return nil
+}
+
+// parkedMemory parks the calls, and measures what the server keeps of each.
+func (b *bench) parkedMemory(us *server) error {
+	memory := func() (float64, error) {
+		b.rest()
+		return memoryOf(us.process.Pid, "VmRSS")
+	}
+	before, err := memory()
+	if err == errNoProc {
+		b.report.leaveOut("memory of parked calls", err.Error())
+		return us.park(parkedCalls - 1)
+	} else if err != nil {
+		return err
+	}
+	if err := us.park(parkedCalls - 1); err != nil {
+		return err
+	}
+	after, err := memory()
+	if err != nil {
+		return err
+	}
+	f := newFigure("memory of the server for each parked call", "", "kB")
+	f.add(ours, sample{(after - before) / (parkedCalls - 1)})
+	f.absolute(100)
+	b.report.put(f)
+	return nil
+}

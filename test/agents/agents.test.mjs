@@ -1,8 +1,8 @@
 // Each agent is configured by `mcp-scaffold config --client NAME --apply` in a home of its
 // own, for the user and for a project, and has to see the scaffolded server; after --remove
-// it does not (CLI-711, CLI-715).
+// it does not (CLI-711, CLI-715). Some have to speak the revision of the protocol that they do.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync, chmodSync, mkdirSync, appendFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, chmodSync, mkdirSync, appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -126,9 +126,28 @@ function write(p, name, text) {
   appendFileSync(file, text);
 }
 
+/** What agents asked of the servers that they have started since the last time, and what was wrong with the answers. */
+function said() {
+  const files = readdirSync(join(BIN, 'said')).map((name) => join(BIN, 'said', name));
+  const lines = files.flatMap((file) => readFileSync(file, 'utf8').split('\n'));
+  for (const file of files) rmSync(file);
+  const marked = (mark) => lines.filter((line) => line.startsWith(`${mark} `)).map((line) => line.slice(2));
+  return { requests: marked('>').map((line) => JSON.parse(line)).filter(({ id }) => id !== undefined), faults: marked('!') };
+}
+
+/** They ask what the server speaks, and then speak revision 2026-07-28 with it, without a handshake. */
+function stateless({ requests, faults }) {
+  assert.deepEqual(faults, []);
+  const methods = requests.map(({ method }) => method);
+  assert.equal(methods[0], 'server/discover');
+  for (const method of ['subscriptions/listen', 'tools/list']) assert.ok(methods.includes(method), `${methods}`);
+  for (const { params } of requests) assert.equal(params._meta['io.modelcontextprotocol/protocolVersion'], '2026-07-28');
+}
+
 const agents = [
   {
     client: 'claude-code',
+    speaks: stateless,
     sees: says('claude', ['mcp', 'list'], /^demo: .*Connected/m),
     // Servers of a project wait for a person's approval.
     seesProject: says('claude', ['mcp', 'list'], /^demo: .*(Pending|approval)/im),
@@ -147,6 +166,7 @@ const agents = [
   },
   {
     client: 'copilot',
+    speaks: stateless,
     sees: both(says('copilot', ['mcp', 'list'], /^\s+demo /m), copilotTools),
     trust: (p) => write(p, '.copilot/config.json', JSON.stringify({ trusted_folders: [p.project] })),
   },
@@ -165,6 +185,8 @@ for (const agent of agents) {
         await p.config('--client', agent.client, '--apply', '--scope', scope);
         const after = await sees(p);
         assert.ok(after.yes, after.out);
+        const talk = said();
+        if (sees === agent.sees) agent.speaks?.(talk);
         assert.match(await p.config('--client', agent.client, '--apply', '--scope', scope), /already/);
 
         await p.config('--client', agent.client, '--remove', '--scope', scope);

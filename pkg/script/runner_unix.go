@@ -54,6 +54,7 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 	if err != nil {
 		return notStarted(err)
 	}
+	s.Env = nil // a script may run for long, and this is the largest that is left of its start
 	return p.run(ctx)
 }
 

@@ -42,7 +42,8 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(bin)
-	build := exec.Command("go", "build", "-o", bin+"/", "./cmd/mcp-bash", "./test/wire/tap")
+	// The tap finds the protocol's schemas beside its own source.
+	build := exec.Command("go", "build", "-trimpath=false", "-o", bin+"/", "./cmd/mcp-bash", "./test/wire/tap")
 	build.Dir, build.Stdout, build.Stderr = repo, os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -81,14 +81,7 @@ func (d *display) end() {
 }
 
 // Ready is [tool.Listener.Ready].
-func (*display) Ready() <-chan struct{} { return always }
-
-// always is closed: somebody always looks.
-var always = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
+func (*display) Ready() <-chan struct{} { return tool.Always }
 
 // Progress is [tool.Listener.Progress].
 func (d *display) Progress(p tool.Progress) {

@@ -25,7 +25,7 @@ type audience interface {
 type changeWatch struct {
 	project *project.Project
 	session audience
-	streams audience // nil in minimal mode
+	streams audience
 	client  *client
 	ctx     context.Context // of the server
 	// catalog tells what has changed, and resources is called when that is what the
@@ -63,7 +63,7 @@ func (c *changeWatch) start() {
 }
 
 func (c *changeWatch) listening() bool {
-	return c.session.listening() || c.streams != nil && c.streams.listening()
+	return c.session.listening() || c.streams.listening()
 }
 
 // baseline notes what there is before somebody begins to listen: only what changes later is
@@ -177,8 +177,6 @@ func (c *changeWatch) check(occasion registry.Poll) {
 			c.resources()
 		}
 		c.session.changed(family.name)
-		if c.streams != nil {
-			c.streams.changed(family.name)
-		}
+		c.streams.changed(family.name)
 	}
 }

@@ -220,9 +220,11 @@ func (s *Server) route(m *jsonrpc.Message, inBatch bool) *request {
 		s.refuse(m.ID, duplicateID)
 		return nil
 	}
+	var meta json.RawMessage
 	if isRequest {
-		if meta := readMeta(metaOf(m.Params)); s.stateless.claims(m.Method, &meta) {
-			return s.routeStateless(m, &meta)
+		meta = metaOf(m.Params)
+		if own := readMeta(meta); s.stateless.claims(m.Method, &own) {
+			return s.routeStateless(m, meta, &own)
 		}
 	}
 	if s.lifecycle(m, isRequest, inBatch) {
@@ -243,7 +245,7 @@ func (s *Server) route(m *jsonrpc.Message, inBatch bool) *request {
 		s.setLevel(m)
 		return nil
 	}
-	return s.admit(m, s.handshake.methods, s.handshake, s.handshake.peer())
+	return s.admit(m, meta, s.handshake.methods, s.handshake, s.handshake.peer())
 }
 
 // metaOf is params._meta, nil when it is no object.
@@ -281,8 +283,9 @@ func faultError(f jsonrpc.Fault) *mcp.Error {
 }
 
 // admit enters a request among those in flight, if its method is one of those given. The
-// message points into the reader's buffer, so what is kept of it is copied.
-func (s *Server) admit(m *jsonrpc.Message, methods map[string]*method, era era, peer peer) *request {
+// message and its meta point into the reader's buffer, so what is kept of them is copied.
+func (s *Server) admit(m *jsonrpc.Message, meta json.RawMessage, methods map[string]*method, era era,
+	peer peer) *request {
 	method := methods[m.Method]
 	if method == nil {
 		s.refuse(m.ID, unknownMethod(m.Method, s.project.Minimal))
@@ -292,9 +295,8 @@ func (s *Server) admit(m *jsonrpc.Message, methods map[string]*method, era era, 
 		s.refuse(m.ID, mcp.Errorf(mcp.CodeInvalidParams, "Invalid params"))
 		return nil
 	}
-	params := bytes.Clone(m.Params)
-	req := &request{id: bytes.Clone(m.ID), key: m.ID.Key(), method: method, params: params, meta: metaOf(params),
-		era: era, peer: peer}
+	req := &request{id: bytes.Clone(m.ID), key: m.ID.Key(), method: method, params: bytes.Clone(m.Params),
+		meta: bytes.Clone(meta), era: era, peer: peer}
 	req.ctx, req.cancel = context.WithCancelCause(s.base)
 	switch s.requests.place(req) {
 	case placeRun:

@@ -185,7 +185,7 @@ func (x *exchange) park() *answer {
 		},
 		done: func(sent bool) {
 			if !sent { // nobody can come back
-				x.cancel(errCancelledByClient)
+				x.giveUp(errCancelledByClient)
 			}
 		},
 	}

@@ -10,6 +10,7 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/roots"
+	"mcp-bash/pkg/tool"
 )
 
 // A handler comes to the answer of a request.
@@ -76,19 +77,13 @@ func (req *request) carrier() *request {
 // ready is closed while there is a carrier.
 func (req *request) ready() <-chan struct{} {
 	if req.whenCarried == nil {
-		return alwaysReady
+		return tool.Always
 	}
 	return req.whenCarried()
 }
 
-var alwaysReady = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
-
 // size is how many bytes a request takes, about.
-func (req *request) size() int { return len(req.id) + len(req.key) + len(req.params) }
+func (req *request) size() int { return len(req.id) + len(req.key) + len(req.params) + len(req.meta) }
 
 // An answer is the result of a request, to be written straight into the
 // response line.

@@ -333,9 +333,10 @@ func (st *starter) connect() error {
 	s.changes = &changeWatch{
 		project: p, session: s.handshake, client: s.client, ctx: s.base, running: make(chan struct{}, 1),
 	}
-	s.streams = &streams{client: s.client, changes: s.changes, info: serverInfo(p)}
+	info := serverInfo(p)
+	s.streams = &streams{client: s.client, changes: s.changes, info: info}
 	s.changes.streams = s.streams
-	s.stateless = newStateless(p, s.roots, newExchanges(s.base, p, s.client, s.protected, s.carry))
+	s.stateless = newStateless(p, info, s.roots, newExchanges(s.base, p, s.client, s.protected, s.carry))
 	return nil
 }
 

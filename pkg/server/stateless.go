@@ -21,12 +21,12 @@ type stateless struct {
 	complete, inputRequired, meta []rawjson.Member
 }
 
-func newStateless(p *project.Project, roots *clientRoots, calls *exchanges) *stateless {
+func newStateless(p *project.Project, info json.RawMessage, roots *clientRoots, calls *exchanges) *stateless {
 	return &stateless{
 		project: p, roots: roots, calls: calls, methods: map[string]*method{},
 		complete:      []rawjson.Member{{Name: "resultType", Value: rawjson.Quote("complete")}},
 		inputRequired: []rawjson.Member{{Name: "resultType", Value: rawjson.Quote("input_required")}},
-		meta:          []rawjson.Member{{Name: mcp.MetaServerInfo, Value: serverInfo(p)}},
+		meta:          []rawjson.Member{{Name: mcp.MetaServerInfo, Value: info}},
 	}
 }
 
@@ -139,12 +139,12 @@ func (*stateless) fault(e *mcp.Error) *mcp.Error {
 }
 
 // routeStateless takes the steps of P-500 that this era has.
-func (s *Server) routeStateless(m *jsonrpc.Message, meta *requestMeta) *request {
+func (s *Server) routeStateless(m *jsonrpc.Message, meta json.RawMessage, own *requestMeta) *request {
 	if s.session.at(phaseClosing) {
 		s.refuse(m.ID, mcp.Errorf(mcp.CodeInternal, "Server shutting down"))
 		return nil
 	}
-	peer, err := s.stateless.peer(meta)
+	peer, err := s.stateless.peer(own)
 	if err != nil {
 		s.refuse(m.ID, err)
 		return nil
@@ -153,7 +153,7 @@ func (s *Server) routeStateless(m *jsonrpc.Message, meta *requestMeta) *request 
 		s.reply(m.ID, func(dst []byte) []byte { return s.appendDiscovery(dst, &peer) })
 		return nil
 	}
-	return s.admit(m, s.stateless.methods, s.stateless, peer)
+	return s.admit(m, meta, s.stateless.methods, s.stateless, peer)
 }
 
 // appendDiscovery is the result of server/discover (M-20, M-21).

@@ -230,9 +230,13 @@ func (f *File) insert(steps []step, path []string, value json.RawMessage) []byte
 	return spliced(text, at, block(missing[0], value, indent, asList, br), br)
 }
 
-// spliced puts lines into a text before the line that begins at a byte.
+// spliced puts lines into a text before the line that begins at a byte. It is nil where the
+// line before ends in another way than lines do, such as with a single carriage return.
 func spliced(text []byte, at int, lines, br string) []byte {
 	if at > 0 && text[at-1] != '\n' {
+		if at < len(text) || text[at-1] == '\r' {
+			return nil
+		}
 		lines = br + strings.TrimSuffix(lines, br)
 	}
 	return slices.Concat(text[:at], []byte(lines), text[at:])

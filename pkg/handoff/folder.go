@@ -45,13 +45,14 @@ func (f *Folder) Create(name string, content []byte) error { return Create(f.roo
 func (f *Folder) Put(name string, content []byte) error { return Put(f.root, name, content) }
 
 // Take returns the content of a file that the script made appear by rename, and
-// removes it. found is false when there is none. The content is nil when it is
+// removes it. found is false when there is none; one that is empty is left, as a
+// script that does not rename is about to write it. The content is nil when it is
 // no regular file, cannot be read, or has more than limit bytes.
 func (f *Folder) Take(name string, limit int) (content []byte, found bool) {
 	if f.broken[name] {
 		return nil, false
 	}
-	if _, err := f.root.Lstat(name); err != nil {
+	if info, err := f.root.Lstat(name); err != nil || info.Mode().IsRegular() && info.Size() == 0 {
 		return nil, false
 	}
 	content, err := f.Read(name, limit)

@@ -194,6 +194,21 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// A question that a script has only begun to write is left until it is there (T-121).
+func TestEmptyQuestion(t *testing.T) {
+	p, _ := newPool(t)
+	d := take(t, p)
+	path := d.Path("request")
+	check(t, os.WriteFile(path, nil, 0o600))
+	if content, found := d.Take("request", 100); found {
+		t.Errorf("taken: %q", content)
+	}
+	check(t, os.WriteFile(path, []byte("{}"), 0o600))
+	if content, found := d.Take("request", 100); !found || string(content) != "{}" {
+		t.Errorf("%q, %t", content, found)
+	}
+}
+
 // A script that exchanges its directory for a link elsewhere has nothing
 // written or removed there.
 func TestExchangedDirectory(t *testing.T) {

@@ -67,17 +67,19 @@ func (c *changeWatch) listening() bool {
 }
 
 // baseline notes what there is before somebody begins to listen: only what changes later is
-// to be told.
+// to be told. What has changed for those who listen already is told to them, also by a check
+// that goes on.
 func (c *changeWatch) baseline(ctx context.Context) {
-	if c.listening() {
-		return
-	}
 	select {
 	case c.running <- struct{}{}:
 	case <-ctx.Done():
 		return
 	}
 	defer c.finish()
+	if c.listening() {
+		c.check(registry.Poll{Fresh: true})
+		return
+	}
 	c.catalog.Changes(ctx, registry.Poll{Fresh: true})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"mcp-bash/pkg/builtin"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/policy"
 	"mcp-bash/pkg/project"
@@ -94,6 +95,7 @@ func New(c Config) *Engine {
 	e.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State, Log: c.Log}
 	e.Tools = tool.New(tool.Config{
 		Project: p, Find: e.Find, Near: near, Level: e.Level, Policy: e.Policy, Runner: c.Runner, Common: e.Env,
+		Confine: access.EffectiveConfinement(p, c.Log), Kernel: confine.Offered,
 		State: c.State,
 		Log:   c.Log, Debug: c.Debug, Stderr: c.Stderr,
 	})

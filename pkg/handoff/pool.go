@@ -108,6 +108,14 @@ func (p *Pool) Keep(d *Dir) {
 	p.mu.Unlock()
 }
 
+// Drop gives up the directories that are not in use.
+func (p *Pool) Drop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.discard(p.idle...)
+	p.idle = nil
+}
+
 // discard has directories removed by a goroutine of their own: a script may
 // have filled one with more than can be removed in no time. The lock is held.
 func (p *Pool) discard(list ...*Dir) {

@@ -25,6 +25,7 @@ type Meta struct {
 	Instructions  string
 	ValidateInput bool
 	SecurityLevel string // as given
+	Confine       string // as given
 
 	// Insecure says why others could have written the file. It is ignored then, but
 	// what they took out of it may have been a restriction (T-8a); nil: they
@@ -65,10 +66,13 @@ func readMeta(p *Project, warn func(string)) Meta {
 	text("title", &m.Title)
 	text("description", &m.Description)
 	text("websiteUrl", &m.WebsiteURL)
-	if v := rawjson.Get(doc, "securityLevel"); !rawjson.Absent(v) {
-		var ok bool
-		if m.SecurityLevel, ok = rawjson.Text(v); !ok {
-			m.SecurityLevel = string(v) // nobody knows it: a restriction must not become none
+	// What is no text nobody knows: a restriction must not become none (R-212, CF-2).
+	for name, field := range map[string]*string{"securityLevel": &m.SecurityLevel, "confine": &m.Confine} {
+		if v := rawjson.Get(doc, name); !rawjson.Absent(v) {
+			var ok bool
+			if *field, ok = rawjson.Text(v); !ok {
+				*field = string(v)
+			}
 		}
 	}
 	switch v := rawjson.Get(doc, "validateInput"); rawjson.KindOf(v) {

@@ -144,6 +144,7 @@ type Discovery struct {
 	MaxBytes        int
 	SubPath         string // MCPBASH_REGISTRY_REFRESH_PATH
 	SecurityLevel   string // MCPBASH_SECURITY_LEVEL, as given
+	Confine         string // MCPBASH_CONFINE, as given
 }
 
 // MaxInline is how long a value can be that is handed over in a variable, in
@@ -333,6 +334,7 @@ func readDiscovery(env Env) Discovery {
 		MaxBytes:        env.positive("MCPBASH_REGISTRY_MAX_BYTES", registryMaxDef),
 		SubPath:         env["MCPBASH_REGISTRY_REFRESH_PATH"],
 		SecurityLevel:   env["MCPBASH_SECURITY_LEVEL"],
+		Confine:         env["MCPBASH_CONFINE"],
 	}
 	return d
 }

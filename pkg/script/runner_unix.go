@@ -22,6 +22,7 @@ type Runner struct {
 
 	programs programs
 	drain    drain
+	confined confinements
 
 	mu      sync.Mutex
 	null    int          // /dev/null, 0 until first used
@@ -119,7 +120,8 @@ func (p *process) begin(argv []string, attr *syscall.ProcAttr) (err error) {
 	if pidfd {
 		attr.Sys = sysProc(&p.exit.fd)
 	}
-	if p.pid, err = r.fork(r.programs.find(argv[0], p.spec.Env), argv, attr, p.lifeline); err != nil {
+	program := r.programs.find(argv[0], p.spec.Env)
+	if p.pid, err = r.fork(p.spec.Confined, program, argv, attr, p.lifeline); err != nil {
 		r.giveLifeline(p.lifeline)
 		p.exit.close()
 		return &os.PathError{Op: "run", Path: argv[0], Err: err}
@@ -131,14 +133,15 @@ func (p *process) begin(argv []string, attr *syscall.ProcAttr) (err error) {
 
 // fork starts the process, ties it to us before it can have children of its
 // own, and enters it among the groups, so that KillAll misses none.
-func (r *Runner) fork(program string, argv []string, attr *syscall.ProcAttr, l *lifeline) (int, error) {
+func (r *Runner) fork(in *Confined, program string, argv []string, attr *syscall.ProcAttr,
+	l *lifeline) (int, error) {
 	r.mu.Lock()
 	stopped := r.stopped
 	r.mu.Unlock()
 	if stopped {
 		return 0, unix.ECANCELED
 	}
-	pid, err := syscall.ForkExec(program, argv, attr)
+	pid, err := in.forkExec(program, argv, attr)
 	if err != nil {
 		return 0, err
 	}

@@ -36,6 +36,9 @@ type Spec struct {
 	// waits for somebody need not be looked at as often. 0: after Interval.
 	Pace func() time.Duration
 
+	// Confined, when set, is what the script is held to; see [Runner.Confine].
+	Confined *Confined
+
 	// Extra opens further descriptors in the script, by number above 2.
 	Extra map[int]uintptr
 }

@@ -24,6 +24,9 @@ type call struct {
 	argv    []string // how it is started
 	key     string   // names the call in files
 	files   *handoff.Dir
+	pool    *handoff.Pool
+	held    *script.Confined // what the kernel holds it to, nil for a call that is not confined
+	box     *box             // nil likewise
 
 	insecure *project.InsecureError // why others could have a say in what runs; nil: they could not
 
@@ -55,22 +58,33 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 	if res := c.validateArguments(); res != nil {
 		return res, nil
 	}
-	err := t.Runner.Prepare()
-	if err == nil {
-		c.files, err = t.files.Take()
+	if err := t.Runner.Prepare(); err != nil {
+		return nil, c.cannotStart(err)
 	}
-	if err != nil {
+	if err := c.confine(); err != nil {
+		return nil, err
+	}
+	c.pool = t.files
+	if c.box != nil {
+		c.pool = c.box.files
+	}
+	var err error
+	if c.files, err = c.pool.Take(); err != nil {
+		c.ended()
+		c.release()
 		return nil, c.cannotStart(err)
 	}
 	res, err := c.run(ctx)
+	c.ended()
 	if err != nil {
-		t.files.Give(c.files, true)
+		c.pool.Give(c.files, true)
+		c.release()
 		return nil, err
 	}
 	result, err := c.outcome(&res)
-	tidy := func() { t.files.Give(c.files, res.Alone) }
+	tidy := func() { c.pool.Give(c.files, res.Alone); c.release() }
 	if t.project.Preserve {
-		tidy = func() { t.files.Keep(c.files) }
+		tidy = func() { c.pool.Keep(c.files) } // and its directory
 	}
 	if err != nil {
 		tidy()
@@ -182,7 +196,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	spec := script.Spec{
 		Path: c.script, Argv: c.argv, Dir: t.project.Root, Env: env,
 		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr,
-		Interval: t.project.Sessions.ProgressFlush / 2,
+		Interval: t.project.Sessions.ProgressFlush / 2, Confined: c.held,
 	}
 	if calls.StreamStderr {
 		spec.StderrTee = t.Stderr

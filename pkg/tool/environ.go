@@ -113,6 +113,9 @@ func (c *call) environ() ([]string, error) {
 	if c.entry.timeoutHint != "" {
 		env = override(env, "MCPBASH_TIMEOUT_HINT", c.entry.timeoutHint)
 	}
+	if c.box != nil {
+		env = override(env, "TMPDIR", filepath.Join(c.box.dir, tempName))
+	}
 	return append(env, traceContext(r.Meta)...), nil
 }
 
@@ -162,6 +165,9 @@ func tokenText(token json.RawMessage) string {
 // script makes (T-74).
 func (c *call) debugLog() string {
 	name := "tool-debug." + project.FileName(c.entry.name) + "." + c.key + "." + c.tools.unique() + ".log"
+	if c.box != nil { // it can write nowhere else
+		return c.files.Path(name)
+	}
 	if dir := c.tools.project.Logging.Dir; dir != "" {
 		return filepath.Join(dir, name)
 	}

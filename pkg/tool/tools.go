@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/policy"
@@ -28,12 +29,15 @@ type Config struct {
 	Near   func(ctx context.Context, name string) string
 	Level  access.Level // tools that need more are refused
 	Policy *policy.Policy
-	Runner *script.Runner
-	Common project.Env // what every script is given
-	State  *project.State
-	Log    mcp.LogFunc
-	Debug  func() bool // whether debug messages go anywhere
-	Stderr io.Writer   // where a tool's standard error is copied, if it is (T-136)
+	// Confine is which tools the kernel holds to what they declare; Kernel says what it can.
+	Confine access.Confinement
+	Kernel  func() confine.Kernel
+	Runner  *script.Runner
+	Common  project.Env // what every script is given
+	State   *project.State
+	Log     mcp.LogFunc
+	Debug   func() bool // whether debug messages go anywhere
+	Stderr  io.Writer   // where a tool's standard error is copied, if it is (T-136)
 }
 
 // Tools calls the tools of one project. It may be used from any goroutine.
@@ -45,13 +49,20 @@ type Tools struct {
 	schemas schema.Cache
 	counter atomic.Int64
 	inherit sync.Once
+
+	boxes    boxes
+	unheld   sync.Map // what was warned about that the kernel cannot hold
+	programs []string // what confined tools may read and start
+	searched string   // their PATH
 }
 
 // New returns the tools of a project.
 func New(c Config) *Tools {
+	path := c.Project.ToolBase()["PATH"]
 	return &Tools{
 		Config: c, project: c.Project,
 		base: baseEnviron(c.Project, c.Common, c.State.Dir), files: handoff.NewPool(c.State.Dir, c.State.Root),
+		programs: ownPrograms(c.Project, c.Common, path), searched: path,
 	}
 }
 

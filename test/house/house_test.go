@@ -39,7 +39,7 @@ var rows = [][]string{
 		"pkg/uitemplate", "pkg/yamledit",
 		"pkg/validate/bash32", "sdk", "lib", "providers",
 	},
-	{"pkg/ctxlock", "pkg/provider", "pkg/provider/hosts", "pkg/rawjson"},
+	{"pkg/confine", "pkg/ctxlock", "pkg/provider", "pkg/provider/hosts", "pkg/rawjson"},
 }
 
 // outside are the libraries a package may use beyond the standard one; "" for
@@ -50,6 +50,7 @@ var outside = map[string][]string{
 	"pkg/jq":           {"github.com/itchyny/gojq"},
 	"pkg/schema":       {"github.com/google/jsonschema-go"},
 	"pkg/mcpb":         {"github.com/klauspost/compress/flate"},
+	"pkg/confine":      {"golang.org/x/net/bpf"},
 	"pkg/registration": nil,
 
 	"pkg/validate/bash32": {"mvdan.cc/sh/v3/syntax"}, // in mcp-doctor only

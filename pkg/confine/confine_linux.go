@@ -1,0 +1,282 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// system are the calls that confine a thread, so that tests can have each fail.
+var system = calls{
+	dumpable:      func() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) },
+	hasCapability: hasCapability,
+	drop:          func(c int) error { return unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(c), 0, 0, 0) },
+	noNewPrivs:    func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) },
+	createRuleset: createRuleset,
+	open:          unix.Openat2,
+	stat:          unix.Fstat,
+	addRule:       addRule,
+	restrictSelf:  restrictSelf,
+	setFilter:     setFilter,
+}
+
+type calls struct {
+	dumpable      func() error
+	hasCapability func(c int) bool
+	drop          func(c int) error
+	noNewPrivs    func() error
+	createRuleset func(*unix.LandlockRulesetAttr) (fd int, err error)
+	open          func(dir int, path string, how *unix.OpenHow) (fd int, err error)
+	stat          func(fd int, st *unix.Stat_t) error
+	addRule       func(ruleset, dir int, rights uint64) error
+	restrictSelf  func(ruleset int) error
+	setFilter     func(program []unix.SockFilter) error
+}
+
+// Offered returns what the running kernel offers. It is found out once.
+var Offered = sync.OnceValue(func() Kernel {
+	var k Kernel
+	if abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0,
+		unix.LANDLOCK_CREATE_RULESET_VERSION); errno == 0 {
+		k.ABI = int(abi)
+	}
+	// Without this repair a confined thread could not signal its siblings, as Go's runtime must.
+	const repaired = 1 << 1
+	if errata, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0,
+		unix.LANDLOCK_CREATE_RULESET_ERRATA); errno == 0 {
+		k.Signals = errata&repaired != 0
+	}
+	action := uint32(unix.SECCOMP_RET_ERRNO)
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0,
+		uintptr(unsafe.Pointer(&action)))
+	k.Filters = errno == 0 && auditArch != 0
+	return k
+})
+
+// Key tells profiles apart, also those whose paths lead to other files by now: a domain
+// knows files, not names.
+func (p *Profile) Key() string {
+	b := make([]byte, 0, 512)
+	for _, allowed := range []bool{p.AllFiles, p.Modes, p.Network, p.Process} {
+		b = strconv.AppendBool(b, allowed)
+	}
+	for _, list := range [][]string{p.Programs, p.Read, p.Write} {
+		b = append(b, '\n')
+		for _, path := range list {
+			var st unix.Stat_t
+			unix.Stat(path, &st) // zero for what is not there
+			b = append(strconv.AppendUint(strconv.AppendUint(b, st.Dev, 36), st.Ino, 36), path...)
+			b = append(b, 0)
+		}
+	}
+	return string(b)
+}
+
+// Enter confines the calling thread for as long as it lives. The caller has
+// locked its goroutine to it, and ends the thread when there is an error, as it may be confined
+// in part. It must not be the process's first thread, which is what others see of a process.
+func (k Kernel) Enter(p *Profile) error {
+	switch {
+	case k.None():
+		return errNotAvailable
+	case unix.Gettid() == os.Getpid():
+		return errors.New("the first thread of a process is not confined")
+	}
+	if err := system.shield(); err != nil {
+		return err
+	}
+	if err := system.noNewPrivs(); err != nil {
+		return fmt.Errorf("no_new_privs: %w", err)
+	}
+	if err := k.enterDomain(p); err != nil {
+		return err
+	}
+	if !k.Filters {
+		return nil
+	}
+	program, err := assemble(p, unix.Gettid())
+	if err == nil {
+		err = system.setFilter(program)
+	}
+	if err != nil {
+		return fmt.Errorf("seccomp filter: %w", err)
+	}
+	return nil
+}
+
+// shield keeps scripts from reaching into this process through the thread that is in
+// their domain, and from what root has beyond files (CF-21, CF-22).
+func (s *calls) shield() error {
+	if err := s.dumpable(); err != nil {
+		return fmt.Errorf("dumpable: %w", err)
+	}
+	for c := 0; c <= unix.CAP_LAST_CAP; c++ {
+		if keptCapability(c) || !s.hasCapability(c) {
+			continue
+		}
+		// Who may drop none does not have it either, but for root in odd surroundings.
+		if err := s.drop(c); err != nil && (os.Geteuid() == 0 || !errors.Is(err, unix.EPERM)) {
+			return fmt.Errorf("capability %d: %w", c, err)
+		}
+	}
+	return nil
+}
+
+// keptCapability reports whether root keeps a capability when it is confined: those
+// that are about owners and modes of files, and about becoming somebody with less.
+func keptCapability(c int) bool {
+	switch c {
+	case unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_SETGID, unix.CAP_SETUID,
+		unix.CAP_NET_BIND_SERVICE, unix.CAP_KILL:
+		return true
+	}
+	return false
+}
+
+// Rights of Landlock.
+const (
+	mayRead    = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	mayExecute = unix.LANDLOCK_ACCESS_FS_EXECUTE
+	mayWrite   = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
+		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG |
+		unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SYM |
+		unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	ofFiles = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
+		unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	first = 1<<13 - 1 // those of the first ABI
+)
+
+// handled returns what a domain decides over, as far as the kernel can.
+func (k Kernel) handled(p *Profile) unix.LandlockRulesetAttr {
+	var a unix.LandlockRulesetAttr
+	if !p.AllFiles && k.ABI >= abiFiles {
+		a.Handled_access_fs = first
+		for _, later := range []struct {
+			abi   int
+			right uint64
+		}{
+			{abiRefer, unix.LANDLOCK_ACCESS_FS_REFER}, {abiTruncate, unix.LANDLOCK_ACCESS_FS_TRUNCATE},
+			{abiDevices, unix.LANDLOCK_ACCESS_FS_IOCTL_DEV},
+		} {
+			if k.ABI >= later.abi {
+				a.Handled_access_fs |= later.right
+			}
+		}
+	}
+	if !p.Network && k.ABI >= abiTCP {
+		a.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
+	if !p.Process && k.scopesSignals() {
+		a.Scoped |= unix.LANDLOCK_SCOPE_SIGNAL
+	}
+	if !(p.Network && p.Process) && k.ABI >= abiScopes {
+		a.Scoped |= unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
+	}
+	return a
+}
+
+func (k Kernel) enterDomain(p *Profile) error {
+	attr := k.handled(p)
+	if attr == (unix.LandlockRulesetAttr{}) {
+		return nil
+	}
+	ruleset, err := system.createRuleset(&attr)
+	if err != nil {
+		return fmt.Errorf("landlock ruleset: %w", err)
+	}
+	defer unix.Close(ruleset)
+	if attr.Handled_access_fs != 0 {
+		run := uint64(0)
+		if p.Process {
+			run = mayExecute
+		}
+		for _, group := range []struct {
+			paths  []string
+			rights uint64
+			follow bool
+		}{
+			{programs, mayRead | mayExecute, true}, {settings, mayRead, true},
+			{devices, mayRead | unix.LANDLOCK_ACCESS_FS_WRITE_FILE, true},
+			{p.Programs, mayRead | mayExecute, true},
+			{p.Read, mayRead | run, false}, {p.Write, mayRead | mayWrite | run, false},
+		} {
+			for _, path := range group.paths {
+				if err := allow(ruleset, path, group.rights&attr.Handled_access_fs, group.follow); err != nil {
+					return fmt.Errorf("landlock rule for %s: %w", path, err)
+				}
+			}
+		}
+	}
+	if err := system.restrictSelf(ruleset); err != nil {
+		return fmt.Errorf("landlock domain: %w", err)
+	}
+	return nil
+}
+
+// allow gives rights to a file, or to a directory with all below. What is not there, or
+// cannot be reached, needs no rule.
+func allow(ruleset int, path string, rights uint64, follow bool) error {
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
+	if !follow {
+		how.Resolve = unix.RESOLVE_NO_SYMLINKS
+	}
+	fd, err := system.open(unix.AT_FDCWD, path, &how)
+	switch {
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EACCES),
+		errors.Is(err, unix.ELOOP):
+		return nil
+	case err != nil:
+		return err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := system.stat(fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		rights &= ofFiles
+	}
+	return system.addRule(ruleset, fd, rights)
+}
+
+func hasCapability(c int) bool {
+	has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, uintptr(c), 0, 0, 0)
+	return err == nil && has == 1
+}
+
+func createRuleset(attr *unix.LandlockRulesetAttr) (int, error) {
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(attr)),
+		unsafe.Sizeof(*attr), 0)
+	if errno != 0 {
+		return -1, errno
+	}
+	return int(fd), nil
+}
+
+func addRule(ruleset, dir int, rights uint64) error {
+	attr := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(dir)}
+	return result(unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH,
+		uintptr(unsafe.Pointer(&attr)), 0, 0, 0))
+}
+
+func restrictSelf(ruleset int) error {
+	return result(unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0, 0))
+}
+
+func setFilter(program []unix.SockFilter) error {
+	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	return result(unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+		uintptr(unsafe.Pointer(&p))))
+}
+
+func result(_, _ uintptr, errno unix.Errno) error {
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}

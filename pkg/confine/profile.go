@@ -1,0 +1,71 @@
+package confine
+
+import "errors"
+
+// A Profile says what may be done. What it does not name is refused, except what
+// every program needs: the system's programs and libraries, and a few of its
+// settings and devices (CF-10).
+type Profile struct {
+	// Programs may be read and started: files, or directories with all below. Links on
+	// the way are followed, so it must be one that nobody confined can change.
+	Programs []string
+	// Read may be read, Write may also be changed. On the way to them, no link is followed:
+	// one that was put there since the path was resolved leads to nothing (CF-13).
+	Read, Write []string
+
+	AllFiles bool // files are not confined at all
+	Modes    bool // modes and owners of files may be changed, of all that the user has (CF-24)
+	Network  bool // TCP and UDP
+	// Process allows to start what may be read, and to signal and, with Network, to talk to
+	// all processes of the user.
+	Process bool
+}
+
+// Open reports whether a profile confines nothing (CF-5).
+func (p *Profile) Open() bool { return p.AllFiles && p.Network && p.Process }
+
+// A Kernel is what the running kernel offers.
+type Kernel struct {
+	ABI     int  // of Landlock, 0 for none
+	Signals bool // threads of one process can still signal each other when signals are confined
+	Filters bool // seccomp
+}
+
+// The ABIs of Landlock in which something was added.
+const (
+	abiFiles    = 1
+	abiRefer    = 2
+	abiTruncate = 3
+	abiTCP      = 4
+	abiDevices  = 5
+	abiScopes   = 6
+)
+
+// Lacks returns what the kernel cannot hold of a profile, in plain words, nil when it
+// can hold all of it (CF-30).
+func (k Kernel) Lacks(p *Profile) []string {
+	var lacks []string
+	add := func(missing bool, what string) {
+		if missing {
+			lacks = append(lacks, what)
+		}
+	}
+	if p.Open() {
+		return nil
+	}
+	add(!p.AllFiles && k.ABI < abiFiles, "files")
+	add(!p.AllFiles && k.ABI >= abiFiles && k.ABI < abiTruncate, "truncating files")
+	add(!k.Filters, "system calls")
+	add(!p.Network && !k.Filters, "network")
+	add(!p.Process && !k.scopesSignals(), "signals")
+	add(p.Process && p.AllFiles && k.ABI < abiTCP, "tracing")
+	return lacks
+}
+
+// None reports whether the kernel can hold nothing of any profile.
+func (k Kernel) None() bool { return k.ABI < abiFiles && !k.Filters }
+
+func (k Kernel) scopesSignals() bool { return k.ABI >= abiScopes && k.Signals }
+
+// errNotAvailable is the error where no system call confines anything.
+var errNotAvailable = errors.New("this system cannot confine scripts; it takes Linux with Landlock")

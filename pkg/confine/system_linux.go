@@ -1,0 +1,42 @@
+package confine
+
+import (
+	"slices"
+	"strings"
+)
+
+// programs are where the system has programs and libraries: they may be read and
+// started by whatever is confined (CF-10).
+var programs = []string{
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store", "/snap",
+	"/home/linuxbrew/.linuxbrew",
+}
+
+// settings may be read by whatever is confined: what programs look up without being
+// asked. Secrets, such as keys of the host and password hashes, are not among them.
+var settings = []string{
+	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/ld-musl-x86_64.path",
+	"/etc/ld-musl-aarch64.path",
+	"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/hosts", "/etc/hostname", "/etc/host.conf",
+	"/etc/resolv.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols", "/etc/networks", "/run/systemd/resolve",
+	"/etc/localtime", "/etc/timezone", "/etc/adjtime", "/etc/locale.conf", "/etc/locale.alias", "/etc/default/locale",
+	"/etc/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/alpine-release", "/etc/redhat-release",
+	"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ssl/cert.pem", "/etc/ca-certificates", "/etc/ca-certificates.conf",
+	"/etc/pki/tls/certs", "/etc/pki/tls/openssl.cnf", "/etc/pki/ca-trust", "/etc/crypto-policies",
+	"/etc/alternatives", "/etc/mime.types", "/etc/magic", "/etc/terminfo", "/etc/inputrc", "/etc/profile",
+	"/etc/profile.d", "/etc/bash.bashrc", "/etc/bashrc", "/etc/shells", "/etc/login.defs", "/etc/environment",
+	"/etc/gitconfig", "/etc/fonts", "/etc/perl", "/etc/python3", "/etc/papersize", "/etc/ImageMagick-6",
+	"/etc/ImageMagick-7", "/etc/mke2fs.conf", "/etc/wgetrc", "/etc/curlrc",
+	"/proc", "/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/fs/cgroup",
+	"/sys/kernel/mm/transparent_hugepage", "/dev/urandom", "/dev/random",
+}
+
+// devices may be read and written by whatever is confined.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full"}
+
+// IsSystem reports whether everything confined may read and start a program.
+func IsSystem(path string) bool {
+	return slices.ContainsFunc(programs, func(dir string) bool {
+		return path == dir || strings.HasPrefix(path, dir+"/")
+	})
+}

@@ -1,0 +1,60 @@
+package access
+
+import (
+	"fmt"
+	"strings"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+)
+
+// A Confinement is which tools the kernel holds to their capabilities (CF-1). The
+// zero value is none.
+type Confinement struct {
+	Declared bool // those that declare capabilities
+	All      bool // those that do not as well
+	Required bool // what cannot be held does not run
+}
+
+// ParseConfinement reads a mode: off, declared or all, with ",required" after it or alone.
+func ParseConfinement(text string) (c Confinement, ok bool) {
+	mode, more, both := strings.Cut(strings.ToLower(text), ",")
+	switch mode = strings.TrimSpace(mode); mode {
+	case "off":
+		return c, !both
+	case "declared":
+		c.Declared = true
+	case "all":
+		c.Declared, c.All = true, true
+	default:
+		return c, false
+	}
+	c.Required = both
+	return c, !both || strings.TrimSpace(more) == "required"
+}
+
+// EffectiveConfinement returns the stricter of what the operator and what the project ask
+// for, so that neither can loosen the other. An unknown mode is logged and counts as
+// the strictest (CF-2).
+func EffectiveConfinement(p *project.Project, log mcp.LogFunc) Confinement {
+	effective := Confinement{}
+	for _, asked := range []struct{ value, byDefault, source string }{
+		{p.Discovery.Confine, "declared", "MCPBASH_CONFINE"}, {p.Meta.Confine, "off", project.Marker},
+	} {
+		if asked.value == "" {
+			asked.value = asked.byDefault
+		}
+		c, ok := ParseConfinement(asked.value)
+		if !ok {
+			c = Confinement{Declared: true, All: true, Required: true}
+			if log != nil {
+				log(mcp.Err, RegistryLogger, fmt.Sprintf("Invalid confinement '%s' in %s; using all,required",
+					asked.value, asked.source))
+			}
+		}
+		effective.Declared = effective.Declared || c.Declared
+		effective.All = effective.All || c.All
+		effective.Required = effective.Required || c.Required
+	}
+	return effective
+}

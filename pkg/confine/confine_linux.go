@@ -21,6 +21,7 @@ var system = calls{
 	open:          unix.Openat2,
 	stat:          unix.Fstat,
 	addRule:       addRule,
+	addPort:       addPort,
 	restrictSelf:  restrictSelf,
 	setFilter:     setFilter,
 }
@@ -34,6 +35,7 @@ type calls struct {
 	open          func(dir int, path string, how *unix.OpenHow) (fd int, err error)
 	stat          func(fd int, st *unix.Stat_t) error
 	addRule       func(ruleset, dir int, rights uint64) error
+	addPort       func(ruleset int, port uint16) error
 	restrictSelf  func(ruleset int) error
 	setFilter     func(program []unix.SockFilter) error
 }
@@ -64,6 +66,9 @@ func (p *Profile) Key() string {
 	b := make([]byte, 0, 512)
 	for _, allowed := range []bool{p.AllFiles, p.Modes, p.Network, p.Process} {
 		b = strconv.AppendBool(b, allowed)
+	}
+	for _, port := range p.Connect {
+		b = append(strconv.AppendUint(b, uint64(port), 10), ',')
 	}
 	for _, list := range [][]string{p.Programs, p.Read, p.Write} {
 		b = append(b, '\n')
@@ -151,33 +156,62 @@ const (
 	first = 1<<13 - 1 // those of the first ABI
 )
 
-// handled returns what a domain decides over, as far as the kernel can.
+// handled returns what a domain decides over, as far as the kernel can. Being in a domain
+// at all keeps a thread from tracing others, so there is always one where there can be.
 func (k Kernel) handled(p *Profile) unix.LandlockRulesetAttr {
 	var a unix.LandlockRulesetAttr
-	if !p.AllFiles && k.ABI >= abiFiles {
+	switch {
+	case k.ABI < abiFiles:
+	case !p.AllFiles:
 		a.Handled_access_fs = first
-		for _, later := range []struct {
-			abi   int
-			right uint64
-		}{
-			{abiRefer, unix.LANDLOCK_ACCESS_FS_REFER}, {abiTruncate, unix.LANDLOCK_ACCESS_FS_TRUNCATE},
-			{abiDevices, unix.LANDLOCK_ACCESS_FS_IOCTL_DEV},
-		} {
-			if k.ABI >= later.abi {
-				a.Handled_access_fs |= later.right
-			}
-		}
+	case !p.Process || k.ABI >= abiRefer:
+		a.Handled_access_fs = mayExecute
+	}
+	if a.Handled_access_fs != 0 && k.ABI >= abiRefer { // refused across directories unless it is handled
+		a.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_REFER
+	}
+	if !p.AllFiles && k.ABI >= abiTruncate {
+		a.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	}
+	if !p.AllFiles && k.ABI >= abiDevices {
+		a.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	}
 	if !p.Network && k.ABI >= abiTCP {
 		a.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 	}
-	if !p.Process && k.scopesSignals() {
+	if k.scopesSignals() {
 		a.Scoped |= unix.LANDLOCK_SCOPE_SIGNAL
 	}
 	if !(p.Network && p.Process) && k.ABI >= abiScopes {
 		a.Scoped |= unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
 	}
 	return a
+}
+
+// A group are paths that have the same rights.
+type group struct {
+	paths  []string
+	rights uint64
+	follow bool
+}
+
+// groups returns the rights of a profile. Those that a domain does not decide over are
+// left out later.
+func (p *Profile) groups() []group {
+	const read, run = mayRead, mayRead | mayExecute
+	start := uint64(0)
+	list := []group{
+		{libraries, read, true}, {settings, read, true}, {devices, read | unix.LANDLOCK_ACCESS_FS_WRITE_FILE, true},
+		{loaders, run, true}, {stores, run, true}, {p.Programs, run, true},
+	}
+	if p.Process {
+		start = mayExecute
+		list = append(list, group{programs, run, true}, group{libraries, run, true})
+	}
+	if p.AllFiles {
+		return append(list, group{[]string{"/"}, read | mayWrite | start, true})
+	}
+	return append(list, group{p.Read, read | start, false}, group{p.Write, read | mayWrite | start, false})
 }
 
 func (k Kernel) enterDomain(p *Profile) error {
@@ -190,25 +224,21 @@ func (k Kernel) enterDomain(p *Profile) error {
 		return fmt.Errorf("landlock ruleset: %w", err)
 	}
 	defer unix.Close(ruleset)
-	if attr.Handled_access_fs != 0 {
-		run := uint64(0)
-		if p.Process {
-			run = mayExecute
+	for _, g := range p.groups() {
+		rights := g.rights & attr.Handled_access_fs
+		if rights == 0 {
+			continue
 		}
-		for _, group := range []struct {
-			paths  []string
-			rights uint64
-			follow bool
-		}{
-			{programs, mayRead | mayExecute, true}, {settings, mayRead, true},
-			{devices, mayRead | unix.LANDLOCK_ACCESS_FS_WRITE_FILE, true},
-			{p.Programs, mayRead | mayExecute, true},
-			{p.Read, mayRead | run, false}, {p.Write, mayRead | mayWrite | run, false},
-		} {
-			for _, path := range group.paths {
-				if err := allow(ruleset, path, group.rights&attr.Handled_access_fs, group.follow); err != nil {
-					return fmt.Errorf("landlock rule for %s: %w", path, err)
-				}
+		for _, path := range g.paths {
+			if err := allow(ruleset, path, rights, g.follow); err != nil {
+				return fmt.Errorf("landlock rule for %s: %w", path, err)
+			}
+		}
+	}
+	if attr.Handled_access_net != 0 {
+		for _, port := range p.Connect {
+			if err := system.addPort(ruleset, port); err != nil {
+				return fmt.Errorf("landlock rule for port %d: %w", port, err)
 			}
 		}
 	}
@@ -239,7 +269,9 @@ func allow(ruleset int, path string, rights uint64, follow bool) error {
 		return err
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		rights &= ofFiles
+		if rights &= ofFiles; rights == 0 {
+			return nil
+		}
 	}
 	return system.addRule(ruleset, fd, rights)
 }
@@ -261,6 +293,14 @@ func createRuleset(attr *unix.LandlockRulesetAttr) (int, error) {
 func addRule(ruleset, dir int, rights uint64) error {
 	attr := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(dir)}
 	return result(unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH,
+		uintptr(unsafe.Pointer(&attr)), 0, 0, 0))
+}
+
+const ruleNetPort = 2 // LANDLOCK_RULE_NET_PORT
+
+func addPort(ruleset int, port uint16) error {
+	attr := struct{ access, port uint64 }{unix.LANDLOCK_ACCESS_NET_CONNECT_TCP, uint64(port)} // landlock_net_port_attr
+	return result(unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), ruleNetPort,
 		uintptr(unsafe.Pointer(&attr)), 0, 0, 0))
 }
 

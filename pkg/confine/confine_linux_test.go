@@ -36,7 +36,7 @@ func TestEnterFails(t *testing.T) {
 	failure := unix.ENOMEM
 	whole := system
 	t.Cleanup(func() { system = whole })
-	p := &Profile{Read: []string{t.TempDir()}}
+	p := &Profile{Read: []string{t.TempDir()}, Connect: []uint16{1}}
 	steps := map[string]func(){
 		"dumpable":      func() { system.dumpable = func() error { return failure } },
 		"hasCapability": func() { system.hasCapability = func(int) bool { return true } }, // and drop fails
@@ -48,6 +48,7 @@ func TestEnterFails(t *testing.T) {
 		"open":         func() { system.open = func(int, string, *unix.OpenHow) (int, error) { return -1, failure } },
 		"stat":         func() { system.stat = func(int, *unix.Stat_t) error { return failure } },
 		"addRule":      func() { system.addRule = func(int, int, uint64) error { return failure } },
+		"addPort":      func() { system.addPort = func(int, uint16) error { return failure } },
 		"restrictSelf": func() { system.restrictSelf = func(int) error { return failure } },
 		"setFilter":    func() { system.setFilter = func([]unix.SockFilter) error { return failure } },
 	}
@@ -83,7 +84,7 @@ func TestKey(t *testing.T) {
 	}
 	make()
 	profiles := []Profile{
-		{}, {AllFiles: true}, {Modes: true}, {Network: true}, {Process: true}, {Read: []string{dir + "/a"}},
+		{}, {AllFiles: true}, {Modes: true}, {Network: true}, {Connect: []uint16{1}}, {Connect: []uint16{1, 2}}, {Process: true}, {Read: []string{dir + "/a"}},
 		{Write: []string{dir + "/a"}}, {Programs: []string{dir + "/a"}}, {Read: []string{dir, "/a"}},
 	}
 	var keys []string
@@ -98,7 +99,7 @@ func TestKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	make()
-	if profiles[5].Key() == keys[5] {
+	if profiles[7].Key() == keys[7] {
 		t.Error("another directory, the same key")
 	}
 }

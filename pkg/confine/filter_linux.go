@@ -84,18 +84,18 @@ func denials(p *Profile, thread uint32) []denial {
 	if !p.AllFiles && !p.Modes {
 		list = append(list, always(byPath...)...)
 	}
-	list = append(list, sockets(p)...)
-	if p.Process {
-		return list
+	if !p.Process {
+		// What lies in memory only is started whatever Landlock says (CF-15).
+		list = append(list, always(unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV,
+			unix.SYS_PROCESS_MADVISE, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP, unix.SYS_MEMFD_CREATE)...)
 	}
+	list = append(list, sockets(p)...)
 	is := func(argument, value uint32) []condition { return []condition{{argument, bpf.JumpEqual, value}} }
-	list = append(list, always(unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV,
-		unix.SYS_PROCESS_MADVISE, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP, unix.SYS_PIDFD_SEND_SIGNAL)...)
 	return append(list,
 		// Landlock lets a script signal the thread that forked it, which would end us.
 		denial{unix.SYS_KILL, is(0, thread)}, denial{unix.SYS_TKILL, is(0, thread)},
 		denial{unix.SYS_TGKILL, is(1, thread)}, denial{unix.SYS_RT_SIGQUEUEINFO, is(0, thread)},
-		denial{unix.SYS_RT_TGSIGQUEUEINFO, is(1, thread)},
+		denial{unix.SYS_RT_TGSIGQUEUEINFO, is(1, thread)}, denial{number: unix.SYS_PIDFD_SEND_SIGNAL},
 		denial{unix.SYS_FCNTL, is(1, unix.F_SETOWN)}, denial{unix.SYS_FCNTL, is(1, unix.F_SETOWN_EX)},
 		denial{unix.SYS_IOCTL, is(1, fioSetOwn)}, denial{unix.SYS_IOCTL, is(1, unix.SIOCSPGRP)},
 		denial{unix.SYS_PRLIMIT64, []condition{{0, bpf.JumpNotEqual, 0}}})
@@ -104,25 +104,52 @@ func denials(p *Profile, thread uint32) []denial {
 // sockets are the kinds that a profile has no use for. Pairs that are connected to each
 // other stay, but for those that can be connected anew.
 func sockets(p *Profile) []denial {
-	const raw, datagram = unix.SOCK_STREAM, unix.SOCK_DGRAM // SOCK_RAW has the bits of both
+	const (
+		raw, datagram = unix.SOCK_STREAM, unix.SOCK_DGRAM // SOCK_RAW has the bits of both
+		otherTypes    = 0xc                               // a bit that only other types have
+	)
 	pairs := denial{unix.SYS_SOCKETPAIR, []condition{{1, bpf.JumpBitsSet, datagram}}}
-	if !p.Network {
+	if !p.Network && len(p.Connect) == 0 {
 		return append(always(unix.SYS_SOCKET), pairs)
 	}
 	families := []uint32{unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
-	if p.Process {
+	if p.Network && p.Process {
 		families = append(families, unix.AF_UNIX)
 	}
 	other := denial{number: unix.SYS_SOCKET}
 	for _, f := range families {
 		other.when = append(other.when, condition{0, bpf.JumpNotEqual, f})
 	}
-	list := []denial{other, {unix.SYS_SOCKET, []condition{
-		{0, bpf.JumpNotEqual, unix.AF_UNIX}, {0, bpf.JumpNotEqual, unix.AF_NETLINK},
-		{1, bpf.JumpBitsSet, raw}, {1, bpf.JumpBitsSet, datagram},
-	}}}
-	if !p.Process {
+	// Of the internet's sockets TCP and UDP: nothing raw, and no protocol with types of its own.
+	internet := func(more ...condition) denial {
+		return denial{unix.SYS_SOCKET, append([]condition{
+			{0, bpf.JumpNotEqual, unix.AF_UNIX}, {0, bpf.JumpNotEqual, unix.AF_NETLINK},
+		}, more...)}
+	}
+	list := []denial{
+		other, internet(condition{1, bpf.JumpBitsSet, raw}, condition{1, bpf.JumpBitsSet, datagram}),
+		internet(condition{1, bpf.JumpBitsSet, otherTypes}),
+	}
+	if !p.Network {
+		list = append(list, portsOnly(p, internet)...)
+	}
+	if !p.Network || !p.Process {
 		list = append(list, pairs)
+	}
+	return list
+}
+
+// portsOnly sees that no connection passes by what Landlock knows of ports, which is the
+// TCP of connect(2) (CF-17).
+func portsOnly(p *Profile, internet func(...condition) denial) []denial {
+	list := append(always(unix.SYS_LISTEN),
+		internet(condition{2, bpf.JumpNotEqual, 0}, condition{2, bpf.JumpNotEqual, unix.IPPROTO_TCP},
+			condition{2, bpf.JumpNotEqual, unix.IPPROTO_UDP}))
+	if !slices.Contains(p.Connect, portDNS) {
+		list = append(list, internet(condition{1, bpf.JumpBitsSet, unix.SOCK_DGRAM}))
+	}
+	for call, flags := range map[uintptr]uint32{unix.SYS_SENDTO: 3, unix.SYS_SENDMSG: 2, unix.SYS_SENDMMSG: 3} {
+		list = append(list, denial{call, []condition{{flags, bpf.JumpBitsSet, unix.MSG_FASTOPEN}}})
 	}
 	return list
 }

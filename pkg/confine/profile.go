@@ -3,8 +3,8 @@ package confine
 import "errors"
 
 // A Profile says what may be done. What it does not name is refused, except what
-// every program needs: the system's programs and libraries, and a few of its
-// settings and devices (CF-10).
+// every program needs: the system's libraries, and a few of its settings and
+// devices (CF-10).
 type Profile struct {
 	// Programs may be read and started: files, or directories with all below. Links on
 	// the way are followed, so it must be one that nobody confined can change.
@@ -12,17 +12,19 @@ type Profile struct {
 	// Read may be read, Write may also be changed. On the way to them, no link is followed:
 	// one that was put there since the path was resolved leads to nothing (CF-13).
 	Read, Write []string
+	// Connect are TCP ports that may be connected to. With the one of DNS, UDP is open too.
+	Connect []uint16
 
-	AllFiles bool // files are not confined at all
+	AllFiles bool // of files only the start of programs is confined
 	Modes    bool // modes and owners of files may be changed, of all that the user has (CF-24)
-	Network  bool // TCP and UDP
-	// Process allows to start what may be read, and to signal and, with Network, to talk to
-	// all processes of the user.
+	Network  bool // TCP and UDP, of all ports
+	// Process allows to start what may be read, the system's programs among it, and to talk to
+	// Unix sockets where Network is allowed.
 	Process bool
 }
 
-// Open reports whether a profile confines nothing (CF-5).
-func (p *Profile) Open() bool { return p.AllFiles && p.Network && p.Process }
+// portDNS is the port of the domain name system.
+const portDNS = 53
 
 // A Kernel is what the running kernel offers.
 type Kernel struct {
@@ -50,15 +52,14 @@ func (k Kernel) Lacks(p *Profile) []string {
 			lacks = append(lacks, what)
 		}
 	}
-	if p.Open() {
-		return nil
-	}
-	add(!p.AllFiles && k.ABI < abiFiles, "files")
+	confinesFiles := !p.AllFiles || !p.Process
+	add(confinesFiles && k.ABI < abiFiles, "files")
 	add(!p.AllFiles && k.ABI >= abiFiles && k.ABI < abiTruncate, "truncating files")
 	add(!k.Filters, "system calls")
 	add(!p.Network && !k.Filters, "network")
-	add(!p.Process && !k.scopesSignals(), "signals")
-	add(p.Process && p.AllFiles && k.ABI < abiTCP, "tracing")
+	add(!p.Network && len(p.Connect) > 0 && k.ABI < abiTCP, "ports")
+	add(!k.scopesSignals(), "signals")
+	add(!confinesFiles && k.ABI < abiRefer, "tracing")
 	return lacks
 }
 

@@ -5,11 +5,25 @@ import (
 	"strings"
 )
 
-// programs are where the system has programs and libraries: they may be read and
-// started by whatever is confined (CF-10).
-var programs = []string{
-	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store", "/snap",
-	"/home/linuxbrew/.linuxbrew",
+// programs are where the system has programs: whatever has Process may read and start
+// them (CF-15).
+var programs = []string{"/usr", "/bin", "/sbin", "/opt", "/snap", "/home/linuxbrew/.linuxbrew"}
+
+// libraries may be read by whatever is confined (CF-10).
+var libraries = []string{
+	"/lib", "/lib32", "/lib64", "/libx32", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/share",
+	"/usr/local/lib", "/usr/local/lib64", "/usr/local/share",
+}
+
+// stores hold programs and libraries side by side: they may be read and started by whatever
+// is confined.
+var stores = []string{"/nix/store", "/gnu/store"}
+
+// loaders start programs that are linked dynamically, so that the kernel must be able to
+// start them.
+var loaders = []string{
+	"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1", "/lib/ld-musl-x86_64.so.1", "/lib/ld-musl-aarch64.so.1",
+	"/lib/ld-linux.so.2", "/lib/ld-linux-armhf.so.3",
 }
 
 // settings may be read by whatever is confined: what programs look up without being
@@ -34,9 +48,10 @@ var settings = []string{
 // devices may be read and written by whatever is confined.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full"}
 
-// IsSystem reports whether everything confined may read and start a program.
+// IsSystem reports whether a program is one of the system, which has its libraries where
+// all can read them.
 func IsSystem(path string) bool {
-	return slices.ContainsFunc(programs, func(dir string) bool {
+	return slices.ContainsFunc(slices.Concat(programs, stores), func(dir string) bool {
 		return path == dir || strings.HasPrefix(path, dir+"/")
 	})
 }

@@ -21,6 +21,7 @@ import (
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/resource"
+	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/tool"
 )
@@ -50,6 +51,7 @@ type Engine struct {
 	Env      project.Env // what every script is given
 	Catalog  *registry.Catalog
 	Level    access.Level // tools that need more are not offered
+	Sandbox  *sandbox.Sandbox
 	Policy   *policy.Policy
 	Tools    *tool.Tools
 	// Near returns the tool that a name nobody has most likely stands for.
@@ -92,12 +94,15 @@ func New(c Config) *Engine {
 		e.Find, near = e.Lookup(kinds.Tools), e.nearest
 	}
 	e.Near = near
+	e.Sandbox = sandbox.New(sandbox.Config{
+		Project: p, Mode: access.EffectiveConfinement(p, c.Log), Kernel: confine.Offered, Runner: c.Runner, Common: e.Env,
+		State: c.State, Log: c.Log,
+	})
 	e.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State, Log: c.Log}
 	e.Tools = tool.New(tool.Config{
 		Project: p, Find: e.Find, Near: near, Level: e.Level, Policy: e.Policy, Runner: c.Runner, Common: e.Env,
-		Confine: access.EffectiveConfinement(p, c.Log), Kernel: confine.Offered,
-		State: c.State,
-		Log:   c.Log, Debug: c.Debug, Stderr: c.Stderr,
+		Sandbox: e.Sandbox, State: c.State,
+		Log: c.Log, Debug: c.Debug, Stderr: c.Stderr,
 	})
 	return e
 }

@@ -39,6 +39,18 @@ func (e Env) Entries() []string {
 	return list
 }
 
+// Override returns what a process is given with one variable set, in place of any value that
+// it had. The argument stays as it is.
+func Override(env []string, name, value string) []string {
+	list := make([]string, 0, len(env)+1)
+	for _, e := range env {
+		if !strings.HasPrefix(e, name) || !strings.HasPrefix(e[len(name):], "=") {
+			list = append(list, e)
+		}
+	}
+	return append(list, name+"="+value)
+}
+
 // Clone returns a copy.
 func (e Env) Clone() Env { return maps.Clone(e) }
 

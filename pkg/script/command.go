@@ -35,24 +35,33 @@ func shellExtension(name string) bool {
 // out here. A file without execute bit is given to bash when its extension
 // says so, else to the interpreter of its first line (T-44).
 func Command(file string) ([]string, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|nonblock, 0)
-	if errors.Is(err, fs.ErrPermission) { // executable but not readable: the system decides
+	mode, head, err := readHead(file)
+	switch {
+	case errors.Is(err, fs.ErrPermission): // executable but not readable: the system decides
 		return []string{file}, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
+	}
+	return command(file, mode, head)
+}
+
+// readHead returns the mode and the beginning of a regular file.
+func readHead(file string) (mode fs.FileMode, head []byte, err error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return 0, nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, ErrNotRunnable
+		return 0, nil, ErrNotRunnable
 	}
-	var buf [headSize]byte
-	n, _ := f.ReadAt(buf[:], 0)
-	return command(file, info.Mode(), buf[:n])
+	head = make([]byte, headSize)
+	n, _ := f.ReadAt(head, 0)
+	return info.Mode(), head[:n], nil
 }
 
 func command(file string, mode fs.FileMode, head []byte) ([]string, error) {
@@ -86,6 +95,20 @@ func Interpreter(head []byte) []string {
 		return envProgram(words[1:])
 	}
 	return words
+}
+
+// Programs returns what the system starts for the first line of a file: the interpreter,
+// after env where that is to find it; nil when it names none.
+func Programs(file string) []string {
+	_, head, err := readHead(file)
+	if err != nil {
+		return nil
+	}
+	words := shebang(head)
+	if len(words) > 1 && isEnv(words[0]) {
+		return []string{words[0], envProgram(words[1:])[0]}
+	}
+	return words[:min(1, len(words))]
 }
 
 // shebang returns the interpreter of a first line and its argument. The system

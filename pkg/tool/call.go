@@ -12,6 +12,8 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/script"
 )
 
@@ -25,8 +27,7 @@ type call struct {
 	key     string   // names the call in files
 	files   *handoff.Dir
 	pool    *handoff.Pool
-	held    *script.Confined // what the kernel holds it to, nil for a call that is not confined
-	box     *box             // nil likewise
+	hold    *sandbox.Hold // nil for a call that is not confined
 
 	insecure *project.InsecureError // why others could have a say in what runs; nil: they could not
 
@@ -64,25 +65,21 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 	if err := c.confine(); err != nil {
 		return nil, err
 	}
-	c.pool = t.files
-	if c.box != nil {
-		c.pool = c.box.files
-	}
 	var err error
 	if c.files, err = c.pool.Take(); err != nil {
-		c.ended()
-		c.release()
+		c.hold.Ended()
+		c.hold.Release()
 		return nil, c.cannotStart(err)
 	}
 	res, err := c.run(ctx)
-	c.ended()
+	c.hold.Ended()
 	if err != nil {
 		c.pool.Give(c.files, true)
-		c.release()
+		c.hold.Release()
 		return nil, err
 	}
 	result, err := c.outcome(&res)
-	tidy := func() { c.pool.Give(c.files, res.Alone); c.release() }
+	tidy := func() { c.pool.Give(c.files, res.Alone); c.hold.Release() }
 	if t.project.Preserve {
 		tidy = func() { c.pool.Keep(c.files) } // and its directory
 	}
@@ -92,6 +89,28 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 	}
 	result.tidy = tidy
 	return result, nil
+}
+
+// confine has the kernel hold the call to what its tool declares, and decides where its files
+// are (CF-10).
+func (c *call) confine() error {
+	t := c.tools
+	hold, err := t.Sandbox.Hold(&sandbox.Subject{
+		Name: "Tool '" + c.entry.name + "'", Script: c.script, Argv: c.argv, Needs: access.DeclarationOf(c.entry.item),
+		Roots: c.request.Roots,
+	})
+	var unconfinable *sandbox.Unconfinable
+	switch {
+	case errors.As(err, &unconfinable):
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' cannot be confined", c.entry.name).WithReason(err)
+	case err != nil:
+		return c.cannotStart(err)
+	}
+	c.hold, c.pool = hold, t.files
+	if hold != nil {
+		c.pool = hold.Files
+	}
+	return nil
 }
 
 // admit makes the checks before anything starts, in the order of tools
@@ -196,8 +215,9 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	spec := script.Spec{
 		Path: c.script, Argv: c.argv, Dir: t.project.Root, Env: env,
 		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr,
-		Interval: t.project.Sessions.ProgressFlush / 2, Confined: c.held,
+		Interval: t.project.Sessions.ProgressFlush / 2,
 	}
+	c.hold.Apply(&spec)
 	if calls.StreamStderr {
 		spec.StderrTee = t.Stderr
 	}

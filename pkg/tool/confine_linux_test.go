@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/roots"
+	"mcp-bash/pkg/sandbox"
 )
 
 // A yard is a bench with a mode, and what its tools try to reach.
@@ -25,11 +26,15 @@ func newYard(t *testing.T, mode string, env project.Env) *yard {
 		t.Skip("the kernel cannot confine")
 	}
 	y := &yard{bench: newBench(t, env)}
-	var ok bool
-	if y.tools.Confine, ok = access.ParseConfinement(mode); !ok {
+	confinement, ok := access.ParseConfinement(mode)
+	if !ok {
 		t.Fatal(mode)
 	}
-	y.tools.Kernel = confine.Offered
+	tools := y.tools
+	tools.Sandbox = sandbox.New(sandbox.Config{
+		Project: tools.project, Mode: confinement, Kernel: confine.Offered, Runner: tools.Runner, Common: tools.Common,
+		State: tools.State, Log: tools.Log,
+	})
 	for _, dir := range []*string{&y.root, &y.beside} {
 		physical, err := filepath.EvalSymlinks(t.TempDir())
 		if err != nil {
@@ -72,27 +77,15 @@ func TestConfinedCalls(t *testing.T) {
 	}{
 		{"declared", ``, `cat "$BESIDE/file"`, true},
 		{"declared", `[]`, `cat "$BESIDE/file"`, false},
-		{"declared", `["Search"]`, `cat "$BESIDE/file"`, false},
 		{"declared", `["search"]`, `cat "$ROOT/file"`, true},
-		{"declared", `["Search"]`, `cat "$MCPBASH_PROJECT_ROOT/notes"`, true},
-		{"declared", `["Search"]`, `echo >"$ROOT/new"`, false},
-		{"declared", `["Edit"]`, `echo >"$ROOT/new" && mv "$ROOT/new" "$ROOT/other"`, true},
-		{"declared", `["Edit"]`, `echo >"$BESIDE/new"`, false},
-		{"declared", `["Edit"]`, `echo >>"$MCPBASH_PROJECT_ROOT/notes"`, false},
-		{"declared", `["FileSystem"]`, `cat "$BESIDE/file" && echo >"$BESIDE/new"`, true},
-		{"declared", `["FileSystem"]`, `exec 3<>/dev/udp/127.0.0.1/9`, false},
-		{"declared", `["FileSystem"]`, `kill -0 $PPID`, false},
-		{"declared", `["Network"]`, `exec 3<>/dev/udp/127.0.0.1/9`, true},
-		{"declared", `["Network"]`, `cat "$ROOT/file"`, false},
-		{"declared", `["Process"]`, `kill -0 $PPID`, true},
-		{"declared", `["Process"]`, `cat "$ROOT/file"`, false},
-		{"declared", `["FileSystem","Process","Network"]`, `kill -0 $PPID && cat "$BESIDE/file"`, true},
+		{"declared", `["Search"]`, `cat "$BESIDE/file"`, false},
+		{"declared", `["Edit"]`, `echo >"$ROOT/new"`, true},
 		{"declared", `["Kernel"]`, `cat "$ROOT/file"`, false},
 		{"declared", `[]`, `d=$(mktemp -d) && echo x >"$d/y" && [[ $d == "$TMPDIR"/* ]]`, true},
-		{"declared", `[]`, `cat <<<x | sort && source "$0.nothing" 2>/dev/null; cat "$0"`, true},
+		{"declared", `[]`, `cat <<<x && cat "$0"`, true},
+		{"declared", `[]`, `uname`, false},
 		{"declared", `[]`, `echo x >"$0.new"`, false},
 		{"declared", `[]`, `echo x >"$MCPBASH_STATE_DIR/new"`, false},
-		{"declared", `[]`, `ls "$MCPBASH_STATE_DIR"`, false},
 		{"declared", `[]`, `echo x >"$MCP_PROGRESS_STREAM" && echo x >"$MCPBASH_DEBUG_LOG"`, true},
 		{"off", `[]`, `cat "$BESIDE/file" && kill -0 $PPID`, true},
 		{"all", ``, `cat "$BESIDE/file"`, false},
@@ -112,32 +105,12 @@ func TestConfinedCalls(t *testing.T) {
 	}
 }
 
-// With a root that is the project, Edit changes what lies there, but not what runs next (CF-14).
-func TestEditOfTheProject(t *testing.T) {
-	y := newYard(t, "declared", nil)
-	y.root = y.tools.project.Root
-	for _, dir := range []string{"notes/deep", "lib", "config", ".git"} {
-		if err := os.MkdirAll(filepath.Join(y.root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for path, allowed := range map[string]bool{
-		"notes/new": true, "notes/deep/new": true, "tools/new": false, "server.d/new": false, ".registry/new": false,
-		"lib/new": false, "config/roots.json": false, ".git/hook": false, "new": false,
-	} {
-		got := y.try(`["Edit"]`, fmt.Sprintf("echo x >%s/%s && echo %s || exit 0", y.root, path, reached))
-		if strings.Contains(got, reached) != allowed {
-			t.Errorf("%s: %s", path, got)
-		}
-	}
-}
-
 // A tool of which the kernel cannot hold something is refused where that is required, and
 // else runs with one warning, held to what can be (CF-30).
 func TestOlderKernelCalls(t *testing.T) {
 	for abi := range 3 {
 		y := newYard(t, "declared,required", nil)
-		y.tools.Kernel = func() confine.Kernel { return confine.Kernel{ABI: abi, Filters: abi > 0} }
+		y.tools.Sandbox.Kernel = func() confine.Kernel { return confine.Kernel{ABI: abi, Filters: abi > 0} }
 		mark := filepath.Join(t.TempDir(), "ran")
 		code := "echo >" + mark + "; echo " + reached
 		if got := y.try(`[]`, code); !strings.Contains(got, "cannot be confined") || strings.Contains(got, reached) {
@@ -149,7 +122,7 @@ func TestOlderKernelCalls(t *testing.T) {
 		if got := y.try(``, code); !strings.Contains(got, reached) {
 			t.Errorf("ABI %d, undeclared: %s", abi, got)
 		}
-		y.tools.Confine.Required = false
+		y.tools.Sandbox.Mode.Required = false
 		code = "cat " + y.beside + "/file && echo " + reached + " || exit 0"
 		for range 3 {
 			if got := y.try(`[]`, code); strings.Contains(got, reached) != (abi == 0) {
@@ -170,9 +143,9 @@ func TestConfinementFaults(t *testing.T) {
 	for _, mode := range []string{"declared", "declared,required", "all"} {
 		y := newYard(t, mode, nil)
 		mark := filepath.Join(t.TempDir(), "ran")
-		y.tools.Kernel = func() confine.Kernel { return confine.Kernel{ABI: 99, Signals: true, Filters: true} }
+		y.tools.Sandbox.Kernel = func() confine.Kernel { return confine.Kernel{ABI: 99, Signals: true, Filters: true} }
 		state := y.tools.State.Dir
-		if err := os.WriteFile(filepath.Join(state, "tool.1"), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(state, "private.1"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got := y.try(`[]`, "echo >"+mark); !strings.Contains(got, "cannot be started") {
@@ -181,24 +154,5 @@ func TestConfinementFaults(t *testing.T) {
 		if _, err := os.Stat(mark); err == nil {
 			t.Errorf("%s: it ran", mode)
 		}
-	}
-}
-
-// The private directories of tools are bounded in number (CF-11).
-func TestBoxes(t *testing.T) {
-	y := newYard(t, "declared", nil)
-	for range mostBoxes + 5 {
-		if got := y.try(`[]`, "echo x >$TMPDIR/x && echo "+reached); !strings.Contains(got, reached) {
-			t.Fatal(got)
-		}
-	}
-	if n := len(y.tools.boxes.of); n != mostBoxes {
-		t.Errorf("%d boxes", n)
-	}
-	if got := y.callIt("t0"); !strings.Contains(got, reached) {
-		t.Error(got)
-	}
-	if got := y.callIt(fmt.Sprintf("t%d", mostBoxes)); !strings.Contains(got, reached) {
-		t.Error(got)
 	}
 }

@@ -3,9 +3,7 @@ package tool
 import (
 	"encoding/json"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"mcp-bash/pkg/jq"
@@ -105,16 +103,13 @@ func (c *call) environ() ([]string, error) {
 		env = c.waitForPeople(env, r.Asker.Patience())
 	}
 	if c.entry.progressExtends {
-		env = override(env, "MCPBASH_PROGRESS_EXTENDS_TIMEOUT", "true")
+		env = project.Override(env, "MCPBASH_PROGRESS_EXTENDS_TIMEOUT", "true")
 	}
 	if c.entry.maxTimeout > 0 {
-		env = override(env, "MCPBASH_MAX_TIMEOUT_SECS", strconv.Itoa(c.entry.maxTimeout))
+		env = project.Override(env, "MCPBASH_MAX_TIMEOUT_SECS", strconv.Itoa(c.entry.maxTimeout))
 	}
 	if c.entry.timeoutHint != "" {
-		env = override(env, "MCPBASH_TIMEOUT_HINT", c.entry.timeoutHint)
-	}
-	if c.box != nil {
-		env = override(env, "TMPDIR", filepath.Join(c.box.dir, tempName))
+		env = project.Override(env, "MCPBASH_TIMEOUT_HINT", c.entry.timeoutHint)
 	}
 	return append(env, traceContext(r.Meta)...), nil
 }
@@ -127,7 +122,7 @@ func (c *call) waitForPeople(env []string, patience time.Duration) []string {
 	if patience == 0 || err == nil && own >= patience.Seconds() {
 		return env
 	}
-	return override(env, name, strconv.Itoa(int(patience.Seconds())))
+	return project.Override(env, name, strconv.Itoa(int(patience.Seconds())))
 }
 
 // identity are the variables that say which request this is; policy.sh is given
@@ -147,12 +142,6 @@ func bit(b bool) string {
 	return "0"
 }
 
-// override replaces a variable the operator may have set too.
-func override(env []string, name, value string) []string {
-	env = slices.DeleteFunc(env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
-	return append(env, name+"="+value)
-}
-
 // tokenText is the progress token as plain text (T-70).
 func tokenText(token json.RawMessage) string {
 	if s, ok := rawjson.Text(token); ok {
@@ -165,7 +154,7 @@ func tokenText(token json.RawMessage) string {
 // script makes (T-74).
 func (c *call) debugLog() string {
 	name := "tool-debug." + project.FileName(c.entry.name) + "." + c.key + "." + c.tools.unique() + ".log"
-	if c.box != nil { // it can write nowhere else
+	if c.hold != nil { // it can write nowhere else
 		return c.files.Path(name)
 	}
 	if dir := c.tools.project.Logging.Dir; dir != "" {

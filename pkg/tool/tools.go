@@ -9,12 +9,12 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/policy"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/schema"
 	"mcp-bash/pkg/script"
 )
@@ -29,10 +29,9 @@ type Config struct {
 	Near   func(ctx context.Context, name string) string
 	Level  access.Level // tools that need more are refused
 	Policy *policy.Policy
-	// Confine is which tools the kernel holds to what they declare; Kernel says what it can.
-	Confine access.Confinement
-	Kernel  func() confine.Kernel
-	Runner  *script.Runner
+	Runner *script.Runner
+	// Sandbox holds tools to what they declare; nil holds none.
+	Sandbox *sandbox.Sandbox
 	Common  project.Env // what every script is given
 	State   *project.State
 	Log     mcp.LogFunc
@@ -49,20 +48,13 @@ type Tools struct {
 	schemas schema.Cache
 	counter atomic.Int64
 	inherit sync.Once
-
-	boxes    boxes
-	unheld   sync.Map // what was warned about that the kernel cannot hold
-	programs []string // what confined tools may read and start
-	searched string   // their PATH
 }
 
 // New returns the tools of a project.
 func New(c Config) *Tools {
-	path := c.Project.ToolBase()["PATH"]
 	return &Tools{
 		Config: c, project: c.Project,
 		base: baseEnviron(c.Project, c.Common, c.State.Dir), files: handoff.NewPool(c.State.Dir, c.State.Root),
-		programs: ownPrograms(c.Project, c.Common, path), searched: path,
 	}
 }
 

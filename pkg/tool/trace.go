@@ -47,7 +47,7 @@ func (c *call) startTrace(spec *script.Spec) {
 	spec.Argv = []string{"bash", "-x", c.script}
 	spec.Extra = map[int]uintptr{traceFD: file.Fd()}
 	spec.Env = append(spec.Env, "BASH_XTRACEFD=9", "MCPBASH_TRACE_FILE="+filepath.Join(dir, name))
-	spec.Env = override(spec.Env, "PS4", calls.TracePS4)
+	spec.Env = project.Override(spec.Env, "PS4", calls.TracePS4)
 }
 
 // isShell reports whether a file is a shell script, by its name or its first

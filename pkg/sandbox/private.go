@@ -1,4 +1,4 @@
-package tool
+package sandbox
 
 import (
 	"errors"
@@ -12,13 +12,14 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// A box is the private directory of a confined tool: its hand-off directories and its
-// temporary files. A domain is made for a tool, not for a call, so the calls of one tool
+// A privateDir is the directory of one confined script: its hand-off directories and its
+// temporary files. A domain is made for a script, not for a call, so the calls of one tool
 // share it (CF-11).
-type box struct {
-	dir   string
+type privateDir struct {
+	dir   string // as scripts know it
+	real  string // without links, once it is made
 	files *handoff.Pool
-	users int // the lock of boxes is held for these
+	users int // the lock of privateDirs is held for these
 	used  int // when it was taken last, as a number that grows
 	open  func() (*os.Root, error)
 
@@ -28,29 +29,29 @@ type box struct {
 }
 
 const (
-	mostBoxes = 16 // kept for tools that no call uses
-	tempName  = "tmp"
+	mostPrivate = 16 // kept for scripts that do not run
+	tempName    = "tmp"
 )
 
-// boxes are those of the tools that were called lately.
-type boxes struct {
+// privateDirs are those of the scripts that ran lately.
+type privateDirs struct {
 	mu   sync.Mutex
-	of   map[string]*box // by script
-	last int             // the last number given
+	of   map[string]*privateDir // by script
+	last int                    // the last number given
 }
 
-// take returns the box of a script, which [boxes.give] takes back.
-func (all *boxes) take(state *project.State, script string) (*box, error) {
+// take returns the directory of a script, which [privateDirs.give] takes back.
+func (all *privateDirs) take(state *project.State, script string) (*privateDir, error) {
 	all.mu.Lock()
 	all.last++
 	b := all.of[script]
 	if b == nil {
-		name := "tool." + strconv.Itoa(all.last)
-		b = &box{dir: filepath.Join(state.Dir, name)}
+		name := "private." + strconv.Itoa(all.last)
+		b = &privateDir{dir: filepath.Join(state.Dir, name)}
 		b.open = func() (*os.Root, error) { return b.make(state, name) }
 		b.files = handoff.NewPool(b.dir, b.open)
 		if all.of == nil {
-			all.of = map[string]*box{}
+			all.of = map[string]*privateDir{}
 		}
 		all.of[script] = b
 	}
@@ -65,7 +66,7 @@ func (all *boxes) take(state *project.State, script string) (*box, error) {
 }
 
 // make makes the directory, unless it is there.
-func (b *box) make(state *project.State, name string) (*os.Root, error) {
+func (b *privateDir) make(state *project.State, name string) (*os.Root, error) {
 	parent, err := state.Root()
 	if err != nil {
 		return nil, err
@@ -86,12 +87,16 @@ func (b *box) make(state *project.State, name string) (*os.Root, error) {
 		root.Close()
 		return nil, err
 	}
+	if b.real, err = filepath.EvalSymlinks(b.dir); err != nil {
+		root.Close()
+		return nil, err
+	}
 	b.parent, b.root = parent, root
 	return root, nil
 }
 
-// give takes a box back. Of those that nobody uses, the ones of the last tools stay.
-func (all *boxes) give(b *box) {
+// give takes a directory back. Of those that nobody uses, the ones used last stay.
+func (all *privateDirs) give(b *privateDir) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if b.users--; b.users > 0 {
@@ -106,13 +111,13 @@ func (all *boxes) give(b *box) {
 			}
 		}
 	}
-	if idle > mostBoxes {
+	if idle > mostPrivate {
 		go all.of[oldest].remove()
 		delete(all.of, oldest)
 	}
 }
 
-func (b *box) remove() {
+func (b *privateDir) remove() {
 	b.files.Drop()
 	b.mu.Lock()
 	defer b.mu.Unlock()

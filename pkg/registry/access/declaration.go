@@ -1,0 +1,135 @@
+package access
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/rawjson"
+)
+
+// A Declaration is what a tool says that it does, and what it needs for that beyond its
+// capabilities (R-202, CF-17).
+type Declaration struct {
+	Given        bool // it declares something, be it nothing at all
+	Capabilities []Capability
+	Extras
+}
+
+// Extras are single things that a tool needs where a capability would give too much
+// (CF-17). Paths are as written.
+type Extras struct {
+	Read, Write []string // files, or directories with all below
+	Exec        []string // programs: a path, or a name to be found on PATH
+	Connect     []uint16 // TCP ports
+}
+
+// MaxExtras is how many values a list of Extras has at most.
+const MaxExtras = 64
+
+// The members of "confine".
+const (
+	extraRead    = "read"
+	extraWrite   = "write"
+	extraExec    = "exec"
+	extraConnect = "connect"
+)
+
+// DeclarationOf returns what a registry entry declares. What nobody knows, and what is
+// malformed, gives nothing (CF-3).
+func DeclarationOf(item json.RawMessage) Declaration {
+	var d Declaration
+	if given := rawjson.Get(item, "capabilities"); rawjson.KindOf(given) == rawjson.Array {
+		d.Given = true
+		for one := range rawjson.Elements(given) {
+			name, _ := rawjson.Text(one)
+			if c, known := ParseCapability(name); known && !d.Has(c) {
+				d.Capabilities = append(d.Capabilities, c)
+			}
+		}
+	}
+	if given := rawjson.Get(item, "confine"); rawjson.KindOf(given) == rawjson.Object {
+		d.Given = true
+		d.Extras, _ = ParseExtras(given)
+	}
+	return d
+}
+
+// Has reports whether a capability is declared.
+func (d *Declaration) Has(c Capability) bool { return slices.Contains(d.Capabilities, c) }
+
+// ParseExtras reads the "confine" of a tool. What it cannot use is in faults, in plain
+// words that name it.
+func ParseExtras(doc json.RawMessage) (x Extras, faults []string) {
+	fault := func(text string) { faults = append(faults, "confine."+text) }
+	for _, m := range rawjson.Members(doc) {
+		if rawjson.KindOf(m.Value) != rawjson.Array {
+			fault(m.Name + " is not an array")
+			continue
+		}
+		count := 0
+		for one := range rawjson.Elements(m.Value) {
+			if count++; count > MaxExtras {
+				fault(m.Name + " has more than 64 values")
+				break
+			}
+			if reason := x.add(m.Name, one); reason != "" {
+				fault(m.Name + ": " + reason + ": " + string(one))
+			}
+		}
+	}
+	return x, faults
+}
+
+// add takes one value of a list, or says why not.
+func (x *Extras) add(list string, value json.RawMessage) (fault string) {
+	if list == extraConnect {
+		port := rawjson.PositiveInt(value)
+		if port < 1 || port > 65535 {
+			return "not a port"
+		}
+		x.Connect = append(x.Connect, uint16(port))
+		return ""
+	}
+	text, ok := rawjson.Text(value)
+	switch {
+	case !ok || text == "" || strings.ContainsRune(text, 0):
+		return "not a path"
+	case list == extraExec:
+		x.Exec = append(x.Exec, text)
+	case list == extraRead:
+		x.Read = append(x.Read, text)
+	case list == extraWrite:
+		x.Write = append(x.Write, text)
+	default:
+		return "unknown, known are read, write, exec and connect"
+	}
+	return ""
+}
+
+// Levels that extras need, as the capabilities do that they stand for. Programs need none:
+// what is started is held to the same.
+func (x *Extras) level() Level {
+	switch {
+	case len(x.Connect) > 0:
+		return Elevated
+	case len(x.Read)+len(x.Write) > 0:
+		return Standard
+	}
+	return Restricted
+}
+
+// Resolve returns the path that one of an extra stands for: absolute, below the home
+// directory after "~/", or below the project.
+func Resolve(path, project, home string) string {
+	switch {
+	case path == "~":
+		return filepath.Clean(home)
+	case strings.HasPrefix(path, "~/"):
+		return filepath.Join(home, path[2:])
+	case filepath.IsAbs(path):
+		return filepath.Clean(path)
+	}
+	return filepath.Join(project, filepath.FromSlash(path))
+}

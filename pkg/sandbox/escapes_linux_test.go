@@ -1,0 +1,748 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"mcp-bash/pkg/confine"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/roots"
+	"mcp-bash/pkg/script"
+)
+
+// A scene is a project, and what its scripts try to get at: a root, a directory beside, the
+// server itself.
+type scene struct {
+	t           testing.TB
+	dir, home   string
+	root, other string
+	project     string
+	env         []string
+	port        int
+	sandbox     *Sandbox
+	runner      script.Runner
+	logged      []string
+}
+
+func newScene(t testing.TB, mode string) *scene {
+	t.Helper()
+	if confine.Offered().None() {
+		t.Skip("the kernel cannot confine")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scene{t: t, dir: dir}
+	for _, d := range []struct {
+		path *string
+		name string
+	}{{&s.root, "root"}, {&s.project, "project"}, {&s.other, "other"}, {&s.home, "home"}} {
+		*d.path = filepath.Join(dir, d.name)
+		for _, sub := range []string{"", "sub", "tools", "tools/own"} {
+			if err := os.Mkdir(filepath.Join(*d.path, sub), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.put(filepath.Join(*d.path, "file"), "content of "+d.name+"\n")
+		s.put(filepath.Join(*d.path, "program"), "#!/usr/bin/env bash\necho started\n")
+	}
+	s.put(s.tool()+"/tool.sh", "#!/usr/bin/env bash\n")
+	s.put(s.tool()+"/file", "own\n")
+	s.put(s.tool()+"/program", "#!/usr/bin/env bash\necho started\n")
+	if err := os.Mkdir(filepath.Join(dir, "sdk"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, err := net.Listen("unix", filepath.Join(dir, "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	abstract, err := net.Listen("unix", "@"+dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close(); local.Close(); abstract.Close() })
+	s.port = listener.Addr().(*net.TCPAddr).Port
+	env := project.Env{"PATH": os.Getenv("PATH"), "HOME": s.home, "MCPBASH_STATE_DIR": filepath.Join(dir, "state")}
+	p := project.Open(s.project, env, s.project, func(line string) { t.Error(line) })
+	state, _, err := project.NewState(env, &p.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	confinement, ok := access.ParseConfinement(mode)
+	if !ok {
+		t.Fatal(mode)
+	}
+	s.sandbox = New(Config{
+		Project: p, Mode: confinement, Kernel: confine.Offered, Runner: &s.runner, State: state,
+		Common: project.Env{"MCPBASH_HOME": filepath.Join(dir, "sdk")},
+		Log:    func(_ mcp.Level, _, text string) { s.logged = append(s.logged, text) },
+	})
+	s.env = []string{
+		"PATH=" + env["PATH"], "SCENE=" + dir, "ROOT=" + s.root, "OWN=" + s.tool(), "PROJECT=" + s.project, "OTHER=" + s.other,
+		"TRY=" + exe, "PORT=" + strconv.Itoa(s.port), "SERVER=" + strconv.Itoa(os.Getpid()), "LC_ALL=C",
+		"STATE=" + state.Dir,
+	}
+	return s
+}
+
+func (s *scene) tool() string { return filepath.Join(s.project, "tools", "own") }
+
+func (s *scene) put(path, content string) {
+	s.t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// needs is what letters stand for: S is Search, and so on.
+func needs(letters string) access.Declaration {
+	d := access.Declaration{Given: true}
+	for _, letter := range letters {
+		at := slices.IndexFunc(access.Capabilities, func(c access.Capability) bool { return rune(c[0]) == letter })
+		d.Capabilities = append(d.Capabilities, access.Capabilities[at])
+	}
+	return d
+}
+
+// run runs code as a tool with a declaration.
+func (s *scene) run(d access.Declaration, code string) script.Result {
+	s.t.Helper()
+	h, err := s.sandbox.Hold(&Subject{
+		Name: "Tool 'own'", Script: s.tool() + "/tool.sh", Needs: d, Roots: roots.List{{URI: "file://" + s.root, Path: s.root}},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer h.Release()
+	defer h.Ended()
+	spec := script.Spec{
+		Argv: []string{"bash", "-c", code}, Dir: s.project, Timeout: 20 * time.Second,
+		Env: append(slices.Clone(s.env), "TMPDIR="+s.dir),
+	}
+	h.Apply(&spec)
+	return s.runner.Run(context.Background(), spec)
+}
+
+// attempts are what a script may try, in Bash, and with which capabilities it succeeds: each word
+// of with names some that suffice together, "" none at all, "-" that nothing does. What takes more
+// than Bash is done by this test's own program, which counts as ours, so that without Process it is
+// the attempt that fails.
+var attempts = []struct {
+	name, code, with string
+}{
+	{"read own folder", `[[ $(<"$OWN/file") ]]`, ""},
+	{"write own directory", `echo x >"$TMPDIR/new" && "$TRY" mkdir "$TMPDIR/d" && mv "$TMPDIR/new" "$TMPDIR/d/new" &&
+		rm "$TMPDIR/d/new" && "$TRY" rm "$TMPDIR/d"`, ""},
+	{"null and here document", `cat >/dev/null <<<"$(printf '%70000s' x)"`, ""},
+	{"descriptors of its own", `echo x >/dev/stdout && : >/dev/fd/2 && cat <(echo y)`, ""},
+	{"start own program", `"$OWN/program"`, ""},
+	{"what the SDK starts", `mkfifo "$TMPDIR/p" && rm "$TMPDIR/p" && sleep 0.01 && date && mktemp`, ""},
+	{"signal a child", `sleep 30 & kill $! && ! wait $!`, ""},
+	{"signal its group", `trap : USR1; kill -USR1 0`, ""},
+	{"read a certificate", `[[ ! -d /etc/ssl/certs ]] || "$TRY" ls /etc/ssl/certs`, ""},
+
+	{"read a root", `cat "$ROOT/file"`, "S E F"},
+	{"list a root", `"$TRY" ls "$ROOT"`, "S E F"},
+	{"read through dots", `cat "$PROJECT/../root/sub/../file"`, "S E F"},
+	{"read the project", `cat "$PROJECT/file"`, "S F"},
+	{"write a root", `echo x >"$ROOT/new"`, "E F"},
+	{"append in a root", `echo x >>"$ROOT/file"`, "E F"},
+	{"truncate in a root", `"$TRY" truncate "$ROOT/file"`, "E F"},
+	{"remove in a root", `echo x >"$ROOT/doomed" && rm "$ROOT/doomed"`, "E F"},
+	{"rename in a root", `"$TRY" cp "$OWN/file" "$ROOT/a" && "$TRY" mv "$ROOT/a" "$ROOT/sub/a"`, "E F"},
+	{"make a directory in a root", `d="$ROOT/d$RANDOM$RANDOM"; "$TRY" mkdir "$d" && "$TRY" rm "$d"`, "E F"},
+	{"make a link in a root", `l="$ROOT/l$RANDOM$RANDOM"; "$TRY" symlink x "$l"`, "E F"},
+	{"make a pipe in a root", `p="$ROOT/p$RANDOM$RANDOM"; mkfifo "$p" && rm "$p"`, "E F"},
+	{"change a mode", `"$TRY" chmod "$ROOT/program"`, "E F"},
+	{"change a mode beside", `"$TRY" chmod "$OTHER/program"`, "E F"},
+	{"set an attribute", `"$TRY" xattr "$OTHER/file"`, "E F"},
+
+	{"start a program of the system", `uname`, "P"},
+	{"start one by its path", `/usr/bin/uname`, "P"},
+	{"start one by the loader", `for l in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1; do
+		[[ -e $l ]] && "$l" /usr/bin/uname && exit; done; exit 1`, "P F"},
+	{"start a copy of one", `"$TRY" cp "$TRY" "$TMPDIR/copy" && "$TMPDIR/copy" ls "$TMPDIR"`, "P"},
+	{"start one in memory", `"$TRY" memfd`, "P"},
+	{"start from a root", `"$ROOT/program"`, "SP EP FP"},
+	{"start a script by its interpreter", `bash "$ROOT/program"`, "S E F"},
+	{"start from beside", `"$OTHER/program"`, "FP"},
+	{"start with a preloaded library", `LD_PRELOAD="$OTHER/file" uname`, "P"},
+
+	{"read beside", `cat "$OTHER/file"`, "F"},
+	{"list beside", `"$TRY" ls "$OTHER"`, "F"},
+	{"list above", `"$TRY" ls "$SCENE"`, "F"},
+	{"read by relative path", `cat ../other/file`, "F"},
+	{"read after chdir", `cd "$OTHER" && cat file`, "F"},
+	{"read through own link", `"$TRY" symlink "$OTHER/file" "$TMPDIR/l$$" && cat "$TMPDIR/l$$"`, "F"},
+	{"read through a link in a root", `"$TRY" symlink "$OTHER/file" "$ROOT/l$$" && cat "$ROOT/l$$"`, "F"},
+	{"read through proc root", `cat "/proc/self/root$OTHER/file"`, "F"},
+	{"read through proc cwd", `cat /proc/self/cwd/../other/file`, "F"},
+	{"read through a held directory", `cd "$OTHER" && cat /proc/self/cwd/file`, "F"},
+	{"read a directory by descriptor", `exec 7<"$OTHER" && cat /proc/self/fd/7/file`, "F"},
+	{"hard link out", `"$TRY" ln "$OTHER/file" "$TMPDIR/h$$" && cat "$TMPDIR/h$$"`, "F"},
+	{"hard link in", `echo x >"$TMPDIR/i$$"; "$TRY" ln "$TMPDIR/i$$" "$OTHER/h$$"`, "F"},
+	{"rename out", `echo x >"$TMPDIR/r"; "$TRY" mv "$TMPDIR/r" "$OTHER/r$$"`, "F"},
+	{"rename in", `"$TRY" mv "$OTHER/file" "$TMPDIR/stolen" && "$TRY" mv "$TMPDIR/stolen" "$OTHER/file"`, "F"},
+	{"rename a directory in", `"$TRY" mv "$OTHER/sub" "$TMPDIR/stolen" && "$TRY" mv "$TMPDIR/stolen" "$OTHER/sub"`, "F"},
+	{"write beside", `echo x >"$OTHER/new"`, "F"},
+	{"truncate beside", `"$TRY" truncate "$OTHER/sub/../file" && echo x >"$OTHER/file"`, "F"},
+	{"remove beside", `echo x >"$OTHER/doomed" && rm "$OTHER/doomed"`, "F"},
+	{"write own script", `echo >>"$OWN/tool.sh"`, "F"},
+	{"write beside own script", `echo x >"$OWN/tool.meta.json"`, "F"},
+	{"write into the project", `echo x >"$PROJECT/new" && rm "$PROJECT/new"`, "F"},
+	{"write the SDK", `echo >>"$SCENE/sdk/tool-sdk.sh"`, "F"},
+	{"list the state of the server", `"$TRY" ls "$STATE"`, "F"},
+	{"temporary files of others", `"$TRY" mkdir "$STATE/private.other"; "$TRY" ls "$STATE/private.other"`, "F"},
+	{"read by another shell", `bash -c 'cat "$OTHER/file"'`, "F"},
+	{"read from a child that stays", `mkfifo "$TMPDIR/stays"
+		( (trap '' HUP; cat "$OTHER/file" >"$TMPDIR/out"; echo >"$TMPDIR/stays") & )
+		read -r _ <"$TMPDIR/stays"; s=$(<"$TMPDIR/out"); rm -f "$TMPDIR/out" "$TMPDIR/stays"; [[ $s ]]`, "F"},
+	{"read as the loader", `for l in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1; do
+		[[ -e $l ]] && "$l" /bin/cat "$OTHER/file" && exit; done; exit 1`, "F"},
+	{"read with a preloaded library", `LD_PRELOAD="$OTHER/file" cat "$OTHER/file"`, "F"},
+	{"read shadow", `cat /etc/shadow`, "F"},
+	{"write to the temporary files of all", `f=/tmp/confined.$$.$RANDOM; echo x >"$f" && rm "$f"`, "F"},
+	{"write to shared memory", `f=/dev/shm/confined.$$.$RANDOM; echo x >"$f" && rm "$f"`, "F"},
+	{"write a system setting", `f=/etc/confined.$$; echo x >"$f" && rm "$f"`, "F"},
+
+	{"TCP", `exec 3<>"/dev/tcp/127.0.0.1/$PORT"`, "N"},
+	{"TCP in C", `"$TRY" tcp`, "N"},
+	{"TCP by its first bytes", `"$TRY" fastopen`, "N"},
+	{"TCP listener", `"$TRY" listen`, "N"},
+	{"multipath TCP", `"$TRY" mptcp`, "N"},
+	{"UDP", `"$TRY" udp`, "N"},
+	{"netlink", `"$TRY" netlink`, "N"},
+	{"Unix socket", `"$TRY" unix`, "NP"},
+	{"Unix socket, abstract", `"$TRY" abstract`, "NP"},
+	{"Unix datagram to anybody", `"$TRY" pair`, "NP"},
+	{"connected pair", `"$TRY" streampair`, ""},
+	{"SCTP", `"$TRY" sctp`, "-"},
+	{"raw socket", `"$TRY" raw`, "-"},
+	{"packet socket", `"$TRY" packet`, "-"},
+	{"vsock", `"$TRY" vsock`, "-"},
+	{"algorithm socket", `"$TRY" alg`, "-"},
+	{"socket by the x32 ABI", `"$TRY" x32`, "-"},
+	{"io_uring", `"$TRY" uring`, "-"},
+	{"bpf", `"$TRY" bpf`, "-"},
+	{"perf", `"$TRY" perf`, "-"},
+	{"userfaultfd", `"$TRY" userfault`, "-"},
+	{"keyring", `"$TRY" keyring`, "F"},
+	{"mount", `"$TRY" mount`, "-"},
+
+	{"signal the server", `kill -0 $SERVER`, "-"},
+	{"signal init", `kill -0 1`, "-"},
+	{"signal the server's threads", `"$TRY" threads`, "-"},
+	{"signal by descriptor", `"$TRY" pidfd`, "-"},
+	{"signal by owner of a pipe", `"$TRY" owner`, "-"},
+	{"limits of the server", `"$TRY" prlimit`, "-"},
+	{"trace the server", `"$TRY" trace`, "-"},
+	{"memory of the server", `"$TRY" memory`, "-"},
+	{"memory of the server's threads by file", `"$TRY" memoryfile`, "-"},
+	{"environment of the server", `for t in /proc/$SERVER/task/*; do
+		[[ $(tr '\0' '\n' <"$t/environ") ]] && exit; done; exit 1`, "-"},
+	{"descriptors of the server", `for t in /proc/$SERVER/task/*; do readlink "$t/fd/0" && exit; done; exit 1`, "-"},
+	{"write to the server's output", `for t in /proc/$SERVER/task/*; do : >"$t/fd/1" && exit; done; exit 1`, "-"},
+	{"root of the server", `for t in /proc/$SERVER/task/*; do "$TRY" ls "$t/root/" && exit; done; exit 1`, "-"},
+	{"directory of the server", `for t in /proc/$SERVER/task/*; do "$TRY" ls "$t/cwd/" && exit; done; exit 1`, "-"},
+	{"more privileges", `[[ $(</proc/self/status) == *NoNewPrivs:?0* ]]`, "-"},
+	{"tracing by capability", `s=$(</proc/self/status); s=${s#*CapEff:?}; (( (0x${s%%[!0-9a-f]*} >> 19) & 1 ))`, "-"},
+}
+
+// ofRoot are attempts that others than root fail at in any case.
+var ofRoot = []string{"read shadow", "write a system setting"}
+
+// suffices reports whether letters hold one of the words of with.
+func suffices(letters, with string) bool {
+	if with == "" {
+		return true
+	}
+	for word := range strings.FieldsSeq(with) {
+		all := true
+		for _, letter := range word {
+			all = all && strings.ContainsRune(letters, letter)
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+// Whatever a script tries succeeds with what it declares, and fails without, in each mode
+// (CF-1, CF-10 to CF-27).
+func TestEscapes(t *testing.T) {
+	k := confine.Offered()
+	for _, mode := range []string{"declared", "declared,required", "all", "all,required"} {
+		combinations := []string{"", "P"}
+		if mode == "declared" {
+			combinations = []string{"", "S", "E", "N", "P", "SP", "EP", "NP", "F", "FN", "FP", "FPN", "FPNSE"}
+		}
+		for _, letters := range combinations {
+			if lacks := k.Lacks(&confine.Profile{}); lacks != nil {
+				t.Skipf("this kernel cannot hold %s", lacks)
+			}
+			t.Run(mode+" with "+letters, func(t *testing.T) {
+				t.Parallel()
+				s := newScene(t, mode)
+				d := needs(letters)
+				d.Given = d.Given && !(strings.HasPrefix(mode, "all") && letters == "") // undeclared is none
+				for _, a := range attempts {
+					s.wants(a.name, s.run(d, a.code), suffices(letters, a.with))
+				}
+			})
+		}
+	}
+}
+
+func (s *scene) wants(name string, res script.Result, want bool) {
+	s.t.Helper()
+	want = want && (os.Geteuid() == 0 || !slices.Contains(ofRoot, name))
+	if got := res.Status == 0 && res.Cause == nil; got != want {
+		s.t.Errorf("%s: succeeded: %t, want %t (status %d, %v)\n%s%s", name, got, want, res.Status, res.Cause, res.Stdout,
+			res.Stderr)
+	}
+}
+
+// What is not confined does as before: all in the mode "off", and in "declared" what declares
+// nothing (CF-1).
+func TestUnconfined(t *testing.T) {
+	for mode, d := range map[string]access.Declaration{"off": needs(""), "declared": {}} {
+		s := newScene(t, mode)
+		for _, a := range attempts {
+			switch {
+			case a.with == "-", a.name == "write the SDK":
+			default:
+				s.wants(a.name, s.run(d, a.code), true)
+			}
+		}
+		s.wants("signal the server", s.run(d, "kill -0 $SERVER"), true)
+	}
+}
+
+// Extras give single things (CF-17).
+func TestExtras(t *testing.T) {
+	s := newScene(t, "declared,required")
+	port := uint16(s.port)
+	for _, c := range []struct {
+		extras  access.Extras
+		code    string
+		succeed bool
+	}{
+		{access.Extras{Read: []string{s.other}}, `cat "$OTHER/file"`, true},
+		{access.Extras{Read: []string{s.other}}, `echo >"$OTHER/new"`, false},
+		{access.Extras{Read: []string{"file"}}, `cat "$PROJECT/file"`, true},
+		{access.Extras{Read: []string{"~/file"}}, `cat "$SCENE/home/file"`, true},
+		{access.Extras{Read: []string{"~/file"}}, `cat "$SCENE/home/program"`, false},
+		{access.Extras{Write: []string{"~/sub"}}, `echo x >"$SCENE/home/sub/new" && cat "$SCENE/home/sub/new"`, true},
+		{access.Extras{Write: []string{"."}}, `echo x >>"$PROJECT/file"`, true},
+		{access.Extras{Write: []string{"."}}, `echo x >>"$OWN/tool.sh"`, false},
+		{access.Extras{Write: []string{"tools"}}, `echo x >>"$OWN/tool.sh"`, false},
+		{access.Extras{Write: []string{"/"}}, `echo x >>"$OWN/tool.sh"`, false},
+		{access.Extras{Read: []string{"/"}}, `"$TRY" ls "$STATE"`, false},
+		{access.Extras{Exec: []string{"uname"}}, `uname && ! sort </dev/null`, true},
+		{access.Extras{Exec: []string{"/usr/bin/uname"}}, `uname`, true},
+		{access.Extras{Exec: []string{"nothing-of-this-name"}}, `uname`, false},
+		{access.Extras{Exec: []string{"./program"}}, `"$PROJECT/program"`, true},
+		{access.Extras{Exec: []string{"program"}}, `"$PROJECT/program"`, true},
+		{access.Extras{Connect: []uint16{port}}, `"$TRY" tcp`, true},
+		{access.Extras{Connect: []uint16{port ^ 1}}, `"$TRY" tcp`, false},
+		{access.Extras{Connect: []uint16{port ^ 1}}, `"$TRY" fastopen`, false},
+		{access.Extras{Connect: []uint16{port ^ 1}}, `"$TRY" mptcp`, false},
+		{access.Extras{Connect: []uint16{port}}, `"$TRY" listen`, false},
+		{access.Extras{Connect: []uint16{port}}, `"$TRY" udp`, false},
+		{access.Extras{Connect: []uint16{port, 53}}, `"$TRY" udp`, true},
+		{access.Extras{Connect: []uint16{port}}, `"$TRY" unix`, false},
+		{access.Extras{Connect: []uint16{port}}, `"$TRY" raw`, false},
+	} {
+		d := needs("")
+		d.Extras = c.extras
+		s.wants(fmt.Sprintf("%+v: %s", c.extras, c.code), s.run(d, c.code), c.succeed)
+	}
+}
+
+// With Edit, or a path to write to, what runs next is left out wherever it lies below a root
+// (CF-14), and the server's settings are not read (CF-12).
+func TestWhatRunsNext(t *testing.T) {
+	for _, root := range []string{"project", ""} {
+		s := newScene(t, "declared")
+		s.root = filepath.Join(s.dir, root)
+		for _, dir := range []string{"notes", "notes/deep", "lib", "config", ".git", "server.d"} {
+			if err := os.MkdirAll(filepath.Join(s.project, dir), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.put(s.project+"/server.d/env.sh", "SECRET=1\n")
+		for path, allowed := range map[string]bool{
+			"notes/new": true, "notes/deep/new": true, "file": true, "tools/new": false, "server.d/new": false,
+			".registry/new": false, "lib/new": false, "config/roots.json": false, ".git/hook": false, "new": false,
+		} {
+			s.wants("write "+path, s.run(needs("E"), `echo x >"$PROJECT/`+path+`"`), allowed)
+		}
+		for _, letters := range []string{"S", "E"} {
+			s.wants("read the settings", s.run(needs(letters), `cat "$PROJECT/server.d/env.sh"`), false)
+			s.wants("read a note", s.run(needs(letters), `cat "$PROJECT/file"`), true)
+		}
+	}
+}
+
+// A link that a script puts where a root or an extra was leads to nothing (CF-13, CF-17).
+func TestLinksInTheWay(t *testing.T) {
+	s := newScene(t, "declared")
+	d := needs("S")
+	d.Read = []string{"~/sub"}
+	s.wants("before", s.run(d, `"$TRY" ls "$ROOT" && "$TRY" ls "$SCENE/home/sub"`), true)
+	for _, dir := range []string{s.root, s.home + "/sub"} {
+		if err := os.Rename(dir, dir+".moved"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(s.other, dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.wants("root", s.run(d, `cat "$ROOT/file"`), false)
+	s.wants("extra", s.run(d, `cat "$SCENE/home/sub/file"`), false)
+}
+
+// Other scripts than tools: with the mode "all" a provider changes nothing and reads the project, a
+// hook reads all and changes nothing (CF-28, CF-29).
+func TestOtherScripts(t *testing.T) {
+	for _, mode := range []string{"declared", "all"} {
+		s := newScene(t, mode)
+		confined := mode == "all"
+		try := func(name string, h *Hold, err error, code string, succeed bool) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec := script.Spec{
+				Argv: []string{"bash", "-c", code}, Dir: s.project, Timeout: 20 * time.Second,
+				Env: append(slices.Clone(s.env), "TMPDIR="+s.dir),
+			}
+			h.Apply(&spec)
+			s.wants(mode+": "+name+": "+code, s.runner.Run(context.Background(), spec), succeed || !confined)
+			h.Ended()
+			h.Release()
+		}
+		for code, succeed := range map[string]bool{
+			`cat "$PROJECT/file" && uname && echo >"$TMPDIR/x"`: true, `cat "$OTHER/file"`: false,
+			`echo >"$PROJECT/new"`: false,
+		} {
+			h, err := s.sandbox.HoldProvider(&Subject{Name: "completion", Script: s.tool() + "/tool.sh"}, false)
+			try("completion", h, err, code, succeed)
+		}
+		for network, succeed := range map[bool]bool{false: false, true: true} {
+			h, err := s.sandbox.HoldProvider(&Subject{Name: "provider", Script: s.tool() + "/tool.sh"}, network)
+			try("provider", h, err, `"$TRY" tcp`, succeed)
+		}
+		for code, succeed := range map[string]bool{
+			`cat "$OTHER/file" && uname && "$TRY" tcp`: true, `echo >"$PROJECT/new"`: false, `echo >"$SCENE/calls"`: true,
+			`kill -0 $SERVER`: false,
+		} {
+			s.put(s.dir+"/calls", "")
+			h, err := s.sandbox.HoldHook(&Subject{
+				Name: "policy.sh", Script: s.project + "/server.d/policy.sh", Files: []string{s.dir + "/calls"},
+			})
+			try("hook", h, err, code, succeed)
+		}
+	}
+}
+
+// The private directories of scripts are bounded in number, and one that is in use stays
+// (CF-11).
+func TestPrivateDirectories(t *testing.T) {
+	s := newScene(t, "declared")
+	hold := func(i int) *Hold {
+		h, err := s.sandbox.Hold(&Subject{Script: fmt.Sprintf("%s/%d.sh", s.tool(), i), Needs: needs("")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	used := hold(0)
+	for i := range mostPrivate + 5 {
+		h := hold(1 + i)
+		h.Ended()
+		h.Release()
+	}
+	if n := len(s.sandbox.private.of); n != mostPrivate+1 {
+		t.Errorf("%d directories", n)
+	}
+	if _, err := os.Stat(used.private.dir + "/tmp"); err != nil {
+		t.Error(err)
+	}
+	if again := hold(0); again.private != used.private {
+		t.Error("another directory")
+	}
+}
+
+// On an older kernel a domain holds what that one can, what it cannot is known before, and is
+// refused where holding is required (CF-30, CF-31).
+func TestOlderKernels(t *testing.T) {
+	now := confine.Offered()
+	for abi := range now.ABI + 1 {
+		k := now
+		k.ABI = abi
+		s := newScene(t, "declared")
+		s.sandbox.Kernel = func() confine.Kernel { return k }
+		for _, letters := range []string{"", "S", "E", "N", "P", "F"} {
+			for _, a := range attempts {
+				least := 99 // the first ABI that holds it
+				switch a.name {
+				case "read beside", "write beside", "write own script", "start a program of the system":
+					least = 1
+				case "truncate beside":
+					least = 3
+				case "TCP", "UDP", "Unix socket", "io_uring", "memory of the server", "null and here document",
+					"signal a child", "start own program":
+					least = 0
+				case "trace the server":
+					least = 2
+				case "signal the server":
+					least = 6
+				}
+				if abi >= least {
+					s.wants(fmt.Sprintf("ABI %d, with %q: %s", abi, letters, a.name), s.run(needs(letters), a.code),
+						suffices(letters, a.with))
+				}
+			}
+		}
+		lacks := k.Lacks(&confine.Profile{})
+		for what, lacking := range map[string]bool{
+			"files": abi < 1, "truncating files": abi == 1 || abi == 2, "signals": abi < 6,
+		} {
+			if slices.Contains(lacks, what) != lacking {
+				t.Errorf("ABI %d: lacks %q", abi, lacks)
+			}
+		}
+		s.sandbox.Mode.Required = true
+		_, err := s.sandbox.Hold(&Subject{Name: "x", Script: s.tool() + "/tool.sh", Needs: needs("")})
+		if refused := err != nil; refused != (lacks != nil) {
+			t.Errorf("ABI %d: %v", abi, err)
+		}
+		if warned := len(s.logged) > 0; warned != (lacks != nil) {
+			t.Errorf("ABI %d: logged %q", abi, s.logged)
+		}
+	}
+}
+
+func init() {
+	if len(os.Args) > 1 && os.Getenv("SERVER") != "" && tricks[os.Args[1]] != nil {
+		if err := tricks[os.Args[1]](); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+}
+
+// tricks are attempts that take system calls of their own.
+var tricks = map[string]func() error{
+	"xattr": func() error {
+		if err := unix.Removexattr(os.Args[2], "user.none"); err == unix.EACCES {
+			return err
+		}
+		return nil
+	},
+	"ls":         func() error { _, err := os.ReadDir(os.Args[2]); return err },
+	"cp":         func() error { return copyFile(os.Args[2], os.Args[3]) },
+	"mv":         func() error { return os.Rename(os.Args[2], os.Args[3]) },
+	"ln":         func() error { return os.Link(os.Args[2], os.Args[3]) },
+	"symlink":    func() error { return os.Symlink(os.Args[2], os.Args[3]) },
+	"rm":         func() error { return os.Remove(os.Args[2]) },
+	"mkdir":      func() error { return os.Mkdir(os.Args[2], 0o755) },
+	"mkfifo":     func() error { return unix.Mkfifo(os.Args[2], 0o600) },
+	"truncate":   func() error { return os.Truncate(os.Args[2], 3) },
+	"chmod":      func() error { return os.Chmod(os.Args[2], 0o755) },
+	"readlink":   func() error { _, err := os.Readlink(os.Args[2]); return err },
+	"prlimit":    func() error { return unix.Prlimit(server(), unix.RLIMIT_NOFILE, nil, &unix.Rlimit{}) },
+	"memfd":      memfd,
+	"sctp":       func() error { return socketOf(unix.AF_INET, unix.SOCK_SEQPACKET, 132) },
+	"mptcp":      func() error { return socketOf(unix.AF_INET, unix.SOCK_STREAM, 262) },
+	"fastopen":   fastOpen,
+	"tcp":        func() error { return connect("tcp", "127.0.0.1:"+os.Getenv("PORT")) },
+	"udp":        func() error { return connect("udp", "127.0.0.1:"+os.Getenv("PORT")) },
+	"unix":       func() error { return connect("unix", os.Getenv("SCENE")+"/socket") },
+	"abstract":   func() error { return connect("unix", "@"+os.Getenv("SCENE")) },
+	"listen":     func() error { _, err := net.Listen("tcp", "127.0.0.1:0"); return err },
+	"netlink":    func() error { return socket(unix.AF_NETLINK, unix.SOCK_RAW) },
+	"raw":        func() error { return socket(unix.AF_INET, unix.SOCK_RAW|unix.SOCK_CLOEXEC) },
+	"packet":     func() error { return socket(unix.AF_PACKET, unix.SOCK_RAW) },
+	"vsock":      func() error { return socket(unix.AF_VSOCK, unix.SOCK_STREAM) },
+	"alg":        func() error { return socket(unix.AF_ALG, unix.SOCK_SEQPACKET) },
+	"pair":       func() error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0); return err },
+	"streampair": func() error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err },
+	"x32":        func() error { return call(0x40000000|unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_STREAM, 0) },
+	"uring": func() error {
+		var params [120]byte
+		return call(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&params)), 0)
+	},
+	"bpf": func() error { var attr [128]byte; return call(unix.SYS_BPF, 0, uintptr(unsafe.Pointer(&attr)), 128) },
+	"perf": func() error {
+		var attr [128]byte
+		return call(unix.SYS_PERF_EVENT_OPEN, uintptr(unsafe.Pointer(&attr)), 0, 0)
+	},
+	"userfault": func() error { return call(unix.SYS_USERFAULTFD, 1, 0, 0) },
+	"keyring":   func() error { _, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_USER_KEYRING, true); return err },
+	"mount":     mount,
+	"threads": func() error {
+		return eachThread(func(tid int) error {
+			return anyOf(unix.Kill(tid, 0), call(unix.SYS_TKILL, uintptr(tid), 0, 0),
+				unix.Tgkill(server(), tid, 0))
+		})
+	},
+	"pidfd": func() error {
+		return eachThread(func(tid int) error {
+			fd, err := unix.PidfdOpen(tid, unix.O_EXCL) // PIDFD_THREAD
+			if err != nil {
+				fd, err = unix.Open("/proc/"+strconv.Itoa(tid), unix.O_DIRECTORY|unix.O_RDONLY, 0)
+			}
+			if err != nil {
+				return err
+			}
+			defer unix.Close(fd)
+			return unix.PidfdSendSignal(fd, 0, nil, 0)
+		})
+	},
+	"owner": func() error {
+		var pipe [2]int
+		if err := unix.Pipe(pipe[:]); err != nil {
+			return err
+		}
+		return eachThread(func(tid int) error {
+			_, err := unix.FcntlInt(uintptr(pipe[0]), unix.F_SETOWN, tid)
+			return err
+		})
+	},
+	"trace": func() error { return eachThread(unix.PtraceSeize) },
+	"memory": func() error {
+		return eachThread(func(tid int) error {
+			var b [1]byte
+			_, err := unix.ProcessVMReadv(tid, []unix.Iovec{{Base: &b[0], Len: 1}}, []unix.RemoteIovec{{Base: 1, Len: 1}}, 0)
+			if err == unix.EFAULT { // it was looked at
+				return nil
+			}
+			return err
+		})
+	},
+	"memoryfile": func() error {
+		return eachThread(func(tid int) error {
+			_, err := os.Open(fmt.Sprintf("/proc/%d/mem", tid))
+			return err
+		})
+	},
+}
+
+func server() int { pid, _ := strconv.Atoi(os.Getenv("SERVER")); return pid }
+
+// eachThread does something to each thread of the server until it succeeds.
+func eachThread(do func(tid int) error) error {
+	list, err := os.ReadDir(fmt.Sprintf("/proc/%s/task", os.Getenv("SERVER")))
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		tid, _ := strconv.Atoi(e.Name())
+		if err = do(tid); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func anyOf(errs ...error) error {
+	for _, err := range errs {
+		if err == nil {
+			return nil
+		}
+	}
+	return errs[0]
+}
+
+// call makes a system call, and fails when that is refused; whether it does anything
+// with such arguments is another question.
+func call(number, a, b, c uintptr) error {
+	switch _, _, errno := unix.Syscall(number, a, b, c); errno {
+	case unix.EACCES, unix.ENOSYS, unix.EPERM, unix.ESRCH:
+		return errno
+	}
+	return nil
+}
+
+func mount() error {
+	dir := os.Getenv("PRIVATE") + "/sub"
+	if err := unix.Mount("none", dir, "tmpfs", 0, ""); err != nil {
+		return err
+	}
+	return unix.Unmount(dir, 0)
+}
+
+func connect(network, address string) error { _, err := net.Dial(network, address); return err }
+
+func socket(family, kind int) error { return socketOf(family, kind, 0) }
+
+// socketOf fails when a socket is refused; whether the kernel knows the protocol is another
+// question.
+func socketOf(family, kind, protocol int) error {
+	_, err := unix.Socket(family, kind, protocol)
+	switch err {
+	case unix.EPROTONOSUPPORT, unix.ESOCKTNOSUPPORT, unix.EAFNOSUPPORT, unix.ENOPROTOOPT:
+		return nil
+	}
+	return err
+}
+
+func copyFile(from, to string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, 0o755)
+}
+
+// memfd starts a program that lies in memory only.
+func memfd() error {
+	fd, err := unix.MemfdCreate("x", unix.MFD_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(os.Getenv("TRY"))
+	if err != nil {
+		return err
+	}
+	if _, err := unix.Write(fd, content); err != nil {
+		return err
+	}
+	return unix.Exec("/proc/self/fd/"+strconv.Itoa(fd), []string{"try", "ls", "/proc/self"}, os.Environ())
+}
+
+// fastOpen connects with the first bytes that it sends, so without connect(2).
+func fastOpen() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return err
+	}
+	port, _ := strconv.Atoi(os.Getenv("PORT"))
+	return unix.Sendto(fd, []byte("x"), unix.MSG_FASTOPEN, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}})
+}

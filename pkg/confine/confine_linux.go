@@ -63,7 +63,10 @@ var Offered = sync.OnceValue(func() Kernel {
 // Key tells profiles apart, also those whose paths lead to other files by now: a domain
 // knows files, not names.
 func (p *Profile) Key() string {
-	b := make([]byte, 0, 512)
+	if p.key != "" {
+		return p.key
+	}
+	b := make([]byte, 0, 2048)
 	for _, allowed := range []bool{p.AllFiles, p.Modes, p.Network, p.Process} {
 		b = strconv.AppendBool(b, allowed)
 	}

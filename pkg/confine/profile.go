@@ -21,10 +21,16 @@ type Profile struct {
 	// Process allows to start what may be read, the system's programs among it, and to talk to
 	// Unix sockets where Network is allowed.
 	Process bool
+
+	key string // see Identify
 }
 
 // portDNS is the port of the domain name system.
 const portDNS = 53
+
+// Identify finds out which files the profile is about now. From then on [Profile.Key] looks at
+// none, and the profile is not to be changed.
+func (p *Profile) Identify() { p.key = p.Key() }
 
 // A Kernel is what the running kernel offers.
 type Kernel struct {

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/project"
@@ -20,14 +19,13 @@ func (s *Sandbox) toolProfile(sub *Subject, private *privateDir) *confine.Profil
 		AllFiles: needs.Has(access.FileSystem), Modes: needs.Has(access.Edit), Network: needs.Has(access.Network),
 		Process: needs.Has(access.Process), Connect: needs.Connect, Write: slices.Clone(sub.Files),
 	}
-	p.Programs = slices.Concat(s.system.always, []string{s.ownFolder(sub.Script)}, s.interpreter(sub))
-	if p.Process {
-		p.Programs = append(p.Programs, s.system.programs...)
-	}
 	extra := s.extraPaths(sub)
 	state := filepath.Dir(private.real)
 	secret, runsNext := append(s.system.secret, state), append(s.system.runsNext, state)
-	p.Programs = append(p.Programs, extra.exec...)
+	p.Programs = slices.Concat(s.system.always, []string{s.ownFolder(sub.Script)}, s.interpreter(sub), extra.exec)
+	if p.Process {
+		p.Programs = append(p.Programs, s.system.programs...)
+	}
 	if p.AllFiles {
 		return p
 	}
@@ -78,48 +76,28 @@ func (s *Sandbox) allow(list *[]string, path string, protected []string) {
 		*list = append(*list, path)
 		return
 	}
-	for _, name := range s.folders.entries(path) {
+	for _, name := range entries(path) {
 		s.allow(list, filepath.Join(path, name), protected)
 	}
-}
-
-// folderCache remembers what directories hold for as long as they do not change.
-type folderCache struct{ of sync.Map } // of folderEntries, by path
-
-type folderEntries struct {
-	info  os.FileInfo
-	names []string
 }
 
 // maxEntries is how many entries of one directory are added.
 const maxEntries = 256
 
 // entries returns the regular files and directories in a directory, as many as are added.
-func (c *folderCache) entries(dir string) []string {
-	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() {
-		return nil
-	}
-	if known, ok := c.of.Load(dir); ok {
-		known := known.(*folderEntries)
-		if os.SameFile(known.info, info) && known.info.ModTime().Equal(info.ModTime()) {
-			return known.names
-		}
-	}
+func entries(dir string) (names []string) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
 	list, _ := f.ReadDir(maxEntries)
-	names := make([]string, 0, len(list))
 	for _, e := range list {
 		if e.IsDir() || e.Type().IsRegular() {
 			names = append(names, e.Name())
 		}
 	}
 	slices.Sort(names)
-	c.of.Store(dir, &folderEntries{info, names})
 	return names
 }
 

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/handoff"
@@ -34,10 +36,8 @@ type Sandbox struct {
 	system  systemPaths
 	private privateDirs
 	found   sync.Map // what a declaration's paths stand for, by script; see extraPaths
-	folders folderCache
-	// interpreters are what runs a script, by its path, for as long as it stays as it is.
-	interpreters sync.Map
-	warned       sync.Map // what was said once that the kernel cannot hold
+	made    sync.Map // of madeProfile, by script
+	warned  sync.Map // what was said once that the kernel cannot hold
 }
 
 // New returns the sandbox of a project.
@@ -113,8 +113,7 @@ func (s *Sandbox) hold(sub *Subject, profile func(*Subject, *privateDir) *confin
 	if err != nil {
 		return nil, err
 	}
-	p := profile(sub, private)
-	p.Write = append(p.Write, private.real)
+	p := s.profile(sub, private, profile)
 	h := &Hold{Files: private.files, Profile: p, sandbox: s, private: private}
 	switch h.Confined, err = s.confine(sub, p); {
 	case err != nil:
@@ -125,6 +124,37 @@ func (s *Sandbox) hold(sub *Subject, profile func(*Subject, *privateDir) *confin
 		return nil, nil
 	}
 	return h, nil
+}
+
+// A madeProfile is a profile, for the same subject. It is made anew after a moment, as what it
+// names may be replaced by other files, which the kernel would refuse (CF-16).
+type madeProfile struct {
+	needs   access.Declaration
+	roots   roots.List
+	files   []string
+	private string
+	at      time.Time
+	profile *confine.Profile
+}
+
+const profileHolds = time.Second
+
+func (m *madeProfile) serves(sub *Subject, private *privateDir) bool {
+	return time.Since(m.at) < profileHolds && m.private == private.real && m.needs.Equal(&sub.Needs) &&
+		slices.Equal(m.roots, sub.Roots) && slices.Equal(m.files, sub.Files)
+}
+
+// profile returns what a script is held to.
+func (s *Sandbox) profile(sub *Subject, private *privateDir,
+	create func(*Subject, *privateDir) *confine.Profile) *confine.Profile {
+	if known, ok := s.made.Load(sub.Script); ok && known.(*madeProfile).serves(sub, private) {
+		return known.(*madeProfile).profile
+	}
+	p := create(sub, private)
+	p.Write = append(p.Write, private.real)
+	p.Identify()
+	s.made.Store(sub.Script, &madeProfile{sub.Needs, sub.Roots, sub.Files, private.real, time.Now(), p})
+	return p
 }
 
 // confine finds or makes the confinement of a profile. It is nil where the kernel can hold

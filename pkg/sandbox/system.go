@@ -68,30 +68,13 @@ func physical(paths ...string) []string {
 	return slices.Clip(list)
 }
 
-// An interpreterOf is what runs a script, for as long as the script stays as it is.
-type interpreterOf struct {
-	info     os.FileInfo
-	programs []string
-}
-
 // interpreter returns the program that runs a script, with where that is installed, and
 // what its first line names.
 func (s *Sandbox) interpreter(sub *Subject) []string {
-	info, err := os.Stat(sub.Script)
-	if err != nil {
-		return nil // it fails to start
-	}
-	if known, ok := s.interpreters.Load(sub.Script); ok {
-		known := known.(*interpreterOf)
-		if os.SameFile(known.info, info) && known.info.ModTime().Equal(info.ModTime()) && known.info.Size() == info.Size() {
-			return known.programs
-		}
-	}
 	list := s.firstLine(sub.Script)
 	if len(sub.Argv) > 1 {
 		list = append(list, s.installed(sub.Argv[0])...)
 	}
-	s.interpreters.Store(sub.Script, &interpreterOf{info, list})
 	return list
 }
 

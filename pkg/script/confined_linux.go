@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"strconv"
@@ -33,27 +34,33 @@ type confinements struct {
 // A confinement is a thread that was confined once and forks every script that is to be
 // held to the same. It lives until nobody uses it, as the death of the thread is the death of
 // the scripts that it forked (sysproc_linux.go).
+//
+// It is woken, and answers, by pipes and not by channels: Go would wake a thread more for
+// each, on a processor that the script is to start on.
 type confinement struct {
 	key   string
-	work  chan forkRequest
-	ready chan struct{} // closed when the thread is confined, or cannot be
-	err   error         // why it cannot be
+	wake  pipe              // a byte for each time that there is something to do
+	work  chan *forkRequest // never full
+	spare chan pipe         // for answers
+	ready chan struct{}     // closed when the thread is confined, or cannot be
+	err   error             // why it cannot be
 
 	thread int       // its number
 	users  int       // the lock of confinements is held for these
 	since  time.Time // when the last user left
 }
 
+// maxUsers bounds the users of one confinement, above what a server runs at once.
+const maxUsers = 4096
+
 type forkRequest struct {
 	program string
 	argv    []string
 	attr    *syscall.ProcAttr
-	done    chan<- forked
-}
 
-type forked struct {
-	pid int
-	err error
+	pid  int
+	err  error
+	done pipe // a byte when pid and err are set
 }
 
 // A Confined is the use of a confinement, for [Spec]. It is released when the script has
@@ -70,12 +77,20 @@ func (r *Runner) Confine(k confine.Kernel, p *confine.Profile) (*Confined, error
 	all.mu.Lock()
 	c := all.byKey[key]
 	if c == nil {
-		c = &confinement{key: key, work: make(chan forkRequest), ready: make(chan struct{})}
+		c = &confinement{key: key, work: make(chan *forkRequest, maxUsers), spare: make(chan pipe, 16), ready: make(chan struct{})}
+		if c.err = c.wake.open(); c.err != nil {
+			all.mu.Unlock()
+			return nil, c.err
+		}
 		if all.byKey == nil {
 			all.byKey = map[string]*confinement{}
 		}
 		all.byKey[key] = c
 		go c.live(k, p)
+	}
+	if c.users == maxUsers {
+		all.mu.Unlock()
+		return nil, errors.New("too many scripts at once")
 	}
 	c.users++
 	all.mu.Unlock()
@@ -137,7 +152,7 @@ func (all *confinements) sweep(long time.Duration) (left bool) {
 			return idle > 0
 		}
 		delete(all.byKey, oldest.key)
-		close(oldest.work)
+		oldest.wake.hangUp()
 	}
 }
 
@@ -162,15 +177,30 @@ func (c *confinement) live(k confine.Kernel, p *confine.Profile) {
 }
 
 func (c *confinement) confined(k confine.Kernel, p *confine.Profile) {
+	defer c.end()
 	c.thread = unix.Gettid()
 	c.err = enter(k, p)
 	close(c.ready)
 	if c.err != nil {
 		return
 	}
-	for f := range c.work {
-		pid, err := syscall.ForkExec(f.program, f.argv, f.attr)
-		f.done <- forked{pid, err}
+	for c.wake.receive() {
+		f := <-c.work
+		f.pid, f.err = syscall.ForkExec(f.program, f.argv, f.attr)
+		f.done.send()
+	}
+}
+
+// end closes what the thread was woken by, and the answers.
+func (c *confinement) end() {
+	c.wake.close()
+	for {
+		select {
+		case p := <-c.spare:
+			p.close()
+		default:
+			return
+		}
 	}
 }
 
@@ -180,8 +210,58 @@ func (u *Confined) forkExec(program string, argv []string, attr *syscall.ProcAtt
 	if u == nil {
 		return syscall.ForkExec(program, argv, attr)
 	}
-	done := make(chan forked, 1)
-	u.c.work <- forkRequest{program, argv, attr, done}
-	f := <-done
+	f := &forkRequest{program: program, argv: argv, attr: attr}
+	select {
+	case f.done = <-u.c.spare:
+	default:
+		if err := f.done.open(); err != nil {
+			return 0, err
+		}
+	}
+	u.c.work <- f
+	u.c.wake.send()
+	f.done.receive()
+	select {
+	case u.c.spare <- f.done:
+	default:
+		f.done.close()
+	}
 	return f.pid, f.err
+}
+
+// A pipe wakes a thread that waits in the kernel.
+type pipe [2]int
+
+func (p *pipe) open() error { return unix.Pipe2(p[:], unix.O_CLOEXEC) }
+
+// send wakes the other end once.
+func (p *pipe) send() {
+	for {
+		if _, err := unix.Write(p[1], []byte{0}); err != unix.EINTR {
+			return
+		}
+	}
+}
+
+// receive waits until the other end sends. It reports false after hangUp.
+func (p *pipe) receive() bool {
+	var b [1]byte
+	for {
+		if n, err := unix.Read(p[0], b[:]); err != unix.EINTR {
+			return n == 1
+		}
+	}
+}
+
+// hangUp ends what waits at the other end.
+func (p *pipe) hangUp() {
+	unix.Close(p[1])
+	p[1] = -1
+}
+
+func (p *pipe) close() {
+	unix.Close(p[0])
+	if p[1] >= 0 {
+		unix.Close(p[1])
+	}
 }

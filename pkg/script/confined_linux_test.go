@@ -168,7 +168,7 @@ func TestConfinedDeathSignal(t *testing.T) {
 		})
 	}()
 	<-started
-	close(c.c.work) // its thread ends as if with the process
+	c.c.wake.hangUp() // its thread ends as if with the process
 	if res := <-done; res.Signal != int(unix.SIGKILL) {
 		t.Errorf("%+v", res)
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/project"
@@ -155,4 +156,35 @@ func TestConfinementFaults(t *testing.T) {
 			t.Errorf("%s: it ran", mode)
 		}
 	}
+}
+
+// What a call of an empty tool takes that is confined, beside one that is not.
+func BenchmarkConfinedCall(b *testing.B) {
+	if confine.Offered().None() {
+		b.Skip("the kernel cannot confine")
+	}
+	y := newBench(b, nil)
+	mode, _ := access.ParseConfinement("declared")
+	t := y.tools
+	t.Sandbox = sandbox.New(sandbox.Config{
+		Project: t.project, Mode: mode, Kernel: confine.Offered, Runner: t.Runner, Common: t.Common, State: t.State, Log: t.Log,
+	})
+	y.add("free", "exit 0")
+	y.add("confined", "exit 0", `"capabilities":["Search"]`)
+	list := roots.List{{URI: "file://" + y.root, Path: y.root}}
+	var took [2]time.Duration
+	for b.Loop() {
+		for i, name := range []string{"free", "confined"} {
+			began := time.Now()
+			res, err := t.Call(b.Context(), &Request{Name: name, ID: "1", Roots: list})
+			if err != nil {
+				b.Fatal(err)
+			}
+			res.Done()
+			took[i] += time.Since(began)
+		}
+	}
+	b.ReportMetric(float64(took[0].Microseconds())/float64(b.N), "µs/free")
+	b.ReportMetric(float64(took[1].Microseconds())/float64(b.N), "µs/confined")
+	b.ReportMetric(float64(took[1])/float64(took[0]), "ratio")
 }

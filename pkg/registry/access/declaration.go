@@ -59,6 +59,12 @@ func DeclarationOf(item json.RawMessage) Declaration {
 // Has reports whether a capability is declared.
 func (d *Declaration) Has(c Capability) bool { return slices.Contains(d.Capabilities, c) }
 
+// Equal reports whether two declarations say the same.
+func (d *Declaration) Equal(o *Declaration) bool {
+	return d.Given == o.Given && slices.Equal(d.Capabilities, o.Capabilities) && slices.Equal(d.Read, o.Read) &&
+		slices.Equal(d.Write, o.Write) && slices.Equal(d.Exec, o.Exec) && slices.Equal(d.Connect, o.Connect)
+}
+
 // ParseExtras reads the "confine" of a tool. What it cannot use is in faults, in plain
 // words that name it.
 func ParseExtras(doc json.RawMessage) (x Extras, faults []string) {

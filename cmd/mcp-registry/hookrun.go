@@ -2,11 +2,16 @@ package main
 
 import (
 	"errors"
+	"path/filepath"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/tree"
 )
@@ -25,9 +30,17 @@ func (h *hookRun) options(s cli.Streams, quiet bool) registry.Options {
 	if quiet || h.p.Logging.Quiet {
 		level = max(level, mcp.Err)
 	}
+	runner, log := new(script.Runner), logTo(s, level)
 	return registry.Options{
-		Log: logTo(s, level), Warn: h.warn, Version: cli.Version,
-		Runner: new(script.Runner), HookEnv: h.env, Private: h.dir,
+		Log: log, Warn: h.warn, Version: cli.Version,
+		Runner: runner, HookEnv: h.env, Private: h.dir,
+		Confine: func(spec *script.Spec, files ...string) (release func(), err error) {
+			held := sandbox.New(sandbox.Config{
+				Project: h.p, Mode: access.EffectiveConfinement(h.p, log), Kernel: confine.Offered, Runner: runner, State: h.state,
+				Log: log,
+			})
+			return held.Hook(filepath.Join(h.p.Server, declare.HookFile))(spec, files...)
+		},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/script"
 )
 
@@ -24,9 +25,11 @@ type Config struct {
 	// that is written so; "" when there is neither.
 	NameOf func(ctx context.Context, uri string) (string, error)
 	Runner *script.Runner
-	Common project.Env    // what every script is given
-	State  *project.State // for what an environment cannot hold
-	Log    mcp.LogFunc
+	// Sandbox holds scripts to what they may do; nil holds none.
+	Sandbox *sandbox.Sandbox
+	Common  project.Env    // what every script is given
+	State   *project.State // for what an environment cannot hold
+	Log     mcp.LogFunc
 }
 
 // Completions completes the arguments of one project. It may be used from any

@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/sandbox"
 )
 
 // perRequest are the variables that belong to one request, or to a script of
@@ -59,8 +60,10 @@ func (q *query) digest() string {
 
 // A scriptInput is what a script is given.
 type scriptInput struct {
-	env []string
-	dir *os.Root // the private directory, in which files lies; nil when there is nothing
+	env     []string
+	private func() (*os.Root, error) // opens the directory whose path is path
+	path    string
+	dir     *os.Root // the same, once files lies in it
 	// files is the name of a directory that holds what an environment cannot.
 	files string
 }
@@ -72,8 +75,12 @@ func (h *scriptInput) remove() {
 }
 
 // hand makes the environment of one run (T-622).
-func (c *Completions) hand(q *query, s *source) (*scriptInput, error) {
-	h := &scriptInput{env: c.base()}
+func (c *Completions) hand(q *query, s *source, hold *sandbox.Hold) (*scriptInput, error) {
+	h := &scriptInput{env: c.base(), private: c.State.Root, path: c.State.Dir}
+	if hold != nil { // it can read nowhere else
+		root, path := hold.Root()
+		h.private, h.path = func() (*os.Root, error) { return root, nil }, path
+	}
 	set := func(name, value string) { h.env = append(h.env, name+"="+value) }
 	set("MCP_COMPLETION_NAME", q.name)
 	set("MCP_COMPLETION_LIMIT", strconv.Itoa(q.limit))
@@ -82,7 +89,7 @@ func (c *Completions) hand(q *query, s *source) (*scriptInput, error) {
 	if q.from.own != "" {
 		set("MCP_COMPLETION_CURSOR", q.from.own)
 	}
-	if err := c.put(h, "MCP_COMPLETION_ARGS_JSON", "MCP_COMPLETION_ARGS_FILE", q.json()); err != nil {
+	if err := h.put("MCP_COMPLETION_ARGS_JSON", "MCP_COMPLETION_ARGS_FILE", q.json()); err != nil {
 		h.remove()
 		return nil, err
 	}
@@ -100,7 +107,7 @@ func (c *Completions) hand(q *query, s *source) (*scriptInput, error) {
 	rel := rawjson.TextOf(s.item, "path")
 	set(prefix+"REL_PATH", rel)
 	set(prefix+"PATH", filepath.Join(s.dir, filepath.FromSlash(rel)))
-	if err := c.put(h, prefix+"METADATA", prefix+"METADATA_FILE", s.item); err != nil {
+	if err := h.put(prefix+"METADATA", prefix+"METADATA_FILE", s.item); err != nil {
 		h.remove()
 		return nil, err
 	}
@@ -109,13 +116,13 @@ func (c *Completions) hand(q *query, s *source) (*scriptInput, error) {
 
 // put hands a document over in a variable, or, where it is longer than one can
 // be, in a file that another variable names (T-627).
-func (c *Completions) put(h *scriptInput, variable, file string, doc json.RawMessage) error {
+func (h *scriptInput) put(variable, file string, doc json.RawMessage) error {
 	if len(doc) <= project.MaxInline {
 		h.env = append(h.env, variable+"="+string(doc))
 		return nil
 	}
 	if h.dir == nil {
-		dir, err := c.State.Root()
+		dir, err := h.private()
 		if err != nil {
 			return err
 		}
@@ -126,6 +133,6 @@ func (c *Completions) put(h *scriptInput, variable, file string, doc json.RawMes
 		h.dir = dir
 	}
 	name := filepath.Join(h.files, file)
-	h.env = append(h.env, variable+"=", file+"="+filepath.Join(c.State.Dir, name))
+	h.env = append(h.env, variable+"=", file+"="+filepath.Join(h.path, name))
 	return handoff.Create(h.dir, name, doc)
 }

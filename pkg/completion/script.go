@@ -9,6 +9,7 @@ import (
 	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/script"
 )
 
@@ -18,13 +19,23 @@ func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, er
 	if err != nil {
 		return nil, err
 	}
-	handed, err := c.hand(q, s)
+	hold, err := c.Sandbox.HoldProvider(&sandbox.Subject{
+		Name: "Completion script " + s.rel, Script: spec.Path, Argv: spec.Argv,
+	}, false)
 	if err != nil {
+		return nil, mcp.Errorf(mcp.CodeInternal, "Completion script cannot be confined").WithReason(err)
+	}
+	defer hold.Release()
+	handed, err := c.hand(q, s, hold)
+	if err != nil {
+		hold.Ended()
 		return nil, fmt.Errorf("hand-off files: %w", err)
 	}
 	defer handed.remove()
 	spec.Env = handed.env
+	hold.Apply(&spec)
 	res := c.Runner.Run(ctx, spec)
+	hold.Ended()
 	if c.Project.Preserve {
 		c.preserve(q.name, &res)
 	}

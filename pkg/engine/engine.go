@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"mcp-bash/pkg/builtin"
@@ -80,9 +81,14 @@ func New(c Config) *Engine {
 	e.Env = p.Common(c.Home.Dir, helper, e.JSONTool)
 	var args rawjson.Builder
 	e.Env["MCPBASH_SERVER_ARGS_JSON"] = string(args.Strings(c.Args).Bytes())
+	e.Sandbox = sandbox.New(sandbox.Config{
+		Project: p, Mode: access.EffectiveConfinement(p, c.Log), Kernel: confine.Offered, Runner: c.Runner, Common: e.Env,
+		State: c.State, Log: c.Log,
+	})
 	hookEnv := func() project.Env { return p.ForHooks(e.Env, c.State.Dir) }
 	e.Catalog = registry.NewCatalog(p, registry.Options{
 		Log: c.Log, Warn: c.Notice, Version: cli.Version, Runner: c.Runner, HookEnv: hookEnv,
+		Confine: e.Sandbox.Hook(filepath.Join(p.Server, "register.sh")),
 		Private: func() (string, error) { return c.State.Dir, c.State.Make() }, ReadOnly: c.ReadOnly,
 	})
 	e.ResourceByURI = e.lookupBy(kinds.Resources, e.uriOf)
@@ -94,11 +100,8 @@ func New(c Config) *Engine {
 		e.Find, near = e.Lookup(kinds.Tools), e.nearest
 	}
 	e.Near = near
-	e.Sandbox = sandbox.New(sandbox.Config{
-		Project: p, Mode: access.EffectiveConfinement(p, c.Log), Kernel: confine.Offered, Runner: c.Runner, Common: e.Env,
-		State: c.State, Log: c.Log,
-	})
-	e.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State, Log: c.Log}
+	e.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State, Log: c.Log,
+		Confine: e.Sandbox.Hook(filepath.Join(p.Server, "policy.sh"))}
 	e.Tools = tool.New(tool.Config{
 		Project: p, Find: e.Find, Near: near, Level: e.Level, Policy: e.Policy, Runner: c.Runner, Common: e.Env,
 		Sandbox: e.Sandbox, State: c.State,
@@ -117,7 +120,7 @@ func (e *Engine) ResourceConfig() resource.Config {
 			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI,
 			FindPage: e.Lookup(kinds.UIResources),
 		},
-		Runner: e.Runner, Common: e.Env, State: e.State.Dir, Log: e.Log, Debug: e.Debug,
+		Runner: e.Runner, Sandbox: e.Sandbox, Common: e.Env, State: e.State.Dir, Log: e.Log, Debug: e.Debug,
 	}
 }
 

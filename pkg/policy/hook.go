@@ -62,10 +62,18 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 		argv[len(argv)-1] = ""
 		argv = append(argv, spill)
 	}
-	res := p.Runner.Run(ctx, script.Spec{
+	spec := script.Spec{
 		Argv: argv, Env: p.environ(request).Entries(), Timeout: hookTimeout, StdoutLimit: hookOutput,
 		StderrLimit: hookOutput,
-	})
+	}
+	if p.Confine != nil {
+		release, err := p.Confine(&spec)
+		if err != nil {
+			return nil, mcp.Errorf(mcp.CodeInternal, "Tool policy cannot be confined").WithReason(err)
+		}
+		defer release()
+	}
+	res := p.Runner.Run(ctx, spec)
 	if len(res.Stderr) > 0 {
 		p.Log(mcp.Debug, logger, strings.TrimRight(string(res.Stderr), "\n"))
 	}

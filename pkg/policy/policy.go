@@ -19,9 +19,10 @@ type Policy struct {
 	Runner  *script.Runner
 	// Env is what policy.sh runs in (T-29), State where large values are put
 	// for it.
-	Env   func() project.Env
-	State *project.State
-	Log   mcp.LogFunc
+	Env     func() project.Env
+	State   *project.State
+	Confine script.ConfineFunc // of policy.sh; nil: it runs as it is
+	Log     mcp.LogFunc
 }
 
 // Check returns nil when the tool may run. item is its registry entry, request

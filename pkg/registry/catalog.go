@@ -25,6 +25,7 @@ type Options struct {
 	// For server.d/register.sh. Without a Runner it is never run. Private
 	// returns a directory that nobody else can enter.
 	Runner  *script.Runner
+	Confine script.ConfineFunc // nil: it runs as it is
 	HookEnv func() project.Env
 	Private func() (dir string, err error)
 
@@ -88,7 +89,7 @@ func NewCatalog(p *project.Project, o Options) *Catalog {
 	c.messages.log = c.log
 	c.declared = declare.NewReader(p)
 	c.hook = declare.NewHook(p, declare.HookOptions{
-		Runner: o.Runner, Env: o.HookEnv, Private: o.Private, Now: c.now, Log: c.log, Note: c.inform,
+		Runner: o.Runner, Confine: o.Confine, Env: o.HookEnv, Private: o.Private, Now: c.now, Log: c.log, Note: c.inform,
 	})
 	for _, kind := range kinds.All {
 		c.states = append(c.states, &state{kind: kind, mutex: ctxlock.New()})

@@ -11,6 +11,8 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/roots"
+	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/script"
 )
 
@@ -82,7 +84,16 @@ func (r *Resources) run(ctx context.Context, t *target, file string, limit int, 
 	if !bounded {
 		spec.Timeout = r.Project.Fetching.Timeout
 	}
+	hold, err := r.Sandbox.HoldProvider(&sandbox.Subject{
+		Name: "Provider " + t.provider, Script: file, Roots: roots.OfPaths(r.Builtin.FileRoots()),
+	}, true)
+	if err != nil {
+		r.Log(mcp.Err, logger, "Provider "+t.provider+" cannot be confined: "+err.Error())
+		return nil, mcp.Errorf(mcp.CodeInternal, "Resource provider failed").WithReason(err)
+	}
+	hold.Apply(&spec)
 	res := r.Runner.Run(ctx, spec)
+	hold.End()
 	message := said(res.Stderr)
 	switch {
 	case ctx.Err() != nil:

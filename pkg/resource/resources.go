@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/script"
 )
 
@@ -30,8 +31,9 @@ type Config struct {
 
 	Builtin builtin.Config // of the providers that need no script
 	Runner  *script.Runner
-	Common  project.Env // what every script is given
-	State   string      // the private directory of the run
+	Sandbox *sandbox.Sandbox // holds provider scripts to what they may do; nil holds none
+	Common  project.Env      // what every script is given
+	State   string           // the private directory of the run
 
 	Log   mcp.LogFunc
 	Debug func() bool // whether debug messages go anywhere

@@ -39,6 +39,15 @@ func (l List) Paths() string {
 	return strings.Join(paths, "\n")
 }
 
+// OfPaths returns directories as roots.
+func OfPaths(paths []string) List {
+	list := make(List, 0, len(paths))
+	for _, path := range paths {
+		list = append(list, Root{URI: "file://" + path, Path: path})
+	}
+	return list
+}
+
 // Contains reports whether a canonical path is a root or lies below one. Names
 // are compared component by component and literally.
 func (l List) Contains(path string) bool {

@@ -108,6 +108,19 @@ func (s *Sandbox) HoldHook(sub *Subject) (*Hold, error) {
 	})
 }
 
+// Hook returns what confines a hook, given its file, for those who run it: release is to be
+// called when it has ended.
+func (s *Sandbox) Hook(file string) script.ConfineFunc {
+	return func(spec *script.Spec, files ...string) (release func(), err error) {
+		h, err := s.HoldHook(&Subject{Name: filepath.Base(file), Script: file, Files: files})
+		if err != nil {
+			return nil, err
+		}
+		h.Apply(spec)
+		return h.End, nil
+	}
+}
+
 func (s *Sandbox) hold(sub *Subject, profile func(*Subject, *privateDir) *confine.Profile) (*Hold, error) {
 	private, err := s.private.take(s.State, sub.Script)
 	if err != nil {
@@ -194,6 +207,9 @@ func (h *Hold) Apply(spec *script.Spec) {
 
 // Root returns the private directory and its path.
 func (h *Hold) Root() (*os.Root, string) { return h.private.root, h.private.dir }
+
+// End is Ended and Release at once.
+func (h *Hold) End() { h.Ended(); h.Release() }
 
 // Ended says that the script has ended.
 func (h *Hold) Ended() {

@@ -73,3 +73,7 @@ const (
 	statusNotFound  = 127
 	signalBase      = 128
 )
+
+// A ConfineFunc has what is about to be started run confined; files are what it may write to.
+// release is to be called when it has ended. The error is why it must not run.
+type ConfineFunc func(spec *Spec, files ...string) (release func(), err error)

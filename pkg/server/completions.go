@@ -16,7 +16,7 @@ func newCompletions(e *engine.Engine) completions {
 	return completions{completion.New(completion.Config{
 		Project: e.Project, Registered: e.Lookup(kinds.Completions), Prompt: e.Lookup(kinds.Prompts),
 		Resource: e.Lookup(kinds.Resources), NameOf: e.ResourceName,
-		Runner: e.Runner, Common: e.Env, State: e.State, Log: e.Log,
+		Runner: e.Runner, Sandbox: e.Sandbox, Common: e.Env, State: e.State, Log: e.Log,
 	})}
 }
 

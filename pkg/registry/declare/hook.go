@@ -47,6 +47,7 @@ type Hook struct {
 // HookOptions are what a Hook needs from the program around it.
 type HookOptions struct {
 	Runner  *script.Runner                 // nil: it is never run
+	Confine script.ConfineFunc             // nil: it runs as it is
 	Env     func() project.Env             // of the script
 	Private func() (dir string, err error) // returns a directory that nobody else can enter
 	Now     func() time.Time
@@ -156,12 +157,20 @@ func (h *Hook) run(ctx context.Context, text []byte) *hookRun {
 	defer os.Remove(copied)
 	defer calls.remove()
 	d := &h.p.Discovery
-	res := h.o.Runner.Run(ctx, script.Spec{
+	spec := script.Spec{
 		Argv: []string{"bash", "-c", hookFunctions, HookFile, copied, calls.Name(), h.p.Logging.Level.String()},
 		Dir:  h.p.Root, Env: h.o.Env().Entries(),
 		StdoutLimit: d.MaxManual, StderrLimit: d.MaxManual, Timeout: d.RegisterTimeout, Grace: hookGrace,
 		Watch: func(time.Time) error { return calls.within(d.MaxBytes) },
-	})
+	}
+	if h.o.Confine != nil {
+		release, err := h.o.Confine(&spec, calls.Name())
+		if err != nil {
+			return &hookRun{err: &hookFault{"script cannot be confined: " + err.Error()}}
+		}
+		defer release()
+	}
+	res := h.o.Runner.Run(ctx, spec)
 	printed := append(append([]byte{}, res.Stdout...), res.Stderr...)
 	switch {
 	case errors.Is(res.Cause, script.ErrTimedOut):

@@ -65,6 +65,9 @@ func (t *RegisteredTool) members() []rawjson.Member {
 		{Name: "description", Value: rawjson.Quote(t.Description)}, {Name: "version", Value: rawjson.Quote(t.Version)},
 		{Name: "capabilities", Value: capabilities},
 	}
+	if t.Confine != nil {
+		list = append(list, rawjson.Member{Name: "confine", Value: t.Confine.JSON()})
+	}
 	if t.SecurityLevel != "" {
 		list = append(list, rawjson.Member{Name: "securityLevel", Value: rawjson.Quote(string(t.SecurityLevel))})
 	}

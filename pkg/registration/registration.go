@@ -43,6 +43,7 @@ type ToolParameters struct{ Required, Optional []Parameter }
 type ToolRegistration struct {
 	ID, Name, Description, Version string              // ID defaults to Name, Version to "0.0.0"
 	Capabilities                   []access.Capability // nil: undeclared, which is not the same as none
+	Confine                        *access.Extras      // beyond the capabilities; nil: undeclared
 	Parameters                     ToolParameters
 	Path                           string       // of the script, relative to tools/
 	SecurityLevel                  access.Level // the least at which it may be used; "": none is asked for
@@ -175,6 +176,9 @@ func (r *ToolRegistration) payload() []byte {
 		}
 		b.End()
 	}
+	if r.Confine != nil {
+		b.Name("confine").Raw(r.Confine.JSON())
+	}
 	if len(r.Parameters.Required)+len(r.Parameters.Optional) > 0 {
 		b.Name("parameters").Object()
 		list := func(name string, parameters []Parameter) {
@@ -221,6 +225,10 @@ func registrationOf(item json.RawMessage) ToolRegistration {
 			name, _ := rawjson.Text(e)
 			r.Capabilities = append(r.Capabilities, access.Capability(name))
 		}
+	}
+	if confine := rawjson.Get(item, "confine"); rawjson.KindOf(confine) == rawjson.Object {
+		extras, _ := access.ParseExtras(confine)
+		r.Confine = &extras
 	}
 	return r
 }

@@ -77,7 +77,8 @@ func TestToolItem(t *testing.T) {
 		"tools/weather/icon.svg":      "<svg/>",
 		"tools/weather/tool.meta.json": `{
 			"annotations": {"readOnlyHint": true},
-			"securityLevel": "Elevated", "capabilities": ["network", "filesystem", "Network"], "version": "1.2.0", "id": "net.weather",
+			"securityLevel": "Elevated", "capabilities": ["network", "filesystem", "Network"],
+			"confine": {"exec": ["git", 5], "connect": [443, 70000], "read": [], "sing": ["a"], "write": "x"}, "version": "1.2.0", "id": "net.weather",
 			"requires": ["elicitation"], "validateInput": true,
 			"icons": [{"src": "icon.svg"}, 5, {"src": "data:image/png;base64,AA"}],
 			"outputSchema": {"type": "object", "properties": {"t": {"type": "number", "minimum": 1e3}}},
@@ -97,9 +98,13 @@ func TestToolItem(t *testing.T) {
 		`AA"}],`+
 		`"validateInput":true,"annotations":{"readOnlyHint":true},"requires":["elicitation"],"id":"net.weather",`+
 		`"version":"1.2.0",`+
-		`"capabilities":["FileSystem","Network"],"securityLevel":"elevated",`+
+		`"capabilities":["FileSystem","Network"],"confine":{"exec":["git"],"connect":[443]},"securityLevel":"elevated",`+
 		`"_meta":{"ui":{"resourceUri":"ui://demo/weather","visibility":["model","app"]}}}`)
-	b.WantLog("warning mcp.tools: tools/weather/tool.meta.json: icons[1]: must be an object with the text src; left out")
+	b.WantLog("warning mcp.tools: tools/weather/tool.meta.json: icons[1]: must be an object with the text src; left out",
+		"warning mcp.tools: tools/weather/tool.sh: confine.exec: not a path: 5; left out",
+		"warning mcp.tools: tools/weather/tool.sh: confine.connect: not a port: 70000; left out",
+		"warning mcp.tools: tools/weather/tool.sh: confine.sing is unknown; known are read, write, exec and connect; left out",
+		"warning mcp.tools: tools/weather/tool.sh: confine.write is not an array; left out")
 }
 
 // R-41: the least there is.

@@ -46,11 +46,15 @@ func findSystem(p *project.Project, common project.Env) systemPaths {
 			s.programs = append(s.programs, dir)
 		}
 	}
-	in := func(name string) string { return filepath.Join(p.Root, name) }
-	s.secret = physical(p.Server)
-	s.runsNext = physical(p.Tools, p.Server, p.Registry, p.Providers, p.Completions, in("lib"), in("config"), in(".git"),
-		common["MCPBASH_HOME"])
+	s.secret, s.runsNext = physical(p.Server), append(RunsNext(p), physical(common["MCPBASH_HOME"])...)
 	return s
+}
+
+// RunsNext returns the directories of a project that hold what is started later, which nobody
+// writes below a root (CF-14).
+func RunsNext(p *project.Project) []string {
+	in := func(name string) string { return filepath.Join(p.Root, name) }
+	return physical(p.Tools, p.Server, p.Registry, p.Providers, p.Completions, in("lib"), in("config"), in(".git"))
 }
 
 // physical returns paths without links, those that are not there as they are. The result

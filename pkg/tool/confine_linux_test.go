@@ -158,6 +158,29 @@ func TestConfinementFaults(t *testing.T) {
 	}
 }
 
+// The result of a script that was refused something says what would allow it (CF-25).
+func TestRefusals(t *testing.T) {
+	for code, says := range map[string]string{
+		`cat "$BESIDE/file"`:                            "it takes the capability FileSystem, or the path in",
+		`cat "$ROOT/file"`:                              "it takes the capability Search to read it, Edit to write it",
+		`uname`:                                         `it takes the capability Process, or \"confine\": {\"exec\": [\"uname\"]}`,
+		`exec 3<>/dev/tcp/127.0.0.1/1`:                  "it takes the capability Network, or the port in",
+		`echo "no: such: Permission denied" >&2`:        "it takes the capability FileSystem",
+		`echo "open '/x': permission granted" >&2`:      "",
+		`echo "[Errno 13] Permission denied: '/x'" >&2`: "/x was refused",
+	} {
+		y := newYard(t, "declared", nil)
+		got := y.try(`[]`, fmt.Sprintf("ROOT=%s BESIDE=%s\n{ %s; }; exit 1", y.root, y.beside, code))
+		if refused := strings.Contains(got, "was refused to"); refused != (says != "") || !strings.Contains(got, says) {
+			t.Errorf("%s: %s", code, got)
+		}
+	}
+	y := newYard(t, "declared", nil)
+	if got := y.try("", `echo "/x: Permission denied" >&2; exit 1`); strings.Contains(got, "was refused") {
+		t.Errorf("not confined: %s", got)
+	}
+}
+
 // What a call of an empty tool takes that is confined, beside one that is not.
 func BenchmarkConfinedCall(b *testing.B) {
 	if confine.Offered().None() {

@@ -61,6 +61,9 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 		return where + " uses the SDK without loading it; put this line before the others: " +
 			`source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"`
 	}
+	if text := c.refused(stderr); text != "" {
+		return text
+	}
 	return c.unexplained(where, res, value)
 }
 

@@ -109,6 +109,7 @@ func (c *check) toolMetadata(file, dir string) {
 		c.at("metadata.no_description", label, `missing "description"`)
 	}
 	c.schemas(doc, label)
+	c.confine(doc, label)
 	if name == "" {
 		return
 	}

@@ -156,6 +156,13 @@ var Rules = finding.Rules{
 		"declare what it registers in register.json, which needs no leave"),
 	rule("registry.reported", finding.Warning, "the server reports something when it reads the project",
 		"The message is what the server logs.", "as the message says"),
+	rule("confine.missing", finding.Warning, "a tool may use a file or a program that is not there",
+		`What "confine" names gives nothing until it is there.`,
+		`correct the path (absolute, relative to the project, or after "~/") or the name, or install the program`),
+	rule("confine.no_effect", finding.Warning, "a tool may write to what runs next",
+		`The scripts of a project, its lib, config, server.d and .registry are never written by a confined tool, whatever `+
+			`"confine" says.`,
+		`take the path out of "confine"; keep what tools write in a directory of its own`),
 	rule("requirements.invalid", finding.Warning, "server.d/requirements.json cannot be used",
 		"doctor cannot say what is missing.",
 		`write {"framework": {"minVersion": "2.0.0"}, "dependencies": [{"name": "jq"}, {"or": ["curl", "wget"]}]}`),

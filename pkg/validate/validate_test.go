@@ -155,6 +155,8 @@ var cases = map[string]files{
 	"registry.reported": {
 		"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"data.txt"}]}`, "data.txt": "x",
 	},
+	"confine.missing":      toolWith(`"confine":{"read":["nothing"],"exec":["no-such-program-at-all"]}`),
+	"confine.no_effect":    toolWith(`"confine":{"write":["tools"]}`),
 	"requirements.invalid": {"server.d/requirements.json": `{"dependencies":[{"or":[]}]}`},
 	"bundle.conf":          {"mcpb.conf": "MCPB_NAME=\xff\n"},
 	"sample.invalid":       {"tools/demo-hello/samples/x.json": `[]`},

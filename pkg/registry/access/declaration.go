@@ -70,6 +70,12 @@ func (d *Declaration) Equal(o *Declaration) bool {
 func ParseExtras(doc json.RawMessage) (x Extras, faults []string) {
 	fault := func(text string) { faults = append(faults, "confine."+text) }
 	for _, m := range rawjson.Members(doc) {
+		switch m.Name {
+		case extraRead, extraWrite, extraExec, extraConnect:
+		default:
+			fault(m.Name + " is unknown; known are read, write, exec and connect")
+			continue
+		}
 		if rawjson.KindOf(m.Value) != rawjson.Array {
 			fault(m.Name + " is not an array")
 			continue
@@ -106,15 +112,35 @@ func (x *Extras) add(list string, value json.RawMessage) (fault string) {
 		x.Exec = append(x.Exec, text)
 	case list == extraRead:
 		x.Read = append(x.Read, text)
-	case list == extraWrite:
-		x.Write = append(x.Write, text)
 	default:
-		return "unknown, known are read, write, exec and connect"
+		x.Write = append(x.Write, text)
 	}
 	return ""
 }
 
-// Levels that extras need, as the capabilities do that they stand for. Programs need none:
+// JSON returns the extras as metadata has them, without empty lists.
+func (x *Extras) JSON() json.RawMessage {
+	var b rawjson.Builder
+	b.Object()
+	for _, list := range []struct {
+		name   string
+		values []string
+	}{{extraRead, x.Read}, {extraWrite, x.Write}, {extraExec, x.Exec}} {
+		if len(list.values) > 0 {
+			b.Name(list.name).Strings(list.values)
+		}
+	}
+	if len(x.Connect) > 0 {
+		b.Name(extraConnect).Array()
+		for _, port := range x.Connect {
+			b.Int(int(port))
+		}
+		b.End()
+	}
+	return b.End().Bytes()
+}
+
+// level is the level that extras need, as the capabilities do that they stand for. Programs need none:
 // what is started is held to the same.
 func (x *Extras) level() Level {
 	switch {

@@ -94,9 +94,15 @@ func LevelOf(item json.RawMessage) Level {
 			needed = l
 		}
 	}
-	declared := rawjson.Get(item, "capabilities")
-	if !rawjson.IsStrings(declared) {
+	declared, confine := rawjson.Get(item, "capabilities"), rawjson.Get(item, "confine")
+	switch {
+	case rawjson.IsStrings(declared):
+	case rawjson.KindOf(confine) != rawjson.Object || !rawjson.Absent(declared):
 		return Full
+	}
+	if rawjson.KindOf(confine) == rawjson.Object {
+		extras, _ := ParseExtras(confine)
+		raise(extras.level())
 	}
 	for e := range rawjson.Elements(declared) {
 		name, _ := rawjson.Text(e)

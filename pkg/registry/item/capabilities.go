@@ -102,6 +102,20 @@ func (s *Input) Capabilities() json.RawMessage {
 	return b.Strings(append(list, unknown...)).Bytes()
 }
 
+// Confine returns what a tool needs beyond its capabilities, nil when it says nothing of
+// that. What cannot be used is left out (CF-17).
+func (s *Input) Confine() json.RawMessage {
+	given := s.Pick("confine", "an object", func(v json.RawMessage) bool { return rawjson.KindOf(v) == rawjson.Object })
+	if given == nil {
+		return nil
+	}
+	extras, faults := access.ParseExtras(given)
+	for _, fault := range faults {
+		s.fault(fault, s.Label+": "+fault+"; left out")
+	}
+	return extras.JSON()
+}
+
 // contradictions are annotations that deny a capability.
 var contradictions = []struct {
 	capability access.Capability

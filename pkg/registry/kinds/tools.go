@@ -101,7 +101,7 @@ func visitTools(v *scan.Visit) {
 var ToolFields = []string{
 	"name", "title", "description", "path", "inputSchema", "timeoutSecs", "timeoutHint", "progressExtendsTimeout",
 	"maxTimeoutSecs", "outputSchema", "icons", "validateInput", "annotations", "requires", "id", "version",
-	"capabilities", "securityLevel", "_meta", "arguments", "parameters",
+	"capabilities", "confine", "securityLevel", "_meta", "arguments", "parameters",
 	"execution", // says that a tool runs as a task, which none of ours does
 }
 
@@ -146,6 +146,7 @@ func BuildTool(s *item.Input) (item.Candidate, bool) {
 	capabilities := s.Capabilities()
 	s.CheckAnnotations(capabilities, annotations)
 	w.Put("capabilities", capabilities)
+	w.Put("confine", s.Confine())
 	w.Put("securityLevel", s.SecurityLevel())
 	w.Put("_meta", toolMeta(s))
 	f.JSON = w.End(ToolFields)

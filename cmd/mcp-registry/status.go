@@ -4,8 +4,11 @@ import (
 	"fmt"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/sandbox"
 )
 
 func status(s cli.Streams, o *options) error {
@@ -19,6 +22,7 @@ func status(s cli.Streams, o *options) error {
 		tool = p.JSONTool("", warn).Name
 	}
 	found := registry.NewCatalog(p, registry.Options{ReadOnly: true}).Status(tool)
+	found.Confine = sandbox.Report(access.EffectiveConfinement(p, nil), confine.Offered())
 	fmt.Fprintf(s.Out, "%s\n", found.AppendJSON(nil))
 	if found.Failed() {
 		return cli.ExitCode(cli.ExitFailed)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/finding"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/script"
@@ -26,6 +27,7 @@ type Options struct {
 	Verify         string
 	Ref            string
 	AllowDowngrade bool
+	Kernel         *confine.Kernel        // what scripts can be held to; nil: what the running one offers
 	Found          func(*finding.Finding) // gets each finding as it is found; nil: nobody does
 }
 

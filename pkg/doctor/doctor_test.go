@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/finding"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/runtimes"
@@ -574,6 +575,7 @@ var situations = map[string]func(h *house) *Result{
 	},
 	"runtime.json_tool_missing":     func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
 	"runtime.tmp_root_not_writable": func(h *house) *Result { return h.with("MCPBASH_TMP_ROOT", h.root+"-gone") },
+	"runtime.confine_lacks":         func(h *house) *Result { return h.doctor(Options{Kernel: &confine.Kernel{ABI: 2}}) },
 	"runtime.tmp_root_unset":        func(h *house) *Result { return h.doctor(Options{}) },
 	"binaries.missing":              func(h *house) *Result { return h.without("bin/mcp-bundle") },
 	"binaries.version_mismatch":     func(h *house) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/script"
 )
@@ -22,6 +23,7 @@ type Runtime struct {
 	TmpRoot               string
 	TmpRootWritable       bool
 	ShellCheck, NPX       string
+	Kernel                confine.Kernel // what scripts can be held to
 }
 
 // A Binary is a program of the family.
@@ -79,6 +81,12 @@ func (e *examination) machine() {
 	}
 	if m.GoJQPath == "" {
 		e.add("optional.gojq_missing", "gojq not installed (optional, faster than jq)", "")
+	}
+	if m.Kernel = confine.Offered(); e.o.Kernel != nil {
+		m.Kernel = *e.o.Kernel
+	}
+	if lacks := m.Kernel.Lacks(&confine.Profile{}); len(lacks) > 0 {
+		e.add("runtime.confine_lacks", "scripts are not held to: "+strings.Join(lacks, ", "), "")
 	}
 	m.TmpRoot = env["MCPBASH_TMP_ROOT"]
 	m.TmpRootWritable = m.TmpRoot != "" && project.IsWritable(m.TmpRoot)

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/finding"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/sandbox"
 )
 
 // A report is the text for people (CLI-1104). It shows the same findings as the JSON does,
@@ -106,7 +108,15 @@ func (t *report) runtime() {
 	if m.TmpRootWritable {
 		t.good("TMP root writable: %s", m.TmpRoot)
 	}
+	t.confinement(m.Kernel)
 	t.found("runtime.tmp_root_unset", "runtime.tmp_root_not_writable")
+}
+
+func (t *report) confinement(k confine.Kernel) {
+	if k.ABI > 0 && k.Lacks(&confine.Profile{}) == nil {
+		t.good("Tools are held to what they declare: Landlock ABI %d, seccomp", k.ABI)
+	}
+	t.found("runtime.confine_lacks")
 }
 
 func (t *report) install() {
@@ -230,7 +240,7 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 	b.Name("runtime").Object().Name("bashVersion").String(m.BashVersion).Name("jqPath").String(m.JQPath).
 		Name("gojqPath").String(m.GoJQPath).Name("jsonTool").String(m.JSONTool).Name("tmpRoot").String(m.TmpRoot).
 		Name("tmpRootWritable").Bool(m.TmpRootWritable).Name("bashPath").String(m.BashPath).Name("bashOk").Bool(m.BashOK).
-		Name("builtinJson").Bool(m.BuiltinJSON).End()
+		Name("builtinJson").Bool(m.BuiltinJSON).Name("confine").Raw(sandbox.KernelReport(m.Kernel)).End()
 	b.Name("install").Object().Name("managedRoot").String(i.ManagedRoot).Name("markerPath").String(i.MarkerPath).
 		Name("markerPresent").Bool(i.MarkerPresent).Name("managed").Bool(i.Managed).Name("reason").String(i.Reason).End()
 	r.Shims[0].append(b.Name("shim"))

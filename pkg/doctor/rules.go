@@ -23,6 +23,10 @@ var Rules = finding.Rules{
 		"Scripts are given our own JSON program as MCPBASH_JSON_TOOL_BIN; those that call jq by name fail.", "install jq"),
 	rule("runtime.tmp_root_not_writable", finding.Error, "MCPBASH_TMP_ROOT cannot be written to",
 		"Tools cannot run: what they exchange with the server lies there.", "name another directory"),
+	rule("runtime.confine_lacks", finding.Info, "the kernel cannot hold tools to all that they declare",
+		"Tools run held to what it can hold; with MCPBASH_CONFINE=declared,required they are refused instead. All of it "+
+			"takes Linux 6.15 with Landlock and seccomp.",
+		"use a newer kernel, or trust the tools"),
 	rule("runtime.tmp_root_unset", finding.Warning, "MCPBASH_TMP_ROOT is not set",
 		"TMPDIR, else /tmp, is used, which is right nearly everywhere.", "set it in production, if TMPDIR is shared"),
 	rule("binaries.missing", finding.Warning, "programs of the family are missing",

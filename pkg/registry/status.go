@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -14,7 +15,8 @@ import (
 // A Status is what lies in the registry directory.
 type Status struct {
 	ProjectRoot string
-	JSONTool    string // what scripts are given: jq, gojq or none
+	JSONTool    string          // what scripts are given: jq, gojq or none
+	Confine     json.RawMessage // what is confined (CF-33), nil: it is not said
 	Kinds       []KindStatus
 }
 
@@ -79,6 +81,9 @@ func (s *Status) Failed() bool {
 func (s *Status) AppendJSON(dst []byte) []byte {
 	dst = rawjson.AppendString(appendKey(append(dst, "{\n"...), "projectRoot"), s.ProjectRoot)
 	dst = rawjson.AppendString(appendKey(append(dst, ",\n"...), "jsonTool"), s.JSONTool)
+	if s.Confine != nil {
+		dst = append(appendKey(append(dst, ",\n"...), "confine"), s.Confine...)
+	}
 	for _, k := range s.Kinds {
 		b := rawjson.Over(appendKey(append(dst, ",\n"...), k.Kind.Key))
 		b.Object().Name("status").String(k.Status).Name("path").String(k.Path).Name("count").Int(k.Count).

@@ -16,6 +16,21 @@ type Confinement struct {
 	Required bool // what cannot be held does not run
 }
 
+// String returns a mode as ParseConfinement reads it.
+func (c Confinement) String() string {
+	mode := "off"
+	switch {
+	case c.All:
+		mode = "all"
+	case c.Declared:
+		mode = "declared"
+	}
+	if c.Required {
+		mode += ",required"
+	}
+	return mode
+}
+
 // ParseConfinement reads a mode: off, declared or all, with ",required" after it or alone.
 func ParseConfinement(text string) (c Confinement, ok bool) {
 	mode, more, both := strings.Cut(strings.ToLower(text), ",")

@@ -1,0 +1,28 @@
+package sandbox
+
+import (
+	"encoding/json"
+
+	"mcp-bash/pkg/confine"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/access"
+)
+
+// Report says which scripts are held to what they may do, and what the kernel cannot hold
+// (CF-33): {"mode":"declared","landlock":7,"seccomp":true,"lacks":[]}.
+func Report(mode access.Confinement, k confine.Kernel) json.RawMessage {
+	var b rawjson.Builder
+	b.Object().Name("mode").String(mode.String())
+	return appendKernel(&b, k).End().Bytes()
+}
+
+// KernelReport is the part of [Report] about the kernel.
+func KernelReport(k confine.Kernel) json.RawMessage {
+	var b rawjson.Builder
+	return appendKernel(b.Object(), k).End().Bytes()
+}
+
+func appendKernel(b *rawjson.Builder, k confine.Kernel) *rawjson.Builder {
+	b.Name("landlock").Int(k.ABI).Name("seccomp").Bool(k.Filters).Name("lacks").Strings(k.Lacks(&confine.Profile{}))
+	return b
+}

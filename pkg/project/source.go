@@ -111,12 +111,12 @@ func (p *Project) source(ctx context.Context, r *script.Runner, code string,
 }
 
 // kept are the variables server.d/env.sh cannot change in a server (P-113); the
-// last one, because a project cannot loosen what its operator allows (registry
-//
+// last ones, because a project cannot loosen what its operator allows (registry
+// R-212, CF-2).
 var kept = []string{
 	"MCPBASH_HOME", "MCPBASH_PROJECT_ROOT", "MCPBASH_TOOLS_DIR", "MCPBASH_RESOURCES_DIR", "MCPBASH_PROMPTS_DIR",
 	"MCPBASH_COMPLETIONS_DIR", "MCPBASH_SERVER_DIR", "MCPBASH_REGISTRY_DIR", "MCPBASH_PROVIDERS_DIR", "MCPBASH_UI_DIR",
-	"MCPBASH_SECURITY_LEVEL",
+	"MCPBASH_SECURITY_LEVEL", "MCPBASH_CONFINE",
 }
 
 // Adopt returns env with every variable whose value changed in changed, the

@@ -190,7 +190,9 @@ func (r *run) source() error {
 	case err != nil:
 		return cli.Failf(cli.CodeInvalid, "sourcing %s: %v", strings.Join(files, ", "), err)
 	}
-	env["MCPBASH_SECURITY_LEVEL"] = r.env["MCPBASH_SECURITY_LEVEL"] // no file can loosen it (R-212)
+	for _, name := range []string{"MCPBASH_SECURITY_LEVEL", "MCPBASH_CONFINE"} {
+		env[name] = r.env[name] // no file can loosen it (R-212, CF-2)
+	}
 	r.open(r.project.Root, env)
 	return nil
 }
@@ -323,7 +325,10 @@ func catchSignals(taken func(os.Signal) bool) (ctx context.Context, interrupted 
 func (r *run) call(ctx context.Context, e *engine.Engine, asker *responder, interrupted func() int) error {
 	request := &tool.Request{
 		Name: r.tool, Arguments: r.args, Meta: r.meta, Timeout: r.timeout, Roots: r.roots,
-		Asker: asker, Client: asker.capabilities(),
+		Asker: asker, Client: asker.capabilities(), Reach: r.roots,
+	}
+	if r.options.roots == "" { // those that a server falls back to (CF-6)
+		request.Reach = roots.Fallback(e.Project, r.log)
 	}
 	if r.display != nil {
 		request.Listener, request.ProgressToken = r.display, json.RawMessage(`"run-tool"`)

@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/roots"
 	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/script"
 )
@@ -97,7 +98,7 @@ func (c *call) confine() error {
 	t := c.tools
 	hold, err := t.Sandbox.Hold(&sandbox.Subject{
 		Name: "Tool '" + c.entry.name + "'", Script: c.script, Argv: c.argv, Needs: access.DeclarationOf(c.entry.item),
-		Roots: c.request.Roots,
+		Roots: c.reach(),
 	})
 	var unconfinable *sandbox.Unconfinable
 	switch {
@@ -111,6 +112,14 @@ func (c *call) confine() error {
 		c.pool = hold.Files
 	}
 	return nil
+}
+
+// reach are the roots below which a confined call may look things up and edit (CF-12, CF-13).
+func (c *call) reach() roots.List {
+	if c.request.Reach != nil {
+		return c.request.Reach
+	}
+	return c.request.Roots
 }
 
 // admit makes the checks before anything starts, in the order of tools

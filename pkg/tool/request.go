@@ -19,6 +19,7 @@ type Request struct {
 	Timeout       int
 	ProgressToken json.RawMessage // nil for none
 	Roots         roots.List
+	Reach         roots.List // below which the kernel lets a confined tool look and edit; nil: Roots
 	Client        mcp.Capabilities
 	// AnyStructured allows structured content that is no object (T-211).
 	AnyStructured bool

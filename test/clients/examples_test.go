@@ -30,6 +30,8 @@ var tools = map[string][]string{
 	"14-mcp-app":      {"board", "move-card", "roll-dice"},
 	"13-registry":     {"add-note", "find-note"},
 	"15-asking":       {"folders", "release", "summarize"},
+
+	"17-strangers-tool": {"word-count"},
 }
 
 // Every example is known here, is complete, and lists exactly its tools as its

@@ -23,6 +23,7 @@ var rows = [][]string{
 		"pkg/validate", "pkg/health", "pkg/clientconfig"},
 	{"pkg/engine", "pkg/helper", "pkg/tree"},
 	{"pkg/tool", "pkg/prompt", "pkg/resource", "pkg/completion", "pkg/registration"},
+	{"pkg/sandbox"},
 	{"pkg/builtin", "pkg/policy", "pkg/registry", "pkg/roots", "pkg/runtimes"},
 	{"pkg/registry/declare"},
 	{"pkg/registry/kinds"},

@@ -11,7 +11,7 @@ type Capability string
 // The capabilities.
 const (
 	FileSystem Capability = "FileSystem" // reads or writes files
-	Process    Capability = "Process"    // starts or signals programs beyond its own pipeline
+	Process    Capability = "Process"    // starts other programs than its interpreter and its own
 	Network    Capability = "Network"    // talks to other hosts
 	Search     Capability = "Search"     // only looks things up in project or index data
 	Edit       Capability = "Edit"       // changes content the user owns

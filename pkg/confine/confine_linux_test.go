@@ -84,7 +84,8 @@ func TestKey(t *testing.T) {
 	}
 	make()
 	profiles := []Profile{
-		{}, {AllFiles: true}, {Modes: true}, {Network: true}, {Connect: []uint16{1}}, {Connect: []uint16{1, 2}}, {Process: true}, {Read: []string{dir + "/a"}},
+		{}, {AllFiles: true}, {Modes: true}, {Network: true}, {Connect: []uint16{1}}, {Connect: []uint16{1, 2}},
+		{Process: true}, {Read: []string{dir + "/a"}},
 		{Write: []string{dir + "/a"}}, {Programs: []string{dir + "/a"}}, {Read: []string{dir, "/a"}},
 	}
 	var keys []string

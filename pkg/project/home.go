@@ -188,15 +188,17 @@ func unpack(t Tree, base, name string) error {
 		root.RemoveAll(fresh)
 		return err
 	}
-	stale := ".old-" + randomTag()
-	root.Rename(name, stale) // there may be a damaged one
-	err = root.Rename(fresh, name)
-	root.RemoveAll(stale)
-	root.RemoveAll(fresh)
-	if err != nil && !t.unpackedIn(root, name) { // else another process was faster
-		return err
+	defer root.RemoveAll(fresh)
+	if err = root.Rename(fresh, name); err == nil || t.unpackedIn(root, name) { // another process may have been faster
+		return nil
 	}
-	return nil
+	stale := ".old-" + randomTag() // a damaged one
+	root.Rename(name, stale)
+	defer root.RemoveAll(stale)
+	if err = root.Rename(fresh, name); err != nil && t.unpackedIn(root, name) {
+		return nil
+	}
+	return err
 }
 
 // unpackedIn reports whether a directory holds every file of the tree as it

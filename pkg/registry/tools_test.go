@@ -103,7 +103,8 @@ func TestToolItem(t *testing.T) {
 	b.WantLog("warning mcp.tools: tools/weather/tool.meta.json: icons[1]: must be an object with the text src; left out",
 		"warning mcp.tools: tools/weather/tool.sh: confine.exec: not a path: 5; left out",
 		"warning mcp.tools: tools/weather/tool.sh: confine.connect: not a port: 70000; left out",
-		"warning mcp.tools: tools/weather/tool.sh: confine.sing is unknown; known are read, write, exec and connect; left out",
+		"warning mcp.tools: tools/weather/tool.sh: confine.sing is unknown; known are read, write, exec and connect; "+
+			"left out",
 		"warning mcp.tools: tools/weather/tool.sh: confine.write is not an array; left out")
 }
 

@@ -100,7 +100,8 @@ func newScene(t testing.TB, mode string) *scene {
 		Log:    func(_ mcp.Level, _, text string) { s.logged = append(s.logged, text) },
 	})
 	s.env = []string{
-		"PATH=" + env["PATH"], "SCENE=" + dir, "ROOT=" + s.root, "OWN=" + s.tool(), "PROJECT=" + s.project, "OTHER=" + s.other,
+		"PATH=" + env["PATH"], "SCENE=" + dir, "ROOT=" + s.root, "OWN=" + s.tool(), "PROJECT=" + s.project,
+		"OTHER=" + s.other,
 		"TRY=" + exe, "PORT=" + strconv.Itoa(s.port), "SERVER=" + strconv.Itoa(os.Getpid()), "LC_ALL=C",
 		"STATE=" + state.Dir,
 	}
@@ -130,7 +131,8 @@ func needs(letters string) access.Declaration {
 func (s *scene) run(d access.Declaration, code string) script.Result {
 	s.t.Helper()
 	h, err := s.sandbox.Hold(&Subject{
-		Name: "Tool 'own'", Script: s.tool() + "/tool.sh", Needs: d, Roots: roots.List{{URI: "file://" + s.root, Path: s.root}},
+		Name: "Tool 'own'", Script: s.tool() + "/tool.sh", Needs: d,
+		Roots: roots.List{{URI: "file://" + s.root, Path: s.root}},
 	})
 	if err != nil {
 		s.t.Fatal(err)

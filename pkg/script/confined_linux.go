@@ -77,7 +77,9 @@ func (r *Runner) Confine(k confine.Kernel, p *confine.Profile) (*Confined, error
 	all.mu.Lock()
 	c := all.byKey[key]
 	if c == nil {
-		c = &confinement{key: key, work: make(chan *forkRequest, maxUsers), spare: make(chan pipe, 16), ready: make(chan struct{})}
+		c = &confinement{
+			key: key, work: make(chan *forkRequest, maxUsers), spare: make(chan pipe, 16), ready: make(chan struct{}),
+		}
 		if c.err = c.wake.open(); c.err != nil {
 			all.mu.Unlock()
 			return nil, c.err

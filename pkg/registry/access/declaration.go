@@ -2,6 +2,7 @@ package access
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,8 +26,8 @@ type Extras struct {
 	Connect     []uint16 // TCP ports
 }
 
-// MaxExtras is how many values a list of Extras has at most.
-const MaxExtras = 64
+// maxExtras is how many values a list of Extras has at most.
+const maxExtras = 64
 
 // The members of "confine".
 const (
@@ -82,8 +83,8 @@ func ParseExtras(doc json.RawMessage) (x Extras, faults []string) {
 		}
 		count := 0
 		for one := range rawjson.Elements(m.Value) {
-			if count++; count > MaxExtras {
-				fault(m.Name + " has more than 64 values")
+			if count++; count > maxExtras {
+				fault(fmt.Sprintf("%s has more than %d values", m.Name, maxExtras))
 				break
 			}
 			if reason := x.add(m.Name, one); reason != "" {

@@ -60,6 +60,7 @@ type chapter struct {
 
 var chapters = []chapter{
 	{"call", (*bench).call},
+	{"confined", (*bench).confined},
 	{"stateless", (*bench).stateless},
 	{"parked", (*bench).parked},
 	{"ping", (*bench).ping},

@@ -89,30 +89,40 @@ func (p *Profile) Key() string {
 // locked its goroutine to it, and ends the thread when there is an error, as it may be confined
 // in part. It must not be the process's first thread, which is what others see of a process.
 func (k Kernel) Enter(p *Profile) error {
-	switch {
-	case k.None():
+	if k.None() {
 		return errNotAvailable
-	case unix.Gettid() == os.Getpid():
-		return errors.New("the first thread of a process is not confined")
 	}
-	if err := system.shield(); err != nil {
+	if err := k.beforeFilter(p); err != nil || !k.Filters {
 		return err
 	}
-	if err := system.noNewPrivs(); err != nil {
-		return fmt.Errorf("no_new_privs: %w", err)
-	}
-	if err := k.enterDomain(p); err != nil {
-		return err
-	}
-	if !k.Filters {
-		return nil
-	}
-	program, err := assemble(p, unix.Gettid())
+	program, err := assemble(p, unix.Gettid(), nil)
 	if err == nil {
 		err = system.setFilter(program)
 	}
 	if err != nil {
 		return fmt.Errorf("seccomp filter: %w", err)
+	}
+	return nil
+}
+
+// beforeFilter does all of [Kernel.Enter] that comes before the filter.
+func (k Kernel) beforeFilter(p *Profile) error {
+	if err := enterable(); err != nil {
+		return err
+	}
+	if err := system.shield(); err != nil {
+		return err
+	}
+	return k.enterDomain(p)
+}
+
+// enterable readies the calling thread for a filter.
+func enterable() error {
+	if unix.Gettid() == os.Getpid() {
+		return errors.New("the first thread of a process is not confined")
+	}
+	if err := system.noNewPrivs(); err != nil {
+		return fmt.Errorf("no_new_privs: %w", err)
 	}
 	return nil
 }
@@ -227,16 +237,11 @@ func (k Kernel) enterDomain(p *Profile) error {
 		return fmt.Errorf("landlock ruleset: %w", err)
 	}
 	defer unix.Close(ruleset)
-	for _, g := range p.groups() {
-		rights := g.rights & attr.Handled_access_fs
-		if rights == 0 {
-			continue
-		}
-		for _, path := range g.paths {
-			if err := allow(ruleset, path, rights, g.follow); err != nil {
-				return fmt.Errorf("landlock rule for %s: %w", path, err)
-			}
-		}
+	err = p.eachRule(attr.Handled_access_fs, func(fd int, _ *unix.Stat_t, rights uint64) error {
+		return system.addRule(ruleset, fd, rights)
+	})
+	if err != nil {
+		return err
 	}
 	if attr.Handled_access_net != 0 {
 		for _, port := range p.Connect {
@@ -251,9 +256,28 @@ func (k Kernel) enterDomain(p *Profile) error {
 	return nil
 }
 
+// eachRule calls add with each file that a profile gives rights of those that are handled.
+func (p *Profile) eachRule(handled uint64, add addFunc) error {
+	for _, g := range p.groups() {
+		rights := g.rights & handled
+		if rights == 0 {
+			continue
+		}
+		for _, path := range g.paths {
+			if err := allow(path, rights, g.follow, add); err != nil {
+				return fmt.Errorf("landlock rule for %s: %w", path, err)
+			}
+		}
+	}
+	return nil
+}
+
+// An addFunc adds a rule for an open file.
+type addFunc func(fd int, st *unix.Stat_t, rights uint64) error
+
 // allow gives rights to a file, or to a directory with all below. What is not there, or
 // cannot be reached, needs no rule.
-func allow(ruleset int, path string, rights uint64, follow bool) error {
+func allow(path string, rights uint64, follow bool, add addFunc) error {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
 	if !follow {
 		how.Resolve = unix.RESOLVE_NO_SYMLINKS
@@ -276,7 +300,7 @@ func allow(ruleset int, path string, rights uint64, follow bool) error {
 			return nil
 		}
 	}
-	return system.addRule(ruleset, fd, rights)
+	return add(fd, &st, rights)
 }
 
 func hasCapability(c int) bool {

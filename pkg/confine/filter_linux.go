@@ -33,11 +33,16 @@ type condition struct {
 }
 
 // assemble makes the filter of a profile. What it refuses says "Permission denied", so that
-// programs take it for what it is. thread is the one that is confined.
-func assemble(p *Profile, thread int) ([]unix.SockFilter, error) {
+// programs take it for what it is. thread is the one that is confined. Where there is a
+// watch, its listener decides over what would be refused.
+func assemble(p *Profile, thread int, w *Watch) ([]unix.SockFilter, error) {
 	refuse := bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.EACCES)}
 	// Numbers mean something else in another ABI, so those of others do not exist (CF-23).
 	foreign := bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}
+	if w != nil {
+		refuse = bpf.RetConstant{Val: unix.SECCOMP_RET_USER_NOTIF}
+		foreign = refuse
+	}
 	number := bpf.LoadAbsolute{Off: offNumber, Size: word}
 	program := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offArch, Size: word},
@@ -47,6 +52,9 @@ func assemble(p *Profile, thread int) ([]unix.SockFilter, error) {
 	}
 	if firstX32 > 0 {
 		program = append(program, bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: firstX32, SkipFalse: 1}, foreign)
+	}
+	if w != nil {
+		program = append(program, w.instructions(refuse)...)
 	}
 	for _, d := range denials(p, uint32(thread)) {
 		n := len(d.when)
@@ -66,11 +74,15 @@ func assemble(p *Profile, thread int) ([]unix.SockFilter, error) {
 	if err != nil {
 		return nil, err
 	}
+	return filterOf(raw), nil
+}
+
+func filterOf(raw []bpf.RawInstruction) []unix.SockFilter {
 	filter := make([]unix.SockFilter, len(raw))
 	for i, r := range raw {
 		filter[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
 	}
-	return filter, nil
+	return filter
 }
 
 // denials lists what a profile refuses (CF-20 to CF-27).

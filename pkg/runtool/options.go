@@ -33,6 +33,9 @@ type options struct {
 	minimal   bool
 	check     bool
 	json      bool
+	explain   bool
+	learn     bool
+	write     bool
 
 	given func(option string) bool
 }
@@ -50,6 +53,8 @@ func Command(tree func() project.Tree) *cli.Command {
 			{Line: `NAME order --allow-self --elicit '{"size":"small","confirmed":true}'`},
 			{Line: "NAME convert --allow-all --args @request.json --verbose"},
 			{Line: "NAME report --dry-run"},
+			{Line: "NAME report --allow-self --explain", Purpose: "what the kernel refuses it"},
+			{Line: "NAME report --allow-self --learn", Purpose: "what it has to declare"},
 		},
 		Operands: []cli.Operand{{Name: "[TOOL]", Complete: cli.Found(toolNames)}},
 		Text: `On a terminal the result is shown for reading. In a pipe it is the tools/call
@@ -79,6 +84,10 @@ result as one line of JSON; a failure that a client would get as an error is
 		Completes(cli.Files).Missing("--source requires a file path")
 	f.Bool(&o.noRefresh, "no-refresh", "use .registry/tools.json as it is")
 	f.Bool(&o.dryRun, "dry-run", "say what would run, and whether it would")
+	f.Bool(&o.explain, "explain", "tell on standard error what the tool was refused, and what would allow it (Linux)")
+	f.Bool(&o.learn, "learn", `run the tool unconfined, and print the least capabilities and "confine" for its metadata with which
+		this call passes, instead of its result (Linux)`)
+	f.Bool(&o.write, "write", "with --learn, add these to the tool's metadata file")
 	f.Bool(&o.printEnv, "print-env", "say what a run would work with")
 	f.Bool(&o.check, "check", "exit 1 when the result is an error, or with --dry-run when the tool would not run")
 	f.Bool(&o.verbose, "verbose", `show the tool's standard error, its log and its progress as they come; log and
@@ -110,6 +119,12 @@ func (o *options) complete(operands []string, env project.Env) error {
 			return cli.Usagef("--source requires a file path")
 		}
 	}
+	switch {
+	case o.explain && o.learn:
+		return cli.Usagef("--explain and --learn exclude each other")
+	case o.write && !o.learn:
+		return cli.Usagef("--write takes --learn")
+	}
 	switch env["MCPBASH_RUN_TOOL_SOURCE_SERVER_ENV"] {
 	case "1", "true":
 		o.serverEnv = true
@@ -120,4 +135,5 @@ func (o *options) complete(operands []string, env project.Env) error {
 // aboutOneTool are the options that make no sense where no tool is named.
 var aboutOneTool = []string{
 	"args", "meta", "elicit", "roots", "timeout", "dry-run", "print-env", "check", "allow-self",
+	"explain", "learn", "write",
 }

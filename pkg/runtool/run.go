@@ -248,7 +248,7 @@ func (r *run) withKit() error {
 	if r.dryRun {
 		return r.showDryRun(ctx, e, item)
 	}
-	return r.call(ctx, e, asker, interrupted)
+	return r.call(ctx, e, item, asker, interrupted)
 }
 
 // interactive reports whether there is a person who can be asked.
@@ -322,7 +322,8 @@ func catchSignals(taken func(os.Signal) bool) (ctx context.Context, interrupted 
 }
 
 // call runs the tool and prints what it came to (CLI-803).
-func (r *run) call(ctx context.Context, e *engine.Engine, asker *responder, interrupted func() int) error {
+func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, asker *responder,
+	interrupted func() int) error {
 	request := &tool.Request{
 		Name: r.tool, Arguments: r.args, Meta: r.meta, Timeout: r.timeout, Roots: r.roots,
 		Asker: asker, Client: asker.capabilities(), Reach: r.roots,
@@ -333,21 +334,38 @@ func (r *run) call(ctx context.Context, e *engine.Engine, asker *responder, inte
 	if r.display != nil {
 		request.Listener, request.ProgressToken = r.display, json.RawMessage(`"run-tool"`)
 	}
+	var seen *observer
+	if r.explain || r.learn {
+		seen = &observer{runner: r.runner, sandbox: e.Tools.Sandbox, learns: r.learn, reach: request.Reach}
+		request.Observer = seen
+	}
 	result, err := e.Tools.Call(ctx, request)
 	if r.display != nil {
 		r.display.end()
 	}
+	if r.explain && (err == nil || seen.session != nil) {
+		r.tellRefused(seen)
+	}
 	var refusal *mcp.Error
 	switch {
+	case errors.As(err, &refusal) && r.learn && seen.session != nil: // by the tool itself
+		r.tellError(refusal)
+		return r.tellLearned(seen, item, true)
 	case errors.As(err, &refusal):
 		return r.failed(refusal, interrupted())
 	case err != nil:
 		return err
 	}
 	defer result.Done()
+	if r.learn && seen.session != nil {
+		return r.tellLearned(seen, item, result.IsError)
+	}
 	extra := mcp.Extra{}
 	if result.Failure != nil {
 		extra.Members = errorMembers(result.Failure)
+	}
+	if r.explain && r.json {
+		extra.Members = append(extra.Members, r.explanation(seen))
 	}
 	line := result.AppendJSON(make([]byte, 0, result.Size()), extra)
 	if r.readable() {
@@ -356,7 +374,10 @@ func (r *run) call(ctx context.Context, e *engine.Engine, asker *responder, inte
 	} else if _, err := r.Out.Write(append(line, '\n')); err != nil {
 		return err
 	}
-	if result.Failure != nil || r.check && result.IsError {
+	if r.learn { // the arguments were refused
+		fmt.Fprintf(r.Err, "run-tool: nothing was learned: %s did not run\n", r.tool)
+	}
+	if result.Failure != nil || (r.check || r.learn) && result.IsError {
 		return cli.ExitCode(cli.ExitFailed)
 	}
 	return nil

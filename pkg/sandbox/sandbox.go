@@ -51,6 +51,18 @@ type Subject struct {
 	Needs  access.Declaration
 	Roots  roots.List
 	Files  []string // of ours that it may write to beside its private directory
+
+	Observer Observer // nil: nobody observes what it does
+}
+
+// An Observer sees what a script does (CF-50).
+type Observer interface {
+	// Learns reports whether the script is not to be held to anything, and is to be observed for what
+	// one that declares nothing may not do.
+	Learns() bool
+	// Hold returns what the script is started in: held to the profile, unless the observer learns. It is
+	// not called for a script that would not be confined anyway.
+	Hold(k confine.Kernel, p *confine.Profile) (*script.Confined, error)
 }
 
 // A Hold is a script's confinement, its private directory among it. The nil Hold confines
@@ -78,11 +90,17 @@ func (e *Unconfinable) Error() string {
 // script must not run, in whatever mode: who can bring about a fault must not get out by it
 // (CF-4).
 func (s *Sandbox) Hold(sub *Subject) (*Hold, error) {
+	if sub.learns() {
+		sub.Needs = access.Declaration{Given: true}
+		return s.hold(sub, s.toolProfile)
+	}
 	if s == nil || !s.Mode.Declared || !sub.Needs.Given && !s.Mode.All {
 		return nil, nil
 	}
 	return s.hold(sub, s.toolProfile)
 }
+
+func (sub *Subject) learns() bool { return sub.Observer != nil && sub.Observer.Learns() }
 
 // HoldProvider confines a completion script or a resource provider, which declare nothing: with
 // the mode "all", to looking things up in the project and, with network, elsewhere (CF-28).
@@ -174,7 +192,7 @@ func (s *Sandbox) profile(sub *Subject, private *privateDir,
 // nothing and that is not required.
 func (s *Sandbox) confine(sub *Subject, p *confine.Profile) (*script.Confined, error) {
 	k := s.Kernel()
-	if lacks := k.Lacks(p); len(lacks) > 0 {
+	if lacks := k.Lacks(p); len(lacks) > 0 && !sub.learns() {
 		if s.Mode.Required {
 			return nil, &Unconfinable{lacks}
 		}
@@ -186,6 +204,9 @@ func (s *Sandbox) confine(sub *Subject, p *confine.Profile) (*script.Confined, e
 		if k.None() {
 			return nil, nil
 		}
+	}
+	if sub.Observer != nil {
+		return sub.Observer.Hold(k, p)
 	}
 	held, err := s.Runner.Confine(k, p)
 	if err != nil {

@@ -57,6 +57,19 @@ func RunsNext(p *project.Project) []string {
 	return physical(p.Tools, p.Server, p.Registry, p.Providers, p.Completions, in("lib"), in("config"), in(".git"))
 }
 
+// Protected returns what nobody reads, and what nobody writes, below a root or a declared
+// path (CF-12, CF-14).
+func (s *Sandbox) Protected() (secret, runsNext []string) {
+	state := physical(s.State.Dir)
+	return slices.Concat(s.system.secret, state), slices.Concat(s.system.runsNext, state)
+}
+
+// Brings returns what may be read and started besides with a program that a declaration
+// names: the file behind links, what was installed with it, and what its first line names.
+func (s *Sandbox) Brings(program string) []string {
+	return slices.Concat(s.installed(program), s.firstLine(program))
+}
+
 // physical returns paths without links, those that are not there as they are. The result
 // can be appended to by many at once.
 func physical(paths ...string) []string {

@@ -38,7 +38,7 @@ type confinements struct {
 // It is woken, and answers, by pipes and not by channels: Go would wake a thread more for
 // each, on a processor that the script is to start on.
 type confinement struct {
-	key   string
+	key   string            // "" for one that is not shared
 	wake  pipe              // a byte for each time that there is something to do
 	work  chan *forkRequest // never full
 	spare chan pipe         // for answers
@@ -77,18 +77,16 @@ func (r *Runner) Confine(k confine.Kernel, p *confine.Profile) (*Confined, error
 	all.mu.Lock()
 	c := all.byKey[key]
 	if c == nil {
-		c = &confinement{
-			key: key, work: make(chan *forkRequest, maxUsers), spare: make(chan pipe, 16), ready: make(chan struct{}),
-		}
-		if c.err = c.wake.open(); c.err != nil {
+		var err error
+		if c, err = newConfinement(key); err != nil {
 			all.mu.Unlock()
-			return nil, c.err
+			return nil, err
 		}
 		if all.byKey == nil {
 			all.byKey = map[string]*confinement{}
 		}
 		all.byKey[key] = c
-		go c.live(k, p)
+		go c.live(func() error { return enter(k, p) })
 	}
 	if c.users == maxUsers {
 		all.mu.Unlock()
@@ -108,12 +106,39 @@ func (r *Runner) Confine(k confine.Kernel, p *confine.Profile) (*Confined, error
 	return nil, c.err
 }
 
+func newConfinement(key string) (*confinement, error) {
+	c := &confinement{
+		key: key, work: make(chan *forkRequest, maxUsers), spare: make(chan pipe, 16), ready: make(chan struct{}),
+	}
+	return c, c.wake.open()
+}
+
+// Prepared returns a thread of its own to start a script on, once a function has prepared it. It ends
+// when it is released, or when that fails.
+func (r *Runner) Prepared(prepare func() error) (*Confined, error) {
+	c, err := newConfinement("")
+	if err != nil {
+		return nil, err
+	}
+	c.users = 1
+	go c.live(prepare)
+	<-c.ready
+	if c.err != nil {
+		return nil, c.err
+	}
+	return &Confined{r, c}, nil
+}
+
 // Release says that the script has ended.
 func (u *Confined) Release() {
 	all := &u.runner.confined
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if u.c.users--; u.c.users > 0 {
+		return
+	}
+	if u.c.key == "" { // nobody else can use it
+		u.c.wake.hangUp()
 		return
 	}
 	u.c.since = time.Now()
@@ -160,7 +185,7 @@ func (all *confinements) sweep(long time.Duration) (left bool) {
 
 // live is the life of a confined thread: Go ends it when the goroutine that is locked to it
 // returns.
-func (c *confinement) live(k confine.Kernel, p *confine.Profile) {
+func (c *confinement) live(prepare func() error) {
 	runtime.LockOSThread()
 	if unix.Gettid() == os.Getpid() {
 		// The first thread stands for the process, and cannot be ended. While we are locked to it, the
@@ -169,19 +194,19 @@ func (c *confinement) live(k confine.Kernel, p *confine.Profile) {
 		go func() {
 			runtime.LockOSThread()
 			close(next)
-			c.confined(k, p)
+			c.prepared(prepare)
 		}()
 		<-next
 		runtime.UnlockOSThread()
 		return
 	}
-	c.confined(k, p)
+	c.prepared(prepare)
 }
 
-func (c *confinement) confined(k confine.Kernel, p *confine.Profile) {
+func (c *confinement) prepared(prepare func() error) {
 	defer c.end()
 	c.thread = unix.Gettid()
-	c.err = enter(k, p)
+	c.err = prepare()
 	close(c.ready)
 	if c.err != nil {
 		return

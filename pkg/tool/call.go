@@ -98,7 +98,7 @@ func (c *call) confine() error {
 	t := c.tools
 	hold, err := t.Sandbox.Hold(&sandbox.Subject{
 		Name: "Tool '" + c.entry.name + "'", Script: c.script, Argv: c.argv, Needs: access.DeclarationOf(c.entry.item),
-		Roots: c.reach(),
+		Roots: c.reach(), Observer: c.request.Observer,
 	})
 	var unconfinable *sandbox.Unconfinable
 	switch {

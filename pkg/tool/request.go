@@ -5,6 +5,7 @@ import (
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/roots"
+	"mcp-bash/pkg/sandbox"
 )
 
 // A Request is one call of a tool, as whoever makes it sees it.
@@ -28,8 +29,9 @@ type Request struct {
 	// RequireCapabilities refuses tools that need a capability which the client lacks (M-41).
 	RequireCapabilities bool
 
-	Listener Listener  // nil: nobody listens
-	Asker    mcp.Asker // nil: the client cannot be asked
+	Observer sandbox.Observer // nil: nobody observes what the script does
+	Listener Listener         // nil: nobody listens
+	Asker    mcp.Asker        // nil: the client cannot be asked
 }
 
 // A Listener gets what a script reports while it runs, in the script's order,

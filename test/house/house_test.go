@@ -35,7 +35,7 @@ var rows = [][]string{
 	{"pkg/project", "pkg/mcpb", "schemas"},
 	{
 		"pkg/cli", "pkg/envfile", "pkg/finding", "pkg/handoff", "pkg/jq", "pkg/jsonedit", "pkg/jsonrpc", "pkg/mcp",
-		"pkg/mcpapp", "pkg/media", "pkg/provider/web", "pkg/schema", "pkg/script", "pkg/swap", "pkg/tomledit",
+		"pkg/mcpapp", "pkg/media", "pkg/observe", "pkg/provider/web", "pkg/schema", "pkg/script", "pkg/swap", "pkg/tomledit",
 		"pkg/toolnames",
 		"pkg/uitemplate", "pkg/yamledit",
 		"pkg/validate/bash32", "sdk", "lib", "providers",

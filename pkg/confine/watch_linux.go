@@ -1,0 +1,216 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// A Watch has system calls told to a listener, which decides over them (CF-50).
+type Watch struct {
+	Calls []uintptr // those that are told; besides, all that would be refused
+	// StartsFrom is the address of the instruction by which this process starts programs. Its calls are
+	// not told: the thread that forks waits for them without letting our other threads come to rest.
+	StartsFrom uint64
+}
+
+const offInstruction = 8
+
+// instructions tell of the calls; the number is loaded before and after.
+func (w *Watch) instructions(tell bpf.RetConstant) []bpf.Instruction {
+	list := []bpf.Instruction{
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_EXECVE, SkipFalse: 6},
+		bpf.LoadAbsolute{Off: offInstruction, Size: word},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(w.StartsFrom), SkipFalse: 3},
+		bpf.LoadAbsolute{Off: offInstruction + word, Size: word},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(w.StartsFrom >> 32), SkipFalse: 1},
+		bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW},
+		bpf.LoadAbsolute{Off: offNumber, Size: word},
+	}
+	for _, number := range w.Calls {
+		list = append(list, bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(number), SkipFalse: 1}, tell)
+	}
+	return list
+}
+
+// EnterWatched confines the calling thread as [Kernel.Enter] does, with one difference: the
+// system calls of a watch, and those that the filter would refuse, are told to the listener.
+func (k Kernel) EnterWatched(p *Profile, w *Watch) (listener int, err error) {
+	if !k.Filters {
+		return -1, errNoListener
+	}
+	if err := k.beforeFilter(p); err != nil {
+		return -1, err
+	}
+	return w.listen(p)
+}
+
+// Enter has the calls of a watch told, and those that no profile allows, and confines the thread to
+// nothing.
+func (w *Watch) Enter(k Kernel) (listener int, err error) {
+	if !k.Filters {
+		return -1, errNoListener
+	}
+	if err := enterable(); err != nil {
+		return -1, err
+	}
+	return w.listen(&Profile{AllFiles: true, Modes: true, Network: true, Process: true})
+}
+
+var errNoListener = errors.New("this kernel has no seccomp filters, which it takes to observe a script")
+
+func (w *Watch) listen(p *Profile) (listener int, err error) {
+	program, err := assemble(p, unix.Gettid(), w)
+	if err == nil {
+		listener, err = listenTo(program)
+	}
+	if err != nil {
+		return -1, fmt.Errorf("seccomp listener: %w", err)
+	}
+	return listener, nil
+}
+
+// FindStart returns the address that [Watch.StartsFrom] is about: that of the one instruction by which
+// package syscall enters the kernel. It needs a thread of its own, which ends with its goroutine: a
+// filter tells of one call that this makes, and where that came from. receive takes it from the
+// listener and answers it.
+func FindStart(receive func(listener int) (from uint64, err error)) (from uint64, err error) {
+	if err := system.noNewPrivs(); err != nil {
+		return 0, err
+	}
+	raw, err := bpf.Assemble([]bpf.Instruction{
+		bpf.LoadAbsolute{Off: offNumber, Size: word},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_GETPPID, SkipFalse: 1},
+		bpf.RetConstant{Val: unix.SECCOMP_RET_USER_NOTIF},
+		bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW},
+	})
+	if err != nil {
+		return 0, err
+	}
+	listener, err := listenTo(filterOf(raw))
+	if err != nil {
+		return 0, err
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer unix.Close(listener) // which lets the call go on in any case
+		from, err = receive(listener)
+	}()
+	unix.Syscall(unix.SYS_GETPPID, 0, 0, 0)
+	<-done
+	return from, err
+}
+
+// listenTo installs a filter with a listener. Where the kernel can (5.19), signals do not interrupt a call
+// that the listener has taken.
+func listenTo(program []unix.SockFilter) (listener int, err error) {
+	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	const flags = unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW | unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
+	for _, more := range []uintptr{unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, 0} {
+		fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags|more, uintptr(unsafe.Pointer(&p)))
+		if errno == 0 {
+			return int(fd), nil
+		}
+		err = errno
+	}
+	return -1, err
+}
+
+// Refuses reports whether the filter of a profile refuses a system call. thread is the one that
+// is confined.
+func (p *Profile) Refuses(thread int, number int32, arguments [6]uint64) bool {
+	for _, d := range denials(p, uint32(thread)) {
+		if uint32(d.number) == uint32(number) && d.holds(arguments) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *denial) holds(arguments [6]uint64) bool {
+	for _, c := range d.when {
+		value := uint32(arguments[c.argument])
+		switch {
+		case c.test == bpf.JumpEqual && value != c.value, c.test == bpf.JumpNotEqual && value == c.value,
+			c.test == bpf.JumpBitsSet && value&c.value == 0:
+			return false
+		}
+	}
+	return true
+}
+
+// Foreign reports whether a system call is one of another ABI (CF-23).
+func Foreign(arch uint32, number int32) bool {
+	return arch != auditArch || firstX32 > 0 && uint32(number) >= firstX32
+}
+
+// Rules are what a domain says, for asking in this process. Like it they know files, not
+// names.
+type Rules struct {
+	Signals bool // processes outside of the domain may be signalled
+
+	profile *Profile
+	handled uint64
+	of      map[file]uint64
+}
+
+type file struct{ dev, ino uint64 }
+
+// A Need is what somebody wants of a file.
+type Need uint64
+
+// The needs. MayChange asks whether the entry that a path names can be made, removed or moved.
+const (
+	MayRead   = Need(unix.LANDLOCK_ACCESS_FS_READ_FILE)
+	MayList   = Need(unix.LANDLOCK_ACCESS_FS_READ_DIR)
+	MayWrite  = Need(unix.LANDLOCK_ACCESS_FS_WRITE_FILE)
+	MayChange = Need(unix.LANDLOCK_ACCESS_FS_MAKE_REG)
+	MayStart  = Need(unix.LANDLOCK_ACCESS_FS_EXECUTE)
+)
+
+// Rules returns the rules of a profile.
+func (k Kernel) Rules(p *Profile) (*Rules, error) {
+	attr := k.handled(p)
+	r := &Rules{
+		Signals: attr.Scoped&unix.LANDLOCK_SCOPE_SIGNAL == 0, profile: p,
+		handled: attr.Handled_access_fs, of: map[file]uint64{},
+	}
+	return r, p.eachRule(r.handled, func(_ int, st *unix.Stat_t, rights uint64) error {
+		r.of[file{st.Dev, st.Ino}] |= rights
+		return nil
+	})
+}
+
+// AllowTCP reports whether a port may be connected to.
+func (r *Rules) AllowTCP(port int) bool {
+	return r.profile.Network || slices.Contains(r.profile.Connect, uint16(port))
+}
+
+// AllowBind reports whether a port may be listened on.
+func (r *Rules) AllowBind() bool { return r.profile.Network }
+
+// Allow reports whether a file is given what is needed. The path is absolute, without links.
+func (r *Rules) Allow(need Need, path string) bool {
+	if r.handled&uint64(need) == 0 {
+		return true
+	}
+	if need == MayChange {
+		path = filepath.Dir(path)
+	}
+	for {
+		var st unix.Stat_t
+		if unix.Lstat(path, &st) == nil && r.of[file{st.Dev, st.Ino}]&uint64(need) != 0 {
+			return true
+		}
+		if path == "/" || path == "." {
+			return false
+		}
+		path = filepath.Dir(path)
+	}
+}

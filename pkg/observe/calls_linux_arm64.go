@@ -1,0 +1,6 @@
+package observe
+
+const legacyOpen = ^uintptr(0) // there is none
+
+// legacy are the calls that this processor does not have.
+var legacy map[uintptr]inspector

@@ -1,0 +1,506 @@
+package runtool
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"mcp-bash/pkg/confine"
+	"mcp-bash/pkg/observe"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/access"
+)
+
+// A declaration is what the metadata of a tool declares of what it does.
+type declaration struct {
+	capabilities []access.Capability // in the order they are stored
+	extras       map[string][]string // the lists of "confine", by name
+	reasons      []reason            // one for each of these
+	never        []string            // what was done that nothing allows, or nothing should
+}
+
+// A reason is why something is declared.
+type reason struct {
+	declared string // "Search", or `read "data"`
+	first    observe.Access
+	more     int // others
+}
+
+// The lists of "confine".
+const (
+	readList    = "read"
+	writeList   = "write"
+	execList    = "exec"
+	connectList = "connect"
+)
+
+var extraLists = []string{readList, writeList, connectList, execList}
+
+// mostOf is how many entries of a kind are declared; more take the capability (CF-53).
+const mostOf = 16
+
+// surroundings are what paths are named after.
+type surroundings struct {
+	project   string
+	home      string                   // "" for none
+	state     string                   // what the server hands to scripts, the private directory of this one among it
+	roots     []string                 // those that the call was given
+	reach     []string                 // those that Search and Edit are about: the roots, or the project's
+	secret    []string                 // the directories that nobody reads
+	protected []string                 // those that nobody writes, with what runs next
+	lookPath  func(name string) string // the program that PATH finds, without links; "" for none
+	// brings returns what is allowed with a program that is declared: it, what was installed with it, its interpreter.
+	brings func(program string) []string
+}
+
+// A need is what would allow one access: one of the list of a name, or capabilities.
+type need struct {
+	list, entry  string // "" for none; the entry is a path or a port
+	capabilities []access.Capability
+	never        string // why nothing does, or should
+}
+
+// need returns what would allow an access.
+func (s *surroundings) need(a observe.Access) need {
+	takes := func(list, entry string, c ...access.Capability) need { return need{list, entry, c, ""} }
+	inRoot := within(s.roots, a.Path)
+	switch {
+	case !utf8.ValidString(a.Path):
+		return need{never: "its name is no UTF-8, as metadata is"}
+	case a.Kind == observe.Read && overlaps(a.Path, s.secret):
+		return need{never: "it holds what is the server's own; only FileSystem reads that"}
+	case a.Kind == observe.Read && inRoot:
+		return takes("", "", access.Search)
+	case a.Kind == observe.Read && within(s.reach, a.Path):
+		return takes(readList, a.Path, access.Search)
+	case a.Kind == observe.Read:
+		return takes(readList, a.Path, access.FileSystem)
+	case a.Kind == observe.Start:
+		return takes(execList, a.Path, access.Process)
+	case a.Kind == observe.Write, a.Kind == observe.Change, a.Kind == observe.Modes:
+		return s.needOfWriting(a, inRoot)
+	case a.Name == "unix":
+		return takes("", "", access.Process, access.Network)
+	case a.Kind == observe.Connect && a.Name == "tcp", a.Name == "udp" && a.Port == dns:
+		return takes(connectList, strconv.Itoa(a.Port), access.Network)
+	case a.Kind == observe.Signal:
+		return need{never: "no process but the script's own is signalled"}
+	case a.Name == "tcp", a.Name == "udp", a.Name == "netlink":
+		return takes("", "", access.Network)
+	case a.Kind == observe.Call:
+		if c, ok := ofCalls[a.Name]; ok {
+			return takes("", "", c)
+		}
+	}
+	return need{never: "nothing confined does this"}
+}
+
+const dns = 53
+
+// ofCalls are the capabilities that system calls take.
+var ofCalls = map[string]access.Capability{
+	"add_key": access.FileSystem, "request_key": access.FileSystem, "keyctl": access.FileSystem,
+	"ptrace": access.Process, "process_vm_readv": access.Process, "process_vm_writev": access.Process,
+	"process_madvise": access.Process, "pidfd_getfd": access.Process, "kcmp": access.Process,
+	"memfd_create": access.Process, "listen": access.Network,
+}
+
+func (s *surroundings) needOfWriting(a observe.Access, inRoot bool) need {
+	dir := a.Path // what is to be writable
+	if a.Kind == observe.Change {
+		dir = filepath.Dir(a.Path)
+		inRoot = inRoot && !slices.Contains(s.roots, a.Path)
+	}
+	switch {
+	case strings.HasPrefix(a.Path, "/proc/"):
+		return need{never: "it is another file each time"}
+	case a.Kind == observe.Modes && s.state != "" && project.Within(s.state, a.Path):
+		return need{capabilities: []access.Capability{access.Edit}}
+	case slices.ContainsFunc(s.protected, func(of string) bool { return project.Within(of, a.Path) }):
+		return need{never: "it is what the server runs next"}
+	case a.Kind == observe.Change && overlaps(dir, s.protected):
+		return need{never: "its directory holds what is the server's own; use $TMPDIR, or a directory made beforehand"}
+	case inRoot, a.Kind == observe.Modes:
+		return need{capabilities: []access.Capability{access.Edit}}
+	}
+	if within(s.reach, dir) {
+		return need{writeList, dir, []access.Capability{access.Edit}, ""}
+	}
+	return need{writeList, dir, []access.Capability{access.FileSystem}, ""}
+}
+
+// within reports whether a path is one of a list, or lies in one.
+func within(list []string, path string) bool { return covered(path, list) != "" }
+
+// overlaps reports whether a path holds one of a list, or lies in it.
+func overlaps(path string, list []string) bool {
+	return slices.ContainsFunc(list, func(dir string) bool {
+		return project.Within(dir, path) || project.Within(path, dir)
+	})
+}
+
+// remedy says what would allow an access.
+func (s *surroundings) remedy(a observe.Access) string {
+	n := s.need(a)
+	if n.never != "" {
+		return "cannot be allowed: " + n.never
+	}
+	names := make([]string, len(n.capabilities))
+	for i, c := range n.capabilities {
+		names[i] = string(c)
+	}
+	text := "takes " + strings.Join(names, " and ")
+	switch {
+	case a.Kind == observe.Socket && a.Name == "tcp":
+		text += `, or "confine": {"connect": [PORT]}`
+	case n.list != "":
+		text += fmt.Sprintf(", or \"confine\": %s", extrasJSON(map[string][]string{n.list: {s.spell(n.list, n.entry)}}))
+	}
+	return text
+}
+
+// usualNames are those of programs that systems have others for, which they lead to: elsewhere they are
+// other ones.
+var usualNames = []string{"sh", "awk", "python3", "python", "node", "nc"}
+
+// spell returns an entry as it is written in metadata: relative to the project or to the home directory
+// where it lies below, and programs by their names where PATH finds them.
+func (s *surroundings) spell(list, entry string) string {
+	if list == connectList {
+		return entry
+	}
+	if list == execList {
+		for _, name := range append(usualNames, filepath.Base(entry)) {
+			if s.lookPath(name) == entry {
+				return name
+			}
+		}
+	}
+	if entry == s.project {
+		return "."
+	}
+	if rest, ok := strings.CutPrefix(entry, s.project+"/"); ok {
+		if strings.HasPrefix(rest, "~") || list == execList && !strings.Contains(rest, "/") {
+			rest = "./" + rest
+		}
+		return rest
+	}
+	if rest, ok := strings.CutPrefix(entry, s.home+"/"); ok && s.home != "" && s.home != "/" {
+		return "~/" + rest
+	}
+	return entry
+}
+
+// declare returns the least that allows all of some accesses.
+func (s *surroundings) declare(accesses []observe.Access) declaration {
+	d := declaration{extras: map[string][]string{}}
+	has := map[access.Capability]bool{}
+	type done struct {
+		observe.Access
+		need
+	}
+	var all []done
+	for _, a := range accesses {
+		if isByTheWay(a, accesses) {
+			continue
+		}
+		n := s.need(a)
+		if n.never != "" {
+			d.never = append(d.never, say(a)+": "+n.never)
+			continue
+		}
+		all = append(all, done{a, n})
+		if n.list == "" {
+			for _, c := range n.capabilities {
+				has[c] = true
+			}
+		} else if list := d.extras[n.list]; !slices.Contains(list, n.entry) {
+			d.extras[n.list] = append(list, n.entry)
+		}
+	}
+	s.limit(d.extras, has)
+	for _, c := range access.Capabilities {
+		if has[c] {
+			d.capabilities = append(d.capabilities, c)
+		}
+	}
+	for _, one := range all {
+		for _, declared := range s.declaredFor(one.need, &d, has) {
+			at := slices.IndexFunc(d.reasons, func(r reason) bool { return r.declared == declared })
+			if at < 0 {
+				d.reasons = append(d.reasons, reason{declared, one.Access, 0})
+			} else {
+				d.reasons[at].more++
+			}
+		}
+	}
+	for list, entries := range d.extras {
+		for i, entry := range entries {
+			entries[i] = s.spell(list, entry)
+		}
+		slices.SortFunc(entries, func(a, b string) int { return cmp.Or(number(a)-number(b), strings.Compare(a, b)) })
+		if len(entries) == 0 {
+			delete(d.extras, list)
+		}
+	}
+	return d
+}
+
+// limit leaves out what capabilities cover, puts several files of a directory together, and a capability
+// in the place of lists that are too long.
+func (s *surroundings) limit(lists map[string][]string, has map[access.Capability]bool) {
+	if len(lists[connectList]) > mostOf {
+		has[access.Network] = true
+	}
+	if has[access.Network] {
+		lists[connectList] = nil
+	}
+	started := s.programs(lists[execList])
+	lists[execList] = started
+	if len(started) > mostOf {
+		has[access.Process] = true
+	}
+	if has[access.Process] {
+		lists[execList] = nil
+		for _, program := range started { // it starts what may be read
+			if !confine.IsSystem(program) {
+				lists[readList] = append(lists[readList], program)
+			}
+		}
+		started = nil
+	}
+	lists[writeList] = s.together(lists[writeList])
+	lists[readList] = s.together(slices.DeleteFunc(lists[readList], func(path string) bool {
+		return covered(path, lists[writeList]) != "" || s.broughtBy(path, started) != "" ||
+			has[access.Process] && confine.IsSystem(path) ||
+			has[access.Search] && !has[access.Edit] && project.Within(s.project, path)
+	}))
+	for _, list := range []string{readList, writeList} {
+		for len(lists[list]) > mostOf {
+			fewer := s.together(lists[list])
+			if len(fewer) == len(lists[list]) {
+				break
+			}
+			lists[list] = fewer
+		}
+	}
+	if len(lists[readList])+len(lists[writeList]) > mostOf {
+		has[access.FileSystem] = true
+	}
+	if has[access.FileSystem] {
+		lists[readList], lists[writeList] = nil, nil
+		delete(has, access.Search)
+		delete(has, access.Edit)
+	}
+	if has[access.Edit] {
+		delete(has, access.Search)
+	}
+}
+
+// programs leaves out what others of a list bring along.
+func (s *surroundings) programs(list []string) (kept []string) {
+	brought := map[string]int{}
+	for _, program := range list {
+		if s.brings != nil {
+			brought[program] = len(s.brings(program))
+		}
+	}
+	slices.SortFunc(list, func(a, b string) int { return cmp.Or(brought[b]-brought[a], strings.Compare(a, b)) })
+	for _, program := range list {
+		if s.broughtBy(program, kept) == "" {
+			kept = append(kept, program)
+		}
+	}
+	return kept
+}
+
+// broughtBy returns which of some programs brings a path along, "" for none.
+func (s *surroundings) broughtBy(path string, programs []string) string {
+	for _, program := range programs {
+		if path == program || s.brings != nil && covered(path, s.brings(program)) != "" {
+			return program
+		}
+	}
+	return ""
+}
+
+// several is how many files of one directory stand for all of it.
+const several = 3
+
+// together puts several paths of a directory together, unless that is one that holds nearly everything, and leaves
+// out what lies below others.
+func (s *surroundings) together(paths []string) []string {
+	count := map[string]int{}
+	for _, path := range paths {
+		count[filepath.Dir(path)]++
+	}
+	for dir, n := range count {
+		wide := dir == "/" || dir == "/etc" || project.Within(dir, s.project) || s.home != "" && project.Within(dir, s.home)
+		if n >= several && !wide && !overlaps(dir, s.protected) {
+			paths = append(paths, dir)
+		}
+	}
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		return slices.ContainsFunc(paths, func(dir string) bool { return dir != path && project.Within(dir, path) })
+	})
+}
+
+// covered returns the entry of a list that a path lies below, "" for none.
+func covered(path string, list []string) string {
+	at := slices.IndexFunc(list, func(dir string) bool { return project.Within(dir, path) })
+	if at < 0 {
+		return ""
+	}
+	return list[at]
+}
+
+// declaredFor says which parts of a declaration a need is met by.
+func (s *surroundings) declaredFor(n need, d *declaration, has map[access.Capability]bool) (parts []string) {
+	lists := map[string][]string{
+		readList: {readList, writeList}, writeList: {writeList}, connectList: {connectList},
+	}[n.list]
+	for _, list := range lists {
+		if entry := covered(n.entry, d.extras[list]); entry != "" {
+			return []string{s.part(list, entry)}
+		}
+	}
+	if n.list == readList || n.list == execList {
+		if program := s.broughtBy(n.entry, d.extras[execList]); program != "" {
+			return []string{s.part(execList, program)}
+		}
+	}
+	met := func(c access.Capability) {
+		if has[c] && !slices.Contains(parts, string(c)) {
+			parts = append(parts, string(c))
+		}
+	}
+	for _, c := range n.capabilities {
+		met(c)
+		if c == access.Search || c == access.Edit {
+			met(access.Edit)
+			met(access.FileSystem)
+		}
+	}
+	if n.list == readList && len(parts) == 0 {
+		met(access.Search)  // which reads the project
+		met(access.Process) // which reads programs
+	}
+	if entry := covered(n.entry, d.extras[readList]); n.list == execList && entry != "" {
+		parts = append(parts, s.part(readList, entry))
+	}
+	return parts
+}
+
+// part names an entry of a list.
+func (s *surroundings) part(list, entry string) string {
+	if list == connectList {
+		return list + " " + entry
+	}
+	return fmt.Sprintf("%s %q", list, s.spell(list, entry))
+}
+
+// isByTheWay reports whether a program does something only on the way to something else, and goes on
+// without: the C library finds out by UDP sockets, to which it sends nothing, and by netlink which of several addresses
+// suits it, and asks daemons for names before it looks them up itself; Python keeps what it compiled.
+func isByTheWay(a observe.Access, all []observe.Access) bool {
+	among := func(is func(b observe.Access) bool) bool {
+		return slices.ContainsFunc(all, func(b observe.Access) bool { return b.Program == a.Program && is(b) })
+	}
+	switch {
+	case a.Kind == observe.Change || a.Kind == observe.Write:
+		return strings.Contains(a.Path, "/__pycache__") // Python would save its work there
+	case a.Name == "udp" && a.Kind == observe.Listen:
+		return a.Port == 0
+	case a.Name == "udp" && a.Kind == observe.Connect && a.Port != dns:
+		return a.Port == 0 || among(func(b observe.Access) bool {
+			return b.Kind == observe.Connect && b.Name == "tcp" && b.Port == a.Port
+		})
+	case a.Name == "netlink":
+		return among(func(b observe.Access) bool {
+			return b.Name == "tcp" || b.Name == "udp"
+		})
+	case a.Name == "unix":
+		return slices.Contains(askedForNames, a.Path) ||
+			strings.HasPrefix(a.Path, "/run/systemd/userdb/")
+	}
+	return false
+}
+
+// askedForNames are the sockets of daemons that are asked for names, and told what to log.
+var askedForNames = []string{
+	"/run/nscd/socket", "/var/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve", "/run/systemd/journal/dev-log",
+	"/dev/log",
+}
+
+// say says what was done.
+func say(a observe.Access) string {
+	words := []string{string(a.Kind)}
+	for _, word := range []string{a.Name, a.Path} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	if a.Port != 0 {
+		words = append(words, strconv.Itoa(a.Port))
+	}
+	return strings.Join(words, " ") + " (" + a.Program + ")"
+}
+
+func (r reason) String() string {
+	text := r.declared + ": " + say(r.first)
+	if r.more > 0 {
+		text += fmt.Sprintf(" and %d more", r.more)
+	}
+	return text
+}
+
+func number(text string) int {
+	n, _ := strconv.Atoi(text)
+	return n
+}
+
+// JSON returns the declaration as it stands in metadata.
+func (d *declaration) JSON() json.RawMessage {
+	var b rawjson.Builder
+	b.Object().Name("capabilities").Raw(d.capabilitiesJSON())
+	if len(d.extras) > 0 {
+		b.Name("confine").Raw(extrasJSON(d.extras))
+	}
+	return b.End().Bytes()
+}
+
+func (d *declaration) capabilitiesJSON() json.RawMessage {
+	names := make([]string, len(d.capabilities))
+	for i, c := range d.capabilities {
+		names[i] = string(c)
+	}
+	var b rawjson.Builder
+	return b.Strings(names).Bytes()
+}
+
+func extrasJSON(extras map[string][]string) json.RawMessage {
+	var b rawjson.Builder
+	b.Object()
+	for _, list := range extraLists {
+		switch entries := extras[list]; {
+		case len(entries) == 0:
+		case list == connectList:
+			b.Name(list).Array()
+			for _, port := range entries {
+				b.Int(number(port))
+			}
+			b.End()
+		default:
+			b.Name(list).Strings(entries)
+		}
+	}
+	return b.End().Bytes()
+}

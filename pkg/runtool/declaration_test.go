@@ -1,0 +1,249 @@
+package runtool
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/observe"
+	"mcp-bash/pkg/registry/access"
+)
+
+// accesses are those of a text: a line each, such as "read /path" or "connect tcp 443", "by PROGRAM"
+// at the end.
+func accesses(text string) (list []observe.Access) {
+	for line := range strings.Lines(text) {
+		line, program, _ := strings.Cut(strings.TrimSpace(line), " by ")
+		a := observe.Access{Program: program}
+		for i, word := range strings.Fields(line) {
+			switch {
+			case i == 0:
+				a.Kind = observe.Kind(word)
+			case strings.HasPrefix(word, "/"):
+				a.Path = word
+			case number(word) > 0:
+				a.Port = number(word)
+			default:
+				a.Name = word
+			}
+		}
+		if a.Kind != "" {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+func many(n int, format string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format+"\n", i+1)
+	}
+	return b.String()
+}
+
+var here = &surroundings{
+	project: "/home/ada/project", home: "/home/ada", roots: []string{"/home/ada/project/content", "/srv/root"},
+	reach:  []string{"/home/ada/project/content", "/srv/root", "/srv/reach"},
+	state:  "/run/state",
+	secret: []string{"/home/ada/project/server.d", "/run/state"},
+	protected: []string{
+		"/home/ada/project/tools", "/home/ada/project/.registry", "/home/ada/project/server.d", "/run/state",
+	},
+	brings: func(program string) []string {
+		switch program {
+		case "/home/ada/lang/bin/run":
+			return []string{program, "/home/ada/lang"}
+		case "/home/ada/project/bin/script":
+			return []string{program, "/home/ada/lang/bin/run", "/home/ada/lang", "/usr/bin/env"}
+		}
+		return []string{program}
+	},
+	lookPath: func(name string) string {
+		switch name {
+		case "git", "jq":
+			return "/usr/bin/" + name
+		case "sh":
+			return "/usr/bin/dash"
+		}
+		return ""
+	},
+}
+
+// CF-53: the least declaration that allows what was done.
+func TestDeclare(t *testing.T) {
+	for _, c := range []struct{ name, done, want, never string }{
+		{"nothing", "", `{"capabilities":[]}`, ""},
+		{"reads below a root", "read /srv/root/a\nread /srv/root", `{"capabilities":["Search"]}`, ""},
+		{"writes below a root", "read /srv/root/a\nwrite /srv/root/a\nchange /srv/root/b", `{"capabilities":["Edit"]}`, ""},
+		{"the root itself goes", "change /srv/root", `{"capabilities":[],"confine":{"write":["/srv"]}}`, ""},
+		{"modes", "modes /tmp/x", `{"capabilities":["Edit"]}`, ""},
+		{"modes of its own files", "modes /run/state/private.1/tmp/x", `{"capabilities":["Edit"]}`, ""},
+		{"a file elsewhere", "read /home/ada/notes/a.txt", `{"capabilities":[],"confine":{"read":["~/notes/a.txt"]}}`, ""},
+		{"a file that begins like home", "read /home/adam/a", `{"capabilities":[],"confine":{"read":["/home/adam/a"]}}`, ""},
+		{"files of a directory", many(5, "read /home/ada/notes/%d"),
+			`{"capabilities":[],"confine":{"read":["~/notes"]}}`, ""},
+		{"files of home", many(3, "read /home/ada/.%d"),
+			`{"capabilities":[],"confine":{"read":["~/.1","~/.2","~/.3"]}}`, ""},
+		{"files of the root directory", many(3, "read /%d"), `{"capabilities":[],"confine":{"read":["/1","/2","/3"]}}`, ""},
+		{"in the project", "read /home/ada/project/data/x\nread /home/ada/project/data",
+			`{"capabilities":[],"confine":{"read":["data"]}}`, ""},
+		{"in the project, which Search reads", "read /home/ada/project/data/x\nread /srv/root/x",
+			`{"capabilities":["Search"]}`, ""},
+		{"in the project, which Edit does not", "read /home/ada/project/data/x\nwrite /srv/root/x",
+			`{"capabilities":["Edit"],"confine":{"read":["data/x"]}}`, ""},
+		{"settings of the server", "read /home/ada/project/server.d/x\nread /home/ada/project", `{"capabilities":[]}`,
+			"it holds what is the server's own; only FileSystem reads that"},
+		{"an odd name", "read /home/ada/project/~odd", `{"capabilities":[],"confine":{"read":["./~odd"]}}`, ""},
+		{"read and written", "read /data/x\nwrite /data/x", `{"capabilities":[],"confine":{"write":["/data/x"]}}`, ""},
+		{"what Python keeps", "change /data/__pycache__\nchange /data/__pycache__/x.pyc", `{"capabilities":[]}`, ""},
+		{"made and used", "change /data/new\nwrite /data/new\nread /data/new\nchange /data/new/a",
+			`{"capabilities":[],"confine":{"write":["/data"]}}`, ""},
+		{"a shared directory", "change /tmp/x", `{"capabilities":[],"confine":{"write":["/tmp"]}}`, ""},
+		{"16 files", many(16, "read /data/%d/x"), `{"capabilities":[],"confine":{"read":[` + strings.TrimSuffix(
+			strings.Join(sorted(16, `"/data/%d/x",`), ""), ",") + `]}}`, ""},
+		{"17 files that have a directory", many(17, "read /data/%d"), `{"capabilities":[],"confine":{"read":["/data"]}}`, ""},
+		{"17 directories of a directory", many(51, "read /data/%[1]d/1\nread /data/%[1]d/2\nread /data/%[1]d/3"),
+			`{"capabilities":[],"confine":{"read":["/data"]}}`, ""},
+		{"17 files everywhere", many(17, "read /%d/x/y") + "read /srv/root/x", `{"capabilities":["FileSystem"]}`, ""},
+		{"16 in two lists", many(8, "read /%d/x/y") + many(9, "write /%d/x/z"), `{"capabilities":["FileSystem"]}`, ""},
+
+		{"programs", "start /usr/bin/git\nstart /usr/bin/dash\nread /home/ada/bin/x\nstart /home/ada/bin/x\n" +
+			"start /home/ada/project/x\nstart /home/ada/project/bin/y",
+			`{"capabilities":[],"confine":{"exec":["./x","bin/y","git","sh","~/bin/x"]}}`, ""},
+		{"what programs bring along", "start /usr/bin/env\nstart /home/ada/lang/bin/run\nread /home/ada/lang/lib/x\n" +
+			"start /home/ada/project/bin/script\nread /home/ada/project/bin/script",
+			`{"capabilities":[],"confine":{"exec":["bin/script"]}}`, ""},
+		{"what a program has installed", "start /home/ada/lang/bin/run\nread /home/ada/lang/lib/x",
+			`{"capabilities":[],"confine":{"exec":["~/lang/bin/run"]}}`, ""},
+		{"17 programs that are read", many(17, "start /usr/bin/%[1]d\nread /usr/bin/%[1]d"),
+			`{"capabilities":["Process"]}`, ""},
+		{"17 programs", many(17, "start /usr/bin/%d") + "start /srv/x",
+			`{"capabilities":["Process"],"confine":{"read":["/srv/x"]}}`, ""},
+
+		{"TCP", "connect tcp 443\nconnect tcp 80 by curl\nconnect tcp 443 by curl",
+			`{"capabilities":[],"confine":{"connect":[80,443]}}`, ""},
+		{"17 ports", many(17, "connect tcp %d"), `{"capabilities":["Network"]}`, ""},
+		{"names", "connect udp 53 by curl\nconnect tcp 443 by curl\nconnect udp 443 by curl\nconnect udp by curl\n" +
+			"listen netlink by curl\nsend netlink by curl\nconnect unix /run/nscd/socket by curl",
+			`{"capabilities":[],"confine":{"connect":[53,443]}}`, ""},
+		{"UDP", "connect udp 123 by ntp", `{"capabilities":["Network"]}`, ""},
+		{"UDP without a connection", "listen udp by ntp\nsend udp 123 by ntp", `{"capabilities":["Network"]}`, ""},
+		{"UDP of another program", "connect udp 443 by a\nconnect tcp 443 by b", `{"capabilities":["Network"]}`, ""},
+		{"netlink", "listen netlink by ip", `{"capabilities":["Network"]}`, ""},
+		{"a port of its own", "listen tcp 8080", `{"capabilities":["Network"]}`, ""},
+		{"a Unix socket", "connect unix /run/docker.sock", `{"capabilities":["Process","Network"]}`, ""},
+		{"keys", "call keyctl", `{"capabilities":["FileSystem"]}`, ""},
+		{"tracing", "call ptrace", `{"capabilities":["Process"]}`, ""},
+
+		{"what runs next", "write /home/ada/project/tools/x/tool.sh\nchange /home/ada/project/.registry/x\n" +
+			"modes /home/ada/project/tools/x/tool.sh", `{"capabilities":[]}`, "it is what the server runs next"},
+		{"beside what runs next", "change /home/ada/project/out.txt", `{"capabilities":[]}`,
+			"its directory holds what is the server's own; use $TMPDIR, or a directory made beforehand"},
+		{"signals", "signal 1", `{"capabilities":[]}`, "no process but the script's own is signalled"},
+		{"io_uring", "call io_uring_setup", `{"capabilities":[]}`, "nothing confined does this"},
+		{"raw sockets", "socket raw", `{"capabilities":[]}`, "nothing confined does this"},
+		{"no UTF-8", "read /data/\xff", `{"capabilities":[]}`, "its name is no UTF-8, as metadata is"},
+		{"its own process", "write /proc/self/oom_score_adj", `{"capabilities":[]}`, "it is another file each time"},
+	} {
+		done := accesses(c.done)
+		d := here.declare(done)
+		if got := string(d.JSON()); got != c.want {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+		for _, never := range d.never {
+			if !strings.HasSuffix(never, c.never) || c.never == "" {
+				t.Errorf("%s: %q", c.name, never)
+			}
+		}
+		if (c.never != "") != (d.never != nil) {
+			t.Errorf("%s: %q", c.name, d.never)
+		}
+		declared := len(d.capabilities)
+		for _, list := range d.extras {
+			declared += len(list)
+		}
+		if len(d.reasons) != declared {
+			t.Errorf("%s: %d reasons for %d declared: %v", c.name, len(d.reasons), declared, d.reasons)
+		}
+		// What is declared does not depend on the order, and needs no more for what needed it.
+		slices.Reverse(done)
+		if again := here.declare(done); string(again.JSON()) != c.want {
+			t.Errorf("%s, the other way round: %s", c.name, again.JSON())
+		}
+	}
+}
+
+func sorted(n int, format string) []string {
+	var list []string
+	for i := range n {
+		list = append(list, fmt.Sprintf(format, i+1))
+	}
+	slices.Sort(list)
+	return list
+}
+
+// CF-51: what would allow an access that was refused.
+func TestRemedy(t *testing.T) {
+	for done, want := range map[string]string{
+		"read /home/ada/notes/a":             `takes FileSystem, or "confine": {"read":["~/notes/a"]}`,
+		"read /srv/reach/a":                  `takes Search, or "confine": {"read":["/srv/reach/a"]}`,
+		"change /srv/reach/a":                `takes Edit, or "confine": {"write":["/srv/reach"]}`,
+		"read /srv/root/a":                   `takes Search`,
+		"change /srv/root/a":                 `takes Edit`,
+		"change /data/a":                     `takes FileSystem, or "confine": {"write":["/data"]}`,
+		"start /usr/bin/git":                 `takes Process, or "confine": {"exec":["git"]}`,
+		"connect tcp 443":                    `takes Network, or "confine": {"connect":[443]}`,
+		"socket tcp":                         `takes Network, or "confine": {"connect": [PORT]}`,
+		"socket unix":                        `takes Process and Network`,
+		"call memfd_create":                  `takes Process`,
+		"signal 1":                           `cannot be allowed: no process but the script's own is signalled`,
+		"write /home/ada/project/server.d/x": `cannot be allowed: it is what the server runs next`,
+	} {
+		if got := here.remedy(accesses(done)[0]); got != want {
+			t.Errorf("%s: %s\nwant %s", done, got, want)
+		}
+	}
+}
+
+// CLI-815: what a file declares stays, and so do its other bytes; what cannot be kept is not touched.
+func TestMerged(t *testing.T) {
+	d := &declaration{
+		capabilities: []access.Capability{access.Search},
+		extras:       map[string][]string{readList: {"data"}, connectList: {"443"}},
+	}
+	for _, c := range []struct{ text, want string }{
+		{
+			"{\n\t\"name\": \"x\"  ,\n\t\"n\": 1.0\n}\n",
+			"{\n\t\"name\": \"x\"  ,\n\t\"n\": 1.0,\n\t\"capabilities\": [\n\t\t\"Search\"\n\t],\n\t\"confine\": {\n" +
+				"\t\t\"read\": [\n\t\t\t\"data\"\n\t\t],\n\t\t\"connect\": [\n\t\t\t443\n\t\t]\n\t}\n}\n",
+		},
+		{`{"capabilities":["network","search"],"confine":{"connect":[80],"exec":["x"]}}`,
+			`{"capabilities":["network","search"],"confine":{"connect":[80,443],"exec":["x"],"read":["data"]}}`},
+		{`{"capabilities":["Search"],"confine":{"read":["data","b"],"connect":[443]}}`,
+			`{"capabilities":["Search"],"confine":{"read":["data","b"],"connect":[443]}}`},
+		{`{"capabilities":"all"}`, ""}, {`{"confine":[]}`, ""}, {`{"confine":{"read":1}}`, ""}, {`[]`, ""}, {`{`, ""},
+		{`{"capabilities":[],"capabilities":[]}`, ""},
+	} {
+		got, err := merged([]byte(c.text), d)
+		if (err != nil) != (c.want == "") || err == nil && string(got) != c.want {
+			t.Errorf("%s: %s, %v", c.text, got, err)
+		}
+	}
+}
+
+// A declaration is made of whatever was done.
+func FuzzDeclare(f *testing.F) {
+	f.Add("read /a\nchange /home/ada/project/x\nconnect tcp 70000 by x\nstart /home/ada/project/tools/x")
+	f.Fuzz(func(t *testing.T, text string) {
+		d := here.declare(accesses(text))
+		files := len(d.extras[readList]) + len(d.extras[writeList])
+		if files > mostOf || len(d.extras[execList]) > mostOf || len(d.extras[connectList]) > mostOf {
+			t.Errorf("%s", d.JSON())
+		}
+		if _, err := merged([]byte(`{"name":"x"}`), &d); err != nil {
+			t.Error(err)
+		}
+	})
+}

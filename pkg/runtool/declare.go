@@ -1,0 +1,167 @@
+package runtool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/jsonedit"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/atomicfile"
+	"mcp-bash/pkg/registry/item"
+)
+
+// declareIn adds a declaration to the metadata file of a tool, which keeps what it declares already,
+// and every byte of the rest (CLI-815).
+func (r *run) declareIn(tool json.RawMessage, d *declaration) (file string, changed bool, err error) {
+	script := filepath.FromSlash(rawjson.TextOf(tool, "path"))
+	dir, err := os.OpenRoot(filepath.Join(r.project.Tools, filepath.Dir(script)))
+	if err != nil {
+		return "", false, project.PlainError(err)
+	}
+	defer dir.Close()
+	names := item.MetadataNames(filepath.Base(script))
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		file = path.Join(filepath.Base(r.project.Tools), filepath.ToSlash(filepath.Dir(script)), name)
+		changed, err := declareInFile(dir, name, d)
+		if !errors.Is(err, fs.ErrNotExist) {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", file, err)
+			}
+			return file, changed, err
+		}
+	}
+	return "", false, fmt.Errorf("%s has no metadata file, neither %s nor %s; put it where the tool is described",
+		r.tool, names[0], names[1])
+}
+
+func declareInFile(dir *os.Root, name string, d *declaration) (changed bool, err error) {
+	info, err := dir.Lstat(name)
+	switch {
+	case err != nil:
+		return false, err
+	case !info.Mode().IsRegular():
+		return false, errors.New("it is a link, which is not followed; edit what it leads to")
+	}
+	f, err := project.OpenRegular(dir, name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	old, err := io.ReadAll(io.LimitReader(f, item.MaxMetadata+1))
+	if err == nil && len(old) > item.MaxMetadata {
+		err = errors.New("it is too large")
+	}
+	if err != nil {
+		return false, err
+	}
+	text, marked := bytes.CutPrefix(old, item.ByteOrderMark)
+	text, err = merged(text, d)
+	if err != nil {
+		return false, err
+	}
+	if marked {
+		text = slices.Concat(item.ByteOrderMark, text)
+	}
+	if bytes.Equal(text, old) {
+		return false, nil
+	}
+	out, err := atomicfile.Create(dir, name, "."+name)
+	if err != nil {
+		return false, project.PlainError(err)
+	}
+	if err := out.Chmod(info.Mode().Perm()); err != nil {
+		out.Discard()
+		return false, err
+	}
+	_, err = out.Commit(text, true)
+	return err == nil, err
+}
+
+// merged adds a declaration to the text of metadata.
+func merged(text []byte, d *declaration) ([]byte, error) {
+	f, err := jsonedit.Dialect{}.Open(text)
+	if err != nil {
+		return nil, err
+	}
+	capabilities := make([]string, len(d.capabilities))
+	for i, c := range d.capabilities {
+		capabilities[i] = string(c)
+	}
+	if err := addTo(f, capabilities, nil, "capabilities"); err != nil {
+		return nil, err
+	}
+	if len(d.extras) == 0 {
+		return f.Bytes(), nil
+	}
+	if given, err := f.Get("confine"); err != nil {
+		return nil, err
+	} else if given == nil {
+		err := f.Set(extrasJSON(d.extras), "confine")
+		return f.Bytes(), err
+	}
+	for _, list := range extraLists {
+		if entries := d.extras[list]; len(entries) > 0 {
+			var values []json.RawMessage
+			if list == connectList {
+				values = slices.Collect(rawjson.Elements(rawjson.Get(extrasJSON(d.extras), list)))
+			}
+			if err := addTo(f, entries, values, "confine", list); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return f.Bytes(), nil
+}
+
+// addTo adds to an array what it does not hold: texts, or the values that these stand for.
+func addTo(f *jsonedit.File, texts []string, values []json.RawMessage, path ...string) error {
+	given, err := f.Get(path...)
+	if err != nil {
+		return err
+	}
+	if given != nil && rawjson.KindOf(given) != rawjson.Array {
+		return fmt.Errorf("%s is no array", strings.Join(path, "."))
+	}
+	var b rawjson.Builder
+	b.Array()
+	var there []string
+	for one := range rawjson.Elements(given) {
+		b.Raw(one)
+		text, ok := rawjson.Text(one)
+		if !ok {
+			text = string(one)
+		}
+		there = append(there, text)
+	}
+	same := given != nil
+	for i, text := range texts {
+		if slices.ContainsFunc(there, func(have string) bool {
+			return have == text || len(path) == 1 && strings.EqualFold(have, text) // CF-3
+		}) {
+			continue
+		}
+		same = false
+		if values != nil {
+			b.Raw(values[i])
+		} else {
+			b.String(text)
+		}
+	}
+	if same {
+		return nil
+	}
+	return f.Set(b.End().Bytes(), path...)
+}

@@ -1,0 +1,198 @@
+package runtool
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/confine"
+	"mcp-bash/pkg/observe"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/roots"
+	"mcp-bash/pkg/sandbox"
+	"mcp-bash/pkg/script"
+)
+
+// An observer is the [sandbox.Observer] of --explain and --learn (CLI-814, CLI-815).
+type observer struct {
+	runner  *script.Runner
+	sandbox *sandbox.Sandbox
+	learns  bool
+	reach   roots.List
+	session *observe.Session // nil: nothing held the call, or it did not get that far
+}
+
+func (o *observer) Learns() bool { return o.learns }
+
+func (o *observer) Hold(k confine.Kernel, p *confine.Profile) (*script.Confined, error) {
+	if o.learns { // what a kernel would hold it to that can
+		k.ABI, k.Signals = max(k.ABI, latestABI), true
+	}
+	return o.runner.Prepared(func() (err error) {
+		o.session, err = observe.Enter(k, p, !o.learns)
+		return err
+	})
+}
+
+// latestABI is the one from which everything can be held (CF-30).
+const latestABI = 6
+
+// report returns what was observed, without what is the same for whoever reads it.
+func (o *observer) report() observe.Report {
+	r := o.session.Report()
+	started := map[string]bool{}
+	for _, a := range r.Accesses {
+		started[a.Path] = started[a.Path] || a.Kind == observe.Start
+	}
+	kept := r.Accesses[:0]
+	for _, a := range r.Accesses {
+		// A shell looks into a program that it may not start, for what to say.
+		if o.learns || a.Kind != observe.Read || !started[a.Path] {
+			kept = append(kept, a)
+		}
+	}
+	r.Accesses = kept
+	return r
+}
+
+// surroundings are what paths of this project and call are named after.
+func (r *run) surroundings(o *observer) *surroundings {
+	s := &surroundings{project: r.project.Root, home: r.project.Env["HOME"], brings: o.sandbox.Brings}
+	s.secret, s.protected = o.sandbox.Protected()
+	s.state, _ = filepath.EvalSymlinks(o.sandbox.State.Dir)
+	if home, err := filepath.EvalSymlinks(s.home); err == nil {
+		s.home = home
+	}
+	for _, root := range r.roots {
+		s.roots = append(s.roots, root.Path)
+	}
+	for _, root := range o.reach {
+		s.reach = append(s.reach, root.Path)
+	}
+	path := r.project.ToolBase()["PATH"]
+	s.lookPath = func(name string) string {
+		program, _ := filepath.EvalSymlinks(script.LookPath(name, path))
+		return program
+	}
+	return s
+}
+
+// tellRefused tells what a call was refused (CLI-814).
+func (r *run) tellRefused(o *observer) {
+	if o.session == nil {
+		fmt.Fprintf(r.Err, "run-tool: nothing was refused: %s was not confined "+
+			"(MCPBASH_CONFINE=all confines a tool that declares nothing)\n", r.tool)
+		return
+	}
+	report, s := o.report(), r.surroundings(o)
+	for _, a := range report.Accesses {
+		fmt.Fprintf(r.Err, "run-tool: refused: %s: %s\n", cli.Line(say(a)), cli.Line(s.remedy(a)))
+	}
+	if len(report.Accesses) == 0 {
+		fmt.Fprintln(r.Err, "run-tool: nothing was refused")
+	}
+	r.incomplete(report)
+}
+
+// incomplete tells what a report does not hold.
+func (r *run) incomplete(report observe.Report) {
+	if report.Dropped > 0 {
+		fmt.Fprintf(r.Err, "run-tool: warning: %d more are not listed\n", report.Dropped)
+	}
+	if report.Unread > 0 {
+		fmt.Fprintf(r.Err, "run-tool: warning: of %d system calls it could not be seen what they were about\n",
+			report.Unread)
+	}
+}
+
+// explanation is the member that tells programs what a call was refused.
+func (r *run) explanation(o *observer) rawjson.Member {
+	var b rawjson.Builder
+	b.Object().Name("confined").Bool(o.session != nil).Name("refused").Array()
+	if o.session != nil {
+		report, s := o.report(), r.surroundings(o)
+		for _, a := range report.Accesses {
+			s.appendRefused(&b, a)
+		}
+		b.End().Name("dropped").Int(report.Dropped).Name("unread").Int(report.Unread)
+	} else {
+		b.End()
+	}
+	return rawjson.Member{Name: "_explain", Value: b.End().Bytes()}
+}
+
+// appendRefused appends an access, and what would allow it.
+func (s *surroundings) appendRefused(b *rawjson.Builder, a observe.Access) {
+	b.Object().Name("kind").String(string(a.Kind))
+	for _, m := range [][2]string{{"path", a.Path}, {"name", a.Name}, {"program", a.Program}} {
+		if m[1] != "" {
+			b.Name(m[0]).String(m[1])
+		}
+	}
+	if a.Port != 0 {
+		b.Name("port").Int(a.Port)
+	}
+	n := s.need(a)
+	b.Name("capabilities").Array()
+	for _, c := range n.capabilities {
+		b.String(string(c))
+	}
+	b.End()
+	if n.list != "" && a.Kind != observe.Socket {
+		b.Name("confine").Raw(extrasJSON(map[string][]string{n.list: {s.spell(n.list, n.entry)}}))
+	}
+	if n.never != "" {
+		b.Name("never").String(n.never)
+	}
+	b.End()
+}
+
+// tellLearned prints the least declaration that allows what a call did, and why (CLI-815). failed says that
+// the call did not end well.
+func (r *run) tellLearned(o *observer, item json.RawMessage, failed bool) error {
+	report, s := o.report(), r.surroundings(o)
+	d := s.declare(report.Accesses)
+	if r.json {
+		r.showLearned(&d, report, failed)
+	} else {
+		fmt.Fprintf(r.Out, "%s\n", rawjson.AppendIndent(nil, d.JSON(), 0))
+	}
+	for _, reason := range d.reasons {
+		fmt.Fprintln(r.Err, "run-tool:", cli.Line(reason.String()))
+	}
+	for _, never := range d.never {
+		fmt.Fprintln(r.Err, "run-tool: warning: not declared:", cli.Line(never))
+	}
+	r.incomplete(report)
+	if failed {
+		fmt.Fprintf(r.Err, "run-tool: the call of %s failed; one that ends well may take more\n", r.tool)
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	if !r.write {
+		return nil
+	}
+	file, changed, err := r.declareIn(item, &d)
+	switch {
+	case err != nil:
+		return cli.Failf(cli.CodeInvalid, "nothing was written: %v", err)
+	case changed:
+		fmt.Fprintln(r.Err, "run-tool: written to", cli.Line(file))
+	default:
+		fmt.Fprintf(r.Err, "run-tool: %s declares all of it already\n", cli.Line(file))
+	}
+	return nil
+}
+
+// showLearned is tellLearned for programs.
+func (r *run) showLearned(d *declaration, report observe.Report, failed bool) {
+	var b rawjson.Builder
+	b.Object().Name("tool").String(r.tool).Name("declaration").Raw(d.JSON()).Name("reasons").Array()
+	for _, reason := range d.reasons {
+		b.Object().Name("declared").String(reason.declared).Name("because").String(say(reason.first)).
+			Name("more").Int(reason.more).End()
+	}
+	b.End().Name("never").Strings(d.never).Name("dropped").Int(report.Dropped).Name("unread").Int(report.Unread).
+		Name("failed").Bool(failed)
+	fmt.Fprintf(r.Out, "%s\n", b.End().Bytes())
+}

@@ -1,0 +1,81 @@
+package sandbox
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/confine"
+	"mcp-bash/pkg/observe"
+	"mcp-bash/pkg/roots"
+	"mcp-bash/pkg/script"
+)
+
+// An observer observes one script.
+type observer struct {
+	runner  *script.Runner
+	session *observe.Session
+	err     error
+}
+
+func (*observer) Learns() bool { return false }
+
+func (o *observer) Hold(k confine.Kernel, p *confine.Profile) (*script.Confined, error) {
+	return o.runner.Prepared(func() error {
+		o.session, o.err = observe.Enter(k, p, true)
+		return o.err
+	})
+}
+
+// CF-50, CF-51: a script that is observed is held no less, what it is refused is told, and nothing else.
+func TestEscapesObserved(t *testing.T) {
+	if lacks := confine.Offered().Lacks(&confine.Profile{}); lacks != nil {
+		t.Skipf("this kernel cannot hold %s", lacks)
+	}
+	for _, letters := range []string{"", "N", "P", "SP", "NP", "F", "FPNSE"} {
+		t.Run("with "+letters, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, "declared")
+			for _, a := range attempts {
+				o := &observer{runner: &s.runner}
+				res := s.runObserved(o, letters, a.code)
+				s.wants(a.name, res, suffices(letters, a.with))
+				told := o.session.Report()
+				quiet := res.Status == 0 || os.Geteuid() != 0 && slices.Contains(ofRoot, a.name)
+				if quiet != (len(told.Accesses) == 0) && !untold(a.name) {
+					t.Errorf("%s: status %d, told %+v\n%s", a.name, res.Status, told, res.Stderr)
+				}
+			}
+		})
+	}
+}
+
+func (s *scene) runObserved(o *observer, letters, code string) script.Result {
+	s.t.Helper()
+	h, err := s.sandbox.Hold(&Subject{
+		Name: "Tool 'own'", Script: s.tool() + "/tool.sh", Needs: needs(letters),
+		Roots: roots.List{{URI: "file://" + s.root, Path: s.root}}, Observer: o,
+	})
+	if o.err != nil {
+		s.t.Skip(o.err)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer h.End()
+	spec := script.Spec{
+		Argv: []string{"bash", "-c", code}, Dir: s.project, Timeout: 20 * time.Second, Env: slices.Clone(s.env),
+	}
+	h.Apply(&spec)
+	return s.runner.Run(context.Background(), spec)
+}
+
+// untold reports whether an attempt is refused by other rules than those of a profile, as the server is
+// not dumpable and by no_new_privs; or is refused something and succeeds all the same.
+func untold(attempt string) bool {
+	return strings.Contains(attempt, "the server") || attempt == "mount" || attempt == "more privileges" ||
+		attempt == "tracing by capability" || attempt == "start with a preloaded library"
+}

@@ -31,7 +31,7 @@ __mcp_exchange() { # REQUEST_FILE TEXT RESPONSE_FILE TENTHS: rc 1 it cannot be w
 
 __mcp_fifo() { # sees to it that $_wake is one; those of Cygwin and MSYS are no files of Windows
   case ${MCP_INPUT_DIR:+${OSTYPE-}} in '' | msys* | cygwin*) return 1 ;; esac
-  [[ -p $_wake ]] || mkfifo -m 600 "$_wake" 2>/dev/null
+  [[ -p $_wake ]] || (umask 077 && mkfifo "$_wake") 2>/dev/null
 }
 
 __mcp_await() { # <>FIFO, unless $_wake is empty: rc 1 that is none, 2 timed out, 3 cancelled

@@ -73,7 +73,7 @@ func (p *Profile) Key() string {
 	for _, port := range p.Connect {
 		b = append(strconv.AppendUint(b, uint64(port), 10), ',')
 	}
-	for _, list := range [][]string{p.Programs, p.Read, p.Write} {
+	for _, list := range [][]string{p.Programs, p.List, p.Read, p.Write} {
 		b = append(b, '\n')
 		for _, path := range list {
 			var st unix.Stat_t
@@ -224,7 +224,8 @@ func (p *Profile) groups() []group {
 	if p.AllFiles {
 		return append(list, group{[]string{"/"}, read | mayWrite | start, true})
 	}
-	return append(list, group{p.Read, read | start, false}, group{p.Write, read | mayWrite | start, false})
+	return append(list, group{p.List, unix.LANDLOCK_ACCESS_FS_READ_DIR, false},
+		group{p.Read, read | start, false}, group{p.Write, read | mayWrite | start, false})
 }
 
 func (k Kernel) enterDomain(p *Profile) error {

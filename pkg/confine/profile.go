@@ -12,6 +12,8 @@ type Profile struct {
 	// Read may be read, Write may also be changed. On the way to them, no link is followed:
 	// one that was put there since the path was resolved leads to nothing (CF-13).
 	Read, Write []string
+	// List are directories of which, and below which, names may be listed.
+	List []string
 	// Connect are TCP ports that may be connected to. With the one of DNS, UDP is open too.
 	Connect []uint16
 

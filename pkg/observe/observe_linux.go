@@ -298,6 +298,9 @@ func (s *Session) asked(thread uint32, lookup bool) {
 }
 
 func (c *call) unread() {
+	if !c.valid() { // its process was ended
+		return
+	}
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
 	c.session.report.Unread++

@@ -90,6 +90,7 @@ func newScene(t testing.TB, mode string) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.put(filepath.Join(state.Dir, "secret"), "x\n")
 	confinement, ok := access.ParseConfinement(mode)
 	if !ok {
 		t.Fatal(mode)
@@ -362,7 +363,7 @@ func TestExtras(t *testing.T) {
 		{access.Extras{Write: []string{"."}}, `echo x >>"$OWN/tool.sh"`, false},
 		{access.Extras{Write: []string{"tools"}}, `echo x >>"$OWN/tool.sh"`, false},
 		{access.Extras{Write: []string{"/"}}, `echo x >>"$OWN/tool.sh"`, false},
-		{access.Extras{Read: []string{"/"}}, `"$TRY" ls "$STATE"`, false},
+		{access.Extras{Read: []string{"/"}}, `cat "$STATE/secret"`, false},
 		{access.Extras{Exec: []string{"uname"}}, `uname && ! sort </dev/null`, true},
 		{access.Extras{Exec: []string{"/usr/bin/uname"}}, `uname`, true},
 		{access.Extras{Exec: []string{"nothing-of-this-name"}}, `uname`, false},
@@ -404,6 +405,7 @@ func TestWhatRunsNext(t *testing.T) {
 		}
 		for _, letters := range []string{"S", "E"} {
 			s.wants("read the settings", s.run(needs(letters), `cat "$PROJECT/server.d/env.sh"`), false)
+			s.wants("list the project", s.run(needs(letters), `"$TRY" ls "$PROJECT"`), true)
 			s.wants("read a note", s.run(needs(letters), `cat "$PROJECT/file"`), true)
 		}
 	}

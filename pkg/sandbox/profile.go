@@ -29,20 +29,25 @@ func (s *Sandbox) toolProfile(sub *Subject, private *privateDir) *confine.Profil
 	if p.AllFiles {
 		return p
 	}
+	read := func(path string) {
+		if s.allow(&p.Read, path, secret) { // its names tell nothing that reading the rest would not
+			p.List = append(p.List, path)
+		}
+	}
 	for _, path := range extra.read {
-		s.allow(&p.Read, path, secret)
+		read(path)
 	}
 	for _, path := range extra.write {
-		s.allow(&p.Read, path, secret)
+		read(path)
 		s.allow(&p.Write, path, runsNext)
 	}
 	search, edit := needs.Has(access.Search), needs.Has(access.Edit)
 	if search {
-		s.allow(&p.Read, s.Project.Root, secret)
+		read(s.Project.Root)
 	}
 	for _, r := range sub.Roots {
 		if search || edit {
-			s.allow(&p.Read, r.Path, secret)
+			read(r.Path)
 		}
 		if edit {
 			s.allow(&p.Write, r.Path, runsNext)
@@ -63,22 +68,23 @@ func (s *Sandbox) ownFolder(script string) string {
 }
 
 // allow adds a path to a list, but for what is protected. Landlock knows no exceptions, so
-// in a directory that holds something protected what is there is added entry by entry.
-func (s *Sandbox) allow(list *[]string, path string, protected []string) {
-	holds := false
+// in a directory that holds something protected what is there is added entry by entry, and
+// holds is true.
+func (s *Sandbox) allow(list *[]string, path string, protected []string) (holds bool) {
 	for _, dir := range protected {
 		if project.Within(dir, path) {
-			return
+			return false
 		}
 		holds = holds || project.Within(path, dir)
 	}
 	if !holds {
 		*list = append(*list, path)
-		return
+		return false
 	}
 	for _, name := range entries(path) {
 		s.allow(list, filepath.Join(path, name), protected)
 	}
+	return true
 }
 
 // maxEntries is how many entries of one directory are added.

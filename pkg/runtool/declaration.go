@@ -73,9 +73,9 @@ func (s *surroundings) need(a observe.Access) need {
 	switch {
 	case !utf8.ValidString(a.Path):
 		return need{never: "its name is no UTF-8, as metadata is"}
-	case a.Kind == observe.Read && overlaps(a.Path, s.secret):
-		return need{never: "it holds what is the server's own; only FileSystem reads that"}
-	case a.Kind == observe.Read && inRoot:
+	case a.Kind == observe.Read && within(s.secret, a.Path):
+		return need{never: "it is what is the server's own; only FileSystem reads that"}
+	case a.Kind == observe.Read && (inRoot || slices.Contains(s.reach, a.Path)):
 		return takes("", "", access.Search)
 	case a.Kind == observe.Read && within(s.reach, a.Path):
 		return takes(readList, a.Path, access.Search)

@@ -1,0 +1,111 @@
+package clients
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/confine"
+)
+
+// calls are one call of each example's tool, as options of mcp-runtool.
+var calls = map[string]map[string][]string{
+	"00-hello": {"hello": {"--args", `{"name":"Ada"}`}},
+	"01-arguments": {
+		"box": {"--args", `{"text":"hi"}`}, "convert": {"--args", `{"value":-40,"from":"fahrenheit","to":"celsius"}`},
+	},
+	"02-progress": {"checksums": nil, "countdown": {"--args", `{"from":2,"pause":0.1}`}},
+	"03-roots": {
+		"list-files": {"--roots", "."}, "read-file": {"--roots", ".", "--args", `{"path":"README.md","lines":2}`},
+		"show-roots": {"--roots", "."},
+	},
+	"04-embedded": {
+		"attach": {"--roots", ".", "--args", `{"path":"documents/tides.md"}`}, "swatch": {"--args", `{"color":"#ff8800"}`},
+	},
+	"05-elicitation": {
+		"link-account": {"--elicit", "{}"}, "order-pizza": {"--elicit", `{"size":"small","toppings":[]}`},
+		"sign-up": {"--elicit", "{}"},
+	},
+	"06-wrap-cli":     {"audit": nil, "stock": {"--args", `{"item":"nuts"}`}},
+	"08-any-language": {"letters": {"--args", `{"text":"Hello"}`}, "primes": {"--args", `{"limit":100}`}},
+	"13-registry":     {"find-note": {"--args", `{"word":"bread"}`}},
+	"14-mcp-app": {
+		"board": nil, "move-card": {"--args", `{"cardId":"bike","toColumn":"done"}`}, "roll-dice": nil,
+	},
+	"15-asking": {
+		"folders": {"--roots", "tools"}, "summarize": {"--args", `{"text":"It was a dark and stormy night."}`},
+		"release": {"--args", `{"version":"1.4.2","changes":"Starts faster."}`, "--elicit", `{"kind":"minor"}`},
+	},
+	"17-strangers-tool": {"word-count": {"--args", `{"note":"town"}`}},
+}
+
+// What --learn finds for a call of a tool suffices: with it, the same call ends alike and is
+// refused nothing where everything is held (CF-53, CF-54).
+func TestLearned(t *testing.T) {
+	t.Parallel()
+	if (confine.Offered().Lacks(&confine.Profile{})) != nil {
+		t.Skip("this kernel cannot hold all")
+	}
+	for name, of := range calls {
+		for tool, options := range of {
+			t.Run(name+" "+tool, func(t *testing.T) {
+				t.Parallel()
+				dir := example(t, name)
+				forget(t, filepath.Join(dir, "tools", tool, "tool.meta.json"))
+				run := func(mode string, more ...string) (stdout, stderr string) {
+					cmd := exec.Command(filepath.Join(bin, "mcp-runtool"),
+						slices.Concat([]string{tool, "--allow-self"}, options, more)...)
+					cmd.Dir = dir
+					cmd.Env = append(os.Environ(), "MCPBASH_CONFINE="+mode)
+					var out, err strings.Builder
+					cmd.Stdout, cmd.Stderr = &out, &err
+					cmd.Run() // the result says whether it failed
+					return out.String(), err.String()
+				}
+				free, _ := run("off")
+				if learned, said := run("off", "--learn", "--write"); !strings.Contains(learned, `"capabilities"`) {
+					t.Fatalf("%s%s", learned, said)
+				}
+				got, said := run("all,required", "--explain")
+				if name == "17-strangers-tool" { // it does what nothing allows
+					if !strings.Contains(got, "14 words") {
+						t.Error(got, said)
+					}
+					return
+				}
+				if strings.Contains(said, "refused: ") || failed(got) != failed(free) {
+					t.Errorf("before: %swith what was learned: %s%s", free, got, said)
+				}
+			})
+		}
+	}
+}
+
+func failed(result string) bool {
+	return !strings.Contains(result, `"isError":false`)
+}
+
+// forget takes what a tool declares out of its metadata.
+func forget(t *testing.T, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	var meta map[string]json.RawMessage
+	if err == nil {
+		err = json.Unmarshal(text, &meta)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(meta, "capabilities")
+	delete(meta, "confine")
+	if text, err = json.Marshal(meta); err == nil {
+		err = os.WriteFile(file, text, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

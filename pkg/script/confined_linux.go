@@ -218,9 +218,12 @@ func (c *confinement) prepared(prepare func() error) {
 	}
 }
 
-// end closes what the thread was woken by, and the answers.
+// end closes what the thread was woken by, and the answers. Whoever ended it has hung up; nobody
+// does when it never was ready.
 func (c *confinement) end() {
-	c.wake.close()
+	if unix.Close(c.wake[0]); c.err != nil {
+		c.wake.hangUp()
+	}
 	for {
 		select {
 		case p := <-c.spare:
@@ -280,15 +283,10 @@ func (p *pipe) receive() bool {
 	}
 }
 
-// hangUp ends what waits at the other end.
-func (p *pipe) hangUp() {
-	unix.Close(p[1])
-	p[1] = -1
-}
+// hangUp ends what waits at the other end, which closes that.
+func (p *pipe) hangUp() { unix.Close(p[1]) }
 
 func (p *pipe) close() {
 	unix.Close(p[0])
-	if p[1] >= 0 {
-		unix.Close(p[1])
-	}
+	unix.Close(p[1])
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/project"
@@ -22,6 +23,7 @@ type privateDir struct {
 	users int // the lock of privateDirs is held for these
 	used  int // when it was taken last, as a number that grows
 	open  func() (*os.Root, error)
+	made  atomic.Pointer[madeProfile] // for the script, nil at first
 
 	mu     sync.Mutex
 	parent *os.Root // what root was made in

@@ -36,7 +36,6 @@ type Sandbox struct {
 	system  systemPaths
 	private privateDirs
 	found   sync.Map // what a declaration's paths stand for, by script; see extraPaths
-	made    sync.Map // of madeProfile, by script
 	warned  sync.Map // what was said once that the kernel cannot hold
 }
 
@@ -178,13 +177,13 @@ func (m *madeProfile) serves(sub *Subject, private *privateDir) bool {
 // profile returns what a script is held to.
 func (s *Sandbox) profile(sub *Subject, private *privateDir,
 	create func(*Subject, *privateDir) *confine.Profile) *confine.Profile {
-	if known, ok := s.made.Load(sub.Script); ok && known.(*madeProfile).serves(sub, private) {
-		return known.(*madeProfile).profile
+	if known := private.made.Load(); known != nil && known.serves(sub, private) {
+		return known.profile
 	}
 	p := create(sub, private)
 	p.Write = append(p.Write, private.real)
 	p.Identify()
-	s.made.Store(sub.Script, &madeProfile{sub.Needs, sub.Roots, sub.Files, private.real, time.Now(), p})
+	private.made.Store(&madeProfile{sub.Needs, sub.Roots, sub.Files, private.real, time.Now(), p})
 	return p
 }
 

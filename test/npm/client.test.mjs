@@ -59,6 +59,7 @@ const calls = [
   ['14-mcp-app', 'board', {}, (r) => assert.match(text(r), /^done: Return the books \(books\)$/m)],
   ['13-registry', 'find-note', { word: 'lemons' }, (r) => assert.equal(text(r), 'notes/shopping.md')],
   ['15-asking', 'release', { version: '1.4.2', changes: 'Faster.', kind: 'patch' }, (r) => assert.deepEqual(r.structuredContent, { version: '1.4.3', notes: 'Faster.' })],
+  ['17-strangers-tool', 'word-count', { note: 'town' }, (r) => assert.match(text(r), /^14 words/)],
 ];
 
 for (const [example, name, args, check] of calls) {

@@ -40,6 +40,7 @@ export const examples = {
   '13-registry': ['add-note', 'find-note'],
   '14-mcp-app': ['board', 'move-card', 'roll-dice'],
   '15-asking': ['folders', 'release', 'summarize'],
+  '17-strangers-tool': ['word-count'],
 };
 
 /** A directory of the test's own, removed with it. */

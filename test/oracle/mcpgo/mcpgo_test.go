@@ -224,6 +224,7 @@ func TestExamples(t *testing.T) {
 		{"14-mcp-app", "board move-card roll-dice", "board", `{}`, `Return the books`},
 		{"15-asking", "folders release summarize", "release", `{"version":"1.4.2","changes":"Faster.","kind":"patch"}`,
 			`"version":"1.4.3"`},
+		{"17-strangers-tool", "word-count", "word-count", `{"note":"town"}`, `14 words`},
 	} {
 		t.Run(c.example, func(t *testing.T) {
 			inEachEra(t, func(t *testing.T, revision string) []string {
@@ -260,7 +261,7 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range folders {
-		if f.IsDir() && f.Name() > "15-asking" {
+		if f.IsDir() && f.Name() > "17-strangers-tool" {
 			t.Errorf("examples/%s is not among the cases", f.Name())
 		}
 	}

@@ -278,10 +278,14 @@ mcp_input_request() { __mcp_call input __mcp_input_request "$@"; }
 mcp_input_wait() { __mcp_call input __mcp_input_wait "$@"; }
 mcp_sample() { __mcp_call input __mcp_sample "$@"; }
 mcp_roots_request() { __mcp_call input __mcp_roots_request "$@"; }
+mcp_argv_switch() { __mcp_call argv __mcp_argv_switch "$@"; }
+mcp_argv_option() { __mcp_call argv __mcp_argv_option "$@"; }
+mcp_argv_operand() { __mcp_call argv __mcp_argv_operand "$@"; }
 mcp_extract_cli_error() { __mcp_call cli __mcp_extract_cli_error "$@"; }
 
 # These run programs and code of the tool: in its own settings, and in a condition, so that `set -e` does not end them.
 mcp_with_retry() { __mcp_load retry; __mcp_with_retry "$@" || return; }
+mcp_argv_json() { __mcp_load argv; __mcp_argv_json "$@" || return; }
 mcp_download_safe() { __mcp_load download; __mcp_download_safe "$@" || return; }
 mcp_download_safe_or_fail() { __mcp_load download; __mcp_download_safe_or_fail "$@" || return; }
 

@@ -26,6 +26,7 @@ var siblings = []sibling{
 	{"new", "mcp-scaffold", true, "Make a project in a new directory"},
 	{"init", "mcp-scaffold", true, "Make a project of this directory"},
 	{"scaffold", "mcp-scaffold", true, "Add tools, prompts, pages and more to the project"},
+	{"wrap", "mcp-scaffold", true, "Make tools of a command-line program"},
 	{"validate", "mcp-doctor", true, "Check a project, before clients do"},
 	{"doctor", "mcp-doctor", true, "Check the installation, and mend it"},
 	{"config", "mcp-scaffold", true, "Connect a client: show or change its configuration"},

@@ -31,10 +31,11 @@ func command() *cli.Command {
 			{Line: "NAME new my-server", Purpose: "a project in a directory of its own"},
 			{Line: "NAME init", Purpose: "make this directory one"},
 			{Line: "NAME scaffold tool my-tool", Purpose: "add a tool to it"},
+			{Line: "NAME wrap sort", Purpose: "make a tool of a program"},
 			{Line: "NAME config --client cursor --apply", Purpose: "connect a client with it"},
 		},
 		Exits:    exits,
-		Commands: []*cli.Command{newCommand(), initCommand(), scaffoldCommand(), configCommand()},
+		Commands: []*cli.Command{newCommand(), initCommand(), scaffoldCommand(), wrapCommand(), configCommand()},
 	}
 }
 

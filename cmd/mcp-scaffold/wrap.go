@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/scaffold"
+	"mcp-bash/pkg/usage/ask"
+)
+
+// wrapOptions are those of wrap (docs/contract/wrap.md).
+type wrapOptions struct {
+	scaffold.Wrapping
+	only, without string
+	name          string
+	subcommands   bool
+	depth         int
+	update        bool
+	projectRoot   string
+	json          bool
+}
+
+// wrapOptionsMax is how many options a tool gets (WRAP-6).
+const wrapOptionsMax = 15
+
+func wrapCommand() *cli.Command {
+	o := &wrapOptions{depth: 1}
+	o.Max = wrapOptionsMax
+	c := &cli.Command{
+		Name:    "wrap",
+		Summary: "Make tools of a command-line program: read its help, and write scripts and schemas for a person to read.",
+		Usage:   "[COMMAND [SUBCOMMAND ...]]",
+		Examples: []cli.Example{
+			{Line: "NAME sort", Purpose: "tools/sort"},
+			{Line: "NAME git log --dry-run", Purpose: "what it would offer, and where that was found"},
+			{Line: "NAME git log --only oneline,max-count,author", Purpose: "these options"},
+			{Line: "NAME gh issue --subcommands", Purpose: "a tool for each command of gh issue"},
+			{Line: "NAME --update", Purpose: "take over what is new in the programs; your changes stay"},
+		},
+		Operands: []cli.Operand{{Name: "[COMMAND...]"}},
+		Text: "The program is run, but only to ask for its help and for what it tells shells that complete, in an empty home " +
+			"and with a time limit. Options after -- belong to no one: there are none.",
+		Exits: exits,
+		Run:   func(s cli.Streams, operands []string) error { return wrap(s, o, operands) },
+	}
+	c.Flags.Positive(&o.Max, "max-options", "N", "how many options a tool offers (15)")
+	c.Flags.String(&o.only, "only", "LIST", "these options, by their names, with commas between")
+	c.Flags.String(&o.without, "without", "LIST", "not these options")
+	c.Flags.String(&o.name, "name", "TOOL", "the name of the tool; without it, it is made of the words")
+	c.Flags.Bool(&o.subcommands, "subcommands", "a tool for each command of the program")
+	c.Flags.Positive(&o.depth, "depth", "N", "how deep --subcommands goes (1)")
+	c.Flags.Bool(&o.update, "update", "write anew what was wrapped before, and keep what was changed by hand")
+	c.Flags.Bool(&o.Force, "force", "replace a tool that is there; with --update, do not ask")
+	c.Flags.Bool(&o.DryRun, "dry-run", "show what would be written, and write nothing")
+	c.Flags.ProjectRoot(&o.projectRoot)
+	c.Flags.Bool(&o.json, "json", "tell as JSON all that was found, where, and how sure it is")
+	return c
+}
+
+// list cuts a list of names.
+func list(text string) (names []string) {
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// wrap makes tools of a program (WRAP-1).
+func wrap(s cli.Streams, o *wrapOptions, words []string) error {
+	o.Only, o.Without = list(o.only), list(o.without)
+	for _, word := range words {
+		if word == "" || strings.HasPrefix(word, "-") || strings.ContainsFunc(word, func(r rune) bool {
+			return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar
+		}) {
+			return cli.Usagef("%s is no word of a command line that can be wrapped", cli.Line(word))
+		}
+	}
+	if len(words) == 0 && !o.update {
+		return cli.Usagef("COMMAND is missing")
+	}
+	p, err := scaffold.Open(o.projectRoot, func(line string) { fmt.Fprintln(s.Err, line) })
+	if err != nil {
+		return err
+	}
+	ctx, stop := cli.UntilSignal()
+	defer stop()
+	asker, err := ask.New(os.Getenv("PATH"), os.Getenv("MANPATH"))
+	if err != nil {
+		return err
+	}
+	defer asker.Close()
+	w := &wrapper{s: s, o: o, p: p, ask: asker}
+	plans, err := w.plans(ctx, words)
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	made, err := scaffold.Wrap(ctx, p, plans, o.Wrapping, w.warn)
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	return w.tell(plans, made)
+}
+
+// A wrapper is one run of wrap.
+type wrapper struct {
+	s   cli.Streams
+	o   *wrapOptions
+	p   *project.Project
+	ask *ask.Asker
+}
+
+func (w *wrapper) warn(text string) { fmt.Fprintf(w.s.Err, "wrap: warning: %s\n", cli.Line(text)) }
+
+// plans asks the program, and plans a tool, or one for each of its commands.
+func (w *wrapper) plans(ctx context.Context, words []string) ([]*scaffold.Plan, error) {
+	plan, err := w.plan(ctx, words, w.o.name)
+	if err != nil {
+		return nil, err
+	}
+	return []*scaffold.Plan{plan}, nil
+}
+
+// plan asks a program, and plans a tool for it.
+func (w *wrapper) plan(ctx context.Context, words []string, name string) (*scaffold.Plan, error) {
+	answer, err := w.ask.Program(ctx, words)
+	if answer != nil {
+		for _, note := range answer.Notes {
+			w.warn(note)
+		}
+	}
+	if err != nil {
+		return nil, w.refused(words, err)
+	}
+	return scaffold.NewPlan(w.p, answer.Program, words, answer.File, name, w.o.Choosing)
+}
+
+// refused is the error for a program that nothing can be made of (WRAP-13).
+func (w *wrapper) refused(words []string, err error) error {
+	line := strings.Join(words, " ")
+	switch {
+	case errors.Is(err, ask.ErrNotFound):
+		return cli.Failf(cli.CodeNotFound, "%s: no such program on PATH; install it, or give its path", words[0])
+	case errors.Is(err, ask.ErrNothing):
+		return cli.Failf(cli.CodeInvalid, "%s: neither --help nor a manual page tells its options; "+
+			"write the tool by hand: mcp-bash scaffold tool NAME", line)
+	}
+	return err
+}
+
+// tell says what was made, and what was not (WRAP-3 to WRAP-5).
+func (w *wrapper) tell(plans []*scaffold.Plan, made []*scaffold.Item) error {
+	if w.o.json {
+		return w.tellJSON(plans, made)
+	}
+	for i, plan := range plans {
+		if w.o.DryRun {
+			table(w.s.Out, plan)
+		}
+		done := "Wrapped"
+		if w.o.DryRun {
+			done = "Would wrap"
+		}
+		fmt.Fprintf(w.s.Out, "%s %s at %s: %d arguments\n", done, cli.Line(strings.Join(plan.Words, " ")), made[i].Path,
+			len(plan.Arguments))
+		if n := len(plan.LeftOut); n > 0 {
+			var names []string
+			for _, l := range plan.LeftOut {
+				if l.Why != "help" {
+					names = append(names, strings.Split(l.Term, ", ")[0])
+				}
+			}
+			if len(names) > 0 {
+				fmt.Fprintf(w.s.Out, "  left out: %s\n", cli.Line(strings.Join(names, " ")))
+			}
+		}
+		for _, r := range plan.Review {
+			fmt.Fprintf(w.s.Out, "  review: %s\n", cli.Line(r))
+		}
+	}
+	if w.o.DryRun || len(plans) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w.s.Out, "\nNext steps:\n  read %s, which says why what is left out is\n  %s\n",
+		filepath.Join("tools", plans[0].Name, "README.md"), filepath.Join("tools", plans[0].Name, "smoke.sh"))
+	return err
+}
+
+// table shows the arguments of a tool (WRAP-4).
+func table(out io.Writer, plan *scaffold.Plan) {
+	rows := [][4]string{{"argument", "as the program says", "takes", "found in"}}
+	for _, a := range plan.Arguments {
+		takes := string(a.Kind)
+		if a.List {
+			takes += "..."
+		}
+		if a.Required {
+			takes += ", required"
+		}
+		rows = append(rows, [4]string{a.Property, a.Term, takes, fmt.Sprintf("%s, %s", a.Source, a.Sure)})
+	}
+	var width [3]int
+	for _, row := range rows {
+		for i := range width {
+			width[i] = max(width[i], len([]rune(row[i])))
+		}
+	}
+	for _, row := range rows {
+		fmt.Fprintf(out, "%-*s  %-*s  %-*s  %s\n", width[0], cli.Line(row[0]), width[1], cli.Line(row[1]), width[2], row[2], row[3])
+	}
+}
+
+// tellJSON prints all that was found (WRAP-5).
+func (w *wrapper) tellJSON(plans []*scaffold.Plan, made []*scaffold.Item) error {
+	var b rawjson.Builder
+	b.Object().Name("ok").Bool(true).Name("tools").Array()
+	for i, plan := range plans {
+		b.Object().Name("name").String(plan.Name).Name("command").Strings(plan.Words).Name("path").String(made[i].Path).
+			Name("files").Strings(made[i].Files)
+		plan.AppendJSON(&b)
+		b.End()
+	}
+	b.End()
+	if w.o.DryRun {
+		b.Name("dryRun").Bool(true)
+	}
+	_, err := fmt.Fprintf(w.s.Out, "%s\n", b.End().Bytes())
+	return err
+}

@@ -1,0 +1,172 @@
+// Package ask asks a program for its help: it runs it with nothing but the words that ask
+// for help or for completion, held to a time and to an amount of text, in an empty home
+// (WRAP-10 to WRAP-15), and has package usage read the answers.
+package ask
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/usage"
+)
+
+// Limits on one run of a program (WRAP-12).
+const (
+	timeLimit  = 10 * time.Second
+	textLimit  = 1 << 20
+	graceLimit = 200 * time.Millisecond
+)
+
+// An Asker asks programs. Its methods may be called from any goroutine.
+type Asker struct {
+	runner script.Runner
+	path   string // PATH
+	man    []string
+	dir    string // a temporary directory, with nothing of the user's in it
+	mu     sync.Mutex
+	n      int
+	spent  time.Duration // in runs of programs
+}
+
+// New returns an asker that finds programs on a PATH. Close removes what it made.
+func New(path, manPath string) (*Asker, error) {
+	dir, err := os.MkdirTemp("", "mcp-wrap.")
+	if err != nil {
+		return nil, err
+	}
+	return &Asker{path: path, dir: dir, man: manDirs(path, manPath)}, nil
+}
+
+// Close removes the temporary directory, and kills what still runs.
+func (a *Asker) Close() {
+	a.runner.KillAll()
+	os.RemoveAll(a.dir)
+}
+
+// Find returns the file of a program: by its name on PATH, or by its path; "" for none.
+func (a *Asker) Find(name string) string {
+	if !strings.ContainsRune(name, filepath.Separator) {
+		return script.LookPath(name, a.path)
+	}
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return ""
+	}
+	return script.LookPath(filepath.Base(abs), filepath.Dir(abs))
+}
+
+// An answer is what a program said.
+type answer struct {
+	text   []byte // standard output, or else standard error
+	out    []byte
+	status int
+	cause  error // why it was ended: a limit
+}
+
+// run runs a program with the words that ask it. This is the one place where a program that
+// is to be wrapped is started, and where confinement by the system belongs (WRAP-14).
+func (a *Asker) run(ctx context.Context, program string, words []string, more ...string) (answer, error) {
+	a.mu.Lock()
+	a.n++
+	home := filepath.Join(a.dir, "home"+itoa(a.n))
+	a.mu.Unlock()
+	for _, dir := range []string{home, home + "/tmp", home + "/work"} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return answer{}, err
+		}
+	}
+	defer os.RemoveAll(home)
+	res := a.runner.Run(ctx, script.Spec{
+		Argv: append([]string{program}, words...), Dir: home + "/work", Env: append(a.environment(home), more...),
+		StdoutLimit: textLimit, StderrLimit: textLimit, Timeout: timeLimit, Grace: graceLimit,
+	})
+	ans := answer{text: res.Stdout, out: res.Stdout, status: res.Status, cause: res.Cause}
+	if len(strings.TrimSpace(string(ans.text))) == 0 || looksLikeUsage(res.Stderr) && !looksLikeUsage(res.Stdout) {
+		ans.text = res.Stderr
+	}
+	if err := context.Cause(ctx); err != nil {
+		return ans, err
+	}
+	return ans, nil
+}
+
+// environment is what a program that is asked sees: nothing of the user's but PATH, and
+// nothing that brings colour, a pager, another language or a terminal (WRAP-11).
+func (a *Asker) environment(home string) []string {
+	env := []string{
+		"PATH=" + a.path, "HOME=" + home, "TMPDIR=" + home + "/tmp", "PWD=" + home + "/work",
+		"XDG_CONFIG_HOME=" + home + "/.config", "XDG_CACHE_HOME=" + home + "/.cache", "XDG_DATA_HOME=" + home + "/.local/share",
+		"XDG_STATE_HOME=" + home + "/.local/state", "XDG_RUNTIME_DIR=" + home + "/tmp",
+		"LC_ALL=C", "LANG=C", "LANGUAGE=C", "TZ=UTC", "TERM=dumb", "COLUMNS=80", "LINES=10000", "NO_COLOR=1", "CLICOLOR=0",
+		"PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "LESS=", "CI=1", "NO_UPDATE_NOTIFIER=1",
+		"PYTHONDONTWRITEBYTECODE=1", "GOTOOLCHAIN=local",
+	}
+	// Where libraries of interpreters are, is a matter of the installation.
+	for _, name := range []string{"PYTHONPATH", "NODE_PATH", "PERL5LIB", "RUBYLIB", "LD_LIBRARY_PATH", "SystemRoot", "PATHEXT"} {
+		if value := os.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+func itoa(n int) string {
+	const digits = "0123456789"
+	if n < 10 {
+		return digits[n : n+1]
+	}
+	return itoa(n/10) + digits[n%10:n%10+1]
+}
+
+// Errors that say why nothing can be said about a program.
+var (
+	ErrNotFound = errors.New("not found")
+	ErrNothing  = errors.New("says nothing about its options")
+)
+
+// An Answer is all that is known of a command.
+type Answer struct {
+	*usage.Program
+	File  string   // the program
+	Notes []string // what went wrong, and was done without
+}
+
+// Program asks a program, or a command of one, for all that it says of itself: completion,
+// the manual page, its help, in this order (WRAP-10). Close ends it.
+func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
+	file := a.Find(words[0])
+	if file == "" {
+		return nil, ErrNotFound
+	}
+	named := append([]string{filepath.Base(words[0])}, words[1:]...)
+	ans := &Answer{File: file}
+	help, err := a.help(ctx, file, named, ans)
+	if err != nil {
+		return nil, err
+	}
+	p := &usage.Program{Words: named, DashesAt: -1}
+	completed, err := a.completion(ctx, file, named, help)
+	if err != nil {
+		return nil, err
+	}
+	p.Merge(completed)
+	p.Merge(a.manual(file, named))
+	p.Merge(help)
+	if help != nil {
+		p.Style = help.Style
+		if len(help.Operands) > 0 && help.Style != usage.StyleOther {
+			p.Operands, p.DashesAt = help.Operands, help.DashesAt
+		}
+	}
+	ans.Program = p
+	if p.Empty() {
+		return ans, ErrNothing
+	}
+	return ans, nil
+}

@@ -1,0 +1,112 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/usage"
+)
+
+// shortAsks is where a text tells that -h asks for help.
+var (
+	shortAsks = regexp.MustCompile(`(?i)(?:^|[\s'"\[|(])-h(?:[\s'"\],]|\b)[^\n]{0,30}\b(?:help|usage)|try [^\n]{0,40} -h\b`)
+	usageMark = regexp.MustCompile(`(?im)^\s*(?:usage|synopsis)\b|^\s*-{1,2}[A-Za-z]`)
+	refusal   = regexp.MustCompile(`(?i)unknown|unrecogni[sz]ed|invalid|illegal|not a (?:git )?command|no such|no manual entry|unexpected`)
+)
+
+func looksLikeUsage(text []byte) bool { return usageMark.Match(text) }
+
+// help asks for the help text: --help, and where that is not known -h, or the command help.
+// Nothing that could be an order is tried (WRAP-13).
+func (a *Asker) help(ctx context.Context, file string, words []string, note *Answer) (*usage.Program, error) {
+	asks := [][]string{append(slices.Clone(words[1:]), "--help")}
+	if words[0] == "git" && len(words) > 1 { // its --help is the manual page
+		asks = [][]string{append(slices.Clone(words[1:]), "-h")}
+	}
+	var best *usage.Program
+	for i := 0; i < len(asks); i++ {
+		ans, err := a.run(ctx, file, asks[i])
+		if err != nil {
+			return nil, err
+		}
+		asked := strings.Join(append([]string{words[0]}, asks[i]...), " ")
+		switch {
+		case errors.Is(ans.cause, script.ErrTimedOut):
+			note.Notes = append(note.Notes, fmt.Sprintf("%s: not done after %v, ended", asked, timeLimit))
+			continue
+		case ans.cause != nil:
+			note.Notes = append(note.Notes, fmt.Sprintf("%s: prints more than %d bytes, not read", asked, textLimit))
+			continue
+		}
+		if len(words) == 1 && len(ans.text) > 0 && !looksLikeUsage(ans.text) && ans.status == 0 {
+			note.Notes = append(note.Notes, asked+" prints no usage: the program may do something else when it is asked for help")
+			continue
+		}
+		p := usage.Help(ans.text, words)
+		if ans.status != 0 && !looksLikeUsage(ans.text) {
+			p = nil // a message, and nothing that describes anything
+		}
+		if p != nil && better(p, best) {
+			best = p
+		}
+		if i == 0 && (p == nil || len(p.Options) == 0) {
+			if shortAsks.Match(ans.text) {
+				asks = append(asks, append(slices.Clone(words[1:]), "-h"))
+			}
+			if len(words) > 1 && refusal.Match(ans.text) {
+				asks = append(asks, append([]string{"help"}, words[1:]...))
+			}
+		}
+	}
+	return best, nil
+}
+
+func better(p, than *usage.Program) bool {
+	return than == nil || len(p.Options)+len(p.Subcommands)+len(p.Operands) > len(than.Options)+len(than.Subcommands)+len(than.Operands)
+}
+
+// completion asks a program for what it tells shells, where its help says that a library
+// wrote it that has such a protocol (WRAP-26, WRAP-27).
+func (a *Asker) completion(ctx context.Context, file string, words []string, help *usage.Program) (*usage.Program, error) {
+	if help == nil {
+		return nil, nil
+	}
+	switch help.Style {
+	case usage.StyleCobra:
+		var p *usage.Program
+		for _, last := range []string{"--", ""} {
+			if last == "" && len(help.Subcommands) == 0 {
+				break
+			}
+			ans, err := a.run(ctx, file, append(append([]string{"__complete"}, words[1:]...), last))
+			if err != nil {
+				return nil, err
+			}
+			if ans.cause != nil || ans.status != 0 {
+				continue
+			}
+			if read := usage.Cobra(ans.out, words); read != nil {
+				if p == nil {
+					p = read
+				} else {
+					p.Merge(read)
+				}
+			}
+		}
+		return p, nil
+	case usage.StyleClick:
+		// --help stands there for a program that does not know the variable.
+		ans, err := a.run(ctx, file, append(slices.Clone(words[1:]), "--help"), usage.ClickVariable(words[0])+"=zsh_complete",
+			"COMP_WORDS="+strings.Join(words, " ")+" --", fmt.Sprintf("COMP_CWORD=%d", len(words)))
+		if err != nil || ans.cause != nil || ans.status != 0 {
+			return nil, err
+		}
+		return usage.Click(ans.out, words), nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,219 @@
+package usage
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// types are the kinds that libraries write themselves, which is certain.
+var types = map[string]Kind{
+	"string": Text, "strings": Text, "stringarray": Text, "stringslice": Text, "stringtostring": Text, "text": Text,
+	"stringtoint": Text, "str": Text, "uuid": Text, "datetime": Text,
+	"int": Integer, "ints": Integer, "int32": Integer, "int64": Integer, "uint": Integer, "uint8": Integer,
+	"uint16": Integer, "uint32": Integer, "uint64": Integer, "integer": Integer, "integer range": Integer, "count": Integer,
+	"float": Number, "float32": Number, "float64": Number, "float range": Number, "floats": Number,
+	"duration": Duration, "durations": Duration, "bytes": Size,
+}
+
+// names are the words in the names of values that tell a kind, most telling first.
+var names = []struct {
+	words *regexp.Regexp
+	kind  Kind
+}{
+	{regexp.MustCompile(`(?i)(^|[-_ ])(url|uri)s?$`), URL},
+	{regexp.MustCompile(`(?i)(^|[-_ ])(files?|filename|filepath|path|paths|pathname|dir|dirs|directory|directories|folder|` +
+		`fname|file_or_dir|configfile|logfile|infile|outfile|input-file|output-file|tmpdir|workdir|basedir|rootdir|socket)$`), Path},
+	{regexp.MustCompile(`(?i)^(.*[-_])?(file|dir|path)(name)?[0-9]?$`), Path},
+	{regexp.MustCompile(`(?i)^(num|number|n|nnn|count|int|integer|lines|cols|columns|width|depth|level|port|jobs|threads|` +
+		`max|min|nmerge|limit|pid|uid|gid|ttl|minttl|percent|digits|nlines|nbytes|retries|tries|chars|` +
+		`(min|max|num|n)[-_]?[a-z]+)$`), Integer},
+	{regexp.MustCompile(`(?i)^(.*[-_])?(size|bytes)$`), Size},
+	{regexp.MustCompile(`(?i)^(seconds|secs?|milliseconds|millis|ms|minutes|mins|hours|days|interval|timeout|duration|delay)$`), Duration},
+	{regexp.MustCompile(`(?i)^(float|double|ratio|factor|probability|decimal)$`), Number},
+}
+
+// told are phrases of descriptions that tell a kind.
+var told = []struct {
+	words *regexp.Regexp
+	kind  Kind
+}{
+	{regexp.MustCompile(`(?i)\b(with (?:an? )?(?:optional )?(?:unit|suffix)|multiplier suffix|K, ?M, ?G|kibibytes|megabytes|in bytes|units? of bytes)\b`), Size},
+	{regexp.MustCompile(`(?i)\b(in seconds|in milliseconds|number of (?:milli)?seconds|seconds to wait|in minutes|timeout (?:in|of|for)|e\.g\. (?:10s|5m|1h))\b`), Duration},
+	{regexp.MustCompile(`(?i)\b(number of|how many|maximum of|at most|line number|port number|maximum (?:depth|width|length|number|count)|(?:column|tab|line) width|integer)\b`), Integer},
+	{regexp.MustCompile(`(?i)^(?:the )?(?:path|file|directory|folder|filename)\b|\b(?:path to|file to|directory (?:to|in|where|containing)|` +
+		`(?:read|load|get|obtain) .{0,40}\bfrom (?:an? |the |this )?file|(?:write|save|output) .{0,40}\bto (?:an? |the |this )?file|` +
+		`(?:config(?:uration)?|input|output|log) (?:file|directory))\b`), Path},
+	{regexp.MustCompile(`(?i)\b(the url|a url|base url|url of|url to)\b`), URL},
+}
+
+func isPlaceholderName(s string) bool {
+	for _, n := range names {
+		if n.words.MatchString(s) {
+			return true
+		}
+	}
+	return s == "STRING" || s == "WORD" || s == "VALUE" || s == "PATTERN" || s == "NAME"
+}
+
+var (
+	// possible matches lists of choices in descriptions.
+	possible = regexp.MustCompile(`(?i)(?:\[possible values: |possible values(?: are)?:? |\(choices: |choices are:? |choices: |` +
+		`must be one of:? |may be one of:? |can be one of:? |is one of:? |one of:? |either |allowed values(?: are)?:? |` +
+		`valid values(?: are)?:? |supported (?:values|formats)(?: are)?:? |values: |options: |` +
+		`(?:may|can|must|should) be |: |[A-Z]{2,} is |\(|\{)(.*)`)
+	quotedWord = regexp.MustCompile(`^[(]?['"` + "`" + `]([^'"` + "`" + ` ]{1,40})['"` + "`" + `](?: ?\((?:the )?default\)| \([^)]{1,60}\))?`)
+	bareWord   = regexp.MustCompile(`^[{(]?([A-Za-z0-9][A-Za-z0-9_.+-]{0,39})`)
+	defaultOf  = regexp.MustCompile("(?i)[(\\[][^()\\[\\]]{0,60}?\\bdefaults?(?: value| is|s to)?[ :=]+([^()\\[\\]]{1,80})[)\\]]|" +
+		"\\b(?:defaults to|the default is|default is|default value is|default:) ?[\"'`]?([^\\s\"'`;,()]{1,60})")
+)
+
+// decide says what kind of values an option takes, by what its value is called and what is
+// said about it.
+func (v *Value) decide(help string) {
+	if v.Default == "" {
+		v.Default = defaultIn(help)
+	}
+	name := strings.Trim(v.Name, "<>[]{}=. ")
+	lower := strings.ToLower(name)
+	if len(v.Choices) > 1 {
+		v.Kind, v.Sure = Choice, Certain
+		return
+	}
+	v.Choices = nil
+	if list := bracketed(help); len(list) > 1 {
+		v.Kind, v.Sure, v.Choices = Choice, Certain, list
+		return
+	}
+	if kind, ok := types[lower]; ok {
+		v.Kind, v.Sure = kind, Certain
+		if kind != Text {
+			return
+		}
+		v.Sure = Guessed
+	}
+	for _, n := range names {
+		if v.Kind == "" && n.words.MatchString(name) {
+			v.Kind, v.Sure = n.kind, Likely
+			if n.kind == Integer && told[0].words.MatchString(help) {
+				v.Kind = Size
+			}
+			if n.kind == Integer && (told[1].words.MatchString(help) && !told[2].words.MatchString(help)) {
+				v.Kind = Duration
+			}
+			return
+		}
+	}
+	if list := choicesIn(name, help); len(list) > 1 {
+		v.Kind, v.Sure, v.Choices = Choice, Likely, list
+		return
+	}
+	for _, t := range told {
+		if t.words.MatchString(help) && (t.kind != Path || lower != "string" || v.Sure == Guessed) {
+			v.Kind, v.Sure = t.kind, Guessed
+			return
+		}
+	}
+	if v.Kind == "" {
+		v.Kind, v.Sure = Text, Likely
+		if name == "" {
+			v.Sure = Guessed
+		}
+	}
+}
+
+// bracketed are the choices of "[possible values: a, b]".
+func bracketed(help string) []string {
+	const start = "[possible values: "
+	at := strings.Index(help, start)
+	if at < 0 {
+		return nil
+	}
+	inner, _, ok := strings.Cut(help[at+len(start):], "]")
+	if !ok {
+		return nil
+	}
+	var list []string
+	for one := range strings.SplitSeq(inner, ",") {
+		if one = strings.TrimSpace(one); one != "" && len(list) < maxChoices {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// choicesIn are the choices that a description lists, which is an interpretation.
+func choicesIn(name, help string) []string {
+	for at := 0; at < len(help); {
+		m := possible.FindStringSubmatchIndex(help[at:])
+		if m == nil {
+			return nil
+		}
+		lead := help[at+m[0] : at+m[2]]
+		text := help[at+m[2] : at+m[3]]
+		strict := strings.ContainsAny(lead[len(lead)-1:], "({") || strings.HasSuffix(lead, ": ") && len(lead) < 4 ||
+			strings.HasSuffix(lead, " be ") || strings.HasSuffix(lead, " is ") || strings.EqualFold(lead, "either ")
+		if list := enumeration(text, strict); len(list) > 1 {
+			return list
+		}
+		at += m[0] + 1
+		if next := strings.IndexAny(help[at:], " ({:"); next > 0 {
+			at += next
+		}
+	}
+	_ = name
+	return nil
+}
+
+// enumeration reads "'a', 'b' or 'c'", and, where it is not strict, "a, b or c".
+func enumeration(text string, strict bool) (list []string) {
+	pattern := bareWord
+	if quotedWord.MatchString(text) {
+		pattern = quotedWord
+	} else if strict {
+		return nil
+	}
+	for len(list) < maxChoices {
+		m := pattern.FindStringSubmatch(text)
+		if m == nil {
+			break
+		}
+		word := strings.TrimRight(m[1], ".")
+		if !slices.Contains(list, word) {
+			list = append(list, word)
+		}
+		text = text[len(m[0]):]
+		next := ""
+		for _, s := range []string{", or ", ", and ", " or ", " and ", ", ", "|", "/", "; "} {
+			if strings.HasPrefix(text, s) {
+				next = s
+				break
+			}
+		}
+		if next == "" {
+			if pattern == bareWord && text != "" && !strings.ContainsAny(text[:1], ").;]}") {
+				return nil // prose that goes on
+			}
+			break
+		}
+		text = text[len(next):]
+	}
+	return list
+}
+
+// defaultIn is the default that a description names.
+func defaultIn(help string) string {
+	m := defaultOf.FindStringSubmatch(help)
+	if m == nil {
+		return ""
+	}
+	value := m[1]
+	if value == "" {
+		value = m[2]
+	}
+	value = strings.Trim(strings.TrimRight(strings.TrimSpace(value), ".,"), "\"'`")
+	if strings.ContainsRune(value, ' ') && len(value) > 30 || value == "none" || value == "None" {
+		return ""
+	}
+	return value
+}

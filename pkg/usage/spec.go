@@ -1,0 +1,325 @@
+package usage
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A spec is what a program writes before the description of an option: its names, and
+// what it takes. "-k, --key=KEYDEF", "-o FILE --output=FILE", "--[no-]verify",
+// "-p, --port <PORT>", "--color[=WHEN]", "--cache / --no-cache".
+type spec struct {
+	names, negations []string
+	value            *Value
+	repeat           bool
+}
+
+// join adds the names of another spec of the same option.
+func (s *spec) join(other spec) {
+	s.names = append(s.names, other.names...)
+	s.negations = append(s.negations, other.negations...)
+	if s.value == nil {
+		s.value = other.value
+	}
+	s.repeat = s.repeat || other.repeat
+}
+
+var (
+	nameAt = regexp.MustCompile(`^(--?)(\[no-?\]|\(no-?\))?([A-Za-z0-9?#@%][A-Za-z0-9_.:+?#@%-]*(?:\[no-?\][a-z-]+)?)`)
+	// numeric matches what stands for a number and is no name: -NUM, -<n>, -n for any digit.
+	numeric = regexp.MustCompile(`^-(?:NUM|NUMBER|DIGITS?|LINES|num|number|[0-9]+|#)$`)
+	// placeholder matches a word that stands for a value.
+	placeholder = regexp.MustCompile(`^(?:<[^<>]+>|\{[^{}]+\}|[A-Z][A-Z0-9_./:=+|,#-]*(?:\([a-z]+\))?|'[^']+'|"[^"]+"|` +
+		`%[a-z])$`)
+	// typeWord matches what Go's and Python's libraries write for types of values.
+	typeWord = regexp.MustCompile(`^(?:string|strings|stringArray|stringSlice|stringToString|stringToInt|int|ints|int32|int64|` +
+		`uint|uint8|uint16|uint32|uint64|float|float32|float64|floats|duration|durations|bytes|bytesHex|bytesBase64|count|` +
+		`ip|ipNet|ipMask|file|files|path|dir|directory|value|list|map|url|template|number|num|n|str|bool)$`)
+	lowerWord = regexp.MustCompile(`^[a-z][A-Za-z0-9_./:+|-]*$`)
+	dots      = regexp.MustCompile(`^ ?(?:,? ?\.\.\.)`)
+)
+
+// parseSpec reads the names at the beginning of a text, and returns what follows them, the
+// description. Where whole is true there is none: all of it is a spec.
+func parseSpec(text string, whole bool) (s spec, rest string, ok bool) {
+	rest = strings.TrimLeft(text, "[ ")
+	bracketed := len(rest) != len(text)
+	if bracketed && !strings.HasPrefix(text, "[") || len(text) > maxLine {
+		return s, text, false
+	}
+	negative := false
+	for {
+		m := nameAt.FindStringSubmatch(rest)
+		if m == nil {
+			return s, text, false
+		}
+		dashes, no, name := m[1], m[2], m[3]
+		after := rest[len(m[0]):]
+		name = strings.TrimRight(name, ".:,")
+		if n := len(m[0]); len(name) < len(m[3]) {
+			after = rest[n-(len(m[3])-len(name)):]
+		}
+		if name == "" || len(name) > maxName {
+			return s, text, false
+		}
+		full := dashes + name
+		switch {
+		case numeric.MatchString(full):
+		case no != "":
+			s.names = append(s.names, full)
+			s.negations = append(s.negations, dashes+strings.Trim(no, "[]()")+name)
+		case negative:
+			s.negations = append(s.negations, full)
+		case !slices.Contains(s.names, full):
+			s.names = append(s.names, full)
+		}
+		var v *Value
+		if v, after = parseValue(after, dashes == "-" && len(name) == 1, whole); v != nil {
+			if s.value == nil || s.value.Name == "" {
+				s.value = v
+			}
+			s.value.Equals = s.value.Equals || v.Equals
+			s.value.Optional = s.value.Optional || v.Optional
+		}
+		if bracketed && strings.HasPrefix(after, "]") {
+			after = after[1:]
+		}
+		if m := dots.FindString(after); m != "" {
+			after = after[len(m):]
+			s.repeat = true
+		}
+		next, joined, negated := separator(after)
+		if !joined {
+			rest = after
+			break
+		}
+		negative = negated
+		rest = next
+	}
+	if len(s.names) == 0 {
+		return s, text, false
+	}
+	switch {
+	case rest == "":
+	case strings.HasPrefix(rest, "  ") || strings.HasPrefix(rest, " :") || strings.HasPrefix(rest, ": "):
+		rest = strings.TrimLeft(rest, " :")
+	case whole, strings.HasPrefix(rest, " "):
+		rest = strings.TrimLeft(rest, " ")
+	case strings.HasPrefix(rest, ":"), strings.HasPrefix(rest, ","), strings.HasPrefix(rest, "."),
+		strings.HasPrefix(rest, ")"), strings.HasPrefix(rest, "]"):
+		rest = strings.TrimLeft(rest, " :,.)]")
+	default:
+		return s, text, false
+	}
+	return s, rest, true
+}
+
+// separators stand between the names of an option.
+var separators = []string{", or ", ", ", " | ", " or ", " ", ",", "|", "/", ";"}
+
+// separator skips what stands between two names. " / " is what click writes before the
+// name that turns an option off.
+func separator(text string) (rest string, ok, negated bool) {
+	if after, found := strings.CutPrefix(text, " / "); found && strings.HasPrefix(after, "-") {
+		return after, true, true
+	}
+	for _, s := range separators {
+		after, found := strings.CutPrefix(text, s)
+		if trimmed := strings.TrimLeft(after, " "); found && s != " " && strings.HasPrefix(trimmed, "-") {
+			after = trimmed
+		}
+		if found && nameAt.MatchString(after) && !strings.HasPrefix(after, "- ") {
+			return after, true, false
+		}
+	}
+	return text, false, false
+}
+
+// parseValue reads what stands for the value right after a name, and returns the rest.
+func parseValue(text string, short, whole bool) (*Value, string) {
+	v := &Value{}
+	switch {
+	case strings.HasPrefix(text, "[=") || strings.HasPrefix(text, "[ =") || strings.HasPrefix(text, "=["):
+		v.Optional, v.Equals = true, true
+		body, rest := bracket(text[strings.IndexByte(text, '['):])
+		v.Name = strings.Trim(body, "[]= ")
+		return v.named(), strings.TrimPrefix(rest, "]")
+	case strings.HasPrefix(text, "[<") || short && strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "[-"):
+		v.Optional = true
+		body, rest := bracket(text)
+		v.Name = strings.Trim(body, "[] ")
+		return v.named(), rest
+	case strings.HasPrefix(text, "="):
+		v.Equals = true
+		word, rest := cutWord(text[1:])
+		if word == "" {
+			return nil, text
+		}
+		v.Name = word
+		return v.more(rest, whole)
+	case strings.HasPrefix(text, "<"):
+		word, rest := cutWord(text)
+		v.Name = word
+		return v.more(rest, whole)
+	case strings.HasPrefix(text, " [") && !strings.HasPrefix(text, " [-"):
+		body, rest := bracket(text[1:])
+		if inner := strings.Trim(body, "[]"); optionalValue.MatchString(inner) && (whole || atBoundary(rest)) {
+			v.Name, v.Several = strings.TrimSuffix(inner, "..."), strings.HasSuffix(inner, "...")
+			v.Optional = !strings.Contains(inner, "|") // click's choices stand in brackets
+			return v.named(), rest
+		}
+		return nil, text
+	case strings.HasPrefix(text, " ") && !strings.HasPrefix(text, "  "):
+		word, rest := cutWord(text[1:])
+		if word == "" || strings.HasPrefix(word, "-") {
+			return nil, text
+		}
+		bare := strings.TrimRight(word, ",.")
+		switch {
+		case placeholder.MatchString(bare) && (whole || !isProse(word, rest)):
+		case typeWord.MatchString(bare) && (whole || atBoundary(rest)):
+		case lowerWord.MatchString(bare) && (whole || atBoundary(rest) && rest != ""):
+		default:
+			return nil, text
+		}
+		if bare != word && strings.HasSuffix(word, "...") {
+			v.Several = true
+		} else if bare != word {
+			rest = word[len(bare):] + rest
+		}
+		v.Name = bare
+		return v.more(rest, whole)
+	case short && len(text) > 0 && text[0] >= 'A' && text[0] <= 'Z': // -nNUM
+		word, rest := cutWord(text)
+		if len(word) > 1 && placeholder.MatchString(word) {
+			v.Name = word
+			return v.named(), rest
+		}
+	}
+	return nil, text
+}
+
+// optionalValue matches what stands in brackets after an option and a space.
+var optionalValue = regexp.MustCompile(`^(?:<?[A-Za-z][A-Za-z0-9_|,:.-]*>?)(?: ?\.\.\.)?$`)
+
+// more reads further words that stand for values of the same option.
+func (v *Value) more(rest string, whole bool) (*Value, string) {
+	if m := dots.FindString(rest); m != "" {
+		v.Several, rest = true, rest[len(m):]
+	}
+	v.Words = 1
+	for strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "  ") {
+		word, after := cutWord(rest[1:])
+		if strings.HasPrefix(word, "[") && strings.HasSuffix(strings.TrimSpace(word), "]") && strings.Contains(word, "...") {
+			v.Several, rest = true, after
+			continue
+		}
+		if !placeholder.MatchString(word) || !whole && isProse(word, after) {
+			break
+		}
+		v.Words++
+		rest = after
+	}
+	return v.named(), rest
+}
+
+// named takes the signs off the name that only say that it is one, and the choices that it
+// lists.
+func (v *Value) named() *Value {
+	name := v.Name
+	if strings.HasSuffix(name, "...") {
+		name, v.Several = strings.TrimSuffix(name, "..."), true
+	}
+	if list := listed(name); len(list) > 1 {
+		v.Choices = list
+	}
+	name = strings.Trim(name, `<>{}[]'"`)
+	v.Name = cut(name, maxName)
+	if v.Words == 1 {
+		v.Words = 0
+	}
+	return v
+}
+
+// listed are the choices that a name lists: {a,b}, [a|b], a|b.
+func listed(name string) []string {
+	inner := strings.Trim(name, "<>[](){}")
+	var list []string
+	switch {
+	case strings.HasPrefix(name, "{") && strings.Contains(name, ","):
+		list = strings.Split(inner, ",")
+	case strings.Contains(inner, "|"):
+		list = strings.Split(inner, "|")
+	default:
+		return nil
+	}
+	for i, one := range list {
+		one = strings.Trim(strings.TrimSpace(one), `'"`)
+		if one == "" || strings.ContainsAny(one, " <>()[]") || len(one) > maxName {
+			return nil
+		}
+		if upperWord.MatchString(one) && len(one) > 1 && !strings.HasPrefix(name, "{") && strings.ToUpper(inner) == inner &&
+			isPlaceholderName(one) {
+			return nil // FILE|DIR: either is a placeholder
+		}
+		list[i] = one
+	}
+	if len(list) > maxChoices {
+		return nil
+	}
+	return list
+}
+
+var upperWord = regexp.MustCompile(`^[A-Z][A-Z0-9_-]*$`)
+
+// atBoundary reports whether a description begins here, or nothing does.
+func atBoundary(rest string) bool {
+	return rest == "" || strings.HasPrefix(rest, "  ") || strings.HasPrefix(rest, ",") || strings.HasPrefix(rest, " |") ||
+		strings.HasPrefix(rest, " -") || strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "]") ||
+		strings.HasPrefix(rest, " :")
+}
+
+// isProse reports whether a word in capitals begins a description: one capital that an
+// ordinary word follows, as in "-a A list".
+func isProse(word, rest string) bool {
+	return len(word) == 1 && strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "  ") && !strings.HasPrefix(rest, " -")
+}
+
+// cutWord cuts the first word off; what stands in brackets belongs to it.
+func cutWord(text string) (word, rest string) {
+	depth := 0
+	var closing []byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '<' || c == '{' || c == '[' || c == '(':
+			closing = append(closing, map[byte]byte{'<': '>', '{': '}', '[': ']', '(': ')'}[c])
+			depth++
+		case depth > 0 && c == closing[depth-1]:
+			closing, depth = closing[:depth-1], depth-1
+		case depth == 0 && (c == ' ' || c == ',' || c == ']' || c == ')' || c == '|' && i+1 < len(text) && text[i+1] == '-' ||
+			c == ';' || c == '/' && i+1 < len(text) && text[i+1] == '-'):
+			return text[:i], text[i:]
+		case depth > 0 && c == ' ' && i+1 < len(text) && text[i+1] == ' ': // a bracket that is not closed
+			return text[:i], text[i:]
+		}
+	}
+	return text, ""
+}
+
+// bracket cuts a bracket off with what is in it.
+func bracket(text string) (body, rest string) {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return text[:i+1], text[i+1:]
+			}
+		}
+	}
+	return text, ""
+}

@@ -1,0 +1,464 @@
+package usage
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What stands in usage lines: options and operands, in brackets where they may be left out,
+// in alternatives where they exclude each other, with dots where they may be repeated.
+
+// A node is a part of a usage line.
+type node struct {
+	word     string  // a leaf
+	parts    []*node // a group: what follows each other
+	either   bool    // the parts exclude each other
+	optional bool
+	repeat   bool
+}
+
+const (
+	maxTokens = 2000
+	maxDepth  = 30
+	maxUsages = 50
+)
+
+var tokenPattern = regexp.MustCompile(`<[^<>]*>|\[=[^\[\]]*\]|\.\.\.|[][(){}|]|[^][(){}|\s]+`)
+
+// tokens cuts a usage line. "--key=VALUE" stays one, and so does what a bracket follows
+// directly: "--color[=WHEN]".
+func tokens(text string) []string {
+	var out []string
+	end := 0
+	for _, m := range tokenPattern.FindAllStringIndex(text, maxTokens) {
+		word := text[m[0]:m[1]]
+		last := len(out) - 1
+		joins := last >= 0 && m[0] == end && strings.HasPrefix(out[last], "-") &&
+			(strings.HasPrefix(word, "[=") || strings.HasSuffix(out[last], "=") || strings.HasPrefix(word, "<"))
+		switch {
+		case joins:
+			out[last] += word
+		case strings.HasSuffix(word, "...") && word != "...":
+			out = append(out, strings.TrimSuffix(word, "..."), "...")
+		default:
+			out = append(out, word)
+		}
+		end = m[1]
+	}
+	return out
+}
+
+type usageParser struct {
+	tokens []string
+	at     int
+}
+
+func (u *usageParser) peek() string {
+	if u.at < len(u.tokens) {
+		return u.tokens[u.at]
+	}
+	return ""
+}
+
+// group reads up to a closing bracket, or the end.
+func (u *usageParser) group(depth int) *node {
+	g := &node{}
+	current := &node{}
+	var branches []*node
+	for u.at < len(u.tokens) {
+		t := u.tokens[u.at]
+		u.at++
+		switch t {
+		case "]", ")", "}":
+			u.at--
+			goto done
+		case "|":
+			branches = append(branches, current)
+			current = &node{}
+			continue
+		case "...":
+			if n := len(current.parts); n > 0 {
+				current.parts[n-1].repeat = true
+			}
+			continue
+		case "[", "(", "{":
+			if depth == maxDepth {
+				continue
+			}
+			inner := u.group(depth + 1)
+			u.at++ // the closing bracket
+			inner.optional = t == "["
+			if t == "{" && len(inner.parts) == 1 && strings.Contains(inner.parts[0].word, ",") {
+				inner = &node{word: "{" + inner.parts[0].word + "}"}
+			}
+			current.parts = append(current.parts, inner)
+			continue
+		}
+		current.parts = append(current.parts, &node{word: t})
+	}
+done:
+	if branches == nil {
+		g.parts = current.parts
+		return g
+	}
+	g.either = true
+	for _, b := range append(branches, current) {
+		if len(b.parts) == 1 {
+			b = b.parts[0]
+		}
+		g.parts = append(g.parts, b)
+	}
+	return g
+}
+
+// synopsis reads usage lines.
+func (p *Program) synopsis(lines []string, from Source) {
+	var all [][]*Operand
+	needs := map[*Option]int{} // in how many lines an option is required
+	for i, text := range lines {
+		if i == maxUsages {
+			break
+		}
+		u := &usageParser{tokens: tokens(text)}
+		var parts []*node
+		for u.at < len(u.tokens) { // beyond a bracket that was not opened
+			parts = append(parts, u.group(0).parts...)
+			u.at++
+		}
+		parts = p.withoutName(parts)
+		w := &usageWalk{p: p, from: from, literal: p.Style == StyleDocopt || len(lines) > 1, at: -1}
+		w.sequence(parts, false, false)
+		if w.unusable {
+			continue
+		}
+		all = append(all, w.operands)
+		for o := range w.required {
+			needs[o]++
+		}
+		if w.dashes {
+			p.Dashes = true
+			if p.DashesAt < 0 {
+				p.DashesAt = w.at
+			}
+		}
+	}
+	for o, n := range needs {
+		o.Required = o.Required || n == len(all)
+	}
+	p.operandsOf(all)
+}
+
+// withoutName drops the words that the command line begins with.
+func (p *Program) withoutName(parts []*node) []*node {
+	if len(parts) > 0 && parts[0].word != "" && isName(parts[0].word, p.Words) || len(parts) > 0 && len(p.Words) == 1 {
+		parts = parts[min(1, len(parts)):]
+	}
+	for _, word := range p.Words[1:] {
+		if len(parts) > 0 && parts[0].word == word {
+			parts = parts[1:]
+		}
+	}
+	return parts
+}
+
+// A usageWalk goes through one usage line.
+type usageWalk struct {
+	p        *Program
+	from     Source
+	literal  bool // words in lower case are commands, not operands
+	operands []*Operand
+	dashes   bool
+	at       int
+	required map[*Option]bool
+	unusable bool // it is about a command of the program
+}
+
+var (
+	// anyOptions matches what stands for all options.
+	anyOptions = regexp.MustCompile(`(?i)^<?(?:\S*[-_])?(?:options?|opts?|flags?|switches|global-options|OPTS|OPTIONS?)>?s?\.*$`)
+	anyCommand = regexp.MustCompile(`(?i)^<?(?:sub-?)?(?:command|cmd)s?>?$`)
+	cluster    = regexp.MustCompile(`^-[A-Za-z0-9@%#]{2,}$`)
+)
+
+func (w *usageWalk) sequence(parts []*node, optional, repeat bool) {
+	for i := 0; i < len(parts); i++ {
+		n := parts[i]
+		switch {
+		case n.parts != nil || n.word == "":
+			w.group(n, optional || n.optional, repeat || n.repeat)
+		case n.word == "--":
+			w.dashes = true
+			w.at = len(w.operands)
+		case strings.HasPrefix(n.word, "-") && len(n.word) > 1:
+			var next *node
+			if i+1 < len(parts) {
+				next = parts[i+1]
+			}
+			if w.option(n, next, optional, len(parts), repeat) {
+				i++
+			}
+		default:
+			w.word(n, optional, repeat || n.repeat)
+		}
+	}
+}
+
+func (w *usageWalk) group(n *node, optional, repeat bool) {
+	if !n.either {
+		w.sequence(n.parts, optional, repeat)
+		return
+	}
+	if list := alternatives(n); list != nil { // {a|b}: one operand
+		w.operand(&Operand{Name: strings.Join(list, "|"), Choices: list, Required: !optional, Repeat: repeat})
+		return
+	}
+	var names []string
+	for _, branch := range n.parts {
+		before := len(w.p.Options)
+		parts := branch.parts
+		if parts == nil {
+			parts = []*node{branch}
+		}
+		w.sequence(parts, true, repeat)
+		_ = before
+		if first := parts[0]; first != nil && strings.HasPrefix(first.word, "-") {
+			if m := nameAt.FindString(first.word); m != "" {
+				names = append(names, m)
+			}
+		}
+	}
+	if len(names) == len(n.parts) && !w.aliases(names) {
+		w.p.Exclusive = append(w.p.Exclusive, names)
+	}
+}
+
+// aliases reports whether names are of one option: "-q | --quiet".
+func (w *usageWalk) aliases(names []string) bool {
+	first := w.p.Find(names[0])
+	for _, name := range names[1:] {
+		if first == nil || !first.Has(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// alternatives are the words of a group in which nothing but words exclude each other, that
+// are no options and no placeholders.
+func alternatives(n *node) (list []string) {
+	for _, part := range n.parts {
+		if part.word == "" || strings.HasPrefix(part.word, "-") || strings.HasPrefix(part.word, "<") ||
+			upperWord.MatchString(part.word) || part.repeat {
+			return nil
+		}
+		list = append(list, part.word)
+	}
+	return list
+}
+
+// option reads an option of a usage line, and reports whether the word after it is its
+// value.
+func (w *usageWalk) option(n, next *node, optional bool, within int, repeat bool) (took bool) {
+	known := w.p.Find(strings.SplitN(n.word, "=", 2)[0])
+	if cluster.MatchString(n.word) && known == nil && w.isCluster(n.word) {
+		for _, c := range n.word[1:] {
+			w.p.add(&Option{Names: []string{"-" + string(c)}, Source: w.from, Sure: Likely})
+		}
+		return false
+	}
+	s, rest, ok := parseSpec(n.word, true)
+	if !ok || rest != "" {
+		return false
+	}
+	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Source: w.from, Sure: Likely,
+		Repeat: repeat || n.repeat}
+	takes := known == nil || known.Value != nil
+	if next != nil && o.Value == nil && takes && isValueOf(next, within, known != nil) {
+		took = true
+		o.Value = &Value{Name: next.word}
+		if next.parts != nil {
+			o.Value.Name = textOf(next)
+			o.Value.Optional = next.optional && !strings.Contains(o.Value.Name, "|")
+		}
+		if next.repeat {
+			o.Value.Several, o.Repeat = true, true
+		}
+		o.Value.named()
+	}
+	if o.Value != nil {
+		if known != nil {
+			o.Value.decide(known.Help)
+		} else {
+			o.Value.decide("")
+		}
+	}
+	if known == nil && !w.p.trustsUsage() {
+		o.Sure = Guessed
+	}
+	w.p.add(o)
+	if there := w.p.Find(o.Names[0]); there != nil && !optional {
+		if w.required == nil {
+			w.required = map[*Option]bool{}
+		}
+		w.required[there] = true
+	}
+	return took
+}
+
+// trustsUsage reports whether options that stand in usage lines alone are believed: a list
+// of options would have them.
+func (p *Program) trustsUsage() bool {
+	return p.Style == StyleUsage || p.Style == StyleDocopt || p.Style == StyleArgparse || len(p.Options) == 0
+}
+
+// isCluster reports whether "-abc" are three options.
+func (w *usageWalk) isCluster(word string) bool {
+	seen := map[rune]bool{}
+	for _, c := range word[1:] {
+		if seen[c] {
+			return false
+		}
+		seen[c] = true
+	}
+	if w.p.Style == StyleGoFlag {
+		return false
+	}
+	for _, o := range w.p.Options { // where single dashes begin long names, this is one
+		if name := o.Names[0]; len(name) > 2 && !strings.HasPrefix(name, "--") && o.Source != w.from {
+			return false
+		}
+	}
+	return true
+}
+
+// isValueOf reports whether what follows an option is its value: alone with it in a
+// bracket, or a placeholder after one that is known to take a value.
+func isValueOf(next *node, within int, known bool) bool {
+	switch {
+	case next.word == "" && len(next.parts) > 0:
+		text := textOf(next)
+		return (within == 2 || known) && !strings.HasPrefix(text, "-") && !strings.Contains(text, " ")
+	case next.word == "" || strings.HasPrefix(next.word, "-"):
+		return false
+	}
+	return within <= 3 || known
+}
+
+// textOf is a group as it was written, roughly.
+func textOf(n *node) string {
+	if n.word != "" {
+		return n.word
+	}
+	var words []string
+	for _, part := range n.parts {
+		words = append(words, textOf(part))
+	}
+	if n.either {
+		return strings.Join(words, "|")
+	}
+	return strings.Join(words, " ")
+}
+
+// word reads an operand or a command.
+func (w *usageWalk) word(n *node, optional, repeat bool) {
+	name := n.word
+	switch {
+	case anyOptions.MatchString(name), name == "-", name == ",", name == "or", name == "=":
+		return
+	case anyCommand.MatchString(name):
+		return
+	case strings.HasPrefix(name, "<") || strings.HasPrefix(name, "{") || upperWord.MatchString(name):
+	case strings.HasPrefix(name, "["):
+		return
+	case w.literal && !optional && lowerWord.MatchString(name) && !strings.ContainsAny(name, "_./|") && len(w.operands) == 0 &&
+		w.p.Style == StyleDocopt:
+		w.p.addCommand(Subcommand{Name: name, Source: w.from})
+		w.unusable = true
+		return
+	case !operandName.MatchString(name):
+		return
+	}
+	w.operand(&Operand{Name: name, Required: !optional, Repeat: repeat, Choices: listed(name)})
+}
+
+var operandName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./:=@+-]*$`)
+
+func (w *usageWalk) operand(o *Operand) {
+	o.Name = cut(strings.Trim(o.Name, "<>{}[]."), maxName)
+	o.Source, o.Sure = w.from, Likely
+	if o.Name == "" || len(w.operands) == maxOperands {
+		return
+	}
+	for _, there := range w.operands {
+		if there.Name == o.Name {
+			there.Repeat = true
+			return
+		}
+	}
+	w.operands = append(w.operands, o)
+}
+
+// operandsOf makes one list of those of several usage lines: those of the line that has
+// most, the ones that another line does without optional.
+func (p *Program) operandsOf(all [][]*Operand) {
+	if len(all) == 0 {
+		return
+	}
+	most := slices.MaxFunc(all, func(a, b []*Operand) int { return len(a) - len(b) })
+	for _, o := range most {
+		for _, other := range all {
+			if !slices.ContainsFunc(other, func(one *Operand) bool { return one.Name == o.Name && one.Required }) {
+				o.Required = false
+			}
+		}
+	}
+	listed := p.Operands
+	for _, o := range most {
+		for _, l := range listed {
+			if strings.EqualFold(l.Name, o.Name) {
+				o.Help = l.Help
+			}
+		}
+	}
+	if len(most) > 0 {
+		p.Operands = most
+	}
+}
+
+var (
+	readsInput = regexp.MustCompile(`(?i)\b(?:standard input|stdin)\b`)
+	firstLine  = regexp.MustCompile(`^[A-Z][^\n]{5,}`)
+)
+
+// finish draws the conclusions that need all of a text. prose is what is said besides.
+func (p *Program) finish(prose []string) {
+	for _, text := range prose {
+		if readsInput.MatchString(text) {
+			p.Stdin = true
+		}
+		if p.Summary == "" && firstLine.MatchString(text) && !strings.HasSuffix(text, ":") {
+			p.Summary = sentence(firstSentence(text))
+		}
+	}
+	for _, o := range p.Operands {
+		v := &Value{Name: o.Name, Choices: o.Choices}
+		v.decide(o.Help)
+		o.Kind, o.Sure, o.Choices = v.Kind, min(v.Sure, Likely), v.Choices
+		if readsInput.MatchString(o.Help) {
+			p.Stdin = true
+		}
+	}
+	switch p.Style {
+	case StyleGNU, StyleArgparse, StyleClick, StyleCobra, StyleClap, StyleDocopt, StyleGoFlag, StyleUsage, StyleBusybox:
+		p.Dashes = true
+	}
+}
+
+// firstSentence is a text up to the end of its first sentence.
+func firstSentence(text string) string {
+	if at := strings.Index(text, ". "); at > 0 {
+		return text[:at+1]
+	}
+	return text
+}

@@ -1,0 +1,129 @@
+package usage
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds on a text that is read.
+const (
+	maxBytes = 4 << 20
+	maxLines = 50_000
+	maxLine  = 4_000 // bytes
+	tabWidth = 8
+)
+
+// A line is one of a help text, its tabs turned into spaces.
+type line struct {
+	text   string // without the white space around it
+	indent int
+}
+
+func (l line) blank() bool { return l.text == "" }
+
+// escapes matches what drives a terminal: CSI and OSC sequences, and other escapes.
+var escapes = regexp.MustCompile("\x1b\\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[()][A-Za-z0-9]|\x1b.?")
+
+// plain are characters that stand for plainer ones: dashes of all kinds before the name of
+// an option, quotation marks, spaces.
+var plain = strings.NewReplacer("\u2010", "-", "\u2011", "-", "\u2212", "-", "\u2018", "'", "\u2019", "'",
+	"\u201c", `"`, "\u201d", `"`, "\u00a0", " ", "\u2007", " ", "\u202f", " ", "\u2026", "...", "\ufeff", "",
+	"\u200b", "", "\u00ad", "")
+
+// longDash matches dashes that a word processor made of two hyphens, before a name.
+var longDash = regexp.MustCompile(`(^|[\s,|/(\[])[\x{2013}\x{2014}]([A-Za-z])`)
+
+// bullet matches what lists begin their items with.
+var bullet = regexp.MustCompile(`^(?:[\x{2022}\x{2023}\x{25e6}\x{2043}\x{2219}\x{25aa}\x{25cf}\x{00b7}*]|[+o]) +(-)`)
+
+// clean is a text without what only a terminal or a printer understands.
+func clean(text []byte) []line {
+	if len(text) > maxBytes {
+		text = text[:maxBytes]
+	}
+	s := strings.ToValidUTF8(string(text), "\ufffd")
+	if strings.ContainsRune(s, '\x1b') {
+		s = escapes.ReplaceAllString(s, "")
+	}
+	if strings.ContainsRune(s, '\b') {
+		s = overstruck(s)
+	}
+	s = plain.Replace(s)
+	s = longDash.ReplaceAllString(s, "$1--$2")
+	var lines []line
+	for one := range strings.SplitSeq(s, "\n") {
+		if len(lines) == maxLines {
+			break
+		}
+		lines = append(lines, cleanLine(one))
+	}
+	return lines
+}
+
+// cleanLine expands tabs, and drops control characters.
+func cleanLine(s string) line {
+	if at := strings.LastIndexByte(strings.TrimRight(s, "\r"), '\r'); at >= 0 { // what was written over
+		s = s[at+1:]
+	}
+	if len(s) > maxLine {
+		s = strings.ToValidUTF8(s[:maxLine], "")
+	}
+	var b strings.Builder
+	column := 0
+	for _, r := range s {
+		switch {
+		case r == '\t':
+			n := tabWidth - column%tabWidth
+			if n == 1 {
+				n = 2 // a tab separates, wherever it leads
+			}
+			b.WriteString(strings.Repeat(" ", n))
+			column += n
+			continue
+		case unicode.IsControl(r):
+			continue
+		}
+		b.WriteRune(r)
+		column++
+	}
+	expanded := strings.TrimRight(b.String(), " ")
+	trimmed := strings.TrimLeft(expanded, " ")
+	l := line{text: trimmed, indent: len(expanded) - len(trimmed)}
+	if m := bullet.FindStringSubmatchIndex(trimmed); m != nil {
+		l.indent += utf8.RuneCountInString(trimmed[:m[2]])
+		l.text = trimmed[m[2]:]
+	}
+	return l
+}
+
+// overstruck is a text without what printers strike over: bold and underlined characters.
+func overstruck(s string) string {
+	out := make([]rune, 0, len(s))
+	for _, r := range s {
+		if r != '\b' {
+			out = append(out, r)
+		} else if n := len(out); n > 0 && out[n-1] != '\n' {
+			out = out[:n-1]
+		}
+	}
+	return string(out)
+}
+
+// sentence is a text on one line, cut where it is too long.
+func sentence(parts ...string) string {
+	s := strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
+	return cut(s, maxText)
+}
+
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	s = strings.ToValidUTF8(s[:most], "")
+	if at := strings.LastIndexByte(s, ' '); at > most/2 {
+		s = s[:at]
+	}
+	return s + " ..."
+}

@@ -1,0 +1,155 @@
+# shellcheck shell=bash disable=SC2154 # what other files of the SDK set
+#
+# Command lines of programs: mcp_argv_switch, mcp_argv_option and mcp_argv_operand append words to an array of the tool.
+# Every word is exactly what the client sent, and no value becomes an option.
+
+__mcp_load common arguments
+
+__mcp_argv_array() { # ARRAY: is it a name that a tool may use?
+  case $1 in
+    '' | *[!$__mcp_word]* | [0123456789]* | _*) __mcp_failure="mcp_argv: not the name of an array: $1" && return 1 ;;
+  esac
+}
+
+__mcp_argv_push() { # ARRAY WORD...
+  local _to=$1
+  shift
+  eval "$_to+=(\"\$@\")" # the name was checked, and the words are not read again
+}
+
+# The value of POINTER with the newlines at its end, which no other getter keeps. rc 1: there is none.
+__mcp_argv_value() { # POINTER
+  local _text=${MCP_TOOL_ARGS_JSON-} _kind
+  [[ ! -f ${MCP_TOOL_ARGS_FILE-} ]] || _text='\n"\u0000'
+  if ! __mcp_query ARGS "$1" || [[ $__mcp_kind == [ze?-] ]]; then
+    return 1
+  fi
+  [[ $__mcp_kind == s ]] || return 0
+  _kind=$__mcp_kind
+  case $_text in
+    *'\u0000'*)
+      __mcp_query ARGS "$1 | contains(\"\\u0000\")"
+      if [[ $__mcp_reply == true ]]; then
+        __mcp_failure="$1 holds a NUL, which no argument of a program can" __mcp_reply=''
+        return 1
+      fi
+      __mcp_query ARGS "$1"
+      ;;
+  esac
+  case $_text in
+    *'\n"'*)
+      __mcp_query ARGS "$1 + \".\""
+      __mcp_reply=${__mcp_reply%.}
+      ;;
+  esac
+  __mcp_kind=$_kind
+}
+
+__mcp_argv_switch() { # ARRAY POINTER WORD [WORD_FOR_FALSE]
+  local _n
+  __mcp_argv_array "${1-}" || return 0
+  __mcp_query ARGS "${2-}" || return 0
+  case $__mcp_kind in
+    t) __mcp_reply='' && __mcp_argv_push "$1" "$3" ;;
+    x) __mcp_reply='' && if [[ -n ${4-} ]]; then __mcp_argv_push "$1" "$4"; fi ;;
+    z | e) __mcp_reply='' ;;
+    i) # so many times
+      _n=$__mcp_reply __mcp_reply=''
+      case $_n in [0123456789]) ;; *) __mcp_failure="$2 must be a number from 0 to 9" && return 0 ;; esac
+      while ((_n-- > 0)); do __mcp_argv_push "$1" "$3"; done
+      ;;
+    *) __mcp_reply='' __mcp_failure="$2 must be true or false" ;;
+  esac
+}
+
+__mcp_argv_option() { # ARRAY POINTER WORD [--attached] [--path] [--any] [--one]
+  local _flag _array=${1-} _pointer=${2-} _word=${3-} _how=apart _path='' _any='' _one=''
+  __mcp_argv_array "$_array" || return 0
+  case $_word in *=) _how=joined ;; esac
+  shift "$(($# < 3 ? $# : 3))"
+  for _flag; do
+    case $_flag in --attached) _how=attached ;; --path) _path=1 ;; --any) _any=1 ;; --one) _one=1 ;; esac
+  done
+  __mcp_argv_each "$_array" "$_pointer"
+}
+
+__mcp_argv_operand() { # ARRAY POINTER [--path] [--any]
+  local _flag _array=${1-} _pointer=${2-} _word='' _how=operand _path='' _any='' _one=''
+  __mcp_argv_array "$_array" || return 0
+  shift "$(($# < 2 ? $# : 2))"
+  for _flag; do
+    case $_flag in --path) _path=1 ;; --any) _any=1 ;; esac
+  done
+  __mcp_argv_each "$_array" "$_pointer"
+}
+
+# One value, or each of a list. With --one the word of the option stands once, before all of them.
+__mcp_argv_each() { # ARRAY POINTER
+  local _i=0
+  __mcp_query ARGS "$2" || return 0
+  if [[ $__mcp_kind != a ]]; then
+    __mcp_argv_add "$1" "$2"
+  else
+    while [[ -z $__mcp_failure ]]; do
+      __mcp_query ARGS "$2[$_i]" || break
+      [[ $__mcp_kind != [ze] ]] || break
+      __mcp_argv_add "$1" "$2[$_i]"
+      [[ -z $_one ]] || _how=operand
+      _i=$((_i + 1))
+    done
+  fi
+  __mcp_reply=''
+}
+
+__mcp_argv_add() { # ARRAY POINTER
+  __mcp_argv_value "$2" || return 0
+  case $__mcp_kind$_how in
+    [oa]*) __mcp_failure="$2 must be a single value" && return 0 ;;
+    toperand | xoperand) ;;
+    t*) __mcp_argv_push "$1" "${_word%=}" && return 0 ;; # the option without a value
+    x*) return 0 ;;
+  esac
+  if [[ -n $_path ]]; then
+    if [[ -z $__mcp_reply ]]; then
+      __mcp_failure="$2 is empty" && return 0
+    fi
+    __mcp_load roots
+    __mcp_require_path "$2"
+    [[ -z $__mcp_failure ]] || return 0
+  fi
+  # A word of its own that begins with a dash could be taken for an option. A number is none, nor is a dash alone.
+  case $_how$_any:$__mcp_kind:$__mcp_reply in
+    operand:s:-?* | apart:s:-?*)
+      __mcp_failure="$2 begins with a dash, and the program could take it for an option" __mcp_reply=''
+      return 0
+      ;;
+  esac
+  case $_how in
+    joined) __mcp_argv_push "$1" "$_word$__mcp_reply" ;;
+    attached)
+      if [[ -n $__mcp_reply ]]; then
+        __mcp_argv_push "$1" "$_word$__mcp_reply"
+      else # the next word would be the value
+        __mcp_argv_push "$1" "$_word" ''
+      fi
+      ;;
+    apart) __mcp_argv_push "$1" "$_word" "$__mcp_reply" ;;
+    operand) __mcp_argv_push "$1" "$__mcp_reply" ;;
+  esac
+}
+
+# Runs a program that prints JSON. What it prints comes out as one object, which clients get as structured content: a list,
+# and lines of JSON, stand under "items". Text stays text.
+__mcp_argv_json() { # COMMAND ARG...
+  local __mcp_rc=0 __mcp_out __mcp_list=''
+  __mcp_out=$("$@") || __mcp_rc=$?
+  case $__mcp_out in
+    [[]*) __mcp_list=$__mcp_out ;;
+    \{*"}$__mcp_nl{"*) __mcp_list="[${__mcp_out//"}$__mcp_nl{"/"},{"}]" ;;
+  esac
+  if [[ -n $__mcp_list ]] && mcp_is_valid_json "$__mcp_list"; then
+    __mcp_out="{\"items\":$__mcp_list}"
+  fi
+  printf %s "$__mcp_out"
+  return "$__mcp_rc"
+}

@@ -1,0 +1,164 @@
+//go:build programs
+
+package programs
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/usage"
+	"mcp-bash/pkg/usage/ask"
+)
+
+// folder is where install.sh has put the programs.
+func folder(t testing.TB) string {
+	t.Helper()
+	dir := os.Getenv("MCPBASH_TEST_PROGRAMS")
+	if dir == "" {
+		out, err := exec.Command("./install.sh").Output()
+		if err != nil {
+			t.Fatalf("install.sh: %v", err)
+		}
+		dir = strings.TrimSpace(string(out))
+	}
+	return dir
+}
+
+// place makes an environment in which the programs are found.
+func place(t testing.TB) (path, manPath string) {
+	t.Helper()
+	dir := folder(t)
+	root := filepath.Join(dir, "root")
+	t.Setenv("PYTHONPATH", filepath.Join(root, "usr/lib/python3/dist-packages"))
+	t.Setenv("LD_LIBRARY_PATH", filepath.Join(root, "usr/lib/x86_64-linux-gnu"))
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = strings.Join([]string{
+		filepath.Join(dir, "bin"), filepath.Join(dir, "npm/node_modules/.bin"), filepath.Join(root, "usr/bin"),
+		filepath.Join(root, "bin"), filepath.Join(strings.TrimSpace(string(goroot)), "bin"), os.Getenv("PATH"),
+	}, ":")
+	return path, filepath.Join(root, "usr/share/man")
+}
+
+// A fact is what the documentation of a program says of one option, written down by hand.
+type fact struct {
+	names []string
+	kinds []string // of its values: any of these is right
+}
+
+// facts reads a table.
+func facts(t testing.TB, file string) (command []string, style string, list []fact) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		words := strings.Fields(s.Text())
+		switch {
+		case len(words) == 0:
+		case words[0] == "command":
+			command = words[1:]
+		case words[0] == "style":
+			style = words[1]
+		default:
+			last := len(words) - 1
+			list = append(list, fact{words[:last], strings.Split(words[last], "|")})
+		}
+	}
+	return command, style, list
+}
+
+// WRAP-50: how much of what the documentation of real programs says is found, how much that is
+// not there, and how often the kind of a value is right.
+func TestFacts(t *testing.T) {
+	path, manPath := place(t)
+	files, err := filepath.Glob("facts/*")
+	if err != nil || len(files) < 30 {
+		t.Fatal(len(files), err)
+	}
+	asker, err := ask.New(path, manPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer asker.Close()
+	styles := map[string]bool{}
+	var known, found, wrong, offered, values, right int
+	for _, file := range files {
+		command, style, list := facts(t, file)
+		styles[style] = true
+		ans, err := asker.Program(context.Background(), command)
+		if err != nil {
+			t.Errorf("%s: %v", strings.Join(command, " "), err)
+			continue
+		}
+		m := measure(t, ans.Program, list)
+		t.Logf("%-20s %-8s (%s) options %d/%d, false %d, kinds %d/%d%s", strings.Join(command, " "), style, ans.Style, m.found, len(list),
+			m.wrong, m.right, m.values, m.told)
+		known, found, wrong, offered = known+len(list), found+m.found, wrong+m.wrong, offered+len(ans.Options)
+		values, right = values+m.values, right+m.right
+	}
+	t.Logf("%d programs, %d styles: options %d of %d (%.1f%%), false %d of %d (%.1f%%), kinds of values %d of %d (%.1f%%)",
+		len(files), len(styles), found, known, percent(found, known), wrong, offered, percent(wrong, offered), right, values,
+		percent(right, values))
+	if percent(found, known) < 95 || percent(wrong, offered) > 2 || percent(right, values) < 90 || len(styles) < 10 {
+		t.Error("less than 95 % found, more than 2 % false, or less than 90 % of the kinds right")
+	}
+}
+
+func percent(n, of int) float64 { return 100 * float64(n) / float64(max(1, of)) }
+
+type measured struct {
+	found, wrong, values, right int
+	told                        string
+}
+
+// measure compares what was found with a table. An option is found if all its names are, as
+// names of one option; kinds are those of options that take values, and of switches that are
+// said to take one.
+func measure(t testing.TB, p *usage.Program, list []fact) (m measured) {
+	t.Helper()
+	tell := func(format string, args ...any) { m.told += "\n    " + fmt.Sprintf(format, args...) }
+	for _, f := range list {
+		o := p.Find(f.names[0])
+		if o == nil {
+			tell("missing: %s", strings.Join(f.names, " "))
+			if f.kinds[0] != string(usage.Switch) {
+				m.values++
+			}
+			continue
+		}
+		if lacking := slices.DeleteFunc(slices.Clone(f.names), o.Has); len(lacking) > 0 {
+			tell("%s lacks the names %s", o.Name(), strings.Join(lacking, " "))
+		} else {
+			m.found++
+		}
+		isSwitch := f.kinds[0] == string(usage.Switch)
+		if isSwitch && o.Value == nil {
+			continue
+		}
+		m.values++
+		if slices.Contains(f.kinds, string(o.Kind())) {
+			m.right++
+		} else {
+			tell("%s: %s, not %s", strings.Join(f.names, " "), o.Kind(), strings.Join(f.kinds, " or "))
+		}
+	}
+	for _, o := range p.Options {
+		if !slices.ContainsFunc(list, func(f fact) bool { return slices.ContainsFunc(f.names, o.Has) }) {
+			tell("false: %s", strings.Join(o.Names, " "))
+			m.wrong++
+		}
+	}
+	return m
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -27,6 +28,7 @@ type wrapOptions struct {
 	update        bool
 	projectRoot   string
 	json          bool
+	maxGiven      func() bool
 }
 
 // wrapOptionsMax is how many options a tool gets (WRAP-6).
@@ -53,6 +55,7 @@ func wrapCommand() *cli.Command {
 		Run:   func(s cli.Streams, operands []string) error { return wrap(s, o, operands) },
 	}
 	c.Flags.Positive(&o.Max, "max-options", "N", "how many options a tool offers (15)")
+	o.maxGiven = func() bool { return c.Flags.Given("max-options") }
 	c.Flags.String(&o.only, "only", "LIST", "these options, by their names, with commas between")
 	c.Flags.String(&o.without, "without", "LIST", "not these options")
 	c.Flags.String(&o.name, "name", "TOOL", "the name of the tool; without it, it is made of the words")
@@ -86,8 +89,13 @@ func wrap(s cli.Streams, o *wrapOptions, words []string) error {
 			return cli.Usagef("%s is no word of a command line that can be wrapped", cli.Line(word))
 		}
 	}
-	if len(words) == 0 && !o.update {
+	switch {
+	case len(words) == 0 && !o.update:
 		return cli.Usagef("COMMAND is missing")
+	case o.name != "" && (o.subcommands || o.update):
+		return cli.Usagef("--name is for one new tool")
+	case o.update && o.subcommands:
+		return cli.Usagef("--update is for tools that are there; without --subcommands")
 	}
 	p, err := scaffold.Open(o.projectRoot, func(line string) { fmt.Fprintln(s.Err, line) })
 	if err != nil {
@@ -100,7 +108,10 @@ func wrap(s cli.Streams, o *wrapOptions, words []string) error {
 		return err
 	}
 	defer asker.Close()
-	w := &wrapper{s: s, o: o, p: p, ask: asker}
+	w := &wrapper{s: s, o: o, p: p, ask: asker, maxGiven: o.maxGiven()}
+	if o.update {
+		return interrupted(ctx, w.update(ctx, words))
+	}
 	plans, err := w.plans(ctx, words)
 	if err != nil {
 		return interrupted(ctx, err)
@@ -114,21 +125,44 @@ func wrap(s cli.Streams, o *wrapOptions, words []string) error {
 
 // A wrapper is one run of wrap.
 type wrapper struct {
-	s   cli.Streams
-	o   *wrapOptions
-	p   *project.Project
-	ask *ask.Asker
+	s        cli.Streams
+	o        *wrapOptions
+	p        *project.Project
+	ask      *ask.Asker
+	maxGiven bool // --max-options stands on the command line
 }
 
 func (w *wrapper) warn(text string) { fmt.Fprintf(w.s.Err, "wrap: warning: %s\n", cli.Line(text)) }
 
 // plans asks the program, and plans a tool, or one for each of its commands.
 func (w *wrapper) plans(ctx context.Context, words []string) ([]*scaffold.Plan, error) {
-	plan, err := w.plan(ctx, words, w.o.name)
-	if err != nil {
-		return nil, err
+	if !w.o.subcommands {
+		plan, err := w.plan(ctx, words, w.o.name)
+		if err != nil {
+			return nil, err
+		}
+		return []*scaffold.Plan{plan}, nil
 	}
-	return []*scaffold.Plan{plan}, nil
+	leaves, notes, err := w.ask.Tree(ctx, words, w.o.depth)
+	for _, note := range notes {
+		w.warn(note)
+	}
+	if err != nil {
+		return nil, w.refused(words, err)
+	}
+	var plans []*scaffold.Plan
+	for _, leaf := range leaves {
+		line := append(slices.Clone(words), leaf.Words[len(words):]...)
+		plan, err := scaffold.NewPlan(w.p, leaf.Program, line, leaf.File, "", w.o.Choosing.Where(leaf.Program))
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, plan)
+	}
+	if len(plans) == 0 {
+		return nil, w.refused(words, ask.ErrNothing)
+	}
+	return plans, nil
 }
 
 // plan asks a program, and plans a tool for it.
@@ -151,6 +185,8 @@ func (w *wrapper) refused(words []string, err error) error {
 	switch {
 	case errors.Is(err, ask.ErrNotFound):
 		return cli.Failf(cli.CodeNotFound, "%s: no such program on PATH; install it, or give its path", words[0])
+	case errors.Is(err, ask.ErrNoCommands):
+		return cli.Failf(cli.CodeInvalid, "%s lists no commands; leave --subcommands out", line)
 	case errors.Is(err, ask.ErrNothing):
 		return cli.Failf(cli.CodeInvalid, "%s: neither --help nor a manual page tells its options; "+
 			"write the tool by hand: mcp-bash scaffold tool NAME", line)

@@ -41,6 +41,18 @@ type Choosing struct {
 	Without []string
 }
 
+// Where leaves out of the lists what a program does not have: for one of many commands.
+func (c Choosing) Where(p *usage.Program) Choosing {
+	unknown := func(name string) bool { return findTerm(p, name) == nil }
+	only := len(c.Only) > 0
+	c.Only = slices.DeleteFunc(slices.Clone(c.Only), unknown)
+	c.Without = slices.DeleteFunc(slices.Clone(c.Without), unknown)
+	if only && len(c.Only) == 0 {
+		c.Max = -1 // none of them
+	}
+	return c
+}
+
 // A Plan is a tool that is about to be written.
 type Plan struct {
 	Name         string
@@ -114,9 +126,12 @@ func choose(p *usage.Program, c Choosing) (*Plan, error) {
 	}
 	slices.SortStableFunc(offered, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
 	kept := offered
-	if len(c.Only) == 0 && c.Max > 0 && len(offered) > c.Max {
-		kept = offered[:c.Max]
-		for _, r := range offered[c.Max:] {
+	if most := max(c.Max, 0); len(c.Only) == 0 && c.Max != 0 && len(offered) > most {
+		for most < len(offered) && offered[most].option.Required {
+			most++
+		}
+		kept = offered[:most]
+		for _, r := range offered[most:] {
 			plan.leave(r.option, fmt.Sprintf("beyond the first %d; --max-options or --only takes it", c.Max))
 		}
 	}

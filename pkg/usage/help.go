@@ -21,7 +21,7 @@ func Help(text []byte, words []string) *Program {
 func styleOf(lines []line, words []string) Style {
 	style := StyleOther
 	has := map[Style]bool{}
-	entries, singles := 0, 0
+	entries, singles, long := 0, 0, false
 	for i, l := range lines {
 		lower := strings.ToLower(l.text)
 		switch {
@@ -31,20 +31,23 @@ func styleOf(lines []line, words []string) Style {
 			has[StyleGit] = true
 		case strings.Contains(lower, "show this message and exit"):
 			has[StyleClick] = true
-		case strings.Contains(lower, "show this help message and exit"):
+		case strings.Contains(l.text, "show this help message and exit"):
 			has[StyleArgparse] = true
-		case strings.Contains(l.text, `" for more information about a command.`) && strings.HasPrefix(l.text, "Use \""),
-			cobraHelp.MatchString(l.text), strings.HasPrefix(l.text, "Use \"") && strings.Contains(l.text, "[command] --help"):
+		case cobraMore.MatchString(l.text), cobraHelp.MatchString(l.text), strings.HasPrefix(l.text, "Use \"") && strings.Contains(l.text, "[command] --help"):
 			has[StyleCobra] = true
 		case clapHelp.MatchString(l.text), strings.HasPrefix(l.text, "[possible values: "):
 			has[StyleClap] = true
 		case strings.HasPrefix(l.text, "Usage of ") && strings.HasSuffix(l.text, ":"):
 			has[StyleGoFlag] = true
 		}
-		if strings.HasPrefix(l.text, "-") && l.indent > 0 {
+		if strings.HasPrefix(l.text, "-") && nameAt.MatchString(l.text) {
 			entries++
-			if goEntry.MatchString(l.text) && i+1 < len(lines) && lines[i+1].indent > l.indent &&
-				!strings.HasPrefix(lines[i+1].text, "-") {
+			below := i+1 < len(lines) && lines[i+1].indent > l.indent && !strings.HasPrefix(lines[i+1].text, "-")
+			switch {
+			case !goEntry.MatchString(l.text):
+			case below:
+				singles, long = singles+1, true
+			case len(l.text) > 2 && l.text[2] == ' ':
 				singles++
 			}
 		}
@@ -55,7 +58,7 @@ func styleOf(lines []line, words []string) Style {
 		}
 	}
 	switch {
-	case entries > 0 && singles == entries:
+	case entries > 0 && singles == entries && long:
 		return StyleGoFlag
 	case entries == 0:
 		return StyleUsage
@@ -72,7 +75,8 @@ func styleOf(lines []line, words []string) Style {
 
 var (
 	cobraHelp = regexp.MustCompile(`^-h, --help +(?:help for |show help for |Show help for )`)
-	clapHelp  = regexp.MustCompile(`^-h, --help +(?:Print(?:s)? (?:this )?help|Print help)`)
+	clapHelp  = regexp.MustCompile(`^(?:-h, --help +)?Prints? help(?: information)?(?: \(.*)?$`)
+	cobraMore = regexp.MustCompile(`^Use ['"].* --help['"] for more information about a command`)
 	goEntry   = regexp.MustCompile(`^-[A-Za-z][A-Za-z0-9_.-]*(?: [A-Za-z0-9_/<>.=:]+)?(?: {2,}.*)?$`)
 	docoptUse = regexp.MustCompile(`(?i)^usage:$`)
 )
@@ -241,7 +245,7 @@ func (r *helpReader) line(l, previous, next line) {
 		r.exemplify(l.text)
 		return
 	}
-	if r.option(l, previous) {
+	if r.option(l, previous, next) {
 		return
 	}
 	if r.entry != nil && l.indent > r.entry.indent && (r.entry.column == 0 || l.indent >= r.entry.column-2 ||
@@ -318,7 +322,7 @@ func (r *helpReader) goesOn(l, previous line) bool {
 		r.usage = append(r.usage, l.text)
 	case previous.blank():
 		return false
-	case l.indent > r.usageAt && (strings.ContainsAny(l.text[:1], "[<(-{|.") || upperWord.MatchString(first) ||
+	case l.indent > r.usageAt && (strings.ContainsAny(l.text[:1], "[<({|.") || upperWord.MatchString(first) ||
 		l.indent > r.usageAt+6) && !(r.part != aboutUsage && strings.HasPrefix(l.text, "-") &&
 		strings.Contains(l.text, "  ")):
 		last := len(r.usage) - 1
@@ -346,7 +350,7 @@ func isName(word string, words []string) bool {
 }
 
 // option takes a line that begins an option.
-func (r *helpReader) option(l, previous line) bool {
+func (r *helpReader) option(l, previous, next line) bool {
 	if !strings.HasPrefix(l.text, "-") && !(strings.HasPrefix(l.text, "[-") && l.indent > 0) {
 		return false
 	}
@@ -366,6 +370,12 @@ func (r *helpReader) option(l, previous line) bool {
 	if !ok {
 		return false
 	}
+	if deeper := next.indent > l.indent && !next.blank(); ok && deeper && rest != "" && !separated(text, rest) && len(rest) < 60 {
+		// "-prefix string", and the description on the line below
+		if again, none, fits := parseSpec(text, true); fits && none == "" {
+			s, rest = again, ""
+		}
+	}
 	if continued { // the names go on from the line before
 		e.spec.join(s)
 		e.open = strings.HasSuffix(text, ",") && rest == ""
@@ -380,7 +390,7 @@ func (r *helpReader) option(l, previous line) bool {
 	if loose && (prose || l.indent == 0 && !r.specs[0] || strings.HasSuffix(l.text, ",") && !r.specs[l.indent]) {
 		return false
 	}
-	if prose && rest == "" {
+	if prose && (rest == "" || strings.Contains(previous.text, "  ")) { // a row of another table
 		return false
 	}
 	r.end()

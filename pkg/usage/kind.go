@@ -25,12 +25,15 @@ var names = []struct {
 	{regexp.MustCompile(`(?i)(^|[-_ ])(files?|filename|filepath|path|paths|pathname|dir|dirs|directory|directories|folder|` +
 		`fname|file_or_dir|configfile|logfile|infile|outfile|input-file|output-file|tmpdir|workdir|basedir|rootdir|socket)$`), Path},
 	{regexp.MustCompile(`(?i)^(.*[-_])?(file|dir|path)(name)?[0-9]?$`), Path},
-	{regexp.MustCompile(`(?i)^(num|number|n|nnn|count|int|integer|lines|cols|columns|width|depth|level|port|jobs|threads|` +
-		`max|min|nmerge|limit|pid|uid|gid|ttl|minttl|percent|digits|nlines|nbytes|retries|tries|chars|` +
-		`(min|max|num|n)[-_]?[a-z]+)$`), Integer},
+	{regexp.MustCompile(`(?i)^(string|name|branch|str|pattern|patterns|re|regex|regexp|glob|globs|expr|expression|text|label|user|` +
+		`username|host|hostname|password|passwd|passphrase|cmd|command|revision|rev|commit|tag|message|msg|title|repo|email|` +
+		`comment|query|mbox|queue|subject|branch-name|key[=:]value|prefix|suffix|sep|separator|delim|char|regex-pattern)$`), Text},
+	{regexp.MustCompile(`(?i)^(num|number|n|nn|nnn|count|int|integer|lines|cols|columns|width|depth|level|port|jobs|threads|` +
+		`max|nmerge|(.*[-_])?limit|recvlimit|pid|uid|gid|(min|max)?ttl|percent|digits|n(lines|bytes|um)|retries|tries|chars|` +
+		`length|(min|max|num)[-_][a-z]+)$`), Integer},
 	{regexp.MustCompile(`(?i)^(.*[-_])?(size|bytes)$`), Size},
 	{regexp.MustCompile(`(?i)^(seconds|secs?|milliseconds|millis|ms|minutes|mins|hours|days|interval|timeout|duration|delay)$`), Duration},
-	{regexp.MustCompile(`(?i)^(float|double|ratio|factor|probability|decimal)$`), Number},
+	{regexp.MustCompile(`(?i)^(float|double|ratio|factor|probability|decimal|delta|#)$`), Number},
 }
 
 // told are phrases of descriptions that tell a kind.
@@ -38,12 +41,14 @@ var told = []struct {
 	words *regexp.Regexp
 	kind  Kind
 }{
-	{regexp.MustCompile(`(?i)\b(with (?:an? )?(?:optional )?(?:unit|suffix)|multiplier suffix|K, ?M, ?G|kibibytes|megabytes|in bytes|units? of bytes)\b`), Size},
+	{regexp.MustCompile(`(?i)\b(with (?:an? )?(?:optional )?(?:unit|suffix)|multiplier suffix|K, ?M, ?G|kibibytes|megabytes|in bytes|units? of bytes|include a unit|bytes of (?:the|each))\b`), Size},
 	{regexp.MustCompile(`(?i)\b(in seconds|in milliseconds|number of (?:milli)?seconds|seconds to wait|in minutes|timeout (?:in|of|for)|e\.g\. (?:10s|5m|1h))\b`), Duration},
-	{regexp.MustCompile(`(?i)\b(number of|how many|maximum of|at most|line number|port number|maximum (?:depth|width|length|number|count)|(?:column|tab|line) width|integer)\b`), Integer},
+	{regexp.MustCompile(`(?i)^.{0,40}\b(number of|how many|maximum of|at most|line number|port number|` +
+		`maximum (?:depth|width|length|number|count)|(?:column|tab|line) width|integer)\b`), Integer},
 	{regexp.MustCompile(`(?i)^(?:the )?(?:path|file|directory|folder|filename)\b|\b(?:path to|file to|directory (?:to|in|where|containing)|` +
 		`(?:read|load|get|obtain) .{0,40}\bfrom (?:an? |the |this )?file|(?:write|save|output) .{0,40}\bto (?:an? |the |this )?file|` +
-		`(?:config(?:uration)?|input|output|log) (?:file|directory))\b`), Path},
+		`(?:config(?:uration)?|input|output|log|profile|key|cert|certs) (?:file|directory))\b(?: name prefix)?$|` +
+		`\b(?:profile to|to) (?:this )?file\b|^output file name|(?:config(?:uration)?|log) file\b`), Path},
 	{regexp.MustCompile(`(?i)\b(the url|a url|base url|url of|url to)\b`), URL},
 }
 
@@ -61,9 +66,11 @@ var (
 	possible = regexp.MustCompile(`(?i)(?:\[possible values: |possible values(?: are)?:? |\(choices: |choices are:? |choices: |` +
 		`must be one of:? |may be one of:? |can be one of:? |is one of:? |one of:? |either |allowed values(?: are)?:? |` +
 		`valid values(?: are)?:? |supported (?:values|formats)(?: are)?:? |values: |options: |` +
+		`(?:supported|valid|allowed|possible|available|recogni[sz]ed) [a-z -]{0,40}(?:are|is):? |` +
 		`(?:may|can|must|should) be |: |[A-Z]{2,} is |\(|\{)(.*)`)
 	quotedWord = regexp.MustCompile(`^[(]?['"` + "`" + `]([^'"` + "`" + ` ]{1,40})['"` + "`" + `](?: ?\((?:the )?default\)| \([^)]{1,60}\))?`)
 	bareWord   = regexp.MustCompile(`^[{(]?([A-Za-z0-9][A-Za-z0-9_.+-]{0,39})`)
+	statedKind = regexp.MustCompile(`\b([A-Z]{1,12})(?: arguments?)? (?:may|can) (?:have a multiplier suffix|be followed by .{0,30}suffix)`)
 	defaultOf  = regexp.MustCompile("(?i)[(\\[][^()\\[\\]]{0,60}?\\bdefaults?(?: value| is|s to)?[ :=]+([^()\\[\\]]{1,80})[)\\]]|" +
 		"\\b(?:defaults to|the default is|default is|default value is|default:) ?[\"'`]?([^\\s\"'`;,()]{1,60})")
 )
@@ -81,6 +88,10 @@ func (v *Value) decide(help string) {
 		return
 	}
 	v.Choices = nil
+	if m := braced.FindStringSubmatch(help); m != nil && types[lower] != Integer {
+		v.Kind, v.Sure, v.Choices = Choice, Certain, strings.Split(m[1], "|")
+		return
+	}
 	if list := bracketed(help); len(list) > 1 {
 		v.Kind, v.Sure, v.Choices = Choice, Certain, list
 		return
@@ -95,6 +106,12 @@ func (v *Value) decide(help string) {
 	for _, n := range names {
 		if v.Kind == "" && n.words.MatchString(name) {
 			v.Kind, v.Sure = n.kind, Likely
+			if n.kind == Text {
+				break
+			}
+			if n.kind == Size && told[2].words.MatchString(help) && !told[0].words.MatchString(help) {
+				v.Kind = Integer
+			}
 			if n.kind == Integer && told[0].words.MatchString(help) {
 				v.Kind = Size
 			}
@@ -106,6 +123,13 @@ func (v *Value) decide(help string) {
 	}
 	if list := choicesIn(name, help); len(list) > 1 {
 		v.Kind, v.Sure, v.Choices = Choice, Likely, list
+		return
+	}
+	if v.Kind == Text && v.Sure == Likely {
+		return
+	}
+	if name != "" && regexp.MustCompile(`\b(?:file|FILE|directory) `+regexp.QuoteMeta(name)+`\b`).MatchString(help) {
+		v.Kind, v.Sure = Path, Guessed
 		return
 	}
 	for _, t := range told {
@@ -121,6 +145,9 @@ func (v *Value) decide(help string) {
 		}
 	}
 }
+
+// braced matches the choices of "{open|closed|all}" in a description.
+var braced = regexp.MustCompile(`\{([a-z][\w-]*(?:\|[a-z][\w-]*)+)\}`)
 
 // bracketed are the choices of "[possible values: a, b]".
 func bracketed(help string) []string {
@@ -165,12 +192,15 @@ func choicesIn(name, help string) []string {
 	return nil
 }
 
+// plainList matches three words or more that are listed to the end of a sentence.
+var plainList = regexp.MustCompile(`^[a-z][\w-]*(?:, [a-z][\w-]*)+,? or [a-z][\w-]*[.;)]`)
+
 // enumeration reads "'a', 'b' or 'c'", and, where it is not strict, "a, b or c".
 func enumeration(text string, strict bool) (list []string) {
 	pattern := bareWord
 	if quotedWord.MatchString(text) {
 		pattern = quotedWord
-	} else if strict {
+	} else if strict && !(strings.Contains(text, ", or ") && plainList.MatchString(text)) {
 		return nil
 	}
 	for len(list) < maxChoices {
@@ -183,6 +213,9 @@ func enumeration(text string, strict bool) (list []string) {
 			list = append(list, word)
 		}
 		text = text[len(m[0]):]
+		if word != m[1] { // the end of the sentence
+			break
+		}
 		next := ""
 		for _, s := range []string{", or ", ", and ", " or ", " and ", ", ", "|", "/", "; "} {
 			if strings.HasPrefix(text, s) {
@@ -212,7 +245,7 @@ func defaultIn(help string) string {
 		value = m[2]
 	}
 	value = strings.Trim(strings.TrimRight(strings.TrimSpace(value), ".,"), "\"'`")
-	if strings.ContainsRune(value, ' ') && len(value) > 30 || value == "none" || value == "None" {
+	if strings.ContainsRune(value, ' ') && len(value) > 30 || value == "none" || value == "None" || value == "the" || value == "to" || value == "a" {
 		return ""
 	}
 	return value

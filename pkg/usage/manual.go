@@ -2,6 +2,7 @@ package usage
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -67,6 +68,10 @@ type manReader struct {
 	tagged  int      // the depth at which options stand, plus one; 0: not known
 	lists   []bool   // mdoc: of each open list, whether it lists options
 	nested  int
+
+	tagDepth int     // of the tag that is read
+	last     *Option // the option described last
+	lastAt   int     // and its depth
 }
 
 var manSkip = regexp.MustCompile(`(?i)^(?:see also|examples?|environment.*|exit.*|authors?|copyright|history|bugs|files|notes|standards|` +
@@ -224,6 +229,7 @@ func (m *manReader) tag(s string) {
 		m.tagged = m.depth
 	}
 	m.tags = append(m.tags, s)
+	m.tagDepth = m.depth
 }
 
 // end ends a paragraph or a description.
@@ -258,6 +264,9 @@ func (m *manReader) end() {
 		return
 	}
 	body := sentence(firstParagraphs(help)...)
+	if m.choice(tags, body) {
+		return
+	}
 	for _, t := range tags {
 		t = strings.TrimSpace(t)
 		if !strings.HasPrefix(t, "-") && !strings.HasPrefix(t, "[-") {
@@ -265,8 +274,36 @@ func (m *manReader) end() {
 		}
 		if s, rest, ok := parseSpec(t, true); ok && (rest == "" || len(strings.Fields(rest)) < 4) {
 			m.p.enter(s, body, FromManual)
+			m.last, m.lastAt = m.p.Find(s.names[0]), m.tagDepth
 		}
 	}
+}
+
+var (
+	choiceTag  = regexp.MustCompile(`^['"]?([a-z0-9][\w.-]{0,30})['"]?(?:, .*)?$`)
+	choiceItem = regexp.MustCompile(`^['"]?([a-z0-9][\w.-]{0,30})['"]? (?:-|--|:) `)
+)
+
+// choice takes an item of a list in the description of an option as one of its values.
+func (m *manReader) choice(tags []string, body string) bool {
+	if m.last == nil || m.last.Value == nil || m.tagDepth <= m.lastAt || len(tags) != 1 {
+		return false
+	}
+	found := choiceTag.FindStringSubmatch(tags[0])
+	if tags[0] == "*" || tags[0] == "o" || tags[0] == "-" {
+		found = choiceItem.FindStringSubmatch(body)
+	}
+	v := m.last.Value
+	if found == nil || v.Kind != Text && v.Kind != Choice || v.Sure == Certain && v.Kind == Choice {
+		return false
+	}
+	if !slices.Contains(v.Choices, found[1]) && len(v.Choices) < maxChoices {
+		v.Choices = append(v.Choices, found[1])
+	}
+	if len(v.Choices) > 1 {
+		v.Kind, v.Sure = Choice, Likely
+	}
+	return true
 }
 
 func (m *manReader) carry([]string) {}

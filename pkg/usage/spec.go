@@ -26,17 +26,17 @@ func (s *spec) join(other spec) {
 }
 
 var (
-	nameAt = regexp.MustCompile(`^(--?)(\[no-?\]|\(no-?\))?([A-Za-z0-9?#@%][A-Za-z0-9_.:+?#@%-]*(?:\[no-?\][a-z-]+)?)`)
+	nameAt = regexp.MustCompile(`^(--?)(\[no-?\]|\(no-?\))?([A-Za-z0-9?#@%][A-Za-z0-9_.:+?#@%-]*(?:\[-[a-z-]+\])?)`)
 	// numeric matches what stands for a number and is no name: -NUM, -<n>, -n for any digit.
-	numeric = regexp.MustCompile(`^-(?:NUM|NUMBER|DIGITS?|LINES|num|number|[0-9]+|#)$`)
+	numeric = regexp.MustCompile(`^-(?:NUM|NUMBER|DIGITS?|LINES|num|number|[0-9]{2,}|#)$`)
 	// placeholder matches a word that stands for a value.
-	placeholder = regexp.MustCompile(`^(?:<[^<>]+>|\{[^{}]+\}|[A-Z][A-Z0-9_./:=+|,#-]*(?:\([a-z]+\))?|'[^']+'|"[^"]+"|` +
-		`%[a-z])$`)
+	placeholder = regexp.MustCompile(`^(?:\[[+-]\])?(?:<[^<>]+>(?:[:=,|.-]*<[^<>]+>)*|\{[^{}]+\}|` +
+		`[A-Z][A-Z0-9_./:=+|,#-]*(?:=[a-z]+)?(?:\([a-z]+\))?|'[^']+'|"[^"]+"|%[a-z]|#)$`)
 	// typeWord matches what Go's and Python's libraries write for types of values.
 	typeWord = regexp.MustCompile(`^(?:string|strings|stringArray|stringSlice|stringToString|stringToInt|int|ints|int32|int64|` +
 		`uint|uint8|uint16|uint32|uint64|float|float32|float64|floats|duration|durations|bytes|bytesHex|bytesBase64|count|` +
 		`ip|ipNet|ipMask|file|files|path|dir|directory|value|list|map|url|template|number|num|n|str|bool)$`)
-	lowerWord = regexp.MustCompile(`^[a-z][A-Za-z0-9_./:+|-]*$`)
+	lowerWord = regexp.MustCompile(`^[a-z][A-Za-z0-9_./:+|=-]*$`)
 	dots      = regexp.MustCompile(`^ ?(?:,? ?\.\.\.)`)
 )
 
@@ -97,6 +97,7 @@ func parseSpec(text string, whole bool) (s spec, rest string, ok bool) {
 		negative = negated
 		rest = next
 	}
+	s.suffixed()
 	if len(s.names) == 0 {
 		return s, text, false
 	}
@@ -113,6 +114,16 @@ func parseSpec(text string, whole bool) (s spec, rest string, ok bool) {
 		return s, text, false
 	}
 	return s, rest, true
+}
+
+// suffixed makes two names of "--reference[-if-able]".
+func (s *spec) suffixed() {
+	for i, name := range s.names {
+		if at := strings.IndexByte(name, '['); at > 2 {
+			s.names[i] = name[:at]
+			s.names = append(s.names, name[:at]+strings.Trim(name[at:], "[]"))
+		}
+	}
 }
 
 // separators stand between the names of an option.
@@ -176,10 +187,14 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 			return nil, text
 		}
 		bare := strings.TrimRight(word, ",.")
+		plainWord := innerBrackets.ReplaceAllString(bare, "")
+		if strings.HasPrefix(bare, "[") {
+			plainWord = bare
+		}
 		switch {
-		case placeholder.MatchString(bare) && (whole || !isProse(word, rest)):
-		case typeWord.MatchString(bare) && (whole || atBoundary(rest)):
-		case lowerWord.MatchString(bare) && (whole || atBoundary(rest) && rest != ""):
+		case placeholder.MatchString(plainWord) && (whole || !isProse(word, rest)):
+		case typeWord.MatchString(plainWord) && (whole || atBoundary(rest)):
+		case lowerWord.MatchString(plainWord) && (whole || atBoundary(rest) && rest != ""):
 		default:
 			return nil, text
 		}
@@ -200,6 +215,9 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 	return nil, text
 }
 
+// innerBrackets matches what may be left out of a value: "FILTER[:options]".
+var innerBrackets = regexp.MustCompile(`\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]`)
+
 // optionalValue matches what stands in brackets after an option and a space.
 var optionalValue = regexp.MustCompile(`^(?:<?[A-Za-z][A-Za-z0-9_|,:.-]*>?)(?: ?\.\.\.)?$`)
 
@@ -215,7 +233,7 @@ func (v *Value) more(rest string, whole bool) (*Value, string) {
 			v.Several, rest = true, after
 			continue
 		}
-		if !placeholder.MatchString(word) || !whole && isProse(word, after) {
+		if word != v.Name && !placeholder.MatchString(word) || !whole && isProse(word, after) {
 			break
 		}
 		v.Words++
@@ -251,6 +269,8 @@ func listed(name string) []string {
 		list = strings.Split(inner, ",")
 	case strings.Contains(inner, "|"):
 		list = strings.Split(inner, "|")
+	case onOff.MatchString(inner):
+		list = strings.Split(inner, "/")
 	default:
 		return nil
 	}
@@ -263,6 +283,9 @@ func listed(name string) []string {
 			isPlaceholderName(one) {
 			return nil // FILE|DIR: either is a placeholder
 		}
+		if noun.MatchString(one) {
+			return nil // date|duration
+		}
 		list[i] = one
 	}
 	if len(list) > maxChoices {
@@ -270,6 +293,12 @@ func listed(name string) []string {
 	}
 	return list
 }
+
+var (
+	onOff = regexp.MustCompile(`^(?:on/off|yes/no|true/false)$`)
+	noun  = regexp.MustCompile(`^(?i:date|time|dur|duration|file|path|dir|directory|number|num|user|group|string|pattern|name|` +
+		`url|host|size|value|id|text|regex|glob|expr|command)$`)
+)
 
 var upperWord = regexp.MustCompile(`^[A-Z][A-Z0-9_-]*$`)
 

@@ -433,7 +433,11 @@ var (
 
 // finish draws the conclusions that need all of a text. prose is what is said besides.
 func (p *Program) finish(prose []string) {
+	stated := map[string]bool{}
 	for _, text := range prose {
+		for _, m := range statedKind.FindAllStringSubmatch(text, 10) {
+			stated[m[1]] = true
+		}
 		if readsInput.MatchString(text) {
 			p.Stdin = true
 		}
@@ -441,6 +445,12 @@ func (p *Program) finish(prose []string) {
 			p.Summary = sentence(firstSentence(text))
 		}
 	}
+	for _, o := range p.Options {
+		if v := o.Value; v != nil && stated[strings.TrimLeft(v.Name, "[]+-")] {
+			v.Kind, v.Sure = Size, Likely
+		}
+	}
+	p.pair()
 	for _, o := range p.Operands {
 		v := &Value{Name: o.Name, Choices: o.Choices}
 		v.decide(o.Help)
@@ -453,6 +463,25 @@ func (p *Program) finish(prose []string) {
 	case StyleGNU, StyleArgparse, StyleClick, StyleCobra, StyleClap, StyleDocopt, StyleGoFlag, StyleUsage, StyleBusybox:
 		p.Dashes = true
 	}
+}
+
+// pair makes --no-x the negation of the switch --x.
+func (p *Program) pair() {
+	p.Options = slices.DeleteFunc(p.Options, func(o *Option) bool {
+		if len(o.Names) != 1 || o.Value != nil {
+			return false
+		}
+		positive, ok := strings.CutPrefix(o.Names[0], "--no-")
+		if !ok {
+			return false
+		}
+		there := p.Find("--" + positive)
+		if there == nil || there == o || there.Value != nil || there.Source != o.Source {
+			return false
+		}
+		there.Negations = append(there.Negations, o.Names[0])
+		return true
+	})
 }
 
 // firstSentence is a text up to the end of its first sentence.

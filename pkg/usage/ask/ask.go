@@ -140,6 +140,11 @@ type Answer struct {
 // Program asks a program, or a command of one, for all that it says of itself: completion,
 // the manual page, its help, in this order (WRAP-10). Close ends it.
 func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
+	return a.about(ctx, words, true)
+}
+
+// about is Program; complete says whether to ask for completion.
+func (a *Asker) about(ctx context.Context, words []string, complete bool) (*Answer, error) {
 	file := a.Find(words[0])
 	if file == "" {
 		return nil, ErrNotFound
@@ -151,11 +156,13 @@ func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
 		return nil, err
 	}
 	p := &usage.Program{Words: named, DashesAt: -1}
-	completed, err := a.completion(ctx, file, named, help)
-	if err != nil {
-		return nil, err
+	if complete || help != nil && len(help.Subcommands) > 0 {
+		completed, err := a.completion(ctx, file, named, help)
+		if err != nil {
+			return nil, err
+		}
+		p.Merge(completed)
 	}
-	p.Merge(completed)
 	p.Merge(a.manual(file, named))
 	p.Merge(help)
 	if help != nil {

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/scaffold"
+	"mcp-bash/pkg/usage/ask"
+)
+
+// update brings tools that were wrapped up to date (WRAP-41 to WRAP-43).
+func (w *wrapper) update(ctx context.Context, names []string) error {
+	tools, err := scaffold.WrappedTools(w.p, names)
+	if err != nil {
+		return err
+	}
+	var updates []*scaffold.Update
+	for _, tool := range tools {
+		answer, err := w.ask.Program(ctx, tool.Command)
+		switch {
+		case errors.Is(err, ask.ErrNotFound), errors.Is(err, ask.ErrNothing):
+			w.warn(fmt.Sprintf("%s stays as it is: %s %v", tool.Name, strings.Join(tool.Command, " "), err))
+			continue
+		case err != nil:
+			return err
+		}
+		for _, note := range answer.Notes {
+			w.warn(note)
+		}
+		c := tool.With(w.o.Choosing, w.maxGiven)
+		plan, err := scaffold.NewPlan(w.p, answer.Program, tool.Command, answer.File, tool.Name, c.Where(answer.Program))
+		if err != nil {
+			return err
+		}
+		u, err := tool.Compare(w.p, plan, c)
+		if err != nil {
+			return err
+		}
+		if !u.Needed() {
+			w.say("%s is up to date\n", tool.Name)
+			continue
+		}
+		updates = append(updates, u)
+	}
+	changes := 0
+	for _, u := range updates {
+		changes += len(u.Changes)
+		if err := w.show(u); err != nil {
+			return err
+		}
+	}
+	done := "Would update"
+	if !w.o.DryRun && len(updates) > 0 {
+		if changes > 0 && !w.o.Force {
+			if err := w.confirm(); err != nil {
+				return err
+			}
+		}
+		if err := scaffold.Apply(ctx, w.p, updates); err != nil {
+			return err
+		}
+		done = "Updated"
+	}
+	for _, u := range updates {
+		w.say("%s %s\n", done, u.Plan.Name)
+	}
+	if w.o.json {
+		return w.updateJSON(updates)
+	}
+	return nil
+}
+
+// say tells people; with --json nothing but the object goes to stdout.
+func (w *wrapper) say(format string, args ...any) {
+	if !w.o.json {
+		fmt.Fprintf(w.s.Out, format, args...)
+	}
+}
+
+// show tells what changes, and what a person changed as well, which stays.
+func (w *wrapper) show(u *scaffold.Update) error {
+	for _, c := range u.Changes {
+		if c.Conflicts > 0 {
+			w.warn(fmt.Sprintf("%s: you and the program both changed %d of its parts; yours stay", c.Path, c.Conflicts))
+		}
+		if c.Before != c.After {
+			w.say("%s", diff.Diff(c.Path, []byte(c.Before), c.Path+" (new)", []byte(c.After)))
+		}
+	}
+	return nil
+}
+
+// confirm asks on a terminal; elsewhere --force is needed.
+func (w *wrapper) confirm() error {
+	if w.o.json || !cli.IsTerminal(w.s.In) || !cli.IsTerminal(w.s.Out) {
+		return cli.Failf(cli.CodeExists, "there is something new; look at it with --dry-run, and take it over with --force")
+	}
+	fmt.Fprint(w.s.Out, "Write this? [y/N] ")
+	answer, _ := bufio.NewReader(io.LimitReader(w.s.In, 1<<10)).ReadString('\n')
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return cli.Failf(cli.CodeExists, "nothing was written")
+	}
+	return nil
+}
+
+func (w *wrapper) updateJSON(updates []*scaffold.Update) error {
+	var b rawjson.Builder
+	b.Object().Name("ok").Bool(true).Name("updated").Array()
+	for _, u := range updates {
+		b.Object().Name("name").String(u.Plan.Name).Name("files").Array()
+		for _, c := range u.Changes {
+			b.Object().Name("path").String(c.Path).Name("conflicts").Int(c.Conflicts).End()
+		}
+		b.End()
+		u.Plan.AppendJSON(&b)
+		b.End()
+	}
+	b.End()
+	if w.o.DryRun {
+		b.Name("dryRun").Bool(true)
+	}
+	_, err := fmt.Fprintf(w.s.Out, "%s\n", b.End().Bytes())
+	return err
+}

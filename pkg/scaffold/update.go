@@ -1,0 +1,187 @@
+package scaffold
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+)
+
+// maxWrapped bounds each file of a wrapped tool.
+const maxWrapped = 1 << 20
+
+// A Wrapped is a tool that was wrapped before: how, and what was written (WRAP-40).
+type Wrapped struct {
+	Name    string
+	Command []string
+	Choosing
+	dir   string            // below the project's tools
+	files map[string]string // as they were written
+}
+
+// WrappedTools are the tools of a project that were wrapped: those named, or all.
+func WrappedTools(p *project.Project, names []string) (list []*Wrapped, err error) {
+	if len(names) == 0 {
+		entries, err := os.ReadDir(p.Tools)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, cli.Failf(cli.CodeInvalid, "%s: %v", p.Tools, project.PlainError(err))
+		}
+		for _, e := range entries {
+			if e.IsDir() && isThere(filepath.Join(p.Tools, e.Name(), wrapFile)) {
+				names = append(names, e.Name())
+			}
+		}
+		if len(names) == 0 {
+			return nil, cli.Failf(cli.CodeNotFound, "no tool of this project was wrapped; begin with: mcp-bash wrap COMMAND")
+		}
+	}
+	for _, name := range names {
+		if err := checkName(string(Tool), name); err != nil {
+			return nil, err
+		}
+		w, err := readWrapped(p, name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, w)
+	}
+	return list, nil
+}
+
+func readWrapped(p *project.Project, name string) (*Wrapped, error) {
+	at := filepath.Join(p.Tools, name, wrapFile)
+	text, err := p.ReadFile(at, 8*maxWrapped)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.Failf(cli.CodeNotFound, "%s was not wrapped: it has no %s", name, relative(p, at))
+	} else if err != nil {
+		return nil, cli.Failf(cli.CodeInvalid, "%s: %v", at, project.PlainError(err))
+	}
+	doc, err := rawjson.Check(text)
+	w := &Wrapped{Name: name, dir: name, files: map[string]string{}}
+	var ok [3]bool
+	if err == nil {
+		w.Command, ok[0] = rawjson.Strings(rawjson.Get(doc, "command"))
+		w.Only, ok[1] = rawjson.Strings(rawjson.Get(doc, "only"))
+		w.Without, ok[2] = rawjson.Strings(rawjson.Get(doc, "without"))
+		w.Max = rawjson.PositiveInt(rawjson.Get(doc, "maxOptions"))
+	}
+	if err != nil || len(w.Command) == 0 || ok != [3]bool{true, true, true} {
+		return nil, cli.Failf(cli.CodeInvalid, "%s is damaged; wrap the tool anew with --force", relative(p, at))
+	}
+	for _, m := range rawjson.Members(rawjson.Get(doc, "files")) {
+		if value, isText := rawjson.Text(m.Value); isText {
+			w.files[m.Name] = value
+		}
+	}
+	return w, nil
+}
+
+// A Change is what becomes of one file in an update.
+type Change struct {
+	Path      string // relative to the project's root
+	Before    string
+	After     string
+	Conflicts int // stretches that both changed; the person's stay
+
+	file file
+}
+
+// An Update is what is new for a tool.
+type Update struct {
+	Plan    *Plan
+	Changes []Change
+	files   []file // as they would be written without a person's edits
+	stale   bool   // .wrap.json changes
+	c       Choosing
+	dir     string
+}
+
+// Needed reports whether there is anything to write.
+func (u *Update) Needed() bool { return len(u.Changes) > 0 || u.stale }
+
+// Compare merges a plan with what was written and what became of it (WRAP-41).
+func (w *Wrapped) Compare(p *project.Project, plan *Plan, c Choosing) (*Update, error) {
+	dir := filepath.Join(p.Tools, w.dir)
+	u := &Update{Plan: plan, files: plan.files(schemasFrom(p, dir)), c: c, dir: dir}
+	for _, f := range u.files {
+		at := filepath.Join(dir, f.path)
+		base := w.files[f.path]
+		text, err := p.ReadFile(at, maxWrapped)
+		if errors.Is(err, fs.ErrNotExist) { // deleted by the person, and stays so
+			continue
+		} else if err != nil {
+			return nil, cli.Failf(cli.CodeInvalid, "%s: %v", at, project.PlainError(err))
+		}
+		merge := mergeText
+		if filepath.Ext(f.path) == ".json" {
+			merge = mergeJSON
+		}
+		u.stale = u.stale || base != f.text
+		after, conflicts := merge(base, string(text), f.text)
+		if after == string(text) && conflicts == 0 {
+			continue
+		}
+		if info, err := os.Lstat(at); err == nil {
+			f.mode = info.Mode().Perm()
+		}
+		u.Changes = append(u.Changes, Change{Path: relative(p, at), Before: string(text), After: after, Conflicts: conflicts,
+			file: file{f.path, after, f.mode}})
+	}
+	u.stale = u.stale || !slices.Equal(w.Only, c.Only) || !slices.Equal(w.Without, c.Without) || w.Max != c.Max
+	return u, nil
+}
+
+// Apply writes updates, all or none.
+func Apply(ctx context.Context, p *project.Project, updates []*Update) (err error) {
+	base := p.Root
+	if !project.Within(base, p.Tools) {
+		base = filepath.Dir(p.Tools)
+	}
+	at, err := openPlace(ctx, base)
+	if err != nil {
+		return err
+	}
+	defer func() { at.close(err) }()
+	var plans []*Plan
+	for _, u := range updates {
+		rel, err := filepath.Rel(base, u.dir)
+		if err != nil {
+			return err
+		}
+		files := make([]file, 0, len(u.Changes)+1)
+		for _, c := range u.Changes {
+			files = append(files, c.file)
+		}
+		for _, f := range append(files, u.Plan.base(u.c, u.files)) { // the base last: what fails before is merged again
+			f.path = path.Join(filepath.ToSlash(rel), f.path)
+			if err := at.put(f); err != nil {
+				return err
+			}
+		}
+		plans = append(plans, u.Plan)
+	}
+	return require(ctx, p, plans)
+}
+
+// With are the choices of then, where none are given now.
+func (w *Wrapped) With(c Choosing, given bool) Choosing {
+	if given {
+		return Choosing{cmp.Or(c.Max, w.Max), orElse(c.Only, w.Only), orElse(c.Without, w.Without)}
+	}
+	return Choosing{w.Max, orElse(c.Only, w.Only), orElse(c.Without, w.Without)}
+}
+
+func orElse(list, otherwise []string) []string {
+	if len(list) > 0 {
+		return list
+	}
+	return otherwise
+}

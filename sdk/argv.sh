@@ -138,14 +138,14 @@ __mcp_argv_add() { # ARRAY POINTER
   esac
 }
 
-# Runs a program that prints JSON. What it prints comes out as one object, which clients get as structured content: a list,
-# and lines of JSON, stand under "items". Text stays text.
+# Runs a program that prints JSON. What it prints comes out as one object, which clients get as structured content: a
+# list, and lines of JSON, stand under "items". Text stays text.
 __mcp_argv_json() { # COMMAND ARG...
-  local __mcp_rc=0 __mcp_out __mcp_list=''
+  local __mcp_rc=0 __mcp_out __mcp_list='' __mcp_between="}$__mcp_nl{" __mcp_comma='},{'
   __mcp_out=$("$@") || __mcp_rc=$?
   case $__mcp_out in
     [[]*) __mcp_list=$__mcp_out ;;
-    \{*"}$__mcp_nl{"*) __mcp_list="[${__mcp_out//"}$__mcp_nl{"/"},{"}]" ;;
+    \{*"$__mcp_between"*) __mcp_list=${__mcp_out//"$__mcp_between"/"$__mcp_comma"} && __mcp_list="[$__mcp_list]" ;;
   esac
   if [[ -n $__mcp_list ]] && mcp_is_valid_json "$__mcp_list"; then
     __mcp_out="{\"items\":$__mcp_list}"

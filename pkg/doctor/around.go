@@ -92,7 +92,7 @@ func (e *examination) dependencies(list [][]string) {
 	for _, names := range list {
 		found := false
 		for _, name := range names {
-			found = found || script.LookPath(name, e.o.Env["PATH"]) != ""
+			found = found || validate.Installed(name, e.o.Env["PATH"])
 		}
 		switch {
 		case found:

@@ -280,7 +280,7 @@ func (r *helpReader) heading(l, next line) bool {
 		return false
 	}
 	r.end()
-	r.inUsage = false
+	r.inUsage, r.operand = false, nil
 	r.section = strings.ToLower(strings.TrimSuffix(title, ":"))
 	r.specs, r.command = map[int]bool{}, 0
 	switch {
@@ -316,7 +316,7 @@ func (r *helpReader) goesOn(l, previous line) bool {
 	case own && (l.indent > r.usageAt || r.part == aboutUsage):
 		r.usage = append(r.usage, l.text)
 	case len(r.usage) == 0:
-		if r.part != aboutUsage {
+		if r.part != aboutUsage || strings.HasPrefix(l.text, "-") {
 			return false
 		}
 		r.usage = append(r.usage, l.text)
@@ -414,7 +414,6 @@ func separated(text, rest string) bool {
 
 // end enters the option that was read.
 func (r *helpReader) end() {
-	r.operand = nil
 	e := r.entry
 	if e == nil {
 		return

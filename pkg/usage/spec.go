@@ -151,7 +151,7 @@ func separator(text string) (rest string, ok, negated bool) {
 func parseValue(text string, short, whole bool) (*Value, string) {
 	v := &Value{}
 	switch {
-	case strings.HasPrefix(text, "[=") || strings.HasPrefix(text, "[ =") || strings.HasPrefix(text, "=["):
+	case strings.HasPrefix(text, "[=") || strings.HasPrefix(text, "[ =") || strings.HasPrefix(text, "=[") && !signed.MatchString(text):
 		v.Optional, v.Equals = true, true
 		body, rest := bracket(text[strings.IndexByte(text, '['):])
 		v.Name = strings.Trim(body, "[]= ")
@@ -218,6 +218,9 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 // innerBrackets matches what may be left out of a value: "FILTER[:options]".
 var innerBrackets = regexp.MustCompile(`\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]`)
 
+// signed matches a number that may have a sign: "=[-]NUM".
+var signed = regexp.MustCompile(`^=\[[+-]+\]`)
+
 // optionalValue matches what stands in brackets after an option and a space.
 var optionalValue = regexp.MustCompile(`^(?:<?[A-Za-z][A-Za-z0-9_|,:.-]*>?)(?: ?\.\.\.)?$`)
 
@@ -236,7 +239,9 @@ func (v *Value) more(rest string, whole bool) (*Value, string) {
 		if word != v.Name && !placeholder.MatchString(word) || !whole && isProse(word, after) {
 			break
 		}
-		v.Words++
+		if word != "RANGE" { // click's INTEGER RANGE
+			v.Words++
+		}
 		rest = after
 	}
 	return v.named(), rest
@@ -312,6 +317,9 @@ func atBoundary(rest string) bool {
 // isProse reports whether a word in capitals begins a description: one capital that an
 // ordinary word follows, as in "-a A list".
 func isProse(word, rest string) bool {
+	if next, _ := cutWord(strings.TrimPrefix(rest, " ")); len(next) == 1 && placeholder.MatchString(next) {
+		return false // "--pair A B"
+	}
 	return len(word) == 1 && strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "  ") && !strings.HasPrefix(rest, " -")
 }
 

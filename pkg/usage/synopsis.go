@@ -164,14 +164,15 @@ func (p *Program) withoutName(parts []*node) []*node {
 
 // A usageWalk goes through one usage line.
 type usageWalk struct {
-	p        *Program
-	from     Source
-	literal  bool // words in lower case are commands, not operands
-	operands []*Operand
-	dashes   bool
-	at       int
-	required map[*Option]bool
-	unusable bool // it is about a command of the program
+	p         *Program
+	from      Source
+	literal   bool // words in lower case are commands, not operands
+	operands  []*Operand
+	dashes    bool
+	at        int
+	required  map[*Option]bool
+	commanded bool // COMMAND was read
+	unusable  bool // it is about a command of the program
 }
 
 var (
@@ -197,11 +198,19 @@ func (w *usageWalk) sequence(parts []*node, optional, repeat bool) {
 			}
 			if w.option(n, next, optional, len(parts), repeat) {
 				i++
+				for i > 0 && parts[0] == n && optional && i+1 < len(parts) && isWord(parts[i+1]) {
+					i++ // further values of the option
+				}
 			}
 		default:
 			w.word(n, optional, repeat || n.repeat)
 		}
 	}
+}
+
+// isWord reports whether a part of a bracket that begins with an option belongs to it.
+func isWord(n *node) bool {
+	return n.word != "" && !strings.HasPrefix(n.word, "-") && !anyOptions.MatchString(n.word)
 }
 
 func (w *usageWalk) group(n *node, optional, repeat bool) {
@@ -366,7 +375,8 @@ func (w *usageWalk) word(n *node, optional, repeat bool) {
 	switch {
 	case anyOptions.MatchString(name), name == "-", name == ",", name == "or", name == "=":
 		return
-	case anyCommand.MatchString(name):
+	case w.commanded, anyCommand.MatchString(name):
+		w.commanded = true // what follows are the command's
 		return
 	case strings.HasPrefix(name, "<") || strings.HasPrefix(name, "{") || upperWord.MatchString(name):
 	case strings.HasPrefix(name, "["):
@@ -451,6 +461,7 @@ func (p *Program) finish(prose []string) {
 		}
 	}
 	p.pair()
+	p.Operands = slices.DeleteFunc(p.Operands, p.isCommands)
 	for _, o := range p.Operands {
 		v := &Value{Name: o.Name, Choices: o.Choices}
 		v.decide(o.Help)
@@ -463,6 +474,13 @@ func (p *Program) finish(prose []string) {
 	case StyleGNU, StyleArgparse, StyleClick, StyleCobra, StyleClap, StyleDocopt, StyleGoFlag, StyleUsage, StyleBusybox:
 		p.Dashes = true
 	}
+}
+
+// isCommands reports whether an operand is that which chooses a command.
+func (p *Program) isCommands(o *Operand) bool {
+	return len(p.Subcommands) > 0 && len(o.Choices) > 0 && !slices.ContainsFunc(o.Choices, func(choice string) bool {
+		return !slices.ContainsFunc(p.Subcommands, func(s Subcommand) bool { return s.Name == choice })
+	})
 }
 
 // pair makes --no-x the negation of the switch --x.

@@ -166,6 +166,8 @@ var Rules = finding.Rules{
 	rule("requirements.invalid", finding.Warning, "server.d/requirements.json cannot be used",
 		"doctor cannot say what is missing.",
 		`write {"framework": {"minVersion": "2.0.0"}, "dependencies": [{"name": "jq"}, {"or": ["curl", "wget"]}]}`),
+	rule("requirements.missing", finding.Warning, "a program that the project needs is not installed",
+		"server.d/requirements.json names it; tools that run it fail here.", "install it"),
 	rule("bundle.conf", finding.Warning, "mcpb.conf cannot be used", "No bundle can be made.",
 		"correct it as the message says"),
 

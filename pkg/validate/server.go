@@ -169,9 +169,26 @@ func IsVersion(text string) bool {
 
 func (c *check) requirements() {
 	file := abs(c.p.Server, "requirements.json")
-	if _, err := ReadRequirements(c.p); err != nil {
+	r, err := ReadRequirements(c.p)
+	if err != nil {
 		c.add(finding.Finding{ID: "requirements.invalid", Path: c.label(file), Message: err.Error(), Line: lineOf(err)})
 	}
+	if r == nil {
+		return
+	}
+	for _, names := range r.Dependencies {
+		if !slices.ContainsFunc(names, func(name string) bool { return Installed(name, c.p.Env["PATH"]) }) {
+			c.at("requirements.missing", c.label(file), strings.Join(names, " or ")+" is not installed")
+		}
+	}
+}
+
+// Installed reports whether a program is there: by its name on a PATH, or by its path (CLI-1109).
+func Installed(name, path string) bool {
+	if filepath.IsAbs(name) {
+		return script.LookPath(filepath.Base(name), filepath.Dir(name)) != ""
+	}
+	return script.LookPath(name, path) != ""
 }
 
 // bundleConf checks mcpb.conf. What only a shell understands is left to the shell.

@@ -158,6 +158,7 @@ var cases = map[string]files{
 	"confine.missing":      toolWith(`"confine":{"read":["nothing"],"exec":["no-such-program-at-all"]}`),
 	"confine.no_effect":    toolWith(`"confine":{"write":["tools"]}`),
 	"requirements.invalid": {"server.d/requirements.json": `{"dependencies":[{"or":[]}]}`},
+	"requirements.missing": {"server.d/requirements.json": `{"dependencies":[{"or":["no-such-program","/no/such"]}]}`},
 	"bundle.conf":          {"mcpb.conf": "MCPB_NAME=\xff\n"},
 	"sample.invalid":       {"tools/demo-hello/samples/x.json": `[]`},
 	"sample.arguments":     {"tools/demo-hello/samples/x.json": `{"arguments":{"name":5}}`},

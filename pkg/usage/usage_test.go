@@ -1,0 +1,532 @@
+package usage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// listing is a program in a form that is easy to compare: an option a line, its names, the kind
+// of its values and what else there is to say.
+func listing(p *Program) string {
+	var b strings.Builder
+	for _, o := range p.Options {
+		fmt.Fprintf(&b, "%s", strings.Join(o.Names, " "))
+		if len(o.Negations) > 0 {
+			fmt.Fprintf(&b, " !%s", strings.Join(o.Negations, " !"))
+		}
+		if v := o.Value; v != nil {
+			fmt.Fprintf(&b, " = %s", v.Kind)
+			if v.Optional {
+				b.WriteString("?")
+			}
+			if len(v.Choices) > 0 {
+				fmt.Fprintf(&b, " %s", strings.Join(v.Choices, ","))
+			}
+			if v.Words > 1 {
+				fmt.Fprintf(&b, " x%d", v.Words)
+			}
+			if v.Default != "" {
+				fmt.Fprintf(&b, " [%s]", v.Default)
+			}
+		}
+		if o.Repeat {
+			b.WriteString(" ...")
+		}
+		if o.Required {
+			b.WriteString(" !")
+		}
+		b.WriteString("\n")
+	}
+	for _, o := range p.Operands {
+		fmt.Fprintf(&b, "<%s> %s", o.Name, o.Kind)
+		if o.Repeat {
+			b.WriteString(" ...")
+		}
+		if o.Required {
+			b.WriteString(" !")
+		}
+		b.WriteString("\n")
+	}
+	for _, c := range p.Subcommands {
+		fmt.Fprintf(&b, "> %s: %s\n", c.Name, c.Help)
+	}
+	for _, g := range p.Exclusive {
+		fmt.Fprintf(&b, "^ %s\n", strings.Join(g, " "))
+	}
+	return b.String()
+}
+
+// helps are help texts in each style, written for these tests, and what is in them.
+var helps = []struct {
+	name, command string
+	style         Style
+	text, want    string
+}{
+	{"gnu", "brew", StyleGNU, `Usage: brew [OPTION]... [FILE]...
+Brew tea from each FILE.
+
+With no FILE, or when FILE is -, read standard input.
+
+  -a, --all                steep all leaves
+  -c, --check, --check=first  check the water
+  -C, --check=quiet        like -c, but say nothing
+  -k, --kind=NAME          a kind of tea;
+                             -k is not for coffee
+      --heat[=WHEN]        heat it; WHEN is 'always', 'never', or 'auto'
+  -n, --cups=[-]NUM        the number of cups
+      --milk,
+      --cream              with milk
+  -S, --size=SIZE          how large
+      --help        display this help and exit
+
+NUM may have a multiplier suffix:
+b 512, kB 1000.
+Each kind is one of:
+
+  N     black
+  -M    from the first
+`, `-a --all
+-c --check = choice first,quiet
+-C
+-k --kind = string
+--heat = choice? always,never,auto
+-n --cups = size
+--milk --cream
+-S --size = size
+--help
+<FILE> path ...
+`},
+	{"argparse", "brew", StyleArgparse, `usage: brew [-h] [-k KIND | -g] [-f {green,black}] [--pair A B] [-v] [-j N]
+            --out FILE
+            pot [leaf ...]
+
+Brews tea.
+
+positional arguments:
+  pot                   the pot
+  leaf                  files of leaves
+
+options:
+  -h, --help            show this help message and exit
+  -k KIND, --kind KIND  what kind
+  -g, --guess           guess the kind
+  -f {green,black}, --form {green,black}
+                        the form
+  --pair A B            two at once
+  -v, --verbose         say more; can be used multiple times
+  -j N, --jobs N        number of pots (default: 4)
+  --out FILE            where to pour it
+`, `-h --help
+-k --kind = string
+-g --guess
+-f --form = choice green,black
+--pair = string x2
+-v --verbose ...
+-j --jobs = integer [4]
+--out = path !
+<pot> string !
+<leaf> path ...
+^ -k -g
+`},
+	{"argparse commands", "brew", StyleArgparse, `usage: brew [-h] {pour,wash} ...
+
+positional arguments:
+  {pour,wash}
+    pour       pour a cup
+    wash       wash the pot
+
+options:
+  -h, --help   show this help message and exit
+`, `-h --help
+> pour: pour a cup
+> wash: wash the pot
+`},
+	{"click", "brew", StyleClick, `Usage: brew [OPTIONS] POT COMMAND [ARGS]...
+
+  Brews tea.
+
+Options:
+  -n, --cups INTEGER              How many.  [default: 2]
+  -t, --target [a1|b2]            Which
+                                  ones.
+  -w, --workers INTEGER RANGE     Workers.  [x>=1]
+  --config FILE                   Read it from FILE path.
+  --milk / --no-milk              With milk.
+  --name TEXT                     Whose.  [required]
+  --help                          Show this message and exit.
+
+Commands:
+  pour  Pour a cup.
+  wash  Wash the pot.
+`, `-n --cups = integer [2]
+-t --target = choice a1,b2
+-w --workers = integer
+--config = path
+--milk !--no-milk
+--name = string !
+--help
+<POT> string !
+> pour: Pour a cup.
+> wash: Wash the pot.
+`},
+	{"cobra", "brew pour", StyleCobra, `Pours a cup.
+
+Usage:
+  brew pour [CUP] [flags]
+
+Aliases:
+  pour, p
+
+Examples:
+  brew pour --kind green -k black
+  -x is no option here
+
+Flags:
+      --heat duration     how long (default 1m0s)
+  -k, --kind strings      kinds
+  -n, --limit int         maximum number (default 30)
+  -s, --state string      which: {open|closed|all} (default "open")
+  -v, --verbose count     say more
+  -h, --help              help for pour
+
+Global Flags:
+      --pot string   path to the pot
+`, `--heat = duration [1m0s]
+-k --kind = string ...
+-n --limit = integer [30]
+-s --state = choice open,closed,all [open]
+-v --verbose ...
+-h --help
+--pot = path
+<CUP> string
+`},
+	{"clap", "brew", StyleClap, `brew 1.0
+A brewer
+
+Usage: brew [OPTIONS] <POT> [LEAF]...
+
+Arguments:
+  <POT>      The pot
+  [LEAF]...  The leaves
+
+Options:
+  -d, --max-depth <NUM>
+          How deep
+
+          And a second paragraph, --with an option that is none.
+
+      --color <WHEN>
+          When [default: auto] [possible values: auto, always]
+
+  -h, --help
+          Print help
+`, `-d --max-depth = integer
+--color = choice auto,always [auto]
+-h --help
+<POT> string !
+<LEAF> string ...
+`},
+	{"docopt", "brew", StyleDocopt, `Brew.
+
+Usage:
+  brew [options] <pot>...
+  brew (-h | --help)
+
+Options:
+  -h --help           Show this.
+  -k --kind=<kind>    The kind [default: green].
+  -n <cups>           Number of cups.
+  --fast              Hurry.
+`, `-h --help
+-k --kind = string [green]
+-n = integer
+--fast
+<pot> string ...
+`},
+	{"go", "brew", StyleGoFlag, `Usage of brew:
+  -cups int
+    	number of cups (default 2)
+  -kind string
+    	kind of tea
+  -prefix text
+    	before each line
+  -v	say more
+  -wait duration
+    	how long
+`, `-cups = integer [2]
+-kind = string
+-prefix = string
+-v
+-wait = duration
+`},
+	{"bsd", "brew", StyleUsage, `brew: illegal option -- -
+usage: brew [-46ahv] [-c cups] [-f file] [-w seconds]
+            [pot ...]
+`, `-4
+-6
+-a
+-h
+-v
+-c = string
+-f = path
+-w = duration
+<pot> string ...
+`},
+	{"git", "git brew", StyleGit, `usage: git brew [<options>] [--] <pot> [<leaf>...]
+
+    -q, --quiet           be quiet
+    --[no-]milk           with milk
+    -n, --cups <n>        how many
+    --sugar[=<when>]      when
+    --milk-file <file>    where the milk is
+`, `-q --quiet
+--milk !--no-milk
+-n --cups = integer
+--sugar = string?
+--milk-file = path
+<pot> string !
+<leaf> string ...
+`},
+	{"busybox", "busybox brew", StyleBusybox, "BusyBox v1.0 () multi-call binary.\n\n" +
+		"Usage: brew [-ac] [-n N] FILE...\n\nBrew tea\n\n\t-a\tAll\n\t-c\tCold\n\t-n N\tN cups\n", `-a
+-c
+-n = integer
+<FILE> path ... !
+`},
+}
+
+// WRAP-23, WRAP-24: help texts of every style.
+func TestHelp(t *testing.T) {
+	for _, c := range helps {
+		t.Run(c.name, func(t *testing.T) {
+			p := Help([]byte(c.text), strings.Fields(c.command))
+			if got := listing(p); got != c.want || p.Style != c.style {
+				t.Errorf("style %q, not %q; got\n%s\nwant\n%s", p.Style, c.style, got, c.want)
+			}
+		})
+	}
+}
+
+// WRAP-22: what terminals and printers add changes nothing.
+func TestText(t *testing.T) {
+	plainText := "Usage: brew [OPTION]...\n\n  -a, --all      all of it\n  -k, --kind=K   the kind\n"
+	want := listing(Help([]byte(plainText), []string{"brew"}))
+	for name, text := range map[string]string{
+		"colours":     strings.NewReplacer("-a", "\x1b[1;32m-a\x1b[0m", "all of", "\x1b]8;;http://x\x07all\x1b]8;;\x07 of").Replace(plainText),
+		"overstrikes": strings.NewReplacer("--all", "-\b--\b-a\bal\bll\bl").Replace(plainText),
+		"bullets":     strings.NewReplacer("  -a", "  • -a", "  -k", "  • -k").Replace(plainText),
+		"dashes":      strings.NewReplacer("--all", "–all", "-a", "‐a").Replace(plainText),
+		"carriage":    strings.ReplaceAll(plainText, "\n", "\r\n"),
+		"tabs":        strings.ReplaceAll(plainText, "      all", "\tall"),
+		"examples":    plainText + "\nExamples:\n  --none of this is an option\n  -z  nor this\n",
+		"columns":     "Usage: brew [OPTION]...\n\n  -a, --all      all of it      -q, --quiet  say less\n  -k, --kind=K   the kind       -r, --red    in red\n",
+	} {
+		got := listing(Help([]byte(text), []string{"brew"}))
+		if name == "columns" {
+			if got != "-a --all\n-q --quiet\n-k --kind = string\n-r --red\n" {
+				t.Errorf("%s: %s", name, got)
+			}
+		} else if got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}
+
+// WRAP-25: manual pages in both sets of macros.
+func TestManual(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"man": {`.\" a comment
+.TH BREW 1
+.SH NAME
+brew \- make tea
+.SH SYNOPSIS
+.B brew
+[\fIOPTION\fR]... [\fI\,FILE\/\fR]...
+.SH DESCRIPTION
+Reads standard input.
+.TP
+\fB\-a\fR, \fB\-\-all\fR
+all of it
+.TP
+.BI \-\-kind= KIND
+the kind
+.TP
+\fB\-f\fR \fIfile\fR
+read it
+.TP
+\fB\-\-when\fR=\fIW\fR
+when:
+.RS
+.TP
+now
+at once
+.TP
+later
+not yet
+.RE
+.IP "\-v" 4
+say more
+.PP
+\-\-long
+.RS 4
+as some converters write it
+.RE
+.SH EXAMPLES
+.TP
+\-z
+no option
+`, "-a --all\n--kind = string\n-f = path\n--when = choice now,later\n-v\n--long\n<FILE> path ...\n"},
+		"mdoc": {`.Dd today
+.Dt BREW 1
+.Os
+.Sh NAME
+.Nm brew
+.Nd make tea
+.Sh SYNOPSIS
+.Nm
+.Op Fl ab
+.Op Fl k Ar kind
+.Ar
+.Sh DESCRIPTION
+The
+.Nm
+utility makes tea.
+.Bl -tag -width Ds
+.It Fl a
+All of it.
+.It Fl b
+Black.
+.It Fl k Ar kind
+The supported kinds are green, black, and white.
+.It Fl -long Ns = Ns Ar file
+A file.
+.El
+`, "-a\n-b\n-k = choice green,black,white\n--long = path\n<file> path ... !\n"},
+	} {
+		p := Manual([]byte(c.text), []string{"brew"})
+		if got := listing(p); got != c.want || p.Summary != "make tea" {
+			t.Errorf("%s: %q\n%s\nwant\n%s", name, p.Summary, got, c.want)
+		}
+	}
+}
+
+// WRAP-26, WRAP-27: what programs tell shells, and what is something else.
+func TestCompletions(t *testing.T) {
+	p := Cobra([]byte("--all\tall of it\n--kind=\tthe kind\n:4\n"), []string{"brew"})
+	if got := listing(p); got != "--all\n--kind\n" {
+		t.Errorf("%s", got)
+	}
+	p = Cobra([]byte("pour\tpour a cup\nfile.txt\n:0\n"), []string{"brew"})
+	if got := listing(p); got != "> pour: pour a cup\n" {
+		t.Errorf("%s", got)
+	}
+	for _, text := range []string{"", "usage: brew\n", ":4x\n", strings.Repeat("--a\n", maxCandidates+2) + ":4\n"} {
+		if p := Cobra([]byte(text), []string{"brew"}); p != nil && !p.Empty() {
+			t.Errorf("%.20q: %s", text, listing(p))
+		}
+	}
+	p = Click([]byte("plain\n--all\nall of it\nplain\n-k\n_\n"), []string{"brew"})
+	if got := listing(p); got != "--all\n-k\n" || p.Options[1].Help != "" {
+		t.Errorf("%s", got)
+	}
+	for _, text := range []string{"", "Usage: brew\n\n  x\n", "plain\n--all\n"} {
+		if p := Click([]byte(text), []string{"brew"}); p != nil && !p.Empty() {
+			t.Errorf("%q: %s", text, listing(p))
+		}
+	}
+}
+
+// WRAP-21: the first source wins, later ones fill in.
+func TestMerge(t *testing.T) {
+	first := Cobra([]byte("--kind\tof the completion\n:4\n"), []string{"brew"})
+	first.Merge(Manual([]byte(".SH OPTIONS\n.TP\n\\-k, \\-\\-kind=NAME\nof the page\n"), []string{"brew"}))
+	first.Merge(Help([]byte("Usage: brew [OPTION]...\n  -k, --kind=FILE  of the help\n  -n, --new  new\n"), []string{"brew"}))
+	o := first.Find("-k")
+	if o == nil || o.Source != FromCompletion || o.Help != "of the completion" || o.Value == nil || o.Value.Name != "NAME" {
+		t.Errorf("%+v", o)
+	}
+	if !slices.Equal(first.Sources, []Source{FromCompletion, FromManual, FromHelp}) || first.Find("--new") == nil {
+		t.Errorf("%v\n%s", first.Sources, listing(first))
+	}
+}
+
+// WRAP-52: texts that are no help, and those that only look so, give nothing.
+func TestNoHelp(t *testing.T) {
+	for _, text := range []string{
+		"", "\n\n", "hello\n", "brew: cannot open --help: no such file\n", strings.Repeat("a line of data\n", 100),
+		"- a list\n- of things\n", "--- a/file\n+++ b/file\n", "-----BEGIN KEY-----\n", "1 -2 3\n",
+	} {
+		if p := Help([]byte(text), []string{"brew"}); !p.Empty() {
+			t.Errorf("%q: %s", text, listing(p))
+		}
+	}
+}
+
+// WRAP-29: no text makes a reader fail, take long, or give what cannot be an option.
+func FuzzHelp(f *testing.F) {
+	for _, c := range helps {
+		f.Add(c.text)
+	}
+	f.Add("Usage: " + strings.Repeat("[", 100) + strings.Repeat("-a|", 50))
+	f.Fuzz(func(t *testing.T, text string) { sound(t, Help([]byte(text), []string{"brew", "pour"})) })
+}
+
+func FuzzManual(f *testing.F) {
+	f.Add(".TH X 1\n.SH NAME\nx \\- y\n.SH OPTIONS\n.TP\n\\fB\\-a\\fR\nall\n.RS 4\n.IP \\(bu 2\nno \\- x\n.RE\n")
+	f.Add(".Sh SYNOPSIS\n.Nm x\n.Op Fl a Ar b\n.Bl -tag\n.It Fl a Ar b Ns Oo , Oc\ntext\n.El\n.de X\n..\n.ie n \\{\n\\}\n")
+	f.Fuzz(func(t *testing.T, text string) { sound(t, Manual([]byte(text), []string{"brew"})) })
+}
+
+func FuzzCobra(f *testing.F) {
+	f.Add("--all\tx\npour\ty\n:4\n")
+	f.Fuzz(func(t *testing.T, text string) { sound(t, Cobra([]byte(text), []string{"brew"})) })
+}
+
+func FuzzClick(f *testing.F) {
+	f.Add("plain\n--all\n_\n")
+	f.Fuzz(func(t *testing.T, text string) { sound(t, Click([]byte(text), []string{"brew"})) })
+}
+
+// sound holds a program to what those who write tools of it rely on.
+func sound(t *testing.T, p *Program) {
+	if p == nil {
+		return
+	}
+	if len(p.Options) > maxOptions || len(p.Operands) > maxOperands || len(p.Subcommands) > maxCommands {
+		t.Errorf("%d options, %d operands, %d commands", len(p.Options), len(p.Operands), len(p.Subcommands))
+	}
+	seen := map[string]bool{}
+	for _, o := range p.Options {
+		if len(o.Names) == 0 {
+			t.Fatalf("an option without a name: %+v", o)
+		}
+		for _, name := range append(slices.Clone(o.Names), o.Negations...) {
+			if m := nameAt.FindString(name); m != name || len(name) > maxName+2 || strings.ContainsAny(name, " \n'\"$`\\") {
+				t.Errorf("%q is no name", name)
+			}
+		}
+		if name := o.Names[0]; seen[name] {
+			t.Errorf("%s stands twice", name)
+		} else {
+			seen[name] = true
+		}
+		if v := o.Value; v != nil && (v.Kind == "" || v.Kind == Choice && len(v.Choices) < 2 || len(v.Choices) > maxChoices) {
+			t.Errorf("%s: %+v", o.Names[0], v)
+		}
+		if len(o.Help) > maxText+4 || strings.ContainsAny(o.Help, "\n\x1b\x00") {
+			t.Errorf("%s: %q", o.Names[0], o.Help)
+		}
+	}
+	for _, o := range p.Operands {
+		if o.Name == "" || o.Kind == "" || strings.ContainsAny(o.Name, "\n\x00") {
+			t.Errorf("%+v", o)
+		}
+	}
+	for _, c := range p.Subcommands {
+		if strings.HasPrefix(c.Name, "-") || strings.ContainsAny(c.Name, " \n/") {
+			t.Errorf("%q is no command", c.Name)
+		}
+	}
+}

@@ -43,7 +43,7 @@ func (p *Program) candidate(name, help string, described bool) {
 	name = strings.TrimSuffix(name, "=")
 	switch {
 	case strings.HasPrefix(name, "-"):
-		if m := nameAt.FindString(name); m == name && m != "" {
+		if m := nameAt.FindString(name); m == name && m != "" && len(name) <= maxName {
 			p.add(&Option{Names: []string{name}, Help: sentence(help), Source: FromCompletion, Sure: Certain})
 		}
 	case described && commandName.MatchString(name):

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Manual reads the source of a manual page, in the macros of man or of mdoc (WRAP-25). Tags
@@ -24,7 +25,7 @@ func Manual(text []byte, words []string) *Program {
 		if len(l) > maxLine {
 			l = strings.ToValidUTF8(l[:maxLine], "")
 		}
-		l = strings.TrimRight(l, "\r \t")
+		l = strings.TrimRight(strings.Map(printing, l), " ")
 		switch {
 		case skip:
 			skip = l != ".." && l != "."
@@ -50,6 +51,17 @@ func Manual(text []byte, words []string) *Program {
 }
 
 var conditional = regexp.MustCompile(`^['.]\s*(?:if|ie|el)\b`)
+
+// printing drops control characters; a tab is a space.
+func printing(r rune) rune {
+	switch {
+	case r == '\t':
+		return ' '
+	case unicode.IsControl(r):
+		return -1
+	}
+	return r
+}
 
 // A manReader goes through a manual page once.
 type manReader struct {

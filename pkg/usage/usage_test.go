@@ -491,6 +491,7 @@ func FuzzClick(f *testing.F) {
 
 // sound holds a program to what those who write tools of it rely on.
 func sound(t *testing.T, p *Program) {
+	t.Helper()
 	if p == nil {
 		return
 	}

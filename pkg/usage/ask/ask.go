@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -30,8 +31,8 @@ type Asker struct {
 	man    []string
 	dir    string // a temporary directory, with nothing of the user's in it
 	mu     sync.Mutex
-	n      int
-	spent  time.Duration // in runs of programs
+	n      int           // runs of programs
+	limit  time.Duration // of each
 }
 
 // New returns an asker that finds programs on a PATH. Close removes what it made.
@@ -40,7 +41,7 @@ func New(path, manPath string) (*Asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Asker{path: path, dir: dir, man: manDirs(path, manPath)}, nil
+	return &Asker{path: path, dir: dir, man: manDirs(path, manPath), limit: timeLimit}, nil
 }
 
 // Close removes the temporary directory, and kills what still runs.
@@ -74,17 +75,17 @@ type answer struct {
 func (a *Asker) run(ctx context.Context, program string, words []string, more ...string) (answer, error) {
 	a.mu.Lock()
 	a.n++
-	home := filepath.Join(a.dir, "home"+itoa(a.n))
+	place := filepath.Join(a.dir, strconv.Itoa(a.n))
 	a.mu.Unlock()
-	for _, dir := range []string{home, home + "/tmp", home + "/work"} {
+	for _, dir := range []string{place, place + "/home", place + "/tmp", place + "/work"} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return answer{}, err
 		}
 	}
-	defer os.RemoveAll(home)
+	defer os.RemoveAll(place)
 	res := a.runner.Run(ctx, script.Spec{
-		Argv: append([]string{program}, words...), Dir: home + "/work", Env: append(a.environment(home), more...),
-		StdoutLimit: textLimit, StderrLimit: textLimit, Timeout: timeLimit, Grace: graceLimit,
+		Argv: append([]string{program}, words...), Dir: place + "/work", Env: append(a.environment(place), more...),
+		StdoutLimit: textLimit, StderrLimit: textLimit, Timeout: a.limit, Grace: graceLimit,
 	})
 	ans := answer{text: res.Stdout, out: res.Stdout, status: res.Status, cause: res.Cause}
 	if len(strings.TrimSpace(string(ans.text))) == 0 || looksLikeUsage(res.Stderr) && !looksLikeUsage(res.Stdout) {
@@ -98,11 +99,12 @@ func (a *Asker) run(ctx context.Context, program string, words []string, more ..
 
 // environment is what a program that is asked sees: nothing of the user's but PATH, and
 // nothing that brings colour, a pager, another language or a terminal (WRAP-11).
-func (a *Asker) environment(home string) []string {
+func (a *Asker) environment(place string) []string {
+	home := place + "/home"
 	env := []string{
-		"PATH=" + a.path, "HOME=" + home, "TMPDIR=" + home + "/tmp", "PWD=" + home + "/work",
+		"PATH=" + a.path, "HOME=" + home, "TMPDIR=" + place + "/tmp", "PWD=" + place + "/work",
 		"XDG_CONFIG_HOME=" + home + "/.config", "XDG_CACHE_HOME=" + home + "/.cache", "XDG_DATA_HOME=" + home + "/.local/share",
-		"XDG_STATE_HOME=" + home + "/.local/state", "XDG_RUNTIME_DIR=" + home + "/tmp",
+		"XDG_STATE_HOME=" + home + "/.local/state", "XDG_RUNTIME_DIR=" + place + "/tmp",
 		"LC_ALL=C", "LANG=C", "LANGUAGE=C", "TZ=UTC", "TERM=dumb", "COLUMNS=80", "LINES=10000", "NO_COLOR=1", "CLICOLOR=0",
 		"PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "LESS=", "CI=1", "NO_UPDATE_NOTIFIER=1",
 		"PYTHONDONTWRITEBYTECODE=1", "GOTOOLCHAIN=local",
@@ -114,14 +116,6 @@ func (a *Asker) environment(home string) []string {
 		}
 	}
 	return env
-}
-
-func itoa(n int) string {
-	const digits = "0123456789"
-	if n < 10 {
-		return digits[n : n+1]
-	}
-	return itoa(n/10) + digits[n%10:n%10+1]
 }
 
 // Errors that say why nothing can be said about a program.

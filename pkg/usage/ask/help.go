@@ -15,7 +15,7 @@ import (
 // shortAsks is where a text tells that -h asks for help.
 var (
 	shortAsks = regexp.MustCompile(`(?i)(?:^|[\s'"\[|(])-h(?:[\s'"\],]|\b)[^\n]{0,30}\b(?:help|usage)|try [^\n]{0,40} -h\b`)
-	usageMark = regexp.MustCompile(`(?im)^\s*(?:usage|synopsis)\b|^\s*-{1,2}[A-Za-z]`)
+	usageMark = regexp.MustCompile(`(?im)^\s*(?:usage|synopsis)\b|^[ \t]+-{1,2}[A-Za-z]`)
 	refusal   = regexp.MustCompile(`(?i)unknown|unrecogni[sz]ed|invalid|illegal|not a (?:git )?command|no such|no manual entry|unexpected`)
 )
 
@@ -37,7 +37,7 @@ func (a *Asker) help(ctx context.Context, file string, words []string, note *Ans
 		asked := strings.Join(append([]string{words[0]}, asks[i]...), " ")
 		switch {
 		case errors.Is(ans.cause, script.ErrTimedOut):
-			note.Notes = append(note.Notes, fmt.Sprintf("%s: not done after %v, ended", asked, timeLimit))
+			note.Notes = append(note.Notes, fmt.Sprintf("%s: not done after %v, ended", asked, a.limit))
 			continue
 		case ans.cause != nil:
 			note.Notes = append(note.Notes, fmt.Sprintf("%s: prints more than %d bytes, not read", asked, textLimit))

@@ -74,9 +74,12 @@ func toolName(words []string) string {
 func unknownOption(p *usage.Program, name string) error {
 	var names []string
 	for _, o := range p.Options {
-		names = append(names, o.Names...)
+		for _, n := range o.Names {
+			names = append(names, strings.TrimLeft(n, "-"))
+		}
 	}
-	return cli.Usagef("%s has no option %s%s", strings.Join(p.Words, " "), name, cli.DidYouMean(name, names))
+	return cli.Usagef("%s has no option %s%s", strings.Join(p.Words, " "), name,
+		cli.DidYouMean(strings.TrimLeft(name, "-"), names))
 }
 
 // files are those of the tool, without .wrap.json.

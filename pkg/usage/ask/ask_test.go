@@ -105,7 +105,7 @@ func TestAsked(t *testing.T) {
 			printf 'Usage: tea [OPTIONS]\n\nOptions:\n  --pot TEXT  A pot.\n  --help  Show this message and exit.\n'`,
 	})
 	for name, want := range map[string]struct{ asked, options string }{
-		"haltx": {"halt --help", ""},
+		"haltx": {"haltx --help", ""},
 		"old":   {"old --help|old -h", "-a"},
 		"nobra": {"nobra --help|nobra __complete --", "--all -a|--kind|-h --help"},
 		"tea":   {"tea --help|tea --help zsh_complete", "--pot|--help"},

@@ -452,6 +452,7 @@ func Wrap(ctx context.Context, p *project.Project, plans []*Plan, w Wrapping, wa
 		return nil, err
 	}
 	defer func() { at.close(err) }()
+	at.many = len(plans) > 1
 	for _, plan := range plans {
 		dir := filepath.Join(p.Tools, plan.Name)
 		rel, err := filepath.Rel(base, dir)

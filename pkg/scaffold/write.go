@@ -24,6 +24,7 @@ type place struct {
 	dir  string
 	root *os.Root
 	made []made // what was not there before, in order
+	many bool   // files are not synced one by one
 }
 
 // made is something that was made: a file, a directory, or one with all that is in it.
@@ -155,7 +156,7 @@ func (p *place) write(name string, f file) error {
 	if err == nil {
 		err = w.Chmod(f.mode)
 	}
-	if err == nil {
+	if err == nil && !p.many {
 		err = w.Sync()
 	}
 	if errClose := w.Close(); err == nil {
@@ -172,7 +173,7 @@ func (p *place) putDir(name, what string, files []file) (err error) {
 		return err
 	}
 	temporary := temporaryName(name)
-	inside := &place{ctx: p.ctx, dir: p.dir, root: p.root}
+	inside := &place{ctx: p.ctx, dir: p.dir, root: p.root, many: p.many}
 	defer func() {
 		if err != nil {
 			p.root.RemoveAll(temporary)

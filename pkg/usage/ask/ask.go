@@ -33,6 +33,7 @@ type Asker struct {
 	mu     sync.Mutex
 	n      int           // runs of programs
 	limit  time.Duration // of each
+	spare  []string      // directories for the next runs
 }
 
 // New returns an asker that finds programs on a PATH. Close removes what it made.
@@ -73,16 +74,11 @@ type answer struct {
 // run runs a program with the words that ask it. This is the one place where a program that
 // is to be wrapped is started, and where confinement by the system belongs (WRAP-14).
 func (a *Asker) run(ctx context.Context, program string, words []string, more ...string) (answer, error) {
-	a.mu.Lock()
-	a.n++
-	place := filepath.Join(a.dir, strconv.Itoa(a.n))
-	a.mu.Unlock()
-	for _, dir := range []string{place, place + "/home", place + "/tmp", place + "/work"} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return answer{}, err
-		}
+	place, err := a.takePlace()
+	if err != nil {
+		return answer{}, err
 	}
-	defer os.RemoveAll(place)
+	defer a.givePlace(place)
 	res := a.runner.Run(ctx, script.Spec{
 		Argv: append([]string{program}, words...), Dir: place + "/work", Env: append(a.environment(place), more...),
 		StdoutLimit: textLimit, StderrLimit: textLimit, Timeout: a.limit, Grace: graceLimit,
@@ -91,10 +87,56 @@ func (a *Asker) run(ctx context.Context, program string, words []string, more ..
 	if len(strings.TrimSpace(string(ans.text))) == 0 || looksLikeUsage(res.Stderr) && !looksLikeUsage(res.Stdout) {
 		ans.text = res.Stderr
 	}
-	if err := context.Cause(ctx); err != nil {
-		return ans, err
+	return ans, context.Cause(ctx)
+}
+
+// places are what is in the directory of one run.
+var places = []string{"home", "tmp", "work"}
+
+// takePlace returns a directory with empty ones for a run: one that a run has left empty, or
+// a new one.
+func (a *Asker) takePlace() (string, error) {
+	a.mu.Lock()
+	if n := len(a.spare); n > 0 {
+		defer a.mu.Unlock()
+		place := a.spare[n-1]
+		a.spare = a.spare[:n-1]
+		return place, nil
 	}
-	return ans, nil
+	a.n++
+	place := filepath.Join(a.dir, strconv.Itoa(a.n))
+	a.mu.Unlock()
+	if err := os.Mkdir(place, 0o700); err != nil {
+		return "", err
+	}
+	for _, name := range places {
+		if err := os.Mkdir(filepath.Join(place, name), 0o700); err != nil {
+			return "", err
+		}
+	}
+	return place, nil
+}
+
+// givePlace keeps the directory of a run that has left nothing there, and removes any other.
+func (a *Asker) givePlace(place string) {
+	for _, name := range places {
+		dir := filepath.Join(place, name)
+		info, err := os.Lstat(dir)
+		if err == nil && (!info.IsDir() || info.Mode().Perm() != 0o700) {
+			err = os.ErrInvalid
+		}
+		var left []os.DirEntry
+		if err == nil {
+			left, err = os.ReadDir(dir)
+		}
+		if err != nil || len(left) > 0 {
+			os.RemoveAll(place)
+			return
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.spare = append(a.spare, place)
 }
 
 // environment is what a program that is asked sees: nothing of the user's but PATH, and

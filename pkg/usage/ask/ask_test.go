@@ -155,8 +155,8 @@ func TestManual(t *testing.T) {
 	if err != nil || p.Find("-a") == nil || p.Summary != "make tea" || !slices.Contains(p.Sources, usage.FromManual) {
 		t.Errorf("%v, %+v", err, p)
 	}
-	for _, name := range []string{"round", "outside"} {
-		if p := a.manual("/none", []string{name}); p != nil {
+	for _, name := range []string{"round", "outside", "other"} {
+		if p := a.manual(dir+"/none", []string{name}); p != nil {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}

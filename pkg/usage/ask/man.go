@@ -50,6 +50,9 @@ func (a *Asker) manual(file string, words []string) *usage.Program {
 		return nil
 	}
 	dirs := a.man
+	if a.Find(words[0]) != file { // another program has this name on PATH, and the page
+		dirs = nil
+	}
 	if resolved, err := filepath.EvalSymlinks(file); err == nil {
 		dirs = append([]string{filepath.Join(filepath.Dir(resolved), "..", "share", "man")}, dirs...)
 	}

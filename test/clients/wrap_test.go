@@ -1,0 +1,229 @@
+//go:build unix
+
+package clients
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// spies are programs that write what they are called with to files beside themselves, each argument
+// with a NUL after it, and whose help is that of three ways to take the value of an option.
+var spies = map[string]string{
+	"gnu": `Usage: gnu [OPTION]... WORD [FILE]...
+With no FILE, read standard input.
+
+  -j, --joined=TEXT    in one word
+  -k TEXT              attached
+  -l, --list=TEXT      can be repeated
+  -f, --file=FILE      a path
+      --opt[=TEXT]     a value that may be left out
+  -s, --switch         a switch
+  -w, --when=WHEN      WHEN is 'always', 'never', or 'auto'
+      --help           display this help and exit
+`,
+	"go": `Usage of go:
+  -name string
+    	a name
+  -other string
+    	another one
+`,
+	"find": `Usage: find [PATH] [EXPRESSION]
+  -name PATTERN  a pattern
+  -text TEXT     a text
+`,
+}
+
+// hostile are 200 values that try to be more than an argument.
+func hostile() []string {
+	list := []string{
+		"", " ", "\n", "\n\n", "a\n", "\na", "\t", "\r\n", "-", "--", "---", "-x", "-rf", "--help", "--version", "--joined=x",
+		"-k", "--", "-- -x", "--switch", "-s", "=", "=x", "a=b", "$HOME", "${HOME}", "$(id)", "`id`", "$((1+1))", "\\", "\\\\", "\\n",
+		"'", "\"", "'\"'\"'", "''", "\"\"", "a b", "a  b", " a", "a ", "*", "?", "[a]", "{a,b}", "~", "~root", "!", "!!", "#", "# x",
+		"&", "&&", "|", "||", ";", ";;", "<", ">", ">x", "<(x)", ">&2", "2>&1", "(x)", "{ x; }", "%s", "%n%n", "%%", "null", "true",
+		"false", "0", "-1", "-1.5", "1e3", "é", "日本", "\u202e", "\u0085", "\x01", "\x1b[31m", "\x7f", "\ufeff", "\u2028", "a\tb",
+		"argv+=(x)", "exec x", "eval x", "source x", "${argv[@]}", "$1", "$@", "$*", "$#", "$?", "$$", "$-", "@", "@x", "@/etc/passwd",
+		"-n", "-e", "-E", "/etc/passwd", "../../x", "./-x", "file:///x", "http://x/?a=b&c", "a\\", "\\\"", "\\'", "a'b\"c`d",
+		strings.Repeat("x", 5000), strings.Repeat("-", 300), strings.Repeat("'", 99), strings.Repeat("\n", 50) + "x",
+		"{\"a\":1}", "[1,2]", "\"]}", "a,b", "a:b", "C:\\x", "\\u0041", "&#x41;", "<x>", "--\n", "-\n-x", "x\n--switch", "x\n-s\n",
+	}
+	for _, before := range []string{"", "-", "--", "'", "\"", ";", "\n", "$(", "`", "'; "} {
+		for _, after := range []string{"touch PWNED", "touch${IFS}PWNED;", ">PWNED", "$(touch PWNED)", "`touch PWNED`", "| touch PWNED",
+			"&& touch PWNED #"} {
+			list = append(list, before+after)
+		}
+	}
+	for i := 0; len(list) < 200; i++ {
+		list = append(list, fmt.Sprintf("-%d$(touch PWNED)\n'%d", i, i))
+	}
+	return list[:200]
+}
+
+// WRAP-31 to WRAP-33, WRAP-51: whatever a client sends is an argument, byte for byte, or is
+// refused before the program starts; nothing else ever happens.
+func TestWrappedArguments(t *testing.T) {
+	t.Parallel()
+	dir := directory(t)
+	must(t, dir, "mcp-bash new demo --no-hello")
+	project := filepath.Join(dir, "demo")
+	for name, help := range spies {
+		script := fmt.Sprintf("#!/bin/bash\nif [[ $# == 1 && $1 == --help ]]; then cat <<'END'\n%sEND\nexit; fi\n"+
+			`own=$(cd "$(dirname "$0")" && pwd); printf '%%s\0' "$@" >"$own/%s.argv"; cat >"$own/%s.stdin"`+"\n", help, name, name)
+		write(t, script, project, "bin", name)
+		if err := os.Chmod(filepath.Join(project, "bin", name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		must(t, project, "mcp-bash wrap ./bin/"+name)
+		must(t, project, "tools/"+name+"/smoke.sh")
+	}
+	s := open(t, project, opening{})
+	// called calls a tool, and returns what the program was called with; ok is false where it was not.
+	called := func(tool string, args arguments) (argv []string, stdin string, ok bool) {
+		t.Helper()
+		files := []string{filepath.Join(project, "bin", tool+".argv"), filepath.Join(project, "bin", tool+".stdin")}
+		for _, f := range files {
+			os.Remove(f)
+		}
+		result, err := s.request(s.deadline(), tool, args)
+		text, errRead := os.ReadFile(files[0])
+		if errors.Is(errRead, fs.ErrNotExist) {
+			if err == nil && !result.IsError {
+				t.Errorf("%s %q: not run, and no error", tool, args)
+			}
+			return nil, "", false
+		}
+		if err != nil || result.IsError {
+			t.Errorf("%s %q: %v, %s", tool, args, err, compact(t, result))
+		}
+		in, _ := os.ReadFile(files[1])
+		words := strings.Split(string(text), "\x00")
+		return words[:len(words)-1], string(in), true
+	}
+	values := hostile()
+	if len(values) != 200 {
+		t.Fatal(len(values))
+	}
+	for _, v := range values {
+		argv, stdin, ok := called("gnu", arguments{"joined": v, "k": v, "list": []string{v, v}, "opt": v, "word": v, "stdin": v,
+			"switch": true})
+		want := []string{"--joined=" + v, "-k" + v, "--list=" + v, "--list=" + v, "--opt=" + v, "--switch", "--", v}
+		if v == "" {
+			want = []string{"--joined=", "-k", "", "--list=", "--list=", "--opt=", "--switch", "--", ""}
+		}
+		if !ok || !slices.Equal(argv, want) || stdin != v {
+			t.Errorf("%q: %q, %q", v, argv, stdin)
+		}
+		argv, _, ok = called("go", arguments{"name": v, "other": v})
+		if !ok || !slices.Equal(argv, []string{"-name=" + v, "-other=" + v}) {
+			t.Errorf("%q: %q", v, argv)
+		}
+		argv, _, ok = called("find", arguments{"name": v, "text": v})
+		if refused := len(v) > 1 && v[0] == '-'; refused == ok || ok && !slices.Equal(argv, []string{"-name", v, "-text", v}) {
+			t.Errorf("%q: %q", v, argv)
+		}
+		// A path is absolute, and one word.
+		argv, _, ok = called("gnu", arguments{"word": "w", "file": v, "file_2": []string{v}})
+		if v == "" || strings.Trim(v, "\n") == "" {
+			if ok {
+				t.Errorf("%q: %q", v, argv)
+			}
+		} else if !ok || len(argv) != 4 || !strings.HasPrefix(argv[0], "--file=/") || argv[1] != "--" || argv[3][0] != '/' {
+			t.Errorf("%q: %q", v, argv)
+		}
+	}
+	// What the schema does not allow does not reach the script.
+	for _, args := range []arguments{
+		{"word": "w", "when": "$(touch PWNED)"}, {"word": "w", "switch": "--x"}, {"word": "w", "nothing": "x"}, {"word": []string{"a"}},
+		{}, {"word": "a\x00b"},
+	} {
+		if argv, _, ok := called("gnu", args); ok {
+			t.Errorf("%q: %q", args, argv)
+		}
+	}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.Contains(d.Name(), "PWNED") {
+			t.Errorf("%s is there", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// WRAP-39: a program that can print JSON is asked to, and answers with structured content.
+func TestWrappedJSON(t *testing.T) {
+	t.Parallel()
+	dir := directory(t)
+	must(t, dir, "mcp-bash new demo --no-hello")
+	project := filepath.Join(dir, "demo")
+	write(t, `#!/bin/bash
+case $* in
+  *--help*) printf 'Usage: report [OPTION]...\n\n      --lines   one a line\n      --json    print JSON\n      --help    help\n' ;;
+  '--json --lines') printf '{"n":1}\n{"n":2}\n' ;;
+  --json) printf '{"n":0}\n' ;;
+  *) echo "not asked for JSON: $*" ;;
+esac
+`, project, "bin", "report")
+	if err := os.Chmod(filepath.Join(project, "bin", "report"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	must(t, project, "mcp-bash wrap ./bin/report")
+	s := open(t, project, opening{})
+	if got := compact(t, s.succeed("report", nil).StructuredContent); got != `{"n":0}` {
+		t.Error(got)
+	}
+	got := compact(t, s.succeed("report", arguments{"lines": true}).StructuredContent)
+	if got != `{"items":[{"n":1},{"n":2}]}` {
+		t.Error(got)
+	}
+}
+
+// WRAP-53: a hundred commands take at most half as long again as their helps alone.
+func TestWrappedCommands(t *testing.T) {
+	dir := directory(t)
+	must(t, dir, "mcp-bash new demo --no-hello")
+	project := filepath.Join(dir, "demo")
+	var list, each bytes.Buffer
+	for i := range 100 {
+		fmt.Fprintf(&list, "  c%02d  command %d\n", i, i)
+		fmt.Fprintf(&each, "mcp_spy c%02d --help >/dev/null\n", i)
+	}
+	write(t, `#!/bin/bash
+if [[ $1 == --help ]]; then
+  printf 'Usage: mcp_spy COMMAND\n\nCommands:\n%s' "`+list.String()+`"; exit
+fi
+sleep 0.02 # about what Python, Node or a large program of Go take
+printf 'Usage: mcp_spy %s [OPTION]... FILE\n\n  -a, --all   all of it\n  -k, --kind=KIND  the kind\n' "$1"
+`, project, "bin", "mcp_spy")
+	if err := os.Chmod(filepath.Join(project, "bin", "mcp_spy"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// The best of three, as others use the machine.
+	best := func(line string) time.Duration {
+		shortest := time.Hour
+		for range 3 {
+			began := time.Now()
+			must(t, project, "rm -rf tools/mcp_spy-*; PATH=$PWD/bin:$PATH; "+line)
+			shortest = min(shortest, time.Since(began))
+		}
+		return shortest
+	}
+	alone := best("mcp_spy --help >/dev/null\n" + each.String())
+	wrapped := best("mcp-scaffold wrap mcp_spy --subcommands")
+	if tools, _ := filepath.Glob(filepath.Join(project, "tools", "mcp_spy-c*")); len(tools) != 100 {
+		t.Fatalf("%d tools", len(tools))
+	}
+	t.Logf("100 helps alone %v, wrapped %v", alone, wrapped)
+	if limit := alone + alone/2; wrapped > limit && raceFlag == nil {
+		t.Errorf("wrapping took %v, the helps alone %v", wrapped, alone)
+	}
+}

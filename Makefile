@@ -10,7 +10,7 @@ SYSTEMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME ?= 1s
 ENDURANCE ?= 30s
 
-.PHONY: build demo test lint unit fuzz cross cross-vet oracle endurance clients agents conformance browser old-bash bench install \
+.PHONY: build demo test lint unit fuzz cross cross-vet oracle endurance clients programs agents conformance browser old-bash bench install \
   release release-test sums clean
 
 # Without C: a program that is linked with the system's library for the sake of
@@ -81,6 +81,12 @@ oracle:
 # cache folder.
 clients:
 	test/npm/run.sh
+
+# wrap against real programs, and tables of facts about them. They are fetched from Debian, npm and Go
+# into a cache folder, and not installed. Needs apt-get, and is no part of make test.
+programs:
+	$(GO) vet -tags programs ./test/programs
+	$(GO) test -tags programs -count=1 -v ./test/programs
 
 # Claude Code, Codex, Gemini CLI, Copilot CLI and opencode, likewise, connected with a
 # project by mcp-bash config. Takes minutes and 2 GB, and is no part of make test.

@@ -28,7 +28,8 @@ type Argument struct {
 	operand *usage.Operand
 	choices []string
 	line    string // of tool.sh
-	dash    bool   // a value may begin with a dash
+	// excludes are the properties that it cannot be given with.
+	excludes []string
 }
 
 // A LeftOut is an option that the tool does not offer.
@@ -140,6 +141,7 @@ func choose(p *usage.Program, c Choosing) (*Plan, error) {
 		plan.option(r.option)
 	}
 	plan.operands()
+	plan.exclude()
 	plan.judge()
 	return plan, nil
 }
@@ -355,7 +357,6 @@ func (p *Plan) option(o *usage.Option) {
 	for _, f := range flags {
 		a.line += " " + f
 	}
-	a.dash = strings.HasSuffix(word, "=") || slices.Contains(flags, "--attached")
 	if a.Kind == usage.Path {
 		a.line += " --path"
 	}
@@ -368,11 +369,7 @@ func (p *Plan) option(o *usage.Option) {
 // operands adds the operands, and standard input (WRAP-33).
 func (p *Plan) operands() {
 	prog := p.Program
-	var lines []string
 	for i, o := range prog.Operands {
-		if prog.Dashes && prog.DashesAt == i {
-			lines = append(lines, "argv+=(--)")
-		}
 		a := Argument{
 			Property: p.property(strings.ToLower(o.Name)), Term: o.Name, Kind: o.Kind, Sure: o.Sure, Source: o.Source,
 			Required: o.Required, List: o.Repeat, Help: o.Help, operand: o, choices: o.Choices,
@@ -383,11 +380,9 @@ func (p *Plan) operands() {
 			a.line += " --path"
 		case prog.Dashes && (prog.DashesAt < 0 || prog.DashesAt <= i):
 			a.line += " --any"
-			a.dash = true
 		}
 		p.Arguments = append(p.Arguments, a)
 	}
-	_ = lines
 	if prog.Stdin {
 		p.Arguments = append(p.Arguments, Argument{
 			Property: p.property("stdin"), Term: "standard input", Kind: usage.Text, Sure: usage.Likely, Source: usage.FromHelp,

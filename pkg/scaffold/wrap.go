@@ -242,7 +242,7 @@ func (a *Argument) typed(b *rawjson.Builder) {
 	optional := a.option != nil && a.option.Value.Optional
 	types := []string{"string"}
 	switch {
-	case a.Kind == usage.Integer && a.Sure >= usage.Likely:
+	case a.Kind == usage.Integer && a.Sure >= usage.Likely && a.operand == nil:
 		types = []string{"integer"}
 	case a.Kind == usage.Integer:
 		types = []string{"integer", "string"}
@@ -300,6 +300,9 @@ func (a *Argument) describe() string {
 	} else if a.operand != nil {
 		notes = append(notes, a.Term)
 	}
+	if len(a.excludes) > 0 {
+		notes = append(notes, "not with "+strings.Join(a.excludes, ", "))
+	}
 	switch a.Kind {
 	case usage.Path:
 		notes = append(notes, "a path")
@@ -319,11 +322,8 @@ func (a *Argument) describe() string {
 	return text + "(" + strings.Join(notes, "; ") + ")"
 }
 
-// exclusive says which arguments exclude each other. It does not use allOf and its kin, which
-// some clients refuse at the top of a schema.
-func (p *Plan) exclusive(b *rawjson.Builder) {
-	against := map[string][]string{}
-	var order []string
+// exclude notes which arguments exclude each other.
+func (p *Plan) exclude() {
 	for _, group := range p.Program.Exclusive {
 		var properties []string
 		for _, name := range group {
@@ -333,29 +333,47 @@ func (p *Plan) exclusive(b *rawjson.Builder) {
 				}
 			}
 		}
-		for i, one := range properties {
-			for _, other := range properties[i+1:] {
-				if against[one] == nil {
-					order = append(order, one)
-				}
-				if !slices.Contains(against[one], other) {
-					against[one] = append(against[one], other)
+		for _, one := range properties {
+			a := p.argument(one)
+			for _, other := range properties {
+				if other != one && !slices.Contains(a.excludes, other) {
+					a.excludes = append(a.excludes, other)
 				}
 			}
 		}
 	}
-	if len(order) == 0 {
-		return
+}
+
+func (p *Plan) argument(property string) *Argument {
+	for i := range p.Arguments {
+		if p.Arguments[i].Property == property {
+			return &p.Arguments[i]
+		}
 	}
-	b.Name("dependentSchemas").Object()
-	for _, one := range order {
-		b.Name(one).Object().Name("properties").Object()
-		for _, other := range against[one] {
+	return nil
+}
+
+// exclusive says in the schema which arguments exclude each other. It does not use allOf and
+// its kin, which some clients refuse at the top of a schema.
+func (p *Plan) exclusive(b *rawjson.Builder) {
+	open := false
+	for _, a := range p.Arguments {
+		if len(a.excludes) == 0 {
+			continue
+		}
+		if !open {
+			b.Name("dependentSchemas").Object()
+			open = true
+		}
+		b.Name(a.Property).Object().Name("properties").Object()
+		for _, other := range a.excludes {
 			b.Name(other).Bool(false)
 		}
 		b.End().End()
 	}
-	b.End()
+	if open {
+		b.End()
+	}
 }
 
 // sample are arguments that fit the schema: what is required.

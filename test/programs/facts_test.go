@@ -37,7 +37,8 @@ func place(t testing.TB) (path, manPath string) {
 	dir := folder(t)
 	root := filepath.Join(dir, "root")
 	t.Setenv("PYTHONPATH", filepath.Join(root, "usr/lib/python3/dist-packages"))
-	t.Setenv("LD_LIBRARY_PATH", filepath.Join(root, "usr/lib/x86_64-linux-gnu"))
+	libraries, _ := filepath.Glob(filepath.Join(root, "usr/lib/*-linux-gnu"))
+	t.Setenv("LD_LIBRARY_PATH", strings.Join(libraries, ":"))
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -471,7 +471,7 @@ func (p *Program) finish(prose []string) {
 		}
 	}
 	switch p.Style {
-	case StyleGNU, StyleArgparse, StyleClick, StyleCobra, StyleClap, StyleDocopt, StyleGoFlag, StyleUsage, StyleBusybox:
+	case StyleGNU, StyleArgparse, StyleClick, StyleCobra, StyleClap, StyleGoFlag, StyleUsage, StyleBusybox:
 		p.Dashes = true
 	}
 }

@@ -72,21 +72,22 @@ type Plan struct {
 }
 
 var (
-	helpOption    = regexp.MustCompile(`^(?:--help(?:-.*)?|--version|--usage|--man|--manual|-help|-version|--show-completion|--install-completion)$`)
-	screenOption  = regexp.MustCompile(`^--(?:no-)?(?:colou?r|paginate|pager|progress|interactive|prompt|hyperlink)(?:[-=].*)?$`)
-	screenHelp    = regexp.MustCompile(`(?i)\b(?:prompts? (?:before|for|whether)|interactive(?:ly)?|open .{0,30}(?:browser|editor|pager)|ansi colou?rs?)\b`)
-	runsHelp      = regexp.MustCompile(`(?i)\b(?:execute|run|invoke|spawn|pipe .{0,20} (?:to|through))s? (?:the |a |an |this |given |specified )*(?:command|program|shell|script|cmd|external|utility)\b|\bshell command\b|\bcompress temporaries with PROG`)
-	runsName      = regexp.MustCompile(`(?i)^--?(?:exec|execute|command|cmd|shell|editor|upload-pack|receive-pack|to-command|use-compress-program|compress-program|pre|rsh|run|eval|ext-diff|open-files-in-pager|pass-through|local-command|exec-batch)$`)
-	obsoleteHelp  = regexp.MustCompile(`(?i)^\W*(?:deprecated|obsolete|ignored|no[- ]op)|\b(?:is|are) (?:deprecated|obsolete)|\[deprecated|\(deprecated|does nothing|has no effect|for (?:backwards? )?compatibility`)
-	noisyOption   = regexp.MustCompile(`^--?(?:verbose|quiet|silent|debug|trace|log-.*|v|q|loglevel)$`)
-	writesHelp    = regexp.MustCompile(`(?i)\b(?:write|save|output|dump|export|record|place|create)s? .{0,40}\b(?:to|into|in|as) .{0,20}\b(?:file|directory|FILE|path)\b|\bin[- ]place\b|\boverwrit|\b(?:delete|remove|unlink|truncate)s?\b|\bmodif(?:y|ies)\b`)
-	destroysHelp  = regexp.MustCompile(`(?i)\bin[- ]place\b|\boverwrit|\b(?:delete|remove|destroy|erase|purge|wipe|discard)s?\b`)
-	networkText   = regexp.MustCompile(`(?i)\b(?:https?|url|download|upload|remote|server|proxy|host(?:name)?|network|tcp|udp|ftp|ssh|api)\b`)
-	readsSummary  = regexp.MustCompile(`(?i)^(?:print|list|show|display|search|find|report|count|compare|view|describe|check|verify|compute|get|query|examine|inspect|output|calculate|estimate|summari[sz]e|concatenate|status|view)\w*\b`)
-	changesHelp   = regexp.MustCompile(`(?i)^(?:delete|remove|destroy|erase|purge|wipe|prune|kill|drop|uninstall|reset|overwrite|format|revoke|discard)\w*\b`)
-	jsonFormatOpt = regexp.MustCompile(`^--?(?:format|output|output-format|out-format|message-format|o|f|fmt|outputformat|output-style|reporter)$`)
-	jsonWord      = regexp.MustCompile(`(?i)\bjson\b`)
-	readsJSON     = regexp.MustCompile(`(?i)\b(?:input|parse|read|from|accept|fields)\b`)
+	helpOption     = regexp.MustCompile(`^(?:--help(?:-.*)?|--version|--usage|--man|--manual|-help|-version|--show-completion|--install-completion)$`)
+	screenOption   = regexp.MustCompile(`^--(?:no-)?(?:colou?r|paginate|pager|progress|interactive|prompt|hyperlink)(?:[-=].*)?$`)
+	screenHelp     = regexp.MustCompile(`(?i)\b(?:prompts? (?:before|for|whether)|interactive(?:ly)?|open .{0,30}(?:browser|editor|pager)|ansi colou?rs?)\b`)
+	runsHelp       = regexp.MustCompile(`(?i)\b(?:execute|run|invoke|spawn|pipe .{0,20} (?:to|through))s? (?:the |a |an |this |given |specified )*(?:command|program|shell|script|cmd|external|utility)\b|\bshell command\b|\bcompress temporaries with PROG`)
+	runsName       = regexp.MustCompile(`(?i)^--?(?:exec|execute|command|cmd|shell|editor|upload-pack|receive-pack|to-command|use-compress-program|compress-program|pre|rsh|run|eval|ext-diff|open-files-in-pager|pass-through|local-command|exec-batch)$`)
+	obsoleteHelp   = regexp.MustCompile(`(?i)^\W*(?:deprecated|obsolete|ignored|no[- ]op)|\b(?:is|are) (?:deprecated|obsolete)|\[deprecated|\(deprecated|does nothing|has no effect|for (?:backwards? )?compatibility`)
+	noisyOption    = regexp.MustCompile(`^--?(?:verbose|quiet|silent|debug|trace|log-.*|v|q|loglevel)$`)
+	writesHelp     = regexp.MustCompile(`(?i)\b(?:write|save|output|dump|export|record|place|create)s? .{0,40}\b(?:to|into|in|as) .{0,20}\b(?:file|directory|FILE|path)\b|\bin[- ]place\b|\boverwrit|\b(?:delete|remove|unlink|truncate)s?\b|\bmodif(?:y|ies)\b`)
+	destroysHelp   = regexp.MustCompile(`(?i)\bin[- ]place\b|\boverwrit|\b(?:delete|remove|destroy|erase|purge|wipe|discard)s?\b`)
+	networkText    = regexp.MustCompile(`(?i)\b(?:https?|url|download|upload|remote|server|proxy|host(?:name)?|network|tcp|udp|ftp|ssh|api)\b`)
+	readsSummary   = regexp.MustCompile(`(?i)^(?:print|list|show|display|search|find|report|count|compare|view|describe|check|verify|compute|get|query|examine|inspect|output|calculate|estimate|summari[sz]e|concatenate|status|view)\w*\b`)
+	changesHelp    = regexp.MustCompile(`(?i)^(?:delete|remove|destroy|erase|purge|wipe|prune|kill|drop|uninstall|reset|overwrite|format|revoke|discard)\w*\b`)
+	jsonFormatOpt  = regexp.MustCompile(`^--?(?:format|output|output-format|out-format|message-format|o|f|fmt|outputformat|output-style|reporter)$`)
+	commandOperand = regexp.MustCompile(`(?i)^(?:command|cmd|program|utility|script)s?$`)
+	jsonWord       = regexp.MustCompile(`(?i)\bjson\b`)
+	readsJSON      = regexp.MustCompile(`(?i)\b(?:input|parse|read|from|accept|fields)\b`)
 )
 
 // choose makes the plan of a tool for a program (WRAP-6, WRAP-30 to WRAP-36).
@@ -396,12 +397,18 @@ func (p *Plan) operands() {
 func (p *Plan) judge() {
 	summary := p.Program.Summary
 	last := p.Words[len(p.Words)-1]
-	files, network, writes, destroys := false, false, "", ""
+	files, network, writes, destroys, runs := false, false, "", "", ""
 	for _, a := range p.Arguments {
 		files = files || a.Kind == usage.Path
 		network = network || a.Kind == usage.URL
+		if a.operand != nil && commandOperand.MatchString(a.operand.Name) {
+			runs = a.operand.Name
+		}
 		if a.option == nil {
 			continue
+		}
+		if runs == "" && (runsHelp.MatchString(a.Help) || runsName.MatchString(a.option.Name())) {
+			runs = a.option.Name()
 		}
 		if writes == "" && writesHelp.MatchString(a.Help) {
 			writes = a.option.Name()
@@ -423,10 +430,16 @@ func (p *Plan) judge() {
 		p.Capabilities = append(p.Capabilities, access.Network)
 		p.review("capabilities: Network, guessed from %s", why)
 	}
+	if runs != "" {
+		p.Capabilities = append(p.Capabilities, access.Process)
+		p.review("it runs whatever program %s names, with all that this may do: is that wanted?", runs)
+	}
 	if p.Capabilities == nil {
 		p.review("capabilities: nothing tells what it needs, so none are declared; [] if it needs none")
 	}
 	switch {
+	case runs != "":
+		p.Destructive = true
 	case changesHelp.MatchString(summary) || changesHelp.MatchString(last):
 		p.Destructive = true
 		p.review("destructiveHint: guessed from %q", cmp.Or(summary, last))

@@ -123,6 +123,7 @@ func (p *Plan) body() string {
 			dashes = false
 		}
 	}
+	terms := "" // of an expression, which follows the operands
 	for _, a := range p.Arguments {
 		switch {
 		case a.operand != nil:
@@ -131,12 +132,16 @@ func (p *Plan) body() string {
 		case a.option == nil:
 			stdin = a.Property
 			continue
+		case p.Program.Expression && len(a.option.Name()) > 2:
+			terms += a.line + "\n"
+			continue
 		}
 		b.WriteString(a.line + "\n")
 	}
 	if p.Program.DashesAt >= 0 {
 		put(operand)
 	}
+	b.WriteString(terms)
 	b.WriteByte('\n')
 	run := `"${argv[@]}"`
 	if p.JSON {

@@ -424,6 +424,18 @@ func (r *helpReader) end() {
 
 // enter makes options of a spec and its description.
 func (p *Program) enter(s spec, help string, from Source) {
+	long := 0
+	for _, name := range s.names {
+		if len(name) > 2 && !strings.HasPrefix(name, "--") {
+			long++
+		}
+	}
+	if help == "" && long > 1 { // a line that lists options, as find's
+		for _, name := range s.names {
+			p.add(&Option{Names: []string{name}, Source: from, Sure: Guessed})
+		}
+		return
+	}
 	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Repeat: s.repeat, Help: help, Source: from, Sure: Certain}
 	if help == "" {
 		o.Sure = Likely

@@ -45,7 +45,8 @@ var told = []struct {
 	{regexp.MustCompile(`(?i)\b(in seconds|in milliseconds|number of (?:milli)?seconds|seconds to wait|in minutes|timeout (?:in|of|for)|e\.g\. (?:10s|5m|1h))\b`), Duration},
 	{regexp.MustCompile(`(?i)^.{0,40}\b(number of|how many|maximum of|at most|line number|port number|` +
 		`maximum (?:depth|width|length|number|count)|(?:column|tab|line) width|integer)\b`), Integer},
-	{regexp.MustCompile(`(?i)^(?:the )?(?:path|file|directory|folder|filename)s?\b|\b(?:path to|file to|directory (?:to|in|where|containing)|` +
+	{regexp.MustCompile(`(?i)^(?:the )?(?:path|file|directory|folder|filename)s?` +
+		`(?: (?:to|of|in|from|with|where|containing|for|on|name|into)\b|[,.;(]|$)|\b(?:path to|file to|directory (?:to|in|where|containing)|` +
 		`(?:read|load|get|obtain) .{0,40}\bfrom (?:an? |the |this )?file|(?:write|save|output) .{0,40}\bto (?:an? |the |this )?file|` +
 		`(?:config(?:uration)?|input|output|log|profile|key|cert|certs) (?:file|directory))\b(?: name prefix)?$|` +
 		`\b(?:profile to|to) (?:this )?file\b|^output file name|(?:config(?:uration)?|log) file\b`), Path},
@@ -192,6 +193,8 @@ func choicesIn(name, help string) []string {
 	return nil
 }
 
+const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
 // plainList matches three words or more that are listed to the end of a sentence.
 var plainList = regexp.MustCompile(`^[a-z][\w-]*(?:, [a-z][\w-]*)+,? or [a-z][\w-]*[.;)]`)
 
@@ -209,6 +212,9 @@ func enumeration(text string, strict bool) (list []string) {
 			break
 		}
 		word := strings.TrimRight(m[1], ".")
+		if word == "" || !strings.ContainsRune(alphanumeric, rune(word[0])) {
+			return nil
+		}
 		if !slices.Contains(list, word) {
 			list = append(list, word)
 		}

@@ -21,9 +21,14 @@ type Program struct {
 	// before that operand, and means something else elsewhere.
 	Dashes   bool
 	DashesAt int
+	// Expression says that options with long names are terms of an expression, which
+	// follows the operands, as that of find.
+	Expression bool
 	// Examples counts how often an option stands in an example, by name.
 	Examples map[string]int
 	Sources  []Source // in the order of reading
+
+	clusters bool // usage lines have "[-abc]"
 }
 
 // A Style is how a help text is written, which tells what library reads the options.
@@ -272,6 +277,28 @@ func (v *Value) fill(from *Value) {
 	v.Equals = v.Equals || from.Equals
 }
 
+// Settle decides, when all sources are merged, what one alone may have wrong: where single
+// dashes begin long names, the program reads its options itself, and "--" is no promise.
+func (p *Program) Settle() {
+	single, double := 0, 0
+	for _, o := range p.Options {
+		for _, name := range o.Names {
+			switch {
+			case strings.HasPrefix(name, "--"):
+				double++
+			case len(name) > 2:
+				single++
+			}
+		}
+	}
+	switch p.Style {
+	case StyleUsage, StyleOther, StyleGNU:
+		if single > double {
+			p.Dashes, p.Style = false, StyleOther
+		}
+	}
+}
+
 // Merge adds to a program what a later source says (WRAP-21).
 func (p *Program) Merge(from *Program) {
 	if from == nil {
@@ -311,6 +338,7 @@ func (p *Program) Merge(from *Program) {
 	}
 	p.Exclusive = append(p.Exclusive, from.Exclusive...)
 	p.Stdin = p.Stdin || from.Stdin
+	p.Expression = p.Expression || from.Expression
 	p.Dashes = p.Dashes || from.Dashes
 	for name, n := range from.Examples {
 		p.example(name, n)

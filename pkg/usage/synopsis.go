@@ -270,7 +270,9 @@ func alternatives(n *node) (list []string) {
 // value.
 func (w *usageWalk) option(n, next *node, optional bool, within int, repeat bool) (took bool) {
 	known := w.p.Find(strings.SplitN(n.word, "=", 2)[0])
-	if cluster.MatchString(n.word) && known == nil && w.isCluster(n.word) {
+	alone := next == nil || within != 2 || !isValueOf(next, within, false) // "[-name VALUE]" is one option
+	if cluster.MatchString(n.word) && known == nil && alone && w.isCluster(n.word) {
+		w.p.clusters = true
 		for _, c := range n.word[1:] {
 			w.p.add(&Option{Names: []string{"-" + string(c)}, Source: w.from, Sure: Likely})
 		}
@@ -431,6 +433,11 @@ func (p *Program) operandsOf(all [][]*Operand) {
 			}
 		}
 	}
+	most = slices.DeleteFunc(slices.Clone(most), func(o *Operand) bool {
+		isExpression := strings.EqualFold(o.Name, "expression")
+		p.Expression = p.Expression || isExpression
+		return isExpression
+	})
 	if len(most) > 0 {
 		p.Operands = most
 	}
@@ -471,8 +478,10 @@ func (p *Program) finish(prose []string) {
 		}
 	}
 	switch p.Style {
-	case StyleGNU, StyleArgparse, StyleClick, StyleCobra, StyleClap, StyleGoFlag, StyleUsage, StyleBusybox:
+	case StyleGNU, StyleArgparse, StyleClick, StyleCobra, StyleClap, StyleGoFlag, StyleBusybox:
 		p.Dashes = true
+	case StyleUsage:
+		p.Dashes = p.Dashes || p.clusters // as getopt's programs write it
 	}
 }
 

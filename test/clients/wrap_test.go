@@ -36,9 +36,12 @@ With no FILE, read standard input.
   -other string
     	another one
 `,
-	"find": `Usage: find [PATH] [EXPRESSION]
+	"find": `Usage: find [-H] [path] [expression]
+  -H             links
   -name PATTERN  a pattern
   -text TEXT     a text
+`,
+	"seek": `Usage: seek [-name PATTERN] [WORD]
 `,
 }
 
@@ -129,6 +132,10 @@ func TestWrappedArguments(t *testing.T) {
 		if refused := len(v) > 1 && v[0] == '-'; refused == ok || ok && !slices.Equal(argv, []string{"-name", v, "-text", v}) {
 			t.Errorf("%q: %q", v, argv)
 		}
+		argv, _, ok = called("seek", arguments{"word": v})
+		if refused := len(v) > 1 && v[0] == '-'; refused == ok || ok && !slices.Equal(argv, []string{v}) {
+			t.Errorf("%q: %q", v, argv)
+		}
 		// A path is absolute, and one word.
 		argv, _, ok = called("gnu", arguments{"word": "w", "file": v, "file_2": []string{v}})
 		if v == "" || strings.Trim(v, "\n") == "" {
@@ -138,6 +145,11 @@ func TestWrappedArguments(t *testing.T) {
 		} else if !ok || len(argv) != 4 || !strings.HasPrefix(argv[0], "--file=/") || argv[1] != "--" || argv[3][0] != '/' {
 			t.Errorf("%q: %q", v, argv)
 		}
+	}
+	// The terms of an expression follow the operands.
+	argv, _, _ := called("find", arguments{"name": "x", "path": "/tmp", "H": true})
+	if resolved, _ := filepath.EvalSymlinks("/tmp"); !slices.Equal(argv, []string{"-H", resolved, "-name", "x"}) {
+		t.Errorf("%q", argv)
 	}
 	// What the schema does not allow does not reach the script.
 	for _, args := range []arguments{

@@ -207,6 +207,7 @@ func (a *Asker) about(ctx context.Context, words []string, complete bool) (*Answ
 			p.Operands, p.DashesAt = help.Operands, help.DashesAt
 		}
 	}
+	p.Settle()
 	ans.Program = p
 	if p.Empty() {
 		return ans, ErrNothing

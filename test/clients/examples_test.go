@@ -30,6 +30,7 @@ var tools = map[string][]string{
 	"14-mcp-app":      {"board", "move-card", "roll-dice"},
 	"13-registry":     {"add-note", "find-note"},
 	"15-asking":       {"folders", "release", "summarize"},
+	"16-wrapped":      {"cut", "find", "grep", "sort", "wc"},
 
 	"17-strangers-tool": {"word-count"},
 }

@@ -171,6 +171,34 @@ func TestWrappedArguments(t *testing.T) {
 	}
 }
 
+// examples/16-wrapped: tools that wrap has written, as a person left them.
+func TestWrappedExample(t *testing.T) {
+	t.Parallel()
+	project := example(t, "16-wrapped")
+	s := open(t, project, opening{})
+	fruit := []string{"data/fruit.csv"}
+	for _, c := range []struct {
+		tool string
+		args arguments
+		want string
+	}{
+		{"sort", arguments{"key": "2", "field_separator": ",", "numeric_sort": true, "file": fruit},
+			"banana,2\nlemon,3\napple,4\napple,5\n"},
+		{"grep", arguments{"patterns": "-v", "stdin": "-v\nx\n", "line_number": true}, "1:-v\n"},
+		{"wc", arguments{"lines": true, "stdin": "a\nb\n"}, "2\n"},
+		{"cut", arguments{"delimiter": ",", "fields": "1", "file": fruit}, "lemon\napple\nbanana\napple\n"},
+		{"find", arguments{"path": []string{"data"}, "name": "*.csv"}, filepath.Join(project, "data", "fruit.csv") + "\n"},
+	} {
+		if got := text(t, s.succeed(c.tool, c.args)); strings.TrimLeft(got, " ") != c.want {
+			t.Errorf("%s %v: %q", c.tool, c.args, got)
+		}
+	}
+	if printed := must(t, project, "for t in cut find grep sort wc; do tools/$t/smoke.sh; done; "); !strings.Contains(
+		printed, "Smoke test passed for wc.") {
+		t.Error(printed)
+	}
+}
+
 // WRAP-39: a program that can print JSON is asked to, and answers with structured content.
 func TestWrappedJSON(t *testing.T) {
 	t.Parallel()

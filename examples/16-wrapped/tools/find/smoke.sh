@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Looks whether the tool could run: the program is there, and the sample of arguments fits. With run=yes it is run, too:
+# give it arguments that do no harm here. Exit code 1: something is missing; 2: its answer is an error.
+set -euo pipefail
+
+tool='find'
+program=find
+arguments='{}'
+run=no
+
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+export MCPBASH_PROJECT_ROOT="${MCPBASH_PROJECT_ROOT:-$project}"
+
+find_mcp_bash() {
+  local candidate
+  for candidate in "${MCPBASH_BIN:-}" "${project}/bin/mcp-bash" "$(command -v mcp-bash || :)" \
+    "${MCPBASH_HOME:-}/bin/mcp-bash"; do
+    if [[ -f $candidate && -x $candidate ]]; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done
+  echo 'mcp-bash not found; add to PATH or set MCPBASH_HOME.' >&2
+  return 1
+}
+
+mcp_bash=$(find_mcp_bash)
+cd "$project"
+
+if ! command -v "$program" >/dev/null; then
+  printf 'Smoke test FAILED: %s is not installed\n' "$program" >&2
+  exit 1
+fi
+if ! report=$("$mcp_bash" run-tool "$tool" --allow-self --args "$arguments" --dry-run --check --json); then
+  echo 'Smoke test FAILED: the tool cannot run' >&2
+  printf '%s\n' "$report" >&2
+  exit 1
+fi
+if [[ $run == yes ]] &&
+  ! answer=$("$mcp_bash" run-tool "$tool" --allow-self --args "$arguments" --check --json); then
+  echo 'Smoke test FAILED: the answer is an error' >&2
+  printf '%s\n' "$answer" >&2
+  exit 2
+fi
+echo "Smoke test passed for ${tool}."

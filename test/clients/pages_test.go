@@ -24,7 +24,7 @@ func TestPages(t *testing.T) {
 	for _, page := range []string{
 		"ASKING", "BUNDLES", "CLIENTS", "COMPLETION", "GETTING-STARTED", "MCP-APPS", "PROJECT-STRUCTURE", "PROMPTS",
 		"REGISTRY", "RESOURCES", "ROOTS", "SCAFFOLDING", "SECURITY", "TROUBLESHOOTING", "VALIDATE", "WRITING-PROVIDERS",
-		"WRITING-TOOLS",
+		"WRAPPING", "WRITING-TOOLS",
 	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()

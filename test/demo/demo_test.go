@@ -27,6 +27,7 @@ func TestDemo(t *testing.T) {
 		"← elicitation/create",
 		`← error #5 {"code":-32602`, "says yes.", "4 texts, 7 lines, 44 words.", "Exit code 0.",
 		"$ mcp-bash config --client claude-code --apply", "and calls wave",
+		"$ mcp-bash wrap sort", "mcp_argv_switch argv .reverse --reverse",
 	} {
 		if !strings.Contains(story, part) {
 			t.Errorf("no %q", part)

@@ -57,6 +57,37 @@ func firstTime(ctx context.Context, server string, workspace *workspace, printer
 	}
 	printer.note("%6.0f ms  a client starts what its file says now, and calls wave", time.Since(started).Seconds()*1000)
 	printer.note("%6.0f ms  in all", time.Since(began).Seconds()*1000)
+	return wrapped(ctx, dir, env, printer)
+}
+
+// wrapCommands make tools of a program that every system has, and run one.
+var wrapCommands = []string{
+	"mcp-bash wrap sort --only reverse,numeric-sort,unique",
+	"cat tools/sort/tool.sh",
+	`mcp-bash run-tool sort --allow-self --args '{"reverse":true,"stdin":"$(id)\n--help\n"}'`,
+}
+
+// wrapped shows how a program becomes a tool.
+func wrapped(ctx context.Context, dir string, env []string, printer *printer) error {
+	printer.step("any program", "wrap reads what a program says of itself, and writes a tool for a person to read.")
+	for _, line := range wrapCommands {
+		started := time.Now()
+		cmd := exec.CommandContext(ctx, "bash", "-c", line)
+		cmd.Dir, cmd.Env = dir, env
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s: %w\n%s", line, err, out)
+		}
+		printer.note("%6.0f ms  $ %s", time.Since(started).Seconds()*1000, line)
+		for text := range strings.Lines(string(out)) {
+			if strings.HasPrefix(text, "mcp_argv") || strings.HasPrefix(text, "argv") || strings.HasPrefix(text, "{") {
+				printer.note("           %s", strings.TrimRight(text, "\n"))
+			}
+		}
+		if strings.Contains(line, "run-tool") && !bytes.Contains(out, []byte(`"--help\n$(id)\n"`)) {
+			return fmt.Errorf("%s printed\n%s", line, out)
+		}
+	}
 	return nil
 }
 

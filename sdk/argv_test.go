@@ -8,7 +8,8 @@ import (
 
 // invalid is how a tool ends that was called with arguments that do not fit.
 func invalid(message string) outcome {
-	return outcome{rc: 1, err: message + "\n", out: fmt.Sprintf(`{"code":-32602,"message":"%s","data":null}`+"\n", message)}
+	return outcome{rc: 1, err: message + "\n", out: fmt.Sprintf(`{"code":-32602,"message":"%s","data":null}`+"\n",
+		message)}
 }
 
 // SDK-91, SDK-92: what becomes of arguments on a command line.
@@ -38,7 +39,8 @@ func TestArgv(t *testing.T) {
 		{`mcp_argv_switch argv .s -v`, invalid(".s must be true or false")},
 		{`mcp_argv_option argv .s --key=; mcp_argv_option argv .d --key=; mcp_argv_option argv .e --key=`,
 			out("<--key=a b><--key=-x><--key=>")},
-		{`mcp_argv_option argv .s -k --attached; mcp_argv_option argv .d -k --attached; mcp_argv_option argv .e -k --attached`,
+		{`mcp_argv_option argv .s -k --attached; mcp_argv_option argv .d -k --attached; mcp_argv_option argv .e -k ` +
+			`--attached`,
 			out("<-ka b><-k-x><-k><>")},
 		{`mcp_argv_option argv .s -k; mcp_argv_option argv .neg -k; mcp_argv_option argv .one -k`,
 			out("<-k><a b><-k><-5><-k><->")},
@@ -61,7 +63,8 @@ func TestArgv(t *testing.T) {
 	}
 	rows = append(rows,
 		row{"SDK-92", tool{args: `{"a":"x\u0000y","b":"\\u0000"}`, script: "argv=(); mcp_argv_operand argv .b" + show +
-			"; mcp_argv_operand argv .a"}, outcome{rc: 1, out: `<\u0000>` + invalid(".a holds a NUL, which no argument of a program can").out,
+			"; mcp_argv_operand argv .a"}, outcome{rc: 1, out: `<\u0000>` + invalid(".a holds a NUL, which no argument "+
+			"of a program can").out,
 			err: ".a holds a NUL, which no argument of a program can\n"}, ""},
 		row{"SDK-91", tool{args: `{"p":"-x","l":["a","../b"]}`, script: "argv=(); cd " + quoted(dir) +
 			"; mcp_argv_operand argv .p --path; mcp_argv_option argv .l --f= --path" + show},

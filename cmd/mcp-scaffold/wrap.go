@@ -49,7 +49,8 @@ func wrapCommand() *cli.Command {
 			{Line: "NAME --update", Purpose: "take over what is new in the programs; your changes stay"},
 		},
 		Operands: []cli.Operand{{Name: "[COMMAND...]"}},
-		Text: "The program is run, but only to ask for its help and for what it tells shells that complete, in an empty home " +
+		Text: "The program is run, but only to ask for its help and for what it tells shells that complete, in an " +
+			"empty home " +
 			"and with a time limit. Options after -- belong to no one: there are none.",
 		Exits: exits,
 		Run:   func(s cli.Streams, operands []string) error { return wrap(s, o, operands) },
@@ -252,7 +253,8 @@ func table(out io.Writer, plan *scaffold.Plan) {
 		}
 	}
 	for _, row := range rows {
-		fmt.Fprintf(out, "%-*s  %-*s  %-*s  %s\n", width[0], cli.Line(row[0]), width[1], cli.Line(row[1]), width[2], row[2], row[3])
+		fmt.Fprintf(out, "%-*s  %-*s  %-*s  %s\n", width[0], cli.Line(row[0]), width[1], cli.Line(row[1]), width[2], row[2],
+			row[3])
 	}
 }
 

@@ -72,19 +72,35 @@ type Plan struct {
 }
 
 var (
-	helpOption     = regexp.MustCompile(`^(?:--help(?:-.*)?|--version|--usage|--man|--manual|-help|-version|--show-completion|--install-completion)$`)
-	screenOption   = regexp.MustCompile(`^--(?:no-)?(?:colou?r|paginate|pager|progress|interactive|prompt|hyperlink)(?:[-=].*)?$`)
-	screenHelp     = regexp.MustCompile(`(?i)\b(?:prompts? (?:before|for|whether)|interactive(?:ly)?|open .{0,30}(?:browser|editor|pager)|ansi colou?rs?)\b`)
-	runsHelp       = regexp.MustCompile(`(?i)\b(?:execute|run|invoke|spawn|pipe .{0,20} (?:to|through))s? (?:the |a |an |this |given |specified )*(?:command|program|shell|script|cmd|external|utility)\b|\bshell command\b|\bcompress temporaries with PROG`)
-	runsName       = regexp.MustCompile(`(?i)^--?(?:exec|execute|command|cmd|shell|editor|upload-pack|receive-pack|to-command|use-compress-program|compress-program|pre|rsh|run|eval|ext-diff|open-files-in-pager|pass-through|local-command|exec-batch)$`)
-	obsoleteHelp   = regexp.MustCompile(`(?i)^\W*(?:deprecated|obsolete|ignored|no[- ]op)|\b(?:is|are) (?:deprecated|obsolete)|\[deprecated|\(deprecated|does nothing|has no effect|for (?:backwards? )?compatibility`)
-	noisyOption    = regexp.MustCompile(`^--?(?:verbose|quiet|silent|debug|trace|log-.*|v|q|loglevel)$`)
-	writesHelp     = regexp.MustCompile(`(?i)\b(?:write|save|output|dump|export|record|place|create)s? .{0,40}\b(?:to|into|in|as) .{0,20}\b(?:file|directory|FILE|path)\b|\bin[- ]place\b|\boverwrit|\b(?:delete|remove|unlink|truncate)s?\b|\bmodif(?:y|ies)\b`)
-	destroysHelp   = regexp.MustCompile(`(?i)\bin[- ]place\b|\boverwrit|\b(?:delete|remove|destroy|erase|purge|wipe|discard)s?\b`)
-	networkText    = regexp.MustCompile(`(?i)\b(?:https?|url|download|upload|remote|server|proxy|host(?:name)?|network|tcp|udp|ftp|ssh|api)\b`)
-	readsSummary   = regexp.MustCompile(`(?i)^(?:print|list|show|display|search|find|report|count|compare|view|describe|check|verify|compute|get|query|examine|inspect|output|calculate|estimate|summari[sz]e|concatenate|status|view)\w*\b`)
-	changesHelp    = regexp.MustCompile(`(?i)^(?:delete|remove|destroy|erase|purge|wipe|prune|kill|drop|uninstall|reset|overwrite|format|revoke|discard)\w*\b`)
-	jsonFormatOpt  = regexp.MustCompile(`^--?(?:format|output|output-format|out-format|message-format|o|f|fmt|outputformat|output-style|reporter)$`)
+	helpOption = regexp.MustCompile(`^(?:--help(?:-.*)?|--version|--usage|--man|--manual|-help|-version|` +
+		`--show-completion|--install-completion)$`)
+	screenOption = regexp.MustCompile(`^--(?:no-)?(?:colou?r|paginate|pager|progress|interactive|prompt|` +
+		`hyperlink)(?:[-=].*)?$`)
+	screenHelp = regexp.MustCompile(`(?i)\b(?:prompts? (?:before|for|whether)|interactive(?:ly)?|` +
+		`open .{0,30}(?:browser|editor|pager)|ansi colou?rs?)\b`)
+	runsHelp = regexp.MustCompile(`(?i)\b(?:execute|run|invoke|spawn|pipe .{0,20} (?:to|through))s? (?:the |` +
+		`a |an |this |given |specified )*(?:command|program|shell|script|cmd|external|utility)\b|\bshell command\b|` +
+		`\bcompress temporaries with PROG`)
+	runsName = regexp.MustCompile(`(?i)^--?(?:exec|execute|command|cmd|shell|editor|upload-pack|receive-pack|` +
+		`to-command|use-compress-program|compress-program|pre|rsh|run|eval|ext-diff|open-files-in-pager|pass-through|` +
+		`local-command|exec-batch)$`)
+	obsoleteHelp = regexp.MustCompile(`(?i)^\W*(?:deprecated|obsolete|ignored|no[- ]op)|\b(?:is|` +
+		`are) (?:deprecated|obsolete)|\[deprecated|\(deprecated|does nothing|has no effect|for (?:backwards? )?compatibility`)
+	noisyOption = regexp.MustCompile(`^--?(?:verbose|quiet|silent|debug|trace|log-.*|v|q|loglevel)$`)
+	writesHelp  = regexp.MustCompile(`(?i)\b(?:write|save|output|dump|export|record|place|` +
+		`create)s? .{0,40}\b(?:to|into|in|as) .{0,20}\b(?:file|directory|FILE|path)\b|\bin[- ]place\b|\boverwrit|` +
+		`\b(?:delete|remove|unlink|truncate)s?\b|\bmodif(?:y|ies)\b`)
+	destroysHelp = regexp.MustCompile(`(?i)\bin[- ]place\b|\boverwrit|\b(?:delete|remove|destroy|erase|purge|` +
+		`wipe|discard)s?\b`)
+	networkText = regexp.MustCompile(`(?i)\b(?:https?|url|download|upload|remote|server|proxy|host(?:name)?|` +
+		`network|tcp|udp|ftp|ssh|api)\b`)
+	readsSummary = regexp.MustCompile(`(?i)^(?:print|list|show|display|search|find|report|count|compare|view|` +
+		`describe|check|verify|compute|get|query|examine|inspect|output|calculate|estimate|summari[sz]e|concatenate|` +
+		`status|view)\w*\b`)
+	changesHelp = regexp.MustCompile(`(?i)^(?:delete|remove|destroy|erase|purge|wipe|prune|kill|drop|uninstall|` +
+		`reset|overwrite|format|revoke|discard)\w*\b`)
+	jsonFormatOpt = regexp.MustCompile(`^--?(?:format|output|output-format|out-format|message-format|o|f|fmt|` +
+		`outputformat|output-style|reporter)$`)
 	commandOperand = regexp.MustCompile(`(?i)^(?:command|cmd|program|utility|script)s?$`)
 	jsonWord       = regexp.MustCompile(`(?i)\bjson\b`)
 	readsJSON      = regexp.MustCompile(`(?i)\b(?:input|parse|read|from|accept|fields)\b`)
@@ -339,7 +355,8 @@ func (p *Plan) property(term string) string {
 // option adds an option to the arguments of the tool.
 func (p *Plan) option(o *usage.Option) {
 	a := Argument{
-		Property: p.property(o.Name()), Term: strings.Join(o.Names, ", "), Kind: o.Kind(), Sure: usage.Certain, Source: o.Source,
+		Property: p.property(o.Name()), Term: strings.Join(o.Names, ", "), Kind: o.Kind(), Sure: usage.Certain,
+		Source:   o.Source,
 		Required: o.Required, Help: o.Help, option: o,
 	}
 	pointer := "." + a.Property

@@ -41,7 +41,8 @@ func (p *Plan) AppendJSON(b *rawjson.Builder) {
 	}
 	b.End().Name("subcommands").Array()
 	for _, c := range prog.Subcommands {
-		b.Object().Name("name").String(c.Name).Name("description").String(c.Help).Name("source").String(string(c.Source)).End()
+		b.Object().Name("name").String(c.Name).Name("description").String(c.Help).
+			Name("source").String(string(c.Source)).End()
 	}
 	b.End().Name("exclusive").Array()
 	for _, group := range prog.Exclusive {

@@ -150,7 +150,8 @@ func (p *Plan) body() string {
 	switch {
 	case stdin != "":
 		fmt.Fprintf(&b, "input=()\nmcp_argv_operand input .%s --any\n", stdin)
-		fmt.Fprintf(&b, "if ((${#input[@]})); then\n  printf '%%s' \"${input[0]}\" | %s\nelse\n  %s\nfi\n", run, execed(run, p.JSON))
+		fmt.Fprintf(&b, "if ((${#input[@]})); then\n  printf '%%s' \"${input[0]}\" | %s\nelse\n  %s\nfi\n", run, execed(run,
+			p.JSON))
 	default:
 		b.WriteString(execed(run, p.JSON) + "\n")
 	}
@@ -465,7 +466,8 @@ type Wrapping struct {
 
 // Wrap writes the tools of plans, all or none (WRAP-30). warn is told what may keep them from
 // working.
-func Wrap(ctx context.Context, p *project.Project, plans []*Plan, w Wrapping, warn func(string)) (made []*Item, err error) {
+func Wrap(ctx context.Context, p *project.Project, plans []*Plan, w Wrapping, warn func(string)) (made []*Item,
+	err error) {
 	base := p.Root
 	if !project.Within(base, p.Tools) { // the operator put them elsewhere (CLI-404)
 		base = filepath.Dir(p.Tools)

@@ -33,7 +33,8 @@ func styleOf(lines []line, words []string) Style {
 			has[StyleClick] = true
 		case strings.Contains(l.text, "show this help message and exit"):
 			has[StyleArgparse] = true
-		case cobraMore.MatchString(l.text), cobraHelp.MatchString(l.text), strings.HasPrefix(l.text, "Use \"") && strings.Contains(l.text, "[command] --help"):
+		case cobraMore.MatchString(l.text), cobraHelp.MatchString(l.text), strings.HasPrefix(l.text, "Use \"") &&
+			strings.Contains(l.text, "[command] --help"):
 			has[StyleCobra] = true
 		case clapHelp.MatchString(l.text), strings.HasPrefix(l.text, "[possible values: "):
 			has[StyleClap] = true
@@ -184,13 +185,15 @@ var (
 	capitals  = regexp.MustCompile(`^[A-Z][A-Z ,/&()-]{2,50}:?$`)
 	usageLine = regexp.MustCompile(`(?i)^usage(?: of [^:]+)?:\s*(.*)$`)
 	orLine    = regexp.MustCompile(`(?i)^or:?\s+(.*)$`)
-	elseParts = regexp.MustCompile(`(?i)\b(examples?|environment|exit|see also|authors?|copyright|bugs|report|history|notes?|learn more|` +
+	elseParts = regexp.MustCompile(`(?i)\b(examples?|environment|exit|see also|authors?|copyright|bugs|report|` +
+		`history|notes?|learn more|` +
 		`aliases|json fields|configuration files?|files|formats?|filters?|predefined|patterns? syntax|expressions?)\b`)
 	commandParts = regexp.MustCompile(`(?i)\b(sub-?commands?|commands?|actions?|verbs)\b`)
 	operandParts = regexp.MustCompile(`(?i)^(positional arguments|arguments|args|operands|parameters|positionals?)\b`)
 	optionParts  = regexp.MustCompile(`(?i)\b(options?|flags|switches)\b`)
-	commandLine  = regexp.MustCompile(`^([a-z0-9][A-Za-z0-9_.:+-]*)((?:, ?[a-z0-9][a-z0-9-]*)*)(?:\s*\*)?(?::? {2,}(.*)|: +(.*)|)$`)
-	ruler        = regexp.MustCompile(`^[-=~_*#]{2,}$`)
+	commandLine  = regexp.MustCompile(`^([a-z0-9][A-Za-z0-9_.:+-]*)((?:, ` +
+		`?[a-z0-9][a-z0-9-]*)*)(?:\s*\*)?(?::? {2,}(.*)|: +(.*)|)$`)
+	ruler = regexp.MustCompile(`^[-=~_*#]{2,}$`)
 )
 
 func (r *helpReader) read() {
@@ -345,7 +348,8 @@ func isName(word string, words []string) bool {
 	if at := strings.LastIndexByte(word, '/'); at >= 0 {
 		word = word[at+1:]
 	}
-	return word == base || word == strings.Join(append([]string{base}, words[1:]...), "-") || word == words[len(words)-1] ||
+	return word == base || word == strings.Join(append([]string{base}, words[1:]...), "-") ||
+		word == words[len(words)-1] ||
 		strings.TrimSuffix(word, ".py") == base
 }
 
@@ -370,7 +374,8 @@ func (r *helpReader) option(l, previous, next line) bool {
 	if !ok {
 		return false
 	}
-	if deeper := next.indent > l.indent && !next.blank(); ok && deeper && rest != "" && !separated(text, rest) && len(rest) < 60 {
+	if deeper := next.indent > l.indent && !next.blank(); ok && deeper && rest != "" && !separated(text, rest) &&
+		len(rest) < 60 {
 		// "-prefix string", and the description on the line below
 		if again, none, fits := parseSpec(text, true); fits && none == "" {
 			s, rest = again, ""
@@ -436,7 +441,8 @@ func (p *Program) enter(s spec, help string, from Source) {
 		}
 		return
 	}
-	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Repeat: s.repeat, Help: help, Source: from, Sure: Certain}
+	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Repeat: s.repeat, Help: help, Source: from,
+		Sure: Certain}
 	if help == "" {
 		o.Sure = Likely
 	}
@@ -469,9 +475,12 @@ func (p *Program) enter(s spec, help string, from Source) {
 }
 
 var (
-	repeated = regexp.MustCompile(`(?i)\b(?:can|may) be (?:used|given|specified|repeated|supplied|passed|provided|set)? ?` +
-		`(?:multiple times|more than once|several times|repeatedly|many times|repeated)|\bmultiple times\b|\bmore than once\b|` +
-		`\bmultiple allowed\b|\brepeatable\b|\bcan be repeated\b|\bmay be repeated\b|\bmore (?:than one|occurrences)\b|\(-v+,`)
+	repeated = regexp.MustCompile(`(?i)\b(?:can|may) be (?:used|given|specified|repeated|supplied|passed|provided|` +
+		`set)? ?` +
+		`(?:multiple times|more than once|several times|repeatedly|many times|repeated)|\bmultiple times\b|` +
+		`\bmore than once\b|` +
+		`\bmultiple allowed\b|\brepeatable\b|\bcan be repeated\b|\bmay be repeated\b|\bmore (?:than one|` +
+		`occurrences)\b|\(-v+,`)
 	requiredIn = regexp.MustCompile(`\[required\]|\(required\)|\(Required\)`)
 )
 
@@ -499,7 +508,8 @@ func (r *helpReader) commands(l line) bool {
 	return true
 }
 
-var operandLine = regexp.MustCompile(`^(\{[^}]+\}|[\[<]{0,2}[A-Za-z][A-Za-z0-9_./|-]*[>\]]{0,2})(?:\.\.\.|…)?\]?(?: {2,}(.*))?$`)
+var operandLine = regexp.MustCompile(`^(\{[^}]+\}|[\[<]{0,2}[A-Za-z][A-Za-z0-9_./|-]*[>\]]{0,2})(?:\.\.\.|` +
+	`…)?\]?(?: {2,}(.*))?$`)
 
 // operands takes a line of a list of operands. argparse lists commands there, too.
 func (r *helpReader) operands(l line) bool {

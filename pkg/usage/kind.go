@@ -11,7 +11,8 @@ var types = map[string]Kind{
 	"string": Text, "strings": Text, "stringarray": Text, "stringslice": Text, "stringtostring": Text, "text": Text,
 	"stringtoint": Text, "str": Text, "uuid": Text, "datetime": Text,
 	"int": Integer, "ints": Integer, "int32": Integer, "int64": Integer, "uint": Integer, "uint8": Integer,
-	"uint16": Integer, "uint32": Integer, "uint64": Integer, "integer": Integer, "integer range": Integer, "count": Integer,
+	"uint16": Integer, "uint32": Integer, "uint64": Integer, "integer": Integer, "integer range": Integer,
+	"count": Integer,
 	"float": Number, "float32": Number, "float64": Number, "float range": Number, "floats": Number,
 	"duration": Duration, "durations": Duration, "bytes": Size,
 }
@@ -22,17 +23,25 @@ var names = []struct {
 	kind  Kind
 }{
 	{regexp.MustCompile(`(?i)(^|[-_ ])(url|uri)s?$`), URL},
-	{regexp.MustCompile(`(?i)(^|[-_ ])(files?|filename|filepath|path|paths|pathname|dir|dirs|directory|directories|folder|` +
-		`fname|file_or_dir|configfile|logfile|infile|outfile|input-file|output-file|tmpdir|workdir|basedir|rootdir|socket)$`), Path},
+	{regexp.MustCompile(`(?i)(^|[-_ ])(files?|filename|filepath|path|paths|pathname|dir|dirs|directory|directories|` +
+		`folder|` +
+		`fname|file_or_dir|configfile|logfile|infile|outfile|input-file|output-file|tmpdir|workdir|basedir|rootdir|` +
+		`socket)$`), Path},
 	{regexp.MustCompile(`(?i)^(.*[-_])?(file|dir|path)(name)?[0-9]?$`), Path},
-	{regexp.MustCompile(`(?i)^(string|name|branch|str|pattern|patterns|re|regex|regexp|glob|globs|expr|expression|text|label|user|` +
-		`username|host|hostname|password|passwd|passphrase|cmd|command|revision|rev|commit|tag|message|msg|title|repo|email|` +
-		`comment|query|mbox|queue|subject|branch-name|key[=:]value|prefix|suffix|sep|separator|delim|char|regex-pattern)$`), Text},
-	{regexp.MustCompile(`(?i)^(num|number|n|nn|nnn|count|int|integer|lines|cols|columns|width|depth|level|port|jobs|threads|` +
-		`max|nmerge|(.*[-_])?limit|recvlimit|pid|uid|gid|(min|max)?ttl|percent|digits|n(lines|bytes|um)|retries|tries|chars|` +
+	{regexp.MustCompile(`(?i)^(string|name|branch|str|pattern|patterns|re|regex|regexp|glob|globs|expr|expression|` +
+		`text|label|user|` +
+		`username|host|hostname|password|passwd|passphrase|cmd|command|revision|rev|commit|tag|message|msg|title|repo|` +
+		`email|` +
+		`comment|query|mbox|queue|subject|branch-name|key[=:]value|prefix|suffix|sep|separator|delim|char|regex-pattern)$`),
+		Text},
+	{regexp.MustCompile(`(?i)^(num|number|n|nn|nnn|count|int|integer|lines|cols|columns|width|depth|level|port|` +
+		`jobs|threads|` +
+		`max|nmerge|(.*[-_])?limit|recvlimit|pid|uid|gid|(min|max)?ttl|percent|digits|n(lines|bytes|um)|retries|tries|` +
+		`chars|` +
 		`length|(min|max|num)[-_][a-z]+)$`), Integer},
 	{regexp.MustCompile(`(?i)^(.*[-_])?(size|bytes)$`), Size},
-	{regexp.MustCompile(`(?i)^(seconds|secs?|milliseconds|millis|ms|minutes|mins|hours|days|interval|timeout|duration|delay)$`), Duration},
+	{regexp.MustCompile(`(?i)^(seconds|secs?|milliseconds|millis|ms|minutes|mins|hours|days|interval|timeout|` +
+		`duration|delay)$`), Duration},
 	{regexp.MustCompile(`(?i)^(float|double|ratio|factor|probability|decimal|delta|#)$`), Number},
 }
 
@@ -41,13 +50,17 @@ var told = []struct {
 	words *regexp.Regexp
 	kind  Kind
 }{
-	{regexp.MustCompile(`(?i)\b(with (?:an? )?(?:optional )?(?:unit|suffix)|multiplier suffix|K, ?M, ?G|kibibytes|megabytes|in bytes|units? of bytes|include a unit|bytes of (?:the|each))\b`), Size},
-	{regexp.MustCompile(`(?i)\b(in seconds|in milliseconds|number of (?:milli)?seconds|seconds to wait|in minutes|timeout (?:in|of|for)|e\.g\. (?:10s|5m|1h))\b`), Duration},
+	{regexp.MustCompile(`(?i)\b(with (?:an? )?(?:optional )?(?:unit|suffix)|multiplier suffix|K, ?M, ?G|kibibytes|` +
+		`megabytes|in bytes|units? of bytes|include a unit|bytes of (?:the|each))\b`), Size},
+	{regexp.MustCompile(`(?i)\b(in seconds|in milliseconds|number of (?:milli)?seconds|seconds to wait|in minutes|` +
+		`timeout (?:in|of|for)|e\.g\. (?:10s|5m|1h))\b`), Duration},
 	{regexp.MustCompile(`(?i)^.{0,40}\b(number of|how many|maximum of|at most|line number|port number|` +
 		`maximum (?:depth|width|length|number|count)|(?:column|tab|line) width|integer)\b`), Integer},
 	{regexp.MustCompile(`(?i)^(?:the )?(?:path|file|directory|folder|filename)s?` +
-		`(?: (?:to|of|in|from|with|where|containing|for|on|name|into)\b|[,.;(]|$)|\b(?:path to|file to|directory (?:to|in|where|containing)|` +
-		`(?:read|load|get|obtain) .{0,40}\bfrom (?:an? |the |this )?file|(?:write|save|output) .{0,40}\bto (?:an? |the |this )?file|` +
+		`(?: (?:to|of|in|from|with|where|containing|for|on|name|into)\b|[,.;(]|$)|\b(?:path to|file to|` +
+		`directory (?:to|in|where|containing)|` +
+		`(?:read|load|get|obtain) .{0,40}\bfrom (?:an? |the |this )?file|(?:write|save|output) .{0,40}\bto (?:an? |` +
+		`the |this )?file|` +
 		`(?:config(?:uration)?|input|output|log|profile|key|cert|certs) (?:file|directory))\b(?: name prefix)?$|` +
 		`\b(?:profile to|to) (?:this )?file\b|^output file name|(?:config(?:uration)?|log) file\b`), Path},
 	{regexp.MustCompile(`(?i)\b(the url|a url|base url|url of|url to)\b`), URL},
@@ -64,15 +77,19 @@ func isPlaceholderName(s string) bool {
 
 var (
 	// possible matches lists of choices in descriptions.
-	possible = regexp.MustCompile(`(?i)(?:\[possible values: |possible values(?: are)?:? |\(choices: |choices are:? |choices: |` +
+	possible = regexp.MustCompile(`(?i)(?:\[possible values: |possible values(?: are)?:? |\(choices: |` +
+		`choices are:? |choices: |` +
 		`must be one of:? |may be one of:? |can be one of:? |is one of:? |one of:? |either |allowed values(?: are)?:? |` +
 		`valid values(?: are)?:? |supported (?:values|formats)(?: are)?:? |values: |options: |` +
 		`(?:supported|valid|allowed|possible|available|recogni[sz]ed) [a-z -]{0,40}(?:are|is):? |` +
 		`(?:may|can|must|should) be |: |[A-Z]{2,} is |\(|\{)(.*)`)
-	quotedWord = regexp.MustCompile(`^[(]?['"` + "`" + `]([^'"` + "`" + ` ]{1,40})['"` + "`" + `](?: ?\((?:the )?default\)| \([^)]{1,60}\))?`)
+	quotedWord = regexp.MustCompile(`^[(]?['"` + "`" + `]([^'"` + "`" + ` ]{1,40})['"` + "`" +
+		`](?: ?\((?:the )?default\)| \([^)]{1,60}\))?`)
 	bareWord   = regexp.MustCompile(`^[{(]?([A-Za-z0-9][A-Za-z0-9_.+-]{0,39})`)
-	statedKind = regexp.MustCompile(`\b([A-Z]{1,12})(?: arguments?)? (?:may|can) (?:have a multiplier suffix|be followed by .{0,30}suffix)`)
-	defaultOf  = regexp.MustCompile("(?i)[(\\[][^()\\[\\]]{0,60}?\\bdefaults?(?: value| is|s to)?[ :=]+([^()\\[\\]]{1,80})[)\\]]|" +
+	statedKind = regexp.MustCompile(`\b([A-Z]{1,12})(?: arguments?)? (?:may|can) (?:have a multiplier suffix|` +
+		`be followed by .{0,30}suffix)`)
+	defaultOf = regexp.MustCompile("(?i)[(\\[][^()\\[\\]]{0,60}?\\bdefaults?(?: value| is|s to)?[ " +
+		":=]+([^()\\[\\]]{1,80})[)\\]]|" +
 		"\\b(?:defaults to|the default is|default is|default value is|default:) ?[\"'`]?([^\\s\"'`;,()]{1,60})")
 )
 
@@ -251,7 +268,8 @@ func defaultIn(help string) string {
 		value = m[2]
 	}
 	value = strings.Trim(strings.TrimRight(strings.TrimSpace(value), ".,"), "\"'`")
-	if strings.ContainsRune(value, ' ') && len(value) > 30 || value == "none" || value == "None" || value == "the" || value == "to" || value == "a" {
+	if strings.ContainsRune(value, ' ') && len(value) > 30 || value == "none" || value == "None" || value == "the" ||
+		value == "to" || value == "a" {
 		return ""
 	}
 	return value

@@ -86,8 +86,10 @@ type manReader struct {
 	lastAt   int     // and its depth
 }
 
-var manSkip = regexp.MustCompile(`(?i)^(?:see also|examples?|environment.*|exit.*|authors?|copyright|history|bugs|files|notes|standards|` +
-	`reporting bugs|diagnostics|caveats|compatibility|configuration|security.*|return values?|colou?rs|.* format|expressions?.*|` +
+var manSkip = regexp.MustCompile(`(?i)^(?:see also|examples?|environment.*|exit.*|authors?|copyright|history|` +
+	`bugs|files|notes|standards|` +
+	`reporting bugs|diagnostics|caveats|compatibility|configuration|security.*|return values?|colou?rs|.* format|` +
+	`expressions?.*|` +
 	`discussion|key bindings|commands|configuration file.*)$`)
 
 func (m *manReader) line(l string) {
@@ -162,7 +164,8 @@ func (m *manReader) line(l string) {
 		if m.section == "synopsis" {
 			m.synopsis = append(m.synopsis, "\n")
 		}
-	case "sp", "nf", "fi", "EX", "EE", "ad", "na", "nh", "hy", "in", "ne", "TH", "Dd", "Dt", "Os", "PD", "ds", "nr", "IX", "UE", "ME",
+	case "sp", "nf", "fi", "EX", "EE", "ad", "na", "nh", "hy", "in", "ne", "TH", "Dd", "Dt", "Os", "PD", "ds", "nr",
+		"IX", "UE", "ME",
 		"ft", "ta", "ll", "tr", "rm", "so", "als", "Bd", "Ed", "Bk", "Ek", "Ex", "Rv":
 		if name == "sp" && m.section == "synopsis" {
 			m.synopsis = append(m.synopsis, "\n")
@@ -346,7 +349,8 @@ func (m *manReader) synopsisLines() {
 	joined := strings.Join(m.p.Words, " ")
 	for _, s := range m.synopsis {
 		first, _, _ := strings.Cut(s, " ")
-		if s == "\n" || current != "" && first != "" && (strings.HasPrefix(s, joined) || len(m.p.Words) == 1 && first == joined) {
+		if s == "\n" || current != "" && first != "" && (strings.HasPrefix(s, joined) || len(m.p.Words) == 1 &&
+			first == joined) {
 			flush()
 		}
 		if s != "\n" && len(current) < 4*maxLine {
@@ -399,15 +403,21 @@ func arguments(s string) (args []string) {
 
 // glyphs are the characters that roff has names for.
 var glyphs = map[string]string{
-	"aq": "'", "dq": `"`, "lq": `"`, "rq": `"`, "oq": "'", "cq": "'", "bu": "*", "em": "--", "en": "-", "hy": "-", "mi": "-",
-	"ha": "^", "ti": "~", "rs": `\`, "at": "@", "sh": "#", "bv": "|", "or": "|", "la": "<", "ra": ">", "lB": "[", "rB": "]",
-	"lC": "{", "rC": "}", "co": "(c)", "rg": "(r)", "tm": "", "ga": "`", "aa": "'", "ge": ">=", "le": "<=", "ne": "!=", "->": "->",
-	"<-": "<-", "mu": "x", "de": " degrees", "sl": "/", "ul": "_", "ru": "_", "Do": "$", "eq": "=", "pl": "+", "fo": "<", "fc": ">",
+	"aq": "'", "dq": `"`, "lq": `"`, "rq": `"`, "oq": "'", "cq": "'", "bu": "*", "em": "--", "en": "-", "hy": "-",
+	"mi": "-",
+	"ha": "^", "ti": "~", "rs": `\`, "at": "@", "sh": "#", "bv": "|", "or": "|", "la": "<", "ra": ">", "lB": "[",
+	"rB": "]",
+	"lC": "{", "rC": "}", "co": "(c)", "rg": "(r)", "tm": "", "ga": "`", "aa": "'", "ge": ">=", "le": "<=", "ne": "!=",
+	"->": "->",
+	"<-": "<-", "mu": "x", "de": " degrees", "sl": "/", "ul": "_", "ru": "_", "Do": "$", "eq": "=", "pl": "+", "fo": "<",
+	"fc": ">",
 	"Fo": `"`, "Fc": `"`, "dg": "", "sp": " ", "nb": " ",
 }
 
-var strDefs = map[string]string{"Aq": "'", "lq": `"`, "rq": `"`, "Lq": `"`, "Rq": `"`, "L\"": `"`, "R\"": `"`, "C`": "", "C'": "",
-	"q": `"`, "R": "(r)", "Ba": "|", "Gt": ">", "Lt": "<", "--": "--", "PI": "pi", "Pm": "+-", "Ne": "!=", "Le": "<=", "Ge": ">="}
+var strDefs = map[string]string{"Aq": "'", "lq": `"`, "rq": `"`, "Lq": `"`, "Rq": `"`, "L\"": `"`, "R\"": `"`,
+	"C`": "", "C'": "",
+	"q": `"`, "R": "(r)", "Ba": "|", "Gt": ">", "Lt": "<", "--": "--", "PI": "pi", "Pm": "+-", "Ne": "!=", "Le": "<=",
+	"Ge": ">="}
 
 // roff is a text without roff's escapes.
 func roff(s string) string {
@@ -495,7 +505,8 @@ func roff(s string) string {
 // mdocMacros are the macros of mdoc that stand for text.
 var mdocMacros = func() map[string]bool {
 	set := map[string]bool{}
-	for _, name := range strings.Fields("Fl Ar Op Oo Oc Cm Ic Pa Ev Xr Dq Sq Ql Li Em Sy Qq Bq Brq Pq Aq Do Dc So Sc Qo Qc Bo Bc Pf Ns Va Vt " +
+	for _, name := range strings.Fields("Fl Ar Op Oo Oc Cm Ic Pa Ev Xr Dq Sq Ql Li Em Sy Qq Bq Brq Pq Aq Do Dc So " +
+		"Sc Qo Qc Bo Bc Pf Ns Va Vt " +
 		"An Ad Er Fa Fn Ft Dv Tn Ux Bx No Cd Lk Mt Ao Ac Po Pc Xo Xc Bro Brc Ap Sm Sx Ms Nm St Ex") {
 		set[name] = true
 	}

@@ -315,9 +315,13 @@ func (p *Program) Merge(from *Program) {
 	if p.Style == StyleOther {
 		p.Style = from.Style
 	}
-	described := slices.ContainsFunc(p.Options, func(o *Option) bool { return o.Sure == Certain && o.Source != FromCompletion })
+	described := slices.ContainsFunc(p.Options, func(o *Option) bool {
+		return o.Sure == Certain &&
+			o.Source != FromCompletion
+	})
 	for _, o := range from.Options {
-		if described && o.Source == FromUsage && !slices.ContainsFunc(o.Names, func(name string) bool { return p.Find(name) != nil }) {
+		if described && o.Source == FromUsage && !slices.ContainsFunc(o.Names,
+			func(name string) bool { return p.Find(name) != nil }) {
 			continue // a usage line that a list of options does not bear out
 		}
 		p.add(o)

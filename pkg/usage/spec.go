@@ -33,7 +33,8 @@ var (
 	placeholder = regexp.MustCompile(`^(?:\[[+-]\])?(?:<[^<>]+>(?:[:=,|.-]*<[^<>]+>)*|\{[^{}]+\}|` +
 		`[A-Z][A-Z0-9_./:=+|,#-]*(?:=[a-z]+)?(?:\([a-z]+\))?|'[^']+'|"[^"]+"|%[a-z]|#)$`)
 	// typeWord matches what Go's and Python's libraries write for types of values.
-	typeWord = regexp.MustCompile(`^(?:string|strings|stringArray|stringSlice|stringToString|stringToInt|int|ints|int32|int64|` +
+	typeWord = regexp.MustCompile(`^(?:string|strings|stringArray|stringSlice|stringToString|stringToInt|int|ints|` +
+		`int32|int64|` +
 		`uint|uint8|uint16|uint32|uint64|float|float32|float64|floats|duration|durations|bytes|bytesHex|bytesBase64|count|` +
 		`ip|ipNet|ipMask|file|files|path|dir|directory|value|list|map|url|template|number|num|n|str|bool)$`)
 	lowerWord = regexp.MustCompile(`^[a-z][A-Za-z0-9_./:+|=-]*$`)
@@ -151,7 +152,8 @@ func separator(text string) (rest string, ok, negated bool) {
 func parseValue(text string, short, whole bool) (*Value, string) {
 	v := &Value{}
 	switch {
-	case strings.HasPrefix(text, "[=") || strings.HasPrefix(text, "[ =") || strings.HasPrefix(text, "=[") && !signed.MatchString(text):
+	case strings.HasPrefix(text, "[=") || strings.HasPrefix(text, "[ =") || strings.HasPrefix(text, "=[") &&
+		!signed.MatchString(text):
 		v.Optional, v.Equals = true, true
 		body, rest := bracket(text[strings.IndexByte(text, '['):])
 		v.Name = strings.Trim(body, "[]= ")
@@ -301,7 +303,8 @@ func listed(name string) []string {
 
 var (
 	onOff = regexp.MustCompile(`^(?:on/off|yes/no|true/false)$`)
-	noun  = regexp.MustCompile(`^(?i:date|time|dur|duration|file|path|dir|directory|number|num|user|group|string|pattern|name|` +
+	noun  = regexp.MustCompile(`^(?i:date|time|dur|duration|file|path|dir|directory|number|num|user|group|string|` +
+		`pattern|name|` +
 		`url|host|size|value|id|text|regex|glob|expr|command)$`)
 )
 
@@ -320,7 +323,8 @@ func isProse(word, rest string) bool {
 	if next, _ := cutWord(strings.TrimPrefix(rest, " ")); len(next) == 1 && placeholder.MatchString(next) {
 		return false // "--pair A B"
 	}
-	return len(word) == 1 && strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "  ") && !strings.HasPrefix(rest, " -")
+	return len(word) == 1 && strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "  ") && !strings.HasPrefix(rest,
+		" -")
 }
 
 // cutWord cuts the first word off; what stands in brackets belongs to it.

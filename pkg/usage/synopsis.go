@@ -177,7 +177,8 @@ type usageWalk struct {
 
 var (
 	// anyOptions matches what stands for all options.
-	anyOptions = regexp.MustCompile(`(?i)^<?(?:\S*[-_])?(?:options?|opts?|flags?|switches|global-options|OPTS|OPTIONS?)>?s?\.*$`)
+	anyOptions = regexp.MustCompile(`(?i)^<?(?:\S*[-_])?(?:options?|opts?|flags?|switches|global-options|OPTS|` +
+		`OPTIONS?)>?s?\.*$`)
 	anyCommand = regexp.MustCompile(`(?i)^<?(?:sub-?)?(?:command|cmd)s?>?$`)
 	cluster    = regexp.MustCompile(`^-[A-Za-z0-9@%#]{2,}$`)
 )
@@ -383,7 +384,8 @@ func (w *usageWalk) word(n *node, optional, repeat bool) {
 	case strings.HasPrefix(name, "<") || strings.HasPrefix(name, "{") || upperWord.MatchString(name):
 	case strings.HasPrefix(name, "["):
 		return
-	case w.literal && !optional && lowerWord.MatchString(name) && !strings.ContainsAny(name, "_./|") && len(w.operands) == 0 &&
+	case w.literal && !optional && lowerWord.MatchString(name) && !strings.ContainsAny(name, "_./|") &&
+		len(w.operands) == 0 &&
 		w.p.Style == StyleDocopt:
 		w.p.addCommand(Subcommand{Name: name, Source: w.from})
 		w.unusable = true

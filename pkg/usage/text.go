@@ -24,7 +24,8 @@ type line struct {
 func (l line) blank() bool { return l.text == "" }
 
 // escapes matches what drives a terminal: CSI and OSC sequences, and other escapes.
-var escapes = regexp.MustCompile("\x1b\\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[()][A-Za-z0-9]|\x1b.?")
+var escapes = regexp.MustCompile("\x1b\\[[0-9;:?<=>]*[ -/]*[@-~]|" +
+	"\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[()][A-Za-z0-9]|\x1b.?")
 
 // plain are characters that stand for plainer ones: dashes of all kinds before the name of
 // an option, quotation marks, spaces.

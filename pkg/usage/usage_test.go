@@ -314,14 +314,16 @@ func TestText(t *testing.T) {
 	plainText := "Usage: brew [OPTION]...\n\n  -a, --all      all of it\n  -k, --kind=K   the kind\n"
 	want := listing(Help([]byte(plainText), []string{"brew"}))
 	for name, text := range map[string]string{
-		"colours":     strings.NewReplacer("-a", "\x1b[1;32m-a\x1b[0m", "all of", "\x1b]8;;http://x\x07all\x1b]8;;\x07 of").Replace(plainText),
+		"colours": strings.NewReplacer("-a", "\x1b[1;32m-a\x1b[0m", "all of",
+			"\x1b]8;;http://x\x07all\x1b]8;;\x07 of").Replace(plainText),
 		"overstrikes": strings.NewReplacer("--all", "-\b--\b-a\bal\bll\bl").Replace(plainText),
 		"bullets":     strings.NewReplacer("  -a", "  • -a", "  -k", "  • -k").Replace(plainText),
 		"dashes":      strings.NewReplacer("--all", "–all", "-a", "‐a").Replace(plainText),
 		"carriage":    strings.ReplaceAll(plainText, "\n", "\r\n"),
 		"tabs":        strings.ReplaceAll(plainText, "      all", "\tall"),
 		"examples":    plainText + "\nExamples:\n  --none of this is an option\n  -z  nor this\n",
-		"columns":     "Usage: brew [OPTION]...\n\n  -a, --all      all of it      -q, --quiet  say less\n  -k, --kind=K   the kind       -r, --red    in red\n",
+		"columns": "Usage: brew [OPTION]...\n\n  -a, --all      all of it      -q, --quiet  say less\n  -k, " +
+			"--kind=K   the kind       -r, --red    in red\n",
 	} {
 		got := listing(Help([]byte(text), []string{"brew"}))
 		if name == "columns" {
@@ -442,9 +444,11 @@ func TestCompletions(t *testing.T) {
 func TestMerge(t *testing.T) {
 	first := Cobra([]byte("--kind\tof the completion\n:4\n"), []string{"brew"})
 	first.Merge(Manual([]byte(".SH OPTIONS\n.TP\n\\-k, \\-\\-kind=NAME\nof the page\n"), []string{"brew"}))
-	first.Merge(Help([]byte("Usage: brew [OPTION]...\n  -k, --kind=FILE  of the help\n  -n, --new  new\n"), []string{"brew"}))
+	first.Merge(Help([]byte("Usage: brew [OPTION]...\n  -k, --kind=FILE  of the help\n  -n, --new  new\n"),
+		[]string{"brew"}))
 	o := first.Find("-k")
-	if o == nil || o.Source != FromCompletion || o.Help != "of the completion" || o.Value == nil || o.Value.Name != "NAME" {
+	if o == nil || o.Source != FromCompletion || o.Help != "of the completion" || o.Value == nil ||
+		o.Value.Name != "NAME" {
 		t.Errorf("%+v", o)
 	}
 	if !slices.Equal(first.Sources, []Source{FromCompletion, FromManual, FromHelp}) || first.Find("--new") == nil {

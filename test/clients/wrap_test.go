@@ -49,17 +49,24 @@ With no FILE, read standard input.
 func hostile() []string {
 	list := []string{
 		"", " ", "\n", "\n\n", "a\n", "\na", "\t", "\r\n", "-", "--", "---", "-x", "-rf", "--help", "--version", "--joined=x",
-		"-k", "--", "-- -x", "--switch", "-s", "=", "=x", "a=b", "$HOME", "${HOME}", "$(id)", "`id`", "$((1+1))", "\\", "\\\\", "\\n",
-		"'", "\"", "'\"'\"'", "''", "\"\"", "a b", "a  b", " a", "a ", "*", "?", "[a]", "{a,b}", "~", "~root", "!", "!!", "#", "# x",
-		"&", "&&", "|", "||", ";", ";;", "<", ">", ">x", "<(x)", ">&2", "2>&1", "(x)", "{ x; }", "%s", "%n%n", "%%", "null", "true",
-		"false", "0", "-1", "-1.5", "1e3", "é", "日本", "\u202e", "\u0085", "\x01", "\x1b[31m", "\x7f", "\ufeff", "\u2028", "a\tb",
-		"argv+=(x)", "exec x", "eval x", "source x", "${argv[@]}", "$1", "$@", "$*", "$#", "$?", "$$", "$-", "@", "@x", "@/etc/passwd",
+		"-k", "--", "-- -x", "--switch", "-s", "=", "=x", "a=b", "$HOME", "${HOME}", "$(id)", "`id`", "$((1+1))", "\\",
+		"\\\\", "\\n",
+		"'", "\"", "'\"'\"'", "''", "\"\"", "a b", "a  b", " a", "a ", "*", "?", "[a]", "{a,b}", "~", "~root", "!", "!!",
+		"#", "# x",
+		"&", "&&", "|", "||", ";", ";;", "<", ">", ">x", "<(x)", ">&2", "2>&1", "(x)", "{ x; }", "%s", "%n%n", "%%", "null",
+		"true",
+		"false", "0", "-1", "-1.5", "1e3", "é", "日本", "\u202e", "\u0085", "\x01", "\x1b[31m", "\x7f", "\ufeff", "\u2028",
+		"a\tb",
+		"argv+=(x)", "exec x", "eval x", "source x", "${argv[@]}", "$1", "$@", "$*", "$#", "$?", "$$", "$-", "@", "@x",
+		"@/etc/passwd",
 		"-n", "-e", "-E", "/etc/passwd", "../../x", "./-x", "file:///x", "http://x/?a=b&c", "a\\", "\\\"", "\\'", "a'b\"c`d",
 		strings.Repeat("x", 5000), strings.Repeat("-", 300), strings.Repeat("'", 99), strings.Repeat("\n", 50) + "x",
-		"{\"a\":1}", "[1,2]", "\"]}", "a,b", "a:b", "C:\\x", "\\u0041", "&#x41;", "<x>", "--\n", "-\n-x", "x\n--switch", "x\n-s\n",
+		"{\"a\":1}", "[1,2]", "\"]}", "a,b", "a:b", "C:\\x", "\\u0041", "&#x41;", "<x>", "--\n", "-\n-x", "x\n--switch",
+		"x\n-s\n",
 	}
 	for _, before := range []string{"", "-", "--", "'", "\"", ";", "\n", "$(", "`", "'; "} {
-		for _, after := range []string{"touch PWNED", "touch${IFS}PWNED;", ">PWNED", "$(touch PWNED)", "`touch PWNED`", "| touch PWNED",
+		for _, after := range []string{"touch PWNED", "touch${IFS}PWNED;", ">PWNED", "$(touch PWNED)", "`touch PWNED`",
+			"| touch PWNED",
 			"&& touch PWNED #"} {
 			list = append(list, before+after)
 		}
@@ -79,7 +86,8 @@ func TestWrappedArguments(t *testing.T) {
 	project := filepath.Join(dir, "demo")
 	for name, help := range spies {
 		script := fmt.Sprintf("#!/bin/bash\nif [[ $# == 1 && $1 == --help ]]; then cat <<'END'\n%sEND\nexit; fi\n"+
-			`own=$(cd "$(dirname "$0")" && pwd); printf '%%s\0' "$@" >"$own/%s.argv"; cat >"$own/%s.stdin"`+"\n", help, name, name)
+			`own=$(cd "$(dirname "$0")" && pwd); printf '%%s\0' "$@" >"$own/%s.argv"; cat >"$own/%s.stdin"`+"\n", help, name,
+			name)
 		write(t, script, project, "bin", name)
 		if err := os.Chmod(filepath.Join(project, "bin", name), 0o755); err != nil {
 			t.Fatal(err)
@@ -115,7 +123,8 @@ func TestWrappedArguments(t *testing.T) {
 		t.Fatal(len(values))
 	}
 	for _, v := range values {
-		argv, stdin, ok := called("gnu", arguments{"joined": v, "k": v, "list": []string{v, v}, "opt": v, "word": v, "stdin": v,
+		argv, stdin, ok := called("gnu", arguments{"joined": v, "k": v, "list": []string{v, v}, "opt": v, "word": v,
+			"stdin":  v,
 			"switch": true})
 		want := []string{"--joined=" + v, "-k" + v, "--list=" + v, "--list=" + v, "--opt=" + v, "--switch", "--", v}
 		if v == "" {
@@ -129,7 +138,8 @@ func TestWrappedArguments(t *testing.T) {
 			t.Errorf("%q: %q", v, argv)
 		}
 		argv, _, ok = called("find", arguments{"name": v, "text": v})
-		if refused := len(v) > 1 && v[0] == '-'; refused == ok || ok && !slices.Equal(argv, []string{"-name", v, "-text", v}) {
+		if refused := len(v) > 1 && v[0] == '-'; refused == ok || ok && !slices.Equal(argv, []string{"-name", v, "-text",
+			v}) {
 			t.Errorf("%q: %q", v, argv)
 		}
 		argv, _, ok = called("seek", arguments{"word": v})
@@ -153,7 +163,8 @@ func TestWrappedArguments(t *testing.T) {
 	}
 	// What the schema does not allow does not reach the script.
 	for _, args := range []arguments{
-		{"word": "w", "when": "$(touch PWNED)"}, {"word": "w", "switch": "--x"}, {"word": "w", "nothing": "x"}, {"word": []string{"a"}},
+		{"word": "w", "when": "$(touch PWNED)"}, {"word": "w", "switch": "--x"}, {"word": "w", "nothing": "x"},
+		{"word": []string{"a"}},
 		{}, {"word": "a\x00b"},
 	} {
 		if argv, _, ok := called("gnu", args); ok {

@@ -104,7 +104,8 @@ func TestFacts(t *testing.T) {
 			continue
 		}
 		m := measure(t, ans.Program, list)
-		t.Logf("%-20s %-8s (%s) options %d/%d, false %d, kinds %d/%d%s", strings.Join(command, " "), style, ans.Style, m.found, len(list),
+		t.Logf("%-20s %-8s (%s) options %d/%d, false %d, kinds %d/%d%s", strings.Join(command, " "), style, ans.Style,
+			m.found, len(list),
 			m.wrong, m.right, m.values, m.told)
 		known, found, wrong, offered = known+len(list), found+m.found, wrong+m.wrong, offered+len(ans.Options)
 		values, right = values+m.values, right+m.right

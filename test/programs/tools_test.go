@@ -50,8 +50,10 @@ func TestTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "PATH="+bin+":"+path, "MANPATH="+manPath, "HOME="+dir, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"),
-		"MCPBASH_TOOL_ALLOWLIST=*", "http_proxy=http://127.0.0.1:9", "https_proxy=http://127.0.0.1:9", "GIT_TERMINAL_PROMPT=0",
+	env := append(os.Environ(), "PATH="+bin+":"+path, "MANPATH="+manPath, "HOME="+dir,
+		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"),
+		"MCPBASH_TOOL_ALLOWLIST=*", "http_proxy=http://127.0.0.1:9", "https_proxy=http://127.0.0.1:9",
+		"GIT_TERMINAL_PROMPT=0",
 		"MCPBASH_TOOL_ENV_MODE=allowlist", "MCPBASH_TOOL_ENV_ALLOWLIST=PYTHONPATH,LD_LIBRARY_PATH,http_proxy,https_proxy")
 	run := func(in string, words ...string) string {
 		t.Helper()

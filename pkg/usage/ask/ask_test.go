@@ -72,7 +72,8 @@ func TestNoHelp(t *testing.T) {
 	})
 	a.limit = 300 * time.Millisecond
 	for name, note := range map[string]string{
-		"works": "works --help prints no usage", "hangs": "not done after", "reads": "", "floods": "prints more than 1048576 bytes",
+		"works": "works --help prints no usage", "hangs": "not done after", "reads": "",
+		"floods": "prints more than 1048576 bytes",
 		"silent": "", "dies": "",
 	} {
 		ans, err := a.Program(t.Context(), []string{name})
@@ -173,7 +174,8 @@ case $* in
   'group inner --help') printf 'Usage: multi group inner [OPTION]\n\n  -i  i\n' ;;
   *) exit 1 ;;
 esac`})
-	for depth, want := range map[int]string{1: "multi alpha|multi beta|multi group", 2: "multi alpha|multi beta|multi group inner"} {
+	for depth, want := range map[int]string{1: "multi alpha|multi beta|multi group",
+		2: "multi alpha|multi beta|multi group inner"} {
 		leaves, notes, err := a.Tree(t.Context(), []string{"multi"}, depth)
 		if err != nil {
 			t.Fatal(err)

@@ -14,9 +14,11 @@ import (
 
 // shortAsks is where a text tells that -h asks for help.
 var (
-	shortAsks = regexp.MustCompile(`(?i)(?:^|[\s'"\[|(])-h(?:[\s'"\],]|\b)[^\n]{0,30}\b(?:help|usage)|try [^\n]{0,40} -h\b`)
+	shortAsks = regexp.MustCompile(`(?i)(?:^|[\s'"\[|(])-h(?:[\s'"\],]|\b)[^\n]{0,30}\b(?:help|usage)|` +
+		`try [^\n]{0,40} -h\b`)
 	usageMark = regexp.MustCompile(`(?im)^\s*(?:usage|synopsis)\b|^[ \t]+-{1,2}[A-Za-z]`)
-	refusal   = regexp.MustCompile(`(?i)unknown|unrecogni[sz]ed|invalid|illegal|not a (?:git )?command|no such|no manual entry|unexpected`)
+	refusal   = regexp.MustCompile(`(?i)unknown|unrecogni[sz]ed|invalid|illegal|not a (?:git )?command|no such|` +
+		`no manual entry|unexpected`)
 )
 
 func looksLikeUsage(text []byte) bool { return usageMark.Match(text) }
@@ -44,7 +46,8 @@ func (a *Asker) help(ctx context.Context, file string, words []string, note *Ans
 			continue
 		}
 		if len(words) == 1 && len(ans.text) > 0 && !looksLikeUsage(ans.text) && ans.status == 0 {
-			note.Notes = append(note.Notes, asked+" prints no usage: the program may do something else when it is asked for help")
+			note.Notes = append(note.Notes, asked+" prints no usage: the program may do something else when it is asked "+
+				"for help")
 			continue
 		}
 		p := usage.Help(ans.text, words)
@@ -67,12 +70,14 @@ func (a *Asker) help(ctx context.Context, file string, words []string, note *Ans
 }
 
 func better(p, than *usage.Program) bool {
-	return than == nil || len(p.Options)+len(p.Subcommands)+len(p.Operands) > len(than.Options)+len(than.Subcommands)+len(than.Operands)
+	size := func(p *usage.Program) int { return len(p.Options) + len(p.Subcommands) + len(p.Operands) }
+	return than == nil || size(p) > size(than)
 }
 
 // completion asks a program for what it tells shells, where its help says that a library
 // wrote it that has such a protocol (WRAP-26, WRAP-27).
-func (a *Asker) completion(ctx context.Context, file string, words []string, help *usage.Program) (*usage.Program, error) {
+func (a *Asker) completion(ctx context.Context, file string, words []string, help *usage.Program) (*usage.Program,
+	error) {
 	if help == nil {
 		return nil, nil
 	}

@@ -76,7 +76,8 @@ func (t *tree) below(ctx context.Context, words []string, parent *Answer, depth 
 				b.err = err
 				return
 			case same(ans, parent):
-				b.notes = append(b.notes, strings.Join(own, " ")+" answers with the help of "+strings.Join(words, " ")+", passed over")
+				b.notes = append(b.notes, strings.Join(own, " ")+" answers with the help of "+strings.Join(words,
+					" ")+", passed over")
 				return
 			}
 			if ans.Summary == "" {

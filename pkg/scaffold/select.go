@@ -237,7 +237,7 @@ func rank(p *usage.Program, o *usage.Option, at int) int {
 	score := 10 - 10*at/max(1, len(p.Options))
 	short := false
 	for _, name := range o.Names {
-		score += 4 * min(3, p.Examples[name])
+		score += 6 * min(3, p.Examples[name])
 		short = short || len(name) == 2
 	}
 	if short {

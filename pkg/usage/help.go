@@ -312,7 +312,6 @@ func (r *helpReader) goesOn(l, previous line) bool {
 		r.usage = append(r.usage, m[1])
 		return true
 	}
-	name := r.p.Words[len(r.p.Words)-1]
 	first, _, _ := strings.Cut(l.text, " ")
 	own := isName(first, r.p.Words) || strings.HasPrefix(l.text, strings.Join(r.p.Words, " "))
 	switch {
@@ -335,7 +334,6 @@ func (r *helpReader) goesOn(l, previous line) bool {
 	default:
 		return false
 	}
-	_ = name
 	return true
 }
 

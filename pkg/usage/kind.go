@@ -139,7 +139,7 @@ func (v *Value) decide(help string) {
 			return
 		}
 	}
-	if list := choicesIn(name, help); len(list) > 1 {
+	if list := choicesIn(help); len(list) > 1 {
 		v.Kind, v.Sure, v.Choices = Choice, Likely, list
 		return
 	}
@@ -188,7 +188,7 @@ func bracketed(help string) []string {
 }
 
 // choicesIn are the choices that a description lists, which is an interpretation.
-func choicesIn(name, help string) []string {
+func choicesIn(help string) []string {
 	for at := 0; at < len(help); {
 		m := possible.FindStringSubmatchIndex(help[at:])
 		if m == nil {
@@ -206,7 +206,6 @@ func choicesIn(name, help string) []string {
 			at += next
 		}
 	}
-	_ = name
 	return nil
 }
 

@@ -68,7 +68,6 @@ type manReader struct {
 	p        *Program
 	mdoc     bool
 	section  string
-	usage    []string
 	synopsis []string
 	prose    []string
 
@@ -77,9 +76,8 @@ type manReader struct {
 	help    []string
 	para    []string // the current paragraph outside of a tag
 	depth   int      // of .RS
-	tagged  int      // the depth at which options stand, plus one; 0: not known
-	lists   []bool   // mdoc: of each open list, whether it lists options
-	nested  int
+	tagged  int      // the depth of the first tag whose description is read
+	nested  int      // lists of mdoc that are open
 
 	tagDepth int     // of the tag that is read
 	last     *Option // the option described last
@@ -109,7 +107,6 @@ func (m *manReader) line(l string) {
 		m.end()
 		m.section = strings.ToLower(roff(strings.Join(args, " ")))
 		m.depth, m.nested, m.tagNext = 0, 0, false
-		m.lists = nil
 	case "SS", "Ss":
 		m.end()
 		m.depth, m.tagNext = 0, false
@@ -149,11 +146,11 @@ func (m *manReader) line(l string) {
 			m.end()
 		}
 	case "B", "I", "SB", "SM", "R":
-		m.text(font(name, roff(strings.Join(args, " "))))
+		m.text(roff(strings.Join(args, " ")))
 	case "BR", "IR", "RB", "RI", "BI", "IB":
 		var b strings.Builder
-		for i, a := range args {
-			b.WriteString(font(string(name[i%2]), roff(a)))
+		for _, a := range args {
+			b.WriteString(roff(a))
 		}
 		m.text(b.String())
 	case "SY":
@@ -172,9 +169,6 @@ func (m *manReader) line(l string) {
 		}
 	case "Bl":
 		m.nested++
-		if m.nested > 1 {
-			m.flushable(false)
-		}
 	case "El":
 		m.nested = max(0, m.nested-1)
 		if m.nested == 0 {
@@ -183,9 +177,9 @@ func (m *manReader) line(l string) {
 	case "It":
 		if m.nested <= 1 {
 			m.end()
-			m.tag(mdocLine(args, ""))
+			m.tag(mdocLine(args))
 		} else {
-			m.text(mdocLine(args, ""))
+			m.text(mdocLine(args))
 		}
 	case "Nm":
 		if m.section == "name" {
@@ -193,7 +187,7 @@ func (m *manReader) line(l string) {
 		}
 		nm := m.p.Words[len(m.p.Words)-1]
 		if m.section == "synopsis" {
-			m.synopsis = append(m.synopsis, "\n", nm, mdocLine(args, "skip"))
+			m.synopsis = append(m.synopsis, "\n", nm, mdocLine(args))
 			return
 		}
 		m.text(nm)
@@ -201,15 +195,10 @@ func (m *manReader) line(l string) {
 		m.p.Summary = sentence(roff(strings.Join(args, " ")))
 	default:
 		if mdocMacros[name] {
-			m.text(mdocLine(append([]string{name}, args...), ""))
+			m.text(mdocLine(append([]string{name}, args...)))
 		}
 	}
 }
-
-func (m *manReader) flushable(bool) {}
-
-// font marks what is printed in italics, which stands for a value.
-func font(name, text string) string { return text }
 
 // text takes a line of text.
 func (m *manReader) text(s string) {
@@ -272,9 +261,6 @@ func (m *manReader) end() {
 	if len(tags) == 0 {
 		return
 	}
-	if len(help) == 0 && !m.tagNext { // several tags share one description
-		m.carry(tags)
-	}
 	if manSkip.MatchString(m.section) || m.section == "synopsis" {
 		return
 	}
@@ -320,8 +306,6 @@ func (m *manReader) choice(tags []string, body string) bool {
 	}
 	return true
 }
-
-func (m *manReader) carry([]string) {}
 
 // firstParagraphs are the lines of a description up to its second empty line.
 func firstParagraphs(help []string) []string {
@@ -514,14 +498,14 @@ var mdocMacros = func() map[string]bool {
 }()
 
 // mdocLine is the text of a line of mdoc's macros.
-func mdocLine(args []string, _ string) string {
+func mdocLine(args []string) string {
 	var b strings.Builder
 	var closing []string // what ends with the line
 	state := ""          // Fl, Ar or another one that holds for the words up to the next macro
 	glue := false        // no space before the next word
 	fresh := false       // a macro without a word yet
 	put := func(s string) {
-		if b.Len() > 0 && !glue && s != "" && !strings.ContainsAny(s[:1], ".,;:)]") || b.Len() > 0 && s == "]" && false {
+		if b.Len() > 0 && !glue && s != "" && !strings.ContainsAny(s[:1], ".,;:)]") {
 			b.WriteByte(' ')
 		}
 		glue = false

@@ -54,13 +54,6 @@ type usageParser struct {
 	at     int
 }
 
-func (u *usageParser) peek() string {
-	if u.at < len(u.tokens) {
-		return u.tokens[u.at]
-	}
-	return ""
-}
-
 // group reads up to a closing bracket, or the end.
 func (u *usageParser) group(depth int) *node {
 	g := &node{}
@@ -225,13 +218,11 @@ func (w *usageWalk) group(n *node, optional, repeat bool) {
 	}
 	var names []string
 	for _, branch := range n.parts {
-		before := len(w.p.Options)
 		parts := branch.parts
 		if parts == nil {
 			parts = []*node{branch}
 		}
 		w.sequence(parts, true, repeat)
-		_ = before
 		if first := parts[0]; first != nil && strings.HasPrefix(first.word, "-") {
 			if m := nameAt.FindString(first.word); m != "" {
 				names = append(names, m)

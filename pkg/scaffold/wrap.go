@@ -93,8 +93,7 @@ func (p *Plan) files(schemas string) []file {
 	texts := strings.NewReplacer(
 		"__NAME__", p.Name, "__COMMAND__", strings.Join(p.Words, " "), "__SUMMARY__", summary, "__BODY__", p.body(),
 		"__REVIEW__", items(p.Review, "- [ ] ", "Nothing was guessed.\n"), "__LEFT__", p.leftOut(),
-		"__PROGRAM__", script.Quote(program), "__ARGUMENTS__", script.Quote(arguments),
-		"__SAMPLE__", strings.ReplaceAll(arguments, "'", `'\''`))
+		"__PROGRAM__", inQuotes(program), "__ARGUMENTS__", inQuotes(arguments), "__SAMPLE__", inQuotes(arguments))
 	tidy := func(s string) string { return strings.TrimRight(texts.Replace(s), "\n") + "\n" }
 	return []file{
 		{"tool.sh", tidy(wrappedScript), modeScript},
@@ -103,6 +102,9 @@ func (p *Plan) files(schemas string) []file {
 		{"smoke.sh", tidy(wrappedSmoke), modeScript},
 	}
 }
+
+// inQuotes is a text as a word of the shell, in quotes even where it needs none.
+func inQuotes(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // body are the lines of tool.sh that build the command line and run it (WRAP-31).
 func (p *Plan) body() string {

@@ -2,7 +2,6 @@
 # Fetches the programs that wrap is measured with: packages of Debian, unpacked and not installed, of npm and of Go.
 # Prints the folder they are in. MCPBASH_TEST_PROGRAMS names another one than that in the cache.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=${MCPBASH_TEST_PROGRAMS:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp-bash-test-programs}
 
 # Each with what it needs beside Python and the C library.

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 tool='cut'
-program=cut
+program='cut'
 arguments='{}'
 run=no
 

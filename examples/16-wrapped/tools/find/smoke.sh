@@ -4,7 +4,7 @@
 set -euo pipefail
 
 tool='find'
-program=find
+program='find'
 arguments='{}'
 run=no
 

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 tool='grep'
-program=grep
+program='grep'
 arguments='{"patterns":"sample"}'
 run=no
 

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 tool='sort'
-program=sort
+program='sort'
 arguments='{}'
 run=no
 

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 tool='wc'
-program=wc
+program='wc'
 arguments='{}'
 run=no
 

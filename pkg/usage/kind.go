@@ -127,6 +127,9 @@ func (v *Value) decide(help string) {
 			if n.kind == Text {
 				break
 			}
+			if lower == "level" { // often a word
+				v.Sure = Guessed
+			}
 			if n.kind == Size && told[2].words.MatchString(help) && !told[0].words.MatchString(help) {
 				v.Kind = Integer
 			}

@@ -24,7 +24,7 @@ const (
 	maxUsages = 50
 )
 
-var tokenPattern = regexp.MustCompile(`<[^<>]*>|\[=[^\[\]]*\]|\.\.\.|[][(){}|]|[^][(){}|\s]+`)
+var tokenPattern = regexp.MustCompile(`<[^<>]*>|[A-Za-z0-9_]+(?:\|[A-Za-z0-9_]+)+|\[=[^\[\]]*\]|\.\.\.|[][(){}|]|[^][(){}|\s]+`)
 
 // tokens cuts a usage line. "--key=VALUE" stays one, and so does what a bracket follows
 // directly: "--color[=WHEN]".
@@ -116,7 +116,14 @@ func (p *Program) synopsis(lines []string, from Source) {
 		u := &usageParser{tokens: tokens(text)}
 		var parts []*node
 		for u.at < len(u.tokens) { // beyond a bracket that was not opened
-			parts = append(parts, u.group(0).parts...)
+			g := u.group(0)
+			if g.either { // "x A | x B": one line would have done
+				g = g.parts[0]
+			}
+			if g.word != "" {
+				g = &node{parts: []*node{g}}
+			}
+			parts = append(parts, g.parts...)
 			u.at++
 		}
 		parts = p.withoutName(parts)
@@ -375,6 +382,7 @@ func (w *usageWalk) word(n *node, optional, repeat bool) {
 	case strings.HasPrefix(name, "<") || strings.HasPrefix(name, "{") || upperWord.MatchString(name):
 	case strings.HasPrefix(name, "["):
 		return
+	case listed(name) != nil: // c|x|t
 	case w.literal && !optional && lowerWord.MatchString(name) && !strings.ContainsAny(name, "_./|") &&
 		len(w.operands) == 0 &&
 		w.p.Style == StyleDocopt:

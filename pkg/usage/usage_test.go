@@ -535,3 +535,17 @@ func sound(t *testing.T, p *Program) {
 		}
 	}
 }
+
+// WRAP-24, WRAP-28: what stands between bars are choices only where they are words to be typed.
+func TestAlternatives(t *testing.T) {
+	for text, want := range map[string]string{
+		"Usage: brew c|x|t [-a] [FILE]...\n\n  -a  all\n": "-a\n<c|x|t> choice !\n<FILE> path ...\n",
+		"Usage: brew [OPTION]...\n\n  -b, --biscuit <data|filename>  sent\n  -m <hot|cold>  how\n": "-b --biscuit = string\n" +
+			"-m = choice hot,cold\n",
+		"Usage: brew -a POT | brew -b\n\n  -a  all\n  -b  b\n": "-a !\n-b\n<POT> string !\n",
+	} {
+		if got := listing(Help([]byte(text), []string{"brew"})); got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", text, got, want)
+		}
+	}
+}

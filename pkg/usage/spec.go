@@ -303,7 +303,8 @@ func listed(name string) []string {
 
 var (
 	onOff = regexp.MustCompile(`^(?:on/off|yes/no|true/false)$`)
-	noun  = regexp.MustCompile(`^(?i:data|filename|address|addr|port|level|args?|mode|options?|interface|provider|date|time|dur|duration|file|path|dir|directory|number|num|user|group|string|` +
+	noun  = regexp.MustCompile(`^(?i:data|filename|address|addr|port|level|args?|mode|options?|interface|provider|` +
+		`date|time|dur|duration|file|path|dir|directory|number|num|user|group|string|` +
 		`pattern|name|` +
 		`url|host|size|value|id|text|regex|glob|expr|command)$`)
 )

@@ -24,7 +24,8 @@ const (
 	maxUsages = 50
 )
 
-var tokenPattern = regexp.MustCompile(`<[^<>]*>|[A-Za-z0-9_]+(?:\|[A-Za-z0-9_]+)+|\[=[^\[\]]*\]|\.\.\.|[][(){}|]|[^][(){}|\s]+`)
+var tokenPattern = regexp.MustCompile(`<[^<>]*>|[A-Za-z0-9_]+(?:\|[A-Za-z0-9_]+)+|\[=[^\[\]]*\]|\.\.\.|[][(){}|` +
+	`]|[^][(){}|\s]+`)
 
 // tokens cuts a usage line. "--key=VALUE" stays one, and so does what a bracket follows
 // directly: "--color[=WHEN]".

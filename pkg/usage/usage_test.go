@@ -540,7 +540,8 @@ func sound(t *testing.T, p *Program) {
 func TestAlternatives(t *testing.T) {
 	for text, want := range map[string]string{
 		"Usage: brew c|x|t [-a] [FILE]...\n\n  -a  all\n": "-a\n<c|x|t> choice !\n<FILE> path ...\n",
-		"Usage: brew [OPTION]...\n\n  -b, --biscuit <data|filename>  sent\n  -m <hot|cold>  how\n": "-b --biscuit = string\n" +
+		"Usage: brew [OPTION]...\n\n  -b, --biscuit <data|filename>  sent\n  -m <hot|cold>  how\n": "-b --biscuit = " +
+			"string\n" +
 			"-m = choice hot,cold\n",
 		"Usage: brew -a POT | brew -b\n\n  -a  all\n  -b  b\n": "-a !\n-b\n<POT> string !\n",
 	} {

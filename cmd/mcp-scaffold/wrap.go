@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
@@ -83,12 +82,8 @@ func list(text string) (names []string) {
 // wrap makes tools of a program (WRAP-1).
 func wrap(s cli.Streams, o *wrapOptions, words []string) error {
 	o.Only, o.Without = list(o.only), list(o.without)
-	for _, word := range words {
-		if word == "" || strings.HasPrefix(word, "-") || strings.ContainsFunc(word, func(r rune) bool {
-			return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar
-		}) {
-			return cli.Usagef("%s is no word of a command line that can be wrapped", cli.Line(word))
-		}
+	if err := scaffold.CheckWords(words); err != nil {
+		return err
 	}
 	switch {
 	case len(words) == 0 && !o.update:

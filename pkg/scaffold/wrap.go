@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/jsonedit"
@@ -34,6 +35,19 @@ const (
 	maxList        = 100          // elements of a list of values
 	maxDescription = 300
 )
+
+// CheckWords refuses words of a command line that are an option, as of a program that would
+// run what follows, or that a comment of a script could not hold (WRAP-1).
+func CheckWords(words []string) error {
+	for _, word := range words {
+		if word == "" || strings.HasPrefix(word, "-") || strings.ContainsFunc(word, func(r rune) bool {
+			return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar
+		}) {
+			return cli.Usagef("%s is no word of a command line that can be wrapped", cli.Line(word))
+		}
+	}
+	return nil
+}
 
 // NewPlan makes the plan of a tool. words are what tool.sh runs; file is the program that was
 // found; name is that of the tool, "" for one made of the words.

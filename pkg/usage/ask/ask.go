@@ -6,6 +6,7 @@ package ask
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/usage"
 )
@@ -31,18 +33,22 @@ type Asker struct {
 	man    []string
 	dir    string // a temporary directory, with nothing of the user's in it
 	mu     sync.Mutex
-	n      int           // runs of programs
-	limit  time.Duration // of each
-	spare  []string      // directories for the next runs
+	n      int                   // runs of programs
+	limit  time.Duration         // of each
+	kernel func() confine.Kernel // what a run can be held to
+	spare  []string              // directories for the next runs
 }
 
 // New returns an asker that finds programs on a PATH. Close removes what it made.
 func New(path, manPath string) (*Asker, error) {
 	dir, err := os.MkdirTemp("", "mcp-wrap.")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &Asker{path: path, dir: dir, man: manDirs(path, manPath), limit: timeLimit}, nil
+	return &Asker{path: path, dir: dir, man: manDirs(path, manPath), limit: timeLimit, kernel: confine.Offered}, nil
 }
 
 // Close removes the temporary directory, and kills what still runs.
@@ -72,17 +78,27 @@ type answer struct {
 }
 
 // run runs a program with the words that ask it. This is the one place where a program that
-// is to be wrapped is started, and where confinement by the system belongs (WRAP-14).
+// is to be wrapped is started. Where the kernel can, it holds the program to reading, and to
+// writing in its own place: no network, no signals to others (WRAP-14).
 func (a *Asker) run(ctx context.Context, program string, words []string, more ...string) (answer, error) {
 	place, err := a.takePlace()
 	if err != nil {
 		return answer{}, err
 	}
 	defer a.givePlace(place)
-	res := a.runner.Run(ctx, script.Spec{
+	spec := script.Spec{
 		Argv: append([]string{program}, words...), Dir: place + "/work", Env: append(a.environment(place), more...),
 		StdoutLimit: textLimit, StderrLimit: textLimit, Timeout: a.limit, Grace: graceLimit,
-	})
+	}
+	if k := a.kernel(); !k.None() {
+		held, err := a.runner.Confine(k, &confine.Profile{Read: []string{"/"}, Write: []string{place}, Process: true})
+		if err != nil {
+			return answer{}, fmt.Errorf("%s cannot be confined: %w", program, err)
+		}
+		defer held.Release()
+		spec.Confined = held
+	}
+	res := a.runner.Run(ctx, spec)
 	ans := answer{text: res.Stdout, out: res.Stdout, status: res.Status, cause: res.Cause}
 	if len(strings.TrimSpace(string(ans.text))) == 0 || looksLikeUsage(res.Stderr) && !looksLikeUsage(res.Stdout) {
 		ans.text = res.Stderr

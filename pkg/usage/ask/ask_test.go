@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/usage"
 )
 
@@ -105,6 +106,7 @@ func TestAsked(t *testing.T) {
 		"tea": record + `[[ -z ${_TEA_COMPLETE-} ]] || { printf 'plain\n--pot\nthe pot\n'; exit; }
 			printf 'Usage: tea [OPTIONS]\n\nOptions:\n  --pot TEXT  A pot.\n  --help  Show this message and exit.\n'`,
 	})
+	a.kernel = func() confine.Kernel { return confine.Kernel{} } // they write down what they are asked
 	for name, want := range map[string]struct{ asked, options string }{
 		"haltx": {"haltx --help", ""},
 		"old":   {"old --help|old -h", "-a"},

@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/jsonedit"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/usage"
 )
@@ -225,6 +226,9 @@ func (p *Plan) metadata(schemas string) []byte {
 			b.String(string(c))
 		}
 		b.End()
+		if !slices.Contains(p.Capabilities, access.Process) { // a tool that declares something starts nothing else (CF-15)
+			b.Name("confine").Object().Name("exec").Array().String(p.Words[0]).End().End()
+		}
 	}
 	b.Name("timeoutSecs").Int(wrapTimeout).Name("validateInput").Bool(true).End()
 	return rawjson.AppendIndent(nil, b.Bytes(), 0)

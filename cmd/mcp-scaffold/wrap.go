@@ -172,6 +172,10 @@ func (w *wrapper) plan(ctx context.Context, words []string, name string) (*scaff
 	if err != nil {
 		return nil, w.refused(words, err)
 	}
+	if commands := answer.Subcommands; len(commands) > 0 {
+		w.warn(fmt.Sprintf("%s has commands, and this tool runs none of them: wrap one, as in wrap %[1]s %s, or all with "+
+			"--subcommands", strings.Join(words, " "), commands[0].Name))
+	}
 	return scaffold.NewPlan(w.p, answer.Program, words, answer.File, name, w.o.Choosing)
 }
 

@@ -86,8 +86,7 @@ var (
 		`local-command|exec-batch)$`)
 	obsoleteHelp = regexp.MustCompile(`(?i)^\W*(?:deprecated|obsolete|ignored|no[- ]op)|\b(?:is|` +
 		`are) (?:deprecated|obsolete)|\[deprecated|\(deprecated|does nothing|has no effect|for (?:backwards? )?compatibility`)
-	noisyOption = regexp.MustCompile(`^--?(?:verbose|quiet|silent|debug|trace|log-.*|v|q|loglevel)$`)
-	writesHelp  = regexp.MustCompile(`(?i)\b(?:write|save|output|dump|export|record|place|` +
+	writesHelp = regexp.MustCompile(`(?i)\b(?:write|save|output|dump|export|record|place|` +
 		`create)s? .{0,40}\b(?:to|into|in|as) .{0,20}\b(?:file|directory|FILE|path)\b|\bin[- ]place\b|\boverwrit|` +
 		`\b(?:delete|remove|unlink|truncate)s?\b|\bmodif(?:y|ies)\b`)
 	destroysHelp = regexp.MustCompile(`(?i)\bin[- ]place\b|\boverwrit|\b(?:delete|remove|destroy|erase|purge|` +
@@ -120,6 +119,7 @@ func choose(p *usage.Program, c Choosing) (*Plan, error) {
 	if bad := unknownTerms(p, append(slices.Clone(c.Only), c.Without...)); bad != "" {
 		return nil, unknownOption(p, bad)
 	}
+	ranks := newRanking(p)
 	for i, o := range p.Options {
 		why := plan.unwritable(o)
 		switch {
@@ -140,7 +140,7 @@ func choose(p *usage.Program, c Choosing) (*Plan, error) {
 			plan.leave(o, why)
 			continue
 		}
-		offered = append(offered, ranked{o, rank(p, o, i), i})
+		offered = append(offered, ranked{o, ranks.of(o, i), i})
 	}
 	slices.SortStableFunc(offered, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
 	kept := offered
@@ -191,6 +191,12 @@ func unknownTerms(p *usage.Program, names []string) string {
 	return ""
 }
 
+// Offers reports whether the tool offers an option, or always gives it.
+func (p *Plan) Offers(name string) bool {
+	o := p.Program.Find(name)
+	return o != nil && (p.offered(o) != "" || p.isFixed(o))
+}
+
 func (p *Plan) leave(o *usage.Option, why string) {
 	p.LeftOut = append(p.LeftOut, LeftOut{strings.Join(o.Names, ", "), why})
 }
@@ -229,36 +235,6 @@ func unwanted(o *usage.Option) string {
 		return "stands in a usage line only, and may be none"
 	}
 	return ""
-}
-
-// rank says how much an option is likely to be used: by the examples, whether it has a short
-// name, where it stands (WRAP-6).
-func rank(p *usage.Program, o *usage.Option, at int) int {
-	score := 10 - 10*at/max(1, len(p.Options))
-	short := false
-	for _, name := range o.Names {
-		score += 6 * min(3, p.Examples[name])
-		short = short || len(name) == 2
-	}
-	if short {
-		score += 8
-	}
-	if len(o.Names) > 1 {
-		score += 2
-	}
-	if o.Sure == usage.Certain {
-		score += 3
-	}
-	if strings.HasPrefix(o.Name(), "--no-") {
-		score -= 3
-	}
-	if noisyOption.MatchString(o.Name()) {
-		score -= 12
-	}
-	if o.Required {
-		score += 1000
-	}
-	return score
 }
 
 // askJSON finds the option by which a program prints JSON (WRAP-39).
@@ -338,7 +314,10 @@ func (p *Plan) property(term string) string {
 		}
 	}
 	name := strings.Trim(b.String(), "_")
-	if name == "" || name[0] >= '0' && name[0] <= '9' {
+	switch {
+	case name == "": // in another script than Latin
+		name = "value"
+	case name[0] >= '0' && name[0] <= '9':
 		name = "option_" + name
 	}
 	if len(name) > 60 {

@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // the files of a wrapped tool
 	"encoding/json"
@@ -189,7 +190,7 @@ func (p *Plan) metadata(schemas string) []byte {
 	if schemas != "" {
 		b.Name("$schema").String(schemas + "/tool.schema.json")
 	}
-	description := fmt.Sprintf("%s\n\nRuns %s.", cmpOr(p.Program.Summary, "Runs "+strings.Join(p.Words, " ")+"."),
+	description := fmt.Sprintf("%s\n\nRuns %s.", cmp.Or(p.Program.Summary, "Runs "+strings.Join(p.Words, " ")+"."),
 		strings.Join(append(slices.Clone(p.Words), p.Fixed...), " "))
 	b.Name("name").String(p.Name).Name("title").String(strings.Join(p.Words, " ")).Name("description").String(description)
 	b.Name("inputSchema").Object().Name("type").String("object").Name("properties").Object()
@@ -227,18 +228,11 @@ func (p *Plan) metadata(schemas string) []byte {
 		}
 		b.End()
 		if !slices.Contains(p.Capabilities, access.Process) { // a tool that declares something starts nothing else (CF-15)
-			b.Name("confine").Object().Name("exec").Array().String(p.Words[0]).End().End()
+			b.Name("confine").Object().Name("exec").Array().String(p.argv[0]).End().End()
 		}
 	}
 	b.Name("timeoutSecs").Int(wrapTimeout).Name("validateInput").Bool(true).End()
 	return rawjson.AppendIndent(nil, b.Bytes(), 0)
-}
-
-func cmpOr(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 // schema writes the schema of one argument.

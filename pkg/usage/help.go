@@ -2,6 +2,7 @@ package usage
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -184,8 +185,10 @@ var (
 	heading   = regexp.MustCompile(`^([A-Z][A-Za-z0-9 ,/()'&-]{0,60}|[a-z][a-z -]{2,40}):$`)
 	capitals  = regexp.MustCompile(`^[A-Z][A-Z ,/&()-]{2,50}:?$`)
 	usageLine = regexp.MustCompile(`(?i)^usage(?: of [^:]+)?:\s*(.*)$`)
-	orLine    = regexp.MustCompile(`(?i)^or:?\s+(.*)$`)
-	elseParts = regexp.MustCompile(`(?i)\b(examples?|environment|exit|see also|authors?|copyright|bugs|report|` +
+	// foreignLine matches a usage line in another language than English.
+	foreignLine = regexp.MustCompile(`^\p{L}[\p{L} ]{0,30}: +(.*)$`)
+	orLine      = regexp.MustCompile(`(?i)^or:?\s+(.*)$`)
+	elseParts   = regexp.MustCompile(`(?i)\b(examples?|environment|exit|see also|authors?|copyright|bugs|report|` +
 		`history|notes?|learn more|` +
 		`aliases|json fields|configuration files?|files|formats?|filters?|predefined|patterns? syntax|expressions?)\b`)
 	commandParts = regexp.MustCompile(`(?i)\b(sub-?commands?|commands?|actions?|verbs)\b`)
@@ -223,7 +226,11 @@ func (r *helpReader) line(l, previous, next line) {
 		}
 		return
 	}
-	if m := usageLine.FindStringSubmatch(l.text); m != nil && (l.indent < 4 || len(r.usage) == 0) {
+	m := usageLine.FindStringSubmatch(l.text)
+	if m == nil {
+		m = r.foreignUsage(l)
+	}
+	if m != nil && (l.indent < 4 || len(r.usage) == 0) {
 		r.end()
 		r.inUsage, r.usageAt, r.part, r.section = true, l.indent, aboutUsage, "usage"
 		if m[1] != "" {
@@ -248,7 +255,7 @@ func (r *helpReader) line(l, previous, next line) {
 		r.exemplify(l.text)
 		return
 	}
-	if r.option(l, previous, next) {
+	if r.option(l, previous, next) || r.bracketed(l) {
 		return
 	}
 	if r.entry != nil && l.indent > r.entry.indent && (r.entry.column == 0 || l.indent >= r.entry.column-2 ||
@@ -264,6 +271,22 @@ func (r *helpReader) line(l, previous, next line) {
 		return
 	}
 	r.prose = append(r.prose, l.text)
+}
+
+// foreignUsage matches the usage line of a translated text: a word and a colon before the
+// program, where nothing was read yet.
+func (r *helpReader) foreignUsage(l line) []string {
+	if len(r.usage)+len(r.p.Options)+len(r.p.Subcommands) > 0 || r.entry != nil || l.indent > 2 {
+		return nil
+	}
+	m := foreignLine.FindStringSubmatch(l.text)
+	if m == nil {
+		return nil
+	}
+	if first, _, _ := strings.Cut(m[1], " "); !isName(first, r.p.Words) {
+		return nil
+	}
+	return m
 }
 
 // heading begins a section, where a line is a heading.
@@ -300,6 +323,19 @@ func (r *helpReader) heading(l, next line) bool {
 	default:
 		r.part = aboutOptions
 		r.prose = append(r.prose, l.text)
+	}
+	return true
+}
+
+// bracketed takes a line of options in brackets, as usage lines have them, that stands below
+// a heading of its own.
+func (r *helpReader) bracketed(l line) bool {
+	if l.indent > 0 || !strings.HasPrefix(l.text, "[-") || !optionParts.MatchString(r.section) || len(r.usage) == 0 {
+		return false
+	}
+	last := len(r.usage) - 1
+	if len(r.usage[last])+len(l.text) < 4*maxLine {
+		r.usage[last] += " " + l.text
 	}
 	return true
 }
@@ -512,7 +548,7 @@ var operandLine = regexp.MustCompile(`^(\{[^}]+\}|[\[<]{0,2}[A-Za-z][A-Za-z0-9_.
 // operands takes a line of a list of operands. argparse lists commands there, too.
 func (r *helpReader) operands(l line) bool {
 	if r.operand != nil && l.indent > r.operandC {
-		if m := commandLine.FindStringSubmatch(l.text); m != nil && isOneOf(m[1], r.choices) {
+		if m := commandLine.FindStringSubmatch(l.text); m != nil && slices.Contains(r.choices, m[1]) {
 			r.p.addCommand(Subcommand{m[1], sentence(m[3]), FromHelp})
 		} else {
 			r.operand.Help = sentence(r.operand.Help, l.text)
@@ -532,15 +568,6 @@ func (r *helpReader) operands(l line) bool {
 		r.p.Operands = append(r.p.Operands, o)
 	}
 	return true
-}
-
-func isOneOf(s string, list []string) bool {
-	for _, one := range list {
-		if one == s {
-			return true
-		}
-	}
-	return false
 }
 
 var optionIn = regexp.MustCompile(`(?:^|[\s"'(\[])(--?[A-Za-z][A-Za-z0-9-]*)`)

@@ -50,6 +50,9 @@ func Manual(text []byte, words []string) *Program {
 	return p
 }
 
+// gluedOption matches a short option before its value.
+var gluedOption = regexp.MustCompile(`^-[A-Za-z0-9]$`)
+
 var conditional = regexp.MustCompile(`^['.]\s*(?:if|ie|el)\b`)
 
 // printing drops control characters; a tab is a space.
@@ -79,6 +82,7 @@ type manReader struct {
 	tagged  int      // the depth of the first tag whose description is read
 	nested  int      // lists of mdoc that are open
 
+	before   string  // the tag before
 	tagDepth int     // of the tag that is read
 	last     *Option // the option described last
 	lastAt   int     // and its depth
@@ -149,8 +153,12 @@ func (m *manReader) line(l string) {
 		m.text(roff(strings.Join(args, " ")))
 	case "BR", "IR", "RB", "RI", "BI", "IB":
 		var b strings.Builder
-		for _, a := range args {
-			b.WriteString(roff(a))
+		for i, a := range args {
+			word := roff(a)
+			if name == "BI" && i == 1 && m.tagNext && lowerWord.MatchString(word) && gluedOption.MatchString(b.String()) {
+				word = "<" + word + ">" // "-Ttype": in italics stands what is a value
+			}
+			b.WriteString(word)
 		}
 		m.text(b.String())
 	case "SY":
@@ -270,6 +278,10 @@ func (m *manReader) end() {
 	}
 	for _, t := range tags {
 		t = strings.TrimSpace(t)
+		before := m.before
+		if m.before = t; before == strings.Replace(t, "-", "+", 1) && before != t {
+			continue // "+n", "-n": numbers with a sign
+		}
 		if !strings.HasPrefix(t, "-") && !strings.HasPrefix(t, "[-") {
 			continue
 		}

@@ -112,6 +112,8 @@ type Value struct {
 	Choices  []string
 	Default  string
 	Equals   bool // the program writes an equals sign before it
+
+	marked bool // it is written as a value is: <FILE>, =FILE, FILE
 }
 
 // An Operand is an argument that is no option.
@@ -184,6 +186,15 @@ const (
 // add enters an option, or what it adds to one that is there: what was known first stays
 // (WRAP-21).
 func (p *Program) add(o *Option) {
+	known := 0
+	for _, there := range p.Options {
+		if slices.ContainsFunc(o.Names, there.Has) {
+			known++
+		}
+	}
+	if known > 1 && len(o.Names) > 3 {
+		return // a line that lists options, and describes none
+	}
 	for _, there := range p.Options {
 		if !slices.ContainsFunc(o.Names, there.Has) {
 			continue
@@ -249,8 +260,10 @@ func (o *Option) fill(from *Option) {
 	}
 	switch {
 	case from.Value == nil:
-	case o.Value == nil && (o.Source == FromCompletion || o.Source == FromUsage || from.Value.Optional):
-		o.Value = from.Value // completion tells no values, and usage lines leave optional ones out
+	case o.Value == nil && (o.Source == FromCompletion || o.Source == FromUsage || from.Value.Optional ||
+		from.Value.marked):
+		// Completion tells no values, usage lines leave optional ones out, and a list of options all of them at times.
+		o.Value = from.Value
 	case o.Value == nil:
 	default:
 		o.Value.fill(from.Value)
@@ -275,6 +288,7 @@ func (v *Value) fill(from *Value) {
 	}
 	v.Optional = v.Optional || from.Optional
 	v.Equals = v.Equals || from.Equals
+	v.marked = v.marked || from.marked
 }
 
 // Settle decides, when all sources are merged, what one alone may have wrong: where single

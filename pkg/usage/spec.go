@@ -166,10 +166,9 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 	case strings.HasPrefix(text, "="):
 		v.Equals = true
 		word, rest := cutWord(text[1:])
-		if word == "" {
-			return nil, text
+		if v.Name = word; word == "" { // "--type=", and no word for the value
+			return v, rest
 		}
-		v.Name = word
 		return v.more(rest, whole)
 	case strings.HasPrefix(text, "<"):
 		word, rest := cutWord(text)
@@ -197,6 +196,10 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 		case placeholder.MatchString(plainWord) && (whole || !isProse(word, rest)):
 		case typeWord.MatchString(plainWord) && (whole || atBoundary(rest)):
 		case lowerWord.MatchString(plainWord) && (whole || atBoundary(rest) && rest != ""):
+		case shortWord.MatchString(plainWord) && shortWords.MatchString(rest): // "--arg a v   set a to v"
+			v.Words = 2 + strings.Count(strings.TrimRight(shortWords.FindString(rest), " "), " ") - 1
+			v.Name, rest = bare, rest[len(strings.TrimRight(shortWords.FindString(rest), " ")):]
+			return v.named(), rest
 		default:
 			return nil, text
 		}
@@ -216,6 +219,13 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 	}
 	return nil, text
 }
+
+// shortWord and shortWords match several values with names of a letter or two, before the
+// spaces that a description follows.
+var (
+	shortWord  = regexp.MustCompile(`^[a-z]{1,2}$`)
+	shortWords = regexp.MustCompile(`^(?: [a-z]{1,2})+ {2,}`)
+)
 
 // innerBrackets matches what may be left out of a value: "FILTER[:options]".
 var innerBrackets = regexp.MustCompile(`\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]`)
@@ -259,8 +269,8 @@ func (v *Value) named() *Value {
 	if list := listed(name); len(list) > 1 {
 		v.Choices = list
 	}
-	name = strings.Trim(name, `<>{}[]'"`)
-	v.Name = cut(name, maxName)
+	v.marked = v.marked || v.Equals || strings.HasPrefix(name, "<") || upperWord.MatchString(name)
+	v.Name = cut(strings.Trim(name, `<>{}[]'"`), maxName)
 	if v.Words == 1 {
 		v.Words = 0
 	}

@@ -110,6 +110,8 @@ done:
 func (p *Program) synopsis(lines []string, from Source) {
 	var all [][]*Operand
 	needs := map[*Option]int{} // in how many lines an option is required
+	var usages [][]*node
+	var own [][]*node // those that name the command, where the program has others
 	for i, text := range lines {
 		if i == maxUsages {
 			break
@@ -127,7 +129,15 @@ func (p *Program) synopsis(lines []string, from Source) {
 			parts = append(parts, g.parts...)
 			u.at++
 		}
-		parts = p.withoutName(parts)
+		parts, named := p.withoutName(parts)
+		if usages = append(usages, parts); named {
+			own = append(own, parts)
+		}
+	}
+	if len(own) > 0 {
+		usages = own
+	}
+	for _, parts := range usages {
 		w := &usageWalk{p: p, from: from, literal: p.Style == StyleDocopt || len(lines) > 1, at: -1}
 		w.sequence(parts, false, false)
 		if w.unusable {
@@ -150,17 +160,25 @@ func (p *Program) synopsis(lines []string, from Source) {
 	p.operandsOf(all)
 }
 
-// withoutName drops the words that the command line begins with.
-func (p *Program) withoutName(parts []*node) []*node {
+// withoutName drops the words that the command line begins with, and reports whether it has
+// all those of a command.
+func (p *Program) withoutName(parts []*node) (rest []*node, named bool) {
 	if len(parts) > 0 && parts[0].word != "" && isName(parts[0].word, p.Words) || len(parts) > 0 && len(p.Words) == 1 {
 		parts = parts[min(1, len(parts)):]
 	}
+	named = len(p.Words) > 1
 	for _, word := range p.Words[1:] {
-		if len(parts) > 0 && parts[0].word == word {
-			parts = parts[1:]
+		at := 0
+		for at < len(parts) && parts[at].optional { // options may stand before a command
+			at++
+		}
+		if at < len(parts) && (parts[at].word == word || slices.Contains(listed(parts[at].word), word)) {
+			parts = slices.Delete(slices.Clone(parts), at, at+1)
+		} else {
+			named = false
 		}
 	}
-	return parts
+	return parts, named
 }
 
 // A usageWalk goes through one usage line.
@@ -178,8 +196,8 @@ type usageWalk struct {
 
 var (
 	// anyOptions matches what stands for all options.
-	anyOptions = regexp.MustCompile(`(?i)^<?(?:\S*[-_])?(?:options?|opts?|flags?|switches|global-options|OPTS|` +
-		`OPTIONS?)>?s?\.*$`)
+	anyOptions = regexp.MustCompile(`(?i)^<?(?:\S*[-_])?(?:options?|opts?|flags?|switches|optione?n|opciones|opción|` +
+		`opzioni|opções|opcje|volby|ключи?|параметры?|опции|オプション|选项|選項|옵션)>?s?\.*$`)
 	anyCommand = regexp.MustCompile(`(?i)^<?(?:sub-?)?(?:command|cmd)s?>?$`)
 	cluster    = regexp.MustCompile(`^-[A-Za-z0-9@%#]{2,}$`)
 )
@@ -198,11 +216,11 @@ func (w *usageWalk) sequence(parts []*node, optional, repeat bool) {
 			if i+1 < len(parts) {
 				next = parts[i+1]
 			}
-			if w.option(n, next, optional, len(parts), repeat) {
+			if w.option(n, next, optional, len(parts), repeat, optional && i == 0) {
 				i++
-				for i > 0 && parts[0] == n && optional && i+1 < len(parts) && isWord(parts[i+1]) {
-					i++ // further values of the option
-				}
+			}
+			for w.takesValue(n.word) && parts[0] == n && optional && i+1 < len(parts) && isPartOfValue(parts[i+1]) {
+				i++ // what follows an option in its own bracket
 			}
 		default:
 			w.word(n, optional, repeat || n.repeat)
@@ -210,13 +228,24 @@ func (w *usageWalk) sequence(parts []*node, optional, repeat bool) {
 	}
 }
 
-// isWord reports whether a part of a bracket that begins with an option belongs to it.
-func isWord(n *node) bool {
-	return n.word != "" && !strings.HasPrefix(n.word, "-") && !anyOptions.MatchString(n.word)
+// takesValue reports whether an option that was read takes a value.
+func (w *usageWalk) takesValue(word string) bool {
+	o := w.p.Find(nameAt.FindString(word))
+	return o != nil && o.Value != nil
+}
+
+// isPartOfValue reports whether a part of a bracket that begins with an option belongs to
+// its value, as all of "[address:]port".
+func isPartOfValue(n *node) bool {
+	return !strings.HasPrefix(textOf(n), "-") && !anyOptions.MatchString(n.word)
 }
 
 func (w *usageWalk) group(n *node, optional, repeat bool) {
 	if !n.either {
+		if last := len(n.parts) - 1; optional && last > 0 && anyOptions.MatchString(n.parts[last].word) &&
+			!strings.HasPrefix(n.parts[0].word, "-") {
+			return // "[build flags]"
+		}
 		w.sequence(n.parts, optional, repeat)
 		return
 	}
@@ -266,9 +295,9 @@ func alternatives(n *node) (list []string) {
 	return list
 }
 
-// option reads an option of a usage line, and reports whether the word after it is its
-// value.
-func (w *usageWalk) option(n, next *node, optional bool, within int, repeat bool) (took bool) {
+// option reads an option of a usage line, and reports whether the part after it is its
+// value. An option leads where it opens its own bracket.
+func (w *usageWalk) option(n, next *node, optional bool, within int, repeat, leads bool) (took bool) {
 	known := w.p.Find(strings.SplitN(n.word, "=", 2)[0])
 	alone := next == nil || within != 2 || !isValueOf(next, within, false) // "[-name VALUE]" is one option
 	if cluster.MatchString(n.word) && known == nil && alone && w.isCluster(n.word) {
@@ -284,13 +313,13 @@ func (w *usageWalk) option(n, next *node, optional bool, within int, repeat bool
 	}
 	o := &Option{Names: s.names, Negations: s.negations, Value: s.value, Source: w.from, Sure: Likely,
 		Repeat: repeat || n.repeat}
-	takes := known == nil || known.Value != nil
-	if next != nil && o.Value == nil && takes && isValueOf(next, within, known != nil) {
+	takes := known == nil || known.Value != nil || leads && next != nil && strings.HasPrefix(next.word, "<")
+	if next != nil && o.Value == nil && takes && isValueOf(next, within, known != nil || leads) {
 		took = true
 		o.Value = &Value{Name: next.word}
 		if next.parts != nil {
 			o.Value.Name = textOf(next)
-			o.Value.Optional = next.optional && !strings.Contains(o.Value.Name, "|")
+			o.Value.Optional = next.optional && within == 2 && !strings.Contains(o.Value.Name, "|")
 		}
 		if next.repeat {
 			o.Value.Several, o.Repeat = true, true
@@ -377,7 +406,7 @@ func (w *usageWalk) word(n *node, optional, repeat bool) {
 	switch {
 	case anyOptions.MatchString(name), name == "-", name == ",", name == "or", name == "=":
 		return
-	case w.commanded, anyCommand.MatchString(name):
+	case w.commanded, anyCommand.MatchString(name) && len(w.p.Subcommands) > 0:
 		w.commanded = true // what follows are the command's
 		return
 	case strings.HasPrefix(name, "<") || strings.HasPrefix(name, "{") || upperWord.MatchString(name):
@@ -396,7 +425,7 @@ func (w *usageWalk) word(n *node, optional, repeat bool) {
 	w.operand(&Operand{Name: name, Required: !optional, Repeat: repeat, Choices: listed(name)})
 }
 
-var operandName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./:=@+-]*$`)
+var operandName = regexp.MustCompile(`^\p{L}[\p{L}\p{M}0-9_./:=@+-]*$`)
 
 func (w *usageWalk) operand(o *Operand) {
 	o.Name = cut(strings.Trim(o.Name, "<>{}[]."), maxName)

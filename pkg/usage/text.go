@@ -31,7 +31,7 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;:?<=>]*[ -/]*[@-~]|" +
 // an option, quotation marks, spaces.
 var plain = strings.NewReplacer("\u2010", "-", "\u2011", "-", "\u2212", "-", "\u2018", "'", "\u2019", "'",
 	"\u201c", `"`, "\u201d", `"`, "\u00a0", " ", "\u2007", " ", "\u202f", " ", "\u2026", "...", "\ufeff", "",
-	"\u200b", "", "\u00ad", "")
+	"\u200b", "", "\u00ad", "", "\u3000", "  ", "\uff1a", ": ", "\uff0c", ", ")
 
 // longDash matches dashes that a word processor made of two hyphens, before a name.
 var longDash = regexp.MustCompile(`(^|[\s,|/(\[])[\x{2013}\x{2014}]([A-Za-z])`)

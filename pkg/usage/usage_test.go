@@ -289,6 +289,32 @@ usage: brew [-46ahv] [-c cups] [-f file] [-w seconds]
 <pot> string !
 <leaf> string ...
 `},
+	{"German", "brew", StyleGNU, "Aufruf: brew [OPTION]... BLATT [KANNE]...\n\nKocht jedes BLATT.\n\nOptionen:\n" +
+		"  -a, --alle            alles\n  -z, --zahl=ANZAHL     ANZAHL Tassen\n      --ohne            ohne\n\n" +
+		"Beispiele:\n  brew -a Minze\n", `-a --alle
+-z --zahl = string
+--ohne
+<BLATT> string !
+<KANNE> string ...
+`},
+	{"Japanese, with wide characters", "brew", StyleGNU, "使い方：brew [オプション]... 葉 [急須...]\n\n" +
+		"オプション：\n　　-a, --all　　　すべて\n　　-n, --cups=数　　杯の数\n　　-o, --output=<先>　書き込む\n", `-a --all
+-n --cups = string
+-o --output = string
+<葉> string !
+<急須> string ...
+`},
+	{"values without a name", "brew", StyleGNU, "Usage: brew [OPTION]...\n\n  -t, --type=   the type\n" +
+		"  --pair a v    two values\n  --last        nothing\n", `-t --type = string
+--pair = string x2
+--last
+`},
+	{"a bracket of an option is its own", "brew", StyleUsage,
+		"usage: brew [-q] [-D [address:]port] [-L local_socket:remote] [brew flags] leaf\n", `-q
+-D = string
+-L = string
+<leaf> string !
+`},
 	{"busybox", "busybox brew", StyleBusybox, "BusyBox v1.0 () multi-call binary.\n\n" +
 		"Usage: brew [-ac] [-n N] FILE...\n\nBrew tea\n\n\t-a\tAll\n\t-c\tCold\n\t-n N\tN cups\n", `-a
 -c

@@ -1,0 +1,123 @@
+package scaffold
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/usage"
+)
+
+// A ranking says which options of a program are likely to be used most (WRAP-6): by what the
+// program itself shows, and by names that mean the same in most programs.
+type ranking struct {
+	program      *usage.Program
+	mentions     map[*usage.Option]int // in descriptions of other options
+	alphabetical bool                  // where an option stands says nothing
+}
+
+var (
+	// everyday matches options that people give to most programs that have them.
+	everyday = regexp.MustCompile(`^--?(?:all|recursive|output|output-document|format|long|human-readable|reverse|sort|` +
+		`limit|number|numeric-sort|lines|bytes|max-count|max-?depth|depth|include|exclude|ignore-case|name|type|file|` +
+		`directory|pattern|filter|query|search|since|until|after|before|author|grep|oneline|stat|graph|patch|location|` +
+		`header|request|data|user|branch|tag|message|summarize|total|key|unique|field-separator|delimiter|fields|count|` +
+		`line-number|files-with-matches|only-matching|word-regexp|invert-match|context|after-context|before-context|` +
+		`extended-regexp|fixed-strings|brief|unified|check|diff|in-place|list|extract|create|gzip|state|status|label|` +
+		`title|body|config|width|target(?:-.*)?|language|host|port|password|keep|preserve|symbolic|parents|timeout|` +
+		`method|hidden|silent|fail|user-agent|maxdepth|mindepth|mtime|size|iname|print0|parameter|prepare|warmup|runs|identity|priority|follow|unit|lines|full|no-ignore|extension|expression|compress|decompress|stdout|glob|staged|cached|dry-run|head|show-.*|` +
+		`max-procs|max-args|null|archive|delete|update|force|quiet-.*|insecure|get|form|json)$`)
+	// everydayLetters are short names without a long one, of what they do in most programs.
+	everydayLetters = "lratnofR1"
+	noisyOption     = regexp.MustCompile(`^--?(?:verbose|quiet|silent|debug|trace|log-.*|v|q|loglevel|no-messages)$`)
+	rareHelp        = regexp.MustCompile(`(?i)\b(?:SELinux|security context|EBCDIC|obsolescent|advanced use|internal use|` +
+		`rarely|debugging|compatibility)\b`)
+	mentioned = regexp.MustCompile(`(?:^|[\s"'(\[,/])(--?[A-Za-z0-9][A-Za-z0-9-]*)`)
+)
+
+func newRanking(p *usage.Program) *ranking {
+	r := &ranking{program: p, mentions: map[*usage.Option]int{}}
+	ordered, pairs, last := 0, 0, ""
+	for _, o := range p.Options {
+		key := strings.ToLower(strings.TrimLeft(o.Names[0], "-"))
+		if last != "" {
+			pairs++
+			if cmp.Compare(last, key) <= 0 {
+				ordered++
+			}
+		}
+		last = key
+		r.read(o)
+	}
+	r.alphabetical = pairs >= 8 && ordered*100 >= pairs*75
+	return r
+}
+
+// read counts which other options the description of one names; "-lt" names -l and -t.
+func (r *ranking) read(o *usage.Option) {
+	seen := map[*usage.Option]bool{o: true}
+	note := func(other *usage.Option) {
+		if other != nil && !seen[other] {
+			seen[other] = true
+			r.mentions[other]++
+		}
+	}
+	for _, m := range mentioned.FindAllStringSubmatch(o.Help, 50) {
+		name := m[1]
+		if found := r.program.Find(name); found != nil {
+			note(found)
+			continue
+		}
+		if len(name) > 4 || strings.HasPrefix(name, "--") {
+			continue
+		}
+		var letters []*usage.Option
+		for _, c := range name[1:] {
+			letters = append(letters, r.program.Find("-"+string(c)))
+		}
+		if !slices.Contains(letters, nil) {
+			for _, other := range letters {
+				note(other)
+			}
+		}
+	}
+}
+
+// of is the rank of the option that stands at a place.
+func (r *ranking) of(o *usage.Option, at int) int {
+	score := 4 * min(2, r.mentions[o])
+	if !r.alphabetical {
+		score += 10 - 10*at/max(1, len(r.program.Options))
+	}
+	short, long, known := false, false, false
+	for _, name := range o.Names {
+		score += 10 * min(3, r.program.Examples[name])
+		short = short || len(name) == 2
+		long = long || len(name) > 2
+		known = known || everyday.MatchString(name)
+	}
+	known = known || short && !long && strings.Contains(everydayLetters, o.Names[0][1:])
+	if known {
+		score += 14
+	}
+	if short {
+		score += 6
+	}
+	if short && long {
+		score += 2
+	}
+	if o.Sure == usage.Certain {
+		score += 3
+	}
+	if strings.HasPrefix(o.Name(), "--no-") {
+		score -= 3
+	}
+	if noisyOption.MatchString(o.Name()) || rareHelp.MatchString(o.Help) {
+		score -= 12
+	}
+	if o.Required {
+		score += 1000
+	}
+	return score
+}

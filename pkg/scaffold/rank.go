@@ -19,20 +19,23 @@ type ranking struct {
 
 var (
 	// everyday matches options that people give to most programs that have them.
-	everyday = regexp.MustCompile(`^--?(?:all|recursive|output|output-document|format|long|human-readable|reverse|sort|` +
-		`limit|number|numeric-sort|lines|bytes|max-count|max-?depth|depth|include|exclude|ignore-case|name|type|file|` +
-		`directory|pattern|filter|query|search|since|until|after|before|author|grep|oneline|stat|graph|patch|location|` +
-		`header|request|data|user|branch|tag|message|summarize|total|key|unique|field-separator|delimiter|fields|count|` +
-		`line-number|files-with-matches|only-matching|word-regexp|invert-match|context|after-context|before-context|` +
-		`extended-regexp|fixed-strings|brief|unified|check|diff|in-place|list|extract|create|gzip|state|status|label|` +
-		`title|body|config|width|target(?:-.*)?|language|host|port|password|keep|preserve|symbolic|parents|timeout|` +
-		`method|hidden|silent|fail|user-agent|maxdepth|mindepth|mtime|size|iname|print0|parameter|prepare|warmup|runs|identity|priority|follow|unit|lines|full|no-ignore|extension|expression|compress|decompress|stdout|glob|staged|cached|dry-run|head|show-.*|` +
-		`max-procs|max-args|null|archive|delete|update|force|quiet-.*|insecure|get|form|json)$`)
+	everyday = regexp.MustCompile(`^--?(?:` +
+		`all|recursive|output|output-document|format|long|human-readable|reverse|sort|limit|number|` +
+		`numeric-sort|lines|bytes|max-count|max-?depth|depth|mindepth|include|exclude|ignore-case|name|iname|` +
+		`type|size|mtime|file|directory|pattern|filter|query|search|since|until|after|before|author|grep|` +
+		`oneline|stat|graph|patch|location|header|request|data|user|user-agent|branch|tag|message|summarize|` +
+		`total|key|unique|field-separator|delimiter|fields|count|line-number|files-with-matches|` +
+		`only-matching|word-regexp|invert-match|context|after-context|before-context|extended-regexp|` +
+		`fixed-strings|brief|unified|check|diff|in-place|list|extract|create|gzip|state|status|label|title|` +
+		`body|config|width|target(?:-.*)?|language|host|port|password|keep|preserve|symbolic|parents|timeout|` +
+		`method|hidden|silent|fail|no-ignore|extension|expression|compress|decompress|stdout|glob|staged|` +
+		`cached|dry-run|head|show-.*|max-procs|max-args|null|print0|archive|delete|update|force|insecure|get|` +
+		`form|json|parameter|prepare|warmup|runs|identity|priority|follow|unit|full` + `)$`)
 	// everydayLetters are short names without a long one, of what they do in most programs.
 	everydayLetters = "lratnofR1"
 	noisyOption     = regexp.MustCompile(`^--?(?:verbose|quiet|silent|debug|trace|log-.*|v|q|loglevel|no-messages)$`)
-	rareHelp        = regexp.MustCompile(`(?i)\b(?:SELinux|security context|EBCDIC|obsolescent|advanced use|internal use|` +
-		`rarely|debugging|compatibility)\b`)
+	rareHelp        = regexp.MustCompile(`(?i)\b(?:SELinux|security context|EBCDIC|obsolescent|advanced use|` +
+		`internal use|rarely|debugging|compatibility)\b`)
 	mentioned = regexp.MustCompile(`(?:^|[\s"'(\[,/])(--?[A-Za-z0-9][A-Za-z0-9-]*)`)
 )
 

@@ -3,7 +3,6 @@
 package clients
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // spies are programs that write what they are called with to files beside themselves, each argument
@@ -235,46 +233,5 @@ esac
 	got := compact(t, s.succeed("report", arguments{"lines": true}).StructuredContent)
 	if got != `{"items":[{"n":1},{"n":2}]}` {
 		t.Error(got)
-	}
-}
-
-// WRAP-53: a hundred commands take at most half as long again as their helps alone.
-func TestWrappedCommands(t *testing.T) {
-	dir := directory(t)
-	must(t, dir, "mcp-bash new demo --no-hello")
-	project := filepath.Join(dir, "demo")
-	var list, each bytes.Buffer
-	for i := range 100 {
-		fmt.Fprintf(&list, "  c%02d  command %d\n", i, i)
-		fmt.Fprintf(&each, "mcp_spy c%02d --help >/dev/null\n", i)
-	}
-	write(t, `#!/bin/bash
-if [[ $1 == --help ]]; then
-  printf 'Usage: mcp_spy COMMAND\n\nCommands:\n%s' "`+list.String()+`"; exit
-fi
-sleep 0.02 # about what Python, Node or a large program of Go take
-printf 'Usage: mcp_spy %s [OPTION]... FILE\n\n  -a, --all   all of it\n  -k, --kind=KIND  the kind\n' "$1"
-`, project, "bin", "mcp_spy")
-	if err := os.Chmod(filepath.Join(project, "bin", "mcp_spy"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	// The best of three, as others use the machine.
-	best := func(line string) time.Duration {
-		shortest := time.Hour
-		for range 3 {
-			began := time.Now()
-			must(t, project, "rm -rf tools/mcp_spy-*; PATH=$PWD/bin:$PATH; "+line)
-			shortest = min(shortest, time.Since(began))
-		}
-		return shortest
-	}
-	alone := best("mcp_spy --help >/dev/null\n" + each.String())
-	wrapped := best("mcp-scaffold wrap mcp_spy --subcommands")
-	if tools, _ := filepath.Glob(filepath.Join(project, "tools", "mcp_spy-c*")); len(tools) != 100 {
-		t.Fatalf("%d tools", len(tools))
-	}
-	t.Logf("100 helps alone %v, wrapped %v", alone, wrapped)
-	if limit := alone + alone/2; wrapped > limit && raceFlag == nil {
-		t.Errorf("wrapping took %v, the helps alone %v", wrapped, alone)
 	}
 }

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/usage"
 )
 
@@ -87,24 +89,13 @@ func page(dir, name string, steps int) ([]byte, error) {
 
 // readPage reads a regular file, to which a link may lead: so alternatives are installed.
 func readPage(name string, packed bool) ([]byte, error) {
-	if info, err := os.Stat(name); err != nil {
-		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, errors.New("no regular file")
+	text, err := project.ReadRegular(name, maxPage)
+	if err != nil || !packed {
+		return text, err
 	}
-	f, err := os.Open(name)
+	r, err := gzip.NewReader(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.New("no regular file")
-	}
-	var r io.Reader = io.LimitReader(f, maxPage)
-	if packed {
-		if r, err = gzip.NewReader(r); err != nil {
-			return nil, err
-		}
 	}
 	return io.ReadAll(io.LimitReader(r, maxPage))
 }

@@ -81,6 +81,9 @@ var (
 	runsHelp = regexp.MustCompile(`(?i)\b(?:execute|run|invoke|spawn|pipe .{0,20} (?:to|through))s? (?:the |` +
 		`a |an |this |given |specified )*(?:command|program|shell|script|cmd|external|utility)\b|\bshell command\b|` +
 		`\bcompress temporaries with PROG`)
+	// filtersHelp matches options for which a program starts another one that it names itself.
+	filtersHelp = regexp.MustCompile(`(?i)\b(?:through|with|using|via|by) (?:g|b|x)zip|\b(?:through|via) (?:xz|zstd|` +
+		`lzip|lzma|lzop|compress|bzip2|ssh|git)\b`)
 	runsName = regexp.MustCompile(`(?i)^--?(?:exec|execute|command|cmd|shell|editor|upload-pack|receive-pack|` +
 		`to-command|use-compress-program|compress-program|pre|rsh|run|eval|ext-diff|open-files-in-pager|pass-through|` +
 		`local-command|exec-batch)$`)
@@ -393,7 +396,7 @@ func (p *Plan) operands() {
 func (p *Plan) judge() {
 	summary := p.Program.Summary
 	last := p.Words[len(p.Words)-1]
-	files, network, writes, destroys, runs := false, false, "", "", ""
+	files, network, writes, destroys, runs, filters := false, false, "", "", "", ""
 	for _, a := range p.Arguments {
 		files = files || a.Kind == usage.Path
 		network = network || a.Kind == usage.URL
@@ -405,6 +408,9 @@ func (p *Plan) judge() {
 		}
 		if runs == "" && (runsHelp.MatchString(a.Help) || runsName.MatchString(a.option.Name())) {
 			runs = a.option.Name()
+		}
+		if filters == "" && filtersHelp.MatchString(a.Help) {
+			filters = a.option.Name()
 		}
 		if writes == "" && writesHelp.MatchString(a.Help) {
 			writes = a.option.Name()
@@ -430,6 +436,13 @@ func (p *Plan) judge() {
 		p.Capabilities = append(p.Capabilities, access.Process)
 		p.review("it runs whatever program %s names, with all that this may do: is that wanted?", runs)
 	}
+	switch {
+	case runs != "":
+	case p.Program.Style == usage.StyleGit:
+		p.startsOthers("git does for some commands")
+	case filters != "":
+		p.startsOthers("see %s", filters)
+	}
 	if p.Capabilities == nil {
 		p.review("capabilities: nothing tells what it needs, so none are declared; [] if it needs none")
 	}
@@ -447,6 +460,15 @@ func (p *Plan) judge() {
 	case readsSummary.MatchString(summary) || readsSummary.MatchString(last):
 		p.ReadOnly = true
 		p.review("readOnlyHint: guessed from %q", cmp.Or(summary, last))
+	}
+}
+
+// startsOthers declares Process for a program that starts others, where anything is declared:
+// without it those would be refused (CF-15, WRAP-36).
+func (p *Plan) startsOthers(why string, args ...any) {
+	if p.Capabilities != nil && !slices.Contains(p.Capabilities, access.Process) {
+		p.Capabilities = append(p.Capabilities, access.Process)
+		p.review("capabilities: Process, as it starts other programs: "+why, args...)
 	}
 }
 

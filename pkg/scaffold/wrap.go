@@ -59,6 +59,9 @@ func NewPlan(p *project.Project, prog *usage.Program, words []string, file, name
 		return nil, err
 	}
 	plan.Words, plan.argv = words, slices.Clone(words)
+	if head, err := project.ReadHead(file, 2); err == nil && string(head) == "#!" {
+		plan.startsOthers("scripts mostly do")
+	}
 	if plan.Name = name; name == "" {
 		plan.Name = toolName(append([]string{filepath.Base(words[0])}, words[1:]...))
 	}

@@ -40,6 +40,13 @@ var calls = map[string]map[string][]string{
 		"folders": {"--roots", "tools"}, "summarize": {"--args", `{"text":"It was a dark and stormy night."}`},
 		"release": {"--args", `{"version":"1.4.2","changes":"Starts faster."}`, "--elicit", `{"kind":"minor"}`},
 	},
+	"16-wrapped": {
+		"cut":  {"--args", `{"delimiter":",","fields":"1","file":["data/fruit.csv"]}`},
+		"find": {"--args", `{"path":["data"],"name":"*.csv"}`},
+		"grep": {"--args", `{"patterns":"apple","file":["data/fruit.csv"]}`},
+		"sort": {"--args", `{"file":["data/fruit.csv"],"reverse":true}`},
+		"wc":   {"--args", `{"lines":true,"stdin":"a\nb\n"}`},
+	},
 	"17-strangers-tool": {"word-count": {"--args", `{"note":"town"}`}},
 }
 

@@ -40,6 +40,7 @@ export const examples = {
   '13-registry': ['add-note', 'find-note'],
   '14-mcp-app': ['board', 'move-card', 'roll-dice'],
   '15-asking': ['folders', 'release', 'summarize'],
+  '16-wrapped': ['cut', 'find', 'grep', 'sort', 'wc'],
   '17-strangers-tool': ['word-count'],
 };
 

@@ -62,7 +62,7 @@ func TestLearned(t *testing.T) {
 			t.Run(name+" "+tool, func(t *testing.T) {
 				t.Parallel()
 				dir := example(t, name)
-				forget(t, filepath.Join(dir, "tools", tool, "tool.meta.json"))
+				declare(t, filepath.Join(dir, "tools", tool, "tool.meta.json"), tool, nil)
 				run := func(mode string, more ...string) (stdout, stderr string) {
 					cmd := exec.Command(filepath.Join(bin, "mcp-runtool"),
 						slices.Concat([]string{tool, "--allow-self"}, options, more)...)
@@ -92,27 +92,90 @@ func TestLearned(t *testing.T) {
 	}
 }
 
-func failed(result string) bool {
-	return !strings.Contains(result, `"isError":false`)
+// The same for tools that no metadata file describes: what is learned goes into register.json by
+// hand. And for the one that needs the network, with a server to download from.
+func TestLearnedByHand(t *testing.T) {
+	t.Parallel()
+	if (confine.Offered().Lacks(&confine.Profile{})) != nil {
+		t.Skip("this kernel cannot hold all")
+	}
+	net := online(t)
+	net["MCP_DOWNLOAD_CONFIG"] = `{"allow":["` + publicHost + `"]}`
+	for tool, c := range map[string]struct {
+		example, args, want string
+		env                 map[string]string
+	}{
+		"add-note": {"13-registry", `{"title":"x","text":"y"}`, `"text":"notes/x.md"`, nil},
+		"archive":  {"13-registry", `{}`, `"text":"notes/archive.gz"`, nil},
+		"fetch":    {"07-download", `{"url":"https://` + publicHost + `/page","name":"page"}`, `"bytes":`, net},
+	} {
+		t.Run(tool, func(t *testing.T) {
+			t.Parallel()
+			dir := example(t, c.example)
+			run := func(program, mode string, words ...string) (stdout, stderr string) {
+				cmd := exec.Command(filepath.Join(bin, program), words...)
+				cmd.Dir = dir
+				cmd.Env = append(environment("", directory(t), c.env), "MCPBASH_CONFINE="+mode)
+				var out, err strings.Builder
+				cmd.Stdout, cmd.Stderr = &out, &err
+				cmd.Run() // what it prints says whether it failed
+				return out.String(), err.String()
+			}
+			file := filepath.Join(dir, "tools", tool, "tool.meta.json")
+			if c.example == "13-registry" {
+				file = filepath.Join(dir, "server.d", "register.json")
+				run("mcp-registry", "off", "register", "catalog/archive.json")
+			}
+			declare(t, file, tool, nil)
+			call := []string{tool, "--allow-self", "--args", c.args}
+			learned, said := run("mcp-runtool", "off", append(call, "--learn")...)
+			var declaration map[string]json.RawMessage
+			if err := json.Unmarshal([]byte(learned), &declaration); err != nil || declaration["capabilities"] == nil {
+				t.Fatalf("%v: %s%s", err, learned, said)
+			}
+			declare(t, file, tool, declaration)
+			got, said := run("mcp-runtool", "all,required", append(call, "--explain")...)
+			if !strings.Contains(got, c.want) || failed(got) || strings.Contains(said, "refused: ") {
+				t.Errorf("with %s: %s%s", learned, got, said)
+			}
+		})
+	}
 }
 
-// forget takes what a tool declares out of its metadata.
-func forget(t *testing.T, file string) {
+// declare replaces what a tool declares, in its metadata or in the list of tools of register.json.
+func declare(t *testing.T, file, tool string, declaration map[string]json.RawMessage) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	var meta map[string]json.RawMessage
+	var document map[string]any
 	if err == nil {
-		err = json.Unmarshal(text, &meta)
+		err = json.Unmarshal(text, &document)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	delete(meta, "capabilities")
-	delete(meta, "confine")
-	if text, err = json.Marshal(meta); err == nil {
+	item := document
+	tools, _ := document["tools"].([]any)
+	for _, one := range tools {
+		if one := one.(map[string]any); one["name"] == tool {
+			item = one
+		}
+	}
+	if item["name"] != tool {
+		t.Fatalf("%s does not name %s", file, tool)
+	}
+	delete(item, "capabilities")
+	delete(item, "confine")
+	for name, value := range declaration {
+		item[name] = value
+	}
+	if text, err = json.Marshal(document); err == nil {
 		err = os.WriteFile(file, text, 0o644)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func failed(result string) bool {
+	return !strings.Contains(result, `"isError":false`)
 }

@@ -35,8 +35,8 @@ func (w *wrapper) update(ctx context.Context, names []string) error {
 		for _, note := range answer.Notes {
 			w.warn(note)
 		}
-		c := tool.With(w.o.Choosing, w.maxGiven)
-		plan, err := scaffold.NewPlan(w.p, answer.Program, tool.Command, answer.File, tool.Name, c.Where(answer.Program))
+		c := tool.With(w.o.Selection, w.maxGiven)
+		plan, err := scaffold.NewPlan(w.p, answer.Program, tool.Command, answer.File, tool.Name, c.For(answer.Program))
 		if err != nil {
 			return err
 		}

@@ -15,11 +15,12 @@ import (
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/usage/ask"
+	"mcp-bash/pkg/wrap"
 )
 
 // wrapOptions are those of wrap (docs/contract/wrap.md).
 type wrapOptions struct {
-	scaffold.Wrapping
+	scaffold.WrapOptions
 	only, without string
 	name          string
 	subcommands   bool
@@ -52,7 +53,7 @@ func wrapCommand() *cli.Command {
 			"empty home " +
 			"and with a time limit. Options after -- belong to no one: there are none.",
 		Exits: exits,
-		Run:   func(s cli.Streams, operands []string) error { return wrap(s, o, operands) },
+		Run:   func(s cli.Streams, operands []string) error { return runWrap(s, o, operands) },
 	}
 	c.Flags.Positive(&o.Max, "max-options", "N", "how many options a tool offers (15)")
 	o.maxGiven = func() bool { return c.Flags.Given("max-options") }
@@ -79,10 +80,10 @@ func list(text string) (names []string) {
 	return names
 }
 
-// wrap makes tools of a program (WRAP-1).
-func wrap(s cli.Streams, o *wrapOptions, words []string) error {
+// runWrap makes tools of a program (WRAP-1).
+func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 	o.Only, o.Without = list(o.only), list(o.without)
-	if err := scaffold.CheckWords(words); err != nil {
+	if err := wrap.CheckWords(words); err != nil {
 		return err
 	}
 	switch {
@@ -112,7 +113,7 @@ func wrap(s cli.Streams, o *wrapOptions, words []string) error {
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	made, err := scaffold.Wrap(ctx, p, plans, o.Wrapping, w.warn)
+	made, err := scaffold.Wrap(ctx, p, plans, o.WrapOptions, w.warn)
 	if err != nil {
 		return interrupted(ctx, err)
 	}
@@ -131,13 +132,13 @@ type wrapper struct {
 func (w *wrapper) warn(text string) { fmt.Fprintf(w.s.Err, "wrap: warning: %s\n", cli.Line(text)) }
 
 // plans asks the program, and plans a tool, or one for each of its commands.
-func (w *wrapper) plans(ctx context.Context, words []string) ([]*scaffold.Plan, error) {
+func (w *wrapper) plans(ctx context.Context, words []string) ([]*wrap.Plan, error) {
 	if !w.o.subcommands {
 		plan, err := w.plan(ctx, words, w.o.name)
 		if err != nil {
 			return nil, err
 		}
-		return []*scaffold.Plan{plan}, nil
+		return []*wrap.Plan{plan}, nil
 	}
 	leaves, notes, err := w.ask.Tree(ctx, words, w.o.depth)
 	for _, note := range notes {
@@ -146,10 +147,10 @@ func (w *wrapper) plans(ctx context.Context, words []string) ([]*scaffold.Plan, 
 	if err != nil {
 		return nil, w.refused(words, err)
 	}
-	var plans []*scaffold.Plan
+	var plans []*wrap.Plan
 	for _, leaf := range leaves {
 		line := append(slices.Clone(words), leaf.Words[len(words):]...)
-		plan, err := scaffold.NewPlan(w.p, leaf.Program, line, leaf.File, "", w.o.Choosing.Where(leaf.Program))
+		plan, err := scaffold.NewPlan(w.p, leaf.Program, line, leaf.File, "", w.o.Selection.For(leaf.Program))
 		if err != nil {
 			return nil, err
 		}
@@ -162,7 +163,7 @@ func (w *wrapper) plans(ctx context.Context, words []string) ([]*scaffold.Plan, 
 }
 
 // plan asks a program, and plans a tool for it.
-func (w *wrapper) plan(ctx context.Context, words []string, name string) (*scaffold.Plan, error) {
+func (w *wrapper) plan(ctx context.Context, words []string, name string) (*wrap.Plan, error) {
 	answer, err := w.ask.Program(ctx, words)
 	if answer != nil {
 		for _, note := range answer.Notes {
@@ -176,7 +177,7 @@ func (w *wrapper) plan(ctx context.Context, words []string, name string) (*scaff
 		w.warn(fmt.Sprintf("%s has commands, and this tool runs none of them: wrap one, as in wrap %[1]s %s, or all with "+
 			"--subcommands", strings.Join(words, " "), commands[0].Name))
 	}
-	return scaffold.NewPlan(w.p, answer.Program, words, answer.File, name, w.o.Choosing)
+	return scaffold.NewPlan(w.p, answer.Program, words, answer.File, name, w.o.Selection)
 }
 
 // refused is the error for a program that nothing can be made of (WRAP-13).
@@ -195,7 +196,7 @@ func (w *wrapper) refused(words []string, err error) error {
 }
 
 // tell says what was made, and what was not (WRAP-3 to WRAP-5).
-func (w *wrapper) tell(plans []*scaffold.Plan, made []*scaffold.Item) error {
+func (w *wrapper) tell(plans []*wrap.Plan, made []*scaffold.Item) error {
 	if w.o.json {
 		return w.tellJSON(plans, made)
 	}
@@ -233,7 +234,7 @@ func (w *wrapper) tell(plans []*scaffold.Plan, made []*scaffold.Item) error {
 }
 
 // table shows the arguments of a tool (WRAP-4).
-func table(out io.Writer, plan *scaffold.Plan) {
+func table(out io.Writer, plan *wrap.Plan) {
 	rows := [][4]string{{"argument", "as the program says", "takes", "found in"}}
 	for _, a := range plan.Arguments {
 		takes := string(a.Kind)
@@ -258,7 +259,7 @@ func table(out io.Writer, plan *scaffold.Plan) {
 }
 
 // tellJSON prints all that was found (WRAP-5).
-func (w *wrapper) tellJSON(plans []*scaffold.Plan, made []*scaffold.Item) error {
+func (w *wrapper) tellJSON(plans []*wrap.Plan, made []*scaffold.Item) error {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(true).Name("tools").Array()
 	for i, plan := range plans {

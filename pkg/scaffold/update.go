@@ -13,7 +13,11 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/wrap"
 )
+
+// wrapFile says how a wrapped tool was made, and what was written (WRAP-40).
+const wrapFile = ".wrap.json"
 
 // maxWrapped bounds each file of a wrapped tool.
 const maxWrapped = 1 << 20
@@ -22,9 +26,27 @@ const maxWrapped = 1 << 20
 type Wrapped struct {
 	Name    string
 	Command []string
-	Choosing
+	wrap.Selection
 	dir   string            // below the project's tools
 	files map[string]string // as they were written
+}
+
+// base is .wrap.json: how the tool was made, and the texts as they were made.
+func base(p *wrap.Plan, c wrap.Selection, files []file) file {
+	var b rawjson.Builder
+	b.Object().Name("version").Int(1).Name("command").Strings(p.Words).Name("maxOptions").Int(c.Max)
+	if len(c.Only) > 0 {
+		b.Name("only").Strings(c.Only)
+	}
+	if len(c.Without) > 0 {
+		b.Name("without").Strings(c.Without)
+	}
+	b.Name("files").Object()
+	for _, f := range files {
+		b.Name(f.path).String(f.text)
+	}
+	b.End().End()
+	return file{wrapFile, string(rawjson.AppendIndent(nil, b.Bytes(), 0)) + "\n", modeFile}
 }
 
 // WrappedTools are the tools of a project that were wrapped: those named, or all.
@@ -73,7 +95,7 @@ func readWrapped(p *project.Project, name string) (*Wrapped, error) {
 		w.Without, ok[2] = rawjson.Strings(rawjson.Get(doc, "without"))
 		w.Max = rawjson.PositiveInt(rawjson.Get(doc, "maxOptions"))
 	}
-	if err != nil || len(w.Command) == 0 || CheckWords(w.Command) != nil || ok != [3]bool{true, true, true} {
+	if err != nil || len(w.Command) == 0 || wrap.CheckWords(w.Command) != nil || ok != [3]bool{true, true, true} {
 		return nil, cli.Failf(cli.CodeInvalid, "%s is damaged; wrap the tool anew with --force", relative(p, at))
 	}
 	for _, m := range rawjson.Members(rawjson.Get(doc, "files")) {
@@ -96,11 +118,11 @@ type Change struct {
 
 // An Update is what is new for a tool.
 type Update struct {
-	Plan    *Plan
+	Plan    *wrap.Plan
 	Changes []Change
 	files   []file // as they would be written without a person's edits
 	stale   bool   // .wrap.json changes
-	c       Choosing
+	c       wrap.Selection
 	dir     string
 }
 
@@ -108,9 +130,9 @@ type Update struct {
 func (u *Update) Needed() bool { return len(u.Changes) > 0 || u.stale }
 
 // Compare merges a plan with what was written and what became of it (WRAP-41).
-func (w *Wrapped) Compare(p *project.Project, plan *Plan, c Choosing) (*Update, error) {
+func (w *Wrapped) Compare(p *project.Project, plan *wrap.Plan, c wrap.Selection) (*Update, error) {
 	dir := filepath.Join(p.Tools, w.dir)
-	u := &Update{Plan: plan, files: plan.files(schemasFrom(p, dir)), c: c, dir: dir}
+	u := &Update{Plan: plan, files: filesOf(plan, schemasFrom(p, dir)), c: c, dir: dir}
 	for _, f := range u.files {
 		at := filepath.Join(dir, f.path)
 		base := w.files[f.path]
@@ -120,12 +142,8 @@ func (w *Wrapped) Compare(p *project.Project, plan *Plan, c Choosing) (*Update, 
 		} else if err != nil {
 			return nil, cli.Failf(cli.CodeInvalid, "%s: %v", at, project.PlainError(err))
 		}
-		merge := mergeText
-		if filepath.Ext(f.path) == ".json" {
-			merge = mergeJSON
-		}
 		u.stale = u.stale || base != f.text
-		after, conflicts := merge(base, string(text), f.text)
+		after, conflicts := wrap.Merge(f.path, base, string(text), f.text)
 		if after == string(text) && conflicts == 0 {
 			continue
 		}
@@ -141,18 +159,15 @@ func (w *Wrapped) Compare(p *project.Project, plan *Plan, c Choosing) (*Update, 
 
 // Apply writes updates, all or none.
 func Apply(ctx context.Context, p *project.Project, updates []*Update) (err error) {
-	base := p.Root
-	if !project.Within(base, p.Tools) {
-		base = filepath.Dir(p.Tools)
-	}
-	at, err := openPlace(ctx, base)
+	top := toolsBelow(p)
+	at, err := openPlace(ctx, top)
 	if err != nil {
 		return err
 	}
 	defer func() { at.close(err) }()
-	var plans []*Plan
+	var plans []*wrap.Plan
 	for _, u := range updates {
-		rel, err := filepath.Rel(base, u.dir)
+		rel, err := filepath.Rel(top, u.dir)
 		if err != nil {
 			return err
 		}
@@ -160,7 +175,7 @@ func Apply(ctx context.Context, p *project.Project, updates []*Update) (err erro
 		for _, c := range u.Changes {
 			files = append(files, c.file)
 		}
-		for _, f := range append(files, u.Plan.base(u.c, u.files)) { // the base last: what fails before is merged again
+		for _, f := range append(files, base(u.Plan, u.c, u.files)) { // the base last: what fails before is merged again
 			f.path = path.Join(filepath.ToSlash(rel), f.path)
 			if err := at.put(f); err != nil {
 				return err
@@ -172,11 +187,11 @@ func Apply(ctx context.Context, p *project.Project, updates []*Update) (err erro
 }
 
 // With are the choices of then, where none are given now.
-func (w *Wrapped) With(c Choosing, given bool) Choosing {
+func (w *Wrapped) With(c wrap.Selection, given bool) wrap.Selection {
 	if given {
-		return Choosing{cmp.Or(c.Max, w.Max), orElse(c.Only, w.Only), orElse(c.Without, w.Without)}
+		return wrap.Selection{Max: cmp.Or(c.Max, w.Max), Only: orElse(c.Only, w.Only), Without: orElse(c.Without, w.Without)}
 	}
-	return Choosing{w.Max, orElse(c.Only, w.Only), orElse(c.Without, w.Without)}
+	return wrap.Selection{Max: w.Max, Only: orElse(c.Only, w.Only), Without: orElse(c.Without, w.Without)}
 }
 
 func orElse(list, otherwise []string) []string {

@@ -21,7 +21,7 @@ var rows = [][]string{
 	{"pkg/doctor"},
 	{"pkg/server", "pkg/runtool", "pkg/bundle", "pkg/vendoring", "pkg/publish", "pkg/scaffold",
 		"pkg/validate", "pkg/health", "pkg/clientconfig"},
-	{"pkg/engine", "pkg/helper", "pkg/tree", "pkg/usage/ask"},
+	{"pkg/engine", "pkg/helper", "pkg/tree", "pkg/usage/ask", "pkg/wrap"},
 	{"pkg/tool", "pkg/prompt", "pkg/resource", "pkg/completion", "pkg/registration"},
 	{"pkg/sandbox"},
 	{"pkg/builtin", "pkg/policy", "pkg/registry", "pkg/roots", "pkg/runtimes"},

@@ -10,6 +10,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
 	"mcp-bash/pkg/usage/ask"
+	"mcp-bash/pkg/wrap"
 )
 
 // WRAP-54: a tool offers what people use. Each line of used is a command line and the options of
@@ -39,7 +40,7 @@ func TestUsed(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
-		plan, err := scaffold.NewPlan(p, answer.Program, command[:at], answer.File, "", scaffold.Choosing{Max: 15})
+		plan, err := scaffold.NewPlan(p, answer.Program, command[:at], answer.File, "", wrap.Selection{Max: 15})
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue

@@ -1,4 +1,4 @@
-package scaffold
+package wrap
 
 import (
 	"encoding/json"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/usage"
 )
 
 // WRAP-41: text by lines. A capital is what the person changed, a digit what is new.
@@ -77,50 +76,4 @@ func FuzzMerge(f *testing.F) {
 			merge(base, mine, theirs)
 		}
 	})
-}
-
-// WRAP-6: which options a tool gets, and why not the others.
-func TestChoose(t *testing.T) {
-	help := "Usage: brew [OPTION]... --must=X FILE\n\n" +
-		"  -a, --all          all\n      --color[=WHEN]  in colour\n      --exec=CMD      run a command\n" +
-		"      --old           deprecated\n      --pair A B      two\n      --must=X        needed\n" +
-		"      --rare          seldom\n  -v, --verbose       more\n      --delete        delete the files\n" +
-		"      --help          help\n\nExamples:\n  brew --rare --rare\n  brew --rare\n"
-	p := usage.Help([]byte(help), []string{"brew"})
-	for name, c := range map[string]struct {
-		Choosing
-		want, left string
-	}{
-		"all": {Choosing{Max: 15}, "all must rare verbose delete", "--color --exec --old --pair --help"},
-		"two": {Choosing{Max: 2}, "must rare", "--color --exec --old --pair --help -a --delete -v"},
-		"only": {Choosing{Max: 1, Only: []string{"exec", "--old"}}, "exec old must",
-			"-a --color --pair --rare -v --delete --help"},
-		"without": {Choosing{Max: 15, Without: []string{"-a", "delete"}}, "must rare verbose",
-			"-a --color --exec --old --pair --delete --help"},
-	} {
-		plan, err := choose(p, c.Choosing)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got, left []string
-		for _, a := range plan.Arguments {
-			if a.option != nil {
-				got = append(got, a.Property)
-			}
-		}
-		for _, l := range plan.LeftOut {
-			first, _, _ := strings.Cut(l.Term, ",")
-			left = append(left, first)
-		}
-		if strings.Join(got, " ") != c.want || strings.Join(left, " ") != c.left {
-			t.Errorf("%s: %q, left out %q", name, got, left)
-		}
-		// --delete deletes, and --exec may do anything (WRAP-35, WRAP-36).
-		if wants := name == "all" || name == "only"; plan.Destructive != wants {
-			t.Errorf("%s: destructive is %v", name, plan.Destructive)
-		}
-	}
-	if _, err := choose(p, Choosing{Only: []string{"nothing"}}); err == nil {
-		t.Error("an unknown option was taken")
-	}
 }

@@ -1,16 +1,28 @@
-package scaffold
+package wrap
 
 import (
 	"bytes"
 	"encoding/json"
+	"mcp-bash/pkg/rawjson"
+	"path/filepath"
 	"slices"
 	"strings"
-
-	"mcp-bash/pkg/rawjson"
 )
 
 // Merging three ways (WRAP-41): base is what was written, mine what the person made of it,
 // theirs what would be written now.
+
+// Merging three ways (WRAP-41): base is what was written, mine what the person made of it,
+// theirs what would be written now.
+
+// Merge merges the texts of a file: JSON by members, anything else by lines. conflicts are
+// places that both changed; there mine stays.
+func Merge(name, base, mine, theirs string) (merged string, conflicts int) {
+	if filepath.Ext(name) == ".json" {
+		return mergeJSON(base, mine, theirs)
+	}
+	return mergeText(base, mine, theirs)
+}
 
 // mergeText merges texts by lines. conflicts are stretches that both changed; there mine stays.
 func mergeText(base, mine, theirs string) (merged string, conflicts int) {

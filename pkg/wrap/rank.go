@@ -1,12 +1,11 @@
-package scaffold
+package wrap
 
 import (
 	"cmp"
+	"mcp-bash/pkg/usage"
 	"regexp"
 	"slices"
 	"strings"
-
-	"mcp-bash/pkg/usage"
 )
 
 // A ranking says which options of a program are likely to be used most (WRAP-6): by what the

@@ -1,9 +1,6 @@
-package scaffold
+package wrap
 
-import (
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/usage"
-)
+import "mcp-bash/pkg/rawjson"
 
 // AppendJSON adds what was found of a program to an open object (WRAP-5): every option and
 // operand with where it was found and how sure it is, what the tool offers and what not.
@@ -53,14 +50,4 @@ func (p *Plan) AppendJSON(b *rawjson.Builder) {
 		b.Object().Name("option").String(l.Term).Name("why").String(l.Why).End()
 	}
 	b.End().Name("review").Strings(p.Review)
-}
-
-// offered is the property by which the tool offers an option, "" for none.
-func (p *Plan) offered(o *usage.Option) string {
-	for _, a := range p.Arguments {
-		if a.option == o {
-			return a.Property
-		}
-	}
-	return ""
 }

@@ -1,0 +1,64 @@
+package scaffold
+
+import (
+	"context"
+	"encoding/json"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/jsonedit"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/wrap"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxRequirements bounds server.d/requirements.json.
+const maxRequirements = 1 << 20
+
+// require enters the programs that tools need into server.d/requirements.json, where doctor
+// and validate look for them (CLI-1109, WRAP-38).
+func require(ctx context.Context, p *project.Project, plans []*wrap.Plan) (err error) {
+	at, err := openPlace(ctx, filepath.Dir(p.Server))
+	if err != nil {
+		return err
+	}
+	defer func() { at.close(err) }()
+	f := file{path: path.Join(filepath.Base(p.Server), "requirements.json"), mode: modeFile, text: "{}\n"}
+	info, err := at.look(f.path)
+	if err != nil {
+		return err
+	}
+	if info != nil {
+		if !info.Mode().IsRegular() {
+			return inTheWay(at.abs(f.path), info)
+		}
+		if f.text, err = at.read(f.path, maxRequirements); err != nil {
+			return err
+		}
+		f.mode = info.Mode().Perm()
+	}
+	if doc, err := rawjson.Check([]byte(f.text)); err != nil || rawjson.KindOf(doc) != rawjson.Object {
+		return cli.Failf(cli.CodeInvalid, "%s is no JSON object; mend it first", at.abs(f.path))
+	}
+	doc := jsonedit.New([]byte(f.text))
+	changed := false
+	for _, plan := range plans {
+		if plan.Needs != "" && !named(doc.Elements("dependencies"), plan.Needs) {
+			var b rawjson.Builder
+			doc.Append("dependencies", b.Object().Name("name").String(plan.Needs).End().Bytes())
+			changed = true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	f.text = strings.TrimRight(string(doc.Text), "\n") + "\n"
+	return at.put(f)
+}
+
+// named reports whether a program is among dependencies.
+func named(list []json.RawMessage, name string) bool {
+	return slices.ContainsFunc(list, func(v json.RawMessage) bool { return rawjson.TextOf(v, "name") == name })
+}

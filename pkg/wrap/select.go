@@ -1,0 +1,224 @@
+package wrap
+
+import (
+	"cmp"
+	"fmt"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/usage"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	helpOption = regexp.MustCompile(`^(?:--help(?:-.*)?|--version|--usage|--man|--manual|-help|-version|` +
+		`--show-completion|--install-completion)$`)
+	screenOption = regexp.MustCompile(`^--(?:no-)?(?:colou?r|paginate|pager|progress|interactive|prompt|` +
+		`hyperlink)(?:[-=].*)?$`)
+	screenHelp = regexp.MustCompile(`(?i)\b(?:prompts? (?:before|for|whether)|interactive(?:ly)?|` +
+		`open .{0,30}(?:browser|editor|pager)|ansi colou?rs?)\b`)
+	runsHelp = regexp.MustCompile(`(?i)\b(?:execute|run|invoke|spawn|pipe .{0,20} (?:to|through))s? (?:the |` +
+		`a |an |this |given |specified )*(?:command|program|shell|script|cmd|external|utility)\b|\bshell command\b|` +
+		`\bcompress temporaries with PROG`)
+	// filtersHelp matches options for which a program starts another one that it names itself.
+	filtersHelp = regexp.MustCompile(`(?i)\b(?:through|with|using|via|by) (?:g|b|x)zip|\b(?:through|via) (?:xz|zstd|` +
+		`lzip|lzma|lzop|compress|bzip2|ssh|git)\b`)
+	runsName = regexp.MustCompile(`(?i)^--?(?:exec|execute|command|cmd|shell|editor|upload-pack|receive-pack|` +
+		`to-command|use-compress-program|compress-program|pre|rsh|run|eval|ext-diff|open-files-in-pager|pass-through|` +
+		`local-command|exec-batch)$`)
+	obsoleteHelp = regexp.MustCompile(`(?i)^\W*(?:deprecated|obsolete|ignored|no[- ]op)|\b(?:is|` +
+		`are) (?:deprecated|obsolete)|\[deprecated|\(deprecated|does nothing|has no effect|for (?:backwards? )?compatibility`)
+	writesHelp = regexp.MustCompile(`(?i)\b(?:write|save|output|dump|export|record|place|` +
+		`create)s? .{0,40}\b(?:to|into|in|as) .{0,20}\b(?:file|directory|FILE|path)\b|\bin[- ]place\b|\boverwrit|` +
+		`\b(?:delete|remove|unlink|truncate)s?\b|\bmodif(?:y|ies)\b`)
+	destroysHelp = regexp.MustCompile(`(?i)\bin[- ]place\b|\boverwrit|\b(?:delete|remove|destroy|erase|purge|` +
+		`wipe|discard)s?\b`)
+	networkText = regexp.MustCompile(`(?i)\b(?:https?|url|download|upload|remote|server|proxy|host(?:name)?|` +
+		`network|tcp|udp|ftp|ssh|api)\b`)
+	readsSummary = regexp.MustCompile(`(?i)^(?:print|list|show|display|search|find|report|count|compare|view|` +
+		`describe|check|verify|compute|get|query|examine|inspect|output|calculate|estimate|summari[sz]e|concatenate|` +
+		`status|view)\w*\b`)
+	changesHelp = regexp.MustCompile(`(?i)^(?:delete|remove|destroy|erase|purge|wipe|prune|kill|drop|uninstall|` +
+		`reset|overwrite|format|revoke|discard)\w*\b`)
+	jsonFormatOpt = regexp.MustCompile(`^--?(?:format|output|output-format|out-format|message-format|o|f|fmt|` +
+		`outputformat|output-style|reporter)$`)
+	commandOperand = regexp.MustCompile(`(?i)^(?:command|cmd|program|utility|script)s?$`)
+	jsonWord       = regexp.MustCompile(`(?i)\bjson\b`)
+	readsJSON      = regexp.MustCompile(`(?i)\b(?:input|parse|read|from|accept|fields)\b`)
+)
+
+// choose makes the plan of a tool for a program (WRAP-6, WRAP-30 to WRAP-36).
+func choose(p *usage.Program, c Selection) (*Plan, error) {
+	plan := &Plan{Words: p.Words, Program: p}
+	plan.askJSON(p, c)
+	type ranked struct {
+		option *usage.Option
+		score  int
+		at     int
+	}
+	var offered []ranked
+	only, without := terms(p, c.Only), terms(p, c.Without)
+	if bad := unknownTerms(p, append(slices.Clone(c.Only), c.Without...)); bad != "" {
+		return nil, unknownOption(p, bad)
+	}
+	ranks := newRanking(p)
+	for i, o := range p.Options {
+		why := plan.unwritable(o)
+		switch {
+		case why != "":
+		case slices.Contains(without, o):
+			why = "--without"
+		case slices.Contains(only, o):
+		case len(c.Only) > 0 && !o.Required:
+			why = "--only"
+		case o.Required:
+		default:
+			why = unwanted(o)
+		}
+		if why == "" && plan.isFixed(o) {
+			why = "always given"
+		}
+		if why != "" {
+			plan.leave(o, why)
+			continue
+		}
+		offered = append(offered, ranked{o, ranks.of(o, i), i})
+	}
+	slices.SortStableFunc(offered, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	kept := offered
+	if most := max(c.Max, 0); len(c.Only) == 0 && c.Max != 0 && len(offered) > most {
+		for most < len(offered) && offered[most].option.Required {
+			most++
+		}
+		kept = offered[:most]
+		for _, r := range offered[most:] {
+			plan.leave(r.option, fmt.Sprintf("beyond the first %d; --max-options or --only takes it", c.Max))
+		}
+	}
+	slices.SortStableFunc(kept, func(a, b ranked) int { return cmp.Compare(a.at, b.at) })
+	for _, r := range kept {
+		plan.option(r.option)
+	}
+	plan.operands()
+	plan.exclude()
+	plan.judge()
+	return plan, nil
+}
+
+// terms are the options of a list of names, with or without dashes.
+func terms(p *usage.Program, names []string) (list []*usage.Option) {
+	for _, name := range names {
+		if o := findTerm(p, name); o != nil {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+func findTerm(p *usage.Program, name string) *usage.Option {
+	for _, prefix := range []string{"", "--", "-"} {
+		if o := p.Find(prefix + name); o != nil {
+			return o
+		}
+	}
+	return nil
+}
+
+func unknownTerms(p *usage.Program, names []string) string {
+	for _, name := range names {
+		if findTerm(p, name) == nil {
+			return name
+		}
+	}
+	return ""
+}
+
+func unknownOption(p *usage.Program, name string) error {
+	var names []string
+	for _, o := range p.Options {
+		for _, n := range o.Names {
+			names = append(names, strings.TrimLeft(n, "-"))
+		}
+	}
+	return cli.Usagef("%s has no option %s%s", strings.Join(p.Words, " "), name,
+		cli.DidYouMean(strings.TrimLeft(name, "-"), names))
+}
+
+// unwritable says why an option cannot be offered at all.
+func (p *Plan) unwritable(o *usage.Option) string {
+	if v := o.Value; v != nil && v.Words > 1 {
+		return fmt.Sprintf("takes %d values at once, which wrap does not write", v.Words)
+	}
+	for _, name := range o.Names {
+		if helpOption.MatchString(name) || name == "-h" && strings.Contains(strings.ToLower(o.Help), "help") {
+			return "help"
+		}
+	}
+	return ""
+}
+
+// unwanted says why an option is not offered unless it is asked for.
+func unwanted(o *usage.Option) string {
+	for _, name := range o.Names {
+		switch {
+		case screenOption.MatchString(name):
+			return "is for a terminal"
+		case runsName.MatchString(name):
+			return "runs other programs; --only takes it"
+		}
+	}
+	switch {
+	case screenHelp.MatchString(o.Help):
+		return "is for a terminal"
+	case runsHelp.MatchString(o.Help):
+		return "runs other programs; --only takes it"
+	case obsoleteHelp.MatchString(o.Help):
+		return "is obsolete"
+	case o.Sure == usage.Guessed:
+		return "stands in a usage line only, and may be none"
+	}
+	return ""
+}
+
+// askJSON finds the option by which a program prints JSON (WRAP-39).
+func (p *Plan) askJSON(prog *usage.Program, c Selection) {
+	for _, o := range prog.Options {
+		name := o.Name()
+		if slices.Contains(c.Without, name) || slices.Contains(c.Without, strings.TrimLeft(name, "-")) {
+			continue
+		}
+		if name == "--json" && (o.Value == nil || o.Value.Optional) && !readsJSON.MatchString(o.Help) {
+			p.Fixed, p.JSON = []string{name}, true
+			return
+		}
+		if !jsonFormatOpt.MatchString(name) || o.Value == nil || o.Value.Kind == usage.Path || o.Value.Several {
+			continue
+		}
+		guessed := len(o.Value.Choices) == 0 && jsonWord.MatchString(o.Help) && !readsJSON.MatchString(o.Help)
+		if !guessed && !slices.Contains(o.Value.Choices, "json") {
+			continue
+		}
+		if guessed {
+			p.review("%s json is always given: guessed from its description", name)
+		}
+		word, flags := joining(prog, o)
+		switch {
+		case strings.HasSuffix(word, "="), len(flags) > 0:
+			p.Fixed = []string{word + "json"}
+		default:
+			p.Fixed = []string{word, "json"}
+		}
+		p.JSON = true
+		return
+	}
+}
+
+func (p *Plan) isFixed(o *usage.Option) bool {
+	for _, word := range p.Fixed {
+		name, _, _ := strings.Cut(word, "=")
+		if o.Has(name) {
+			return true
+		}
+	}
+	return false
+}

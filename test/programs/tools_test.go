@@ -172,7 +172,8 @@ func (c call) try(ctx context.Context, t *testing.T, session *mcp.ClientSession,
 	case c.bug != "" && strings.Contains(all, here.Replace(c.bug)):
 		t.Logf("%s: fault of wrap: %s", arguments, here.Replace(c.bug))
 	case !right:
-		t.Errorf("%s: isError %v, %q, %s %q; not %+v", arguments, result.IsError, all, c.file, held, c)
+		t.Errorf("%s: isError %v, %q, file %q; not isError %v, prints %q, says %q, file %s holds %q",
+			arguments, result.IsError, all, held, c.fails, c.prints, c.says, c.file, c.holds)
 	}
 }
 

@@ -109,7 +109,7 @@ __mcp_argv_add() { # ARRAY POINTER
     t*) __mcp_argv_push "$1" "${_word%=}" && return 0 ;; # the option without a value
     x*) return 0 ;;
   esac
-  if [[ -n $_path ]]; then
+  if [[ -n $_path && $__mcp_reply != - ]]; then # which is standard input or output to most programs, and no path
     if [[ -z $__mcp_reply ]]; then
       __mcp_failure="$2 is empty" && return 0
     fi

@@ -55,6 +55,7 @@ func TestArgv(t *testing.T) {
 		{`mcp_argv_operand argv .l`, dash(".l[1]")},
 		{`mcp_argv_operand argv .o`, invalid(".o must be a single value")},
 		{`mcp_argv_operand argv .deep`, invalid(".deep[0] must be a single value")},
+		{`mcp_argv_operand argv .one --path; mcp_argv_option argv .one -o --path`, out("<-><-o><->")},
 		{`mcp_argv_operand argv .e --path`, invalid(".e is empty")},
 		{`mcp_argv_operand _x .s`, invalid("mcp_argv: not the name of an array: _x")},
 		{`mcp_argv_operand 'x[$(y)]' .s`, invalid("mcp_argv: not the name of an array: x[$(y)]")},

@@ -36,7 +36,7 @@ func (w *wrapper) update(ctx context.Context, names []string) error {
 			w.warn(note)
 		}
 		c := tool.With(w.o.Selection, w.maxGiven)
-		plan, err := scaffold.NewPlan(w.p, answer.Program, tool.Command, answer.File, tool.Name, c.For(answer.Program))
+		plan, err := scaffold.NewPlan(w.p, answer, tool.Command, tool.Name, c.For(answer.Program))
 		if err != nil {
 			return err
 		}

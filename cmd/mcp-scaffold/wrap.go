@@ -150,7 +150,7 @@ func (w *wrapper) plans(ctx context.Context, words []string) ([]*wrap.Plan, erro
 	var plans []*wrap.Plan
 	for _, leaf := range leaves {
 		line := append(slices.Clone(words), leaf.Words[len(words):]...)
-		plan, err := scaffold.NewPlan(w.p, leaf.Program, line, leaf.File, "", w.o.Selection.For(leaf.Program))
+		plan, err := scaffold.NewPlan(w.p, leaf, line, "", w.o.Selection.For(leaf.Program))
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +177,7 @@ func (w *wrapper) plan(ctx context.Context, words []string, name string) (*wrap.
 		w.warn(fmt.Sprintf("%s has commands, and this tool runs none of them: wrap one, as in wrap %[1]s %s, or all with "+
 			"--subcommands", strings.Join(words, " "), commands[0].Name))
 	}
-	return scaffold.NewPlan(w.p, answer.Program, words, answer.File, name, w.o.Selection)
+	return scaffold.NewPlan(w.p, answer, words, name, w.o.Selection)
 }
 
 // refused is the error for a program that nothing can be made of (WRAP-13).

@@ -3,16 +3,16 @@ package scaffold
 import (
 	"context"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/usage"
+	"mcp-bash/pkg/usage/ask"
 	"mcp-bash/pkg/wrap"
 	"path"
 	"path/filepath"
 	"strings"
 )
 
-// NewPlan plans a tool of a project. words are what tool.sh runs; file is the program that was
-// found; name is that of the tool, "" for one made of the words.
-func NewPlan(p *project.Project, prog *usage.Program, words []string, file, name string, s wrap.Selection) (*wrap.Plan,
+// NewPlan plans a tool of a project for a program that was asked. words are what tool.sh runs;
+// name is that of the tool, "" for one made of the words.
+func NewPlan(p *project.Project, answer *ask.Answer, words []string, name string, s wrap.Selection) (*wrap.Plan,
 	error) {
 	if name == "" {
 		name = wrap.ToolName(append([]string{filepath.Base(words[0])}, words[1:]...))
@@ -20,17 +20,17 @@ func NewPlan(p *project.Project, prog *usage.Program, words []string, file, name
 	if err := checkName(string(Tool), name); err != nil {
 		return nil, err
 	}
-	head, err := project.ReadHead(file, 2)
-	c := wrap.Command{Words: words, Program: words[0], Script: err == nil && string(head) == "#!"}
+	c := wrap.Command{Words: words, Program: words[0], Script: answer.Can.Script, Starts: answer.Can.Starts,
+		Connects: answer.Can.Connects}
 	switch {
 	case !strings.ContainsRune(words[0], filepath.Separator):
 		c.Needs = words[0]
-	case project.Within(p.Root, file): // tools start in the project's root
-		c.Program = "./" + relative(p, file)
+	case project.Within(p.Root, answer.File): // tools start in the project's root
+		c.Program = "./" + relative(p, answer.File)
 	default:
-		c.Program, c.Needs = file, file
+		c.Program, c.Needs = answer.File, answer.File
 	}
-	return wrap.New(name, c, prog, s)
+	return wrap.New(name, c, answer.Program, s)
 }
 
 // filesOf are the files of a plan, to be written.

@@ -17,6 +17,8 @@ type Program struct {
 	Exclusive [][]string
 	// Stdin says that standard input is read.
 	Stdin bool
+	// DashInput says that it is read only where an operand is "-".
+	DashInput bool
 	// Dashes says that "--" ends the options. Where DashesAt is not negative, it stands
 	// before that operand, and means something else elsewhere.
 	Dashes   bool
@@ -355,7 +357,7 @@ func (p *Program) Merge(from *Program) {
 		p.addCommand(s)
 	}
 	p.Exclusive = append(p.Exclusive, from.Exclusive...)
-	p.Stdin = p.Stdin || from.Stdin
+	p.Stdin, p.DashInput = p.Stdin || from.Stdin, p.DashInput || from.DashInput
 	p.Expression = p.Expression || from.Expression
 	p.Dashes = p.Dashes || from.Dashes
 	for name, n := range from.Examples {

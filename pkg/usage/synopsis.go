@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -116,6 +117,7 @@ func (p *Program) synopsis(lines []string, from Source) {
 		if i == maxUsages {
 			break
 		}
+		text, _, _ = strings.Cut(text, " # ")
 		u := &usageParser{tokens: tokens(text)}
 		var parts []*node
 		for u.at < len(u.tokens) { // beyond a bracket that was not opened
@@ -254,10 +256,14 @@ func (w *usageWalk) group(n *node, optional, repeat bool) {
 		return
 	}
 	var names []string
+	led := strings.HasPrefix(textOf(n), "-")
 	for _, branch := range n.parts {
 		parts := branch.parts
 		if parts == nil {
 			parts = []*node{branch}
+		}
+		if led && !strings.HasPrefix(textOf(branch), "-") {
+			continue // "[-A|B|C N]" has no operands
 		}
 		w.sequence(parts, true, repeat)
 		if first := parts[0]; first != nil && strings.HasPrefix(first.word, "-") {
@@ -404,7 +410,10 @@ func textOf(n *node) string {
 func (w *usageWalk) word(n *node, optional, repeat bool) {
 	name := n.word
 	switch {
-	case anyOptions.MatchString(name), name == "-", name == ",", name == "or", name == "=":
+	case name == "-":
+		w.p.DashInput = true
+		return
+	case anyOptions.MatchString(name), name == ",", name == "or", name == "=":
 		return
 	case w.commanded, anyCommand.MatchString(name) && len(w.p.Subcommands) > 0:
 		w.commanded = true // what follows are the command's
@@ -422,8 +431,13 @@ func (w *usageWalk) word(n *node, optional, repeat bool) {
 	case !operandName.MatchString(name):
 		return
 	}
-	w.operand(&Operand{Name: name, Required: !optional, Repeat: repeat, Choices: listed(name)})
+	w.operand(&Operand{Name: name, Required: !optional, Repeat: repeat || several.MatchString(name),
+		Choices: listed(name)})
 }
+
+// several matches operands whose name says that there may be more than one.
+var several = regexp.MustCompile(`^<?(?i:files|paths|dirs|directories|args|arguments|packages|urls|hosts|pids|` +
+	`names)>?$`)
 
 var operandName = regexp.MustCompile(`^\p{L}[\p{L}\p{M}0-9_./:=@+-]*$`)
 
@@ -443,12 +457,20 @@ func (w *usageWalk) operand(o *Operand) {
 }
 
 // operandsOf makes one list of those of several usage lines: those of the line that has
-// most, the ones that another line does without optional.
+// most, or as many and repeated ones, the ones that another line does without optional.
 func (p *Program) operandsOf(all [][]*Operand) {
 	if len(all) == 0 {
 		return
 	}
-	most := slices.MaxFunc(all, func(a, b []*Operand) int { return len(a) - len(b) })
+	repeats := func(list []*Operand) int {
+		if slices.ContainsFunc(list, func(o *Operand) bool { return o.Repeat }) {
+			return 1
+		}
+		return 0
+	}
+	most := slices.MaxFunc(all, func(a, b []*Operand) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(repeats(a), repeats(b)))
+	})
 	for _, o := range most {
 		for _, other := range all {
 			if !slices.ContainsFunc(other, func(one *Operand) bool { return one.Name == o.Name && one.Required }) {

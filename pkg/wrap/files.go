@@ -62,7 +62,10 @@ func (p *Plan) body() string {
 		b.WriteString(script.Quote(word))
 	}
 	b.WriteString(")\n")
-	stdin := ""
+	stdin, input := p.stdin(), ""
+	if stdin != "" {
+		input = fmt.Sprintf("input=()\nmcp_argv_operand input .%s --any\n", stdin)
+	}
 	operand, dashes := 0, p.Program.Dashes
 	put := func(at int) {
 		if dashes && (p.Program.DashesAt < 0 || p.Program.DashesAt == at) {
@@ -70,14 +73,20 @@ func (p *Plan) body() string {
 			dashes = false
 		}
 	}
+	dash := func() { // "-" tells where input is read from, and could be a file after "--"
+		if operand == 0 && p.Program.DashInput && input != "" {
+			b.WriteString(input + "((${#input[@]} == 0)) || argv+=(-)\n")
+			input = ""
+		}
+	}
 	terms := "" // of an expression, which follows the operands
 	for _, a := range p.Arguments {
 		switch {
 		case a.operand != nil:
+			dash()
 			put(operand)
 			operand++
 		case a.option == nil:
-			stdin = a.Property
 			continue
 		case p.Program.Expression && len(a.option.Name()) > 2:
 			terms += a.line + "\n"
@@ -85,6 +94,7 @@ func (p *Plan) body() string {
 		}
 		b.WriteString(a.line + "\n")
 	}
+	dash()
 	if p.Program.DashesAt >= 0 {
 		put(operand)
 	}
@@ -96,13 +106,23 @@ func (p *Plan) body() string {
 	}
 	switch {
 	case stdin != "":
-		fmt.Fprintf(&b, "input=()\nmcp_argv_operand input .%s --any\n", stdin)
-		fmt.Fprintf(&b, "if ((${#input[@]})); then\n  printf '%%s' \"${input[0]}\" | %s\nelse\n  %s\nfi\n", run, execed(run,
-			p.JSON))
+		b.WriteString(input)
+		fmt.Fprintf(&b, "if ((${#input[@]})); then\n  printf '%%s' \"${input[0]}\" | %s\nelse\n  %s\nfi\n", run,
+			execed(run, p.JSON))
 	default:
 		b.WriteString(execed(run, p.JSON) + "\n")
 	}
 	return b.String()
+}
+
+// stdin is the property for standard input, "" for none.
+func (p *Plan) stdin() string {
+	for _, a := range p.Arguments {
+		if a.option == nil && a.operand == nil {
+			return a.Property
+		}
+	}
+	return ""
 }
 
 func execed(run string, own bool) string {

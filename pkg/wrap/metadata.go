@@ -39,6 +39,7 @@ func (p *Plan) metadata(schemas string) []byte {
 		b.Name("required").Strings(required)
 	}
 	p.exclusive(&b)
+	p.inOrder(&b)
 	b.Name("additionalProperties").Bool(false).End()
 	if p.ReadOnly || p.Destructive || slices.Contains(p.Capabilities, "Network") {
 		b.Name("annotations").Object()
@@ -147,6 +148,29 @@ func (p *Plan) exclusive(b *rawjson.Builder) {
 			b.Name(other).Bool(false)
 		}
 		b.End().End()
+	}
+	if open {
+		b.End()
+	}
+}
+
+// inOrder says in the schema that an operand takes those before it, whose place it would get.
+func (p *Plan) inOrder(b *rawjson.Builder) {
+	before, open := "", false // the optional operand before
+	for _, a := range p.Arguments {
+		if a.operand == nil {
+			continue
+		}
+		if before != "" && !a.Required {
+			if !open {
+				b.Name("dependentRequired").Object()
+				open = true
+			}
+			b.Name(a.Property).Array().String(before).End()
+		}
+		if before = a.Property; a.Required || a.List {
+			before = ""
+		}
 	}
 	if open {
 		b.End()

@@ -32,7 +32,10 @@ type Command struct {
 	Words   []string // as the person gave them
 	Program string   // the first of them as tool.sh names it
 	Needs   string   // what has to be installed, "" for a program of the project
-	Script  bool     // the program is a script
+	// What the program can do, as far as its file tells.
+	Script   bool // it is one, which mostly starts others
+	Starts   bool // it can start others
+	Connects bool // it can look up other hosts
 }
 
 // New plans the tool of a name for what a program says of itself.
@@ -43,9 +46,8 @@ func New(name string, c Command, prog *usage.Program, s Selection) (*Plan, error
 	}
 	plan.Name, plan.Words, plan.Needs = name, c.Words, c.Needs
 	plan.argv = append([]string{c.Program}, c.Words[1:]...)
-	if c.Script {
-		plan.startsOthers("scripts mostly do")
-	}
+	plan.capabilities(c)
+	plan.annotations()
 	return plan, nil
 }
 

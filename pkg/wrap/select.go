@@ -20,37 +20,22 @@ var (
 	runsHelp = regexp.MustCompile(`(?i)\b(?:execute|run|invoke|spawn|pipe .{0,20} (?:to|through))s? (?:the |` +
 		`a |an |this |given |specified )*(?:command|program|shell|script|cmd|external|utility)\b|\bshell command\b|` +
 		`\bcompress temporaries with PROG`)
-	// filtersHelp matches options for which a program starts another one that it names itself.
-	filtersHelp = regexp.MustCompile(`(?i)\b(?:through|with|using|via|by) (?:g|b|x)zip|\b(?:through|via) (?:xz|zstd|` +
-		`lzip|lzma|lzop|compress|bzip2|ssh|git)\b`)
 	runsName = regexp.MustCompile(`(?i)^--?(?:exec|execute|command|cmd|shell|editor|upload-pack|receive-pack|` +
 		`to-command|use-compress-program|compress-program|pre|rsh|run|eval|ext-diff|open-files-in-pager|pass-through|` +
 		`local-command|exec-batch)$`)
 	obsoleteHelp = regexp.MustCompile(`(?i)^\W*(?:deprecated|obsolete|ignored|no[- ]op)|\b(?:is|` +
 		`are) (?:deprecated|obsolete)|\[deprecated|\(deprecated|does nothing|has no effect|for (?:backwards? )?compatibility`)
-	writesHelp = regexp.MustCompile(`(?i)\b(?:write|save|output|dump|export|record|place|` +
-		`create)s? .{0,40}\b(?:to|into|in|as) .{0,20}\b(?:file|directory|FILE|path)\b|\bin[- ]place\b|\boverwrit|` +
-		`\b(?:delete|remove|unlink|truncate)s?\b|\bmodif(?:y|ies)\b`)
-	destroysHelp = regexp.MustCompile(`(?i)\bin[- ]place\b|\boverwrit|\b(?:delete|remove|destroy|erase|purge|` +
-		`wipe|discard)s?\b`)
-	networkText = regexp.MustCompile(`(?i)\b(?:https?|url|download|upload|remote|server|proxy|host(?:name)?|` +
-		`network|tcp|udp|ftp|ssh|api)\b`)
-	readsSummary = regexp.MustCompile(`(?i)^(?:print|list|show|display|search|find|report|count|compare|view|` +
-		`describe|check|verify|compute|get|query|examine|inspect|output|calculate|estimate|summari[sz]e|concatenate|` +
-		`status|view)\w*\b`)
-	changesHelp = regexp.MustCompile(`(?i)^(?:delete|remove|destroy|erase|purge|wipe|prune|kill|drop|uninstall|` +
-		`reset|overwrite|format|revoke|discard)\w*\b`)
 	jsonFormatOpt = regexp.MustCompile(`^--?(?:format|output|output-format|out-format|message-format|o|f|fmt|` +
 		`outputformat|output-style|reporter)$`)
-	commandOperand = regexp.MustCompile(`(?i)^(?:command|cmd|program|utility|script)s?$`)
-	jsonWord       = regexp.MustCompile(`(?i)\bjson\b`)
-	readsJSON      = regexp.MustCompile(`(?i)\b(?:input|parse|read|from|accept|fields)\b`)
+	jsonWord  = regexp.MustCompile(`(?i)\bjson\b`)
+	readsJSON = regexp.MustCompile(`(?i)\b(?:input|parse|read|from|accept|fields)\b`)
 )
 
 // choose makes the plan of a tool for a program (WRAP-6, WRAP-30 to WRAP-36).
 func choose(p *usage.Program, c Selection) (*Plan, error) {
 	plan := &Plan{Words: p.Words, Program: p}
 	plan.askJSON(p, c)
+	plan.plainOutput(p)
 	type ranked struct {
 		option *usage.Option
 		score  int
@@ -101,7 +86,6 @@ func choose(p *usage.Program, c Selection) (*Plan, error) {
 	}
 	plan.operands()
 	plan.exclude()
-	plan.judge()
 	return plan, nil
 }
 
@@ -210,6 +194,16 @@ func (p *Plan) askJSON(prog *usage.Program, c Selection) {
 		}
 		p.JSON = true
 		return
+	}
+}
+
+// plainOutput turns colours off where a program prints them whatever it prints to.
+func (p *Plan) plainOutput(prog *usage.Program) {
+	for _, o := range prog.Options {
+		if v := o.Value; v != nil && v.Default == "always" && screenOption.MatchString(o.Name()) &&
+			slices.Contains(v.Choices, "never") {
+			p.Fixed = append(p.Fixed, o.Name()+"=never")
+		}
 	}
 }
 

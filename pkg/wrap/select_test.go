@@ -25,7 +25,7 @@ func TestChoose(t *testing.T) {
 		"without": {Selection{Max: 15, Without: []string{"-a", "delete"}}, "must rare verbose",
 			"-a --color --exec --old --pair --delete --help"},
 	} {
-		plan, err := choose(p, c.Selection)
+		plan, err := New("brew", Command{Words: []string{"brew"}, Program: "brew"}, p, c.Selection)
 		if err != nil {
 			t.Fatal(err)
 		}

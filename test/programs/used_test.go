@@ -40,7 +40,7 @@ func TestUsed(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
-		plan, err := scaffold.NewPlan(p, answer.Program, command[:at], answer.File, "", wrap.Selection{Max: 15})
+		plan, err := scaffold.NewPlan(p, answer, command[:at], "", wrap.Selection{Max: 15})
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue

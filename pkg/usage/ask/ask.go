@@ -37,6 +37,7 @@ type Asker struct {
 	limit  time.Duration         // of each
 	kernel func() confine.Kernel // what a run can be held to
 	spare  []string              // directories for the next runs
+	known  map[string]Abilities  // of programs, by their files
 }
 
 // New returns an asker that finds programs on a PATH. Close removes what it made.
@@ -48,7 +49,8 @@ func New(path, manPath string) (*Asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Asker{path: path, dir: dir, man: manDirs(path, manPath), limit: timeLimit, kernel: confine.Offered}, nil
+	return &Asker{path: path, dir: dir, man: manDirs(path, manPath), limit: timeLimit, kernel: confine.Offered,
+		known: map[string]Abilities{}}, nil
 }
 
 // Close removes the temporary directory, and kills what still runs.
@@ -187,7 +189,8 @@ var (
 // An Answer is all that is known of a command.
 type Answer struct {
 	*usage.Program
-	File  string   // the program
+	File  string // the program
+	Can   Abilities
 	Notes []string // what went wrong, and was done without
 }
 
@@ -204,7 +207,7 @@ func (a *Asker) about(ctx context.Context, words []string, complete bool) (*Answ
 		return nil, ErrNotFound
 	}
 	named := append([]string{filepath.Base(words[0])}, words[1:]...)
-	ans := &Answer{File: file}
+	ans := &Answer{File: file, Can: a.abilities(file)}
 	help, err := a.help(ctx, file, named, ans)
 	if err != nil {
 		return nil, err

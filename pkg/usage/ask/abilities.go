@@ -1,0 +1,98 @@
+package ask
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+
+	"mcp-bash/pkg/project"
+)
+
+// Abilities are what a program can do besides reading and writing, as far as its file tells: a
+// script starts others; in compiled programs stand the names of functions that start programs,
+// or that look up hosts.
+type Abilities struct {
+	Script   bool // it is one
+	Starts   bool // it can start other programs
+	Connects bool // it can look up other hosts
+}
+
+// maxProgram bounds how much of a program is searched; what is larger is believed to start others.
+const maxProgram = 256 << 20
+
+// The names, as they stand in tables of symbols, in those of Go, and in Windows' tables of imports.
+var (
+	startNames = append(symbols("execve", "execv", "execvp", "execl", "execlp", "posix_spawn", "posix_spawnp",
+		"popen", "system"), []byte("os/exec.(*Cmd).Start"), []byte("CreateProcessW"))
+	connectNames = append(symbols("getaddrinfo", "gethostbyname"), []byte("net.(*Dialer).DialContext"))
+)
+
+// symbols are names between the zeros of a table, with the dash below that macOS adds.
+func symbols(names ...string) (list [][]byte) {
+	for _, name := range names {
+		list = append(list, []byte("\x00"+name+"\x00"), []byte("\x00_"+name+"\x00"))
+	}
+	return list
+}
+
+// abilities are those of a program; each file is searched once.
+func (a *Asker) abilities(file string) Abilities {
+	a.mu.Lock()
+	known, ok := a.known[file]
+	a.mu.Unlock()
+	if ok {
+		return known
+	}
+	can := abilitiesOf(file)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.known[file] = can
+	return can
+}
+
+func abilitiesOf(file string) (can Abilities) {
+	resolved, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return can
+	}
+	dir, err := os.OpenRoot(filepath.Dir(resolved))
+	if err != nil {
+		return can
+	}
+	defer dir.Close()
+	f, err := project.OpenRegular(dir, filepath.Base(resolved))
+	if err != nil {
+		return can
+	}
+	defer f.Close()
+	const overlap = 64 // more than any of the names
+	buffer := make([]byte, overlap+1<<20)
+	kept := 0
+	for total := 0; ; {
+		n, err := io.ReadFull(f, buffer[kept:])
+		part := buffer[:kept+n]
+		if total == 0 && bytes.HasPrefix(part, []byte("#!")) {
+			return Abilities{Script: true, Starts: true}
+		}
+		can.Starts = can.Starts || containsAny(part, startNames)
+		can.Connects = can.Connects || containsAny(part, connectNames)
+		if total += n; err != nil || can.Starts && can.Connects {
+			return can
+		}
+		if total > maxProgram {
+			can.Starts = true
+			return can
+		}
+		kept = copy(buffer, part[len(part)-overlap:])
+	}
+}
+
+func containsAny(text []byte, names [][]byte) bool {
+	for _, name := range names {
+		if bytes.Contains(text, name) {
+			return true
+		}
+	}
+	return false
+}

@@ -144,8 +144,14 @@ func TestWrappedArguments(t *testing.T) {
 		if refused := len(v) > 1 && v[0] == '-'; refused == ok || ok && !slices.Equal(argv, []string{v}) {
 			t.Errorf("%q: %q", v, argv)
 		}
-		// A path is absolute, and one word.
+		// A path is absolute, and one word; a dash alone is standard input or output.
 		argv, _, ok = called("gnu", arguments{"word": "w", "file": v, "file_2": []string{v}})
+		if v == "-" {
+			if !slices.Equal(argv, []string{"--file=-", "--", "w", "-"}) {
+				t.Errorf("%q", argv)
+			}
+			continue
+		}
 		if v == "" || strings.Trim(v, "\n") == "" {
 			if ok {
 				t.Errorf("%q: %q", v, argv)

@@ -122,15 +122,15 @@ func (o *options) makeBundle(s cli.Streams) error {
 	if o.json || o.ManifestOnly {
 		o.Out = io.Discard
 	}
-	bar := newBar(s)
-	o.Bar = bar.show
+	bar := cli.NewBar(s, "packing")
+	o.Bar = bar.Show
 	if o.gojq {
 		fmt.Fprintln(s.Err, "  ⚠ Warning: --include-gojq: already built in")
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
 	result, err := bundle.Make(ctx, p, o.Options)
-	bar.end()
+	bar.End()
 	if err != nil {
 		return failed(s, err)
 	}

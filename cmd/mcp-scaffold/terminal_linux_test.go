@@ -58,3 +58,34 @@ func TestWrapperOnATerminal(t *testing.T) {
 		}
 	}
 }
+
+// CLI-109: a bar grows on a terminal while the commands of a program are asked, and is gone
+// afterwards.
+func TestWrapOnATerminal(t *testing.T) {
+	dir := t.TempDir()
+	const program = `#!/bin/sh
+case $1 in
+  --help) printf 'Usage: multi COMMAND\n\nCommands:\n  one   the first\n  two   the second\n' ;;
+  *) printf 'Usage: multi %s [OPTION]...\n\n  -a, --all   all\n' "$1" ;;
+esac
+`
+	if err := os.Mkdir(filepath.Join(dir, "server.d"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"server.d/server.meta.json": `{"name":"x"}`, "multi": program} {
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("mcp-scaffold", "wrap", "./multi", "--subcommands", "--dry-run")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir)
+	code, screen := pty.Start(t, cmd).Wait()
+	if code != 0 || !strings.Contains(screen, "Would wrap ./multi two") || !strings.Contains(screen, "100% asking") {
+		t.Fatalf("exit code %d\n%q", code, screen)
+	}
+	for line := range strings.SplitSeq(strings.ReplaceAll(screen, "\r\n", "\n"), "\n") {
+		if left := line[strings.LastIndexByte(line, '\r')+1:]; strings.Contains(left, "asking") {
+			t.Errorf("the bar stays: %q", left)
+		}
+	}
+}

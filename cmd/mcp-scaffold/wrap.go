@@ -140,7 +140,9 @@ func (w *wrapper) plans(ctx context.Context, words []string) ([]*wrap.Plan, erro
 		}
 		return []*wrap.Plan{plan}, nil
 	}
-	leaves, notes, err := w.ask.Tree(ctx, words, w.o.depth)
+	bar := cli.NewBar(w.s, "asking")
+	leaves, notes, err := w.ask.Tree(ctx, words, w.o.depth, bar.Show)
+	bar.End()
 	for _, note := range notes {
 		w.warn(note)
 	}

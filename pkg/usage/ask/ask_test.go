@@ -167,6 +167,13 @@ func TestManual(t *testing.T) {
 
 // WRAP-2: the commands of a program, and what is none.
 func TestTree(t *testing.T) {
+	var last, all int64
+	show := func(done, total int64) {
+		if done != last+1 || total < done {
+			t.Errorf("%d of %d after %d", done, total, last)
+		}
+		last, all = done, total
+	}
 	a, _ := programs(t, map[string]string{"multi": `
 case $* in
   --help) printf 'Usage: multi COMMAND\n\nCommands:\n  alpha  do a\n  beta   do b\n  group  more\n  ghost  none\n  help   help\n  old    deprecated\n' ;;
@@ -178,7 +185,11 @@ case $* in
 esac`})
 	for depth, want := range map[int]string{1: "multi alpha|multi beta|multi group",
 		2: "multi alpha|multi beta|multi group inner"} {
-		leaves, notes, err := a.Tree(t.Context(), []string{"multi"}, depth)
+		last, all = 0, 0
+		leaves, notes, err := a.Tree(t.Context(), []string{"multi"}, depth, show)
+		if last == 0 || last != all {
+			t.Errorf("%d of %d at the end", last, all)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +201,7 @@ esac`})
 			t.Errorf("%d: %q, %q", depth, got, notes)
 		}
 	}
-	if _, _, err := a.Tree(t.Context(), []string{"multi", "alpha"}, 1); !errors.Is(err, ErrNoCommands) {
+	if _, _, err := a.Tree(t.Context(), []string{"multi", "alpha"}, 1, show); !errors.Is(err, ErrNoCommands) {
 		t.Error(err)
 	}
 }

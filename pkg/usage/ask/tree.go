@@ -24,8 +24,10 @@ var (
 
 // Tree asks the commands of a program, and theirs, down to a depth, and returns the leaves in
 // the order in which the program lists them. Programs are asked side by side, and for
-// completion only where there are commands to be listed. What cannot be read is a note.
-func (a *Asker) Tree(ctx context.Context, words []string, depth int) (leaves []*Answer, notes []string, err error) {
+// completion only where there are commands to be listed. What cannot be read is a note. show
+// is told how many of the commands known so far have answered, one call at a time.
+func (a *Asker) Tree(ctx context.Context, words []string, depth int, show func(done, total int64)) (leaves []*Answer,
+	notes []string, err error) {
 	top, err := a.about(ctx, words, true)
 	if err != nil {
 		return nil, nil, err
@@ -34,7 +36,7 @@ func (a *Asker) Tree(ctx context.Context, words []string, depth int) (leaves []*
 	if len(top.Subcommands) == 0 {
 		return nil, notes, ErrNoCommands
 	}
-	t := &tree{asker: a, slots: make(chan struct{}, max(2, runtime.NumCPU()))}
+	t := &tree{asker: a, show: show, slots: make(chan struct{}, max(2, runtime.NumCPU()))}
 	leaves, more, err := t.below(ctx, words, top, min(depth, maxLevels))
 	return leaves, append(notes, more...), err
 }
@@ -46,7 +48,9 @@ type tree struct {
 	asker *Asker
 	slots chan struct{}
 	mu    sync.Mutex
-	asked int
+	asked int // commands
+	done  int // of these
+	show  func(done, total int64)
 }
 
 // below asks the commands of one command.
@@ -68,6 +72,7 @@ func (t *tree) below(ctx context.Context, words []string, parent *Answer, depth 
 			t.slots <- struct{}{}
 			ans, err := t.asker.about(ctx, own, false)
 			<-t.slots
+			t.answered()
 			switch {
 			case errors.Is(err, ErrNothing):
 				b.notes = append(b.notes, strings.Join(own, " ")+" "+err.Error())
@@ -111,6 +116,14 @@ func (t *tree) another() bool {
 	defer t.mu.Unlock()
 	t.asked++
 	return t.asked <= maxLeaves
+}
+
+// answered tells that a command has answered.
+func (t *tree) answered() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done++
+	t.show(int64(t.done), int64(min(t.asked, maxLeaves)))
 }
 
 // same reports whether a command answers with the help of the program: it knows no such

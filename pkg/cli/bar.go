@@ -1,48 +1,48 @@
-package main
+package cli
 
 import (
 	"fmt"
 	"io"
 	"strings"
-
-	"mcp-bash/pkg/cli"
 )
 
-// A bar shows on a terminal how much is packed; elsewhere it is silent.
-type bar struct {
+// A Bar shows on a terminal how much of something is done; elsewhere it is silent.
+type Bar struct {
 	raw   io.Writer // nil: no terminal
 	width int
+	what  string
 	drawn string
 }
 
 // barColumns is how many columns the bar itself takes.
 const barColumns = 24
 
-func newBar(s cli.Streams) *bar {
-	b := &bar{}
-	if raw, ok := cli.Raw(s.Err); ok {
-		b.raw, b.width = raw, cli.Width(raw, 80)-1
+// NewBar makes a bar for what is done: "packing".
+func NewBar(s Streams, what string) *Bar {
+	b := &Bar{what: what}
+	if raw, ok := Raw(s.Err); ok {
+		b.raw, b.width = raw, Width(raw, 80)-1
 	}
 	return b
 }
 
-// show draws the bar, if it has changed. It is not for several goroutines at once.
-func (b *bar) show(done, total int64) {
+// Show draws the bar, if it has changed. It is not for several goroutines at once.
+func (b *Bar) Show(done, total int64) {
 	if b.raw == nil || total <= 0 {
 		return
 	}
 	share := min(float64(done)/float64(total), 1)
 	full := int(share * barColumns)
 	bar := strings.Repeat("#", full) + strings.Repeat("-", barColumns-full)
-	text := fmt.Sprintf("[%s] %3d%% packing", bar, int(share*100))
+	text := fmt.Sprintf("[%s] %3d%% %s", bar, int(share*100), b.what)
 	if text = text[:min(len(text), max(b.width, 0))]; text != b.drawn {
 		fmt.Fprintf(b.raw, "\r%s", text)
 		b.drawn = text
 	}
 }
 
-// end takes the bar away.
-func (b *bar) end() {
+// End takes the bar away.
+func (b *Bar) End() {
 	if b.drawn != "" {
 		fmt.Fprintf(b.raw, "\r%*s\r", len(b.drawn), "")
 		b.drawn = ""

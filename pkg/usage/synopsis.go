@@ -531,7 +531,7 @@ func (p *Program) finish(prose []string) {
 		}
 	}
 	switch p.Style {
-	case StyleGNU, StyleArgparse, StyleClick, StyleCobra, StyleClap, StyleGoFlag, StyleBusybox:
+	case StyleArgparse, StyleClick, StyleCobra, StyleClap, StyleGoFlag, StyleBusybox:
 		p.Dashes = true
 	case StyleUsage:
 		p.Dashes = p.Dashes || p.clusters // as getopt's programs write it

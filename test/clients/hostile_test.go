@@ -4,6 +4,7 @@ package clients
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,13 +20,14 @@ func TestHostileHandOff(t *testing.T) {
 	for _, what := range []string{"pipes", "huge", "endless"} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			s := openHostile(t)
+			s := openHostile(t, 2)
 			if got := text(t, s.call("attack", arguments{"what": what, "where": directory(t)})); !strings.HasPrefix(got,
 				"Tool timed out after 2s") {
 				t.Errorf("timeout: %s", got)
 			}
 			s.calm(nil)
 
+			s = openHostile(t, 600) // it is ended when it has begun, however long that takes here
 			ctx, cancel := context.WithCancel(s.deadline())
 			where := directory(t)
 			ended := make(chan struct{})
@@ -42,7 +44,7 @@ func TestHostileHandOff(t *testing.T) {
 	for _, what := range []string{"exchange", "litter", "wipe"} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			s := openHostile(t)
+			s := openHostile(t, 600)
 			victim := directory(t)
 			for _, name := range []string{"elicit.request", "error.json", "progress.ndjson", "resources"} {
 				if err := os.WriteFile(filepath.Join(victim, name), []byte("mine"), 0o600); err != nil {
@@ -68,7 +70,7 @@ func TestHostileHandOff(t *testing.T) {
 // reach the next call (T-79).
 func TestLateWriter(t *testing.T) {
 	t.Parallel()
-	s := openHostile(t)
+	s := openHostile(t, 600)
 	where := directory(t)
 	if err := unix.Mkfifo(filepath.Join(where, "go"), 0o600); err != nil {
 		t.Fatal(err)
@@ -80,10 +82,17 @@ func TestLateWriter(t *testing.T) {
 	}
 }
 
-// openHostile opens a server that runs one call at a time.
-func openHostile(t *testing.T) *session {
-	return open(t, copyOf(t, "testdata/hostile"),
-		opening{env: map[string]string{"MCPBASH_MAX_CONCURRENT_REQUESTS": "1"}})
+// openHostile opens a server that runs one call at a time, and ends an attack after some seconds.
+func openHostile(t *testing.T, seconds int) *session {
+	project := copyOf(t, "testdata/hostile")
+	file := filepath.Join(project, "tools", "attack", "tool.meta.json")
+	meta, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := fmt.Sprintf(`"timeoutSecs": %d,`, seconds)
+	write(t, strings.Replace(string(meta), `"timeoutSecs": 2,`, limit, 1), file)
+	return open(t, project, opening{env: map[string]string{"MCPBASH_MAX_CONCURRENT_REQUESTS": "1"}})
 }
 
 // calm makes a call that nothing is wrong with.

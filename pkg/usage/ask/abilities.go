@@ -11,11 +11,12 @@ import (
 
 // Abilities are what a program can do besides reading and writing, as far as its file tells: a
 // script starts others; in compiled programs stand the names of functions that start programs,
-// or that look up hosts.
+// that look up hosts, or that read options.
 type Abilities struct {
 	Script   bool // it is one
 	Starts   bool // it can start other programs
 	Connects bool // it can look up other hosts
+	Getopt   bool // it has the C library read its options, for which "--" ends them
 }
 
 // maxProgram bounds how much of a program is searched; what is larger is believed to start others.
@@ -26,6 +27,7 @@ var (
 	startNames = append(symbols("execve", "execv", "execvp", "execl", "execlp", "posix_spawn", "posix_spawnp",
 		"popen", "system"), []byte("os/exec.(*Cmd).Start"), []byte("CreateProcessW"))
 	connectNames = append(symbols("getaddrinfo", "gethostbyname"), []byte("net.(*Dialer).DialContext"))
+	getoptNames  = symbols("getopt", "getopt_long", "getopt_long_only", "argp_parse", "poptGetNextOpt")
 )
 
 // symbols are names between the zeros of a table, with the dash below that macOS adds.
@@ -77,7 +79,8 @@ func abilitiesOf(file string) (can Abilities) {
 		}
 		can.Starts = can.Starts || containsAny(part, startNames)
 		can.Connects = can.Connects || containsAny(part, connectNames)
-		if total += n; err != nil || can.Starts && can.Connects {
+		can.Getopt = can.Getopt || containsAny(part, getoptNames)
+		if total += n; err != nil || can.Starts && can.Connects && can.Getopt {
 			return can
 		}
 		if total > maxProgram {

@@ -21,6 +21,7 @@ func TestAbilities(t *testing.T) {
 		"between":  {append(bytes.Repeat([]byte{1}, 64+1<<20-5), name...), Abilities{Starts: true}},
 		"connects": {[]byte("\x7fELF\x00getaddrinfo\x00"), Abilities{Connects: true}},
 		"macOS":    {[]byte("\x00_execve\x00_getaddrinfo\x00"), Abilities{Starts: true, Connects: true}},
+		"options":  {[]byte("\x7fELF\x00getopt_long\x00"), Abilities{Getopt: true}},
 		"empty":    {nil, Abilities{}},
 	} {
 		path := filepath.Join(dir, file)

@@ -228,6 +228,8 @@ func (a *Asker) about(ctx context.Context, words []string, complete bool) (*Answ
 			p.Operands, p.DashesAt = help.Operands, help.DashesAt
 		}
 	}
+	// Help texts of GNU's form come from all kinds of programs.
+	p.Dashes = p.Dashes || p.Style == usage.StyleGNU && ans.Can.Getopt
 	p.Settle()
 	ans.Program = p
 	if p.Empty() {

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/script"
 )
 
 // Abilities are what a program can do besides reading and writing, as far as its file tells: a
@@ -16,7 +19,7 @@ type Abilities struct {
 	Script   bool // it is one
 	Starts   bool // it can start other programs
 	Connects bool // it can look up other hosts
-	Getopt   bool // it has the C library read its options, for which "--" ends them
+	Getopt   bool // a library reads its options, for which "--" ends them
 }
 
 // maxProgram bounds how much of a program is searched; what is larger is believed to start others.
@@ -29,6 +32,10 @@ var (
 	connectNames = append(symbols("getaddrinfo", "gethostbyname"), []byte("net.(*Dialer).DialContext"))
 	getoptNames  = symbols("getopt", "getopt_long", "getopt_long_only", "argp_parse", "poptGetNextOpt")
 )
+
+// shells matches interpreters whose scripts read their options themselves; other languages have
+// libraries for it.
+var shells = regexp.MustCompile(`^(?:sh|bash|dash|ash|ksh|mksh|zsh|fish)(?:\.exe)?$`)
 
 // symbols are names between the zeros of a table, with the dash below that macOS adds.
 func symbols(names ...string) (list [][]byte) {
@@ -75,7 +82,8 @@ func abilitiesOf(file string) (can Abilities) {
 		n, err := io.ReadFull(f, buffer[kept:])
 		part := buffer[:kept+n]
 		if total == 0 && bytes.HasPrefix(part, []byte("#!")) {
-			return Abilities{Script: true, Starts: true}
+			words := script.Interpreter(part)
+			return Abilities{Script: true, Starts: true, Getopt: len(words) > 0 && !shells.MatchString(path.Base(words[0]))}
 		}
 		can.Starts = can.Starts || containsAny(part, startNames)
 		can.Connects = can.Connects || containsAny(part, connectNames)

@@ -16,6 +16,7 @@ func TestAbilities(t *testing.T) {
 		want Abilities
 	}{
 		"script":   {[]byte("#!/bin/sh\n"), Abilities{Script: true, Starts: true}},
+		"node":     {[]byte("#!/usr/bin/env -S node --x\n"), Abilities{Script: true, Starts: true, Getopt: true}},
 		"plain":    {[]byte("\x7fELF posix_spawnp execve getaddrinfo"), Abilities{}}, // words of a text, no symbols
 		"starts":   {append(bytes.Repeat([]byte{1}, 5000), name...), Abilities{Starts: true}},
 		"between":  {append(bytes.Repeat([]byte{1}, 64+1<<20-5), name...), Abilities{Starts: true}},

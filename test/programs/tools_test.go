@@ -16,8 +16,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -110,6 +112,7 @@ func TestTools(t *testing.T) {
 		t.Errorf("%d tools, not %d", len(listed.Tools), len(names))
 	}
 	here := strings.NewReplacer(append(listeners(t, project), "{project}", project)...)
+	var attacks atomic.Int64
 	t.Run("calls", func(t *testing.T) {
 		for _, tool := range listed.Tools {
 			t.Run(tool.Name, func(t *testing.T) {
@@ -127,6 +130,7 @@ func TestTools(t *testing.T) {
 				for _, arguments := range samples(t, tool) {
 					survives(ctx, t, session, tool.Name, arguments)
 				}
+				attacks.Add(int64(attack(ctx, t, session, tool)))
 			})
 		}
 	})
@@ -140,7 +144,10 @@ func TestTools(t *testing.T) {
 	for _, of := range callsOf {
 		known += len(of.calls)
 	}
-	t.Logf("%d tools, %d calls whose result is known", len(listed.Tools), known)
+	t.Logf("%d tools, %d calls whose result is known, %d hostile arguments", len(listed.Tools), known, attacks.Load())
+	if attacks.Load() < 200 {
+		t.Error("fewer than 200 hostile arguments")
+	}
 }
 
 // try makes a call, and looks at its result.
@@ -172,10 +179,7 @@ func survives(ctx context.Context, t *testing.T, session *mcp.ClientSession, too
 	t.Helper()
 	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	if err != nil {
-		// The tool refuses a value that could be an option; nothing else is an error here.
-		if !strings.Contains(err.Error(), "begins with a dash") {
-			t.Errorf("%v: %v", arguments, err)
-		}
+		t.Errorf("%v: %v", arguments, err)
 		return
 	}
 	if text := said(result); strings.Contains(text, "Invalid arguments") || strings.Contains(text, "timed out") ||
@@ -304,12 +308,39 @@ func properties(t *testing.T, tool *mcp.Tool) (list []property, excluded map[str
 	return list, excluded
 }
 
-// samples are arguments that fit the tool's schema.
+// samples are arguments that fit the tool's schema: what is required, and that with the first switch.
 func samples(t *testing.T, tool *mcp.Tool) []map[string]any {
 	t.Helper()
-	schema, excluded := properties(t, tool)
-	list := []map[string]any{sample(schema, ""), sample(schema, "switch"), sample(schema, "hostile")}
-	for _, arguments := range list {
+	list, _ := properties(t, tool)
+	least, switched := map[string]any{}, map[string]any{}
+	for _, p := range list {
+		if p.required {
+			least[p.name], switched[p.name] = p.value("sample"), p.value("sample")
+		} else if p.Type == "boolean" && len(switched) == len(least) {
+			switched[p.name] = true
+		}
+	}
+	return []map[string]any{least, switched}
+}
+
+// hostile are texts that would be more than an argument, if a shell or the program read them so.
+var hostile = []string{
+	"a  b", "'\"", "x\ntouch PWNED\n", "$(touch PWNED)", "`touch PWNED`;touch PWNED|touch PWNED&", "--PWNED",
+}
+
+// attack sends each hostile text through every argument that takes a text, and counts them.
+// Where the tool refuses one that could be an option, it goes on without that argument.
+func attack(ctx context.Context, t *testing.T, session *mcp.ClientSession, tool *mcp.Tool) (n int) {
+	t.Helper()
+	list, excluded := properties(t, tool)
+	for _, text := range hostile {
+		arguments := map[string]any{}
+		for _, p := range list {
+			if isText := len(p.Enum) == 0 && (strings.Contains(fmt.Sprint(p.Type), "string") || p.Type == "array"); isText ||
+				p.required {
+				arguments[p.name] = p.value(text)
+			}
+		}
 		for name := range arguments {
 			for other := range excluded[name] {
 				if name < other {
@@ -317,30 +348,31 @@ func samples(t *testing.T, tool *mcp.Tool) []map[string]any {
 				}
 			}
 		}
+		n += len(arguments)
+		for len(arguments) > 0 {
+			// Some would try for long to reach a host of that name.
+			limited, cancel := context.WithTimeout(ctx, 5*time.Second)
+			result, err := session.CallTool(limited, &mcp.CallToolParams{Name: tool.Name, Arguments: arguments})
+			late := limited.Err() != nil
+			cancel()
+			switch refused := refusal.FindStringSubmatch(fmt.Sprint(err)); {
+			case late:
+			case refused != nil && arguments[refused[1]] != nil:
+				delete(arguments, refused[1])
+				continue
+			case err != nil:
+				t.Errorf("%v: %v", arguments, err)
+			case strings.Contains(said(result), "unbound variable"):
+				t.Errorf("%v: %s", arguments, said(result))
+			}
+			break
+		}
 	}
-	return list
+	return n
 }
 
-// sample are arguments that fit: what is required, and with "switch" the first switch, with
-// "hostile" a text for everything that takes one.
-func sample(list []property, how string) map[string]any {
-	arguments := map[string]any{}
-	switched := false
-	for _, p := range list {
-		text := "sample"
-		if how == "hostile" {
-			text = "$(touch PWNED)'\"; touch PWNED\n--PWNED"
-		}
-		value := p.value(text)
-		switch isText := value == any(text); {
-		case p.required, how == "hostile" && isText:
-			arguments[p.name] = value
-		case how == "switch" && p.Type == "boolean" && !switched:
-			arguments[p.name], switched = true, true
-		}
-	}
-	return arguments
-}
+// refusal matches what a tool says to a value that the program could take for an option.
+var refusal = regexp.MustCompile(`\.(\w+)(?:\[0\])? begins with a dash`)
 
 func (p property) value(text string) any {
 	kind := fmt.Sprint(p.Type)

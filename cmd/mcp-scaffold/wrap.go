@@ -44,7 +44,7 @@ func wrapCommand() *cli.Command {
 		Examples: []cli.Example{
 			{Line: "NAME sort", Purpose: "tools/sort"},
 			{Line: "NAME git log --dry-run", Purpose: "what it would offer, and where that was found"},
-			{Line: "NAME git log --only oneline,max-count,author", Purpose: "these options"},
+			{Line: "NAME sort --only reverse,unique,key", Purpose: "these options"},
 			{Line: "NAME gh issue --subcommands", Purpose: "a tool for each command of gh issue"},
 			{Line: "NAME --update", Purpose: "take over what is new in the programs; your changes stay"},
 		},

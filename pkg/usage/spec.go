@@ -29,6 +29,8 @@ var (
 	nameAt = regexp.MustCompile(`^(--?)(\[no-?\]|\(no-?\))?([A-Za-z0-9?#@%][A-Za-z0-9_.:+?#@%-]*(?:\[-[a-z-]+\])?)`)
 	// numeric matches what stands for a number and is no name: -NUM, -<n>, -n for any digit.
 	numeric = regexp.MustCompile(`^-(?:NUM|NUMBER|DIGITS?|LINES|num|number|[0-9]{2,}|#)$`)
+	// anyNumber matches "-<number>" before other names.
+	anyNumber = regexp.MustCompile(`^-<[a-z]+>, *(-)`)
 	// placeholder matches a word that stands for a value.
 	placeholder = regexp.MustCompile(`^(?:\[[+-]\])?(?:<[^<>]+>(?:[:=,|.-]*<[^<>]+>)*|\{[^{}]+\}|` +
 		`[A-Z][A-Z0-9_./:=+|,#-]*(?:=[a-z]+)?(?:\([a-z]+\))?|'[^']+'|"[^"]+"|%[a-z]|#)$`)
@@ -46,6 +48,7 @@ var (
 func parseSpec(text string, whole bool) (s spec, rest string, ok bool) {
 	rest = strings.TrimLeft(text, "[ ")
 	bracketed := len(rest) != len(text)
+	rest = anyNumber.ReplaceAllString(rest, "$1")
 	if bracketed && !strings.HasPrefix(text, "[") || len(text) > maxLine {
 		return s, text, false
 	}

@@ -20,6 +20,7 @@ var notRun = map[string]string{
 	"mcp-doctor doctor --fix --ref v2.0.0":                      "needs a release",
 	"mcp-bundle vendor --upgrade --platform all":                "builds for five systems, as TestEveryPlatform does",
 	"mcp-bundle bundle":                                         "builds for five systems, as TestEveryPlatform does",
+	"mcp-scaffold wrap gh issue --subcommands":                  "needs gh",
 	"mcp-bundle bundle --json | jq -r .path":                    "builds for five systems, as TestEveryPlatform does",
 }
 
@@ -35,6 +36,7 @@ var fails = map[string]string{
 var before = map[string]string{
 	"mcp-bundle vendor --verify":            "mcp-bundle vendor --platform $PLATFORM --arch $ARCH",
 	"mcp-scaffold scaffold tool chart --ui": "rm -r tools/chart",
+	"mcp-scaffold wrap --update":            "mcp-scaffold wrap sort",
 	registerExample:                         "rm tools/net-fetch/tool.meta.json",
 }
 

@@ -16,7 +16,7 @@ import (
 // spies are programs that write what they are called with to files beside themselves, each argument
 // with a NUL after it, and whose help is that of three ways to take the value of an option.
 var spies = map[string]string{
-	"gnu": `Usage: gnu [OPTION]... WORD [FILE]...
+	"gnu": `Usage: gnu [OPTION]... [--] WORD [FILE]...
 With no FILE, read standard input.
 
   -j, --joined=TEXT    in one word

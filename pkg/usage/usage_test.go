@@ -305,7 +305,8 @@ usage: brew [-46ahv] [-c cups] [-f file] [-w seconds]
 <急須> string ...
 `},
 	{"a number of any kind", "brew", StyleGNU, "Usage: brew [OPTION]...\n\n" +
-		"  -<number>, -n <number>, --max-count=<number>\n                so many\n  -a, --all     all\n", "-n --max-count = integer\n-a --all\n"},
+		"  -<number>, -n <number>, --max-count=<number>\n                so many\n" +
+		"  -a, --all     all\n", "-n --max-count = integer\n-a --all\n"},
 	{"values without a name", "brew", StyleGNU, "Usage: brew [OPTION]...\n\n  -t, --type=   the type\n" +
 		"  --pair a v    two values\n  --last        nothing\n", `-t --type = string
 --pair = string x2

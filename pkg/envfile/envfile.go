@@ -5,6 +5,7 @@ package envfile
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -214,6 +215,11 @@ func (p *parser) quoted(b *strings.Builder) error {
 	return p.shell("a quote is not closed")
 }
 
+// ofBash matches the variables that Bash sets itself.
+var ofBash = regexp.MustCompile(`^(?:_|BASH.*|COMP_WORDBREAKS|DIRSTACK|EPOCH(?:REALTIME|SECONDS)|EUID|FUNCNAME|GROUPS|` +
+	`HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS|PPID|PS4|PWD|RANDOM|` +
+	`SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID)$`)
+
 // variable reads $NAME or ${NAME}, or a dollar sign, which means itself before one of
 // some characters.
 func (p *parser) variable(b *strings.Builder, plainBefore string) error {
@@ -239,6 +245,9 @@ func (p *parser) variable(b *strings.Builder, plainBefore string) error {
 	}
 	value, ok := p.values[name]
 	if !ok {
+		if ofBash.MatchString(name) {
+			return p.shell("Bash gives $%s a value", name)
+		}
 		value = p.outer(name)
 	}
 	b.WriteString(value)

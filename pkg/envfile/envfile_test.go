@@ -56,7 +56,7 @@ func TestRefused(t *testing.T) {
 		"A=$(date)", "A=`date`", `A="$(date)"`, "if true; then A=b; fi", "A=b; B=c", "A=b B=c", "exit 7", "A=~/x",
 		"A=$'x'",
 		"A=${B:-c}", "A=(a b)", "A+=b", "A = b", "A='b", `A="b`, "A=b | c", "A=$1", "1A=b", "A=b:~/c", "A[1]=b", "A=${",
-		"A=$$",
+		"A=$$", "A=$_", "A=${UID}", `A="$RANDOM"`, "A=$BASH_VERSION", "A=$PWD",
 	} {
 		_, err := Parse([]byte(text), outer)
 		var shell *ShellError
@@ -90,7 +90,7 @@ func TestGrowth(t *testing.T) {
 // Whatever is read comes to what Bash makes of it.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"A=b # c", `A="b\"$HOME\x"'c'\ d`, "B=1\nexport A=${B}\\\n2", "A=$B\\\nB", "A=$(x)",
-		"A=~", "A=b:c", "A=!x", "A={a,b}", "A=[a-z]?"} {
+		"A=~", "A=b:c", "A=!x", "A={a,b}", "A=[a-z]?", "A=$_", "A=$UID"} {
 		f.Add(text)
 	}
 	bash, err := exec.LookPath("bash")

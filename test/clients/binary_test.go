@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"mcp-bash/pkg/cli"
@@ -85,8 +86,12 @@ func TestSymlinkedBinary(t *testing.T) {
 	}
 }
 
+// copyProgram copies a program that is to be started. No child of another test inherits the
+// copy while it is written, as what is open for writing cannot be started.
 func copyProgram(t *testing.T, from, to string) {
 	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	in, err := os.Open(from)
 	if err != nil {
 		t.Fatal(err)

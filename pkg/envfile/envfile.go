@@ -216,9 +216,9 @@ func (p *parser) quoted(b *strings.Builder) error {
 }
 
 // ofBash matches the variables that Bash sets itself.
-var ofBash = regexp.MustCompile(`^(?:_|BASH.*|COMP_WORDBREAKS|DIRSTACK|EPOCH(?:REALTIME|SECONDS)|EUID|FUNCNAME|GROUPS|` +
-	`HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS|PPID|PS4|PWD|RANDOM|` +
-	`SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID)$`)
+var ofBash = regexp.MustCompile(`^(?:_|BASH.*|COMP_WORDBREAKS|DIRSTACK|EPOCH(?:REALTIME|SECONDS)|EUID|FUNCNAME|` +
+	`GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS|PPID|PS4|PWD|` +
+	`RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID)$`)
 
 // variable reads $NAME or ${NAME}, or a dollar sign, which means itself before one of
 // some characters.

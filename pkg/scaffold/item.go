@@ -53,10 +53,7 @@ func Make(ctx context.Context, p *project.Project, r Request, warn func(string))
 	if err != nil {
 		return nil, err
 	}
-	base := p.Root
-	if !project.Within(base, dir) { // the operator put it elsewhere (CLI-404)
-		base = filepath.Dir(dir)
-	}
+	base := writtenBelow(p, dir)
 	at, err := openPlace(ctx, base)
 	if err != nil {
 		return nil, err
@@ -190,4 +187,13 @@ func relative(p *project.Project, abs string) string {
 		return abs
 	}
 	return filepath.ToSlash(strings.TrimPrefix(abs[len(p.Root):], string(filepath.Separator)))
+}
+
+// writtenBelow is the directory below which a directory of a project is written: the project's
+// root, unless the operator put it elsewhere (CLI-404).
+func writtenBelow(p *project.Project, dir string) string {
+	if project.Within(p.Root, dir) {
+		return p.Root
+	}
+	return filepath.Dir(dir)
 }

@@ -3,15 +3,16 @@ package scaffold
 import (
 	"context"
 	"encoding/json"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/jsonedit"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/wrap"
-	"path"
-	"path/filepath"
-	"slices"
-	"strings"
 )
 
 // maxRequirements bounds server.d/requirements.json.

@@ -27,7 +27,6 @@ type Wrapped struct {
 	Name    string
 	Command []string
 	wrap.Selection
-	dir   string            // below the project's tools
 	files map[string]string // as they were written
 }
 
@@ -87,7 +86,7 @@ func readWrapped(p *project.Project, name string) (*Wrapped, error) {
 		return nil, cli.Failf(cli.CodeInvalid, "%s: %v", at, project.PlainError(err))
 	}
 	doc, err := rawjson.Check(text)
-	w := &Wrapped{Name: name, dir: name, files: map[string]string{}}
+	w := &Wrapped{Name: name, files: map[string]string{}}
 	var ok [3]bool
 	if err == nil {
 		w.Command, ok[0] = rawjson.Strings(rawjson.Get(doc, "command"))
@@ -131,7 +130,7 @@ func (u *Update) Needed() bool { return len(u.Changes) > 0 || u.stale }
 
 // Compare merges a plan with what was written and what became of it (WRAP-41).
 func (w *Wrapped) Compare(p *project.Project, plan *wrap.Plan, c wrap.Selection) (*Update, error) {
-	dir := filepath.Join(p.Tools, w.dir)
+	dir := filepath.Join(p.Tools, w.Name)
 	u := &Update{Plan: plan, files: filesOf(plan, schemasFrom(p, dir)), c: c, dir: dir}
 	for _, f := range u.files {
 		at := filepath.Join(dir, f.path)
@@ -159,7 +158,7 @@ func (w *Wrapped) Compare(p *project.Project, plan *wrap.Plan, c wrap.Selection)
 
 // Apply writes updates, all or none.
 func Apply(ctx context.Context, p *project.Project, updates []*Update) (err error) {
-	top := toolsBelow(p)
+	top := writtenBelow(p, p.Tools)
 	at, err := openPlace(ctx, top)
 	if err != nil {
 		return err
@@ -188,10 +187,11 @@ func Apply(ctx context.Context, p *project.Project, updates []*Update) (err erro
 
 // With are the choices of then, where none are given now.
 func (w *Wrapped) With(c wrap.Selection, given bool) wrap.Selection {
+	most := w.Max
 	if given {
-		return wrap.Selection{Max: cmp.Or(c.Max, w.Max), Only: orElse(c.Only, w.Only), Without: orElse(c.Without, w.Without)}
+		most = cmp.Or(c.Max, most)
 	}
-	return wrap.Selection{Max: w.Max, Only: orElse(c.Only, w.Only), Without: orElse(c.Without, w.Without)}
+	return wrap.Selection{Max: most, Only: orElse(c.Only, w.Only), Without: orElse(c.Without, w.Without)}
 }
 
 func orElse(list, otherwise []string) []string {

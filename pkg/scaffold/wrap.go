@@ -2,12 +2,13 @@ package scaffold
 
 import (
 	"context"
-	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/usage/ask"
-	"mcp-bash/pkg/wrap"
 	"path"
 	"path/filepath"
 	"strings"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/usage/ask"
+	"mcp-bash/pkg/wrap"
 )
 
 // NewPlan plans a tool of a project for a program that was asked. words are what tool.sh runs;
@@ -45,14 +46,6 @@ func filesOf(plan *wrap.Plan, schemas string) (files []file) {
 	return files
 }
 
-// toolsBelow is the directory below which the tools of a project are written.
-func toolsBelow(p *project.Project) string {
-	if !project.Within(p.Root, p.Tools) { // the operator put them elsewhere (CLI-404)
-		return filepath.Dir(p.Tools)
-	}
-	return p.Root
-}
-
 // WrapOptions say what Wrap does.
 type WrapOptions struct {
 	wrap.Selection
@@ -64,7 +57,7 @@ type WrapOptions struct {
 // working.
 func Wrap(ctx context.Context, p *project.Project, plans []*wrap.Plan, w WrapOptions, warn func(string)) (made []*Item,
 	err error) {
-	top := toolsBelow(p)
+	top := writtenBelow(p, p.Tools)
 	at, err := openPlace(ctx, top)
 	if err != nil {
 		return nil, err

@@ -2,10 +2,11 @@ package wrap
 
 import (
 	"fmt"
-	"mcp-bash/pkg/script"
-	"mcp-bash/pkg/usage"
 	"slices"
 	"strings"
+
+	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/usage"
 )
 
 // An Argument is one argument of a wrapped tool: an option or an operand of the program, or

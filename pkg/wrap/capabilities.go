@@ -43,7 +43,7 @@ var (
 
 // capabilities decides what the tool needs, of what is said about the program and of what its
 // file can do. Too little would keep it from working, as the kernel holds it to that, so
-// where two things speak for one it is declared; a person is asked to review it (WRAP-36).
+// what anything speaks for is declared, and a person is asked to review it (WRAP-36).
 func (p *Plan) capabilities(c Command) {
 	files := slices.ContainsFunc(p.Arguments, func(a Argument) bool { return a.Kind == usage.Path })
 	if files {

@@ -3,11 +3,12 @@ package wrap
 import (
 	_ "embed"
 	"fmt"
+	"slices"
+	"strings"
+
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/usage"
-	"slices"
-	"strings"
 )
 
 // The texts of a wrapped tool.

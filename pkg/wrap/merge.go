@@ -3,10 +3,11 @@ package wrap
 import (
 	"bytes"
 	"encoding/json"
-	"mcp-bash/pkg/rawjson"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mcp-bash/pkg/rawjson"
 )
 
 // Merging three ways (WRAP-41): base is what was written, mine what the person made of it,

@@ -3,11 +3,12 @@ package wrap
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
+
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/usage"
-	"slices"
-	"strings"
 )
 
 const (

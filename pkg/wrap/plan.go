@@ -2,12 +2,13 @@ package wrap
 
 import (
 	"fmt"
-	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/usage"
 	"slices"
 	"strings"
 	"unicode"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/usage"
 )
 
 // A Plan is a tool that is about to be written.

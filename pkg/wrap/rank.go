@@ -2,10 +2,11 @@ package wrap
 
 import (
 	"cmp"
-	"mcp-bash/pkg/usage"
 	"regexp"
 	"slices"
 	"strings"
+
+	"mcp-bash/pkg/usage"
 )
 
 // A ranking says which options of a program are likely to be used most (WRAP-6): by what the

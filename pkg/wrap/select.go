@@ -3,11 +3,12 @@ package wrap
 import (
 	"cmp"
 	"fmt"
-	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/usage"
 	"regexp"
 	"slices"
 	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/usage"
 )
 
 var (
@@ -33,7 +34,7 @@ var (
 
 // choose makes the plan of a tool for a program (WRAP-6, WRAP-30 to WRAP-36).
 func choose(p *usage.Program, c Selection) (*Plan, error) {
-	plan := &Plan{Words: p.Words, Program: p}
+	plan := &Plan{Program: p}
 	plan.askJSON(p, c)
 	plan.plainOutput(p)
 	type ranked struct {

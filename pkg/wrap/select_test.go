@@ -1,9 +1,10 @@
 package wrap
 
 import (
-	"mcp-bash/pkg/usage"
 	"strings"
 	"testing"
+
+	"mcp-bash/pkg/usage"
 )
 
 // WRAP-6: which options a tool gets, and why not the others.

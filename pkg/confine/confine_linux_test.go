@@ -45,10 +45,15 @@ func TestEnterFails(t *testing.T) {
 		"createRuleset": func() {
 			system.createRuleset = func(*unix.LandlockRulesetAttr) (int, error) { return -1, failure }
 		},
-		"open":         func() { system.open = func(int, string, *unix.OpenHow) (int, error) { return -1, failure } },
-		"stat":         func() { system.stat = func(int, *unix.Stat_t) error { return failure } },
-		"addRule":      func() { system.addRule = func(int, int, uint64) error { return failure } },
-		"addPort":      func() { system.addPort = func(int, uint16) error { return failure } },
+		"open":    func() { system.open = func(int, string, *unix.OpenHow) (int, error) { return -1, failure } },
+		"stat":    func() { system.stat = func(int, *unix.Stat_t) error { return failure } },
+		"addRule": func() { system.addRule = func(int, int, uint64) error { return failure } },
+		"addPort": func() {
+			system.addPort = func(int, uint16) error { return failure }
+			if k.ABI < abiTCP { // nothing is told of ports, which are refused by the filter
+				system.setFilter = func([]unix.SockFilter) error { return failure }
+			}
+		},
 		"restrictSelf": func() { system.restrictSelf = func(int) error { return failure } },
 		"setFilter":    func() { system.setFilter = func([]unix.SockFilter) error { return failure } },
 	}

@@ -51,6 +51,9 @@ const (
 	abiScopes   = 6
 )
 
+// ABIWhole is the ABI of Landlock from which everything can be held (CF-30).
+const ABIWhole = abiScopes
+
 // Lacks returns what the kernel cannot hold of a profile, in plain words, nil when it
 // can hold all of it (CF-30).
 func (k Kernel) Lacks(p *Profile) []string {

@@ -32,8 +32,9 @@ type Session struct {
 }
 
 // Enter has observed what the calling thread forks from now on: what the profile does not
-// allow is reported. With hold, the kernel holds the thread to the profile as well; without,
-// it may do what it likes, but for what nothing that is confined may. The caller has locked its
+// allow is reported. With hold, the kernel holds the thread to the profile as well, as far as it can;
+// without, it may do what it likes, but for what nothing that is confined may, and what a kernel
+// would refuse that can hold everything is reported. The caller has locked its
 // goroutine to the thread, and ends the thread when there is an error.
 func Enter(k confine.Kernel, p *confine.Profile, hold bool) (*Session, error) {
 	s := &Session{
@@ -47,7 +48,11 @@ func Enter(k confine.Kernel, p *confine.Profile, hold bool) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.rules, err = k.Rules(p); err != nil {
+	judge := k
+	if !hold {
+		judge.ABI, judge.Signals = max(k.ABI, confine.ABIWhole), true
+	}
+	if s.rules, err = judge.Rules(p); err != nil {
 		return nil, err
 	}
 	w := &confine.Watch{Calls: watched, StartsFrom: from}

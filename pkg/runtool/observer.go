@@ -26,17 +26,11 @@ type observer struct {
 func (o *observer) Learns() bool { return o.learns }
 
 func (o *observer) Hold(k confine.Kernel, p *confine.Profile) (*script.Confined, error) {
-	if o.learns { // what a kernel would hold it to that can
-		k.ABI, k.Signals = max(k.ABI, latestABI), true
-	}
 	return o.runner.Prepared(func() (err error) {
 		o.session, err = observe.Enter(k, p, !o.learns)
 		return err
 	})
 }
-
-// latestABI is the one from which everything can be held (CF-30).
-const latestABI = 6
 
 // report returns what was observed, without what is the same for whoever reads it.
 func (o *observer) report() observe.Report {

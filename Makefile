@@ -41,7 +41,7 @@ lint:
 # Under the race detector, but for what starts programs and compresses megabytes: there
 # is nothing of ours to race in it, and it takes three times as long. The packages that take
 # longest are those in test/, and begin first.
-UNRACED := /(cmd/mcp-bundle|test/install|test/house)$$
+UNRACED := /(cmd/mcp-bundle|test/install|test/house|test/help)$$
 unit:
 	$(GO) test -race -timeout=15m $$($(GO) list ./... | grep -vE '$(UNRACED)' | sort -r)
 	CGO_ENABLED=0 $(GO) test -trimpath -timeout=15m $$($(GO) list ./... | grep -E '$(UNRACED)')

@@ -1,18 +1,46 @@
 //go:build unix
 
-package clients
+// Package help runs every example that the commands show in their help.
+package help
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"mcp-bash/pkg/runtimes"
 )
+
+// bin holds the commands, built once; repo is the repository.
+var bin, repo string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "mcp-bash-help.")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		bin = dir
+		repo, err = filepath.Abs(filepath.Join("..", ".."))
+	}
+	if err == nil {
+		build := exec.Command("go", "build", "-o", bin+"/", "./cmd/...")
+		build.Dir, build.Stdout, build.Stderr = repo, os.Stderr, os.Stderr
+		err = build.Run()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "building the commands:", err)
+		return 1
+	}
+	return m.Run()
+}
 
 // notRun are examples of help texts that a test cannot run, with the reason.
 var notRun = map[string]string{
@@ -72,6 +100,18 @@ chmod +x providers/notes.sh
 mcp-bundle bundle --version 1.0.0 --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
 `
 
+func directory(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // runtimeDir is a directory of programs for bundles, with that of this system.
 func runtimeDir(t *testing.T) string {
 	t.Helper()
@@ -88,7 +128,6 @@ func runtimeDir(t *testing.T) string {
 
 // Every example that help shows works, in a project that has what it is about.
 func TestHelp(t *testing.T) {
-	t.Parallel()
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip("the examples use jq")
 	}
@@ -97,15 +136,17 @@ func TestHelp(t *testing.T) {
 		t.Fatal(err)
 	}
 	template := directory(t)
-	env := append(environment("", "", map[string]string{
-		"PATH": bin + ":" + os.Getenv("PATH"), "PLATFORM": runtimes.Host.Platform(), "ARCH": runtimes.Host.Arch,
-		"GIT_CONFIG_NOSYSTEM": "1", "MCPBASH_RUNTIME_DIR": runtimeDir(t),
-	}), "MCPBASH_TOOL_ALLOWLIST=")
+	env := []string{
+		"PATH=" + bin + ":" + os.Getenv("PATH"), "LANG=C", "PLATFORM=" + runtimes.Host.Platform(),
+		"ARCH=" + runtimes.Host.Arch, "GIT_CONFIG_NOSYSTEM=1", "MCPBASH_RUNTIME_DIR=" + runtimeDir(t),
+		"XDG_CACHE_HOME=" + filepath.Join(bin, "cache"), // shared: the SDK is unpacked once
+	}
 	shell := func(dir, text string) (string, error) {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*patience)
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 		defer cancel()
+		home := directory(t)
 		cmd := exec.CommandContext(ctx, "bash", "-o", "pipefail", "-c", text)
-		cmd.Dir, cmd.Env = dir, append(env, "HOME="+directory(t))
+		cmd.Dir, cmd.Env = dir, append(slices.Clip(env), "HOME="+home, "TMPDIR="+home)
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
@@ -123,16 +164,18 @@ func TestHelp(t *testing.T) {
 					continue
 				}
 				ran++
-				dir := directory(t)
-				if err := os.CopyFS(filepath.Join(dir, "demo"), os.DirFS(filepath.Join(template, "demo"))); err != nil {
-					t.Fatal(err)
-				}
-				project := filepath.Join(dir, "demo")
-				line := strings.NewReplacer("/srv/demo", project, "~/srv", project).Replace(example)
-				out, err := shell(project, before[example]+"\n"+line+"\n")
-				if _, known := fails[example]; err != nil && !known {
-					t.Errorf("%s --help: %s: %v\n%s", page.of, example, err, out)
-				}
+				t.Run(example, func(t *testing.T) {
+					t.Parallel()
+					project := filepath.Join(directory(t), "demo")
+					if err := os.CopyFS(project, os.DirFS(filepath.Join(template, "demo"))); err != nil {
+						t.Fatal(err)
+					}
+					line := strings.NewReplacer("/srv/demo", project, "~/srv", project).Replace(example)
+					out, err := shell(project, before[example]+"\n"+line+"\n")
+					if _, known := fails[example]; err != nil && !known {
+						t.Errorf("%s --help: %v\n%s", page.of, err, out)
+					}
+				})
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func check(t testing.TB, err error) {
 // left lists a directory once nothing is being removed any more.
 func left(t *testing.T, p *Pool, path string) []string {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
+	for deadline := time.Now().Add(90 * time.Second); ; runtime.Gosched() {
 		p.mu.Lock()
 		done := !p.removing
 		p.mu.Unlock()

@@ -81,7 +81,7 @@ func (s *scene) run(t *testing.T, hold bool, code string, env ...string) (Report
 	}
 	defer c.Release()
 	res := s.runner.Run(context.Background(), script.Spec{
-		Argv: []string{"bash", "-c", code}, Dir: s.own, Env: append(env, s.env...), Confined: c, Timeout: 5 * time.Minute,
+		Argv: []string{"bash", "-c", code}, Dir: s.own, Env: append(env, s.env...), Confined: c,
 	})
 	return session.Report(), res
 }
@@ -327,7 +327,7 @@ func count(t *testing.T, dir string) int {
 // settle waits for something that comes to be by itself.
 func settle(t *testing.T, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !so(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); !so(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it does not come to be")
 		}

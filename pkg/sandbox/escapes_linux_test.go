@@ -169,7 +169,7 @@ func (s *scene) run(d access.Declaration, code string) script.Result {
 	defer h.Release()
 	defer h.Ended()
 	spec := script.Spec{
-		Argv: []string{"bash", "-c", code}, Dir: s.project, Timeout: 20 * time.Second,
+		Argv: []string{"bash", "-c", code}, Dir: s.project, Timeout: 2 * time.Minute,
 		Env: append(slices.Clone(s.env), "TMPDIR="+s.dir),
 	}
 	h.Apply(&spec)
@@ -525,7 +525,7 @@ func TestOtherScripts(t *testing.T) {
 				t.Fatal(err)
 			}
 			spec := script.Spec{
-				Argv: []string{"bash", "-c", code}, Dir: s.project, Timeout: 20 * time.Second,
+				Argv: []string{"bash", "-c", code}, Dir: s.project, Timeout: 2 * time.Minute,
 				Env: append(slices.Clone(s.env), "TMPDIR="+s.dir),
 			}
 			h.Apply(&spec)

@@ -65,7 +65,7 @@ func (s *scene) runObserved(o *observer, letters, code string) script.Result {
 	}
 	defer h.End()
 	spec := script.Spec{
-		Argv: []string{"bash", "-c", code}, Dir: s.project, Timeout: 20 * time.Second, Env: slices.Clone(s.env),
+		Argv: []string{"bash", "-c", code}, Dir: s.project, Timeout: 2 * time.Minute, Env: slices.Clone(s.env),
 	}
 	h.Apply(&spec)
 	return s.runner.Run(context.Background(), spec)

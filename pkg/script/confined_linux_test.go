@@ -186,7 +186,7 @@ func threads(t *testing.T) int {
 // settle waits for something that comes to be by itself.
 func settle(t *testing.T, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !so(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); !so(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it does not come to be")
 		}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -257,31 +256,4 @@ func TestPollInterval(t *testing.T) {
 	c.request("resources/read", `{"name":"file.alpha"}`)
 	c.end()
 	c.quiet()
-}
-
-// Files that do not change cost next to nothing to watch: a round of 500 takes
-// less than one percent of the two seconds it has by default.
-func TestWatchingIsCheap(t *testing.T) {
-	const watchedFiles = 500
-	list := map[string]string{}
-	for i := range watchedFiles {
-		list[fmt.Sprintf("resources/dir %d/file %d.txt", i%10, i)] = strings.Repeat("x", 1000)
-	}
-	c := ready(t, list, project.Env{"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": "0.01"})
-	for i := range watchedFiles {
-		c.subscribe(fmt.Sprintf(`{"uri":"file://%s/resources/dir%%20%d/file%%20%d.txt"}`, c.root, i%10, i))
-	}
-	used := func() time.Duration {
-		var u syscall.Rusage
-		syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	best := time.Hour
-	eventually(t, "a cheap round", func() bool { // new files are read until their time can be trusted
-		before, rounds := used(), 20
-		time.Sleep(time.Duration(rounds) * 10 * time.Millisecond)
-		best = min(best, (used()-before)/time.Duration(rounds))
-		return best < 10*time.Millisecond // of two seconds
-	})
-	t.Logf("a round of %d files: %v", watchedFiles, best)
 }

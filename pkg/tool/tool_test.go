@@ -942,7 +942,7 @@ echo x >>"$MCPBASH_DEBUG_LOG"; rm -f "$MCP_LOG_STREAM"`)
 // needs is removed in the background.
 func awaitFiles(t *testing.T, b *bench, want int) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(time.Millisecond) {
 		left, _ := filepath.Glob(filepath.Join(b.tools.State.Dir, "*.[0-9]*"))
 		if len(left) == want {
 			return

@@ -20,7 +20,7 @@ import (
 )
 
 // patience is how long anything may take before a test fails.
-const patience = 30 * time.Second
+const patience = 90 * time.Second
 
 // A chromium is a running browser. The DevTools protocol is spoken over two
 // pipes (--remote-debugging-pipe): one JSON object and a NUL for each message.

@@ -169,7 +169,7 @@ func TestStamp(t *testing.T) {
 	}
 	settle := func() provider.Stamp {
 		t.Helper()
-		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 			if s, ok := p.Stamp(uri); ok {
 				return s
 			}

@@ -502,7 +502,7 @@ func TestSlow(t *testing.T) {
 				Log:     "Failed to clone https://git.example/team/docs.git @ main: timed out after 1 s"}) {
 				t.Errorf("RES-124: %+v", f)
 			}
-			if took := time.Since(begin); took < time.Second || took > 5*time.Second {
+			if took := time.Since(begin); took < time.Second || took > time.Minute {
 				t.Errorf("RES-124: %v", took)
 			}
 			ctx, cancel := context.WithCancel(t.Context())

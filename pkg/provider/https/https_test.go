@@ -410,7 +410,7 @@ func TestSlow(t *testing.T) {
 				f.Message != "HTTPS request to "+host+" failed: timed out after 1 s" {
 				t.Errorf("RES-113: %+v", f)
 			}
-			if took := time.Since(begin); took < time.Second || took > 5*time.Second {
+			if took := time.Since(begin); took < time.Second || took > time.Minute {
 				t.Errorf("RES-112: %v", took)
 			}
 			ctx, cancel := context.WithCancel(t.Context())

@@ -2,8 +2,8 @@ package registration
 
 import "mcp-bash/pkg/registry/access"
 
-// What a tool declares that it does, and how much one may be able to do to be
-// offered: see package [access].
+// A Capability is a kind of thing that a tool declares that it does, such as reaching a network. A
+// Level bounds what a tool may declare and still be offered.
 type (
 	Capability = access.Capability
 	Level      = access.Level

@@ -7,10 +7,10 @@ GO      ?= go
 BIN     := bin
 PREFIX  ?= $(HOME)/.local
 SYSTEMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
-FUZZTIME ?= 1s
+FUZZTIME ?= 300x
 ENDURANCE ?= 30s
 
-.PHONY: build demo test lint unit fuzz cross cross-vet oracle endurance clients programs agents conformance browser old-bash bench install \
+.PHONY: build demo test lint unit fuzz cross cross-vet oracle endurance clients programs kernels agents conformance browser old-bash bench install \
   release release-test sums clean
 
 # Without C: a program that is linked with the system's library for the sake of
@@ -46,7 +46,7 @@ unit:
 	$(GO) test -race -timeout=15m $$($(GO) list ./... | grep -vE '$(UNRACED)' | sort -r)
 	CGO_ENABLED=0 $(GO) test -trimpath -timeout=15m $$($(GO) list ./... | grep -E '$(UNRACED)')
 
-# Each fuzz target for a moment, on top of its seeds (FUZZTIME=10m for long).
+# Some inputs for each fuzz target, on top of its seeds (FUZZTIME=10m for long).
 fuzz:
 	FUZZTIME=$(FUZZTIME) test/fuzz.sh
 
@@ -88,6 +88,11 @@ clients:
 programs:
 	$(GO) vet -tags programs ./test/programs
 	$(GO) test -tags programs -count=1 -v ./test/programs
+
+# What confines and observes scripts, under kernels of Debian on an emulated ARM64 machine. They are fetched
+# into a cache folder. Needs qemu-system-aarch64 and debootstrap, takes half an hour, and is no part of make test.
+kernels:
+	test/kernels/run.sh
 
 # Claude Code, Codex, Gemini CLI, Copilot CLI and opencode, likewise, connected with a
 # project by mcp-bash config. Takes minutes and 2 GB, and is no part of make test.

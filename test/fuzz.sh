@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the project for FUZZTIME (3s), as many packages at a time as
-# there are processors. A finding fails, and leaves its input under the package's
+# Runs every fuzz target of the project for FUZZTIME (3s; 300x: so many inputs), as many packages at
+# a time as there are processors. A finding fails, and leaves its input under the package's
 # testdata/fuzz. When time is up while an input is tried, Go's fuzzer calls that a failure
 # too ("context deadline exceeded", without an input): that is none. Inputs that reach new
 # code are kept in the cache of Go, and the next run starts with them.

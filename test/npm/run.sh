@@ -10,4 +10,5 @@ trap 'rm -rf "$MCPBASH_TEST_BIN"' EXIT
 export MCPBASH_TEST_NPM MCPBASH_TEST_BIN
 
 (cd "$here/../.." && go build -o "$MCPBASH_TEST_BIN/" ./cmd/mcp-bash ./cmd/mcp-bundle ./test/wire/tap)
-"$MCPBASH_TEST_NPM/node_modules/.bin/node" --test "$@" "$here"/*.test.mjs
+# Three files at a time: each waits for the programs that it starts.
+"$MCPBASH_TEST_NPM/node_modules/.bin/node" --test --test-concurrency=3 "$@" "$here"/*.test.mjs

@@ -32,7 +32,9 @@ func testProgressAndLogs(t *testing.T, era string) {
 	}
 
 	// Lists may be told of at any time: the first scan of a project is a change (P-1901).
-	all := slices.DeleteFunc(s.tap.messages(""), func(m message) bool { return strings.HasSuffix(m.Method, "/list_changed") })
+	all := slices.DeleteFunc(s.tap.messages(""), func(m message) bool {
+		return strings.HasSuffix(m.Method, "/list_changed")
+	})
 	if last := all[len(all)-1]; last.Result == nil {
 		t.Errorf("the last line is not the result: %+v", last)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"mcp-bash/pkg/project"
 )
@@ -90,19 +91,24 @@ func TestStreams(t *testing.T) {
 	c.quiet()
 }
 
-// notification returns the next notification, of a changed list or of anything else.
+// notification returns the next notification, of a changed list or of anything else; it may have come
+// before the response to what caused it.
 func (c *testClient) notification() string {
 	c.t.Helper()
-	for {
-		select {
-		case line := <-c.changed:
-			return line
-		case line, ok := <-c.lines:
-			if !ok {
-				c.t.Fatalf("the server has ended; stderr: %s", c.stderr)
-			}
-			return line
+	if len(c.pending) > 0 {
+		return c.next()
+	}
+	select {
+	case line := <-c.changed:
+		return line
+	case line, ok := <-c.lines:
+		if !ok {
+			c.t.Fatalf("the server has ended; stderr: %s", c.stderr)
 		}
+		return line
+	case <-time.After(patience):
+		c.t.Fatal("waited in vain for a notification")
+		return ""
 	}
 }
 

@@ -28,6 +28,7 @@ import (
 // not even read.
 type scene struct {
 	own, other string
+	kernel     confine.Kernel
 	runner     script.Runner
 	profile    confine.Profile
 	env        []string
@@ -39,7 +40,7 @@ func newScene(t *testing.T) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scene{own: filepath.Join(dir, "own"), other: filepath.Join(dir, "other")}
+	s := &scene{own: filepath.Join(dir, "own"), other: filepath.Join(dir, "other"), kernel: confine.Offered()}
 	for _, d := range []string{s.own, s.other} {
 		if err := os.MkdirAll(filepath.Join(d, "sub"), 0o755); err != nil {
 			t.Fatal(err)
@@ -73,7 +74,7 @@ func (s *scene) run(t *testing.T, hold bool, code string, env ...string) (Report
 	t.Helper()
 	var session *Session
 	c, err := s.runner.Prepared(func() (err error) {
-		session, err = Enter(confine.Offered(), &s.profile, hold)
+		session, err = Enter(s.kernel, &s.profile, hold)
 		return err
 	})
 	if err != nil {
@@ -186,6 +187,17 @@ func TestObserve(t *testing.T) {
 				t.Errorf("%s: it was not refused", c.code)
 			}
 		}
+	}
+}
+
+// What is not held is judged as a kernel does that can hold everything (CF-30).
+func TestJudgedByTheWholeKernel(t *testing.T) {
+	s := newScene(t)
+	s.kernel = confine.Kernel{Filters: s.kernel.Filters}
+	r, _ := s.run(t, false, `read -r x <"$OTHER/file"; kill -0 `+strconv.Itoa(os.Getpid()))
+	want := []string{"read OTHER/file by bash", "signal " + strconv.Itoa(os.Getpid()) + " (observe.test) by bash"}
+	if got := s.said(r); !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -21,7 +21,7 @@ func newPool(t testing.TB) (*Pool, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	return NewPool(path, func() (*os.Root, error) { return root, nil }), path
+	return NewPool(path, MostIdle(), func() (*os.Root, error) { return root, nil }), path
 }
 
 func take(t testing.TB, p *Pool) *Dir {
@@ -251,7 +251,7 @@ func TestLostPrivateDirectory(t *testing.T) {
 		}
 		return root, err
 	}
-	p := NewPool(path, open)
+	p := NewPool(path, 1, open)
 	p.Give(take(t, p), true)
 	check(t, os.RemoveAll(path))
 	d := take(t, p)
@@ -285,6 +285,40 @@ func TestSweep(t *testing.T) {
 	}
 	if rest := left(t, p, path); len(rest) != want {
 		t.Errorf("%d left: %q", len(rest), rest)
+	}
+}
+
+// Directories that nobody uses hold few descriptors (T-53).
+func TestIdleWithin(t *testing.T) {
+	for limit, want := range map[uint64]int{0: 1, 44: 1, 64: 2, 256: 8, 1024: 32, 1 << 20: 1000, 1<<64 - 1: 1000} {
+		if got := idleWithin(limit); got != want {
+			t.Errorf("%d descriptors: %d, not %d", limit, got, want)
+		}
+	}
+	root, err := os.OpenRoot(t.TempDir())
+	check(t, err)
+	defer root.Close()
+	const keep = 2
+	p := NewPool(root.Name(), keep, func() (*os.Root, error) { return root, nil })
+	var all []*Dir
+	for range 8 {
+		all = append(all, take(t, p))
+	}
+	for _, d := range all {
+		p.Give(d, true)
+	}
+	closed := 0
+	for _, d := range all {
+		if _, err := d.Errors.Stat(); err != nil {
+			closed++
+		}
+	}
+	want := len(all) - keep
+	if runtime.GOOS != "linux" {
+		want = len(all) // none is used twice
+	}
+	if closed != want {
+		t.Errorf("%d of %d are closed, not %d", closed, len(all), want)
 	}
 }
 

@@ -14,10 +14,12 @@ import (
 // Making and removing one costs as much as starting a script. So one that is
 // found clean after a call is put aside under another name, and serves again: a
 // script that wrote down its paths finds nothing there any more. It keeps as
-// many as were in use at once lately, at least one.
+// many as were in use at once lately, at least one; but so few that their descriptors
+// do not keep scripts from being started (T-53).
 type Pool struct {
 	path    string
 	private func() (*os.Root, error)
+	keep    int // idle directories at most
 
 	mu       sync.Mutex
 	idle     []*Dir
@@ -29,11 +31,17 @@ type Pool struct {
 	removing bool   // somebody is at it
 }
 
-// NewPool returns a pool below a private directory. private opens that; it is
-// called for every hand-off directory, and may return another one after the last
-// was lost.
-func NewPool(path string, private func() (*os.Root, error)) *Pool {
-	return &Pool{path: path, private: private}
+// NewPool returns a pool below a private directory, of which at most keep are idle. private
+// opens that directory; it is called for every hand-off directory, and may return another one
+// after the last was lost.
+func NewPool(path string, keep int, private func() (*os.Root, error)) *Pool {
+	return &Pool{path: path, private: private, keep: keep}
+}
+
+// idleWithin is how many idle directories take a quarter of so many descriptors.
+func idleWithin(descriptors uint64) int {
+	const each = 8 // two folders, opened twice, and four files
+	return int(max(1, min(descriptors/4/each, 1000)))
 }
 
 // sweepEvery is the time between two sweeps.
@@ -92,7 +100,7 @@ func (p *Pool) Give(d *Dir, alone bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.out--
-	if clean {
+	if clean && len(p.idle) < p.keep {
 		p.idle = append(p.idle, d)
 	} else {
 		p.discard(d)
@@ -116,9 +124,12 @@ func (p *Pool) Drop() {
 	p.idle = nil
 }
 
-// discard has directories removed by a goroutine of their own: a script may
-// have filled one with more than can be removed in no time. The lock is held.
+// discard closes directories, and has them removed by a goroutine of their own: a
+// script may have filled one with more than can be removed in no time. The lock is held.
 func (p *Pool) discard(list ...*Dir) {
+	for _, d := range list {
+		d.close()
+	}
 	p.waste = append(p.waste, list...)
 	if p.removing || len(p.waste) == 0 {
 		return
@@ -131,7 +142,7 @@ func (p *Pool) discard(list ...*Dir) {
 			d := p.waste[0]
 			p.waste = slices.Delete(p.waste, 0, 1)
 			p.mu.Unlock()
-			d.remove()
+			d.parent.RemoveAll(d.name)
 			p.mu.Lock()
 		}
 		p.removing = false

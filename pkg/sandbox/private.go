@@ -30,10 +30,10 @@ type privateDir struct {
 	root   *os.Root
 }
 
-const (
-	mostPrivate = 16 // kept for scripts that do not run
-	tempName    = "tmp"
-)
+const tempName = "tmp"
+
+// mostPrivate is how many are kept for scripts that do not run (CF-11).
+func mostPrivate() int { return min(16, handoff.MostIdle()) }
 
 // privateDirs are those of the scripts that ran lately.
 type privateDirs struct {
@@ -51,7 +51,7 @@ func (all *privateDirs) take(state *project.State, script string) (*privateDir, 
 		name := "private." + strconv.Itoa(all.last)
 		b = &privateDir{dir: filepath.Join(state.Dir, name)}
 		b.open = func() (*os.Root, error) { return b.make(state, name) }
-		b.files = handoff.NewPool(b.dir, b.open)
+		b.files = handoff.NewPool(b.dir, max(1, handoff.MostIdle()/mostPrivate()), b.open)
 		if all.of == nil {
 			all.of = map[string]*privateDir{}
 		}
@@ -113,7 +113,7 @@ func (all *privateDirs) give(b *privateDir) {
 			}
 		}
 	}
-	if idle > mostPrivate {
+	if idle > mostPrivate() {
 		go all.of[oldest].remove()
 		delete(all.of, oldest)
 	}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package clients
-
-var raceFlag []string

@@ -1,6 +1,0 @@
-//go:build race
-
-package clients
-
-// raceFlag: what is tested with the race detector is built with it.
-var raceFlag = []string{"-race"}

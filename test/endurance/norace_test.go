@@ -1,5 +1,0 @@
-//go:build !race
-
-package endurance
-
-var raceFlag []string

@@ -19,7 +19,7 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/ ./cmd/...
 
 demo: build
-	$(GO) run ./test/demo -server $(BIN)/mcp-bash
+	CGO_ENABLED=0 $(GO) run -trimpath ./test/demo -server $(BIN)/mcp-bash
 
 test: lint cross unit fuzz release-test oracle endurance clients conformance browser old-bash
 
@@ -40,11 +40,11 @@ lint:
 
 # Under the race detector, but for what starts programs and compresses megabytes: there
 # is nothing of ours to race in it, and it takes three times as long. The packages that take
-# longest are those in test/, and begin first.
-UNRACED := /(cmd/mcp-bundle|test/install|test/house|test/help)$$
+# longest are those in test/, and begin first. Many tests wait, so there are six at a time.
+UNRACED := /(cmd/mcp-bundle|test/install|test/house|test/docs)$$
 unit:
-	$(GO) test -race -timeout=15m $$($(GO) list ./... | grep -vE '$(UNRACED)' | sort -r)
-	CGO_ENABLED=0 $(GO) test -trimpath -timeout=15m $$($(GO) list ./... | grep -E '$(UNRACED)')
+	$(GO) test -race -parallel=6 -timeout=15m $$($(GO) list ./... | grep -vE '$(UNRACED)' | sort -r)
+	CGO_ENABLED=0 $(GO) test -trimpath -parallel=6 -timeout=15m $$($(GO) list ./... | grep -E '$(UNRACED)')
 
 # Some inputs for each fuzz target, on top of its seeds (FUZZTIME=10m for long).
 fuzz:

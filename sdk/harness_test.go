@@ -21,6 +21,7 @@ import (
 	"mcp-bash/pkg/jq"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/sdk"
+	"mcp-bash/test/checkout"
 )
 
 var (
@@ -150,16 +151,11 @@ func main() { os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr)) }
 // buildProgram builds a binary that does nothing but help. The test binary
 // itself would do, but starts ten times as slowly.
 func buildProgram(dir string) (string, error) {
-	source := filepath.Join(dir, "main.go")
+	source := filepath.Join(dir, "mcp-jq.go")
 	if err := os.WriteFile(source, []byte(programSource), 0o600); err != nil {
 		return "", err
 	}
-	binary := filepath.Join(dir, "mcp-jq")
-	out, err := exec.Command("go", "build", "-o", binary, source).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("building the helper program: %w\n%s", err, out)
-	}
-	return binary, nil
+	return filepath.Join(dir, "mcp-jq"), checkout.Build(dir, source)
 }
 
 // A way is one of the ways in which the SDK gets at JSON. They have to agree.

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
 
 	"mcp-bash/pkg/runtimes"
+	"mcp-bash/test/checkout"
 	"mcp-bash/test/session"
 )
 
@@ -45,13 +44,7 @@ var server = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	file := filepath.Join(dir, filepath.FromSlash(runtimes.Host.Path()))
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file,
-		"mcp-bash/cmd/mcp-bash")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", errors.New(string(out))
-	}
-	return dir, nil
+	return dir, checkout.Build(filepath.Dir(file), "mcp-bash/cmd/mcp-bash")
 })
 
 func TestSessions(t *testing.T) {

@@ -31,8 +31,13 @@ var ours = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "mcp-bash")
-	if out, err := exec.Command("go", "build", "-trimpath", "-o", file,
-		"mcp-bash/cmd/mcp-bash").CombinedOutput(); err != nil {
+	args, env := BuildCommand(Host, file, "mcp-bash/cmd/mcp-bash")
+	build := exec.Command("go", args...)
+	build.Env = os.Environ()
+	for name, value := range env {
+		build.Env = append(build.Env, name+"="+value)
+	}
+	if out, err := build.CombinedOutput(); err != nil {
 		return nil, errors.New(string(out))
 	}
 	return os.ReadFile(file)

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,6 +20,7 @@ import (
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/roots"
 	"mcp-bash/pkg/script"
+	"mcp-bash/test/checkout"
 )
 
 // A scene is a project, and what its scripts try to get at: a root, a directory beside, the
@@ -120,11 +120,7 @@ var buildTry = sync.OnceValues(func() (file string, err error) {
 		return "", err
 	}
 	leftovers = append(leftovers, dir)
-	file = filepath.Join(dir, "try")
-	if out, err := exec.Command("go", "build", "-o", file, "./testdata/try").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return file, nil
+	return filepath.Join(dir, "try"), checkout.Build(dir, "mcp-bash/pkg/sandbox/testdata/try")
 })
 
 var leftovers []string // directories to be removed at the end
@@ -569,12 +565,12 @@ func TestPrivateDirectories(t *testing.T) {
 		return h
 	}
 	used := hold(0)
-	for i := range mostPrivate + 5 {
+	for i := range mostPrivate() + 5 {
 		h := hold(1 + i)
 		h.Ended()
 		h.Release()
 	}
-	if n := len(s.sandbox.private.of); n != mostPrivate+1 {
+	if n := len(s.sandbox.private.of); n != mostPrivate()+1 {
 		t.Errorf("%d directories", n)
 	}
 	if _, err := os.Stat(used.private.dir + "/tmp"); err != nil {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 const uiExtension = "io.modelcontextprotocol/ui"
@@ -26,7 +28,8 @@ func testApps(t *testing.T, era string) {
 	t.Parallel()
 	capabilities := &mcp.ClientCapabilities{}
 	capabilities.AddExtension(uiExtension, map[string]any{"mimeTypes": []string{"text/html;profile=mcp-app"}})
-	s := open(t, example(t, "14-mcp-app"), opening{revision: era, client: mcp.ClientOptions{Capabilities: capabilities}})
+	s := open(t, checkout.Example(t, "14-mcp-app"),
+		opening{revision: era, client: mcp.ClientOptions{Capabilities: capabilities}})
 	if got := compact(t, s.InitializeResult().Capabilities.Extensions); got !=
 		`{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}` {
 		t.Errorf("RES-302: %s", got)
@@ -87,7 +90,7 @@ func testApps(t *testing.T, era string) {
 // A client that shows no pages is told the same of the tools, and gets text.
 func TestAppsWithoutPages(t *testing.T) {
 	t.Parallel()
-	s := open(t, example(t, "14-mcp-app"), opening{})
+	s := open(t, checkout.Example(t, "14-mcp-app"), opening{})
 	if got := s.InitializeResult().Capabilities.Extensions; got != nil {
 		t.Errorf("RES-302: %v", got)
 	}

@@ -4,6 +4,8 @@ package clients
 
 import (
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // examples/01-arguments: the server validates (T-11), the script says what
@@ -12,7 +14,7 @@ func TestValidatedArguments(t *testing.T) { inEachEra(t, testValidatedArguments)
 
 func testValidatedArguments(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "01-arguments"), opening{revision: era})
+	s := open(t, checkout.Example(t, "01-arguments"), opening{revision: era})
 	type temperature struct {
 		Value float64
 		Unit  string
@@ -69,7 +71,7 @@ func TestArgumentsOfTheScript(t *testing.T) { inEachEra(t, testArgumentsOfTheScr
 
 func testArgumentsOfTheScript(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "01-arguments"), opening{revision: era})
+	s := open(t, checkout.Example(t, "01-arguments"), opening{revision: era})
 	const want = "+----------+\n| the      |\n| quick    |\n| fox * ?  |\n+----------+"
 	if got := text(t, s.succeed("box", arguments{"text": " the quick\nfox * ?", "width": 12})); got != want {
 		t.Errorf("%s", got)

@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 // examples/15-asking: the model, the roots, and the user and the model at once
 // (M-57, M-80, SDK-148).
 func TestAskingExample(t *testing.T) {
 	t.Parallel()
-	project := example(t, "15-asking")
+	project := checkout.Example(t, "15-asking")
 	options := user{"What kind of release is it?": accept(map[string]any{"kind": "major"})}.client(forms)
 	options.Capabilities.RootsV2 = &mcp.RootCapabilities{}
 	options.CreateMessageHandler = func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
@@ -63,7 +65,7 @@ func TestAsking(t *testing.T) { inEachEra(t, testAsking) }
 func testAsking(t *testing.T, era string) {
 	t.Parallel()
 	const notSupported = `{"error":{"code":-32601,"message":"Not supported by the client"}}`
-	project := copyOf(t, filepath.Join("testdata", "asking"))
+	project := checkout.Copy(t, filepath.Join("testdata", "asking"))
 	s := open(t, project, opening{revision: era, roots: []string{"/one"}, client: mcp.ClientOptions{
 		CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 			said := r.Params.Messages[0].Content.(*mcp.TextContent).Text + "/" + r.Params.SystemPrompt

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/test/checkout"
 )
 
 // where is what the tool of that name found.
@@ -20,13 +21,13 @@ type where struct{ SDK, Home, Version, JQ string }
 // and with a PATH that has no jq (README decisions 2 and 8; P-102).
 func TestLoneBinary(t *testing.T) {
 	t.Parallel()
-	alone := filepath.Join(directory(t), "server")
+	alone := filepath.Join(checkout.Directory(t), "server")
 	copyProgram(t, filepath.Join(bin, "mcp-bash"), alone)
-	path := directory(t)
+	path := checkout.Directory(t)
 	for _, program := range []string{"bash", "env"} {
 		link(t, program, path)
 	}
-	s := open(t, copyOf(t, "testdata/family"), opening{
+	s := open(t, checkout.Copy(t, "testdata/family"), opening{
 		binary: alone,
 		env:    map[string]string{"HOME": "", "XDG_CACHE_HOME": "", "PATH": path},
 	})
@@ -44,7 +45,7 @@ func TestLoneBinary(t *testing.T) {
 // (CLI-303).
 func TestUnpackedSDK(t *testing.T) {
 	t.Parallel()
-	home, project := directory(t), copyOf(t, "testdata/family")
+	home, project := checkout.Directory(t), checkout.Copy(t, "testdata/family")
 	env := map[string]string{"HOME": home, "XDG_CACHE_HOME": ""}
 	var first where
 	for range 2 {
@@ -73,14 +74,14 @@ func TestSymlinkedBinary(t *testing.T) {
 		t.Fatal(err)
 	}
 	copyProgram(t, filepath.Join(bin, "mcp-bash"), filepath.Join(home, "bin", "mcp-bash"))
-	links := directory(t)
+	links := checkout.Directory(t)
 	if err := os.Symlink(filepath.Join(home, "bin", "mcp-bash"), filepath.Join(links, "first")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("first", filepath.Join(links, "second")); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, copyOf(t, "testdata/family"), opening{binary: filepath.Join(links, "second")})
+	s := open(t, checkout.Copy(t, "testdata/family"), opening{binary: filepath.Join(links, "second")})
 	if got := structured[where](t, s.succeed("where", nil)); got.Home != home || got.SDK != home+"/sdk" {
 		t.Errorf("%+v, want %s", got, home)
 	}

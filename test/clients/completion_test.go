@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 // examples/12-completion (T-610, T-611, T-613).
@@ -15,7 +17,7 @@ func TestCompletion(t *testing.T) { inEachEra(t, testCompletion) }
 
 func testCompletion(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "12-completion"), opening{revision: era})
+	s := open(t, checkout.Example(t, "12-completion"), opening{revision: era})
 	if s.InitializeResult().Capabilities.Completions == nil {
 		t.Error("completions are not advertised")
 	}
@@ -54,7 +56,7 @@ func TestLongCompletion(t *testing.T) { inEachEra(t, testLongCompletion) }
 
 func testLongCompletion(t *testing.T, era string) {
 	t.Parallel()
-	project := example(t, "12-completion")
+	project := checkout.Example(t, "12-completion")
 	var cities string
 	for i := range 250 {
 		cities += fmt.Sprintf("City %03d\n", i)

@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // Many calls at a time: each gets its own answer and its own progress (protocol
 // P-1802, T-49).
 func TestConcurrentCalls(t *testing.T) {
 	t.Parallel()
-	s := open(t, example(t, "00-hello"), opening{})
+	s := open(t, checkout.Example(t, "00-hello"), opening{})
 	var wg sync.WaitGroup
 	for i := range 60 {
 		wg.Go(func() {

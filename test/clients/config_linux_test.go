@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // A full disk fails an edit of a client's file with a clear error and leaves the file, and
@@ -24,9 +26,9 @@ cksum ../mcp.json | diff ../before - && echo unchanged
 ls -A ..
 rm ../fill
 mcp-bash config --client cursor --apply --file ../mcp.json`
-	dir := directory(t)
+	dir := checkout.Directory(t)
 	quoted := "'" + strings.ReplaceAll(script, "'", `'\''`) + "'"
-	said := must(t, "/", unshare+" -r -m bash -c "+quoted+" bash "+dir+" "+filepath.Join(directory(t), "said"))
+	said := must(t, "/", unshare+" -r -m bash -c "+quoted+" bash "+dir+" "+filepath.Join(checkout.Directory(t), "said"))
 	want := "1 0 1\nunchanged\nbefore\ndemo\nfill\nmcp.json\nAdded demo to " + dir + "/mcp.json\n"
 	if !strings.HasPrefix(said, want) {
 		t.Errorf("%s\nwant\n%s", said, want)

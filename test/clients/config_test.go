@@ -10,13 +10,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // CLI-703, CLI-711: a client that starts what its file says, with that environment and
 // nothing else, is served.
 func TestConfiguredClient(t *testing.T) {
 	t.Parallel()
-	dir := directory(t)
+	dir := checkout.Directory(t)
 	file := filepath.Join(dir, "my client's.json")
 	must(t, dir, `set -e; mkdir 'a b'; cd 'a b'; mcp-bash new demo >/dev/null; cd demo
 mcp-bash config --client cursor --apply --file '`+strings.ReplaceAll(file, "'", `'\''`)+"'")
@@ -44,7 +46,7 @@ mcp-bash config --client cursor --apply --file '`+strings.ReplaceAll(file, "'", 
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"hello","arguments":{"name":"Ada"}}}
 `
 	said := must(t, "/", fmt.Sprintf("printf '%%s' '%s' | env -i PATH=/usr/bin:/bin HOME=%q%s '%s'",
-		messages, directory(t), env, demo.Command))
+		messages, checkout.Directory(t), env, demo.Command))
 	if !strings.Contains(said, "Hello, Ada!") {
 		t.Error(said)
 	}
@@ -53,7 +55,7 @@ mcp-bash config --client cursor --apply --file '`+strings.ReplaceAll(file, "'", 
 // CLI-712: whenever an edit is killed, the file is the old one or the new one, whole.
 func TestConfigKilled(t *testing.T) {
 	t.Parallel()
-	dir := directory(t)
+	dir := checkout.Directory(t)
 	must(t, dir, "mcp-bash new demo")
 	file := filepath.Join(dir, "mcp.json")
 	old := `{"note": "` + strings.Repeat("x", 4<<20) + "\"}\n"
@@ -106,7 +108,7 @@ func TestConfigKilled(t *testing.T) {
 // what the profiles export, whatever they do.
 func TestWrapper(t *testing.T) {
 	t.Parallel()
-	dir := directory(t)
+	dir := checkout.Directory(t)
 	must(t, dir, `set -e; mkdir 'a b' home links; cd 'a b'; mcp-bash new demo >/dev/null; cd demo
 cat >tools/hello/tool.sh <<'END'
 #!/bin/sh

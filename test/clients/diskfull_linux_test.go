@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"mcp-bash/test/checkout"
 )
 
 // unsharing is the program that makes a mount namespace, in which a small disk can be had
@@ -29,7 +31,7 @@ func unsharing(t *testing.T) string {
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	unshare := unsharing(t)
-	here := directory(t)
+	here := checkout.Directory(t)
 	room := filepath.Join(here, "room")
 	if err := unix.Mkfifo(room, 0o600); err != nil {
 		t.Fatal(err)
@@ -44,7 +46,7 @@ exec "$2"' sh "` + room + `" "` + filepath.Join(bin, "mcp-bash") + `"
 	if err := os.WriteFile(small, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, copyOf(t, "testdata/hostile"), opening{binary: small})
+	s := open(t, checkout.Copy(t, "testdata/hostile"), opening{binary: small})
 	_, err := s.request(s.deadline(), "calm", nil)
 	if errors := compact(t, s.tap.messages("")); err == nil || !strings.Contains(errors, "private directory "+s.tmp) ||
 		!strings.Contains(errors, "no space left on device; MCPBASH_TMP_ROOT chooses another place") {

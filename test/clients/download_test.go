@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/test/checkout"
 )
 
 // examples/07-download. The tree of this test has an https provider of its own,
 // which serves made-up pages (SDK-163).
 func TestDownload(t *testing.T) {
 	t.Parallel()
-	project := example(t, "07-download")
+	project := checkout.Example(t, "07-download")
 	env := map[string]string{
 		"MCPBASH_HOME":        installation(t, filepath.Join("testdata", "provider")),
 		"MCP_DOWNLOAD_CONFIG": `{"allow":["files.example","example.com"],"timeout":9}`,
@@ -53,7 +54,7 @@ func TestDownload(t *testing.T) {
 // examples/07-download as it comes, with the file config/download.json.
 func TestDownloadConfigFile(t *testing.T) {
 	t.Parallel()
-	project := example(t, "07-download")
+	project := checkout.Example(t, "07-download")
 	env := map[string]string{"MCPBASH_HOME": installation(t, filepath.Join("testdata", "provider"))}
 	s := open(t, project, opening{env: env})
 	s.refuse("fetch", arguments{"url": "https://files.example/page", "name": "a"}, "host_blocked")
@@ -65,7 +66,7 @@ func TestDownloadConfigFile(t *testing.T) {
 // which refuses without a network (SDK-163, README decision 8).
 func TestDownloadRefused(t *testing.T) {
 	t.Parallel()
-	project := example(t, "07-download")
+	project := checkout.Example(t, "07-download")
 	env := map[string]string{"MCP_DOWNLOAD_CONFIG": `{"allow":["localhost","127.0.0.1","10.0.0.1"]}`}
 	s := open(t, project, opening{env: env})
 	for _, host := range []string{"example.org", "localhost", "127.0.0.1", "10.0.0.1:8443", "0x7f000001",
@@ -77,10 +78,11 @@ func TestDownloadRefused(t *testing.T) {
 // installation makes a tree as an installation has it, with these providers.
 func installation(t *testing.T, providers string) string {
 	t.Helper()
-	home := directory(t)
+	home := checkout.Directory(t)
 	write(t, cli.Version+"\n", home, "VERSION")
-	for from, to := range map[string]string{filepath.Join(repo, "sdk"): "sdk", filepath.Join(repo, "lib"): "lib",
-		providers: "providers"} {
+	for from, to := range map[string]string{
+		filepath.Join(checkout.Root(), "sdk"): "sdk", filepath.Join(checkout.Root(), "lib"): "lib", providers: "providers",
+	} {
 		files, err := filepath.Glob(filepath.Join(from, "*.sh"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %q, %v", from, files, err)

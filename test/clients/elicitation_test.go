@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 // A user answers questions by what they begin with.
@@ -51,7 +53,7 @@ func testQuestions(t *testing.T, era string) {
 		"Order a large pizza with olives and basil?": accept(map[string]any{"confirmed": true}),
 		"Order a small pizza with cheese?":           accept(map[string]any{"confirmed": false}),
 	}
-	s := open(t, example(t, "05-elicitation"), opening{revision: era, client: hungry.client(forms)})
+	s := open(t, checkout.Example(t, "05-elicitation"), opening{revision: era, client: hungry.client(forms)})
 	type order struct {
 		Result struct {
 			Size     string
@@ -81,7 +83,7 @@ func testQuestions(t *testing.T, era string) {
 // The ways not to answer (P-2203).
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
-	project := example(t, "05-elicitation")
+	project := checkout.Example(t, "05-elicitation")
 	for name, tc := range map[string]struct {
 		answer *mcp.ElicitResult
 		want   string
@@ -110,7 +112,7 @@ func TestForm(t *testing.T) { inEachEra(t, testForm) }
 func testForm(t *testing.T, era string) {
 	t.Parallel()
 	ada := user{"Who are you?": accept(map[string]any{"name": "Ada", "email": "ada@example.com", "age": 36})}
-	s := open(t, example(t, "05-elicitation"), opening{revision: era, client: ada.client(forms)})
+	s := open(t, checkout.Example(t, "05-elicitation"), opening{revision: era, client: ada.client(forms)})
 	type form struct {
 		Result struct {
 			Name, Email string
@@ -129,7 +131,7 @@ func TestURL(t *testing.T) { inEachEra(t, testURL) }
 
 func testURL(t *testing.T, era string) {
 	t.Parallel()
-	project := example(t, "05-elicitation")
+	project := checkout.Example(t, "05-elicitation")
 	asked := make(chan *mcp.ElicitParams, 1)
 	options := user{}.client(formsAndURLs)
 	options.ElicitationHandler = func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
@@ -159,7 +161,7 @@ func TestWithoutElicitation(t *testing.T) { inEachEra(t, testWithoutElicitation)
 
 func testWithoutElicitation(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "05-elicitation"), opening{revision: era})
+	s := open(t, checkout.Example(t, "05-elicitation"), opening{revision: era})
 	for _, name := range tools["05-elicitation"] {
 		if got := s.refuse(name, nil, "cannot_ask"); got != "This client cannot ask the user." {
 			t.Errorf("%s: %q", name, got)
@@ -182,7 +184,7 @@ func testQuestionOfCancelledCall(t *testing.T, era string) {
 		close(takenBack)
 		return nil, ctx.Err()
 	}
-	s := open(t, example(t, "05-elicitation"), opening{revision: era, client: options})
+	s := open(t, checkout.Example(t, "05-elicitation"), opening{revision: era, client: options})
 	ctx, cancel := context.WithCancel(s.deadline())
 	ended := make(chan error, 1)
 	go func() {

@@ -11,16 +11,18 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 // examples/04-embedded, attach (T-230 to T-235; SDK-80).
 func TestEmbeddedResources(t *testing.T) {
 	t.Parallel()
-	root, outside := directory(t), directory(t)
+	root, outside := checkout.Directory(t), checkout.Directory(t)
 	note := write(t, "Ünïcode\n\n", root, "a note.txt")
 	blob := write(t, "\x00\x01\xff", root, "data.bin")
 	secret := write(t, "secret", outside, "secret.txt")
-	s := open(t, example(t, "04-embedded"), opening{roots: []string{root}})
+	s := open(t, checkout.Example(t, "04-embedded"), opening{roots: []string{root}})
 
 	attached := func(path string) *mcp.ResourceContents {
 		t.Helper()
@@ -49,7 +51,8 @@ func TestEmbeddedResources(t *testing.T) {
 // examples/04-embedded without a client's roots: its own documents.
 func TestEmbeddedProjectFile(t *testing.T) {
 	t.Parallel()
-	s := open(t, example(t, "04-embedded"), opening{client: mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}})
+	s := open(t, checkout.Example(t, "04-embedded"),
+		opening{client: mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}})
 	result := s.succeed("attach", arguments{"path": "documents/tides.md"})
 	if item, ok := result.Content[1].(*mcp.EmbeddedResource); !ok || item.Resource.MIMEType != "text/markdown" {
 		t.Error(compact(t, result))
@@ -60,7 +63,7 @@ func TestEmbeddedProjectFile(t *testing.T) {
 // embedded (T-231).
 func TestEmbeddedWithoutRoots(t *testing.T) {
 	t.Parallel()
-	s := open(t, example(t, "04-embedded"), opening{})
+	s := open(t, checkout.Example(t, "04-embedded"), opening{})
 	s.refuse("attach", arguments{"path": "documents/tides.md"}, "no_roots")
 }
 
@@ -69,7 +72,7 @@ func TestImage(t *testing.T) { inEachEra(t, testImage) }
 
 func testImage(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "04-embedded"), opening{revision: era})
+	s := open(t, checkout.Example(t, "04-embedded"), opening{revision: era})
 	result := s.succeed("swatch", arguments{"color": "#ff8001"})
 	if text(t, result) != "#ff8001" || len(result.Content) != 2 || result.StructuredContent != nil {
 		t.Fatal(compact(t, result))

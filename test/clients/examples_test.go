@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // tools are those of each example; every one is called by a test of this
@@ -40,14 +42,14 @@ func TestExamples(t *testing.T) { inEachEra(t, testExamples) }
 
 func testExamples(t *testing.T, era string) {
 	t.Parallel()
-	found, err := filepath.Glob(filepath.Join(repo, "examples", "*", "server.d", "server.meta.json"))
+	found, err := filepath.Glob(filepath.Join(checkout.Root(), "examples", "*", "server.d", "server.meta.json"))
 	if err != nil || len(found) != len(tools) {
 		t.Fatalf("%d examples, %d are known here (%v)", len(found), len(tools), err)
 	}
 	for name, want := range tools {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := filepath.Join(repo, "examples", name)
+			dir := filepath.Join(checkout.Root(), "examples", name)
 			var meta struct {
 				Name, Title, Version, Description string
 				ValidateInput                     bool
@@ -61,7 +63,7 @@ func testExamples(t *testing.T, era string) {
 			}
 			checkReadme(t, dir, want)
 
-			s := open(t, example(t, name), opening{revision: era})
+			s := open(t, checkout.Example(t, name), opening{revision: era})
 			info := s.InitializeResult().ServerInfo
 			if info.Name != meta.Name || info.Title != meta.Title || info.Version != meta.Version {
 				t.Errorf("%+v, want %+v", info, meta)
@@ -111,7 +113,7 @@ func TestModes(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"examples", "test/clients/testdata", "test/demo/project"} {
 		programs := 0
-		err := filepath.WalkDir(filepath.Join(repo, filepath.FromSlash(name)),
+		err := filepath.WalkDir(filepath.Join(checkout.Root(), filepath.FromSlash(name)),
 			func(path string, d os.DirEntry, err error) error {
 				if err != nil || d.IsDir() {
 					return err

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 type timeout struct {
@@ -20,7 +22,7 @@ type timeout struct {
 // T-159).
 func TestTimeout(t *testing.T) {
 	t.Parallel()
-	s := open(t, copyOf(t, "testdata/failures"), opening{})
+	s := open(t, checkout.Copy(t, "testdata/failures"), opening{})
 	result := s.call("fixed", nil)
 	want := timeout{
 		Type: "timeout", Message: "Tool timed out after 1s\n\nSuggestion: Use a smaller input", Reason: "fixed",
@@ -38,7 +40,7 @@ func TestTimeout(t *testing.T) {
 // A tool whose progress reports keep it alive, until they stop (T-155).
 func TestIdleTimeout(t *testing.T) {
 	t.Parallel()
-	s := open(t, copyOf(t, "testdata/failures"), opening{})
+	s := open(t, checkout.Copy(t, "testdata/failures"), opening{})
 	result := s.call("idle", nil)
 	want := timeout{
 		Type: "timeout", Message: "Tool timed out after 2s (no progress reported)", Reason: "idle",
@@ -56,7 +58,7 @@ func TestIdleTimeout(t *testing.T) {
 // want it the old way).
 func TestSilentFailure(t *testing.T) {
 	t.Parallel()
-	project := copyOf(t, "testdata/failures")
+	project := checkout.Copy(t, "testdata/failures")
 	s := open(t, project, opening{})
 	result := s.call("failing", nil)
 	if !result.IsError || len(result.Content) != 2 || text(t, result) != "half an answer\n" ||
@@ -70,7 +72,7 @@ func TestSilentFailure(t *testing.T) {
 // Tools run only when the operator has said so (T-12, T-20 to T-22).
 func TestPolicy(t *testing.T) {
 	t.Parallel()
-	project := example(t, "01-arguments")
+	project := checkout.Example(t, "01-arguments")
 	s := open(t, project, opening{env: map[string]string{"MCPBASH_TOOL_ALLOWLIST": ""}})
 	s.fail("box", arguments{"text": "x"}, -32602,
 		"Tool 'box' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config.")
@@ -85,7 +87,7 @@ func TestPolicy(t *testing.T) {
 // policy.sh decides by what the entry of the tool says (T-25 to T-30).
 func TestPolicyScript(t *testing.T) {
 	t.Parallel()
-	project := example(t, "01-arguments")
+	project := checkout.Example(t, "01-arguments")
 	hook := filepath.Join(project, "server.d", "policy.sh")
 	err := os.WriteFile(hook, []byte(`mcp_tools_policy_check() {
   local path

@@ -2,14 +2,18 @@
 
 package clients
 
-import "testing"
+import (
+	"testing"
+
+	"mcp-bash/test/checkout"
+)
 
 // examples/00-hello; T-195.
 func TestHello(t *testing.T) { inEachEra(t, testHello) }
 
 func testHello(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "00-hello"), opening{revision: era})
+	s := open(t, checkout.Example(t, "00-hello"), opening{revision: era})
 	if got := text(t, s.succeed("hello", nil)); got != "Hello, World!" {
 		t.Errorf("%q", got)
 	}

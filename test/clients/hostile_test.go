@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"mcp-bash/test/checkout"
 )
 
 // A script may do to its hand-off files what it likes: it is ended in time, its
@@ -21,7 +23,7 @@ func TestHostileHandOff(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			s := openHostile(t, 2)
-			if got := text(t, s.call("attack", arguments{"what": what, "where": directory(t)})); !strings.HasPrefix(got,
+			if got := text(t, s.call("attack", arguments{"what": what, "where": checkout.Directory(t)})); !strings.HasPrefix(got,
 				"Tool timed out after 2s") {
 				t.Errorf("timeout: %s", got)
 			}
@@ -29,7 +31,7 @@ func TestHostileHandOff(t *testing.T) {
 
 			s = openHostile(t, 600) // it is ended when it has begun, however long that takes here
 			ctx, cancel := context.WithCancel(s.deadline())
-			where := directory(t)
+			where := checkout.Directory(t)
 			ended := make(chan struct{})
 			go func() {
 				s.request(ctx, "attack", arguments{"what": what, "where": where})
@@ -45,7 +47,7 @@ func TestHostileHandOff(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			s := openHostile(t, 600)
-			victim := directory(t)
+			victim := checkout.Directory(t)
 			for _, name := range []string{"elicit.request", "error.json", "progress.ndjson", "resources"} {
 				if err := os.WriteFile(filepath.Join(victim, name), []byte("mine"), 0o600); err != nil {
 					t.Fatal(err)
@@ -71,7 +73,7 @@ func TestHostileHandOff(t *testing.T) {
 func TestLateWriter(t *testing.T) {
 	t.Parallel()
 	s := openHostile(t, 600)
-	where := directory(t)
+	where := checkout.Directory(t)
 	if err := unix.Mkfifo(filepath.Join(where, "go"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +86,7 @@ func TestLateWriter(t *testing.T) {
 
 // openHostile opens a server that runs one call at a time, and ends an attack after some seconds.
 func openHostile(t *testing.T, seconds int) *session {
-	project := copyOf(t, "testdata/hostile")
+	project := checkout.Copy(t, "testdata/hostile")
 	file := filepath.Join(project, "tools", "attack", "tool.meta.json")
 	meta, err := os.ReadFile(file)
 	if err != nil {

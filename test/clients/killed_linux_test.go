@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"mcp-bash/test/checkout"
 )
 
 // A server that is killed takes its scripts and their children with it, and the
 // next start removes what it left behind (P-905; pkg/script, lifeline).
 func TestKilledServer(t *testing.T) {
 	t.Parallel()
-	project := copyOf(t, "testdata/family")
+	project := checkout.Copy(t, "testdata/family")
 	s := open(t, project, opening{killed: true})
 	for range 2 { // calls at a time
 		go s.request(s.deadline(), "family", nil)
@@ -55,7 +57,7 @@ func TestKilledServer(t *testing.T) {
 // P-1603).
 func TestTerminatedServer(t *testing.T) {
 	t.Parallel()
-	s := open(t, copyOf(t, "testdata/family"), opening{killed: true})
+	s := open(t, checkout.Copy(t, "testdata/family"), opening{killed: true})
 	go s.request(s.deadline(), "family", nil)
 	var members []*process
 	for range 3 {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // examples/08-any-language, letters: awk, and the JSON program every tool gets
@@ -19,7 +21,7 @@ func testAwk(t *testing.T, era string) {
 		"in the environment": nil,
 		"in a file":          {"MCPBASH_ENV_PAYLOAD_THRESHOLD": "0"}, // T-77
 	} {
-		s := open(t, example(t, "08-any-language"), opening{revision: era, env: env})
+		s := open(t, checkout.Example(t, "08-any-language"), opening{revision: era, env: env})
 		got := structured[map[string]int](t, s.succeed("letters", arguments{"text": "Hello,\n\"World\""}))
 		if got["l"] != 3 || got["o"] != 2 || got["w"] != 1 || len(got) != 7 {
 			t.Errorf("%s: %v", name, got)
@@ -39,7 +41,7 @@ func TestPython(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("there is no python3 here")
 	}
-	s := open(t, example(t, "08-any-language"), opening{})
+	s := open(t, checkout.Example(t, "08-any-language"), opening{})
 	type primes struct{ Count, Largest int }
 	if got := structured[primes](t, s.succeed("primes", arguments{"limit": 1000})); got != (primes{168, 997}) {
 		t.Errorf("%+v", got)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/confine"
+	"mcp-bash/test/checkout"
 )
 
 // calls are one call of each example's tool, as options of mcp-runtool.
@@ -61,7 +62,7 @@ func TestLearned(t *testing.T) {
 		for tool, options := range of {
 			t.Run(name+" "+tool, func(t *testing.T) {
 				t.Parallel()
-				dir := example(t, name)
+				dir := checkout.Example(t, name)
 				declare(t, filepath.Join(dir, "tools", tool, "tool.meta.json"), tool, nil)
 				run := func(mode string, more ...string) (stdout, stderr string) {
 					cmd := exec.Command(filepath.Join(bin, "mcp-runtool"),
@@ -111,11 +112,11 @@ func TestLearnedByHand(t *testing.T) {
 	} {
 		t.Run(tool, func(t *testing.T) {
 			t.Parallel()
-			dir := example(t, c.example)
+			dir := checkout.Example(t, c.example)
 			run := func(program, mode string, words ...string) (stdout, stderr string) {
 				cmd := exec.Command(filepath.Join(bin, program), words...)
 				cmd.Dir = dir
-				cmd.Env = append(environment("", directory(t), c.env), "MCPBASH_CONFINE="+mode)
+				cmd.Env = append(environment("", checkout.Directory(t), c.env), "MCPBASH_CONFINE="+mode)
 				var out, err strings.Builder
 				cmd.Stdout, cmd.Stderr = &out, &err
 				cmd.Run() // what it prints says whether it failed

@@ -5,41 +5,41 @@
 package clients
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
+
+	"mcp-bash/test/checkout"
 )
 
-// bin holds the commands, built once for all tests; repo is the repository.
-var bin, repo string
+// bin holds the commands, built like the tests.
+var bin string
 
 // patience is how long a test waits for what must come.
 const patience = 90 * time.Second
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	os.Exit(checkout.Main(m, func(dir string) error {
+		bin = dir
+		return checkout.BuildLikeTests(dir, checkout.Commands)
+	}))
+}
 
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "mcp-bash-clients.")
+// buildShipped builds the server as it is shipped.
+var buildShipped = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(bin, "shipped")
+	return filepath.Join(dir, "mcp-bash"), checkout.Build(dir, "mcp-bash/cmd/mcp-bash")
+})
+
+// shipped is the server as it is shipped, for tests of its memory, and those that start hundreds of
+// processes in which nothing can race.
+func shipped(t *testing.T) string {
+	t.Helper()
+	file, err := buildShipped()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		t.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
-	bin = dir
-	if repo, err = filepath.Abs(filepath.Join("..", "..")); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	args := append([]string{"build", "-o", bin + "/"}, raceFlag...)
-	build := exec.Command("go", append(args, "./cmd/mcp-bash", "./cmd/mcp-runtool", "./cmd/mcp-registry",
-		"./cmd/mcp-bundle", "./cmd/mcp-scaffold", "./cmd/mcp-doctor")...)
-	build.Dir, build.Stdout, build.Stderr = repo, os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "building the commands:", err)
-		return 1
-	}
-	return m.Run()
+	return file
 }

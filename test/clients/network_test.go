@@ -16,6 +16,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"mcp-bash/test/checkout"
 	"mcp-bash/test/internet"
 )
 
@@ -26,7 +27,7 @@ const publicHost = "203.0.113.1"
 // site is what the server at [publicHost] has: a few pages, and the repository
 // of pkg/provider/git/testdata.
 func site(t *testing.T) http.Handler {
-	pack, err := os.ReadFile(filepath.Join(repo, "pkg", "provider", "git", "testdata", "offset.pack"))
+	pack, err := os.ReadFile(filepath.Join(checkout.Root(), "pkg", "provider", "git", "testdata", "offset.pack"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func online(t *testing.T) map[string]string {
 // RES-113, RES-121).
 func TestNetworkResources(t *testing.T) {
 	t.Parallel()
-	project := directory(t)
+	project := checkout.Directory(t)
 	write(t, `{"name":"net"}`, project, "server.d", "server.meta.json")
 	// A project's provider that hands over to the built-in one (RES-2).
 	write(t, `exec "${MCPBASH_HOME}/providers/https.sh" "https://`+publicHost+`/${1#site://}"`, project, "providers",
@@ -131,7 +132,7 @@ func TestNetworkResources(t *testing.T) {
 // examples/07-download with the real provider and a server to download from.
 func TestNetworkDownload(t *testing.T) {
 	t.Parallel()
-	project := example(t, "07-download")
+	project := checkout.Example(t, "07-download")
 	env := online(t)
 	env["MCP_DOWNLOAD_CONFIG"] = `{"allow":["` + publicHost + `"]}`
 	s := open(t, project, opening{env: env})
@@ -154,7 +155,7 @@ func TestNetworkDownload(t *testing.T) {
 // is ended.
 func TestNetworkProgram(t *testing.T) {
 	t.Parallel()
-	env := environment("", directory(t), online(t))
+	env := environment("", checkout.Directory(t), online(t))
 	provider := func(uri string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
 		var out, errOut bytes.Buffer
 		cmd := exec.Command(filepath.Join(bin, "mcp-bash"), "provider", "https", uri)

@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 // A project of the Bash edition works unchanged (tools, introduction): its
 // metadata, its way of calling the SDK, the shapes its clients know.
 func TestOlderTool(t *testing.T) {
 	t.Parallel()
-	project := copyOf(t, "testdata/older")
+	project := checkout.Copy(t, "testdata/older")
 	s := open(t, project, opening{})
 	const name = "older.report"
 	list, err := s.ListTools(s.deadline(), nil)
@@ -63,10 +65,10 @@ func TestOlderTool(t *testing.T) {
 // (tools sections 5 and 6).
 func TestToolWithItsOwnHelpers(t *testing.T) {
 	t.Parallel()
-	root := directory(t)
+	root := checkout.Directory(t)
 	file := write(t, "# Attached\n", root, "a.md")
 	asked := make(chan string, 1)
-	s := open(t, copyOf(t, "testdata/older"), opening{
+	s := open(t, checkout.Copy(t, "testdata/older"), opening{
 		roots: []string{root},
 		client: mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult,
 			error) {
@@ -95,7 +97,7 @@ func TestToolWithItsOwnHelpers(t *testing.T) {
 	}
 	s.fail("carried", nil, -32602, "path is required")
 	for _, threshold := range []string{"0", "200000"} { // T-77
-		s := open(t, copyOf(t, "testdata/older"),
+		s := open(t, checkout.Copy(t, "testdata/older"),
 			opening{env: map[string]string{"MCPBASH_ENV_PAYLOAD_THRESHOLD": threshold}})
 		if got := text(t, s.succeed("carried", arguments{"path": "x"})); got != "roots 0, tool carried, declined\n" {
 			t.Errorf("%q", got)

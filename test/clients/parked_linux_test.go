@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"mcp-bash/test/checkout"
 )
 
 // parkedCalls are as many as a server keeps (MCPBASH_MAX_PARKED_CALLS).
@@ -19,7 +21,7 @@ const parkedCalls = 64
 // left.
 func TestParkedCalls(t *testing.T) {
 	t.Parallel()
-	project := copyOf(t, "testdata/asking")
+	project := checkout.Copy(t, "testdata/asking")
 	for name, tc := range map[string]struct {
 		env    map[string]string
 		end    func(t *testing.T, s *tap)
@@ -30,7 +32,7 @@ func TestParkedCalls(t *testing.T) {
 		"expiry":       {env: map[string]string{"MCPBASH_PARKED_CALL_TTL": "2"}, end: func(*testing.T, *tap) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tmp := directory(t)
+			tmp := checkout.Directory(t)
 			s, scripts := park(t, project, tmp, tc.env)
 			tc.end(t, s)
 			for _, p := range scripts {

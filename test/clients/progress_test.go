@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // examples/02-progress, checksums: progress and logs come before the answer
@@ -17,7 +19,7 @@ func TestProgressAndLogs(t *testing.T) { inEachEra(t, testProgressAndLogs) }
 
 func testProgressAndLogs(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "02-progress"), opening{revision: era})
+	s := open(t, checkout.Example(t, "02-progress"), opening{revision: era})
 	s.setLevel("info")
 	got := structured[struct {
 		Files []struct {
@@ -64,7 +66,7 @@ func TestCancellation(t *testing.T) { inEachEra(t, testCancellation) }
 
 func testCancellation(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "02-progress"), opening{revision: era})
+	s := open(t, checkout.Example(t, "02-progress"), opening{revision: era})
 	s.setLevel("debug")
 	ctx, cancel := context.WithCancel(s.deadline())
 	ended := make(chan error, 1)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 // full is a project that has every file the server reads.
@@ -79,8 +81,8 @@ func TestHostileFiles(t *testing.T) {
 				if file == "server.d/env.sh" { // it decides whether there is a start: see below
 					continue
 				}
-				project, outside := directory(t), write(t, `{"name":"`+secret+`","version":"`+secret+`"}`, directory(t),
-					"elsewhere")
+				project := checkout.Directory(t)
+				outside := write(t, `{"name":"`+secret+`","version":"`+secret+`"}`, checkout.Directory(t), "elsewhere")
 				for name, text := range full {
 					if path := write(t, text, project, name); strings.HasPrefix(text, "#!") {
 						os.Chmod(path, 0o755)
@@ -100,7 +102,9 @@ func TestHostileFiles(t *testing.T) {
 }
 
 func withHostileFile(t *testing.T, project, file, secret, reason string) {
-	s := open(t, project, opening{killed: true, env: map[string]string{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}})
+	s := open(t, project, opening{
+		binary: shipped(t), killed: true, env: map[string]string{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"},
+	})
 	answered := func(what string, err error) {
 		if errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %s is not answered", file, what)
@@ -180,7 +184,7 @@ func TestHostileEnv(t *testing.T) {
 			"--with-server-env"}} {
 			t.Run(name+" "+command[0], func(t *testing.T) {
 				t.Parallel()
-				project, tmp := example(t, "00-hello"), directory(t)
+				project, tmp := checkout.Example(t, "00-hello"), checkout.Directory(t)
 				file, mark := filepath.Join(project, "server.d", "env.sh"), filepath.Join(tmp, "mark")
 				if err := tc.put(file, mark); err != nil {
 					t.Fatal(err)

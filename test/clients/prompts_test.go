@@ -13,6 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 func (s *session) prompt(name string, args map[string]string) *mcp.GetPromptResult {
@@ -38,7 +40,7 @@ func TestPrompts(t *testing.T) { inEachEra(t, testPrompts) }
 
 func testPrompts(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "11-prompts"), opening{revision: era})
+	s := open(t, checkout.Example(t, "11-prompts"), opening{revision: era})
 	if s.InitializeResult().Capabilities.Prompts == nil {
 		t.Error("prompts are not advertised")
 	}
@@ -70,7 +72,7 @@ func TestConversation(t *testing.T) { inEachEra(t, testConversation) }
 
 func testConversation(t *testing.T, era string) {
 	t.Parallel()
-	project := example(t, "11-prompts")
+	project := checkout.Example(t, "11-prompts")
 	s := open(t, project, opening{revision: era})
 	got := s.prompt("shape", map[string]string{"shape": "square", "language": "French"})
 	var roles []string
@@ -103,13 +105,13 @@ func TestPromptAsks(t *testing.T) { inEachEra(t, testPromptAsks) }
 func testPromptAsks(t *testing.T, era string) {
 	t.Parallel()
 	boss := user{"Has a text explained to somebody.": accept(map[string]any{"audience": "my boss"})}
-	s := open(t, example(t, "11-prompts"), opening{revision: era, client: boss.client(forms)})
+	s := open(t, checkout.Example(t, "11-prompts"), opening{revision: era, client: boss.client(forms)})
 	got := s.prompt("explain", map[string]string{"text": "Tides"})
 	if text := got.Messages[0].Content.(*mcp.TextContent).Text; text != "Explain this to my boss, in at most three "+
 		"sentences and without jargon:\n\nTides" {
 		t.Error(text)
 	}
-	s = open(t, example(t, "11-prompts"),
+	s = open(t, checkout.Example(t, "11-prompts"),
 		opening{revision: era, client: user{"Has": &mcp.ElicitResult{Action: "cancel"}}.client(forms)})
 	s.failPrompt("explain", nil, -32602, "Missing required argument: text")
 }

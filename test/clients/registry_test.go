@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // examples/13-registry: what is offered at each level, and what a client learns
@@ -17,7 +19,7 @@ func testRegistry(t *testing.T, era string) {
 	t.Parallel()
 	for level, want := range map[string]string{"": "add-note find-note", "standard": "add-note find-note",
 		"restricted": "find-note"} {
-		s := open(t, example(t, "13-registry"), opening{
+		s := open(t, checkout.Example(t, "13-registry"), opening{
 			revision: era, env: map[string]string{"MCPBASH_SECURITY_LEVEL": level},
 		})
 		list, err := s.ListTools(s.deadline(), nil)
@@ -46,7 +48,7 @@ func testRegistry(t *testing.T, era string) {
 // examples/13-registry: the tool that register.json describes.
 func TestRegisteredTool(t *testing.T) {
 	t.Parallel()
-	dir := example(t, "13-registry")
+	dir := checkout.Example(t, "13-registry")
 	s := open(t, dir, opening{})
 	if got := text(t, s.succeed("add-note", arguments{"title": "new",
 		"text": "a 'note'\nof two lines"})); got != "notes/new.md" {

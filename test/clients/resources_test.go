@@ -13,6 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 // resource reads a resource that has one content.
@@ -42,7 +44,7 @@ func TestResources(t *testing.T) { inEachEra(t, testResources) }
 
 func testResources(t *testing.T, era string) {
 	t.Parallel()
-	project := example(t, "09-resources")
+	project := checkout.Example(t, "09-resources")
 	s := open(t, project, opening{revision: era})
 	list, err := s.ListResources(s.deadline(), nil)
 	if err != nil || len(list.Resources) != 4 {
@@ -79,7 +81,7 @@ func TestResourceSubscription(t *testing.T) { inEachEra(t, testResourceSubscript
 
 func testResourceSubscription(t *testing.T, era string) {
 	t.Parallel()
-	project := example(t, "09-resources")
+	project := checkout.Example(t, "09-resources")
 	updates := make(chan string, 10)
 	s := open(t, project, opening{
 		revision: era,
@@ -126,7 +128,7 @@ func TestProvider(t *testing.T) { inEachEra(t, testProvider) }
 
 func testProvider(t *testing.T, era string) {
 	t.Parallel()
-	s := open(t, example(t, "10-provider"), opening{revision: era})
+	s := open(t, checkout.Example(t, "10-provider"), opening{revision: era})
 	templates, err := s.ListResourceTemplates(s.deadline(), nil)
 	if err != nil || len(templates.ResourceTemplates) != 1 ||
 		templates.ResourceTemplates[0].URITemplate != "stock://{article}" {

@@ -9,13 +9,15 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 // Every handshake revision, with the lines checked by its own schema (protocol
 // P-800 to P-804).
 func TestRevisions(t *testing.T) {
 	t.Parallel()
-	project := example(t, "02-progress")
+	project := checkout.Example(t, "02-progress")
 	for _, revision := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"} {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
@@ -43,9 +45,9 @@ func TestRevisions(t *testing.T) {
 // whatever revision the two agree on.
 func TestPlainClient(t *testing.T) {
 	t.Parallel()
-	tmp := directory(t)
+	tmp := checkout.Directory(t)
 	cmd := exec.Command(filepath.Join(bin, "mcp-bash"))
-	cmd.Dir, cmd.Env = tmp, environment(example(t, "00-hello"), tmp, nil)
+	cmd.Dir, cmd.Env = tmp, environment(checkout.Example(t, "00-hello"), tmp, nil)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	client := mcp.NewClient(&mcp.Implementation{Name: "plain", Version: "1"}, nil)

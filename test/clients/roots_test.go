@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 type shownRoots struct {
@@ -33,13 +35,13 @@ func write(t *testing.T, content string, path ...string) string {
 // SDK-134).
 func TestOneRoot(t *testing.T) {
 	t.Parallel()
-	root, other := directory(t), directory(t)
+	root, other := checkout.Directory(t), checkout.Directory(t)
 	file := write(t, "one\ntwo\nthree\n", root, "sub dir", "a [1].txt")
 	secret := write(t, "secret", other, "secret")
 	if err := os.Symlink(secret, filepath.Join(root, "link")); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, example(t, "03-roots"), opening{roots: []string{root}})
+	s := open(t, checkout.Example(t, "03-roots"), opening{roots: []string{root}})
 
 	got := structured[shownRoots](t, s.succeed("show-roots", nil))
 	if got.Count != 1 || got.Roots[0].Path != root || got.Roots[0].URI != "file://"+root ||
@@ -71,8 +73,8 @@ func TestOneRoot(t *testing.T) {
 // examples/03-roots while the client's roots change (P-2105).
 func TestRootsChange(t *testing.T) {
 	t.Parallel()
-	first, second := directory(t), directory(t)
-	s := open(t, example(t, "03-roots"), opening{roots: []string{first},
+	first, second := checkout.Directory(t), checkout.Directory(t)
+	s := open(t, checkout.Example(t, "03-roots"), opening{roots: []string{first},
 		env: map[string]string{"MCPBASH_ROOTS_DEBOUNCE_INTERVAL": "0"}})
 	shown := func() int { return structured[shownRoots](t, s.succeed("show-roots", nil)).Count }
 	if n := shown(); n != 1 {
@@ -89,14 +91,14 @@ func TestRootsChange(t *testing.T) {
 // operator says (P-2100).
 func TestRootsWithoutClient(t *testing.T) {
 	t.Parallel()
-	project := example(t, "03-roots")
+	project := checkout.Example(t, "03-roots")
 	s := open(t, project, opening{client: mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}})
 	if got := structured[shownRoots](t, s.succeed("show-roots", nil)); got.Count != 1 || got.Roots[0].Path != project {
 		t.Errorf("%+v", got)
 	}
 	s.fail("read-file", arguments{"path": "/etc/passwd"}, -32602, ".path is outside configured MCP roots")
 
-	a, b := directory(t), directory(t)
+	a, b := checkout.Directory(t), checkout.Directory(t)
 	s = open(t, project, opening{client: mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}},
 		env: map[string]string{"MCPBASH_ROOTS": a + ":" + b}})
 	if got := structured[shownRoots](t, s.succeed("show-roots", nil)); got.Count != 2 || got.Roots[0].Path != a ||

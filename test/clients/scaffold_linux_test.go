@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // A full disk fails a scaffold with a clear error: nothing half made is left, and what
@@ -25,9 +27,9 @@ done
 cd ..; mcp-bash new other 2>&1 | grep -c 'no space left on device'; ls -A; cd demo
 rm ../fill; { find . | sort; cksum tools/old/*; } | diff ../before - && echo unchanged
 mcp-bash scaffold tool new`
-	dir := directory(t)
+	dir := checkout.Directory(t)
 	quoted := "'" + strings.ReplaceAll(script, "'", `'\''`) + "'"
-	said := must(t, "/", unshare+" -r -m bash -c "+quoted+" bash "+dir+" "+filepath.Join(directory(t), "said"))
+	said := must(t, "/", unshare+" -r -m bash -c "+quoted+" bash "+dir+" "+filepath.Join(checkout.Directory(t), "said"))
 	want := `tool new: 1 0 1
 prompt new: 1 0 1
 completion new: 1 0 1

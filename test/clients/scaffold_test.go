@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 // typed runs a line of shell in a directory, as a person with our commands in PATH
@@ -21,7 +23,7 @@ func typed(t *testing.T, dir, line string) (printed string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
 	defer cancel()
-	home := directory(t)
+	home := checkout.Directory(t)
 	cmd := exec.CommandContext(ctx, "bash", "-c", "umask 022; "+line)
 	cmd.Dir = dir
 	path := map[string]string{"PATH": bin + ":" + os.Getenv("PATH")}
@@ -56,7 +58,7 @@ func must(t *testing.T, dir, line string) string {
 // scaffolded makes a project with one thing of each kind.
 func scaffolded(t *testing.T) string {
 	t.Helper()
-	dir := directory(t)
+	dir := checkout.Directory(t)
 	must(t, dir, `set -e; mcp-bash new demo; cd demo
 for what in 'tool plain' 'tool shown --ui' 'prompt ask' 'resource note' 'completion hosts' 'ui board' \
   'ui --tool hello' test; do

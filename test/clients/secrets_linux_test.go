@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // Scripts run as the server's user. They still see nothing of its environment
@@ -12,7 +14,7 @@ import (
 func TestServerIsShielded(t *testing.T) {
 	t.Parallel()
 	secret := "a secret of more than thirty-two characters"
-	s := open(t, copyOf(t, "testdata/hostile"), opening{
+	s := open(t, checkout.Copy(t, "testdata/hostile"), opening{
 		env:          map[string]string{"MCP_REGISTRY_TOKEN": secret, "MCPBASH_REMOTE_TOKEN_NOTE": secret},
 		unprivileged: true,
 	})

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 // An opening says how to start a server and as which client.
@@ -48,7 +49,7 @@ type session struct {
 func open(t *testing.T, project string, o opening) *session {
 	t.Helper()
 	s := &session{
-		t: t, tmp: directory(t),
+		t: t, tmp: checkout.Directory(t),
 		progress: make(chan *mcp.ProgressNotificationParams, 1000), logs: make(chan *mcp.LoggingMessageParams, 1000),
 	}
 	if o.binary == "" {
@@ -95,7 +96,7 @@ func environment(project, tmp string, more map[string]string) []string {
 		"XDG_CACHE_HOME":       filepath.Join(bin, "cache"), // shared: the SDK is unpacked once
 		"MCPBASH_PROJECT_ROOT": project, "MCPBASH_TOOL_ALLOWLIST": "*",
 	}
-	if raceFlag != nil { // else each end of the program takes a second more
+	if checkout.Race { // else each end of the program takes a second more
 		env["GORACE"] = "atexit_sleep_ms=0"
 		env["MCPBASH_TOOL_ENV_MODE"], env["MCPBASH_TOOL_ENV_ALLOWLIST"] = "allowlist", "GORACE"
 	}
@@ -314,60 +315,4 @@ func compact(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-// directory makes a directory that no one else may write to, by its physical
-// name.
-func directory(t *testing.T) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// example copies a project of examples/, so that the repository stays as it is.
-func example(t *testing.T, name string) string {
-	return copyOf(t, filepath.Join(repo, "examples", name))
-}
-
-// copyOf copies a project. Modes are those of a checkout with the usual umask:
-// a script that others may write to would not be run (T-41).
-func copyOf(t *testing.T, source string) string {
-	t.Helper()
-	target := directory(t)
-	err := filepath.WalkDir(source, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, _ := filepath.Rel(source, path)
-		to := filepath.Join(target, rel)
-		if d.IsDir() {
-			if d.Name() == ".registry" {
-				return filepath.SkipDir
-			}
-			return os.MkdirAll(to, 0o755)
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		mode := fs.FileMode(0o644)
-		if info.Mode()&0o100 != 0 {
-			mode = 0o755
-		}
-		return os.WriteFile(to, data, mode)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return target
 }

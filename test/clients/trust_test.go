@@ -15,13 +15,15 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 // many is a project with a script of each kind. When one runs it leaves a mark of
 // its name, and what it prints means yes.
 func many(t *testing.T) (project, marks string) {
 	t.Helper()
-	project, marks = directory(t), directory(t)
+	project, marks = checkout.Directory(t), checkout.Directory(t)
 	for name, text := range map[string]string{
 		"server.d/policy.sh":          "mcp_tools_policy_check() { :; }",
 		"tools/deep/down/tool.sh":     "echo ran",
@@ -150,7 +152,7 @@ func TestOpenDirectoryOnTheCommandLine(t *testing.T) {
 	}
 	run := func(options ...string) (out, diagnostics string, err error) {
 		cmd := exec.Command(filepath.Join(bin, "mcp-runtool"), append([]string{"down", "--allow-self"}, options...)...)
-		cmd.Env = environment(project, directory(t), nil)
+		cmd.Env = environment(project, checkout.Directory(t), nil)
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
 		text, err := cmd.Output()
@@ -173,7 +175,7 @@ func TestOpenDirectoryOnTheCommandLine(t *testing.T) {
 func TestQuickStartWithOpenUmask(t *testing.T) {
 	t.Parallel()
 	user, private := privateAccount(t)
-	home := directory(t)
+	home := checkout.Directory(t)
 	if err := errors.Join(os.Chmod(filepath.Dir(home), 0o755), os.Mkdir(filepath.Join(home, "bin"),
 		0o755)); err != nil {
 		t.Fatal(err)
@@ -181,7 +183,7 @@ func TestQuickStartWithOpenUmask(t *testing.T) {
 	for _, name := range []string{"mcp-bash", "mcp-runtool", "mcp-registry", "mcp-scaffold", "mcp-doctor"} {
 		copyProgram(t, filepath.Join(bin, name), filepath.Join(home, "bin", name))
 	}
-	text, err := os.ReadFile(filepath.Join(repo, "README.md"))
+	text, err := os.ReadFile(filepath.Join(checkout.Root(), "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +198,7 @@ func TestQuickStartWithOpenUmask(t *testing.T) {
 		typed[i] = strings.TrimPrefix(line, "$ ")
 	}
 	run := func(steps string) (string, error) {
-		place := filepath.Join(directory(t), "you")
+		place := filepath.Join(checkout.Directory(t), "you")
 		if err := errors.Join(os.Chmod(filepath.Dir(filepath.Dir(place)), 0o755), os.Mkdir(place, 0o755),
 			os.Chown(place, int(user.Uid), int(user.Gid))); err != nil {
 			t.Fatal(err)

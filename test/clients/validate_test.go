@@ -9,19 +9,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // CLI-1905, CLI-1003: nothing is wrong with our examples, nor with what our scaffolds make.
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	projects := map[string]string{"scaffolded": scaffolded(t)}
-	list, err := os.ReadDir(filepath.Join(repo, "examples"))
+	list, err := os.ReadDir(filepath.Join(checkout.Root(), "examples"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range list {
 		if e.IsDir() {
-			projects[e.Name()] = example(t, e.Name())
+			projects[e.Name()] = checkout.Example(t, e.Name())
 		}
 	}
 	for name, dir := range projects {
@@ -41,7 +43,7 @@ func TestValidate(t *testing.T) {
 // nothing of is listed, and what it calls an error is not.
 func TestValidateAgreesWithTheServer(t *testing.T) {
 	t.Parallel()
-	dir := directory(t)
+	dir := checkout.Directory(t)
 	must(t, dir, "mcp-bash new demo --no-hello")
 	dir = filepath.Join(dir, "demo")
 	for name, meta := range map[string]string{

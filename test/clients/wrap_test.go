@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // spies are programs that write what they are called with to files beside themselves, each argument
@@ -79,13 +81,12 @@ func hostile() []string {
 // refused before the program starts; nothing else ever happens.
 func TestWrappedArguments(t *testing.T) {
 	t.Parallel()
-	dir := directory(t)
+	dir := checkout.Directory(t)
 	must(t, dir, "mcp-bash new demo --no-hello")
 	project := filepath.Join(dir, "demo")
 	for name, help := range spies {
 		script := fmt.Sprintf("#!/bin/bash\nif [[ $# == 1 && $1 == --help ]]; then cat <<'END'\n%sEND\nexit; fi\n"+
-			`own=$(cd "$(dirname "$0")" && pwd); printf '%%s\0' "$@" >"$own/%s.argv"; cat >"$own/%s.stdin"`+"\n", help, name,
-			name)
+			`printf '%%s\0' "$@" >"$0.argv"; IFS= read -rd '' stdin; printf %%s "$stdin" >"$0.stdin"`+"\n", help)
 		write(t, script, project, "bin", name)
 		if err := os.Chmod(filepath.Join(project, "bin", name), 0o755); err != nil {
 			t.Fatal(err)
@@ -93,7 +94,7 @@ func TestWrappedArguments(t *testing.T) {
 		must(t, project, "mcp-bash wrap ./bin/"+name)
 		must(t, project, "tools/"+name+"/smoke.sh")
 	}
-	s := open(t, project, opening{})
+	s := open(t, project, opening{binary: shipped(t)})
 	// called calls a tool, and returns what the program was called with; ok is false where it was not.
 	called := func(tool string, args arguments) (argv []string, stdin string, ok bool) {
 		t.Helper()
@@ -189,7 +190,7 @@ func TestWrappedArguments(t *testing.T) {
 // examples/16-wrapped: tools that wrap has written, as a person left them.
 func TestWrappedExample(t *testing.T) {
 	t.Parallel()
-	project := example(t, "16-wrapped")
+	project := checkout.Example(t, "16-wrapped")
 	s := open(t, project, opening{})
 	fruit := []string{"data/fruit.csv"}
 	for _, c := range []struct {
@@ -217,7 +218,7 @@ func TestWrappedExample(t *testing.T) {
 // WRAP-39: a program that can print JSON is asked to, and answers with structured content.
 func TestWrappedJSON(t *testing.T) {
 	t.Parallel()
-	dir := directory(t)
+	dir := checkout.Directory(t)
 	must(t, dir, "mcp-bash new demo --no-hello")
 	project := filepath.Join(dir, "demo")
 	write(t, `#!/bin/bash

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 // examples/06-wrap-cli, audit: progress from the lines a program prints
@@ -17,7 +19,7 @@ func TestProgramWithProgress(t *testing.T) { inEachEra(t, testProgramWithProgres
 
 func testProgramWithProgress(t *testing.T, era string) {
 	t.Parallel()
-	project := example(t, "06-wrap-cli")
+	project := checkout.Example(t, "06-wrap-cli")
 	s := open(t, project, opening{revision: era})
 	type sum struct{ Items, Pieces int }
 	if got := structured[sum](t, s.succeed("audit", nil)); got != (sum{4, 1467}) {
@@ -39,7 +41,7 @@ func testProgramWithProgress(t *testing.T, era string) {
 // try while it is busy (SDK-120, SDK-122).
 func TestProgramThatFails(t *testing.T) {
 	t.Parallel()
-	project := example(t, "06-wrap-cli")
+	project := checkout.Example(t, "06-wrap-cli")
 	s := open(t, project, opening{})
 	s.setLevel("debug")
 	type stock struct {

@@ -18,28 +18,18 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 // server is the server, built once for all tests.
 var server string
 
-func TestMain(m *testing.M) { os.Exit(build(m)) }
-
-func build(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "mcp-bash-conformance-test.")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	server = filepath.Join(dir, "mcp-bash")
-	build := exec.Command("go", "build", "-o", server, "mcp-bash/cmd/mcp-bash")
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "building the server:", err)
-		return 1
-	}
-	return m.Run()
+func TestMain(m *testing.M) {
+	os.Exit(checkout.Main(m, func(dir string) error {
+		server = filepath.Join(dir, "mcp-bash")
+		return checkout.Build(dir, "mcp-bash/cmd/mcp-bash")
+	}))
 }
 
 // serve starts a bridge to the server with the project of the suite.

@@ -10,5 +10,5 @@ bin=$(mktemp -d "${TMPDIR:-/tmp}/mcp-bash-conformance-bin.XXXXXX")
 trap 'rm -rf "$bin"' EXIT
 
 cd "$here/../.."
-go build -o "$bin/" ./cmd/mcp-bash ./test/conformance
+CGO_ENABLED=0 go build -trimpath -o "$bin/" ./cmd/mcp-bash ./test/conformance
 "$bin/conformance" -server "$bin/mcp-bash" "$@" "$npm/node_modules/.bin/node" "$npm/node_modules/.bin/conformance"

@@ -6,11 +6,12 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"mcp-bash/test/checkout"
 )
 
 // The demo tells its story to the end with the real server, keeps to the width
@@ -71,8 +72,8 @@ func TestDemoFails(t *testing.T) {
 func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", dir+"/", "../../cmd/...").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := checkout.Build(dir, checkout.Commands); err != nil {
+		t.Fatal(err)
 	}
 	return filepath.Join(dir, "mcp-bash")
 }

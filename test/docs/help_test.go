@@ -1,46 +1,18 @@
 //go:build unix
 
-// Package help runs every example that the commands show in their help.
-package help
+package docs
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"mcp-bash/pkg/runtimes"
+	"mcp-bash/test/checkout"
 )
-
-// bin holds the commands, built once; repo is the repository.
-var bin, repo string
-
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "mcp-bash-help.")
-	if err == nil {
-		defer os.RemoveAll(dir)
-		bin = dir
-		repo, err = filepath.Abs(filepath.Join("..", ".."))
-	}
-	if err == nil {
-		build := exec.Command("go", "build", "-o", bin+"/", "./cmd/...")
-		build.Dir, build.Stdout, build.Stderr = repo, os.Stderr, os.Stderr
-		err = build.Run()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "building the commands:", err)
-		return 1
-	}
-	return m.Run()
-}
 
 // notRun are examples of help texts that a test cannot run, with the reason.
 var notRun = map[string]string{
@@ -100,22 +72,10 @@ chmod +x providers/notes.sh
 mcp-bundle bundle --version 1.0.0 --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
 `
 
-func directory(t *testing.T) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 // runtimeDir is a directory of programs for bundles, with that of this system.
 func runtimeDir(t *testing.T) string {
 	t.Helper()
-	dir := directory(t)
+	dir := checkout.Directory(t)
 	file := filepath.Join(dir, runtimes.Host.Path())
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
@@ -131,31 +91,25 @@ func TestHelp(t *testing.T) {
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip("the examples use jq")
 	}
-	commands, err := os.ReadDir(filepath.Join(repo, "cmd"))
+	commands, err := os.ReadDir(filepath.Join(checkout.Root(), "cmd"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := directory(t)
+	template := checkout.Directory(t)
 	env := []string{
-		"PATH=" + bin + ":" + os.Getenv("PATH"), "LANG=C", "PLATFORM=" + runtimes.Host.Platform(),
-		"ARCH=" + runtimes.Host.Arch, "GIT_CONFIG_NOSYSTEM=1", "MCPBASH_RUNTIME_DIR=" + runtimeDir(t),
-		"XDG_CACHE_HOME=" + filepath.Join(bin, "cache"), // shared: the SDK is unpacked once
+		"PLATFORM=" + runtimes.Host.Platform(), "ARCH=" + runtimes.Host.Arch, "GIT_CONFIG_NOSYSTEM=1",
+		"MCPBASH_RUNTIME_DIR=" + runtimeDir(t),
 	}
-	shell := func(dir, text string) (string, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-		defer cancel()
-		home := directory(t)
-		cmd := exec.CommandContext(ctx, "bash", "-o", "pipefail", "-c", text)
-		cmd.Dir, cmd.Env = dir, append(slices.Clip(env), "HOME="+home, "TMPDIR="+home)
-		out, err := cmd.CombinedOutput()
+	typed := func(dir, text string) (string, error) {
+		out, err := shell(t, dir, checkout.Directory(t), "set -o pipefail\n"+text, env...).CombinedOutput()
 		return string(out), err
 	}
-	if out, err := shell(template, helpProject); err != nil {
+	if out, err := typed(template, helpProject); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	ran := 0
 	for _, command := range commands {
-		for _, page := range helpPages(t, shell, template, command.Name()) {
+		for _, page := range helpPages(t, typed, template, command.Name()) {
 			if len(page.examples) == 0 {
 				t.Errorf("%s --help shows no example", page.of)
 			}
@@ -166,12 +120,12 @@ func TestHelp(t *testing.T) {
 				ran++
 				t.Run(example, func(t *testing.T) {
 					t.Parallel()
-					project := filepath.Join(directory(t), "demo")
+					project := filepath.Join(checkout.Directory(t), "demo")
 					if err := os.CopyFS(project, os.DirFS(filepath.Join(template, "demo"))); err != nil {
 						t.Fatal(err)
 					}
 					line := strings.NewReplacer("/srv/demo", project, "~/srv", project).Replace(example)
-					out, err := shell(project, before[example]+"\n"+line+"\n")
+					out, err := typed(project, before[example]+"\n"+line+"\n")
 					if _, known := fails[example]; err != nil && !known {
 						t.Errorf("%s --help: %v\n%s", page.of, err, out)
 					}
@@ -197,9 +151,9 @@ var (
 
 // helpPages reads the help of a command and of its verbs; verbs that other programs own
 // have theirs there.
-func helpPages(t *testing.T, shell func(dir, text string) (string, error), dir, command string) []helpPage {
+func helpPages(t *testing.T, typed func(dir, text string) (string, error), dir, command string) []helpPage {
 	t.Helper()
-	text, err := shell(dir, command+" --help")
+	text, err := typed(dir, command+" --help")
 	if err != nil {
 		t.Fatalf("%s --help: %v\n%s", command, err, text)
 	}
@@ -234,7 +188,7 @@ func helpPages(t *testing.T, shell func(dir, text string) (string, error), dir, 
 	}
 	pages = append(pages, page)
 	for _, verb := range verbs {
-		pages = append(pages, helpPages(t, shell, dir, command+" "+verb)...)
+		pages = append(pages, helpPages(t, typed, dir, command+" "+verb)...)
 	}
 	return pages
 }

@@ -1,14 +1,15 @@
 //go:build unix
 
-package clients
+package docs
 
 import (
-	"context"
+	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // What the pages tell readers to type works, and prints what they show. In a
@@ -28,13 +29,20 @@ func TestPages(t *testing.T) {
 	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
-			runPage(t, filepath.Join(repo, "docs", page+".md"), directory(t))
+			runPage(t, filepath.Join(checkout.Root(), "docs", page+".md"), checkout.Directory(t))
 		})
 	}
-	for name := range tools {
-		t.Run(name, func(t *testing.T) {
+	examples, err := os.ReadDir(filepath.Join(checkout.Root(), "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range examples {
+		if !e.IsDir() {
+			continue
+		}
+		t.Run(e.Name(), func(t *testing.T) {
 			t.Parallel()
-			runPage(t, filepath.Join(repo, "examples", name, "README.md"), example(t, name))
+			runPage(t, filepath.Join(checkout.Root(), "examples", e.Name(), "README.md"), checkout.Example(t, e.Name()))
 		})
 	}
 }
@@ -70,7 +78,7 @@ func blocksOf(t *testing.T, page string) []block {
 }
 
 func runPage(t *testing.T, page, dir string) {
-	home, printed, ran := directory(t), "", 0
+	home, printed, ran := checkout.Directory(t), "", 0
 	for _, b := range blocksOf(t, page) {
 		switch {
 		case b.language == "sh":
@@ -81,7 +89,11 @@ func runPage(t *testing.T, page, dir string) {
 				t.Errorf("%s:%d: printed\n%s\nnot\n%s", page, b.line, printed, b.text)
 			}
 		case b.argument != "":
-			write(t, b.text, dir, filepath.FromSlash(b.argument))
+			file := filepath.Join(dir, filepath.FromSlash(b.argument))
+			err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(b.text), 0o644))
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	if ran == 0 {
@@ -93,13 +105,8 @@ func runPage(t *testing.T, page, dir string) {
 // ends.
 func runBlock(t *testing.T, page string, b block, dir, home string) (printed, end string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
 	place := filepath.Join(home, "place")
-	cmd := exec.CommandContext(ctx, "bash", "-c", "set -eu; umask 022\n"+b.text+"printf %s \"$PWD\" >"+place)
-	cmd.Dir = dir
-	cmd.Env = append(environment("", home, map[string]string{"PATH": bin + ":" + os.Getenv("PATH")}),
-		"MCPBASH_TOOL_ALLOWLIST=")
+	cmd := shell(t, dir, home, "set -eu; umask 022\n"+b.text+"printf %s \"$PWD\" >"+place)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
+
+	"mcp-bash/test/checkout"
 )
 
 var (
@@ -27,11 +27,8 @@ const (
 
 func TestEndurance(t *testing.T) {
 	bin := t.TempDir()
-	args := append([]string{"build", "-o", bin + "/mcp-bash"}, raceFlag...)
-	build := exec.Command("go", append(args, "./cmd/mcp-bash")...)
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := checkout.BuildLikeTests(bin, "mcp-bash/cmd/mcp-bash"); err != nil {
+		t.Fatal(err)
 	}
 	t.Logf("seed %d", *seed)
 	random := rand.New(rand.NewPCG(*seed, 0))

@@ -5,21 +5,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // What the shell would offer at the end of a command line.
 func TestCompletion(t *testing.T) {
 	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "./cmd/mcp-bash", "./cmd/mcp-runtool", "./cmd/mcp-registry",
-		"./cmd/mcp-scaffold")
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	script, err := filepath.Abs(filepath.Join("..", "..", "share", "completions", "mcp-bash.bash"))
-	if err != nil {
+	if err := checkout.Build(bin, checkout.Commands); err != nil {
 		t.Fatal(err)
 	}
+	script := filepath.Join(checkout.Root(), "share", "completions", "mcp-bash.bash")
 	for line, want := range map[string]string{
 		"mcp-bash r":                       "request ready run-tool registry",
 		"mcp-bash request prompts/":        "prompts/list prompts/get",

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // CLI-1705, CLI-1708, CLI-1709: what an installation consists of, in each shell, and
@@ -255,8 +257,8 @@ func TestHostileArchive(t *testing.T) {
 func TestModes(t *testing.T) {
 	u := newUser(t)
 	open := pack(stub("2.0.0"), tar.Header{Name: "mcp-bash/lib/", Mode: 0o777, Typeflag: tar.TypeDir})
-	cmd := u.command("sh", "-c", `umask 0 && exec sh "$@"`, "sh", filepath.Join(repo, "install.sh"), "--archive",
-		unverified(t, open))
+	cmd := u.command("sh", "-c", `umask 0 && exec sh "$@"`, "sh", filepath.Join(checkout.Root(), "install.sh"),
+		"--archive", unverified(t, open))
 	if r := u.runs(cmd); r.code != 0 {
 		t.Fatalf("%+v", r)
 	}

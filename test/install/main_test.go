@@ -23,30 +23,18 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
-// repo is the repository, server a mcp-bash that was built from it.
-var repo, server string
+// server is a mcp-bash.
+var server string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "install-test.")
-	if err == nil {
-		defer os.RemoveAll(dir)
-		repo, err = filepath.Abs(filepath.Join("..", ".."))
-	}
-	if err == nil {
+func TestMain(m *testing.M) {
+	os.Exit(checkout.Main(m, func(dir string) error {
 		server = filepath.Join(dir, "mcp-bash")
-		build := exec.Command("go", "build", "-o", server, "./cmd/mcp-bash")
-		build.Dir, build.Stdout, build.Stderr = repo, os.Stderr, os.Stderr
-		err = build.Run()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+		return checkout.Build(dir, "mcp-bash/cmd/mcp-bash")
+	}))
 }
 
 // shells are those that install.sh is run with, as far as they are here.
@@ -139,7 +127,7 @@ type result struct {
 // install runs install.sh.
 func (u *user) install(args ...string) result {
 	u.t.Helper()
-	return u.runs(u.command(slices.Concat(u.shell, []string{filepath.Join(repo, "install.sh")}, args)...))
+	return u.runs(u.command(slices.Concat(u.shell, []string{filepath.Join(checkout.Root(), "install.sh")}, args)...))
 }
 
 func (u *user) runs(cmd *exec.Cmd) result {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // CLI-1710, CLI-1112: a newer version replaces an older one, the other way round only
@@ -258,7 +260,7 @@ func TestLocked(t *testing.T) {
 
 // A script that arrives in part does nothing.
 func TestCut(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(repo, "install.sh"))
+	text, err := os.ReadFile(filepath.Join(checkout.Root(), "install.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}

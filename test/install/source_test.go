@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"mcp-bash/test/checkout"
 )
 
 // CLI-1703, CLI-1704, CLI-1707: releases from a server on this machine, with what there
@@ -68,7 +70,7 @@ func TestDownload(t *testing.T) {
 	}
 
 	u := newUser(t)
-	here := filepath.Join(repo, "install.sh")
+	here := filepath.Join(checkout.Root(), "install.sh")
 	// Not beside a checkout, it is the latest release that is installed.
 	alone := func(args ...string) result {
 		t.Helper()
@@ -134,7 +136,7 @@ func TestDownload(t *testing.T) {
 // does not install itself over itself.
 func TestUnpacked(t *testing.T) {
 	u := newUser(t)
-	text, err := os.ReadFile(filepath.Join(repo, "install.sh"))
+	text, err := os.ReadFile(filepath.Join(checkout.Root(), "install.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +183,7 @@ func TestCheckout(t *testing.T) {
 	u.env["GOOS"] = "plan9" // not what is built for
 	if _, err := exec.LookPath("make"); err != nil {
 		u.installs("--offline", "--no-modify-path")
-	} else if r := u.runs(u.command("make", "-C", repo, "install")); r.code != 0 {
+	} else if r := u.runs(u.command("make", "-C", checkout.Root(), "install")); r.code != 0 {
 		t.Fatalf("%+v", r)
 	}
 	delete(u.env, "GOOS")
@@ -194,7 +196,7 @@ func TestCheckout(t *testing.T) {
 		}
 		return string(out)
 	}
-	dirs, err := filepath.Glob(filepath.Join(repo, "cmd", "*"))
+	dirs, err := filepath.Glob(filepath.Join(checkout.Root(), "cmd", "*"))
 	if err != nil || len(dirs) < 5 {
 		t.Fatalf("%q, %v", dirs, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/test/checkout"
 	"mcp-bash/test/pty"
 )
 
@@ -29,7 +30,7 @@ func TestTerminal(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			u := newUser(t)
 			u.has("1.9.9")
-			cmd := u.command(append([]string{"sh", "-c", `true | sh "$@"`, "sh", filepath.Join(repo, "install.sh")},
+			cmd := u.command(append([]string{"sh", "-c", `true | sh "$@"`, "sh", filepath.Join(checkout.Root(), "install.sh")},
 				tc.args...)...)
 			s := pty.Start(t, cmd)
 			s.Expect(tc.question)

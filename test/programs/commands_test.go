@@ -10,13 +10,15 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"mcp-bash/test/checkout"
 )
 
 // WRAP-53: wrapping a hundred commands takes at most half as long again as their helps alone.
 func TestCommands(t *testing.T) {
 	bin, dir := t.TempDir(), t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin+"/", "../../cmd/...").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := checkout.Build(bin, checkout.Commands); err != nil {
+		t.Fatal(err)
 	}
 	var list, each bytes.Buffer
 	for i := range 100 {

@@ -24,6 +24,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 // WRAP-50: for each of the programs the tool validates, its smoke test passes, and a client calls
@@ -32,16 +34,10 @@ import (
 func TestTools(t *testing.T) {
 	path, manPath := place(t)
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin+"/", "../../cmd/...").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
-	if err != nil {
+	if err := checkout.Build(bin, checkout.Commands); err != nil {
 		t.Fatal(err)
 	}
+	dir := checkout.Directory(t)
 	t.Setenv("PATH", bin+":"+path)
 	set := map[string]string{
 		"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "GH_TOKEN": "none",

@@ -4,15 +4,16 @@ package wire
 
 import (
 	"bytes"
+	"embed"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
-	"runtime"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
+
+//go:embed schemas/*.json
+var schemas embed.FS
 
 // A Checker checks the lines of one session. Its methods may be called from any
 // goroutine.
@@ -228,8 +229,7 @@ func document(revision string) (map[string]any, error) {
 	if doc := documents[revision]; doc != nil {
 		return doc, nil
 	}
-	_, here, _, _ := runtime.Caller(0)
-	f, err := os.Open(filepath.Join(filepath.Dir(here), "..", "testdata", "mcp", revision+".json"))
+	f, err := schemas.Open("schemas/" + revision + ".json")
 	if err != nil {
 		return nil, err
 	}

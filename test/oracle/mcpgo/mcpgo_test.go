@@ -5,6 +5,7 @@ package mcpgo
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,38 +19,21 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"mcp-bash/test/checkout"
 )
 
 // patience is how long anything may take.
 const patience = time.Minute
 
-var (
-	repo string
-	bin  string // the server, and the tap that stands before it
-)
+// bin holds the server, and the tap that stands before it.
+var bin string
 
 func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	var err error
-	if repo, err = filepath.Abs("../../.."); err == nil {
-		bin, err = os.MkdirTemp("", "mcp-bash-mcpgo.")
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(bin)
-	// The tap finds the protocol's schemas beside its own source.
-	build := exec.Command("go", "build", "-trimpath=false", "-o", bin+"/", "./cmd/mcp-bash", "./test/wire/tap")
-	build.Dir, build.Stdout, build.Stderr = repo, os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+	os.Exit(checkout.Main(m, func(dir string) error {
+		bin = dir
+		return errors.Join(checkout.Build(dir, "mcp-bash/cmd/mcp-bash"), checkout.Build(dir, "mcp-bash/test/wire/tap"))
+	}))
 }
 
 // A session is a client and its server. It ends with the test, which fails if a line of the
@@ -69,11 +53,14 @@ type session struct {
 // open starts a server for an example.
 func open(t *testing.T, example string, options ...client.ClientOption) *session {
 	t.Helper()
-	s := &session{t: t, project: filepath.Join(directory(t), example), said: directory(t), notify: make(chan string, 100)}
-	if err := os.CopyFS(s.project, os.DirFS(filepath.Join(repo, "examples", example))); err != nil {
+	s := &session{
+		t: t, project: filepath.Join(checkout.Directory(t), example), said: checkout.Directory(t),
+		notify: make(chan string, 100),
+	}
+	if err := os.CopyFS(s.project, os.DirFS(filepath.Join(checkout.Root(), "examples", example))); err != nil {
 		t.Fatal(err)
 	}
-	tmp := directory(t)
+	tmp := checkout.Directory(t)
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + tmp, "TMPDIR=" + tmp, "LANG=C",
 		"XDG_CACHE_HOME=" + filepath.Join(bin, "cache"), "MCPBASH_PROJECT_ROOT=" + s.project, "MCPBASH_TOOL_ALLOWLIST=*",
 		"MCPBASH_RESOURCES_POLL_INTERVAL_SECS=0.02"}
@@ -152,17 +139,6 @@ func (s *session) deadline() context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	s.t.Cleanup(cancel)
 	return ctx
-}
-
-func directory(t *testing.T) string {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 // call calls a tool and returns its content and structured content as JSON, without the
@@ -259,7 +235,7 @@ func TestExamples(t *testing.T) {
 			})
 		})
 	}
-	folders, err := os.ReadDir(filepath.Join(repo, "examples"))
+	folders, err := os.ReadDir(filepath.Join(checkout.Root(), "examples"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -667,6 +667,10 @@ func TestStateRecovers(t *testing.T) {
 	if list, _ := os.ReadDir(base); len(list) != 2 {
 		t.Errorf("%q", list)
 	}
+	os.Remove(state.Dir)
+	if err := state.Make(); !errors.Is(err, os.ErrClosed) || exists(state.Dir) {
+		t.Errorf("made after the end: %v", err)
+	}
 }
 
 // P-102: the same for the tree that scripts are given.

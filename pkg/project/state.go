@@ -25,6 +25,7 @@ type State struct {
 	mu       sync.Mutex
 	dir      *TempDir          // nil until it is made
 	complete bool              // it holds what it should
+	ended    bool              // it is not made any more
 	files    map[string]string // texts that it is to hold, by name
 }
 
@@ -91,6 +92,9 @@ func (s *State) Make() error {
 func (s *State) Root() (*os.Root, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ended { // a call that comes late would leave it behind
+		return nil, &StateError{s.Dir, fs.ErrClosed}
+	}
 	if s.dir != nil && !s.dir.isThere() {
 		s.dir, s.complete = nil, false // closed when nobody uses it any more
 	}
@@ -185,7 +189,7 @@ func (s *State) putHelper() error {
 	return linkHelper(exe, s.dir.root, helperDir+"/"+helperName)
 }
 
-// Remove removes a directory that we made.
+// Remove removes a directory that we made. It is not made again.
 func (s *State) Remove() { s.end((*TempDir).Remove) }
 
 // Release gives up the claim on the directory and leaves it in place.
@@ -194,6 +198,7 @@ func (s *State) Release() { s.end((*TempDir).Release) }
 func (s *State) end(how func(*TempDir)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.ended = true
 	if s.dir == nil {
 		return
 	}

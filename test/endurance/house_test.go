@@ -5,6 +5,7 @@ package endurance
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -203,8 +204,13 @@ func (h *house) isSlim(c *client) {
 // isClean reports what a server that ended in good order has left behind.
 func (h *house) isClean(c *client) {
 	left, _ := filepath.Glob(filepath.Join(h.tmp, fmt.Sprintf("mcpbash.*.%d.*", c.cmd.Process.Pid)))
-	if len(left) > 0 {
-		h.t.Errorf("left behind: %q", left)
+	for _, dir := range left {
+		var files []string
+		filepath.WalkDir(dir, func(path string, _ fs.DirEntry, _ error) error {
+			files = append(files, path)
+			return nil
+		})
+		h.t.Errorf("left behind: %q", files)
 	}
 }
 

@@ -6,6 +6,10 @@
 # A new tree is made and checked beside the old one, and takes its place in one step:
 # whenever this is stopped, the old installation is there or the new one, and whole
 # (CLI-1710).
+
+# The brace makes the script one command. A shell that received only a part of it
+# reports a syntax error and runs nothing.
+{
 set -eu
 
 usage() {
@@ -53,18 +57,32 @@ colours() {
   fi
 }
 
-say() { printf '%s\n' "$@"; }
-ok() { printf '%s %s\n' "$good" "$1"; }
-warn() { printf '%s %s\n' "$warned" "$1"; }
+# plain TEXT: TEXT on one line, in $printed. The name of a file may hold control characters.
+plain() {
+  printed=$1
+  case $printed in
+    *[[:cntrl:]]*) printed=$(printf '%s' "$printed" | LC_ALL=C tr '\000-\037\177' '?') ;;
+  esac
+}
+
+say() {
+  for part do
+    plain "$part"
+    printf '%s\n' "$printed"
+  done
+}
+ok() { plain "$1" && printf '%s %s\n' "$good" "$printed"; }
+warn() { plain "$1" && printf '%s %s\n' "$warned" "$printed"; }
 
 # stop STATUS LINE...: ends with a message, whose first line is marked.
 stop() {
   status=$1
-  shift
-  printf '%s %s\n' "$bad" "$1" >&2
-  shift
-  for line in "$@"; do
-    printf '%s\n' "${line:+  $line}" >&2
+  plain "$2"
+  printf '%s %s\n' "$bad" "$printed" >&2
+  shift 2
+  for part do
+    plain "${part:+  $part}"
+    printf '%s\n' "$printed" >&2
   done
   exit "$status"
 }
@@ -148,7 +166,7 @@ is_release() {
 # --- Where to -------------------------------------------------------------------
 
 # physical PATH: PATH made absolute, without links and "..", in $reply, whether it
-# exists or not.
+# exists or not. It is false for one that cannot be entered.
 physical() {
   reply=$1
   case $reply in
@@ -165,12 +183,15 @@ physical() {
     reply=${reply%/*}
     [ -n "$reply" ] || reply=/
   done
-  reply=$(CDPATH='' cd -P -- "$reply" && pwd -P) || fail "Cannot be entered: $reply"
+  reply=$(CDPATH='' cd -P -- "$reply" 2>/dev/null && pwd -P) || return 1
   [ "$reply" != / ] || [ -z "$rest" ] || reply=''
   reply=$reply$rest
 }
 
+resolve() { physical "$1" || fail "Cannot be entered: $1"; }
+
 system() {
+  me=''
   kernel=$(uname -s) machine=$(uname -m)
   case $kernel in
     Linux) os=linux ;;
@@ -187,6 +208,13 @@ system() {
   [ "$os" != windows ] || exe=.exe suffix=.zip
 }
 
+# one_line PATH refuses a path with control characters. A line break in the path would start
+# a line of its own in a start file.
+one_line() {
+  plain "$1"
+  [ "$printed" = "$1" ] || misused "The path holds a control character: $1"
+}
+
 # places sets dir, bin and data: the installation, and the directories that commands
 # and what shells and man read are linked in.
 places() {
@@ -195,13 +223,22 @@ places() {
   if [ -n "$prefix" ]; then
     bin=$prefix/bin data=$prefix/share
   fi
-  bin_given=$bin
-  physical "$bin" && bin=$reply
-  physical "$data" && data=$reply
-  physical "${dir:-$data/mcp-bash}" && dir=$reply
+  dir=${dir:-$data/mcp-bash} bin_given=$bin
+  for place in "$bin" "$data" "$dir"; do
+    one_line "$place"
+  done
+  resolve "$bin" && bin=$reply
+  resolve "$data" && data=$reply
+  resolve "$dir" && dir=$reply
+  for place in "$bin" "$data" "$dir"; do
+    one_line "$place" # a link may lead to another name
+  done
+  case $bin in
+    *:*) misused "A colon separates directories in PATH, and cannot be in this one: $bin" ;;
+  esac
   for danger in / "$HOME" /usr /usr/local /bin /sbin /etc /var /tmp /opt /home /root \
     "${TMPDIR:-/tmp}" "$bin" "$data"; do
-    physical "$danger"
+    physical "$danger" || reply=$danger # /root is not for everybody
     if [ "$dir" = "$reply" ]; then
       fail "Refusing to install to dangerous path: $dir" 'Please specify a safe directory with --dir'
     fi
@@ -215,9 +252,73 @@ places() {
   parent=${parent:-/}
 }
 
+# --- What to believe ------------------------------------------------------------
+
+# distrust PATH: the reason why somebody else can change what is at PATH, in $reply; "" where
+# nobody else can. It must be no link, belong to this user or root, and be writable neither
+# for others nor for a group with other members. The mode is left in $mode. This is the rule
+# of pkg/project/trust_unix.go.
+distrust() {
+  reply=''
+  [ "$os" != windows ] || return 0
+  me=${me:-$(id -u)}
+  listed=$(LC_ALL=C ls -ldn -- "$1" 2>/dev/null) || listed=''
+  set -f
+  # shellcheck disable=SC2086 # split into fields
+  set -- "$1" $listed
+  set +f
+  mode=${2-} owner=${4-} group=${5-}
+  case $owner in
+    "$me" | 0) ;;
+    '')
+      reply='it cannot be looked at'
+      return 0
+      ;;
+    *)
+      reply="it belongs to user $owner"
+      return 0
+      ;;
+  esac
+  case $mode in
+    l*) reply='it is a link' ;;
+    ????????w*) reply="mode $mode, others can write to it" ;;
+    ?????w*+) reply="mode $mode, its access control list lets others write to it" ;;
+    ?????w*)
+      private_group
+      [ "$group" = "$private" ] || reply="mode $mode, group $group can write to it"
+      ;;
+  esac
+}
+
+# ours PATH...: whether nobody else can change what is at any of the paths.
+ours() {
+  for believed do
+    distrust "$believed"
+    [ -z "$reply" ] || return 1
+  done
+}
+
+# private_group sets private to the number of the primary group of this user; "" where somebody
+# else is in it, or where /etc/passwd and /etc/group do not list everybody.
+private_group() {
+  private=''
+  [ "$os" != darwin ] || return 0
+  private=$(awk -F : -v me="$me" '
+    /^#/ || /^$/ { next }
+    /^[+-]/ || NF < 4 { unknown = 1; next }
+    FILENAME ~ /passwd/ && $3 == me { names[$1] = 1; if (mine == "") mine = $4; next }
+    FILENAME ~ /passwd/ { others[$4] = 1; next }
+    $3 == mine {
+      there = 1
+      n = split($4, members, ",")
+      for (i = 1; i <= n; i++) if (members[i] != "" && !(members[i] in names)) unknown = 1
+    }
+    END { if (there && !unknown && !(mine in others)) print mine }' /etc/passwd /etc/group 2>/dev/null) || private=''
+}
+
 # --- One at a time, and cleaning up ---------------------------------------------
 
-# alive FILE: whether the process runs whose number the file holds.
+# alive FILE: whether the process runs whose number the first line of the file holds.
 alive() {
   number=''
   read -r number <"$1" || :
@@ -227,6 +328,10 @@ alive() {
   kill -0 "$number" 2>/dev/null
 }
 
+# older_than MINUTES DIRECTORY: whether a directory without the number of a process was left by
+# a run that was killed before it wrote one.
+older_than() { [ -n "$(find "$2" -prune -mmin "+$1")" ]; }
+
 # begin takes the lock that doctor takes too (CLI-1113), ends what an earlier run
 # left undone, and makes a directory to work in.
 begin() {
@@ -234,10 +339,14 @@ begin() {
   trap cleanup EXIT
   heed_signals
   mkdir -p -- "$parent" || fail "Cannot be made: $parent"
-  if [ -f "$wanted/pid" ]; then
-    alive "$wanted/pid" || rm -rf -- "$wanted"
-  elif [ -d "$wanted" ] && [ -n "$(find "$wanted" -prune -mmin +1)" ]; then
-    rm -rf -- "$wanted" # of one that was killed before it wrote its number
+  check_parent
+  if [ -e "$wanted" ] || [ -L "$wanted" ]; then
+    ours "$wanted" || fail "In the way of the lock: $wanted" "$reply" 'Remove it, then run this again.'
+    if [ -f "$wanted/pid" ] && ours "$wanted/pid"; then
+      alive "$wanted/pid" || rm -rf -- "$wanted" || :
+    elif older_than 1 "$wanted"; then
+      rm -rf -- "$wanted" || :
+    fi
   fi
   ignore_signals
   if mkdir -- "$wanted" 2>/dev/null; then
@@ -247,32 +356,69 @@ begin() {
   heed_signals
   [ -n "$lock" ] || fail "Another installation is going on, or cannot be made: $wanted" \
     'If none is, remove that directory.'
-  for left in "$parent"/.mcp-bash.stage.*; do
-    if [ -f "$left/pid" ] && ! alive "$left/pid" && mended "$left"; then
-      rm -rf -- "$left"
-    fi
-  done
+  recover
   stage=$(mktemp -d "$parent/.mcp-bash.stage.XXXXXX") || fail "Cannot be written to: $parent"
-  printf '%s\n' "$$" >"$stage/pid"
+  printf '%s\n' "$$" "${dir##*/}" >"$stage/pid"
 }
 
-# mended STAGE: where a killed run needed two steps (see swap) and did only the first,
-# the old installation comes back; where it did both, the old one goes. It is false for
-# the stage of another installation beside this one, which is left for its own next run.
-mended() {
-  [ -f "$1/backup" ] || return 0
-  read -r backup <"$1/backup" || :
-  case $backup in
-    "$dir".backup.*) ;;
-    *) return 1 ;;
+# check_parent refuses a directory in which everybody can exchange what we put there, and warns
+# of one where a group or another user can.
+check_parent() {
+  distrust "$parent"
+  [ -n "$reply" ] || return 0
+  case $mode,$owner in
+    d????????[tT]*,0 | d????????[tT]*,"$me") ;; # a sticky directory, where nobody moves what is ours
+    d???????w*) fail "Not a place for programs: $parent ($reply)" "Run chmod o-w on it, or choose another --dir." ;;
+    *) warn "Others can replace what is in $parent: $reply" ;;
   esac
-  if [ ! -d "$backup" ]; then
-    return 0
-  elif [ -e "$dir" ]; then
-    rm -rf -- "$backup"
-  else
-    mv -- "$backup" "$dir"
+}
+
+# recover ends what runs for this installation left undone that were killed. A stage holds names
+# and no paths. Nothing is believed of one that somebody else could have made.
+recover() {
+  for left in "$parent"/.mcp-bash.stage.*; do
+    if [ ! -d "$left" ] || ! ours "$left"; then
+      continue
+    elif [ ! -e "$left/pid" ]; then # of doctor, or of a run that was killed at once
+      older_than 1440 "$left" || continue
+    elif [ ! -f "$left/pid" ] || ! ours "$left/pid" || alive "$left/pid"; then
+      continue
+    elif [ -d "$left/old" ] || [ -d "$left/gone" ]; then
+      name=''
+      { read -r _ && read -r name; } <"$left/pid" || :
+      [ "$name" = "${dir##*/}" ] || continue # beside this one, and for its own next run
+      settle "$left" || fail "Cannot be put back: $left/old"
+    fi
+    rm -rf -- "$left" || warn "Cannot be removed: $left"
+  done
+}
+
+# settle STAGE decides about a tree that was moved out of its place: one that was to be replaced
+# (old) comes back where nothing took its place. It is false where that fails.
+settle() {
+  [ ! -d "$1/gone" ] || discard "$1/gone"
+  if [ -d "$1/old" ]; then
+    if [ -e "$dir" ] || [ -L "$dir" ]; then
+      discard "$1/old"
+    else
+      mv -- "$1/old" "$dir"
+    fi
   fi
+}
+
+# discard TREE removes an installation from a stage. What in it is the user's was kept before
+# (keep_own). Of a tree that does not list its files nobody knows what that is, so it is kept
+# whole.
+discard() {
+  if [ -f "$1/$list" ]; then
+    mv -- "$1" "$1.rubbish" # what is removed in part never comes back
+    rm -rf -- "$1.rubbish" || warn "Cannot be removed: $1.rubbish"
+    return 0
+  fi
+  backup=$dir.backup.$(date +%s).$$
+  mv -- "$1" "$backup" || fail "Cannot be moved to $backup: $1"
+  warn "The old installation does not list its files, and is kept: $backup"
+  say '  Remove it if nothing in it is yours.'
 }
 
 heed_signals() {
@@ -286,7 +432,9 @@ ignore_signals() { trap '' HUP INT TERM; }
 cleanup() {
   ignore_signals
   [ -z "$making" ] || rm -f -- "$making"
-  [ -z "$stage" ] || rm -rf -- "$stage"
+  if [ -n "$stage" ] && settle "$stage"; then
+    rm -rf -- "$stage"
+  fi
   [ -z "$lock" ] || rm -rf -- "$lock"
 }
 
@@ -334,16 +482,28 @@ older() {
   return 1
 }
 
+# The two files by which install.sh knows an installation of its own: the mark, and the list of
+# what it put there, in the form of sha256sum.
+marker=INSTALLER.json list=INSTALLED.sha256
+
+# look sets old if $dir is an installation of ours, and programs if mcp-bash is in it, which an
+# uninstall that left files of the user removed. It refuses to touch anything else.
 look() {
-  old='' old_version=''
+  old='' old_version='' programs=''
   [ -e "$dir" ] || [ -L "$dir" ] || return 0
-  if [ ! -f "$dir/bin/mcp-bash" ] && [ ! -f "$dir/bin/mcp-bash.exe" ]; then
+  if [ ! -d "$dir" ] || [ ! -f "$dir/$marker" ]; then
     fail "Directory $dir exists but doesn't look like an mcp-bash installation" \
-      '(missing bin/mcp-bash). Refusing to delete. Remove manually or use a different --dir.'
+      "(install.sh did not make it: no $marker). Refusing to delete." \
+      'Move it away, or use a different --dir.'
   fi
+  for file in "$dir" "$dir/$marker" "$dir/$list"; do
+    [ ! -e "$file" ] || ours "$file" || fail "Others can change the installation: $file: $reply" \
+      'Run this as the user it belongs to, or run chmod go-w on it.'
+  done
   old=1
   version_of "$dir"
   old_version=$reply
+  [ ! -f "$dir/bin/mcp-bash" ] && [ ! -f "$dir/bin/mcp-bash.exe" ] || programs=1
 }
 
 # --- Where from -----------------------------------------------------------------
@@ -406,18 +566,33 @@ fetch() {
   )
 }
 
-# sha256 FILE: its checksum in $reply; "" where nothing can tell.
-sha256() {
+# find_summer sets summer, the command that computes SHA-256.
+find_summer() {
   if has sha256sum; then
-    reply=$(sha256sum <"$1")
+    summer=sha256sum
   elif has shasum; then
-    reply=$(shasum -a 256 <"$1")
+    summer='shasum -a 256'
   elif has openssl; then
-    reply=$(openssl dgst -sha256 -r <"$1")
+    summer='openssl dgst -sha256 -r'
   else
-    reply=''
+    fail 'No sha256sum, shasum or openssl is here to verify files with'
   fi
+}
+
+# sha256 FILE: its checksum in $reply.
+sha256() {
+  reply=$($summer <"$1") || fail "Cannot be read: $1"
   reply=${reply%% *}
+}
+
+# sums TREE FILE writes the checksums and names of all files of TREE but the mark and the list, as
+# sha256sum does. It is false where a file cannot be read.
+sums() {
+  # shellcheck disable=SC2086 # a command with options
+  (cd -- "$1" && exec find . -type f ! -path "./$marker" ! -path "./$list" -exec $summer {} +) \
+    >"$stage/sums" 2>/dev/null && complete=1 || complete=''
+  sed 's/^\([0-9a-f]\{64\}\) \*/\1  /' "$stage/sums" >"$2"
+  [ -n "$complete" ]
 }
 
 # listed NAME: the checksum that SHA256SUMS has for a file, in $reply.
@@ -500,7 +675,6 @@ check_archive() {
     return 0
   fi
   sha256 "$stage/archive"
-  [ -n "$reply" ] || fail 'No sha256sum, shasum or openssl is here to verify the archive with'
   if [ "$reply" != "$expected" ]; then
     fail "SHA256 checksum verification failed for: $asset" '' \
       'The file is damaged, is not the one that was meant, or was changed by somebody.' '' \
@@ -615,7 +789,7 @@ obtain() {
 # check_tree refuses a tree that is not whole, not for this machine, or not wanted.
 check_tree() {
   tree=$stage/tree
-  chmod -R u+rwX,go+rX,go-w "$tree"
+  chmod -R a-st,u=rwX,go=rX "$tree" # an archive may set the user id on execution
   is_tree "$tree" || fail 'It is not a whole installation: VERSION, bin/mcp-bash or sdk/tool-sdk.sh is missing'
   [ -z "$(find "$tree" ! -type f ! -type d)" ] || fail 'It holds links or devices'
   version_of "$tree"
@@ -645,29 +819,93 @@ check_tree() {
 
 is_wrapper() { [ -f "$1" ] && [ ! -L "$1" ] && grep -q 'mcp-bash managed shim' "$1" 2>/dev/null; }
 
+# mark writes the two files by which the tree is known later.
 mark() {
   printf '{"managed":true,"installedAt":"%s","source":"%s","ref":"%s","version":"%s","commit":"%s","verified":%s}\n' \
-    "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$source" "$ref" "$version" "$commit" "$verified" >"$tree/INSTALLER.json"
+    "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$source" "$ref" "$version" "$commit" "$verified" >"$tree/$marker"
+  sums "$tree" "$tree/$list" || fail "Cannot be read: $tree"
 }
 
-# swap puts the new tree into the place of the old one, which ends up in $stage. The
-# new mcp-bash has the system exchange both names at once, where it can (Linux, macOS);
-# elsewhere a run that is killed between two steps is ended by the next one (begin).
+# names FILE: the names in a list of checksums, a line each.
+names() { sed -n 's/^[0-9a-f]\{64\}  \.\///p' "$1"; }
+
+newline='
+'
+
+# keep_own has $tree hold what lies in $dir and install.sh did not put there, or the user
+# changed since. Where $tree has a file of that name, the user's is kept as NAME.saved.
+keep_own() {
+  kept=''
+  [ -f "$dir/$list" ] || return 0
+  sums "$dir" "$stage/now" || : # what cannot be read is not as it was
+  grep -Fxf "$dir/$list" "$stage/now" >"$stage/same" || :
+  unchanged=$newline$(names "$stage/same")$newline
+  known=$newline$(names "$dir/$list")
+  keep ''
+}
+
+# keep BELOW does so for the directory $dir/BELOW.
+keep() {
+  for entry in "$dir/$1"* "$dir/$1".[!.]* "$dir/$1"..?*; do
+    name=${entry#"$dir/"} to=$tree/${entry#"$dir/"}
+    if [ ! -e "$entry" ] && [ ! -L "$entry" ]; then
+      continue
+    fi
+    case $name in
+      "$marker" | "$list") continue ;;
+    esac
+    if [ -d "$entry" ] && [ ! -L "$entry" ]; then
+      case $known in
+        *"$newline$name/"*) merge=1 ;;
+        *) merge='' ;;
+      esac
+      if [ -n "$merge" ] || { [ -d "$to" ] && [ ! -L "$to" ]; }; then
+        keep "$name/"
+        continue
+      fi
+    else
+      case $unchanged in
+        *"$newline$name$newline"*) continue ;;
+      esac
+      if [ -f "$to" ] && [ ! -L "$entry" ] && cmp -s -- "$entry" "$to"; then
+        continue
+      fi
+    fi
+    while [ -e "$to" ] || [ -L "$to" ]; do
+      to=$to.saved
+    done
+    if ! mkdir -p -- "${to%/*}" || ! cp -a -- "$entry" "$to"; then
+      fail "Cannot be kept: $entry" 'Move it out of the installation, then run this again. Nothing was changed.'
+    fi
+    kept=1
+    if [ "$to" = "$tree/$name" ]; then
+      ok "Kept, as it is yours: $entry"
+    else
+      warn "Changed by you, and kept as ${to##*/}: $entry"
+    fi
+  done
+}
+
+# swap PROGRAM puts the new tree into the place of the old one, which ends up in stage/old.
+# PROGRAM, a mcp-bash in stage/old or $dir, has the system exchange both names at once, where
+# it can (Linux, macOS); elsewhere a run that is killed between two steps is ended by the next
+# one (recover).
 swap() {
   if [ -z "$old" ]; then
     mv -- "$tree" "$dir" || fail "Cannot be put in place: $dir"
-  elif [ "$os" = windows ] || ! "$tree/bin/mcp-bash$exe" --helper exchange "$tree" "$dir" </dev/null 2>/dev/null; then
-    backup=$dir.backup.$(date +%s).$$
+    return 0
+  fi
+  mv -- "$tree" "$stage/old" || fail "Cannot be moved: $tree"
+  if [ "$os" = windows ] || ! "$1" --helper exchange "$stage/old" "$dir" </dev/null 2>/dev/null; then
     ignore_signals
-    printf '%s\n' "$backup" >"$stage/backup"
-    mv -- "$dir" "$backup" || fail "Cannot be moved: $dir"
+    mv -- "$stage/old" "$tree" || fail "Cannot be moved: $stage/old"
+    mv -- "$dir" "$stage/old" || fail "Cannot be moved: $dir"
     if ! mv -- "$tree" "$dir"; then
-      mv -- "$backup" "$dir"
-      fail "Cannot be put in place: $dir" 'The old installation is back.'
+      fail "Cannot be put in place: $dir" 'The old installation is put back.'
     fi
     heed_signals
-    rm -rf -- "$backup"
   fi
+  discard "$stage/old"
 }
 
 # --- Links ----------------------------------------------------------------------
@@ -696,18 +934,23 @@ wrap() {
   making=$2$fresh
   quoted "$1"
   {
-    say '#!/bin/sh' '# mcp-bash managed shim; generated by doctor --fix or install.sh'
-    say "exec $reply \"\$@\""
+    printf '%s\n' '#!/bin/sh' '# mcp-bash managed shim; generated by doctor --fix or install.sh' \
+      "exec $reply \"\$@\""
   } >"$2$fresh" && chmod 755 "$2$fresh" && mv -f -- "$2$fresh" "$2"
 }
 
 # link_all has the commands in $bin, and what shells and man read in $data.
 link_all() {
   say 'Creating symlink...'
+  installed=$newline$(names "$dir/$list")$newline # the user may have put programs there, too
   for file in "$dir"/bin/mcp-*; do
     place=$bin/${file##*/}
     place=${place%.exe}
     [ "${place##*/}" != mcp-jq ] || continue
+    case $installed in
+      *"${newline}bin/${file##*/}$newline"*) ;;
+      *) continue ;;
+    esac
     if [ "$os" = windows ]; then
       wrap "$file" "$place" || fail "Cannot be written: $place"
       ok "Wrote wrapper $place → $file"
@@ -719,28 +962,31 @@ link_all() {
   [ "$os" != windows ] || return 0
   for file in "$dir"/share/*/*/*; do
     place=$data/${file#"$dir/share/"}
-    [ -f "$file" ] || continue
+    case $installed in
+      *"$newline${file#"$dir/"}$newline"*) ;;
+      *) continue ;;
+    esac
     if [ -e "$place" ] && [ ! -L "$place" ]; then
       warn "Left as it is, not a link: $place"
     else
       link "$file" "$place" || warn "Cannot be written: $place"
     fi
   done
-  unlink_all dead
+  unlink_dead
 }
 
-# unlink_all WHICH: removes links of ours; with "dead" only those that lead nowhere.
-unlink_all() {
+# unlink_dead removes links of ours that lead nowhere.
+unlink_dead() {
   for place in "$bin"/mcp-* "$data"/bash-completion/completions/mcp-* "$data"/zsh/site-functions/_mcp-bash \
     "$data"/fish/vendor_completions.d/mcp-*.fish "$data"/man/man1/mcp-*.1; do
     if [ -L "$place" ]; then
       case $(readlink "$place") in
-        "$dir"/*) if [ "$1" != dead ] || [ ! -e "$place" ]; then removed "$place"; fi ;;
+        "$dir"/*) [ -e "$place" ] || removed "$place" ;;
       esac
     elif is_wrapper "$place"; then
       target=$(sed -n "s/^exec '\(.*\)' .*/\1/p" "$place")
       case $target in
-        "$dir"/*) if [ "$1" != dead ] || [ ! -e "$target" ]; then removed "$place"; fi ;;
+        "$dir"/*) [ -e "$target" ] || removed "$place" ;;
       esac
     fi
   done
@@ -753,7 +999,9 @@ removed() {
 
 # --- PATH -----------------------------------------------------------------------
 
+# The comment above our line in a start file. It also records whether we made the file.
 path_note='# Added by the mcp-bash installer'
+made_note="$path_note, which made this file"
 
 # path_line sets line, which puts $bin on PATH, and shown, how people write it.
 path_line() {
@@ -778,7 +1026,7 @@ on_path() {
 }
 
 add_path() {
-  physical "$HOME" && physical_home=$reply
+  resolve "$HOME" && physical_home=$reply
   path_line
   changed=''
   shell=${SHELL-} shell=${shell##*/}
@@ -800,9 +1048,14 @@ add_path() {
   elif [ -z "$modify_path" ] || [ -z "$rc" ]; then
     warn "Not on PATH: $bin"
     say "  Add this to the start file of your shell: $line"
+  elif [ -e "$rc" ] && [ ! -f "$rc" ]; then # a pipe would never end
+    warn "Not a regular file, and left as it is: $rc"
+    say "  Add this to the start file of your shell: $line"
   elif {
     # One write, after the end of a last line that has none.
-    text="$path_note
+    text=$made_note
+    [ ! -e "$rc" ] || text=$path_note
+    text="$text
 $line"
     if [ -s "$rc" ] && [ -n "$(tail -c 1 "$rc")" ]; then
       text="
@@ -819,20 +1072,22 @@ $text"
   fi
 }
 
-# remove_path takes our two lines out of the start files, which may be links.
+# remove_path takes our two lines out of the start files, which may be links. A file that has
+# nothing else in it goes if we made it.
 remove_path() {
-  physical "$HOME" && physical_home=$reply
+  resolve "$HOME" && physical_home=$reply
   path_line
   for rc in "$HOME/.zshrc" "$HOME/.bashrc" "$HOME/.bash_profile"; do
     if [ ! -f "$rc" ] || ! grep -qF -- "$path_note" "$rc" 2>/dev/null; then
       continue
     fi
-    NOTE=$path_note LINE=$line awk '
-      held { held = 0; if ($0 == ENVIRON["LINE"]) next; print ENVIRON["NOTE"] }
-      $0 == ENVIRON["NOTE"] { held = 1; next }
+    cat -- "$rc" >"$stage/before" || fail "Cannot be read: $rc"
+    NOTE=$path_note MADE=$made_note LINE=$line awk '
+      held != "" { note = held; held = ""; if ($0 == ENVIRON["LINE"]) next; print note }
+      $0 == ENVIRON["NOTE"] || $0 == ENVIRON["MADE"] { held = $0; next }
       { print }
-      END { if (held) print ENVIRON["NOTE"] }' "$rc" >"$stage/rc" || fail "Cannot be read: $rc"
-    if cmp -s "$stage/rc" "$rc"; then
+      END { if (held != "") print held }' "$stage/before" >"$stage/after" || fail "Cannot be read: $rc"
+    if cmp -s "$stage/after" "$stage/before"; then
       continue
     fi
     file=$rc
@@ -843,16 +1098,46 @@ remove_path() {
         *) file=${file%/*}/$target ;;
       esac
     done
-    if [ -s "$stage/rc" ]; then
-      making=$file$fresh
-      rm -f -- "$file$fresh"
-      { cp -p -- "$file" "$file$fresh" && cat "$stage/rc" >"$file$fresh"; } || fail "Cannot be written: $file"
-      mv -f -- "$file$fresh" "$file" || fail "Cannot be written: $file"
-    else
-      rm -f -- "$file"
+    if [ ! -s "$stage/after" ] && grep -qxF -- "$made_note" "$stage/before"; then
+      rm -f -- "$file" || fail "Cannot be removed: $file"
+    elif ! replace "$file"; then
+      warn "Left as it is: $rc ($reply)"
+      say "  Remove this line from it: $line"
+      continue
     fi
     ok "Removed the lines on PATH from $rc"
   done
+}
+
+# rights FILE: its mode, number of names, owner and group, in $reply.
+rights() {
+  listed=$(LC_ALL=C ls -ldn -- "$1")
+  set -f
+  # shellcheck disable=SC2086 # split into fields
+  set -- $listed
+  set +f
+  reply="$1 $2 $3 $4"
+}
+
+# replace FILE puts stage/after in the place of FILE if that is still stage/before, with all its
+# rights. It is false where they cannot be copied, with the reason in $reply.
+replace() {
+  making=$1$fresh
+  rm -f -- "$making"
+  cp -a -- "$1" "$making" && cat "$stage/after" >"$making" || fail "Cannot be written: $1"
+  rights "$making"
+  copied=$reply
+  rights "$1"
+  if [ "$copied" != "$reply" ]; then
+    reply='it has other names, or rights that cannot be copied'
+  elif ! cmp -s "$stage/before" "$1"; then
+    reply='it changed meanwhile'
+  else
+    mv -f -- "$making" "$1" || fail "Cannot be written: $1"
+    return 0
+  fi
+  rm -f -- "$making"
+  return 1
 }
 
 # shadows warns of another mcp-bash that is found before ours.
@@ -868,7 +1153,7 @@ shadows() {
       return 0
     fi
     if [ -f "$entry/mcp-bash" ] && [ -x "$entry/mcp-bash" ]; then
-      physical "$entry"
+      physical "$entry" || continue
       [ "$reply" != "$bin" ] || return 0
       warn "Another mcp-bash comes first on PATH: $entry/mcp-bash"
       return 0
@@ -883,7 +1168,8 @@ install() {
   say "Detecting system... $kernel ($machine)" "Install location: $dir"
   look
   choose
-  if [ -n "$old" ]; then
+  find_summer
+  if [ -n "$programs" ]; then
     warn "mcp-bash is installed there already${old_version:+, version $old_version}"
     warn 'It will be replaced.'
     confirm Overwriting 'Overwrite? [y/N] ' 'Installation cancelled by user.'
@@ -893,7 +1179,8 @@ install() {
   obtain
   check_tree
   mark
-  swap
+  keep_own
+  swap "$stage/old/bin/mcp-bash$exe"
   case $source in
     archive | release) ok 'Installed from archive' ;;
     *) ok 'Installed' ;;
@@ -918,30 +1205,38 @@ install() {
     '  npx @modelcontextprotocol/inspector mcp-bash'
 }
 
-is_managed() {
-  [ -f "$dir/INSTALLER.json" ] || fail "Not installed by install.sh (no INSTALLER.json), so left alone: $dir"
-}
-
+# uninstall puts a tree with nothing but the user's files into the place of the installation, or
+# nothing. What is left of a run that is stopped then leads nowhere, and goes with another run.
 uninstall() {
-  if [ -d "$dir" ]; then
-    is_managed
+  look
+  if [ -n "$programs" ]; then
     say "mcp-bash will be removed: $dir"
     confirm Removing 'Remove? [y/N] ' 'Cancelled by user.'
   elif [ ! -d "$parent" ]; then
     ok "Nothing is installed: $dir"
     return 0
   fi
+  find_summer
   begin
-  # First the whole tree goes, in one step. What is left then leads nowhere, and goes
-  # with another run if this one is stopped.
-  if [ -d "$dir" ]; then
-    is_managed
-    mv -- "$dir" "$stage/tree" || fail "Cannot be removed: $dir"
-    ok "Removed $dir"
+  look
+  if [ -n "$old" ]; then
+    tree=$stage/tree
+    mkdir -- "$tree"
+    keep_own
+    if [ -z "$kept" ]; then
+      mv -- "$dir" "$stage/gone" || fail "Cannot be removed: $dir"
+      discard "$stage/gone"
+    else
+      : >"$tree/$list"
+      printf '{"managed":true,"source":"uninstall"}\n' >"$tree/$marker"
+      program=$dir/bin/mcp-bash$exe
+      ours "$dir/bin" "$program" || program=false
+      swap "$program"
+    fi
+    ok "Removed $dir${kept:+, but for what is yours}"
   fi
-  unlink_all all
+  unlink_dead
   remove_path
-  rm -rf -- "$stage"
   ok 'mcp-bash is not installed there any more'
 }
 
@@ -958,5 +1253,5 @@ main() {
   fi
 }
 
-# At the end, so that a script that arrived in part does nothing.
 main "$@"
+}

@@ -96,8 +96,10 @@ func (u *user) command(args ...string) *exec.Cmd {
 func (u *user) has(version string) {
 	u.t.Helper()
 	links := map[string]string{}
+	var list strings.Builder
 	for name, content := range stub(version) {
 		name = strings.TrimPrefix(name, "mcp-bash/")
+		fmt.Fprintf(&list, "%s  ./%s\n", sum([]byte(content)), name)
 		mode := fs.FileMode(0o644)
 		if strings.HasPrefix(name, "bin/") {
 			mode = 0o755
@@ -108,6 +110,7 @@ func (u *user) has(version string) {
 		}
 	}
 	links[".local/bin/mcp-bash"], links[".local/bin/mcp-runtool"] = "bin/mcp-bash", "bin/mcp-runtool"
+	u.write(".local/share/mcp-bash/INSTALLED.sha256", list.String(), 0o644)
 	u.write(".local/share/mcp-bash/INSTALLER.json", `{"managed":true,"version":"`+version+`"}`, 0o644)
 	for link, target := range links {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(u.path(link)), 0o755),
@@ -115,7 +118,8 @@ func (u *user) has(version string) {
 			u.t.Fatal(err)
 		}
 	}
-	u.write(".bashrc", "# Added by the mcp-bash installer\nexport PATH=\"$HOME/.local/bin:$PATH\"\n", 0o644)
+	u.write(".bashrc",
+		"# Added by the mcp-bash installer, which made this file\nexport PATH=\"$HOME/.local/bin:$PATH\"\n", 0o644)
 }
 
 // A result is what a run of install.sh came to.
@@ -261,7 +265,10 @@ func with(version string, changes map[string]string) map[string]string {
 }
 
 // pack makes an archive, as a release has it.
-func pack(files map[string]string, more ...tar.Header) []byte {
+func pack(files map[string]string, more ...tar.Header) []byte { return packAs(files, nil, more...) }
+
+// packAs does so with other modes than usual.
+func packAs(files map[string]string, modes map[string]int64, more ...tar.Header) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
@@ -269,6 +276,9 @@ func pack(files map[string]string, more ...tar.Header) []byte {
 		mode := int64(0o644)
 		if strings.Contains(name, "/bin/") {
 			mode = 0o755
+		}
+		if other, ok := modes[name]; ok {
+			mode = other
 		}
 		w.WriteHeader(&tar.Header{Name: name, Mode: mode, Size: int64(len(files[name]))})
 		w.Write([]byte(files[name]))

@@ -236,7 +236,7 @@ func TestUninstall(t *testing.T) {
 	}
 
 	u.write(".local/share/mcp-bash/bin/mcp-bash", "", 0o755)
-	u.fails(1, "Not installed by install.sh (no INSTALLER.json), so left alone", "--uninstall")
+	u.fails(1, "install.sh did not make it: no INSTALLER.json", "--uninstall")
 	u.fails(1, "dangerous path", "--uninstall", "--dir", u.home)
 	u.read(".local/share/mcp-bash/bin/mcp-bash")
 

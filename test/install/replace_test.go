@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"mcp-bash/test/checkout"
 )
 
 // CLI-1710, CLI-1112: a newer version replaces an older one, the other way round only
@@ -29,11 +27,9 @@ func TestUpgrade(t *testing.T) {
 		t.Run(tc.from+" "+tc.to, func(t *testing.T) {
 			t.Parallel()
 			u := newUser(t)
-			u.installs("--archive", released(t, tc.from))
-			// What the new version has not any more goes, what it has comes.
-			u.write(".local/share/mcp-bash/bin/mcp-gone", "", 0o755)
-			if err := os.Symlink(filepath.Join(u.dir(), "bin/mcp-gone"), u.path(".local/bin/mcp-gone")); err != nil {
-				t.Fatal(err)
+			u.installs("--archive", unverified(t, pack(with(tc.from, map[string]string{"mcp-bash/bin/mcp-gone": "x"}))))
+			if _, err := os.Stat(u.path(".local/bin/mcp-gone")); err != nil {
+				t.Error(err)
 			}
 			archive := released(t, tc.to)
 			if tc.code == 0 {
@@ -49,7 +45,7 @@ func TestUpgrade(t *testing.T) {
 				t.Errorf("now there is %q", got)
 			}
 			if _, err := os.Lstat(u.path(".local/bin/mcp-gone")); err == nil {
-				t.Error("a link leads nowhere")
+				t.Error("the link of a program that the new version lacks is left")
 			}
 			if left := u.leftovers(); left != nil {
 				t.Errorf("left: %q", left)
@@ -58,28 +54,40 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// An installation of the Bash edition is replaced like any other.
+// CLI-1710, CLI-1713: an installation of the Bash edition is replaced like any other. It does not list
+// its files, so that it is kept beside the new one.
 func TestBashEdition(t *testing.T) {
 	u := newUser(t)
 	u.write(".local/share/mcp-bash/bin/mcp-bash", "#!/bin/bash\n", 0o755)
 	u.write(".local/share/mcp-bash/VERSION", "1.3.0\n", 0o644)
+	u.write(".local/share/mcp-bash/INSTALLER.json", `{"managed":true,"version":"1.3.0"}`, 0o644)
 	u.write(".local/share/mcp-bash/handlers/tools.sh", "", 0o644)
+	u.write(".local/share/mcp-bash/mine.txt", "mine", 0o644)
 	u.write(".local/bin/x", "", 0o644)
 	if err := os.Symlink("../share/mcp-bash/bin/mcp-bash", u.path(".local/bin/mcp-bash")); err != nil {
 		t.Fatal(err)
 	}
-	u.installs("--archive", released(t, "2.0.0"))
+	r := u.installs("--archive", released(t, "2.0.0"))
 	if got := u.version(); got != "2.0.0" {
 		t.Errorf("now there is %q", got)
 	}
 	if _, err := os.Stat(filepath.Join(u.dir(), "handlers")); err == nil {
 		t.Error("files of the old one are among those of the new one")
 	}
+	kept := u.leftovers()
+	if len(kept) != 1 || !strings.Contains(r.out,
+		"⚠ The old installation does not list its files, and is kept: "+kept[0]) {
+		t.Fatalf("%q, %s", kept, r.out)
+	}
+	if text, err := os.ReadFile(filepath.Join(kept[0], "mine.txt")); err != nil || string(text) != "mine" {
+		t.Errorf("%q, %v", text, err)
+	}
 }
 
 // commands are those that install.sh starts on a usual path through it.
 var commands = []string{hasher(), "sh", "awk", "cat", "chmod", "cmp", "cp", "date", "dirname", "find", "grep", "gzip",
-	"ln", "mkdir", "mktemp", "mv", "readlink", "rm", "sed", "tail", "tar", "tr", "uname"}
+	"id",
+	"ln", "ls", "mkdir", "mktemp", "mv", "readlink", "rm", "sed", "tail", "tar", "tr", "uname"}
 
 // hasher is what tells checksums here.
 func hasher() string {
@@ -255,22 +263,5 @@ func TestLocked(t *testing.T) {
 	for _, pid := range []string{strconv.Itoa(gone.Process.Pid), "", "x", "-1"} {
 		u.write(lock+"/pid", pid+"\n", 0o644)
 		u.installs("--archive", archive)
-	}
-}
-
-// A script that arrives in part does nothing.
-func TestCut(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(checkout.Root(), "install.sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	u := newUser(t)
-	for size := 0; size < len(text)-len("main \"$@\"\n"); size += 997 {
-		cmd := u.command("sh", "-s", "--", "--archive", "x", "--yes")
-		cmd.Stdin = strings.NewReader(string(text[:size]))
-		r := u.runs(cmd)
-		if files := u.files(); len(files) > 0 || r.out != "" {
-			t.Fatalf("cut at %d: %q, %+v", size, files, r)
-		}
 	}
 }

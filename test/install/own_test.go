@@ -1,0 +1,291 @@
+//go:build unix
+
+package install
+
+import (
+	"archive/tar"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mcp-bash/test/checkout"
+)
+
+// mine are files that a user put into an installation, by name.
+var mine = map[string]string{
+	"runtimes/linux-arm64/mcp-bash": "a server", "notes.txt": "notes", ".hidden": "h", "..odd": "o",
+	"docs/mine.md": "mine", "bin/mcp-mine": "#!/bin/sh\n", "a name\nof two lines": "x", "[a-z]*": "glob",
+}
+
+// CLI-1713: files of the user in the installation survive an upgrade, with their modes, and an uninstall,
+// which leaves nothing else. What the user changed is kept under another name.
+func TestOwnFiles(t *testing.T) {
+	archive := released(t, "2.0.0")
+	for _, shell := range shells(t) {
+		t.Run(shell[0], func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t)
+			u.shell = shell
+			u.installs("--archive", released(t, "1.9.9"))
+			in := func(name string) string { return filepath.Join(".local/share/mcp-bash", name) }
+			for name, text := range mine {
+				u.write(in(name), text, 0o640)
+			}
+			u.write(in("runtimes/secret/key"), "k", 0o600)
+			u.write(in("sdk/tool-sdk.sh"), "# changed\n", 0o644)
+			if err := os.Chmod(u.path(in("runtimes/secret")), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for name, target := range map[string]string{"link": "/etc/passwd", "lib": "..", "nowhere": "/none"} {
+				if err := os.Symlink(target, u.path(in(name))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := syscall.Mkfifo(u.path(in("pipe")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(u.path(in("empty")), 0o750); err != nil {
+				t.Fatal(err)
+			}
+			check := func(when string) {
+				t.Helper()
+				for name, text := range mine {
+					info, err := os.Stat(u.path(in(name)))
+					if err != nil || u.read(in(name)) != text || info.Mode().Perm() != 0o640 {
+						t.Errorf("%s: %q: %v", when, name, err)
+					}
+				}
+				for name, mode := range map[string]os.FileMode{"runtimes/secret": 0o700 | os.ModeDir, "empty": 0o750 | os.ModeDir,
+					"runtimes/secret/key": 0o600, "pipe": 0o600 | os.ModeNamedPipe} {
+					if info, err := os.Lstat(u.path(in(name))); err != nil || info.Mode() != mode {
+						t.Errorf("%s: %s: %v, %v", when, name, info, err)
+					}
+				}
+				for name, target := range map[string]string{"link": "/etc/passwd", "lib": "..", "nowhere": "/none"} {
+					if got, err := os.Readlink(u.path(in(name))); err != nil || got != target {
+						t.Errorf("%s: %s: %q, %v", when, name, got, err)
+					}
+				}
+				if got := u.read(in("sdk/tool-sdk.sh.saved")); got != "# changed\n" {
+					t.Errorf("%s: what the user changed: %q", when, got)
+				}
+				if _, err := os.Lstat(u.path(".local/bin/mcp-mine")); err == nil {
+					t.Errorf("%s: there is a link to a program of the user", when)
+				}
+			}
+			for range 2 {
+				r := u.installs("--archive", archive)
+				if got := u.version(); got != "2.0.0" {
+					t.Fatalf("there is %q", got)
+				}
+				check("upgrade")
+				for _, line := range []string{"✓ Kept, as it is yours: " + u.path(in("runtimes")) + "\n",
+					"✓ Kept, as it is yours: " + u.dir() + "/a name?of two lines\n"} {
+					if !strings.Contains(r.out, line) {
+						t.Errorf("it does not say %q:\n%s", line, r.out)
+					}
+				}
+			}
+			for range 2 {
+				u.installs("--uninstall")
+				check("uninstall")
+			}
+			left := u.files()
+			for _, name := range []string{"bin/mcp-bash", "VERSION", "sdk/tool-sdk.sh", "../../bin/mcp-bash"} {
+				if _, err := os.Lstat(u.path(in(name))); err == nil {
+					t.Errorf("left: %s", name)
+				}
+			}
+			// It can be installed again, and nothing of the user's is lost then either.
+			u.installs("--archive", archive)
+			check("install")
+			for name := range mine {
+				os.Remove(u.path(in(name)))
+			}
+			for _, name := range []string{"link", "lib", "nowhere", "pipe", "empty", "runtimes", "docs",
+				"sdk/tool-sdk.sh.saved"} {
+				if err := os.RemoveAll(u.path(in(name))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			u.installs("--uninstall")
+			if left := u.files(); left != nil {
+				t.Errorf("left: %q", left)
+			}
+			if len(left) < len(mine) {
+				t.Errorf("%q", left)
+			}
+		})
+	}
+}
+
+// CLI-1713: a file of the user is no reason to remove, or to overwrite, one of a new version, and a list
+// leads nowhere else: not out of the installation, and not over a link in it.
+func TestOwnFilesApart(t *testing.T) {
+	u := newUser(t)
+	u.installs("--archive", released(t, "1.9.9"))
+	u.write(".local/share/mcp-bash/docs/new.md", "mine", 0o644)
+	u.write(".local/share/mcp-bash/same.md", "same", 0o644)
+	r := u.installs("--archive", unverified(t, pack(with("2.0.0",
+		map[string]string{"mcp-bash/docs/new.md": "ours", "mcp-bash/same.md": "same"}))))
+	if u.read(".local/share/mcp-bash/docs/new.md") != "ours" ||
+		u.read(".local/share/mcp-bash/docs/new.md.saved") != "mine" ||
+		!strings.Contains(r.out, "⚠ Changed by you, and kept as new.md.saved: "+u.dir()+"/docs/new.md") {
+		t.Errorf("%s", r.out)
+	}
+	if _, err := os.Lstat(u.path(".local/share/mcp-bash/same.md.saved")); err == nil {
+		t.Error("a file that is the same was kept twice")
+	}
+
+	u.write("elsewhere/guide.md", "guide", 0o644)
+	if err := os.Symlink(u.path("elsewhere"), u.path(".local/share/mcp-bash/more")); err != nil {
+		t.Fatal(err)
+	}
+	list := u.read(".local/share/mcp-bash/INSTALLED.sha256")
+	for _, name := range []string{"more/guide.md", "../../../elsewhere/guide.md"} {
+		list += sum([]byte("guide")) + "  ./" + name + "\n"
+	}
+	u.write(".local/share/mcp-bash/INSTALLED.sha256", list, 0o644)
+	u.installs("--uninstall")
+	if u.read("elsewhere/guide.md") != "guide" {
+		t.Error("it is gone")
+	}
+}
+
+// CLI-1706: a folder that install.sh did not make is never replaced, nor removed.
+func TestFolderOfOthers(t *testing.T) {
+	archive := released(t, "2.0.0")
+	for _, files := range [][]string{{"bin/mcp-bash", "VERSION", "sdk/tool-sdk.sh", ".git/config"}, {"bin/mcp-bash.exe"},
+		{"x"}} {
+		u := newUser(t)
+		for _, name := range files {
+			u.write(".local/share/mcp-bash/"+name, "mine", 0o755)
+		}
+		before := u.files()
+		for _, args := range [][]string{{"--archive", archive, "--yes"}, {"--uninstall", "--yes"}} {
+			u.fails(1,
+				"exists but doesn't look like an mcp-bash installation\n  (install.sh did not make it: no INSTALLER.json)",
+				args...)
+		}
+		if after := u.files(); !slices.Equal(before, after) {
+			t.Errorf("%q, before %q", after, before)
+		}
+	}
+}
+
+// CLI-1715: a path that would end a line of a start file, or be two directories on PATH, is refused.
+func TestOddPlaces(t *testing.T) {
+	archive := released(t, "2.0.0")
+	u := newUser(t)
+	for _, odd := range []string{"a\nb", "x\n", "a\tb", "\x1b[2J", "a\x7f"} {
+		for _, args := range [][]string{{"--prefix", u.path(odd)}, {"--dir", u.path(odd)}} {
+			r := u.fails(2, "The path holds a control character", append(args, "--archive", archive)...)
+			if strings.ContainsAny(strings.ReplaceAll(r.errors, "\n", ""), "\t\x1b\x7f") || strings.Count(r.errors, "\n") != 2 {
+				t.Errorf("%q", r.errors)
+			}
+		}
+		u.env["XDG_BIN_HOME"] = u.path(odd)
+		u.fails(2, "The path holds a control character", "--archive", archive)
+		delete(u.env, "XDG_BIN_HOME")
+	}
+	u.fails(2, "A colon separates directories in PATH", "--archive", archive, "--prefix", u.path("a:b"))
+	if err := os.MkdirAll(u.path("two\nlines"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("two\nlines", u.path("link")); err != nil {
+		t.Fatal(err)
+	}
+	u.fails(2, "The path holds a control character", "--archive", archive, "--prefix", u.path("link"))
+	if got := u.files(); !slices.Equal(got, []string{"link"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// CLI-1708: a start file that is no file is not waited for, and stays.
+func TestStartFileThatIsNone(t *testing.T) {
+	archive := released(t, "2.0.0")
+	for _, shell := range []string{"bash", "zsh"} {
+		u := newUser(t)
+		u.env["SHELL"] = "/bin/" + shell
+		rc := u.path("." + shell + "rc")
+		if err := syscall.Mkfifo(rc, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := u.installs("--archive", archive)
+		if !strings.Contains(r.out, "⚠ Not a regular file, and left as it is: "+rc+"\n  Add this to the start file") {
+			t.Errorf("%s", r.out)
+		}
+		u.installs("--uninstall")
+		if info, err := os.Lstat(rc); err != nil || info.Mode().Type() != os.ModeNamedPipe {
+			t.Errorf("%v, %v", info, err)
+		}
+	}
+}
+
+// CLI-1709: a start file that was there stays, empty or not; one that install.sh made goes unless
+// something else is in it.
+func TestStartFileStays(t *testing.T) {
+	archive := released(t, "2.0.0")
+	for _, tc := range []struct {
+		name, before, added, after string
+		there, left                bool
+	}{
+		{"none", "", "", "", false, false},
+		{"none, and the user adds to it", "", "alias l=ls\n", "alias l=ls\n", false, true},
+		{"empty", "", "", "", true, true},
+		{"a line", "x=1\n", "", "x=1\n", true, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t)
+			if tc.there {
+				u.write(".bashrc", tc.before, 0o600)
+			}
+			for range 2 {
+				u.installs("--archive", archive)
+			}
+			u.write(".bashrc", u.read(".bashrc")+tc.added, 0o644)
+			u.installs("--uninstall")
+			text, err := os.ReadFile(u.path(".bashrc"))
+			if string(text) != tc.after || (err == nil) != tc.left {
+				t.Errorf("%q, %v", text, err)
+			}
+		})
+	}
+}
+
+// CLI-1709: our lines are taken out of a start file with all its rights, or left there, with a word.
+func TestStartFileRights(t *testing.T) {
+	u := newUser(t)
+	u.write(".bashrc", "x=1\n", 0o640)
+	if err := os.Link(u.path(".bashrc"), u.path("other name")); err != nil {
+		t.Fatal(err)
+	}
+	u.installs("--archive", released(t, "2.0.0"))
+	text := u.read(".bashrc")
+	r := u.installs("--uninstall")
+	if u.read(".bashrc") != text || u.read("other name") != text || !strings.Contains(r.out,
+		"⚠ Left as it is: "+u.path(".bashrc")+" (it has other names, or rights that cannot be copied)\n  Remove this line") {
+		t.Errorf("%s", r.out)
+	}
+}
+
+// CLI-1716: what an archive says of set-user-ID, set-group-ID and sticky bits does not count.
+func TestNoSetUserID(t *testing.T) {
+	files := stub("2.0.0")
+	archive := packAs(files, map[string]int64{"mcp-bash/bin/mcp-bash": 0o7777, "mcp-bash/VERSION": 0o4666},
+		tar.Header{Name: "mcp-bash/sdk/", Mode: 0o7777, Typeflag: tar.TypeDir})
+	u := newUser(t)
+	r := u.runs(u.command("sh", filepath.Join(checkout.Root(), "install.sh"), "--archive", unverified(t, archive)))
+	if r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	for name, want := range map[string]os.FileMode{"bin/mcp-bash": 0o755, "VERSION": 0o644, "sdk": 0o755 | os.ModeDir} {
+		if info, err := os.Stat(filepath.Join(u.dir(), name)); err != nil || info.Mode() != want {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+}

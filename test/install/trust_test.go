@@ -1,0 +1,260 @@
+//go:build unix
+
+package install
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mcp-bash/test/checkout"
+)
+
+// Two ordinary users of these tests. Nothing in the system is theirs.
+const (
+	alice   = 65533
+	mallory = 65534
+)
+
+// A shared directory is one that everybody can write to, as /tmp is, with an installation of a user in
+// it, what another one planted beside it, and install.sh.
+type shared struct {
+	*user
+	uid    int
+	dir    string // the installation
+	victim string // a directory of the user's
+}
+
+func newShared(t *testing.T, uid int) *shared {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("only root can have another user plant files")
+	}
+	top, err := os.MkdirTemp("", "shared.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(top) })
+	script, err := os.ReadFile(filepath.Join(checkout.Root(), "install.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &shared{user: newUser(t), uid: uid, dir: filepath.Join(top, "mcp-bash"), victim: filepath.Join(top, "victim")}
+	s.home = filepath.Join(top, "home")
+	s.env["HOME"] = s.home
+	if err := errors.Join(os.Mkdir(s.home, 0o755), os.Mkdir(s.victim, 0o755), os.Chmod(top, 0o777|os.ModeSticky),
+		os.WriteFile(filepath.Join(top, "install.sh"), script, 0o644),
+		os.WriteFile(filepath.Join(top, "archive"), pack(stub("2.0.0")), 0o644),
+		os.WriteFile(filepath.Join(s.victim, "file"), nil, 0o644),
+		os.Chown(s.home, uid, uid), os.Chown(s.victim, uid, uid), os.Chown(filepath.Join(s.victim, "file"), uid,
+			uid)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// at is a path beside the installation.
+func (s *shared) at(name string) string { return filepath.Join(filepath.Dir(s.dir), name) }
+
+// install runs install.sh as the user.
+func (s *shared) install(args ...string) result {
+	s.t.Helper()
+	cmd := s.command(append([]string{"sh", s.at("install.sh"), "--yes", "--dir", s.dir}, args...)...)
+	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(s.uid), Gid: uint32(s.uid)}
+	return s.user.runs(cmd)
+}
+
+// plant writes a file beside the installation. It, and the directories of it that are new, are a user's.
+func (s *shared) plant(uid int, name, text string, mode fs.FileMode) {
+	s.t.Helper()
+	var own []string
+	for dir := filepath.Dir(s.at(name)); dir != filepath.Dir(s.dir); dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); err != nil {
+			own = append(own, dir)
+		}
+	}
+	err := errors.Join(os.MkdirAll(filepath.Dir(s.at(name)), 0o755), os.WriteFile(s.at(name), []byte(text), mode),
+		os.Chmod(s.at(name), mode))
+	for _, path := range append(own, s.at(name)) {
+		err = errors.Join(err, os.Chown(path, uid, uid))
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// there reports whether something lies beside the installation.
+func (s *shared) there(name string) bool {
+	_, err := os.Lstat(s.at(name))
+	return err == nil
+}
+
+// gone is the number of a process that is none any more.
+func gone(t *testing.T) string {
+	t.Helper()
+	cmd := exec.Command("true")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return strconv.Itoa(cmd.Process.Pid)
+}
+
+// CLI-1710, CLI-1712: what another user planted beside an installation is not believed, whoever installs: no folder
+// is removed or moved because of it, and nothing of it is run.
+func TestPlanted(t *testing.T) {
+	for _, uid := range []int{0, alice} {
+		t.Run(strconv.Itoa(uid), func(t *testing.T) {
+			open := checkout.Directory(t)
+			if err := os.Chmod(open, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			ran := filepath.Join(open, "ran")
+			evil := "#!/bin/sh\ntouch '" + ran + "'\necho mcp-bash 9.9.9\n"
+			tree := map[string]string{"bin/mcp-bash": evil, "VERSION": "9.9.9\n", "sdk/tool-sdk.sh": "", "INSTALLER.json": "{}",
+				"INSTALLED.sha256": ""}
+			t.Run("a stage", func(t *testing.T) {
+				s := newShared(t, uid)
+				for _, name := range []string{"first", "second"} { // without an installation, and with one
+					stage := ".mcp-bash.stage." + name
+					s.plant(mallory, stage+"/pid", gone(t)+"\nmcp-bash\n", 0o644)
+					s.plant(mallory, stage+"/backup", s.dir+".backup.1/../victim\n", 0o644)
+					for file, text := range tree {
+						s.plant(mallory, stage+"/old/"+file, text, 0o755)
+					}
+					if name == "second" {
+						s.plant(mallory, "mcp-bash.backup.1/x", "", 0o644)
+					}
+					if r := s.install("--archive", s.at("archive")); r.code != 0 {
+						t.Fatalf("%+v", r)
+					}
+					if version, err := os.ReadFile(filepath.Join(s.dir, "VERSION")); err != nil || string(version) != "2.0.0\n" {
+						t.Errorf("%s: %q, %v", name, version, err)
+					}
+					if !s.there("victim/file") || !s.there(stage+"/old/VERSION") {
+						t.Errorf("%s: something was removed", name)
+					}
+				}
+			})
+			t.Run("a stage that others can write to", func(t *testing.T) {
+				s := newShared(t, uid)
+				for file, text := range tree {
+					s.plant(uid, ".mcp-bash.stage.x/old/"+file, text, 0o755)
+				}
+				s.plant(uid, ".mcp-bash.stage.x/pid", gone(t)+"\nmcp-bash\n", 0o644)
+				if err := os.Chmod(s.at(".mcp-bash.stage.x"), 0o777); err != nil {
+					t.Fatal(err)
+				}
+				if r := s.install("--archive", s.at("none")); r.code != 1 || s.there("mcp-bash") {
+					t.Errorf("%+v", r)
+				}
+			})
+			t.Run("a link", func(t *testing.T) {
+				s := newShared(t, uid)
+				s.plant(uid, "victim/pid", gone(t)+"\nmcp-bash\n", 0o644)
+				if err := errors.Join(os.Symlink("victim", s.at(".mcp-bash.stage.x")),
+					os.Symlink("victim", s.at("mcp-bash.doctor.fix.lock"))); err != nil {
+					t.Fatal(err)
+				}
+				if r := s.install("--archive", s.at("archive")); r.code != 1 || !strings.Contains(r.errors, "it is a link") {
+					t.Errorf("%+v", r)
+				}
+				if err := os.Remove(s.at("mcp-bash.doctor.fix.lock")); err != nil {
+					t.Fatal(err)
+				}
+				if r := s.install("--archive", s.at("archive")); r.code != 0 || !s.there("victim/file") {
+					t.Errorf("%+v", r)
+				}
+			})
+			t.Run("a lock", func(t *testing.T) {
+				s := newShared(t, uid)
+				s.plant(mallory, "mcp-bash.doctor.fix.lock/pid", gone(t), 0o644)
+				r := s.install("--archive", s.at("archive"))
+				if r.code != 1 || !strings.Contains(r.errors, "In the way of the lock") ||
+					!strings.Contains(r.errors, "it belongs to user "+strconv.Itoa(mallory)) ||
+					!s.there("mcp-bash.doctor.fix.lock/pid") || s.there("mcp-bash") {
+					t.Errorf("%+v", r)
+				}
+			})
+			t.Run("an installation", func(t *testing.T) {
+				s := newShared(t, uid)
+				for file, text := range tree {
+					s.plant(mallory, "mcp-bash/"+file, text, 0o755)
+				}
+				s.plant(mallory, "mcp-bash/mine", "", 0o644)
+				for _, args := range [][]string{{"--archive", s.at("archive")}, {"--uninstall"}} {
+					if r := s.install(args...); r.code != 1 || !strings.Contains(r.errors,
+						"it belongs to user "+strconv.Itoa(mallory)) ||
+						!s.there("mcp-bash/mine") {
+						t.Errorf("%+v", r)
+					}
+				}
+			})
+			t.Run("nothing, in a directory that is not sticky", func(t *testing.T) {
+				s := newShared(t, uid)
+				if err := os.Chmod(filepath.Dir(s.dir), 0o777); err != nil {
+					t.Fatal(err)
+				}
+				if r := s.install("--archive", s.at("archive")); r.code != 1 || !strings.Contains(r.errors,
+					"others can write to it") ||
+					s.there("mcp-bash") {
+					t.Errorf("%+v", r)
+				}
+			})
+			if _, err := os.Stat(ran); err == nil {
+				t.Error("a program of another user ran")
+			}
+		})
+	}
+}
+
+// CLI-1712: a group in which nobody else is counts as its user, as with umask 002 on Debian and Fedora; others do not.
+func TestOwnGroup(t *testing.T) {
+	if _, err := exec.LookPath("unshare"); err != nil || os.Getuid() != 0 {
+		t.Skip("needs root, and a mount of its own over /etc")
+	}
+	s := newShared(t, alice)
+	if err := os.Chmod(filepath.Dir(s.dir), 0o775); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(filepath.Dir(s.dir), alice, alice); err != nil {
+		t.Fatal(err)
+	}
+	user, group := "alice:x:65533:65533::/:/bin/sh\n", "alice:x:65533:\n"
+	for name, tc := range map[string]struct {
+		passwd, group string
+		private       bool
+	}{
+		"private":                      {user, group, true},
+		"with a member":                {user, "alice:x:65533:mallory\n", false},
+		"with herself":                 {user, "alice:x:65533:alice\n", true},
+		"of two":                       {user + "mallory:x:65534:65533::/:/bin/sh\n", group, false},
+		"unknown":                      {user, "other:x:1:\n", false},
+		"no account":                   {"root:x:0:0::/:/bin/sh\n", group, false},
+		"with accounts of a directory": {user + "+::::::\n", group, false},
+	} {
+		passwd, groups := filepath.Join(t.TempDir(), "passwd"), filepath.Join(t.TempDir(), "group")
+		if err := errors.Join(os.WriteFile(passwd, []byte(tc.passwd), 0o644), os.WriteFile(groups, []byte(tc.group), 0o644),
+			os.RemoveAll(s.dir)); err != nil {
+			t.Fatal(err)
+		}
+		text := `mount --bind "$1" /etc/passwd && mount --bind "$2" /etc/group || exit 77
+shift 2
+exec setpriv --reuid=65533 --regid=65533 --clear-groups "$@"`
+		cmd := s.command("unshare", "-m", "sh", "-c", text, "sh", passwd, groups, "sh", s.at("install.sh"), "--yes",
+			"--dir", s.dir,
+			"--archive", s.at("archive"))
+		r := s.user.runs(cmd)
+		if r.code == 77 || r.code == 127 {
+			t.Skipf("%+v", r)
+		}
+		if r.code != 0 || strings.Contains(r.out, "⚠ Others can replace what is in") == tc.private {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}

@@ -34,7 +34,6 @@ import (
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/runtimes"
 	"mcp-bash/pkg/script"
-	"mcp-bash/pkg/swap"
 )
 
 // Options say what is to be made.
@@ -451,7 +450,7 @@ func (b *builder) write(ctx context.Context, manifest []byte, r *Result) error {
 	defer dir.Close()
 	name := b.id.fileName()
 	temporary := "." + name + ".tmp-"
-	swap.Sweep(dir, temporary)
+	project.Sweep(dir, temporary)
 	fresh := temporary + rand.Text()
 	f, err := dir.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

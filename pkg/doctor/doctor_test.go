@@ -52,6 +52,9 @@ func managed(t *testing.T, version string) *house {
 		put(t, filepath.Join(h.root, filepath.FromSlash(name)), content)
 	}
 	put(t, filepath.Join(h.root, marker), "{}")
+	if err := listFiles(h.root); err != nil {
+		t.Fatal(err)
+	}
 	return h
 }
 
@@ -536,7 +539,7 @@ func TestLock(t *testing.T) {
 // CLI-1112: what fails at the last moment brings the old version back.
 func TestSwapFails(t *testing.T) {
 	h := managed(t, "9.0.0")
-	err := replaceInstall(h.root, filepath.Join(h.root, "..", "no-stage"), false)
+	_, err := replaceInstall(h.root, filepath.Join(h.root, "..", "no-stage"), false)
 	var f *failure
 	if !errors.As(err, &f) || f.id != "self.upgrade_swap_failed" {
 		t.Error(err)
@@ -636,7 +639,8 @@ var situations = map[string]func(h *house) *Result{
 	},
 	"self.upgrade_swap_failed": func(h *house) *Result {
 		e := &examination{r: &Result{}}
-		e.fail(replaceInstall(h.root, h.root+"-no-stage", false)) // somebody took the stage away
+		_, err := replaceInstall(h.root, h.root+"-no-stage", false) // somebody took the stage away
+		e.fail(err)
 		h.unchanged(cli.Version)
 		return e.r
 	},

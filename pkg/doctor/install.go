@@ -41,8 +41,29 @@ func (e *examination) managed() {
 	case !i.MarkerPresent:
 		i.Reason = "missing marker file INSTALLER.json under managed root"
 	default:
+		if err := exposed(root); err != nil {
+			i.Reason = "others can change the managed root: " + err.Error()
+			return
+		}
 		i.Managed = true
 	}
+}
+
+// exposed returns an error for an installation that somebody else can change.
+func exposed(root string) error {
+	for _, path := range []string{root, filepath.Join(root, marker), filepath.Join(root, filesList)} {
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = project.CheckOwn(path, info)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func physical(path string) string {

@@ -44,6 +44,9 @@ func takeLock(ctx context.Context, root string, env project.Env) (*fixLock, erro
 		if !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("%s: %w", l.dir, project.PlainError(err))
 		}
+		if err := l.check(); err != nil {
+			return nil, err
+		}
 		if l.takeAway(wait) {
 			continue
 		}
@@ -56,6 +59,22 @@ func takeLock(ctx context.Context, root string, env project.Env) (*fixLock, erro
 			return nil, context.Cause(ctx)
 		}
 	}
+}
+
+// check returns an error for a lock that somebody else can have put there: no doctor holds it, and
+// what it says is not believed.
+func (l *fixLock) check() error {
+	info, err := os.Lstat(l.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = project.CheckOwn(l.dir, info)
+	}
+	if err != nil {
+		return fmt.Errorf("in the way of the lock: %w; remove it", project.PlainError(err))
+	}
+	return nil
 }
 
 // takeAway removes a lock that nobody holds any more, and reports whether it did. It is

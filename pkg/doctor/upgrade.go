@@ -200,13 +200,26 @@ func (e *examination) replace(from *source, live string) (version string, err er
 		return "", &failure{"self.upgrade_downgrade_refused",
 			fmt.Sprintf("Refusing to downgrade from %s to %s (use --allow-downgrade)", live, version), cli.ExitPolicy}
 	}
-	if err := writeMarker(stage, from, version, commit); err != nil {
+	if err := errors.Join(writeMarker(stage, from, version, commit), listFiles(stage)); err != nil {
+		return "", err
+	}
+	kept, listed, err := keepOwn(root, stage)
+	if err != nil {
 		return "", err
 	}
 	if err := context.Cause(e.ctx); err != nil { // from here on it is done to its end
 		return "", err
 	}
-	return version, replaceInstall(root, stage, e.o.Env["MCPBASH_DOCTOR_KEEP_BACKUP"] == "true")
+	backup, err := replaceInstall(root, stage, !listed || e.o.Env["MCPBASH_DOCTOR_KEEP_BACKUP"] == "true")
+	if err != nil {
+		return "", err
+	}
+	if !listed {
+		message := "The old installation does not list its files, and is kept: " + backup
+		kept = append(kept, Action{ID: "self.keep", Message: message, Line: "⚠ " + message})
+	}
+	e.r.Taken = append(e.r.Taken, kept...)
+	return version, nil
 }
 
 // writeMarker is CLI-1708.
@@ -220,8 +233,8 @@ func writeMarker(stage string, from *source, version, commit string) error {
 
 // replaceInstall puts the staged tree into the place of the installation, which is kept as a
 // backup where that is asked for.
-func replaceInstall(root, stage string, keep bool) error {
-	backup := fmt.Sprintf("%s.backup.%d.%d", root, time.Now().Unix(), os.Getpid())
+func replaceInstall(root, stage string, keep bool) (backup string, err error) {
+	backup = fmt.Sprintf("%s.backup.%d.%d", root, time.Now().Unix(), os.Getpid())
 	old, err := swap.Replace(root, stage, backup)
 	switch {
 	case err == nil && old != "" && !keep:
@@ -230,10 +243,10 @@ func replaceInstall(root, stage string, keep bool) error {
 		err = os.Rename(old, backup)
 	}
 	if err != nil {
-		return &failure{"self.upgrade_swap_failed", "the new version could not be put into place: " + err.Error(),
+		return "", &failure{"self.upgrade_swap_failed", "the new version could not be put into place: " + err.Error(),
 			cli.ExitFailed}
 	}
-	return nil
+	return backup, nil
 }
 
 // maxArchive is how large an archive may be, in bytes.

@@ -100,9 +100,12 @@ func openResolved(dirs []string, path string) (*os.File, error) {
 	return f, err
 }
 
+// OpenFile is [OpenRegular] for a path, wherever it leads.
+func OpenFile(path string) (*os.File, error) { return regular(os.OpenFile(path, os.O_RDONLY|nonblock, 0)) }
+
 // ReadRegular reads a regular file of at most max bytes, wherever it lies.
 func ReadRegular(path string, max int) ([]byte, error) {
-	f, err := regular(os.OpenFile(path, os.O_RDONLY|nonblock, 0))
+	f, err := OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +115,7 @@ func ReadRegular(path string, max int) ([]byte, error) {
 
 // ReadHead reads the first bytes of a regular file, max at most, wherever it lies.
 func ReadHead(path string, max int) ([]byte, error) {
-	f, err := regular(os.OpenFile(path, os.O_RDONLY|nonblock, 0))
+	f, err := OpenFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -134,7 +134,7 @@ func treeAround(exe string) string {
 func isOurs(dir string) bool {
 	os.MkdirAll(dir, 0o700)
 	info, err := os.Lstat(dir)
-	return err == nil && info.IsDir() && distrust(dir, info, false) == ""
+	return err == nil && info.IsDir() && CheckOwn(dir, info) == nil
 }
 
 func isTree(dir string) bool {
@@ -172,6 +172,12 @@ func cacheDirs(env Env) []string {
 	return list
 }
 
+// The beginnings of the names of trees that are not, or no longer, in their place.
+const (
+	freshPrefix = ".new-"
+	stalePrefix = ".old-"
+)
+
 // unpack makes a directory below base hold exactly the embedded tree.
 func unpack(t Tree, base, name string) error {
 	os.MkdirAll(base, 0o700)
@@ -183,7 +189,9 @@ func unpack(t Tree, base, name string) error {
 	if t.unpackedIn(root, name) {
 		return nil
 	}
-	fresh := ".new-" + randomTag()
+	Sweep(root, freshPrefix)
+	Sweep(root, stalePrefix)
+	fresh := freshPrefix + randomTag()
 	if err := t.write(root, fresh); err != nil {
 		root.RemoveAll(fresh)
 		return err
@@ -192,7 +200,7 @@ func unpack(t Tree, base, name string) error {
 	if err = root.Rename(fresh, name); err == nil || t.unpackedIn(root, name) { // another process may have been faster
 		return nil
 	}
-	stale := ".old-" + randomTag() // a damaged one
+	stale := stalePrefix + randomTag() // a damaged one
 	root.Rename(name, stale)
 	defer root.RemoveAll(stale)
 	if err = root.Rename(fresh, name); err != nil && t.unpackedIn(root, name) {
@@ -205,7 +213,7 @@ func unpack(t Tree, base, name string) error {
 // should be, in directories that are ours.
 func (t Tree) unpackedIn(root *os.Root, dir string) bool {
 	info, err := root.Lstat(dir)
-	if err != nil || !info.IsDir() || distrust(filepath.Join(root.Name(), dir), info, false) != "" {
+	if err != nil || !info.IsDir() || CheckOwn(filepath.Join(root.Name(), dir), info) != nil {
 		return false
 	}
 	for name, want := range t {

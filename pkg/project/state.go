@@ -116,6 +116,10 @@ type StateError struct {
 func (e *StateError) Error() string {
 	reason := e.Err
 	var path *fs.PathError
+	var insecure *InsecureError
+	if errors.As(reason, &insecure) {
+		return "private directory " + insecure.Error()
+	}
 	if errors.As(reason, &path) {
 		reason = path.Err // which of the files in it does not matter
 	}
@@ -129,8 +133,8 @@ func (s *State) fill() (err error) {
 	if s.dir == nil {
 		if s.ours {
 			s.dir, err = makeTempDir(s.Dir)
-		} else if err = os.MkdirAll(s.Dir, 0o700); err == nil {
-			s.dir, err = openTempDir(s.Dir)
+		} else {
+			s.dir, err = takeTempDir(s.Dir)
 		}
 		if err != nil {
 			return err

@@ -39,7 +39,7 @@ func makeTempDir(path string) (*TempDir, error) {
 	}
 	d, err := openTempDir(path)
 	if err == nil {
-		err = d.private()
+		err = CheckOwn(path, d.info)
 	}
 	if err == nil {
 		err = d.own()
@@ -89,6 +89,23 @@ func (d *TempDir) own() error {
 	return nil // a file system that locks nothing
 }
 
+// takeTempDir opens a directory that the user named, and makes it if it is missing. Scripts start what lies
+// in it, so that nobody else may be able to change that.
+func takeTempDir(path string) (*TempDir, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, err
+	}
+	d, err := openTempDir(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckOwn(path, d.info); err != nil {
+		d.Release()
+		return nil, err
+	}
+	return d, nil
+}
+
 // openTempDir opens a directory and claims nothing.
 func openTempDir(path string) (*TempDir, error) {
 	root, err := handoff.OpenDir(path)
@@ -103,14 +120,6 @@ func openTempDir(path string) (*TempDir, error) {
 	return &TempDir{Path: path, root: root, info: info}, nil
 }
 
-// private returns an error when others can put something into the directory.
-func (d *TempDir) private() error {
-	if reason := distrust(d.Path, d.info, false); reason != "" {
-		return &InsecureError{d.Path, reason}
-	}
-	return nil
-}
-
 // isThere reports whether the directory still stands where it was made.
 func (d *TempDir) isThere() bool {
 	info, err := os.Lstat(d.Path)
@@ -119,8 +128,22 @@ func (d *TempDir) isThere() bool {
 
 // Remove removes the directory.
 func (d *TempDir) Remove() {
-	os.RemoveAll(d.Path)
+	d.remove()
 	d.Release()
+}
+
+// remove removes what lies in the directory, whatever has its name now, and then the name if nothing lies there.
+func (d *TempDir) remove() {
+	f, err := d.root.Open(".")
+	if err != nil {
+		return
+	}
+	names, _ := f.Readdirnames(-1)
+	f.Close()
+	for _, name := range names {
+		d.root.RemoveAll(name)
+	}
+	os.Remove(d.Path)
 }
 
 // Release gives up the directory, and leaves it in place.
@@ -179,7 +202,7 @@ func cleanTempDir(path string) {
 		return
 	}
 	defer d.Release()
-	if _, err := d.root.Lstat(preservedFile); err == nil || d.private() != nil {
+	if _, err := d.root.Lstat(preservedFile); err == nil || CheckOwn(path, d.info) != nil {
 		return
 	}
 	d.claim, err = claim(d.root, 0)
@@ -188,7 +211,31 @@ func cleanTempDir(path string) {
 	}
 	killOrphans(path)
 	if d.isThere() {
-		os.RemoveAll(path)
+		d.remove()
+	}
+}
+
+// abandoned is how long something must not have changed to be what a run left behind that
+// was killed: no run takes so long between two files.
+const abandoned = time.Hour
+
+// Sweep removes what runs that were killed left in a directory: files and directories whose names begin with a
+// prefix, and that nobody else can have put there. What cannot be removed stays.
+func Sweep(dir *os.Root, prefix string) {
+	f, err := dir.Open(".")
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1)
+	for _, name := range names {
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		info, err := dir.Lstat(name)
+		if err == nil && time.Since(info.ModTime()) > abandoned && CheckOwn(filepath.Join(dir.Name(), name), info) == nil {
+			dir.RemoveAll(name)
+		}
 	}
 }
 

@@ -10,6 +10,20 @@ import (
 	"mcp-bash/pkg/script"
 )
 
+// CheckOwn reports whether nobody but us and root can change what is at a path, info being what [os.Lstat] says of it:
+// it is no link, belongs to us or root, and others cannot write to it. What was left by a run that was
+// killed, and what lies where others can put files, is believed, or removed, only after it passed. The
+// directories above are not judged. The error is an [*InsecureError].
+func CheckOwn(path string, info fs.FileInfo) error {
+	if isLink(info) {
+		return &InsecureError{path, "symlink"}
+	}
+	if reason := distrust(path, info, false); reason != "" {
+		return &InsecureError{path, reason}
+	}
+	return nil
+}
+
 // An InsecureError says why a file is neither run nor believed: because of it
 // or of a directory that leads to it (R-144, T-31, T-41).
 type InsecureError struct {

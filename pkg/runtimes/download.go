@@ -37,7 +37,7 @@ func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	file := ""
 	if cacheErr == nil {
 		file = filepath.Join(cache, cli.Version, t.String(), t.Binary())
-		if b, err := check(file, t); err == nil {
+		if b, err := cached(file, t); err == nil {
 			return b, nil
 		}
 	}
@@ -79,6 +79,20 @@ func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	}
 	if err := put(file, binary); err != nil {
 		return nil, err
+	}
+	return cached(file, t)
+}
+
+// cached returns the binary in a file of the cache, if nobody else can have put it there.
+func cached(file string, t Target) (*Binary, error) {
+	for _, path := range []string{filepath.Dir(filepath.Dir(file)), filepath.Dir(file), file} {
+		info, err := os.Lstat(path)
+		if err == nil {
+			err = project.CheckOwn(path, info)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return check(file, t)
 }
@@ -168,13 +182,20 @@ func put(file string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	fresh := file + ".tmp-" + rand.Text()
-	err := os.WriteFile(fresh, content, 0o700)
-	if err == nil {
-		err = os.Rename(fresh, file)
+	dir, err := os.OpenRoot(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	name := filepath.Base(file)
+	temporary := name + ".tmp-"
+	project.Sweep(dir, temporary)
+	fresh := temporary + rand.Text()
+	if err = dir.WriteFile(fresh, content, 0o700); err == nil {
+		err = dir.Rename(fresh, name)
 	}
 	if err != nil {
-		os.Remove(fresh)
+		dir.Remove(fresh)
 	}
 	return err
 }

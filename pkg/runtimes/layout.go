@@ -3,7 +3,6 @@ package runtimes
 import (
 	_ "embed"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -39,7 +38,7 @@ func Layout(dir string, tree project.Tree, binaries []Binary) []mcpb.File {
 	for _, b := range binaries {
 		list = append(list, mcpb.File{
 			Name: dir + "/bin/" + b.Path(), Exec: true, Size: b.Size,
-			Open: func() (io.ReadCloser, error) { return os.Open(b.File) },
+			Open: func() (io.ReadCloser, error) { return project.OpenFile(b.File) },
 		})
 	}
 	slices.SortFunc(list, func(a, b mcpb.File) int { return strings.Compare(a.Name, b.Name) })

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,6 +17,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
 )
 
 // A Target is a system that a binary runs on, in the words of Go.
@@ -97,16 +99,19 @@ const serverPackage = "mcp-bash/cmd/mcp-bash"
 // check returns the program in a file if it is the server of this release for a
 // target. That it cannot be run here makes no difference: the file says it.
 func check(file string, t Target) (*Binary, error) {
-	f, err := os.Open(file)
-	if err != nil {
+	f, err := project.OpenFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
 		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > maxBinary:
+	case info.Size() > maxBinary:
 		return nil, fmt.Errorf("%s: not a program", file)
 	}
 	built, err := buildinfo.Read(f)

@@ -1,5 +1,4 @@
-// Package swap puts one directory into the place of another, and removes what such work
-// leaves behind when it is killed.
+// Package swap puts one directory into the place of another.
 package swap
 
 import (

@@ -163,8 +163,8 @@ func Vendor(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	newName, oldName := runtimes.Dir+".new-", runtimes.Dir+".old-"
-	swap.Sweep(root, newName)
-	swap.Sweep(root, oldName)
+	project.Sweep(root, newName)
+	project.Sweep(root, oldName)
 	fresh := newName + rand.Text()
 	defer root.RemoveAll(fresh) // nothing, once it is in place
 	r, err := o.write(ctx, root, fresh, files, binaries)

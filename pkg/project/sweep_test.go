@@ -1,4 +1,4 @@
-package swap
+package project
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What is old and has the prefix goes, files and directories alike; nothing else does.
+// CLI-125: what is old and has the prefix goes, files and directories alike; nothing else does.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	old := time.Now().Add(-2 * time.Hour)

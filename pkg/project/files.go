@@ -101,7 +101,9 @@ func openResolved(dirs []string, path string) (*os.File, error) {
 }
 
 // OpenFile is [OpenRegular] for a path, wherever it leads.
-func OpenFile(path string) (*os.File, error) { return regular(os.OpenFile(path, os.O_RDONLY|nonblock, 0)) }
+func OpenFile(path string) (*os.File, error) {
+	return regular(os.OpenFile(path, os.O_RDONLY|nonblock, 0))
+}
 
 // ReadRegular reads a regular file of at most max bytes, wherever it lies.
 func ReadRegular(path string, max int) ([]byte, error) {

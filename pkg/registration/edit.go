@@ -22,6 +22,7 @@ type edit struct {
 	*jsonedit.Document
 	project *Project
 	fresh   bool                   // there was no file
+	was     []byte                 // its text; nil for none
 	before  []registry.SourcedTool // the tools before the change
 }
 
@@ -31,7 +32,7 @@ func (r *Project) edit(ctx context.Context) (*edit, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &edit{project: r, fresh: text == nil}
+	e := &edit{project: r, fresh: text == nil, was: text}
 	var said *declare.Document
 	if e.fresh {
 		text = []byte(`{"version":1}`)

@@ -18,6 +18,7 @@ import (
 	"mcp-bash/pkg/registry/folder"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/userfile"
 )
 
 // RegisterOptions are the options of [Project.Register].
@@ -135,15 +136,25 @@ func (r *Project) changeLocked(ctx context.Context, dryRun bool, decide func(*ed
 		}
 		defer dir.unlock()
 	}
-	e, err := r.edit(ctx)
-	if err != nil {
-		return explain(err)
+	const attempts = 5
+	var err error
+	for range attempts {
+		var e *edit
+		if e, err = r.edit(ctx); err != nil {
+			return explain(err)
+		}
+		was := e.Text
+		if err = decide(e); err != nil || dryRun || bytes.Equal(was, e.Text) {
+			return err
+		}
+		if err = dir.write(ctx, e.was, e.Text, r.p.Discovery.MaxManual); err != errOvertaken {
+			break
+		}
 	}
-	was := e.Text
-	if err := decide(e); err != nil || dryRun || bytes.Equal(was, e.Text) {
-		return err
+	if err == errOvertaken {
+		err = userfile.ErrChanged
 	}
-	return dir.write(e.Text)
+	return err
 }
 
 // checkServerDir checks that only we can change register.json, and that the file may

@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"mcp-bash/pkg/registry/atomicfile"
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/userfile"
 )
 
 // A serverDir is server.d while its register.json is being changed. The lock is on
@@ -75,25 +77,18 @@ func (d *serverDir) unlock() {
 // newMode is the mode of a register.json that we make.
 const newMode = 0o644
 
-// write puts a new register.json in place.
-func (d *serverDir) write(text []byte) error {
-	mode := fs.FileMode(newMode)
-	if info, err := d.root.Lstat(declare.JSONFile); err == nil {
-		mode = info.Mode().Perm()
-	}
-	// The lock is ours, so these are of programs that were killed.
-	for _, name := range atomicfile.Leftovers(d.root, "."+declare.JSONFile) {
-		d.root.Remove(name)
-	}
-	f, err := atomicfile.Create(d.root, declare.JSONFile, "."+declare.JSONFile)
-	if err != nil {
-		return err
-	}
-	if err := f.Chmod(mode); err != nil {
-		f.Discard()
-		return err
-	}
-	_, err = f.Commit(text, true)
+// errOvertaken means that a person, who takes no lock, changed register.json meanwhile.
+var errOvertaken = errors.New("changed meanwhile")
+
+// write puts a new register.json in the place of one with a text, nil for none.
+func (d *serverDir) write(ctx context.Context, old, text []byte, max int) error {
+	o := userfile.Options{Max: max, Mode: newMode, Locked: true}
+	_, err := userfile.Edit(ctx, d.root, declare.JSONFile, o, func(f userfile.File) ([]byte, error) {
+		if f.There != (old != nil) || !bytes.Equal(f.Text, old) {
+			return nil, errOvertaken
+		}
+		return text, nil
+	})
 	return err
 }
 

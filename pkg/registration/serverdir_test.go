@@ -1,6 +1,8 @@
 package registration
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"mcp-bash/pkg/registry/folder"
@@ -8,13 +10,38 @@ import (
 
 // R-208: likewise in server.d, by whoever registers next.
 func TestSweepOfServerDir(t *testing.T) {
-	b := newBed(t, nil, files{"tools/a/tool.sh*": "", "server.d/.register.json.tmp-1-0a": "{",
-		"server.d/register.json.tmp-mine": ""})
+	b := newBed(t, nil, files{"tools/a/tool.sh*": "", "server.d/.register.json.new-0123456789ab": "{",
+		"server.d/register.json.new-mine": ""})
 	if err := b.project(nil).RegisterTool(ToolRegistration{Name: "x", Path: "a/tool.sh"}); err != nil {
 		t.Fatal(err)
 	}
-	if folder.StampOfPath(b.Path("server.d/.register.json.tmp-1-0a")).Exists() || !folder.StampOfPath(b.Path(
-		"server.d/register.json.tmp-mine")).Exists() {
+	if folder.StampOfPath(b.Path("server.d/.register.json.new-0123456789ab")).Exists() || !folder.StampOfPath(b.Path(
+		"server.d/register.json.new-mine")).Exists() {
 		t.Error("not the one that was left half-written")
+	}
+}
+
+// R-208: what a person writes while a change is decided, without the lock, is not lost.
+func TestPersonEditsMeanwhile(t *testing.T) {
+	b := newBed(t, nil, files{"tools/a/tool.sh*": ""})
+	r := b.project(nil)
+	reg, faults := readRegistration([]byte(`{"name":"ours","path":"a/tool.sh"}`))
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	tries := 0
+	err := r.change(t.Context(), "ours", false, func(e *edit) error {
+		if tries++; tries == 1 {
+			theirs := `{"version":1,"tools":[{"name":"theirs","path":"a/tool.sh"}]}`
+			if err := os.WriteFile(b.Path("server.d/register.json"), []byte(theirs), 0o644); err != nil {
+				t.Error(err)
+			}
+		}
+		return e.add(&reg, false)
+	})
+	text, errRead := os.ReadFile(b.Path("server.d/register.json"))
+	if err != nil || errRead != nil || tries != 2 || !strings.Contains(string(text), "theirs") ||
+		!strings.Contains(string(text), "ours") {
+		t.Errorf("%v, %v, %d tries: %s", err, errRead, tries, text)
 	}
 }

@@ -2,27 +2,32 @@ package runtool
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"mcp-bash/pkg/jsonedit"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry/atomicfile"
 	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/userfile"
 )
+
+// lockWait is how long is waited for another command that edits a file of the tool.
+const lockWait = 5 * time.Second
 
 // declareIn adds a declaration to the metadata file of a tool, which keeps what it declares already,
 // and every byte of the rest (CLI-815).
-func (r *run) declareIn(tool json.RawMessage, d *declaration) (file string, changed bool, err error) {
+func (r *run) declareIn(ctx context.Context, tool json.RawMessage, d *declaration) (file string, changed bool,
+	err error) {
 	script := filepath.FromSlash(rawjson.TextOf(tool, "path"))
 	dir, err := os.OpenRoot(filepath.Join(r.project.Tools, filepath.Dir(script)))
 	if err != nil {
@@ -35,7 +40,7 @@ func (r *run) declareIn(tool json.RawMessage, d *declaration) (file string, chan
 			continue
 		}
 		file = path.Join(filepath.Base(r.project.Tools), filepath.ToSlash(filepath.Dir(script)), name)
-		changed, err := declareInFile(dir, name, d)
+		changed, err := declareInFile(ctx, dir, name, d)
 		if !errors.Is(err, fs.ErrNotExist) {
 			if err != nil {
 				err = fmt.Errorf("%s: %w", file, err)
@@ -47,47 +52,24 @@ func (r *run) declareIn(tool json.RawMessage, d *declaration) (file string, chan
 		r.tool, names[0], names[1])
 }
 
-func declareInFile(dir *os.Root, name string, d *declaration) (changed bool, err error) {
-	info, err := dir.Lstat(name)
-	switch {
-	case err != nil:
-		return false, err
-	case !info.Mode().IsRegular():
-		return false, errors.New("it is a link, which is not followed; edit what it leads to")
-	}
-	f, err := project.OpenRegular(dir, name)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	old, err := io.ReadAll(io.LimitReader(f, item.MaxMetadata+1))
-	if err == nil && len(old) > item.MaxMetadata {
-		err = errors.New("it is too large")
-	}
-	if err != nil {
-		return false, err
-	}
-	text, marked := bytes.CutPrefix(old, item.ByteOrderMark)
-	text, err = merged(text, d)
-	if err != nil {
-		return false, err
-	}
-	if marked {
-		text = slices.Concat(item.ByteOrderMark, text)
-	}
-	if bytes.Equal(text, old) {
-		return false, nil
-	}
-	out, err := atomicfile.Create(dir, name, "."+name)
-	if err != nil {
-		return false, project.PlainError(err)
-	}
-	if err := out.Chmod(info.Mode().Perm()); err != nil {
-		out.Discard()
-		return false, err
-	}
-	_, err = out.Commit(text, true)
-	return err == nil, err
+func declareInFile(ctx context.Context, dir *os.Root, name string, d *declaration) (changed bool, err error) {
+	o := userfile.Options{Max: item.MaxMetadata, Wait: lockWait}
+	_, err = userfile.Edit(ctx, dir, name, o, func(f userfile.File) ([]byte, error) {
+		if !f.There {
+			return nil, fs.ErrNotExist
+		}
+		text, marked := bytes.CutPrefix(f.Text, item.ByteOrderMark)
+		text, err := merged(text, d)
+		if err != nil {
+			return nil, err
+		}
+		if marked {
+			text = slices.Concat(item.ByteOrderMark, text)
+		}
+		changed = !bytes.Equal(text, f.Text)
+		return text, nil
+	})
+	return changed && err == nil, err
 }
 
 // merged adds a declaration to the text of metadata.

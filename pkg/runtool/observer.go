@@ -1,6 +1,7 @@
 package runtool
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -144,7 +145,7 @@ func (s *surroundings) appendRefused(b *rawjson.Builder, a observe.Access) {
 
 // tellLearned prints the least declaration that allows what a call did, and why (CLI-815). failed says that
 // the call did not end well.
-func (r *run) tellLearned(o *observer, item json.RawMessage, failed bool) error {
+func (r *run) tellLearned(ctx context.Context, o *observer, item json.RawMessage, failed bool) error {
 	report, s := o.report(), r.surroundings(o)
 	d := s.declare(report.Accesses)
 	if r.json {
@@ -166,7 +167,7 @@ func (r *run) tellLearned(o *observer, item json.RawMessage, failed bool) error 
 	if !r.write {
 		return nil
 	}
-	file, changed, err := r.declareIn(item, &d)
+	file, changed, err := r.declareIn(ctx, item, &d)
 	switch {
 	case err != nil:
 		return cli.Failf(cli.CodeInvalid, "nothing was written: %v", err)

@@ -350,7 +350,7 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 	switch {
 	case errors.As(err, &refusal) && r.learn && seen.session != nil: // by the tool itself
 		r.tellError(refusal)
-		return r.tellLearned(seen, item, true)
+		return r.tellLearned(ctx, seen, item, true)
 	case errors.As(err, &refusal):
 		return r.failed(refusal, interrupted())
 	case err != nil:
@@ -358,7 +358,7 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 	}
 	defer result.Done()
 	if r.learn && seen.session != nil {
-		return r.tellLearned(seen, item, result.IsError)
+		return r.tellLearned(ctx, seen, item, result.IsError)
 	}
 	extra := mcp.Extra{}
 	if result.Failure != nil {

@@ -31,6 +31,7 @@ func require(ctx context.Context, p *project.Project, plans []*wrap.Plan) (err e
 	if err != nil {
 		return err
 	}
+	var was *string
 	if info != nil {
 		if !info.Mode().IsRegular() {
 			return inTheWay(at.abs(f.path), info)
@@ -38,7 +39,8 @@ func require(ctx context.Context, p *project.Project, plans []*wrap.Plan) (err e
 		if f.text, err = at.read(f.path, maxRequirements); err != nil {
 			return err
 		}
-		f.mode = info.Mode().Perm()
+		text := f.text
+		was = &text
 	}
 	if doc, err := rawjson.Check([]byte(f.text)); err != nil || rawjson.KindOf(doc) != rawjson.Object {
 		return cli.Failf(cli.CodeInvalid, "%s is no JSON object; mend it first", at.abs(f.path))
@@ -56,7 +58,7 @@ func require(ctx context.Context, p *project.Project, plans []*wrap.Plan) (err e
 		return nil
 	}
 	f.text = strings.TrimRight(string(doc.Text), "\n") + "\n"
-	return at.put(f)
+	return at.putOver(f, was)
 }
 
 // named reports whether a program is among dependencies.

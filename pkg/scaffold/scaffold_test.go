@@ -199,3 +199,31 @@ func list(t *testing.T, dir string) (found []string) {
 	}
 	return found
 }
+
+// WRAP-41, CLI-712: what a person writes while an update is shown stays, and is reported.
+func TestPutOver(t *testing.T) {
+	dir := t.TempDir()
+	p, err := openPlace(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close(nil)
+	was := "as it was read"
+	for _, there := range []string{"theirs", ""} {
+		if there != "" {
+			err = os.WriteFile(filepath.Join(dir, "file"), []byte(there), 0o600)
+		} else {
+			err = os.Remove(filepath.Join(dir, "file"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.putOver(file{"file", "ours", 0o644}, &was); err == nil || !strings.Contains(err.Error(),
+			"changed meanwhile") {
+			t.Errorf("%q: %v", there, err)
+		}
+		if text, _ := os.ReadFile(filepath.Join(dir, "file")); string(text) != there {
+			t.Errorf("%q, and it was %q", text, there)
+		}
+	}
+}

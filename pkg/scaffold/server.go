@@ -198,7 +198,6 @@ func (s *Server) ignore(p *place) (told *[]string, err error) {
 		if f.text, err = p.read(gitignore, maxIgnore); err != nil {
 			return nil, err
 		}
-		f.mode = info.Mode().Perm()
 	}
 	was := f.text
 	if was != "" && !strings.HasSuffix(was, "\n") {
@@ -215,7 +214,7 @@ func (s *Server) ignore(p *place) (told *[]string, err error) {
 	case !missing:
 		return &s.Skipped, nil
 	case info != nil:
-		return &s.Updated, p.put(f)
+		return &s.Updated, p.putOver(f, &was)
 	}
 	return &s.Created, p.put(f)
 }

@@ -146,11 +146,8 @@ func (w *Wrapped) Compare(p *project.Project, plan *wrap.Plan, c wrap.Selection)
 		if after == string(text) && conflicts == 0 {
 			continue
 		}
-		if info, err := os.Lstat(at); err == nil {
-			f.mode = info.Mode().Perm()
-		}
 		u.Changes = append(u.Changes, Change{Path: relative(p, at), Before: string(text), After: after, Conflicts: conflicts,
-			file: file{f.path, after, f.mode}})
+			file: file{f.path, after, 0}})
 	}
 	u.stale = u.stale || !slices.Equal(w.Only, c.Only) || !slices.Equal(w.Without, c.Without) || w.Max != c.Max
 	return u, nil
@@ -170,15 +167,17 @@ func Apply(ctx context.Context, p *project.Project, updates []*Update) (err erro
 		if err != nil {
 			return err
 		}
-		files := make([]file, 0, len(u.Changes)+1)
 		for _, c := range u.Changes {
-			files = append(files, c.file)
-		}
-		for _, f := range append(files, base(u.Plan, u.c, u.files)) { // the base last: what fails before is merged again
-			f.path = path.Join(filepath.ToSlash(rel), f.path)
-			if err := at.put(f); err != nil {
+			c.file.path = path.Join(filepath.ToSlash(rel), c.file.path)
+			if err := at.putOver(c.file, &c.Before); err != nil {
 				return err
 			}
+		}
+		// The base comes last: what fails before is merged again.
+		f := base(u.Plan, u.c, u.files)
+		f.path = path.Join(filepath.ToSlash(rel), f.path)
+		if err := at.putOver(f, nil); err != nil {
+			return err
 		}
 		plans = append(plans, u.Plan)
 	}

@@ -12,9 +12,12 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/atomicfile"
+	"mcp-bash/pkg/userfile"
 )
 
 // A place is a directory that is written below, through [os.Root]: no link in it
@@ -116,8 +119,14 @@ func (p *place) mkdir(name string) (fresh bool, err error) {
 }
 
 // put writes a file: to a temporary name beside it, which then takes its place
-// (CLI-110). An interrupted or failed write leaves what was there.
-func (p *place) put(f file) error {
+// (CLI-110). An interrupted or failed write leaves what was there. Also a file that was there gets the mode.
+func (p *place) put(f file) error { return p.putAs(f, f.mode, nil) }
+
+// putOver is put for a file that is edited: it keeps its mode, and must still have a text, unless was is nil.
+func (p *place) putOver(f file, was *string) error { return p.putAs(f, 0, was) }
+
+// putAs writes a file, which gets a mode, 0 for the one that it has.
+func (p *place) putAs(f file, mode fs.FileMode, was *string) error {
 	if err := context.Cause(p.ctx); err != nil {
 		return err
 	}
@@ -127,6 +136,10 @@ func (p *place) put(f file) error {
 		return err
 	case old != nil && !old.Mode().IsRegular():
 		return inTheWay(p.abs(f.path), old)
+	case old != nil:
+		return p.replace(f, mode, was)
+	case was != nil:
+		return p.changed(f.path)
 	}
 	if _, err := p.mkdir(path.Dir(f.path)); err != nil {
 		return err
@@ -140,10 +153,52 @@ func (p *place) put(f file) error {
 		p.root.Remove(temporary)
 		return failed(p.abs(f.path), err)
 	}
-	if old == nil {
-		p.made = append(p.made, made{path: f.path})
+	p.made = append(p.made, made{path: f.path})
+	return nil
+}
+
+// maxReplaced bounds a file that is replaced, in bytes.
+const maxReplaced = 16 << 20
+
+// lockWait is how long is waited for another command that edits a file beside ours.
+const lockWait = 5 * time.Second
+
+// replace gives a file of the user another text, and leaves everything else about it as it is, but for the mode.
+func (p *place) replace(f file, mode fs.FileMode, was *string) error {
+	dir, err := p.root.OpenRoot(path.Dir(f.path))
+	if err != nil {
+		return failed(p.abs(f.path), err)
+	}
+	defer dir.Close()
+	name := path.Base(f.path)
+	o := userfile.Options{Max: maxReplaced, Wait: lockWait}
+	_, err = userfile.Edit(p.ctx, dir, name, o, func(there userfile.File) ([]byte, error) {
+		if was != nil && (!there.There || string(there.Text) != *was) {
+			return nil, p.changed(f.path)
+		}
+		return []byte(f.text), nil
+	})
+	var told *cli.Error
+	var locked *atomicfile.LockedError
+	switch {
+	case errors.As(err, &told), err != nil && err == context.Cause(p.ctx):
+		return err
+	case errors.As(err, &locked):
+		return cli.Failf(cli.CodeTimeout, "%s: another mcp-bash command edits it; try again", p.abs(f.path))
+	case err != nil:
+		return failed(p.abs(f.path), err)
+	}
+	if mode != 0 {
+		if err := dir.Chmod(name, mode); err != nil {
+			return failed(p.abs(f.path), err)
+		}
 	}
 	return nil
+}
+
+// changed is the error for a file that a person edited while it was being merged.
+func (p *place) changed(name string) error {
+	return cli.Failf(cli.CodeInvalid, "%s changed meanwhile and was left as it is; run this again", p.abs(name))
 }
 
 // write makes a new file and sees to it that it is on the disk.

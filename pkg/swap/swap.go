@@ -1,4 +1,4 @@
-// Package swap puts one directory into the place of another.
+// Package swap puts one file or directory into the place of another.
 package swap
 
 import (
@@ -7,13 +7,16 @@ import (
 	"os"
 )
 
-// errUnsupported is returned where the system, or the file system, cannot exchange
+// ErrUnsupported is returned where the system, or the file system, cannot exchange
 // two names.
-var errUnsupported = errors.New("two names cannot be exchanged in one step here")
+var ErrUnsupported = errors.New("two names cannot be exchanged in one step here")
 
 // Exchange has two paths of one file system name each other's files, in one step:
 // whoever looks meanwhile finds something whole under either (CLI-1710).
-func Exchange(a, b string) error { return exchange(a, b) }
+func Exchange(a, b string) error { return exchange(nil, a, b) }
+
+// ExchangeIn is [Exchange] for two names in a directory.
+func ExchangeIn(dir *os.File, a, b string) error { return exchange(dir, a, b) }
 
 // Replace puts the directory fresh into the place of live, where nothing need be. What was
 // there it gives another name, which it returns, "" for nothing: fresh where two names can
@@ -25,7 +28,7 @@ func Replace(live, fresh, aside string) (old string, err error) {
 		return fresh, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return "", os.Rename(fresh, live)
-	case !errors.Is(err, errUnsupported):
+	case !errors.Is(err, ErrUnsupported):
 		return "", err
 	}
 	return twoSteps(live, fresh, aside)

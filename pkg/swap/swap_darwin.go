@@ -7,11 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func exchange(a, b string) error {
-	err := unix.RenamexNp(a, b, unix.RENAME_SWAP)
+func exchange(dir *os.File, a, b string) error {
+	at := unix.AT_FDCWD
+	if dir != nil {
+		at = int(dir.Fd())
+	}
+	err := unix.RenameatxNp(at, a, at, b, unix.RENAME_SWAP)
 	switch {
 	case errors.Is(err, unix.ENOTSUP), errors.Is(err, unix.EINVAL):
-		return errUnsupported
+		return ErrUnsupported
 	case err != nil:
 		return &os.LinkError{Op: "exchange", Old: a, New: b, Err: err}
 	}

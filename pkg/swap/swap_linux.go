@@ -7,11 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func exchange(a, b string) error {
-	err := unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
+func exchange(dir *os.File, a, b string) error {
+	at := unix.AT_FDCWD
+	if dir != nil {
+		at = int(dir.Fd())
+	}
+	err := unix.Renameat2(at, a, at, b, unix.RENAME_EXCHANGE)
 	switch {
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS):
-		return errUnsupported
+		return ErrUnsupported
 	case err != nil:
 		return &os.LinkError{Op: "exchange", Old: a, New: b, Err: err}
 	}

@@ -21,7 +21,7 @@ func TestExchange(t *testing.T) {
 		}
 	}
 	switch err := Exchange(a, b); {
-	case errors.Is(err, errUnsupported):
+	case errors.Is(err, ErrUnsupported):
 		t.Skip(err)
 	case err != nil:
 		t.Fatal(err)

@@ -28,6 +28,7 @@ var rows = [][]string{
 	{"pkg/registry/declare"},
 	{"pkg/registry/kinds"},
 	{"pkg/registry/scan"},
+	{"pkg/userfile"},
 	{"pkg/registry/atomicfile", "pkg/registry/item"},
 	{"pkg/registry/access", "pkg/registry/folder"},
 	{"pkg/provider/echo", "pkg/provider/file", "pkg/provider/https", "pkg/provider/git", "pkg/provider/ui"},

@@ -57,14 +57,14 @@ func (e *edit) refuse(old *version) error {
 	return nil
 }
 
-// A stuckError says where the text of somebody else was left.
+// A stuckError says where a version of the file was left.
 type stuckError struct {
 	path string
 	err  error
 }
 
 func (e *stuckError) Error() string {
-	return fmt.Sprintf("%v; what another program wrote meanwhile is in %s", plain(e.err), e.path)
+	return fmt.Sprintf("%v; a version of it is in %s", plain(e.err), e.path)
 }
 
 // maxExchanges is how often names are exchanged to put back what somebody else writes meanwhile.
@@ -173,28 +173,25 @@ func (e *edit) create(text []byte) error {
 	return e.dir.Rename(fresh, e.name)
 }
 
-// remove takes the file away, and makes sure that it is what was read.
+// remove takes the file away, and makes sure that it is what was read. In one step it becomes the backup.
 func (e *edit) remove(old *version) error {
-	aside := temporaryName(e.name)
+	aside := e.o.Backup
+	if aside == "" {
+		aside = temporaryName(e.name)
+	}
 	if err := e.dir.Rename(e.name, aside); errors.Is(err, fs.ErrNotExist) {
 		return errChanged
 	} else if err != nil {
 		return err
 	}
-	if !e.look(aside).is(old) {
+	switch {
+	case !e.look(aside).is(old):
 		if err := e.putBack(aside); err != nil {
 			return &stuckError{e.path(aside), err}
 		}
 		return errChanged
-	}
-	if e.o.Backup == "" {
+	case e.o.Backup == "":
 		return e.dir.Remove(aside)
-	}
-	if err := e.dir.Rename(aside, e.o.Backup); err != nil {
-		if errBack := e.putBack(aside); errBack != nil {
-			return &stuckError{e.path(aside), errBack}
-		}
-		return fmt.Errorf("no backup can be made: %w", plain(err))
 	}
 	return nil
 }

@@ -195,6 +195,18 @@ func TestEveryPlatform(t *testing.T) {
 			t.Errorf("%s: %s, in the override %s", member, base, over)
 		}
 	}
+	// CLI-1434: a name that only Windows refuses is an error where the bundle is for Windows.
+	if err := os.WriteFile(filepath.Join(project, "resources", "aux.txt"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	bundleOf(t, project, "true", env, "--platform", "linux", "--arch", "amd64")
+	cmd := exec.Command("mcp-bundle", "bundle", "--validate")
+	cmd.Dir = project
+	cmd.Env = append(os.Environ(), append(env, "TMPDIR="+t.TempDir(), "GOCACHE="+goCache(t))...)
+	want := `✗ cannot be in a bundle for Windows: server/resources/aux.txt: the name of a device on Windows`
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), want) {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // An unpacked bundle is started as a client does, from its manifest alone, and its tool

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/publish"
 	"mcp-bash/pkg/rawjson"
 )
@@ -130,7 +131,7 @@ func (o *options) openBundle(s cli.Streams, file string) (*publish.Bundle, error
 	default:
 		opened, found, err := publish.Open(file)
 		switch {
-		case err != nil && strings.Contains(err.Error(), "ZIP"):
+		case errors.Is(err, mcpb.ErrNotZIP):
 			faults = append(faults, "Invalid archive format (not a valid ZIP): "+file)
 		case err != nil:
 			faults = append(faults, err.Error())

@@ -33,6 +33,9 @@ func (b *builder) check(manifest []byte) {
 	for _, f := range mcpb.CheckFiles(doc, &b.content.names, b.content.isExec) {
 		b.say.fault("manifest: %s", f)
 	}
+	for _, f := range mcpb.CheckWindows(doc, &b.content.names) {
+		b.say.fault("cannot be in a bundle for Windows: %s; rename it, or choose other systems with --platform", f)
+	}
 	if !mcpb.IsName(b.id.name) {
 		b.say.warn("name %q: letters, digits, dot, dash and underscore are sure to work, 100 at most", b.id.name)
 	}

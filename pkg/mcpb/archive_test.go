@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -201,6 +202,7 @@ func raw(t *testing.T, headers ...zip.FileHeader) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for _, h := range headers {
+		h.Flags |= flagUTF8
 		w, err := z.CreateRaw(&h)
 		if err != nil {
 			t.Fatal(err)
@@ -223,6 +225,7 @@ func header(name string, mode fs.FileMode) zip.FileHeader {
 func TestHostileArchives(t *testing.T) {
 	encrypted, strange, bomb, declared := header("a", 0o644), header("a", 0o644), header("a", 0o644), header("a", 0o644)
 	encrypted.Flags, strange.Method = 1, 99
+	declared.Method = zip.Deflate
 	bomb.UncompressedSize64, declared.UncompressedSize64 = MaxTotal, MaxFile
 	declared2, declared3 := declared, declared
 	declared2.Name, declared3.Name = "b", "c"
@@ -233,27 +236,25 @@ func TestHostileArchives(t *testing.T) {
 		"leads out":    {[]zip.FileHeader{header("../x", 0o644)}, "leads out of the bundle"},
 		"deep":         {[]zip.FileHeader{header("a/../../x", 0o644)}, "leads out of the bundle"},
 		"absolute":     {[]zip.FileHeader{header("/etc/passwd", 0o644)}, "an absolute path"},
-		"drive":        {[]zip.FileHeader{header("C:/x", 0o644)}, "which Windows does not allow"},
-		"backslash":    {[]zip.FileHeader{header(`..\x`, 0o644)}, "which Windows does not allow"},
-		"stream":       {[]zip.FileHeader{header("x.txt:evil", 0o644)}, "which Windows does not allow"},
-		"device":       {[]zip.FileHeader{header("server/NUL.txt", 0o644)}, "the name of a device"},
-		"console":      {[]zip.FileHeader{header("Com1", 0o644)}, "the name of a device"},
-		"dot at end":   {[]zip.FileHeader{header("a/b.", 0o644)}, "which Windows drops"},
-		"space at end": {[]zip.FileHeader{header("a ", 0o644)}, "which Windows drops"},
+		"backslash":    {[]zip.FileHeader{header(`..\x`, 0o644)}, "some programs take for a slash"},
 		"empty":        {[]zip.FileHeader{header("", 0o644)}, "an empty name"},
 		"empty part":   {[]zip.FileHeader{header("a//b", 0o644)}, "empty or single-dot"},
 		"single dot":   {[]zip.FileHeader{header("./a", 0o644)}, "empty or single-dot"},
 		"control":      {[]zip.FileHeader{header("a\x1b[2J", 0o644)}, "control characters"},
 		"not UTF-8":    {[]zip.FileHeader{header("a\xff", 0o644)}, "not UTF-8"},
-		"long":         {[]zip.FileHeader{header(strings.Repeat("ab/", 70)+"c", 0o644)}, "longer than 200"},
+		"long":         {[]zip.FileHeader{header(strings.Repeat("ab/", 300)+"c", 0o644)}, "longer than 900 bytes"},
+		"long part":    {[]zip.FileHeader{header(strings.Repeat("a", 256), 0o644)}, "a name of more than 255 bytes"},
+		"composed":     {[]zip.FileHeader{header("\u00e9", 0o644), header("e\u0301", 0o644)}, "where neither case nor"},
+		"hidden mark":  {[]zip.FileHeader{header("ab", 0o644), header("a\u200cb", 0o644)}, "where neither case nor"},
+		"composed dir": {[]zip.FileHeader{header("\u00e9/a", 0o644), header("E\u0301", 0o644)}, "and the directory of"},
 		"symlink":      {[]zip.FileHeader{header("a", fs.ModeSymlink|0o777)}, "a symbolic link"},
 		"device file":  {[]zip.FileHeader{header("a", fs.ModeDevice|0o600)}, "not a regular file"},
 		"pipe":         {[]zip.FileHeader{header("a", fs.ModeNamedPipe|0o600)}, "not a regular file"},
 		"directory":    {[]zip.FileHeader{header("a/", fs.ModeDir|0o755)}, "an entry for a directory"},
 		"twice":        {[]zip.FileHeader{header("a", 0o644), header("a", 0o644)}, "twice"},
 		"case": {[]zip.FileHeader{header("tools/A", 0o644), header("Tools/a", 0o644)},
-			"where case makes no difference"},
-		"case beyond":   {[]zip.FileHeader{header("ſ", 0o644), header("S", 0o644)}, "where case makes no difference"},
+			"where neither case nor"},
+		"case beyond":   {[]zip.FileHeader{header("ſ", 0o644), header("S", 0o644)}, "where neither case nor"},
 		"file and dir":  {[]zip.FileHeader{header("a", 0o644), header("A/b", 0o644)}, "and the directory of"},
 		"dir and file":  {[]zip.FileHeader{header("a/b", 0o644), header("A", 0o644)}, "and the directory of"},
 		"encrypted":     {[]zip.FileHeader{encrypted}, "encrypted"},
@@ -273,34 +274,51 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// What a file comes to is what the directory declared, or an error: a bomb that lies
-// of its size is stopped there.
+// CLI-1435, CLI-1441: a file has the size that header and directory declare, or reading it is an
+// error; an archive that is damaged leaves nothing where it is unpacked.
 func TestLyingSizes(t *testing.T) {
-	text := pack(t, Bytes("a", false, make([]byte, 1<<20)))
+	text := pack(t, Bytes("server/good", false, []byte("x")), Bytes("z", false, make([]byte, 1<<20)))
+	unpack := func(a *Archive) {
+		t.Helper()
+		parent, there := t.TempDir(), t.TempDir()
+		for _, dir := range []string{filepath.Join(parent, "new"), there} {
+			if err := a.Unpack(dir); err == nil {
+				t.Error("unpacked")
+			}
+		}
+		for _, dir := range []string{parent, there} {
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+				t.Errorf("left %v, %v", left, err)
+			}
+		}
+	}
 	for _, says := range []uint32{10, 1 << 21} {
 		lying := bytes.Clone(text)
-		at := bytes.LastIndex(lying, []byte("PK\x01\x02"))
-		for i := range 4 {
-			lying[at+24+i] = byte(says >> (8 * i))
+		for mark, at := range map[string]int{fileHeaderMark: 22, dirEntryMark: 24} {
+			binary.LittleEndian.PutUint32(lying[bytes.LastIndex(lying, []byte(mark))+at:], says)
 		}
 		a, err := open(lying)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := a.ReadFile("a", 1<<30); err == nil {
+		if got, err := a.ReadFile("z", 1<<30); err == nil {
 			t.Errorf("said %d: %d bytes", says, len(got))
 		}
-		if err := a.Unpack(t.TempDir()); err == nil {
-			t.Errorf("said %d: unpacked", says)
-		}
+		unpack(a)
 	}
 	damaged := bytes.Clone(text)
-	damaged[100] ^= 0xff
-	if a, err := open(damaged); err != nil {
+	damaged[bytes.LastIndex(damaged, []byte(fileHeaderMark))+50] ^= 0xff
+	a, err := open(damaged)
+	if err != nil {
 		t.Fatal(err)
-	} else if _, err := a.ReadFile("a", 1<<30); err == nil {
+	}
+	if _, err := a.ReadFile("z", 1<<30); err == nil {
 		t.Error("a damaged file was read")
 	}
+	if err := a.Verify(); err == nil {
+		t.Error("a damaged archive passed")
+	}
+	unpack(a)
 }
 
 // Unpacking overwrites nothing and follows no link that stands in the way.
@@ -332,14 +350,27 @@ func TestUnpackInTheWay(t *testing.T) {
 func TestSigned(t *testing.T) {
 	text := pack(t, Bytes(ManifestName, false, []byte("{}")))
 	block := "MCPB_SIG_V1\x05\x00\x00\x00hello" + "MCPB_SIG_END"
-	for _, more := range []string{block, "MCPB_SIG_V1\x00\x00\x08\x00" + strings.Repeat("PK\x05\x06", 1<<17) +
-		"MCPB_SIG_END"} {
-		a, err := open(append(bytes.Clone(text), more...))
+	commented := append(bytes.Clone(text), block...) // the signature is the comment of the archive
+	commented[len(text)-2] = byte(len(block))
+	for _, signed := range [][]byte{append(bytes.Clone(text), block...), commented} {
+		a, err := open(signed)
 		if err != nil || !a.Signed {
 			t.Fatal(err)
 		}
 		if m, err := a.Manifest(); err != nil || string(m) != "{}" {
 			t.Errorf("%q, %v", m, err)
+		}
+	}
+	for block, reason := range map[string]string{
+		"MCPB_SIG_V1\x16\x00\x00\x00" + string(text[len(text)-endSize:]) + "MCPB_SIG_END": "the end of an archive",
+		"MCPB_SIG_V1\x04\x00\x00\x00helloMCPB_SIG_END":                                    "another length",
+		"MCPB_SIG_V1MCPB_SIG_END":                                                         "another length",
+		"helloMCPB_SIG_END":                                                               "without its start",
+		"MCPB_SIG_V1\x10\x00\x00\x00hello":                                                "bytes that belong to no file",
+		"x" + "MCPB_SIG_V1\x05\x00\x00\x00hello" + "MCPB_SIG_END":                         "bytes that belong to no file",
+	} {
+		if _, err := open(append(bytes.Clone(text), block...)); err == nil || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%q: %v", block, err)
 		}
 	}
 	if a, err := open(text); err != nil || a.Signed {
@@ -350,29 +381,38 @@ func TestSigned(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, nothing is read outside, and nothing beyond what was declared.
+// Whatever the bytes, nothing is read outside, nothing beyond what was declared, and a
+// program that goes by the headers in front of the files finds the same.
 func FuzzRead(f *testing.F) {
 	good := pack(f, Bytes(ManifestName, false, []byte(`{"name":"x"}`)),
 		Bytes("server/run-server.sh", true, []byte("#!/bin/sh\n")))
 	f.Add(good)
-	f.Add(append(bytes.Clone(good), "MCPB_SIG_V1MCPB_SIG_END"...))
+	f.Add(append(bytes.Clone(good), "MCPB_SIG_V1\x00\x00\x00\x00MCPB_SIG_END"...))
 	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
+	f.Add(assemble(entry("a", "hello"), streamed("b", "hello", true), streamed("c", "", false)))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		a, err := open(text)
 		if err != nil {
 			return
 		}
+		whole := true
 		for i := range a.Entries {
 			e := &a.Entries[i]
 			if err := checkName(e.Name); err != nil || !filepath.IsLocal(e.Name) {
 				t.Errorf("%q: %v", e.Name, err)
 			}
 			if e.Size > 1<<20 {
+				whole = false
 				continue
 			}
-			if content, err := a.ReadFile(e.Name, 1<<20); err == nil && int64(len(content)) != e.Size {
+			content, err := a.ReadFile(e.Name, 1<<20)
+			if err == nil && int64(len(content)) != e.Size {
 				t.Errorf("%q: %d bytes, declared %d", e.Name, len(content), e.Size)
 			}
+			whole = whole && err == nil
+		}
+		if whole {
+			sameForward(t, a, text)
 		}
 		if text, err := a.Manifest(); err == nil {
 			if doc, err := ParseManifest(text); err == nil {

@@ -77,6 +77,7 @@ func checkArchive(f *os.File, size int64) (*Report, error) {
 		e := a.Find(name)
 		return e != nil && e.Exec
 	})...)
+	r.Faults = append(r.Faults, CheckWindows(r.Manifest, &a.Names)...)
 	if e := a.Find(rawjson.TextOf(r.Manifest, "icon")); e != nil {
 		r.checkIcon(e.Open())
 	}
@@ -151,6 +152,7 @@ func checkDir(dir string) (*Report, error) {
 	}
 	if r.Manifest != nil {
 		r.Faults = append(r.Faults, CheckFiles(r.Manifest, names, func(name string) bool { return exec[name] })...)
+		r.Faults = append(r.Faults, CheckWindows(r.Manifest, names)...)
 	}
 	return r, nil
 }

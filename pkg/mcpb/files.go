@@ -3,6 +3,8 @@ package mcpb
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/rawjson"
@@ -59,6 +61,25 @@ func CheckFiles(doc json.RawMessage, names *Names, isExec func(name string) bool
 	command("server.mcp_config", config)
 	for _, m := range rawjson.Members(rawjson.Get(config, "platform_overrides")) {
 		command("server.mcp_config.platform_overrides."+m.Name, m.Value)
+	}
+	return faults
+}
+
+// CheckWindows returns which files Windows cannot have, where the bundle is for Windows: its
+// manifest lists that system, or none (CLI-1434).
+func CheckWindows(doc json.RawMessage, names *Names) (faults []Fault) {
+	listed, isFor := false, false
+	for v := range rawjson.Elements(rawjson.Path(doc, "compatibility", "platforms")) {
+		text, _ := rawjson.Text(v)
+		listed, isFor = true, isFor || text == "win32"
+	}
+	if listed && !isFor {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Values(names.files)) {
+		if reason := windowsFault(name); reason != "" {
+			faults = append(faults, Fault{name, reason})
+		}
 	}
 	return faults
 }

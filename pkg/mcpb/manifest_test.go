@@ -95,6 +95,37 @@ func TestCheckFiles(t *testing.T) {
 	}
 }
 
+// CLI-1434: what Windows cannot have is a fault of bundles for Windows only.
+func TestCheckWindows(t *testing.T) {
+	for name, reason := range map[string]string{
+		"server/NUL.txt": "the name of a device", "Com1": "the name of a device", "lpt¹.a.b": "the name of a device",
+		"aux /x": "Windows drops", "a/b.": "Windows drops", "a ": "Windows drops", "x.txt:evil": "does not allow",
+		"C:/x": "does not allow", "what?": "does not allow", strings.Repeat("é", 201): "longer than 200 characters",
+		strings.Repeat("é", 100): "", "console/null/com10": "", ".a b": "",
+	} {
+		var names Names
+		if err := names.Add("a/b"); err != nil {
+			t.Fatal(err)
+		}
+		if err := names.Add(name); err != nil && len(name) <= maxPart {
+			t.Fatal(err)
+		} else if err != nil {
+			name = strings.Repeat("é/", 100) + "é"
+			if err := names.Add(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for platforms, want := range map[string]bool{"": true, `"linux"`: false, `"linux","win32"`: true} {
+			faults := CheckWindows([]byte(`{"compatibility":{"platforms":[`+platforms+`]}}`), &names)
+			if want = want && reason != ""; want != (len(faults) == 1) {
+				t.Errorf("%q for [%s]: %v", name, platforms, faults)
+			} else if want && (faults[0].Path != name || !strings.Contains(faults[0].Reason, reason)) {
+				t.Errorf("%q: %v", name, faults)
+			}
+		}
+	}
+}
+
 // Whatever the text, checking ends, and what passes has what every client needs.
 func FuzzManifest(f *testing.F) {
 	f.Add([]byte("{" + minimal + "}"))

@@ -1,16 +1,24 @@
 package mcpb
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
-// maxName is how long the path of a file in a bundle may be, in characters: with
-// the directory it is unpacked to, Windows takes 260 (CLI-1434).
-const maxName = 200
+// maxPath and maxPart bound the path of a file in a bundle, and each of its parts, in
+// bytes: macOS unpacks no longer ones. maxWindowsPath is in characters: with the directory
+// that a bundle is unpacked to, Windows takes 260 (CLI-1434).
+const (
+	maxPath        = 900
+	maxPart        = 255
+	maxWindowsPath = 200
+)
 
 // devices are names that mean a device on Windows, whatever extension follows.
 var devices = []string{
@@ -20,55 +28,66 @@ var devices = []string{
 	"com¹", "com²", "com³", "lpt¹", "lpt²", "lpt³",
 }
 
-// checkName returns why a file of this name cannot be in a bundle; nil when it can
-// be unpacked on every system and lies below the directory it is unpacked to.
+// checkName returns why a file of this name cannot be in a bundle; nil when it can be
+// unpacked on macOS and Linux and lies below the directory it is unpacked to. A backslash
+// is refused everywhere, as some programs unpack it as a slash.
 func checkName(name string) error {
 	switch {
 	case name == "":
-		return fmt.Errorf("an empty name")
+		return errors.New("an empty name")
 	case !utf8.ValidString(name):
 		return fmt.Errorf("%q: not UTF-8", name)
-	case utf8.RuneCountInString(name) > maxName:
-		return fmt.Errorf("%q: longer than %d characters, more than Windows can unpack", name, maxName)
+	case len(name) > maxPath:
+		return fmt.Errorf("%.60q...: longer than %d bytes", name, maxPath)
 	case strings.HasPrefix(name, "/"):
 		return fmt.Errorf("%q: an absolute path", name)
+	case strings.Contains(name, `\`):
+		return fmt.Errorf("%q: a backslash, which some programs take for a slash", name)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return fmt.Errorf("%q: control characters in a name", name)
 	}
 	for part := range strings.SplitSeq(name, "/") {
-		if reason := checkPart(part); reason != "" {
-			return fmt.Errorf("%q: %s", name, reason)
+		switch {
+		case part == "..":
+			return fmt.Errorf("%q: leads out of the bundle", name)
+		case part == "" || part == ".":
+			return fmt.Errorf("%q: a path with an empty or single-dot part", name)
+		case len(part) > maxPart:
+			return fmt.Errorf("%.60q...: a name of more than %d bytes", name, maxPart)
 		}
 	}
 	return nil
 }
 
-func checkPart(part string) string {
-	stem, _, _ := strings.Cut(part, ".")
-	switch {
-	case part == "..":
-		return "leads out of the bundle"
-	case part == "" || part == ".":
-		return "a path with an empty or single-dot part"
-	case strings.ContainsFunc(part, unicode.IsControl):
-		return "control characters in a name"
-	case strings.ContainsAny(part, `\:*?"<>|`):
-		return `a name with one of \ : * ? " < > |, which Windows does not allow`
-	case strings.HasSuffix(part, ".") || strings.HasSuffix(part, " "):
-		return "a name that ends with a dot or a space, which Windows drops"
-	case slices.Contains(devices, strings.ToLower(strings.TrimRight(stem, " "))):
-		return "the name of a device on Windows"
+// windowsFault returns why Windows cannot have a file of a name that may be in a bundle
+// otherwise, "" when it can.
+func windowsFault(name string) string {
+	if utf8.RuneCountInString(name) > maxWindowsPath {
+		return fmt.Sprintf("longer than %d characters, more than Windows can unpack", maxWindowsPath)
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		stem, _, _ := strings.Cut(part, ".")
+		switch {
+		case strings.ContainsAny(part, `:*?"<>|`):
+			return `a name with one of : * ? " < > |, which Windows does not allow`
+		case strings.HasSuffix(part, ".") || strings.HasSuffix(part, " "):
+			return "a name that ends with a dot or a space, which Windows drops"
+		case slices.Contains(devices, strings.ToLower(strings.TrimRight(stem, " "))):
+			return "the name of a device on Windows"
+		}
 	}
 	return ""
 }
 
-// Names finds out which names cannot be in one directory tree: on macOS and
-// Windows case makes no difference, and nowhere is a name a file and a directory.
-// The zero value is ready.
+// Names checks which names can be in one directory tree: on macOS and Windows neither case
+// nor the composition of characters makes a difference, and nowhere is a name a file and a
+// directory. The zero value is ready.
 type Names struct {
 	files map[string]string
 	dirs  map[string]string
 }
 
-// Add takes in the name of another file. The error says why it cannot be there.
+// Add adds the name of another file. The error says why it cannot be there.
 func (n *Names) Add(name string) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -81,7 +100,8 @@ func (n *Names) Add(name string) error {
 		if other == name {
 			return fmt.Errorf("%q: twice", name)
 		}
-		return fmt.Errorf("%q and %q: one name on macOS and Windows, where case makes no difference", other, name)
+		return fmt.Errorf("%+q and %+q: one name on macOS and Windows, where neither case nor composition makes a difference",
+			other, name)
 	}
 	if dir, ok := n.dirs[folded]; ok {
 		return fmt.Errorf("%q: a file, and the directory of %q", name, dir)
@@ -101,8 +121,8 @@ func (n *Names) Add(name string) error {
 	return nil
 }
 
-// Has reports whether a file of exactly this name was added; other is one whose
-// name differs in case only.
+// Has reports whether a file of exactly this name was added; other is one that macOS and
+// Windows take for the same.
 func (n *Names) Has(name string) (ok bool, other string) {
 	there, ok := n.files[fold(name)]
 	if there == name {
@@ -111,5 +131,14 @@ func (n *Names) Has(name string) (ok bool, other string) {
 	return false, there
 }
 
-// fold is a name as a file system compares it that ignores case.
-func fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
+// fold is a name as the file systems of macOS and Windows compare it: without case,
+// composed, and without characters that do not show (HFS+).
+func fold(name string) string {
+	isHidden := func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}
+	return norm.NFC.String(strings.ToLower(strings.ToUpper(norm.NFD.String(strings.Map(isHidden, name)))))
+}

@@ -2,13 +2,18 @@ package mcpb
 
 import (
 	"archive/zip"
-	"bytes"
+	"bufio"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/flate"
 )
@@ -19,8 +24,11 @@ const ManifestName = "manifest.json"
 // MaxManifest is how long a manifest may be, in bytes.
 const MaxManifest = 4 << 20
 
-// errNoManifest is the error for a bundle without manifest.json.
-var errNoManifest = errors.New("missing " + ManifestName)
+var (
+	// ErrNotZIP is the error for a file that is not an archive at all.
+	ErrNotZIP     = errors.New("not a valid ZIP archive")
+	errNoManifest = errors.New("missing " + ManifestName)
+)
 
 // An Archive is a bundle that was opened and whose directory is in order: nothing
 // in it leads out, no two files have one name, and it holds files only, as much as
@@ -28,7 +36,7 @@ var errNoManifest = errors.New("missing " + ManifestName)
 type Archive struct {
 	Entries []Entry // in their order
 	Names   Names
-	Signed  bool // a signature block follows the archive (CLI-1806); it is not judged
+	Signed  bool // a signature block follows the archive (CLI-1806); it is not verified
 }
 
 // An Entry is one file of an archive.
@@ -44,15 +52,27 @@ func Read(r io.ReaderAt, size int64) (*Archive, error) {
 	if size > MaxTotal {
 		return nil, fmt.Errorf("larger than %d MB", MaxTotal>>20)
 	}
-	a := &Archive{}
-	if end := withoutSignature(r, size); end != size {
-		a.Signed, size = true, end
+	signature, err := signatureSize(r, size)
+	if err != nil {
+		return nil, err
 	}
-	z, err := zip.NewReader(io.NewSectionReader(r, 0, size), size)
+	a := &Archive{Signed: signature > 0}
+	endAt := size - signature - endSize
+	e, err := readEnd(r, endAt)
+	if err != nil {
+		return nil, notAtEnd(r, size, err)
+	}
+	whole := size - signature
+	if signature > 0 && int64(e.comment) == signature {
+		whole = size // the signature is the archive's comment
+	} else if e.comment != 0 {
+		return nil, errors.New("a comment, which a bundle does not need")
+	}
+	z, err := zip.NewReader(io.NewSectionReader(r, 0, whole), whole)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return nil, errors.New("not a valid ZIP archive")
+		return nil, ErrNotZIP
 	}
-	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
+	z.RegisterDecompressor(zip.Deflate, inflate)
 	if len(z.File) > maxEntries {
 		return nil, fmt.Errorf("%d files; a bundle may hold %d", len(z.File), maxEntries)
 	}
@@ -65,17 +85,32 @@ func Read(r io.ReaderAt, size int64) (*Archive, error) {
 			return nil, fmt.Errorf("unpacks to more than %d MB", MaxTotal>>20)
 		}
 	}
-	return a, nil
+	return a, checkLayout(r, e, endAt, z.File)
+}
+
+// notAtEnd returns the error for a file that does not end with the end of an archive.
+func notAtEnd(r io.ReaderAt, size int64, err error) error {
+	if _, errZIP := zip.NewReader(r, size); errZIP == nil {
+		return errors.New("bytes that belong to no file, behind the end of the archive")
+	}
+	return err
+}
+
+// unixes are the systems whose names all programs take as they are: Unix and macOS.
+var unixes = []uint16{3, 19}
+
+func isASCII(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 func (a *Archive) add(f *zip.File) error {
-	mode := f.Mode()
+	kind := f.ExternalAttrs >> 28 // as in Unix, whatever system the entry says that it is of
 	switch {
-	case mode.IsDir() || len(f.Name) > 0 && f.Name[len(f.Name)-1] == '/':
+	case kind == 4 || f.ExternalAttrs&0x10 != 0 || strings.HasSuffix(f.Name, "/"):
 		return fmt.Errorf("%q: an entry for a directory, on which clients fail", f.Name)
-	case mode&fs.ModeSymlink != 0:
+	case kind == 10:
 		return fmt.Errorf("%q: a symbolic link", f.Name)
-	case !mode.IsRegular():
+	case kind != 0 && kind != 8:
 		return fmt.Errorf("%q: not a regular file", f.Name)
 	case f.Flags&1 != 0:
 		return fmt.Errorf("%q: encrypted", f.Name)
@@ -83,12 +118,42 @@ func (a *Archive) add(f *zip.File) error {
 		return fmt.Errorf("%q: compressed in a way that clients do not know", f.Name)
 	case f.UncompressedSize64 > MaxFile:
 		return fmt.Errorf("%q: larger than %d MB", f.Name, MaxFile>>20)
+	case f.Method == zip.Store && f.CompressedSize64 != f.UncompressedSize64:
+		return fmt.Errorf("%q: two sizes of a file that is not compressed", f.Name)
+	case f.CompressedSize64 > MaxTotal:
+		return fmt.Errorf("%q: larger than the archive", f.Name)
+	case !isASCII(f.Name) && (f.Flags&flagUTF8 == 0 || !slices.Contains(unixes, f.CreatorVersion>>8)):
+		return fmt.Errorf("%q: a name beyond ASCII that is not marked as UTF-8 on Unix; programs read it differently", f.Name)
 	}
 	if err := a.Names.Add(f.Name); err != nil {
 		return err
 	}
-	a.Entries = append(a.Entries, Entry{f.Name, int64(f.UncompressedSize64), mode&0o111 != 0, f})
+	if reason := windowsFault(f.Name); reason != "" && runtime.GOOS == "windows" {
+		return fmt.Errorf("%q: %s", f.Name, reason)
+	}
+	a.Entries = append(a.Entries, Entry{f.Name, int64(f.UncompressedSize64), f.ExternalAttrs>>16&0o111 != 0, f})
 	return nil
+}
+
+// inflate decompresses, and fails where bytes follow the compressed content.
+func inflate(r io.Reader) io.ReadCloser {
+	buffered := bufio.NewReader(r)
+	return &inflater{flate.NewReader(buffered), buffered}
+}
+
+type inflater struct {
+	io.ReadCloser
+	rest io.ByteReader
+}
+
+func (i *inflater) Read(p []byte) (int, error) {
+	n, err := i.ReadCloser.Read(p)
+	if err == io.EOF {
+		if _, errRest := i.rest.ReadByte(); errRest != io.EOF {
+			err = errors.New("bytes behind its compressed content")
+		}
+	}
+	return n, err
 }
 
 // Open opens a file for reading. It gives no more bytes than the directory
@@ -161,9 +226,14 @@ func (a *Archive) Manifest() ([]byte, error) {
 	return text, err
 }
 
+// unpacking is the prefix of the directory that files are unpacked to first.
+const unpacking = ".mcp-bash-unpacking-"
+
 // Unpack writes all files below a directory, which must be empty or new, with their
-// execute bits.
-func (a *Archive) Unpack(dir string) error {
+// execute bits. They get their place when all are written: an archive that is damaged
+// leaves nothing.
+func (a *Archive) Unpack(dir string) (err error) {
+	_, missing := os.Lstat(dir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -172,19 +242,48 @@ func (a *Archive) Unpack(dir string) error {
 		return err
 	}
 	defer root.Close()
-	for i := range a.Entries {
-		if err := a.Entries[i].unpack(root); err != nil {
-			return fmt.Errorf("%s: %w", a.Entries[i].Name, err)
+	stage := unpacking + rand.Text()
+	if err := root.Mkdir(stage, 0o755); err != nil {
+		return err
+	}
+	tops, moved := map[string]bool{}, []string{stage}
+	defer func() {
+		if err == nil {
+			moved = moved[:1]
 		}
+		for _, name := range moved {
+			err = errors.Join(err, root.RemoveAll(name))
+		}
+		if err != nil && missing != nil {
+			os.Remove(dir)
+		}
+	}()
+	for i := range a.Entries {
+		e := &a.Entries[i]
+		if err := e.unpack(root, stage); err != nil {
+			return fmt.Errorf("%s: %w", e.Name, err)
+		}
+		top, _, _ := strings.Cut(e.Name, "/")
+		tops[top] = true
+	}
+	for top := range tops {
+		if _, err := root.Lstat(top); err == nil {
+			return fmt.Errorf("%s: %w", top, fs.ErrExist)
+		}
+	}
+	for top := range tops {
+		if err := root.Rename(path.Join(stage, top), top); err != nil {
+			return err
+		}
+		moved = append(moved, top)
 	}
 	return nil
 }
 
-func (e *Entry) unpack(root *os.Root) error {
-	if dir := path.Dir(e.Name); dir != "." {
-		if err := root.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
+func (e *Entry) unpack(root *os.Root, stage string) error {
+	name := path.Join(stage, e.Name)
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return err
 	}
 	mode := fs.FileMode(0o644)
 	if e.Exec {
@@ -195,37 +294,10 @@ func (e *Entry) unpack(root *os.Root) error {
 		return err
 	}
 	defer in.Close()
-	out, err := root.OpenFile(e.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(out, in)
 	return errors.Join(err, out.Close())
-}
-
-// The signature block that the official tool appends (CLI-1806).
-const (
-	signatureStart = "MCPB_SIG_V1"
-	signatureEnd   = "MCPB_SIG_END"
-	maxSignature   = 1 << 20
-)
-
-// withoutSignature returns where the archive ends: before a signature block.
-func withoutSignature(r io.ReaderAt, size int64) int64 {
-	mark := make([]byte, len(signatureEnd))
-	if size < int64(len(mark)) {
-		return size
-	}
-	if _, err := r.ReadAt(mark, size-int64(len(mark))); err != nil || string(mark) != signatureEnd {
-		return size
-	}
-	tail := make([]byte, min(size, maxSignature))
-	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil {
-		return size
-	}
-	at := bytes.LastIndex(tail, []byte(signatureStart))
-	if at < 0 {
-		return size
-	}
-	return size - int64(len(tail)) + int64(at)
 }

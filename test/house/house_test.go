@@ -51,7 +51,7 @@ var outside = map[string][]string{
 	"pkg/cli":          {"github.com/mattn/go-isatty", "github.com/peterbourgon/ff/v3"},
 	"pkg/jq":           {"github.com/itchyny/gojq"},
 	"pkg/schema":       {"github.com/google/jsonschema-go"},
-	"pkg/mcpb":         {"github.com/klauspost/compress/flate"},
+	"pkg/mcpb":         {"github.com/klauspost/compress/flate", "golang.org/x/text/unicode/norm"},
 	"pkg/confine":      {"golang.org/x/net/bpf"},
 	"pkg/registration": nil,
 

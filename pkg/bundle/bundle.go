@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/gitignore"
 	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
@@ -200,6 +201,9 @@ func (b *builder) make(ctx context.Context) (*Result, error) {
 		b.say.fault("%v", err)
 		return nil, errValidation
 	}
+	if err := b.collectCache(); err != nil {
+		return nil, err
+	}
 	b.say.done("Validated project structure")
 	result := b.result(manifest)
 	switch {
@@ -273,10 +277,10 @@ func (b *builder) configure(ctx context.Context) error {
 
 // collect copies the project's content to the staged tree (CLI-1415, CLI-1416).
 func (b *builder) collect() error {
-	if text, err := b.p.ReadFile(filepath.Join(b.p.Root, ".mcpbignore"), maxIgnore); err == nil {
-		b.content.ignore = parseIgnore(string(text))
+	if text, err := b.p.ReadFile(filepath.Join(b.p.Root, ignoreName), maxIgnore); err == nil {
+		b.content.selection.ignore = gitignore.Parse(string(text))
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		b.say.fault(".mcpbignore: %v", err)
+		b.say.fault("%s: %v", ignoreName, err)
 	}
 	root, err := openSource(b.p.Root, "")
 	if err != nil {
@@ -288,31 +292,56 @@ func (b *builder) collect() error {
 		{"server.d", b.p.Server}, {"lib", filepath.Join(b.p.Root, "lib")}, {"providers", b.p.Providers}, {"ui", b.p.UI},
 		{"config", filepath.Join(b.p.Root, "config")}, {"VERSION", filepath.Join(b.p.Root, "VERSION")},
 	}
-	var names []string
+	var places []string // in the project, of what is included
 	for _, d := range defaults {
-		names = append(names, d.name)
+		places = append(places, d.name)
+		if rel, err := filepath.Rel(b.p.Root, d.dir); err == nil {
+			places = append(places, filepath.ToSlash(rel))
+		}
+	}
+	included := b.readInclude(root, places)
+	for _, d := range defaults {
 		if err := b.collectDefault(root, d.name, d.dir); err != nil {
 			return err
 		}
 	}
-	if err := b.collectIncluded(root, names[:len(names)-1]); err != nil {
+	if err := b.collectIncluded(root, included); err != nil {
 		return err
 	}
-	if b.images, err = b.addImages(); err != nil {
+	if b.images, err = b.addImages(root); err != nil {
 		return err
 	}
+	b.report()
+	for _, i := range included {
+		places = append(places, i.name)
+	}
+	places = append(places, b.config.files()...)
+	if rest := b.notIncluded(root, places); len(rest) == 1 {
+		b.say.note("Not included: %s; add it with MCPB_INCLUDE", rest[0])
+	} else if len(rest) > 1 {
+		b.say.note("Not included: %s; add them with MCPB_INCLUDE", some(rest))
+	}
+	return nil
+}
+
+// report prints what the collector found since the last report.
+func (b *builder) report() {
 	for _, fault := range b.content.faults {
 		b.say.fault("%s", fault)
 	}
-	if left := b.content.leftOut; len(left) > 0 {
-		const shown = 8
-		names := strings.Join(left[:min(len(left), shown)], ", ")
-		if len(left) > shown {
-			names += fmt.Sprintf(" and %d more", len(left)-shown)
-		}
-		b.say.warn("Left out: %s", names)
+	if len(b.content.leftOut) > 0 {
+		b.say.warn("Left out: %s", some(b.content.leftOut))
 	}
-	return nil
+	b.content.faults, b.content.leftOut = nil, nil
+}
+
+// some is a list for people, which ends where it gets long.
+func some(names []string) string {
+	const shown = 8
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }
 
 func openSource(dir, base string) (*source, error) {
@@ -327,7 +356,7 @@ func openSource(dir, base string) (*source, error) {
 	return &source{root, physical, base}, nil
 }
 
-// collectDefault takes in one of the directories that every project may have.
+// collectDefault adds one of the directories that every project may have.
 func (b *builder) collectDefault(root *source, name, dir string) error {
 	if _, err := os.Lstat(dir); err != nil {
 		return nil
@@ -343,54 +372,6 @@ func (b *builder) collectDefault(root *source, name, dir string) error {
 	}
 	defer elsewhere.root.Close()
 	return b.content.tree(elsewhere, ".", to)
-}
-
-// collectIncluded takes in the directories of MCPB_INCLUDE, whose words are literal.
-func (b *builder) collectIncluded(root *source, defaults []string) error {
-	var taken []string
-	for _, word := range strings.Fields(b.config.conf["MCPB_INCLUDE"]) {
-		name := strings.TrimRight(word, "/")
-		parts := strings.Split(name, "/")
-		switch {
-		case name == "" || strings.HasPrefix(name, "/") || name == "." || strings.HasPrefix(name, "./") ||
-			filepath.IsAbs(name):
-			b.say.warn("MCPB_INCLUDE rejects absolute/relative path: %s", word)
-			continue
-		case slices.Contains(parts, "..") || slices.Contains(parts, "."):
-			b.say.warn("MCPB_INCLUDE rejects path traversal: %s", word)
-			continue
-		case slices.Contains(defaults, parts[0]):
-			b.say.verbose("Skipped %s/ (overlaps with default %s/)", name, parts[0])
-			continue
-		case isForbidden(name):
-			b.say.warn("MCPB_INCLUDE rejects what is never shipped: %s", word)
-			continue
-		case parts[0] == runtimes.Dir || name == "run-server.sh":
-			b.say.warn("MCPB_INCLUDE rejects the runtime's own place: %s", word)
-			continue
-		}
-		info, err := os.Stat(filepath.Join(root.dir, filepath.FromSlash(name)))
-		if err != nil || !info.IsDir() {
-			b.say.warn("MCPB_INCLUDE directory not found: %s", word)
-			continue
-		}
-		if slices.ContainsFunc(taken, func(t string) bool { return name == t || strings.HasPrefix(name, t+"/") }) {
-			continue
-		}
-		if at := slices.IndexFunc(taken, func(t string) bool { return strings.HasPrefix(t, name+"/") }); at >= 0 {
-			b.say.warn("MCPB_INCLUDE names %s, which is part of %s, before it; name the latter only", taken[at], name)
-			continue
-		}
-		taken = append(taken, name)
-		b.say.verbose("Copied %s/ (custom)", name)
-		if err := b.content.tree(root, name, path.Join(serverDir, name)); err != nil {
-			return err
-		}
-	}
-	if len(taken) > 0 && b.say.loud {
-		b.say.done("Included %d custom directories", len(taken))
-	}
-	return nil
 }
 
 // addRuntime adds the server for each target.

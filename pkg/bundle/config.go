@@ -128,6 +128,11 @@ func scalar(v json.RawMessage) string {
 	return text
 }
 
+// files are the files of the project whose content goes into the manifest.
+func (c *config) files() []string {
+	return []string{c.text("MCPB_LONG_DESCRIPTION_FILE", "long_description_file"), c.text("MCPB_USER_CONFIG_FILE", "")}
+}
+
 // words is a list: of a key, split at spaces, else of a member.
 func (c *config) words(key, member string) (list []string) {
 	if v := strings.Fields(c.conf[key]); len(v) > 0 {

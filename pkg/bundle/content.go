@@ -22,12 +22,13 @@ import (
 // that what is checked and run is what is packed. Files are read through the
 // project's own directory: no link leads out (CLI-1415 to CLI-1417).
 type collector struct {
-	ctx    context.Context
-	work   *os.Root // the staged tree
-	names  mcpb.Names
-	files  []mcpb.File
-	ignore ignoreFile
-	bytes  int64
+	ctx   context.Context
+	work  *os.Root // the staged tree
+	names mcpb.Names
+	files []mcpb.File
+	bytes int64
+
+	selection selection
 
 	leftOut []string // what was left out though its author may want it
 	faults  []string // why there will be no bundle
@@ -43,55 +44,49 @@ type source struct {
 	base string // what it is called in the project: "" for the project itself
 }
 
-// tree takes in a directory, or a file, of a source.
+// tree adds a directory, or a file, of a source.
 func (c *collector) tree(s *source, name, to string) error {
-	return c.entry(s, name, to, nil)
+	return c.entry(s, name, path.Join(s.base, name), to, nil)
 }
 
-// entry takes in what a name stands for. trail are the directories that lead to it,
-// links resolved.
-func (c *collector) entry(s *source, name, to string, trail []string) error {
+// entry adds a directory or a file. name is its path in the source, seen its path in the
+// project: below a link they differ, and both are judged. trail are the directories that
+// lead to it, links resolved.
+func (c *collector) entry(s *source, name, seen, to string, trail []string) error {
 	if cause := context.Cause(c.ctx); cause != nil {
 		return cause
 	}
-	shown := path.Join(s.base, name)
 	info, err := s.root.Lstat(name)
-	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+	isLink := err == nil && info.Mode()&fs.ModeSymlink != 0
+	if isLink {
 		name, info, err = s.follow(name)
-		if errors.Is(err, errLeaves) {
-			if !c.isLeftOut(shown, false) {
-				c.faults = append(c.faults, "Symlink leaves the project: "+shown)
-			}
-			return nil
-		}
-		if err == nil && c.hidesBehind(shown, name) {
-			return nil
-		}
 	}
-	if err != nil {
-		c.faults = append(c.faults, fmt.Sprintf("%s: %v", shown, project.PlainError(err)))
-		return nil
-	}
-	if len(trail) > 0 && c.isLeftOut(shown, info.IsDir()) {
+	if c.isLeftOut(seen, err == nil && info.IsDir()) ||
+		err == nil && c.isHidden(seen, path.Join(s.base, name), info.IsDir()) {
 		return nil
 	}
 	switch {
+	case errors.Is(err, errLeaves):
+		c.faults = append(c.faults, "Symlink leaves the project: "+seen)
+	case err != nil:
+		c.faults = append(c.faults, fmt.Sprintf("%s: %v", seen, project.PlainError(err)))
 	case info.IsDir():
-		return c.directory(s, name, to, trail)
+		return c.directory(s, name, seen, to, trail)
 	case !info.Mode().IsRegular():
-		c.faults = append(c.faults, shown+": not a regular file; remove it, or name it in .mcpbignore")
-		return nil
+		c.faults = append(c.faults, seen+": not a regular file; remove it, or name it in "+ignoreName)
+	default:
+		return c.file(s, name, seen, to, info)
 	}
-	return c.file(s, name, to, info)
+	return nil
 }
 
-func (c *collector) directory(s *source, name, to string, trail []string) error {
+func (c *collector) directory(s *source, name, seen, to string, trail []string) error {
 	if slices.Contains(trail, name) {
 		c.faults = append(c.faults, "A link leads back to a directory around it: "+path.Join(s.base, name))
 		return nil
 	}
 	if len(trail) > maxDepth {
-		c.faults = append(c.faults, fmt.Sprintf("%s: more than %d directories deep", path.Join(s.base, name), maxDepth))
+		c.faults = append(c.faults, fmt.Sprintf("%s: more than %d directories deep", seen, maxDepth))
 		return nil
 	}
 	dir, err := s.root.Open(name)
@@ -106,99 +101,77 @@ func (c *collector) directory(s *source, name, to string, trail []string) error 
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	trail = append(trail[:len(trail):len(trail)], name)
 	for _, e := range entries {
-		if err := c.entry(s, path.Join(name, e.Name()), path.Join(to, e.Name()), trail); err != nil {
+		err := c.entry(s, path.Join(name, e.Name()), path.Join(seen, e.Name()), path.Join(to, e.Name()), trail)
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// isLeftOut reports whether a path of the project does not go into the bundle.
-func (c *collector) isLeftOut(name string, isDir bool) bool {
-	if out := matches(litter(), name, isDir); out {
-		return true
+// isLeftOut reports whether a path of the project does not go into the bundle, and notes
+// it where its author may want to know.
+func (c *collector) isLeftOut(seen string, isDir bool) bool {
+	v := c.selection.judge(seen, isDir)
+	if v == leave {
+		c.leaveOut(seen, isDir)
 	}
-	if matches(neverShipped(), name, isDir) {
-		c.leaveOut(name, isDir)
-		return true
-	}
-	matched, out := c.ignore.match(name, isDir)
-	if !matched && matches(secretNames(), name, isDir) {
-		c.leaveOut(name, isDir)
-		return true
-	}
-	return out
+	return v != take
 }
 
-// hidesBehind reports whether a link leads to what is never shipped.
-func (c *collector) hidesBehind(link, target string) bool {
-	if isForbidden(target) {
-		c.leaveOut(link, false)
-		return true
+// isHidden reports whether a link leads to what does not go into the bundle. It is listed
+// with the name of the link.
+func (c *collector) isHidden(seen, name string, isDir bool) bool {
+	if name == seen || c.selection.named[seen] {
+		return false
 	}
-	return false
-}
-
-// isForbidden reports whether a path of the project, or a directory on the way to it,
-// is never shipped.
-func isForbidden(name string) bool {
-	for at := range len(name) + 1 {
-		if at < len(name) && name[at] != '/' {
-			continue
-		}
-		for _, rules := range []ignoreFile{neverShipped(), secretNames()} {
-			if matches(rules, name[:at], at < len(name)) {
-				return true
-			}
-		}
+	v := c.selection.judge(name, isDir)
+	if v == leave {
+		c.leaveOut(seen, false)
 	}
-	return false
-}
-
-func matches(rules ignoreFile, name string, isDir bool) bool {
-	_, out := rules.match(name, isDir)
-	return out
+	return v != take
 }
 
 func (c *collector) leaveOut(name string, isDir bool) {
+	if path.Base(name) == cacheDir {
+		return // it is made anew
+	}
 	if isDir {
 		name += "/"
 	}
-	if path.Base(strings.TrimSuffix(name, "/")) != ".registry" { // it is made anew
-		c.leftOut = append(c.leftOut, name)
-	}
+	c.leftOut = append(c.leftOut, name)
 }
 
 // file copies one file into the staged tree.
-func (c *collector) file(s *source, name, to string, info fs.FileInfo) error {
-	shown := path.Join(s.base, name)
-	if err := c.names.Add(to); err != nil {
-		c.faults = append(c.faults, "cannot be in a bundle: "+err.Error())
-		return nil
+func (c *collector) file(s *source, name, seen, to string, info fs.FileInfo) error {
+	if ok, _ := c.names.Has(to); ok && strings.HasPrefix(to, serverDir+"/"+cacheDir+"/") {
+		return nil // the bundle's own
 	}
 	if info.Size() > mcpb.MaxFile {
-		return fmt.Errorf("%s has more than %d MB; leave it out with .mcpbignore", shown, mcpb.MaxFile>>20)
+		return fmt.Errorf("%s has more than %d MB; leave it out with .mcpbignore", seen, mcpb.MaxFile>>20)
 	}
 	if c.bytes+info.Size() > mcpb.MaxTotal {
-		return fmt.Errorf("more than %d MB of files with %s; leave some out with .mcpbignore", mcpb.MaxTotal>>20, shown)
+		return fmt.Errorf("more than %d MB of files with %s; leave some out with .mcpbignore", mcpb.MaxTotal>>20, seen)
 	}
 	in, err := project.OpenRegular(s.root, name)
 	if err != nil {
-		c.faults = append(c.faults, fmt.Sprintf("%s: %v", shown, err))
+		c.faults = append(c.faults, fmt.Sprintf("%s: %v", seen, err))
 		return nil
 	}
 	defer in.Close()
 	head := make([]byte, 4096)
 	n, err := io.ReadFull(in, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return fmt.Errorf("%s: %w", shown, project.PlainError(err))
+		return fmt.Errorf("%s: %w", seen, project.PlainError(err))
 	}
 	head = head[:n]
-	if isPrivateKey(head) {
-		if matched, out := c.ignore.match(shown, false); !matched || out {
-			c.leaveOut(shown, false)
-			return nil
-		}
+	if isPrivateKey(head) && !c.selection.named[seen] {
+		c.leaveOut(seen, false)
+		return nil
+	}
+	if err := c.names.Add(to); err != nil {
+		c.faults = append(c.faults, "cannot be in a bundle: "+err.Error())
+		return nil
 	}
 	exec := info.Mode()&0o100 != 0
 	if runtime.GOOS == "windows" {
@@ -206,7 +179,7 @@ func (c *collector) file(s *source, name, to string, info fs.FileInfo) error {
 	}
 	size, err := c.put(to, exec, io.LimitReader(io.MultiReader(bytes.NewReader(head), in), mcpb.MaxFile+1))
 	if err != nil {
-		return fmt.Errorf("%s: %w", shown, project.PlainError(err))
+		return fmt.Errorf("%s: %w", seen, project.PlainError(err))
 	}
 	c.bytes += size
 	return nil

@@ -3,8 +3,6 @@ package bundle
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -31,39 +29,41 @@ const (
 
 var iconSize = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+x\d+$`) })
 
-// addImages puts them into the bundle, at their place relative to the project
-// (CLI-1419).
-func (b *builder) addImages() (i images, err error) {
+// addImages adds them to the bundle, at their place relative to the project (CLI-1419).
+func (b *builder) addImages(root *source) (i images, err error) {
 	for _, name := range []string{"icon.png", "icon.svg"} {
 		content, err := b.p.ReadFile(filepath.Join(b.p.Root, name), maxImage)
-		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) {
-				b.say.warn("%s: %s; left out", name, project.PlainError(err))
-			}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			b.say.warn("%s: %s; left out", name, project.PlainError(err))
+			continue
+		case name == "icon.png" && !strings.HasPrefix(string(content), pngSignature):
+			b.say.warn("icon.png is not a PNG picture; left out")
 			continue
 		}
-		if err := b.putImage(name, content); err != nil {
+		if ok, err := b.putImage(root, name, name); err != nil {
 			return i, err
+		} else if !ok {
+			continue
 		}
 		b.say.done("Included icon: %s", name)
-		switch {
-		case name == "icon.svg":
+		if name == "icon.svg" {
 			b.say.warn("icon.svg is not named in the manifest: clients take PNG; add icon.png (512x512)")
-		case !strings.HasPrefix(string(content), pngSignature):
-			b.say.fault("icon.png is not a PNG picture")
-		default:
+		} else {
 			i.icon = name
 		}
 		break
 	}
 	for v := range rawjson.Elements(rawjson.Get(b.config.meta, "icons")) {
-		if err := b.addIcon(&i, v); err != nil {
+		if err := b.addIcon(root, &i, v); err != nil {
 			return i, err
 		}
 	}
 	for v := range rawjson.Elements(rawjson.Get(b.config.meta, "screenshots")) {
 		src, _ := rawjson.Text(v)
-		place, err := b.addImage(src, "screenshot not found: %s (referenced in server.meta.json)")
+		place, err := b.addImage(root, src, "screenshot not found: %s (referenced in server.meta.json)")
 		if err != nil {
 			return i, err
 		}
@@ -75,8 +75,8 @@ func (b *builder) addImages() (i images, err error) {
 	return i, nil
 }
 
-// addIcon takes in one of the icons as MCP knows them, or as bundles do.
-func (b *builder) addIcon(i *images, icon json.RawMessage) error {
+// addIcon adds one of the icons as MCP knows them, or as bundles do.
+func (b *builder) addIcon(root *source, i *images, icon json.RawMessage) error {
 	src, size := rawjson.TextOf(icon, "src"), rawjson.TextOf(icon, "size")
 	for v := range rawjson.Elements(rawjson.Get(icon, "sizes")) {
 		if text, _ := rawjson.Text(v); size == "" {
@@ -87,7 +87,7 @@ func (b *builder) addIcon(i *images, icon json.RawMessage) error {
 		b.say.warn("icon %q is not in the manifest: clients take pictures with a size such as 48x48", src)
 		return nil
 	}
-	place, err := b.addImage(src, "icons src not found: %s (referenced in server.meta.json icons array)")
+	place, err := b.addImage(root, src, "icons src not found: %s (referenced in server.meta.json icons array)")
 	if err != nil || place == "" {
 		return err
 	}
@@ -101,15 +101,16 @@ func (b *builder) addIcon(i *images, icon json.RawMessage) error {
 	return nil
 }
 
-// addImage puts a picture into the bundle and returns its place there; what is on
-// the web stays there. missing is the warning for one that is not there.
-func (b *builder) addImage(src, missing string) (place string, err error) {
+// addImage adds a picture and returns its place in the bundle, "" for one that is left
+// out; a picture on the web stays there. missing is the warning for a file that does not
+// exist.
+func (b *builder) addImage(root *source, src, missing string) (place string, err error) {
 	if strings.HasPrefix(src, "https://") || strings.HasPrefix(src, "http://") || strings.HasPrefix(src, "data:") {
 		return src, nil
 	}
 	for _, dir := range []string{b.p.Root, b.p.Server} {
 		file := filepath.Join(dir, filepath.FromSlash(src))
-		content, err := b.p.ReadFile(file, maxImage)
+		_, err := b.p.ReadFile(file, maxImage)
 		if src == "" || err != nil {
 			continue
 		}
@@ -118,22 +119,30 @@ func (b *builder) addImage(src, missing string) (place string, err error) {
 			continue
 		}
 		place = path.Clean(filepath.ToSlash(rel))
+		name := place
 		if strings.HasPrefix(place, "server/") || place == mcpb.ManifestName {
 			place = "assets/" + place // the server has its place there
 		}
-		return place, b.putImage(place, content)
+		if ok, err := b.putImage(root, name, place); err != nil || !ok {
+			return "", err
+		}
+		return place, nil
 	}
 	b.say.warn(missing, src)
 	return "", nil
 }
 
-func (b *builder) putImage(place string, content []byte) error {
+// putImage adds a file of the project, by the rules for all files, and reports whether it
+// is in the bundle.
+func (b *builder) putImage(root *source, name, place string) (bool, error) {
 	if ok, _ := b.content.names.Has(place); ok {
-		return nil // named twice
+		return true, nil // named twice
 	}
-	if err := b.content.names.Add(place); err != nil {
-		return fmt.Errorf("cannot be in a bundle: %w", err)
+	if b.content.selection.isIgnored(name, false) {
+		b.say.warn("%s is not in the manifest: %s leaves it out", name, ignoreName)
+		return false, nil
 	}
-	_, err := b.content.put(place, false, io.LimitReader(strings.NewReader(string(content)), maxImage))
-	return err
+	err := b.content.tree(root, name, place)
+	ok, _ := b.content.names.Has(place)
+	return ok, err
 }

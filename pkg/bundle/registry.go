@@ -90,7 +90,7 @@ func (b *builder) takeStock(ctx context.Context) error {
 	}
 	b.say.verbose("Registry cache generated successfully")
 	for _, k := range report.Kinds {
-		name := serverDir + "/.registry/" + k.Kind.File
+		name := serverDir + "/" + cacheDir + "/" + k.Kind.File
 		if err := b.content.add(mcpb.Bytes(name, false, files[k.Kind.File])); err != nil {
 			return err
 		}

@@ -119,17 +119,20 @@ func TestOneReading(t *testing.T) {
 		make   func() []byte
 		reason string
 	}{
-		"good":            {change(func(a, b *record) {}), ""},
-		"times and ids":   {change(func(a, b *record) { extra(&a.header, 28, 0x5455, "times"); extra(&b.dir, 30, 0x7875, "ids") }), ""},
+		"good": {change(func(a, b *record) {}), ""},
+		"times and ids": {change(func(a, b *record) {
+			extra(&a.header, 28, 0x5455, "times")
+			extra(&b.dir, 30, 0x7875, "ids")
+		}), ""},
 		"plain sums":      {change(func(a, b *record) { b.descriptor = b.descriptor[4:] }), ""},
 		"in front of all": {change(func(a, b *record) { a.before = []byte("#!/bin/sh\n") }), "belong to no file"},
 		"in front, not counted": {func() []byte {
 			return append([]byte("#!/bin/sh\n"), assemble(entry("a", "hello"))...)
 		}, "belong to no file"},
-		"between files":         {change(func(a, b *record) { b.before = []byte("hidden") }), "belong to no file"},
-		"a file that is hidden": {change(func(a, b *record) { b.before = slices.Concat(a.header, a.body) }), "belong to no file"},
-		"a file without entry":  {change(func(a, b *record) { b.dir = nil }), "belong to no file"},
-		"behind a file":         {change(func(a, b *record) { b.descriptor = append(b.descriptor, 0) }), "belong to no file"},
+		"between files":    {change(func(a, b *record) { b.before = []byte("hidden") }), "belong to no file"},
+		"a hidden file":    {change(func(a, b *record) { b.before = slices.Concat(a.header, a.body) }), "belong to no file"},
+		"without an entry": {change(func(a, b *record) { b.dir = nil }), "belong to no file"},
+		"behind a file":    {change(func(a, b *record) { b.descriptor = append(b.descriptor, 0) }), "belong to no file"},
 		"two entries, one file": {change(func(a, b *record) {
 			b.header, b.body, b.descriptor, b.at = nil, nil, nil, 0
 			b.dir = slices.Clone(a.dir)
@@ -160,15 +163,18 @@ func TestOneReading(t *testing.T) {
 			a.dir[32] = 1
 			a.dir = append(a.dir, 'x')
 		}), "a comment"},
-		"a second name":             {change(func(a, b *record) { extra(&a.header, 28, 0x7075, "b") }), "0x7075"},
-		"a second name in the list": {change(func(a, b *record) { extra(&a.dir, 30, 0x7075, "b") }), "0x7075"},
-		"ZIP64":                     {change(func(a, b *record) { extra(&a.dir, 30, 1, strings.Repeat("\x00", 16)) }), "0x0001"},
+		"a second name":        {change(func(a, b *record) { extra(&a.header, 28, 0x7075, "b") }), "0x7075"},
+		"a second name listed": {change(func(a, b *record) { extra(&a.dir, 30, 0x7075, "b") }), "0x7075"},
+		"ZIP64":                {change(func(a, b *record) { extra(&a.dir, 30, 1, "0123456789abcdef") }), "0x0001"},
 		"half an extra field": {change(func(a, b *record) {
 			a.header[28] = 3
 			a.header = append(a.header, 0, 0, 0)
 		}), "a damaged extra field"},
-		"on another disk":    {change(func(a, b *record) { b.dir[34] = 1 }), "an archive of several"},
-		"a link of DOS":      {change(func(a, b *record) { a.dir[5] = 0; binary.LittleEndian.PutUint16(a.dir[40:], 0o120777) }), "a symbolic link"},
+		"on another disk": {change(func(a, b *record) { b.dir[34] = 1 }), "an archive of several"},
+		"a link of DOS": {change(func(a, b *record) {
+			a.dir[5] = 0
+			binary.LittleEndian.PutUint16(a.dir[40:], 0o120777)
+		}), "a symbolic link"},
 		"a directory of DOS": {change(func(a, b *record) { a.dir[5] = 0; a.dir[38] = 0x10 }), "an entry for a directory"},
 		"a name of DOS":      {func() []byte { r := entry("grüße", ""); r.dir[5] = 0; return assemble(r) }, "beyond ASCII"},
 		"two sizes":          {change(func(a, b *record) { a.header[22]++; a.dir[24]++ }), "two sizes"},
@@ -176,7 +182,9 @@ func TestOneReading(t *testing.T) {
 			end[20] = 2
 			return append(text, "hi"...)
 		}), "belong to no file, behind"},
-		"two archives":  {end(func(text, end []byte) []byte { return append(text, assemble(entry("b", "x"))...) }), "belong to no file"},
+		"two archives": {end(func(text, end []byte) []byte {
+			return append(text, assemble(entry("b", "x"))...)
+		}), "belong to no file"},
 		"behind it all": {end(func(text, end []byte) []byte { return append(text, 0) }), "belong to no file, behind"},
 		"before the end": {end(func(text, end []byte) []byte {
 			return slices.Concat(text[:len(text)-endSize], []byte("hidden"), end)
@@ -190,21 +198,17 @@ func TestOneReading(t *testing.T) {
 			end[12]++
 			end[16]--
 			return text
-		}), ""},
+		}), "ZIP"},
 	} {
 		text := tc.make()
 		a, err := open(text)
 		switch {
 		case tc.reason != "" && (err == nil || !strings.Contains(err.Error(), tc.reason)):
 			t.Errorf("%s: %v", name, err)
-		case tc.reason == "" && name != "longer directory":
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-			} else {
-				sameForward(t, a, text)
-			}
-		case name == "longer directory" && err == nil:
-			t.Errorf("%s: read", name)
+		case tc.reason == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case tc.reason == "":
+			sameForward(t, a, text)
 		}
 	}
 	// Bytes behind a compressed content are found when it is read.
@@ -276,7 +280,8 @@ func forward(text []byte) (map[string]string, error) {
 func TestOtherPrograms(t *testing.T) {
 	dir := t.TempDir()
 	content := map[string]string{
-		"manifest.json": "{}", "server/run": "#!/bin/sh\n", "server/data/grüße.txt": strings.Repeat("hello ", 1000), "empty": "",
+		"manifest.json": "{}", "server/run": "#!/bin/sh\n", "server/data/grüße.txt": strings.Repeat("hello ", 1000),
+		"empty": "",
 	}
 	run := func(in, program string, args ...string) bool {
 		t.Helper()

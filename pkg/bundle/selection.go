@@ -1,0 +1,153 @@
+package bundle
+
+import (
+	"strings"
+	"sync"
+
+	"mcp-bash/pkg/gitignore"
+)
+
+// A selection decides which files of a project go into its bundle (CLI-1416, CLI-1417).
+type selection struct {
+	ignore gitignore.Rules // .mcpbignore
+	named  map[string]bool // files that MCPB_INCLUDE names
+	cache  bool            // MCPB_INCLUDE names .registry
+}
+
+// ignoreName is the file of patterns of what is left out; maxIgnore is its maximum size
+// in bytes.
+const (
+	ignoreName = ".mcpbignore"
+	maxIgnore  = 1 << 20
+)
+
+// A verdict is what becomes of a file or a directory.
+type verdict int
+
+const (
+	take  verdict = iota
+	skip          // left out, and not listed: litter, and what .mcpbignore names
+	leave         // left out and listed
+)
+
+// judge returns the verdict for a path of the project. What is below a directory that is
+// left out is left out as well.
+func (s *selection) judge(name string, isDir bool) verdict {
+	if s.named[name] || s.cache && name == cacheDir {
+		return take
+	}
+	if s.isIgnored(name, isDir) {
+		return skip
+	}
+	if s.cache {
+		name = strings.TrimPrefix(name, cacheDir+"/")
+	}
+	switch {
+	case isListed(litter(), name, isDir):
+		return skip
+	case isVersionControl(name, isDir), isListed(neverShipped(), name, isDir), isListed(secretNames(), name, isDir):
+		return leave
+	}
+	return take
+}
+
+// isIgnored reports whether .mcpbignore leaves a path out.
+func (s *selection) isIgnored(name string, isDir bool) bool {
+	return s.ignore.Decide(name, isDir) == gitignore.Ignored
+}
+
+func isVersionControl(name string, isDir bool) bool { return isListed(versionControl(), name, isDir) }
+
+// isListed reports whether a list names a path, whatever its case.
+func isListed(list gitignore.Rules, name string, isDir bool) bool {
+	return list.Decide(strings.ToLower(name), isDir) == gitignore.Ignored
+}
+
+// The lists are in lower case.
+
+// versionControl is never shipped, not even by its name.
+var versionControl = sync.OnceValue(func() gitignore.Rules {
+	return gitignore.Parse(`
+.git
+.hg
+.svn
+.bzr
+.jj
+_darcs
+**/cvs/entries
+**/cvs/repository
+**/cvs/root
+`)
+})
+
+// neverShipped is left out of every bundle. With the lists around it, it includes that of
+// the official tool (CLI-1417, CLI-1807).
+var neverShipped = sync.OnceValue(func() gitignore.Rules {
+	return gitignore.Parse(`
+.env*
+*.log
+*.mcpb
+.tmp
+server.d/.debug
+.registry
+*~
+*.swp
+*.swo
+.#*
+*.orig
+*.bak
+.npmrc
+.yarnrc
+.netrc
+.pypirc
+.git-credentials
+.npm
+.yarn
+.eslintrc
+.editorconfig
+.prettierrc
+.prettierignore
+.eslintignore
+.nycrc
+.babelrc
+.pnp.*
+**/node_modules/.cache/
+**/node_modules/.bin/
+*.map
+package-lock.json
+yarn.lock
+*.d.ts
+*.tsbuildinfo
+tsconfig.json
+`)
+})
+
+// litter is left out and not listed.
+var litter = sync.OnceValue(func() gitignore.Rules {
+	return gitignore.Parse(`
+.ds_store
+thumbs.db
+desktop.ini
+.gitignore
+.gitattributes
+.gitkeep
+.mcpbignore
+`)
+})
+
+// secretNames are those of files that hold private keys by custom.
+var secretNames = sync.OnceValue(func() gitignore.Rules {
+	return gitignore.Parse(`
+id_rsa
+id_dsa
+id_ecdsa
+id_ecdsa_sk
+id_ed25519
+id_ed25519_sk
+*.p12
+*.pfx
+*.jks
+*.keystore
+*.kdbx
+`)
+})

@@ -1,0 +1,244 @@
+package gitignore
+
+import "strings"
+
+// A glob is a compiled pattern: text that a name must begin with, then tokens.
+type glob struct {
+	prefix string
+	tokens []token
+}
+
+// A token matches a part of a name.
+type token struct {
+	kind kind
+	set  *set // of a class
+}
+
+type kind int
+
+const (
+	class kind = iota // one byte out of a set
+	star              // any bytes but slashes
+	stars             // any bytes
+	dirs              // nothing, or any bytes and a slash: "**/"
+)
+
+// A set is a set of bytes.
+type set [256]bool
+
+// compile compiles a pattern for names that contain slashes (isPath), or for single
+// names. ok is false for a malformed pattern, which matches nothing.
+func compile(pattern string, isPath bool) (g glob, ok bool) {
+	at := strings.IndexAny(pattern, `*?[\`)
+	if at < 0 {
+		at = len(pattern)
+	}
+	g.prefix, pattern = pattern[:at], pattern[at:]
+	for i := 0; i < len(pattern); {
+		t := token{set: new(set)}
+		switch c := pattern[i]; c {
+		case '*':
+			t.kind, i = compileStars(pattern, i, isPath)
+			t.set = nil
+		case '?':
+			t.set.addRange(0, 255)
+			i++
+		case '[':
+			if i, ok = t.set.parse(pattern, i+1); !ok {
+				return g, false
+			}
+		case '\\':
+			if i+1 == len(pattern) {
+				return g, false
+			}
+			t.set[pattern[i+1]] = true
+			i += 2
+		default:
+			t.set[c] = true
+			i++
+		}
+		if t.set != nil && isPath && pattern[i-1] != '/' {
+			t.set['/'] = false // a slash is matched by a slash only
+		}
+		if n := len(g.tokens); t.kind == class || n == 0 || g.tokens[n-1].kind != t.kind {
+			g.tokens = append(g.tokens, t)
+		}
+	}
+	return g, true
+}
+
+// compileStars reads the stars at i, and the slash of "**/". Two stars are special only
+// where they are a whole part of the path. Git compares the prefix first and takes what
+// follows for the beginning of the pattern, so "a**/b" is special too.
+func compileStars(pattern string, i int, isPath bool) (kind, int) {
+	end := i
+	for end < len(pattern) && pattern[end] == '*' {
+		end++
+	}
+	rest := pattern[end:]
+	switch {
+	case !isPath:
+		return stars, end
+	case end-i < 2, i > 0 && pattern[i-1] != '/':
+		return star, end
+	case strings.HasPrefix(rest, "/"):
+		return dirs, end + 1
+	case rest == "", strings.HasPrefix(rest, `\/`):
+		return stars, end
+	}
+	return star, end
+}
+
+func (s *set) addRange(from, to int) {
+	for c := from; c <= to; c++ {
+		s[c] = true
+	}
+}
+
+// parse reads a class such as "[!a-z[:digit:]]" from behind its bracket, and returns
+// where it ends.
+func (s *set) parse(pattern string, i int) (end int, ok bool) {
+	negated := i < len(pattern) && (pattern[i] == '!' || pattern[i] == '^')
+	if negated {
+		i++
+	}
+	from := 0 // where a range can begin; 0 for nowhere
+	for first := true; ; first = false {
+		if i >= len(pattern) {
+			return i, false
+		}
+		c := pattern[i]
+		if c == ']' && !first {
+			break
+		}
+		isRange := c == '-' && from != 0 && i+1 < len(pattern) && pattern[i+1] != ']'
+		if isRange {
+			i++
+			c = pattern[i]
+		}
+		if c == '\\' {
+			if i++; i >= len(pattern) {
+				return i, false
+			}
+			c = pattern[i]
+		} else if !isRange && strings.HasPrefix(pattern[i:], "[:") {
+			close := strings.IndexByte(pattern[i+2:], ']')
+			if close < 0 {
+				return i, false
+			}
+			if name, isClass := strings.CutSuffix(pattern[i+2:i+2+close], ":"); isClass {
+				if !s.addClass(name) {
+					return i, false
+				}
+				i += 2 + close + 1
+				from = 0
+				continue
+			}
+		}
+		i++
+		if isRange {
+			s.addRange(from, int(c))
+			from = 0
+			continue
+		}
+		s[c] = true
+		from = int(c)
+	}
+	if negated {
+		for c := range s {
+			s[c] = !s[c]
+		}
+	}
+	return i + 1, true
+}
+
+// addClass adds a class of ASCII characters as Git defines it.
+func (s *set) addClass(name string) bool {
+	in := func(c int, ranges string) bool {
+		for i := 0; i < len(ranges); i += 2 {
+			if c >= int(ranges[i]) && c <= int(ranges[i+1]) {
+				return true
+			}
+		}
+		return false
+	}
+	var ranges string
+	switch name {
+	case "alnum":
+		ranges = "09AZaz"
+	case "alpha":
+		ranges = "AZaz"
+	case "blank":
+		ranges = "\t\t  "
+	case "cntrl":
+		ranges = "\x00\x1f\x7f\x7f"
+	case "digit":
+		ranges = "09"
+	case "graph":
+		ranges = "!~"
+	case "lower":
+		ranges = "az"
+	case "print":
+		ranges = " ~"
+	case "punct":
+		ranges = "!/:@[`{~"
+	case "space":
+		ranges = "\t\n\r\r  " // without vertical tab and form feed
+	case "upper":
+		ranges = "AZ"
+	case "xdigit":
+		ranges = "09AFaf"
+	default:
+		return false
+	}
+	for c := range s {
+		s[c] = s[c] || in(c, ranges)
+	}
+	return true
+}
+
+// match reports whether the glob matches all of a name. The time is bounded by the
+// square of the length of the name.
+func (g *glob) match(name string) bool {
+	name, ok := strings.CutPrefix(name, g.prefix)
+	if !ok {
+		return false
+	}
+	// reach marks how much of the name the tokens so far can match.
+	reach, next := make([]bool, len(name)+1), make([]bool, len(name)+1)
+	reach[0] = true
+	for i := range g.tokens {
+		if !g.tokens[i].step(name, reach, next) {
+			return false
+		}
+		reach, next = next, reach
+	}
+	return reach[len(name)]
+}
+
+// step sets next to what can be matched with one more token, and reports whether that
+// is anything.
+func (t *token) step(name string, reach, next []bool) (any bool) {
+	clear(next)
+	open := false // a star that began before may go on here
+	for at, ok := range reach {
+		switch t.kind {
+		case class:
+			if ok && at < len(name) && t.set[name[at]] {
+				next[at+1], any = true, true
+			}
+			continue
+		case star:
+			open = ok || open && name[at-1] != '/'
+			next[at] = open
+		case stars:
+			open = ok || open
+			next[at] = open
+		case dirs:
+			next[at] = ok || open && name[at-1] == '/'
+			open = ok || open
+		}
+		any = any || next[at]
+	}
+	return any
+}

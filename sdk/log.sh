@@ -48,12 +48,37 @@ __mcp_log_line() { # LEVEL LOGGER JSON
 }
 
 __mcp_debug() { # WORD...
-  local _time
+  local _time _text="$*"
   [[ -n ${MCPBASH_DEBUG_LOG-} ]] || return 0
+  ! __mcp_may_be_secret "$_text" || __mcp_redact
   if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] > 401)); then
     printf -v _time '%(%H:%M:%S)T' -1 # not known to Bash 3.2, which does not come here
   else
     _time=$(date +%H:%M:%S 2>/dev/null) || _time='??:??:??'
   fi
-  __mcp_append "$MCPBASH_DEBUG_LOG" "[$_time] $*"
+  __mcp_append "$MCPBASH_DEBUG_LOG" "[$_time] $_text"
+}
+
+# Whether TEXT has a word of which names of secrets consist, a run of characters as long as tokens are, or a URL with a
+# user. Nothing else is a secret to our program, which is asked then: it is the one that knows.
+__mcp_may_be_secret() { # TEXT
+  local _c='[0-9A-Za-z_-]'
+  case $1 in
+    *[Tt][Oo][Kk][Ee][Nn]* | *[Ss][Ee][Cc][Rr][Ee][Tt]* | *[Pp][Aa][Ss][Ss]* | *[Pp][Ww][Dd]* | *[Kk][Ee][Yy]*) ;;
+    *[Aa][Uu][Tt][Hh]* | *[Cc][Oo][Oo][Kk][Ii][Ee]* | *[Cc][Rr][Ee][Dd]* | *[Jj][Ww][Tt]* | *[Oo][Tt][Pp]*) ;;
+    *[Pp][Aa][Tt] | *[Pp][Aa][Tt][!a-z]* | *[Ss][Ii][Gg] | *[Ss][Ii][Gg][!a-z]* | *[Ss][Ii][Gg][Nn]*) ;;
+    *[Ss][Ee][Ss][Ss][Ii][Oo][Nn]* | *[Bb][Ee][Aa][Rr][Ee][Rr]* | *[Bb][Aa][Ss][Ii][Cc]* | *[Ee][Nn][Vv]*) ;;
+    *://*@* | -u* | *[!0-9A-Za-z]-u* | *-user*) ;;
+    *$_c$_c$_c$_c$_c$_c$_c$_c$_c$_c$_c$_c$_c$_c$_c$_c$_c$_c$_c$_c*) ;;
+    *) return 1 ;;
+  esac
+}
+
+__mcp_redact() { # _text, without its secrets
+  if __mcp_program && __mcp_reply=$(exec "$__mcp_bin" --helper redact <<<"$_text"); then
+    _text=$__mcp_reply
+  else
+    _text='**redacted** (the program that finds secrets is missing)'
+  fi
+  __mcp_reply=''
 }

@@ -163,6 +163,38 @@ func TestDebug(t *testing.T) {
 	})
 }
 
+// SDK-103: a line holds no secret; a text that cannot hold one starts no process.
+func TestDebugSecrets(t *testing.T) {
+	t.Parallel()
+	names := strings.Fields(`token accessToken access-token access.token ACCESSTOKEN clientSecret x-api-key APIKEY userPassword
+		PGPASSWORD passwd passphrase privateKey Authorization Cookie session sessionId GITHUB_PAT githubPat smtpPass DB_PWD jwt otp
+		awsCredentials creds X-Amz-Signature sig auth bearer`)
+	script := ""
+	for _, name := range names {
+		script += "mcp_debug call " + name + "=Hush1234 done\nmcp_debug '" + name + ": Hush1234'\nmcp_debug run --" + name +
+			" Hush1234\nmcp_debug '{\"" + name + "\":\"Hush1234\"}'\n"
+	}
+	for _, text := range []string{`https://me:Hush1234@example.com/`, `curl -u me:Hush1234`, `curl --user me:Hush1234`,
+		`Basic SHVzaDEyHush==`,
+		`"ghp"_Hush1234aB3dE5gH7jK9mN1pQ2sT4vW6yZ8b`, `"AK"IAQ3EGRZTV5XKLM2NP`, `'{"env":{"A":"Hush1234"}}'`,
+		`$'-----BEGIN PRIVATE KEY-----\nHush1234\n'`} {
+		script += "mcp_debug " + text + "\n"
+	}
+	file := filepath.Join(t.TempDir(), "debug")
+	got := tool{script: script + "mcp_debug end", env: []string{"MCPBASH_DEBUG_LOG=" + file}}.run(t)
+	text := read(t, file)
+	if got != out("") || strings.Contains(text, "Hush") || strings.Contains(text, "EGRZ") ||
+		!strings.HasSuffix(text, "] end\n") || !strings.Contains(text, "run --token **redacted**") {
+		t.Errorf("%+v\n%s", got, text)
+	}
+	alone := filepath.Join(t.TempDir(), "debug")
+	got = tool{script: `mcp_debug token=Hush1234; mcp_debug fine`, env: []string{"MCPBASH_DEBUG_LOG=" + alone,
+		"MCPBASH_HELPER_BIN=", "PATH=/nowhere"}}.run(t)
+	if text := read(t, alone); strings.Contains(text, "Hush") || !strings.HasSuffix(text, "] fine\n") {
+		t.Errorf("%+v\n%s", got, text)
+	}
+}
+
 func TestRoots(t *testing.T) {
 	t.Parallel()
 	check(t, []way{byTable}, []row{

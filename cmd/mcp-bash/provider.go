@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/resource"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/secrets"
 	"mcp-bash/pkg/tree"
 )
 
@@ -109,7 +110,7 @@ func fetch(ctx context.Context, s cli.Streams, p *project.Project, name, uri str
 		Debug: func() bool { return p.Logging.Level <= mcp.Debug },
 		Log: func(level mcp.Level, logger, text string) {
 			if level >= max(p.Logging.Level, mcp.Warning) {
-				say(fmt.Sprintf("%s: %s: %s", level, logger, cli.Line(text)))
+				say(fmt.Sprintf("%s: %s: %s", level, logger, cli.Line(secrets.Text(text))))
 			}
 		},
 	})

@@ -43,7 +43,7 @@ func bundleCommand() *cli.Command {
 			{Line: "NAME --json | jq -r .path"},
 		},
 		Text: `What goes in: tools, resources, prompts, completions, server.d, lib, providers, ui, config, VERSION, and the
-directories and files that MCPB_INCLUDE in mcpb.conf names. Left out: .git, .env, logs, private keys, and what
+directories and files that MCPB_INCLUDE in mcpb.conf names. Left out: .git, logs, files that hold secrets, and what
 .mcpbignore names, with the syntax of .gitignore.
 The same project makes the same bytes, wherever and whenever.
 

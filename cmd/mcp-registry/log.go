@@ -5,6 +5,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/secrets"
 )
 
 // logTo writes one line a message, whatever a project wrote.
@@ -13,7 +14,7 @@ func logTo(s cli.Streams, least mcp.Level) mcp.LogFunc {
 		if level < least {
 			return
 		}
-		tell(s, fmt.Sprintf("%s: %s: %s", level, logger, message))
+		tell(s, fmt.Sprintf("%s: %s: %s", level, logger, secrets.Text(message)))
 	}
 }
 

@@ -311,6 +311,7 @@ func (b *builder) collect() error {
 	if b.images, err = b.addImages(root); err != nil {
 		return err
 	}
+	b.checkQuoted()
 	b.report()
 	for _, i := range included {
 		places = append(places, i.name)
@@ -324,15 +325,34 @@ func (b *builder) collect() error {
 	return nil
 }
 
+// checkQuoted searches the files that the manifest quotes for secrets.
+func (b *builder) checkQuoted() {
+	for _, name := range append(b.config.files(), confFile) {
+		if content, err := b.p.ReadFile(b.inProject(name), mcpb.MaxManifest); err == nil {
+			b.content.isSecret(path.Clean(filepath.ToSlash(name)), content, true)
+		}
+	}
+}
+
 // report prints what the collector found since the last report.
 func (b *builder) report() {
-	for _, fault := range b.content.faults {
+	c := &b.content
+	for _, fault := range c.faults {
 		b.say.fault("%s", fault)
 	}
-	if len(b.content.leftOut) > 0 {
-		b.say.warn("Left out: %s", some(b.content.leftOut))
+	if len(c.leftOut) > 0 {
+		b.say.warn("Left out: %s", some(c.leftOut))
 	}
-	b.content.faults, b.content.leftOut = nil, nil
+	for _, refused := range c.refused {
+		b.say.warn("Refused: %s", refused)
+	}
+	if len(c.refused) > 0 || c.secrets {
+		b.say.note("  → Name a file that holds no secret in MCPB_INCLUDE (%s) to include it", confFile)
+	}
+	if len(c.unscanned) > 0 {
+		b.say.note("Searched for secrets in the first %d MB only: %s", maxScan>>20, some(c.unscanned))
+	}
+	c.faults, c.leftOut, c.refused, c.unscanned, c.secrets = nil, nil, nil, nil, false
 }
 
 // some is a list for people, which ends where it gets long.

@@ -16,6 +16,7 @@ import (
 
 	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/secrets"
 )
 
 // A collector copies what of a project goes into the bundle to the staged tree, so
@@ -30,8 +31,11 @@ type collector struct {
 
 	selection selection
 
-	leftOut []string // what was left out though its author may want it
-	faults  []string // why there will be no bundle
+	leftOut   []string // what was left out though its author may want it
+	refused   []string // secrets that were left out, with line and rule
+	unscanned []string // files that were not searched for secrets to their end
+	secrets   bool     // a secret was found by its form
+	faults    []string // why there will be no bundle
 }
 
 // maxDepth is how deeply directories may be nested.
@@ -112,10 +116,8 @@ func (c *collector) directory(s *source, name, seen, to string, trail []string) 
 // isLeftOut reports whether a path of the project does not go into the bundle, and notes
 // it where its author may want to know.
 func (c *collector) isLeftOut(seen string, isDir bool) bool {
-	v := c.selection.judge(seen, isDir)
-	if v == leave {
-		c.leaveOut(seen, isDir)
-	}
+	v, rule := c.selection.judge(seen, isDir)
+	c.note(seen, isDir, v, rule)
 	return v != take
 }
 
@@ -125,21 +127,45 @@ func (c *collector) isHidden(seen, name string, isDir bool) bool {
 	if name == seen || c.selection.named[seen] {
 		return false
 	}
-	v := c.selection.judge(name, isDir)
-	if v == leave {
-		c.leaveOut(seen, false)
-	}
+	v, rule := c.selection.judge(name, isDir)
+	c.note(seen, false, v, rule)
 	return v != take
 }
 
-func (c *collector) leaveOut(name string, isDir bool) {
-	if path.Base(name) == cacheDir {
-		return // it is made anew
-	}
+func (c *collector) note(name string, isDir bool, v verdict, rule string) {
 	if isDir {
 		name += "/"
 	}
-	c.leftOut = append(c.leftOut, name)
+	switch {
+	case v == refuse:
+		c.refused = append(c.refused, fmt.Sprintf("%s: %s, by its name", name, rule))
+	case v == leave && path.Base(name) != cacheDir: // it is made anew
+		c.leftOut = append(c.leftOut, name)
+	}
+}
+
+// maxScan is how much of a file is searched for secrets, in bytes.
+const maxScan = 4 << 20
+
+// isSecret reports whether a file holds a secret, and notes where. Without a script or
+// metadata the bundle would not do what its manifest says: there it is a fault.
+func (c *collector) isSecret(seen string, head []byte, exec bool) bool {
+	if c.selection.named[seen] {
+		return false
+	}
+	findings := secrets.Scan(head)
+	isNeeded := exec || bytes.HasPrefix(head, []byte("#!")) || strings.HasSuffix(seen, ".sh") ||
+		strings.HasSuffix(seen, ".meta.json")
+	for _, f := range findings {
+		finding := fmt.Sprintf("%s:%d: %s", seen, f.Line, f.Rule)
+		if isNeeded {
+			c.faults = append(c.faults, finding+": a secret in a file that the bundle needs")
+		} else {
+			c.refused = append(c.refused, finding)
+		}
+	}
+	c.secrets = c.secrets || len(findings) > 0
+	return len(findings) > 0
 }
 
 // file copies one file into the staged tree.
@@ -159,40 +185,30 @@ func (c *collector) file(s *source, name, seen, to string, info fs.FileInfo) err
 		return nil
 	}
 	defer in.Close()
-	head := make([]byte, 4096)
-	n, err := io.ReadFull(in, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	head, err := io.ReadAll(io.LimitReader(in, maxScan))
+	if err != nil {
 		return fmt.Errorf("%s: %w", seen, project.PlainError(err))
 	}
-	head = head[:n]
-	if isPrivateKey(head) && !c.selection.named[seen] {
-		c.leaveOut(seen, false)
+	exec := info.Mode()&0o100 != 0
+	if runtime.GOOS == "windows" {
+		exec = bytes.HasPrefix(head, []byte("#!"))
+	}
+	if c.isSecret(seen, head, exec) {
 		return nil
 	}
 	if err := c.names.Add(to); err != nil {
 		c.faults = append(c.faults, "cannot be in a bundle: "+err.Error())
 		return nil
 	}
-	exec := info.Mode()&0o100 != 0
-	if runtime.GOOS == "windows" {
-		exec = bytes.HasPrefix(head, []byte("#!"))
-	}
 	size, err := c.put(to, exec, io.LimitReader(io.MultiReader(bytes.NewReader(head), in), mcpb.MaxFile+1))
 	if err != nil {
 		return fmt.Errorf("%s: %w", seen, project.PlainError(err))
 	}
+	if size > maxScan {
+		c.unscanned = append(c.unscanned, seen)
+	}
 	c.bytes += size
 	return nil
-}
-
-// isPrivateKey reports whether a file begins like one.
-func isPrivateKey(head []byte) bool {
-	at := bytes.Index(head, []byte("-----BEGIN "))
-	if at < 0 {
-		return bytes.HasPrefix(head, []byte("PuTTY-User-Key-File"))
-	}
-	line, _, _ := bytes.Cut(head[at:], []byte("\n"))
-	return bytes.HasSuffix(bytes.TrimSpace(line), []byte("PRIVATE KEY-----")) && (at == 0 || head[at-1] == '\n')
 }
 
 // put writes a file of the staged tree, and notes that it goes into the bundle.

@@ -72,7 +72,7 @@ func (b *builder) rejects(root *source, i inclusion) bool {
 		case b.content.selection.isIgnored(name, i.isDir):
 			b.say.warn("MCPB_INCLUDE names what %s leaves out: %s", ignoreName, i.name)
 			return true
-		case isVersionControl(name, i.isDir), i.isDir && name != cacheDir && b.content.selection.judge(name, true) != take:
+		case isVersionControl(name, i.isDir), i.isDir && name != cacheDir && !b.content.selection.takes(name, true):
 			b.say.warn("MCPB_INCLUDE rejects what is never shipped: %s", i.name)
 			return true
 		}
@@ -164,7 +164,7 @@ func (b *builder) notIncluded(root *source, places []string) (list []string) {
 		name := e.Name()
 		isPlace := func(place string) bool { return place == name || strings.HasPrefix(place, name+"/") }
 		if strings.HasPrefix(name, ".") || isAboutProject(name) || slices.ContainsFunc(places, isPlace) ||
-			b.content.selection.judge(name, e.IsDir()) != take {
+			!b.content.selection.takes(name, e.IsDir()) {
 			continue
 		}
 		if ok, _ := b.content.names.Has(name); ok {

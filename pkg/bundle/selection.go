@@ -25,30 +25,41 @@ const (
 type verdict int
 
 const (
-	take  verdict = iota
-	skip          // left out, and not listed: litter, and what .mcpbignore names
-	leave         // left out and listed
+	take   verdict = iota
+	skip           // left out, and not listed: litter, and what .mcpbignore names
+	leave          // left out and listed
+	refuse         // left out as a secret, and listed with the rule
 )
 
-// judge returns the verdict for a path of the project. What is below a directory that is
-// left out is left out as well.
-func (s *selection) judge(name string, isDir bool) verdict {
+// judge returns the verdict for a path of the project, and the rule for a secret. What is
+// below a directory that is left out is left out as well.
+func (s *selection) judge(name string, isDir bool) (v verdict, rule string) {
 	if s.named[name] || s.cache && name == cacheDir {
-		return take
+		return take, ""
 	}
 	if s.isIgnored(name, isDir) {
-		return skip
+		return skip, ""
 	}
 	if s.cache {
 		name = strings.TrimPrefix(name, cacheDir+"/")
 	}
+	for _, list := range secretFiles() {
+		if isListed(list.names, name, isDir) {
+			return refuse, list.rule
+		}
+	}
 	switch {
 	case isListed(litter(), name, isDir):
-		return skip
-	case isVersionControl(name, isDir), isListed(neverShipped(), name, isDir), isListed(secretNames(), name, isDir):
-		return leave
+		return skip, ""
+	case isVersionControl(name, isDir), isListed(neverShipped(), name, isDir):
+		return leave, ""
 	}
-	return take
+	return take, ""
+}
+
+func (s *selection) takes(name string, isDir bool) bool {
+	v, _ := s.judge(name, isDir)
+	return v == take
 }
 
 // isIgnored reports whether .mcpbignore leaves a path out.
@@ -84,7 +95,6 @@ _darcs
 // the official tool (CLI-1417, CLI-1807).
 var neverShipped = sync.OnceValue(func() gitignore.Rules {
 	return gitignore.Parse(`
-.env*
 *.log
 *.mcpb
 .tmp
@@ -96,11 +106,6 @@ server.d/.debug
 .#*
 *.orig
 *.bak
-.npmrc
-.yarnrc
-.netrc
-.pypirc
-.git-credentials
 .npm
 .yarn
 .eslintrc
@@ -135,19 +140,100 @@ desktop.ini
 `)
 })
 
-// secretNames are those of files that hold private keys by custom.
-var secretNames = sync.OnceValue(func() gitignore.Rules {
-	return gitignore.Parse(`
+// A fileList is a rule by which files are secrets: by their names.
+type fileList struct {
+	rule  string
+	names gitignore.Rules
+}
+
+// secretFiles are files that hold secrets by custom (CLI-1442).
+var secretFiles = sync.OnceValue(func() []fileList {
+	return []fileList{
+		{"env-file", gitignore.Parse(`
+.env*
+*.env
+`)},
+		{"key-file", gitignore.Parse(`
 id_rsa
 id_dsa
 id_ecdsa
 id_ecdsa_sk
 id_ed25519
 id_ed25519_sk
+id_xmss
+*.ppk
+*.pvk
+.ssh/
+.gnupg/
+secring.*
+`)},
+		{"key-store", gitignore.Parse(`
 *.p12
 *.pfx
 *.jks
+*.bks
 *.keystore
+*.kdb
 *.kdbx
-`)
+*.keychain
+*.keychain-db
+.password-store/
+`)},
+		{"login-file", gitignore.Parse(`
+.netrc
+_netrc
+.npmrc
+.yarnrc
+.yarnrc.yml
+.pypirc
+.git-credentials
+.pgpass
+pgpass.conf
+.my.cnf
+.mylogin.cnf
+.htpasswd
+.htdigest
+.docker/
+.dockercfg
+.vault-token
+.s3cfg
+.boto
+.fetchmailrc
+.msmtprc
+.esmtprc
+.renviron
+rclone.conf
+**/.cargo/credentials
+**/.cargo/credentials.toml
+**/.gem/credentials
+**/.config/gh/
+**/.config/hub
+**/.config/rclone/
+`)},
+		{"cloud-credentials", gitignore.Parse(`
+.aws/
+.azure/
+.kube/
+kubeconfig
+*.kubeconfig
+.oci/
+.aliyun/
+.databrickscfg
+**/.config/gcloud/
+**/.config/doctl/
+`)},
+		{"terraform-state", gitignore.Parse(`
+*.tfstate
+*.tfstate.*
+terraform.tfvars
+*.auto.tfvars
+.terraform/
+.terraformrc
+.terraform.d/
+terraform.rc
+`)},
+		{"history", gitignore.Parse(`
+.*_history
+`)},
+	}
 })

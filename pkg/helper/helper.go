@@ -127,6 +127,8 @@ func private(name string) (program, bool) {
 		return program{mimeTypes, false, 1, -1}, true
 	case "media":
 		return program{medium, false, 3, 4}, true
+	case "redact":
+		return program{redacted, true, 0, 0}, true
 	case "exchange":
 		return program{exchange, false, 2, 2}, true
 	}

@@ -23,6 +23,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/roots"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/secrets"
 	"mcp-bash/pkg/tool"
 )
 
@@ -285,6 +286,7 @@ func (r *run) log(level mcp.Level, logger, text string) {
 		least = r.project.Logging.Level
 	}
 	if level >= least {
+		text = secrets.Text(text)
 		r.logged = append(r.logged, text)
 		fmt.Fprintf(r.Err, "run-tool: %s: %s: %s\n", level, logger, cli.Line(text))
 	}

@@ -208,6 +208,12 @@ func TestExcerpts(t *testing.T) {
 		strings.Count(got, "z") < 900 || strings.Count(got, "z") > 1024 {
 		t.Error(got)
 	}
+	c.send(`{"params":{"apiKey":"hush"},`)
+	c.next()
+	c.says("**redacted**", 1)
+	if got := c.stderr.String(); strings.Contains(got, "hush") {
+		t.Error(got)
+	}
 }
 
 // P-501, P-506.

@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/secrets"
 )
 
 // Loggers of the server itself (P-1305).
@@ -28,6 +29,7 @@ type logger struct {
 	session  *session
 	client   *client
 	stderr   io.Writer
+	redactor secrets.Redactor
 }
 
 // log sends a message to the client, at or above the level in force; before
@@ -37,11 +39,14 @@ func (l *logger) log(level mcp.Level, logger, message string) {
 	if level < l.session.threshold() {
 		return
 	}
+	message = l.redactor.Text(message) // scripts, URIs and errors put in what they like
 	if l.settings.Timestamp {
 		message = time.Now().UTC().Format("[2006-01-02T15:04:05Z] ") + message
 	}
 	if !l.session.greeted.Load() {
-		l.notice("mcp-bash: %s: %s: %s", level, logger, message)
+		if !l.settings.Quiet {
+			l.print(fmt.Sprintf("mcp-bash: %s: %s: %s", level, logger, message))
+		}
 		return
 	}
 	if l.client.full() {
@@ -80,11 +85,13 @@ func (l *logger) notice(format string, args ...any) {
 }
 
 // complain writes a line to standard error whatever the user wants: for errors
-// that end the process. Whatever others have put into it, it stays one line, and
-// does nothing to a terminal (P-1308).
+// that end the process. Whatever others have put into it, it stays one line, does
+// nothing to a terminal and holds no secret (P-1308, P-2502).
 func (l *logger) complain(format string, args ...any) {
-	io.WriteString(l.stderr, cli.Line(fmt.Sprintf(format, args...))+"\n")
+	l.print(l.redactor.Text(fmt.Sprintf(format, args...)))
 }
+
+func (l *logger) print(line string) { io.WriteString(l.stderr, cli.Line(line)+"\n") }
 
 // libraryLog takes what the libraries we use say by Go's package log: net/http
 // does, of answers that come too late.

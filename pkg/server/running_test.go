@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/secrets"
 )
 
 // A waiter is a tool that says that it runs and waits until it is let go.
@@ -787,8 +789,10 @@ func TestPayloadLog(t *testing.T) {
 		tmp := t.TempDir()
 		c := startWith(t, files(t, hello), project.Env{"MCPBASH_REMOTE_TOKEN": secret, "TMPDIR": tmp},
 			func(o *Options) { o.Debug, o.NDJSON = true, ndjson }, nil)
-		c.request("ping", `{"_meta":{"mcpbash/remoteToken":"`+secret+`"},"note":"x `+secret+` y","auth":["bearer abc",`+
-			`"a.b.c"],"api_key":{"deep":1},"progressToken":"seen","page_token":"5"}`)
+		c.request("ping", `{"_meta":{"mcpbash/remoteToken":"`+secret+`"},"note":"x `+secret+` y","list":["bearer abc",`+
+			`"a.b.c"],"api_key":{"deep":1},"progressToken":"seen","page_token":"5","accessToken":"no1","x-api-key":"no2",`+
+			`"env":{"A":"no3"},"args":["--userPassword","no4"],"command":"curl -H 'X-Auth-Token: no5' https://u:no6@h/",`+
+			`"text":"{\"clientSecret\":\"no7\"}"}`)
 		c.send("{bad")
 		c.next()
 		c.end()
@@ -800,12 +804,16 @@ func TestPayloadLog(t *testing.T) {
 		}
 		log, _ := os.ReadFile(dirs[0] + "/payload.debug.log")
 		info, _ := os.Stat(dirs[0] + "/payload.debug.log")
-		if info.Mode().Perm() != 0o600 || strings.Contains(string(log), secret) {
+		if info.Mode().Perm() != 0o600 || strings.Contains(string(log), secret) || regexp.MustCompile("no[1-7]").Match(log) {
 			t.Errorf("%v %s", info.Mode(), log)
 		}
 		want := []string{`|request|-|recv|{"jsonrpc":"2.0","id":"r1","method":"ping",` +
-			`"params":{"_meta":{"mcpbash/remoteToken":"**redacted**"},"note":"x **redacted** y","auth":["Bearer **redacted**",` +
-			`"**redacted**"],"api_key":"**redacted**","progressToken":"seen","page_token":"**redacted**"}}`,
+			`"params":{"_meta":{"mcpbash/remoteToken":"**redacted**"},"note":"x **redacted** y","list":["Bearer **redacted**",` +
+			`"**redacted**"],"api_key":"**redacted**","progressToken":"seen","page_token":"**redacted**",` +
+			`"accessToken":"**redacted**","x-api-key":"**redacted**","env":{"A":"**redacted**"},` +
+			`"args":["--userPassword","**redacted**"],` +
+			`"command":"curl -H 'X-Auth-Token: **redacted**' https://**redacted**@h/",` +
+			`"text":"{\"clientSecret\":\"**redacted**\"}"}}`,
 			`|rpc|-|ok|{"jsonrpc":"2.0","id":"r1","result":{}}`, `|request|-|recv|[payload hash=`,
 			`|rpc|-|error|{"jsonrpc":"2.0","error":`}
 		if ndjson {
@@ -855,7 +863,7 @@ func FuzzCursor(f *testing.F) {
 
 func FuzzRedact(f *testing.F) {
 	f.Add([]byte(`{"token":"x","a":["bearer y",{"b":"c.d.e"}]}`))
-	l := &payloadLog{token: "needle", secret: map[string]bool{}}
+	l := &payloadLog{redactor: &secrets.Redactor{Values: []string{"needle"}}}
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		got := l.redact(payload)
 		if strings.Contains(got, "needle") || strings.ContainsAny(got, "\n\r") {

@@ -315,7 +315,8 @@ func (st *starter) awaitHome() (err error) {
 func (st *starter) connect() error {
 	s, p := st.Server, st.project
 	limitMemory(p.Limits.Pending)
-	record, err := openPayloadLog(p, s.state, st.NDJSON)
+	s.redactor.Names, s.redactor.Values = []string{p.Token.Key, p.Token.Fallback}, []string{p.Token.Secret}
+	record, err := openPayloadLog(p, s.state, &s.redactor, st.NDJSON)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/secrets"
 )
 
 // summarise leaves a note of a failure where CI looks for it: a line in the log
@@ -18,6 +19,7 @@ import (
 func (c *call) summarise(res *script.Result, message string, timedOut bool) {
 	p := c.tools.project
 	line := c.traceLine()
+	message = secrets.Text(message)
 	if p.CI && c.tools.State.Logs != nil {
 		c.appendSummary(res, message, line, timedOut)
 	}
@@ -47,7 +49,8 @@ func (c *call) appendSummary(res *script.Result, message, traceLine string, time
 		Name("argCount").Int(len(rawjson.Members(args))).Name("argBytes").Int(size).
 		Name("argHash").String(hex.EncodeToString(sum[:])).
 		Name("metaKeys").Int(len(rawjson.Members(c.entry.item))).Name("roots").Int(len(c.request.Roots)).
-		Name("message").String(message).Name("stderrTail").String(c.tail(res.Stderr)).Name("traceLine").String(traceLine)
+		Name("message").String(message).Name("stderrTail").String(secrets.Text(c.tail(res.Stderr))).
+		Name("traceLine").String(traceLine)
 	f, err := handoff.OpenAppend(c.tools.State.Logs, "failure-summary.jsonl")
 	if err != nil {
 		return

@@ -1089,6 +1089,36 @@ func TestTracing(t *testing.T) {
 	}
 }
 
+// P-2504: what is kept of a call for people holds no secrets.
+func TestTraceSecrets(t *testing.T) {
+	dir := t.TempDir()
+	b := newBench(t, project.Env{"MCPBASH_TRACE_TOOLS": "on", "MCPBASH_LOG_DIR": dir, "MCPBASH_CI_MODE": "true",
+		"MCPBASH_TMP_ROOT": dir, "GITHUB_ACTIONS": "true"})
+	var stderr strings.Builder
+	b.tools.Stderr = &stderr
+	b.add("t", `PS4='+ ${BASH_SOURCE[0]##*/}:${LINENO}: '
+apiToken=Hush1; export DB_PASSWORD='Hush2 more'
+: curl -H "X-Api-Key: Hush3 more" --client-secret Hush4 https://me:Hush5@example.com/ plain
+echo "login failed: password=Hush6" >&2; : --token Hush7; exit 7`)
+	b.call(&Request{Name: "t"})
+	traces, _ := filepath.Glob(filepath.Join(dir, "trace.t.*.log"))
+	if len(traces) != 1 {
+		t.Fatal(traces)
+	}
+	trace, _ := os.ReadFile(traces[0])
+	summary, _ := os.ReadFile(filepath.Join(dir, "failure-summary.jsonl"))
+	for name, text := range map[string]string{
+		"trace": string(trace), "summary": string(summary), "annotation": stderr.String(),
+	} {
+		if !strings.Contains(text, "**redacted**") || strings.Contains(text, "Hush") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if !strings.Contains(string(trace), "@example.com/ plain") || !strings.HasSuffix(string(trace), ": exit 7\n") {
+		t.Errorf("%s", trace)
+	}
+}
+
 // P-301.
 func TestWorkerKey(t *testing.T) {
 	if project.RequestKey(`"c"`) != "ImMi" || project.RequestKey(`7`) != "Nw" {

@@ -11,6 +11,7 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/secrets"
 )
 
 // A trace is the record Bash keeps of a tool's commands (T-260).
@@ -74,9 +75,11 @@ func (t *trace) finish(res *script.Result) {
 	if _, err := t.file.ReadAt(end, info.Size()-size); err != nil && err != io.EOF {
 		return
 	}
-	if size < info.Size() && t.file.Truncate(0) == nil {
-		t.file.Write(end)
+	shown := []byte(secrets.Text(string(end))) // commands show their arguments
+	if (size < info.Size() || !bytes.Equal(shown, end)) && t.file.Truncate(0) == nil {
+		t.file.Write(shown)
 	}
+	end = shown
 	t.some = true
 	lines := bytes.Split(bytes.TrimRight(end, "\n"), []byte("\n"))
 	last := lines[len(lines)-1]

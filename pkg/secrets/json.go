@@ -1,0 +1,100 @@
+package secrets
+
+import (
+	"encoding/json"
+	"strings"
+
+	"mcp-bash/pkg/rawjson"
+)
+
+// maxNested is how often JSON may be a string in JSON. What is deeper is removed.
+const maxNested = 8
+
+// appendValue appends a JSON value without its secrets. inEnv is set for environment
+// variables, whose values are removed whatever their names.
+func (r *Redactor) appendValue(dst []byte, v json.RawMessage, inEnv bool, nested int) []byte {
+	switch rawjson.KindOf(v) {
+	case rawjson.Object:
+		return r.appendObject(dst, v, inEnv, nested)
+	case rawjson.Array:
+		return r.appendArray(dst, v, inEnv, nested)
+	case rawjson.String:
+		text, _ := rawjson.Text(v)
+		if shown := r.value(text, nested); shown != text {
+			return rawjson.AppendString(dst, shown)
+		}
+	}
+	return append(dst, v...)
+}
+
+func (r *Redactor) appendObject(dst []byte, v json.RawMessage, inEnv bool, nested int) []byte {
+	members := rawjson.Members(v)
+	hasValue := rawjson.Get(v, "value") != nil // {"name":"TOKEN","value":"x"}
+	isSecret := hasValue && (r.isName(rawjson.TextOf(v, "name")) || r.isName(rawjson.TextOf(v, "key")))
+	b := rawjson.Over(dst)
+	b.Object()
+	for _, m := range members {
+		kind := rawjson.KindOf(m.Value)
+		isScalar := kind != rawjson.Object && kind != rawjson.Array
+		b.Name(cut(m.Name, append(r.known(m.Name), tokens(m.Name)...)))
+		switch {
+		case r.isName(m.Name) && !(kind == rawjson.Number && isCount(m.Name)), isSecret && m.Name == "value",
+			inEnv && isScalar && !(hasValue && m.Name == "name"):
+			b.String(redacted)
+		default:
+			env := !isScalar && (inEnv || isEnvironment(m.Name))
+			b.Append(func(dst []byte) []byte { return r.appendValue(dst, m.Value, env, nested) })
+		}
+	}
+	return b.End().Bytes()
+}
+
+// appendArray appends a list: of values, of variables (NAME=value), or of the words of a
+// command line.
+func (r *Redactor) appendArray(dst []byte, v json.RawMessage, inEnv bool, nested int) []byte {
+	b := rawjson.Over(dst)
+	b.Array()
+	before := ""
+	for e := range rawjson.Elements(v) {
+		text, isText := rawjson.Text(e)
+		name, _, isVariable := strings.Cut(text, "=")
+		switch kind := rawjson.KindOf(e); {
+		case inEnv && isVariable:
+			b.String(name + "=" + redacted)
+		case inEnv && kind != rawjson.Object && kind != rawjson.Array,
+			isText && isFlag(before) && r.isName(before),
+			isUserFlag(before) && strings.Contains(text, ":"):
+			b.String(redacted)
+		default:
+			b.Append(func(dst []byte) []byte { return r.appendValue(dst, e, inEnv, nested) })
+		}
+		before = text
+	}
+	return b.End().Bytes()
+}
+
+// value returns the text of a JSON string without its secrets (P-2502).
+func (r *Redactor) value(text string, nested int) string {
+	const bearer = "Bearer "
+	switch {
+	case len(text) >= len(bearer) && strings.EqualFold(text[:len(bearer)], bearer):
+		return bearer + redacted
+	case isThreeParts(text):
+		return redacted
+	}
+	return r.text(text, nested)
+}
+
+// isThreeParts reports whether a text has the form of a web token: three parts of Base64
+// with dots between them. A version has digits only.
+func isThreeParts(text string) bool {
+	if strings.Count(text, ".") != 2 || strings.Trim(text, "0123456789.") == "" {
+		return false
+	}
+	for part := range strings.SplitSeq(text, ".") {
+		if part == "" || strings.Trim(part, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
+			return false
+		}
+	}
+	return true
+}

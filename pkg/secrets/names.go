@@ -1,0 +1,91 @@
+package secrets
+
+import (
+	"slices"
+	"strings"
+)
+
+// secretWords are words that make a name that of a secret: api_key, accessToken,
+// X-Amz-Signature.
+var secretWords = []string{
+	"auth", "authorization", "bearer", "cookie", "cookies", "creds", "jwt", "key", "otp", "pass", "pat", "pwd", "sig",
+	"signature",
+}
+
+// secretStems are parts of words that do so, for names that are not written as words:
+// DBPASSWORD, clientsecret.
+var secretStems = []string{
+	"accesskey", "apikey", "authkey", "credential", "passcode", "passphrase", "passwd", "password", "privatekey", "secret",
+	"sessionid", "signingkey",
+}
+
+// isSecretName reports whether a name of a member, a header, a variable or an option is that of
+// a secret.
+func isSecretName(name string) bool {
+	if name == "PWD" || name == "OLDPWD" {
+		return false // the working directory
+	}
+	before, count := "", 0
+	for word := range words(name) {
+		isToken := strings.HasSuffix(word, "token") || strings.HasSuffix(word, "tokens")
+		isProgress := word == "progresstoken" || before == "progress" // MCP's progress token is a number for a request
+		if slices.Contains(secretWords, word) || isToken && !isProgress || word == "id" && before == "session" ||
+			slices.ContainsFunc(secretStems, func(stem string) bool { return strings.Contains(word, stem) }) {
+			return true
+		}
+		before = word
+		count++
+	}
+	return count == 1 && before == "session"
+}
+
+// isCount reports whether a name is one that has a number where it is no secret's:
+// maxTokens, tokens_used.
+func isCount(name string) bool {
+	for word := range words(name) {
+		if strings.HasSuffix(word, "tokens") || word == "pass" {
+			return true
+		}
+	}
+	return false
+}
+
+// isEnvironment reports whether a name is that of environment variables, whose values
+// are not shown, whatever their names.
+func isEnvironment(name string) bool {
+	switch strings.ToLower(name) {
+	case "env", "environ", "environment", "envvars", "env_vars":
+		return true
+	}
+	return false
+}
+
+// words yields the words of a name in lower case: what other characters, digits and changes
+// of case separate.
+func words(name string) func(yield func(string) bool) {
+	isUpper := func(i int) bool { return i < len(name) && name[i] >= 'A' && name[i] <= 'Z' }
+	isLower := func(i int) bool { return i < len(name) && name[i] >= 'a' && name[i] <= 'z' }
+	return func(yield func(string) bool) {
+		for i := 0; i < len(name); {
+			if !isUpper(i) && !isLower(i) {
+				i++
+				continue
+			}
+			start := i
+			for isUpper(i) {
+				i++
+			}
+			if n := i - start; n > 1 && isLower(i) {
+				i-- // the last capital begins the next word: APIKey
+			}
+			if i == start+1 || i == start {
+				for isLower(i) || i == start {
+					i++
+				}
+			}
+			if !yield(strings.ToLower(name[start:i])) {
+				return
+			}
+		}
+	}
+}

@@ -43,7 +43,7 @@ and linux-amd64. run-server.sh is written only if there is none.`,
 	c.Flags.String(&o.output, "output", "DIR", "the project; else MCPBASH_PROJECT_ROOT, else this directory").
 		Missing("--output requires a directory path").Completes(cli.Dirs)
 	c.Flags.Bool(&o.upgrade, "upgrade", "replace what is there")
-	c.Flags.Bool(&o.verify, "verify", "compare what is there with vendor.json; write nothing")
+	c.Flags.Bool(&o.verify, "verify", "compare .mcp-bash and run-server.sh with vendor.json; write nothing")
 	c.Flags.Bool(&o.dryRun, "dry-run", "list what would be written; write nothing")
 	o.targets(c)
 	c.Flags.Bool(&o.verbose, "verbose", "name every file")
@@ -137,6 +137,10 @@ func (o *options) putVendored(s cli.Streams, out io.Writer, v vendoring.Options)
 	case err != nil:
 		return err
 	}
+	if r.Kept {
+		fmt.Fprintln(s.Err, "vendor: run-server.sh is not that of this version; it is kept and recorded as it is. "+
+			"Delete it and run this again to replace it.")
+	}
 	fmt.Fprintf(out, "✓ Vendored mcp-bash %s into %s\n  %d files, %s\n  sha256: %s\n",
 		r.Version, cli.Line(r.Path), len(r.Files), cli.Size(r.Bytes), r.SHA256)
 	if o.verbose {
@@ -181,8 +185,8 @@ func (o *options) verifyVendored(s cli.Streams, dir string) error {
 		for _, detail := range mismatch.Details {
 			fmt.Fprintf(s.Err, "  %s\n", cli.Line(detail))
 		}
-		fmt.Fprintf(s.Err, "What is in %s/ is not what was vendored.\n"+
-			"Run \"mcp-bash vendor --upgrade\" to vendor it anew.\n", runtimes.Dir)
+		fmt.Fprintf(s.Err, "What is in %s/ or run-server.sh is not what was vendored.\n"+
+			"Restore both from version control, or delete both and run \"mcp-bash vendor\".\n", runtimes.Dir)
 		if o.json {
 			var b rawjson.Builder
 			b.Object().Name("ok").Bool(false).Name("error").Object().Name("code").String(cli.CodeInvalid).
@@ -199,6 +203,10 @@ func (o *options) verifyVendored(s cli.Streams, dir string) error {
 			Message: "vendor --verify: " + err.Error()}
 	case err != nil:
 		return err
+	}
+	if r.Uncovered {
+		fmt.Fprintln(s.Err, "vendor --verify: vendor.json does not record run-server.sh; "+
+			"\"mcp-bash vendor --upgrade\" records it")
 	}
 	if o.json {
 		return o.printResult(s, r, "verify")

@@ -232,6 +232,30 @@ func areStrings(v json.RawMessage) bool {
 
 var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
+// codeVariables are variables by which the loader, shells, interpreters and common
+// programs choose the code that they run; codePrefixes begin the names of others.
+var (
+	codeVariables = []string{
+		"PATH", "BASH_ENV", "ENV", "IFS", "PS4", "SHELLOPTS", "BASHOPTS", "CDPATH", "GLOBIGNORE", "SHELL", "ZDOTDIR",
+		"PROMPT_COMMAND", "HOME", "NODE_OPTIONS", "NODE_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP",
+		"PYTHONINSPECT", "PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "GEM_PATH", "GEM_HOME",
+		"LUA_PATH", "LUA_CPATH", "LUA_INIT", "PHPRC", "PHP_INI_SCAN_DIR", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS",
+		"JDK_JAVA_OPTIONS", "CLASSPATH", "AWKPATH", "AWKLIBPATH", "GCONV_PATH", "LOCPATH", "HOSTALIASES", "EDITOR", "VISUAL",
+		"PAGER", "MANPAGER", "BROWSER", "LESSOPEN", "LESSCLOSE", "SSH_ASKPASS", "SUDO_ASKPASS", "RSYNC_RSH", "TAR_OPTIONS",
+		"MAKEFLAGS", "OPENSSL_CONF", "OPENSSL_ENGINES", "CURL_HOME", "WGETRC", "PSQLRC", "MYSQL_HOME", "DOTNET_STARTUP_HOOKS",
+		"COMSPEC", "PATHEXT", "PSMODULEPATH", "SYSTEMROOT", "MCP_SDK",
+	}
+	codePrefixes = []string{"LD_", "DYLD_", "BASH_FUNC_", "GIT_", "NPM_CONFIG_"}
+)
+
+// choosesCode reports whether a variable decides which code runs. Windows does not tell
+// the case of names.
+func choosesCode(name string) bool {
+	name = strings.ToUpper(name)
+	return slices.Contains(codeVariables, name) ||
+		slices.ContainsFunc(codePrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
 // checkMaps reports what is wrong with how fields reach the server.
 func (b *builder) checkMaps(u userConfig) {
 	seen := map[string]bool{}
@@ -246,6 +270,9 @@ func (b *builder) checkMaps(u userConfig) {
 			b.say.fault("duplicate env var name %q", m.variable)
 		case strings.HasPrefix(m.variable, "MCPBASH_"):
 			b.say.warn("env var %q collides with reserved MCPBASH namespace", m.variable)
+		case choosesCode(m.variable):
+			b.say.warn("env var %q decides which code runs: whoever fills in the field %q can run anything; use another name",
+				m.variable, m.key)
 		}
 		seen[m.variable] = true
 	}

@@ -690,8 +690,9 @@ func TestRules(t *testing.T) {
 // what lies there now is an x.
 func vendored(version, content string) map[string]string {
 	digest := sum([]byte("bin/x:" + sum([]byte(content)) + "\n"))
-	return map[string]string{".mcp-bash/bin/x": "x", ".mcp-bash/vendor.json": fmt.Sprintf(
-		`{"version":%q,"sha256":%q,"format_version":2,"files":{"bin/x":%q}}`, version, digest, sum([]byte(content)))}
+	return map[string]string{".mcp-bash/bin/x": "x", "run-server.sh": "start", ".mcp-bash/vendor.json": fmt.Sprintf(
+		`{"version":%q,"sha256":%q,"format_version":2,"launcher":%q,"files":{"bin/x":%q}}`, version, digest,
+		sum([]byte("start")), sum([]byte(content)))}
 }
 
 // CLI-1610: a server in the project that was changed, and one of an older release.

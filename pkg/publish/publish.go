@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -22,6 +23,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/secrets"
 )
 
 // Official is the registry that is meant when no other is named.
@@ -69,6 +71,8 @@ func (b *Bundle) Entry(address, name string) ([]byte, error) {
 	switch {
 	case err != nil || u.Scheme != "https" || u.Host == "":
 		return nil, cli.Usagef("--url must begin with https://: %s", address)
+	case u.User != nil || secrets.Text(address) != address:
+		return nil, cli.Usagef("--url holds a login or a secret, which the registry would publish")
 	case !strings.Contains(address, "mcp"):
 		return nil, cli.Usagef("--url must contain \"mcp\", as the registry asks for: %s", address)
 	case !serverName().MatchString(name) || len(name) > 200:
@@ -89,8 +93,8 @@ func (b *Bundle) Entry(address, name string) ([]byte, error) {
 
 // A Registry is one that bundles are announced in.
 type Registry struct {
-	Base  string // its address
-	Token string // never told to anybody else
+	Base  string // its address: https, or http for a numeric address of this machine
+	Token string // sent to that address only
 	Pause func(context.Context, time.Duration) error
 }
 
@@ -122,9 +126,9 @@ func (r *Registry) Upload(ctx context.Context, b *Bundle) error {
 
 // post sends a request, and again where the registry is busy.
 func (r *Registry) post(ctx context.Context, path string, header http.Header, body []byte) error {
-	address, err := url.JoinPath(r.Base, path)
+	address, err := r.address(path)
 	if err != nil {
-		return cli.Usagef("MCP_REGISTRY_URL: %v", err)
+		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, cli.Failf(cli.CodeTimeout,
 		"no answer of the registry within %v", timeout))
@@ -135,7 +139,7 @@ func (r *Registry) post(ctx context.Context, path string, header http.Header, bo
 			return cause
 		}
 		if err != nil {
-			return cli.Failf(cli.CodeNetwork, "Registry request failed (HTTP 000): %s", cli.Line(plain(err)))
+			return cli.Failf(cli.CodeNetwork, "Registry request failed (HTTP 000): %s", r.line(plain(err)))
 		}
 		switch status {
 		case http.StatusOK, http.StatusCreated:
@@ -149,8 +153,29 @@ func (r *Registry) post(ctx context.Context, path string, header http.Header, bo
 				continue
 			}
 		}
-		return refusal(status, answer)
+		return r.refusal(status, answer)
 	}
+}
+
+// address returns the URL of a request. The token is sent in the clear nowhere but to this
+// machine.
+func (r *Registry) address(path string) (string, error) {
+	const want = "MCP_REGISTRY_URL must be an https URL without user, query and fragment; " +
+		"http is for 127.0.0.1 and [::1] only"
+	u, err := url.Parse(r.Base)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", cli.Usagef("%s", want)
+	}
+	ip := net.ParseIP(u.Hostname())
+	if u.Scheme != "https" && (u.Scheme != "http" || !ip.IsLoopback()) {
+		return "", cli.Usagef("%s", want)
+	}
+	return u.JoinPath(path).String(), nil
+}
+
+// line is what a registry says, as one line without the token.
+func (r *Registry) line(text string) string {
+	return cli.Line((&secrets.Redactor{Values: []string{r.Token}}).Text(text))
 }
 
 // plain is an error without the address, which the user knows.
@@ -181,7 +206,7 @@ func (r *Registry) once(ctx context.Context, address string, header http.Header,
 }
 
 // refusal is the error for an answer (CLI-1506).
-func refusal(status int, answer string) error {
+func (r *Registry) refusal(status int, answer string) error {
 	switch status {
 	case http.StatusUnauthorized:
 		return cli.Failf(cli.CodePolicy, "Authentication failed - check your API token")
@@ -189,9 +214,13 @@ func refusal(status int, answer string) error {
 		return cli.Failf(cli.CodeExists, "Conflict - bundle with this name/version already exists")
 	case http.StatusUnprocessableEntity:
 		return cli.Failf(cli.CodeInvalid, "Validation failed - bundle does not meet registry requirements: %s",
-			cli.Line(answer))
+			r.line(answer))
 	}
-	return cli.Failf(cli.CodeNetwork, "Registry request failed (HTTP %d): %s", status, cli.Line(answer))
+	if status >= 300 && status < 400 {
+		return cli.Failf(cli.CodeNetwork, "Registry request failed (HTTP %d): it redirects, and the token is sent to no "+
+			"other address; set MCP_REGISTRY_URL to the one that answers", status)
+	}
+	return cli.Failf(cli.CodeNetwork, "Registry request failed (HTTP %d): %s", status, r.line(answer))
 }
 
 // Pause waits.

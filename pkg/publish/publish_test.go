@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -133,6 +134,57 @@ func TestUpload(t *testing.T) {
 	}
 	if err := r.Upload(t.Context(), b); err == nil {
 		t.Error("what changed since it was checked was uploaded")
+	}
+}
+
+// CLI-1508: the token is sent over https only, to no address but that of the registry, and is
+// not shown in what the registry answers.
+func TestTokenStays(t *testing.T) {
+	asked := 0
+	serve := func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		if r.Header.Get("Authorization") != "" && r.URL.Path != "/v0/publish" {
+			t.Error("the token was sent after a redirect")
+		}
+		w.WriteHeader(http.StatusInternalServerError)
+		io.WriteString(w, "cannot handle Authorization: Bearer "+token)
+	}
+	plain := httptest.NewServer(http.HandlerFunc(serve))
+	defer plain.Close()
+	_, port, err := net.SplitHostPort(plain.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, base := range []string{"http://localhost:" + port, "http://localhost.localdomain:" + port,
+		"http://0.0.0.0:" + port, "http://example.com", "ftp://127.0.0.1:" + port, "127.0.0.1:" + port, "//127.0.0.1:" + port,
+		"https://u:p@example.com", "https://example.com/?token=x",
+		"https:example.com", "http://127.0.0.1.example.com:" + port, ""} {
+		r := &Registry{Base: base, Token: token, Pause: Pause}
+		var e *cli.Error
+		if err := r.Announce(t.Context(), nil); !errors.As(err, &e) || e.Code != cli.CodeUsage || asked > 0 {
+			t.Errorf("%s: %v, %d requests", base, err, asked)
+		}
+	}
+	r := &Registry{Base: plain.URL, Token: token, Pause: Pause}
+	if err := r.Announce(t.Context(), nil); err == nil || asked != 1 || strings.Contains(err.Error(), token) ||
+		!strings.Contains(err.Error(), "cannot handle Authorization: **redacted**") {
+		t.Errorf("%v, %d requests", err, asked)
+	}
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		elsewhere := httptest.NewServer(http.HandlerFunc(serve))
+		redirects := httptest.NewServer(http.RedirectHandler(elsewhere.URL+"/other", status))
+		asked = 0
+		r := &Registry{Base: redirects.URL, Token: token, Pause: Pause}
+		if err := r.Announce(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "it redirects") || asked > 0 {
+			t.Errorf("%d: %v, %d requests", status, err, asked)
+		}
+		redirects.Close()
+		elsewhere.Close()
+	}
+	for _, address := range []string{"https://me:word@example.com/mcp", "https://example.com/mcp?access_token=x"} {
+		if _, err := bundle(t).Entry(address, "a/b"); err == nil || strings.Contains(err.Error(), "word") {
+			t.Errorf("%s: %v", address, err)
+		}
 	}
 }
 

@@ -62,6 +62,13 @@ type Result struct {
 	Path, Version, SHA256 string
 	Files                 []string
 	Bytes                 int64
+
+	// Kept reports that the project has a run-server.sh that is not of this version. It is
+	// kept, and recorded as it is.
+	Kept bool
+	// Uncovered reports that vendor.json, which the Bash edition wrote, does not record
+	// run-server.sh.
+	Uncovered bool
 }
 
 // AppendJSON appends the result for programs (CLI-1611).
@@ -162,15 +169,28 @@ func Vendor(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	start, _, err := launcherSum(root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	ours, err := sumOf(runtimes.Launcher(launcher))
+	if err != nil {
+		return nil, err
+	}
+	kept := start != "" && start != ours
+	if start == "" {
+		start = ours
+	}
 	newName, oldName := runtimes.Dir+".new-", runtimes.Dir+".old-"
 	project.Sweep(root, newName)
 	project.Sweep(root, oldName)
 	fresh := newName + rand.Text()
 	defer root.RemoveAll(fresh) // nothing, once it is in place
-	r, err := o.write(ctx, root, fresh, files, binaries)
+	r, err := o.write(ctx, root, fresh, files, binaries, start)
 	if err != nil {
 		return nil, err
 	}
+	r.Kept = kept
 	live := filepath.Join(o.Dir, runtimes.Dir)
 	old, err := swap.Replace(live, filepath.Join(o.Dir, fresh), filepath.Join(o.Dir, oldName+rand.Text()))
 	if err != nil {
@@ -189,7 +209,7 @@ func Vendor(ctx context.Context, o Options) (*Result, error) {
 
 // write makes the new tree under another name, vendor.json last.
 func (o *Options) write(ctx context.Context, root *os.Root, fresh string, files []mcpb.File,
-	binaries []runtimes.Binary) (*Result, error) {
+	binaries []runtimes.Binary, start string) (*Result, error) {
 	r := &Result{Path: filepath.Join(o.Dir, runtimes.Dir), Version: cli.Version}
 	sums := map[string]string{}
 	for _, f := range files {
@@ -206,7 +226,7 @@ func (o *Options) write(ctx context.Context, root *os.Root, fresh string, files 
 		r.Files = append(r.Files, f.Name)
 	}
 	r.SHA256 = digest(sums, strings.Compare, "")
-	lock := mcpb.Bytes(lockName, false, o.lock(r.SHA256, sums, binaries))
+	lock := mcpb.Bytes(lockName, false, o.lock(r.SHA256, sums, binaries, start))
 	_, _, err := put(root, path.Join(fresh, lockName), lock)
 	return r, err
 }
@@ -244,16 +264,46 @@ func addLauncher(root *os.Root) error {
 	return err
 }
 
+// launcherSum returns the hash of run-server.sh, and its mode.
+func launcherSum(root *os.Root) (sum string, mode fs.FileMode, err error) {
+	info, err := root.Lstat(launcher)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", 0, err
+	case err == nil && !info.Mode().IsRegular():
+		err = errors.New("not a regular file")
+	}
+	if err == nil {
+		sum, err = sumOf(mcpb.File{Open: func() (io.ReadCloser, error) { return project.OpenRegular(root, launcher) }})
+	}
+	if err != nil {
+		return "", 0, fmt.Errorf("%s: %w", launcher, project.PlainError(err))
+	}
+	return sum, info.Mode(), nil
+}
+
+// sumOf returns the hash of a file.
+func sumOf(f mcpb.File) (string, error) {
+	in, err := f.Open()
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, in)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
 // lock is the text of vendor.json (CLI-1604): the version first, for programs that
-// look for updates.
-func (o *Options) lock(sum string, sums map[string]string, binaries []runtimes.Binary) []byte {
+// look for updates. start is the hash of run-server.sh.
+func (o *Options) lock(sum string, sums map[string]string, binaries []runtimes.Binary, start string) []byte {
 	var b rawjson.Builder
 	b.Object().Name("version").String(cli.Version).Name("sha256").String(sum).Name("vendored_from").String(o.From).
 		Name("vendored_at").String(o.Now.UTC().Format(time.RFC3339)).Name("format_version").Int(2).Name("targets").Object()
 	for _, bin := range binaries {
 		b.Name(bin.String()).Object().Name("sha256").String(sums["bin/"+bin.Path()]).Name("bytes").Int(int(bin.Size)).End()
 	}
-	b.End().Name("files").Object()
+	b.End().Name("launcher").String(start).Name("files").Object()
 	for _, name := range sorted(sums, strings.Compare) {
 		b.Name(name).String(sums[name])
 	}
@@ -341,6 +391,9 @@ func Verify(dir string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.Uncovered = l.isOld(); !r.Uncovered {
+		odd = append(odd, l.checkLauncher(root)...)
+	}
 	return r, l.compare(sums, odd)
 }
 
@@ -383,11 +436,29 @@ func look(root *os.Root, r *Result) (sums map[string]string, odd []string, err e
 	return sums, odd, err
 }
 
+// isOld reports whether the Bash edition wrote the file.
+func (l *lock) isOld() bool { return rawjson.Get(l.doc, "format_version") == nil }
+
+// checkLauncher returns how run-server.sh differs from what was recorded.
+func (l *lock) checkLauncher(root *os.Root) []string {
+	switch sum, mode, err := launcherSum(root); {
+	case errors.Is(err, fs.ErrNotExist):
+		return []string{launcher + ": missing"}
+	case err != nil:
+		return []string{err.Error()}
+	case sum != rawjson.TextOf(l.doc, "launcher"):
+		return []string{launcher + ": changed"}
+	case mode&0o100 == 0 && filepath.Separator == '/':
+		return []string{launcher + ": not executable"}
+	}
+	return nil
+}
+
 // compare says what is not as recorded.
 func (l *lock) compare(sums map[string]string, odd []string) error {
 	current := digest(sums, strings.Compare, "")
 	same := current == l.sum
-	if rawjson.Get(l.doc, "format_version") == nil { // by the Bash edition, in the order of its locale
+	if l.isOld() { // in the order of the locale of the Bash edition
 		for _, prefix := range []string{"", "./", runtimes.Dir + "/"} {
 			for _, compare := range []func(a, b string) int{strings.Compare, likeLocale} {
 				same = same || digest(sums, compare, prefix) == l.sum

@@ -1,8 +1,8 @@
 // The official tool for bundles accepts those of every example.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import test from 'node:test';
 import { copyOf, directory, examples, program, server } from './place.mjs';
 
@@ -62,6 +62,24 @@ test('a bundle with everything a manifest can have', async (t) => {
     await tool('unpack', again.path, dir);
     await tool('validate', join(dir, 'manifest.json'));
   }
+});
+
+test('a bundle of the official tool is read, and both tools unpack the same from it', async (t) => {
+  const made = await bundle(t, copyOf(t, '00-hello'));
+  const source = join(directory(t), 'source');
+  await tool('unpack', made.path, source);
+  writeFileSync(join(source, 'server', 'grüße.txt'), 'hello '.repeat(1000));
+  writeFileSync(join(source, 'server', 'empty.txt'), '');
+  const packed = join(directory(t), 'packed.mcpb');
+  await tool('pack', source, packed);
+  const [ours, theirs] = [join(directory(t), 'ours'), join(directory(t), 'theirs')];
+  await run(bundler, ['unpack', packed, ours]);
+  await tool('unpack', packed, theirs);
+  const content = (dir) => readdirSync(dir, { recursive: true, withFileTypes: true }).filter((e) => e.isFile())
+    .map((e) => join(e.parentPath, e.name)).sort()
+    .map((file) => [relative(dir, file), readFileSync(file).toString('base64')]);
+  assert.ok(content(ours).some(([name]) => name === 'server/grüße.txt'));
+  assert.deepEqual(content(ours), content(theirs));
 });
 
 test('a signed bundle is read as before', async (t) => {

@@ -18,6 +18,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/runtimes"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/secrets"
 	"mcp-bash/pkg/swap"
 	"mcp-bash/pkg/validate"
 )
@@ -78,7 +79,7 @@ func (e *examination) fail(err error) {
 	if !errors.As(err, &f) {
 		f = &failure{"self.upgrade_stage_failed", err.Error(), cli.ExitFailed}
 	}
-	e.refuse(f.id, f.message)
+	e.refuse(f.id, secrets.Text(f.message)) // addresses may hold a login
 	e.r.ExitCode = f.exit
 }
 
@@ -158,7 +159,7 @@ func (s *source) String() string {
 	if s.kind == "release" || s.kind == "git" {
 		return s.kind + " " + s.ref
 	}
-	return s.place
+	return secrets.Text(s.place)
 }
 
 func (e *examination) version(dir string) string {

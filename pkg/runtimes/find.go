@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/secrets"
 )
 
 // A Source is where binaries come from (CLI-1422).
@@ -53,7 +54,7 @@ func (s *Source) Find(ctx context.Context, targets []Target) ([]Binary, error) {
 			return nil, context.Cause(ctx)
 		case err != nil:
 			missing.Targets = append(missing.Targets, t)
-			missing.Reasons = append(missing.Reasons, fmt.Sprintf("%s: %s", t, cli.Line(err.Error())))
+			missing.Reasons = append(missing.Reasons, fmt.Sprintf("%s: %s", t, cli.Line(secrets.Text(err.Error()))))
 		default:
 			found = append(found, *b)
 		}

@@ -29,8 +29,12 @@ func (r *Redactor) appendValue(dst []byte, v json.RawMessage, inEnv bool, nested
 
 func (r *Redactor) appendObject(dst []byte, v json.RawMessage, inEnv bool, nested int) []byte {
 	members := rawjson.Members(v)
-	hasValue := rawjson.Get(v, "value") != nil // {"name":"TOKEN","value":"x"}
-	isSecret := hasValue && (r.isName(rawjson.TextOf(v, "name")) || r.isName(rawjson.TextOf(v, "key")))
+	hasValue, isSecret := false, false // {"name":"TOKEN","value":"x"}
+	for _, m := range members {
+		text, _ := rawjson.Text(m.Value)
+		hasValue = hasValue || strings.EqualFold(m.Name, "value")
+		isSecret = isSecret || r.isName(text) && (strings.EqualFold(m.Name, "name") || strings.EqualFold(m.Name, "key"))
+	}
 	b := rawjson.Over(dst)
 	b.Object()
 	for _, m := range members {
@@ -38,8 +42,9 @@ func (r *Redactor) appendObject(dst []byte, v json.RawMessage, inEnv bool, neste
 		isScalar := kind != rawjson.Object && kind != rawjson.Array
 		b.Name(cut(m.Name, append(r.known(m.Name), tokens(m.Name)...)))
 		switch {
-		case r.isName(m.Name) && !(kind == rawjson.Number && isCount(m.Name)), isSecret && m.Name == "value",
-			inEnv && isScalar && !(hasValue && m.Name == "name"):
+		case r.isName(m.Name) && !(kind == rawjson.Number && isCount(m.Name)),
+			isSecret && strings.EqualFold(m.Name, "value"),
+			inEnv && isScalar && !(hasValue && strings.EqualFold(m.Name, "name")):
 			b.String(redacted)
 		default:
 			env := !isScalar && (inEnv || isEnvironment(m.Name))
@@ -49,20 +54,21 @@ func (r *Redactor) appendObject(dst []byte, v json.RawMessage, inEnv bool, neste
 	return b.End().Bytes()
 }
 
-// appendArray appends a list: of values, of variables (NAME=value), or of the words of a
-// command line.
+// appendArray appends a list: of values, of variables (NAME=value), of the words of a
+// command line, or of a header and its value.
 func (r *Redactor) appendArray(dst []byte, v json.RawMessage, inEnv bool, nested int) []byte {
 	b := rawjson.Over(dst)
 	b.Array()
 	before := ""
 	for e := range rawjson.Elements(v) {
-		text, isText := rawjson.Text(e)
+		text, _ := rawjson.Text(e)
 		name, _, isVariable := strings.Cut(text, "=")
-		switch kind := rawjson.KindOf(e); {
+		kind := rawjson.KindOf(e)
+		isScalar := kind != rawjson.Object && kind != rawjson.Array
+		switch {
 		case inEnv && isVariable:
 			b.String(name + "=" + redacted)
-		case inEnv && kind != rawjson.Object && kind != rawjson.Array,
-			isText && isFlag(before) && r.isName(before),
+		case isScalar && (inEnv || (isFlag(before) || isHeader(before)) && r.isName(before)),
 			isUserFlag(before) && strings.Contains(text, ":"):
 			b.String(redacted)
 		default:
@@ -71,6 +77,15 @@ func (r *Redactor) appendArray(dst []byte, v json.RawMessage, inEnv bool, nested
 		before = text
 	}
 	return b.End().Bytes()
+}
+
+// isHeader reports whether a word is written like the name of a header. Lists of other names
+// are no pairs.
+func isHeader(word string) bool {
+	return strings.EqualFold(word, "authorization") || strings.EqualFold(word, "cookie") ||
+		strings.Index(word, "-") > 0 && strings.IndexFunc(word, func(r rune) bool {
+			return r != '-' && (r >= 0x80 || !alnum.has(byte(r)))
+		}) < 0
 }
 
 // value returns the text of a JSON string without its secrets (P-2502).

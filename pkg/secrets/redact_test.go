@@ -125,6 +125,9 @@ func TestJSON(t *testing.T) {
 		`["1.10.2","a.b.c","a.b","a..c"]`:                      `["1.10.2","R","a.b","a..c"]`,
 		`{"url":"https://u:p@h/?sig=x"}`:                       `{"url":"https://R@h/?sig=R"}`,
 		`{"progressToken":"5","_meta":{"progressToken":7}}`:    `{"progressToken":"5","_meta":{"progressToken":7}}`,
+		`{"Key":"DB_PASSWORD","Value":"x"}`:                    `{"Key":"R","Value":"R"}`,
+		`[["X-Api-Key","x"],["Authorization","Basic x"]]`:      `[["X-Api-Key","R"],["Authorization","R"]]`,
+		`{"required":["apiKey","url"],"a":["--pin-token",5]}`:  `{"required":["apiKey","url"],"a":["--pin-token","R"]}`,
 		`"password=x"`:                   `"password=R"`,
 		`{"text":"é\u0000\ud800 plain"}`: `{"text":"é\u0000\ud800 plain"}`,
 	} {

@@ -61,8 +61,7 @@ func (c *collector) entry(s *source, name, seen, to string, trail []string) erro
 		return cause
 	}
 	info, err := s.root.Lstat(name)
-	isLink := err == nil && info.Mode()&fs.ModeSymlink != 0
-	if isLink {
+	if err == nil && (trail == nil || info.Mode()&fs.ModeSymlink != 0) { // a link can be on the way to the first one
 		name, info, err = s.follow(name)
 	}
 	if c.isLeftOut(seen, err == nil && info.IsDir()) ||
@@ -204,7 +203,7 @@ func (c *collector) file(s *source, name, seen, to string, info fs.FileInfo) err
 	if err != nil {
 		return fmt.Errorf("%s: %w", seen, project.PlainError(err))
 	}
-	if size > maxScan {
+	if size > maxScan && !c.selection.named[seen] {
 		c.unscanned = append(c.unscanned, seen)
 	}
 	c.bytes += size

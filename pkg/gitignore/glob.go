@@ -2,10 +2,11 @@ package gitignore
 
 import "strings"
 
-// A glob is a compiled pattern: text that a name must begin with, then tokens.
+// A glob is a compiled pattern: text that a name must begin with, then tokens. The last of
+// them may be plain text as well, which is the quickest to compare.
 type glob struct {
-	prefix string
-	tokens []token
+	prefix, suffix string
+	tokens         []token
 }
 
 // A token matches a part of a name.
@@ -34,8 +35,9 @@ func compile(pattern string, isPath bool) (g glob, ok bool) {
 		at = len(pattern)
 	}
 	g.prefix, pattern = pattern[:at], pattern[at:]
+	plain := 0 // where the text begins that the pattern ends with
 	for i := 0; i < len(pattern); {
-		t := token{set: new(set)}
+		start, t := i, token{set: new(set)}
 		switch c := pattern[i]; c {
 		case '*':
 			t.kind, i = compileStars(pattern, i, isPath)
@@ -57,6 +59,9 @@ func compile(pattern string, isPath bool) (g glob, ok bool) {
 			t.set[c] = true
 			i++
 		}
+		if strings.IndexByte(`*?[\`, pattern[start]) >= 0 {
+			plain = i
+		}
 		if t.set != nil && isPath && pattern[i-1] != '/' {
 			t.set['/'] = false // a slash is matched by a slash only
 		}
@@ -64,6 +69,7 @@ func compile(pattern string, isPath bool) (g glob, ok bool) {
 			g.tokens = append(g.tokens, t)
 		}
 	}
+	g.suffix = pattern[plain:]
 	return g, true
 }
 
@@ -201,7 +207,7 @@ func (s *set) addClass(name string) bool {
 // square of the length of the name.
 func (g *glob) match(name string) bool {
 	name, ok := strings.CutPrefix(name, g.prefix)
-	if !ok {
+	if !ok || !strings.HasSuffix(name, g.suffix) {
 		return false
 	}
 	// reach marks how much of the name the tokens so far can match.

@@ -281,7 +281,7 @@ func TestLyingSizes(t *testing.T) {
 	unpack := func(a *Archive) {
 		t.Helper()
 		parent, there := t.TempDir(), t.TempDir()
-		for _, dir := range []string{filepath.Join(parent, "new"), there} {
+		for _, dir := range []string{filepath.Join(parent, "new"), filepath.Join(parent, "a", "b", "c"), there} {
 			if err := a.Unpack(dir); err == nil {
 				t.Error("unpacked")
 			}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -85,7 +86,10 @@ func Read(r io.ReaderAt, size int64) (*Archive, error) {
 			return nil, fmt.Errorf("unpacks to more than %d MB", MaxTotal>>20)
 		}
 	}
-	return a, checkLayout(r, e, endAt, z.File)
+	if err := checkLayout(r, e, endAt, z.File); err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // notAtEnd returns the error for a file that does not end with the end of an archive.
@@ -233,7 +237,12 @@ const unpacking = ".mcp-bash-unpacking-"
 // execute bits. They get their place when all are written: an archive that is damaged
 // leaves nothing.
 func (a *Archive) Unpack(dir string) (err error) {
-	_, missing := os.Lstat(dir)
+	made := missing(dir)
+	defer func() {
+		for i := 0; err != nil && i < len(made); i++ {
+			os.Remove(made[i]) // what others have put in there meanwhile stays
+		}
+	}()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -253,9 +262,6 @@ func (a *Archive) Unpack(dir string) (err error) {
 		}
 		for _, name := range moved {
 			err = errors.Join(err, root.RemoveAll(name))
-		}
-		if err != nil && missing != nil {
-			os.Remove(dir)
 		}
 	}()
 	for i := range a.Entries {
@@ -278,6 +284,17 @@ func (a *Archive) Unpack(dir string) (err error) {
 		moved = append(moved, top)
 	}
 	return nil
+}
+
+// missing returns a directory and those above it that do not exist, the deepest first.
+func missing(dir string) (list []string) {
+	for {
+		if _, err := os.Lstat(dir); err == nil || len(list) > 0 && dir == list[len(list)-1] {
+			return list
+		}
+		list = append(list, dir)
+		dir = filepath.Dir(dir)
+	}
 }
 
 func (e *Entry) unpack(root *os.Root, stage string) error {

@@ -47,6 +47,8 @@ __mcp_download() { # --url URL --out PATH [OPTION...]: what became of it is left
     case $1 in
       --url | --out | --allow | --deny | --max-bytes | --timeout | --user-agent | --retry | --retries | --retry-delay)
         (($# > 1)) || { __mcp_download_failed invalid_params "$1 requires a value" || return; }
+        [[ -n $2 || $1 != --allow && $1 != --deny ]] ||
+          { __mcp_download_failed invalid_params "$1 requires a host" || return; }
         ;;
       -*) __mcp_download_failed invalid_params "Unknown option: $1" || return ;;
       *) __mcp_download_failed invalid_params "Unexpected argument: $1" || return ;;

@@ -38,6 +38,8 @@ func TestDownloadChecks(t *testing.T) {
 		{good + `--retry-delay x`, "invalid_params", "--retry-delay must be a number (e.g., 0.5, 1, 2.0)"},
 		{`--url`, "invalid_params", "--url requires a value"},
 		{good + `--allow`, "invalid_params", "--allow requires a value"},
+		{good + `--allow a --allow ''`, "invalid_params", "--allow requires a host"},
+		{good + `--deny ''`, "invalid_params", "--deny requires a host"},
 	} {
 		rows = append(rows, row{"SDK-161", tool{script: "mcp_download_safe " + c[0]}, notFetched(c[1], c[2]), ""})
 	}

@@ -133,7 +133,7 @@ func (p *Policy) read(name string, fields []string) *verdict {
 			found = &verdict{}
 		case kind == "builtin" && len(fields) >= 2:
 			found = &verdict{builtin: true, names: splitNames(fields[0]),
-				allowAll: fields[1] == "allow" || fields[1] == "all"}
+				allowAll: project.DefaultAllows(fields[0], fields[1])}
 			fields = fields[2:]
 		case kind == "deny" && len(fields) >= 3:
 			found = &verdict{refusal: refusal(name, fields[0], fields[1], fields[2])}

@@ -51,7 +51,7 @@ const RunTool = "run-tool"
 // A List is the built-in policy: what is not named is denied (T-20, T-21).
 type List struct {
 	Names    []string
-	AllowAll bool // when Names is empty
+	AllowAll bool // when no list is given
 	RunTool  bool // word refusals for run-tool
 }
 

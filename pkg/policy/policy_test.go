@@ -103,6 +103,8 @@ func TestHook(t *testing.T) {
 			`{"code":-32602,"message":"Tool 'tool' blocked by policy"}`},
 		{"defines nothing", `MCPBASH_TOOL_ALLOWLIST="tool, x"`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "other"}, ""},
 		{"defines nothing, default", `MCPBASH_TOOL_ALLOW_DEFAULT=allow`, nil, ""},
+		{"defines nothing, a list without a name", `MCPBASH_TOOL_ALLOW_DEFAULT=allow MCPBASH_TOOL_ALLOWLIST=,`, nil,
+			`{"code":-32602,"message":"Tool 'tool' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config."}`},
 		{"defines nothing at all", `:`, nil,
 			`{"code":-32602,"message":"Tool 'tool' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config."}`},
 		{"syntax error", `if`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "*"}, `failed`},

@@ -185,6 +185,9 @@ func TestSettings(t *testing.T) {
 				"|") == "a|b|c"
 		}},
 		{Env{"MCPBASH_TOOL_ALLOW_DEFAULT": "all"}, func(s *Settings) bool { return s.Calls.AllowDefault }},
+		{Env{"MCPBASH_TOOL_ALLOW_DEFAULT": "all", "MCPBASH_TOOL_ALLOWLIST": " ,"}, func(s *Settings) bool {
+			return !s.Calls.AllowDefault && len(s.Calls.Allowlist) == 0 // T-21
+		}},
 		{Env{"MCPBASH_TOOL_ENV_MODE": "INHERIT"}, func(s *Settings) bool { return s.Calls.EnvMode == "inherit" }},
 		{Env{"MCPBASH_TOOL_ENV_MODE": "?"}, func(s *Settings) bool { return s.Calls.EnvMode == "minimal" }},
 		{Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "999999"},

@@ -123,7 +123,7 @@ type Calls struct {
 	TraceMax      int // bytes
 	DebugLog      string
 	Allowlist     []string // MCPBASH_TOOL_ALLOWLIST
-	AllowDefault  bool     // MCPBASH_TOOL_ALLOW_DEFAULT
+	AllowDefault  bool     // see DefaultAllows
 	PolicyContext string   // MCPBASH_TOOL_POLICY_CONTEXT
 	GithubActions bool     // GITHUB_ACTIONS
 }
@@ -295,10 +295,7 @@ func readCalls(env Env, output int) Calls {
 		PolicyContext:   env["MCPBASH_TOOL_POLICY_CONTEXT"],
 		GithubActions:   env.on("GITHUB_ACTIONS"),
 	}
-	switch v := env["MCPBASH_TOOL_ALLOW_DEFAULT"]; v {
-	case "allow", "all":
-		t.AllowDefault = true
-	}
+	t.AllowDefault = DefaultAllows(env["MCPBASH_TOOL_ALLOWLIST"], env["MCPBASH_TOOL_ALLOW_DEFAULT"])
 	switch v := env["MCPBASH_TOOL_VALIDATE_ARGS"]; v {
 	case "true", "false":
 		t.Validate = v
@@ -316,6 +313,12 @@ func readCalls(env Env, output int) Calls {
 	}
 	t.ProviderEnvAllowlist = env.words("MCPBASH_PROVIDER_ENV_ALLOWLIST")
 	return t
+}
+
+// DefaultAllows reports whether every tool may run, as MCPBASH_TOOL_ALLOW_DEFAULT says so and
+// MCPBASH_TOOL_ALLOWLIST is not given. A list without a name in it allows no tool (T-21).
+func DefaultAllows(allowlist, byDefault string) bool {
+	return allowlist == "" && (byDefault == "allow" || byDefault == "all")
 }
 
 func readDiscovery(env Env) Discovery {

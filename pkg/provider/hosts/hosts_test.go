@@ -164,7 +164,7 @@ func TestCut(t *testing.T) {
 
 // RES-104, RES-107.
 func TestPermit(t *testing.T) {
-	const closed, unlisted, denied, local, fine = Closed, Unlisted, Denied, Local, Reason("")
+	const closed, unlisted, unclear, denied, local, fine = Closed, Unlisted, Unclear, Denied, Local, Reason("")
 	for _, c := range []struct {
 		allow, deny, all string
 		host             string
@@ -192,6 +192,14 @@ func TestPermit(t *testing.T) {
 		{"a.*.com", "", "", "a.b.com", closed},
 		{"x.org,,\t example.com\ny.org", "", "", "example.com", fine},
 		{"x.org;example.com", "", "", "example.com", closed},
+		{",", "", "true", "example.com", closed}, // a list that names no host allows none
+		{" ", "", "true", "example.com", closed},
+		{"https://example.com", "", "true", "example.com", closed},
+		{"*", "", "true", "example.com", closed},
+		{"", "*", "true", "example.com", unclear}, // what was to be denied is not known
+		{"", "other.org a..b", "true", "example.com", unclear},
+		{"example.com", "d.org;e.org", "", "example.com", unclear},
+		{"", ",", "true", "example.com", fine},
 		{"example.com", "example.com", "", "example.com", denied},
 		{"example.com", "", "true", "other.org", unlisted}, // the list still applies
 		{"", "example.com", "true", "example.com", denied},
@@ -242,8 +250,8 @@ func TestReport(t *testing.T) {
 	p := ReadPolicy(map[string]string{"X_ALLOW_HOSTS": "https://a.org b.org:1 c.org", "X_DENY_HOSTS": "d.org\x7f *"},
 		"X")
 	got := p.Report(&Refusal{"a.org", Unlisted})
-	want := "Blocked host a.org: the host is not on the list of allowed hosts; ignored, being no host names: " +
-		"X_ALLOW_HOSTS: https://a.org, X_ALLOW_HOSTS: b.org:1, X_DENY_HOSTS: d.org?, X_DENY_HOSTS: *"
+	want := "Blocked host a.org: the host is not on the list of allowed hosts; no host names: " +
+		"X_DENY_HOSTS: d.org?, X_DENY_HOSTS: *, X_ALLOW_HOSTS: https://a.org, X_ALLOW_HOSTS: b.org:1"
 	if got != want {
 		t.Errorf("RES-104: %s", got)
 	}

@@ -36,6 +36,7 @@ const (
 	Obfuscated Reason = "the address is not written as four decimal numbers"
 	Local      Reason = "the address is not public"
 	Closed     Reason = "there is no list of allowed hosts"
+	Unclear    Reason = "the list of denied hosts has an item that is no host name"
 	Denied     Reason = "the host is on the list of denied hosts"
 	Unlisted   Reason = "the host is not on the list of allowed hosts"
 )

@@ -11,7 +11,9 @@ import (
 type Policy struct {
 	allow, deny []item
 	all         bool
-	ignored     []string // what stands in the lists and is no host, with the list's name
+	listed      bool     // there is a list of allowed hosts, be it of none that can be used
+	unclear     bool     // the list of denied hosts has an item that is no host
+	noHosts     []string // what stands in the lists and is no host, with the list's name
 }
 
 // An item of a list is one host, or with a leading "*." all those below it.
@@ -25,8 +27,10 @@ type item struct {
 // prefix_ALLOW_HOSTS, prefix_DENY_HOSTS and prefix_ALLOW_ALL.
 func ReadPolicy(env map[string]string, prefix string) Policy {
 	var p Policy
-	p.allow = p.items(env, prefix+"_ALLOW_HOSTS", parseItem)
 	p.deny = p.items(env, prefix+"_DENY_HOSTS", parseDenied)
+	p.unclear = len(p.noHosts) > 0
+	p.allow = p.items(env, prefix+"_ALLOW_HOSTS", parseItem)
+	p.listed = env[prefix+"_ALLOW_HOSTS"] != ""
 	switch strings.ToLower(env[prefix+"_ALLOW_ALL"]) {
 	case "true", "1", "yes", "on":
 		p.all = true
@@ -41,7 +45,7 @@ func (p *Policy) items(env map[string]string, list string, parse func(string) (i
 		if i, ok := parse(text); ok {
 			items = append(items, i)
 		} else {
-			p.ignored = append(p.ignored, list+": "+printable(text))
+			p.noHosts = append(p.noHosts, list+": "+printable(text))
 		}
 	}
 	return items
@@ -95,11 +99,13 @@ func (p Policy) Permit(o Origin) error {
 	switch {
 	case o.Addr.IsValid() && !isPublic(o.Addr), isLocalName(o.Host):
 		return refuse(Local)
-	case len(p.allow) == 0 && !p.all:
+	case len(p.allow) == 0 && (p.listed || !p.all):
 		return refuse(Closed)
+	case p.unclear:
+		return refuse(Unclear)
 	case matches(p.deny, o):
 		return refuse(Denied)
-	case len(p.allow) > 0 && !matches(p.allow, o):
+	case p.listed && !matches(p.allow, o):
 		return refuse(Unlisted)
 	}
 	return nil
@@ -119,8 +125,8 @@ func isLocalName(host string) bool {
 // what is wrong with the lists, which is most of interest then (RES-104).
 func (p Policy) Report(r *Refusal) string {
 	text := r.Error()
-	if len(p.ignored) > 0 {
-		text += "; ignored, being no host names: " + strings.Join(p.ignored, ", ")
+	if len(p.noHosts) > 0 {
+		text += "; no host names: " + strings.Join(p.noHosts, ", ")
 	}
 	return text
 }

@@ -12,8 +12,15 @@ import (
 // process, so that a test, or server.d/env.sh, can give another.
 type Env map[string]string
 
-// OSEnv returns the environment of this process.
-func OSEnv() Env { return parseEnv(os.Environ()) }
+// OSEnv returns the environment of this process, without what a client of bundles could not fill in:
+// for an option that its user left empty it passes the placeholder on (CLI-1808).
+func OSEnv() Env {
+	env := parseEnv(os.Environ())
+	maps.DeleteFunc(env, func(_, value string) bool {
+		return strings.HasPrefix(value, "${user_config.") && strings.IndexByte(value, '}') == len(value)-1
+	})
+	return env
+}
 
 // parseEnv reads "NAME=value" entries; of a repeated name the last counts.
 func parseEnv(entries []string) Env {

@@ -142,6 +142,19 @@ func TestLogLevel(t *testing.T) {
 
 // protocol section 27, P-1500, P-1700, P-1800, P-2301, tools section 17: what
 // is not a number means the default.
+// CLI-1808: what a client of bundles could not fill in is unset.
+func TestUnfilledEnv(t *testing.T) {
+	for value, want := range map[string]bool{
+		"${user_config.folder}": false, "${user_config.}": false,
+		"${user_config.folder}/x": true, "${user_config.a}${user_config.b}": true, "${HOME}": true, "x": true,
+	} {
+		t.Setenv("MCPBASH_ROOTS", value)
+		if got, set := OSEnv()["MCPBASH_ROOTS"]; set != want || set && got != value {
+			t.Errorf("%s: %q, %t", value, got, set)
+		}
+	}
+}
+
 func TestSettings(t *testing.T) {
 	for _, tc := range []struct {
 		env   Env

@@ -71,7 +71,7 @@ func TestArgv(t *testing.T) {
 			"; mcp_argv_operand argv .p --path; mcp_argv_option argv .l --f= --path" + show},
 			out("<" + resolved + "/-x><--f=" + resolved + "/a><--f=" + filepath.Dir(resolved) + "/b>"), ""},
 		row{"SDK-91", tool{args: `{"p":"/etc/passwd"}`, env: []string{"MCP_ROOTS_PATHS=" + dir, "MCP_ROOTS_COUNT=1"},
-			script: "argv=(); mcp_argv_operand argv .p --path"}, invalid(".p is outside configured MCP roots"), ""},
+			script: "argv=(); mcp_argv_operand argv .p --path"}, invalid(".p is outside configured MCP roots: " + dir), ""},
 	)
 	check(t, ways, rows)
 }

@@ -51,7 +51,7 @@ __mcp_require_path() { # POINTER [--default-to-single-root] [--allow-empty]
     if [[ -n $_single && ${MCP_ROOTS_COUNT:-0} == 1 ]]; then
       __mcp_reply=${MCP_ROOTS_PATHS-}
     elif [[ -n $_single ]]; then
-      __mcp_reject "$_pointer is required when zero or multiple roots are configured"
+      __mcp_reject_by_roots "$_pointer is required when zero or multiple roots are configured"
     elif [[ -n $_empty ]]; then
       __mcp_reply=''
     else
@@ -59,11 +59,30 @@ __mcp_require_path() { # POINTER [--default-to-single-root] [--allow-empty]
     fi
     [[ -n $__mcp_reply ]] || return 0
   fi
-  if [[ -z ${MCP_ROOTS_PATHS-} && ${MCP_ROOTS_COUNT:-0} == 0 ]]; then
+  if [[ -z ${MCP_ROOTS_PATHS-} && ${MCP_ROOTS_COUNT:-0} == 0 && ${MCP_ROOTS_GIVEN-} != 1 ]]; then
     __mcp_path_normalize -- "$__mcp_reply"
   else
-    __mcp_in_roots "$__mcp_reply" || __mcp_reject "$_pointer is outside configured MCP roots"
+    __mcp_below_root
+    __mcp_in_roots "$__mcp_reply" || __mcp_reject_by_roots "$_pointer is outside configured MCP roots"
   fi
+}
+
+# A relative path in __mcp_reply is relative to the only root, where there is exactly one.
+__mcp_below_root() {
+  local _root=${MCP_ROOTS_PATHS-} _path=$__mcp_reply
+  [[ ${MCP_ROOTS_COUNT-} == 1 && -n $_root && $_path != /* ]] || return 0
+  ! __mcp_on_windows || [[ $_path != [A-Za-z]:* ]] || return 0
+  # In the Bash edition a path to a root below the working directory begins there: data/x for the root data.
+  if [[ $_root == "$PWD"/* && ! -e $_root/$_path ]] && __mcp_in_roots "$_path"; then
+    return
+  fi
+  __mcp_reply=$_root/$_path
+}
+
+__mcp_reject_by_roots() { # MESSAGE
+  local _roots=${MCP_ROOTS_PATHS:-none} _comma=', '
+  _roots=${_roots//"$__mcp_nl"/"$_comma"}
+  __mcp_reject "$1: $_roots"
 }
 
 __mcp_reject() { # MESSAGE

@@ -211,7 +211,7 @@ func TestPaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, sub := range []string{"root/sub", "outside", "root/we[i]rd *"} {
+	for _, sub := range []string{"root/sub", "root/root/same", "outside", "root/we[i]rd *"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -256,6 +256,7 @@ func TestPaths(t *testing.T) {
 		env: []string{"MCP_PATH_DEBUG=1"}}, outcome{out: dir + "/root", err: "\n"}, "mcp_path_normalize: "})
 	root := []string{"MCP_ROOTS_COUNT=1", "MCP_ROOTS_PATHS=" + dir + "/root"}
 	two := []string{"MCP_ROOTS_COUNT=2", "MCP_ROOTS_PATHS=" + dir + "/root/sub\n" + dir + "/outside"}
+	none := []string{"MCP_ROOTS_COUNT=0", "MCP_ROOTS_PATHS=", "MCP_ROOTS_GIVEN=1"} // of those given
 	for _, c := range []struct {
 		path string
 		env  []string
@@ -280,8 +281,21 @@ func TestPaths(t *testing.T) {
 		env        []string
 		want       outcome
 	}{
-		{`{"p":"root/in"}`, `.p`, root, out(dir + "/root/sub")},
-		{`{"p":"root/out"}`, `.p`, root, rejected(".p is outside configured MCP roots")},
+		{`{"p":"root/in"}`, `.p`, root, out(dir + "/root/sub")}, // the way from the working directory
+		{`{"p":"in"}`, `.p`, root, out(dir + "/root/sub")},      // from the only root
+		{`{"p":"root/same"}`, `.p`, root, out(dir + "/root/root/same")},
+		{`{"p":"new/x"}`, `.p`, root, out(dir + "/root/new/x")},
+		{`{"p":"sub/.."}`, `.p`, root, out(dir + "/root")},
+		{`{"p":"../outside"}`, `.p`, root, rejected(".p is outside configured MCP roots: " + dir + "/root")},
+		{`{"p":"out"}`, `.p`, root, rejected(".p is outside configured MCP roots: " + dir + "/root")},
+		{`{"p":"root"}`, `.p`, []string{"MCP_ROOTS_COUNT=1", "MCP_ROOTS_PATHS=/"}, out("/root")},
+		{`{"p":"root/sub"}`, `.p`, two, out(dir + "/root/sub")},
+		{`{"p":"sub"}`, `.p`, two, rejected(".p is outside configured MCP roots: " + dir + "/root/sub, " + dir +
+			"/outside")},
+		{`{"p":"root/out"}`, `.p`, root, out(dir + "/root/root/out")}, // the way from there leads out
+		{`{"p":"/etc"}`, `.p`, none, rejected(".p is outside configured MCP roots: none")},
+		{`{"p":"x"}`, `.p`, none, rejected(".p is outside configured MCP roots: none")},
+		{`{}`, `.p --allow-empty`, none, out("")},
 		{`{"p":"/etc"}`, `.p`, nil, out("/etc")},
 		{`{"p":5}`, `.p`, nil, out(dir + "/5")},
 		{`{"p":"--logical"}`, `.p`, nil, out(dir + "/--logical")},
@@ -290,12 +304,13 @@ func TestPaths(t *testing.T) {
 		{`{}`, `.p --allow-empty`, root, out("")},
 		{`{}`, `.p --default-to-single-root`, root, out(dir + "/root")},
 		{`{}`, `.p --default-to-single-root --allow-empty`, two,
-			rejected(".p is required when zero or multiple roots are configured")},
+			rejected(".p is required when zero or multiple roots are configured: " + dir + "/root/sub, " + dir +
+				"/outside")},
 		{`{}`, `.p --default-to-single-root`, nil,
-			rejected(".p is required when zero or multiple roots are configured")},
+			rejected(".p is required when zero or multiple roots are configured: none")},
 		{`{}`, `.p -- --allow-empty`, nil, rejected(".p is required")},
 		{`{}`, `.p --bogus --allow-empty`, nil, rejected(".p is required")},
-		{`{"p":"root"}`, `.p`, []string{"MCP_ROOTS_COUNT=1"}, rejected(".p is outside configured MCP roots")},
+		{`{"p":"root"}`, `.p`, []string{"MCP_ROOTS_COUNT=1"}, rejected(".p is outside configured MCP roots: none")},
 		{`{"p":"root"}`, `.p`, []string{"MCPBASH_MODE=minimal"}, rejected(".p is required")},
 	} {
 		rows = append(rows, row{"SDK-134", tool{dir: dir, args: c.args, env: c.env, script: "mcp_require_path " +

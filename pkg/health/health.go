@@ -18,6 +18,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/roots"
 	"mcp-bash/pkg/script"
 )
 
@@ -79,6 +80,10 @@ func probe(ctx context.Context, s cli.Streams, env project.Env, named string, ti
 	if err := p.Token.Check(); err != nil {
 		fmt.Fprintln(s.Err, err)
 		return misconfigured(s, "weak_token")
+	}
+	if _, err := roots.Fallback(p); err != nil {
+		fmt.Fprintln(s.Err, "mcp-bash health: "+cli.Line(err.Error()))
+		return misconfigured(s, "unusable_roots")
 	}
 	if p.Minimal {
 		return misconfigured(s, "json_tool_missing")

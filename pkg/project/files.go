@@ -41,7 +41,7 @@ func (p *Project) ReadSetting(path string, max int) ([]byte, error) {
 
 // readInside is [Project.ReadFile] for a file in one of some directories.
 func readInside(dirs []string, path string, max int) ([]byte, error) {
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, fs.ErrNotExist
 	}
 	f, err := openInside(dirs, path)

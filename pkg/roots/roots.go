@@ -20,6 +20,14 @@ type Root struct {
 // A List is an ordered set of roots. It is not changed once made.
 type List []Root
 
+// A Scope is the roots in force for a call.
+type Scope struct {
+	List
+	// Given reports that the client or the operator named roots. Then an empty list allows no path;
+	// else tools decide for themselves (P-2108).
+	Given bool
+}
+
 // JSON returns the list as tools get it in MCP_ROOTS_JSON (P-2107).
 func (l List) JSON() string {
 	var b rawjson.Builder
@@ -69,16 +77,20 @@ func (l List) add(r Root) List {
 	return append(l, r)
 }
 
+// A Refused is a root of the client that cannot be used.
+type Refused struct {
+	URI string // as the client sent it
+	Err error
+}
+
 // FromClient reads the result of roots/list. ok is false when it is not a
 // proper answer, which leaves the roots as they were (P-2104). Entries that
-// cannot be used are left out, each with a word to warn (P-2103); verbose adds
-// the URI to it.
-func FromClient(result json.RawMessage, verbose bool, warn func(string)) (list List, ok bool) {
+// cannot be used are left out of the list (P-2103).
+func FromClient(result json.RawMessage) (list List, refused []Refused, ok bool) {
 	entries := rawjson.Get(result, "roots")
 	if rawjson.KindOf(entries) != rawjson.Array {
-		return nil, false
+		return nil, nil, false
 	}
-	list = List{}
 	for e := range rawjson.Elements(entries) {
 		uri := rawjson.TextOf(e, "uri")
 		path, err := parseFileURI(uri)
@@ -86,14 +98,10 @@ func FromClient(result json.RawMessage, verbose bool, warn func(string)) (list L
 			path, err = canonical(path)
 		}
 		if err != nil {
-			if text := err.Error(); verbose {
-				warn(text + ": " + uri)
-			} else {
-				warn(text)
-			}
+			refused = append(refused, Refused{uri, err})
 			continue
 		}
 		list = list.add(Root{uri, rawjson.TextOf(e, "name"), path})
 	}
-	return list, true
+	return list, refused, true
 }

@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"testing"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 )
 
@@ -60,14 +59,12 @@ func TestParseFileURI(t *testing.T) {
 
 // P-2103, P-2104, P-2107.
 func TestFromClient(t *testing.T) {
-	dir := place(t, map[string]string{"a/x": "", "b c/x": "", "[q]/x": ""})
+	dir := place(t, map[string]string{"a/x": "", "b c/x": "", "[q]/x": "", "two\nlines/x": ""})
 	os.Symlink("a", filepath.Join(dir, "link"))
-	var warnings []string
-	warn := func(s string) { warnings = append(warnings, s) }
 	answer := `{"roots":[{"uri":"file://` + dir + `/link/","name":"A"},{"uri":"file://` + dir +
 		`/a"},{"uri":"file://localhost` + dir + `/b%20c"},
-		{"uri":"https://x/y"},{"uri":"file://` + dir + `/none"},{"uri":5},7]}`
-	list, ok := FromClient(json.RawMessage(answer), false, warn)
+		{"uri":"https://x/y"},{"uri":"file://` + dir + `/none"},{"uri":5},7,{"uri":"file://` + dir + `/two%0Alines"}]}`
+	list, refused, ok := FromClient(json.RawMessage(answer))
 	if !ok || len(list) != 2 {
 		t.Fatalf("%v %+v", ok, list)
 	}
@@ -79,21 +76,20 @@ func TestFromClient(t *testing.T) {
 	if got := list.Paths(); got != dir+"/a\n"+dir+"/b c" {
 		t.Error(got)
 	}
-	if got := strings.Join(warnings,
-		"|"); got != "Unsupported URI scheme|path does not exist|Unsupported URI scheme|Unsupported URI scheme" {
-		t.Error(got)
+	var got []string
+	for _, r := range refused {
+		got = append(got, r.URI+" "+r.Err.Error())
 	}
-	warnings = nil
-	FromClient(json.RawMessage(`{"roots":[{"uri":"https://x/y"}]}`), true, warn)
-	if got := strings.Join(warnings, "|"); got != "Unsupported URI scheme: https://x/y" {
-		t.Error(got)
+	if strings.Join(got, "|") != "https://x/y Unsupported URI scheme|file://"+dir+"/none path does not exist|"+
+		" Unsupported URI scheme| Unsupported URI scheme|file://"+dir+"/two%0Alines path with a line break" {
+		t.Errorf("%q", got)
 	}
-	if list, ok := FromClient(json.RawMessage(`{"roots":[]}`), false, warn); !ok || list == nil ||
+	if list, refused, ok := FromClient(json.RawMessage(`{"roots":[]}`)); !ok || refused != nil ||
 		list.JSON() != "[]" || list.Paths() != "" {
 		t.Error("an empty answer is an answer")
 	}
 	for _, bad := range []string{`{}`, `{"roots":{}}`, `7`, `null`} {
-		if _, ok := FromClient(json.RawMessage(bad), false, warn); ok {
+		if _, _, ok := FromClient(json.RawMessage(bad)); ok {
 			t.Errorf("%s is accepted", bad)
 		}
 	}
@@ -116,80 +112,96 @@ func TestContains(t *testing.T) {
 	}
 }
 
-// P-2100, P-2101, P-114; T-41.
+// P-2100, P-2101, P-114; T-41: a source that is given is used whole, or ends the start.
 func TestFallback(t *testing.T) {
 	dir := place(t, map[string]string{
-		"plain/x": "", "data/x": "", "more/x": "",
-		"filed/config/roots.json":  `{"roots":[{"path":"./d","name":"D"},{"name":"no path"},{"path":"none"}]}`,
-		"filed/d/x":                "",
-		"broken/config/roots.json": `{"roots":`,
-		"open/config/roots.json":   `{"roots":[{"path":"/"}]}`, "waiting/config/x": "", "linked/config/x": "",
-		"large/config/roots.json": "",
+		"plain/x": "", "data/x": "", "more/x": "", "two\nlines/x": "", "file/config": "",
+		"filed/config/roots.json": `{"roots":[{"path":"./d","name":"D"},{"path":"../data"}]}`, "filed/d/x": "",
+		"lost/config/roots.json":     `{"roots":[{"path":"."},{"path":"none"}]}`,
+		"nameless/config/roots.json": `{"roots":[{"path":"."},{"name":"no path"}]}`,
+		"none/config/roots.json":     `{"roots":[]}`,
+		"broken/config/roots.json":   `{"roots":`, "other/config/roots.json": `{"root":["/"]}`,
+		"open/config/roots.json": `{"roots":[{"path":"/"}]}`, "waiting/config/x": "", "linked/config/x": "",
+		"large/config/roots.json": "", "gone/config/x": "",
 	})
 	os.Chmod(dir+"/open/config", 0o757)
 	if err := errors.Join(
 		syscall.Mkfifo(dir+"/waiting/config/roots.json", 0o644),
 		os.Symlink(dir+"/plain/x", dir+"/linked/config/roots.json"),
+		os.Symlink("absent", dir+"/gone/config/roots.json"),
 		os.Truncate(dir+"/large/config/roots.json", 4<<40),
 	); err != nil {
 		t.Fatal(err)
 	}
+	variable := func(value string) project.Env { return project.Env{Variable: value, "HOME": dir} }
 	for _, tc := range []struct {
 		name, project string
 		env           project.Env
+		given         bool
 		want          string // paths below dir
-		logs          string
+		err           string // {} is dir
 	}{
-		{"the project", "plain", project.Env{}, "plain", ""},
-		{"the variable", "plain", project.Env{"MCPBASH_ROOTS": dir + "/data::" + dir + "/more/../data:" + dir +
-			"/more"}, "data more", ""},
-		{"relative and home", "plain", project.Env{"MCPBASH_ROOTS": "../data:~/more", "HOME": dir}, "data more", ""},
-		{"nothing valid", "plain", project.Env{"MCPBASH_ROOTS": dir + "/absent"}, "",
-			"error MCPBASH_ROOTS: path does not exist"},
-		{"verbose", "plain", project.Env{"MCPBASH_ROOTS": dir + "/absent", "MCPBASH_LOG_VERBOSE": "true"}, "",
-			"error MCPBASH_ROOTS: path does not exist: " + dir + "/absent"},
-		{"the file", "filed", project.Env{}, "filed/d", "warning config/roots.json: path does not exist"},
-		{"a broken file", "broken", project.Env{}, "broken",
-			`warning config/roots.json: expected {"roots":[{"path":"…"}]}`},
-		{"one that others can write", "open", project.Env{}, "open",
-			"warning config/roots.json is ignored: {}/open/config (mode 0757, others can write to it; run chmod o-w {}" +
-				"/open/config)"},
-		{"a FIFO", "waiting", project.Env{}, "waiting", "warning config/roots.json is ignored: not a regular file"},
-		{"a link to a file outside", "linked", project.Env{}, "linked",
-			"warning config/roots.json is ignored: outside the project: {}/plain/x"},
-		{"a sparse file", "large", project.Env{}, "large",
-			"warning config/roots.json is ignored: larger than 1048576 bytes"},
+		{"the project", "plain", project.Env{}, false, "plain", ""},
+		{"a file called config", "file", project.Env{}, false, "file", ""},
+		{"the variable", "plain", variable(dir + "/data::" + dir + "/more/../data:" + dir + "/more"), true, "data more", ""},
+		{"relative and home", "plain", variable("../data:~/more"), true, "data more", ""},
+		{"a path that is not there", "plain", variable(dir + "/absent"), true, "",
+			"MCPBASH_ROOTS: path does not exist: {}/absent"},
+		{"one of several", "plain", variable(dir + "/data:absent"), true, "",
+			"MCPBASH_ROOTS: path does not exist: {}/plain/absent"},
+		{"no path", "plain", variable("::"), true, "", "MCPBASH_ROOTS: names no directory"},
+		{"a path of two lines", "plain", variable("../two\nlines"), true, "",
+			"MCPBASH_ROOTS: path with a line break: {}/two\nlines"},
+		{"the file", "filed", project.Env{}, true, "filed/d data", ""},
+		{"the variable before the file", "lost", variable("~/data"), true, "data", ""},
+		{"a path of the file", "lost", project.Env{}, true, "",
+			"config/roots.json: path does not exist: {}/lost/none"},
+		{"an entry without path", "nameless", project.Env{}, true, "", `config/roots.json: roots[1] has no "path"`},
+		{"an empty file", "none", project.Env{}, true, "", "config/roots.json: names no directory"},
+		{"a broken file", "broken", project.Env{}, true, "", "config/roots.json: unexpected end at byte 9"},
+		{"another file", "other", project.Env{}, true, "", `config/roots.json: expected {"roots":[{"path":"…"}]}`},
+		{"one that others can write", "open", project.Env{}, true, "",
+			"config/roots.json: {}/open/config (mode 0757, others can write to it; run chmod o-w {}/open/config)"},
+		{"a FIFO", "waiting", project.Env{}, true, "", "config/roots.json: not a regular file"},
+		{"a link to a file outside", "linked", project.Env{}, true, "",
+			"config/roots.json: outside the project: {}/plain/x"},
+		{"a link that leads nowhere", "gone", project.Env{}, true, "", "config/roots.json: a link that leads nowhere"},
+		{"a sparse file", "large", project.Env{}, true, "", "config/roots.json: larger than 1048576 bytes"},
 	} {
-		var logs []string
 		p := project.Open(filepath.Join(dir, tc.project), tc.env, dir, func(string) {})
-		list := Fallback(p, func(level mcp.Level, logger, text string) {
-			if logger != "mcp.roots" {
-				t.Error(logger)
-			}
-			logs = append(logs, level.String()+" "+text)
-		})
+		scope, err := Fallback(p)
 		var got []string
-		for _, r := range list {
+		for _, r := range scope.List {
 			got = append(got, strings.TrimPrefix(r.Path, dir+"/"))
 			if r.URI != "file://"+r.Path {
 				t.Errorf("%s: uri %s", tc.name, r.URI)
 			}
 		}
-		if strings.Join(got, " ") != tc.want || strings.Join(logs, "|") != strings.ReplaceAll(tc.logs, "{}", dir) ||
-			list == nil {
-			t.Errorf("%s: %q, logs %q", tc.name, got, logs)
+		if want := strings.ReplaceAll(tc.err, "{}", dir); want != "" {
+			var unusable *UnusableError
+			if !errors.As(err, &unusable) || err.Error() != want || len(got) > 0 {
+				t.Errorf("%s: %q, error %v\nwant %s", tc.name, got, err, want)
+			}
+		} else if err != nil || strings.Join(got, " ") != tc.want || scope.Given != tc.given {
+			t.Errorf("%s: %q, given %t, error %v", tc.name, got, scope.Given, err)
 		}
 	}
 }
 
+// CLI-801, CLI-807.
 func TestExplicit(t *testing.T) {
 	dir := place(t, map[string]string{"a/x": "", "b/x": ""})
-	list, err := Explicit([]string{"a", " " + dir + "/b", "", dir + "/a/"}, dir)
-	if err != nil || list.Paths() != dir+"/a\n"+dir+"/b" {
-		t.Error(list, err)
+	scope, err := Explicit("a, "+dir+"/b,,"+dir+"/a/", dir)
+	if err != nil || scope.Paths() != dir+"/a\n"+dir+"/b" || !scope.Given {
+		t.Error(scope, err)
 	}
-	if _, err := Explicit([]string{"none"}, dir); err == nil {
-		t.Error("a missing root is accepted")
+	for value, want := range map[string]string{
+		"none": "--roots: path does not exist: " + dir + "/none", "a,none": "--roots: path does not exist: " + dir + "/none",
+		"": "--roots: names no directory", " ,": "--roots: names no directory",
+	} {
+		if scope, err := Explicit(value, dir); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, %v", value, scope, err)
+		}
 	}
 }
 
@@ -208,7 +220,7 @@ func FuzzParseFileURI(f *testing.F) {
 func FuzzFromClient(f *testing.F) {
 	f.Add([]byte(`{"roots":[{"uri":"file:///tmp","name":"x"}]}`))
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		list, _ := FromClient(answer, true, func(string) {})
+		list, _, _ := FromClient(answer)
 		for _, r := range list {
 			if !filepath.IsAbs(r.Path) {
 				t.Fatalf("%q", r.Path)

@@ -50,8 +50,8 @@ type surroundings struct {
 	project   string
 	home      string                   // "" for none
 	state     string                   // what the server hands to scripts, the private directory of this one among it
-	roots     []string                 // those that the call was given
-	reach     []string                 // those that Search and Edit are about: the roots, or the project's
+	reach     []string                 // the roots of the call, that Search and Edit are about
+	roots     []string                 // the same where somebody gave them, else none
 	secret    []string                 // the directories that nobody reads
 	protected []string                 // those that nobody writes, with what runs next
 	lookPath  func(name string) string // the program that PATH finds, without links; "" for none

@@ -38,7 +38,7 @@ func (r *run) showDryRun(ctx context.Context, e *engine.Engine, item json.RawMes
 	}
 	if r.json {
 		var b rawjson.Builder
-		b.Object().Name("tool").String(r.tool).Name("argsBytes").Int(len(r.args)).Name("roots").Int(len(r.roots)).
+		b.Object().Name("tool").String(r.tool).Name("argsBytes").Int(len(r.args)).Name("roots").Int(len(r.roots.List)).
 			Name("timeout").String(timeout).Name("policy").String(verdict).Name("arguments").String(arguments).
 			Name("status").String(status(reason))
 		if reason != "" {
@@ -51,7 +51,7 @@ func (r *run) showDryRun(ctx context.Context, e *engine.Engine, item json.RawMes
 			outlook = "Blocked (" + reason + ")"
 		}
 		fmt.Fprintf(r.Out, "Tool: %s\nArgs: %d bytes\nRoots: %d\nTimeout: %s\nPolicy: %s\nArguments: %s\nStatus: %s\n",
-			r.tool, len(r.args), len(r.roots), timeout, verdict, arguments, outlook)
+			r.tool, len(r.args), len(r.roots.List), timeout, verdict, arguments, outlook)
 	}
 	if r.check && reason != "" {
 		return cli.ExitCode(cli.ExitFailed)
@@ -78,11 +78,8 @@ func (r *run) showEnv() error {
 	for i, file := range files {
 		rows = append(rows, [2]string{fmt.Sprintf("WILL_SOURCE[%d]", i), there(file)})
 	}
-	for i, root := range r.roots {
+	for i, root := range r.roots.List {
 		rows = append(rows, [2]string{fmt.Sprintf("ROOT[%d]", i), root.Path})
-	}
-	if len(r.roots) == 0 {
-		rows = append(rows, [2]string{"ROOTS", "none"})
 	}
 	if r.json {
 		var b rawjson.Builder

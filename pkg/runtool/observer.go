@@ -10,7 +10,6 @@ import (
 	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/observe"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/roots"
 	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/script"
 )
@@ -20,7 +19,6 @@ type observer struct {
 	runner  *script.Runner
 	sandbox *sandbox.Sandbox
 	learns  bool
-	reach   roots.List
 	session *observe.Session // nil: nothing held the call, or it did not get that far
 }
 
@@ -59,11 +57,11 @@ func (r *run) surroundings(o *observer) *surroundings {
 	if home, err := filepath.EvalSymlinks(s.home); err == nil {
 		s.home = home
 	}
-	for _, root := range r.roots {
-		s.roots = append(s.roots, root.Path)
-	}
-	for _, root := range o.reach {
+	for _, root := range r.roots.List {
 		s.reach = append(s.reach, root.Path)
+	}
+	if r.roots.Given {
+		s.roots = s.reach
 	}
 	path := r.project.ToolBase()["PATH"]
 	s.lookPath = func(name string) string {

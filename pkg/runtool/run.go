@@ -53,7 +53,7 @@ type run struct {
 	project *project.Project
 	said    []string // of the project, which may be read twice
 	home    *project.Home
-	roots   roots.List
+	roots   roots.Scope
 	cached  []json.RawMessage // the tools with --no-refresh, else nil
 	args    json.RawMessage
 	meta    json.RawMessage
@@ -74,9 +74,9 @@ func (r *run) do() error {
 			return err
 		}
 	}
-	if r.options.roots != "" {
-		if r.roots, err = roots.Explicit(strings.Split(r.options.roots, ","), r.dir); err != nil {
-			fmt.Fprintf(r.Err, "run-tool: warning: %s: %v\n", roots.Logger, err)
+	if r.given("roots") {
+		if r.roots, err = roots.Explicit(r.options.roots, r.dir); err != nil {
+			fmt.Fprintf(r.Err, "run-tool: warning: %s: %s\n", roots.Logger, cli.Line(err.Error()))
 			return cli.Failf(cli.CodeInvalid, "invalid --roots value; see log for details")
 		}
 	}
@@ -89,11 +89,16 @@ func (r *run) do() error {
 	if r.home, err = project.FindHome(r.env, r.tree, func(line string) { fmt.Fprintln(r.Err, line) }); err != nil {
 		return &cli.Error{Code: cli.CodeInternal, Message: err.Error(), Exit: cli.ExitFailed, Whole: true}
 	}
+	if !r.printEnv {
+		if err := r.source(); err != nil {
+			return err
+		}
+	}
+	if err := r.findRoots(); err != nil {
+		return err
+	}
 	if r.printEnv {
 		return r.showEnv()
-	}
-	if err := r.source(); err != nil {
-		return err
 	}
 	if r.args, err = cli.ObjectPayload("--args", r.options.args, r.In); err != nil {
 		return err
@@ -196,6 +201,20 @@ func (r *run) source() error {
 	}
 	r.open(r.project.Root, env)
 	return nil
+}
+
+// findRoots has the tool work where a server would let it without roots of the client, unless
+// --roots says otherwise (P-2100).
+func (r *run) findRoots() (err error) {
+	if r.given("roots") || r.tool == "" {
+		return nil
+	}
+	r.roots, err = roots.Fallback(r.project)
+	var unusable *roots.UnusableError
+	if errors.As(err, &unusable) {
+		return cli.Failf(cli.CodeInvalid, "%s; %s", cli.Line(err.Error()), unusable.Remedy())
+	}
+	return err
 }
 
 func readableFile(file string) error {
@@ -328,17 +347,14 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 	interrupted func() int) error {
 	request := &tool.Request{
 		Name: r.tool, Arguments: r.args, Meta: r.meta, Timeout: r.timeout, Roots: r.roots,
-		Asker: asker, Client: asker.capabilities(), Reach: r.roots,
-	}
-	if r.options.roots == "" { // those that a server falls back to (CF-6)
-		request.Reach = roots.Fallback(e.Project, r.log)
+		Asker: asker, Client: asker.capabilities(),
 	}
 	if r.display != nil {
 		request.Listener, request.ProgressToken = r.display, json.RawMessage(`"run-tool"`)
 	}
 	var seen *observer
 	if r.explain || r.learn {
-		seen = &observer{runner: r.runner, sandbox: e.Tools.Sandbox, learns: r.learn, reach: request.Reach}
+		seen = &observer{runner: r.runner, sandbox: e.Tools.Sandbox, learns: r.learn}
 		request.Observer = seen
 	}
 	result, err := e.Tools.Call(ctx, request)

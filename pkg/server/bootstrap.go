@@ -8,6 +8,7 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/roots"
 )
 
 // gettingStarted is the text of the only tool of the getting-started server
@@ -50,7 +51,8 @@ func stageBootstrap(env project.Env) (*project.TempDir, error) {
 		"UI"} {
 		delete(env, "MCPBASH_"+name+"_DIR")
 	}
-	delete(env, "MCPBASH_SECURITY_LEVEL") // the tool is our own
+	delete(env, "MCPBASH_SECURITY_LEVEL") // the tool is our own, and takes no paths
+	delete(env, roots.Variable)
 	env.Default("MCPBASH_TOOL_ALLOWLIST", "getting_started")
 	return dir, nil
 }

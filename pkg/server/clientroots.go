@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,10 +20,10 @@ type clientRoots struct {
 	log      mcp.LogFunc
 	ctx      context.Context // of the server
 
+	own roots.Scope // of a client that names none
+
 	mu      sync.Mutex
-	own     roots.List // the fallback
-	list    roots.List // in force in the session
-	loaded  bool
+	scope   roots.Scope   // in force in the session
 	first   chan struct{} // closed when the first answer is in, or given up; nil: nothing was asked
 	asks    bool          // the client has roots to be asked for
 	asking  bool
@@ -31,28 +32,19 @@ type clientRoots struct {
 	lastAsk time.Time
 }
 
-func newClientRoots(ctx context.Context, p *project.Project, out *outgoing, log mcp.LogFunc) *clientRoots {
-	return &clientRoots{ctx: ctx, project: p, outgoing: out, log: log}
+func newClientRoots(ctx context.Context, p *project.Project, own roots.Scope, out *outgoing,
+	log mcp.LogFunc) *clientRoots {
+	return &clientRoots{ctx: ctx, project: p, outgoing: out, log: log, own: own, scope: own}
 }
 
 // start is called when the session becomes ready.
 func (c *clientRoots) start(clientHasRoots bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.load()
 	c.asks = clientHasRoots && !c.project.Minimal
 	if c.asks {
 		c.first = make(chan struct{})
 		c.ask()
-	}
-}
-
-// load reads the fallback roots, once.
-func (c *clientRoots) load() {
-	if !c.loaded {
-		c.loaded = true
-		c.own = roots.Fallback(c.project, c.log)
-		c.list = c.own
 	}
 }
 
@@ -128,19 +120,46 @@ func (c *clientRoots) take(r *reply) {
 		warn(fmt.Sprintf("roots/list failed: code=%d message=%s", r.err.Code, r.err.Message))
 		return
 	}
-	list, ok := roots.FromClient(r.result, c.project.Logging.Verbose, warn)
+	list, refused, ok := roots.FromClient(r.result)
 	if !ok {
 		warn("roots/list: malformed answer; keeping the current roots")
 		return
 	}
+	if len(list) == 0 && len(refused) > 0 {
+		warn("tools refuse every path, as no root of the client can be used: " + named(refused))
+	} else {
+		for _, one := range refused {
+			text := one.Err.Error()
+			if c.project.Logging.Verbose {
+				text += ": " + one.URI
+			}
+			warn(text)
+		}
+	}
 	c.mu.Lock()
-	c.list = list
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	c.scope.List = list
+	c.scope.Given = c.scope.Given || len(list)+len(refused) > 0
+}
+
+// mostNamed is how many roots one message names.
+const mostNamed = 8
+
+// named lists roots that cannot be used, each with the reason.
+func named(refused []roots.Refused) string {
+	var list []string
+	for _, one := range refused[:min(len(refused), mostNamed)] {
+		list = append(list, one.Err.Error()+": "+one.URI)
+	}
+	if more := len(refused) - mostNamed; more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(list, ", ")
 }
 
 // current returns the roots for a call that starts now. It waits for the first
 // answer of the client (P-2106).
-func (c *clientRoots) current(ctx context.Context) roots.List {
+func (c *clientRoots) current(ctx context.Context) roots.Scope {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if first := c.first; first != nil {
@@ -151,22 +170,16 @@ func (c *clientRoots) current(ctx context.Context) roots.List {
 		}
 		c.mu.Lock()
 	}
-	c.load()
-	return c.list
+	return c.scope
 }
 
 // fallback returns the roots of those who have named none (P-2100).
-func (c *clientRoots) fallback(context.Context) roots.List {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.load()
-	return c.own
-}
+func (c *clientRoots) fallback(context.Context) roots.Scope { return c.own }
 
 // paths are the directories of the roots in force.
 func (c *clientRoots) paths(ctx context.Context) []string {
 	var paths []string
-	for _, root := range c.current(ctx) {
+	for _, root := range c.current(ctx).List {
 		paths = append(paths, root.Path)
 	}
 	return paths

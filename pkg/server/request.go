@@ -34,7 +34,7 @@ type peer struct {
 	capabilities *mcp.Capabilities
 	asker        mcp.Asker
 	threshold    func() mcp.Level // of log messages
-	roots        func(context.Context) roots.List
+	roots        func(context.Context) roots.Scope
 	// newest: the client takes what only the newest revision has: structured content that
 	// is no object, refusals for want of a capability, progress at once.
 	newest bool

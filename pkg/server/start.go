@@ -19,6 +19,7 @@ import (
 	"mcp-bash/pkg/jsonrpc"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/roots"
 	"mcp-bash/pkg/script"
 )
 
@@ -90,7 +91,8 @@ type starter struct {
 	caught   func()                        // waits until signals reach us
 	findHome func() (*project.Home, error) // waits for the installation
 	home     *project.Home
-	quiet    bool // before the settings are read (P-1306)
+	scope    roots.Scope // of a client that names no roots
+	quiet    bool        // before the settings are read (P-1306)
 	warned   []string
 }
 
@@ -108,6 +110,7 @@ func (s *Server) start(o Options, caught func()) error {
 		st.openProject,
 		st.sourceProfile,
 		st.sourceEnv,
+		st.readRoots,
 		func() error { return st.project.Token.Check() },
 		st.openState,
 		st.awaitHome,
@@ -281,6 +284,17 @@ func (st *starter) sourceEnv() error {
 	return nil
 }
 
+// readRoots reads the roots for a client that names none. One that cannot be used ends the start
+// (P-2101).
+func (st *starter) readRoots() (err error) {
+	st.scope, err = roots.Fallback(st.project)
+	var unusable *roots.UnusableError
+	if errors.As(err, &unusable) {
+		return fmt.Errorf("mcp-bash: %s\n%s", cli.Line(err.Error()), unusable.Remedy())
+	}
+	return err
+}
+
 // openState settles where the private directory of this run is (P-300).
 func (st *starter) openState() error {
 	p := st.project
@@ -327,7 +341,7 @@ func (st *starter) connect() error {
 	s.settings, s.session = &p.Logging, newSession(p.Logging.Level)
 	s.client = &client{writer: jsonrpc.NewWriter(s.stdio, p.Limits.Pending, s.writeFailed), record: record}
 	s.outgoing = &outgoing{client: s.client, asked: s.requests.wake}
-	s.roots = newClientRoots(s.base, p, s.outgoing, s.log)
+	s.roots = newClientRoots(s.base, p, st.scope, s.outgoing, s.log)
 	s.handshake = &handshake{
 		session: s.session, client: s.client, outgoing: s.outgoing, roots: s.roots, methods: map[string]*method{},
 	}

@@ -13,7 +13,6 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/roots"
 	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/script"
 )
@@ -98,7 +97,7 @@ func (c *call) confine() error {
 	t := c.tools
 	hold, err := t.Sandbox.Hold(&sandbox.Subject{
 		Name: "Tool '" + c.entry.name + "'", Script: c.script, Argv: c.argv, Needs: access.DeclarationOf(c.entry.item),
-		Roots: c.reach(), Observer: c.request.Observer,
+		Roots: c.request.Roots.List, Observer: c.request.Observer,
 	})
 	var unconfinable *sandbox.Unconfinable
 	switch {
@@ -112,14 +111,6 @@ func (c *call) confine() error {
 		c.pool = hold.Files
 	}
 	return nil
-}
-
-// reach are the roots below which a confined call may look things up and edit (CF-12, CF-13).
-func (c *call) reach() roots.List {
-	if c.request.Reach != nil {
-		return c.request.Reach
-	}
-	return c.request.Roots
 }
 
 // admit makes the checks before anything starts, in the order of tools
@@ -365,5 +356,5 @@ func (c *call) logStart() {
 		fmt.Sprintf("Invoke tool=%s arg_count=%d arg_bytes=%d meta_keys=%d roots=%d timeout=%s trace=%t",
 			c.entry.name, len(rawjson.Members(c.request.Arguments)), len(c.request.Arguments),
 			len(rawjson.Members(c.entry.item)),
-			len(c.request.Roots), timeout, c.trace != nil))
+			len(c.request.Roots.List), timeout, c.trace != nil))
 }

@@ -64,7 +64,7 @@ func (y *yard) try(capabilities, code string) string {
 func (y *yard) callIt(name string) string {
 	y.t.Helper()
 	list := roots.List{{URI: "file://" + y.root, Path: y.root}}
-	return y.call(&Request{Name: name, ID: "1", Roots: list})
+	return y.call(&Request{Name: name, ID: "1", Roots: roots.Scope{List: list}})
 }
 
 const reached = "REACHED"
@@ -200,7 +200,7 @@ func BenchmarkConfinedCall(b *testing.B) {
 	for b.Loop() {
 		for i, name := range []string{"free", "confined"} {
 			began := time.Now()
-			res, err := t.Call(b.Context(), &Request{Name: name, ID: "1", Roots: list})
+			res, err := t.Call(b.Context(), &Request{Name: name, ID: "1", Roots: roots.Scope{List: list}})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -122,10 +122,10 @@ func (c *call) embed(e embed) json.RawMessage {
 		}
 		physical = filepath.Clean(path)
 	}
-	root := rootOf(c.request.Roots, physical)
+	root := rootOf(c.request.Roots.List, physical)
 	if root == nil {
 		var names strings.Builder
-		for _, r := range c.request.Roots {
+		for _, r := range c.request.Roots.List {
 			fmt.Fprintf(&names, "[%s] ", r.Path)
 		}
 		return warn("Embedded resource skipped (outside allowed roots): path=%s roots=%s", e.path, names.String())

@@ -51,7 +51,7 @@ func (c *call) takes(path string) string {
 		return fmt.Sprintf(`the capability Process, or "confine": {"exec": [%q]}`, filepath.Base(path))
 	}
 	capability := "FileSystem"
-	switch below := c.reach().Contains(path); {
+	switch below := c.request.Roots.Contains(path); {
 	case needs.Has(access.FileSystem):
 		return "" // the system itself refuses
 	case below && !needs.Has(access.Search) && !needs.Has(access.Edit):

@@ -19,8 +19,7 @@ type Request struct {
 	// Timeout overrides the tool's own, in seconds; 0: it does not.
 	Timeout       int
 	ProgressToken json.RawMessage // nil for none
-	Roots         roots.List
-	Reach         roots.List // below which the kernel lets a confined tool look and edit; nil: Roots
+	Roots         roots.Scope
 	Client        mcp.Capabilities
 	// AnyStructured allows structured content that is no object (T-211).
 	AnyStructured bool

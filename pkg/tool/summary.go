@@ -48,7 +48,7 @@ func (c *call) appendSummary(res *script.Result, message, traceLine string, time
 		Name("tool").String(c.entry.name).Name("exitCode").Int(status).Name("timedOut").Bool(timedOut).
 		Name("argCount").Int(len(rawjson.Members(args))).Name("argBytes").Int(size).
 		Name("argHash").String(hex.EncodeToString(sum[:])).
-		Name("metaKeys").Int(len(rawjson.Members(c.entry.item))).Name("roots").Int(len(c.request.Roots)).
+		Name("metaKeys").Int(len(rawjson.Members(c.entry.item))).Name("roots").Int(len(c.request.Roots.List)).
 		Name("message").String(message).Name("stderrTail").String(secrets.Text(c.tail(res.Stderr))).
 		Name("traceLine").String(traceLine)
 	f, err := handoff.OpenAppend(c.tools.State.Logs, "failure-summary.jsonl")

@@ -434,7 +434,9 @@ func TestEnvironment(t *testing.T) {
 		Meta: json.RawMessage(`{"progressToken":"7",` +
 			`"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=b","baggage":"bad value"}`),
 		ProgressToken: json.RawMessage(`"7"`), Client: mcp.Capabilities{Roots: true, UI: true},
-		Roots: roots.List{{URI: "file:///p", Name: "n", Path: "/p"}, {URI: "file:///q", Path: "/q"}},
+		Roots: roots.Scope{
+			List: roots.List{{URI: "file:///p", Name: "n", Path: "/p"}, {URI: "file:///q", Path: "/q"}}, Given: true,
+		},
 	})
 	text := rawjson.TextOf(func() json.RawMessage {
 		for e := range rawjson.Elements(rawjson.Get(json.RawMessage(got), "content")) {
@@ -466,7 +468,7 @@ func TestEnvironment(t *testing.T) {
 		"MCP_PROGRESS_TOKEN": "7", "MCPBASH_PROGRESS_TOKEN_JSON": `"7"`, "MCP_INPUT_DIR": desk + "/input",
 		"MCP_ELICIT_SUPPORTED": "0", "MCP_SAMPLING_SUPPORTED": "0", "MCP_ROOTS_SUPPORTED": "0",
 		"MCP_ROOTS_JSON":  `[{"uri":"file:///p","name":"n","path":"/p"},{"uri":"file:///q","name":"","path":"/q"}]`,
-		"MCP_ROOTS_PATHS": "/p\n/q", "MCP_ROOTS_COUNT": "2",
+		"MCP_ROOTS_PATHS": "/p\n/q", "MCP_ROOTS_COUNT": "2", "MCP_ROOTS_GIVEN": "1",
 		"MCPBASH_PROJECT_ROOT": b.root, "MCPBASH_SERVER_NAME": filepath.Base(b.root), "MCPBASH_SERVER_VERSION": "0.0.0",
 		"MCPBASH_TRANSPORT": "stdio", "MCPBASH_TRANSPORT_STDIO": "true",
 		"MCPBASH_WORKER_KEY": "ImNhbGwi", "MCPBASH_CLIENT_SUPPORTS_UI": "1", "MCPBASH_TIMEOUT_HINT": "hint",
@@ -1034,7 +1036,7 @@ func TestEmbeddedResources(t *testing.T) {
 		os.WriteFile(filepath.Join(b.root, "list"), []byte(tc.list), 0o644)
 		b.logs = nil
 		b.add("t", `printf ok; cat list >"$MCP_TOOL_RESOURCES_FILE"`)
-		got := b.call(&Request{Name: "t", Roots: roots.List{{Path: b.root}}})
+		got := b.call(&Request{Name: "t", Roots: roots.Scope{List: roots.List{{Path: b.root}}}})
 		want := `{"name":"t","content":[{"type":"text","text":"ok"}`
 		if tc.want != "" {
 			want += "," + tc.want
@@ -1047,7 +1049,7 @@ func TestEmbeddedResources(t *testing.T) {
 		}
 	}
 	b.add("t", `echo '{"content":[],"isError":true}'; echo data/a.txt >"$MCP_TOOL_RESOURCES_FILE"; exit 2`)
-	if got := b.call(&Request{Name: "t", Roots: roots.List{{Path: b.root}}}); !strings.Contains(got,
+	if got := b.call(&Request{Name: "t", Roots: roots.Scope{List: roots.List{{Path: b.root}}}}); !strings.Contains(got,
 		`"content":[{"type":"resource"`) {
 		t.Error("T-236:", got)
 	}

@@ -87,6 +87,7 @@ func (c *check) tools() {
 			c.script(c.p.Tools, abs(c.p.Tools, path.Clean(o.path)), toolScript)
 		}
 	}
+	c.pathsWithoutRoots()
 }
 
 func holds(entries []folder.Entry, file string) bool {

@@ -161,7 +161,9 @@ func (c *check) run(all []sample) {
 
 // runOne runs a tool with a sample.
 func (c *check) runOne(e *engine.Engine, s sample) {
-	result, err := e.Tools.Call(c.ctx, &tool.Request{Name: s.tool.name, Arguments: rawjson.Normal(s.arguments)})
+	result, err := e.Tools.Call(c.ctx, &tool.Request{
+		Name: s.tool.name, Arguments: rawjson.Normal(s.arguments), Roots: c.roots,
+	})
 	if c.ctx.Err() != nil {
 		return
 	}

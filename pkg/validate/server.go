@@ -53,6 +53,7 @@ func (c *check) server() {
 		}
 	}
 	c.hook()
+	c.findRoots()
 	c.requirements()
 	c.bundleConf()
 	for _, e := range c.listing(c.p.Providers) {

@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/folder"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/roots"
 	"mcp-bash/pkg/script"
 )
 
@@ -53,6 +54,8 @@ type check struct {
 	section string
 	offered *offered
 	scripts []shellScript   // Bash scripts, to be looked at when all are known
+	roots   roots.Scope     // for tools that run
+	noRoots bool            // nobody gives any
 	seen    map[string]bool // what is said once: see once
 	broken  map[string]bool // the files with an error, also one that is not reported yet
 }

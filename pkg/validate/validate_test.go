@@ -155,6 +155,8 @@ var cases = map[string]files{
 	"registry.reported": {
 		"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"data.txt"}]}`, "data.txt": "x",
 	},
+	"roots.none":           {"tools/demo-hello/tool.sh*": "#!/usr/bin/env bash\nfile=$(mcp_require_path .path)\n"},
+	"roots.unusable":       {"config/roots.json": `{"roots":[{"path":"none"}]}`},
 	"confine.missing":      toolWith(`"confine":{"read":["nothing"],"exec":["no-such-program-at-all"]}`),
 	"confine.no_effect":    toolWith(`"confine":{"write":["tools"]}`),
 	"requirements.invalid": {"server.d/requirements.json": `{"dependencies":[{"or":[]}]}`},
@@ -163,6 +165,35 @@ var cases = map[string]files{
 	"sample.invalid":       {"tools/demo-hello/samples/x.json": `[]`},
 	"sample.arguments":     {"tools/demo-hello/samples/x.json": `{"arguments":{"name":5}}`},
 	"sample.output":        {"tools/demo-hello/samples/x.json": `{"structuredContent":{}}`},
+}
+
+// P-2108, CLI-1008: tools that take paths want roots.
+func TestPathsWithoutRoots(t *testing.T) {
+	script := func(tool, line string) files {
+		return merge(toolIn(tool, "demo_"+tool), files{"tools/" + tool + "/tool.sh*": "#!/usr/bin/env bash\n" + line + "\n"})
+	}
+	taking := script("a", "mcp_into file mcp_require_path .path # checked")
+	both := merge(taking, script("b", "mcp_argv_operand argv .p --path"))
+	for name, tc := range map[string]struct {
+		files files
+		env   string
+		want  string
+	}{
+		"none":         {files: script("a", "# mcp_require_path"), want: ""},
+		"a comment":    {files: script("a", "echo 1 # file=$(mcp_require_path .path)"), want: ""},
+		"one":          {files: taking, want: "tools/a/tool.sh"},
+		"two":          {files: both, want: "tools/a/tool.sh and 1 more"},
+		"the file":     {files: merge(taking, files{"config/roots.json": `{"roots":[{"path":"."}]}`}), want: ""},
+		"the variable": {files: taking, env: ".", want: ""},
+	} {
+		f := fixture(t, sound, tc.files)
+		f.Project.Env["MCPBASH_ROOTS"] = tc.env
+		found := of(check1(t, f, Options{}), "roots.none")
+		if tc.want == "" && len(found) > 0 || tc.want != "" &&
+			(len(found) != 1 || found[0].Message != "missing, but tools take paths: "+tc.want) {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
 }
 
 func toolCalled(name string) files { return toolIn("demo-hello", name) }

@@ -44,7 +44,7 @@ func TestEmbeddedResources(t *testing.T) {
 	if r := attached(blob); !bytes.Equal(r.Blob, []byte("\x00\x01\xff")) || r.MIMEType != "application/octet-stream" {
 		t.Errorf("%+v", r)
 	}
-	s.fail("attach", arguments{"path": secret}, -32602, ".path is outside configured MCP roots")
+	s.fail("attach", arguments{"path": secret}, -32602, ".path is outside configured MCP roots: "+root)
 	s.refuse("attach", arguments{"path": root + "/none"}, "not_found")
 }
 
@@ -60,11 +60,11 @@ func TestEmbeddedProjectFile(t *testing.T) {
 }
 
 // examples/04-embedded with a client whose roots are none: nothing may be
-// embedded (T-231).
+// embedded (P-2108, T-231).
 func TestEmbeddedWithoutRoots(t *testing.T) {
 	t.Parallel()
 	s := open(t, checkout.Example(t, "04-embedded"), opening{})
-	s.refuse("attach", arguments{"path": "documents/tides.md"}, "no_roots")
+	s.fail("attach", arguments{"path": "documents/tides.md"}, -32602, ".path is outside configured MCP roots: none")
 }
 
 // examples/04-embedded, swatch: a whole result of the tool's own (T-196).

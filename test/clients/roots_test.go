@@ -3,9 +3,13 @@
 package clients
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -66,8 +70,14 @@ func TestOneRoot(t *testing.T) {
 	s.refuse("read-file", arguments{"path": root + "/none"}, "not_found")
 	s.refuse("list-files", arguments{"path": file}, "not_found")
 	for _, outside := range []string{secret, root + "/link", root + "/../" + filepath.Base(other), "/", root + "x"} {
-		s.fail("read-file", arguments{"path": outside}, -32602, ".path is outside configured MCP roots")
+		s.fail("read-file", arguments{"path": outside}, -32602, ".path is outside configured MCP roots: "+root)
 	}
+	// What is relative is relative to the only root.
+	if got := text(t, s.succeed("read-file", arguments{"path": "sub dir/a [1].txt", "lines": 1})); got != "one\n" {
+		t.Errorf("%q", got)
+	}
+	s.fail("read-file", arguments{"path": "../" + filepath.Base(other) + "/secret"}, -32602,
+		".path is outside configured MCP roots: "+root)
 }
 
 // examples/03-roots while the client's roots change (P-2105).
@@ -82,9 +92,127 @@ func TestRootsChange(t *testing.T) {
 	}
 	s.client.AddRoots(&mcp.Root{URI: "file://" + second})
 	eventually(t, "two roots", func() bool { return shown() == 2 })
-	s.fail("list-files", nil, -32602, ".path is required when zero or multiple roots are configured")
+	s.fail("list-files", nil, -32602, ".path is required when zero or multiple roots are configured: "+first+", "+second)
 	s.client.RemoveRoots("file://"+first, "file://"+second)
 	eventually(t, "no roots", func() bool { return shown() == 0 })
+	// A client that gave roots once gives none now (P-2108).
+	s.fail("read-file", arguments{"path": "/etc/passwd"}, -32602, ".path is outside configured MCP roots: none")
+}
+
+// Where a client or the operator gave roots, having none of them allows no path; where nobody
+// ever gave any, tools accept every path, as in the Bash edition (P-2103, P-2108; SDK-134).
+func TestNoRoots(t *testing.T) {
+	t.Parallel()
+	data := checkout.Directory(t)
+	none := filepath.Join(data, "none")
+	const refused = ".path is outside configured MCP roots: none"
+	for name, tc := range map[string]struct {
+		roots []string // of the client
+		env   map[string]string
+		file  bool // config/roots.json stays
+		open  bool
+		warns string
+	}{
+		"nobody":                     {open: true},
+		"the operator by a variable": {env: map[string]string{"MCPBASH_ROOTS": data}},
+		"the operator by a file":     {file: true},
+		"the client, and not usable": {
+			roots: []string{none, "elsewhere" + data},
+			warns: "warning: tools refuse every path, as no root of the client can be used: path does not exist: file://" +
+				none + ", Rejecting non-local file URI authority: file://elsewhere" + data,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			project := checkout.Example(t, "03-roots")
+			if !tc.file {
+				os.Remove(filepath.Join(project, "config/roots.json"))
+			}
+			s := open(t, project, opening{roots: tc.roots, env: tc.env})
+			if got := structured[shownRoots](t, s.succeed("show-roots", nil)); got.Count != 0 {
+				t.Fatalf("%+v", got)
+			}
+			if tc.open {
+				s.succeed("read-file", arguments{"path": "/etc/passwd"})
+				return
+			}
+			for _, path := range []string{"/etc/passwd", "README.md", ".", data, "/"} {
+				s.fail("read-file", arguments{"path": path}, -32602, refused)
+			}
+			if tc.warns != "" {
+				if got := s.logged("mcp.roots"); !slices.Equal(got, []string{tc.warns}) {
+					t.Errorf("%q", got)
+				}
+			}
+		})
+	}
+}
+
+// A server with a root that it cannot use does not start, and says which it is (P-101, P-2101).
+// The unreadable one is one for ordinary users only.
+func TestUnusableRoots(t *testing.T) {
+	t.Parallel()
+	secret := checkout.Directory(t)
+	if err := os.Chmod(secret, 0o311); err != nil {
+		t.Fatal(err)
+	}
+	const absent, whole = "make the directory, or correct ", ", or remove it"
+	for name, tc := range map[string]struct {
+		variable, file string
+		fifo, ordinary bool
+		says, remedy   string // {} is the project
+	}{
+		"a variable": {
+			variable: "/:none", says: "MCPBASH_ROOTS: path does not exist: {}/none", remedy: absent + "MCPBASH_ROOTS",
+		},
+		"a FIFO": {
+			fifo: true, says: "config/roots.json: not a regular file", remedy: "correct config/roots.json" + whole,
+		},
+		"no path": {variable: ":", says: "MCPBASH_ROOTS: names no directory", remedy: "correct MCPBASH_ROOTS" + whole},
+		"unreadable": {
+			variable: secret, ordinary: true, says: "MCPBASH_ROOTS: path not readable: " + secret,
+			remedy: "correct MCPBASH_ROOTS",
+		},
+		"a file": {
+			file: `{"roots":[{"path":"/no\nwhere"}]}`, says: `config/roots.json: path does not exist: /no\nwhere`,
+			remedy: absent + "config/roots.json",
+		},
+		"no roots": {
+			file: `{"roots":[]}`, says: "config/roots.json: names no directory", remedy: "correct config/roots.json" + whole,
+		},
+		"half a file": {
+			file: `{"roots":`, says: "config/roots.json: unexpected end at byte 9", remedy: "correct config/roots.json" + whole,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			project := checkout.Example(t, "03-roots")
+			if tc.file != "" {
+				write(t, tc.file, project, "config/roots.json")
+			}
+			if file := filepath.Join(project, "config/roots.json"); tc.fifo {
+				if err := errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s := &session{t: t, tmp: checkout.Directory(t)}
+			cmd := exec.Command(filepath.Join(bin, "mcp-bash"))
+			cmd.Dir, cmd.Env = s.tmp, environment(project, s.tmp, map[string]string{"MCPBASH_ROOTS": tc.variable})
+			if tc.ordinary {
+				cmd.SysProcAttr = s.asNobody(cmd.Path)
+			}
+			var stdout, stderr strings.Builder
+			cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n")
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			err := cmd.Run()
+			want := "mcp-bash: " + strings.ReplaceAll(tc.says, "{}", project) + "\n" + tc.remedy + "\n"
+			if cmd.ProcessState.ExitCode() != 1 || stderr.String() != want || stdout.Len() > 0 {
+				t.Errorf("%v, %q, %q\nwant %q", err, stdout.String(), stderr.String(), want)
+			}
+			if left := leftovers(t, s.tmp); len(left) > 0 {
+				t.Errorf("left behind %q", left)
+			}
+		})
+	}
 }
 
 // examples/03-roots for a client without roots: the project itself, or what the
@@ -96,7 +224,7 @@ func TestRootsWithoutClient(t *testing.T) {
 	if got := structured[shownRoots](t, s.succeed("show-roots", nil)); got.Count != 1 || got.Roots[0].Path != project {
 		t.Errorf("%+v", got)
 	}
-	s.fail("read-file", arguments{"path": "/etc/passwd"}, -32602, ".path is outside configured MCP roots")
+	s.fail("read-file", arguments{"path": "/etc/passwd"}, -32602, ".path is outside configured MCP roots: "+project)
 
 	a, b := checkout.Directory(t), checkout.Directory(t)
 	s = open(t, project, opening{client: mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}},

@@ -8,8 +8,4 @@ if [[ ! -f $file || ! -r $file ]]; then
   mcp_error not_found "There is no readable file ${file}."
   exit 0
 fi
-if ! mcp_roots_contains "$file"; then
-  mcp_error no_roots 'There are no roots, so no file can be attached.'
-  exit 0
-fi
 mcp_result_text_with_resource "$(mcp_json_obj attached "${file##*/}")" --path "$file"

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // The names in a hand-off directory that are there from the start (T-69,
@@ -34,6 +35,7 @@ type Dir struct {
 	parent *os.Root               // the private directory it lies in
 	above  string                 // its path
 	name   string                 // in parent
+	idle   time.Time              // since when nobody uses it
 }
 
 // newDir makes a directory below parent, whose path is above.

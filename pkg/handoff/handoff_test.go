@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,28 @@ func TestTidy(t *testing.T) {
 			}
 			p.Give(again, true)
 		})
+	}
+}
+
+// T-79: an idle directory from which a cleaner of temporary files took something is not used again.
+func TestCleanedDirectory(t *testing.T) {
+	p, path := newPool(t)
+	for _, name := range append(slices.Clone(ownNames), "") {
+		d := take(t, p)
+		p.Give(d, true)
+		if len(p.idle) == 0 {
+			t.Skip("no directory is used twice here")
+		}
+		check(t, os.RemoveAll(filepath.Join(d.path, name)))
+		d.idle = time.Now().Add(-time.Hour)
+		next := take(t, p)
+		if what := isNew(next); what != "" {
+			t.Errorf("without %q: not as new: %s", name, what)
+		}
+		p.Give(next, false)
+	}
+	if rest := left(t, p, path); len(rest) != 0 {
+		t.Errorf("left: %q", rest)
 	}
 }
 

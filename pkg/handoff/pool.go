@@ -44,6 +44,10 @@ func idleWithin(descriptors uint64) int {
 	return int(max(1, min(descriptors/4/each, 1000)))
 }
 
+// idleTrust is for how long an idle directory is taken to be as it was: programs that clean directories
+// of temporary files remove what is days old, file by file.
+const idleTrust = time.Minute
+
 // sweepEvery is the time between two sweeps.
 const sweepEvery = 800 * time.Millisecond
 
@@ -65,9 +69,14 @@ func (p *Pool) Take() (*Dir, error) {
 	if d != nil {
 		if d.parent == parent && parent.Rename(d.name, name) == nil {
 			d.moved(name)
-			return d, nil
+			if time.Since(d.idle) < idleTrust || d.tidy() {
+				return d, nil
+			}
 		}
-		d.close()
+		p.mu.Lock()
+		p.discard(d)
+		name = p.name("call.")
+		p.mu.Unlock()
 	}
 	d, err = newDir(parent, p.path, name)
 	if err != nil {
@@ -101,6 +110,7 @@ func (p *Pool) Give(d *Dir, alone bool) {
 	defer p.mu.Unlock()
 	p.out--
 	if clean && len(p.idle) < p.keep {
+		d.idle = time.Now()
 		p.idle = append(p.idle, d)
 	} else {
 		p.discard(d)

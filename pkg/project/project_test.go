@@ -674,6 +674,8 @@ func TestStateRecovers(t *testing.T) {
 	complete("after a failure")
 	os.RemoveAll(state.Dir)
 	complete("after a loss")
+	os.RemoveAll(filepath.Dir(state.Helper()))
+	complete("after a loss of what is in it")
 	os.Rename(state.Dir, state.Dir+".moved")
 	os.Symlink(base, state.Dir)
 	if err := state.Make(); err == nil {
@@ -686,6 +688,29 @@ func TestStateRecovers(t *testing.T) {
 	os.Remove(state.Dir)
 	if err := state.Make(); !errors.Is(err, os.ErrClosed) || exists(state.Dir) {
 		t.Errorf("made after the end: %v", err)
+	}
+}
+
+// P-302: a claim that a cleaner of temporary files removed is made again, so that another start leaves
+// the directory alone.
+func TestClaimRecovers(t *testing.T) {
+	tmp := t.TempDir()
+	state := &State{Dir: filepath.Join(tmp, statePrefix+"x"), ours: true}
+	defer state.Remove()
+	if err := state.Make(); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-24 * time.Hour)
+	if err := errors.Join(os.Remove(filepath.Join(state.Dir, claimFile)), os.Chtimes(state.Dir, old, old)); err != nil {
+		t.Fatal(err)
+	}
+	state.claimed = old
+	if err := state.Make(); err != nil {
+		t.Fatal(err)
+	}
+	os.Chtimes(state.Dir, old, old)
+	if CleanTmp(tmp); !exists(state.Dir) {
+		t.Error("the directory of a living owner was removed")
 	}
 }
 

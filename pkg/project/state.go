@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"mcp-bash/pkg/handoff"
 )
@@ -25,6 +26,7 @@ type State struct {
 	mu       sync.Mutex
 	dir      *TempDir          // nil until it is made
 	complete bool              // it holds what it should
+	claimed  time.Time         // when the claim on it was last seen
 	ended    bool              // it is not made any more
 	files    map[string]string // texts that it is to hold, by name
 }
@@ -79,19 +81,45 @@ func openLogs(s *Settings) *os.Root {
 	return root
 }
 
-// Make makes the directory with what belongs into it, unless that was done
-// before and it is still there. After a failure, or a loss, the next call tries
-// again.
+// Make makes the directory with what belongs into it, as far as that is not there. Programs that clean
+// directories of temporary files remove what is old one by one, and not the directory alone.
 func (s *State) Make() error {
-	_, err := s.Root()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.complete && s.lacks() {
+		s.complete = false
+	}
+	_, err := s.open()
 	return err
 }
 
-// Root makes the directory like [State.Make], and returns it open. It is another
-// one after a loss.
+// Root makes the directory, unless it is there, and returns it open. It is another one after a
+// loss.
 func (s *State) Root() (*os.Root, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.open()
+}
+
+// claimCheck is how often the claim on the directory is looked at. Directories are cleaned of what is
+// days old.
+const claimCheck = time.Minute
+
+// lacks reports whether something got lost of what is made with the directory. The lock is held.
+func (s *State) lacks() bool {
+	if _, err := os.Lstat(s.Helper()); err != nil {
+		return true
+	}
+	now := time.Now()
+	if now.Sub(s.claimed) < claimCheck {
+		return false
+	}
+	s.claimed = now
+	return !s.dir.isClaimed()
+}
+
+// open is [State.Root]. The lock is held.
+func (s *State) open() (*os.Root, error) {
 	if s.ended { // a call that comes late would leave it behind
 		return nil, &StateError{s.Dir, fs.ErrClosed}
 	}
@@ -102,7 +130,7 @@ func (s *State) Root() (*os.Root, error) {
 		if err := s.fill(); err != nil {
 			return nil, &StateError{s.Dir, err}
 		}
-		s.complete = true
+		s.complete, s.claimed = true, time.Now()
 	}
 	return s.dir.root, nil
 }
@@ -136,9 +164,11 @@ func (s *State) fill() (err error) {
 		} else {
 			s.dir, err = takeTempDir(s.Dir)
 		}
-		if err != nil {
-			return err
-		}
+	} else if !s.dir.isClaimed() {
+		err = s.dir.own()
+	}
+	if err != nil {
+		return err
 	}
 	if err := s.putHelper(); err != nil {
 		return err

@@ -78,6 +78,9 @@ func (d *TempDir) own() error {
 	for range attempts {
 		f, err := claim(d.root, os.O_CREATE)
 		if err == nil {
+			if d.claim != nil { // of a file that is gone
+				d.claim.Close()
+			}
 			d.claim = f
 			_, err = f.WriteString("claimed\n")
 		}
@@ -124,6 +127,19 @@ func openTempDir(path string) (*TempDir, error) {
 func (d *TempDir) isThere() bool {
 	info, err := os.Lstat(d.Path)
 	return err == nil && os.SameFile(info, d.info)
+}
+
+// isClaimed reports whether the claim on the directory stands, if it was claimed.
+func (d *TempDir) isClaimed() bool {
+	if d.claim == nil {
+		return true
+	}
+	ours, err := d.claim.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := d.root.Lstat(claimFile)
+	return err == nil && os.SameFile(there, ours)
 }
 
 // Remove removes the directory.

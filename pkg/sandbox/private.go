@@ -28,6 +28,8 @@ type privateDir struct {
 	mu     sync.Mutex
 	parent *os.Root // what root was made in
 	root   *os.Root
+
+	self, temp fs.FileInfo // of the directory, and of the one for temporary files in it
 }
 
 const tempName = "tmp"
@@ -67,7 +69,8 @@ func (all *privateDirs) take(state *project.State, script string) (*privateDir, 
 	return b, nil
 }
 
-// make makes the directory, unless it is there.
+// make makes the directory, unless it is there. Programs that clean directories of temporary files, or
+// the script itself, may remove it or the one in it while the server runs.
 func (b *privateDir) make(state *project.State, name string) (*os.Root, error) {
 	parent, err := state.Root()
 	if err != nil {
@@ -75,26 +78,47 @@ func (b *privateDir) make(state *project.State, name string) (*os.Root, error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.parent == parent {
+	if b.parent == parent && isAt(filepath.Join(b.dir, tempName), b.temp) {
 		return b.root, nil
 	}
-	if err := parent.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if b.parent != parent || !isAt(b.dir, b.self) {
+		if err := b.create(parent, name); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.root.Mkdir(tempName, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
+	}
+	b.temp, err = b.root.Lstat(tempName)
+	return b.root, err
+}
+
+// create makes and opens the directory. The lock is held.
+func (b *privateDir) create(parent *os.Root, name string) error {
+	if err := parent.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
 	}
 	root, err := parent.OpenRoot(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := root.Mkdir(tempName, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	self, err := root.Stat(".")
+	if err == nil {
+		b.real, err = filepath.EvalSymlinks(b.dir)
+	}
+	if err != nil {
 		root.Close()
-		return nil, err
+		return err
 	}
-	if b.real, err = filepath.EvalSymlinks(b.dir); err != nil {
-		root.Close()
-		return nil, err
-	}
-	b.parent, b.root = parent, root
-	return root, nil
+	b.parent, b.root, b.self = parent, root, self
+	b.made.Store(nil) // it knows files, not names
+	return nil
+}
+
+// isAt reports whether a file is still what stands at a path.
+func isAt(path string, file fs.FileInfo) bool {
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(there, file)
 }
 
 // give takes a directory back. Of those that nobody uses, the ones used last stay.

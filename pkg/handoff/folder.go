@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,6 +44,60 @@ func (f *Folder) Create(name string, content []byte) error { return Create(f.roo
 // Put makes a file appear with its whole content, in place of whatever is there
 // under that name.
 func (f *Folder) Put(name string, content []byte) error { return Put(f.root, name, content) }
+
+// Reserve takes room on the disk for a file of size bytes that is to appear later, so that a disk that
+// fills up meanwhile does not keep it from that.
+func (f *Folder) Reserve(size int) (*Reserved, error) {
+	r := &Reserved{folder: f, aside: Unique(aside)}
+	file, err := f.root.OpenFile(r.aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_, err = file.Write(make([]byte, size))
+	if err == nil {
+		r.file, err = file.Stat()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		r.Drop()
+		return nil, err
+	}
+	return r, nil
+}
+
+// A Reserved is room on the disk, see [Folder.Reserve].
+type Reserved struct {
+	folder *Folder
+	aside  string
+	file   fs.FileInfo // tells the file from what the script puts in its place
+}
+
+// Put is [Folder.Put] that uses the room.
+func (r *Reserved) Put(name string, content []byte) error {
+	file, err := r.folder.root.OpenFile(r.aside, os.O_WRONLY|nonblock, 0)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err == nil && !os.SameFile(info, r.file) {
+		err = fmt.Errorf("%s was replaced", file.Name())
+	}
+	if err == nil {
+		_, err = file.Write(content)
+	}
+	if err == nil {
+		err = file.Truncate(int64(len(content)))
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = r.folder.root.Rename(r.aside, name)
+	}
+	if err != nil {
+		r.Drop()
+	}
+	return err
+}
+
+// Drop gives the room back.
+func (r *Reserved) Drop() { r.folder.root.Remove(r.aside) }
 
 // Take returns the content of a file that the script made appear by rename, and
 // removes it. found is false when there is none; one that is empty is left, as a

@@ -217,6 +217,42 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// T-123, T-110: an answer that uses room which was reserved appears whole, whatever its length, and is
+// written to nothing that a script puts in the place of the room.
+func TestReserved(t *testing.T) {
+	p, _ := newPool(t)
+	d := take(t, p)
+	reserve := func() *Reserved {
+		r, err := d.Reserve(100)
+		check(t, err)
+		return r
+	}
+	for _, want := range []string{"", "short", strings.Repeat("long", 100)} {
+		check(t, reserve().Put("answer", []byte(want)))
+		if got, found := d.Take("answer", 1000); string(got) != want || found != (want != "") {
+			t.Errorf("%q, %t, not %q", got, found, want)
+		}
+	}
+	reserve().Drop()
+	p.Give(d, true)
+	outside := filepath.Join(t.TempDir(), "victim")
+	check(t, os.WriteFile(outside, []byte("mine"), 0o600))
+	for name, plant := range plants(outside) {
+		d := take(t, p)
+		r, err := d.Reserve(100)
+		check(t, errors.Join(err, os.Remove(d.Path(r.aside)), plant(d.Path(r.aside))))
+		if r.Put("answer", []byte("yes")) == nil { // into a file of the script's, which got the same number
+			if got, _ := d.Take("answer", 100); string(got) != "yes" {
+				t.Errorf("%s: %q", name, got)
+			}
+		}
+		if content, err := os.ReadFile(outside); err != nil || string(content) != "mine" {
+			t.Errorf("%s: the file outside: %q, %v", name, content, err)
+		}
+		p.Give(d, false)
+	}
+}
+
 // A question that a script has only begun to write is left until it is there (T-121).
 func TestEmptyQuestion(t *testing.T) {
 	p, _ := newPool(t)

@@ -46,16 +46,19 @@ const thisDir = string(os.PathSeparator) + "."
 // Put is [Create] for a file that appears with its whole content, in place of
 // whatever is there under that name.
 func Put(dir *os.Root, name string, content []byte) error {
-	aside := Unique(".put-")
-	err := Create(dir, aside, content)
+	hidden := Unique(aside)
+	err := Create(dir, hidden, content)
 	if err == nil {
-		err = dir.Rename(aside, name)
+		err = dir.Rename(hidden, name)
 	}
 	if err != nil {
-		dir.Remove(aside)
+		dir.Remove(hidden)
 	}
 	return err
 }
+
+// aside is how the names begin of files that are not to be seen yet.
+const aside = ".put-"
 
 // Unique returns a file name that begins with a prefix and cannot be guessed.
 func Unique(prefix string) string {

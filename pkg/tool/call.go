@@ -250,6 +250,9 @@ func (c *call) watch(ctx context.Context, now time.Time) error {
 		return context.Cause(ctx)
 	}
 	open := c.input.poll()
+	if c.input.lost != nil {
+		return c.input.lost
+	}
 	var active bool
 	switch {
 	case !c.heard():
@@ -296,8 +299,9 @@ func (c *call) heard() bool {
 // cancelled returns the cause when the caller ended the call.
 func (c *call) cancelled(cause error) error {
 	var timeout *timeoutError
+	var lost *lostAnswer
 	switch {
-	case cause == nil, errors.As(cause, &timeout), errors.Is(cause, script.ErrStdoutLimit),
+	case cause == nil, errors.As(cause, &timeout), errors.As(cause, &lost), errors.Is(cause, script.ErrStdoutLimit),
 		errors.Is(cause, script.ErrStderrLimit):
 		return nil
 	}

@@ -36,12 +36,34 @@ type inputRelay struct {
 	log    mcp.LogFunc
 
 	elicit mcp.PendingInput
+	room   *handoff.Reserved // for the answer to elicit
 	batch  *batch
+	lost   error // why an answer could not be handed to the script; nil: all could
 }
+
+// answerRoom is the room on the disk, in bytes, that the answer to a question has for sure.
+const answerRoom = 4 << 10
+
+// A lostAnswer is the cause of a call that ends as its script cannot be given an answer: it would wait
+// for it until its time is over.
+type lostAnswer struct{ err error }
+
+func (e *lostAnswer) Error() string {
+	reason := e.err
+	var path *fs.PathError
+	if errors.As(reason, &path) {
+		reason = path.Err
+	}
+	return fmt.Sprintf("the answer cannot be handed to the script: %s; "+
+		"MCPBASH_TMP_ROOT chooses another place for temporary files", reason)
+}
+
+func (e *lostAnswer) Unwrap() error { return e.err }
 
 // poll looks for new questions and for answers. It reports whether a question
 // is open, which stops the clocks (T-126), unless the client does not read at all:
-// then no question is put to it, and no script lives on for one (P-1805).
+// then no question is put to it, and no script lives on for one (P-1805). When an
+// answer could not be handed over, lost says why.
 func (in *inputRelay) poll() (open bool) {
 	ready := in.asker == nil || in.asker.Ready() // else the files stay where they are
 	if ready {
@@ -115,6 +137,7 @@ func (in *inputRelay) startElicit(content []byte) {
 		in.elicit.Close()
 		in.elicit = nil
 	}
+	in.dropRoom()
 	ask, err := rawjson.Check(content)
 	if err != nil || rawjson.KindOf(ask) != rawjson.Object {
 		in.reply("error", nil)
@@ -143,7 +166,31 @@ func (in *inputRelay) startElicit(content []byte) {
 	if !mcp.IsInputKey(key) {
 		key = ""
 	}
+	if in.room = in.reserve(&in.files.Folder); in.room == nil {
+		return // nobody is asked for what cannot be handed over
+	}
 	in.elicit = in.asker.Ask([]mcp.InputRequest{{Key: key, Method: mcp.MethodElicit, Params: b.End().Bytes()}})
+}
+
+// reserve makes room for an answer; nil where there is none.
+func (in *inputRelay) reserve(folder *handoff.Folder) *handoff.Reserved {
+	room, err := folder.Reserve(answerRoom)
+	if err != nil {
+		in.lose(err)
+	}
+	return room
+}
+
+func (in *inputRelay) lose(err error) {
+	in.lost = &lostAnswer{err}
+	in.log(mcp.Err, logger, in.lost.Error())
+}
+
+func (in *inputRelay) dropRoom() {
+	if in.room != nil {
+		in.room.Drop()
+		in.room = nil
+	}
 }
 
 // formSchema: what is no schema becomes the empty form.
@@ -177,7 +224,8 @@ func (in *inputRelay) reply(action string, content json.RawMessage) {
 	} else {
 		b.Raw(rawjson.Normal(content))
 	}
-	in.answer(&in.files.Folder, elicitAnswer, b.End().Bytes())
+	in.answer(&in.files.Folder, in.room, elicitAnswer, b.End().Bytes())
+	in.room = nil
 }
 
 // A batch is a set of questions asked together.
@@ -185,16 +233,18 @@ type batch struct {
 	keys    []string
 	errors  []*mcp.Error     // by key: what could not be asked
 	pending mcp.PendingInput // for the others, in order
+	room    *handoff.Reserved
 }
 
 func (in *inputRelay) startBatch(content []byte) {
 	if in.batch != nil {
 		in.batch.pending.Close()
+		in.batch.room.Drop()
 		in.batch = nil
 	}
 	ask, err := rawjson.Check(content)
 	if err != nil || rawjson.KindOf(ask) != rawjson.Object {
-		in.finish([]string{""}, []mcp.InputResponse{{Error: mcp.Errorf(mcp.CodeInvalidParams,
+		in.finish(nil, []string{""}, []mcp.InputResponse{{Error: mcp.Errorf(mcp.CodeInvalidParams,
 			"batch.request is not a JSON object")}})
 		return
 	}
@@ -217,6 +267,9 @@ func (in *inputRelay) startBatch(content []byte) {
 	if len(questions) == 0 {
 		in.batch = b
 		in.finishBatch(nil)
+		return
+	}
+	if b.room = in.reserve(&in.files.Input); b.room == nil {
 		return
 	}
 	b.pending = in.asker.Ask(questions)
@@ -287,7 +340,7 @@ func (in *inputRelay) refuse(keys []string, fault error) {
 	for i := range answers {
 		answers[i].Error = mcp.Errorf(mcp.CodeInvalidParams, "%s", fault)
 	}
-	in.finish(keys, answers)
+	in.finish(nil, keys, answers)
 }
 
 // finishBatch merges the client's answers with what could not be asked.
@@ -302,10 +355,10 @@ func (in *inputRelay) finishBatch(answers []mcp.InputResponse) {
 			all[i], answers = answers[0], answers[1:]
 		}
 	}
-	in.finish(b.keys, all)
+	in.finish(b.room, b.keys, all)
 }
 
-func (in *inputRelay) finish(keys []string, answers []mcp.InputResponse) {
+func (in *inputRelay) finish(room *handoff.Reserved, keys []string, answers []mcp.InputResponse) {
 	var b rawjson.Builder
 	b.Object()
 	for i, key := range keys {
@@ -317,14 +370,17 @@ func (in *inputRelay) finish(keys []string, answers []mcp.InputResponse) {
 		}
 		b.End()
 	}
-	in.answer(&in.files.Input, batchAnswer, b.End().Bytes())
+	in.answer(&in.files.Input, room, batchAnswer, b.End().Bytes())
 }
 
-// answer hands a file to the script, and wakes it (T-129). One that cannot be
-// written leaves the script to its own time limit.
-func (in *inputRelay) answer(folder *handoff.Folder, name string, content []byte) {
-	if err := folder.Put(name, content); err != nil {
-		in.log(mcp.Warning, logger, fmt.Sprintf("Cannot hand over %s: %s", name, err))
+// answer hands a file to the script, in the room that was reserved for it if any, and wakes it (T-129).
+func (in *inputRelay) answer(folder *handoff.Folder, room *handoff.Reserved, name string, content []byte) {
+	put := folder.Put
+	if room != nil {
+		put = room.Put
+	}
+	if err := put(name, content); err != nil {
+		in.lose(err)
 	}
 	in.files.Input.Wake(wakeFIFO)
 }

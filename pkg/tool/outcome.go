@@ -31,6 +31,7 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 		return nil, e
 	}
 	var timeout *timeoutError
+	var lost *lostAnswer
 	switch {
 	case errors.Is(res.Cause, script.ErrStdoutLimit):
 		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s output %d bytes exceeds limit %d", c.entry.name,
@@ -40,6 +41,9 @@ func (c *call) outcome(res *script.Result) (*Result, error) {
 		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s stderr %d bytes exceeds limit %d", c.entry.name,
 			len(res.Stderr), calls.MaxStderr))
 		return nil, mcp.Errorf(mcp.CodeInternal, "Tool stderr exceeded %d bytes", calls.MaxStderr)
+	case errors.As(res.Cause, &lost):
+		e := mcp.Errorf(mcp.CodeInternal, "Tool '%s' cannot be given its client's answer", c.entry.name)
+		return nil, e.WithReason(lost)
 	case c.cancelled(res.Cause) != nil:
 		return nil, errCancelled
 	case errors.As(res.Cause, &timeout):

@@ -72,7 +72,6 @@ type Sessions struct {
 	CompatBatches  bool          // MCPBASH_COMPAT_BATCHES
 	RootsTimeout   time.Duration // MCPBASH_ROOTS_REQUEST_TIMEOUT
 	RootsDebounce  time.Duration // MCPBASH_ROOTS_DEBOUNCE_INTERVAL
-	ListTimeout    time.Duration // of tools/list; 0: none
 	ParkedTTL      time.Duration // MCPBASH_PARKED_CALL_TTL
 	MaxParkedCalls int           // MCPBASH_MAX_PARKED_CALLS
 }
@@ -251,7 +250,6 @@ func readSessions(env Env, ci bool) Sessions {
 		CompatBatches:  env.on("MCPBASH_COMPAT_BATCHES"),
 		RootsTimeout:   env.seconds("MCPBASH_ROOTS_REQUEST_TIMEOUT", 5),
 		RootsDebounce:  env.seconds("MCPBASH_ROOTS_DEBOUNCE_INTERVAL", 1),
-		ListTimeout:    env.seconds("MCPBASH_DEFAULT_TOOL_TIMEOUT", 30),
 		ParkedTTL:      Seconds(env.positive("MCPBASH_PARKED_CALL_TTL", 600)),
 		MaxParkedCalls: env.positive("MCPBASH_MAX_PARKED_CALLS", 64),
 	}

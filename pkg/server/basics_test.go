@@ -3,6 +3,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/jsonrpc"
+	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/tool"
 )
@@ -604,6 +607,36 @@ func TestFaultsOfOurs(t *testing.T) {
 		asError(tool.ErrCancelled))); got != `{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error",`+
 		`"data":"cancelled"}}`+"\n" {
 		t.Error(got)
+	}
+}
+
+// P-2601: a fault of ours ends its request. Where it happened is written to standard error, and the client learns
+// nothing of it.
+func TestPanic(t *testing.T) {
+	var stdout, stderr syncBuffer
+	writer := jsonrpc.NewWriter(&pipes{out: &stdout, closed: make(chan struct{})}, 1<<20, nil)
+	s := &Server{
+		logger: &logger{
+			settings: &project.Logging{}, session: newSession(mcp.Info), stderr: &stderr, client: &client{writer: writer},
+		},
+		project:  &project.Project{Settings: project.Settings{Limits: project.Limits{Response: 1 << 20}}},
+		requests: newRequests(1, 1<<20),
+	}
+	req := &request{id: jsonrpc.ID("7"), era: &handshake{}, ctx: t.Context(), method: &method{name: "tools/call"}}
+	s.serve(req, func(context.Context, *request) (*answer, error) { panic("secret\nof ours") })
+	req.method.handle = func(context.Context, *request) (*answer, error) { panic("another") }
+	_, err := s.protected(t.Context(), req)
+	if got := stdout.String(); got != `{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"Internal error"}}`+"\n" ||
+		string(asError(err).AppendJSON(nil)) != `{"code":-32603,"message":"Internal error"}` {
+		t.Errorf("%s, %v", got, err)
+	}
+	for _, want := range []string{
+		`mcp-bash: internal error in tools/call: secret\nof ours`, "mcp-bash: internal error in tools/call: another\n",
+		"server.TestPanic.func1(", "server.TestPanic.func2(",
+	} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("%q is not in\n%s", want, stderr.String())
+		}
 	}
 }
 

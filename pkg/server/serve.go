@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"mcp-bash/pkg/jsonrpc"
 	"mcp-bash/pkg/mcp"
@@ -75,10 +76,11 @@ func (s *Server) protected(ctx context.Context, req *request) (a *answer, err er
 	return req.method.handle(ctx, req)
 }
 
-// failed says on standard error that there is a fault of ours, and returns what the client is
-// told.
+// failed writes to standard error what fault of ours ended a request, and where it happened, and
+// returns the error for the client, which learns neither. It is called where the panic is recovered.
 func (s *Server) failed(req *request, fault any) *mcp.Error {
 	s.complain("mcp-bash: internal error in %s: %v", req.method.name, fault)
+	s.stderr.Write(debug.Stack())
 	return mcp.Errorf(mcp.CodeInternal, "Internal error")
 }
 

@@ -351,7 +351,7 @@ func (st *starter) connect() error {
 	info := serverInfo(p)
 	s.streams = &streams{client: s.client, changes: s.changes, info: info}
 	s.changes.streams = s.streams
-	s.stateless = newStateless(p, info, s.roots, newExchanges(s.base, p, s.client, s.protected, s.carry))
+	s.stateless = newStateless(info, s.roots, newExchanges(s.base, p, s.client, s.protected, s.carry))
 	return nil
 }
 

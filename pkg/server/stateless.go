@@ -13,7 +13,6 @@ import (
 // stateless is the era without a handshake: each request says for itself what the client
 // speaks, can do and wants to hear (modern section 2).
 type stateless struct {
-	project *project.Project
 	roots   *clientRoots
 	methods map[string]*method
 	calls   *exchanges
@@ -21,9 +20,9 @@ type stateless struct {
 	complete, inputRequired, meta []rawjson.Member
 }
 
-func newStateless(p *project.Project, info json.RawMessage, roots *clientRoots, calls *exchanges) *stateless {
+func newStateless(info json.RawMessage, roots *clientRoots, calls *exchanges) *stateless {
 	return &stateless{
-		project: p, roots: roots, calls: calls, methods: map[string]*method{},
+		roots: roots, calls: calls, methods: map[string]*method{},
 		complete:      []rawjson.Member{{Name: "resultType", Value: rawjson.Quote("complete")}},
 		inputRequired: []rawjson.Member{{Name: "resultType", Value: rawjson.Quote("input_required")}},
 		meta:          []rawjson.Member{{Name: mcp.MetaServerInfo, Value: info}},

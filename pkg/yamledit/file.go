@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -30,8 +31,8 @@ type File struct {
 // Open reads the text of a file. list says what is made where a path leads into nothing.
 func Open(text []byte, list bool) (f *File, err error) {
 	defer func() {
-		if recover() != nil { // the parser should not, but the text may come from anybody
-			f, err = nil, errors.New("the parser cannot read it")
+		if fault := recover(); fault != nil { // the parser should not, but the text may come from anybody
+			f, err = nil, fmt.Errorf("the parser fails: %v\n%s", fault, debug.Stack())
 		}
 	}()
 	f = &File{text: text, lines: linesOf(text), list: list}

@@ -38,10 +38,18 @@ func NewPool(path string, keep int, private func() (*os.Root, error)) *Pool {
 	return &Pool{path: path, private: private, keep: keep}
 }
 
+// perDir is how many descriptors a directory takes: two folders, opened twice, and four files.
+const perDir = 8
+
 // idleWithin is how many idle directories take a quarter of so many descriptors.
-func idleWithin(descriptors uint64) int {
-	const each = 8 // two folders, opened twice, and four files
-	return int(max(1, min(descriptors/4/each, 1000)))
+func idleWithin(descriptors uint64) int { return int(max(1, min(descriptors/4/perDir, 1000))) }
+
+const mostWaiting = 1000
+
+// waitingWithin is how many waiting scripts take a quarter of so many descriptors.
+func waitingWithin(descriptors uint64) int {
+	const perScript = perDir + 6 // its end, its output, the lifeline and what it is confined by
+	return int(max(1, min(descriptors/4/perScript, mostWaiting)))
 }
 
 // idleTrust is for how long an idle directory is taken to be as it was: programs that clean directories

@@ -83,6 +83,9 @@ func (d *display) end() {
 // Ready is [tool.Listener.Ready].
 func (*display) Ready() <-chan struct{} { return tool.Always }
 
+// Keep is [tool.Listener.Keep].
+func (d *display) Keep(r tool.Reports) { r.Deliver(d) }
+
 // Progress is [tool.Listener.Progress].
 func (d *display) Progress(p tool.Progress) {
 	message, _ := rawjson.Text(p.Message)

@@ -7,6 +7,7 @@ type capture struct {
 	buf   []byte
 	limit int // 0: none
 	tee   io.Writer
+	grew  func(bytes int) // see Spec.Grew
 }
 
 const (
@@ -42,6 +43,9 @@ func (c *capture) grow() {
 	}
 	grown := make([]byte, len(c.buf), max(size, len(c.buf)+1))
 	copy(grown, c.buf)
+	if c.grew != nil {
+		c.grew(cap(grown) - cap(c.buf))
+	}
 	c.buf = grown
 }
 

@@ -84,8 +84,8 @@ func (r *Runner) start(s *Spec, argv []string) (*process, error) {
 		return nil, err
 	}
 	p := &process{runner: r, spec: s}
-	p.stdout = capture{limit: s.StdoutLimit}
-	p.stderr = capture{limit: s.StderrLimit, tee: s.StderrTee}
+	p.stdout = capture{limit: s.StdoutLimit, grew: s.Grew}
+	p.stderr = capture{limit: s.StderrLimit, tee: s.StderrTee, grew: s.Grew}
 	var outW, errW int
 	if p.out, outW, err = newPipe(); err != nil {
 		return nil, err

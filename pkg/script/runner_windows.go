@@ -51,8 +51,8 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 		return notStarted(err)
 	}
 	defer windows.CloseHandle(job)
-	out := &stream{capture: capture{limit: s.StdoutLimit}}
-	errs := &stream{capture: capture{limit: s.StderrLimit, tee: s.StderrTee}}
+	out := &stream{capture: capture{limit: s.StdoutLimit, grew: s.Grew}}
+	errs := &stream{capture: capture{limit: s.StderrLimit, tee: s.StderrTee, grew: s.Grew}}
 	cmd := exec.Command(r.programs.find(argv[0], s.Env))
 	cmd.Args, cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = argv, s.Dir, s.Env, out, errs
 	cmd.WaitDelay = time.Second

@@ -24,6 +24,9 @@ type Spec struct {
 	StdoutLimit int       // bytes; one more ends the script with ErrStdoutLimit; 0: none
 	StderrLimit int       // the same with ErrStderrLimit
 	StderrTee   io.Writer // gets standard error as it comes, when set
+	// Grew, when set, is called whenever the captured output takes more memory. On Unix that is on the
+	// goroutine of [Runner.Run].
+	Grew func(bytes int)
 
 	Timeout time.Duration // ends the script with ErrTimedOut; 0: none
 	Grace   time.Duration // between SIGTERM and SIGKILL; 0: one second

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -14,10 +15,13 @@ import (
 
 // An exchange is one call of the stateless era, which may take several requests: each is
 // answered with what the script wants to know, and the next one brings that. In between the
-// call is parked: its script runs, and no request carries it (M-50).
+// call is suspended: its script runs, and no request carries it (M-50).
 type exchange struct {
 	table   *exchanges
 	id      uint64
+	weight  int      // the bytes that the call takes, about; guarded by exchanges.mu
+	over    bool     // only its answer is left; guarded by exchanges.mu
+	ending  bool     // it was ended to have fewer scripts; guarded by exchanges.mu
 	request *request // the first
 	digest  func() [sha256.Size]byte
 	advance json.RawMessage // answers that it brought along, nil for none
@@ -34,10 +38,13 @@ type exchange struct {
 	round      uint32        // how often the client was asked
 	asked      int           // how many input requests had no key of their own
 	open       []*inputItem  // what is not answered yet
+	inputs     int           // bytes of open, as they were counted last
 	ended      bool
+	deliver    func() // sends what is to come before the answer; nil for nothing
+	backlog    int    // bytes of that
 	answer     *answer
 	err        error
-	deadline   *time.Timer // of a parked one
+	deadline   *time.Timer // of a suspended one
 }
 
 // maxRounds is how often a call asks its client: clients give up after ten requests (M-54).
@@ -48,8 +55,9 @@ const maxRounds = 9
 // answers it, and this one goes on with the script alone: calls that never ask wake nobody.
 func (x *exchange) run(ctx context.Context) (*answer, error) {
 	x.unwatch = context.AfterFunc(ctx, func() { x.cancel(context.Cause(ctx)) })
+	defer x.table.left(x)
+	x.table.awaitScripts(x.ctx)
 	a, err := x.table.work(x.ctx, x.request)
-	defer x.table.left()
 	x.mu.Lock()
 	x.ended, x.open = true, nil
 	if !x.handedOver {
@@ -59,12 +67,41 @@ func (x *exchange) run(ctx context.Context) (*answer, error) {
 		return a, err
 	}
 	x.answer, x.err = a, err
+	if x.carrier == nil && x.ctx.Err() == nil {
+		x.freeze()
+	}
 	x.mu.Unlock()
 	x.signal()
 	if x.ctx.Err() != nil {
 		x.discard()
 	}
 	return nil, errHandedOver
+}
+
+// freeze leaves nothing of a suspended call that has ended but its answer: it may be long until
+// somebody comes for it (M-55). The lock is held.
+func (x *exchange) freeze() {
+	bytes := x.backlog
+	if x.answer != nil {
+		x.answer, x.err = x.table.freeze(x.request, x.answer)
+	}
+	if x.answer != nil {
+		bytes += x.answer.size
+	}
+	var e *mcp.Error
+	if errors.As(x.err, &e) {
+		bytes += len(e.Message) + len(e.Data)
+	}
+	x.request.shed()
+	x.request, x.advance = nil, nil
+	x.table.kept(x, bytes)
+}
+
+// keep takes what is to be sent before the answer, once a request carries the call.
+func (x *exchange) keep(bytes int, deliver func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.deliver, x.backlog = deliver, bytes+len(x.request.id)+len(x.request.key) // of which deliver is part
 }
 
 // handOver leaves the first request to another goroutine. The lock is held.
@@ -76,9 +113,16 @@ func (x *exchange) handOver() {
 	}
 }
 
-// giveUp ends a parked call that nobody will carry on.
-func (x *exchange) giveUp(cause error) {
-	x.cancel(cause)
+// giveUp ends a call, if it is suspended.
+func (x *exchange) giveUp(why error) {
+	if x.table.take(x, why) {
+		x.stop(why)
+	}
+}
+
+// stop ends a call that no request can carry on any more.
+func (x *exchange) stop(why error) {
+	x.cancel(why)
 	x.discard()
 }
 
@@ -91,9 +135,9 @@ func (x *exchange) discard() {
 		return
 	}
 	if a := x.answer; a != nil && a.done != nil {
-		x.answer = nil
 		a.done(false)
 	}
+	x.answer = nil
 	x.table.forget(x)
 }
 
@@ -109,7 +153,11 @@ func (x *exchange) signal() {
 func (x *exchange) await(ctx context.Context, r *request) (*answer, error) {
 	over := ctx.Done()
 	for {
-		if a, err, ok := x.next(ctx, r); ok {
+		a, deliver, err, ok := x.next(ctx, r)
+		if deliver != nil {
+			deliver()
+		}
+		if ok {
 			return a, err
 		}
 		select {
@@ -121,23 +169,23 @@ func (x *exchange) await(ctx context.Context, r *request) (*answer, error) {
 	}
 }
 
-// next returns what there is to answer now, if anything.
-func (x *exchange) next(ctx context.Context, r *request) (a *answer, err error, ok bool) {
+// next returns what there is to answer now, if anything, and what is to be delivered before.
+func (x *exchange) next(ctx context.Context, r *request) (a *answer, deliver func(), err error, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.ended {
 		x.table.forget(x)
 		x.cancel(nil)
-		return x.answer, x.err, true
+		return x.answer, x.deliver, x.err, true
 	}
 	if ctx.Err() != nil {
-		return nil, nil, false
+		return nil, nil, nil, false
 	}
 	x.settle(r.peer.capabilities)
 	if len(x.open) == 0 {
-		return nil, nil, false
+		return nil, nil, nil, false
 	}
-	return x.park(), nil, true
+	return x.park(), nil, nil, true
 }
 
 // settle answers for the client what cannot be put to it any more. The lock is held.
@@ -172,6 +220,7 @@ func (x *exchange) park() *answer {
 	}
 	asking := b.End().Bytes()
 	x.carrier, x.carried = nil, make(chan struct{})
+	x.recount()
 	x.deadline = time.AfterFunc(t.ttl, func() { x.giveUp(errExpired) })
 	t.parked(x)
 	return &answer{
@@ -195,8 +244,11 @@ func (x *exchange) park() *answer {
 func (x *exchange) resume(r *request, round uint32) *mcp.Error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.carrier != nil || x.round != round || x.ctx.Err() != nil {
-		return badState("it was used already, or its call has ended")
+	if x.round != round {
+		return badState(usedUp)
+	}
+	if err := x.table.resumed(x); err != nil {
+		return err
 	}
 	x.deadline.Stop()
 	x.carrier = r
@@ -207,7 +259,6 @@ func (x *exchange) resume(r *request, round uint32) *mcp.Error {
 			item.take(rawjson.Get(responses, item.Key))
 		}
 	}
-	x.table.resumed(x)
 	return nil
 }
 
@@ -256,11 +307,26 @@ func (x *exchange) Ask(requests []mcp.InputRequest) mcp.PendingInput {
 		x.settle(x.carrier.peer.capabilities)
 	}
 	set.check()
+	x.recount()
 	if len(x.open) > 0 {
 		x.handOver()
 		x.signal()
 	}
 	return set
+}
+
+// recount weighs what the script asks, and what was answered of that. The lock is held.
+func (x *exchange) recount() {
+	bytes := 0
+	for i, item := range x.open {
+		if i == 0 || item.set != x.open[i-1].set { // those of a set stand together
+			for _, each := range item.set.items {
+				bytes += len(each.Params) + len(each.response.Result)
+			}
+		}
+	}
+	bytes, x.inputs = bytes-x.inputs, bytes
+	x.table.weigh(x, bytes)
 }
 
 // key makes a key that nothing open has: the script's own, or a number (M-51).

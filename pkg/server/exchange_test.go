@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -263,6 +264,11 @@ progress 2 >>"$MCP_PROGRESS_STREAM"; log info two >>"$MCP_LOG_STREAM"; log debug
 	text(t, c.response("2"))
 }
 
+// endedCall is the answer to a retry of a call that was ended.
+func endedCall(why string) string {
+	return `"error":{"code":-32602,"message":"Invalid requestState","data":"its call was ended: ` + why + `"}`
+}
+
 // M-54, M-55, M-73: parked calls end by time, by number, with the input, by cancellation of a
 // retry, and nothing of them is left.
 func TestEndOfParkedCalls(t *testing.T) {
@@ -280,7 +286,8 @@ func TestEndOfParkedCalls(t *testing.T) {
 		r := asked(t, c.callFor(canAll, "ask"))
 		ended()
 		got := c.retry(r, "ask", `{}`)
-		if !strings.HasPrefix(got, `"error":{"code":-32602,"message":"Invalid requestState"`) {
+		if got != endedCall("its client did not come back in time (MCPBASH_PARKED_CALL_TTL)") &&
+			got != `"error":{"code":-32602,"message":"Invalid requestState","data":"it has expired; call again"}` {
 			t.Error(got)
 		}
 		c.finish()
@@ -295,7 +302,8 @@ func TestEndOfParkedCalls(t *testing.T) {
 		for i, r := range rounds {
 			got := c.callFor(canAll, "ask", fmt.Sprintf(`"arguments":{"n":%d},"requestState":"%s","inputResponses":{`+
 				`"r":{"roots":[]}},`, i, r.RequestState))
-			if refused := strings.Contains(got, `"error"`) && !strings.Contains(got, "result"); refused != (i == 0) {
+			refused := endedCall("more calls waited for their client than MCPBASH_MAX_PARKED_CALLS allows")
+			if (got == refused) != (i == 0) {
 				t.Errorf("call %d: %s", i, got)
 			}
 		}
@@ -352,4 +360,65 @@ until [ -e "` + die + `" ]; do sleep 0.02; done; kill $!; echo after >&2; echo >
 		t.Fatal(err)
 	}
 	eventually(t, "the script that ignores SIGTERM to be killed", func() bool { return syscall.Kill(id, 0) != nil })
+}
+
+// M-55: what suspended calls take counts together, whether their scripts wait or have ended: output,
+// results, questions. Of those that have ended only the answer is left. The oldest go first, and their clients
+// are told why.
+func TestWeightOfParkedCalls(t *testing.T) {
+	const heavy = "the calls that waited for their client took more memory than MCPBASH_MAX_PENDING_BYTES allows"
+	held := files(t, nil)
+	goOn, _ := mark(t, held, "go")
+	for name, script := range map[string]string{
+		"waits": `printf '%60000s' x; ask '{"r":{"method":"roots/list"}}' >/dev/null`,
+		"questions": `question=$(printf '%60000s' x); ask '{"r":{"method":"sampling/createMessage","params":{"messages":[],` +
+			`"maxTokens":5,"systemPrompt":"'"$question"'"}}}' >/dev/null; printf '%60000s' x`,
+		"ended": `ask '{"r":{"method":"roots/list"}}' >/dev/null & until [ -e "` + goOn + `" ]; do sleep 0.02; done
+kill $!; printf '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"bye"}}\n' >>"$MCP_LOG_STREAM"
+printf '%60000s' x`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			os.Remove(goOn)
+			c := start(t, files(t, map[string]string{"tools/ask/tool.sh": asking + script}),
+				project.Env{"MCPBASH_MAX_PENDING_BYTES": "200000"})
+			defer c.finish()
+			var rounds [4]round
+			for i := range rounds {
+				rounds[i] = asked(t, c.callFor(canAll, "ask", fmt.Sprintf(`"arguments":{"n":%d},`, i)))
+			}
+			if name == "ended" {
+				os.WriteFile(goOn, nil, 0o600)
+				eventually(t, "their files are given back", func() bool {
+					list, err := filepath.Glob(filepath.Join(c.tmp, "mcpbash.state.*", "call.*"))
+					return err == nil && len(list) == 0
+				})
+			}
+			ended, answered, logged := 0, 0, 0
+			for i, r := range rounds {
+				response := `{"roots":[]}`
+				if name == "questions" {
+					response = `{"role":"assistant","model":"m","content":{"type":"text","text":"j"}}`
+				}
+				c.send(message("7", "tools/call", fmt.Sprintf(`{"name":"ask","arguments":{"n":%d},"requestState":"%s",`+
+					`"inputResponses":{"r":%s},`, i, r.RequestState, response)+
+					meta(canAll, `,"io.modelcontextprotocol/logLevel":"error"`)+`}`))
+				got := c.next()
+				if got == `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"bye"}}` {
+					logged++
+					got = c.next()
+				}
+				switch {
+				case strings.Contains(got, endedCall(heavy)) && answered == 0:
+					ended++
+				case strings.Contains(got, strings.Repeat(" ", 59999)+`x"`):
+					answered++
+				default:
+					t.Errorf("call %d: %.300s", i, got)
+				}
+			}
+			if ended == 0 || answered == 0 || name == "ended" && logged != answered { // M-53, T-707: before the answer
+				t.Errorf("%d were ended, %d answered, %d logged", ended, answered, logged)
+			}
+		})
+	}
 }

@@ -10,52 +10,80 @@ import (
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 )
 
 // exchanges are the calls that may ask their client for input, and those of them that are
-// parked (M-52, M-55).
+// suspended (M-52, M-55).
 type exchanges struct {
+	exchangeHooks
 	client *client
+	log    mcp.LogFunc
 	base   context.Context // of all calls
-	// work has a request's method do its work.
-	work handler
-	// carry has another goroutine answer a request.
-	carry  func(r *request, handle handler)
-	ttl    time.Duration // of a parked call
-	most   int           // parked calls
-	room   int           // bytes of their requests
+	ttl    time.Duration   // of a suspended call
+	bounds struct{ calls, scripts, bytes int }
 	now    func() time.Time
 	sealer sealer
 
 	mu      sync.Mutex
-	none    sync.Cond // nothing runs or is parked any more
+	none    sync.Cond // nothing runs or is suspended any more
+	fewer   sync.Cond // ending has changed
 	last    uint64
 	running int
 	byID    map[uint64]*exchange // those that have asked
-	waiting []*exchange          // the parked ones, the eldest first
-	bytes   int                  // of waiting
+	waiting []*exchange          // the suspended ones, the oldest first
+	scripts int                  // of waiting, that have not ended
+	ending  int                  // scripts of calls that were ended to have fewer of them, and that have not yet
+	bytes   int                  // that waiting takes
+	endings []ending             // why calls were ended that their clients may still ask for
+	told    throttle             // of messages that calls were ended
 	closed  bool
 }
 
-func newExchanges(ctx context.Context, p *project.Project, c *client, work handler,
-	carry func(*request, handler)) *exchanges {
+// exchangeHooks are what exchanges need of the server.
+type exchangeHooks struct {
+	// work has a request's method do its work.
+	work handler
+	// carry has another goroutine answer a request.
+	carry func(r *request, handle handler)
+	// freeze makes the result of an answer that is kept.
+	freeze func(r *request, a *answer) (*answer, error)
+}
+
+func newExchanges(ctx context.Context, p *project.Project, c *client, log mcp.LogFunc,
+	hooks exchangeHooks) *exchanges {
 	t := &exchanges{
-		client: c, base: ctx, work: work, carry: carry, ttl: p.Sessions.ParkedTTL,
-		most: p.Sessions.MaxParkedCalls, room: p.Limits.Pending,
-		now: time.Now, sealer: newSealer(), byID: make(map[uint64]*exchange),
+		exchangeHooks: hooks, client: c, log: log, base: ctx, ttl: p.Sessions.ParkedTTL,
+		now: time.Now, sealer: newSealer(), byID: make(map[uint64]*exchange), told: newThrottle(maxTold),
 	}
-	t.none.L = &t.mu
+	t.bounds.calls, t.bounds.scripts, t.bounds.bytes = p.Sessions.MaxParkedCalls, handoff.MostWaiting(), p.Limits.Pending
+	t.none.L, t.fewer.L = &t.mu, &t.mu
 	return t
 }
 
-// The reasons why a parked call ends without a retry.
+// The reasons why a suspended call ends without a retry.
 var (
-	errExpired  = errors.New("the client did not come back in time")
-	errCrowded  = errors.New("more calls wait for their clients than may")
+	errExpired  = errors.New("its client did not come back in time (MCPBASH_PARKED_CALL_TTL)")
 	errNoClient = errors.New("the client sends nothing any more")
+	errCrowded  = errors.New("more calls waited for their client than MCPBASH_MAX_PARKED_CALLS allows")
+	errHeavy    = errors.New("the calls that waited for their client took more memory than " +
+		"MCPBASH_MAX_PENDING_BYTES allows")
+	errScarce = errors.New("the calls that waited for their client took a quarter of the open files " +
+		"that are allowed (ulimit -n)")
+)
+
+// An ending is why a call was ended.
+type ending struct {
+	call uint64
+	why  error
+}
+
+const (
+	maxEndings = 1024 // are remembered
+	maxTold    = 10   // are logged in a minute
 )
 
 // handle answers a request: it begins a call, or carries on the one that it names.
@@ -84,9 +112,10 @@ func (t *exchanges) begin(r *request, advance json.RawMessage) *exchange {
 	close(x.carried)
 	x.ctx, x.cancel = context.WithCancelCause(t.base)
 	r.peer.asker, r.carriedBy, r.whenCarried = x, x.carriedBy, x.whenCarried
+	r.keep, r.grew = x.keep, func(bytes int) { t.weigh(x, bytes) }
 	t.mu.Lock()
 	t.last++
-	x.id = t.last
+	x.id, x.weight = t.last, 2*r.size() // the arguments are there twice: in the form that scripts are given, too
 	t.running++
 	t.mu.Unlock()
 	return x
@@ -106,6 +135,7 @@ func digestOf(r *request) [sha256.Size]byte {
 	return sha256.Sum256(b.End().Bytes())
 }
 
+// badState refuses a requestState, and says why.
 func badState(reason string) *mcp.Error {
 	return mcp.Errorf(mcp.CodeInvalidParams, "Invalid requestState").WithData(reason)
 }
@@ -124,10 +154,10 @@ func (t *exchanges) resume(r *request, sealed json.RawMessage) (*exchange, error
 		return nil, badState("it belongs to another method, name or arguments")
 	}
 	t.mu.Lock()
-	x := t.byID[state.call]
+	x, why := t.byID[state.call], t.whyEnded(state.call)
 	t.mu.Unlock()
 	if x == nil {
-		return nil, badState("it was used already, or its call has ended")
+		return nil, why
 	}
 	if err := x.resume(r, state.round); err != nil {
 		return nil, err
@@ -135,43 +165,168 @@ func (t *exchanges) resume(r *request, sealed json.RawMessage) (*exchange, error
 	return x, nil
 }
 
-// parked enters a call among those that wait for their clients, and ends the eldest while
-// there are too many.
+// whyEnded is the answer to a retry of a call that is not there. The lock is held.
+func (t *exchanges) whyEnded(call uint64) *mcp.Error {
+	if i := slices.IndexFunc(t.endings, func(e ending) bool { return e.call == call }); i >= 0 {
+		return badState(endedBy(t.endings[i].why))
+	}
+	return badState(usedUp)
+}
+
+const usedUp = "it was used already, or its call has ended"
+
+func endedBy(why error) string { return "its call was ended: " + why.Error() }
+
+// parked enters a call among those that wait for their clients.
 func (t *exchanges) parked(x *exchange) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.byID[x.id] = x
 	t.waiting = append(t.waiting, x)
-	t.bytes += x.request.size()
-	for len(t.waiting) > t.most || t.bytes > t.room && len(t.waiting) > 1 {
-		eldest := t.waiting[0]
-		t.remove(eldest)
-		go eldest.giveUp(errCrowded) // which takes locks in the other order
-	}
+	t.bytes += x.weight
+	t.scripts++
+	t.relieve()
 	if t.closed {
 		go x.giveUp(errNoClient)
 	}
 }
 
-// remove no longer counts a call among those that wait. The lock is held.
-func (t *exchanges) remove(x *exchange) {
-	if i := slices.Index(t.waiting, x); i >= 0 {
-		t.waiting = slices.Delete(t.waiting, i, i+1)
-		t.bytes -= x.request.size()
+// weigh notes that a call takes more bytes, or less.
+func (t *exchanges) weigh(x *exchange, bytes int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	x.weight += bytes
+	if slices.Contains(t.waiting, x) {
+		t.bytes += bytes
+		t.relieve()
 	}
 }
 
-// resumed is called when a request carries a call again.
-func (t *exchanges) resumed(x *exchange) {
+// kept notes that nothing is left of a suspended call but its answer, of so many bytes.
+func (t *exchanges) kept(x *exchange, bytes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.remove(x)
+	bytes, x.weight = bytes-x.weight, bytes
+	x.over = true
+	if slices.Contains(t.waiting, x) {
+		t.scripts--
+		t.bytes += bytes
+		t.relieve()
+	}
+}
+
+// relieve ends the oldest of the suspended calls while they are too many, or take too much (M-55). The lock
+// is held.
+func (t *exchanges) relieve() {
+	for {
+		var why error
+		oldest := 0
+		switch {
+		case len(t.waiting) > t.bounds.calls:
+			why = errCrowded
+		case t.bytes > t.bounds.bytes && len(t.waiting) > 1:
+			why = errHeavy
+		case t.scripts > t.bounds.scripts:
+			why = errScarce
+			oldest = slices.IndexFunc(t.waiting, func(x *exchange) bool { return !x.over })
+		default:
+			return
+		}
+		x := t.waiting[oldest]
+		t.remove(x)
+		t.remember(x, why)
+		if !x.over {
+			x.ending = true
+			t.ending++
+		}
+		tell := t.told.allow(time.Now())
+		go func() { // which takes locks in the other order
+			x.stop(why)
+			if tell {
+				t.log(mcp.Warning, logCore, "A call that waited for its client was ended: "+why.Error())
+			}
+		}()
+	}
+}
+
+// remove no longer counts a call among those that wait, and reports whether it was among them. The lock is
+// held.
+func (t *exchanges) remove(x *exchange) bool {
+	i := slices.Index(t.waiting, x)
+	if i < 0 {
+		return false
+	}
+	t.waiting = slices.Delete(t.waiting, i, i+1)
+	t.bytes -= x.weight
+	if !x.over {
+		t.scripts--
+	}
+	return true
+}
+
+// take takes a call from those that wait, as it is to end, and reports whether it was among them.
+func (t *exchanges) take(x *exchange, why error) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	waited := t.remove(x)
+	if waited {
+		t.remember(x, why)
+	}
+	return waited
+}
+
+// remember notes why a call was ended. The lock is held.
+func (t *exchanges) remember(x *exchange, why error) {
+	if len(t.endings) == maxEndings {
+		t.endings = slices.Delete(t.endings, 0, 1)
+	}
+	t.endings = append(t.endings, ending{x.id, why})
+}
+
+// resumed is called when a request is to carry a call again. The error is for its client: the call is not
+// suspended any more.
+func (t *exchanges) resumed(x *exchange) *mcp.Error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.remove(x) {
+		return t.whyEnded(x.id)
+	}
+	return nil
+}
+
+// endingPatience is for how long a script that is to end may keep another from its start. Most end at
+// once, and those that ignore SIGTERM after a second.
+const endingPatience = 3 * time.Second
+
+// awaitScripts waits, before another script is started, until the scripts have ended that were to, so that
+// what they have open does not keep it from that. There are too many only for a moment.
+func (t *exchanges) awaitScripts(ctx context.Context) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ending == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, endingPatience)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.fewer.Broadcast()
+	})
+	defer stop()
+	for t.scripts+t.ending > t.bounds.scripts && ctx.Err() == nil {
+		t.fewer.Wait()
+	}
 }
 
 // left is called when a call has ended.
-func (t *exchanges) left() {
+func (t *exchanges) left(x *exchange) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if x.ending {
+		t.ending--
+		t.fewer.Broadcast()
+	}
 	t.running--
 	if t.running == 0 {
 		t.none.Broadcast()
@@ -191,8 +346,7 @@ func (t *exchanges) forget(x *exchange) {
 func (t *exchanges) close() {
 	t.mu.Lock()
 	t.closed = true
-	waiting := t.waiting
-	t.waiting, t.bytes = nil, 0
+	waiting := slices.Clone(t.waiting)
 	t.mu.Unlock()
 	for _, x := range waiting {
 		x.giveUp(errNoClient)

@@ -29,6 +29,9 @@ type notifier struct {
 // Ready is [tool.Listener.Ready].
 func (n *notifier) Ready() <-chan struct{} { return n.request.ready() }
 
+// Keep is [tool.Listener.Keep].
+func (n *notifier) Keep(r tool.Reports) { n.request.keep(r.Size, func() { r.Deliver(n) }) }
+
 // Progress sends a report with the request's own token. The protocol demands that
 // the value goes up. One that stays where it was, with another message, is a sign
 // of life that the client must see, so it goes up by the least step; any other that

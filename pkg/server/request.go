@@ -58,8 +58,11 @@ type request struct {
 	// are nil for a call that is this request alone.
 	carriedBy   func() *request
 	whenCarried func() <-chan struct{}
+	keep        func(bytes int, deliver func()) // takes what is to be sent before the answer, once there is a carrier
+	grew        func(bytes int)                 // is told how much more memory the call takes; nil: nobody wants to know
 
 	answered bool // guarded by requests.mu
+	bytes    int  // see size; set when the request is admitted
 
 	mu     sync.Mutex
 	closed bool
@@ -84,6 +87,9 @@ func (req *request) ready() <-chan struct{} {
 
 // size is how many bytes a request takes, about.
 func (req *request) size() int { return len(req.id) + len(req.key) + len(req.params) + len(req.meta) }
+
+// shed gives up what a request does not need any more that stays open: nearly all of its size.
+func (req *request) shed() { req.params, req.meta = nil, nil }
 
 // An answer is the result of a request, to be written straight into the
 // response line.

@@ -57,7 +57,8 @@ func (r *requests) place(req *request) placing {
 		return placeFull
 	}
 	r.inFlight[req.key] = req
-	r.bytes += req.size()
+	req.bytes = req.size()
+	r.bytes += req.bytes
 	if r.running >= r.slots {
 		r.queue = append(r.queue, req)
 		return placeQueued
@@ -104,7 +105,7 @@ func (r *requests) next(ended *request) *request {
 
 // drop no longer counts the bytes of a request. The lock is held.
 func (r *requests) drop(req *request) {
-	r.bytes -= req.size()
+	r.bytes -= req.bytes
 	r.room.Broadcast()
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -118,16 +119,9 @@ func (s *Server) finish(req *request, a *answer, err error) {
 			return a.append(dst, req.era.extra(req, a))
 		})
 	}
-	limit := s.project.Limits.Response
-	switch {
-	case req.method.list:
-		limit = s.project.Limits.ListResponse
-	case req.method.most > 0:
-		limit = req.method.most
-	}
-	if len(line) > limit {
+	if limit := s.limitOf(req.method); len(line) > limit {
 		s.complain("mcp-bash: response exceeded %d bytes for id %s", limit, req.id)
-		line = errorLine(req.id, mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit"))
+		line = errorLine(req.id, errTooLarge)
 		err = errStopping
 	}
 	s.requests.release(req)
@@ -142,6 +136,42 @@ func (s *Server) finish(req *request, a *answer, err error) {
 	if s.debugging() {
 		s.debugf(logRPC, "Response id=%s bytes=%d", req.id, len(line))
 	}
+}
+
+var errTooLarge = mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit")
+
+// limitOf is how long a response may be, in bytes (P-1100).
+func (s *Server) limitOf(m *method) int {
+	switch {
+	case m.list:
+		return s.project.Limits.ListResponse
+	case m.most > 0:
+		return m.most
+	}
+	return s.project.Limits.Response
+}
+
+// freeze makes the result of an answer that nobody can be sent yet, and gives up all that it is made
+// of: files, and output of which the result takes a part.
+func (s *Server) freeze(req *request, a *answer) (frozen *answer, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			frozen, err = nil, s.failed(req, fault)
+		}
+	}()
+	result := a.append(make([]byte, 0, a.size), req.era.extra(req, a))
+	if a.done != nil {
+		a.done(true)
+	}
+	if len(result) > s.limitOf(req.method) {
+		return nil, errTooLarge
+	}
+	if cap(result) > len(result)+len(result)/8 {
+		result = bytes.Clone(result)
+	}
+	return &answer{
+		size: len(result) + 256, append: func(dst []byte, _ mcp.Extra) []byte { return append(dst, result...) },
+	}, nil
 }
 
 // largeAnswer is the size, in bytes, from which on an answer is counted before it

@@ -351,7 +351,9 @@ func (st *starter) connect() error {
 	info := serverInfo(p)
 	s.streams = &streams{client: s.client, changes: s.changes, info: info}
 	s.changes.streams = s.streams
-	s.stateless = newStateless(info, s.roots, newExchanges(s.base, p, s.client, s.protected, s.carry))
+	s.stateless = newStateless(info, s.roots, newExchanges(s.base, p, s.client, s.log, exchangeHooks{
+		work: s.protected, carry: s.carry, freeze: s.freeze,
+	}))
 	return nil
 }
 

@@ -35,8 +35,10 @@ type stream struct {
 	subs     []*subscription
 }
 
-// maxStreams is how many may be open (M-60).
-const maxStreams = 64
+const (
+	maxStreams  = 64   // that may be open (M-60)
+	maxStreamID = 1024 // bytes: the id goes with every notification
+)
 
 var errStreams = mcp.Errorf(mcp.CodeInternal, "Too many open streams")
 
@@ -52,8 +54,11 @@ func (s *streams) methods() []*method {
 // listen opens a stream: what can be told of is acknowledged first (M-60, M-64).
 func (s *streams) listen(ctx context.Context, r *request) (*answer, error) {
 	wanted := rawjson.Get(r.params, "notifications")
-	if rawjson.KindOf(wanted) != rawjson.Object {
+	switch {
+	case rawjson.KindOf(wanted) != rawjson.Object:
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Invalid params").WithData("notifications must be an object")
+	case len(r.id) > maxStreamID:
+		return nil, mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData("the id of a stream is too long")
 	}
 	st := &stream{client: s.client, request: r}
 	var honoured rawjson.Builder
@@ -81,6 +86,7 @@ func (s *streams) listen(ctx context.Context, r *request) (*answer, error) {
 		return nil, err
 	}
 	s.changes.start()
+	r.shed()
 	return &answer{open: true}, nil
 }
 

@@ -137,6 +137,28 @@ func TestManyStreams(t *testing.T) {
 }
 
 // M-62: a stream holds off the idle exit, and its end lets it come.
+// M-60: an open stream keeps nothing of its request but the id, which is short.
+func TestStreamKeepsLittle(t *testing.T) {
+	r := newRequests(2, 1000)
+	req := &request{id: []byte("1"), key: "1", params: make([]byte, 5000), cancel: func(error) {}}
+	if r.place(req) != placeRun || !r.full() {
+		t.Fatal("a large request does not count")
+	}
+	req.shed()
+	r.release(req)
+	if r.next(req); r.full() || r.bytes != 0 || req.size() > 10 {
+		t.Errorf("%d bytes count, %d are kept", r.bytes, req.size())
+	}
+	c := start(t, files(t, nil), nil)
+	defer c.finish()
+	id := `"` + strings.Repeat("x", 2000) + `"`
+	c.send(message(id, "subscriptions/listen", `{"notifications":{"toolsListChanged":true},`+meta("{}")+`}`))
+	const refused = `"error":{"code":-32600,"message":"Invalid Request","data":"the id of a stream is too long"}`
+	if got := c.response(id); got != refused {
+		t.Error(got)
+	}
+}
+
 func TestStreamIsNotIdle(t *testing.T) {
 	c := start(t, files(t, nil), project.Env{"MCPBASH_IDLE_TIMEOUT": "1"})
 	c.listen("1", `{}`)

@@ -27,6 +27,7 @@ type subscriptions struct {
 	mu      sync.Mutex
 	byID    map[string]*subscription
 	byURI   map[string]*watched
+	bytes   int // of the URIs
 	polling bool
 }
 
@@ -52,8 +53,10 @@ type watched struct {
 	stop  context.CancelFunc
 }
 
-// maxSubscriptions is how many a session may have (RES-147).
-const maxSubscriptions = 1000
+const (
+	maxSubscriptions = 1000    // that a session may have (RES-147)
+	maxURIs          = 1 << 20 // bytes of their URIs
+)
 
 var errSubscriptions = mcp.Errorf(mcp.CodeInternal, "Too many resource subscriptions")
 
@@ -112,9 +115,10 @@ func (p *subscriptions) full() bool {
 func (p *subscriptions) add(watch *resource.Watch, tell func() bool) (*subscription, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.byID) >= maxSubscriptions {
+	if len(p.byID) >= maxSubscriptions || p.bytes+len(watch.URI()) > maxURIs {
 		return nil, errSubscriptions
 	}
+	p.bytes += len(watch.URI())
 	w := p.byURI[watch.URI()]
 	if w == nil {
 		w = &watched{uri: watch.URI(), watch: watch}
@@ -172,6 +176,7 @@ func (p *subscriptions) remove(sub *subscription) {
 		return
 	}
 	delete(p.byID, sub.id)
+	p.bytes -= len(sub.of.uri)
 	w := sub.of
 	w.subs = slices.DeleteFunc(w.subs, func(s *subscription) bool { return s == sub })
 	if len(w.subs) == 0 {

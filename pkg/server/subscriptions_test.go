@@ -242,6 +242,21 @@ func TestSubscriptionLimit(t *testing.T) {
 }
 
 // RES-144: the interval; 0 looks never.
+// RES-147: the memory that subscriptions take is bounded, too.
+func TestSubscribedBytes(t *testing.T) {
+	c := ready(t, library, often)
+	defer c.finish()
+	long := func(i int) string { return sprintf("echo://%d%s", i, strings.Repeat("x", 400_000)) }
+	first := c.subscribe(`{"uri":"` + long(1) + `"}`)
+	c.subscribe(`{"uri":"` + long(2) + `"}`)
+	const full = `"error":{"code":-32603,"message":"Too many resource subscriptions"}`
+	if got := c.request("resources/subscribe", `{"uri":"`+long(3)+`"}`); got != full {
+		t.Errorf("%.100s", got)
+	}
+	c.request("resources/unsubscribe", `{"subscriptionId":"`+first+`"}`)
+	c.subscribe(`{"uri":"` + long(3) + `"}`)
+}
+
 func TestPollInterval(t *testing.T) {
 	for value, want := range map[string]time.Duration{"": 2 * time.Second, "x": 2 * time.Second, "-1": 2 * time.Second,
 		"0": 0, "0.0": 0, "0.25": 250 * time.Millisecond, "7": 7 * time.Second, "0.0001": 10 * time.Millisecond} {

@@ -71,7 +71,7 @@ func (t *tools) call(ctx context.Context, r *request) (*answer, error) {
 	req := &tool.Request{
 		ID: string(r.id), Name: name,
 		Timeout: rawjson.PositiveInt(rawjson.Get(r.params, "timeoutSecs")), ProgressToken: progressToken(r.meta),
-		Roots: r.peer.roots(ctx), Client: *r.peer.capabilities, Asker: r.peer.asker,
+		Roots: r.peer.roots(ctx), Grew: r.grew, Client: *r.peer.capabilities, Asker: r.peer.asker,
 		AnyStructured: r.peer.newest, Live: r.peer.newest, RequireCapabilities: r.peer.newest,
 	}
 	if meta := t.token.strip(r.meta); meta != nil {

@@ -31,6 +31,7 @@ type call struct {
 
 	insecure *project.InsecureError // why others could have a say in what runs; nil: they could not
 
+	listener Listener // nil: nobody listens
 	progress *handoff.Follower
 	logs     *handoff.Follower
 	input    inputRelay
@@ -205,7 +206,7 @@ func (c *call) admitInherit() error {
 func (c *call) run(ctx context.Context) (script.Result, error) {
 	t, r := c.tools, c.request
 	calls := &t.project.Calls
-	c.progress, c.logs = handoff.Follow(c.files.Progress), handoff.Follow(c.files.Logs)
+	c.listener, c.progress, c.logs = r.Listener, handoff.Follow(c.files.Progress), handoff.Follow(c.files.Logs)
 	c.input = inputRelay{files: c.files, asker: r.Asker, client: &r.Client, log: t.Log}
 	c.live = t.project.Sessions.LiveProgress || r.Live
 	env, err := c.environ()
@@ -214,7 +215,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	}
 	spec := script.Spec{
 		Path: c.script, Argv: c.argv, Dir: t.project.Root, Env: env,
-		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr,
+		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr, Grew: r.Grew,
 		Interval: t.project.Sessions.ProgressFlush / 2,
 	}
 	c.hold.Apply(&spec)
@@ -231,7 +232,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	res := t.Runner.Run(ctx, spec)
 	c.input.end()
 	if c.cancelled(res.Cause) == nil {
-		c.finishStreams(ctx)
+		c.finishStreams()
 	}
 	if c.trace != nil {
 		c.trace.finish(&res)
@@ -308,16 +309,20 @@ func (c *call) cancelled(cause error) error {
 	return cause
 }
 
-// finishStreams forwards the rest of what the script reported, once somebody listens.
-func (c *call) finishStreams(ctx context.Context) {
-	if l := c.request.Listener; l != nil {
-		select {
-		case <-l.Ready():
-		case <-ctx.Done():
-			return
-		}
+// finishStreams forwards the rest of what the script reported. It waits for nobody to listen: the files
+// of a call that has ended are given back.
+func (c *call) finishStreams() {
+	kept := &keeper{}
+	listened := c.heard()
+	if !listened {
+		c.listener = kept
 	}
-	if complete := c.progress.Finish(c.sendProgress); !c.logs.Finish(c.sendLog) || !complete {
+	complete := c.progress.Finish(c.sendProgress)
+	complete = c.logs.Finish(c.sendLog) && complete
+	if !listened {
+		c.request.Listener.Keep(kept.Reports)
+	}
+	if !complete || kept.full {
 		c.tools.Log(mcp.Warning, logger,
 			fmt.Sprintf("Tool '%s' left more progress or log messages than are read after its end; the rest is dropped",
 				c.entry.name))
@@ -331,8 +336,8 @@ func (c *call) sendProgress(line []byte) {
 		c.tools.Log(mcp.Debug, logger, "Dropped a line of the progress stream that is no progress notification")
 		return
 	}
-	if l := c.request.Listener; l != nil {
-		l.Progress(p)
+	if c.listener != nil {
+		c.listener.Progress(p)
 	}
 }
 
@@ -342,8 +347,8 @@ func (c *call) sendLog(line []byte) {
 		c.tools.Log(mcp.Debug, logger, "Dropped a line of the log stream that is no log message")
 		return
 	}
-	if l := c.request.Listener; l != nil {
-		l.Log(m)
+	if c.listener != nil {
+		c.listener.Log(m)
 	}
 }
 

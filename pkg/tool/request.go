@@ -28,6 +28,7 @@ type Request struct {
 	// RequireCapabilities refuses tools that need a capability which the client lacks (M-41).
 	RequireCapabilities bool
 
+	Grew     func(bytes int)  // is told how much more memory the output takes; nil: nobody wants to know
 	Observer sandbox.Observer // nil: nobody observes what the script does
 	Listener Listener         // nil: nobody listens
 	Asker    mcp.Asker        // nil: the client cannot be asked
@@ -41,6 +42,8 @@ type Listener interface {
 	Ready() <-chan struct{} // [Always] where there always is
 	Progress(p Progress)
 	Log(m LogMessage)
+	// Keep gets what a script reported that has ended while nobody listened.
+	Keep(r Reports)
 }
 
 // Always is what [Listener.Ready] returns where somebody always listens.

@@ -654,6 +654,8 @@ func (l *listener) Progress(p Progress) {
 	l.lines = append(l.lines, fmt.Sprintf("p %s %s %s", p.Value, p.Total, p.Message))
 }
 
+func (l *listener) Keep(r Reports) { r.Deliver(l) }
+
 func (l *listener) Log(m LogMessage) {
 	l.lines = append(l.lines, fmt.Sprintf("l %s %s %s", m.Level, m.Logger, m.Data))
 }

@@ -136,10 +136,14 @@ func (c *clientRoots) take(r *reply) {
 			warn(text)
 		}
 	}
+	names := len(list)+len(refused) > 0
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.scope.List = list
-	c.scope.Given = c.scope.Given || len(list)+len(refused) > 0
+	if !names && c.own.Given {
+		c.scope = c.own
+		return
+	}
+	c.scope = roots.Scope{List: list, Given: c.scope.Given || names}
 }
 
 // mostNamed is how many roots one message names.

@@ -59,11 +59,11 @@ func TestEmbeddedProjectFile(t *testing.T) {
 	}
 }
 
-// examples/04-embedded with a client whose roots are none: nothing may be
+// examples/04-embedded with a client whose roots cannot be used: nothing may be
 // embedded (P-2108, T-231).
 func TestEmbeddedWithoutRoots(t *testing.T) {
 	t.Parallel()
-	s := open(t, checkout.Example(t, "04-embedded"), opening{})
+	s := open(t, checkout.Example(t, "04-embedded"), opening{roots: []string{"/no/such/folder"}})
 	s.fail("attach", arguments{"path": "documents/tides.md"}, -32602, ".path is outside configured MCP roots: none")
 }
 

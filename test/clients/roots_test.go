@@ -84,7 +84,9 @@ func TestOneRoot(t *testing.T) {
 func TestRootsChange(t *testing.T) {
 	t.Parallel()
 	first, second := checkout.Directory(t), checkout.Directory(t)
-	s := open(t, checkout.Example(t, "03-roots"), opening{roots: []string{first},
+	project := checkout.Example(t, "03-roots")
+	os.Remove(filepath.Join(project, "config/roots.json"))
+	s := open(t, project, opening{roots: []string{first},
 		env: map[string]string{"MCPBASH_ROOTS_DEBOUNCE_INTERVAL": "0"}})
 	shown := func() int { return structured[shownRoots](t, s.succeed("show-roots", nil)).Count }
 	if n := shown(); n != 1 {
@@ -99,25 +101,25 @@ func TestRootsChange(t *testing.T) {
 	s.fail("read-file", arguments{"path": "/etc/passwd"}, -32602, ".path is outside configured MCP roots: none")
 }
 
-// Where a client or the operator gave roots, having none of them allows no path; where nobody
-// ever gave any, tools accept every path, as in the Bash edition (P-2103, P-2108; SDK-134).
-func TestNoRoots(t *testing.T) {
+// What is in force for a client that can name roots and names none, or none that can be used: never all paths
+// where anybody gave roots (P-2103, P-2108; SDK-134).
+func TestNoRootsOfClient(t *testing.T) {
 	t.Parallel()
 	data := checkout.Directory(t)
 	none := filepath.Join(data, "none")
-	const refused = ".path is outside configured MCP roots: none"
 	for name, tc := range map[string]struct {
 		roots []string // of the client
 		env   map[string]string
-		file  bool // config/roots.json stays
-		open  bool
+		file  bool   // config/roots.json stays
+		count int    // of the roots in force
+		names string // the refusal names these; "" for no refusal
 		warns string
 	}{
-		"nobody":                     {open: true},
-		"the operator by a variable": {env: map[string]string{"MCPBASH_ROOTS": data}},
-		"the operator by a file":     {file: true},
+		"nobody gives any":     {},
+		"the operator, by env": {env: map[string]string{"MCPBASH_ROOTS": data}, count: 1, names: data},
+		"the project":          {file: true, count: 1, names: "{}"},
 		"the client, and not usable": {
-			roots: []string{none, "elsewhere" + data},
+			roots: []string{none, "elsewhere" + data}, env: map[string]string{"MCPBASH_ROOTS": data}, names: "none",
 			warns: "warning: tools refuse every path, as no root of the client can be used: path does not exist: file://" +
 				none + ", Rejecting non-local file URI authority: file://elsewhere" + data,
 		},
@@ -129,20 +131,23 @@ func TestNoRoots(t *testing.T) {
 				os.Remove(filepath.Join(project, "config/roots.json"))
 			}
 			s := open(t, project, opening{roots: tc.roots, env: tc.env})
-			if got := structured[shownRoots](t, s.succeed("show-roots", nil)); got.Count != 0 {
+			if got := structured[shownRoots](t, s.succeed("show-roots", nil)); got.Count != tc.count {
 				t.Fatalf("%+v", got)
 			}
-			if tc.open {
+			if tc.names == "" {
 				s.succeed("read-file", arguments{"path": "/etc/passwd"})
 				return
 			}
-			for _, path := range []string{"/etc/passwd", "README.md", ".", data, "/"} {
-				s.fail("read-file", arguments{"path": path}, -32602, refused)
+			for _, path := range []string{"/etc/passwd", "../x", "/"} {
+				s.fail("read-file", arguments{"path": path}, -32602,
+					".path is outside configured MCP roots: "+strings.ReplaceAll(tc.names, "{}", project))
 			}
+			var warned []string
 			if tc.warns != "" {
-				if got := s.logged("mcp.roots"); !slices.Equal(got, []string{tc.warns}) {
-					t.Errorf("%q", got)
-				}
+				warned = []string{tc.warns}
+			}
+			if got := s.logged("mcp.roots"); !slices.Equal(got, warned) {
+				t.Errorf("%q", got)
 			}
 		})
 	}

@@ -33,7 +33,7 @@ const calls = [
   ['00-hello', 'hello', { name: 'Ada' }, 'Hello, Ada!'],
   ['01-arguments', 'convert', { value: 0, from: 'celsius', to: 'kelvin' }, '{"value":273.15,"unit":"kelvin"}'],
   ['02-progress', 'countdown', { from: 2, pause: 0 }, '2 1 lift-off!'],
-  ['03-roots', 'show-roots', {}, '{"count":0,"roots":[]}'], // the Inspector has roots, and none by default
+  ['03-roots', 'read-file', { path: 'README.md', lines: 1 }, '# 03-roots\n'], // the Inspector can name roots, and names none by default
   ['04-embedded', 'swatch', { color: '#00ff00' }, '#00ff00'],
   ['05-elicitation', 'order-pizza', { size: 'large', toppings: ['capers'], confirmed: true }, '{"success":true,"result":{"size":"large","toppings":["capers"]}}'],
   ['06-wrap-cli', 'audit', {}, '{"items":4,"pieces":1467}'],

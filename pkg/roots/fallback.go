@@ -38,11 +38,14 @@ type UnusableError struct {
 	Err    error
 }
 
-func (e *UnusableError) Error() string {
+func (e *UnusableError) Error() string { return e.Source + ": " + e.Reason() }
+
+// Reason is the error without its source.
+func (e *UnusableError) Reason() string {
 	if e.Path == "" {
-		return fmt.Sprintf("%s: %s", e.Source, e.Err)
+		return e.Err.Error()
 	}
-	return fmt.Sprintf("%s: %s: %s", e.Source, e.Err, e.Path)
+	return e.Err.Error() + ": " + e.Path
 }
 
 func (e *UnusableError) Unwrap() error { return e.Err }

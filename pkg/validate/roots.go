@@ -14,9 +14,11 @@ func (c *check) findRoots() {
 	scope, err := roots.Fallback(c.p)
 	var unusable *roots.UnusableError
 	if errors.As(err, &unusable) {
-		c.add(finding.Finding{
-			ID: "roots.unusable", Path: roots.File, Message: err.Error(), Fix: unusable.Remedy(),
-		})
+		f := finding.Finding{ID: "roots.unusable", Message: err.Error(), Fix: unusable.Remedy()}
+		if unusable.Source == roots.File {
+			f.Path, f.Message = roots.File, unusable.Reason()
+		}
+		c.add(f)
 	}
 	c.roots, c.noRoots = scope, err == nil && !scope.Given
 }

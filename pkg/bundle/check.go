@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/runtimes"
@@ -98,9 +99,9 @@ func (b *builder) smoke(ctx context.Context) error {
 			}
 		}
 	}
-	program := filepath.Join(dir, "run-server.sh")
+	program := code.Launcher.In(b.staged)
 	if runtimes.Host.OS == "windows" {
-		program = filepath.Join(dir, runtimes.Dir, "bin", filepath.FromSlash(runtimes.Host.Path()))
+		program = code.Vendored.Below(b.staged, "bin/"+runtimes.Host.Path())
 	}
 	env := b.staged.Env.Clone()
 	env["MCPBASH_PROJECT_ROOT"], env["MCPB_SKIP_LOGIN_SHELL"] = dir, "1"
@@ -109,11 +110,11 @@ func (b *builder) smoke(ctx context.Context) error {
 	}
 	var listed []string
 	for cursor := ""; ; {
-		argv := []string{program, "request", "tools/list"}
+		args := []string{"request", "tools/list"}
 		if cursor != "" {
-			argv = append(argv, `{"cursor":`+string(rawjson.Quote(cursor))+"}")
+			args = append(args, `{"cursor":`+string(rawjson.Quote(cursor))+"}")
 		}
-		r := b.runner.Run(ctx, script.Spec{Argv: argv, Dir: dir, Env: env.Entries(), Timeout: smokeTime,
+		r := b.runner.Run(ctx, script.Spec{Script: program, Args: args, Dir: dir, Env: env.Entries(), Timeout: smokeTime,
 			StdoutLimit: 256 << 20, StderrLimit: 1 << 20})
 		if cause := context.Cause(ctx); cause != nil {
 			return cause

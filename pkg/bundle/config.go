@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode"
 
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/envfile"
 	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/project"
@@ -52,8 +53,8 @@ func (b *builder) readConf(ctx context.Context) (map[string]string, error) {
 			conf[key] = v
 		}
 	}
-	file := filepath.Join(b.p.Root, confFile)
-	text, err := b.p.ReadFile(file, envfile.MaxSize)
+	file := code.BundleConf.In(b.p)
+	text, err := b.p.ReadFile(file.Path(), envfile.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return conf, nil
 	} else if err != nil {
@@ -81,12 +82,12 @@ func (b *builder) readConf(ctx context.Context) (map[string]string, error) {
 }
 
 // sourceConf has Bash evaluate mcpb.conf.
-func (b *builder) sourceConf(ctx context.Context, file string, why error,
+func (b *builder) sourceConf(ctx context.Context, file code.File, why error,
 	conf map[string]string) (map[string]string, error) {
 	if b.o.NoExec {
 		return nil, fmt.Errorf("%w; it is not run as a shell script because of --no-exec-config", why)
 	}
-	if err := b.p.CheckPath(file); err != nil {
+	if err := b.p.CheckPath(file.Path()); err != nil {
 		return nil, fmt.Errorf("%w; it is not run as a shell script: %w", why, err)
 	}
 	b.say.note("%s is run as a shell script: %v", confFile, why)

@@ -499,3 +499,17 @@ func TestDryRun(t *testing.T) {
 	r.Remove = true
 	apply(t, r, Absent)
 }
+
+// What is written into a project starts programs, so it is in the table of what runs next (CF-14).
+func TestProjectFilesRunNext(t *testing.T) {
+	p := &project.Project{Root: filepath.FromSlash("/p")}
+	listed := p.RunsNext()
+	for _, client := range clients {
+		for _, file := range client.project {
+			file = filepath.Join(p.Root, filepath.FromSlash(file))
+			if !slices.ContainsFunc(listed, func(path string) bool { return project.Within(path, file) }) {
+				t.Errorf("%s of %s is not in the table of pkg/code", file, client.Name)
+			}
+		}
+	}
+}

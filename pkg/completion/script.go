@@ -20,7 +20,7 @@ func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, er
 		return nil, err
 	}
 	hold, err := c.Sandbox.HoldProvider(&sandbox.Subject{
-		Name: "Completion script " + s.rel, Script: spec.Path, Argv: spec.Argv,
+		Name: "Completion script " + s.rel, Script: spec.Script.Path(), Argv: spec.Argv,
 	}, false)
 	if err != nil {
 		return nil, mcp.Errorf(mcp.CodeInternal, "Completion script cannot be confined").WithReason(err)
@@ -64,22 +64,22 @@ func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, er
 // admit says how to start a script that may be started (T-620). What is wrong
 // with one that may not is told to its author, who reads the log.
 func (c *Completions) admit(s *source) (script.Spec, error) {
-	file := s.script()
+	file := s.script(c.Project)
 	var insecure *project.InsecureError
-	switch err := project.CheckScript(c.Project.Root, s.dir, file); {
+	switch err := project.CheckScript(c.Project.Root, s.dir, file.Path()); {
 	case errors.As(err, &insecure):
 		c.Log(mcp.Err, logger, "Completion script "+s.rel+" refused: "+err.Error())
 		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script rejected by policy").WithReason(err)
 	case err != nil:
 		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script not found")
 	}
-	argv, err := script.Command(file)
+	argv, err := script.Command(file.Path())
 	if err != nil {
 		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script not executable")
 	}
 	calls := &c.Project.Calls
 	return script.Spec{
-		Path: file, Argv: argv, Dir: c.Project.Root, Timeout: project.Seconds(s.timeout),
+		Script: file, Argv: argv, Dir: c.Project.Root, Timeout: project.Seconds(s.timeout),
 		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr,
 	}, nil
 }

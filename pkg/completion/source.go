@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"mcp-bash/pkg/code"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/kinds"
 )
@@ -32,7 +34,17 @@ type source struct {
 // key names the source in cursors.
 func (s *source) key() string { return s.kind + ":" + s.rel }
 
-func (s *source) script() string { return filepath.Join(s.dir, filepath.FromSlash(s.rel)) }
+// script returns the script in the project.
+func (s *source) script(p *project.Project) code.File {
+	kind := code.ListedCompletion
+	switch s.kind {
+	case prompt:
+		kind = code.PromptCompletion
+	case resource:
+		kind = code.ResourceCompletion
+	}
+	return kind.Below(p, s.rel)
+}
 
 // choose returns the first source that there is for a name (T-610 to T-613).
 func (c *Completions) choose(ctx context.Context, name string) (*source, error) {

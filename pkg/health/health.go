@@ -10,10 +10,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
@@ -182,8 +182,8 @@ const maxMarks = 64 << 10
 
 // projectChecks runs the project's own checks (CLI-1205).
 func projectChecks(ctx context.Context, stderr io.Writer, p *project.Project) bool {
-	file := filepath.Join(p.Server, checksFile)
-	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+	file := code.HealthChecks.In(p)
+	if _, err := os.Lstat(file.Path()); errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
 	if err := p.CheckTrusted(file); err != nil {
@@ -194,7 +194,7 @@ func projectChecks(ctx context.Context, stderr io.Writer, p *project.Project) bo
 	env := p.Env.Clone()
 	env["MCPBASH_PROJECT_ROOT"] = p.Root
 	res := new(script.Runner).Run(ctx, script.Spec{
-		Argv: []string{"bash", "-c", checks, checksFile, file}, Dir: p.Root, Env: env.Entries(),
+		Argv: []string{"bash", "-c", checks, checksFile}, Sources: []code.File{file}, Dir: p.Root, Env: env.Entries(),
 		StdoutLimit: maxMarks, StderrLimit: maxMarks, StderrTee: stderr,
 	})
 	if res.Status != 0 || res.Cause != nil || len(res.Stdout) > 0 {

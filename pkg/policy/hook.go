@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
@@ -42,8 +43,8 @@ type verdict struct {
 // closed (T-31, T-32).
 func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 	request project.Env) (*verdict, *mcp.Error) {
-	file := filepath.Join(p.Project.Server, "policy.sh")
-	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+	file := code.Policy.In(p.Project)
+	if _, err := os.Lstat(file.Path()); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err := p.Project.CheckTrusted(file); err != nil {
@@ -52,18 +53,18 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (insecure policy.sh)",
 			name).WithReason(err)
 	}
-	argv := []string{"bash", "-c", hookScript, "bash", file, name, string(item)}
+	args := []string{name, string(item)}
 	if len(item) > maxArgument {
 		spill, remove, err := p.spill(item)
 		if err != nil {
 			return nil, checkFailed
 		}
 		defer remove()
-		argv[len(argv)-1] = ""
-		argv = append(argv, spill)
+		args = []string{name, "", spill}
 	}
 	spec := script.Spec{
-		Argv: argv, Env: p.environ(request).Entries(), Timeout: hookTimeout, StdoutLimit: hookOutput,
+		Argv: []string{"bash", "-c", hookScript, "bash"}, Sources: []code.File{file}, Args: args,
+		Env: p.environ(request).Entries(), Timeout: hookTimeout, StdoutLimit: hookOutput,
 		StderrLimit: hookOutput,
 	}
 	if p.Confine != nil {

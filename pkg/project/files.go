@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"mcp-bash/pkg/code"
 )
 
 // Files of a project are read so that whatever stands in their place does no
@@ -28,10 +30,10 @@ func (p *Project) ReadFile(path string, max int) ([]byte, error) {
 // ReadSetting is [Project.ReadFile] for a file that decides over what runs or what
 // may be reached: nobody else can have written it. The error may be an
 // [*InsecureError].
-func (p *Project) ReadSetting(path string, max int) ([]byte, error) {
-	text, err := p.ReadFile(path, max)
+func (p *Project) ReadSetting(file code.File, max int) ([]byte, error) {
+	text, err := p.ReadFile(file.Path(), max)
 	if err == nil {
-		err = p.CheckPath(path)
+		err = p.CheckPath(file.Path())
 	}
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -39,7 +40,7 @@ func readMeta(p *Project, warn func(string)) Meta {
 	m := Meta{Name: base, Title: Title(base)}
 	ignore := func(name string, reason any) { warn(fmt.Sprintf("mcp-bash: ignoring %s: %s", name, reason)) }
 	complain := func(reason string) { ignore(Marker, reason) }
-	file, err := p.ReadSetting(filepath.Join(p.Server, filepath.Base(Marker)), maxMetaFile)
+	file, err := p.ReadSetting(code.ServerMeta.In(p), maxMetaFile)
 	var doc json.RawMessage
 	if err == nil {
 		doc, err = parseMeta(file)

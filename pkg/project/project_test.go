@@ -15,10 +15,13 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/script"
 )
+
+var chosen = code.OperatorFile
 
 // place makes files below a fresh directory and returns it, links resolved.
 func place(t *testing.T, files map[string]string) string {
@@ -522,7 +525,7 @@ func TestSource(t *testing.T) {
 	file := func(name string) string { return filepath.Join(dir, name) }
 	env := Env{"PATH": os.Getenv("PATH"), "GONE": "x", "SHLVL": "9", "KEEP": "k"}
 	p := &Project{Root: dir, Env: env}
-	got, stderr, err := p.Source(context.Background(), new(script.Runner), file("env.sh"), file("next.sh"))
+	got, stderr, err := p.Source(context.Background(), new(script.Runner), chosen(file("env.sh")), chosen(file("next.sh")))
 	if err != nil {
 		t.Fatal(err, stderr)
 	}
@@ -536,12 +539,12 @@ func TestSource(t *testing.T) {
 	if strings.TrimSpace(stderr) != dir {
 		t.Errorf("ran in %q", stderr)
 	}
-	if got, _, err := p.Source(context.Background(), new(script.Runner), file("exit.sh")); err != nil ||
+	if got, _, err := p.Source(context.Background(), new(script.Runner), chosen(file("exit.sh"))); err != nil ||
 		got["E"] != "1" {
 		t.Error(got, err)
 	}
 	for _, name := range []string{"bad.sh", "fail.sh", "none.sh"} {
-		_, stderr, err := p.Source(context.Background(), new(script.Runner), file(name))
+		_, stderr, err := p.Source(context.Background(), new(script.Runner), chosen(file(name)))
 		var failed *SourceError
 		if !errors.As(err, &failed) || failed.Status == 0 || name != "fail.sh" && stderr == "" {
 			t.Errorf("%s: %v, %q", name, err, stderr)
@@ -804,12 +807,12 @@ func TestSourceProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := Open(root, Env{"PATH": os.Getenv("PATH")}, root, func(string) {})
-	got, _, err := p.SourceProfile(context.Background(), new(script.Runner), file)
+	got, _, err := p.SourceProfile(context.Background(), new(script.Runner), chosen(file))
 	if err != nil || got["BEFORE"] != "1" || got["AFTER"] != "2" {
 		t.Errorf("%v, %v", got, err)
 	}
 	var failed *SourceError
-	if _, _, err := p.Source(context.Background(), new(script.Runner), file); !errors.As(err, &failed) ||
+	if _, _, err := p.Source(context.Background(), new(script.Runner), chosen(file)); !errors.As(err, &failed) ||
 		failed.Status != 3 {
 		t.Errorf("%v", err)
 	}

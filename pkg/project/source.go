@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/script"
 )
 
@@ -58,21 +59,21 @@ const maxSourced = 16 << 20
 // MCPBASH_ENV_TIMEOUT. The error is a [*SourceError] when one of them failed.
 // What they print on standard error is in stderr.
 func (p *Project) Source(ctx context.Context, r *script.Runner,
-	files ...string) (result Env, stderr string, err error) {
+	files ...code.File) (result Env, stderr string, err error) {
 	return p.source(ctx, r, sourcing, files...)
 }
 
 // SourceProfile is [Project.Source] for a login profile, which is written for people and
 // may fail in places: what it did until then counts.
 func (p *Project) SourceProfile(ctx context.Context, r *script.Runner,
-	file string) (result Env, stderr string, err error) {
+	file code.File) (result Env, stderr string, err error) {
 	return p.source(ctx, r, profiling, file)
 }
 
-func (p *Project) source(ctx context.Context, r *script.Runner, code string,
-	files ...string) (result Env, stderr string, err error) {
+func (p *Project) source(ctx context.Context, r *script.Runner, text string,
+	files ...code.File) (result Env, stderr string, err error) {
 	res := r.Run(ctx, script.Spec{
-		Argv: append([]string{"bash", "-c", code, "bash"}, files...), Dir: p.Root, Env: p.Env.Entries(),
+		Argv: []string{"bash", "-c", text, "bash"}, Sources: files, Dir: p.Root, Env: p.Env.Entries(),
 		Timeout: p.EnvTimeout, StdoutLimit: maxSourced, StderrLimit: maxSourced,
 	})
 	stderr = string(res.Stderr)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/script"
 )
 
@@ -48,7 +49,8 @@ func (p *Project) CheckPath(path string) error {
 // CheckTrusted is [Project.CheckPath] for a file of the server directory that
 // decides what runs. It must be a regular file, and neither it nor its directory
 // may be a link (R-144, T-31).
-func (p *Project) CheckTrusted(file string) error {
+func (p *Project) CheckTrusted(trusted code.File) error {
+	file := trusted.Path()
 	for _, path := range []string{filepath.Dir(file), file} {
 		if info, err := os.Lstat(path); err == nil && isLink(info) {
 			return &InsecureError{path, "symlink"}

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/script"
 )
 
@@ -262,34 +263,35 @@ func TestCheckTrusted(t *testing.T) {
 	root := tree(t, "server.d/policy.sh", "config.d/policy.sh", "other/server.d/policy.sh")
 	p := &Project{Root: root, Dirs: findDirs(root, nil, root)}
 	file := filepath.Join(p.Server, "policy.sh")
-	expectError(t, "good", p.CheckTrusted(file), "")
+	expectError(t, "good", p.CheckTrusted(chosen(file)), "")
 	for _, path := range []string{file, p.Server, root} {
 		os.Chmod(path, 0o757)
-		expectError(t, path, p.CheckTrusted(file), path+" (mode 0757, others can write to it; run chmod o-w "+path+")")
+		expectError(t, path, p.CheckTrusted(chosen(file)),
+			path+" (mode 0757, others can write to it; run chmod o-w "+path+")")
 		os.Chmod(path, 0o755)
 	}
 	os.Rename(file, file+".real")
-	if err := p.CheckTrusted(file); !errors.Is(err, fs.ErrNotExist) {
+	if err := p.CheckTrusted(chosen(file)); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	for _, target := range []string{"policy.sh.real", "nowhere"} {
 		os.Symlink(target, file)
-		expectError(t, target, p.CheckTrusted(file), file+" (symlink)")
+		expectError(t, target, p.CheckTrusted(chosen(file)), file+" (symlink)")
 		os.Remove(file)
 	}
 	unix.Mkfifo(file, 0o644)
-	expectError(t, "FIFO", p.CheckTrusted(file), file+" (not a regular file)")
+	expectError(t, "FIFO", p.CheckTrusted(chosen(file)), file+" (not a regular file)")
 	os.Remove(p.Server + "/policy.sh.real")
 	os.RemoveAll(p.Server)
 	os.Symlink("config.d", p.Server)
-	expectError(t, "linked directory", p.CheckTrusted(file), p.Server+" (symlink)")
+	expectError(t, "linked directory", p.CheckTrusted(chosen(file)), p.Server+" (symlink)")
 	// A directory that the operator put elsewhere: judging begins there.
 	p.Dirs = findDirs(filepath.Join(root, "config.d"), Env{"MCPBASH_SERVER_DIR": root + "/other/server.d"}, root)
 	p.Root = filepath.Join(root, "config.d")
 	os.Chmod(filepath.Join(root, "other"), 0o777)
-	expectError(t, "elsewhere", p.CheckTrusted(filepath.Join(p.Server, "policy.sh")), "")
+	expectError(t, "elsewhere", p.CheckTrusted(code.Policy.In(p)), "")
 	os.Chmod(p.Server, 0o757)
-	expectError(t, "elsewhere", p.CheckTrusted(filepath.Join(p.Server, "policy.sh")),
+	expectError(t, "elsewhere", p.CheckTrusted(code.Policy.In(p)),
 		p.Server+" (mode 0757, others can write to it; run chmod o-w "+p.Server+")")
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
@@ -160,9 +161,10 @@ func (r *Project) changeLocked(ctx context.Context, dryRun bool, decide func(*ed
 // checkServerDir checks that only we can change register.json, and that the file may
 // be written to.
 func (r *Project) checkServerDir() error {
-	file := filepath.Join(r.p.Server, declare.JSONFile)
+	trusted := code.RegisterList.In(r.p)
+	file := trusted.Path()
 	var insecure *project.InsecureError
-	if err := r.p.CheckTrusted(file); errors.As(err, &insecure) {
+	if err := r.p.CheckTrusted(trusted); errors.As(err, &insecure) {
 		return refuse(ErrPermissionDenied, "", "%s", declare.Faultf("permissions/ownership invalid: %s", insecure).Text)
 	}
 	if info, err := os.Lstat(file); err == nil && info.Mode().Perm()&0o200 == 0 {

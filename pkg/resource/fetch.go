@@ -8,6 +8,7 @@ import (
 
 	"mcp-bash/pkg/builtin"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
@@ -43,7 +44,7 @@ func (r *Resources) fetch(ctx context.Context, t *target, bounded bool) (data []
 		return nil, "", unsupported(t.provider)
 	}
 	limit := r.Project.MaxResource
-	if file := r.scriptOf(t.provider); file != "" {
+	if file := r.scriptOf(t.provider); file != (code.File{}) {
 		data, err = r.run(ctx, t, file, limit, bounded)
 		return data, "", err
 	}
@@ -66,16 +67,16 @@ func (r *Resources) fetch(ctx context.Context, t *target, bounded bool) (data []
 }
 
 // run has a script of the project get the bytes (RES-71 to RES-74).
-func (r *Resources) run(ctx context.Context, t *target, file string, limit int, bounded bool) ([]byte, error) {
-	if err := project.CheckScript(r.Project.Root, r.Project.Providers, file); err != nil {
+func (r *Resources) run(ctx context.Context, t *target, file code.File, limit int, bounded bool) ([]byte, error) {
+	if err := project.CheckScript(r.Project.Root, r.Project.Providers, file.Path()); err != nil {
 		r.Log(mcp.Err, logger, "Provider "+t.provider+" refused: "+err.Error())
 		return nil, mcp.Errorf(mcp.CodeInternal, "Resource provider failed").WithReason(err)
 	}
 	if r.Debug() {
-		r.Log(mcp.Debug, logger, "Using project provider: "+file)
+		r.Log(mcp.Debug, logger, "Using project provider: "+file.Path())
 	}
 	spec := script.Spec{
-		Path: file, Args: []string{t.uri}, Dir: r.Project.Root, Env: r.environ(t.provider),
+		Script: file, Args: []string{t.uri}, Dir: r.Project.Root, Env: r.environ(t.provider),
 		StdoutLimit: limit, StderrLimit: r.Project.Calls.MaxStderr,
 	}
 	if strings.ContainsRune(t.uri, 0) { // cannot be an argument
@@ -85,7 +86,7 @@ func (r *Resources) run(ctx context.Context, t *target, file string, limit int, 
 		spec.Timeout = r.Project.Fetching.Timeout
 	}
 	hold, err := r.Sandbox.HoldProvider(&sandbox.Subject{
-		Name: "Provider " + t.provider, Script: file, Roots: roots.OfPaths(r.Builtin.FileRoots()),
+		Name: "Provider " + t.provider, Script: file.Path(), Roots: roots.OfPaths(r.Builtin.FileRoots()),
 	}, true)
 	if err != nil {
 		r.Log(mcp.Err, logger, "Provider "+t.provider+" cannot be confined: "+err.Error())

@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/media"
 	"mcp-bash/pkg/rawjson"
@@ -90,7 +90,7 @@ func (r *Resources) providerOf(uri string) string {
 	if !validProvider(name) {
 		return ""
 	}
-	if r.scriptOf(name) != "" {
+	if r.scriptOf(name) != (code.File{}) {
 		return name
 	}
 	git := name == "git" && uri[len("git")] == ':' // git:// is nothing the git provider reads
@@ -114,12 +114,12 @@ func validProvider(name string) bool {
 	return true
 }
 
-// scriptOf returns the project's own provider of a valid name, "" when it has
+// scriptOf returns the project's own provider of a valid name, no file when it has
 // none (RES-70).
-func (r *Resources) scriptOf(name string) string {
-	file := filepath.Join(r.Project.Providers, name+".sh")
-	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
-		return ""
+func (r *Resources) scriptOf(name string) code.File {
+	file := code.Provider.Below(r.Project, name+".sh")
+	if info, err := os.Stat(file.Path()); err != nil || !info.Mode().IsRegular() {
+		return code.File{}
 	}
 	return file
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/provider"
 )
@@ -111,7 +112,7 @@ func (w *Watch) reconsider(ctx context.Context) error {
 
 // glance returns the stamp of the file behind the resource, where there is one.
 func (w *Watch) glance() (provider.Stamp, bool) {
-	if w.r.scriptOf(w.target.provider) != "" {
+	if w.r.scriptOf(w.target.provider) != (code.File{}) {
 		return provider.Stamp{}, false
 	}
 	s, ok := w.r.builtin(w.target.provider).(provider.Stamper)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 )
@@ -102,7 +103,7 @@ func entries(paths []string) (list []entry) {
 
 // readFile reads config/roots.json. The error is fs.ErrNotExist where there is none.
 func readFile(p *project.Project) ([]entry, error) {
-	text, err := p.ReadSetting(filepath.Join(p.Root, "config", "roots.json"), maxRootsFile)
+	text, err := p.ReadSetting(code.RootsFile.In(p), maxRootsFile)
 	if err != nil {
 		return nil, err
 	}

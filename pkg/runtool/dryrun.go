@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/tool"
@@ -65,14 +66,14 @@ func (r *run) showEnv() error {
 		{"MCPBASH_PROJECT_ROOT", r.project.Root}, {"MCPBASH_HOME", r.home.Dir}, {"MCP_SDK", r.home.Dir + "/sdk"},
 		{"MCPBASH_MODE", "full"},
 	}
-	there := func(file string) string {
-		if _, err := os.Stat(file); err != nil {
-			return "(not found: " + file + ")"
+	there := func(file code.File) string {
+		if _, err := os.Stat(file.Path()); err != nil {
+			return "(not found: " + file.Path() + ")"
 		}
-		return file
+		return file.Path()
 	}
 	server, files := r.sourceFiles()
-	if server != "" {
+	if server != (code.File{}) {
 		rows = append(rows, [2]string{"WILL_SOURCE_SERVER_ENV", there(server)})
 	}
 	for i, file := range files {

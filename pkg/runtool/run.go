@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/jq"
 	"mcp-bash/pkg/mcp"
@@ -146,15 +147,15 @@ func (r *run) open(root string, env project.Env) {
 }
 
 // sources returns the files to evaluate first, in order (CLI-806).
-func (r *run) sourceFiles() (server string, own []string) {
+func (r *run) sourceFiles() (server code.File, own []code.File) {
 	if r.serverEnv {
-		server = filepath.Join(r.project.Server, "env.sh")
+		server = code.Env.In(r.project)
 	}
 	for _, file := range r.sources {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(r.project.Root, file)
 		}
-		own = append(own, file)
+		own = append(own, code.OperatorFile(file))
 	}
 	return server, own
 }
@@ -163,14 +164,14 @@ func (r *run) sourceFiles() (server string, own []string) {
 func (r *run) source() error {
 	server, files := r.sourceFiles()
 	for _, file := range files {
-		if err := readableFile(file); err != nil {
+		if err := readableFile(file.Path()); err != nil {
 			return err
 		}
 	}
-	if server != "" {
+	if server != (code.File{}) {
 		switch err := r.project.CheckTrusted(server); {
 		case err == nil:
-			files = append([]string{server}, files...)
+			files = append([]code.File{server}, files...)
 		case !errors.Is(err, fs.ErrNotExist):
 			return cli.Failf(cli.CodeInvalid, "refusing insecure server.d/env.sh: %v", err)
 		}
@@ -180,7 +181,7 @@ func (r *run) source() error {
 	}
 	if r.verbose {
 		for _, file := range files {
-			fmt.Fprintln(r.Err, "run-tool: sourcing", file)
+			fmt.Fprintln(r.Err, "run-tool: sourcing", file.Path())
 		}
 	}
 	ctx, interrupted, release := catchSignals(func(os.Signal) bool { return false })
@@ -194,7 +195,11 @@ func (r *run) source() error {
 	case errors.As(err, &failed):
 		return cli.Failf(cli.CodeInvalid, "sourcing failed (exit %d)", failed.Status)
 	case err != nil:
-		return cli.Failf(cli.CodeInvalid, "sourcing %s: %v", strings.Join(files, ", "), err)
+		names := make([]string, len(files))
+		for i, file := range files {
+			names[i] = file.Path()
+		}
+		return cli.Failf(cli.CodeInvalid, "sourcing %s: %v", strings.Join(names, ", "), err)
 	}
 	for _, name := range []string{"MCPBASH_SECURITY_LEVEL", "MCPBASH_CONFINE"} {
 		env[name] = r.env[name] // no file can loosen it (R-212, CF-2)

@@ -67,6 +67,8 @@ func readHead(file string) (mode fs.FileMode, head []byte, err error) {
 func command(file string, mode fs.FileMode, head []byte) ([]string, error) {
 	interpreter := shebang(head)
 	switch {
+	case onWindows && strings.EqualFold(filepath.Ext(file), ".exe"):
+		return []string{file}, nil
 	case mode&0o111 != 0 && len(interpreter) > 1 && isEnv(interpreter[0]) && plainName(interpreter[1]):
 		return append(interpreter[1:], file), nil
 	case mode&0o111 != 0 && !onWindows:

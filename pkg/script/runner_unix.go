@@ -40,17 +40,13 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 	if err := r.Prepare(); err != nil {
 		return notStarted(err)
 	}
-	argv := s.Argv
-	if argv == nil {
-		var err error
-		if argv, err = Command(s.Path); err != nil {
-			return notStarted(err)
-		}
-		argv = append(argv, s.Args...)
+	argv, err := s.arguments()
+	if err != nil {
+		return notStarted(err)
 	}
 	p, err := r.start(&s, argv)
-	if errors.Is(err, unix.ENOEXEC) && s.Path != "" { // as a shell would (T-43)
-		p, err = r.start(&s, append([]string{"bash", s.Path}, s.Args...))
+	if errors.Is(err, unix.ENOEXEC) && s.Script.Path() != "" { // as a shell would (T-43)
+		p, err = r.start(&s, s.complete([]string{"bash", s.Script.Path()}))
 	}
 	if err != nil {
 		return notStarted(err)

@@ -38,13 +38,9 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 	if err := r.Prepare(); err != nil {
 		return notStarted(err)
 	}
-	argv := s.Argv
-	if argv == nil {
-		var err error
-		if argv, err = Command(s.Path); err != nil {
-			return notStarted(err)
-		}
-		argv = append(argv, s.Args...)
+	argv, err := s.arguments()
+	if err != nil {
+		return notStarted(err)
 	}
 	job, err := newJob()
 	if err != nil {

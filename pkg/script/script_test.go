@@ -20,7 +20,11 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"mcp-bash/pkg/code"
 )
+
+var chosen = code.OperatorFile
 
 func write(t testing.TB, mode os.FileMode, name, body string) string {
 	t.Helper()
@@ -38,7 +42,8 @@ func env() []string { return []string{"PATH=" + os.Getenv("PATH")} }
 
 func run(t testing.TB, body string) Result {
 	t.Helper()
-	return new(Runner).Run(context.Background(), Spec{Path: write(t, 0o755, "s.sh", "#!/bin/bash\n"+body), Env: env()})
+	file := write(t, 0o755, "s.sh", "#!/bin/bash\n"+body)
+	return new(Runner).Run(context.Background(), Spec{Script: chosen(file), Env: env()})
 }
 
 func TestOutcome(t *testing.T) {
@@ -83,7 +88,7 @@ func TestHowAFileIsStarted(t *testing.T) {
 		{"lostenv", "#!/usr/bin/env no-such-program-here\n", 0o755, 127, ""},
 	} {
 		file := write(t, tc.mode, tc.name, tc.body)
-		res := new(Runner).Run(context.Background(), Spec{Path: file, Env: env()})
+		res := new(Runner).Run(context.Background(), Spec{Script: chosen(file), Env: env()})
 		if res.Status != tc.status || string(res.Stdout) != tc.stdout {
 			t.Errorf("%s: status %d, stdout %q, stderr %q", tc.name, res.Status, res.Stdout, res.Stderr)
 		}
@@ -93,7 +98,8 @@ func TestHowAFileIsStarted(t *testing.T) {
 	}
 	if python != "" {
 		file := write(t, 0o644, "tool", "#!/usr/bin/env python3\nprint('snake')\n")
-		if res := new(Runner).Run(context.Background(), Spec{Path: file, Env: env()}); string(res.Stdout) != "snake\n" {
+		res := new(Runner).Run(context.Background(), Spec{Script: chosen(file), Env: env()})
+		if string(res.Stdout) != "snake\n" {
 			t.Errorf("python: %+v", res)
 		}
 	}
@@ -138,7 +144,7 @@ func TestWhatAScriptInherits(t *testing.T) {
 		}
 	}
 	res = new(Runner).Run(context.Background(), Spec{
-		Path: write(t, 0o755, "s", "#!/bin/bash\necho nine >&9"), Env: env(), Extra: map[int]uintptr{9: f.Fd()},
+		Script: chosen(write(t, 0o755, "s", "#!/bin/bash\necho nine >&9")), Env: env(), Extra: map[int]uintptr{9: f.Fd()},
 	})
 	if res.Status != 1 { // the descriptor is there, but only open for reading
 		t.Errorf("%+v", res)
@@ -158,7 +164,7 @@ func TestLimits(t *testing.T) {
 		{"head -c 501 /dev/zero >&2; sleep 60", ErrStderrLimit},
 	} {
 		res := new(Runner).Run(context.Background(), Spec{
-			Path: write(t, 0o755, "s", "#!/bin/bash\n"+tc.body), Env: env(), StdoutLimit: 1000, StderrLimit: 500,
+			Script: chosen(write(t, 0o755, "s", "#!/bin/bash\n"+tc.body)), Env: env(), StdoutLimit: 1000, StderrLimit: 500,
 			Grace: 100 * time.Millisecond,
 		})
 		if res.Cause != tc.cause {
@@ -180,7 +186,7 @@ func TestTermination(t *testing.T) {
 	var res Result
 	for timeout := 200 * time.Millisecond; timeout < time.Minute; timeout *= 4 {
 		res = new(Runner).Run(context.Background(), Spec{
-			Path: write(t, 0o755, "s", "#!/bin/bash\ntrap 'echo term; exit 3' TERM; sleep 60 & wait"), Env: env(),
+			Script: chosen(write(t, 0o755, "s", "#!/bin/bash\ntrap 'echo term; exit 3' TERM; sleep 60 & wait")), Env: env(),
 			Timeout: timeout,
 		})
 		if res.Signal != 15 { // else it had not come to its trap
@@ -199,7 +205,7 @@ while :; do sleep 1; done`)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("cancelled")
 	res = new(Runner).Run(ctx, Spec{
-		Path: stubborn, Env: env(), Grace: 50 * time.Millisecond, Interval: time.Millisecond,
+		Script: chosen(stubborn), Env: env(), Grace: 50 * time.Millisecond, Interval: time.Millisecond,
 		Watch: func(time.Time) error {
 			if b, _ := os.ReadFile(pids); strings.Count(string(b), "\n") == 2 {
 				cancel(why)
@@ -252,9 +258,9 @@ func TestBackgroundChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := new(Runner)
-	res := r.Run(context.Background(), Spec{Env: env(), Path: write(t, 0o755, "s", `#!/bin/bash
+	res := r.Run(context.Background(), Spec{Env: env(), Script: chosen(write(t, 0o755, "s", `#!/bin/bash
 ( read -r _ <"`+fifo+`"; head -c 200000 /dev/zero; echo late; echo ok >"`+done+`.tmp"; mv "`+done+`.tmp" "`+done+`" ) &
-echo early`)})
+echo early`))})
 	if res.Status != 0 || string(res.Stdout) != "early\n" || res.Alone {
 		t.Fatalf("%+v", res)
 	}
@@ -274,7 +280,7 @@ func TestWatch(t *testing.T) {
 	why := errors.New("enough")
 	ticks := 0
 	res := new(Runner).Run(context.Background(), Spec{
-		Path: write(t, 0o755, "s", "#!/bin/bash\nsleep 60"), Env: env(), Interval: time.Millisecond,
+		Script: chosen(write(t, 0o755, "s", "#!/bin/bash\nsleep 60")), Env: env(), Interval: time.Millisecond,
 		Watch: func(time.Time) error {
 			if ticks++; ticks == 5 {
 				return why
@@ -331,7 +337,7 @@ func TestNothingLeaks(t *testing.T) {
 	r := new(Runner)
 	file := write(t, 0o755, "s", "#!/bin/bash\necho hi")
 	once := func() {
-		if res := r.Run(context.Background(), Spec{Path: file, Env: env()}); res.Status != 0 || !res.Alone {
+		if res := r.Run(context.Background(), Spec{Script: chosen(file), Env: env()}); res.Status != 0 || !res.Alone {
 			t.Fatalf("%+v", res)
 		}
 	}
@@ -426,7 +432,7 @@ func BenchmarkRun(b *testing.B) {
 	file := write(b, 0o755, "s", "#!/bin/bash\n")
 	b.ReportAllocs()
 	for b.Loop() {
-		if res := r.Run(context.Background(), Spec{Path: file, Env: env()}); res.Status != 0 {
+		if res := r.Run(context.Background(), Spec{Script: chosen(file), Env: env()}); res.Status != 0 {
 			b.Fatal(res)
 		}
 	}
@@ -446,7 +452,7 @@ func BenchmarkExec(b *testing.B) {
 func TestPace(t *testing.T) {
 	looks := 0
 	res := new(Runner).Run(context.Background(), Spec{
-		Path: write(t, 0o755, "s", "#!/bin/bash\nsleep 0.1"), Env: env(), Interval: time.Millisecond,
+		Script: chosen(write(t, 0o755, "s", "#!/bin/bash\nsleep 0.1")), Env: env(), Interval: time.Millisecond,
 		Watch: func(time.Time) error { looks++; return nil },
 		Pace:  func() time.Duration { return time.Hour },
 	})

@@ -3,20 +3,26 @@ package script
 import (
 	"errors"
 	"io"
+	"slices"
 	"time"
+
+	"mcp-bash/pkg/code"
 )
 
 // A Spec says what to run and within what bounds. Standard input is empty, no
 // descriptor but 0, 1 and 2 (and those of Extra) is open, and signals have
 // their default disposition (T-45 to T-47).
 type Spec struct {
-	// Path is the file to run, absolute. How it is started follows from its
-	// mode and first line; see [Command].
-	Path string
-	// Argv, when set, is how to run it, or what to run when there is no Path:
-	// the program, found on the PATH of Env, and its arguments.
+	// Script is the file to run. How it is started follows from its mode and first
+	// line; see [Command].
+	Script code.File
+	// Argv, when set, is how to run the script, or what to run when there is none:
+	// the program, found on the PATH of Env, and its arguments. No file of a project
+	// is among them but the script; test/house checks that.
 	Argv []string
-	// Args follow the file when it is started by Path.
+	// Sources follow Argv, or the script: files that the program reads as code.
+	Sources []code.File
+	// Args are the last arguments.
 	Args []string
 	Dir  string
 	Env  []string // "NAME=value"; nothing is added
@@ -44,6 +50,30 @@ type Spec struct {
 
 	// Extra opens further descriptors in the script, by number above 2.
 	Extra map[int]uintptr
+}
+
+// arguments returns the argument vector of the process.
+func (s *Spec) arguments() ([]string, error) {
+	argv := s.Argv
+	if argv == nil {
+		var err error
+		if argv, err = Command(s.Script.Path()); err != nil {
+			return nil, err
+		}
+	}
+	return s.complete(argv), nil
+}
+
+// complete adds what follows a script or program.
+func (s *Spec) complete(argv []string) []string {
+	if len(s.Sources)+len(s.Args) == 0 {
+		return argv
+	}
+	argv = slices.Clip(argv)
+	for _, file := range s.Sources {
+		argv = append(argv, file.Path())
+	}
+	return append(argv, s.Args...)
 }
 
 // A Result is how a script ended and what it printed.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/jsonrpc"
 	"mcp-bash/pkg/mcp"
@@ -246,7 +247,7 @@ func (st *starter) sourceProfile() error {
 	}
 	ctx, cancel := context.WithTimeout(st.base, profileTime)
 	defer cancel()
-	changed, _, err := p.SourceProfile(ctx, st.runner, file)
+	changed, _, err := p.SourceProfile(ctx, st.runner, code.OperatorFile(file))
 	if err != nil {
 		return nil
 	}
@@ -264,7 +265,7 @@ func (st *starter) sourceEnv() error {
 	if st.bootstrap != nil || p.Env["MCPBASH_SERVER_SOURCE_ENV"] != "true" {
 		return nil
 	}
-	file := filepath.Join(p.Dirs.Server, "env.sh")
+	file := code.Env.In(p)
 	switch err := p.CheckTrusted(file); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
@@ -22,7 +22,8 @@ type call struct {
 	tools   *Tools
 	request *Request
 	entry   entry
-	script  string   // absolute, links not resolved (T-40)
+	file    code.File
+	script  string   // its path: absolute, links not resolved (T-40)
 	argv    []string // how it is started
 	key     string   // names the call in files
 	files   *handoff.Dir
@@ -149,7 +150,8 @@ func (c *call) admit(ctx context.Context) error {
 			return err
 		}
 	}
-	c.script = t.project.Tools + string(filepath.Separator) + filepath.FromSlash(c.entry.path)
+	c.file = code.Tool.Below(t.project, c.entry.path)
+	c.script = c.file.Path()
 	if err := c.admitInherit(); err != nil {
 		return err
 	}
@@ -214,7 +216,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 		return script.Result{}, fmt.Errorf("hand-off files: %w", err)
 	}
 	spec := script.Spec{
-		Path: c.script, Argv: c.argv, Dir: t.project.Root, Env: env,
+		Script: c.file, Argv: c.argv, Dir: t.project.Root, Env: env,
 		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr, Grew: r.Grew,
 		Interval: t.project.Sessions.ProgressFlush / 2,
 	}

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/finding"
 	"mcp-bash/pkg/media"
 	"mcp-bash/pkg/project"
@@ -161,7 +162,7 @@ func (c *check) trust(dir, file, label string, as purpose) {
 	case toolScript:
 		err = project.CheckScript(c.p.Root, dir, file)
 	case serverScript:
-		err = c.p.CheckTrusted(file)
+		err = c.p.CheckTrusted(c.serverFile(file))
 	default:
 		err = c.p.CheckPath(file)
 	}
@@ -175,6 +176,15 @@ func (c *check) trust(dir, file, label string, as purpose) {
 		f.Message = "what lies in it is refused by the server: " + insecure.Reason
 	}
 	c.add(f)
+}
+
+// serverFiles are what the server sources.
+var serverFiles = []code.Kind{code.Env, code.Policy, code.Register, code.HealthChecks}
+
+// serverFile returns the one of them that lies at a path.
+func (c *check) serverFile(path string) code.File {
+	at := slices.IndexFunc(serverFiles, func(k code.Kind) bool { return k.In(c.p).Path() == path })
+	return serverFiles[at].In(c.p)
 }
 
 // openRegular opens a regular file in its directory.

@@ -47,8 +47,8 @@ func (c *check) server() {
 		}
 	}
 	c.serverName(label)
-	for _, name := range []string{"env.sh", "policy.sh", "register.sh", "health-checks.sh"} {
-		if file := abs(c.p.Server, name); exists(file) {
+	for _, kind := range serverFiles {
+		if file := kind.In(c.p).Path(); exists(file) {
 			c.script(c.p.Server, file, serverScript)
 		}
 	}

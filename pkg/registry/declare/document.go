@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/folder"
@@ -96,8 +96,8 @@ func (r *Reader) readNow() (*Document, error) {
 // ReadFile returns the text of register.json, nil when there is none. The error is
 // a [*Fault].
 func ReadFile(p *project.Project) ([]byte, error) {
-	file := filepath.Join(p.Server, JSONFile)
-	if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
+	file := code.RegisterList.In(p)
+	if _, err := os.Lstat(file.Path()); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	var insecure *project.InsecureError
@@ -106,7 +106,7 @@ func ReadFile(p *project.Project) ([]byte, error) {
 		fault.Insecure = true
 		return nil, fault
 	}
-	text, _, err := folder.ReadFile(file, p.Discovery.MaxManual)
+	text, _, err := folder.ReadFile(file.Path(), p.Discovery.MaxManual)
 	switch {
 	case errors.Is(err, folder.ErrTooLarge):
 		return nil, Faultf("exceeded %d bytes", p.Discovery.MaxManual)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/ctxlock"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
@@ -79,12 +80,12 @@ func (h *Hook) allowed() bool { return h.p.Discovery.Hooks && h.o.Runner != nil 
 // run.
 func (h *Hook) script() ([]byte, error) {
 	p := h.p
-	file := filepath.Join(p.Server, HookFile)
-	info, err := os.Lstat(file)
+	file := code.Register.In(p)
+	info, err := os.Lstat(file.Path())
 	if err != nil {
 		return nil, nil
 	}
-	text, _, errRead := folder.ReadFile(file, hookScriptMax)
+	text, _, errRead := folder.ReadFile(file.Path(), hookScriptMax)
 	if info.Mode()&0o111 == 0 && !bytes.HasPrefix(text, []byte("#!")) {
 		return nil, nil
 	}
@@ -154,11 +155,12 @@ func (h *Hook) run(ctx context.Context, text []byte) *hookRun {
 	if err != nil {
 		return &hookRun{err: err}
 	}
-	defer os.Remove(copied)
+	defer os.Remove(copied.Path())
 	defer calls.remove()
 	d := &h.p.Discovery
 	spec := script.Spec{
-		Argv: []string{"bash", "-c", hookFunctions, HookFile, copied, calls.Name(), h.p.Logging.Level.String()},
+		Argv: []string{"bash", "-c", hookFunctions, HookFile}, Sources: []code.File{copied},
+		Args: []string{calls.Name(), h.p.Logging.Level.String()},
 		Dir:  h.p.Root, Env: h.o.Env().Entries(),
 		StdoutLimit: d.MaxManual, StderrLimit: d.MaxManual, Timeout: d.RegisterTimeout, Grace: hookGrace,
 		Watch: func(time.Time) error { return calls.within(d.MaxBytes) },
@@ -201,14 +203,14 @@ func (h *Hook) run(ctx context.Context, text []byte) *hookRun {
 
 // copy copies the script into a private file, so that what runs is what was checked,
 // and creates the file for its calls.
-func (h *Hook) copy(text []byte) (copied string, calls *callsFile, err error) {
+func (h *Hook) copy(text []byte) (copied code.File, calls *callsFile, err error) {
 	dir, err := h.o.Private()
 	if err != nil {
-		return "", nil, &hookFault{"script failed: " + err.Error()}
+		return copied, nil, &hookFault{"script failed: " + err.Error()}
 	}
 	name := filepath.Join(dir, "register."+randomTag())
-	copied = name + ".sh"
-	if err = os.WriteFile(copied, text, 0o600); err == nil {
+	copied = code.PrivateCopy(code.Register.In(h.p), name+".sh")
+	if err = os.WriteFile(copied.Path(), text, 0o600); err == nil {
 		calls, err = newCallsFile(name + ".calls")
 	}
 	if again, errScript := h.script(); err == nil && (errScript != nil || !bytes.Equal(text, again)) {
@@ -217,7 +219,7 @@ func (h *Hook) copy(text []byte) (copied string, calls *callsFile, err error) {
 	if err == nil {
 		return copied, calls, nil
 	}
-	os.Remove(copied)
+	os.Remove(copied.Path())
 	if calls != nil {
 		calls.remove()
 	}
@@ -225,7 +227,7 @@ func (h *Hook) copy(text []byte) (copied string, calls *callsFile, err error) {
 	if !errors.As(err, &fault) {
 		fault = &hookFault{"script failed: " + project.PlainError(err).Error()}
 	}
-	return "", nil, fault
+	return code.File{}, nil, fault
 }
 
 // reportOutput logs that the script printed something that nobody reads.

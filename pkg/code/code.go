@@ -1,0 +1,215 @@
+// Package code lists, in one table, every file of a project that our commands run, source or
+// believe.
+//
+// The table has two readers. Package script starts and sources a [File] only, and only this
+// package makes one, so a script that is not in the table cannot be started. Package sandbox
+// derives from it which files a confined tool never writes to (CF-14).
+package code
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// A Place is where files of the table lie.
+type Place int
+
+// The places. A [Layout] says where each of them is.
+const (
+	Root  Place = iota // the project
+	Above              // the folder that holds the project: the unpacked bundle
+	Tools              // these are the directories of a project, which settings may move
+	Prompts
+	Resources
+	Completions
+	Server // server.d
+	Registry
+	Providers
+	UI
+	UserHome     // the user's home directory
+	Repository   // the Git repository that holds the project
+	Listed       // anywhere in the project: an entry of the registry leads there
+	Chosen       // anywhere: the operator names the file
+	Installation // the SDK, and what else is installed with the server
+	Private      // the private directory of the run
+	Search       // the directories of PATH
+	Used         // anywhere: the first line of a script, or confine.exec, leads there
+)
+
+// A Kind is a kind of file: a row of the table.
+type Kind int
+
+// The kinds. Each has a row in the table.
+const (
+	Tool Kind = iota
+	Provider
+	Completion
+	ListedCompletion
+	PromptCompletion
+	ResourceCompletion
+	Page
+	Library
+	Policy
+	Register
+	Env
+	HealthChecks
+	RegisterList
+	ServerMeta
+	ServerSettings
+	RegistryCache
+	RootsFile
+	Settings
+	BundleConf
+	BundleIgnore
+	BundleManifest
+	Launcher
+	Wrapper
+	Vendored
+	GitHook
+	ClientFiles
+	Profiles
+	Named
+	SDK
+	HandedOver
+	Program
+	Interpreter
+	kinds
+)
+
+// A Row says where the files of a kind lie.
+type Row struct {
+	What  string // in plain words
+	Place Place
+	// Paths are below the place, with slashes; nil: everything there. The last part of one may be a
+	// pattern as [path.Match] has them.
+	Paths []string
+}
+
+var table = [kinds]Row{
+	Tool:               {"the scripts of tools, with their metadata and smoke tests", Tools, nil},
+	Provider:           {"the scripts that read resources", Providers, nil},
+	Completion:         {"completion scripts", Completions, nil},
+	ListedCompletion:   {"completion scripts that the registry lists", Listed, nil},
+	PromptCompletion:   {"completion scripts next to prompts", Prompts, nil},
+	ResourceCompletion: {"completion scripts next to resources", Resources, nil},
+	Page:               {"pages that clients run, with what they may load", UI, nil},
+	Library:            {"shell code that tools share", Root, []string{"lib"}},
+
+	Policy:         {"the policy", Server, []string{"policy.sh"}},
+	Register:       {"the script that registers items", Server, []string{"register.sh"}},
+	Env:            {"the environment of the server", Server, []string{"env.sh"}},
+	HealthChecks:   {"the health checks", Server, []string{"health-checks.sh"}},
+	RegisterList:   {"the list of registered items", Server, []string{"register.json"}},
+	ServerMeta:     {"the metadata of the server", Server, []string{"server.meta.json"}},
+	ServerSettings: {"the other settings of the server", Server, nil},
+	RegistryCache:  {"the lists of what the project offers", Registry, nil},
+	RootsFile:      {"the roots of tools", Root, []string{"config/roots.json"}},
+	Settings:       {"the other settings of the project", Root, []string{"config"}},
+
+	BundleConf:     {"the settings of bundles", Root, []string{"mcpb.conf"}},
+	BundleIgnore:   {"the list of files that bundles leave out", Root, []string{".mcpbignore"}},
+	BundleManifest: {"the manifest of the bundle that holds the project", Above, []string{"manifest.json"}},
+	Launcher:       {"the script that starts the server", Root, []string{"run-server.sh"}},
+	Wrapper:        {"scripts in the project's own folder, such as a wrapper", Root, []string{"*.sh"}},
+	Vendored:       {"the server itself, as bundles and mcp-bundle vendor bring it", Root, []string{".mcp-bash"}},
+	GitHook:        {"Git's hooks and settings", Repository, nil},
+
+	ClientFiles: {"the servers that clients start for this project, and what clients run", Root, []string{
+		".mcp.json", ".claude", ".cursor", ".vscode", ".codex", ".gemini", ".zed", ".continue", ".kiro", "opencode.json",
+	}},
+	Profiles: {"login profiles, which launchers and wrappers source", UserHome, []string{
+		".bash_profile", ".zprofile", ".zshrc", ".profile", ".bashrc",
+	}},
+	Named: {"what the operator names: --source, MCPBASH_LOGIN_PROFILE, a JSON tool", Chosen, nil},
+
+	SDK:         {"the SDK", Installation, nil},
+	HandedOver:  {"what the server hands to scripts", Private, nil},
+	Program:     {"programs that PATH finds", Search, nil},
+	Interpreter: {"interpreters, and programs that tools declare", Used, nil},
+}
+
+// Rows yields the table.
+func Rows(yield func(Kind, *Row) bool) {
+	for k := range table {
+		if !yield(Kind(k), &table[k]) {
+			return
+		}
+	}
+}
+
+// A Layout says where places are: a project.
+type Layout interface {
+	// Place returns the absolute path of a place. It is "" for one that is not a single directory.
+	Place(Place) string
+}
+
+// Locations returns the files and folders that hold what is of a kind; nil where the layout does
+// not know them.
+func (r *Row) Locations(at Layout) []string {
+	place := at.Place(r.Place)
+	switch {
+	case place == "":
+		return nil
+	case r.Paths == nil:
+		return []string{place}
+	}
+	var list []string
+	for _, path := range r.Paths {
+		path = filepath.Join(place, filepath.FromSlash(path))
+		if strings.Contains(filepath.Base(path), "*") {
+			list = append(list, matches(path)...)
+			continue
+		}
+		list = append(list, path)
+	}
+	return list
+}
+
+// matches returns what there is in a directory that fits a pattern.
+func matches(pattern string) (list []string) {
+	dir, pattern := filepath.Split(pattern)
+	entries, _ := os.ReadDir(dir) // what cannot be listed is not found by us either
+	for _, e := range entries {
+		if ok, _ := path.Match(pattern, e.Name()); ok {
+			list = append(list, dir+e.Name())
+		}
+	}
+	return list
+}
+
+// A File is a file that may be started, sourced or believed. The zero File is none.
+type File struct{ path string }
+
+// Path returns the absolute path of the file.
+func (f File) Path() string { return f.path }
+
+// In returns the file of a kind that has a single one, such as [Policy].
+func (k Kind) In(at Layout) File {
+	if list := table[k].Locations(at); len(list) == 1 {
+		return File{list[0]}
+	}
+	return File{}
+}
+
+// Below returns a file of a kind that has many, such as [Tool]. The path has slashes and is
+// relative to their place. Whether it leads out is for [project.CheckScript] to see.
+func (k Kind) Below(at Layout, path string) File {
+	where := table[k].Place
+	if where == Listed {
+		where = Root
+	}
+	place := at.Place(where)
+	if place == "" {
+		return File{}
+	}
+	return File{filepath.Join(place, filepath.FromSlash(path))}
+}
+
+// OperatorFile returns a file that the operator names on a command line or in the environment.
+// It is of the kind [Named].
+func OperatorFile(path string) File { return File{path} }
+
+// PrivateCopy returns the copy of a file in a directory that nobody else can enter.
+func PrivateCopy(_ File, path string) File { return File{path} }

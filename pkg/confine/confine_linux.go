@@ -77,7 +77,7 @@ func (p *Profile) Key() string {
 		b = append(b, '\n')
 		for _, path := range list {
 			var st unix.Stat_t
-			unix.Stat(path, &st) // zero for what is not there
+			unix.Lstat(path, &st) // zero for what is not there
 			b = append(strconv.AppendUint(strconv.AppendUint(b, st.Dev, 36), st.Ino, 36), path...)
 			b = append(b, 0)
 		}
@@ -215,7 +215,7 @@ func (p *Profile) groups() []group {
 	start := uint64(0)
 	list := []group{
 		{libraries, read, true}, {settings, read, true}, {devices, read | unix.LANDLOCK_ACCESS_FS_WRITE_FILE, true},
-		{loaders, run, true}, {stores, run, true}, {p.Programs, run, true},
+		{loaders, run, true}, {stores, run, true}, {p.Programs, run, false},
 	}
 	if p.Process {
 		start = mayExecute

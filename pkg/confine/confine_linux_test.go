@@ -3,6 +3,7 @@ package confine
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
@@ -110,7 +111,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// A link that was put on the way since a path was resolved leads to nothing (CF-13).
+// A link that was put on the way since a path was resolved leads to nothing (CF-13, CF-61).
 func TestLinksAreNotFollowed(t *testing.T) {
 	if Offered().ABI == 0 {
 		t.Skip("the kernel has no Landlock")
@@ -136,12 +137,18 @@ func TestLinksAreNotFollowed(t *testing.T) {
 			return err
 		})
 	}
-	for name, p := range map[string]*Profile{"read": {Read: []string{link}}, "write": {Write: []string{link}}} {
+	for name, p := range map[string]*Profile{
+		"read": {Read: []string{link}}, "write": {Write: []string{link}}, "programs": {Programs: []string{link}},
+	} {
 		if err := open(p); !errors.Is(err, os.ErrPermission) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := open(&Profile{Programs: []string{link}}); err != nil {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := open(&Profile{Programs: []string{real}}); err != nil {
 		t.Error(err)
 	}
 }

@@ -6,12 +6,10 @@ import "errors"
 // every program needs: the system's libraries, and a few of its settings and
 // devices (CF-10).
 type Profile struct {
-	// Programs may be read and started: files, or directories with all below. Links on
-	// the way are followed, so it must be one that nobody confined can change.
-	Programs []string
-	// Read may be read, Write may also be changed. On the way to them, no link is followed:
-	// one that was put there since the path was resolved leads to nothing (CF-13).
-	Read, Write []string
+	// Programs may be read and started: files, or directories with all below. Read may be
+	// read, Write may also be changed. Links on the way are not followed: one that was put
+	// there since a path was resolved leads to nothing (CF-13).
+	Programs, Read, Write []string
 	// List are directories of which, and below which, names may be listed.
 	List []string
 	// Connect are TCP ports that may be connected to. With the one of DNS, UDP is open too.

@@ -43,6 +43,7 @@ type Config struct {
 	Find func(ctx context.Context, name string) (json.RawMessage, error)
 	// ReadOnly keeps the registry directory as it is.
 	ReadOnly bool
+	Sourced  []string // files that the operator had sourced: no tool writes them
 }
 
 // An Engine is ready to run scripts.
@@ -83,7 +84,7 @@ func New(c Config) *Engine {
 	e.Env["MCPBASH_SERVER_ARGS_JSON"] = string(args.Strings(c.Args).Bytes())
 	e.Sandbox = sandbox.New(sandbox.Config{
 		Project: p, Mode: access.EffectiveConfinement(p, c.Log), Kernel: confine.Offered, Runner: c.Runner, Common: e.Env,
-		State: c.State, Log: c.Log,
+		State: c.State, Log: c.Log, Listed: e.listed, Sourced: c.Sourced,
 	})
 	hookEnv := func() project.Env { return p.ForHooks(e.Env, c.State.Dir) }
 	e.Catalog = registry.NewCatalog(p, registry.Options{

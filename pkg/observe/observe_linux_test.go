@@ -61,7 +61,9 @@ func newScene(t *testing.T) *scene {
 	s.profile = confine.Profile{Programs: []string{exe}, Write: []string{s.own}}
 	const used = "bash sh cat ls sort id getent rm mkdir rmdir mv ln mkfifo truncate chmod sleep setsid"
 	for name := range strings.FieldsSeq(used) {
-		s.profile.Programs = append(s.profile.Programs, script.LookPath(name, os.Getenv("PATH")))
+		if program, err := filepath.EvalSymlinks(script.LookPath(name, os.Getenv("PATH"))); err == nil {
+			s.profile.Programs = append(s.profile.Programs, program)
+		}
 	}
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C", "OWN=" + s.own, "OTHER=" + s.other, "TRY=" + exe,

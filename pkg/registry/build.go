@@ -108,7 +108,7 @@ func (c *Catalog) assemble(s *state, r request, in inputs, hash string) (list *L
 		list.Items[i] = items[i].Item
 	}
 	if hash == "" {
-		list.Hash = hashOf(list.texts())
+		list.Hash = hashOf(list.JSON())
 	}
 	return list, a.Messages
 }

@@ -74,6 +74,7 @@ type outcome struct {
 	firstHash string // of the valid registry file before the first check, "" for none
 
 	dropped []string // for each declared entry that was left out: why
+	paths   []string // of all declared entries, as they were declared
 }
 
 // NewCatalog returns the catalog of a project. It touches no disk.
@@ -109,6 +110,15 @@ func (c *Catalog) List(ctx context.Context, kind *kinds.Kind) (*List, error) {
 // Fresh is like [Catalog.List] but always checks the project (M-63).
 func (c *Catalog) Fresh(ctx context.Context, kind *kinds.Kind) (*List, error) {
 	return c.list(ctx, c.state(kind), true)
+}
+
+// DeclaredPaths returns the paths of the entries of a kind that the last check found declared, as they
+// were written, also of those that it left out.
+func (c *Catalog) DeclaredPaths(kind *kinds.Kind) []string {
+	if o := c.state(kind).last.Load(); o != nil {
+		return o.paths
+	}
+	return nil
 }
 
 // list is [Catalog.List], or with fresh [Catalog.Fresh].
@@ -155,7 +165,7 @@ func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error)
 	}
 	o := &outcome{
 		list: list, err: err, number: number, until: c.now().Add(s.kind.TTL(&c.p.Discovery)),
-		firstHash: s.firstHash, dropped: s.dropped,
+		firstHash: s.firstHash, dropped: s.dropped, paths: s.paths,
 	}
 	s.last.Store(o)
 	return list, err

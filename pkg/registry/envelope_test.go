@@ -96,7 +96,7 @@ func FuzzEnvelope(f *testing.F) {
 			t.Errorf("%d found, %d listed of %d", len(found), len(list.Items), len(e.items))
 		}
 		// What we write we read back.
-		written := writeEnvelope(list.texts(), hashOf(list.texts()), time.Unix(0, 0), 1<<30)
+		written := writeEnvelope(list.JSON(), hashOf(list.JSON()), time.Unix(0, 0), 1<<30)
 		again, err := parseEnvelope(written)
 		if err != nil || len(again.items) != len(e.items) || again.hash != hashOf(again.items) {
 			t.Errorf("%v: %s", err, written)

@@ -35,8 +35,8 @@ func (l *List) Find(name string) (entry item.Item, ok bool) {
 	return l.Items[at], true
 }
 
-// texts returns the JSON of all items.
-func (l *List) texts() []json.RawMessage {
+// JSON returns the JSON of all items.
+func (l *List) JSON() []json.RawMessage {
 	list := make([]json.RawMessage, len(l.Items))
 	for i := range l.Items {
 		list[i] = l.Items[i].JSON

@@ -28,7 +28,7 @@ func (c *Catalog) persist(ctx context.Context, s *state, r request, list *List) 
 	if there == list.Hash {
 		return nil
 	}
-	text := writeEnvelope(list.texts(), list.Hash, c.now(), c.store.limit)
+	text := writeEnvelope(list.JSON(), list.Hash, c.now(), c.store.limit)
 	if text == nil {
 		return &limitError{s.kind, c.store.limit}
 	}

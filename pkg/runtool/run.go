@@ -251,6 +251,10 @@ func (r *run) withKit() error {
 		Log: r.log, Debug: func() bool { return r.project.Logging.Level <= mcp.Debug },
 		Notice: func(line string) { fmt.Fprintln(r.Err, line) }, Stderr: r.Err,
 	}
+	_, sourced := r.sourceFiles()
+	for _, file := range sourced {
+		config.Sourced = append(config.Sourced, file.Path())
+	}
 	if r.cached != nil {
 		config.Find = among(r.cached)
 	}

@@ -66,6 +66,12 @@ func newScene(t testing.TB, mode string) *scene {
 	if err := os.Mkdir(filepath.Join(dir, "sdk"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	for _, file := range []string{"prompts/p.completion.sh", "resources/r.md", "scripts/complete.sh", "run-server.sh"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(s.project, file)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		s.put(filepath.Join(s.project, file), "#!/usr/bin/env bash\n")
+	}
 	try, err := buildTry()
 	if err != nil {
 		t.Fatal(err)
@@ -99,6 +105,7 @@ func newScene(t testing.TB, mode string) *scene {
 		Project: p, Mode: confinement, Kernel: confine.Offered, Runner: &s.runner, State: state,
 		Common: project.Env{"MCPBASH_HOME": filepath.Join(dir, "sdk"), "MCPBASH_JSON_TOOL_BIN": try},
 		Log:    func(_ mcp.Level, _, text string) { s.logged = append(s.logged, text) },
+		Listed: func() ([]Listed, error) { return []Listed{{Script: s.project + "/scripts/complete.sh"}}, nil },
 	})
 	s.env = []string{
 		"PATH=" + env["PATH"], "SCENE=" + dir, "ROOT=" + s.root, "OWN=" + s.tool(), "PROJECT=" + s.project,
@@ -133,6 +140,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// roots are those of a call: the project is among them, as where nobody names any.
+func (s *scene) roots() roots.List {
+	return roots.List{{URI: "file://" + s.root, Path: s.root}, {URI: "file://" + s.project, Path: s.project}}
+}
+
 func (s *scene) tool() string { return filepath.Join(s.project, "tools", "own") }
 
 func (s *scene) put(path, content string) {
@@ -156,8 +168,7 @@ func needs(letters string) access.Declaration {
 func (s *scene) run(d access.Declaration, code string) script.Result {
 	s.t.Helper()
 	h, err := s.sandbox.Hold(&Subject{
-		Name: "Tool 'own'", Script: s.tool() + "/tool.sh", Needs: d,
-		Roots: roots.List{{URI: "file://" + s.root, Path: s.root}},
+		Name: "Tool 'own'", Script: s.tool() + "/tool.sh", Needs: d, Roots: s.roots(),
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -212,7 +223,7 @@ var attempts = []struct {
 		{"read a root", `cat "$ROOT/file"`, "S E F"},
 		{"list a root", `"$TRY" ls "$ROOT"`, "S E F"},
 		{"read through dots", `cat "$PROJECT/../root/sub/../file"`, "S E F"},
-		{"read the project", `cat "$PROJECT/file"`, "S F"},
+		{"read the project", `cat "$PROJECT/file"`, "S E F"},
 		{"write a root", `echo x >"$ROOT/new"`, "E F"},
 		{"append in a root", `echo x >>"$ROOT/file"`, "E F"},
 		{"remove in a root", `echo x >"$ROOT/doomed" && rm "$ROOT/doomed"`, "E F"},
@@ -251,6 +262,20 @@ var attempts = []struct {
 		{"write own script", `echo >>"$OWN/tool.sh"`, "F"},
 		{"write beside own script", `echo x >"$OWN/tool.meta.json"`, "F"},
 		{"write into the project", `echo x >"$PROJECT/new" && rm "$PROJECT/new"`, "F"},
+		{"change a completion script next to a prompt", `echo x >>"$PROJECT/prompts/p.completion.sh"`, "F"},
+		{"make one next to a resource", `echo x >"$PROJECT/resources/r.completion.sh"`, "F"},
+		{"change one that the registry lists", `echo x >>"$PROJECT/scripts/complete.sh"`, "F"},
+		{"rename the folder of one", `"$TRY" mv "$PROJECT/scripts" "$PROJECT/s$$" &&
+			"$TRY" mv "$PROJECT/s$$" "$PROJECT/scripts"`, "F"},
+		{"rename a folder to one of code", `"$TRY" mkdir "$ROOT/providers$$"
+			"$TRY" mv "$ROOT/providers$$" "$PROJECT/providers" && "$TRY" rm "$PROJECT/providers"`, "F"},
+		{"make the settings of bundles", `echo x >"$PROJECT/mcpb.conf" && rm "$PROJECT/mcpb.conf"`, "F"},
+		{"change the script that starts the server", `echo x >>"$PROJECT/run-server.sh"`, "F"},
+		{"make the settings of a client", `echo x >"$PROJECT/.mcp.json" && rm "$PROJECT/.mcp.json"`, "F"},
+		{"put a link in the place of code", `"$TRY" mv "$PROJECT/prompts" "$PROJECT/p$$" &&
+			"$TRY" symlink "$ROOT" "$PROJECT/prompts" && "$TRY" rm "$PROJECT/prompts" &&
+			"$TRY" mv "$PROJECT/p$$" "$PROJECT/prompts"`, "F"},
+		{"change a file of the project", `echo x >>"$PROJECT/file"`, "E F"},
 		{"write the SDK", `echo >>"$SCENE/sdk/tool-sdk.sh"`, "F"},
 		{"list the state of the server", `"$TRY" ls "$STATE"`, "F"},
 		{"temporary files of others", `"$TRY" mkdir "$STATE/private.other"; "$TRY" ls "$STATE/private.other"`, "F"},

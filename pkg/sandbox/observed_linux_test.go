@@ -11,7 +11,6 @@ import (
 
 	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/observe"
-	"mcp-bash/pkg/roots"
 	"mcp-bash/pkg/script"
 )
 
@@ -56,7 +55,7 @@ func (s *scene) runObserved(o *observer, letters, code string) script.Result {
 	s.t.Helper()
 	h, err := s.sandbox.Hold(&Subject{
 		Name: "Tool 'own'", Script: s.tool() + "/tool.sh", Needs: needs(letters),
-		Roots: roots.List{{URI: "file://" + s.root, Path: s.root}}, Observer: o,
+		Roots: s.roots(), Observer: o,
 	})
 	if o.err != nil {
 		s.t.Skip(o.err)

@@ -13,8 +13,8 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// A privateDir is the directory of one confined script: its hand-off directories and its
-// temporary files. A domain is made for a script, not for a call, so the calls of one tool
+// A privateDir is the directory of one confined tool or other script: its hand-off directories
+// and its temporary files. A domain is made for a tool, not for a call, so the calls of one tool
 // share it (CF-11).
 type privateDir struct {
 	dir   string // as scripts know it
@@ -40,15 +40,15 @@ func mostPrivate() int { return min(16, handoff.MostIdle()) }
 // privateDirs are those of the scripts that ran lately.
 type privateDirs struct {
 	mu   sync.Mutex
-	of   map[string]*privateDir // by script
+	of   map[string]*privateDir // by [Subject.key]
 	last int                    // the last number given
 }
 
-// take returns the directory of a script, which [privateDirs.give] takes back.
-func (all *privateDirs) take(state *project.State, script string) (*privateDir, error) {
+// take returns the directory of a tool or another script, which [privateDirs.give] takes back.
+func (all *privateDirs) take(state *project.State, key string) (*privateDir, error) {
 	all.mu.Lock()
 	all.last++
-	b := all.of[script]
+	b := all.of[key]
 	if b == nil {
 		name := "private." + strconv.Itoa(all.last)
 		b = &privateDir{dir: filepath.Join(state.Dir, name)}
@@ -57,7 +57,7 @@ func (all *privateDirs) take(state *project.State, script string) (*privateDir, 
 		if all.of == nil {
 			all.of = map[string]*privateDir{}
 		}
-		all.of[script] = b
+		all.of[key] = b
 	}
 	b.users++
 	b.used = all.last
@@ -130,10 +130,10 @@ func (all *privateDirs) give(b *privateDir) {
 	}
 	var oldest string
 	idle := 0
-	for script, one := range all.of {
+	for key, one := range all.of {
 		if one.users == 0 {
 			if idle++; oldest == "" || one.used < all.of[oldest].used {
-				oldest = script
+				oldest = key
 			}
 		}
 	}

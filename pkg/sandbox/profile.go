@@ -1,45 +1,59 @@
 package sandbox
 
 import (
-	"os"
+	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"mcp-bash/pkg/confine"
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/script"
 )
 
-// toolProfile puts what a script declares into a profile (CF-10 to CF-20).
-func (s *Sandbox) toolProfile(sub *Subject, private *privateDir) *confine.Profile {
-	needs := &sub.Needs
-	p := &confine.Profile{
+// toolProfile returns what a script declares as a profile, without files (CF-10 to CF-20).
+func toolProfile(needs *access.Declaration) confine.Profile {
+	return confine.Profile{
 		AllFiles: needs.Has(access.FileSystem), Modes: needs.Has(access.Edit), Network: needs.Has(access.Network),
-		Process: needs.Has(access.Process), Connect: needs.Connect, Write: slices.Clone(sub.Files),
+		Process: needs.Has(access.Process), Connect: needs.Connect,
 	}
-	extra := s.extraPaths(sub)
-	state := filepath.Dir(private.real)
-	secret, runsNext := append(s.system.secret, state), append(s.system.runsNext, state)
-	p.Programs = slices.Concat(s.system.always, []string{s.ownFolder(sub.Script)}, s.interpreter(sub), extra.exec)
+}
+
+// toolFiles puts the files that a script may use into its profile.
+func (s *Sandbox) toolFiles(p *confine.Profile, sub *Subject, g *guard) {
+	needs := &sub.Needs
+	p.Write = slices.Clone(sub.Files)
+	for _, path := range s.system.always {
+		if real, _, err := follow(path); err == nil {
+			p.Programs = append(p.Programs, real)
+		}
+	}
+	s.allowOwn(p, sub, g)
 	if p.Process {
-		p.Programs = append(p.Programs, s.system.programs...)
+		p.Programs = append(p.Programs, s.searched(g)...)
+	}
+	for _, entry := range needs.Exec {
+		if err := s.allowDeclared(p, sub, g, entry); err != nil {
+			s.leaveOut(sub, "exec", entry, err)
+		}
 	}
 	if p.AllFiles {
-		return p
+		return
 	}
 	read := func(path string) {
-		if s.allow(&p.Read, path, secret) { // its names tell nothing that reading the rest would not
+		if g.secret.allow(&p.Read, path) { // its names tell nothing that reading the rest would not
 			p.List = append(p.List, path)
 		}
 	}
-	for _, path := range extra.read {
-		read(path)
+	for _, entry := range needs.Read {
+		if real := s.declaredPath(sub, g, "read", entry); real != "" {
+			read(real)
+		}
 	}
-	for _, path := range extra.write {
-		read(path)
-		s.allow(&p.Write, path, runsNext)
+	for _, entry := range needs.Write {
+		if real := s.declaredPath(sub, g, "write", entry); real != "" {
+			read(real)
+			g.runsNext.allow(&p.Write, real)
+		}
 	}
 	search, edit := needs.Has(access.Search), needs.Has(access.Edit)
 	if search {
@@ -50,10 +64,79 @@ func (s *Sandbox) toolProfile(sub *Subject, private *privateDir) *confine.Profil
 			read(r.Path)
 		}
 		if edit {
-			s.allow(&p.Write, r.Path, runsNext)
+			g.runsNext.allow(&p.Write, r.Path)
 		}
 	}
-	return p
+}
+
+// allowOwn allows the folder of a script, or the script, and what its first line names.
+func (s *Sandbox) allowOwn(p *confine.Profile, sub *Subject, g *guard) {
+	if real, links, err := follow(s.ownFolder(sub.Script)); err == nil && !g.exchangeable(links) {
+		g.secret.allow(&p.Programs, real)
+	}
+	var interpreters []string
+	if !g.changeable(sub.Script) {
+		interpreters = script.Programs(sub.Script)
+	}
+	if len(sub.Argv) > 1 {
+		interpreters = append(interpreters, sub.Argv[0])
+	}
+	for _, program := range interpreters {
+		if err := s.allowProgram(p, g, program); err != nil {
+			s.warnOnce(fmt.Sprintf("%s: its interpreter %s %v; left out", sub.Name, program, err))
+		}
+	}
+}
+
+// allowDeclared allows a program of confine.exec, and what its first line names. The line counts as it
+// was when the program was seen first.
+func (s *Sandbox) allowDeclared(p *confine.Profile, sub *Subject, g *guard, entry string) error {
+	key := declaredKey{sub.key(), "exec", entry}
+	if known, ok := s.found.Load(key); ok {
+		known := known.(*declaredFile)
+		return s.allowPrograms(p, g, known.real, known.brings)
+	}
+	file := s.program(entry)
+	real, err := g.startable(file)
+	if err != nil {
+		return err
+	}
+	found := &declaredFile{real, script.Programs(real)}
+	s.found.Store(key, found)
+	return s.allowPrograms(p, g, found.real, found.brings)
+}
+
+// allowPrograms allows a program and others that it needs.
+func (s *Sandbox) allowPrograms(p *confine.Profile, g *guard, program string, needed []string) error {
+	err := s.allowProgram(p, g, program)
+	for i := 0; err == nil && i < len(needed); i++ {
+		err = s.allowProgram(p, g, needed[i])
+	}
+	return err
+}
+
+// allowProgram allows a program, with what was installed with it.
+func (s *Sandbox) allowProgram(p *confine.Profile, g *guard, program string) error {
+	real, err := g.startable(s.find(program))
+	if err != nil {
+		return err
+	}
+	p.Programs = append(p.Programs, real)
+	if prefix := s.prefix(real, g.roots); prefix != "" {
+		g.secret.allow(&p.Programs, prefix)
+	}
+	return nil
+}
+
+// searched returns the directories of the PATH that are not the system's, without those that a
+// script could put something else in the place of.
+func (s *Sandbox) searched(g *guard) (list []string) {
+	for _, dir := range s.system.programs {
+		if real, _, err := follow(dir); err == nil && !g.changeable(dir) {
+			g.secret.allow(&list, real)
+		}
+	}
+	return list
 }
 
 // ownFolder is the folder of a script; for one that has none the script.
@@ -67,88 +150,35 @@ func (s *Sandbox) ownFolder(script string) string {
 	}
 }
 
-// allow adds a path to a list, but for what is protected. Landlock knows no exceptions, so
-// in a directory that holds something protected what is there is added entry by entry, and
-// holds is true.
-func (s *Sandbox) allow(list *[]string, path string, protected []string) (holds bool) {
-	for _, dir := range protected {
-		if project.Within(dir, path) {
-			return false
-		}
-		holds = holds || project.Within(path, dir)
-	}
-	if !holds {
-		*list = append(*list, path)
-		return false
-	}
-	for _, name := range entries(path) {
-		s.allow(list, filepath.Join(path, name), protected)
-	}
-	return true
+// A declaredKey names an entry of a list of a tool.
+type declaredKey struct{ tool, list, entry string }
+
+// A declaredFile is what an entry led to when it was seen first, so that a link that a script puts in
+// its way later leads to nothing (CF-17).
+type declaredFile struct {
+	real   string   // without links
+	brings []string // of a program: what its first line names
 }
 
-// maxEntries is how many entries of one directory are added.
-const maxEntries = 256
-
-// entries returns the regular files and directories in a directory, as many as are added.
-func entries(dir string) (names []string) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil
+// declaredPath returns what an entry of confine.read or confine.write leads to, "" where that cannot be
+// allowed. What is not there stands for itself.
+func (s *Sandbox) declaredPath(sub *Subject, g *guard, list, entry string) string {
+	key := declaredKey{sub.key(), list, entry}
+	if known, ok := s.found.Load(key); ok {
+		return known.(*declaredFile).real
 	}
-	defer f.Close()
-	list, _ := f.ReadDir(maxEntries)
-	for _, e := range list {
-		if e.IsDir() || e.Type().IsRegular() {
-			names = append(names, e.Name())
-		}
+	real, links, err := follow(s.resolve(entry))
+	if g.exchangeable(links) {
+		s.leaveOut(sub, list, entry, errLink)
+		return ""
 	}
-	slices.Sort(names)
-	return names
+	if err == nil {
+		s.found.Store(key, &declaredFile{real: real})
+	}
+	return real
 }
 
-// extraPaths are what the paths of a declaration stand for.
-type extraPaths struct {
-	extras            access.Extras
-	read, write, exec []string
-}
-
-// extraPaths resolves the paths of a declaration when they are seen first, so that a link
-// that a script puts in their way later leads to nothing (CF-17).
-func (s *Sandbox) extraPaths(sub *Subject) *extraPaths {
-	x := &sub.Needs.Extras
-	if len(x.Read)+len(x.Write)+len(x.Exec) == 0 {
-		return &extraPaths{}
-	}
-	if known, ok := s.found.Load(sub.Script); ok {
-		known := known.(*extraPaths)
-		if slices.Equal(known.extras.Read, x.Read) && slices.Equal(known.extras.Write, x.Write) &&
-			slices.Equal(known.extras.Exec, x.Exec) {
-			return known
-		}
-	}
-	e := &extraPaths{extras: *x}
-	resolve := func(list []string) (resolved []string) {
-		for _, path := range list {
-			path = access.Resolve(path, s.Project.Root, s.Project.Env["HOME"])
-			if real, err := filepath.EvalSymlinks(path); err == nil {
-				path = real
-			}
-			resolved = append(resolved, path)
-		}
-		return resolved
-	}
-	e.read, e.write = resolve(x.Read), resolve(x.Write)
-	for _, program := range x.Exec {
-		file := ""
-		if !strings.ContainsRune(program, '/') {
-			file = script.LookPath(program, s.system.search)
-		}
-		if file == "" {
-			file = resolve([]string{program})[0]
-		}
-		e.exec = slices.Concat(e.exec, s.installed(file), s.firstLine(file))
-	}
-	s.found.Store(sub.Script, e)
-	return e
+// leaveOut logs, once, that an entry of a declaration gives nothing.
+func (s *Sandbox) leaveOut(sub *Subject, list, entry string, err error) {
+	s.warnOnce(fmt.Sprintf("%s: confine.%s: %s %v; left out", sub.Name, list, entry, err))
 }

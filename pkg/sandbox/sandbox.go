@@ -27,6 +27,11 @@ type Config struct {
 	Common  project.Env // what every script is given
 	State   *project.State
 	Log     mcp.LogFunc
+	// Listed returns the scripts that the registry lists, and those of entries that it left out. They run
+	// next, with what they start (CF-14). nil: there are none.
+	Listed func() ([]Listed, error)
+	// Sourced are files that the operator had sourced.
+	Sourced []string
 }
 
 // A Sandbox holds the scripts of one project to what they may do. It may be used from any
@@ -35,12 +40,18 @@ type Sandbox struct {
 	Config
 	system  systemPaths
 	private privateDirs
-	found   sync.Map // what a declaration's paths stand for, by script; see extraPaths
-	warned  sync.Map // what was said once that the kernel cannot hold
+	found   sync.Map // what the paths of declarations stand for; see declaredFile
+	warned  sync.Map // what was logged once
+
+	guarding sync.Mutex
+	seen     seen
+	guarded  *guard // the last one, nil at first
 }
 
 // New returns the sandbox of a project.
-func New(c Config) *Sandbox { return &Sandbox{Config: c, system: findSystem(c.Project, c.Common)} }
+func New(c Config) *Sandbox {
+	return &Sandbox{Config: c, system: findSystem(c.Project, c.Common, c.Sourced)}
+}
 
 // A Subject is a script that is about to run.
 type Subject struct {
@@ -53,6 +64,9 @@ type Subject struct {
 
 	Observer Observer // nil: nobody observes what it does
 }
+
+// key names the tool, or the script of another kind: several tools can share a script.
+func (sub *Subject) key() string { return sub.Name + "\x00" + sub.Script }
 
 // An Observer sees what a script does (CF-50).
 type Observer interface {
@@ -91,12 +105,17 @@ func (e *Unconfinable) Error() string {
 func (s *Sandbox) Hold(sub *Subject) (*Hold, error) {
 	if sub.learns() {
 		sub.Needs = access.Declaration{Given: true}
-		return s.hold(sub, s.toolProfile)
+		return s.hold(sub, toolProfile(&sub.Needs), s.toolFiles)
 	}
-	if s == nil || !s.Mode.Declared || !sub.Needs.Given && !s.Mode.All {
+	if s == nil || !s.confines(&sub.Needs) {
 		return nil, nil
 	}
-	return s.hold(sub, s.toolProfile)
+	return s.hold(sub, toolProfile(&sub.Needs), s.toolFiles)
+}
+
+// confines reports whether a tool is confined.
+func (s *Sandbox) confines(needs *access.Declaration) bool {
+	return s.Mode.Declared && (needs.Given || s.Mode.All)
 }
 
 func (sub *Subject) learns() bool { return sub.Observer != nil && sub.Observer.Learns() }
@@ -111,7 +130,7 @@ func (s *Sandbox) HoldProvider(sub *Subject, network bool) (*Hold, error) {
 	if network {
 		sub.Needs.Capabilities = append(sub.Needs.Capabilities, access.Network)
 	}
-	return s.hold(sub, s.toolProfile)
+	return s.hold(sub, toolProfile(&sub.Needs), s.toolFiles)
 }
 
 // HoldHook confines the project's policy or its register.sh: with the mode "all", to changing
@@ -120,9 +139,7 @@ func (s *Sandbox) HoldHook(sub *Subject) (*Hold, error) {
 	if s == nil || !s.Mode.All {
 		return nil, nil
 	}
-	return s.hold(sub, func(sub *Subject, _ *privateDir) *confine.Profile {
-		return &confine.Profile{Read: []string{"/"}, Write: sub.Files, Network: true, Process: true}
-	})
+	return s.hold(sub, confine.Profile{Network: true, Process: true}, nil)
 }
 
 // Hook returns what confines a hook, given its file, for those who run it: release is to be
@@ -138,23 +155,48 @@ func (s *Sandbox) Hook(file string) script.ConfineFunc {
 	}
 }
 
-func (s *Sandbox) hold(sub *Subject, profile func(*Subject, *privateDir) *confine.Profile) (*Hold, error) {
-	private, err := s.private.take(s.State, sub.Script)
+// hold confines a script to a profile. files puts the files that it may use into the profile; nil: it
+// reads all files and writes its own.
+func (s *Sandbox) hold(sub *Subject, p confine.Profile, files filesFunc) (*Hold, error) {
+	if run, err := s.canHold(sub, &p); !run || err != nil {
+		return nil, err
+	}
+	private, err := s.private.take(s.State, sub.key())
 	if err != nil {
 		return nil, err
 	}
-	p := s.profile(sub, private, profile)
-	h := &Hold{Files: private.files, Profile: p, sandbox: s, private: private}
-	switch h.Confined, err = s.confine(sub, p); {
-	case err != nil:
+	h := &Hold{Files: private.files, sandbox: s, private: private}
+	if h.Profile, err = s.profile(sub, private, p, files); err == nil {
+		h.Confined, err = s.confine(sub, h.Profile)
+	}
+	if err != nil {
 		h.Release()
 		return nil, err
-	case h.Confined == nil:
-		h.Release()
-		return nil, nil
 	}
 	return h, nil
 }
+
+// canHold reports whether the kernel can hold anything of a profile. What it cannot is an error where
+// that is required, and else a warning.
+func (s *Sandbox) canHold(sub *Subject, p *confine.Profile) (bool, error) {
+	k := s.Kernel()
+	lacks := k.Lacks(p)
+	if len(lacks) == 0 || sub.learns() {
+		return true, nil
+	}
+	if s.Mode.Required {
+		return false, &Unconfinable{lacks}
+	}
+	what := strings.Join(lacks, ", ")
+	if _, said := s.warned.LoadOrStore(what, true); !said {
+		s.Log(mcp.Warning, logger, fmt.Sprintf("%s runs although this kernel cannot hold: %s (MCPBASH_CONFINE)",
+			sub.Name, what))
+	}
+	return !k.None(), nil
+}
+
+// A filesFunc puts the files that a script may use into a profile.
+type filesFunc func(*confine.Profile, *Subject, *guard)
 
 // A madeProfile is a profile, for the same subject. It is made anew after a moment, as what it
 // names may be replaced by other files, which the kernel would refuse (CF-16).
@@ -175,39 +217,34 @@ func (m *madeProfile) serves(sub *Subject, private *privateDir) bool {
 }
 
 // profile returns what a script is held to.
-func (s *Sandbox) profile(sub *Subject, private *privateDir,
-	create func(*Subject, *privateDir) *confine.Profile) *confine.Profile {
+func (s *Sandbox) profile(sub *Subject, private *privateDir, p confine.Profile,
+	files filesFunc) (*confine.Profile, error) {
 	if known := private.made.Load(); known != nil && known.serves(sub, private) {
-		return known.profile
+		return known.profile, nil
 	}
-	p := create(sub, private)
+	at := time.Now()
+	if files == nil {
+		p.Read, p.Write = []string{"/"}, slices.Clone(sub.Files)
+	} else {
+		g, err := s.guard(sub)
+		if err != nil {
+			return nil, err
+		}
+		files(&p, sub, g)
+		at = g.made
+	}
 	p.Write = append(p.Write, private.real)
 	p.Identify()
-	private.made.Store(&madeProfile{sub.Needs, sub.Roots, sub.Files, private.real, time.Now(), p})
-	return p
+	private.made.Store(&madeProfile{sub.Needs, sub.Roots, sub.Files, private.real, at, &p})
+	return &p, nil
 }
 
-// confine finds or makes the confinement of a profile. It is nil where the kernel can hold
-// nothing and that is not required.
+// confine finds or makes the confinement of a profile.
 func (s *Sandbox) confine(sub *Subject, p *confine.Profile) (*script.Confined, error) {
-	k := s.Kernel()
-	if lacks := k.Lacks(p); len(lacks) > 0 && !sub.learns() {
-		if s.Mode.Required {
-			return nil, &Unconfinable{lacks}
-		}
-		what := strings.Join(lacks, ", ")
-		if _, said := s.warned.LoadOrStore(what, true); !said {
-			s.Log(mcp.Warning, logger, fmt.Sprintf("%s runs although this kernel cannot hold: %s (MCPBASH_CONFINE)",
-				sub.Name, what))
-		}
-		if k.None() {
-			return nil, nil
-		}
-	}
 	if sub.Observer != nil {
-		return sub.Observer.Hold(k, p)
+		return sub.Observer.Hold(s.Kernel(), p)
 	}
-	held, err := s.Runner.Confine(k, p)
+	held, err := s.Runner.Confine(s.Kernel(), p)
 	if err != nil {
 		return nil, fmt.Errorf("cannot be confined: %w", err)
 	}

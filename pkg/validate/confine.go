@@ -2,41 +2,40 @@ package validate
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
+	"fmt"
 
+	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/sandbox"
-	"mcp-bash/pkg/script"
 )
 
 // confine checks what a tool may use beyond its capabilities (CF-17).
 func (c *check) confine(doc json.RawMessage, label string) {
-	extras := access.DeclarationOf(doc).Extras
-	resolve := func(path string) string { return access.Resolve(path, c.p.Root, c.p.Env["HOME"]) }
-	missing := func(kind, path string) {
-		if _, err := os.Lstat(resolve(path)); err != nil {
-			c.at("confine.missing", label, "confine."+kind+": "+path+" is not there")
+	needs := access.DeclarationOf(doc)
+	faults, err := c.sandbox().Faults(&needs)
+	if err != nil {
+		c.at("confine.no_effect", label, err.Error())
+	}
+	for _, f := range faults {
+		id := "confine.no_effect"
+		if f.Missing() {
+			id = "confine.missing"
 		}
+		c.at(id, label, fmt.Sprintf("confine.%s: %s %v", f.List, f.Entry, f.Err))
 	}
-	for _, path := range extras.Read {
-		missing("read", path)
+}
+
+// sandbox returns what would hold the tools of the project, which is asked and holds none.
+func (c *check) sandbox() *sandbox.Sandbox {
+	if c.held == nil {
+		c.held = sandbox.New(sandbox.Config{
+			Project: c.p, State: &project.State{}, Mode: access.Confinement{Declared: true},
+			Listed: func() ([]sandbox.Listed, error) {
+				return engine.Listed(c.p, c.offered.entries(kinds.Tools), c.offered.entries(kinds.Completions)), nil
+			},
+		})
 	}
-	protected := sandbox.RunsNext(c.p)
-	for _, path := range extras.Write {
-		real, err := filepath.EvalSymlinks(resolve(path))
-		if err == nil && slices.ContainsFunc(protected, func(dir string) bool { return project.Within(dir, real) }) {
-			c.at("confine.no_effect", label, "confine.write: "+path+" is what runs next")
-			continue
-		}
-		missing("write", path)
-	}
-	for _, program := range extras.Exec {
-		if strings.ContainsRune(program, '/') || script.LookPath(program, c.p.ToolBase()["PATH"]) == "" {
-			missing("exec", program)
-		}
-	}
+	return c.held
 }

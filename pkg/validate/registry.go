@@ -179,6 +179,14 @@ func (o *offered) below(k *kinds.Kind, dir string) []offer {
 	return o.byDir[k][dir]
 }
 
+// entries returns the registry entries of a kind.
+func (o *offered) entries(k *kinds.Kind) (list []json.RawMessage) {
+	for _, one := range o.items[k] {
+		list = append(list, one.json)
+	}
+	return list
+}
+
 // metadataOf returns the metadata files that a content file may have, the first first.
 func metadataOf(file string) (names []string) {
 	for _, name := range item.MetadataNames(path.Base(file)) {

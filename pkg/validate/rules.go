@@ -165,10 +165,10 @@ var Rules = finding.Rules{
 	rule("confine.missing", finding.Warning, "a tool may use a file or a program that is not there",
 		`What "confine" names gives nothing until it is there.`,
 		`correct the path (absolute, relative to the project, or after "~/") or the name, or install the program`),
-	rule("confine.no_effect", finding.Warning, "a tool may write to what runs next",
-		`The scripts of a project, its lib, config, server.d and .registry are never written by a confined tool, whatever `+
-			`"confine" says.`,
-		`take the path out of "confine"; keep what tools write in a directory of its own`),
+	rule("confine.no_effect", finding.Warning, `an entry of "confine" gives nothing`,
+		"No confined tool writes code of the project or reads the server's own files, and none starts what another "+
+			"one could have changed.",
+		`keep what tools write in a directory of its own, with no program in it, and take the entry out of "confine"`),
 	rule("requirements.invalid", finding.Warning, "server.d/requirements.json cannot be used",
 		"doctor cannot say what is missing.",
 		`write {"framework": {"minVersion": "2.0.0"}, "dependencies": [{"name": "jq"}, {"or": ["curl", "wget"]}]}`),

@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/registry/folder"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/roots"
+	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/script"
 )
 
@@ -58,6 +59,7 @@ type check struct {
 	noRoots bool            // nobody gives any
 	seen    map[string]bool // what is said once: see once
 	broken  map[string]bool // the files with an error, also one that is not reported yet
+	held    *sandbox.Sandbox
 }
 
 // Project checks a project. It changes nothing but what [Options] allow. The error is the

@@ -280,6 +280,40 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// What a declaration names and does not get is reported with the reason (CF-17, CF-61).
+func TestConfine(t *testing.T) {
+	added := files{
+		"tools/demo-hello/tool.meta.json": `{"name":"demo_hello","description":"x","inputSchema":{"type":"object"},"confine":
+			{"read":["server.d/env.sh"],"write":["prompts","scripts/complete.sh","work","data/link"],
+			"exec":["work/own","data","data/plain","server.d/env.sh"]}}`,
+		"server.d/env.sh*":       "#!/usr/bin/env bash\n",
+		"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"scripts/complete.sh"}]}`,
+		"scripts/complete.sh*":   "#!/usr/bin/env bash\n",
+		"work/own*":              "#!/usr/bin/env bash\n",
+		"work/link@":             "../data",
+		"data/link@":             "../work/link",
+		"data/plain":             "x",
+	}
+	var got []string
+	for _, f := range of(check1(t, fixture(t, sound, added), Options{}), "confine.no_effect") {
+		got = append(got, f.Message)
+	}
+	const changeable = "in a folder that a tool writes to, so "
+	want := []string{
+		"confine.read: server.d/env.sh is one of the server's own files",
+		"confine.write: prompts is code that runs later, which no confined tool writes",
+		"confine.write: scripts/complete.sh is code that runs later, which no confined tool writes",
+		"confine.write: data/link leads over a link " + changeable + "it could lead anywhere",
+		"confine.exec: work/own lies " + changeable + "anything could be started there",
+		"confine.exec: data is not an executable file",
+		"confine.exec: data/plain is not an executable file",
+		"confine.exec: server.d/env.sh is one of the server's own files",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s\nwant %s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // produce checks a project that breaks a rule.
 func produce(t *testing.T, id string) *Result {
 	t.Helper()

@@ -141,14 +141,15 @@ func (x *Extras) JSON() json.RawMessage {
 	return b.End().Bytes()
 }
 
-// level is the level that extras need, as the capabilities do that they stand for. Programs need none:
-// what is started is held to the same.
+// level is the level that extras need: that of the capabilities that they are a part of.
 func (x *Extras) level() Level {
 	switch {
+	case len(x.Exec) > 0:
+		return levelFor(string(Process))
 	case len(x.Connect) > 0:
-		return Elevated
+		return levelFor(string(Network))
 	case len(x.Read)+len(x.Write) > 0:
-		return Standard
+		return levelFor(string(FileSystem))
 	}
 	return Restricted
 }

@@ -22,7 +22,7 @@ func TestLevelOf(t *testing.T) {
 		`{"capabilities":["Network","Edit"]}`:                     Elevated,
 		`{"capabilities":["Search","Process"]}`:                   Full,
 		`{"capabilities":["Kernel"]}`:                             Full,
-		`{"capabilities":["Search"],"confine":{"exec":["grep"]}}`: Restricted,
+		`{"capabilities":["Search"],"confine":{"exec":["grep"]}}`: Full,
 		`{"capabilities":["Search"],"confine":{"read":["~/x"]}}`:  Standard,
 		`{"capabilities":["Search"],"confine":{"write":["x"]}}`:   Standard,
 		`{"capabilities":["Search"],"confine":{"connect":[443]}}`: Elevated,

@@ -58,6 +58,16 @@ func (b *Built) Declared() *kinds.Declared {
 	return &kinds.Declared{Found: b.Candidates, Hidden: b.hidden, Sorted: b.From.sorted}
 }
 
+// Paths returns the paths of the entries, as they are written.
+func (l *List) Paths() (paths []string) {
+	for _, entry := range l.entries {
+		if path := rawjson.TextOf(entry, "path"); path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
 // Build builds the items of a list. It returns last, which may be nil, when that
 // still holds.
 func Build(p *project.Project, k *kinds.Kind, list *List, last *Built) *Built {

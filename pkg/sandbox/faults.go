@@ -1,0 +1,62 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+
+	"mcp-bash/pkg/registry/access"
+)
+
+// A Fault is an entry of "confine" that gives nothing.
+type Fault struct {
+	List  string // "read", "write" or "exec"
+	Entry string
+	Err   error
+}
+
+// Missing reports whether the fault is that there is no such file.
+func (f *Fault) Missing() bool { return f.Err == errNotThere }
+
+var errRunsNext = errors.New("is code that runs later, which no confined tool writes")
+
+// Faults returns what a declaration names and does not get, as far as it does not depend on the roots
+// of a call (CF-17).
+func (s *Sandbox) Faults(needs *access.Declaration) (list []Fault, err error) {
+	s.guarding.Lock()
+	defer s.guarding.Unlock()
+	if s.guarded == nil {
+		if s.guarded, err = s.newGuard(); err != nil {
+			return nil, err
+		}
+	}
+	g := s.guarded
+	add := func(name, entry string, err error) {
+		if err != nil {
+			list = append(list, Fault{name, entry, err})
+		}
+	}
+	path := func(entry string, inside *fence, why error) error {
+		real, links, err := follow(s.resolve(entry))
+		switch {
+		case g.exchangeable(links):
+			return errLink
+		case inside.covers(real):
+			return why
+		case err != nil:
+			return errNotThere
+		}
+		_, err = os.Lstat(real)
+		return err
+	}
+	for _, entry := range needs.Read {
+		add("read", entry, path(entry, g.secret, errSecret))
+	}
+	for _, entry := range needs.Write {
+		add("write", entry, path(entry, g.runsNext, errRunsNext))
+	}
+	for _, entry := range needs.Exec {
+		_, err := g.startable(s.program(entry))
+		add("exec", entry, err)
+	}
+	return list, nil
+}

@@ -1,0 +1,182 @@
+package sandbox
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/project"
+)
+
+// A fileID tells files apart, whatever their paths are.
+type fileID struct{ dev, ino uint64 }
+
+// A fence surrounds files and folders that a capability does not reach. It knows them by path, and
+// by device and inode, so that another spelling of a path, a bind mount or a hard link is the same
+// file (CF-60).
+type fence struct {
+	paths  []string        // without links; not all need exist
+	inside map[fileID]bool // what these are
+	above  map[fileID]bool // the folders on the way to them
+}
+
+// newFence surrounds what some paths lead to, the links on the way included: who can exchange a link
+// decides what it leads to.
+func newFence(paths []string, mounts mountTable) *fence {
+	f := &fence{inside: map[fileID]bool{}, above: map[fileID]bool{}}
+	known := map[string]bool{}
+	for _, path := range paths {
+		if !filepath.IsAbs(path) {
+			continue
+		}
+		real, links, _ := follow(path)
+		f.surround(real, known)
+		for _, link := range links {
+			f.surround(link, known)
+		}
+		for _, alias := range mounts.aliases(real) {
+			f.surround(alias, known)
+		}
+	}
+	return f
+}
+
+// surround adds a path without links. known are the folders that were looked at before.
+func (f *fence) surround(path string, known map[string]bool) {
+	if slices.Contains(f.paths, path) {
+		return
+	}
+	f.paths = append(f.paths, path)
+	if id, ok := identify(path); ok {
+		f.inside[id] = true
+	}
+	for dir := path; dir != filepath.Dir(dir); {
+		dir = filepath.Dir(dir)
+		if known[dir] {
+			break
+		}
+		known[dir] = true
+		if id, ok := identify(dir); ok {
+			f.above[id] = true
+		}
+	}
+}
+
+// covers reports whether a path without links leads to what is inside, or below it.
+func (f *fence) covers(path string) bool {
+	for at := path; ; at = filepath.Dir(at) {
+		if f.has(at) {
+			return true
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
+}
+
+// has reports whether a path without links is itself one that is inside.
+func (f *fence) has(path string) bool {
+	if slices.Contains(f.paths, path) {
+		return true
+	}
+	id, ok := identify(path)
+	return ok && f.inside[id]
+}
+
+// holds reports whether something that is inside lies below a folder.
+func (f *fence) holds(dir string) bool {
+	if id, ok := identify(dir); ok && f.above[id] {
+		return true
+	}
+	return slices.ContainsFunc(f.paths, func(path string) bool { return path != dir && project.Within(dir, path) })
+}
+
+// allow adds a path to a list of what may be used, but for what is inside the fence. Landlock knows
+// no exceptions, so of a folder that holds something inside, what lies there is added entry by entry,
+// and holds is true. The path has no links.
+func (f *fence) allow(list *[]string, path string) (holds bool) {
+	if f.covers(path) {
+		return false
+	}
+	return f.add(list, path)
+}
+
+// add is allow for a path of which nothing above is inside.
+func (f *fence) add(list *[]string, path string) (holds bool) {
+	if !f.holds(path) {
+		*list = append(*list, path)
+		return false
+	}
+	for _, name := range entries(path) {
+		if entry := filepath.Join(path, name); !f.has(entry) {
+			f.add(list, entry)
+		}
+	}
+	return true
+}
+
+// maxEntries is how many entries of one directory are added.
+const maxEntries = 256
+
+// entries returns the regular files and directories in a directory, as many as are added.
+func entries(dir string) (names []string) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	list, _ := f.ReadDir(maxEntries)
+	for _, e := range list {
+		if e.IsDir() || e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// maxLinks is how many symbolic links a path may lead over.
+const maxLinks = 40
+
+// follow resolves an absolute path. links are where the links lie that it leads over. Where there is
+// nothing, real is where that would be, and err says why.
+func follow(path string) (real string, links []string, err error) {
+	const separator = string(filepath.Separator)
+	volume := filepath.VolumeName(path)
+	real, path = volume+separator, path[len(volume):]
+	for path != "" {
+		name, rest, _ := strings.Cut(path, separator)
+		switch name {
+		case "", ".":
+			path = rest
+			continue
+		case "..":
+			real, path = filepath.Dir(real), rest
+			continue
+		}
+		next := filepath.Join(real, name)
+		info, err := os.Lstat(next)
+		var target string
+		switch {
+		case err != nil:
+		case info.Mode()&fs.ModeSymlink == 0:
+			real, path = next, rest
+			continue
+		case len(links) == maxLinks:
+			err = &fs.PathError{Op: "follow", Path: next, Err: fs.ErrInvalid}
+		default:
+			target, err = os.Readlink(next)
+		}
+		if err != nil {
+			return filepath.Join(next, rest), links, err
+		}
+		links = append(links, next)
+		if filepath.IsAbs(target) {
+			real = filepath.VolumeName(target) + separator
+		}
+		path = target[len(filepath.VolumeName(target)):] + separator + rest
+	}
+	return real, links, nil
+}

@@ -1,0 +1,298 @@
+package sandbox
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/confine"
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/script"
+)
+
+// A Listed is a script that the registry lists.
+type Listed struct {
+	Tool   string             // the name of the tool; "" for a script of another kind
+	Script string             // absolute path; the file need not exist
+	Needs  access.Declaration // of a tool
+}
+
+// A guard knows what the scripts of a project are kept from, whatever they declare, and where they
+// can change files.
+type guard struct {
+	secret   *fence // what nobody reads below a root: settings and secrets of the server (CF-12)
+	runsNext *fence // what nobody writes below a root: code (CF-14)
+
+	// reached are the folders and files in which confined scripts change files: what tools declare in
+	// confine.write, and the roots, where a tool has Edit.
+	reached map[fileID]bool
+	mounts  mountTable
+
+	made    time.Time
+	witness int      // how much had been seen
+	roots   []string // of all calls
+}
+
+// seen is what a sandbox remembers of the scripts that it confined, beside what the registry lists.
+type seen struct {
+	roots []string
+	tools map[string]Listed
+	count int // grows with each addition
+}
+
+// maxRoots is how many roots are remembered. More make every file one that a script may change.
+const maxRoots = 1024
+
+// add remembers a script.
+func (m *seen) add(sub *Subject) {
+	for i := range sub.Roots {
+		path := sub.Roots[i].Path
+		if len(m.roots) >= maxRoots {
+			path = "/"
+		}
+		if !slices.Contains(m.roots, path) {
+			m.roots = append(m.roots, path)
+			m.count++
+		}
+	}
+	if known, ok := m.tools[sub.key()]; ok && known.Needs.Equal(&sub.Needs) {
+		return
+	}
+	if m.tools == nil {
+		m.tools = map[string]Listed{}
+	}
+	m.tools[sub.key()] = Listed{sub.Name, sub.Script, sub.Needs}
+	m.count++
+}
+
+// guard returns what is to be kept from a script now.
+func (s *Sandbox) guard(sub *Subject) (*guard, error) {
+	s.guarding.Lock()
+	defer s.guarding.Unlock()
+	s.seen.add(sub)
+	if g := s.guarded; g != nil && time.Since(g.made) < profileHolds && g.witness == s.seen.count {
+		return g, nil
+	}
+	g, err := s.newGuard()
+	if err == nil {
+		s.guarded = g
+	}
+	return g, err
+}
+
+// newGuard looks at the project.
+func (s *Sandbox) newGuard() (*guard, error) {
+	g := &guard{
+		made: time.Now(), witness: s.seen.count, roots: slices.Clone(s.seen.roots), reached: map[fileID]bool{},
+	}
+	var err error
+	if g.mounts, err = readMounts(); err != nil {
+		return nil, err
+	}
+	g.secret = newFence([]string{s.Project.Server, s.State.Dir}, g.mounts)
+	listed := slices.Collect(maps.Values(s.seen.tools))
+	if s.Listed != nil {
+		more, err := s.Listed()
+		if err != nil { // what it lists cannot be told from other files
+			more = []Listed{{Script: s.Project.Root}}
+		}
+		listed = append(listed, more...)
+	}
+	edits := false
+	for i := range listed {
+		edits = edits || listed[i].Needs.Has(access.Edit)
+		for _, path := range listed[i].Needs.Write {
+			g.reach(s.resolve(path))
+		}
+	}
+	paths := slices.Concat(s.system.code, s.system.programsOfOurs(), s.Project.RunsNext(), []string{s.State.Dir})
+	g.runsNext = newFence(paths, g.mounts)
+	if programs := s.programsOf(listed, g); len(programs) > 0 {
+		g.runsNext = newFence(slices.Concat(g.runsNext.paths, programs), g.mounts)
+	}
+	if edits {
+		for _, root := range g.roots {
+			g.reach(root)
+		}
+	}
+	return g, nil
+}
+
+// programsOf returns what the scripts of the project start, and the completion scripts that lie
+// anywhere: they run next (CF-14). What only confined tools start is left out where a tool declares
+// that it writes: it is not started (CF-61).
+func (s *Sandbox) programsOf(listed []Listed, g *guard) (list []string) {
+	known := map[string]bool{}
+	add := func(program string, confined bool) {
+		if known[program] || confined && g.changeable(program) {
+			return
+		}
+		known[program] = true
+		real, _, _ := follow(program)
+		if !g.runsNext.covers(program) || !g.runsNext.covers(real) {
+			list = append(list, program)
+		}
+		for _, file := range []string{program, real} {
+			if prefix := s.prefix(file, g.roots); prefix != "" && !known[prefix] {
+				known[prefix] = true
+				list = append(list, prefix)
+			}
+		}
+	}
+	names := map[string]string{}
+	ofScript := func(file string, confined bool) {
+		for _, name := range script.Programs(file) {
+			if _, ok := names[name]; !ok {
+				names[name] = s.find(name)
+			}
+			if names[name] != "" {
+				add(names[name], confined)
+			}
+		}
+	}
+	for i := range listed {
+		one := &listed[i]
+		confined := one.Tool != "" && s.confines(&one.Needs)
+		if one.Tool == "" {
+			list = append(list, one.Script)
+		}
+		ofScript(one.Script, confined)
+		for _, entry := range one.Needs.Exec {
+			file := s.program(entry)
+			if add(file, confined); !g.changeable(file) {
+				ofScript(file, confined)
+			}
+		}
+	}
+	for _, name := range entries(s.Project.Providers) {
+		ofScript(filepath.Join(s.Project.Providers, name), s.Mode.All)
+	}
+	return list
+}
+
+// reach adds a folder or file in which confined scripts change files.
+func (g *guard) reach(path string) {
+	real, _, _ := follow(path)
+	for _, path := range append(g.mounts.below(real), real) {
+		if id, ok := identify(path); ok {
+			g.reached[id] = true
+		}
+	}
+}
+
+// reaches reports whether confined scripts change files in a folder, or the file.
+func (g *guard) reaches(path string) bool {
+	for at := path; ; at = filepath.Dir(at) {
+		if id, ok := identify(at); ok && g.reached[id] {
+			return true
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
+}
+
+// changeable reports whether a confined script can change what a path leads to: the file, or a link
+// on the way.
+func (g *guard) changeable(path string) bool {
+	if len(g.reached) == 0 {
+		return false
+	}
+	real, links, _ := follow(path)
+	return g.reaches(real) && !g.runsNext.covers(real) || g.exchangeable(links)
+}
+
+// exchangeable reports whether a confined script can put something else in the place of one of some
+// links: it can where their folder is allowed as a whole.
+func (g *guard) exchangeable(links []string) bool {
+	return len(g.reached) > 0 && slices.ContainsFunc(links, func(link string) bool {
+		dir := filepath.Dir(link)
+		return g.reaches(dir) && !g.runsNext.holds(dir) && !g.runsNext.covers(dir)
+	})
+}
+
+// resolve returns the path that one of a declaration stands for.
+func (s *Sandbox) resolve(path string) string {
+	return access.Resolve(path, s.Project.Root, s.Project.Env["HOME"])
+}
+
+// find returns the file of a program: by its path, or by its name on PATH; "" for none.
+func (s *Sandbox) find(program string) string {
+	if filepath.IsAbs(program) {
+		return filepath.Clean(program)
+	}
+	return script.LookPath(program, s.system.search)
+}
+
+// program returns the file that an entry of confine.exec stands for (CF-17).
+func (s *Sandbox) program(entry string) string {
+	if !strings.ContainsRune(entry, '/') {
+		if file := script.LookPath(entry, s.system.search); file != "" {
+			return file
+		}
+	}
+	return s.resolve(entry)
+}
+
+// prefix returns where a program was installed: PREFIX for one in PREFIX/bin, unless much else lies
+// there too, such as a root; "" for none.
+func (s *Sandbox) prefix(program string, rootDirs []string) string {
+	prefix := filepath.Dir(filepath.Dir(program))
+	if confine.IsSystem(program) || filepath.Base(filepath.Dir(program)) != "bin" || prefix == "/" ||
+		filepath.Base(prefix) == ".local" {
+		return ""
+	}
+	for _, dir := range append([]string{s.Project.Env["HOME"], s.Project.Root}, rootDirs...) {
+		if project.Within(prefix, dir) {
+			return ""
+		}
+	}
+	return prefix
+}
+
+// Faults of an entry of confine.exec, for people.
+var (
+	errNotThere   = errors.New("is not there")
+	errNoProgram  = errors.New("is not an executable file")
+	errSecret     = errors.New("is one of the server's own files")
+	errChangeable = errors.New("lies in a folder that a tool writes to, so anything could be started there")
+	errLink       = errors.New("leads over a link in a folder that a tool writes to, so it could lead anywhere")
+)
+
+// startable returns the file of a program, links resolved, or why it cannot be allowed (CF-61).
+func (g *guard) startable(program string) (real string, err error) {
+	real, links, err := follow(program)
+	switch {
+	case g.exchangeable(links):
+		return "", errLink
+	case err != nil:
+		return "", errNotThere
+	}
+	switch info, err := os.Lstat(real); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", errNotThere
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
+		return "", errNoProgram
+	case g.secret.covers(real):
+		return "", errSecret
+	case g.changeable(real):
+		return "", errChangeable
+	}
+	return real, nil
+}
+
+// warnOnce logs something that is left out of a confinement, once.
+func (s *Sandbox) warnOnce(text string) {
+	if _, said := s.warned.LoadOrStore(text, true); !said {
+		s.Log(mcp.Warning, logger, text)
+	}
+}

@@ -1,0 +1,124 @@
+package sandbox
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"mcp-bash/pkg/project"
+)
+
+// identify returns what tells the file at a path apart. A link is not followed.
+func identify(path string) (id fileID, ok bool) {
+	var st unix.Stat_t
+	err := unix.Lstat(path, &st)
+	return fileID{st.Dev, st.Ino}, err == nil
+}
+
+// A mount shows a folder of a file system, or a file, at a path.
+type mount struct {
+	device string // of the file system
+	shown  string // which of its folders
+	point  string // where
+}
+
+// A mountTable are the mounts that this process sees, in the order in which they were made.
+type mountTable []mount
+
+// readMounts returns the mounts.
+func readMounts() (mountTable, error) {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, fmt.Errorf("mounts: %w", err)
+	}
+	return parseMounts(text), nil
+}
+
+// parseMounts reads the text of /proc/self/mountinfo (proc_pid_mountinfo(5)). What it does not
+// understand it passes over.
+func parseMounts(text []byte) (list mountTable) {
+	for line := range bytes.Lines(text) {
+		const device, shown, point = 2, 3, 4
+		fields := bytes.Fields(line)
+		if len(fields) <= point {
+			continue
+		}
+		list = append(list, mount{string(fields[device]), unescape(fields[shown]), unescape(fields[point])})
+	}
+	return list
+}
+
+// unescape reads \040 and its like, which stand for bytes that end a field.
+func unescape(field []byte) string {
+	if bytes.IndexByte(field, '\\') < 0 {
+		return string(field)
+	}
+	var b strings.Builder
+	for i := 0; i < len(field); i++ {
+		if c, ok := octal(field[i:]); ok {
+			b.WriteByte(c)
+			i += 3
+			continue
+		}
+		b.WriteByte(field[i])
+	}
+	return b.String()
+}
+
+func octal(text []byte) (c byte, ok bool) {
+	if len(text) < 4 || text[0] != '\\' {
+		return 0, false
+	}
+	n := 0
+	for _, digit := range text[1:4] {
+		if digit < '0' || digit > '7' {
+			return 0, false
+		}
+		n = n*8 + int(digit-'0')
+	}
+	return byte(n), n < 256
+}
+
+// aliases returns where else what lies at a path without links can be seen, or a part of it: bind
+// mounts show a folder twice.
+func (t mountTable) aliases(path string) (list []string) {
+	at := -1
+	for i := range t {
+		if project.Within(t[i].point, path) && (at < 0 || len(t[i].point) >= len(t[at].point)) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	here := filepath.Join(t[at].shown, strings.TrimPrefix(path, t[at].point))
+	for i := range t {
+		alias := ""
+		switch m := &t[i]; {
+		case i == at || m.device != t[at].device:
+			continue
+		case project.Within(here, m.shown): // a part
+			alias = m.point
+		case project.Within(m.shown, here):
+			alias = filepath.Join(m.point, strings.TrimPrefix(here, m.shown))
+		}
+		if alias != "" && alias != path {
+			list = append(list, alias)
+		}
+	}
+	return list
+}
+
+// below returns the mount points below a folder.
+func (t mountTable) below(dir string) (list []string) {
+	for i := range t {
+		if t[i].point != dir && project.Within(dir, t[i].point) {
+			list = append(list, t[i].point)
+		}
+	}
+	return list
+}

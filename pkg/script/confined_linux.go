@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"runtime"
@@ -38,12 +39,12 @@ type confinements struct {
 // It is woken, and answers, by pipes and not by channels: Go would wake a thread more for
 // each, on a processor that the script is to start on.
 type confinement struct {
-	key   string            // "" for one that is not shared
-	wake  pipe              // a byte for each time that there is something to do
-	work  chan *forkRequest // never full
-	spare chan pipe         // for answers
-	ready chan struct{}     // closed when the thread is confined, or cannot be
-	err   error             // why it cannot be
+	key   string        // "" for one that is not shared
+	wake  pipe          // a byte for each time that there is something to do
+	work  chan *request // never full
+	spare chan pipe     // for answers
+	ready chan struct{} // closed when the thread is confined, or cannot be
+	err   error         // why it cannot be
 
 	thread int       // its number
 	users  int       // the lock of confinements is held for these
@@ -53,14 +54,10 @@ type confinement struct {
 // maxUsers bounds the users of one confinement, above what a server runs at once.
 const maxUsers = 4096
 
-type forkRequest struct {
-	program string
-	argv    []string
-	attr    *syscall.ProcAttr
-
-	pid  int
-	err  error
-	done pipe // a byte when pid and err are set
+// A request is something to be done on the thread.
+type request struct {
+	do   func()
+	done pipe // a byte when it is done
 }
 
 // A Confined is the use of a confinement, for [Spec]. It is released when the script has
@@ -108,7 +105,7 @@ func (r *Runner) Confine(k confine.Kernel, p *confine.Profile) (*Confined, error
 
 func newConfinement(key string) (*confinement, error) {
 	c := &confinement{
-		key: key, work: make(chan *forkRequest, maxUsers), spare: make(chan pipe, 16), ready: make(chan struct{}),
+		key: key, work: make(chan *request, maxUsers), spare: make(chan pipe, 16), ready: make(chan struct{}),
 	}
 	return c, c.wake.open()
 }
@@ -212,9 +209,9 @@ func (c *confinement) prepared(prepare func() error) {
 		return
 	}
 	for c.wake.receive() {
-		f := <-c.work
-		f.pid, f.err = syscall.ForkExec(f.program, f.argv, f.attr)
-		f.done.send()
+		r := <-c.work
+		r.do()
+		r.done.send()
 	}
 }
 
@@ -236,27 +233,55 @@ func (c *confinement) end() {
 
 // forkExec starts a program, on the thread of what it is to be held to. Without confinement
 // that is any thread.
-func (u *Confined) forkExec(program string, argv []string, attr *syscall.ProcAttr) (int, error) {
+func (u *Confined) forkExec(program string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
 	if u == nil {
 		return syscall.ForkExec(program, argv, attr)
 	}
-	f := &forkRequest{program: program, argv: argv, attr: attr}
+	if asked := u.c.run(func() { pid, err = syscall.ForkExec(program, argv, attr) }); asked != nil {
+		return 0, asked
+	}
+	return pid, err
+}
+
+// OpenRegular opens a regular file for reading, as what the scripts may read: the kernel decides. The
+// path is absolute; no link on it is followed.
+func (u *Confined) OpenRegular(path string) (*os.File, error) {
+	fd := -1
+	var err error
+	how := unix.OpenHow{
+		Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY, Resolve: unix.RESOLVE_NO_SYMLINKS,
+	}
+	asked := u.c.run(func() { fd, err = unix.Openat2(unix.AT_FDCWD, path, &how) })
+	if err = cmp.Or(asked, err); err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	f := os.NewFile(uintptr(fd), path)
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, &os.PathError{Op: "open", Path: path, Err: unix.EINVAL}
+	}
+	return f, nil
+}
+
+// run does something on the thread. The error is why it could not be asked to.
+func (c *confinement) run(do func()) error {
+	r := &request{do: do}
 	select {
-	case f.done = <-u.c.spare:
+	case r.done = <-c.spare:
 	default:
-		if err := f.done.open(); err != nil {
-			return 0, err
+		if err := r.done.open(); err != nil {
+			return err
 		}
 	}
-	u.c.work <- f
-	u.c.wake.send()
-	f.done.receive()
+	c.work <- r
+	c.wake.send()
+	r.done.receive()
 	select {
-	case u.c.spare <- f.done:
+	case c.spare <- r.done:
 	default:
-		f.done.close()
+		r.done.close()
 	}
-	return f.pid, f.err
+	return nil
 }
 
 // A pipe wakes a thread that waits in the kernel.

@@ -3,6 +3,8 @@
 package script
 
 import (
+	"errors"
+	"os"
 	"syscall"
 
 	"mcp-bash/pkg/confine"
@@ -25,6 +27,9 @@ func (r *Runner) Prepared(prepare func() error) (*Confined, error) {
 
 // Release says that the script has ended.
 func (u *Confined) Release() {}
+
+// OpenRegular fails, as there is no confinement on this system.
+func (u *Confined) OpenRegular(string) (*os.File, error) { return nil, errors.ErrUnsupported }
 
 func (u *Confined) forkExec(program string, argv []string, attr *syscall.ProcAttr) (int, error) {
 	return syscall.ForkExec(program, argv, attr)

@@ -1,6 +1,11 @@
 package script
 
-import "mcp-bash/pkg/confine"
+import (
+	"errors"
+	"os"
+
+	"mcp-bash/pkg/confine"
+)
 
 // A Confined is the use of a confinement, for [Spec]; there is none on this system.
 type Confined struct{}
@@ -17,3 +22,6 @@ func (r *Runner) Prepared(prepare func() error) (*Confined, error) {
 
 // Release says that the script has ended.
 func (u *Confined) Release() {}
+
+// OpenRegular fails, as there is no confinement on this system.
+func (u *Confined) OpenRegular(string) (*os.File, error) { return nil, errors.ErrUnsupported }

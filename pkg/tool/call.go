@@ -69,18 +69,17 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 	}
 	var err error
 	if c.files, err = c.pool.Take(); err != nil {
-		c.hold.Ended()
-		c.hold.Release()
+		c.hold.End()
 		return nil, c.cannotStart(err)
 	}
 	res, err := c.run(ctx)
-	c.hold.Ended()
 	if err != nil {
 		c.pool.Give(c.files, true)
-		c.hold.Release()
+		c.hold.End()
 		return nil, err
 	}
 	result, err := c.outcome(&res)
+	c.hold.Ended() // now, as the outcome reads what the script may read
 	tidy := func() { c.pool.Give(c.files, res.Alone); c.hold.Release() }
 	if t.project.Preserve {
 		tidy = func() { c.pool.Keep(c.files) } // and its directory

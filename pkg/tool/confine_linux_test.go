@@ -1,12 +1,15 @@
 package tool
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/project"
@@ -178,6 +181,54 @@ func TestRefusals(t *testing.T) {
 	y := newYard(t, "declared", nil)
 	if got := y.try("", `echo "/x: Permission denied" >&2; exit 1`); strings.Contains(got, "was refused") {
 		t.Errorf("not confined: %s", got)
+	}
+}
+
+// The server embeds for a confined tool what that may read, and nothing else (CF-62, T-231).
+func TestEmbedsOfConfinedTools(t *testing.T) {
+	const refused, unreadable = "may not read it", "unreadable"
+	for _, c := range []struct {
+		capabilities, file string // "" for undeclared
+		says               string // in the log, "" where it is embedded
+	}{
+		{``, "root/file", ""}, {``, "project/server.d/env.sh", ""},
+		{`[]`, "root/file", refused}, {`["Network"]`, "root/file", refused}, {`["Process"]`, "root/file", refused},
+		{`["Search"]`, "root/file", ""}, {`["Edit"]`, "root/file", ""}, {`["FileSystem"]`, "root/file", ""},
+		{`[]`, "project/server.d/env.sh", refused}, {`["Search"]`, "project/server.d/env.sh", refused},
+		{`["Edit"]`, "project/server.d/env.sh", refused}, {`["FileSystem"]`, "project/server.d/env.sh", ""},
+		{`["Search"]`, "project/link", refused}, {`["Search"]`, "project/notes", ""},
+		{`[]`, "project/tools/own/file", ""},
+		{`["Search"]`, "root/pipe", unreadable}, {`["Search"]`, "root", unreadable},
+		{`["Search"]`, "beside/file", "outside allowed roots"}, {`["FileSystem"]`, "beside/file", "outside allowed roots"},
+	} {
+		y := newYard(t, "declared", nil)
+		project := y.tools.project.Root
+		for name, text := range map[string]string{"server.d/env.sh": "SECRET\n", "notes": "x\n", "tools/own/file": "x\n"} {
+			file := filepath.Join(project, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := errors.Join(os.Symlink("server.d/env.sh", project+"/link"), unix.Mkfifo(y.root+"/pipe", 0o644))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dirs := map[string]string{"root": y.root, "project": project, "beside": y.beside}
+		place, rest, _ := strings.Cut(c.file, "/")
+		more := []string{}
+		if c.capabilities != "" {
+			more = append(more, `"capabilities":`+c.capabilities)
+		}
+		y.add("own", `echo "`+filepath.Join(dirs[place], rest)+`" >"$MCP_TOOL_RESOURCES_FILE"`, more...)
+		list := roots.List{{URI: "file://" + y.root, Path: y.root}, {URI: "file://" + project, Path: project}}
+		got := y.call(&Request{Name: "own", ID: "1", Roots: roots.Scope{List: list}})
+		y.mu.Lock()
+		logged := strings.Join(y.logs, "\n")
+		y.mu.Unlock()
+		if embedded := strings.Contains(got, `"type":"resource"`); embedded != (c.says == "") ||
+			!strings.Contains(logged, c.says) {
+			t.Errorf("%s, %s: %s\nlogged %s", c.capabilities, c.file, got, logged)
+		}
 	}
 }
 

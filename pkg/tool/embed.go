@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"os"
 	"path/filepath"
@@ -130,10 +131,12 @@ func (c *call) embed(e embed) json.RawMessage {
 		}
 		return warn("Embedded resource skipped (outside allowed roots): path=%s roots=%s", e.path, names.String())
 	}
-	data, err := readBelow(root.Path, physical, c.tools.project.MaxResource)
+	data, err := c.readEmbed(root.Path, physical)
 	switch {
 	case errors.Is(err, handoff.ErrTooLarge):
 		return warn("Embedded resource too large: %s", e.path)
+	case c.hold != nil && errors.Is(err, fs.ErrPermission):
+		return warn("Embedded resource skipped (tool '%s' may not read it): %s", c.entry.name, e.path)
 	case err != nil:
 		return warn("Embedded resource unreadable: %s", e.path)
 	}
@@ -149,9 +152,29 @@ func rootOf(list roots.List, path string) *roots.Root {
 	return nil
 }
 
-// readBelow reads a file through its root, so that a link put in its place
+// readEmbed reads a file below a root. Of a confined tool the kernel decides whether it may: what the
+// script may not read, the server does not read for it (CF-62).
+func (c *call) readEmbed(root, path string) ([]byte, error) {
+	open := openBelow
+	if c.hold != nil {
+		open = func(_, path string) (*os.File, error) { return c.hold.Confined.OpenRegular(path) }
+	}
+	f, err := open(root, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	limit := c.tools.project.MaxResource
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err == nil && len(data) > limit {
+		err = handoff.ErrTooLarge
+	}
+	return data, err
+}
+
+// openBelow opens a file through its root, so that a link put in its place
 // meanwhile cannot lead out. The root may be the file itself.
-func readBelow(root, path string, max int) ([]byte, error) {
+func openBelow(root, path string) (*os.File, error) {
 	rel, err := filepath.Rel(root, path)
 	if err != nil {
 		return nil, err
@@ -164,16 +187,7 @@ func readBelow(root, path string, max int) ([]byte, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	f, err := project.OpenRegular(dir, rel)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, int64(max)+1))
-	if err == nil && len(data) > max {
-		err = handoff.ErrTooLarge
-	}
-	return data, err
+	return project.OpenRegular(dir, rel)
 }
 
 func resourceItem(e embed, physical string, data []byte) json.RawMessage {

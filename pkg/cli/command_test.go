@@ -179,6 +179,19 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+// What resembles a name in all but case, signs and one letter is taken for it (CF-63).
+func TestResembles(t *testing.T) {
+	for word, want := range map[string]bool{
+		"confine": true, "Confine": true, "con_fine": true, " confine": true, "conflne": true, "confin": true,
+		"confined": true, "c\u043enfine": true, "": false, "c": false, "config": false, "combine": false, "online": false,
+		"define": false, "confines!": true, "confinement": false, strings.Repeat("-", 99) + "confine": false,
+	} {
+		if got := Resembles(word, "confine"); got != want {
+			t.Errorf("%q: %t", word, got)
+		}
+	}
+}
+
 // How mcp-bash calls its siblings shows in their help.
 func TestCalledAsVerb(t *testing.T) {
 	os.Setenv("MCPBASH_ARGV0", "mcp-bash demo")

@@ -1,5 +1,10 @@
 package cli
 
+import (
+	"strings"
+	"unicode"
+)
+
 // DidYouMean points to the name that was most likely meant; "" when none is
 // near.
 func DidYouMean(word string, names []string) string { return Meant(Nearest(word, names)) }
@@ -56,4 +61,29 @@ func distance(a, b string) int {
 		before, last, now = last, now, before
 	}
 	return last[len(b)]
+}
+
+// Resembles reports whether a name is most likely meant to be another one: case and all but letters
+// aside, at most one letter is missing, added or another one.
+func Resembles(name, meant string) bool {
+	const longest = 64 // bytes; names come from anybody
+	if len(name) > longest {
+		return false
+	}
+	letters := func(text string) []rune {
+		return []rune(strings.Map(func(r rune) rune {
+			if !unicode.IsLetter(r) {
+				return -1
+			}
+			return unicode.ToLower(r)
+		}, text))
+	}
+	a, b := letters(name), letters(meant)
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return len(a) <= 1 && len(b) <= 1
 }

@@ -36,10 +36,9 @@ func (e *Engine) listed() ([]sandbox.Listed, error) {
 func Listed(p *project.Project, tools, completions []json.RawMessage) []sandbox.Listed {
 	list := make([]sandbox.Listed, 0, len(tools)+len(completions))
 	for _, item := range tools {
-		list = append(list, sandbox.Listed{
-			Tool: rawjson.TextOf(item, "name"), Script: code.Tool.Below(p, rawjson.TextOf(item, "path")).Path(),
-			Needs: access.DeclarationOf(item),
-		})
+		needs, _ := access.DeclarationOf(item) // of one that cannot be read: nothing, as it does not run
+		script := code.Tool.Below(p, rawjson.TextOf(item, "path")).Path()
+		list = append(list, sandbox.Listed{Tool: rawjson.TextOf(item, "name"), Script: script, Needs: needs})
 	}
 	for _, item := range completions {
 		list = append(list, completion(p, rawjson.TextOf(item, "path")))

@@ -113,6 +113,33 @@ func TestHostileSettings(t *testing.T) {
 	}
 }
 
+// T-8a, P-200a, R-212, CF-2: where it cannot be known what server.meta.json restricts, that is said.
+func TestUnreadableRestrictions(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"name":"x","confine":"all","securityLevel":"full"}`: "",
+		`{"name":"x","config":"y"}`:                           "",
+		`{"name":"x",`:                                        "", // there is no restriction in it
+		`{"name":"x","confine":"all",}`:                       ": line 1, column 29: a member name expected",
+		`{"SecurityLevel":"restricted"`:                       ": line 1, column 30: unexpected end",
+		`{"\u0063onfine":"all",`:                              ": line 1, column 23: unexpected end",
+		`["confine"]`:                                         ": not a JSON object",
+		`{"Confine":"all"}`:                                   `:1:2: "Confine" is not known; did you mean confine?`,
+
+		"{\n\"security-level\":1}":          `:2:1: "security-level" is not known; did you mean securityLevel?`,
+		`{"confine":"all","confine":"off"}`: `:1:18: "confine" is given twice`,
+		strings.Repeat(" ", maxMetaFile+1):  ": larger than 1048576 bytes",
+	} {
+		p, warnings := open(t, place(t, map[string]string{Marker: text}), nil)
+		if want != "" {
+			want = Marker + want
+		}
+		expectError(t, text, p.Meta.Unreadable, want)
+		if want != "" && len(*warnings) != 1 {
+			t.Errorf("%.100s: %q", text, *warnings)
+		}
+	}
+}
+
 // T-8a, T-41: settings that others can write are none.
 func TestInsecureSettings(t *testing.T) {
 	for _, path := range []string{Marker, "server.d", "."} {

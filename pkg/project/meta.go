@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/rawjson"
 )
@@ -32,6 +34,9 @@ type Meta struct {
 	// what they took out of it may have been a restriction (T-8a); nil: they
 	// could not.
 	Insecure *InsecureError
+	// Unreadable says, with the place, why it cannot be known what restrictions the file
+	// has (T-8a); nil: it can.
+	Unreadable error
 }
 
 // readMeta never fails: what cannot be used is reported and left out.
@@ -42,12 +47,21 @@ func readMeta(p *Project, warn func(string)) Meta {
 	complain := func(reason string) { ignore(Marker, reason) }
 	file, err := p.ReadSetting(code.ServerMeta.In(p), maxMetaFile)
 	var doc json.RawMessage
-	if err == nil {
+	read := err == nil
+	if read {
 		doc, err = parseMeta(file)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
 		complain(err.Error())
-		errors.As(err, &m.Insecure)
+		if !errors.As(err, &m.Insecure) && (!read || mayRestrict(file)) {
+			m.Unreadable = fmt.Errorf("%s: %w", Marker, err)
+		}
+	default:
+		if m.Unreadable = checkRestrictions(file, doc); m.Unreadable != nil {
+			warn("mcp-bash: " + m.Unreadable.Error() + "; no tool runs until it is corrected")
+		}
 	}
 	text := func(name string, field *string) {
 		switch v := rawjson.Get(doc, name); rawjson.KindOf(v) {
@@ -93,6 +107,40 @@ func readMeta(p *Project, warn func(string)) Meta {
 	}
 	m.Instructions = p.readInstructions(ignore)
 	return m
+}
+
+// restrictions are the members that restrict what tools may do (R-212, CF-2).
+var restrictions = []string{"securityLevel", "confine"}
+
+// mayRestrict reports whether a text that is no JSON may hold a restriction.
+func mayRestrict(text []byte) bool {
+	lower := bytes.ToLower(text)
+	return bytes.Contains(lower, []byte(`\u`)) || slices.ContainsFunc(restrictions, func(name string) bool {
+		return bytes.Contains(lower, bytes.ToLower([]byte(name)))
+	})
+}
+
+// checkRestrictions reports a restriction that is given twice, or under a name that is not known.
+func checkRestrictions(text []byte, doc json.RawMessage) (err error) {
+	given := map[string]bool{}
+	rawjson.Each(doc, func(quoted, _ json.RawMessage) {
+		name, _ := rawjson.Text(quoted)
+		fault := ""
+		for _, meant := range restrictions {
+			switch {
+			case name == meant && given[name]:
+				fault = "is given twice"
+			case name != meant && cli.Resembles(name, meant):
+				fault = "is not known; did you mean " + meant + "?"
+			}
+		}
+		given[name] = true
+		if fault != "" && err == nil {
+			line, column, _ := rawjson.Position(text, quoted)
+			err = fmt.Errorf("%s:%d:%d: %q %s", Marker, line, column, name, fault)
+		}
+	})
+	return err
 }
 
 func parseMeta(text []byte) (json.RawMessage, error) {

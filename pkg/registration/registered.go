@@ -2,6 +2,7 @@ package registration
 
 import (
 	"encoding/json"
+	"errors"
 	"path"
 	"path/filepath"
 	"slices"
@@ -18,8 +19,9 @@ import (
 type RegisteredTool struct {
 	ToolRegistration
 	Source        string       // "discovered", "register.json" or "register.sh"
+	Unreadable    string       // why it cannot be known what the tool declares, so that it does not run
 	RequiredLevel access.Level
-	Allowed       bool         // at the level in effect
+	Allowed       bool         // it runs at the level in effect
 }
 
 // Declares reports whether the tool declares a capability.
@@ -30,7 +32,13 @@ func (t *RegisteredTool) Declares(c access.Capability) bool {
 // registeredTool returns a tool as the project offers it at a level.
 func registeredTool(s *registry.SourcedTool, level access.Level) RegisteredTool {
 	needed := access.LevelOf(s.JSON)
-	return RegisteredTool{registrationOf(s.JSON), s.Source, needed, level.Allows(needed)}
+	t := RegisteredTool{ToolRegistration: registrationOf(s.JSON), Source: s.Source, RequiredLevel: needed}
+	var unreadable *access.UnreadableError
+	if _, err := access.DeclarationOf(s.JSON); errors.As(err, &unreadable) {
+		t.Unreadable = unreadable.Reason
+	}
+	t.Allowed = t.Unreadable == "" && level.Allows(needed)
+	return t
 }
 
 // isBare reports whether a tool was found that nobody has described, so that a
@@ -70,6 +78,9 @@ func (t *RegisteredTool) members() []rawjson.Member {
 	}
 	if t.SecurityLevel != "" {
 		list = append(list, rawjson.Member{Name: "securityLevel", Value: rawjson.Quote(string(t.SecurityLevel))})
+	}
+	if t.Unreadable != "" {
+		list = append(list, rawjson.Member{Name: "unreadable", Value: rawjson.Quote(t.Unreadable)})
 	}
 	var flag rawjson.Builder
 	return append(list,

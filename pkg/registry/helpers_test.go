@@ -106,7 +106,7 @@ func (b *bed) refresh(filter string) *Report {
 }
 
 // scanMagic begins a scan cache.
-const scanMagic = "mcp-bash scan\n"
+const scanMagic = "mcp-bash scan 2\n"
 
 const allKinds = "tools resources resourceTemplates prompts completions ui"
 

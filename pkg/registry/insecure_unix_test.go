@@ -88,8 +88,8 @@ func TestInsecureRegistryDirectory(t *testing.T) {
 	want(t, b.refresh("").Failed(), false)
 }
 
-// R-36: metadata that others could have written does not make a tool one
-// that may run. What decides over no script is used.
+// R-36, CF-63: a tool whose metadata others could have written does not run. What decides over no
+// script is used.
 func TestInsecureMetadata(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/wipe/tool.sh": "", "tools/wipe/tool.meta.json": `{"name":"allowed","capabilities":[]}`,
@@ -100,8 +100,9 @@ func TestInsecureMetadata(t *testing.T) {
 	os.Chmod(b.Path("prompts/p.meta.json"), 0o646)
 	want(t, b.names(), "wipe")
 	want(t, access.LevelOf(b.tools().Items[0].JSON), access.Full)
-	b.WantLog("warning mcp.tools: Malformed metadata tools/wipe/tool.meta.json: " + writable(file,
-		"0646") + ", using defaults")
+	b.WantLog("warning mcp.tools: tools/wipe/tool.meta.json: " + writable(file, "0646") + "; the tool does not run")
+	_, err := access.DeclarationOf(b.tools().Items[0].JSON)
+	want(t, err.Error(), "tools/wipe/tool.meta.json: "+writable(file, "0646"))
 	prompts, err := b.List(t.Context(), kinds.Prompts)
 	if err != nil {
 		t.Fatal(err)

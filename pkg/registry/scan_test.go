@@ -23,21 +23,23 @@ func TestHostileProject(t *testing.T) {
 	}
 	tool, meta := "#!/bin/sh\n", `{"name":"x"}`
 	deep := "tools" + strings.Repeat("/d", 16)
+	odd := []string{"warning mcp.tools: tools/a/tool.meta.json: a link or no regular file, which is not read; put the " +
+		"file itself there; the tool does not run"}
 	for _, tc := range []struct {
 		name  string
 		files files
 		want  string
 		log   []string
 	}{
-		{"FIFO for metadata", files{"tools/a/tool.sh": tool, "tools/a/tool.meta.json|": ""}, "a", nil},
+		{"FIFO for metadata", files{"tools/a/tool.sh": tool, "tools/a/tool.meta.json|": ""}, "a", odd},
 		{"FIFO for a tool", files{"tools/a/tool.sh|": ""}, "", nil},
 		{"link to a tool", files{"elsewhere.sh*": tool, "tools/a/tool.sh@": "../../elsewhere.sh"}, "", nil},
 		{"link to metadata", files{"m.json": meta, "tools/a/tool.sh": tool, "tools/a/tool.meta.json@": "../../m.json"}, "a",
-			nil},
+			odd},
 		{"link to a directory", files{"other/tool.sh": tool, "tools/a@": "../other"}, "", nil},
 		{"link to its parent", files{"tools/a/tool.sh": tool, "tools/a/up@": ".."}, "a", nil},
 		{"dangling link", files{"tools/a/tool.sh@": "nowhere"}, "", nil},
-		{"directory for metadata", files{"tools/a/tool.sh": tool, "tools/a/tool.meta.json/": ""}, "a", nil},
+		{"directory for metadata", files{"tools/a/tool.sh": tool, "tools/a/tool.meta.json/": ""}, "a", odd},
 		{"directory called tool.sh", files{"tools/a/tool.sh/": ""}, "", nil},
 		{"hidden", files{"tools/.a/tool.sh": tool, "tools/b/.tool.sh*": tool, "tools/b/.git/x.sh": "# mcp: {}"}, "", nil},
 		{"16 levels", files{deep + "/tool.sh": "# mcp: {}"}, "d", nil},
@@ -62,9 +64,11 @@ func TestHostileProject(t *testing.T) {
 		{"many layers of JSON", files{"tools/a/tool.sh": tool, "tools/a/tool.meta.json": layers(100), "tools/b/tool.sh": tool,
 			"tools/b/tool.meta.json": layers(101),
 			"tools/c/x.sh":           "# mcp: " + layers(100), "tools/d/y.sh": "# mcp: " + layers(101)}, "b layers y",
-			[]string{"warning mcp.tools: Malformed metadata tools/b/tool.meta.json: nested more than 100 levels deep, using " +
-				"defaults",
-				"warning mcp.tools: Duplicate tool name 'layers' in tools/c/x.sh; keeping tools/a/tool.sh"}},
+			[]string{
+				"warning mcp.tools: tools/b/tool.meta.json: nested more than 100 levels deep; the tool does not run",
+				"warning mcp.tools: tools/d/y.sh: nested more than 100 levels deep; the tool does not run",
+				"warning mcp.tools: Duplicate tool name 'layers' in tools/c/x.sh; keeping tools/a/tool.sh",
+			}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBed(t, nil, tc.files)
@@ -95,7 +99,7 @@ func TestUnreadable(t *testing.T) {
 	os.Chmod(b.Path("tools/b/tool.meta.json"), 0)
 	want(t, b.names(), "b")
 	b.WantLog("warning mcp.tools: Cannot read directory tools/a: permission denied",
-		"warning mcp.tools: Malformed metadata tools/b/tool.meta.json: permission denied, using defaults")
+		"warning mcp.tools: tools/b/tool.meta.json: permission denied; the tool does not run")
 	os.Chmod(b.Path("tools/a"), 0o755)
 }
 

@@ -221,10 +221,9 @@ func TestTooLarge(t *testing.T) {
 	b.Log()
 	// Until it fits: then what there is to say is said.
 	b.Remove("tools/b")
-	b.Put(files{"tools/a/tool.meta.json": "{"})
+	b.Put(files{"tools/a/tool.meta.json": `{"title":5}`})
 	want(t, b.names(), "a")
-	b.WantLog("warning mcp.tools: Malformed metadata tools/a/tool.meta.json: line 1, column 2: unexpected end, using " +
-		"defaults")
+	b.WantLog(`warning mcp.tools: tools/a/tool.meta.json: "title" must be a string; ignored`)
 	// A file above the limit counts as absent (R-14).
 	b.Put(files{".registry/tools.json": text + strings.Repeat(" ", 400)})
 	b.reopen(env, Options{})

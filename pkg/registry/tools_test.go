@@ -6,6 +6,7 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/access"
 )
 
 // R-41: which files are tools, and what they are called.
@@ -162,20 +163,20 @@ func TestPrecedence(t *testing.T) {
 	)
 }
 
-// R-36, R-33, R-124.
+// R-36, R-33, R-124, CF-63.
 func TestMetadataFaults(t *testing.T) {
 	for _, tc := range []struct{ name, text, name2, warning string }{
 		{"carriage returns", "{\r\n\"name\": \"x\"\r\n}\r\n", "x", ""},
 		{"one in a string", "{\"name\": \"\rx\"}", "x", ""},
 		{"byte order mark", "\xEF\xBB\xBF{\"name\":\"x\"}", "x", ""},
-		{"malformed", "{\n \"name\": }", "a", "line 2, column 10: a value expected"},
-		{"array", "[]", "a", "not a JSON object"},
-		{"empty", "", "a", "line 1, column 1: unexpected end"},
-		{"not UTF-8", "{\"name\":\"\xff\"}", "a", "invalid UTF-8"},
-		{"two values", "{} {}", "a", "line 1, column 4: text after the value"},
-		{"too large", `{"name":"x"` + strings.Repeat(" ", 1<<20) + "}", "a", "larger than 1048576 bytes"},
+		{"malformed", "{\n \"name\": }", "a", ":2:10: a value expected"},
+		{"array", "[]", "a", ":1:1: not a JSON object"},
+		{"empty", "", "a", ":1:1: unexpected end"},
+		{"not UTF-8", "{\"name\":\"\xff\"}", "a", ":1:1: invalid UTF-8"},
+		{"two values", "{} {}", "a", ":1:4: text after the value"},
+		{"too large", `{"name":"x"` + strings.Repeat(" ", 1<<20) + "}", "a", ": larger than 1048576 bytes"},
 		{"largest", `{"name":"x"` + strings.Repeat(" ", 1<<20-12) + "}", "x", ""},
-		{"deep", `{"name":"x","_meta":` + strings.Repeat(`[`, 200000), "a", "line 1, column 10020: nested too deeply"},
+		{"deep", `{"name":"x","_meta":` + strings.Repeat(`[`, 200000), "a", ":1:10020: nested too deeply"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": tc.text})
@@ -183,7 +184,9 @@ func TestMetadataFaults(t *testing.T) {
 			if tc.warning == "" {
 				b.WantLog()
 			} else {
-				b.WantLog("warning mcp.tools: Malformed metadata tools/a/tool.meta.json: " + tc.warning + ", using defaults")
+				b.WantLog("warning mcp.tools: tools/a/tool.meta.json" + tc.warning + "; the tool does not run")
+				_, err := access.DeclarationOf(b.tools().Items[0].JSON)
+				want(t, err.Error(), "tools/a/tool.meta.json"+tc.warning)
 			}
 		})
 	}
@@ -361,7 +364,8 @@ func TestRegistrationFields(t *testing.T) {
 		"tools/b/tool.meta.json": `{"capabilities":"Edit"}`})
 	want(t, string(rawjson.Get(b.tools().Items[0].JSON, "capabilities")), "[]")
 	want(t, string(rawjson.Get(b.tools().Items[1].JSON, "capabilities")), "")
-	b.WantLog(`warning mcp.tools: tools/b/tool.meta.json: "capabilities" must be an array of strings; ignored`)
+	b.WantLog(`warning mcp.tools: tools/b/tool.meta.json: "capabilities" must be an array of strings; ` +
+		`the tool does not run`)
 }
 
 // R-101 to R-103.

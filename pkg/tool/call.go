@@ -25,7 +25,8 @@ type call struct {
 	file    code.File
 	script  string   // its path: absolute, links not resolved (T-40)
 	argv    []string // how it is started
-	key     string   // names the call in files
+	needs   access.Declaration
+	key     string // names the call in files
 	files   *handoff.Dir
 	pool    *handoff.Pool
 	hold    *sandbox.Hold // nil for a call that is not confined
@@ -97,7 +98,7 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 func (c *call) confine() error {
 	t := c.tools
 	hold, err := t.Sandbox.Hold(&sandbox.Subject{
-		Name: "Tool '" + c.entry.name + "'", Script: c.script, Argv: c.argv, Needs: access.DeclarationOf(c.entry.item),
+		Name: "Tool '" + c.entry.name + "'", Script: c.script, Argv: c.argv, Needs: c.needs,
 		Roots: c.request.Roots.List, Observer: c.request.Observer,
 	})
 	var unconfinable *sandbox.Unconfinable
@@ -144,6 +145,9 @@ func (c *call) admit(ctx context.Context) error {
 	if err := t.Level.Refusal(item); err != nil { // T-5a
 		return err
 	}
+	if c.needs, err = access.DeclarationOf(item); err != nil { // T-5b
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' has an unreadable declaration", r.Name).WithReason(err)
+	}
 	if r.RequireCapabilities {
 		if err := c.entry.missing(&r.Client); err != nil {
 			return err
@@ -166,6 +170,10 @@ func (c *call) admit(ctx context.Context) error {
 	if c.insecure = t.project.Meta.Insecure; c.insecure != nil { // T-8a
 		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (insecure server.meta.json)", r.Name).
 			WithReason(fmt.Errorf("%w; then restart the server", c.insecure))
+	}
+	if err := t.project.Meta.Unreadable; err != nil { // T-8a
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (unreadable server.meta.json)", r.Name).
+			WithReason(fmt.Errorf("%w; correct it, then restart the server", err))
 	}
 	c.argv, err = script.Command(c.script)
 	switch {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/access"
 )
 
 // AppendListed appends a registry entry as tools/list sends it (registry
@@ -16,7 +17,7 @@ func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
 	own := toolMeta{}
 	for _, m := range rawjson.Members(item) {
 		switch m.Name {
-		case "requires", "validateInput", "securityLevel", "confine":
+		case "requires", "validateInput", "securityLevel", "confine", access.Unreadable:
 		case "name":
 			own.name = m.Value
 			b.Name("name").Raw(m.Value)

@@ -36,7 +36,7 @@ func (c *call) refused(stderr []byte) string {
 
 // takes is what would allow a confined script to use a path.
 func (c *call) takes(path string) string {
-	needs := access.DeclarationOf(c.entry.item)
+	needs := &c.needs
 	switch {
 	case strings.HasPrefix(path, "/dev/tcp/"), path == "connect", path == "socket":
 		return `the capability Network, or the port in "confine": {"connect": [...]}`

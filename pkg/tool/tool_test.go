@@ -349,6 +349,31 @@ func TestInsecureSettings(t *testing.T) {
 	}
 }
 
+// T-8a, T-5b, CF-63: nothing runs that cannot be known to be allowed, whatever the mode.
+func TestUnreadable(t *testing.T) {
+	b := newBench(t, nil)
+	b.add("ok", "echo ok")
+	for member, want := range map[string]string{
+		`"unreadable":"tools/x/tool.meta.json:1:2: why"`: "tools/x/tool.meta.json:1:2: why",
+		`"confine":[]`:            `\"confine\" must be an object`,
+		`"confine":"none"`:        `\"confine\" must be an object`,
+		`"capabilities":"Search"`: `\"capabilities\" must be an array of strings`,
+		`"capabilities":[5]`:      `\"capabilities\" must be an array of strings`,
+	} {
+		b.add("x", "echo ran", member)
+		want = `{"code":-32602,"message":"Tool 'x' has an unreadable declaration","data":{"reason":"` + want + `"}}`
+		if got := b.call(&Request{Name: "x"}); got != want {
+			t.Errorf("%s: %s", member, got)
+		}
+	}
+	b.tools.project.Meta.Unreadable = errors.New("server.d/server.meta.json:1:2: why")
+	const want = `{"code":-32602,"message":"Tool 'ok' blocked by policy (unreadable server.meta.json)",` +
+		`"data":{"reason":"server.d/server.meta.json:1:2: why; correct it, then restart the server"}}`
+	if got := b.call(&Request{Name: "ok"}); got != want {
+		t.Error(got)
+	}
+}
+
 // T-6, T-14, T-60.
 func TestInherit(t *testing.T) {
 	b := newBench(t, project.Env{"MCPBASH_TOOL_ENV_MODE": "inherit"})

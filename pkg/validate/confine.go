@@ -13,7 +13,10 @@ import (
 
 // confine checks what a tool may use beyond its capabilities (CF-17).
 func (c *check) confine(doc json.RawMessage, label string) {
-	needs := access.DeclarationOf(doc)
+	needs, err := access.DeclarationOf(doc)
+	if err != nil {
+		return // reported as unreadable
+	}
 	faults, err := c.sandbox().Faults(&needs)
 	if err != nil {
 		c.at("confine.no_effect", label, err.Error())

@@ -12,6 +12,8 @@ import (
 	"mcp-bash/pkg/finding"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
@@ -34,6 +36,9 @@ func (c *check) listing(dir string) []folder.Entry {
 		c.at("folder.unreadable", c.label(dir), "cannot be read: "+project.PlainError(err).Error())
 	}
 	return slices.DeleteFunc(entries, func(e folder.Entry) bool {
+		if e.Odd {
+			return true
+		}
 		why := folder.Unusable(e.Name)
 		if why != "" {
 			c.add(finding.Finding{ID: "folder.bad_name",
@@ -83,11 +88,35 @@ func (c *check) tools() {
 		}
 	}
 	for _, o := range c.offered.items[kinds.Tools] { // a declared one may lie in no directory of its own
+		c.declaration(o)
 		if o.path != "" {
 			c.script(c.p.Tools, abs(c.p.Tools, path.Clean(o.path)), toolScript)
 		}
 	}
 	c.pathsWithoutRoots()
+}
+
+// unreadableOnce begins what is said once of files whose metadata cannot be read.
+const unreadableOnce = "unreadable "
+
+// declaration reports a tool that does not run, as it cannot be known what it declares (CF-63).
+func (c *check) declaration(o offer) {
+	reason := rawjson.TextOf(o.json, access.Unreadable)
+	if reason == "" {
+		return
+	}
+	f := finding.Finding{ID: "declaration.unreadable"}
+	var column int
+	f.Path, f.Line, column, f.Message = c.place(reason)
+	if column > 0 {
+		f.Message = fmt.Sprintf("column %d: %s", column, f.Message)
+	}
+	if f.Path == declare.JSONFile {
+		f.Path = c.label(abs(c.p.Server, declare.JSONFile))
+	}
+	if c.once(unreadableOnce + f.Path) {
+		c.add(f)
+	}
 }
 
 func holds(entries []folder.Entry, file string) bool {
@@ -164,10 +193,12 @@ func (c *check) metadata(file string) (doc json.RawMessage, label string) {
 			_, reason, _ = strings.Cut(reason, ", ")
 		}
 		f.Fix = reason + "; correct it, the server ignores the whole file"
+		c.once(unreadableOnce + label)
 		c.add(f)
 		return nil, label
 	}
 	if !folder.Vanished(err) {
+		c.once(unreadableOnce + label)
 		c.at("metadata.unreadable", label, "cannot be read: "+project.PlainError(err).Error())
 	}
 	return nil, label

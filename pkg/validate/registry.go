@@ -85,6 +85,7 @@ func (c *check) reportStock() {
 // that fits counts; an empty id is a cause that a check here reports in words of its own.
 var causes = []struct{ part, id string }{
 	{"Malformed metadata ", ""},
+	{"; the tool does not run", ""},
 	{" is refused by some clients", ""},
 	{"Declarative register.json", ""}, // the failure of the kind itself
 	{"uri and uriTemplate are mutually exclusive, skipping", ""},
@@ -123,7 +124,7 @@ func (c *check) told(level mcp.Level, text string) (f finding.Finding, ok bool) 
 		return f, false
 	}
 	f = finding.Finding{ID: id, Message: text}
-	f.Path, f.Line, f.Message = c.place(text)
+	f.Path, f.Line, _, f.Message = c.place(text)
 	if name, entry := strings.CutPrefix(f.Path, "register.json"); entry && name == "" {
 		f.Path = c.label(abs(c.p.Server, "register.json"))
 		if strings.HasSuffix(text, "; left out") && id == "metadata.ignored" {
@@ -133,24 +134,24 @@ func (c *check) told(level mcp.Level, text string) (f finding.Finding, ok bool) 
 	return f, true
 }
 
-// place takes the file, and the line where it is given, off the beginning of a message.
-func (c *check) place(text string) (file string, line int, rest string) {
+// place takes the file, and the line and column where they are given, off the beginning of a message.
+func (c *check) place(text string) (file string, line, column int, rest string) {
 	head, rest, found := strings.Cut(text, ": ")
 	if !found {
-		return "", 0, text
+		return "", 0, 0, text
 	}
 	file = head
 	if before, column, ok := cutNumber(head); ok && column > 0 {
 		if name, n, ok := cutNumber(before); ok {
-			return name, n, rest
+			return name, n, column, rest
 		}
 	}
 	for _, dir := range []string{c.p.Tools, c.p.Prompts, c.p.Resources, c.p.UI, c.p.Server} {
 		if strings.HasPrefix(file, folder.Label(c.p.Root, dir)+"/") {
-			return file, 0, rest
+			return file, 0, 0, rest
 		}
 	}
-	return "", 0, text
+	return "", 0, 0, text
 }
 
 // cutNumber splits "text:12".

@@ -41,6 +41,9 @@ func (c *check) server() {
 					c.at("metadata.form", label, fault.String())
 				}
 			}
+			if err := c.p.Meta.Unreadable; err != nil {
+				c.unreadableServer(err)
+			}
 			if c.icons(doc, label) && named {
 				c.valid(label)
 			}
@@ -61,6 +64,15 @@ func (c *check) server() {
 			c.script(c.p.Providers, abs(c.p.Providers, e.Name), otherScript)
 		}
 	}
+}
+
+// unreadableServer reports server.meta.json where it cannot be known what it restricts.
+func (c *check) unreadableServer(err error) {
+	f := finding.Finding{ID: "declaration.unreadable"}
+	var column int
+	f.Path, f.Line, column, f.Message = c.place(err.Error())
+	f.Message = fmt.Sprintf("column %d: %s", column, f.Message)
+	c.add(f)
 }
 
 // hook checks register.sh, which runs only where hooks are allowed.

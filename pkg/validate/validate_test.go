@@ -155,16 +155,17 @@ var cases = map[string]files{
 	"registry.reported": {
 		"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"data.txt"}]}`, "data.txt": "x",
 	},
-	"roots.none":           {"tools/demo-hello/tool.sh*": "#!/usr/bin/env bash\nfile=$(mcp_require_path .path)\n"},
-	"roots.unusable":       {"config/roots.json": `{"roots":[{"path":"none"}]}`},
-	"confine.missing":      toolWith(`"confine":{"read":["nothing"],"exec":["no-such-program-at-all"]}`),
-	"confine.no_effect":    toolWith(`"confine":{"write":["tools"]}`),
-	"requirements.invalid": {"server.d/requirements.json": `{"dependencies":[{"or":[]}]}`},
-	"requirements.missing": {"server.d/requirements.json": `{"dependencies":[{"or":["no-such-program","/no/such"]}]}`},
-	"bundle.conf":          {"mcpb.conf": "MCPB_NAME=\xff\n"},
-	"sample.invalid":       {"tools/demo-hello/samples/x.json": `[]`},
-	"sample.arguments":     {"tools/demo-hello/samples/x.json": `{"arguments":{"name":5}}`},
-	"sample.output":        {"tools/demo-hello/samples/x.json": `{"structuredContent":{}}`},
+	"roots.none":             {"tools/demo-hello/tool.sh*": "#!/usr/bin/env bash\nfile=$(mcp_require_path .path)\n"},
+	"roots.unusable":         {"config/roots.json": `{"roots":[{"path":"none"}]}`},
+	"declaration.unreadable": toolWith(`"confine":[]`),
+	"confine.missing":        toolWith(`"confine":{"read":["nothing"],"exec":["no-such-program-at-all"]}`),
+	"confine.no_effect":      toolWith(`"confine":{"write":["tools"]}`),
+	"requirements.invalid":   {"server.d/requirements.json": `{"dependencies":[{"or":[]}]}`},
+	"requirements.missing":   {"server.d/requirements.json": `{"dependencies":[{"or":["no-such-program","/no/such"]}]}`},
+	"bundle.conf":            {"mcpb.conf": "MCPB_NAME=\xff\n"},
+	"sample.invalid":         {"tools/demo-hello/samples/x.json": `[]`},
+	"sample.arguments":       {"tools/demo-hello/samples/x.json": `{"arguments":{"name":5}}`},
+	"sample.output":          {"tools/demo-hello/samples/x.json": `{"structuredContent":{}}`},
 }
 
 // P-2108, CLI-1008: tools that take paths want roots.
@@ -277,6 +278,37 @@ func TestRules(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A tool of which it cannot be known what it declares is an error, with its line and column (CF-63).
+func TestUnreadableDeclarations(t *testing.T) {
+	const tool = "#!/usr/bin/env bash\n"
+	added := files{
+		"tools/a/tool.sh*": tool, "tools/a/tool.meta.json": "{\"name\":\"demo_a\",\"description\":\"x\",\n \"Confine\":{}}",
+		"tools/b/tool.sh*": tool + "# mcp: {\"name\":\"demo_b\",}\n",
+		"tools/c/tool.sh*": tool, "tools/c/tool.meta.json": "{\n\"name\":", // which has an id of its own
+		"tools/d/tool.sh*": tool, "tools/d/tool.meta.json@": "../a/tool.meta.json",
+		"tools/e/run.sh*": tool,
+		"server.d/register.json": `{"version":1,"merge":["tools"],"tools":[
+			{"name":"demo_e","path":"e/run.sh","capabilities":5}]}`,
+		"server.d/server.meta.json": `{"name":"demo","Confine":"all"}`,
+	}
+	var got []string
+	r := check1(t, fixture(t, sound, added), Options{})
+	for _, f := range of(r, "declaration.unreadable") {
+		got = append(got, fmt.Sprintf("%s %s:%d: %s", f.Severity, f.Path, f.Line, f.Message))
+	}
+	slices.Sort(got)
+	want := []string{
+		`error server.d/register.json:2: column 54: tools[0]: "capabilities" must be an array of strings`,
+		`error server.d/server.meta.json:1: column 16: "Confine" is not known; did you mean confine?`,
+		`error tools/a/tool.meta.json:2: column 2: "Confine" is not known; did you mean confine?`,
+		`error tools/b/tool.sh:2: column 25: a member name expected`,
+		`error tools/d/tool.meta.json:0: a link or no regular file, which is not read; put the file itself there`,
+	}
+	if !slices.Equal(got, want) || len(of(r, "metadata.invalid_json")) != 1 || len(of(r, "registry.reported")) > 0 {
+		t.Errorf("%s\nwant %s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
@@ -698,7 +730,7 @@ func FuzzPlace(f *testing.F) {
 	f.Add("tools/a/tool.meta.json:3:11: inputSchema.type: must be an object; left out")
 	f.Add("tools/a: it: is")
 	f.Fuzz(func(t *testing.T, text string) {
-		file, line, rest := p.place(text)
+		file, line, _, rest := p.place(text)
 		if line < 0 || !strings.HasSuffix(text, rest) || !strings.HasPrefix(text, file) {
 			t.Errorf("%q: %q %d %q", text, file, line, rest)
 		}

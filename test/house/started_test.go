@@ -48,7 +48,6 @@ var started = map[string]string{
 	"pkg/server/start.go sourceProfile: code.OperatorFile":    "MCPBASH_LOGIN_PROFILE",
 	"cmd/mcp-bash/replace_unix.go replace: syscall.Exec":      "a program of ours that lies next to this one",
 	"cmd/mcp-bash/replace_windows.go replace: exec.Command":   "a program of ours that lies next to this one",
-	"pkg/script/confined_linux.go prepared: syscall.ForkExec": "the one place that starts confined scripts",
 	"pkg/script/confined_linux.go forkExec: syscall.ForkExec": "the one place that starts scripts",
 	"pkg/script/confined_other.go forkExec: syscall.ForkExec": "the one place that starts scripts",
 	"pkg/script/runner_windows.go Run: exec.Command":          "the one place that starts scripts",

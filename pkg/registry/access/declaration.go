@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -37,24 +38,68 @@ const (
 	extraConnect = "connect"
 )
 
-// DeclarationOf returns what a registry entry declares. What nobody knows, and what is
-// malformed, gives nothing (CF-3).
-func DeclarationOf(item json.RawMessage) Declaration {
-	var d Declaration
-	if given := rawjson.Get(item, "capabilities"); rawjson.KindOf(given) == rawjson.Array {
-		d.Given = true
-		for one := range rawjson.Elements(given) {
-			name, _ := rawjson.Text(one)
-			if c, known := ParseCapability(name); known && !d.Has(c) {
-				d.Capabilities = append(d.Capabilities, c)
+// The members by which a tool declares what it does, and how far it may be used.
+const (
+	memberCapabilities = "capabilities"
+	MemberConfine      = "confine"
+	memberLevel        = "securityLevel"
+)
+
+// A Member is a member of metadata, and what its value must be.
+type Member struct {
+	Name, Form string
+	Fits       func(json.RawMessage) bool
+}
+
+// Declaring are the members that declare something.
+var Declaring = []Member{
+	{memberCapabilities, "an array of strings", rawjson.IsStrings},
+	{MemberConfine, "an object", func(v json.RawMessage) bool { return rawjson.KindOf(v) == rawjson.Object }},
+	{memberLevel, "a string", func(v json.RawMessage) bool { return rawjson.KindOf(v) == rawjson.String }},
+}
+
+// Unreadable is the member of a registry entry that says why it cannot be known what the tool declares
+// (CF-63).
+const Unreadable = "unreadable"
+
+// An UnreadableError says why it cannot be known what a tool declares.
+type UnreadableError struct{ Reason string }
+
+func (e *UnreadableError) Error() string { return e.Reason }
+
+// DeclarationOf returns what a registry entry declares. What nobody knows gives nothing (CF-3). The
+// error is an [*UnreadableError]: the tool is not to run.
+func DeclarationOf(item json.RawMessage) (d Declaration, err error) {
+	fault := func(reason string) { err = cmp.Or(err, error(&UnreadableError{reason})) }
+	rawjson.Each(item, func(name, value json.RawMessage) {
+		switch {
+		case rawjson.Absent(value):
+		case rawjson.NameIs(name, Unreadable):
+			reason, _ := rawjson.Text(value)
+			fault(reason)
+		case rawjson.NameIs(name, memberCapabilities):
+			d.Given = true
+			if !rawjson.IsStrings(value) {
+				fault(`"capabilities" must be an array of strings`)
 			}
+			for one := range rawjson.Elements(value) {
+				name, _ := rawjson.Text(one)
+				if c, known := ParseCapability(name); known && !d.Has(c) {
+					d.Capabilities = append(d.Capabilities, c)
+				}
+			}
+		case rawjson.NameIs(name, MemberConfine):
+			d.Given = true
+			if rawjson.KindOf(value) != rawjson.Object {
+				fault(`"confine" must be an object`)
+			}
+			d.Extras, _ = ParseExtras(value)
 		}
+	})
+	if err != nil {
+		return Declaration{Given: true}, err
 	}
-	if given := rawjson.Get(item, "confine"); rawjson.KindOf(given) == rawjson.Object {
-		d.Given = true
-		d.Extras, _ = ParseExtras(given)
-	}
-	return d
+	return d, nil
 }
 
 // Has reports whether a capability is declared.

@@ -96,6 +96,8 @@ func LevelOf(item json.RawMessage) Level {
 	}
 	declared, confine := rawjson.Get(item, "capabilities"), rawjson.Get(item, "confine")
 	switch {
+	case !rawjson.Absent(rawjson.Get(item, Unreadable)):
+		return Full
 	case rawjson.IsStrings(declared):
 	case rawjson.KindOf(confine) != rawjson.Object || !rawjson.Absent(declared):
 		return Full

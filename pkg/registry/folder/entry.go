@@ -7,12 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// An Entry is a file or a directory in a [Dir]. There are no others: listings
-// leave out what is hidden or a symbolic link.
+// An Entry is a file or a directory in a [Dir]. Listings leave out what is hidden
+// or a symbolic link, but for one with the name of a metadata file: that is
+// not read, and whoever put it there thinks that it is.
 type Entry struct {
 	Name  string
 	IsDir bool
+	Odd   bool // neither a file nor a directory
 }
+
+// MetadataSuffix ends the name of a metadata file.
+const MetadataSuffix = ".meta.json"
+
+// isOdd reports whether something that is neither a file nor a directory is listed.
+func isOdd(name string) bool { return strings.HasSuffix(name, MetadataSuffix) }
 
 // errNotRegular is the error for what is neither a file nor a directory.
 var errNotRegular = errors.New("not a regular file")

@@ -8,8 +8,9 @@ import "io/fs"
 func entriesOf(found []fs.DirEntry) []Entry {
 	list := make([]Entry, 0, len(found))
 	for _, e := range found {
-		if (e.IsDir() || e.Type().IsRegular()) && !Hidden(e.Name()) {
-			list = append(list, Entry{e.Name(), e.IsDir()})
+		odd := !e.IsDir() && !e.Type().IsRegular()
+		if !Hidden(e.Name()) && (!odd || isOdd(e.Name())) {
+			list = append(list, Entry{Name: e.Name(), IsDir: e.IsDir(), Odd: odd})
 		}
 	}
 	sortEntries(list)

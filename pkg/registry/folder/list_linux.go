@@ -46,12 +46,18 @@ func (d Dir) parseDirents(list []Entry, records string) []Entry {
 		}
 		switch typ {
 		case unix.DT_REG:
-			list = append(list, Entry{name, false})
+			list = append(list, Entry{Name: name})
 		case unix.DT_DIR:
-			list = append(list, Entry{name, true})
+			list = append(list, Entry{Name: name, IsDir: true})
 		case unix.DT_UNKNOWN:
 			if s := d.Stamp(name); s.IsFile() || s.Mode.IsDir() {
-				list = append(list, Entry{name, s.Mode.IsDir()})
+				list = append(list, Entry{Name: name, IsDir: s.Mode.IsDir()})
+			} else if s.Exists() && isOdd(name) {
+				list = append(list, Entry{Name: name, Odd: true})
+			}
+		default:
+			if isOdd(name) {
+				list = append(list, Entry{Name: name, Odd: true})
 			}
 		}
 	}

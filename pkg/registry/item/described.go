@@ -25,5 +25,6 @@ func IsDescribed(dir folder.Dir, file string) bool {
 		}
 	}
 	head, _ := Head(read(file, MaxHead))
-	return ParseHeader(head) != nil
+	header, _ := ParseHeader(head)
+	return header != nil
 }

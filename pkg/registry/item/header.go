@@ -3,6 +3,7 @@ package item
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 
 	"mcp-bash/pkg/rawjson"
 )
@@ -31,21 +32,45 @@ func Head(text []byte) (head []byte, whole bool) {
 }
 
 // ParseHeader returns the object after the first "mcp:" that has one on its line,
-// nil when there is none.
-func ParseHeader(head []byte) json.RawMessage {
+// nil when there is none. The error, a [*SyntaxError], is for a text that has none
+// but something that begins like one.
+func ParseHeader(head []byte) (object json.RawMessage, err error) {
+	start := 0 // of the line, or of what is left of it
 	for line := range bytes.Lines(head) {
+		next := start + len(line)
 		for {
-			_, after, found := bytes.Cut(line, headerMark)
-			if !found {
+			at := bytes.Index(line, headerMark)
+			if at < 0 {
 				break
 			}
-			if text := rawjson.SkipSpace(after); len(text) > 0 && text[0] == '{' {
-				if object, _, err := rawjson.Next(text); err == nil && nestingOf(object) <= MaxNesting {
-					return object
-				}
+			start += at + len(headerMark)
+			line = line[at+len(headerMark):]
+			text := rawjson.SkipSpace(line)
+			if len(text) == 0 || text[0] != '{' {
+				continue
 			}
-			line = after
+			object, _, wrong := rawjson.Next(bytes.TrimRight(text, "\r\n"))
+			if wrong == nil && nestingOf(object) <= MaxNesting {
+				return object, nil
+			}
+			if err == nil {
+				err = headerError(head, start+len(line)-len(text), wrong)
+			}
 		}
+		start = next
 	}
-	return nil
+	return nil, err
+}
+
+// headerError is the error for a header that begins at an offset.
+func headerError(head []byte, offset int, wrong error) error {
+	fault := &rawjson.SyntaxError{Offset: offset, Reason: errNesting.Error()}
+	var syntax *rawjson.SyntaxError
+	switch {
+	case errors.As(wrong, &syntax):
+		fault.Offset, fault.Reason = offset+syntax.Offset, syntax.Reason
+	case wrong != nil:
+		fault.Reason = wrong.Error()
+	}
+	return syntaxError(fault, head)
 }

@@ -21,6 +21,7 @@ type Input struct {
 	Label       string           // the same for messages, or what stands for it
 	IconDirs    []string         // where relative icon paths are looked for
 	KeepUnknown bool             // unknown fields of the first source are kept
+	Unreadable  []string         // why metadata of it cannot be read, each with its place
 	Buffer      []byte           // where the item may be written
 }
 

@@ -15,14 +15,40 @@ const MaxNesting = 100
 
 var errNesting = fmt.Errorf("nested more than %d levels deep", MaxNesting)
 
+// A SyntaxError says where a text is no JSON, or not what it should be.
+type SyntaxError struct {
+	Line, Column int // from 1
+	Reason       string
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
+}
+
+func syntaxError(err *rawjson.SyntaxError, text []byte) *SyntaxError {
+	line, column := err.Position(text)
+	return &SyntaxError{line, column, err.Reason}
+}
+
+// FaultIn says why a file cannot be used, as compilers do: "file:2:5: unexpected end".
+func FaultIn(file string, err error) string {
+	var syntax *SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("%s:%d:%d: %s", file, syntax.Line, syntax.Column, syntax.Reason)
+	case errors.Is(err, ErrNoObject), errors.Is(err, errNesting), errors.Is(err, rawjson.ErrInvalidUTF8):
+		return fmt.Sprintf("%s:1:1: %s", file, err) // all of it
+	}
+	return fmt.Sprintf("%s: %s", file, err)
+}
+
 // CheckJSON returns the one JSON value that a text consists of, nested at most so
 // deeply. The error says where in the text it stands.
 func CheckJSON(text []byte, nesting int) (json.RawMessage, error) {
 	value, err := rawjson.Check(text)
 	var syntax *rawjson.SyntaxError
 	if errors.As(err, &syntax) {
-		line, column := syntax.Position(text)
-		return nil, fmt.Errorf("line %d, column %d: %s", line, column, syntax.Reason)
+		return nil, syntaxError(syntax, text)
 	}
 	if err == nil && nestingOf(value) > nesting {
 		err = errNesting

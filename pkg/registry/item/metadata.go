@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"mcp-bash/pkg/registry/folder"
 )
 
 const (
-	MetadataSuffix = ".meta.json"
+	MetadataSuffix = folder.MetadataSuffix
 	MaxMetadata    = 1 << 20
 )
 

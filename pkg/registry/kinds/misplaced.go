@@ -14,8 +14,10 @@ import (
 // offered.
 func findMisplaced(v *scan.Visit) {
 	for file := range v.Files {
-		_, mode, header, err := v.Head(file)
-		if err == nil && (mode&0o111 != 0 || header != nil || v.MetadataOf(file) != nil) {
+		head, err := v.Head(file)
+		described := err == nil && (head.Header != nil || head.Fault != "" || v.MetadataOf(file) != nil ||
+			len(v.Unreadable(file)) > 0)
+		if err == nil && (head.Mode&0o111 != 0 || described) {
 			v.Add(item.Candidate{Path: file, Claim: true})
 		}
 	}

@@ -41,7 +41,7 @@ func visitResources(v *scan.Visit) {
 		if isSidecar(v, file) {
 			continue
 		}
-		head, _, header, err := v.Head(file)
+		head, err := v.Head(file)
 		if err != nil && folder.Vanished(err) {
 			continue
 		}
@@ -49,8 +49,8 @@ func visitResources(v *scan.Visit) {
 		if meta := v.MetadataOf(file); meta != nil {
 			sources = append(sources, meta.Source)
 		}
-		if header != nil {
-			sources = append(sources, item.NewSource(item.Location{File: v.Label(file), Text: head}, header))
+		if head.Header != nil {
+			sources = append(sources, item.NewSource(item.Location{File: v.Label(file), Text: head.Text}, head.Header))
 		}
 		if sources == nil && isDocumentation(v, file) {
 			continue

@@ -3,12 +3,14 @@ package kinds
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/scan"
@@ -53,8 +55,9 @@ func isToolUI(dir string) bool {
 
 // A runnable is a file that can be run, with what its author wrote about it.
 type runnable struct {
-	file    string
-	sources []item.Source // none: it is bare
+	file       string
+	sources    []item.Source // none: it is bare
+	unreadable []string      // why others cannot be read
 }
 
 // visitTools finds the tools of a directory: every file that can be run and has
@@ -71,16 +74,19 @@ func visitTools(v *scan.Visit) {
 		if file == smokeTest {
 			continue
 		}
-		head, mode, header, err := v.Head(file)
-		if err != nil && folder.Vanished(err) || !script.Runnable(file, mode, head) {
+		head, err := v.Head(file)
+		if err != nil && folder.Vanished(err) || !script.Runnable(file, head.Mode, head.Text) {
 			continue
 		}
 		c := runnable{file: file}
 		if meta := v.MetadataOf(file); meta != nil {
 			c.sources = append(c.sources, meta.Source)
 		}
-		if header != nil {
-			c.sources = append(c.sources, item.NewSource(item.Location{File: v.Label(file), Text: head}, header))
+		c.unreadable = v.Unreadable(file)
+		if head.Header != nil {
+			c.sources = append(c.sources, item.NewSource(item.Location{File: v.Label(file), Text: head.Text}, head.Header))
+		} else if head.Fault != "" {
+			c.unreadable = append(c.unreadable, head.Fault)
 		}
 		described = described || len(c.sources) > 0
 		named = named || item.Stem(file) == toolStem
@@ -89,9 +95,14 @@ func visitTools(v *scan.Visit) {
 	for _, c := range list {
 		bare := len(c.sources) == 0
 		if bare && (v.Depth > 1 || item.Stem(c.file) != toolStem && (described || named)) {
+			for _, fault := range c.unreadable {
+				v.Log(mcp.Warning, fault+"; the tool is not offered")
+			}
 			continue
 		}
-		if f, ok := BuildTool(v.Input(c.file, c.sources)); ok {
+		in := v.Input(c.file, c.sources)
+		in.Unreadable = c.unreadable
+		if f, ok := BuildTool(in); ok {
 			v.Add(f)
 		}
 	}
@@ -104,6 +115,9 @@ var ToolFields = []string{
 	"capabilities", "confine", "securityLevel", "_meta", "arguments", "parameters",
 	"execution", // says that a tool runs as a task, which none of ours does
 }
+
+// storedToolFields are those that an entry may not bring along as unknown ones.
+var storedToolFields = append(slices.Clone(ToolFields), access.Unreadable)
 
 // BuildTool builds a tool, its keys in the order of the table in registry section
 // 4.
@@ -143,13 +157,17 @@ func BuildTool(s *item.Input) (item.Candidate, bool) {
 		w.Put("id", rawjson.Quote(id))
 	}
 	w.Put("version", s.Version())
-	capabilities := s.Capabilities()
-	s.CheckAnnotations(capabilities, annotations)
-	w.Put("capabilities", capabilities)
-	w.Put("confine", s.Confine())
-	w.Put("securityLevel", s.SecurityLevel())
+	if fault := s.UnreadableDeclaration(); fault != "" {
+		w.Put(access.Unreadable, rawjson.Quote(fault))
+	} else {
+		capabilities := s.Capabilities()
+		s.CheckAnnotations(capabilities, annotations)
+		w.Put("capabilities", capabilities)
+		w.Put("confine", s.Confine())
+		w.Put("securityLevel", s.SecurityLevel())
+	}
 	w.Put("_meta", toolMeta(s))
-	f.JSON = w.End(ToolFields)
+	f.JSON = w.End(storedToolFields)
 	return f, true
 }
 

@@ -24,7 +24,7 @@ func FuzzToolItem(f *testing.F) {
 			s.KeepUnknown = true
 		}
 		head, _ := item.Head([]byte(script))
-		if header := item.ParseHeader(head); header != nil {
+		if header, _ := item.ParseHeader(head); header != nil {
 			s.Sources = append(s.Sources, item.NewSource(item.Location{File: "h"}, header))
 		}
 		s.KeepUnknown = s.KeepUnknown && len(s.Sources) > 0

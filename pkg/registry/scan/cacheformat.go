@@ -18,7 +18,7 @@ import (
 // file made of it, and the records. Numbers are varints, texts are preceded by
 // their length, stamps are six numbers of eight bytes.
 
-const cacheMagic = "mcp-bash scan\n"
+const cacheMagic = "mcp-bash scan 2\n"
 
 // Encode returns the content of a cache file.
 func Encode(key string, m Mark, s *Result) []byte {
@@ -64,6 +64,7 @@ func appendRecord(dst []byte, r *record) []byte {
 	dst = appendCount(dst, len(r.entries))
 	for _, e := range r.entries {
 		dst = appendFlag(dst, e.IsDir)
+		dst = appendFlag(dst, e.Odd)
 		dst = appendText(dst, e.Name)
 	}
 	dst = appendCount(dst, len(r.observations))
@@ -132,7 +133,7 @@ func decodeBody(body []byte, key string, trees int) (*Result, Mark, error) {
 	}
 	m := Mark{Hash: p.string(), Stamp: p.stamp()}
 	// All records share one array of each sort.
-	entries := make([]folder.Entry, 0, p.count(2))
+	entries := make([]folder.Entry, 0, p.count(3))
 	notes := make([]folder.Observation, 0, p.count(2+stampSize))
 	said := make([]item.Message, 0, p.count(2))
 	items := make([]item.Candidate, 0, p.count(5))
@@ -141,9 +142,10 @@ func decodeBody(body []byte, key string, trees int) (*Result, Mark, error) {
 	for range cap(s.records) {
 		r := record{tree: int(p.byte()), path: p.string(), self: p.stamp(), unsure: p.flag()}
 		from := len(entries)
-		for range p.count(2) {
-			isDir := p.flag()
-			entries = append(entries, folder.Entry{Name: p.string(), IsDir: isDir})
+		for range p.count(3) {
+			e := folder.Entry{IsDir: p.flag(), Odd: p.flag()}
+			e.Name = p.string()
+			entries = append(entries, e)
 		}
 		r.entries = slices.Clip(entries[from:])
 		from = len(notes)

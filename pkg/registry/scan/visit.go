@@ -41,9 +41,10 @@ type Visit struct {
 type Metadata struct {
 	Name string
 	item.Source
-	Usable bool // it could be read, and is a JSON object
-	Paired bool // it belongs to a file beside it
-	Moved  bool // it describes a file elsewhere
+	Usable bool   // it could be read, and is a JSON object
+	Fault  string // why not, with its place; "": it is gone
+	Paired bool   // it belongs to a file beside it
+	Moved  bool   // it describes a file elsewhere
 }
 
 const (
@@ -76,11 +77,11 @@ func (v *Visit) Files(yield func(name string) bool) {
 }
 
 // usable reports whether an entry is a file with a name that can be used.
-func usable(e folder.Entry) bool { return !e.IsDir && folder.Unusable(e.Name) == "" }
+func usable(e folder.Entry) bool { return !e.IsDir && !e.Odd && folder.Unusable(e.Name) == "" }
 
 // isMetadata reports whether an entry is a metadata file by its name.
 func isMetadata(e folder.Entry) bool {
-	return !e.IsDir && strings.HasSuffix(e.Name, item.MetadataSuffix)
+	return !e.IsDir && !e.Odd && strings.HasSuffix(e.Name, item.MetadataSuffix)
 }
 
 // HasFile reports whether there is a regular file of a name in the directory.
@@ -133,6 +134,27 @@ func (v *Visit) MetadataOf(file string) *Metadata {
 	return nil
 }
 
+// Unreadable returns why metadata files of a file cannot be read that [Visit.MetadataOf] passes over,
+// each with its place.
+func (v *Visit) Unreadable(file string) (faults []string) {
+	for _, name := range item.MetadataNames(file) {
+		switch {
+		case name == "":
+		case v.hasDir(name), v.has(folder.Entry{Name: name, Odd: true}):
+			faults = append(faults, v.Label(name)+": a link or no regular file, which is not read; put the file itself there")
+		case v.HasFile(name):
+			m := v.MetadataFile(name)
+			if m.Usable {
+				return faults
+			}
+			if m.Fault != "" {
+				faults = append(faults, m.Fault)
+			}
+		}
+	}
+	return faults
+}
+
 // MetadataFiles yields all metadata files that can be used.
 func (v *Visit) MetadataFiles(yield func(*Metadata) bool) {
 	for _, e := range v.rec.entries {
@@ -160,7 +182,10 @@ func (v *Visit) MetadataFile(name string) *Metadata {
 		}
 	}
 	if err != nil && !folder.Vanished(err) {
-		v.Log(mcp.Warning, fmt.Sprintf("Malformed metadata %s: %s, using defaults", v.Label(name), err))
+		m.Fault = item.FaultIn(v.Label(name), err)
+		if !v.spec.Guarded { // else it does more harm than to be left out, which is said there
+			v.Log(mcp.Warning, fmt.Sprintf("Malformed metadata %s: %s, using defaults", v.Label(name), err))
+		}
 	}
 	v.metadata = append(v.metadata, m)
 	return &v.metadata[len(v.metadata)-1]
@@ -212,12 +237,19 @@ func (v *Visit) read(name string, limit int) ([]byte, error) {
 	return v.use(buf[:n]), nil
 }
 
-// Head returns how a file begins, its mode, and its inline header if it has
-// one. The beginning is valid until another file is read.
-func (v *Visit) Head(name string) (head []byte, mode fs.FileMode, header json.RawMessage, err error) {
+// A Head is how a file begins.
+type Head struct {
+	Text   []byte // valid until another file is read
+	Mode   fs.FileMode
+	Header json.RawMessage // its inline header, nil when it has none
+	Fault  string          // why a header cannot be read, with its place; "" for one that can, or none
+}
+
+// Head returns how a file begins.
+func (v *Visit) Head(name string) (Head, error) {
 	file, err := v.open(name)
 	if err != nil {
-		return nil, v.rec.observations[len(v.rec.observations)-1].Stamp.Mode, nil, err
+		return Head{Mode: v.rec.observations[len(v.rec.observations)-1].Stamp.Mode}, err
 	}
 	defer file.Close()
 	buf := v.space(item.FirstHead)
@@ -230,12 +262,15 @@ func (v *Visit) Head(name string) (head []byte, mode fs.FileMode, header json.Ra
 	}
 	if err != nil {
 		v.Recheck()
-		return nil, file.Stamp.Mode, nil, project.PlainError(err)
+		return Head{Mode: file.Stamp.Mode}, project.PlainError(err)
 	}
-	if header = item.ParseHeader(head); header != nil {
+	h := Head{Text: head, Mode: file.Stamp.Mode}
+	if h.Header, err = item.ParseHeader(head); err != nil {
+		h.Fault = item.FaultIn(v.Label(name), err)
+	} else if h.Header != nil {
 		v.use(head)
 	}
-	return head, file.Stamp.Mode, header, nil
+	return h, nil
 }
 
 // open opens a file and records it. What cannot be opened is tried again by every

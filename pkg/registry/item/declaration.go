@@ -1,0 +1,85 @@
+package item
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/access"
+)
+
+// UnreadableDeclaration returns why it cannot be known what a tool declares, with its place; "" where
+// it is known, be it that the tool declares nothing. All reasons are reported. Such a tool does not run:
+// what cannot be read may have been a restriction (CF-63).
+func (s *Input) UnreadableDeclaration() (first string) {
+	report := func(fault, where string) {
+		if first == "" {
+			first = where
+		}
+		s.fault(fault, where+"; the tool does not run")
+	}
+	for _, where := range s.Unreadable {
+		report(where, where)
+	}
+	for i := range s.Sources {
+		source := &s.Sources[i]
+		for _, f := range source.declarationFaults() {
+			report(f.name+": "+cmp.Or(f.short, f.what), fmt.Sprintf("%s: %q %s", source.At(f.piece), f.name, f.what))
+		}
+	}
+	return first
+}
+
+// A declarationFault is what is wrong with a member that declares something.
+type declarationFault struct {
+	name, what string
+	short      string          // for a registration; "": what
+	piece      json.RawMessage // where
+}
+
+// declarationFaults looks at the members that declare something.
+func (s *Source) declarationFaults() (faults []declarationFault) {
+	given := map[string]bool{}
+	for _, m := range s.members {
+		name, _ := rawjson.Text(m.name)
+		at := slices.IndexFunc(access.Declaring, func(d access.Member) bool { return d.Name == name })
+		switch {
+		case at < 0:
+			for _, d := range access.Declaring {
+				if cli.Resembles(name, d.Name) {
+					faults = append(faults, declarationFault{
+						name: name, what: "is not known; did you mean " + d.Name + "?", piece: m.name,
+					})
+				}
+			}
+			continue
+		case given[name]:
+			faults = append(faults, declarationFault{name: name, what: "is given twice", piece: m.name})
+		case !rawjson.Absent(m.value) && !access.Declaring[at].Fits(m.value):
+			faults = append(faults, declarationFault{
+				name: name, what: "must be " + access.Declaring[at].Form, short: "not " + access.Declaring[at].Form,
+				piece: m.value,
+			})
+		case name == access.MemberConfine:
+			faults = append(faults, repeated(name, m.value)...)
+		}
+		given[name] = true
+	}
+	return faults
+}
+
+// repeated returns a fault for each member of an object that is given before.
+func repeated(of string, object json.RawMessage) (faults []declarationFault) {
+	var given []json.RawMessage
+	rawjson.Each(object, func(quoted, _ json.RawMessage) {
+		name, _ := rawjson.Text(quoted)
+		if slices.ContainsFunc(given, func(before json.RawMessage) bool { return rawjson.NameIs(before, name) }) {
+			faults = append(faults, declarationFault{name: of + "." + name, what: "is given twice", piece: quoted})
+		}
+		given = append(given, quoted)
+	})
+	return faults
+}

@@ -39,8 +39,8 @@ type Config struct {
 	Debug  func() bool       // whether debug messages go anywhere
 	Notice func(line string) // a line for standard error
 	Stderr io.Writer
-	// Find, when set, looks tools up elsewhere than in the project's registry.
-	Find func(ctx context.Context, name string) (json.RawMessage, error)
+	// Entries, when not nil, are the tools, in place of those of the project's registry.
+	Entries []json.RawMessage
 	// ReadOnly keeps the registry directory as it is.
 	ReadOnly bool
 	Sourced  []string // files that the operator had sourced: no tool writes them
@@ -58,6 +58,8 @@ type Engine struct {
 	Tools    *tool.Tools
 	// Near returns the tool that a name nobody has most likely stands for.
 	Near func(ctx context.Context, name string) string
+	// Find returns the registry entry of a tool, nil when there is none.
+	Find Find
 
 	ResourceByURI  Find
 	TemplateByText Find // by its uriTemplate
@@ -96,15 +98,14 @@ func New(c Config) *Engine {
 	e.TemplateByText = e.lookupBy(kinds.Templates, templateOf)
 	e.TypeByTemplate = e.typeByTemplate()
 	e.Level = access.EffectiveLevel(p, c.Log)
-	near := func(context.Context, string) string { return "" } // who looks elsewhere knows better
-	if e.Find == nil {
-		e.Find, near = e.Lookup(kinds.Tools), e.nearest
+	e.Find, e.Near = e.Lookup(kinds.Tools), e.nearest
+	if c.Entries != nil { // who has others knows better
+		e.Find, e.Near = among(c.Entries), func(context.Context, string) string { return "" }
 	}
-	e.Near = near
 	e.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State, Log: c.Log,
 		Confine: e.Sandbox.Hook(filepath.Join(p.Server, "policy.sh"))}
 	e.Tools = tool.New(tool.Config{
-		Project: p, Find: e.Find, Near: near, Level: e.Level, Policy: e.Policy, Runner: c.Runner, Common: e.Env,
+		Project: p, Find: e.Find, Near: e.Near, Level: e.Level, Policy: e.Policy, Runner: c.Runner, Common: e.Env,
 		Sandbox: e.Sandbox, State: c.State,
 		Log: c.Log, Debug: c.Debug, Stderr: c.Stderr,
 	})

@@ -13,43 +13,48 @@ import (
 	"mcp-bash/pkg/sandbox"
 )
 
-// listed returns the scripts that the registry lists. The paths of completion scripts are among them as
-// they are declared: a file that is not there yet runs once it is, and the registry resolves links.
+// listed returns the scripts that the registry lists. Those of completions are as they are declared: a
+// file that is not there yet runs once it is, and a link is part of the way.
 func (e *Engine) listed() ([]sandbox.Listed, error) {
 	ctx := context.Background()
-	tools, err := e.Catalog.List(ctx, kinds.Tools)
-	if err != nil {
-		return nil, err
+	tools := e.Entries
+	if tools == nil {
+		list, err := e.Catalog.List(ctx, kinds.Tools)
+		if err != nil {
+			return nil, err
+		}
+		tools = list.JSON()
 	}
-	completions, err := e.Catalog.List(ctx, kinds.Completions)
-	if err != nil {
-		return nil, err
-	}
-	list := Listed(e.Project, tools.JSON(), completions.JSON())
-	for _, path := range e.Catalog.DeclaredPaths(kinds.Completions) {
-		list = append(list, completion(e.Project, path))
-	}
-	return list, nil
+	completions, err := e.Catalog.DeclaredPaths(ctx, kinds.Completions)
+	return Listed(e.Project, tools, completions), err
 }
 
-// Listed returns the scripts of registry entries: of tools, and of completions.
-func Listed(p *project.Project, tools, completions []json.RawMessage) []sandbox.Listed {
+// Listed returns the scripts of tools, given their registry entries, and of completions, given their paths
+// as they are declared.
+func Listed(p *project.Project, tools []json.RawMessage, completions []string) []sandbox.Listed {
 	list := make([]sandbox.Listed, 0, len(tools)+len(completions))
 	for _, item := range tools {
 		needs, _ := access.DeclarationOf(item) // of one that cannot be read: nothing, as it does not run
 		script := code.Tool.Below(p, rawjson.TextOf(item, "path")).Path()
 		list = append(list, sandbox.Listed{Tool: rawjson.TextOf(item, "name"), Script: script, Needs: needs})
 	}
-	for _, item := range completions {
-		list = append(list, completion(p, rawjson.TextOf(item, "path")))
+	for _, path := range completions {
+		if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
+			path = code.ListedCompletion.Below(p, path).Path()
+		}
+		list = append(list, sandbox.Listed{Script: filepath.Clean(path)})
 	}
 	return list
 }
 
-// completion is a completion script with a path that is absolute or relative to the project.
-func completion(p *project.Project, path string) sandbox.Listed {
-	if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
-		path = code.ListedCompletion.Below(p, path).Path()
+// among looks tools up in a list.
+func among(items []json.RawMessage) Find {
+	return func(_ context.Context, name string) (json.RawMessage, error) {
+		for _, item := range items {
+			if rawjson.TextOf(item, "name") == name {
+				return item, nil
+			}
+		}
+		return nil, nil
 	}
-	return sandbox.Listed{Script: filepath.Clean(path)}
 }

@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/ctxlock"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/script"
@@ -74,7 +75,6 @@ type outcome struct {
 	firstHash string // of the valid registry file before the first check, "" for none
 
 	dropped []string // for each declared entry that was left out: why
-	paths   []string // of all declared entries, as they were declared
 }
 
 // NewCatalog returns the catalog of a project. It touches no disk.
@@ -112,13 +112,26 @@ func (c *Catalog) Fresh(ctx context.Context, kind *kinds.Kind) (*List, error) {
 	return c.list(ctx, c.state(kind), true)
 }
 
-// DeclaredPaths returns the paths of the entries of a kind that the last check found declared, as they
-// were written, also of those that it left out.
-func (c *Catalog) DeclaredPaths(kind *kinds.Kind) []string {
-	if o := c.state(kind).last.Load(); o != nil {
-		return o.paths
+// DeclaredPaths returns the paths of all entries that are declared of a kind, as they are written, also of
+// those that a list leaves out. It writes nothing. In static mode they are those of the registry file.
+func (c *Catalog) DeclaredPaths(ctx context.Context, kind *kinds.Kind) (paths []string, err error) {
+	s := c.state(kind)
+	if err := s.mutex.Lock(ctx); err != nil {
+		return nil, err
 	}
-	return nil
+	defer s.mutex.Unlock()
+	from, err := c.origin(ctx, s, request{asked: c.checks.Load()})
+	switch {
+	case err != nil:
+		return nil, err
+	case from.static != nil:
+		for _, item := range from.static.Items {
+			paths = append(paths, rawjson.TextOf(item.JSON, "path"))
+		}
+	case from.declared != nil:
+		return from.declared.Paths(), from.declared.Err
+	}
+	return paths, nil
 }
 
 // list is [Catalog.List], or with fresh [Catalog.Fresh].
@@ -165,7 +178,7 @@ func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error)
 	}
 	o := &outcome{
 		list: list, err: err, number: number, until: c.now().Add(s.kind.TTL(&c.p.Discovery)),
-		firstHash: s.firstHash, dropped: s.dropped, paths: s.paths,
+		firstHash: s.firstHash, dropped: s.dropped,
 	}
 	s.last.Store(o)
 	return list, err

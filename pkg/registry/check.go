@@ -23,7 +23,6 @@ type lastCheck struct {
 	built     *List          // that list
 	messages  []item.Message // what is to be logged about it
 	dropped   []string       // for each declared entry that the last check left out: why
-	paths     []string       // of all declared entries
 	list      *List          // the last list that was persisted or kept in memory; nil: there is none yet
 	static    *List          // static mode: the registry file as it is
 	fileMark  scan.Mark      // the registry file as far as it is known
@@ -38,7 +37,7 @@ type lastCheck struct {
 // check builds the list of a kind as the project is now, and brings the registry file
 // up to date.
 func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error) {
-	s.dropped, s.paths = nil, nil
+	s.dropped = nil
 	from, err := c.origin(ctx, s, r)
 	if err != nil {
 		return nil, c.failure(ctx, s, r, from, err)
@@ -65,7 +64,7 @@ func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error)
 	}
 	c.messages.reportFound(s.kind.Key, s.kind.Logger, s.messages)
 	if s.inputs.declared != nil {
-		s.dropped, s.paths = s.inputs.declared.Dropped, s.inputs.declared.From.Paths()
+		s.dropped = s.inputs.declared.Dropped
 	}
 	s.list = list
 	c.saveScan(s)

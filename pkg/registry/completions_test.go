@@ -61,7 +61,9 @@ func TestCompletions(t *testing.T) {
 		report := b.refresh("").Kinds[slices.Index(kinds.All, kinds.Completions)]
 		want(t, someOf(report.Dropped), "register.json:2:2: completions[1]: "+fault+"; left out")
 		if path := rawjson.TextOf(json.RawMessage(entry), "path"); path != "" { // it may be there later (CF-14)
-			want(t, strings.Join(b.DeclaredPaths(kinds.Completions), " "), "completions/s.sh "+path)
+			paths, err := b.DeclaredPaths(t.Context(), kinds.Completions)
+			want(t, strings.Join(paths, " "), "completions/s.sh "+path)
+			want(t, err, nil)
 		}
 	}
 	b.Log()
@@ -106,4 +108,7 @@ func TestCompletionsOfHooksInStaticMode(t *testing.T) {
 	b.reopen(project.Env{"MCPBASH_STATIC_REGISTRY": "1", "MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, b.hooks())
 	b.Remove("server.d/register.sh")
 	want(t, b.listing(kinds.Completions), `{"name":"h","path":"s.sh","kind":"shell"}`)
+	paths, err := b.DeclaredPaths(t.Context(), kinds.Completions)
+	want(t, strings.Join(paths, " "), "s.sh")
+	want(t, err, nil)
 }

@@ -1,7 +1,6 @@
 package runtool
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -43,16 +42,4 @@ func readCache(p *project.Project) ([]json.RawMessage, error) {
 		items = append(items, rawjson.Normal(item))
 	}
 	return items, nil
-}
-
-// among looks tools up in a list.
-func among(items []json.RawMessage) func(context.Context, string) (json.RawMessage, error) {
-	return func(_ context.Context, name string) (json.RawMessage, error) {
-		for _, item := range items {
-			if rawjson.TextOf(item, "name") == name {
-				return item, nil
-			}
-		}
-		return nil, nil
-	}
 }

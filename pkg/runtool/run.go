@@ -249,14 +249,11 @@ func (r *run) withKit() error {
 	config := engine.Config{
 		Project: r.project, State: state, Runner: r.runner, Home: r.home, ReadOnly: r.dryRun,
 		Log: r.log, Debug: func() bool { return r.project.Logging.Level <= mcp.Debug },
-		Notice: func(line string) { fmt.Fprintln(r.Err, line) }, Stderr: r.Err,
+		Notice: func(line string) { fmt.Fprintln(r.Err, line) }, Stderr: r.Err, Entries: r.cached,
 	}
 	_, sourced := r.sourceFiles()
 	for _, file := range sourced {
 		config.Sourced = append(config.Sourced, file.Path())
-	}
-	if r.cached != nil {
-		config.Find = among(r.cached)
 	}
 	e := engine.New(config)
 	ctx, interrupted, release := catchSignals(asker.interrupted)

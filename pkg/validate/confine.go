@@ -36,7 +36,11 @@ func (c *check) sandbox() *sandbox.Sandbox {
 		c.held = sandbox.New(sandbox.Config{
 			Project: c.p, State: &project.State{}, Mode: access.Confinement{Declared: true},
 			Listed: func() ([]sandbox.Listed, error) {
-				return engine.Listed(c.p, c.offered.entries(kinds.Tools), c.offered.entries(kinds.Completions)), nil
+				var completions []string
+				for _, o := range c.offered.items[kinds.Completions] {
+					completions = append(completions, o.path)
+				}
+				return engine.Listed(c.p, c.offered.entries(kinds.Tools), completions), nil
 			},
 		})
 	}

@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -142,14 +141,7 @@ func (c *check) run(all []sample) {
 	e := engine.New(engine.Config{
 		Project: &p, State: state, Runner: c.o.Runner, Home: home, ReadOnly: true,
 		Log: func(mcp.Level, string, string) {}, Debug: func() bool { return false }, Notice: quiet,
-		Find: func(_ context.Context, name string) (json.RawMessage, error) {
-			for _, s := range all {
-				if s.tool.name == name {
-					return s.tool.json, nil
-				}
-			}
-			return nil, nil
-		},
+		Entries: c.offered.entries(kinds.Tools),
 	})
 	for _, s := range all {
 		if c.ctx.Err() != nil {

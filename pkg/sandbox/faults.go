@@ -36,7 +36,7 @@ func (s *Sandbox) Faults(needs *access.Declaration) (list []Fault, err error) {
 		}
 	}
 	path := func(entry string, inside *fence, why error) error {
-		real, links, err := follow(s.resolve(entry))
+		real, links, err := g.follow(s.resolve(entry))
 		switch {
 		case g.exchangeable(links):
 			return errLink
@@ -52,7 +52,7 @@ func (s *Sandbox) Faults(needs *access.Declaration) (list []Fault, err error) {
 		add("read", entry, path(entry, g.secret, errSecret))
 	}
 	for _, entry := range needs.Write {
-		add("write", entry, path(entry, g.runsNext, errRunsNext))
+		add("write", entry, path(entry, g.runsNext(), errRunsNext))
 	}
 	for _, entry := range needs.Exec {
 		_, err := g.startable(s.program(entry))

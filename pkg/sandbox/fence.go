@@ -1,22 +1,18 @@
 package sandbox
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"mcp-bash/pkg/project"
 )
-
-// A fileID tells files apart, whatever their paths are.
-type fileID struct{ dev, ino uint64 }
 
 // A fence surrounds files and folders that a capability does not reach. It knows them by path, and
 // by device and inode, so that another spelling of a path, a bind mount or a hard link is the same
 // file (CF-60).
 type fence struct {
+	view   *view
 	paths  []string        // without links; not all need exist
 	inside map[fileID]bool // what these are
 	above  map[fileID]bool // the folders on the way to them
@@ -24,19 +20,19 @@ type fence struct {
 
 // newFence surrounds what some paths lead to, the links on the way included: who can exchange a link
 // decides what it leads to.
-func newFence(paths []string, mounts mountTable) *fence {
-	f := &fence{inside: map[fileID]bool{}, above: map[fileID]bool{}}
+func newFence(v *view, paths []string) *fence {
+	f := &fence{view: v, inside: map[fileID]bool{}, above: map[fileID]bool{}}
 	known := map[string]bool{}
 	for _, path := range paths {
 		if !filepath.IsAbs(path) {
 			continue
 		}
-		real, links, _ := follow(path)
+		real, links, _ := v.follow(path)
 		f.surround(real, known)
 		for _, link := range links {
 			f.surround(link, known)
 		}
-		for _, alias := range mounts.aliases(real) {
+		for _, alias := range v.mounts.aliases(real) {
 			f.surround(alias, known)
 		}
 	}
@@ -49,7 +45,7 @@ func (f *fence) surround(path string, known map[string]bool) {
 		return
 	}
 	f.paths = append(f.paths, path)
-	if id, ok := identify(path); ok {
+	if id, ok := f.view.identify(path); ok {
 		f.inside[id] = true
 	}
 	for dir := path; dir != filepath.Dir(dir); {
@@ -58,7 +54,7 @@ func (f *fence) surround(path string, known map[string]bool) {
 			break
 		}
 		known[dir] = true
-		if id, ok := identify(dir); ok {
+		if id, ok := f.view.identify(dir); ok {
 			f.above[id] = true
 		}
 	}
@@ -81,13 +77,13 @@ func (f *fence) has(path string) bool {
 	if slices.Contains(f.paths, path) {
 		return true
 	}
-	id, ok := identify(path)
+	id, ok := f.view.identify(path)
 	return ok && f.inside[id]
 }
 
 // holds reports whether something that is inside lies below a folder.
 func (f *fence) holds(dir string) bool {
-	if id, ok := identify(dir); ok && f.above[id] {
+	if id, ok := f.view.identify(dir); ok && f.above[id] {
 		return true
 	}
 	return slices.ContainsFunc(f.paths, func(path string) bool { return path != dir && project.Within(dir, path) })
@@ -135,48 +131,4 @@ func entries(dir string) (names []string) {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// maxLinks is how many symbolic links a path may lead over.
-const maxLinks = 40
-
-// follow resolves an absolute path. links are where the links lie that it leads over. Where there is
-// nothing, real is where that would be, and err says why.
-func follow(path string) (real string, links []string, err error) {
-	const separator = string(filepath.Separator)
-	volume := filepath.VolumeName(path)
-	real, path = volume+separator, path[len(volume):]
-	for path != "" {
-		name, rest, _ := strings.Cut(path, separator)
-		switch name {
-		case "", ".":
-			path = rest
-			continue
-		case "..":
-			real, path = filepath.Dir(real), rest
-			continue
-		}
-		next := filepath.Join(real, name)
-		info, err := os.Lstat(next)
-		var target string
-		switch {
-		case err != nil:
-		case info.Mode()&fs.ModeSymlink == 0:
-			real, path = next, rest
-			continue
-		case len(links) == maxLinks:
-			err = &fs.PathError{Op: "follow", Path: next, Err: fs.ErrInvalid}
-		default:
-			target, err = os.Readlink(next)
-		}
-		if err != nil {
-			return filepath.Join(next, rest), links, err
-		}
-		links = append(links, next)
-		if filepath.IsAbs(target) {
-			real = filepath.VolumeName(target) + separator
-		}
-		path = target[len(filepath.VolumeName(target)):] + separator + rest
-	}
-	return real, links, nil
 }

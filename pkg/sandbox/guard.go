@@ -2,12 +2,11 @@ package sandbox
 
 import (
 	"errors"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"mcp-bash/pkg/confine"
@@ -27,14 +26,11 @@ type Listed struct {
 // A guard knows what the scripts of a project are kept from, whatever they declare, and where they
 // can change files.
 type guard struct {
-	secret   *fence // what nobody reads below a root: settings and secrets of the server (CF-12)
-	runsNext *fence // what nobody writes below a root: code (CF-14)
+	secret   *fence        // what nobody reads below a root: settings and secrets of the server (CF-12)
+	runsNext func() *fence // what nobody writes below a root: code (CF-14)
+	reached  reached
 
-	// reached are the folders and files in which confined scripts change files: what tools declare in
-	// confine.write, and the roots, where a tool has Edit.
-	reached map[fileID]bool
-	mounts  mountTable
-
+	*view
 	made    time.Time
 	witness int      // how much had been seen
 	roots   []string // of all calls
@@ -89,14 +85,12 @@ func (s *Sandbox) guard(sub *Subject) (*guard, error) {
 
 // newGuard looks at the project.
 func (s *Sandbox) newGuard() (*guard, error) {
-	g := &guard{
-		made: time.Now(), witness: s.seen.count, roots: slices.Clone(s.seen.roots), reached: map[fileID]bool{},
-	}
+	g := &guard{made: time.Now(), witness: s.seen.count, roots: slices.Clone(s.seen.roots)}
 	var err error
-	if g.mounts, err = readMounts(); err != nil {
+	if g.view, err = newView(); err != nil {
 		return nil, err
 	}
-	g.secret = newFence([]string{s.Project.Server, s.State.Dir}, g.mounts)
+	g.secret = newFence(g.view, []string{s.Project.Server, s.State.Dir})
 	listed := slices.Collect(maps.Values(s.seen.tools))
 	if s.Listed != nil {
 		more, err := s.Listed()
@@ -105,24 +99,34 @@ func (s *Sandbox) newGuard() (*guard, error) {
 		}
 		listed = append(listed, more...)
 	}
+	written := reached{view: g.view}
 	edits := false
 	for i := range listed {
 		edits = edits || listed[i].Needs.Has(access.Edit)
 		for _, path := range listed[i].Needs.Write {
-			g.reach(s.resolve(path))
+			written.add(s.resolve(path))
 		}
 	}
-	paths := slices.Concat(s.system.code, s.system.programsOfOurs(), s.Project.RunsNext(), []string{s.State.Dir})
-	g.runsNext = newFence(paths, g.mounts)
-	if programs := s.programsOf(listed, g); len(programs) > 0 {
-		g.runsNext = newFence(slices.Concat(g.runsNext.paths, programs), g.mounts)
-	}
+	g.reached = reached{g.view, slices.Clone(written.paths)}
 	if edits {
 		for _, root := range g.roots {
-			g.reach(root)
+			g.reached.add(root)
 		}
 	}
+	g.runsNext = sync.OnceValue(func() *fence { return s.code(listed, g, written) })
 	return g, nil
+}
+
+// code returns the fence around code. written is where tools declare that they write.
+func (s *Sandbox) code(listed []Listed, g *guard, written reached) *fence {
+	paths := slices.Concat(s.system.code, s.system.programsOfOurs(), s.Project.RunsNext(), []string{s.State.Dir})
+	fixed := newFence(g.view, paths)
+	programs := s.programsOf(listed, &guard{view: g.view, roots: g.roots, reached: written,
+		runsNext: func() *fence { return fixed }})
+	if len(programs) == 0 {
+		return fixed
+	}
+	return newFence(g.view, slices.Concat(fixed.paths, programs))
 }
 
 // programsOf returns what the scripts of the project start, and the completion scripts that lie
@@ -135,8 +139,8 @@ func (s *Sandbox) programsOf(listed []Listed, g *guard) (list []string) {
 			return
 		}
 		known[program] = true
-		real, _, _ := follow(program)
-		if !g.runsNext.covers(program) || !g.runsNext.covers(real) {
+		real, _, _ := g.follow(program)
+		if !g.runsNext().covers(program) || !g.runsNext().covers(real) {
 			list = append(list, program)
 		}
 		for _, file := range []string{program, real} {
@@ -177,20 +181,34 @@ func (s *Sandbox) programsOf(listed []Listed, g *guard) (list []string) {
 	return list
 }
 
-// reach adds a folder or file in which confined scripts change files.
-func (g *guard) reach(path string) {
-	real, _, _ := follow(path)
-	for _, path := range append(g.mounts.below(real), real) {
-		if id, ok := identify(path); ok {
-			g.reached[id] = true
-		}
-	}
+// reached are the folders and files in which confined scripts change files: what tools declare in
+// confine.write, and the roots, where a tool has Edit.
+type reached struct {
+	*view
+	paths []string // without links
 }
 
-// reaches reports whether confined scripts change files in a folder, or the file.
-func (g *guard) reaches(path string) bool {
-	for at := path; ; at = filepath.Dir(at) {
-		if id, ok := identify(at); ok && g.reached[id] {
+// add adds a folder or file.
+func (r *reached) add(path string) {
+	real, _, _ := r.follow(path)
+	r.paths = append(r.paths, real)
+}
+
+// holds reports whether confined scripts change files in a folder, or a file, at a path without links.
+func (r *reached) holds(path string) bool {
+	if len(r.paths) == 0 {
+		return false
+	}
+	for _, alias := range append(r.mounts.aliases(path), path) {
+		if slices.ContainsFunc(r.paths, func(one string) bool { return project.Within(one, alias) }) {
+			return true
+		}
+	}
+	for at := path; ; at = filepath.Dir(at) { // under another spelling
+		if id, ok := r.identify(at); ok && slices.ContainsFunc(r.paths, func(one string) bool {
+			other, ok := r.identify(one)
+			return ok && other == id
+		}) {
 			return true
 		}
 		if at == filepath.Dir(at) {
@@ -202,19 +220,19 @@ func (g *guard) reaches(path string) bool {
 // changeable reports whether a confined script can change what a path leads to: the file, or a link
 // on the way.
 func (g *guard) changeable(path string) bool {
-	if len(g.reached) == 0 {
+	if len(g.reached.paths) == 0 {
 		return false
 	}
-	real, links, _ := follow(path)
-	return g.reaches(real) && !g.runsNext.covers(real) || g.exchangeable(links)
+	real, links, _ := g.follow(path)
+	return g.reached.holds(real) && !g.runsNext().covers(real) || g.exchangeable(links)
 }
 
 // exchangeable reports whether a confined script can put something else in the place of one of some
 // links: it can where their folder is allowed as a whole.
 func (g *guard) exchangeable(links []string) bool {
-	return len(g.reached) > 0 && slices.ContainsFunc(links, func(link string) bool {
+	return slices.ContainsFunc(links, func(link string) bool {
 		dir := filepath.Dir(link)
-		return g.reaches(dir) && !g.runsNext.holds(dir) && !g.runsNext.covers(dir)
+		return g.reached.holds(dir) && !g.runsNext().holds(dir) && !g.runsNext().covers(dir)
 	})
 }
 
@@ -268,19 +286,15 @@ var (
 
 // startable returns the file of a program, links resolved, or why it cannot be allowed (CF-61).
 func (g *guard) startable(program string) (real string, err error) {
-	real, links, err := follow(program)
+	real, links, err := g.follow(program)
 	switch {
 	case g.exchangeable(links):
 		return "", errLink
 	case err != nil:
 		return "", errNotThere
 	}
-	switch info, err := os.Lstat(real); {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", errNotThere
-	case err != nil:
-		return "", err
-	case !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
+	switch mode := g.look(real).mode; {
+	case !mode.IsRegular() || mode&0o111 == 0:
 		return "", errNoProgram
 	case g.secret.covers(real):
 		return "", errSecret

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,11 +13,25 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// identify returns what tells the file at a path apart. A link is not followed.
-func identify(path string) (id fileID, ok bool) {
+// lookAt returns what there is at a path.
+func lookAt(path string) (s sight) {
 	var st unix.Stat_t
-	err := unix.Lstat(path, &st)
-	return fileID{st.Dev, st.Ino}, err == nil
+	if s.err = unix.Lstat(path, &st); s.err != nil {
+		return s
+	}
+	s.id = fileID{st.Dev, st.Ino}
+	s.mode = fs.FileMode(st.Mode & 0o777)
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFDIR:
+		s.mode |= fs.ModeDir
+	case unix.S_IFLNK:
+		s.mode |= fs.ModeSymlink
+		s.link, s.err = os.Readlink(path)
+	default:
+		s.mode |= fs.ModeIrregular
+	}
+	return s
 }
 
 // A mount shows a folder of a file system, or a file, at a path.
@@ -108,16 +123,6 @@ func (t mountTable) aliases(path string) (list []string) {
 		}
 		if alias != "" && alias != path {
 			list = append(list, alias)
-		}
-	}
-	return list
-}
-
-// below returns the mount points below a folder.
-func (t mountTable) below(dir string) (list []string) {
-	for i := range t {
-		if t[i].point != dir && project.Within(dir, t[i].point) {
-			list = append(list, t[i].point)
 		}
 	}
 	return list

@@ -23,7 +23,7 @@ func (s *Sandbox) toolFiles(p *confine.Profile, sub *Subject, g *guard) {
 	needs := &sub.Needs
 	p.Write = slices.Clone(sub.Files)
 	for _, path := range s.system.always {
-		if real, _, err := follow(path); err == nil {
+		if real, _, err := g.follow(path); err == nil {
 			p.Programs = append(p.Programs, real)
 		}
 	}
@@ -52,7 +52,7 @@ func (s *Sandbox) toolFiles(p *confine.Profile, sub *Subject, g *guard) {
 	for _, entry := range needs.Write {
 		if real := s.declaredPath(sub, g, "write", entry); real != "" {
 			read(real)
-			g.runsNext.allow(&p.Write, real)
+			g.runsNext().allow(&p.Write, real)
 		}
 	}
 	search, edit := needs.Has(access.Search), needs.Has(access.Edit)
@@ -64,14 +64,14 @@ func (s *Sandbox) toolFiles(p *confine.Profile, sub *Subject, g *guard) {
 			read(r.Path)
 		}
 		if edit {
-			g.runsNext.allow(&p.Write, r.Path)
+			g.runsNext().allow(&p.Write, r.Path)
 		}
 	}
 }
 
 // allowOwn allows the folder of a script, or the script, and what its first line names.
 func (s *Sandbox) allowOwn(p *confine.Profile, sub *Subject, g *guard) {
-	if real, links, err := follow(s.ownFolder(sub.Script)); err == nil && !g.exchangeable(links) {
+	if real, links, err := g.follow(s.ownFolder(sub.Script)); err == nil && !g.exchangeable(links) {
 		g.secret.allow(&p.Programs, real)
 	}
 	var interpreters []string
@@ -132,7 +132,7 @@ func (s *Sandbox) allowProgram(p *confine.Profile, g *guard, program string) err
 // script could put something else in the place of.
 func (s *Sandbox) searched(g *guard) (list []string) {
 	for _, dir := range s.system.programs {
-		if real, _, err := follow(dir); err == nil && !g.changeable(dir) {
+		if real, _, err := g.follow(dir); err == nil && !g.changeable(dir) {
 			g.secret.allow(&list, real)
 		}
 	}
@@ -167,7 +167,7 @@ func (s *Sandbox) declaredPath(sub *Subject, g *guard, list, entry string) strin
 	if known, ok := s.found.Load(key); ok {
 		return known.(*declaredFile).real
 	}
-	real, links, err := follow(s.resolve(entry))
+	real, links, err := g.follow(s.resolve(entry))
 	if g.exchangeable(links) {
 		s.leaveOut(sub, list, entry, errLink)
 		return ""

@@ -82,7 +82,7 @@ func (s *Sandbox) Protected() (secret, runsNext []string) {
 			return nil, nil
 		}
 	}
-	return slices.Clone(g.secret.paths), slices.Clone(g.runsNext.paths)
+	return slices.Clone(g.secret.paths), slices.Clone(g.runsNext().paths)
 }
 
 // Brings returns what may be read and started besides with a program that a declaration

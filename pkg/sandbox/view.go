@@ -1,0 +1,91 @@
+package sandbox
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// A fileID tells files apart, whatever their paths are.
+type fileID struct{ dev, ino uint64 }
+
+// A view is what the file system looks like while a guard serves. Each path is looked at once. It may be
+// used from any goroutine.
+type view struct {
+	mounts mountTable
+
+	mu   sync.Mutex
+	seen map[string]sight
+}
+
+// A sight is what there is at a path.
+type sight struct {
+	err  error // why nothing can be said
+	id   fileID
+	mode fs.FileMode
+	link string // the target of a symbolic link
+}
+
+func newView() (*view, error) {
+	mounts, err := readMounts()
+	return &view{mounts: mounts, seen: map[string]sight{}}, err
+}
+
+// look returns what there is at a path whose folder has no links.
+func (v *view) look(path string) sight {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s, known := v.seen[path]
+	if !known {
+		s = lookAt(path)
+		v.seen[path] = s
+	}
+	return s
+}
+
+// identify returns what tells the file at a path apart. A link is not followed.
+func (v *view) identify(path string) (id fileID, ok bool) {
+	s := v.look(path)
+	return s.id, s.err == nil && s.id != fileID{}
+}
+
+// maxLinks is how many symbolic links a path may lead over.
+const maxLinks = 40
+
+// follow resolves an absolute path. links are where the links lie that it leads over. Where there is
+// nothing, real is where that would be, and err says why.
+func (v *view) follow(path string) (real string, links []string, err error) {
+	const separator = string(filepath.Separator)
+	volume := filepath.VolumeName(path)
+	real, path = volume+separator, path[len(volume):]
+	for path != "" {
+		name, rest, _ := strings.Cut(path, separator)
+		switch name {
+		case "", ".":
+			path = rest
+			continue
+		case "..":
+			real, path = filepath.Dir(real), rest
+			continue
+		}
+		next := filepath.Join(real, name)
+		at := v.look(next)
+		switch {
+		case at.err != nil:
+			return filepath.Join(next, rest), links, at.err
+		case at.mode&fs.ModeSymlink == 0:
+			real, path = next, rest
+			continue
+		case len(links) == maxLinks:
+			return filepath.Join(next, rest), links, &fs.PathError{Op: "follow", Path: next, Err: fs.ErrInvalid}
+		}
+		links = append(links, next)
+		volume := filepath.VolumeName(at.link)
+		if filepath.IsAbs(at.link) {
+			real = volume + separator
+		}
+		path = at.link[len(volume):] + separator + rest
+	}
+	return real, links, nil
+}

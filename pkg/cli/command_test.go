@@ -179,7 +179,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// What resembles a name in all but case, signs and one letter is taken for it (CF-63).
+// Resembles ignores case, everything but letters, and one wrong letter (CF-63).
 func TestResembles(t *testing.T) {
 	for word, want := range map[string]bool{
 		"confine": true, "Confine": true, "con_fine": true, " confine": true, "conflne": true, "confin": true,

@@ -500,7 +500,7 @@ func TestDryRun(t *testing.T) {
 	apply(t, r, Absent)
 }
 
-// What is written into a project starts programs, so it is in the table of what runs next (CF-14).
+// The files of clients in a project start programs, so the table of code has them (CF-14).
 func TestProjectFilesRunNext(t *testing.T) {
 	p := &project.Project{Root: filepath.FromSlash("/p")}
 	listed := p.RunsNext()

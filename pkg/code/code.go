@@ -30,12 +30,12 @@ const (
 	UI
 	UserHome     // the user's home directory
 	Repository   // the Git repository that holds the project
-	Listed       // anywhere in the project: an entry of the registry leads there
+	Listed       // anywhere in the project: a registry entry names the file
 	Chosen       // anywhere: the operator names the file
-	Installation // the SDK, and what else is installed with the server
+	Installation // the SDK and our programs
 	Private      // the private directory of the run
 	Search       // the directories of PATH
-	Used         // anywhere: the first line of a script, or confine.exec, leads there
+	Used         // anywhere: the first line of a script, or confine.exec, names the file
 )
 
 // A Kind is a kind of file: a row of the table.
@@ -145,8 +145,7 @@ type Layout interface {
 	Place(Place) string
 }
 
-// Locations returns the files and folders that hold what is of a kind; nil where the layout does
-// not know them.
+// Locations returns the files and folders of a row, nil where the layout does not know them.
 func (r *Row) Locations(at Layout) []string {
 	place := at.Place(r.Place)
 	switch {
@@ -167,10 +166,10 @@ func (r *Row) Locations(at Layout) []string {
 	return list
 }
 
-// matches returns what there is in a directory that fits a pattern.
+// matches returns the entries of a directory whose names fit a pattern.
 func matches(pattern string) (list []string) {
 	dir, pattern := filepath.Split(pattern)
-	entries, _ := os.ReadDir(dir) // what cannot be listed is not found by us either
+	entries, _ := os.ReadDir(dir) // a directory that cannot be listed has none
 	for _, e := range entries {
 		if ok, _ := path.Match(pattern, e.Name()); ok {
 			list = append(list, dir+e.Name())
@@ -194,7 +193,7 @@ func (k Kind) In(at Layout) File {
 }
 
 // Below returns a file of a kind that has many, such as [Tool]. The path has slashes and is
-// relative to their place. Whether it leads out is for [project.CheckScript] to see.
+// relative to their place. [project.CheckScript] refuses one that leads out of it.
 func (k Kind) Below(at Layout, path string) File {
 	where := table[k].Place
 	if where == Listed {
@@ -211,5 +210,5 @@ func (k Kind) Below(at Layout, path string) File {
 // It is of the kind [Named].
 func OperatorFile(path string) File { return File{path} }
 
-// PrivateCopy returns the copy of a file in a directory that nobody else can enter.
+// PrivateCopy returns the copy of a file in a directory that only we can enter.
 func PrivateCopy(_ File, path string) File { return File{path} }

@@ -13,8 +13,8 @@ import (
 	"mcp-bash/pkg/sandbox"
 )
 
-// listed returns the scripts that the registry lists. Those of completions are as they are declared: a
-// file that is not there yet runs once it is, and a link is part of the way.
+// listed returns the scripts that the registry lists. Completion scripts have the paths as declared: a
+// missing file runs once it exists, and links on the way matter.
 func (e *Engine) listed() ([]sandbox.Listed, error) {
 	ctx := context.Background()
 	tools := e.Entries
@@ -34,7 +34,7 @@ func (e *Engine) listed() ([]sandbox.Listed, error) {
 func Listed(p *project.Project, tools []json.RawMessage, completions []string) []sandbox.Listed {
 	list := make([]sandbox.Listed, 0, len(tools)+len(completions))
 	for _, item := range tools {
-		needs, _ := access.DeclarationOf(item) // of one that cannot be read: nothing, as it does not run
+		needs, _ := access.DeclarationOf(item) // an unreadable one gives nothing, as the tool does not run
 		script := code.Tool.Below(p, rawjson.TextOf(item, "path")).Path()
 		list = append(list, sandbox.Listed{Tool: rawjson.TextOf(item, "name"), Script: script, Needs: needs})
 	}

@@ -38,9 +38,9 @@ func (p *Project) Place(place code.Place) string {
 	return ""
 }
 
-// RunsNext returns the files and folders of the project that hold code: what our commands run,
-// source or believe. Nobody writes there below a root (CF-14). Links are not resolved, and not
-// everything need exist.
+// RunsNext returns the files and folders of the project that hold code: our commands run, source or
+// believe it. No confined tool writes to them below a root (CF-14). The paths may have links and need
+// not exist.
 func (p *Project) RunsNext() (list []string) {
 	for _, row := range code.Rows {
 		if row.Place == code.Repository {
@@ -56,8 +56,8 @@ func (p *Project) RunsNext() (list []string) {
 	return list
 }
 
-// repository returns where the hooks and settings lie of the Git repository that holds a folder.
-// Without one it is where they would lie.
+// repository returns the directories with the hooks and settings of the Git repository around a
+// folder. Without a repository it returns the directory that Git would make.
 func repository(root string) []string {
 	for dir := root; ; dir = filepath.Dir(dir) {
 		git := filepath.Join(dir, ".git")

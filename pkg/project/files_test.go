@@ -113,7 +113,7 @@ func TestHostileSettings(t *testing.T) {
 	}
 }
 
-// T-8a, P-200a, R-212, CF-2: where it cannot be known what server.meta.json restricts, that is said.
+// T-8a, P-200a, R-212, CF-2: restrictions in server.meta.json that cannot be read are reported.
 func TestUnreadableRestrictions(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"name":"x","confine":"all","securityLevel":"full"}`: "",

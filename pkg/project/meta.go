@@ -34,8 +34,8 @@ type Meta struct {
 	// what they took out of it may have been a restriction (T-8a); nil: they
 	// could not.
 	Insecure *InsecureError
-	// Unreadable says, with the place, why it cannot be known what restrictions the file
-	// has (T-8a); nil: it can.
+	// Unreadable is the reason, with its place, why restrictions in the file cannot be
+	// read (T-8a); nil: there are none, or they can.
 	Unreadable error
 }
 

@@ -19,7 +19,7 @@ import (
 type RegisteredTool struct {
 	ToolRegistration
 	Source        string       // "discovered", "register.json" or "register.sh"
-	Unreadable    string       // why it cannot be known what the tool declares, so that it does not run
+	Unreadable    string       // why the declaration cannot be read, so the tool does not run
 	RequiredLevel access.Level
 	Allowed       bool         // it runs at the level in effect
 }

@@ -88,8 +88,8 @@ func TestInsecureRegistryDirectory(t *testing.T) {
 	want(t, b.refresh("").Failed(), false)
 }
 
-// R-36, CF-63: a tool whose metadata others could have written does not run. What decides over no
-// script is used.
+// R-36, CF-63: a tool whose metadata others could have written does not run. Metadata of prompts is
+// used.
 func TestInsecureMetadata(t *testing.T) {
 	b := newBed(t, nil, files{
 		"tools/wipe/tool.sh": "", "tools/wipe/tool.meta.json": `{"name":"allowed","capabilities":[]}`,

@@ -10,8 +10,8 @@ import (
 	"mcp-bash/pkg/registry/access"
 )
 
-// A tool of which it cannot be known what it declares does not run, and the place and the reason are
-// said: in metadata, in headers and in register.json (CF-63, R-36, R-203).
+// A tool with an unreadable declaration does not run, and place and reason are reported: in metadata, in
+// headers and in register.json (CF-63, R-36, R-203).
 func TestUnreadableDeclarations(t *testing.T) {
 	for _, c := range []struct{ text, piece, fault string }{ // the piece, where it stands last, is at fault
 		{`{}`, "", ""}, {`{"capabilities":null,"confine":null,"securityLevel":null}`, "", ""},
@@ -63,7 +63,7 @@ func TestUnreadableDeclarations(t *testing.T) {
 		runs(files{script: beside, meta: `{"name":"x","confine":{}}`}, script, beside, "")
 		runs(files{script: "", "server.d/register.json": register}, "register.json", register, ": tools[0]")
 	}
-	// What is no JSON at all: in a header if it begins like one.
+	// Text that is no JSON counts in a header if it begins like an object.
 	for _, c := range []struct{ text, where string }{
 		{`{"name":"x"`, ":1:19: unexpected end"}, {`{"confine":{},}`, ":1:22: a member name expected"},
 		{"{\"name\":\"\xff\"}", ":1:8: invalid UTF-8"}, {`{name:"x"}`, ":1:9: a member name expected"},
@@ -75,6 +75,13 @@ func TestUnreadableDeclarations(t *testing.T) {
 		}
 		wantUnreadable(t, files{"tools/t/tool.sh": "# mcp: " + c.text + "\n"}, where)
 	}
+}
+
+// A metadata file that cannot be read counts, though another one can (R-33, CF-63).
+func TestUnreadableBesideReadable(t *testing.T) {
+	const first, second = "tools/t/tool.sh.meta.json", "tools/t/tool.meta.json"
+	wantUnreadable(t, files{"tools/t/tool.sh": "", first: "{", second: `{"confine":{}}`}, first+":1:2: unexpected end")
+	wantUnreadable(t, files{"tools/t/tool.sh": "", first: `{"confine":{}}`, second: "{"}, "") // it is not looked at
 }
 
 // position is where a piece stands last in the text of a file.

@@ -71,7 +71,7 @@ func (s *scene) later() {
 	}
 }
 
-// warned reports whether something was logged that holds a text.
+// warned reports whether a logged line contains a text.
 func (s *scene) warned(text string) bool {
 	return slices.ContainsFunc(s.logged, func(line string) bool { return strings.Contains(line, text) })
 }
@@ -131,8 +131,8 @@ func (s *scene) samples() map[string]string {
 	return list
 }
 
-// Nothing of the table of code is made, changed, removed or exchanged below a root, whether it is there
-// or not, and what lies next to it is (CF-14).
+// No file of the table of code can be made, changed, removed or exchanged below a root, whether it exists
+// or not; files next to it can (CF-14).
 func TestTableIsNotWritten(t *testing.T) {
 	withLandlock(t)
 	for _, there := range []bool{false, true} {
@@ -225,6 +225,44 @@ func TestHardLinks(t *testing.T) {
 	s.wants("declared", s.call("own", d, `echo x >>"$OTHER/copy"`), false)
 }
 
+// The number of remembered roots is bounded; more count as the root of all files (CF-61).
+func TestManyRoots(t *testing.T) {
+	var m seen
+	for i := range maxRoots + 10 {
+		path := fmt.Sprintf("/root/%d", i)
+		m.add(&Subject{Roots: roots.List{{Path: path}}})
+	}
+	if n := len(m.roots); n != maxRoots+1 || m.roots[maxRoots] != "/" || m.count != n+1 { // and the tool
+		t.Errorf("%d roots, %d changes, the last %s", n, m.count, m.roots[n-1])
+	}
+}
+
+// A path that leads over too many links, or in a circle, leads nowhere (CF-61).
+func TestFollow(t *testing.T) {
+	s := newScene(t, "declared")
+	s.link("a", s.other+"/a")
+	last := "file"
+	for i := range maxLinks + 1 {
+		name := fmt.Sprintf("link%d", i)
+		s.link(last, filepath.Join(s.other, name))
+		last = name
+	}
+	s.link(s.root+"/sub/../file", s.other+"/up")
+	for name, want := range map[string]string{
+		"file": "other/file", "link0": "other/file", "link39": "other/file", "link40": "", "a": "", "none/x": "",
+		"file/x": "", "up": "root/file", "../other/./sub//": "other/sub",
+	} {
+		v, err := newView()
+		if err != nil {
+			t.Fatal(err)
+		}
+		real, _, err := v.follow(s.other + "/" + name)
+		if want == "" && err == nil || want != "" && (err != nil || real != s.dir+"/"+want) {
+			t.Errorf("%s: %s, %v", name, real, err)
+		}
+	}
+}
+
 // inNamespace runs a test again in a mount namespace of its own, where it may mount. It returns true there.
 func inNamespace(t *testing.T) bool {
 	t.Helper()
@@ -306,7 +344,7 @@ func TestBindMounts(t *testing.T) {
 	}
 }
 
-// Mounts are read as the kernel writes them; rubbish is passed over (CF-60).
+// Mounts are read as the kernel writes them; other lines are passed over (CF-60).
 func TestParseMounts(t *testing.T) {
 	list := parseMounts([]byte(`22 27 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 36 22 8:1 /home/me/my\040project /mnt/a\134b rw - ext4 /dev/sda1 rw

@@ -140,7 +140,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// roots are those of a call: the project is among them, as where nobody names any.
+// roots are those of a call. The project is among them, as it is the default root.
 func (s *scene) roots() roots.List {
 	return roots.List{{URI: "file://" + s.root, Path: s.root}, {URI: "file://" + s.project, Path: s.project}}
 }

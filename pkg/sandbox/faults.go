@@ -19,8 +19,8 @@ func (f *Fault) Missing() bool { return f.Err == errNotThere }
 
 var errRunsNext = errors.New("is code that runs later, which no confined tool writes")
 
-// Faults returns what a declaration names and does not get, as far as it does not depend on the roots
-// of a call (CF-17).
+// Faults returns the entries of a declaration that give nothing, whatever the roots of a call are
+// (CF-17).
 func (s *Sandbox) Faults(needs *access.Declaration) (list []Fault, err error) {
 	s.guarding.Lock()
 	defer s.guarding.Unlock()

@@ -18,8 +18,8 @@ type fence struct {
 	above  map[fileID]bool // the folders on the way to them
 }
 
-// newFence surrounds what some paths lead to, the links on the way included: who can exchange a link
-// decides what it leads to.
+// newFence surrounds the files that some paths lead to, and the links on the way: a script that can
+// exchange a link chooses its target.
 func newFence(v *view, paths []string) *fence {
 	f := &fence{view: v, inside: map[fileID]bool{}, above: map[fileID]bool{}}
 	known := map[string]bool{}
@@ -89,9 +89,9 @@ func (f *fence) holds(dir string) bool {
 	return slices.ContainsFunc(f.paths, func(path string) bool { return path != dir && project.Within(dir, path) })
 }
 
-// allow adds a path to a list of what may be used, but for what is inside the fence. Landlock knows
-// no exceptions, so of a folder that holds something inside, what lies there is added entry by entry,
-// and holds is true. The path has no links.
+// allow adds a path without links to a list of files that may be used, except those inside the fence.
+// Landlock knows no exceptions, so a folder with something inside the fence is added entry by entry;
+// then holds is true.
 func (f *fence) allow(list *[]string, path string) (holds bool) {
 	if f.covers(path) {
 		return false
@@ -99,7 +99,7 @@ func (f *fence) allow(list *[]string, path string) (holds bool) {
 	return f.add(list, path)
 }
 
-// add is allow for a path of which nothing above is inside.
+// add is allow for a path below a folder that is not inside.
 func (f *fence) add(list *[]string, path string) (holds bool) {
 	if !f.holds(path) {
 		*list = append(*list, path)

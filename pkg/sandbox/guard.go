@@ -23,11 +23,11 @@ type Listed struct {
 	Needs  access.Declaration // of a tool
 }
 
-// A guard knows what the scripts of a project are kept from, whatever they declare, and where they
-// can change files.
+// A guard knows the files that scripts of a project never read or write, whatever they declare, and the
+// folders in which they change files.
 type guard struct {
-	secret   *fence        // what nobody reads below a root: settings and secrets of the server (CF-12)
-	runsNext func() *fence // what nobody writes below a root: code (CF-14)
+	secret   *fence        // never read below a root: settings and secrets of the server (CF-12)
+	runsNext func() *fence // never written below a root: code (CF-14)
 	reached  reached
 
 	*view
@@ -36,7 +36,7 @@ type guard struct {
 	roots   []string // of all calls
 }
 
-// seen is what a sandbox remembers of the scripts that it confined, beside what the registry lists.
+// seen are the roots and declarations of the scripts that a sandbox confined. The registry lists more.
 type seen struct {
 	roots []string
 	tools map[string]Listed
@@ -68,7 +68,7 @@ func (m *seen) add(sub *Subject) {
 	m.count++
 }
 
-// guard returns what is to be kept from a script now.
+// guard returns the guard for a script that starts now.
 func (s *Sandbox) guard(sub *Subject) (*guard, error) {
 	s.guarding.Lock()
 	defer s.guarding.Unlock()
@@ -94,7 +94,7 @@ func (s *Sandbox) newGuard() (*guard, error) {
 	listed := slices.Collect(maps.Values(s.seen.tools))
 	if s.Listed != nil {
 		more, err := s.Listed()
-		if err != nil { // what it lists cannot be told from other files
+		if err != nil { // any file of the project may be a script
 			more = []Listed{{Script: s.Project.Root}}
 		}
 		listed = append(listed, more...)
@@ -129,9 +129,9 @@ func (s *Sandbox) code(listed []Listed, g *guard, written reached) *fence {
 	return newFence(g.view, slices.Concat(fixed.paths, programs))
 }
 
-// programsOf returns what the scripts of the project start, and the completion scripts that lie
-// anywhere: they run next (CF-14). What only confined tools start is left out where a tool declares
-// that it writes: it is not started (CF-61).
+// programsOf returns the programs that scripts of the project start, and the completion scripts that lie
+// anywhere: all of it is code (CF-14). A program that only confined tools start is left out if it lies
+// where a tool declares that it writes: those tools do not start it (CF-61).
 func (s *Sandbox) programsOf(listed []Listed, g *guard) (list []string) {
 	known := map[string]bool{}
 	add := func(program string, confined bool) {
@@ -217,8 +217,7 @@ func (r *reached) holds(path string) bool {
 	}
 }
 
-// changeable reports whether a confined script can change what a path leads to: the file, or a link
-// on the way.
+// changeable reports whether a confined script can change the file at a path, or a link on the way.
 func (g *guard) changeable(path string) bool {
 	if len(g.reached.paths) == 0 {
 		return false
@@ -284,7 +283,8 @@ var (
 	errLink       = errors.New("leads over a link in a folder that a tool writes to, so it could lead anywhere")
 )
 
-// startable returns the file of a program, links resolved, or why it cannot be allowed (CF-61).
+// startable returns the file of a program, links resolved. The error is the reason why it cannot be
+// allowed (CF-61).
 func (g *guard) startable(program string) (real string, err error) {
 	real, links, err := g.follow(program)
 	switch {

@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// lookAt returns what there is at a path.
+// lookAt looks at a path, without following a last link.
 func lookAt(path string) (s sight) {
 	var st unix.Stat_t
 	if s.err = unix.Lstat(path, &st); s.err != nil {
@@ -53,8 +53,8 @@ func readMounts() (mountTable, error) {
 	return parseMounts(text), nil
 }
 
-// parseMounts reads the text of /proc/self/mountinfo (proc_pid_mountinfo(5)). What it does not
-// understand it passes over.
+// parseMounts reads the text of /proc/self/mountinfo (proc_pid_mountinfo(5)). It passes over lines that
+// it does not understand.
 func parseMounts(text []byte) (list mountTable) {
 	for line := range bytes.Lines(text) {
 		const device, shown, point = 2, 3, 4
@@ -98,8 +98,8 @@ func octal(text []byte) (c byte, ok bool) {
 	return byte(n), n < 256
 }
 
-// aliases returns where else what lies at a path without links can be seen, or a part of it: bind
-// mounts show a folder twice.
+// aliases returns the other paths of a file or folder, given a path without links, or of a part of it:
+// bind mounts show a folder twice.
 func (t mountTable) aliases(path string) (list []string) {
 	at := -1
 	for i := range t {

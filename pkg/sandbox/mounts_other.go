@@ -7,14 +7,14 @@ import (
 	"os"
 )
 
-// A mountTable are the mounts of this system, which does not tell of them.
+// A mountTable is empty: the mounts of this system are not known.
 type mountTable struct{}
 
 func readMounts() (mountTable, error) { return mountTable{}, nil }
 
 func (mountTable) aliases(string) []string { return nil }
 
-// lookAt returns what there is at a path. Files are told apart by their paths only.
+// lookAt looks at a path, without following a last link. It does not identify files.
 func lookAt(path string) (s sight) {
 	info, err := os.Lstat(path)
 	if s.err = err; err != nil {

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/script"
 )
 
-// toolProfile returns what a script declares as a profile, without files (CF-10 to CF-20).
+// toolProfile returns the profile for a declaration, without files (CF-10 to CF-20).
 func toolProfile(needs *access.Declaration) confine.Profile {
 	return confine.Profile{
 		AllFiles: needs.Has(access.FileSystem), Modes: needs.Has(access.Edit), Network: needs.Has(access.Network),
@@ -40,7 +40,7 @@ func (s *Sandbox) toolFiles(p *confine.Profile, sub *Subject, g *guard) {
 		return
 	}
 	read := func(path string) {
-		if g.secret.allow(&p.Read, path) { // its names tell nothing that reading the rest would not
+		if g.secret.allow(&p.Read, path) { // the names in a folder whose other files may be read
 			p.List = append(p.List, path)
 		}
 	}
@@ -69,7 +69,7 @@ func (s *Sandbox) toolFiles(p *confine.Profile, sub *Subject, g *guard) {
 	}
 }
 
-// allowOwn allows the folder of a script, or the script, and what its first line names.
+// allowOwn allows the folder of a script, or the script, and the programs of its first line.
 func (s *Sandbox) allowOwn(p *confine.Profile, sub *Subject, g *guard) {
 	if real, links, err := g.follow(s.ownFolder(sub.Script)); err == nil && !g.exchangeable(links) {
 		g.secret.allow(&p.Programs, real)
@@ -88,8 +88,8 @@ func (s *Sandbox) allowOwn(p *confine.Profile, sub *Subject, g *guard) {
 	}
 }
 
-// allowDeclared allows a program of confine.exec, and what its first line names. The line counts as it
-// was when the program was seen first.
+// allowDeclared allows a program of confine.exec, and the programs of its first line. The line counts as
+// it was when the program was seen first.
 func (s *Sandbox) allowDeclared(p *confine.Profile, sub *Subject, g *guard, entry string) error {
 	key := declaredKey{sub.key(), "exec", entry}
 	if known, ok := s.found.Load(key); ok {
@@ -153,15 +153,15 @@ func (s *Sandbox) ownFolder(script string) string {
 // A declaredKey names an entry of a list of a tool.
 type declaredKey struct{ tool, list, entry string }
 
-// A declaredFile is what an entry led to when it was seen first, so that a link that a script puts in
+// A declaredFile is the target of an entry when it was seen first, so that a link that a script puts in
 // its way later leads to nothing (CF-17).
 type declaredFile struct {
 	real   string   // without links
-	brings []string // of a program: what its first line names
+	brings []string // of a program: the programs of its first line
 }
 
-// declaredPath returns what an entry of confine.read or confine.write leads to, "" where that cannot be
-// allowed. What is not there stands for itself.
+// declaredPath returns the target of an entry of confine.read or confine.write, "" where it cannot be
+// allowed. The target of a path that does not exist is the path.
 func (s *Sandbox) declaredPath(sub *Subject, g *guard, list, entry string) string {
 	key := declaredKey{sub.key(), list, entry}
 	if known, ok := s.found.Load(key); ok {

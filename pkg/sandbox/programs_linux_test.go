@@ -12,7 +12,7 @@ import (
 	"mcp-bash/pkg/registry/access"
 )
 
-// What "confine.exec" names is allowed if it is an executable file, and none of the server's own (CF-61).
+// An entry of confine.exec is allowed if it is an executable file, and none of the server's own (CF-61).
 func TestWhatExecTakes(t *testing.T) {
 	withLandlock(t)
 	s := newScene(t, "declared")
@@ -122,8 +122,8 @@ func TestExchangedLinks(t *testing.T) {
 	}
 }
 
-// Below a root what tools start is not written, so that they still start it: their interpreter, what
-// they declare, and what PATH finds (CF-14, CF-61).
+// Below a root no tool writes the programs that tools start, so they still start them: interpreters,
+// declared programs, and those on PATH (CF-14, CF-61).
 func TestProgramsBelowARoot(t *testing.T) {
 	withLandlock(t)
 	s := newScene(t, "declared")
@@ -190,8 +190,8 @@ func TestFirstLines(t *testing.T) {
 	}
 }
 
-// Tools that share a script share nothing else: neither the private directory, nor what the links of
-// their declarations led to (CF-11, CF-17).
+// Tools that share a script share nothing else: neither the private directory, nor the resolved paths of
+// their declarations (CF-11, CF-17).
 func TestToolsThatShareAScript(t *testing.T) {
 	withLandlock(t)
 	s := newScene(t, "declared")

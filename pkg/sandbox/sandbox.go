@@ -27,8 +27,8 @@ type Config struct {
 	Common  project.Env // what every script is given
 	State   *project.State
 	Log     mcp.LogFunc
-	// Listed returns the scripts that the registry lists, and those of entries that it left out. They run
-	// next, with what they start (CF-14). nil: there are none.
+	// Listed returns the scripts that the registry lists, and those of entries that it left out. They are
+	// code, and so are the programs that they start (CF-14). nil: there are none.
 	Listed func() ([]Listed, error)
 	// Sourced are files that the operator had sourced.
 	Sourced []string
@@ -176,8 +176,8 @@ func (s *Sandbox) hold(sub *Subject, p confine.Profile, files filesFunc) (*Hold,
 	return h, nil
 }
 
-// canHold reports whether the kernel can hold anything of a profile. What it cannot is an error where
-// that is required, and else a warning.
+// canHold reports whether the kernel can enforce any of a profile. Where the mode requires all of it, the
+// error names the rest; otherwise a warning does.
 func (s *Sandbox) canHold(sub *Subject, p *confine.Profile) (bool, error) {
 	k := s.Kernel()
 	lacks := k.Lacks(p)

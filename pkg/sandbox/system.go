@@ -22,7 +22,7 @@ type systemPaths struct {
 	search   string   // the PATH of scripts
 	always   []string // lib/, the SDK, what the SDK starts
 	programs []string // the directories of the PATH that are not the system's
-	code     []string // what our commands start or source that is not the project's (CF-14)
+	code     []string // code that is not the project's (CF-14)
 	bin      string   // where our programs lie
 }
 

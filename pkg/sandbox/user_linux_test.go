@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What holds for root holds for an ordinary user (CF-10 to CF-27, CF-60, CF-61).
+// An ordinary user's tools are confined as those of root are (CF-10 to CF-27, CF-60, CF-61).
 func TestAsOrdinaryUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("the other tests run as an ordinary user already")

@@ -10,8 +10,7 @@ import (
 // A fileID tells files apart, whatever their paths are.
 type fileID struct{ dev, ino uint64 }
 
-// A view is what the file system looks like while a guard serves. Each path is looked at once. It may be
-// used from any goroutine.
+// A view caches lookups in the file system while a guard serves. It may be used from any goroutine.
 type view struct {
 	mounts mountTable
 
@@ -19,9 +18,9 @@ type view struct {
 	seen map[string]sight
 }
 
-// A sight is what there is at a path.
+// A sight is the result of looking at a path.
 type sight struct {
-	err  error // why nothing can be said
+	err  error // the lookup failed
 	id   fileID
 	mode fs.FileMode
 	link string // the target of a symbolic link
@@ -32,7 +31,7 @@ func newView() (*view, error) {
 	return &view{mounts: mounts, seen: map[string]sight{}}, err
 }
 
-// look returns what there is at a path whose folder has no links.
+// look looks at a path whose folder has no links.
 func (v *view) look(path string) sight {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -53,8 +52,8 @@ func (v *view) identify(path string) (id fileID, ok bool) {
 // maxLinks is how many symbolic links a path may lead over.
 const maxLinks = 40
 
-// follow resolves an absolute path. links are where the links lie that it leads over. Where there is
-// nothing, real is where that would be, and err says why.
+// follow resolves an absolute path. links are the paths of the links on the way. If the file does not
+// exist, real is the path that it would have, and err the reason.
 func (v *view) follow(path string) (real string, links []string, err error) {
 	const separator = string(filepath.Separator)
 	volume := filepath.VolumeName(path)

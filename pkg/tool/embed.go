@@ -152,8 +152,8 @@ func rootOf(list roots.List, path string) *roots.Root {
 	return nil
 }
 
-// readEmbed reads a file below a root. Of a confined tool the kernel decides whether it may: what the
-// script may not read, the server does not read for it (CF-62).
+// readEmbed reads a file below a root. For a confined tool, the kernel decides as it does for the
+// script (CF-62).
 func (c *call) readEmbed(root, path string) ([]byte, error) {
 	open := openBelow
 	if c.hold != nil {

@@ -349,7 +349,7 @@ func TestInsecureSettings(t *testing.T) {
 	}
 }
 
-// T-8a, T-5b, CF-63: nothing runs that cannot be known to be allowed, whatever the mode.
+// T-8a, T-5b, CF-63: a tool with an unreadable declaration does not run, whatever the mode.
 func TestUnreadable(t *testing.T) {
 	b := newBench(t, nil)
 	b.add("ok", "echo ok")

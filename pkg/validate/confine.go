@@ -30,7 +30,7 @@ func (c *check) confine(doc json.RawMessage, label string) {
 	}
 }
 
-// sandbox returns what would hold the tools of the project, which is asked and holds none.
+// sandbox returns a sandbox of the project, for questions only.
 func (c *check) sandbox() *sandbox.Sandbox {
 	if c.held == nil {
 		c.held = sandbox.New(sandbox.Config{

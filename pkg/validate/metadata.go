@@ -96,10 +96,10 @@ func (c *check) tools() {
 	c.pathsWithoutRoots()
 }
 
-// unreadableOnce begins what is said once of files whose metadata cannot be read.
+// unreadableOnce begins the keys of [check.once] for files whose metadata cannot be read.
 const unreadableOnce = "unreadable "
 
-// declaration reports a tool that does not run, as it cannot be known what it declares (CF-63).
+// declaration reports a tool that does not run because its declaration cannot be read (CF-63).
 func (c *check) declaration(o offer) {
 	reason := rawjson.TextOf(o.json, access.Unreadable)
 	if reason == "" {

@@ -66,7 +66,7 @@ func (c *check) server() {
 	}
 }
 
-// unreadableServer reports server.meta.json where it cannot be known what it restricts.
+// unreadableServer reports a restriction in server.meta.json that cannot be read.
 func (c *check) unreadableServer(err error) {
 	f := finding.Finding{ID: "declaration.unreadable"}
 	var column int

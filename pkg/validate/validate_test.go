@@ -281,7 +281,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// A tool of which it cannot be known what it declares is an error, with its line and column (CF-63).
+// An unreadable declaration is an error, with its line and column (CF-63).
 func TestUnreadableDeclarations(t *testing.T) {
 	const tool = "#!/usr/bin/env bash\n"
 	added := files{
@@ -312,7 +312,7 @@ func TestUnreadableDeclarations(t *testing.T) {
 	}
 }
 
-// What a declaration names and does not get is reported with the reason (CF-17, CF-61).
+// Entries of "confine" that give nothing are reported with the reason (CF-17, CF-61).
 func TestConfine(t *testing.T) {
 	added := files{
 		"tools/demo-hello/tool.meta.json": `{"name":"demo_hello","description":"x","inputSchema":{"type":"object"},"confine":

@@ -16,8 +16,8 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// besieged is a project with tools that do what their caller says, each within what it declares, and with
-// code of each kind.
+// besieged is a project with code of each kind, and with tools that run the code in their arguments, each
+// within its declaration.
 func besieged(t *testing.T, unprivileged bool) (project, outside string) {
 	t.Helper()
 	if confine.Offered().ABI < 3 {
@@ -78,7 +78,7 @@ eval "$(mcp_args_require .code)" && echo done || echo failed` + "\n"
 	return project, outside
 }
 
-// asEachUser runs a test as who runs the tests, and as an ordinary user where that is root.
+// asEachUser runs a test as the current user, and as an ordinary user too if that is root.
 func asEachUser(t *testing.T, test func(t *testing.T, unprivileged bool)) {
 	t.Run("as we are", func(t *testing.T) { t.Parallel(); test(t, false) })
 	if os.Geteuid() == 0 {
@@ -86,14 +86,14 @@ func asEachUser(t *testing.T, test func(t *testing.T, unprivileged bool)) {
 	}
 }
 
-// says calls an obedient tool and returns what it printed.
+// says runs code in a tool and returns its output.
 func (s *session) says(tool, code string) string {
 	s.t.Helper()
 	return text(s.t, s.call(tool, arguments{"code": code}))
 }
 
-// Of a project that is itself the root, a tool with Edit edits what is no code, and makes and changes
-// nothing that runs later: neither now nor after a restart (CF-14, CF-60).
+// In a project that is the root of the call, a tool with Edit edits data, and neither makes nor changes
+// code. Nothing of it runs later, nor after a restart (CF-14, CF-60).
 func TestNothingRunsLater(t *testing.T) {
 	t.Parallel()
 	asEachUser(t, func(t *testing.T, unprivileged bool) {
@@ -151,7 +151,7 @@ func TestNothingRunsLater(t *testing.T) {
 	})
 }
 
-// look is what there is: the text of a file, the target of a link, or that it is a directory.
+// look returns the text of a file, the target of a link, or that it is a directory.
 func look(t *testing.T, dir, name string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -229,8 +229,8 @@ func TestServerIsNoDeputy(t *testing.T) {
 	})
 }
 
-// A tool whose declaration cannot be read does not run, and who calls it is told where to look (CF-63,
-// T-5b).
+// A tool whose declaration cannot be read does not run, and the error names the place (CF-63, T-5b). With
+// an unreadable restriction in server.meta.json no tool runs (P-200a, T-8a).
 func TestBrokenDeclarations(t *testing.T) {
 	t.Parallel()
 	asEachUser(t, func(t *testing.T, unprivileged bool) {
@@ -248,4 +248,16 @@ func TestBrokenDeclarations(t *testing.T) {
 			}
 		}
 	})
+	for text, want := range map[string]string{
+		`{"name":"x","confine":"all",}`: "server.d/server.meta.json: line 1, column 29: a member name expected",
+		`{"name":"x","Confine":"all"}`:  `server.d/server.meta.json:1:13: "Confine" is not known; did you mean confine?`,
+	} {
+		project, _ := besieged(t, false)
+		write(t, text, project, "server.d/server.meta.json")
+		s := open(t, project, opening{})
+		_, err := s.request(s.deadline(), "plain", nil)
+		if got := reason(err); got != want+"; correct it, then restart the server" {
+			t.Errorf("%s: %v, %s", text, err, got)
+		}
+	}
 }

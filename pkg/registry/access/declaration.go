@@ -58,17 +58,17 @@ var Declaring = []Member{
 	{memberLevel, "a string", func(v json.RawMessage) bool { return rawjson.KindOf(v) == rawjson.String }},
 }
 
-// Unreadable is the member of a registry entry that says why it cannot be known what the tool declares
-// (CF-63).
+// Unreadable is the member of a registry entry with the reason why the declaration of the tool cannot be
+// read (CF-63).
 const Unreadable = "unreadable"
 
-// An UnreadableError says why it cannot be known what a tool declares.
+// An UnreadableError is the reason why the declaration of a tool cannot be read.
 type UnreadableError struct{ Reason string }
 
 func (e *UnreadableError) Error() string { return e.Reason }
 
-// DeclarationOf returns what a registry entry declares. What nobody knows gives nothing (CF-3). The
-// error is an [*UnreadableError]: the tool is not to run.
+// DeclarationOf returns the declaration in a registry entry. Unknown capabilities give nothing (CF-3).
+// The error is an [*UnreadableError]; then the tool must not run.
 func DeclarationOf(item json.RawMessage) (d Declaration, err error) {
 	fault := func(reason string) { err = cmp.Or(err, error(&UnreadableError{reason})) }
 	rawjson.Each(item, func(name, value json.RawMessage) {

@@ -8,8 +8,8 @@ import (
 )
 
 // An Entry is a file or a directory in a [Dir]. Listings leave out what is hidden
-// or a symbolic link, but for one with the name of a metadata file: that is
-// not read, and whoever put it there thinks that it is.
+// or a symbolic link, except a link with the name of a metadata file: the
+// server does not read it, although its author expects that.
 type Entry struct {
 	Name  string
 	IsDir bool

@@ -11,9 +11,9 @@ import (
 	"mcp-bash/pkg/registry/access"
 )
 
-// UnreadableDeclaration returns why it cannot be known what a tool declares, with its place; "" where
-// it is known, be it that the tool declares nothing. All reasons are reported. Such a tool does not run:
-// what cannot be read may have been a restriction (CF-63).
+// UnreadableDeclaration returns the first reason why the declaration of a tool cannot be read, with its
+// place; "" where it can, or where there is none. It reports all reasons. Such a tool does not run, as
+// the unreadable part may be a restriction (CF-63).
 func (s *Input) UnreadableDeclaration() (first string) {
 	report := func(fault, where string) {
 		if first == "" {
@@ -33,7 +33,7 @@ func (s *Input) UnreadableDeclaration() (first string) {
 	return first
 }
 
-// A declarationFault is what is wrong with a member that declares something.
+// A declarationFault is a fault of a member that declares something.
 type declarationFault struct {
 	name, what string
 	short      string          // for a registration; "": what

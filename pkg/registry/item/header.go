@@ -32,8 +32,8 @@ func Head(text []byte) (head []byte, whole bool) {
 }
 
 // ParseHeader returns the object after the first "mcp:" that has one on its line,
-// nil when there is none. The error, a [*SyntaxError], is for a text that has none
-// but something that begins like one.
+// nil when there is none. The error, a [*SyntaxError], is for a text without an
+// object but with something that begins like one.
 func ParseHeader(head []byte) (object json.RawMessage, err error) {
 	start := 0 // of the line, or of what is left of it
 	for line := range bytes.Lines(head) {

@@ -15,7 +15,7 @@ const MaxNesting = 100
 
 var errNesting = fmt.Errorf("nested more than %d levels deep", MaxNesting)
 
-// A SyntaxError says where a text is no JSON, or not what it should be.
+// A SyntaxError is the place in a text that is no JSON, and the reason.
 type SyntaxError struct {
 	Line, Column int // from 1
 	Reason       string
@@ -30,7 +30,7 @@ func syntaxError(err *rawjson.SyntaxError, text []byte) *SyntaxError {
 	return &SyntaxError{line, column, err.Reason}
 }
 
-// FaultIn says why a file cannot be used, as compilers do: "file:2:5: unexpected end".
+// FaultIn formats an error of a file as compilers do: "file:2:5: unexpected end".
 func FaultIn(file string, err error) string {
 	var syntax *SyntaxError
 	switch {

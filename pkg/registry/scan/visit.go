@@ -134,8 +134,8 @@ func (v *Visit) MetadataOf(file string) *Metadata {
 	return nil
 }
 
-// Unreadable returns why metadata files of a file cannot be read that [Visit.MetadataOf] passes over,
-// each with its place.
+// Unreadable returns, for the metadata files of a file that [Visit.MetadataOf] passes over, why they
+// cannot be read, each with its place.
 func (v *Visit) Unreadable(file string) (faults []string) {
 	for _, name := range item.MetadataNames(file) {
 		switch {
@@ -183,7 +183,7 @@ func (v *Visit) MetadataFile(name string) *Metadata {
 	}
 	if err != nil && !folder.Vanished(err) {
 		m.Fault = item.FaultIn(v.Label(name), err)
-		if !v.spec.Guarded { // else it does more harm than to be left out, which is said there
+		if !v.spec.Guarded { // else the tool does not run, which BuildTool reports
 			v.Log(mcp.Warning, fmt.Sprintf("Malformed metadata %s: %s, using defaults", v.Label(name), err))
 		}
 	}

@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -55,4 +56,14 @@ func want[T comparable](t *testing.T, got, want T) {
 	if got != want {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
+}
+
+// register registers a tool of the script a/tool.sh.
+func register(r *Project, name string) error {
+	return registerJSON(r, `{"name":"`+name+`","path":"a/tool.sh"}`)
+}
+
+func registerJSON(r *Project, payload string) error {
+	_, err := r.Register(context.Background(), []byte(payload), RegisterOptions{})
+	return err
 }

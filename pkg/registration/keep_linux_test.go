@@ -12,7 +12,7 @@ func TestKeepsAttributes(t *testing.T) {
 	if err := unix.Setxattr(b.Path("server.d/register.json"), "user.note", []byte("mine"), 0); err != nil {
 		t.Skip(err)
 	}
-	if err := b.project(nil).RegisterTool(ToolRegistration{Name: "x", Path: "a/tool.sh"}); err != nil {
+	if err := register(b.project(nil), "x"); err != nil {
 		t.Fatal(err)
 	}
 	value := make([]byte, 10)

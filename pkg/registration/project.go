@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/ctxlock"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
@@ -21,10 +19,9 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// A Project is the [ToolRegistry] of a project. It shows all tools that the project
-// offers, those that were found included, and registers a tool by writing
-// server.d/register.json. It may be used from any goroutine, and at the same time
-// as others in any process.
+// A Project shows all tools that a project offers, including those found in its folders.
+// It registers a tool by writing server.d/register.json. It is safe for concurrent
+// use, also by several processes.
 type Project struct {
 	p       *project.Project
 	catalog *registry.Catalog
@@ -32,23 +29,6 @@ type Project struct {
 	log     mcp.LogFunc
 	mutex   ctxlock.Mutex // to change register.json
 	dir     serverDir
-}
-
-var _ ToolRegistry = (*Project)(nil)
-
-// Open returns the registry of the project in a directory; "" looks for one as
-// the commands do. It is set up by the environment of this process.
-func Open(projectRoot string) (*Project, error) {
-	env := project.OSEnv()
-	dir, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	root, err := project.FindRoot(env, projectRoot, dir)
-	if err != nil {
-		return nil, err
-	}
-	return NewProject(project.Open(root, env, dir, func(string) {}), registry.Options{Version: cli.Version}), nil
 }
 
 // NewProject returns the registry of a project that is open. Without a Runner
@@ -70,36 +50,6 @@ func NewProject(p *project.Project, o registry.Options) *Project {
 
 // Level returns the security level in effect.
 func (r *Project) Level() access.Level { return r.level }
-
-// RegisterTool registers a tool: see [Project.Register].
-func (r *Project) RegisterTool(reg ToolRegistration) error {
-	_, err := r.Register(context.Background(), reg.payload(), RegisterOptions{})
-	return err
-}
-
-// UnregisterTool takes a tool out: see [Project.Unregister].
-func (r *Project) UnregisterTool(id string) error {
-	_, err := r.Unregister(context.Background(), id)
-	return err
-}
-
-// GetTool returns a tool by its id or name. When the registry is not available there
-// is none; [Project.Tool] returns why.
-func (r *Project) GetTool(id string) (ToolRegistration, bool) {
-	t, err := r.Tool(context.Background(), id)
-	return t.ToolRegistration, err == nil
-}
-
-// ListTools returns all tools, sorted by name. When the registry is not available
-// there are none; [Project.Tools] returns why.
-func (r *Project) ListTools() []ToolRegistration {
-	tools, _ := r.Tools(context.Background())
-	list := make([]ToolRegistration, len(tools))
-	for i := range tools {
-		list[i] = tools[i].ToolRegistration
-	}
-	return list
-}
 
 // Tool returns a tool by its id, else by its name, as the project is now. The error
 // is an [*Error], a [*registry.Failure] or the context's.

@@ -14,7 +14,6 @@ import (
 	"mcp-bash/pkg/jsonedit"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
-	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/atomicfile"
 )
 
@@ -216,7 +215,7 @@ func TestUnregister(t *testing.T) {
 		if id != tc.is || err != nil || b.declared() != tc.want || b.sources() != tc.tools {
 			t.Errorf("%s: %s %v %s %s\nwant %s %s %s", name, id, err, b.declared(), b.sources(), tc.is, tc.want, tc.tools)
 		}
-		err = b.project(nil).UnregisterTool(tc.id)
+		_, err = b.project(nil).Unregister(context.Background(), tc.id)
 		var e *Error
 		if !errors.As(err, &e) || e.Type != "ToolNotFound" || e.ID != tc.id || e.Message != "tool '"+tc.id+
 			"' is not registered" {
@@ -237,7 +236,7 @@ func TestUnregisterOne(t *testing.T) {
 		"tools/d/tool.sh": `# mcp: {"id":"dee"}`, "server.d/register.json": `{"version":1,"merge":["tools"],` +
 			`"tools":[{"name":"dee","id":"q","path":"x"}]}`,
 	})
-	if err := b.project(nil).UnregisterTool("d"); err != nil {
+	if _, err := b.project(nil).Unregister(context.Background(), "d"); err != nil {
 		t.Fatal(err)
 	}
 	want(t, b.declared(), `{"version":1,"merge":["tools"],"tools":[{"name":"dee","id":"q","path":"x"}],"exclude":["d"]}`)
@@ -352,7 +351,8 @@ func TestAskingInVain(t *testing.T) {
 	for range 2 {
 		_, err := b.project(nil).Tools(context.Background())
 		_, errGet := b.project(nil).Tool(context.Background(), "a")
-		for _, err := range []error{err, errGet, b.project(nil).UnregisterTool("a")} {
+		_, errUnregister := b.project(nil).Unregister(context.Background(), "a")
+		for _, err := range []error{err, errGet, errUnregister} {
 			var e *Error
 			if !errors.Is(err, ErrInvalidRegistration) || !errors.As(err, &e) || !slices.Equal(e.Details,
 				[]string{"Declarative register.json parsing/validation failed: register.json version must be 1"}) {
@@ -360,15 +360,13 @@ func TestAskingInVain(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := b.project(nil).GetTool("a"); ok || len(b.project(nil).ListTools()) > 0 {
-		t.Error("there are tools")
-	}
 	os.Chmod(b.Path("server.d/register.json"), 0o666)
 	if _, err := b.project(nil).Tools(context.Background()); !errors.Is(err, ErrPermissionDenied) {
 		t.Error(err)
 	}
 	b.Remove("server.d/register.json")
-	if got, ok := b.project(nil).GetTool("a"); !ok || got.Path != "a/tool.sh" || got.Capabilities != nil {
+	got, err := b.project(nil).Tool(context.Background(), "a")
+	if err != nil || got.Path != "a/tool.sh" || got.Capabilities != nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -413,7 +411,8 @@ func TestToolStanding(t *testing.T) {
 			`"path":"h.sh","source":"discovered","requiredLevel":"restricted","allowed":true}`)
 	// What register.sh registers cannot be taken out beside it (R-206).
 	b.reopen(project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, b.hooks())
-	if err := NewProject(b.Project, b.o).UnregisterTool("hooked"); !errors.Is(err, ErrInvalidRegistration) {
+	_, err := NewProject(b.Project, b.o).Unregister(context.Background(), "hooked")
+	if !errors.Is(err, ErrInvalidRegistration) {
 		t.Error(err)
 	}
 }
@@ -436,7 +435,7 @@ func TestServerDirLock(t *testing.T) {
 		if err := holder.lock(context.Background()); err != nil {
 			t.Fatal(name, err)
 		}
-		err := r.RegisterTool(ToolRegistration{Name: name, Path: "a/tool.sh"})
+		err := register(r, name)
 		var failed *registry.Failure
 		if !errors.As(err, &failed) || !failed.Fatal || failed.Reason != "registry lock 'registry.register' unavailable "+
 			"after 0.02s" {
@@ -453,7 +452,7 @@ func TestServerDirLock(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		holder.unlock()
-		if err := r.RegisterTool(ToolRegistration{Name: name, Path: "a/tool.sh"}); err != nil {
+		if err := register(r, name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := os.Stat(b.Path("server.d/" + lockName)); (err == nil) != (name == "file") {
@@ -462,21 +461,6 @@ func TestServerDirLock(t *testing.T) {
 		b.Remove("server.d/" + lockName)
 	}
 	want(t, b.sources(), "directory<register.json file<register.json")
-}
-
-// R-215: as a program opens a project.
-func TestOpen(t *testing.T) {
-	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
-	r, err := Open(b.Root)
-	if err != nil || r.Level() != access.Full {
-		t.Fatal(r, err)
-	}
-	if list := r.ListTools(); len(list) != 1 || list[0].Name != "a" {
-		t.Error(list)
-	}
-	if _, err := Open(b.Path("none")); err == nil {
-		t.Error("there is no such project")
-	}
 }
 
 // R-206: a directory that the system does not let us write to.
@@ -503,8 +487,7 @@ func TestUnwritableServerDir(t *testing.T) {
 	// Something else stands where the directory would be made.
 	p := *b.Project
 	p.Server = b.Path("server")
-	if err := NewProject(&p, registry.Options{}).RegisterTool(ToolRegistration{Name: "x",
-		Path: "a/tool.sh"}); err == nil || b.Read("server") != "" {
+	if err := register(NewProject(&p, registry.Options{}), "x"); err == nil || b.Read("server") != "" {
 		t.Error(err)
 	}
 }

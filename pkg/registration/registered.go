@@ -101,7 +101,7 @@ func (p *ToolParameters) json() json.RawMessage {
 		b.Name(list.name).Array()
 		for _, one := range list.parameters {
 			b.Object().Name("name").String(one.Name).Name("description").String(one.Description).
-				Name("type").String(string(one.Type)).Name("required").Bool(one.Required).End()
+				Name("type").String(one.Type).Name("required").Bool(one.Required).End()
 		}
 		b.End()
 	}

@@ -14,48 +14,25 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// A ParameterType is what sort of value a parameter takes.
-type ParameterType string
-
-// The types of parameters.
-const (
-	String  ParameterType = "string"
-	Number  ParameterType = "number"
-	Integer ParameterType = "integer"
-	Boolean ParameterType = "boolean"
-	Array   ParameterType = "array"
-	Object  ParameterType = "object"
-)
-
 // A Parameter is one argument of a tool.
 type Parameter struct {
 	Name, Description string
-	Type              ParameterType // "" registers a String
-	Required          bool          // may be left out of those in ToolParameters.Required
+	Type              string // one of [item.ParameterTypes]
+	Required          bool
 }
 
 // ToolParameters are the arguments of a tool, those it must be given and those
 // it may.
 type ToolParameters struct{ Required, Optional []Parameter }
 
-// A ToolRegistration is what a tool is registered with, and what a registry returns
-// of it.
+// A ToolRegistration describes a tool as the registry knows it.
 type ToolRegistration struct {
 	ID, Name, Description, Version string              // ID defaults to Name, Version to "0.0.0"
 	Capabilities                   []access.Capability // nil: undeclared, which is not the same as none
 	Confine                        *access.Extras      // beyond the capabilities; nil: undeclared
 	Parameters                     ToolParameters
 	Path                           string       // of the script, relative to tools/
-	SecurityLevel                  access.Level // the least at which it may be used; "": none is asked for
-}
-
-// A ToolRegistry keeps tools. Ids and names are unique in it; wherever an id is asked
-// for, the name of the tool does as well.
-type ToolRegistry interface {
-	RegisterTool(reg ToolRegistration) error // an [*Error]: ErrDuplicateTool, ErrInvalidRegistration, ErrPermissionDenied
-	UnregisterTool(id string) error          // an [*Error]: ErrToolNotFound, ErrPermissionDenied
-	GetTool(id string) (ToolRegistration, bool)
-	ListTools() []ToolRegistration // sorted by Name
+	SecurityLevel                  access.Level // the minimum level that its metadata asks for; "": none
 }
 
 // MaxPayload is how long the JSON of a registration may be, in bytes.
@@ -157,54 +134,6 @@ func (reg *registration) invalid(faults []string) error {
 	return e
 }
 
-// payload returns the registration as JSON, as [Project.Register] reads it.
-func (r *ToolRegistration) payload() []byte {
-	var b rawjson.Builder
-	b.Object()
-	for _, m := range []struct{ name, value string }{
-		{"id", r.ID}, {"name", r.Name}, {"description", r.Description}, {"version", r.Version}, {"path", r.Path},
-		{"securityLevel", string(r.SecurityLevel)},
-	} {
-		if m.value != "" {
-			b.Name(m.name).String(m.value)
-		}
-	}
-	if r.Capabilities != nil {
-		b.Name("capabilities").Array()
-		for _, c := range r.Capabilities {
-			b.String(string(c))
-		}
-		b.End()
-	}
-	if r.Confine != nil {
-		b.Name("confine").Raw(r.Confine.JSON())
-	}
-	if len(r.Parameters.Required)+len(r.Parameters.Optional) > 0 {
-		b.Name("parameters").Object()
-		list := func(name string, parameters []Parameter) {
-			b.Name(name).Array()
-			for _, p := range parameters {
-				b.Object().Name("name").String(p.Name)
-				if p.Description != "" {
-					b.Name("description").String(p.Description)
-				}
-				if p.Type != "" {
-					b.Name("type").String(string(p.Type))
-				}
-				if p.Required {
-					b.Name("required").Bool(true)
-				}
-				b.End()
-			}
-			b.End()
-		}
-		list("required", r.Parameters.Required)
-		list("optional", r.Parameters.Optional)
-		b.End()
-	}
-	return b.End().Bytes()
-}
-
 // registrationOf returns the registration of a tool, given its registry entry.
 func registrationOf(item json.RawMessage) ToolRegistration {
 	r := ToolRegistration{
@@ -239,11 +168,11 @@ func parametersOf(schema json.RawMessage) (p ToolParameters) {
 	required, _ := rawjson.Strings(rawjson.Get(schema, "required"))
 	for _, m := range rawjson.Members(rawjson.Get(schema, "properties")) {
 		one := Parameter{
-			Name: m.Name, Description: rawjson.TextOf(m.Value, "description"), Type: Object,
+			Name: m.Name, Description: rawjson.TextOf(m.Value, "description"), Type: "object",
 			Required: slices.Contains(required, m.Name),
 		}
 		if t := rawjson.TextOf(m.Value, "type"); slices.Contains(item.ParameterTypes, t) {
-			one.Type = ParameterType(t)
+			one.Type = t
 		}
 		if one.Required {
 			p.Required = append(p.Required, one)

@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -93,96 +94,86 @@ func TestParametersOf(t *testing.T) {
 	got := parametersOf([]byte(`{"properties":{"a":{"type":"integer","description":"A"},"b":{"type":["string","null"]},` +
 		`"c":true,"d":{"type":"null"},"e":{}},"required":["e","a","x"]}`))
 	want := ToolParameters{
-		Required: []Parameter{{"a", "A", Integer, true}, {"e", "", Object, true}},
-		Optional: []Parameter{{"b", "", Object, false}, {"c", "", Object, false}, {"d", "", Object, false}},
+		Required: []Parameter{{"a", "A", "integer", true}, {"e", "", "object", true}},
+		Optional: []Parameter{{"b", "", "object", false}, {"c", "", "object", false}, {"d", "", "object", false}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
 }
 
-// whole is a registration with all its fields.
-func whole(id string) ToolRegistration {
-	return ToolRegistration{
-		ID: id, Name: "name-" + id, Description: "does \"" + id + "\"", Version: "1.2.3", Path: "a/tool.sh",
+// whole returns the payload of a registration with all its fields, and the tool that it describes.
+func whole(id string) (payload string, tool ToolRegistration) {
+	payload = `{"id":"` + id + `","name":"name-` + id + `","description":"does it","version":"1.2.3","path":"a/tool.sh",
+		"securityLevel":"elevated","capabilities":["FileSystem","Network"],
+		"parameters":{"required":[{"name":"url","description":"where"},{"name":"list","type":"array"}],
+			"optional":[{"name":"n","type":"number"}]}}`
+	return payload, ToolRegistration{
+		ID: id, Name: "name-" + id, Description: "does it", Version: "1.2.3", Path: "a/tool.sh",
 		SecurityLevel: access.Elevated,
 		Capabilities:  []access.Capability{access.FileSystem, access.Network},
 		Parameters: ToolParameters{
-			Required: []Parameter{{"url", "where", String, true}, {"list", "", Array, true}},
-			Optional: []Parameter{{"n", "", Number, false}},
+			Required: []Parameter{{"url", "where", "string", true}, {"list", "", "array", true}},
+			Optional: []Parameter{{"n", "", "number", false}},
 		},
 	}
 }
 
-// R-215, R-216: what goes in comes out, for both registries.
-func TestRegistries(t *testing.T) {
+// R-201, R-216: the registry returns what was registered, by id and by name, as copies.
+func TestRegistry(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh*": ""})
-	for name, r := range map[string]ToolRegistry{"Memory": New(), "Project": NewProject(b.Project,
-		registry.Options{Now: b.Now})} {
-		for _, id := range []string{"b", "a", "c"} {
-			if err := r.RegisterTool(whole(id)); err != nil {
-				t.Fatal(name, err)
-			}
-		}
-		for _, asked := range []string{"b", "name-b"} {
-			if got, ok := r.GetTool(asked); !ok || !reflect.DeepEqual(got, whole("b")) {
-				t.Errorf("%s: %+v", name, got)
-			}
-		}
-		list := r.ListTools()
-		if len(list) != 3 || list[0].ID != "a" || list[2].ID != "c" {
-			t.Errorf("%s: %+v", name, list)
-		}
-		list[0].Capabilities[0], list[0].Parameters.Required[0].Name = "changed", "changed"
-		if got, _ := r.GetTool("a"); !reflect.DeepEqual(got, whole("a")) {
-			t.Errorf("%s: not a copy: %+v", name, got)
-		}
-		sameID, sameName := whole("a"), whole("z")
-		sameID.Name, sameName.Name = "other", "name-a"
-		for taken, reg := range map[string]ToolRegistration{"a": sameID, "name-a": sameName} {
-			err := r.RegisterTool(reg)
-			var e *Error
-			if !errors.Is(err, ErrDuplicateTool) || !errors.As(err,
-				&e) || e.ID != reg.ID || e.Type != "DuplicateTool" || !strings.Contains(e.Message,
-				"tool '"+taken+"' is already registered") {
-				t.Errorf("%s: %+v", name, err)
-			}
-		}
-		if err := r.UnregisterTool("b"); err != nil {
-			t.Error(name, err)
-		}
-		if err := r.UnregisterTool("b"); !errors.Is(err, ErrToolNotFound) {
-			t.Error(name, err)
-		}
-		if _, ok := r.GetTool("b"); ok {
-			t.Error(name, "still there")
-		}
-		bad := whole("d")
-		bad.Version, bad.Capabilities = "1", append(bad.Capabilities, "Kernel")
-		bad.Parameters.Optional[0].Required = true
-		err := r.RegisterTool(bad)
-		var e *Error
-		if !errors.Is(err, ErrInvalidRegistration) || !errors.As(err, &e) || !reflect.DeepEqual(e.Details, []string{
-			`capabilities[2]: unknown capability "Kernel"`, `parameters.optional[0]: required of "n" contradicts its list`,
-			"version: not a semantic version",
-		}) {
-			t.Errorf("%s: %v", name, err)
-		}
-		// Defaults, and the difference between nothing and undeclared (R-201).
-		r.RegisterTool(ToolRegistration{Name: "plain", Path: "a/tool.sh",
-			Parameters: ToolParameters{Required: []Parameter{{Name: "x"}}}})
-		r.RegisterTool(ToolRegistration{Name: "none", Path: "a/tool.sh", Capabilities: []access.Capability{}})
-		plain, _ := r.GetTool("plain")
-		if plain.ID != "plain" || plain.Version != "0.0.0" || plain.Capabilities != nil ||
-			plain.Parameters.Required[0] != (Parameter{"x", "", String, true}) {
-			t.Errorf("%s: %+v", name, plain)
-		}
-		if none, _ := r.GetTool("none"); none.Capabilities == nil || len(none.Capabilities) > 0 {
-			t.Errorf("%s: %+v", name, none)
+	r := NewProject(b.Project, registry.Options{Now: b.Now})
+	ctx := context.Background()
+	for _, id := range []string{"b", "a", "c"} {
+		payload, _ := whole(id)
+		if err := registerJSON(r, payload); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if err := New().RegisterTool(ToolRegistration{Name: "pathless"}); err != nil {
+	_, wantB := whole("b")
+	for _, asked := range []string{"b", "name-b"} {
+		if got, err := r.Tool(ctx, asked); err != nil || !reflect.DeepEqual(got.ToolRegistration, wantB) {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	list, err := r.Tools(ctx)
+	if err != nil || len(list) != 3 || list[0].ID != "a" || list[2].ID != "c" {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	list[1].Capabilities[0], list[1].Parameters.Required[0].Name = "changed", "changed"
+	if got, _ := r.Tool(ctx, "b"); !reflect.DeepEqual(got.ToolRegistration, wantB) {
+		t.Errorf("not a copy: %+v", got)
+	}
+	for payload, taken := range map[string]string{
+		`{"id":"a","name":"other","path":"a/tool.sh"}`:  "a",
+		`{"id":"z","name":"name-a","path":"a/tool.sh"}`: "name-a",
+	} {
+		err := registerJSON(r, payload)
+		var e *Error
+		if !errors.Is(err, ErrDuplicateTool) || !errors.As(err, &e) || e.Type != "DuplicateTool" ||
+			!strings.Contains(e.Message, "tool '"+taken+"' is already registered") {
+			t.Errorf("%+v", err)
+		}
+	}
+	if id, err := r.Unregister(ctx, "name-b"); id != "b" || err != nil {
+		t.Error(id, err)
+	}
+	if _, err := r.Unregister(ctx, "b"); !errors.Is(err, ErrToolNotFound) {
 		t.Error(err)
+	}
+	if _, err := r.Tool(ctx, "b"); !errors.Is(err, ErrToolNotFound) {
+		t.Error(err)
+	}
+	// Defaults, and the difference between none and undeclared (R-201).
+	registerJSON(r, `{"name":"plain","path":"a/tool.sh","parameters":{"required":[{"name":"x"}]}}`)
+	registerJSON(r, `{"name":"none","path":"a/tool.sh","capabilities":[]}`)
+	plain, _ := r.Tool(ctx, "plain")
+	if plain.ID != "plain" || plain.Version != "0.0.0" || plain.Capabilities != nil ||
+		plain.Parameters.Required[0] != (Parameter{"x", "", "string", true}) {
+		t.Errorf("%+v", plain)
+	}
+	if none, _ := r.Tool(ctx, "none"); none.Capabilities == nil || len(none.Capabilities) > 0 {
+		t.Errorf("%+v", none)
 	}
 	if errors.Is(&Error{Type: "Other"}, ErrDuplicateTool) {
 		t.Error("an error of no type matches")
@@ -194,17 +185,16 @@ func TestConcurrentRegistrations(t *testing.T) {
 	const n = 20
 	b := newBed(t, nil, files{"tools/a/tool.sh*": ""})
 	shared := NewProject(b.Project, registry.Options{Now: b.Now})
-	for name, open := range map[string]func() ToolRegistry{
-		"Memory":         func() func() ToolRegistry { m := New(); return func() ToolRegistry { return m } }(),
-		"one Project":    func() ToolRegistry { return shared },
-		"many a Project": func() ToolRegistry { return NewProject(b.Project, registry.Options{Now: b.Now}) },
+	for name, open := range map[string]func() *Project{
+		"one Project":    func() *Project { return shared },
+		"many a Project": func() *Project { return NewProject(b.Project, registry.Options{Now: b.Now}) },
 	} {
 		race := func(id func(i int) string) (done, duplicates int) {
 			var wg sync.WaitGroup
 			var mu sync.Mutex
 			for i := range n {
 				wg.Go(func() {
-					err := open().RegisterTool(ToolRegistration{Name: id(i), Path: "a/tool.sh"})
+					err := register(open(), id(i))
 					mu.Lock()
 					defer mu.Unlock()
 					switch {
@@ -228,7 +218,11 @@ func TestConcurrentRegistrations(t *testing.T) {
 			t.Errorf("%s: %d registered, %d duplicates", name, done, duplicates)
 		}
 		kept := 0
-		for _, tool := range open().ListTools() {
+		tools, err := open().Tools(context.Background())
+		if err != nil {
+			t.Error(name, err)
+		}
+		for _, tool := range tools {
 			if strings.HasPrefix(tool.Name, prefix) {
 				kept++
 			}

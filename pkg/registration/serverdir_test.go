@@ -12,7 +12,7 @@ import (
 func TestSweepOfServerDir(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh*": "", "server.d/.register.json.new-0123456789ab": "{",
 		"server.d/register.json.new-mine": ""})
-	if err := b.project(nil).RegisterTool(ToolRegistration{Name: "x", Path: "a/tool.sh"}); err != nil {
+	if err := register(b.project(nil), "x"); err != nil {
 		t.Fatal(err)
 	}
 	if folder.StampOfPath(b.Path("server.d/.register.json.new-0123456789ab")).Exists() || !folder.StampOfPath(b.Path(

@@ -9,6 +9,7 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registration"
+	"mcp-bash/pkg/registry"
 )
 
 // R-114, R-205, R-210: what another program registers, and takes out
@@ -32,15 +33,9 @@ func TestRegistering(t *testing.T) {
 		}
 	}
 	told() // there was no cache
-	r, err := registration.Open(c.root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = r.RegisterTool(registration.ToolRegistration{
-		ID: "work.run", Name: "run", Version: "1.0.0", Path: "work/more/run.sh",
-		Capabilities: []registration.Capability{registration.Process},
-	})
-	if err != nil {
+	r := registration.NewProject(project.Open(c.root, project.OSEnv(), c.root, func(string) {}), registry.Options{})
+	payload := `{"id":"work.run","name":"run","version":"1.0.0","path":"work/more/run.sh","capabilities":["Process"]}`
+	if _, err := r.Register(t.Context(), []byte(payload), registration.RegisterOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	told()
@@ -52,7 +47,7 @@ func TestRegistering(t *testing.T) {
 	if got := c.call("run", "{}"); !strings.Contains(got, "worked") {
 		t.Error(got)
 	}
-	if err := r.UnregisterTool("work.run"); err != nil {
+	if _, err := r.Unregister(t.Context(), "work.run"); err != nil {
 		t.Fatal(err)
 	}
 	told()

@@ -47,13 +47,12 @@ var rows = [][]string{
 // outside are the libraries a package may use beyond the standard one; "" for
 // every package.
 var outside = map[string][]string{
-	"":                 {"golang.org/x/sys"},
-	"pkg/cli":          {"github.com/mattn/go-isatty", "github.com/peterbourgon/ff/v3"},
-	"pkg/jq":           {"github.com/itchyny/gojq"},
-	"pkg/schema":       {"github.com/google/jsonschema-go"},
-	"pkg/mcpb":         {"github.com/klauspost/compress/flate", "golang.org/x/text/unicode/norm"},
-	"pkg/confine":      {"golang.org/x/net/bpf"},
-	"pkg/registration": nil,
+	"":            {"golang.org/x/sys"},
+	"pkg/cli":     {"github.com/mattn/go-isatty", "github.com/peterbourgon/ff/v3"},
+	"pkg/jq":      {"github.com/itchyny/gojq"},
+	"pkg/schema":  {"github.com/google/jsonschema-go"},
+	"pkg/mcpb":    {"github.com/klauspost/compress/flate", "golang.org/x/text/unicode/norm"},
+	"pkg/confine": {"golang.org/x/net/bpf"},
 
 	"pkg/validate/bash32": {"mvdan.cc/sh/v3/syntax"}, // in mcp-doctor only
 

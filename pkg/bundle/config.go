@@ -9,14 +9,13 @@ import (
 	"maps"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
 	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/envfile"
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
@@ -234,20 +233,18 @@ func checkFileName(texts ...string) error {
 	return nil
 }
 
-var otherThanFileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]`) })
+var otherThanFileName = lazyregexp.New(`[^A-Za-z0-9._-]`)
 
 // fileName is that of the bundle.
 func (id *identity) fileName() string {
-	return otherThanFileName().ReplaceAllString(id.name+"-"+id.version, "-") + ".mcpb"
+	return otherThanFileName.ReplaceAllString(id.name+"-"+id.version, "-") + ".mcpb"
 }
 
-var scpAddress = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):([^/].*)$`)
-})
+var scpAddress = lazyregexp.New(`^(?:[A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+):([^/].*)$`)
 
 // webAddress makes a URL of the address of a repository as scp writes it.
 func webAddress(address string) string {
-	if m := scpAddress().FindStringSubmatch(address); m != nil && !strings.Contains(address, "://") {
+	if m := scpAddress.FindStringSubmatch(address); m != nil && !strings.Contains(address, "://") {
 		return "https://" + m[1] + "/" + m[2]
 	}
 	return address

@@ -6,10 +6,9 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
@@ -27,7 +26,7 @@ const (
 	maxImage     = 16 << 20
 )
 
-var iconSize = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+x\d+$`) })
+var iconSize = lazyregexp.New(`^\d+x\d+$`)
 
 // addImages adds them to the bundle, at their place relative to the project (CLI-1419).
 func (b *builder) addImages(root *source) (i images, err error) {
@@ -83,7 +82,7 @@ func (b *builder) addIcon(root *source, i *images, icon json.RawMessage) error {
 			size = text
 		}
 	}
-	if strings.HasSuffix(strings.ToLower(src), ".svg") || !iconSize().MatchString(size) {
+	if strings.HasSuffix(strings.ToLower(src), ".svg") || !iconSize.MatchString(size) {
 		b.say.warn("icon %q is not in the manifest: clients take pictures with a size such as 48x48", src)
 		return nil
 	}

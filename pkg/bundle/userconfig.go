@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"math/big"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/rawjson"
 )
@@ -230,7 +229,7 @@ func areStrings(v json.RawMessage) bool {
 	return true
 }
 
-var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // codeVariables are variables by which the loader, shells, interpreters and common
 // programs choose the code that they run; codePrefixes begin the names of others.
@@ -264,7 +263,7 @@ func (b *builder) checkMaps(u userConfig) {
 			b.say.fault("env_map key %q is not defined in user_config", m.key)
 		}
 		switch {
-		case !variableName().MatchString(m.variable):
+		case !variableName.MatchString(m.variable):
 			b.say.fault("env var name %q is not a valid POSIX identifier", m.variable)
 		case seen[m.variable]:
 			b.say.fault("duplicate env var name %q", m.variable)

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/project"
 )
 
@@ -79,11 +78,11 @@ func present(paths []string) string {
 }
 
 // variable is what a path may begin with in the table of clients.
-var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$\{(\w+)(?::-([^}]*))?\}`) })
+var variable = lazyregexp.New(`^\$\{(\w+)(?::-([^}]*))?\}`)
 
 // expand replaces what a path of a client's file begins with.
 func (p Place) expand(path string) (string, error) {
-	if m := variable().FindStringSubmatch(path); m != nil {
+	if m := variable.FindStringSubmatch(path); m != nil {
 		value := p.Env[m[1]]
 		if !filepath.IsAbs(value) { // as the XDG specification wants it
 			value = m[2]

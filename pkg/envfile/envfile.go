@@ -5,9 +5,10 @@ package envfile
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"mcp-bash/pkg/lazyregexp"
 )
 
 // MaxSize is how long a file may be, in bytes; MaxValue how long a value may grow by
@@ -216,7 +217,7 @@ func (p *parser) quoted(b *strings.Builder) error {
 }
 
 // ofBash matches the variables that Bash sets itself.
-var ofBash = regexp.MustCompile(`^(?:_|BASH.*|COMP_WORDBREAKS|DIRSTACK|EPOCH(?:REALTIME|SECONDS)|EUID|FUNCNAME|` +
+var ofBash = lazyregexp.New(`^(?:_|BASH.*|COMP_WORDBREAKS|DIRSTACK|EPOCH(?:REALTIME|SECONDS)|EUID|FUNCNAME|` +
 	`GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS|PPID|PS4|PWD|` +
 	`RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID)$`)
 

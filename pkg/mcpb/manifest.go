@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/schema"
 )
@@ -59,16 +59,12 @@ func ParseManifest(text []byte) (json.RawMessage, error) {
 
 // What CLI-1803 and CLI-1804 ask of some texts.
 var (
-	nameForm = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
-	})
-	emailForm = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?i)([a-z0-9_'+-]+(\.[a-z0-9_'+-]+)*)@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$`)
-	})
+	nameForm  = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	emailForm = lazyregexp.New(`^(?i)([a-z0-9_'+-]+(\.[a-z0-9_'+-]+)*)@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$`)
 )
 
 // IsName reports whether a text can be the name of a bundle (CLI-1803).
-func IsName(text string) bool { return nameForm().MatchString(text) }
+func IsName(text string) bool { return nameForm.MatchString(text) }
 
 // CheckManifest returns what the official tool would reject a manifest for (cli
 // CLI-1802 to CLI-1804).
@@ -125,4 +121,4 @@ func IsURL(text string) bool {
 }
 
 // IsEmail reports whether a text is an e-mail address.
-func IsEmail(text string) bool { return emailForm().MatchString(text) }
+func IsEmail(text string) bool { return emailForm.MatchString(text) }

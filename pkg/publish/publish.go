@@ -15,12 +15,11 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/secrets"
@@ -62,7 +61,7 @@ func Open(file string) (b *Bundle, faults []mcpb.Fault, err error) {
 	}, report.Faults, nil
 }
 
-var serverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9.-]+/[A-Za-z0-9._-]+$`) })
+var serverName = lazyregexp.New(`^[A-Za-z0-9.-]+/[A-Za-z0-9._-]+$`)
 
 // Entry is what a registry is told of a bundle that is hosted at an address, under a
 // name such as io.github.you/demo (CLI-1506).
@@ -75,7 +74,7 @@ func (b *Bundle) Entry(address, name string) ([]byte, error) {
 		return nil, cli.Usagef("--url holds a login or a secret, which the registry would publish")
 	case !strings.Contains(address, "mcp"):
 		return nil, cli.Usagef("--url must contain \"mcp\", as the registry asks for: %s", address)
-	case !serverName().MatchString(name) || len(name) > 200:
+	case !serverName.MatchString(name) || len(name) > 200:
 		return nil, cli.Usagef("--server-name must be like io.github.you/demo: %s", name)
 	}
 	var j rawjson.Builder

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf16"
+
+	"mcp-bash/pkg/lazyregexp"
 )
 
 // A Finding is a secret in a text. It does not contain the secret.
@@ -84,9 +84,7 @@ func isPlaceholder(token string) bool {
 // keyRule is the rule of private keys in PEM and its kin.
 const keyRule = "private-key"
 
-var keyStart = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}`)
-})
+var keyStart = lazyregexp.New(`-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}`)
 
 // privateKeys returns the private keys in a text, from the line that begins them to the
 // one that ends them, or to the end of the text.
@@ -96,7 +94,7 @@ func privateKeys(text string) (list []span) {
 		return nil
 	}
 	for at := 0; ; {
-		found := keyStart().FindStringIndex(text[at:])
+		found := keyStart.FindStringIndex(text[at:])
 		if found == nil {
 			return list
 		}
@@ -123,7 +121,7 @@ func puttyKeys(text string) []span {
 // stands alone, or the key follows. Scripts mention such lines, too.
 func isKey(text string, start int) bool {
 	const far = 1000 // no line that has more around it stands alone
-	marker := keyStart().FindString(text[start:])
+	marker := keyStart.FindString(text[start:])
 	rest := text[start+len(marker):]
 	before, after := text[max(0, start-far):start], rest[:min(far, len(rest))]
 	before = before[strings.LastIndexAny(before, "\r\n")+1:]

@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
@@ -53,11 +53,11 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 			return where + " cannot start: " + reason
 		}
 	}
-	if words := script.Interpreter(head); len(words) > 0 && isPlainShell(words[0]) && wantsBash().Match(stderr) {
+	if words := script.Interpreter(head); len(words) > 0 && isPlainShell(words[0]) && wantsBash.Match(stderr) {
 		return where + " is run by " + words[0] + ", which lacks what it uses of Bash; " +
 			"make its first line #!/usr/bin/env bash"
 	}
-	if m := missingFunction().FindSubmatch(stderr); m != nil && inSDK(m[1]) {
+	if m := missingFunction.FindSubmatch(stderr); m != nil && inSDK(m[1]) {
 		return where + " uses the SDK without loading it; put this line before the others: " +
 			`source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"`
 	}
@@ -74,17 +74,11 @@ const (
 )
 
 var (
-	missingFunction = pattern(`\b(mcp_\w+): (?:command )?not found`)
-	wantsBash       = pattern(`(?:source|\[\[|mapfile|declare|shopt): not found|` +
+	missingFunction = lazyregexp.New(`\b(mcp_\w+): (?:command )?not found`)
+	wantsBash       = lazyregexp.New(`(?:source|\[\[|mapfile|declare|shopt): not found|` +
 		`Illegal option -o pipefail|Bad substitution|tool-sdk\.sh: \d+:`)
-	windowsMessage = pattern(`(?m)^(.+?): line \d+: .*\$'[^']*\\r'`)
+	windowsMessage = lazyregexp.New(`(?m)^(.+?): line \d+: .*\$'[^']*\\r'`)
 )
-
-// pattern is a regular expression that is compiled when it is first needed: not at
-// every start.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
 
 // windowsFile is the shell file whose line ends are those of Windows, "" for
 // none: the tool's own, or another of the project, which Bash complains about.
@@ -92,7 +86,7 @@ func (c *call) windowsFile(head, stderr []byte) string {
 	if first := bytes.IndexByte(head, '\n'); first > 0 && head[first-1] == '\r' && isShell(c.script, head) {
 		return c.script
 	}
-	m := windowsMessage().FindSubmatch(stderr)
+	m := windowsMessage.FindSubmatch(stderr)
 	if m == nil {
 		return ""
 	}

@@ -7,11 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/registry/access"
 )
 
 // What programs say of a file that they may not use: Bash and the system's tools, Python, Node.
-var denied = pattern(`(?mi)([^\s:'"‘’][^:'"‘’\n]*)['"’]?: Permission denied$|` +
+var denied = lazyregexp.New(`(?mi)([^\s:'"‘’][^:'"‘’\n]*)['"’]?: Permission denied$|` +
 	`Permission denied: '([^'\n]+)'|EACCES: permission denied, \w+ '([^'\n]+)'`)
 
 // refused says what a confined script lacked, as far as its complaints tell; "" when there
@@ -21,7 +22,7 @@ func (c *call) refused(stderr []byte) string {
 	if c.hold == nil {
 		return ""
 	}
-	m := denied().FindSubmatch(stderr)
+	m := denied.FindSubmatch(stderr)
 	if m == nil {
 		return ""
 	}

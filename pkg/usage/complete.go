@@ -1,15 +1,16 @@
 package usage
 
 import (
-	"regexp"
 	"strings"
+
+	"mcp-bash/pkg/lazyregexp"
 )
 
 // maxCandidates bounds what is read of a completion.
 const maxCandidates = 5000
 
 // directive ends what cobra answers: a colon and a number.
-var directive = regexp.MustCompile(`^:\d+$`)
+var directive = lazyregexp.New(`^:\d+$`)
 
 // Cobra reads what cobra's __complete prints: a candidate a line, a tab, its description, and
 // a last line with a directive. Without that it is something else (WRAP-26).
@@ -51,7 +52,7 @@ func (p *Program) candidate(name, help string, described bool) {
 	}
 }
 
-var commandName = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9_.:-]{0,63}$`)
+var commandName = lazyregexp.New(`^[a-z0-9][A-Za-z0-9_.:-]{0,63}$`)
 
 // ClickVariable is the variable by which click's programs are asked for completion.
 func ClickVariable(program string) string {

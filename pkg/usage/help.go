@@ -1,9 +1,10 @@
 package usage
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"mcp-bash/pkg/lazyregexp"
 )
 
 // Help reads the help text of a program (WRAP-23). words are the words of the command line.
@@ -76,11 +77,11 @@ func styleOf(lines []line, words []string) Style {
 }
 
 var (
-	cobraHelp = regexp.MustCompile(`^-h, --help +(?:help for |show help for |Show help for )`)
-	clapHelp  = regexp.MustCompile(`^(?:-h, --help +)?Prints? help(?: information)?(?: \(.*)?$`)
-	cobraMore = regexp.MustCompile(`^Use ['"].* --help['"] for more information about a command`)
-	goEntry   = regexp.MustCompile(`^-[A-Za-z][A-Za-z0-9_.-]*(?: [A-Za-z0-9_/<>.=:]+)?(?: {2,}.*)?$`)
-	docoptUse = regexp.MustCompile(`(?i)^usage:$`)
+	cobraHelp = lazyregexp.New(`^-h, --help +(?:help for |show help for |Show help for )`)
+	clapHelp  = lazyregexp.New(`^(?:-h, --help +)?Prints? help(?: information)?(?: \(.*)?$`)
+	cobraMore = lazyregexp.New(`^Use ['"].* --help['"] for more information about a command`)
+	goEntry   = lazyregexp.New(`^-[A-Za-z][A-Za-z0-9_.-]*(?: [A-Za-z0-9_/<>.=:]+)?(?: {2,}.*)?$`)
+	docoptUse = lazyregexp.New(`(?i)^usage:$`)
 )
 
 // docopt reports whether a text has the form that docopt parses: a usage section of its own
@@ -104,7 +105,7 @@ func docopt(lines []line) bool {
 }
 
 // columnAt matches a second option on one line.
-var columnAt = regexp.MustCompile(`\S( {2,})(--?[A-Za-z0-9])`)
+var columnAt = lazyregexp.New(`\S( {2,})(--?[A-Za-z0-9])`)
 
 // columns puts options that stand beside each other below each other, where at least two
 // lines have them in the same column.
@@ -182,21 +183,21 @@ type entry struct {
 }
 
 var (
-	heading   = regexp.MustCompile(`^([A-Z][A-Za-z0-9 ,/()'&-]{0,60}|[a-z][a-z -]{2,40}):$`)
-	capitals  = regexp.MustCompile(`^[A-Z][A-Z ,/&()-]{2,50}:?$`)
-	usageLine = regexp.MustCompile(`(?i)^usage(?: of [^:]+)?:\s*(.*)$`)
+	heading   = lazyregexp.New(`^([A-Z][A-Za-z0-9 ,/()'&-]{0,60}|[a-z][a-z -]{2,40}):$`)
+	capitals  = lazyregexp.New(`^[A-Z][A-Z ,/&()-]{2,50}:?$`)
+	usageLine = lazyregexp.New(`(?i)^usage(?: of [^:]+)?:\s*(.*)$`)
 	// foreignLine matches a usage line in another language than English.
-	foreignLine = regexp.MustCompile(`^\p{L}[\p{L} ]{0,30}: +(.*)$`)
-	orLine      = regexp.MustCompile(`(?i)^or:?\s+(.*)$`)
-	elseParts   = regexp.MustCompile(`(?i)\b(examples?|environment|exit|see also|authors?|copyright|bugs|report|` +
+	foreignLine = lazyregexp.New(`^\p{L}[\p{L} ]{0,30}: +(.*)$`)
+	orLine      = lazyregexp.New(`(?i)^or:?\s+(.*)$`)
+	elseParts   = lazyregexp.New(`(?i)\b(examples?|environment|exit|see also|authors?|copyright|bugs|report|` +
 		`history|notes?|learn more|` +
 		`aliases|json fields|configuration files?|files|formats?|filters?|predefined|patterns? syntax|expressions?)\b`)
-	commandParts = regexp.MustCompile(`(?i)\b(sub-?commands?|commands?|actions?|verbs)\b`)
-	operandParts = regexp.MustCompile(`(?i)^(positional arguments|arguments|args|operands|parameters|positionals?)\b`)
-	optionParts  = regexp.MustCompile(`(?i)\b(options?|flags|switches)\b`)
-	commandLine  = regexp.MustCompile(`^([a-z0-9][A-Za-z0-9_.:+-]*)((?:, ` +
+	commandParts = lazyregexp.New(`(?i)\b(sub-?commands?|commands?|actions?|verbs)\b`)
+	operandParts = lazyregexp.New(`(?i)^(positional arguments|arguments|args|operands|parameters|positionals?)\b`)
+	optionParts  = lazyregexp.New(`(?i)\b(options?|flags|switches)\b`)
+	commandLine  = lazyregexp.New(`^([a-z0-9][A-Za-z0-9_.:+-]*)((?:, ` +
 		`?[a-z0-9][a-z0-9-]*)*)(?:\s*\*)?(?::? {2,}(.*)|: +(.*)|)$`)
-	ruler = regexp.MustCompile(`^[-=~_*#]{2,}$`)
+	ruler = lazyregexp.New(`^[-=~_*#]{2,}$`)
 )
 
 func (r *helpReader) read() {
@@ -340,7 +341,7 @@ func (r *helpReader) bracketed(l line) bool {
 	return true
 }
 
-var elseHeading = regexp.MustCompile(`^(?:Examples?|EXAMPLES?|Environment variables)\b.{0,40}:?$`)
+var elseHeading = lazyregexp.New(`^(?:Examples?|EXAMPLES?|Environment variables)\b.{0,40}:?$`)
 
 // goesOn takes a line that belongs to the usage lines.
 func (r *helpReader) goesOn(l, previous line) bool {
@@ -509,13 +510,13 @@ func (p *Program) enter(s spec, help string, from Source) {
 }
 
 var (
-	repeated = regexp.MustCompile(`(?i)\b(?:can|may) be (?:used|given|specified|repeated|supplied|passed|provided|` +
+	repeated = lazyregexp.New(`(?i)\b(?:can|may) be (?:used|given|specified|repeated|supplied|passed|provided|` +
 		`set)? ?` +
 		`(?:multiple times|more than once|several times|repeatedly|many times|repeated)|\bmultiple times\b|` +
 		`\bmore than once\b|` +
 		`\bmultiple allowed\b|\brepeatable\b|\bcan be repeated\b|\bmay be repeated\b|\bmore (?:than one|` +
 		`occurrences)\b|\(-v+,`)
-	requiredIn = regexp.MustCompile(`\[required\]|\(required\)|\(Required\)`)
+	requiredIn = lazyregexp.New(`\[required\]|\(required\)|\(Required\)`)
 )
 
 // commands takes a line of a list of commands.
@@ -542,7 +543,7 @@ func (r *helpReader) commands(l line) bool {
 	return true
 }
 
-var operandLine = regexp.MustCompile(`^(\{[^}]+\}|[\[<]{0,2}[A-Za-z][A-Za-z0-9_./|-]*[>\]]{0,2})(?:\.\.\.|` +
+var operandLine = lazyregexp.New(`^(\{[^}]+\}|[\[<]{0,2}[A-Za-z][A-Za-z0-9_./|-]*[>\]]{0,2})(?:\.\.\.|` +
 	`…)?\]?(?: {2,}(.*))?$`)
 
 // operands takes a line of a list of operands. argparse lists commands there, too.
@@ -570,7 +571,7 @@ func (r *helpReader) operands(l line) bool {
 	return true
 }
 
-var optionIn = regexp.MustCompile(`(?:^|[\s"'(\[])(--?[A-Za-z][A-Za-z0-9-]*)`)
+var optionIn = lazyregexp.New(`(?:^|[\s"'(\[])(--?[A-Za-z][A-Za-z0-9-]*)`)
 
 // exemplify counts the options of a line of examples.
 func (r *helpReader) exemplify(text string) {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"mcp-bash/pkg/lazyregexp"
 )
 
 // types are the kinds that libraries write themselves, which is certain.
@@ -19,51 +21,51 @@ var types = map[string]Kind{
 
 // names are the words in the names of values that tell a kind, most telling first.
 var names = []struct {
-	words *regexp.Regexp
+	words *lazyregexp.Regexp
 	kind  Kind
 }{
-	{regexp.MustCompile(`(?i)(^|[-_ ])(url|uri)s?$`), URL},
-	{regexp.MustCompile(`(?i)(^|[-_ ])(files?|filename|filepath|path|paths|pathname|dir|dirs|directory|directories|` +
+	{lazyregexp.New(`(?i)(^|[-_ ])(url|uri)s?$`), URL},
+	{lazyregexp.New(`(?i)(^|[-_ ])(files?|filename|filepath|path|paths|pathname|dir|dirs|directory|directories|` +
 		`folder|` +
 		`fname|file_or_dir|configfile|logfile|infile|outfile|input-file|output-file|tmpdir|workdir|basedir|rootdir|` +
 		`socket)$`), Path},
-	{regexp.MustCompile(`(?i)^(.*[-_])?(file|dir|path)(name)?[0-9]?$`), Path},
-	{regexp.MustCompile(`(?i)^(string|name|branch|str|pattern|patterns|re|regex|regexp|glob|globs|expr|expression|` +
+	{lazyregexp.New(`(?i)^(.*[-_])?(file|dir|path)(name)?[0-9]?$`), Path},
+	{lazyregexp.New(`(?i)^(string|name|branch|str|pattern|patterns|re|regex|regexp|glob|globs|expr|expression|` +
 		`text|label|user|` +
 		`username|host|hostname|password|passwd|passphrase|cmd|command|revision|rev|commit|tag|message|msg|title|repo|` +
 		`email|` +
 		`comment|query|mbox|queue|subject|branch-name|key[=:]value|prefix|suffix|sep|separator|delim|char|regex-pattern)$`),
 		Text},
-	{regexp.MustCompile(`(?i)^(num|number|n|nn|nnn|count|int|integer|lines|cols|columns|width|depth|level|port|` +
+	{lazyregexp.New(`(?i)^(num|number|n|nn|nnn|count|int|integer|lines|cols|columns|width|depth|level|port|` +
 		`jobs|threads|` +
 		`max|nmerge|(.*[-_])?limit|recvlimit|pid|uid|gid|(min|max)?ttl|percent|digits|n(lines|bytes|um)|retries|tries|` +
 		`chars|` +
 		`length|(min|max|num)[-_][a-z]+)$`), Integer},
-	{regexp.MustCompile(`(?i)^(.*[-_])?(size|bytes)$`), Size},
-	{regexp.MustCompile(`(?i)^(seconds|secs?|milliseconds|millis|ms|minutes|mins|hours|days|interval|timeout|` +
+	{lazyregexp.New(`(?i)^(.*[-_])?(size|bytes)$`), Size},
+	{lazyregexp.New(`(?i)^(seconds|secs?|milliseconds|millis|ms|minutes|mins|hours|days|interval|timeout|` +
 		`duration|delay)$`), Duration},
-	{regexp.MustCompile(`(?i)^(float|double|ratio|factor|probability|decimal|delta|#)$`), Number},
+	{lazyregexp.New(`(?i)^(float|double|ratio|factor|probability|decimal|delta|#)$`), Number},
 }
 
 // told are phrases of descriptions that tell a kind.
 var told = []struct {
-	words *regexp.Regexp
+	words *lazyregexp.Regexp
 	kind  Kind
 }{
-	{regexp.MustCompile(`(?i)\b(with (?:an? )?(?:optional )?(?:unit|suffix)|multiplier suffix|K, ?M, ?G|kibibytes|` +
+	{lazyregexp.New(`(?i)\b(with (?:an? )?(?:optional )?(?:unit|suffix)|multiplier suffix|K, ?M, ?G|kibibytes|` +
 		`megabytes|in bytes|units? of bytes|include a unit|bytes of (?:the|each))\b`), Size},
-	{regexp.MustCompile(`(?i)\b(in seconds|in milliseconds|number of (?:milli)?seconds|seconds to wait|in minutes|` +
+	{lazyregexp.New(`(?i)\b(in seconds|in milliseconds|number of (?:milli)?seconds|seconds to wait|in minutes|` +
 		`timeout (?:in|of|for)|e\.g\. (?:10s|5m|1h))\b`), Duration},
-	{regexp.MustCompile(`(?i)^.{0,40}\b(number of|how many|maximum of|at most|line number|port number|` +
+	{lazyregexp.New(`(?i)^.{0,40}\b(number of|how many|maximum of|at most|line number|port number|` +
 		`maximum (?:depth|width|length|number|count)|(?:column|tab|line) width|integer)\b`), Integer},
-	{regexp.MustCompile(`(?i)^(?:the )?(?:path|file|directory|folder|filename)s?` +
+	{lazyregexp.New(`(?i)^(?:the )?(?:path|file|directory|folder|filename)s?` +
 		`(?: (?:to|of|in|from|with|where|containing|for|on|name|into)\b|[,.;(]|$)|\b(?:path to|file to|` +
 		`directory (?:to|in|where|containing)|` +
 		`(?:read|load|get|obtain) .{0,40}\bfrom (?:an? |the |this )?file|(?:write|save|output) .{0,40}\bto (?:an? |` +
 		`the |this )?file|` +
 		`(?:config(?:uration)?|input|output|log|profile|key|cert|certs) (?:file|directory))\b(?: name prefix)?$|` +
 		`\b(?:profile to|to) (?:this )?file\b|^output file name|(?:config(?:uration)?|log) file\b`), Path},
-	{regexp.MustCompile(`(?i)\b(the url|a url|base url|url of|url to)\b`), URL},
+	{lazyregexp.New(`(?i)\b(the url|a url|base url|url of|url to)\b`), URL},
 }
 
 func isPlaceholderName(s string) bool {
@@ -77,18 +79,18 @@ func isPlaceholderName(s string) bool {
 
 var (
 	// possible matches lists of choices in descriptions.
-	possible = regexp.MustCompile(`(?i)(?:\[possible values: |possible values(?: are)?:? |\(choices: |` +
+	possible = lazyregexp.New(`(?i)(?:\[possible values: |possible values(?: are)?:? |\(choices: |` +
 		`choices are:? |choices: |` +
 		`must be one of:? |may be one of:? |can be one of:? |is one of:? |one of:? |either |allowed values(?: are)?:? |` +
 		`valid values(?: are)?:? |supported (?:values|formats)(?: are)?:? |values: |options: |` +
 		`(?:supported|valid|allowed|possible|available|recogni[sz]ed) [a-z -]{0,40}(?:are|is):? |` +
 		`(?:may|can|must|should) be |: |[A-Z]{2,} is |\(|\{)(.*)`)
-	quotedWord = regexp.MustCompile(`^[(]?['"` + "`" + `]([^'"` + "`" + ` ]{1,40})['"` + "`" +
+	quotedWord = lazyregexp.New(`^[(]?['"` + "`" + `]([^'"` + "`" + ` ]{1,40})['"` + "`" +
 		`](?: ?\((?:the )?default\)| \([^)]{1,60}\))?`)
-	bareWord   = regexp.MustCompile(`^[{(]?([A-Za-z0-9][A-Za-z0-9_.+-]{0,39})`)
-	statedKind = regexp.MustCompile(`\b([A-Z]{1,12})(?: arguments?)? (?:may|can) (?:have a multiplier suffix|` +
+	bareWord   = lazyregexp.New(`^[{(]?([A-Za-z0-9][A-Za-z0-9_.+-]{0,39})`)
+	statedKind = lazyregexp.New(`\b([A-Z]{1,12})(?: arguments?)? (?:may|can) (?:have a multiplier suffix|` +
 		`be followed by .{0,30}suffix)`)
-	defaultOf = regexp.MustCompile("(?i)[(\\[][^()\\[\\]]{0,60}?\\bdefaults?(?: value| is|s to)?[ " +
+	defaultOf = lazyregexp.New("(?i)[(\\[][^()\\[\\]]{0,60}?\\bdefaults?(?: value| is|s to)?[ " +
 		":=]+([^()\\[\\]]{1,80})[)\\]]|" +
 		"\\b(?:defaults to|the default is|default is|default value is|default:) ?[\"'`]?([^\\s\"'`;,()]{1,60})")
 )
@@ -168,7 +170,7 @@ func (v *Value) decide(help string) {
 }
 
 // braced matches the choices of "{open|closed|all}" in a description.
-var braced = regexp.MustCompile(`\{([a-z][\w-]*(?:\|[a-z][\w-]*)+)\}`)
+var braced = lazyregexp.New(`\{([a-z][\w-]*(?:\|[a-z][\w-]*)+)\}`)
 
 // bracketed are the choices of "[possible values: a, b]".
 func bracketed(help string) []string {
@@ -215,7 +217,7 @@ func choicesIn(help string) []string {
 const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 // plainList matches three words or more that are listed to the end of a sentence.
-var plainList = regexp.MustCompile(`^[a-z][\w-]*(?:, [a-z][\w-]*)+,? or [a-z][\w-]*[.;)]`)
+var plainList = lazyregexp.New(`^[a-z][\w-]*(?:, [a-z][\w-]*)+,? or [a-z][\w-]*[.;)]`)
 
 // enumeration reads "'a', 'b' or 'c'", and, where it is not strict, "a, b or c".
 func enumeration(text string, strict bool) (list []string) {

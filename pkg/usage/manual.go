@@ -1,10 +1,11 @@
 package usage
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"mcp-bash/pkg/lazyregexp"
 )
 
 // Manual reads the source of a manual page, in the macros of man or of mdoc (WRAP-25). Tags
@@ -51,9 +52,9 @@ func Manual(text []byte, words []string) *Program {
 }
 
 // gluedOption matches a short option before its value.
-var gluedOption = regexp.MustCompile(`^-[A-Za-z0-9]$`)
+var gluedOption = lazyregexp.New(`^-[A-Za-z0-9]$`)
 
-var conditional = regexp.MustCompile(`^['.]\s*(?:if|ie|el)\b`)
+var conditional = lazyregexp.New(`^['.]\s*(?:if|ie|el)\b`)
 
 // printing drops control characters; a tab is a space.
 func printing(r rune) rune {
@@ -88,7 +89,7 @@ type manReader struct {
 	lastAt   int     // and its depth
 }
 
-var manSkip = regexp.MustCompile(`(?i)^(?:see also|examples?|environment.*|exit.*|authors?|copyright|history|` +
+var manSkip = lazyregexp.New(`(?i)^(?:see also|examples?|environment.*|exit.*|authors?|copyright|history|` +
 	`bugs|files|notes|standards|` +
 	`reporting bugs|diagnostics|caveats|compatibility|configuration|security.*|return values?|colou?rs|.* format|` +
 	`expressions?.*|` +
@@ -293,8 +294,8 @@ func (m *manReader) end() {
 }
 
 var (
-	choiceTag  = regexp.MustCompile(`^['"]?([a-z0-9][\w.-]{0,30})['"]?(?:, .*)?$`)
-	choiceItem = regexp.MustCompile(`^['"]?([a-z0-9][\w.-]{0,30})['"]? (?:-|--|:) `)
+	choiceTag  = lazyregexp.New(`^['"]?([a-z0-9][\w.-]{0,30})['"]?(?:, .*)?$`)
+	choiceItem = lazyregexp.New(`^['"]?([a-z0-9][\w.-]{0,30})['"]? (?:-|--|:) `)
 )
 
 // choice takes an item of a list in the description of an option as one of its values.

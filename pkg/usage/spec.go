@@ -1,9 +1,10 @@
 package usage
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"mcp-bash/pkg/lazyregexp"
 )
 
 // A spec is what a program writes before the description of an option: its names, and
@@ -26,21 +27,21 @@ func (s *spec) join(other spec) {
 }
 
 var (
-	nameAt = regexp.MustCompile(`^(--?)(\[no-?\]|\(no-?\))?([A-Za-z0-9?#@%][A-Za-z0-9_.:+?#@%-]*(?:\[-[a-z-]+\])?)`)
+	nameAt = lazyregexp.New(`^(--?)(\[no-?\]|\(no-?\))?([A-Za-z0-9?#@%][A-Za-z0-9_.:+?#@%-]*(?:\[-[a-z-]+\])?)`)
 	// numeric matches what stands for a number and is no name: -NUM, -<n>, -n for any digit.
-	numeric = regexp.MustCompile(`^-(?:NUM|NUMBER|DIGITS?|LINES|num|number|[0-9]{2,}|#)$`)
+	numeric = lazyregexp.New(`^-(?:NUM|NUMBER|DIGITS?|LINES|num|number|[0-9]{2,}|#)$`)
 	// anyNumber matches "-<number>" before other names.
-	anyNumber = regexp.MustCompile(`^-<[a-z]+>, *(-)`)
+	anyNumber = lazyregexp.New(`^-<[a-z]+>, *(-)`)
 	// placeholder matches a word that stands for a value.
-	placeholder = regexp.MustCompile(`^(?:\[[+-]\])?(?:<[^<>]+>(?:[:=,|.-]*<[^<>]+>)*|\{[^{}]+\}|` +
+	placeholder = lazyregexp.New(`^(?:\[[+-]\])?(?:<[^<>]+>(?:[:=,|.-]*<[^<>]+>)*|\{[^{}]+\}|` +
 		`[A-Z][A-Z0-9_./:=+|,#-]*(?:=[a-z]+)?(?:\([a-z]+\))?|'[^']+'|"[^"]+"|%[a-z]|#)$`)
 	// typeWord matches what Go's and Python's libraries write for types of values.
-	typeWord = regexp.MustCompile(`^(?:string|strings|stringArray|stringSlice|stringToString|stringToInt|int|ints|` +
+	typeWord = lazyregexp.New(`^(?:string|strings|stringArray|stringSlice|stringToString|stringToInt|int|ints|` +
 		`int32|int64|` +
 		`uint|uint8|uint16|uint32|uint64|float|float32|float64|floats|duration|durations|bytes|bytesHex|bytesBase64|count|` +
 		`ip|ipNet|ipMask|file|files|path|dir|directory|value|list|map|url|template|number|num|n|str|bool)$`)
-	lowerWord = regexp.MustCompile(`^[a-z][A-Za-z0-9_./:+|=-]*$`)
-	dots      = regexp.MustCompile(`^ ?(?:,? ?\.\.\.)`)
+	lowerWord = lazyregexp.New(`^[a-z][A-Za-z0-9_./:+|=-]*$`)
+	dots      = lazyregexp.New(`^ ?(?:,? ?\.\.\.)`)
 )
 
 // parseSpec reads the names at the beginning of a text, and returns what follows them, the
@@ -226,18 +227,18 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 // shortWord and shortWords match several values with names of a letter or two, before the
 // spaces that a description follows.
 var (
-	shortWord  = regexp.MustCompile(`^[a-z]{1,2}$`)
-	shortWords = regexp.MustCompile(`^(?: [a-z]{1,2})+ {2,}`)
+	shortWord  = lazyregexp.New(`^[a-z]{1,2}$`)
+	shortWords = lazyregexp.New(`^(?: [a-z]{1,2})+ {2,}`)
 )
 
 // innerBrackets matches what may be left out of a value: "FILTER[:options]".
-var innerBrackets = regexp.MustCompile(`\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]`)
+var innerBrackets = lazyregexp.New(`\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]`)
 
 // signed matches a number that may have a sign: "=[-]NUM".
-var signed = regexp.MustCompile(`^=\[[+-]+\]`)
+var signed = lazyregexp.New(`^=\[[+-]+\]`)
 
 // optionalValue matches what stands in brackets after an option and a space.
-var optionalValue = regexp.MustCompile(`^(?:<?[A-Za-z][A-Za-z0-9_|,:.-]*>?)(?: ?\.\.\.)?$`)
+var optionalValue = lazyregexp.New(`^(?:<?[A-Za-z][A-Za-z0-9_|,:.-]*>?)(?: ?\.\.\.)?$`)
 
 // more reads further words that stand for values of the same option.
 func (v *Value) more(rest string, whole bool) (*Value, string) {
@@ -315,14 +316,14 @@ func listed(name string) []string {
 }
 
 var (
-	onOff = regexp.MustCompile(`^(?:on/off|yes/no|true/false)$`)
-	noun  = regexp.MustCompile(`^(?i:data|filename|address|addr|port|level|args?|mode|options?|interface|provider|` +
+	onOff = lazyregexp.New(`^(?:on/off|yes/no|true/false)$`)
+	noun  = lazyregexp.New(`^(?i:data|filename|address|addr|port|level|args?|mode|options?|interface|provider|` +
 		`date|time|dur|duration|file|path|dir|directory|number|num|user|group|string|` +
 		`pattern|name|` +
 		`url|host|size|value|id|text|regex|glob|expr|command)$`)
 )
 
-var upperWord = regexp.MustCompile(`^[A-Z][A-Z0-9_-]*$`)
+var upperWord = lazyregexp.New(`^[A-Z][A-Z0-9_-]*$`)
 
 // atBoundary reports whether a description begins here, or nothing does.
 func atBoundary(rest string) bool {

@@ -2,9 +2,10 @@ package usage
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
+
+	"mcp-bash/pkg/lazyregexp"
 )
 
 // What stands in usage lines: options and operands, in brackets where they may be left out,
@@ -25,7 +26,7 @@ const (
 	maxUsages = 50
 )
 
-var tokenPattern = regexp.MustCompile(`<[^<>]*>|[A-Za-z0-9_]+(?:\|[A-Za-z0-9_]+)+|\[=[^\[\]]*\]|\.\.\.|[][(){}|` +
+var tokenPattern = lazyregexp.New(`<[^<>]*>|[A-Za-z0-9_]+(?:\|[A-Za-z0-9_]+)+|\[=[^\[\]]*\]|\.\.\.|[][(){}|` +
 	`]|[^][(){}|\s]+`)
 
 // tokens cuts a usage line. "--key=VALUE" stays one, and so does what a bracket follows
@@ -198,10 +199,10 @@ type usageWalk struct {
 
 var (
 	// anyOptions matches what stands for all options.
-	anyOptions = regexp.MustCompile(`(?i)^<?(?:\S*[-_])?(?:options?|opts?|flags?|switches|optione?n|opciones|opción|` +
+	anyOptions = lazyregexp.New(`(?i)^<?(?:\S*[-_])?(?:options?|opts?|flags?|switches|optione?n|opciones|opción|` +
 		`opzioni|opções|opcje|volby|ключи?|параметры?|опции|オプション|选项|選項|옵션)>?s?\.*$`)
-	anyCommand = regexp.MustCompile(`(?i)^<?(?:sub-?)?(?:command|cmd)s?>?$`)
-	cluster    = regexp.MustCompile(`^-[A-Za-z0-9@%#]{2,}$`)
+	anyCommand = lazyregexp.New(`(?i)^<?(?:sub-?)?(?:command|cmd)s?>?$`)
+	cluster    = lazyregexp.New(`^-[A-Za-z0-9@%#]{2,}$`)
 )
 
 func (w *usageWalk) sequence(parts []*node, optional, repeat bool) {
@@ -436,10 +437,10 @@ func (w *usageWalk) word(n *node, optional, repeat bool) {
 }
 
 // several matches operands whose name says that there may be more than one.
-var several = regexp.MustCompile(`^<?(?i:files|paths|dirs|directories|args|arguments|packages|urls|hosts|pids|` +
+var several = lazyregexp.New(`^<?(?i:files|paths|dirs|directories|args|arguments|packages|urls|hosts|pids|` +
 	`names)>?$`)
 
-var operandName = regexp.MustCompile(`^\p{L}[\p{L}\p{M}0-9_./:=@+-]*$`)
+var operandName = lazyregexp.New(`^\p{L}[\p{L}\p{M}0-9_./:=@+-]*$`)
 
 func (w *usageWalk) operand(o *Operand) {
 	o.Name = cut(strings.Trim(o.Name, "<>{}[]."), maxName)
@@ -497,8 +498,8 @@ func (p *Program) operandsOf(all [][]*Operand) {
 }
 
 var (
-	readsInput = regexp.MustCompile(`(?i)\b(?:standard input|stdin)\b`)
-	firstLine  = regexp.MustCompile(`^[A-Z][^\n]{5,}`)
+	readsInput = lazyregexp.New(`(?i)\b(?:standard input|stdin)\b`)
+	firstLine  = lazyregexp.New(`^[A-Z][^\n]{5,}`)
 )
 
 // finish draws the conclusions that need all of a text. prose is what is said besides.

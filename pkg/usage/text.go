@@ -1,10 +1,11 @@
 package usage
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"mcp-bash/pkg/lazyregexp"
 )
 
 // Bounds on a text that is read.
@@ -24,7 +25,7 @@ type line struct {
 func (l line) blank() bool { return l.text == "" }
 
 // escapes matches what drives a terminal: CSI and OSC sequences, and other escapes.
-var escapes = regexp.MustCompile("\x1b\\[[0-9;:?<=>]*[ -/]*[@-~]|" +
+var escapes = lazyregexp.New("\x1b\\[[0-9;:?<=>]*[ -/]*[@-~]|" +
 	"\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[()][A-Za-z0-9]|\x1b.?")
 
 // plain are characters that stand for plainer ones: dashes of all kinds before the name of
@@ -34,10 +35,10 @@ var plain = strings.NewReplacer("\u2010", "-", "\u2011", "-", "\u2212", "-", "\u
 	"\u200b", "", "\u00ad", "", "\u3000", "  ", "\uff1a", ": ", "\uff0c", ", ")
 
 // longDash matches dashes that a word processor made of two hyphens, before a name.
-var longDash = regexp.MustCompile(`(^|[\s,|/(\[])[\x{2013}\x{2014}]([A-Za-z])`)
+var longDash = lazyregexp.New(`(^|[\s,|/(\[])[\x{2013}\x{2014}]([A-Za-z])`)
 
 // bullet matches what lists begin their items with.
-var bullet = regexp.MustCompile(`^(?:[\x{2022}\x{2023}\x{25e6}\x{2043}\x{2219}\x{25aa}\x{25cf}\x{00b7}*]|[+o]) +(-)`)
+var bullet = lazyregexp.New(`^(?:[\x{2022}\x{2023}\x{25e6}\x{2043}\x{2219}\x{25aa}\x{25cf}\x{00b7}*]|[+o]) +(-)`)
 
 // clean is a text without what only a terminal or a printer understands.
 func clean(text []byte) []line {

@@ -3,9 +3,9 @@ package validate
 import (
 	"errors"
 	"fmt"
-	"regexp"
 
 	"mcp-bash/pkg/finding"
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/roots"
 )
 
@@ -24,7 +24,7 @@ func (c *check) findRoots() {
 }
 
 // takesPath finds, outside of comments, the functions of the SDK that check a path of the client.
-var takesPath = regexp.MustCompile(`(?m)^[^#\n]*\b(mcp_require_path\b|mcp_argv_(option|operand)\b[^#\n]* --path\b)`)
+var takesPath = lazyregexp.New(`(?m)^[^#\n]*\b(mcp_require_path\b|mcp_argv_(option|operand)\b[^#\n]* --path\b)`)
 
 // pathsWithoutRoots warns about tools that take paths in a project without roots.
 func (c *check) pathsWithoutRoots() {

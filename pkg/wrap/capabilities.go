@@ -2,9 +2,9 @@ package wrap
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/usage"
 )
@@ -12,32 +12,32 @@ import (
 // What supports a capability (WRAP-36).
 var (
 	// filtersHelp matches options for which a program starts another one that it names itself.
-	filtersHelp = regexp.MustCompile(`(?i)\b(?:through|with|using|via|by) (?:g|b|x)zip|\b(?:through|via) (?:xz|zstd|` +
+	filtersHelp = lazyregexp.New(`(?i)\b(?:through|with|using|via|by) (?:g|b|x)zip|\b(?:through|via) (?:xz|zstd|` +
 		`lzip|lzma|lzop|compress|bzip2|ssh|git)\b`)
-	networkText = regexp.MustCompile(`(?i)\b(?:https?|url|download|upload|remote|server|proxy|host(?:name)?|` +
+	networkText = lazyregexp.New(`(?i)\b(?:https?|url|download|upload|remote|server|proxy|host(?:name)?|` +
 		`network|tcp|udp|ftp|ssh|api)\b`)
 	// connectsTo matches options that say with whom a program connects.
-	connectsTo = regexp.MustCompile(`^--?(?:[a-z0-9]+-)*(?:\w*host(?:name)?|server|proxy|endpoint|url|uri|` +
+	connectsTo = lazyregexp.New(`^--?(?:[a-z0-9]+-)*(?:\w*host(?:name)?|server|proxy|endpoint|url|uri|` +
 		`imap\w*|smtp\w*)$`)
 	// connectingGit matches the commands of git that connect.
-	connectingGit = regexp.MustCompile(`^(?:clone|fetch|pull|push|ls-remote|remote|submodule|archive|send-email|` +
+	connectingGit = lazyregexp.New(`^(?:clone|fetch|pull|push|ls-remote|remote|submodule|archive|send-email|` +
 		`request-pull|svn|p4|daemon|imap-send|http-.*)$`)
 	// throughOther matches options for which a program starts another one.
-	throughOther   = regexp.MustCompile(`(?i)\bthrough ['"]?\w`)
-	commandOperand = regexp.MustCompile(`(?i)^(?:command|cmd|program|utility|script)s?$`)
+	throughOther   = lazyregexp.New(`(?i)\bthrough ['"]?\w`)
+	commandOperand = lazyregexp.New(`(?i)^(?:command|cmd|program|utility|script)s?$`)
 )
 
 // What supports a hint about what a tool does (WRAP-35).
 var (
-	writesHelp = regexp.MustCompile(`(?i)\b(?:write|save|output|dump|export|record|place|` +
+	writesHelp = lazyregexp.New(`(?i)\b(?:write|save|output|dump|export|record|place|` +
 		`create)s? .{0,40}\b(?:to|into|in|as) .{0,20}\b(?:file|directory|FILE|path)\b|\bin[- ]place\b|\boverwrit|` +
 		`\b(?:delete|remove|unlink|truncate)s?\b|\bmodif(?:y|ies)\b`)
-	destroysHelp = regexp.MustCompile(`(?i)\bin[- ]place\b|\boverwrit|\b(?:delete|remove|destroy|erase|purge|` +
+	destroysHelp = lazyregexp.New(`(?i)\bin[- ]place\b|\boverwrit|\b(?:delete|remove|destroy|erase|purge|` +
 		`wipe|discard)s?\b`)
-	readsSummary = regexp.MustCompile(`(?i)^(?:print|list|show|display|search|find|report|count|compare|view|` +
+	readsSummary = lazyregexp.New(`(?i)^(?:print|list|show|display|search|find|report|count|compare|view|` +
 		`describe|check|verify|compute|get|query|examine|inspect|output|calculate|estimate|summari[sz]e|concatenate|` +
 		`status|view)\w*\b`)
-	changesHelp = regexp.MustCompile(`(?i)^(?:delete|remove|destroy|erase|purge|wipe|prune|kill|drop|uninstall|` +
+	changesHelp = lazyregexp.New(`(?i)^(?:delete|remove|destroy|erase|purge|wipe|prune|kill|drop|uninstall|` +
 		`reset|overwrite|format|revoke|discard)\w*\b`)
 )
 

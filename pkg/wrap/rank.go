@@ -2,10 +2,10 @@ package wrap
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/usage"
 )
 
@@ -19,7 +19,7 @@ type ranking struct {
 
 var (
 	// everyday matches options that people give to most programs that have them.
-	everyday = regexp.MustCompile(`^--?(?:` +
+	everyday = lazyregexp.New(`^--?(?:` +
 		`all|recursive|output|output-document|format|long|human-readable|reverse|sort|limit|number|` +
 		`numeric-sort|lines|bytes|max-count|max-?depth|depth|mindepth|include|exclude|ignore-case|name|iname|` +
 		`type|size|mtime|file|directory|pattern|filter|query|search|since|until|after|before|author|grep|` +
@@ -33,10 +33,10 @@ var (
 		`form|json|parameter|prepare|warmup|runs|identity|priority|follow|unit|full` + `)$`)
 	// everydayLetters are short names without a long one, of what they do in most programs.
 	everydayLetters = "lratnofR1"
-	noisyOption     = regexp.MustCompile(`^--?(?:verbose|quiet|silent|debug|trace|log-.*|v|q|loglevel|no-messages)$`)
-	rareHelp        = regexp.MustCompile(`(?i)\b(?:SELinux|security context|EBCDIC|obsolescent|advanced use|` +
+	noisyOption     = lazyregexp.New(`^--?(?:verbose|quiet|silent|debug|trace|log-.*|v|q|loglevel|no-messages)$`)
+	rareHelp        = lazyregexp.New(`(?i)\b(?:SELinux|security context|EBCDIC|obsolescent|advanced use|` +
 		`internal use|rarely|debugging|compatibility)\b`)
-	mentioned = regexp.MustCompile(`(?:^|[\s"'(\[,/])(--?[A-Za-z0-9][A-Za-z0-9-]*)`)
+	mentioned = lazyregexp.New(`(?:^|[\s"'(\[,/])(--?[A-Za-z0-9][A-Za-z0-9-]*)`)
 )
 
 func newRanking(p *usage.Program) *ranking {

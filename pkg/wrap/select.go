@@ -3,33 +3,33 @@ package wrap
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/usage"
 )
 
 var (
-	helpOption = regexp.MustCompile(`^(?:--help(?:-.*)?|--version|--usage|--man|--manual|-help|-version|` +
+	helpOption = lazyregexp.New(`^(?:--help(?:-.*)?|--version|--usage|--man|--manual|-help|-version|` +
 		`--show-completion|--install-completion)$`)
-	screenOption = regexp.MustCompile(`^--(?:no-)?(?:colou?r|paginate|pager|progress|interactive|prompt|` +
+	screenOption = lazyregexp.New(`^--(?:no-)?(?:colou?r|paginate|pager|progress|interactive|prompt|` +
 		`hyperlink)(?:[-=].*)?$`)
-	screenHelp = regexp.MustCompile(`(?i)\b(?:prompts? (?:before|for|whether)|interactive(?:ly)?|` +
+	screenHelp = lazyregexp.New(`(?i)\b(?:prompts? (?:before|for|whether)|interactive(?:ly)?|` +
 		`open .{0,30}(?:browser|editor|pager)|ansi colou?rs?)\b`)
-	runsHelp = regexp.MustCompile(`(?i)\b(?:execute|run|invoke|spawn|pipe .{0,20} (?:to|through))s? (?:the |` +
+	runsHelp = lazyregexp.New(`(?i)\b(?:execute|run|invoke|spawn|pipe .{0,20} (?:to|through))s? (?:the |` +
 		`a |an |this |given |specified )*(?:command|program|shell|script|cmd|external|utility)\b|\bshell command\b|` +
 		`\bcompress temporaries with PROG`)
-	runsName = regexp.MustCompile(`(?i)^--?(?:exec|execute|command|cmd|shell|editor|upload-pack|receive-pack|` +
+	runsName = lazyregexp.New(`(?i)^--?(?:exec|execute|command|cmd|shell|editor|upload-pack|receive-pack|` +
 		`to-command|use-compress-program|compress-program|pre|rsh|run|eval|ext-diff|open-files-in-pager|pass-through|` +
 		`local-command|exec-batch)$`)
-	obsoleteHelp = regexp.MustCompile(`(?i)^\W*(?:deprecated|obsolete|ignored|no[- ]op)|\b(?:is|` +
+	obsoleteHelp = lazyregexp.New(`(?i)^\W*(?:deprecated|obsolete|ignored|no[- ]op)|\b(?:is|` +
 		`are) (?:deprecated|obsolete)|\[deprecated|\(deprecated|does nothing|has no effect|for (?:backwards? )?compatibility`)
-	jsonFormatOpt = regexp.MustCompile(`^--?(?:format|output|output-format|out-format|message-format|o|f|fmt|` +
+	jsonFormatOpt = lazyregexp.New(`^--?(?:format|output|output-format|out-format|message-format|o|f|fmt|` +
 		`outputformat|output-style|reporter)$`)
-	jsonWord  = regexp.MustCompile(`(?i)\bjson\b`)
-	readsJSON = regexp.MustCompile(`(?i)\b(?:input|parse|read|from|accept|fields)\b`)
+	jsonWord  = lazyregexp.New(`(?i)\bjson\b`)
+	readsJSON = lazyregexp.New(`(?i)\b(?:input|parse|read|from|accept|fields)\b`)
 )
 
 // choose makes the plan of a tool for a program (WRAP-6, WRAP-30 to WRAP-36).

@@ -6,15 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -58,14 +57,12 @@ func Open(text []byte, list bool) (f *File, err error) {
 }
 
 // lineEnd is what ends a line for the parser.
-var lineEnd = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("\r\n|[\r\n\u0085\u2028\u2029]")
-})
+var lineEnd = lazyregexp.New("\r\n|[\r\n\u0085\u2028\u2029]")
 
 // linesOf returns where each line begins.
 func linesOf(text []byte) []int {
 	lines := []int{0}
-	for _, at := range lineEnd().FindAllIndex(text, -1) {
+	for _, at := range lineEnd.FindAllIndex(text, -1) {
 		lines = append(lines, at[1])
 	}
 	return lines

@@ -3,13 +3,12 @@ package yamledit
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
 
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -82,7 +81,7 @@ func inline(value json.RawMessage) string {
 
 // plain are strings that are strings without quotes, too.
 var (
-	plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*$`) })
+	plain = lazyregexp.New(`^[A-Za-z/][A-Za-z0-9_./-]*$`)
 	words = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"} // in whatever case
 )
 
@@ -92,7 +91,7 @@ func scalar(value json.RawMessage) []byte {
 	switch {
 	case !ok:
 		return value
-	case plain().MatchString(text) && !slices.Contains(words, strings.ToLower(text)):
+	case plain.MatchString(text) && !slices.Contains(words, strings.ToLower(text)):
 		return []byte(text)
 	}
 	return quoted(text)

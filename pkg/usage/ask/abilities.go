@@ -6,8 +6,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/script"
 )
@@ -35,7 +35,7 @@ var (
 
 // shells matches interpreters whose scripts read their options themselves; other languages have
 // libraries for it.
-var shells = regexp.MustCompile(`^(?:sh|bash|dash|ash|ksh|mksh|zsh|fish)(?:\.exe)?$`)
+var shells = lazyregexp.New(`^(?:sh|bash|dash|ash|ksh|mksh|zsh|fish)(?:\.exe)?$`)
 
 // symbols are names between the zeros of a table, with the dash below that macOS adds.
 func symbols(names ...string) (list [][]byte) {

@@ -4,20 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/usage"
 )
 
 // shortAsks is where a text tells that -h asks for help.
 var (
-	shortAsks = regexp.MustCompile(`(?i)(?:^|[\s'"\[|(])-h(?:[\s'"\],]|\b)[^\n]{0,30}\b(?:help|usage)|` +
+	shortAsks = lazyregexp.New(`(?i)(?:^|[\s'"\[|(])-h(?:[\s'"\],]|\b)[^\n]{0,30}\b(?:help|usage)|` +
 		`try [^\n]{0,40} -h\b`)
-	usageMark = regexp.MustCompile(`(?im)^\s*(?:usage|synopsis)\b|^[ \t]+-{1,2}[A-Za-z]`)
-	refusal   = regexp.MustCompile(`(?i)unknown|unrecogni[sz]ed|invalid|illegal|not a (?:git )?command|no such|` +
+	usageMark = lazyregexp.New(`(?im)^\s*(?:usage|synopsis)\b|^[ \t]+-{1,2}[A-Za-z]`)
+	refusal   = lazyregexp.New(`(?i)unknown|unrecogni[sz]ed|invalid|illegal|not a (?:git )?command|no such|` +
 		`no manual entry|unexpected`)
 )
 

@@ -3,11 +3,12 @@ package ask
 import (
 	"context"
 	"errors"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+
+	"mcp-bash/pkg/lazyregexp"
 )
 
 // Bounds on the commands of a program (WRAP-2).
@@ -18,8 +19,8 @@ const (
 
 // passedOver are commands that are of no use as tools.
 var (
-	passedOver = regexp.MustCompile(`^(?:help|completion|completions|version|shell-completion|__.*)$`)
-	obsolete   = regexp.MustCompile(`(?i)\bdeprecated\b|\bobsolete\b`)
+	passedOver = lazyregexp.New(`^(?:help|completion|completions|version|shell-completion|__.*)$`)
+	obsolete   = lazyregexp.New(`(?i)\bdeprecated\b|\bobsolete\b`)
 )
 
 // Tree asks the commands of a program, and theirs, down to a depth, and returns the leaves in

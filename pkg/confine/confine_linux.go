@@ -16,6 +16,7 @@ var system = calls{
 	dumpable:      func() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) },
 	hasCapability: hasCapability,
 	drop:          func(c int) error { return unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(c), 0, 0, 0) },
+	disinherit:    disinherit,
 	noNewPrivs:    func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) },
 	createRuleset: createRuleset,
 	open:          unix.Openat2,
@@ -30,6 +31,7 @@ type calls struct {
 	dumpable      func() error
 	hasCapability func(c int) bool
 	drop          func(c int) error
+	disinherit    func() error
 	noNewPrivs    func() error
 	createRuleset func(*unix.LandlockRulesetAttr) (fd int, err error)
 	open          func(dir int, path string, how *unix.OpenHow) (fd int, err error)
@@ -137,12 +139,28 @@ func (s *calls) shield() error {
 		if keptCapability(c) || !s.hasCapability(c) {
 			continue
 		}
-		// Who may drop none does not have it either, but for root in odd surroundings.
-		if err := s.drop(c); err != nil && (os.Geteuid() == 0 || !errors.Is(err, unix.EPERM)) {
+		// Who may drop none gains none by starting a program either, but for root in odd surroundings.
+		root := os.Geteuid() == 0 || os.Getuid() == 0
+		if err := s.drop(c); err != nil && (root || !errors.Is(err, unix.EPERM)) {
 			return fmt.Errorf("capability %d: %w", c, err)
 		}
 	}
+	if err := s.disinherit(); err != nil {
+		return fmt.Errorf("inheritable capabilities: %w", err)
+	}
 	return nil
+}
+
+// disinherit clears the inheritable capabilities of the calling thread, which programs would have whatever was
+// dropped. The kernel clears the ambient ones with them.
+func disinherit() error {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData
+	if err := unix.Capget(&header, &sets[0]); err != nil {
+		return err
+	}
+	sets[0].Inheritable, sets[1].Inheritable = 0, 0
+	return unix.Capset(&header, &sets[0])
 }
 
 // keptCapability reports whether root keeps a capability when it is confined: those
@@ -178,12 +196,15 @@ func (k Kernel) handled(p *Profile) unix.LandlockRulesetAttr {
 	case !p.AllFiles:
 		a.Handled_access_fs = first
 	case !p.Process || k.ABI >= abiRefer:
-		a.Handled_access_fs = mayExecute
+		a.Handled_access_fs = mayWrite & first
+		if !p.Process {
+			a.Handled_access_fs |= mayExecute
+		}
 	}
 	if a.Handled_access_fs != 0 && k.ABI >= abiRefer { // refused across directories unless it is handled
 		a.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_REFER
 	}
-	if !p.AllFiles && k.ABI >= abiTruncate {
+	if k.ABI >= abiTruncate {
 		a.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	}
 	if !p.AllFiles && k.ABI >= abiDevices {
@@ -221,8 +242,8 @@ func (p *Profile) groups() []group {
 		start = mayExecute
 		list = append(list, group{programs, run, true}, group{libraries, run, true})
 	}
-	if p.AllFiles {
-		return append(list, group{[]string{"/"}, read | mayWrite | start, true})
+	if p.AllFiles { // what it writes does not include all, but starting is about all that it reads
+		list = append(list, group{[]string{"/"}, read | start, true})
 	}
 	return append(list, group{p.List, unix.LANDLOCK_ACCESS_FS_READ_DIR, false},
 		group{p.Read, read | start, false}, group{p.Write, read | mayWrite | start, false})

@@ -42,6 +42,7 @@ func TestEnterFails(t *testing.T) {
 		"dumpable":      func() { system.dumpable = func() error { return failure } },
 		"hasCapability": func() { system.hasCapability = func(int) bool { return true } }, // and drop fails
 		"drop":          func() { system.drop = func(int) error { return failure } },
+		"disinherit":    func() { system.disinherit = func() error { return failure } },
 		"noNewPrivs":    func() { system.noNewPrivs = func() error { return failure } },
 		"createRuleset": func() {
 			system.createRuleset = func(*unix.LandlockRulesetAttr) (int, error) { return -1, failure }

@@ -15,7 +15,7 @@ type Profile struct {
 	// Connect are TCP ports that may be connected to. With the one of DNS, UDP is open too.
 	Connect []uint16
 
-	AllFiles bool // of files only the start of programs is confined
+	AllFiles bool // of files only writing and the start of programs are confined
 	Modes    bool // modes and owners of files may be changed, of all that the user has (CF-24)
 	Network  bool // TCP and UDP, of all ports
 	// Process allows to start what may be read, the system's programs among it, and to talk to
@@ -61,14 +61,14 @@ func (k Kernel) Lacks(p *Profile) []string {
 			lacks = append(lacks, what)
 		}
 	}
-	confinesFiles := !p.AllFiles || !p.Process
-	add(confinesFiles && k.ABI < abiFiles, "files")
+	canMove := !p.AllFiles || !p.Process || k.ABI >= abiRefer // else nothing is confined, so that files can be moved
+	add(k.ABI < abiFiles || !canMove, "files")
 	add(!p.AllFiles && k.ABI >= abiFiles && k.ABI < abiTruncate, "truncating files")
 	add(!k.Filters, "system calls")
 	add(!p.Network && !k.Filters, "network")
 	add(!p.Network && len(p.Connect) > 0 && k.ABI < abiTCP, "ports")
 	add(!k.scopesSignals(), "signals")
-	add(!confinesFiles && k.ABI < abiRefer, "tracing")
+	add(!canMove, "tracing")
 	return lacks
 }
 

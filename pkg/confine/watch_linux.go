@@ -21,9 +21,9 @@ type Watch struct {
 
 const offInstruction = 8
 
-// instructions tell of the calls; the number is loaded before and after.
-func (w *Watch) instructions(tell bpf.RetConstant) []bpf.Instruction {
-	list := []bpf.Instruction{
+// instructions allow the starts of this process. The number is loaded before and after.
+func (w *Watch) instructions() []bpf.Instruction {
+	return []bpf.Instruction{
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SYS_EXECVE, SkipFalse: 6},
 		bpf.LoadAbsolute{Off: offInstruction, Size: word},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(w.StartsFrom), SkipFalse: 3},
@@ -32,10 +32,6 @@ func (w *Watch) instructions(tell bpf.RetConstant) []bpf.Instruction {
 		bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW},
 		bpf.LoadAbsolute{Off: offNumber, Size: word},
 	}
-	for _, number := range w.Calls {
-		list = append(list, bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(number), SkipFalse: 1}, tell)
-	}
-	return list
 }
 
 // EnterWatched confines the calling thread as [Kernel.Enter] does, with one difference: the
@@ -50,22 +46,23 @@ func (k Kernel) EnterWatched(p *Profile, w *Watch) (listener int, err error) {
 	return w.listen(p)
 }
 
-// Enter has the calls of a watch told, and those that no profile allows, and confines the thread to
-// nothing.
-func (w *Watch) Enter(k Kernel) (listener int, err error) {
+// Enter has the calls of a watch told, those that no profile allows, and the commands to devices and files that p
+// refuses. It confines the thread to nothing.
+func (w *Watch) Enter(k Kernel, p *Profile) (listener int, err error) {
 	if !k.Filters {
 		return -1, errNoListener
 	}
 	if err := enterable(); err != nil {
 		return -1, err
 	}
-	return w.listen(&Profile{AllFiles: true, Modes: true, Network: true, Process: true})
+	commands := slices.DeleteFunc(denials(p, 0), func(d denial) bool { return d.number != unix.SYS_IOCTL })
+	return w.listen(&Profile{AllFiles: true, Modes: true, Network: true, Process: true}, commands...)
 }
 
 var errNoListener = errors.New("this kernel has no seccomp filters, which it takes to observe a script")
 
-func (w *Watch) listen(p *Profile) (listener int, err error) {
-	program, err := assemble(p, unix.Gettid(), w)
+func (w *Watch) listen(p *Profile, more ...denial) (listener int, err error) {
+	program, err := assemble(p, unix.Gettid(), w, more...)
 	if err == nil {
 		listener, err = listenTo(program)
 	}
@@ -122,20 +119,23 @@ func listenTo(program []unix.SockFilter) (listener int, err error) {
 	return -1, err
 }
 
-// Refuses reports whether the filter of a profile refuses a system call. thread is the one that
-// is confined.
-func (p *Profile) Refuses(thread int, number int32, arguments [6]uint64) bool {
+// Refuses returns the error that a system call fails with by the filter of a profile, 0 for one that it allows.
+// thread is the one that is confined.
+func (p *Profile) Refuses(thread int, number int32, arguments [6]uint64) unix.Errno {
 	for _, d := range denials(p, uint32(thread)) {
-		if uint32(d.number) == uint32(number) && d.holds(arguments) {
-			return true
+		if uint32(d.number) == uint32(number) && d.applies(arguments) {
+			return d.error()
 		}
 	}
-	return false
+	return 0
 }
 
-func (d *denial) holds(arguments [6]uint64) bool {
+func (d *denial) applies(arguments [6]uint64) bool {
 	for _, c := range d.when {
 		value := uint32(arguments[c.argument])
+		if c.mask != 0 {
+			value &= c.mask
+		}
 		switch {
 		case c.test == bpf.JumpEqual && value != c.value, c.test == bpf.JumpNotEqual && value == c.value,
 			c.test == bpf.JumpBitsSet && value&c.value == 0:

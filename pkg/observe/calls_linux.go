@@ -60,11 +60,14 @@ var inspectors = func() map[uintptr]inspector {
 			}
 		},
 
+		unix.SYS_IOCTL: (*call).command,
+
 		unix.SYS_KILL:            (*call).signal,
 		unix.SYS_RT_SIGQUEUEINFO: (*call).signal,
 	}
 	for _, number := range []uintptr{
 		unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT,
+		unix.SYS_FILE_SETATTR,
 	} {
 		all[number] = func(c *call, refused bool) { c.modes(c.dir(0), c.arguments[1], refused) }
 	}
@@ -73,12 +76,18 @@ var inspectors = func() map[uintptr]inspector {
 	} {
 		all[number] = func(c *call, refused bool) { c.modes(atCWD, c.arguments[0], refused) }
 	}
+	for _, number := range []uintptr{
+		unix.SYS_FCHMOD, unix.SYS_FCHOWN, unix.SYS_FSETXATTR, unix.SYS_FREMOVEXATTR,
+	} {
+		all[number] = func(c *call, refused bool) { c.modesOf(c.dir(0), refused) }
+	}
 	maps.Copy(all, legacy)
 	return all
 }()
 
 // watched are the calls that are told of: those with inspectors, and such as take a capability.
-// Sockets are not, as what is done with them says more; where a profile refuses them, we are told.
+// Sockets are not, as what is done with them says more, nor are commands, as nearly all of them are about terminals;
+// where a profile refuses them, we are told.
 var watched = func() []uintptr {
 	list := []uintptr{
 		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE,
@@ -86,7 +95,7 @@ var watched = func() []uintptr {
 		unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
 	}
 	for number := range inspectors {
-		if number != unix.SYS_SOCKET && number != unix.SYS_SOCKETPAIR {
+		if number != unix.SYS_SOCKET && number != unix.SYS_SOCKETPAIR && number != unix.SYS_IOCTL {
 			list = append(list, number)
 		}
 	}
@@ -239,9 +248,44 @@ func (c *call) modes(dir int32, pointer uint64, refused bool) {
 	if !refused {
 		return
 	}
+	if path, ok := c.text(pointer); ok && path == "" { // AT_EMPTY_PATH
+		c.modesOf(dir, true)
+		return
+	}
 	if t, ok := c.find(dir, pointer, true); ok && t.exists {
 		c.add(Access{Kind: Modes, Path: t.path})
 	}
+}
+
+// modesOf is modes for a descriptor.
+func (c *call) modesOf(fd int32, refused bool) {
+	if !refused {
+		return
+	}
+	if path, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", c.thread, fd)); err == nil && filepath.IsAbs(path) {
+		c.add(Access{Kind: Modes, Path: path})
+	}
+}
+
+// command notes a command to a device or file. Commands that only the file system refuses change nothing.
+func (c *call) command(refused bool) {
+	switch command := uint32(c.arguments[1]); {
+	case !refused:
+	case open.Refuses(c.session.thread, c.number, c.arguments) != 0:
+		c.add(Access{Kind: Call, Name: "ioctl"})
+	case slices.Contains(changingCommands, command):
+		c.modesOf(c.dir(0), true)
+	}
+}
+
+const (
+	fsSetXattr   = 0x401c5820 // FS_IOC_FSSETXATTR
+	fsSetVersion = 0x40087602 // FS_IOC_SETVERSION
+)
+
+// changingCommands change attributes of a file.
+var changingCommands = []uint32{
+	unix.FS_IOC_SETFLAGS, fsSetXattr, fsSetVersion, unix.FS_IOC_ENABLE_VERITY, unix.FS_IOC_SET_ENCRYPTION_POLICY,
 }
 
 // start notes that a program is started, and what its first line names.
@@ -298,20 +342,18 @@ func (c *call) socket(refused bool) {
 	if !refused {
 		return
 	}
-	name, kind := "", c.arguments[1]&0xf
+	name, kind, protocol := "", c.arguments[1]&0xf, uint32(c.arguments[2])
 	switch family := int32(c.arguments[0]); {
 	case uintptr(c.number) == unix.SYS_SOCKETPAIR:
 		name = "unix"
-	case (family == unix.AF_INET || family == unix.AF_INET6) && kind == unix.SOCK_STREAM:
-		name = "tcp"
-	case (family == unix.AF_INET || family == unix.AF_INET6) && kind == unix.SOCK_DGRAM:
-		name = "udp"
 	case family == unix.AF_INET || family == unix.AF_INET6:
-		name = "raw"
+		name = internetProtocol(kind, protocol)
 	case family == unix.AF_UNIX:
 		name = "unix"
-	case family == unix.AF_NETLINK:
+	case family == unix.AF_NETLINK && protocol == unix.NETLINK_ROUTE:
 		name = "netlink"
+	case family == unix.AF_NETLINK:
+		name = "netlink protocol " + strconv.Itoa(int(protocol))
 	default:
 		name = "family " + strconv.Itoa(int(family))
 	}
@@ -320,6 +362,19 @@ func (c *call) socket(refused bool) {
 	} else {
 		c.add(a)
 	}
+}
+
+// internetProtocol names what a socket of the internet's families speaks.
+func internetProtocol(kind uint64, protocol uint32) string {
+	switch {
+	case kind == unix.SOCK_STREAM && slices.Contains([]uint32{0, unix.IPPROTO_TCP, unix.IPPROTO_MPTCP}, protocol):
+		return "tcp"
+	case kind == unix.SOCK_DGRAM && slices.Contains([]uint32{0, unix.IPPROTO_UDP}, protocol):
+		return "udp"
+	case kind == unix.SOCK_RAW:
+		return "raw"
+	}
+	return "protocol " + strconv.Itoa(int(protocol))
 }
 
 // message notes whom a message goes to that brings its address along (struct msghdr).
@@ -426,7 +481,7 @@ func (s *Session) refusesSocket(name string) bool {
 	case "netlink":
 		family, kind = unix.AF_NETLINK, unix.SOCK_RAW
 	}
-	return s.profile.Refuses(s.thread, unix.SYS_SOCKET, [6]uint64{family, kind})
+	return s.profile.Refuses(s.thread, unix.SYS_SOCKET, [6]uint64{family, kind}) != 0
 }
 
 // protocol is that of the socket that is the first argument.
@@ -500,14 +555,17 @@ var callNames = map[uintptr]string{
 	unix.SYS_PERF_EVENT_OPEN: "perf_event_open", unix.SYS_USERFAULTFD: "userfaultfd",
 	unix.SYS_OPEN_BY_HANDLE_AT: "open_by_handle_at", unix.SYS_INIT_MODULE: "init_module",
 	unix.SYS_FINIT_MODULE: "finit_module", unix.SYS_DELETE_MODULE: "delete_module",
-	unix.SYS_KEXEC_LOAD: "kexec_load", unix.SYS_REBOOT: "reboot",
+	unix.SYS_KEXEC_LOAD: "kexec_load", unix.SYS_KEXEC_FILE_LOAD: "kexec_file_load", unix.SYS_REBOOT: "reboot",
 	unix.SYS_ADD_KEY: "add_key", unix.SYS_REQUEST_KEY: "request_key", unix.SYS_KEYCTL: "keyctl",
 	unix.SYS_PTRACE: "ptrace", unix.SYS_PROCESS_VM_READV: "process_vm_readv",
 	unix.SYS_PROCESS_VM_WRITEV: "process_vm_writev", unix.SYS_PROCESS_MADVISE: "process_madvise",
 	unix.SYS_PIDFD_GETFD: "pidfd_getfd", unix.SYS_KCMP: "kcmp", unix.SYS_PIDFD_SEND_SIGNAL: "pidfd_send_signal",
 	unix.SYS_TKILL: "tkill", unix.SYS_TGKILL: "tgkill", unix.SYS_RT_TGSIGQUEUEINFO: "rt_tgsigqueueinfo",
 	unix.SYS_LISTEN: "listen", unix.SYS_MEMFD_CREATE: "memfd_create",
-	unix.SYS_FCNTL: "fcntl", unix.SYS_IOCTL: "ioctl", unix.SYS_PRLIMIT64: "prlimit64",
+	unix.SYS_FCNTL: "fcntl", unix.SYS_PRLIMIT64: "prlimit64", unix.SYS_SCHED_SETAFFINITY: "sched_setaffinity",
+	unix.SYS_SCHED_SETSCHEDULER: "sched_setscheduler", unix.SYS_SCHED_SETPARAM: "sched_setparam",
+	unix.SYS_SCHED_SETATTR: "sched_setattr", unix.SYS_SETPRIORITY: "setpriority", unix.SYS_IOPRIO_SET: "ioprio_set",
+	unix.SYS_MIGRATE_PAGES: "migrate_pages", unix.SYS_MOVE_PAGES: "move_pages",
 }
 
 func callName(number uintptr) string {

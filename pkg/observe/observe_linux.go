@@ -59,7 +59,7 @@ func Enter(k confine.Kernel, p *confine.Profile, hold bool) (*Session, error) {
 	if hold {
 		s.listener, err = k.EnterWatched(p, w)
 	} else {
-		s.listener, err = w.Enter(k)
+		s.listener, err = w.Enter(k, p)
 	}
 	if err != nil {
 		return nil, err
@@ -221,14 +221,14 @@ func (s *Session) judge(n *notification) unix.Errno {
 		c.add(Access{Kind: Call, Name: "a system call of another ABI"})
 		return unix.ENOSYS
 	}
-	number, refused := uintptr(n.number), s.profile.Refuses(s.thread, n.number, n.arguments)
+	number, refusal := uintptr(n.number), s.profile.Refuses(s.thread, n.number, n.arguments)
 	if inspect := inspectors[number]; inspect != nil {
-		inspect(c, refused)
-	} else if refused {
+		inspect(c, refusal != 0)
+	} else if refusal != 0 {
 		c.add(Access{Kind: Call, Name: callName(number)})
 	}
-	if refused && (s.hold || number != unix.SYS_SOCKET && open.Refuses(s.thread, n.number, n.arguments)) {
-		return unix.EACCES
+	if s.hold || number != unix.SYS_SOCKET && open.Refuses(s.thread, n.number, n.arguments) != 0 {
+		return refusal
 	}
 	return 0
 }

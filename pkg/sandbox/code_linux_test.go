@@ -352,8 +352,8 @@ func TestParseMounts(t *testing.T) {
 rubbish
 38 22 8:1 /x\9 /y rw
 `))
-	want := mountTable{{"8:1", "/", "/"}, {"8:1", "/home/me/my project", `/mnt/a\b`}, {"0:31", "/@home", "/home"},
-		{"8:1", `/x\9`, "/y"}}
+	want := mountTable{{"8:1", "/", "/", "ext4"}, {"8:1", "/home/me/my project", `/mnt/a\b`, "ext4"},
+		{"0:31", "/@home", "/home", "btrfs"}, {"8:1", `/x\9`, "/y", ""}}
 	if !slices.Equal(list, want) {
 		t.Errorf("%+v", list)
 	}

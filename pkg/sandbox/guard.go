@@ -28,6 +28,7 @@ type Listed struct {
 type guard struct {
 	secret   *fence        // never read below a root: settings and secrets of the server (CF-12)
 	runsNext func() *fence // never written below a root: code (CF-14)
+	controls func() fences // what is not to be written as it is no file (CF-21)
 	reached  reached
 
 	*view
@@ -114,7 +115,28 @@ func (s *Sandbox) newGuard() (*guard, error) {
 		}
 	}
 	g.runsNext = sync.OnceValue(func() *fence { return s.code(listed, g, written) })
+	g.controls = sync.OnceValue(func() fences {
+		all, processes := g.mounts.controls()
+		return fences{
+			all: newFence(g.view, all), processes: newFence(g.view, processes),
+			withCode: newFence(g.view, slices.Concat(g.runsNext().paths, all)),
+		}
+	})
 	return g, nil
+}
+
+// fences surround the file systems that control the kernel.
+type fences struct{ all, processes, withCode *fence }
+
+// allowWriting adds a root or a declared path to what is written, except code and what controls the kernel. A
+// path within the latter has to be declared, and controls no processes.
+func (g *guard) allowWriting(p *confine.Profile, path string, declared bool) {
+	f := g.controls()
+	if declared && f.all.covers(path) {
+		f.processes.allow(&p.Write, path)
+		return
+	}
+	f.withCode.allow(&p.Write, path)
 }
 
 // code returns the fence around code. written is where tools declare that they write.

@@ -39,6 +39,7 @@ type mount struct {
 	device string // of the file system
 	shown  string // which of its folders
 	point  string // where
+	kind   string // of the file system
 }
 
 // A mountTable are the mounts that this process sees, in the order in which they were made.
@@ -62,9 +63,29 @@ func parseMounts(text []byte) (list mountTable) {
 		if len(fields) <= point {
 			continue
 		}
-		list = append(list, mount{string(fields[device]), unescape(fields[shown]), unescape(fields[point])})
+		m := mount{device: string(fields[device]), shown: unescape(fields[shown]), point: unescape(fields[point])}
+		if _, after, ok := bytes.Cut(line, []byte(" - ")); ok {
+			kind, _, _ := bytes.Cut(after, []byte(" "))
+			m.kind = string(kind)
+		}
+		list = append(list, m)
 	}
 	return list
+}
+
+// controls returns where file systems are mounted that control the kernel instead of storing files; processes are
+// those of them that control processes (CF-21).
+func (t mountTable) controls() (all, processes []string) {
+	for i := range t {
+		switch t[i].kind {
+		case "proc", "cgroup", "cgroup2", "cpuset", "resctrl":
+			all, processes = append(all, t[i].point), append(processes, t[i].point)
+		case "sysfs", "debugfs", "tracefs", "securityfs", "configfs", "bpf", "pstore", "efivarfs", "selinuxfs", "smackfs",
+			"binfmt_misc", "fusectl":
+			all = append(all, t[i].point)
+		}
+	}
+	return all, processes
 }
 
 // unescape reads \040 and its like, which stand for bytes that end a field.

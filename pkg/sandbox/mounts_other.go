@@ -14,6 +14,8 @@ func readMounts() (mountTable, error) { return mountTable{}, nil }
 
 func (mountTable) aliases(string) []string { return nil }
 
+func (mountTable) controls() (all, processes []string) { return nil, nil }
+
 // lookAt looks at a path, without following a last link. It does not identify files.
 func lookAt(path string) (s sight) {
 	info, err := os.Lstat(path)

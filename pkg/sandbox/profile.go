@@ -37,7 +37,7 @@ func (s *Sandbox) toolFiles(p *confine.Profile, sub *Subject, g *guard) {
 		}
 	}
 	if p.AllFiles {
-		return
+		g.controls().all.allow(&p.Write, "/")
 	}
 	read := func(path string) {
 		if g.secret.allow(&p.Read, path) { // the names in a folder whose other files may be read
@@ -52,8 +52,13 @@ func (s *Sandbox) toolFiles(p *confine.Profile, sub *Subject, g *guard) {
 	for _, entry := range needs.Write {
 		if real := s.declaredPath(sub, g, "write", entry); real != "" {
 			read(real)
-			g.runsNext().allow(&p.Write, real)
+			if !p.AllFiles || g.controls().all.covers(real) {
+				g.allowWriting(p, real, true)
+			}
 		}
+	}
+	if p.AllFiles {
+		return
 	}
 	search, edit := needs.Has(access.Search), needs.Has(access.Edit)
 	if search {
@@ -64,7 +69,7 @@ func (s *Sandbox) toolFiles(p *confine.Profile, sub *Subject, g *guard) {
 			read(r.Path)
 		}
 		if edit {
-			g.runsNext().allow(&p.Write, r.Path)
+			g.allowWriting(p, r.Path, false)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // An ordinary user's tools are confined as those of root are (CF-10 to CF-27, CF-60, CF-61).
@@ -42,7 +44,10 @@ func TestAsOrdinaryUser(t *testing.T) {
 		cmd := exec.Command(dir+"/tests", "-test.run="+tests)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "HOME="+tmp, "MCPBASH_TEST_TRY="+dir+"/try")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Credential:  &syscall.Credential{Uid: nobody, Gid: nobody},
+			AmbientCaps: []uintptr{unix.CAP_NET_RAW, unix.CAP_SYS_PTRACE}, // which scripts do not inherit (CF-22)
+		}
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", tests, err, out)
 		}

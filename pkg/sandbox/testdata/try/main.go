@@ -27,18 +27,101 @@ var tricks = map[string]func() error{
 		}
 		return nil
 	},
-	"ls":         func() error { _, err := os.ReadDir(os.Args[2]); return err },
-	"cp":         func() error { return copyFile(os.Args[2], os.Args[3]) },
-	"mv":         func() error { return os.Rename(os.Args[2], os.Args[3]) },
-	"ln":         func() error { return os.Link(os.Args[2], os.Args[3]) },
-	"symlink":    func() error { return os.Symlink(os.Args[2], os.Args[3]) },
-	"rm":         func() error { return os.Remove(os.Args[2]) },
-	"mkdir":      func() error { return os.Mkdir(os.Args[2], 0o755) },
-	"mkfifo":     func() error { return unix.Mkfifo(os.Args[2], 0o600) },
-	"truncate":   func() error { return os.Truncate(os.Args[2], 3) },
-	"chmod":      func() error { return os.Chmod(os.Args[2], 0o755) },
-	"readlink":   func() error { _, err := os.Readlink(os.Args[2]); return err },
-	"prlimit":    func() error { return unix.Prlimit(server(), unix.RLIMIT_NOFILE, nil, &unix.Rlimit{}) },
+	"ls":           func() error { _, err := os.ReadDir(os.Args[2]); return err },
+	"cp":           func() error { return copyFile(os.Args[2], os.Args[3]) },
+	"mv":           func() error { return os.Rename(os.Args[2], os.Args[3]) },
+	"ln":           func() error { return os.Link(os.Args[2], os.Args[3]) },
+	"symlink":      func() error { return os.Symlink(os.Args[2], os.Args[3]) },
+	"rm":           func() error { return os.Remove(os.Args[2]) },
+	"mkdir":        func() error { return os.Mkdir(os.Args[2], 0o755) },
+	"mkfifo":       func() error { return unix.Mkfifo(os.Args[2], 0o600) },
+	"truncate":     func() error { return os.Truncate(os.Args[2], 3) },
+	"chmod":        func() error { return os.Chmod(os.Args[2], 0o755) },
+	"readlink":     func() error { _, err := os.Readlink(os.Args[2]); return err },
+	"prlimit":      func() error { return unix.Prlimit(server(), unix.RLIMIT_NOFILE, nil, &unix.Rlimit{}) },
+	"fsetxattr":    withFile(func(fd int) error { return unix.Fsetxattr(fd, "user.tried", nil, 0) }),
+	"fremovexattr": withFile(func(fd int) error { return refusal(unix.Fremovexattr(fd, "user.none"), unix.EOPNOTSUPP) }),
+	"setflags": withFile(func(fd int) error {
+		flags, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
+		if err != nil {
+			return fmt.Errorf("flags: %w", err)
+		}
+		return unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, int(flags))
+	}),
+	"fssetxattr": withFile(func(fd int) error { return ioctl(fd, 0x401c5820, unix.ENOTTY) }),
+	"setversion": withFile(func(fd int) error { return ioctl(fd, 0x40087602, unix.ENOTTY) }),
+	"setattr": func() error {
+		path, err := unix.BytePtrFromString(os.Args[2])
+		if err != nil {
+			return err
+		}
+		const tooSmall = 1 // for the structure, so that nothing is changed
+		_, _, errno := unix.Syscall6(unix.SYS_FILE_SETATTR, atCWD, uintptr(unsafe.Pointer(path)), zeros(), tooSmall, 0, 0)
+		return refusal(errno, unix.EACCES)
+	},
+	"affinity": func() error {
+		var set unix.CPUSet
+		if err := unix.SchedGetaffinity(server(), &set); err != nil {
+			return err
+		}
+		return unix.SchedSetaffinity(server(), &set)
+	},
+	"scheduler":  func() error { return call(unix.SYS_SCHED_SETSCHEDULER, uintptr(server()), 0, zeros()) },
+	"parameters": func() error { return call(unix.SYS_SCHED_SETPARAM, uintptr(server()), zeros(), 0) },
+	"attributes": func() error {
+		attr := &unix.SchedAttr{Size: unix.SizeofSchedAttr}
+		return unix.SchedSetAttr(server(), attr, 0)
+	},
+	"priority": func() error {
+		now, err := unix.Getpriority(unix.PRIO_PROCESS, server()) // 20 more or less
+		if err != nil {
+			return err
+		}
+		return unix.Setpriority(unix.PRIO_PROCESS, server(), 20-now)
+	},
+	"prioritygroup": func() error { return unix.Setpriority(unix.PRIO_PGRP, 0, 0) },
+	"priorityuser":  func() error { return unix.Setpriority(unix.PRIO_USER, 0, 0) },
+	"ownpriority":   func() error { return unix.Setpriority(unix.PRIO_PROCESS, 0, 19) },
+	"iopriority":    func() error { return call(unix.SYS_IOPRIO_SET, 1, uintptr(server()), 2<<13) },
+	"ownscheduling": func() error {
+		var set unix.CPUSet
+		if err := unix.SchedGetaffinity(0, &set); err != nil {
+			return err
+		}
+		return anyError(unix.SchedSetaffinity(0, &set), call(unix.SYS_IOPRIO_SET, 1, 0, 2<<13|7))
+	},
+	"movepages":    func() error { return call(unix.SYS_MOVE_PAGES, uintptr(server()), 0, 0) },
+	"migratepages": func() error { return call(unix.SYS_MIGRATE_PAGES, uintptr(server()), 8, zeros()) },
+	"udplite":      func() error { return socketOf(unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_UDPLITE) },
+	"icmp":         func() error { return socketOf(unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_ICMP) },
+	"icmp6":        func() error { return socketOf(unix.AF_INET6, unix.SOCK_DGRAM, unix.IPPROTO_ICMPV6) },
+	"sctpstream":   func() error { return socketOf(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_SCTP) },
+	"dccp":         func() error { return socketOf(unix.AF_INET, 6, unix.IPPROTO_DCCP) },
+	"diag":         func() error { return socketOf(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_SOCK_DIAG) },
+	"uevent":       func() error { return socketOf(unix.AF_NETLINK, unix.SOCK_DGRAM, unix.NETLINK_KOBJECT_UEVENT) },
+	"tipcpair":     func() error { return call(unix.SYS_SOCKETPAIR, unix.AF_TIPC, unix.SOCK_SEQPACKET, 0) },
+	"seqpair":      func() error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET, 0); return err },
+	// A file is no terminal, so only who is refused gets another error than that.
+	"type":        func() error { return ioctl(0, unix.TIOCSTI, 0) },
+	"paste":       func() error { return ioctl(0, unix.TIOCLINUX, 0) },
+	"discipline":  func() error { return ioctl(0, unix.TIOCSETD, 0) },
+	"keys":        func() error { return ioctl(0, 0x4b49, 0) }, // KDSKBSENT
+	"console":     func() error { return ioctl(0, 0x5606, 0) }, // VT_ACTIVATE
+	"faultdevice": func() error { return ioctl(0, 0xaa00, 0) },
+	"machine":     func() error { return ioctl(0, 0xae01, 0) },
+	"tunnel":      func() error { return ioctl(0, unix.TUNSETIFF, 0) },
+	"faultfile": func() error {
+		f, err := os.Open("/dev/userfaultfd")
+		if err != nil {
+			return err
+		}
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, f.Fd(), 0xaa00, 0)
+		if errno != 0 {
+			return errno
+		}
+		return nil
+	},
+	"isterminal": func() error { return refusal(ioctl(0, unix.TCGETS, 0), unix.EACCES) },
 	"memfd":      memfd,
 	"sctp":       func() error { return socketOf(unix.AF_INET, unix.SOCK_SEQPACKET, 132) },
 	"mptcp":      func() error { return socketOf(unix.AF_INET, unix.SOCK_STREAM, 262) },
@@ -116,6 +199,8 @@ var tricks = map[string]func() error{
 	},
 }
 
+const atCWD = ^uintptr(99) // AT_FDCWD
+
 func server() int { pid, _ := strconv.Atoi(os.Getenv("SERVER")); return pid }
 
 // eachThread does something to each thread of the server until it succeeds.
@@ -148,6 +233,48 @@ func call(number, a, b, c uintptr) error {
 	switch _, _, errno := unix.Syscall(number, a, b, c); errno {
 	case unix.EACCES, unix.ENOSYS, unix.EPERM, unix.ESRCH:
 		return errno
+	}
+	return nil
+}
+
+// withFile does something with a descriptor of a file that is open for reading only.
+func withFile(do func(fd int) error) func() error {
+	return func() error {
+		fd, err := unix.Open(os.Args[2], unix.O_RDONLY, 0)
+		if err != nil {
+			return err
+		}
+		return do(fd)
+	}
+}
+
+// refusal returns an error that says that something is refused, nil for another.
+func refusal(err error, refused unix.Errno) error {
+	if err == refused {
+		return err
+	}
+	return nil
+}
+
+// ioctl gives a command to a descriptor, and fails when that is refused, also with another error.
+func ioctl(fd int, command uintptr, refused unix.Errno) error {
+	switch _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), command, zeros()); errno {
+	case unix.EACCES, refused:
+		return errno
+	}
+	return nil
+}
+
+// zeros is the address of memory that holds nothing else.
+func zeros() uintptr { return uintptr(unsafe.Pointer(&nothing)) }
+
+var nothing [64]byte
+
+func anyError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

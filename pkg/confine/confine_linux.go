@@ -25,6 +25,7 @@ var system = calls{
 	addPort:       addPort,
 	restrictSelf:  restrictSelf,
 	setFilter:     setFilter,
+	listen:        listenTo,
 }
 
 type calls struct {
@@ -40,6 +41,7 @@ type calls struct {
 	addPort       func(ruleset int, port uint16) error
 	restrictSelf  func(ruleset int) error
 	setFilter     func(program []unix.SockFilter) error
+	listen        func(program []unix.SockFilter) (listener int, err error)
 }
 
 // Offered returns what the running kernel offers. It is found out once.
@@ -97,14 +99,30 @@ func (k Kernel) Enter(p *Profile) error {
 	if err := k.beforeFilter(p); err != nil || !k.Filters {
 		return err
 	}
-	program, err := assemble(p, unix.Gettid(), nil)
-	if err == nil {
-		err = system.setFilter(program)
-	}
-	if err != nil {
+	if err := k.enterFilter(p); err != nil {
 		return fmt.Errorf("seccomp filter: %w", err)
 	}
 	return nil
+}
+
+// enterFilter installs the filter of a profile, with a listener where it has questions. There is none where the
+// kernel or a filter around this process allows none; then what it would ask about is refused.
+func (k Kernel) enterFilter(p *Profile) error {
+	if !p.AllFiles && !p.Modes && k.ABI >= abiFiles { // which tells that a listener is told of the end
+		program, err := assemble(p, unix.Gettid(), nil, true)
+		if err != nil {
+			return err
+		}
+		if listener, err := system.listen(program); err == nil {
+			go serveModes(listener)
+			return nil
+		}
+	}
+	program, err := assemble(p, unix.Gettid(), nil, false)
+	if err != nil {
+		return err
+	}
+	return system.setFilter(program)
 }
 
 // beforeFilter does all of [Kernel.Enter] that comes before the filter.

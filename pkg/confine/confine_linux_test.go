@@ -38,6 +38,10 @@ func TestEnterFails(t *testing.T) {
 	whole := system
 	t.Cleanup(func() { system = whole })
 	p := &Profile{Read: []string{t.TempDir()}, Connect: []uint16{1}}
+	noFilter := func() { // without a listener there is still the filter
+		system.listen = func([]unix.SockFilter) (int, error) { return -1, failure }
+		system.setFilter = func([]unix.SockFilter) error { return failure }
+	}
 	steps := map[string]func(){
 		"dumpable":      func() { system.dumpable = func() error { return failure } },
 		"hasCapability": func() { system.hasCapability = func(int) bool { return true } }, // and drop fails
@@ -53,11 +57,12 @@ func TestEnterFails(t *testing.T) {
 		"addPort": func() {
 			system.addPort = func(int, uint16) error { return failure }
 			if k.ABI < abiTCP { // nothing is told of ports, which are refused by the filter
-				system.setFilter = func([]unix.SockFilter) error { return failure }
+				noFilter()
 			}
 		},
 		"restrictSelf": func() { system.restrictSelf = func(int) error { return failure } },
-		"setFilter":    func() { system.setFilter = func([]unix.SockFilter) error { return failure } },
+		"setFilter":    noFilter,
+		"listen":       noFilter,
 	}
 	if n := reflect.TypeFor[calls]().NumField(); n != len(steps) {
 		t.Errorf("%d calls, %d of them fail here", n, len(steps))

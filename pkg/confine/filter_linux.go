@@ -22,6 +22,7 @@ type denial struct {
 	number uintptr
 	when   []condition
 	err    unix.Errno // 0 is EACCES, which programs report as "Permission denied" (CF-25)
+	asks   bool       // where there is a listener, it decides
 }
 
 // A condition is a test of one argument, or of the bits of a mask.
@@ -36,23 +37,25 @@ type condition struct {
 func (d *denial) error() unix.Errno { return cmp.Or(d.err, unix.EACCES) }
 
 // assemble makes the filter of a profile. thread is the one that is confined. Where there is a
-// watch, its listener decides over what would be refused. extra is refused in addition.
-func assemble(p *Profile, thread int, w *Watch, extra ...denial) ([]unix.SockFilter, error) {
-	refuse := func(err unix.Errno) bpf.RetConstant {
-		return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(err)}
+// watch, its listener decides over what would be refused. listens says that there is another one. extra is
+// refused in addition.
+func assemble(p *Profile, thread int, w *Watch, listens bool, extra ...denial) ([]unix.SockFilter, error) {
+	refuse := func(d denial) bpf.RetConstant {
+		if w != nil || listens && d.asks {
+			return bpf.RetConstant{Val: unix.SECCOMP_RET_USER_NOTIF}
+		}
+		return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(d.error())}
 	}
-	if w != nil {
-		refuse = func(unix.Errno) bpf.RetConstant { return bpf.RetConstant{Val: unix.SECCOMP_RET_USER_NOTIF} }
-	}
+	foreign := refuse(denial{err: unix.ENOSYS})
 	program := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: offArch, Size: word},
 		// Numbers mean something else in another ABI, so those of others do not exist (CF-23).
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1}, refuse(unix.ENOSYS),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1}, foreign,
 		bpf.LoadAbsolute{Off: offNumber, Size: word},
 	}
 	if firstX32 > 0 {
 		program = append(program,
-			bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: firstX32, SkipFalse: 1}, refuse(unix.ENOSYS))
+			bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: firstX32, SkipFalse: 1}, foreign)
 	}
 	list := append(denials(p, uint32(thread)), extra...)
 	if w != nil {
@@ -76,7 +79,7 @@ func assemble(p *Profile, thread int, w *Watch, extra ...denial) ([]unix.SockFil
 
 // search returns the instructions that find a call among those with denials, which are sorted by number: every
 // call passes here, so it takes as few comparisons as a binary search does.
-func search(calls [][]denial, refuse func(unix.Errno) bpf.RetConstant) []bpf.Instruction {
+func search(calls [][]denial, refuse func(denial) bpf.RetConstant) []bpf.Instruction {
 	allow := bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
 	switch middle := len(calls) / 2; {
 	case len(calls) == 0:
@@ -99,8 +102,8 @@ func search(calls [][]denial, refuse func(unix.Errno) bpf.RetConstant) []bpf.Ins
 }
 
 // instructions return what the call is refused with, or go on behind their end.
-func (d *denial) instructions(refuse func(unix.Errno) bpf.RetConstant) []bpf.Instruction {
-	list := []bpf.Instruction{refuse(d.error())}
+func (d *denial) instructions(refuse func(denial) bpf.RetConstant) []bpf.Instruction {
+	list := []bpf.Instruction{refuse(*d)}
 	for _, c := range slices.Backward(d.when) {
 		test := []bpf.Instruction{bpf.LoadAbsolute{Off: offArguments + 8*c.argument, Size: word}}
 		if c.mask != 0 {
@@ -154,7 +157,7 @@ func has(argument, bits uint32) condition { return condition{argument, bpf.JumpB
 
 func (c condition) of(mask uint32) condition { c.mask = mask; return c }
 
-func refused(number uintptr, when ...condition) denial { return denial{number, when, 0} }
+func refused(number uintptr, when ...condition) denial { return denial{number: number, when: when} }
 
 // signals are refused as Landlock lets a script signal the thread that forked it, which would end us (CF-21).
 func signals(thread uint32) []denial {
@@ -221,13 +224,14 @@ func modes() []denial {
 		unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR,
 		unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
 	), []denial{
-		{unix.SYS_FSETXATTR, nil, unix.EOPNOTSUPP}, {unix.SYS_FREMOVEXATTR, nil, unix.EOPNOTSUPP},
+		{number: unix.SYS_FCHMOD, err: unix.EPERM, asks: true}, {number: unix.SYS_FCHOWN, err: unix.EPERM, asks: true},
+		{number: unix.SYS_FSETXATTR, err: unix.EOPNOTSUPP}, {number: unix.SYS_FREMOVEXATTR, err: unix.EOPNOTSUPP},
 		// Each file system has commands of its own for it; others than these are not needed.
-		{unix.SYS_IOCTL, []condition{
+		{number: unix.SYS_IOCTL, err: unix.ENOTTY, when: []condition{
 			isNot(1, ofTerminals).of(anyCommand), isNot(1, ofSockets).of(anyCommand),
 			isNot(1, unix.FS_IOC_GETFLAGS), isNot(1, getFSXattr), isNot(1, fileExtents),
 			isNot(1, unix.FICLONE), isNot(1, unix.FICLONERANGE), isNot(1, unix.FIDEDUPERANGE),
-		}, unix.ENOTTY},
+		}},
 	})
 }
 

@@ -62,7 +62,7 @@ func (w *Watch) Enter(k Kernel, p *Profile) (listener int, err error) {
 var errNoListener = errors.New("this kernel has no seccomp filters, which it takes to observe a script")
 
 func (w *Watch) listen(p *Profile, more ...denial) (listener int, err error) {
-	program, err := assemble(p, unix.Gettid(), w, more...)
+	program, err := assemble(p, unix.Gettid(), w, false, more...)
 	if err == nil {
 		listener, err = listenTo(program)
 	}

@@ -21,7 +21,7 @@ import (
 // A call is a system call that waits for our answer.
 type call struct {
 	session *Session
-	*notification
+	*confine.Notification
 }
 
 // An inspector notes what a call does that the profile does not allow. refused says that the
@@ -31,32 +31,32 @@ type inspector func(c *call, refused bool)
 // inspectors are those of the calls whose arguments say what they are about.
 var inspectors = func() map[uintptr]inspector {
 	all := map[uintptr]inspector{
-		unix.SYS_OPENAT:   func(c *call, _ bool) { c.open(c.dir(0), c.arguments[1], c.arguments[2]) },
+		unix.SYS_OPENAT:   func(c *call, _ bool) { c.open(c.dir(0), c.Arguments[1], c.Arguments[2]) },
 		unix.SYS_OPENAT2:  (*call).openat2,
-		unix.SYS_TRUNCATE: func(c *call, _ bool) { c.write(atCWD, c.arguments[0]) },
+		unix.SYS_TRUNCATE: func(c *call, _ bool) { c.write(atCWD, c.Arguments[0]) },
 
-		unix.SYS_EXECVE:   func(c *call, _ bool) { c.start(atCWD, c.arguments[0], 0) },
-		unix.SYS_EXECVEAT: func(c *call, _ bool) { c.start(c.dir(0), c.arguments[1], c.arguments[4]) },
+		unix.SYS_EXECVE:   func(c *call, _ bool) { c.start(atCWD, c.Arguments[0], 0) },
+		unix.SYS_EXECVEAT: func(c *call, _ bool) { c.start(c.dir(0), c.Arguments[1], c.Arguments[4]) },
 
-		unix.SYS_MKDIRAT:   func(c *call, _ bool) { c.make(c.dir(0), c.arguments[1]) },
-		unix.SYS_MKNODAT:   func(c *call, _ bool) { c.make(c.dir(0), c.arguments[1]) },
-		unix.SYS_SYMLINKAT: func(c *call, _ bool) { c.make(c.dir(1), c.arguments[2]) },
-		unix.SYS_UNLINKAT:  func(c *call, _ bool) { c.remove(c.dir(0), c.arguments[1]) },
+		unix.SYS_MKDIRAT:   func(c *call, _ bool) { c.make(c.dir(0), c.Arguments[1]) },
+		unix.SYS_MKNODAT:   func(c *call, _ bool) { c.make(c.dir(0), c.Arguments[1]) },
+		unix.SYS_SYMLINKAT: func(c *call, _ bool) { c.make(c.dir(1), c.Arguments[2]) },
+		unix.SYS_UNLINKAT:  func(c *call, _ bool) { c.remove(c.dir(0), c.Arguments[1]) },
 		unix.SYS_LINKAT: func(c *call, _ bool) {
-			c.link(c.dir(0), c.arguments[1], c.dir(2), c.arguments[3], c.arguments[4])
+			c.link(c.dir(0), c.Arguments[1], c.dir(2), c.Arguments[3], c.Arguments[4])
 		},
 		unix.SYS_RENAMEAT:  (*call).rename,
 		unix.SYS_RENAMEAT2: (*call).rename,
 
 		unix.SYS_SOCKET:     (*call).socket,
 		unix.SYS_SOCKETPAIR: (*call).socket,
-		unix.SYS_CONNECT:    func(c *call, _ bool) { c.address(Connect, c.arguments[1], c.arguments[2]) },
-		unix.SYS_BIND:       func(c *call, _ bool) { c.address(Listen, c.arguments[1], c.arguments[2]) },
-		unix.SYS_SENDTO:     func(c *call, _ bool) { c.address(Send, c.arguments[4], c.arguments[5]) },
-		unix.SYS_SENDMSG:    func(c *call, _ bool) { c.message(c.arguments[1]) },
+		unix.SYS_CONNECT:    func(c *call, _ bool) { c.address(Connect, c.Arguments[1], c.Arguments[2]) },
+		unix.SYS_BIND:       func(c *call, _ bool) { c.address(Listen, c.Arguments[1], c.Arguments[2]) },
+		unix.SYS_SENDTO:     func(c *call, _ bool) { c.address(Send, c.Arguments[4], c.Arguments[5]) },
+		unix.SYS_SENDMSG:    func(c *call, _ bool) { c.message(c.Arguments[1]) },
 		unix.SYS_SENDMMSG: func(c *call, _ bool) {
-			for i := range min(c.arguments[2], mostMessages) {
-				c.message(c.arguments[1] + i*messageSize)
+			for i := range min(c.Arguments[2], mostMessages) {
+				c.message(c.Arguments[1] + i*messageSize)
 			}
 		},
 
@@ -69,12 +69,12 @@ var inspectors = func() map[uintptr]inspector {
 		unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT,
 		unix.SYS_FILE_SETATTR,
 	} {
-		all[number] = func(c *call, refused bool) { c.modes(c.dir(0), c.arguments[1], refused) }
+		all[number] = func(c *call, refused bool) { c.modes(c.dir(0), c.Arguments[1], refused) }
 	}
 	for _, number := range []uintptr{
 		unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR,
 	} {
-		all[number] = func(c *call, refused bool) { c.modes(atCWD, c.arguments[0], refused) }
+		all[number] = func(c *call, refused bool) { c.modes(atCWD, c.Arguments[0], refused) }
 	}
 	for _, number := range []uintptr{
 		unix.SYS_FCHMOD, unix.SYS_FCHOWN, unix.SYS_FSETXATTR, unix.SYS_FREMOVEXATTR,
@@ -112,7 +112,7 @@ const (
 )
 
 // dir is an argument that is the descriptor of a directory.
-func (c *call) dir(argument int) int32 { return int32(uint32(c.arguments[argument])) }
+func (c *call) dir(argument int) int32 { return int32(uint32(c.Arguments[argument])) }
 
 // open notes that a file is opened.
 func (c *call) open(dir int32, pointer, flags uint64) {
@@ -140,22 +140,22 @@ func (c *call) open(dir int32, pointer, flags uint64) {
 
 // opens reports whether the call opens a file, and where its path stands.
 func (c *call) opens() (pointer uint64, opens bool) {
-	switch uintptr(c.number) {
+	switch uintptr(c.Number) {
 	case unix.SYS_OPENAT, unix.SYS_OPENAT2:
-		return c.arguments[1], true
+		return c.Arguments[1], true
 	case legacyOpen:
-		return c.arguments[0], true
+		return c.Arguments[0], true
 	}
 	return 0, false
 }
 
 func (c *call) openat2(bool) {
 	var how [8]byte // begins with the flags
-	if !c.read(how[:], c.arguments[2]) {
+	if !c.read(how[:], c.Arguments[2]) {
 		c.unread()
 		return
 	}
-	c.open(c.dir(0), c.arguments[1], binary.NativeEndian.Uint64(how[:]))
+	c.open(c.dir(0), c.Arguments[1], binary.NativeEndian.Uint64(how[:]))
 }
 
 func (c *call) write(dir int32, pointer uint64) {
@@ -193,7 +193,7 @@ func (c *call) want(kind Kind, need confine.Need, path, of string, access uint32
 		unix.Faccessat(unix.AT_FDCWD, of, access, unix.AT_EACCESS) != nil {
 		return
 	}
-	if rest, ok := strings.CutPrefix(path, "/proc/"+strconv.Itoa(int(c.thread))+"/"); ok {
+	if rest, ok := strings.CutPrefix(path, "/proc/"+strconv.Itoa(int(c.Thread))+"/"); ok {
 		path = "/proc/self/" + rest
 	}
 	c.add(Access{Kind: kind, Path: path})
@@ -212,7 +212,7 @@ func (c *call) remove(dir int32, pointer uint64) {
 	}
 }
 
-func (c *call) rename(bool) { c.move(c.dir(0), c.arguments[1], c.dir(2), c.arguments[3]) }
+func (c *call) rename(bool) { c.move(c.dir(0), c.Arguments[1], c.dir(2), c.Arguments[3]) }
 
 // move notes that an entry is moved: it is removed from one directory, and made in another.
 func (c *call) move(fromDir int32, from uint64, toDir int32, to uint64) {
@@ -257,21 +257,25 @@ func (c *call) modes(dir int32, pointer uint64, refused bool) {
 	}
 }
 
-// modesOf is modes for a descriptor.
+// modesOf is modes for a descriptor. A file without a name is nobody else's: such are Bash's here documents, which
+// it makes unwritable.
 func (c *call) modesOf(fd int32, refused bool) {
 	if !refused {
 		return
 	}
-	if path, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", c.thread, fd)); err == nil && filepath.IsAbs(path) {
+	link := fmt.Sprintf("/proc/%d/fd/%d", c.Thread, fd)
+	path, err := os.Readlink(link)
+	var st unix.Stat_t
+	if err == nil && filepath.IsAbs(path) && unix.Stat(link, &st) == nil && st.Nlink > 0 {
 		c.add(Access{Kind: Modes, Path: path})
 	}
 }
 
 // command notes a command to a device or file. Commands that only the file system refuses change nothing.
 func (c *call) command(refused bool) {
-	switch command := uint32(c.arguments[1]); {
+	switch command := uint32(c.Arguments[1]); {
 	case !refused:
-	case open.Refuses(c.session.thread, c.number, c.arguments) != 0:
+	case open.Refuses(c.session.thread, c.Number, c.Arguments) != 0:
 		c.add(Access{Kind: Call, Name: "ioctl"})
 	case slices.Contains(changingCommands, command):
 		c.modesOf(c.dir(0), true)
@@ -342,9 +346,9 @@ func (c *call) socket(refused bool) {
 	if !refused {
 		return
 	}
-	name, kind, protocol := "", c.arguments[1]&0xf, uint32(c.arguments[2])
-	switch family := int32(c.arguments[0]); {
-	case uintptr(c.number) == unix.SYS_SOCKETPAIR:
+	name, kind, protocol := "", c.Arguments[1]&0xf, uint32(c.Arguments[2])
+	switch family := int32(c.Arguments[0]); {
+	case uintptr(c.Number) == unix.SYS_SOCKETPAIR:
 		name = "unix"
 	case family == unix.AF_INET || family == unix.AF_INET6:
 		name = internetProtocol(kind, protocol)
@@ -487,7 +491,7 @@ func (s *Session) refusesSocket(name string) bool {
 // protocol is that of the socket that is the first argument.
 func (c *call) protocol() string {
 	var b [64]byte
-	link := fmt.Sprintf("/proc/%d/fd/%d", c.thread, int32(c.arguments[0]))
+	link := fmt.Sprintf("/proc/%d/fd/%d", c.Thread, int32(c.Arguments[0]))
 	n, _ := unix.Getxattr(link, "system.sockprotoname", b[:])
 	name := strings.ToLower(strings.TrimRight(string(b[:max(n, 0)]), "\x00"))
 	switch name = strings.TrimSuffix(name, "v6"); {
@@ -501,7 +505,7 @@ func (c *call) protocol() string {
 
 // signal notes that a process is signalled that is not the script's.
 func (c *call) signal(refused bool) {
-	pid := int32(c.arguments[0])
+	pid := int32(c.Arguments[0])
 	if c.session.rules.Signals && !refused || pid == 0 {
 		return
 	}

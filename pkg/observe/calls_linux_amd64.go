@@ -6,18 +6,18 @@ const legacyOpen = uintptr(unix.SYS_OPEN)
 
 // legacy are the calls that later processors do not have.
 var legacy = map[uintptr]inspector{
-	unix.SYS_OPEN: func(c *call, _ bool) { c.open(atCWD, c.arguments[0], c.arguments[1]) },
+	unix.SYS_OPEN: func(c *call, _ bool) { c.open(atCWD, c.Arguments[0], c.Arguments[1]) },
 	unix.SYS_CREAT: func(c *call, _ bool) {
-		c.open(atCWD, c.arguments[0], unix.O_CREAT|unix.O_WRONLY|unix.O_TRUNC)
+		c.open(atCWD, c.Arguments[0], unix.O_CREAT|unix.O_WRONLY|unix.O_TRUNC)
 	},
-	unix.SYS_MKDIR:   func(c *call, _ bool) { c.make(atCWD, c.arguments[0]) },
-	unix.SYS_MKNOD:   func(c *call, _ bool) { c.make(atCWD, c.arguments[0]) },
-	unix.SYS_SYMLINK: func(c *call, _ bool) { c.make(atCWD, c.arguments[1]) },
-	unix.SYS_UNLINK:  func(c *call, _ bool) { c.remove(atCWD, c.arguments[0]) },
-	unix.SYS_RMDIR:   func(c *call, _ bool) { c.remove(atCWD, c.arguments[0]) },
-	unix.SYS_RENAME:  func(c *call, _ bool) { c.move(atCWD, c.arguments[0], atCWD, c.arguments[1]) },
-	unix.SYS_LINK:    func(c *call, _ bool) { c.link(atCWD, c.arguments[0], atCWD, c.arguments[1], 0) },
-	unix.SYS_CHMOD:   func(c *call, refused bool) { c.modes(atCWD, c.arguments[0], refused) },
-	unix.SYS_CHOWN:   func(c *call, refused bool) { c.modes(atCWD, c.arguments[0], refused) },
-	unix.SYS_LCHOWN:  func(c *call, refused bool) { c.modes(atCWD, c.arguments[0], refused) },
+	unix.SYS_MKDIR:   func(c *call, _ bool) { c.make(atCWD, c.Arguments[0]) },
+	unix.SYS_MKNOD:   func(c *call, _ bool) { c.make(atCWD, c.Arguments[0]) },
+	unix.SYS_SYMLINK: func(c *call, _ bool) { c.make(atCWD, c.Arguments[1]) },
+	unix.SYS_UNLINK:  func(c *call, _ bool) { c.remove(atCWD, c.Arguments[0]) },
+	unix.SYS_RMDIR:   func(c *call, _ bool) { c.remove(atCWD, c.Arguments[0]) },
+	unix.SYS_RENAME:  func(c *call, _ bool) { c.move(atCWD, c.Arguments[0], atCWD, c.Arguments[1]) },
+	unix.SYS_LINK:    func(c *call, _ bool) { c.link(atCWD, c.Arguments[0], atCWD, c.Arguments[1], 0) },
+	unix.SYS_CHMOD:   func(c *call, refused bool) { c.modes(atCWD, c.Arguments[0], refused) },
+	unix.SYS_CHOWN:   func(c *call, refused bool) { c.modes(atCWD, c.Arguments[0], refused) },
+	unix.SYS_LCHOWN:  func(c *call, refused bool) { c.modes(atCWD, c.Arguments[0], refused) },
 }

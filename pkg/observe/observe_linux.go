@@ -3,7 +3,6 @@
 package observe
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -84,25 +83,6 @@ func (s *Session) Report() Report {
 	return r
 }
 
-// A notification is a system call that waits for us (struct seccomp_notif).
-type notification struct {
-	id          uint64
-	thread      uint32
-	flags       uint32
-	number      int32
-	arch        uint32
-	instruction uint64
-	arguments   [6]uint64
-}
-
-// A response lets it go on, or fail (struct seccomp_notif_resp).
-type response struct {
-	id    uint64
-	value int64
-	err   int32
-	flags uint32
-}
-
 // exchangeSizes checks that the kernel's structures are as long as ours.
 var exchangeSizes = sync.OnceValues(func() (struct{}, error) {
 	var sizes [3]uint16
@@ -111,7 +91,7 @@ var exchangeSizes = sync.OnceValues(func() (struct{}, error) {
 		return struct{}{}, fmt.Errorf("this kernel does not tell of system calls, which it takes to observe a script; "+
 			"Linux 5.9 does: %w", errno)
 	}
-	if sizes[0] != uint16(unsafe.Sizeof(notification{})) || sizes[1] != uint16(unsafe.Sizeof(response{})) {
+	if sizes[0] != uint16(unsafe.Sizeof(confine.Notification{})) || sizes[1] != uint16(unsafe.Sizeof(confine.Response{})) {
 		return struct{}{}, fmt.Errorf("this kernel tells of system calls in an unknown form (%d bytes)", sizes[0])
 	}
 	return struct{}{}, nil
@@ -146,106 +126,69 @@ var startsFrom = sync.OnceValues(func() (from uint64, err error) {
 })
 
 func receiveStart(listener int) (uint64, error) {
-	n, err := receive(listener)
+	n, _, err := confine.Receive(listener, -1)
 	if err == nil {
-		err = respond(listener, response{id: n.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE})
+		err = confine.Respond(listener, confine.Response{ID: n.ID, Flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE})
 	}
-	return n.instruction, err
-}
-
-// receive waits for a notification; unix.ECHILD when nobody is left who could send one.
-func receive(listener int) (n notification, err error) {
-	for {
-		fds := []unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}
-		if _, err := unix.Poll(fds, -1); err != nil {
-			if errors.Is(err, unix.EINTR) {
-				continue
-			}
-			return n, err
-		}
-		if fds[0].Revents&unix.POLLIN == 0 {
-			return n, unix.ECHILD
-		}
-		n = notification{}
-		switch err := control(listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)); {
-		case err == nil:
-			return n, nil
-		case !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ENOENT): // ENOENT: its process was killed
-			return n, err
-		}
-	}
-}
-
-func respond(listener int, r response) error {
-	for {
-		err := control(listener, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r))
-		if !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
-}
-
-func control(listener int, request uintptr, value unsafe.Pointer) error {
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), request, uintptr(value)); errno != 0 {
-		return errno
-	}
-	return nil
+	return n.Instruction, err
 }
 
 // serve answers until the thread and all that it forked are gone.
 func (s *Session) serve() {
 	defer unix.Close(s.listener) // what still waits fails with ENOSYS
 	for {
-		n, err := receive(s.listener)
+		n, _, err := confine.Receive(s.listener, -1)
 		if err != nil {
 			return
 		}
-		r := response{id: n.id}
-		if errno := s.judge(&n); errno != 0 {
-			r.err = -int32(errno)
-		} else {
-			r.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
+		r := confine.Response{ID: n.ID}
+		switch errno, done := s.judge(&n); {
+		case errno != 0:
+			r.Error = -int32(errno)
+		case !done:
+			r.Flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
 		}
-		respond(s.listener, r) // fails when its process was killed
+		confine.Respond(s.listener, r) // fails when its process was killed
 	}
 }
 
-// judge notes what a call does, and returns the error that it fails with, 0 when it goes on.
-func (s *Session) judge(n *notification) unix.Errno {
-	c := &call{session: s, notification: n}
+// judge notes what a call does, and returns the error that it fails with; for 0 it goes on, unless it was done for
+// the process.
+func (s *Session) judge(n *confine.Notification) (errno unix.Errno, done bool) {
+	c := &call{session: s, Notification: n}
 	if len(s.seen) < mostAccesses {
-		s.seen[n.thread] = true
+		s.seen[n.Thread] = true
 	}
 	s.settle(c)
-	if confine.Foreign(n.arch, n.number) {
+	if confine.Foreign(n.Arch, n.Number) {
 		c.add(Access{Kind: Call, Name: "a system call of another ABI"})
-		return unix.ENOSYS
+		return unix.ENOSYS, false
 	}
-	number, refusal := uintptr(n.number), s.profile.Refuses(s.thread, n.number, n.arguments)
+	number, refusal := uintptr(n.Number), s.profile.Refuses(s.thread, n.Number, n.Arguments)
+	if refusal != 0 && confine.AsksFor(n.Number) && n.MayChangeModes(s.listener) {
+		if !s.hold {
+			return 0, false
+		}
+		return n.ChangeModes(s.listener), true
+	}
 	if inspect := inspectors[number]; inspect != nil {
 		inspect(c, refusal != 0)
 	} else if refusal != 0 {
 		c.add(Access{Kind: Call, Name: callName(number)})
 	}
-	if s.hold || number != unix.SYS_SOCKET && open.Refuses(s.thread, n.number, n.arguments) != 0 {
-		return refusal
+	if s.hold || number != unix.SYS_SOCKET && open.Refuses(s.thread, n.Number, n.Arguments) != 0 {
+		return refusal, false
 	}
-	return 0
+	return 0, false
 }
 
 // add notes an access, unless its call is no more.
 func (c *call) add(a Access) {
-	if a.Program = c.program(); c.valid() {
+	if a.Program = c.program(); c.Waits(c.session.listener) {
 		c.session.mu.Lock()
 		defer c.session.mu.Unlock()
 		c.session.keep(a)
 	}
-}
-
-// valid reports whether the call still waits: else what was read of its process may be another's.
-func (c *call) valid() bool {
-	id := c.id
-	return control(c.session.listener, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&id)) == nil
 }
 
 // keep adds to the report. The lock is held.
@@ -264,11 +207,11 @@ func (s *Session) keep(a Access) {
 // its daemon first, and goes on with files of /etc when there is none. Such a refusal matters to nobody, and
 // nearly every shell meets it.
 func (c *call) ask(a Access) {
-	if a.Program = c.program(); c.valid() {
+	if a.Program = c.program(); c.Waits(c.session.listener) {
 		c.session.mu.Lock()
 		defer c.session.mu.Unlock()
 		if len(c.session.asking) < mostAccesses {
-			c.session.asking[c.thread] = a
+			c.session.asking[c.Thread] = a
 		} else {
 			c.session.keep(a)
 		}
@@ -278,20 +221,20 @@ func (c *call) ask(a Access) {
 // settle finds out by the next call of a thread what it wanted a Unix socket for.
 func (s *Session) settle(c *call) {
 	s.mu.Lock()
-	_, asking := s.asking[c.thread]
+	_, asking := s.asking[c.Thread]
 	s.mu.Unlock()
 	if !asking {
 		return
 	}
-	number := uintptr(c.number)
-	lookup := number == unix.SYS_SOCKET && c.arguments[0] == unix.AF_UNIX // it asks twice
+	number := uintptr(c.Number)
+	lookup := number == unix.SYS_SOCKET && c.Arguments[0] == unix.AF_UNIX // it asks twice
 	if pointer, opens := c.opens(); opens {
 		path, _ := c.text(pointer)
 		lookup = strings.HasPrefix(path, "/etc/")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked(c.thread, lookup)
+	s.asked(c.Thread, lookup)
 }
 
 // asked ends the doubt about a thread. The lock is held.
@@ -303,7 +246,7 @@ func (s *Session) asked(thread uint32, lookup bool) {
 }
 
 func (c *call) unread() {
-	if !c.valid() { // its process was ended
+	if !c.Waits(c.session.listener) { // its process was ended
 		return
 	}
 	c.session.mu.Lock()

@@ -24,7 +24,7 @@ func (c *call) read(b []byte, pointer uint64) bool {
 }
 
 func (c *call) readSome(b []byte, pointer uint64) int {
-	mem, err := unix.Open(fmt.Sprintf("/proc/%d/mem", c.thread), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	mem, err := unix.Open(fmt.Sprintf("/proc/%d/mem", c.Thread), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return 0
 	}
@@ -49,7 +49,7 @@ func (c *call) text(pointer uint64) (text string, ok bool) {
 
 // program is the name of the program that the process runs.
 func (c *call) program() string {
-	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.thread)); err == nil {
+	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.Thread)); err == nil {
 		return strings.TrimSuffix(filepath.Base(exe), " (deleted)")
 	}
 	return ""
@@ -89,9 +89,9 @@ func (c *call) findAt(dir int32, pointer uint64, follow bool, flags uint64) (t t
 func (c *call) walk(dir int32, path string, follow bool) (t target, ok bool) {
 	at := "/"
 	if !strings.HasPrefix(path, "/") {
-		link := fmt.Sprintf("/proc/%d/cwd", c.thread)
+		link := fmt.Sprintf("/proc/%d/cwd", c.Thread)
 		if dir != atCWD {
-			link = fmt.Sprintf("/proc/%d/fd/%d", c.thread, dir)
+			link = fmt.Sprintf("/proc/%d/fd/%d", c.Thread, dir)
 		}
 		var err error
 		if at, err = os.Readlink(link); err != nil || !strings.HasPrefix(at, "/") {
@@ -148,9 +148,9 @@ func (c *call) walk(dir int32, path string, follow bool) (t target, ok bool) {
 func (c *call) readlink(path string) (string, error) {
 	switch path {
 	case "/proc/self":
-		return fmt.Sprintf("/proc/%d", c.thread), nil
+		return fmt.Sprintf("/proc/%d", c.Thread), nil
 	case "/proc/thread-self":
-		return fmt.Sprintf("/proc/%d/task/%d", c.thread, c.thread), nil
+		return fmt.Sprintf("/proc/%d/task/%d", c.Thread, c.Thread), nil
 	}
 	return os.Readlink(path)
 }

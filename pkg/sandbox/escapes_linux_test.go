@@ -330,6 +330,9 @@ var attempts = []struct {
 		{"change a mode", `"$TRY" chmod "$ROOT/program"`, "E F"},
 		{"change a mode beside", `"$TRY" chmod "$OTHER/program"`, "E F"},
 		{"set an attribute", `"$TRY" xattr "$OTHER/file"`, "E F"},
+		{"change the mode of an open file", `"$TRY" fchmod "$OWN/file"`, "E F"},
+		{"change the mode of the script", `"$TRY" fchmod "$OWN/tool.sh"`, "E F"},
+		{"change the owner of an open file", `"$TRY" fchown "$OWN/file"`, "E F"},
 		{"set an attribute of an open file", `"$TRY" fsetxattr "$OWN/file"`, "E F"},
 		{"remove one of an open file", `"$TRY" fremovexattr "$OWN/file"`, "E F"},
 		{"set flags of an open file", `"$TRY" setflags "$OWN/file"`, "E F"},
@@ -371,6 +374,9 @@ var attempts = []struct {
 		{"signal by descriptor", `"$TRY" pidfd`, "-"},
 		{"signal by owner of a pipe", `"$TRY" owner`, "-"},
 		{"limits of the server", `"$TRY" prlimit`, "-"},
+	}},
+	{"files, system calls", []attempt{
+		{"change modes of its own open file", `"$TRY" fchmodopen`, ""},
 	}},
 	{"signals", []attempt{
 		{"signal the server", `kill -0 $SERVER`, "-"},
@@ -484,6 +490,40 @@ func TestUnconfined(t *testing.T) {
 			}
 		}
 		s.wants("signal the server", s.run(d, "kill -0 $SERVER"), true)
+	}
+}
+
+// A descriptor that is exchanged while its mode is changed leads to no other file than one that is open for
+// writing (CF-24).
+func TestModesOfExchangedDescriptors(t *testing.T) {
+	withLandlock(t)
+	s := newScene(t, "declared")
+	if s.lacks() != nil {
+		t.Skipf("this kernel lacks %s", s.lacks())
+	}
+	s.wants("exchange a descriptor", s.run(needs("S"), `"$TRY" fchmodswap "$PROJECT/program"`), false)
+}
+
+// Usual programs work on their own files, without Edit (CF-24).
+func TestProgramsThatKeepModes(t *testing.T) {
+	withLandlock(t)
+	s := newScene(t, "declared")
+	if s.lacks() != nil {
+		t.Skipf("this kernel lacks %s", s.lacks())
+	}
+	for _, code := range []string{
+		`cp -p a b`, `cp -a a b`, `gzip -k a`, `bzip2 -k a`, `xz -k a`, `sed -i s/x/y/ a`, `sort -o a a`, `mktemp`,
+		`perl -pi -e s/x/y/ a`, `split -l1 a`,
+	} {
+		program, _, _ := strings.Cut(code, " ")
+		if script.LookPath(program, os.Getenv("PATH")) == "" {
+			continue
+		}
+		res := s.run(needs("P"), `cd "$TMPDIR" && rm -rf * && echo x >a && `+code)
+		s.wants(code, res, true)
+		if len(res.Stderr) > 0 {
+			t.Errorf("%s: %s", code, res.Stderr)
+		}
 	}
 }
 

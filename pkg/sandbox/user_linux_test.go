@@ -39,7 +39,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	for _, tests := range []string{
 		"^TestEscapes$/^declared_with_(|S|E|SP|EP|F|FP)$",
 		"^Test(TableIsNotWritten|ListedScripts|HardLinks|BindMounts|WhatExecTakes|PrefixHoldsSecrets|ExchangedLinks|" +
-			"ProgramsBelowARoot|FirstLines|ToolsThatShareAScript|WhatRunsNext|Extras)$",
+			"ProgramsBelowARoot|FirstLines|ToolsThatShareAScript|WhatRunsNext|Extras|ModesOfExchangedDescriptors|ProgramsThatKeepModes)$",
 	} {
 		cmd := exec.Command(dir+"/tests", "-test.run="+tests)
 		cmd.Dir = dir

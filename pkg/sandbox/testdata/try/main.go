@@ -39,6 +39,10 @@ var tricks = map[string]func() error{
 	"chmod":        func() error { return os.Chmod(os.Args[2], 0o755) },
 	"readlink":     func() error { _, err := os.Readlink(os.Args[2]); return err },
 	"prlimit":      func() error { return unix.Prlimit(server(), unix.RLIMIT_NOFILE, nil, &unix.Rlimit{}) },
+	"fchmod":       withFile(func(fd int) error { return unix.Fchmod(fd, 0o700) }),
+	"fchown":       withFile(func(fd int) error { return unix.Fchown(fd, os.Getuid(), os.Getgid()) }),
+	"fchmodopen":   ownModes,
+	"fchmodswap":   swap,
 	"fsetxattr":    withFile(func(fd int) error { return unix.Fsetxattr(fd, "user.tried", nil, 0) }),
 	"fremovexattr": withFile(func(fd int) error { return refusal(unix.Fremovexattr(fd, "user.none"), unix.EOPNOTSUPP) }),
 	"setflags": withFile(func(fd int) error {
@@ -246,6 +250,66 @@ func withFile(do func(fd int) error) func() error {
 		}
 		return do(fd)
 	}
+}
+
+// ownModes changes a file that is open for writing.
+func ownModes() error {
+	f, err := os.CreateTemp("", "own")
+	if err != nil {
+		return err
+	}
+	for _, mode := range []uint32{0o750, 0o400, 0o4755} {
+		var st unix.Stat_t
+		if err := anyError(unix.Fchmod(int(f.Fd()), mode), unix.Fstat(int(f.Fd()), &st)); err != nil {
+			return err
+		}
+		if st.Mode&0o7777 != mode {
+			return fmt.Errorf("mode %o instead of %o", st.Mode, mode)
+		}
+	}
+	return unix.Fchown(int(f.Fd()), os.Getuid(), os.Getgid())
+}
+
+// swap exchanges a descriptor while the mode of its file is changed: one that is open for writing, and one that is
+// not. It fails when the latter keeps its mode.
+func swap() error {
+	own, err := os.CreateTemp("", "own")
+	if err != nil {
+		return err
+	}
+	other, err := os.Open(os.Args[2])
+	if err != nil {
+		return err
+	}
+	target, err := unix.Dup(int(own.Fd()))
+	if err != nil {
+		return err
+	}
+	stop := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				unix.Dup3(int(other.Fd()), target, 0)
+				unix.Dup3(int(own.Fd()), target, 0)
+			}
+		}
+	}()
+	defer close(stop)
+	for succeeded, refused := 0, 0; succeeded < 100 || refused < 100; {
+		if unix.Fchmod(target, 0o711) == nil {
+			succeeded++
+		} else {
+			refused++
+		}
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(other.Fd()), &st); err != nil || st.Mode&0o777 != 0o711 {
+		return unix.EPERM
+	}
+	return nil
 }
 
 // refusal returns an error that says that something is refused, nil for another.

@@ -1,0 +1,128 @@
+package confine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// serveModes answers the calls that the filter asks about, until no process has the filter any more. It waits
+// in the poller of Go's runtime, so a listener takes no thread.
+func serveModes(listener int) {
+	if unix.SetNonblock(listener, true) != nil {
+		unix.Close(listener)
+		return
+	}
+	f := os.NewFile(uintptr(listener), "seccomp listener")
+	defer f.Close() // calls that wait fail with ENOSYS
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	conn.Read(func(uintptr) (done bool) {
+		for {
+			n, ok, err := Receive(listener, 0)
+			if !ok {
+				return err != nil
+			}
+			Respond(listener, Response{ID: n.ID, Error: -int32(n.ChangeModes(listener))})
+		}
+	})
+}
+
+// AsksFor reports whether a filter that refuses a call leaves the decision to [Notification.ChangeModes].
+func AsksFor(number int32) bool { return number == unix.SYS_FCHMOD || number == unix.SYS_FCHOWN }
+
+// ChangeModes changes the mode or the owner of a file in the place of a process, if [Notification.MayChangeModes]
+// says so. It returns the error of the call, 0 for success (CF-24).
+func (n *Notification) ChangeModes(listener int) unix.Errno {
+	fd, errno := n.openToChange(listener)
+	if errno != 0 {
+		return errno
+	}
+	defer unix.Close(fd)
+	var err error
+	switch n.Number {
+	case unix.SYS_FCHMOD: // there is no way by a descriptor that is open for this only
+		err = unix.Fchmodat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fd), uint32(n.Arguments[1])&0o7777, 0)
+	case unix.SYS_FCHOWN:
+		err = unix.Fchownat(fd, "", int(int32(n.Arguments[1])), int(int32(n.Arguments[2])), unix.AT_EMPTY_PATH)
+	default:
+		return unix.EPERM
+	}
+	if err != nil {
+		errors.As(err, &errno)
+	}
+	return errno
+}
+
+// MayChangeModes reports whether the process has the file open for writing, so that Landlock has allowed that,
+// and is the user who may change it.
+func (n *Notification) MayChangeModes(listener int) bool {
+	fd, errno := n.openToChange(listener)
+	if errno == 0 {
+		unix.Close(fd)
+	}
+	return errno == 0
+}
+
+// openToChange opens the file of the call's descriptor, without rights to it.
+func (n *Notification) openToChange(listener int) (fd int, refusal unix.Errno) {
+	process := fmt.Sprintf("/proc/%d/", n.Thread)
+	name := strconv.Itoa(int(int32(n.Arguments[0])))
+	fd, err := unix.Open(process+"fd/"+name, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, unix.EPERM
+	}
+	// The descriptor may be another file's by now, so both are read after it was opened.
+	theirs, ours := readDescriptor(process+"fdinfo/"+name), readDescriptor("/proc/self/fdinfo/"+strconv.Itoa(fd))
+	writes := theirs.flags&unix.O_ACCMODE != unix.O_RDONLY && theirs.flags&unix.O_PATH == 0
+	if !writes || theirs.file == "" || theirs.file != ours.file || !n.isOurs(fd) || !n.Waits(listener) {
+		unix.Close(fd)
+		return -1, unix.EPERM
+	}
+	return fd, 0
+}
+
+// isOurs reports whether the process is this one's user, and may change what is open: we have no more rights
+// than it has.
+func (n *Notification) isOurs(fd int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", n.Thread))
+	_, line, _ := bytes.Cut(status, []byte("\nUid:"))
+	line, _, _ = bytes.Cut(line, []byte("\n"))
+	const forFiles = 3 // after the real, the effective and the saved one
+	users := bytes.Fields(line)
+	if err != nil || len(users) <= forFiles || string(users[forFiles]) != strconv.Itoa(unix.Geteuid()) {
+		return false
+	}
+	var st unix.Stat_t
+	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG &&
+		(unix.Geteuid() == 0 || int(st.Uid) == unix.Geteuid())
+}
+
+// A descriptor is what the kernel says about one (proc_pid_fdinfo(5)).
+type descriptor struct {
+	flags int
+	file  string // its mount and inode; "" before Linux 5.14
+}
+
+func readDescriptor(path string) (d descriptor) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return d
+	}
+	fields := map[string]string{}
+	for line := range bytes.Lines(text) {
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		fields[string(name)] = string(bytes.TrimSpace(value))
+	}
+	flags, err := strconv.ParseInt(fields["flags"], 8, 64)
+	if err == nil && fields["ino"] != "" && fields["mnt_id"] != "" {
+		d = descriptor{int(flags), fields["mnt_id"] + " " + fields["ino"]}
+	}
+	return d
+}

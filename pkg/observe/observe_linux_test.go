@@ -160,6 +160,15 @@ func TestObserve(t *testing.T) {
 		{`"$TRY" unix`, "connect OTHER/socket unix by observe.test", "socket unix by observe.test"},
 		{`"$TRY" udp`, "send udp 9 by observe.test", "socket udp by observe.test"},
 		{`"$TRY" raw`, "socket raw by observe.test", ""},
+		{`"$TRY" udplite`, "socket protocol 136 by observe.test", ""},
+		{`"$TRY" diag`, "socket netlink protocol 4 by observe.test", ""},
+		{`"$TRY" fchmod`, "modes OWN/file by observe.test", ""},
+		{`"$TRY" fchmodopen`, "", ""},
+		{`"$TRY" fsetxattr`, "modes OWN/file by observe.test", ""},
+		{`"$TRY" setflags`, "modes OWN/file by observe.test", ""},
+		{`"$TRY" terminal; TMPDIR=$OWN; read -r x < <(:) <<<"$(printf '%70000s' x)"`, "", ""},
+		{`"$TRY" type`, "call ioctl by observe.test", ""},
+		{`"$TRY" affinity`, "call sched_setaffinity by observe.test", ""},
 		{`"$TRY" at`, "read OTHER/file by observe.test", ""},
 	} {
 		for _, hold := range []bool{false, true} {
@@ -182,7 +191,7 @@ func TestObserve(t *testing.T) {
 			if got := strings.Join(s.said(r), ","); got != want || r.Dropped+r.Unread > 0 {
 				t.Errorf("%s\nheld %t: %q, want %q (%+v)\n%s", c.code, hold, got, want, r, res.Stderr)
 			}
-			if c.free != "" && !strings.Contains(c.code, "uring") && !hold && strings.Contains(string(res.Stderr), "denied") {
+			if c.free != "" && !strings.HasPrefix(c.free, "call ") && !hold && strings.Contains(string(res.Stderr), "denied") {
 				t.Errorf("%s: %s", c.code, res.Stderr)
 			}
 			if hold && want != "" && res.Status == 0 && !strings.Contains(c.code, "ls /") {
@@ -396,6 +405,33 @@ var tricks = map[string]func(other string) error{
 		_, err := unix.Socket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP)
 		return err
 	},
+	"udplite": func(string) error {
+		_, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, unix.IPPROTO_UDPLITE)
+		return err
+	},
+	"diag": func(string) error {
+		_, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_SOCK_DIAG)
+		return err
+	},
+	"fchmod":     onOwnFile(os.O_RDONLY, func(fd int) error { return unix.Fchmod(fd, 0o700) }),
+	"fchmodopen": onOwnFile(os.O_WRONLY, func(fd int) error { return unix.Fchmod(fd, 0o700) }),
+	"fsetxattr":  onOwnFile(os.O_WRONLY, func(fd int) error { return unix.Fsetxattr(fd, "user.x", nil, 0) }),
+	"setflags": onOwnFile(os.O_RDONLY, func(fd int) error {
+		flags, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
+		if err != nil {
+			return err
+		}
+		return unix.IoctlSetPointerInt(fd, unix.FS_IOC_SETFLAGS, int(flags))
+	}),
+	"terminal": func(string) error { unix.IoctlGetTermios(0, unix.TCGETS); return nil },
+	"type":     func(string) error { return unix.IoctlSetPointerInt(0, unix.TIOCSTI, 0) },
+	"affinity": func(string) error {
+		var set unix.CPUSet
+		if err := unix.SchedGetaffinity(os.Getppid(), &set); err != nil {
+			return err
+		}
+		return unix.SchedSetaffinity(os.Getppid(), &set)
+	},
 	"at": func(other string) error {
 		dir, err := unix.Open(other, unix.O_PATH|unix.O_DIRECTORY, 0)
 		if err != nil {
@@ -404,6 +440,16 @@ var tricks = map[string]func(other string) error{
 		_, err = unix.Openat2(dir, "file", &unix.OpenHow{Flags: unix.O_RDONLY})
 		return err
 	},
+}
+
+func onOwnFile(flags int, do func(fd int) error) func(string) error {
+	return func(string) error {
+		f, err := os.OpenFile(filepath.Join(os.Getenv("OWN"), "file"), flags, 0)
+		if err != nil {
+			return err
+		}
+		return do(int(f.Fd()))
+	}
 }
 
 func bytesPointer(b []byte) uintptr { return uintptr(unsafe.Pointer(&b[0])) }

@@ -54,6 +54,7 @@ type surroundings struct {
 	roots     []string                 // the same where somebody gave them, else none
 	secret    []string                 // the directories that nobody reads
 	protected []string                 // those that nobody writes, with what runs next
+	processes []string                 // those that control processes
 	lookPath  func(name string) string // the program that PATH finds, without links; "" for none
 	// brings returns what is allowed with a program that is declared: it, what was installed with it, its interpreter.
 	brings func(program string) []string
@@ -120,6 +121,8 @@ func (s *surroundings) needOfWriting(a observe.Access, inRoot bool) need {
 	switch {
 	case strings.HasPrefix(a.Path, "/proc/"):
 		return need{never: "it is another file each time"}
+	case within(s.processes, dir):
+		return need{never: "it controls processes, also those of others"}
 	case a.Kind == observe.Modes && s.state != "" && project.Within(s.state, a.Path):
 		return need{capabilities: []access.Capability{access.Edit}}
 	case slices.ContainsFunc(s.protected, func(of string) bool { return project.Within(of, a.Path) }):

@@ -45,9 +45,10 @@ func many(n int, format string) string {
 
 var here = &surroundings{
 	project: "/home/ada/project", home: "/home/ada", roots: []string{"/home/ada/project/content", "/srv/root"},
-	reach:  []string{"/home/ada/project/content", "/srv/root", "/srv/reach"},
-	state:  "/run/state",
-	secret: []string{"/home/ada/project/server.d", "/run/state"},
+	reach:     []string{"/home/ada/project/content", "/srv/root", "/srv/reach"},
+	state:     "/run/state",
+	secret:    []string{"/home/ada/project/server.d", "/run/state"},
+	processes: []string{"/proc", "/sys/fs/cgroup"},
 	protected: []string{
 		"/home/ada/project/tools", "/home/ada/project/.registry", "/home/ada/project/server.d", "/run/state",
 	},
@@ -144,6 +145,13 @@ func TestDeclare(t *testing.T) {
 		{"signals", "signal 1", `{"capabilities":[]}`, "no process but the script's own is signalled"},
 		{"io_uring", "call io_uring_setup", `{"capabilities":[]}`, "nothing confined does this"},
 		{"raw sockets", "socket raw", `{"capabilities":[]}`, "nothing confined does this"},
+		{"UDP-Lite", "socket protocol 136", `{"capabilities":[]}`, "nothing confined does this"},
+		{"netlink of another kind", "socket netlink protocol 4", `{"capabilities":[]}`, "nothing confined does this"},
+		{"processors of others", "call sched_setaffinity", `{"capabilities":[]}`, "nothing confined does this"},
+		{"control groups", "write /sys/fs/cgroup/x/cgroup.kill", `{"capabilities":[]}`,
+			"it controls processes, also those of others"},
+		{"a device's setting", "write /sys/class/leds/x/brightness",
+			`{"capabilities":[],"confine":{"write":["/sys/class/leds/x/brightness"]}}`, ""},
 		{"no UTF-8", "read /data/\xff", `{"capabilities":[]}`, "its name is no UTF-8, as metadata is"},
 		{"its own process", "write /proc/self/oom_score_adj", `{"capabilities":[]}`, "it is another file each time"},
 	} {

@@ -52,7 +52,7 @@ func (o *observer) report() observe.Report {
 // surroundings are what paths of this project and call are named after.
 func (r *run) surroundings(o *observer) *surroundings {
 	s := &surroundings{project: r.project.Root, home: r.project.Env["HOME"], brings: o.sandbox.Brings}
-	s.secret, s.protected = o.sandbox.Protected()
+	s.secret, s.protected, s.processes = o.sandbox.Protected()
 	s.state, _ = filepath.EvalSymlinks(o.sandbox.State.Dir)
 	if home, err := filepath.EvalSymlinks(s.home); err == nil {
 		s.home = home

@@ -731,3 +731,29 @@ func TestOlderKernels(t *testing.T) {
 		})
 	}
 }
+
+// A declared path gives a setting of a device, and nothing that controls processes; a root or a path above gives
+// neither (CF-17, CF-21).
+func TestControlFilesThatAreDeclared(t *testing.T) {
+	withLandlock(t)
+	s := newScene(t, "declared")
+	const setting, own = "/sys/kernel/mm/ksm/pages_to_scan", "/proc/self/oom_score_adj"
+	write := func(file string) string { return `exec 3>>` + file }
+	for _, c := range []struct {
+		letters, declared, file string
+		succeeds                bool
+	}{
+		{"", setting, setting, true}, {"F", setting, setting, true}, {"F", "", setting, false}, {"", "/", setting, false},
+		{"", "/sys", setting, true}, {"", "/proc", own, false}, {"F", "/proc", own, false}, {"", "/", own, false},
+		{"", "/sys", "/sys/fs/cgroup/cgroup.procs", false},
+	} {
+		if info, err := os.Stat(setting); err != nil || os.Geteuid() != 0 && info.Mode()&0o002 == 0 {
+			c.succeeds = false
+		}
+		d := needs(c.letters)
+		if c.declared != "" {
+			d.Write = []string{c.declared}
+		}
+		s.wants(fmt.Sprintf("%+v", c), s.run(d, write(c.file)), c.succeeds)
+	}
+}

@@ -71,18 +71,19 @@ func (s *systemPaths) programsOfOurs() (list []string) {
 }
 
 // Protected returns what nobody reads, and what nobody writes, below a root or a declared
-// path (CF-12, CF-14).
-func (s *Sandbox) Protected() (secret, runsNext []string) {
+// path (CF-12, CF-14), and where processes are controlled (CF-21).
+func (s *Sandbox) Protected() (secret, runsNext, processes []string) {
 	s.guarding.Lock()
 	defer s.guarding.Unlock()
 	g := s.guarded
 	if g == nil {
 		var err error
 		if g, err = s.newGuard(); err != nil {
-			return nil, nil
+			return nil, nil, nil
 		}
 	}
-	return slices.Clone(g.secret.paths), slices.Clone(g.runsNext().paths)
+	_, processes = g.mounts.controls()
+	return slices.Clone(g.secret.paths), slices.Clone(g.runsNext().paths), processes
 }
 
 // Brings returns what may be read and started besides with a program that a declaration

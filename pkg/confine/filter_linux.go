@@ -206,14 +206,17 @@ const (
 // deviceCommands give by a device what is refused otherwise: typing into a terminal or at all, another handler
 // of a terminal, faults of memory in user space, raw packets, machines (CF-21, CF-23).
 func deviceCommands() []denial {
-	return []denial{
-		refused(unix.SYS_IOCTL, is(1, unix.TIOCSTI)), refused(unix.SYS_IOCTL, is(1, unix.TIOCLINUX)),
-		refused(unix.SYS_IOCTL, is(1, unix.TIOCSETD)), refused(unix.SYS_IOCTL, is(1, unix.TIOCCONS)),
-		refused(unix.SYS_IOCTL, is(1, ofKeyboard).of(plainCommand)), refused(unix.SYS_IOCTL, is(1, ofConsoles).of(plainCommand)),
-		refused(unix.SYS_IOCTL, is(1, createInput)), refused(unix.SYS_IOCTL, is(1, newUserfaultfd)),
-		refused(unix.SYS_IOCTL, is(1, createMachine)), refused(unix.SYS_IOCTL, is(1, setVhostOwner)),
-		refused(unix.SYS_IOCTL, is(1, unix.TUNSETIFF)),
+	list := []denial{
+		refused(unix.SYS_IOCTL, is(1, ofKeyboard).of(plainCommand)),
+		refused(unix.SYS_IOCTL, is(1, ofConsoles).of(plainCommand)),
 	}
+	for _, command := range []uint32{
+		unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCSETD, unix.TIOCCONS, createInput, newUserfaultfd, createMachine,
+		setVhostOwner, unix.TUNSETIFF,
+	} {
+		list = append(list, refused(unix.SYS_IOCTL, is(1, command)))
+	}
+	return list
 }
 
 // modes change modes, owners and attributes of files, which Landlock does not look at (CF-24): by path, and

@@ -26,10 +26,10 @@ type Response struct {
 	Flags uint32
 }
 
-// ErrNoSender is the error of [Receive] when nothing is left that could send a notification.
-var ErrNoSender = errors.New("no process has this filter any more")
+var errNoSender = errors.New("no process has this filter any more")
 
-// Receive waits for a notification, for as many milliseconds as poll(2) does. ok is false when none came.
+// Receive waits for a notification, for as many milliseconds as poll(2) does. ok is false when none came. The error
+// is also for the case that no process has the filter any more.
 func Receive(listener, milliseconds int) (n Notification, ok bool, err error) {
 	for {
 		fds := []unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}}
@@ -39,7 +39,7 @@ func Receive(listener, milliseconds int) (n Notification, ok bool, err error) {
 		case err != nil || ready == 0:
 			return n, false, err
 		case fds[0].Revents&unix.POLLIN == 0:
-			return n, false, ErrNoSender
+			return n, false, errNoSender
 		}
 		n = Notification{} // as the kernel requires
 		switch err := control(listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)); {

@@ -76,7 +76,8 @@ func (s *scene) runObserved(o *observer, letters, code string) script.Result {
 // and succeeds all the same.
 func untold(attempt string) bool {
 	switch attempt {
-	case "mount", "more privileges", "tracing by capability", "capabilities that are inherited", "start with a preloaded library":
+	case "mount", "more privileges", "tracing by capability", "capabilities that are inherited",
+		"start with a preloaded library":
 		return true
 	case "socket by the x32 ABI":
 		return runtime.GOARCH != "amd64"

@@ -39,7 +39,8 @@ func TestAsOrdinaryUser(t *testing.T) {
 	for _, tests := range []string{
 		"^TestEscapes$/^declared_with_(|S|E|SP|EP|F|FP)$",
 		"^Test(TableIsNotWritten|ListedScripts|HardLinks|BindMounts|WhatExecTakes|PrefixHoldsSecrets|ExchangedLinks|" +
-			"ProgramsBelowARoot|FirstLines|ToolsThatShareAScript|WhatRunsNext|Extras|ModesOfExchangedDescriptors|ProgramsThatKeepModes)$",
+			"ProgramsBelowARoot|FirstLines|ToolsThatShareAScript|WhatRunsNext|" +
+			"Extras|ControlFilesThatAreDeclared|ModesOfExchangedDescriptors|ProgramsThatKeepModes)$",
 	} {
 		cmd := exec.Command(dir+"/tests", "-test.run="+tests)
 		cmd.Dir = dir

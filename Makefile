@@ -10,7 +10,7 @@ SYSTEMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME ?= 300x
 ENDURANCE ?= 30s
 
-.PHONY: build demo test lint unit fuzz cross cross-vet oracle endurance clients programs kernels agents conformance browser old-bash bench install \
+.PHONY: build demo test lint prose unit fuzz cross cross-vet oracle endurance clients programs kernels agents conformance browser old-bash bench install \
   release release-test sums clean
 
 # Without C: a program that is linked with the system's library for the sake of
@@ -37,6 +37,11 @@ lint:
 	$(GO) tool -modfile=test/tools/go.mod staticcheck ./...
 	for dir in . bench release test/oracle test/tools; do (cd $$dir && $(GO) mod tidy -diff) || exit 1; done
 	test/lint-shell.sh
+
+# Checks pages, comments and messages with Vale, against the rules in test/prose/styles.
+# It needs a C compiler, for Vale's parsers. Limit it to folders with PROSE="docs pkg/tool".
+prose:
+	cd test/prose && $(GO) vet . && $(GO) test . && $(GO) run . $(PROSE)
 
 # Under the race detector, but for what starts programs and compresses megabytes: there
 # is nothing of ours to race in it, and it takes three times as long. The packages that take

@@ -1,7 +1,7 @@
 // The program that checks prose, in a module of its own.
 module mcp-bash/test/prose
 
-go 1.26
+go 1.26.0
 
 tool github.com/vale-cli/vale/v3/cmd/vale
 

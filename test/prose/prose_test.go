@@ -83,7 +83,8 @@ func TestReadability(t *testing.T) {
 // TestPositions checks where alerts are reported.
 func TestPositions(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "page.md", "# What you need\n\nThis is fine,\nbut “`it`” mends files (CLI-1711).\n\n```sh\nmend it\n```\n")
+	write(t, dir, "page.md",
+		"# What you need\n\nThis is fine,\nbut “`it`” mends files (CLI-1711).\n\n```sh\nmend it\n```\n")
 	write(t, dir, "code.go", `package p
 
 // A thing is fine. It is longer than a line and

@@ -84,7 +84,7 @@ func TestReadability(t *testing.T) {
 func TestPositions(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "page.md",
-		"# What you need\n\nThis is fine,\nbut “`it`” mends files (CLI-1711).\n\n```sh\nmend it\n```\n")
+		"# What you need\n\nThis is fine, as we know\nwhat it is,\nbut “`it`” mends files (CLI-1711).\n\n```sh\nmend it\n```\n")
 	write(t, dir, "code.go", `package p
 
 // A thing is fine. It is longer than a line and
@@ -126,7 +126,7 @@ which mends it with a message`+"`\n\nvar regexp = `^mended? (.*) by the (tool|us
 		"code.go:20:1 Subject",
 		"code.go:20:7 Words",
 		"fixed.go:3:25 Words",
-		"page.md:4:16 Words",
+		"page.md:5:16 Words",
 		"tool.sh:3:5 Words",
 	}
 	if !slices.Equal(got, want) {

@@ -13,6 +13,9 @@ import (
 	"strings"
 )
 
+// gradedWords is the number of words from which the grade of a page is meaningful.
+const gradedWords = 100
+
 // check runs Vale over texts and returns its alerts, sorted by position.
 func check(texts []text) ([]alert, error) {
 	dir, err := os.MkdirTemp("", "prose-")
@@ -42,7 +45,11 @@ func check(texts []text) ([]alert, error) {
 			return nil, fmt.Errorf("vale: an alert for the unknown file %s", name)
 		}
 		for _, v := range inFile {
-			alerts = append(alerts, alert{t.position(v.Line, v.Span[0]), strings.TrimPrefix(v.Check, "Plain."), v.Message})
+			rule := strings.TrimPrefix(v.Check, "Plain.")
+			if rule == "Readability" && len(strings.Fields(t.page)) < gradedWords {
+				continue
+			}
+			alerts = append(alerts, alert{t.position(v.Line, v.Span[0]), rule, v.Message})
 		}
 	}
 	slices.SortFunc(alerts, func(a, b alert) int {

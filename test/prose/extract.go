@@ -62,8 +62,10 @@ func withoutIdentifiers(s string) string {
 	return identifiers.ReplaceAllStringFunc(s, func(id string) string { return strings.Repeat(" ", len(id)) })
 }
 
-// excluded are folders and files with text that is not the project's, or that is data of tests.
-var excluded = regexp.MustCompile(`(^|/)(testdata|node_modules|third_party|vendor|styles)/|(^|/)LICENSE`)
+// excluded are folders and files with text that is not the project's, and data of tests and
+// examples.
+var excluded = regexp.MustCompile(`(^|/)(testdata|node_modules|third_party|vendor|styles)/|(^|/)LICENSE|` +
+	`^examples/.*/(documents|notes|prompts|resources)/`)
 
 // listFiles returns the files of the repository, with slashes, except excluded ones.
 func listFiles(root string) ([]string, error) {

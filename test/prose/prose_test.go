@@ -84,7 +84,8 @@ func TestReadability(t *testing.T) {
 func TestPositions(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "page.md",
-		"# What you need\n\nThis is fine, as we know\nwhat it is,\nbut “`it`” mends files (CLI-1711).\n\n```sh\nmend it\n```\n")
+		"# What you need\n\nThis is fine, as we know\nwhat it is,\nbut “`it`” mends files (CLI-1711).\n\n"+
+			"```sh\nmend it\n```\n")
 	write(t, dir, "code.go", `package p
 
 // A thing is fine. It is longer than a line and

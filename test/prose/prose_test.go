@@ -86,6 +86,7 @@ func TestPositions(t *testing.T) {
 	write(t, dir, "page.md",
 		"# What you need\n\nThis is fine, as we know\nwhat it is,\nbut “`it`” mends files (CLI-1711).\n\n"+
 			"```sh\nmend it\n```\n")
+	write(t, dir, "list.md", "# A list\n\n- CLI-1711 what it mends\n- **T-1** The server mends files\n")
 	write(t, dir, "code.go", `package p
 
 // A thing is fine. It is longer than a line and
@@ -127,6 +128,9 @@ which mends it with a message`+"`\n\nvar regexp = `^mended? (.*) by the (tool|us
 		"code.go:20:1 Subject",
 		"code.go:20:7 Words",
 		"fixed.go:3:25 Words",
+		"list.md:3:12 Subject",
+		"list.md:3:20 Words",
+		"list.md:4:22 Words",
 		"page.md:5:16 Words",
 		"tool.sh:3:5 Words",
 	}

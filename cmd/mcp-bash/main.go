@@ -13,5 +13,5 @@ func main() {
 	if helper.Is(os.Args) { // a script calls us for help (CLI-208)
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
-	os.Exit(run(cli.Standard(), os.Args[1:]))
+	os.Exit(cli.Run("mcp-bash", run))
 }

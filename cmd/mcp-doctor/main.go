@@ -14,7 +14,7 @@ func main() {
 	if helper.Is(os.Args) { // a sample's tool calls us for help (CLI-208)
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
-	os.Exit(run(cli.Standard(), os.Args[1:]))
+	os.Exit(cli.Run("mcp-doctor", run))
 }
 
 // run does what the first argument asks for. A verb is a command of its own, as it is

@@ -15,5 +15,5 @@ func main() {
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	debug.SetGCPercent(400) // it runs once and ends: collecting would cost more than the memory
-	os.Exit(run(cli.Standard(), os.Args[1:]))
+	os.Exit(cli.Run("mcp-registry", run))
 }

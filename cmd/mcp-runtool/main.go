@@ -14,5 +14,9 @@ func main() {
 	if helper.Is(os.Args) { // a script calls us for help (CLI-208)
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
-	os.Exit(runtool.Command(tree.Embedded).Main(cli.Standard(), "mcp-runtool", os.Args[1:]))
+	os.Exit(cli.Run("mcp-runtool", run))
+}
+
+func run(s cli.Streams, args []string) int {
+	return runtool.Command(tree.Embedded).Main(s, "mcp-runtool", args)
 }

@@ -3,16 +3,11 @@ package main
 import (
 	"testing"
 
-	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/runtool"
-	"mcp-bash/pkg/tree"
 	"mcp-bash/test/session"
 )
 
 func TestMain(m *testing.M) {
-	session.Main(m, map[string]session.Program{"mcp-runtool": func(s cli.Streams, args []string) int {
-		return runtool.Command(tree.Embedded).Main(s, "mcp-runtool", args)
-	}})
+	session.Main(m, map[string]session.Program{"mcp-runtool": run})
 }
 
 func TestSessions(t *testing.T) { session.Run(t, nil) }

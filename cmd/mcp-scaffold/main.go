@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/cli"
 )
 
-func main() { os.Exit(run(cli.Standard(), os.Args[1:])) }
+func main() { os.Exit(cli.Run("mcp-scaffold", run)) }
 
 // run does what the first argument asks for. A verb is a command of its own, as it is
 // behind mcp-bash.

@@ -13,7 +13,7 @@ import (
 // standard error, one object for programs with --json (CLI-108).
 type Error struct {
 	Code    string // for programs; one of the Code constants
-	Message string // without the verb; may span lines
+	Message string // without the verb; its line breaks are printed, so it is made by [Sprintf]
 	Exit    int
 	Whole   bool            // Message is told as it is, without the verb before it
 	Told    bool            // people were told; Message is for programs
@@ -37,30 +37,33 @@ const (
 
 // Usagef makes an error of use (CLI-103).
 func Usagef(format string, args ...any) *Error {
-	return &Error{Code: CodeUsage, Message: fmt.Sprintf(format, args...), Exit: ExitUsage}
+	return &Error{Code: CodeUsage, Message: Sprintf(format, args...), Exit: ExitUsage}
 }
 
 // Failf makes any other error, with exit code 1.
 func Failf(code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Exit: ExitFailed}
+	return &Error{Code: code, Message: Sprintf(format, args...), Exit: ExitFailed}
 }
 
 // report tells an error of a verb and returns the exit code. name is how the
 // user called the verb, for the line that points to its help (CLI-104).
 func report(s Streams, err error, verb, name string, asJSON bool) int {
 	var e *Error
-	if !errors.As(err, &e) {
-		e = &Error{Code: CodeInternal, Message: err.Error(), Exit: ExitFailed}
+	if errors.As(err, new(outputError)) { // Run reports it
+		return ExitFailed
 	}
-	switch {
+	if !errors.As(err, &e) {
+		e = &Error{Code: CodeInternal, Message: Line(err.Error()), Exit: ExitFailed}
+	}
+	switch message := Lines(e.Message); {
 	case e.Told:
 	case e.Whole:
-		fmt.Fprintln(s.Err, e.Message)
+		Printf(s.Err, "%s\n", message)
 	default:
-		fmt.Fprintf(s.Err, "%s: %s\n", verb, e.Message)
+		Printf(s.Err, "%s: %s\n", verb, message)
 	}
 	if e.Code == CodeUsage {
-		fmt.Fprintf(s.Err, "Run \"%s --help\" for usage.\n", name)
+		Printf(s.Err, "Run \"%s --help\" for usage.\n", name)
 	}
 	if asJSON {
 		writeError(s.Out, e)

@@ -8,8 +8,8 @@ import (
 )
 
 // Printable returns text as a terminal may get it, whoever wrote it. Control
-// characters other than line breaks and tabs, and those that reorder text,
-// become escapes such as \u001b; so JSON stays the same JSON. What is not UTF-8
+// characters other than line breaks and tabs, the separators of lines and
+// paragraphs, and characters that reorder text become escapes such as \u001b; so JSON stays the same JSON. What is not UTF-8
 // becomes U+FFFD (CLI-115).
 func Printable(text string) string {
 	if isPrintable(text) {
@@ -23,7 +23,7 @@ func Printable(text string) string {
 }
 
 // Line is [Printable] for text that must stay on one line: line breaks and tabs
-// become escapes as well.
+// become escapes as well. Applied twice, it does not change the text again.
 func Line(text string) string {
 	return lineBreaks.Replace(Printable(text))
 }
@@ -45,7 +45,7 @@ func steers(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return false
-	case unicode.IsControl(r):
+	case unicode.IsControl(r), r == '\u2028', r == '\u2029':
 		return true
 	}
 	return unicode.Is(unicode.Bidi_Control, r)

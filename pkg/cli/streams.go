@@ -1,8 +1,14 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"os/signal"
+	"sync"
+	"syscall"
 )
 
 // Streams are the three standard streams of a command, so that it can be run
@@ -13,6 +19,105 @@ type Streams struct {
 	Err io.Writer // diagnostics (CLI-101)
 }
 
-// Standard returns the process's own streams; a terminal shows every text as
-// [Printable] does.
-func Standard() Streams { return Streams{os.Stdin, guarded(os.Stdout), guarded(os.Stderr)} }
+// Run runs a program with the process's arguments and streams, and returns its exit code. A
+// program that could not write all of its standard output has failed, whatever it returned
+// (CLI-116). binary is its name.
+func Run(binary string, program func(s Streams, args []string) int) int {
+	out := &stream{file: os.Stdout}
+	s := Streams{os.Stdin, out, &stream{file: os.Stderr}}
+	code := program(s, os.Args[1:])
+	switch err := out.close(); {
+	case err == nil:
+	case isBrokenPipe(err):
+		return ExitSignal + int(syscall.SIGPIPE)
+	default:
+		Printf(s.Err, "%s: write standard output: %v\n", binary, err)
+		if code == ExitOK {
+			return ExitFailed
+		}
+	}
+	return code
+}
+
+// A stream is standard output or standard error. A terminal gets every text as [Printable] returns
+// it, so that no text of a script, a project or a network can drive it; a file or a pipe gets every
+// byte. It may be written to from any goroutine.
+type stream struct {
+	file *os.File
+
+	mu       sync.Mutex
+	begun    bool
+	terminal bool
+	rest     []byte // the end of the last write, which the next may complete
+	failed   error  // the first error of a write
+}
+
+// An outputError is the error of a write to a [stream]. [Run] reports it.
+type outputError struct{ error }
+
+func (e outputError) Unwrap() error { return e.error }
+
+// errClosed is the error of output without a descriptor.
+var errClosed = errors.New("it is closed; to discard it, redirect it to " + os.DevNull + ", open for writing only")
+
+// Fd is the descriptor, for [IsTerminal].
+func (s *stream) Fd() uintptr { return s.file.Fd() }
+
+func (s *stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.write(p); err != nil {
+		if s.failed == nil {
+			s.failed = err
+		}
+		return 0, outputError{err}
+	}
+	return len(p), nil
+}
+
+func (s *stream) write(p []byte) error {
+	if !s.begun {
+		s.begin()
+	}
+	if s.failed == errClosed {
+		return errClosed
+	}
+	if s.terminal {
+		var rest []byte
+		p, rest = appendPrintable(nil, append(s.rest, p...))
+		s.rest = bytes.Clone(rest)
+	}
+	_, err := s.file.Write(p)
+	return causeOf(err)
+}
+
+// begin finds out what the stream is. SIGPIPE is caught and forgotten, so that a command whose
+// reader has gone removes its temporary files before it ends. It is not ignored: scripts would
+// inherit that (T-47).
+func (s *stream) begin() {
+	s.begun, s.terminal = true, IsTerminal(s.file)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	if s.file == os.Stdout && IsClosed(os.Stdout) && !IsClosed(os.Stderr) {
+		s.failed = errClosed
+	}
+}
+
+// close ends a stream that was written to, and returns the first error. File systems such as NFS
+// report a full disk only here.
+func (s *stream) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.begun && s.failed == nil {
+		s.failed = causeOf(s.file.Close())
+	}
+	return s.failed
+}
+
+// causeOf is an error of a file without the name of the file.
+func causeOf(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"mcp-bash/pkg/cli"
 )
 
 // A descriptorPair serves on two descriptors. It waits for input and watches
@@ -19,19 +21,11 @@ type descriptorPair struct{ in, out int }
 // standard output cannot be written to (P-105).
 func openProcessStdio() (Stdio, error) {
 	flags, err := unix.FcntlInt(1, unix.F_GETFL, 0)
-	if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY || flags&unix.O_ACCMODE == unix.O_RDWR && isNull(1) {
+	if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY || cli.IsClosed(os.Stdout) {
 		return nil, errors.New("mcp-bash requires stdout to be connected to an active pipe or terminal (stdout " +
 			"must be connected)")
 	}
 	return &descriptorPair{0, 1}, nil
-}
-
-// isNull reports whether a descriptor is the null device. Open for reading and
-// writing, that is what the Go runtime puts in place of a closed descriptor.
-func isNull(fd int) bool {
-	var ours, null unix.Stat_t
-	return unix.Fstat(fd, &ours) == nil && unix.Stat(os.DevNull, &null) == nil &&
-		ours.Mode&unix.S_IFMT == unix.S_IFCHR && ours.Rdev == null.Rdev
 }
 
 const hungUp = unix.POLLERR | unix.POLLHUP | unix.POLLNVAL

@@ -3,6 +3,8 @@ package server
 import (
 	"errors"
 	"os"
+
+	"mcp-bash/pkg/cli"
 )
 
 type filePair struct{ in, out *os.File }
@@ -10,7 +12,7 @@ type filePair struct{ in, out *os.File }
 // openProcessStdio returns the process's standard streams; the error says that
 // standard output cannot be written to (P-105).
 func openProcessStdio() (Stdio, error) {
-	if _, err := os.Stdout.Stat(); err != nil {
+	if cli.IsClosed(os.Stdout) {
 		return nil, errors.New("mcp-bash requires stdout to be connected to an active pipe or terminal (stdout " +
 			"must be connected)")
 	}

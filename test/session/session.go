@@ -23,7 +23,7 @@ func Main(m testscript.TestingM, programs map[string]Program) {
 	}
 	commands := map[string]func(){}
 	for name, run := range programs {
-		commands[name] = func() { os.Exit(run(cli.Standard(), os.Args[1:])) }
+		commands[name] = func() { os.Exit(cli.Run(name, run)) }
 	}
 	testscript.Main(m, commands)
 }

@@ -1,0 +1,29 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// IsClosed reports whether the process was started without a descriptor for a standard stream. The
+// Go runtime opens the null device in its place, for reading and writing; whoever discards output
+// with a null device opened that way cannot be told apart (CLI-116).
+func IsClosed(f *os.File) bool {
+	fd := int(f.Fd())
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err != nil {
+		return true
+	}
+	var ours, null unix.Stat_t
+	return flags&unix.O_ACCMODE == unix.O_RDWR && unix.Fstat(fd, &ours) == nil && unix.Stat(os.DevNull, &null) == nil &&
+		ours.Mode&unix.S_IFMT == unix.S_IFCHR && ours.Rdev == null.Rdev
+}
+
+// isBrokenPipe reports whether the reader of a pipe or socket has gone.
+func isBrokenPipe(err error) bool {
+	return errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET)
+}

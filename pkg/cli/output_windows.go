@@ -1,0 +1,19 @@
+package cli
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// IsClosed reports whether the process was started without a handle for a standard stream.
+func IsClosed(f *os.File) bool {
+	_, err := f.Stat()
+	return err != nil
+}
+
+// isBrokenPipe reports whether the reader of a pipe has gone.
+func isBrokenPipe(err error) bool {
+	return errors.Is(err, windows.ERROR_BROKEN_PIPE) || errors.Is(err, windows.ERROR_NO_DATA)
+}

@@ -37,8 +37,8 @@ Environment most often set (all of it: docs/contract/env.md):
   MCPBASH_LOG_LEVEL        debug, info, notice, warning, error, ...`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "normal end"},
-			{Code: 1, Meaning: "failure at start, or standard output lost"},
-			{Code: 2, Meaning: "wrong usage, or standard output damaged repeatedly"},
+			{Code: 1, Meaning: "failure at start, or standard output that cannot be written"},
+			{Code: 2, Meaning: "wrong usage"},
 			{Code: 128, Meaning: "and above: ended by a signal"},
 		},
 		Commands: []*cli.Command{serveCommand(), debugCommand(), requestCommand(), providerCommand(),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -68,6 +69,8 @@ func providerNames() []string {
 // whose providers hand over to the built-in ones, it is the helper of that name
 // (RES-2).
 func provider(s cli.Streams, args []string) int {
+	var out bytes.Buffer // so that only cli.Run reports output that cannot be written
+	defer func() { s.Out.Write(out.Bytes()) }()
 	env := project.OSEnv()
 	dir, err := os.Getwd()
 	if err != nil {
@@ -75,7 +78,7 @@ func provider(s cli.Streams, args []string) int {
 	}
 	root, err := project.FindRoot(env, "", dir)
 	if errors.Is(err, project.ErrNone) || env["MCPBASH_HELPER_BIN"] != "" {
-		return helper.Run(append([]string{"provider"}, args...), s.In, s.Out, s.Err)
+		return helper.Run(append([]string{"provider"}, args...), s.In, &out, s.Err)
 	}
 	if err != nil {
 		fmt.Fprintln(s.Err, err)
@@ -85,7 +88,7 @@ func provider(s cli.Streams, args []string) int {
 	defer stop()
 	code := helper.Provider(args, func(name, uri string) ([]byte, error) {
 		return fetch(ctx, s, project.Open(root, env, dir, func(line string) { fmt.Fprintln(s.Err, line) }), name, uri)
-	}, s.Out, s.Err)
+	}, &out, s.Err)
 	if ended, ok := context.Cause(ctx).(cli.ExitCode); ok {
 		return int(ended)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"strings"
 
 	"mcp-bash/pkg/cli"
@@ -29,7 +30,10 @@ func templateCommand() *cli.Command {
 			{Code: 2, Meaning: "wrong usage, or a faulty configuration"},
 		},
 		Run: func(s cli.Streams, operands []string) error {
-			return exit(helper.Run([]string{"ui-template", operands[0]}, s.In, s.Out, s.Err))
+			var out bytes.Buffer // so that only cli.Run reports output that cannot be written
+			code := helper.Run([]string{"ui-template", operands[0]}, s.In, &out, s.Err)
+			s.Out.Write(out.Bytes())
+			return exit(code)
 		},
 	}
 }

@@ -23,7 +23,7 @@ func IsClosed(f *os.File) bool {
 		ours.Mode&unix.S_IFMT == unix.S_IFCHR && ours.Rdev == null.Rdev
 }
 
-// isBrokenPipe reports whether the reader of a pipe or socket has gone.
-func isBrokenPipe(err error) bool {
+// IsBrokenPipe reports whether the reader of a pipe or socket has gone.
+func IsBrokenPipe(err error) bool {
 	return errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET)
 }

@@ -13,7 +13,7 @@ func IsClosed(f *os.File) bool {
 	return err != nil
 }
 
-// isBrokenPipe reports whether the reader of a pipe has gone.
-func isBrokenPipe(err error) bool {
+// IsBrokenPipe reports whether the reader of a pipe has gone.
+func IsBrokenPipe(err error) bool {
 	return errors.Is(err, windows.ERROR_BROKEN_PIPE) || errors.Is(err, windows.ERROR_NO_DATA)
 }

@@ -28,7 +28,7 @@ func Run(binary string, program func(s Streams, args []string) int) int {
 	code := program(s, os.Args[1:])
 	switch err := out.close(); {
 	case err == nil:
-	case isBrokenPipe(err):
+	case IsBrokenPipe(err):
 		return ExitSignal + int(syscall.SIGPIPE)
 	default:
 		Printf(s.Err, "%s: write standard output: %v\n", binary, err)

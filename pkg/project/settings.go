@@ -49,17 +49,14 @@ type Logging struct {
 
 // Limits bound what the server takes and gives (protocol section 27).
 type Limits struct {
-	Line          int // MCPBASH_MAX_LINE_BYTES
-	Pending       int // MCPBASH_MAX_PENDING_BYTES
-	Response      int // MCPBASH_MAX_TOOL_OUTPUT_SIZE, else maxResponse, as are the next two
-	ListResponse  int // MCPBASH_REGISTRY_MAX_BYTES
-	Read          int // of resources/read: a blob of MCPBASH_MAX_RESOURCE_BYTES fits where that is set (RES-47)
-	Concurrent    int // MCPBASH_MAX_CONCURRENT_REQUESTS
-	Progress      int // MCPBASH_MAX_PROGRESS_PER_MIN; 0: none
-	Logs          int // MCPBASH_MAX_LOGS_PER_MIN; 0: none
-	CorruptEvents int // MCPBASH_CORRUPTION_THRESHOLD
-	CorruptWindow time.Duration
-	AllowCorrupt  bool // MCPBASH_ALLOW_CORRUPT_STDOUT
+	Line         int // MCPBASH_MAX_LINE_BYTES
+	Pending      int // MCPBASH_MAX_PENDING_BYTES
+	Response     int // MCPBASH_MAX_TOOL_OUTPUT_SIZE, else maxResponse, as are the next two
+	ListResponse int // MCPBASH_REGISTRY_MAX_BYTES
+	Read         int // of resources/read: a blob of MCPBASH_MAX_RESOURCE_BYTES fits where that is set (RES-47)
+	Concurrent   int // MCPBASH_MAX_CONCURRENT_REQUESTS
+	Progress     int // MCPBASH_MAX_PROGRESS_PER_MIN; 0: none
+	Logs         int // MCPBASH_MAX_LOGS_PER_MIN; 0: none
 }
 
 // Sessions is how long things last.
@@ -179,17 +176,14 @@ func ReadSettings(env Env, dirs Dirs) Settings {
 	s.MaxResource = env.count("MCPBASH_MAX_RESOURCE_BYTES", output)
 	progress := env.count("MCPBASH_MAX_PROGRESS_PER_MIN", 100)
 	s.Limits = Limits{
-		Line:          env.positive("MCPBASH_MAX_LINE_BYTES", 64<<20),
-		Pending:       env.positive("MCPBASH_MAX_PENDING_BYTES", 64<<20),
-		Response:      env.positive("MCPBASH_MAX_TOOL_OUTPUT_SIZE", maxResponse),
-		ListResponse:  env.positive("MCPBASH_REGISTRY_MAX_BYTES", maxResponse),
-		Read:          maxResponse,
-		Concurrent:    max(1, env.count("MCPBASH_MAX_CONCURRENT_REQUESTS", 16)),
-		Progress:      progress,
-		Logs:          env.count("MCPBASH_MAX_LOGS_PER_MIN", progress),
-		CorruptEvents: env.positive("MCPBASH_CORRUPTION_THRESHOLD", 3),
-		CorruptWindow: Seconds(env.positive("MCPBASH_CORRUPTION_WINDOW", 60)),
-		AllowCorrupt:  env.on("MCPBASH_ALLOW_CORRUPT_STDOUT"),
+		Line:         env.positive("MCPBASH_MAX_LINE_BYTES", 64<<20),
+		Pending:      env.positive("MCPBASH_MAX_PENDING_BYTES", 64<<20),
+		Response:     env.positive("MCPBASH_MAX_TOOL_OUTPUT_SIZE", maxResponse),
+		ListResponse: env.positive("MCPBASH_REGISTRY_MAX_BYTES", maxResponse),
+		Read:         maxResponse,
+		Concurrent:   max(1, env.count("MCPBASH_MAX_CONCURRENT_REQUESTS", 16)),
+		Progress:     progress,
+		Logs:         env.count("MCPBASH_MAX_LOGS_PER_MIN", progress),
 	}
 	if env["MCPBASH_MAX_TOOL_OUTPUT_SIZE"] != "" || env["MCPBASH_MAX_RESOURCE_BYTES"] != "" {
 		s.Limits.Read = max(s.Limits.Response, s.MaxResource/3*4+64<<10)

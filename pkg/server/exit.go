@@ -134,6 +134,9 @@ func (s *Server) drain(e exit, signals <-chan os.Signal) exit {
 	}
 	select {
 	case <-done:
+		if lost := s.lost.Load(); lost != nil {
+			return *lost
+		}
 		return e
 	case <-late:
 		e.kill = true
@@ -199,7 +202,6 @@ func (s *Server) cleanUp() {
 	s.stopAll(errStopping)
 	s.runner.KillAll()
 	s.changes.end(killGrace)
-	s.summariseCorruption()
 	s.removeBootstrap()
 	if s.project.Preserve || s.project.KeepLogs {
 		s.complain("mcp-bash: state preserved at %s", s.state.Dir)

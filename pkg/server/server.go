@@ -41,10 +41,10 @@ type Server struct {
 	stopAll  context.CancelCauseFunc
 	activity atomic.Int64 // when the last line came, in nanoseconds
 
-	exits      chan exit // why to end; the first counts
-	hangup     sync.Once // begins awaitHangup
-	corruption corruption
-	watchdog   *time.Timer // belongs to the goroutine that reads; set by shutdown
+	exits    chan exit            // why to end; the first counts
+	hangup   sync.Once            // begins awaitHangup
+	lost     atomic.Pointer[exit] // set when standard output could not be written
+	watchdog *time.Timer          // belongs to the goroutine that reads; set by shutdown
 }
 
 // errStopping is the cause of requests that end because the server does.

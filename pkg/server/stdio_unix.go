@@ -79,7 +79,7 @@ func (d *descriptorPair) Write(p []byte) (int, error) {
 		case err == unix.EPIPE || err == unix.ECONNRESET || err == unix.EBADF:
 			return written, errHangup
 		case err != nil:
-			return written, os.NewSyscallError("write", err)
+			return written, err
 		default:
 			written += n
 		}

@@ -29,7 +29,7 @@ func (f *filePair) Ready() bool { return false }
 
 func (f *filePair) Write(p []byte) (int, error) {
 	n, err := f.out.Write(p)
-	if err != nil {
+	if cli.IsBrokenPipe(err) {
 		err = errHangup
 	}
 	return n, err

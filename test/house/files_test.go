@@ -24,7 +24,7 @@ var fileRows = map[string][][]string{
 	"pkg/server": {
 		{"start"},
 		{"server", "kinds", "dispatch", "serve", "handshake", "stateless", "capabilities",
-			"exit", "idle", "parent", "corruption", "announce", "bootstrap", "signals"},
+			"exit", "idle", "parent", "lostoutput", "announce", "bootstrap", "signals"},
 		{"tools", "resources", "streams", "subscriptions", "prompts", "completions", "apps"},
 		{"listing", "cursor", "notifier", "asker", "exchange", "exchanges", "inputset", "clientroots", "changes"},
 		{"request", "requests", "method"},

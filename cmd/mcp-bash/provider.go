@@ -81,13 +81,13 @@ func provider(s cli.Streams, args []string) int {
 		return helper.Run(append([]string{"provider"}, args...), s.In, &out, s.Err)
 	}
 	if err != nil {
-		fmt.Fprintln(s.Err, err)
+		cli.Printf(s.Err, "%s\n", cli.MessageOf(err))
 		return cli.ExitFailed
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
 	code := helper.Provider(args, func(name, uri string) ([]byte, error) {
-		return fetch(ctx, s, project.Open(root, env, dir, func(line string) { fmt.Fprintln(s.Err, line) }), name, uri)
+		return fetch(ctx, s, project.Open(root, env, dir, s.Notice), name, uri)
 	}, &out, s.Err)
 	if ended, ok := context.Cause(ctx).(cli.ExitCode); ok {
 		return int(ended)
@@ -98,8 +98,7 @@ func provider(s cli.Streams, args []string) int {
 // fetch reads with a provider of a project, in a private directory that is gone
 // afterwards.
 func fetch(ctx context.Context, s cli.Streams, p *project.Project, name, uri string) ([]byte, error) {
-	say := func(line string) { fmt.Fprintln(s.Err, line) }
-	home, err := project.FindHome(p.Env, tree.Embedded, say)
+	home, err := project.FindHome(p.Env, tree.Embedded, s.Notice)
 	if err != nil {
 		return nil, err
 	}
@@ -109,11 +108,11 @@ func fetch(ctx context.Context, s cli.Streams, p *project.Project, name, uri str
 	}
 	defer state.Remove()
 	e := engine.New(engine.Config{
-		Project: p, State: state, Runner: new(script.Runner), Home: home, ReadOnly: true, Notice: say, Stderr: s.Err,
+		Project: p, State: state, Runner: new(script.Runner), Home: home, ReadOnly: true, Notice: s.Notice, Stderr: s.Err,
 		Debug: func() bool { return p.Logging.Level <= mcp.Debug },
 		Log: func(level mcp.Level, logger, text string) {
 			if level >= max(p.Logging.Level, mcp.Warning) {
-				say(fmt.Sprintf("%s: %s: %s", level, logger, cli.Line(secrets.Text(text))))
+				cli.Printf(s.Err, "%s: %s: %s\n", level, logger, secrets.Text(text))
 			}
 		},
 	})

@@ -87,7 +87,7 @@ func (c *call) make(s cli.Streams) error {
 	}
 	root, err := project.FindRoot(env, c.root, dir)
 	if err != nil {
-		return &cli.Error{Code: cli.CodeNotFound, Message: err.Error(), Exit: cli.ExitFailed, Whole: true}
+		return err
 	}
 	env["MCPBASH_PROJECT_ROOT"] = root
 	delete(env, "MCPBASH_REMOTE_TOKEN") // it is for clients; this one started the server

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -33,9 +32,9 @@ func run(s cli.Streams, args []string) int {
 	case word == "--health" || word == "--ready":
 		return health.Command(word).Main(s, "mcp-bash "+word, args[1:])
 	case strings.HasPrefix(word, "-"):
-		fmt.Fprintf(s.Err, "mcp-bash: unknown option: %s\n", word)
+		cli.Printf(s.Err, "mcp-bash: unknown option: %s\n", word)
 		if cli.IsTerminal(s.In) {
-			fmt.Fprintln(s.Err, "Usage: mcp-bash "+c.Usage)
+			cli.Printf(s.Err, "Usage: mcp-bash %s\n", c.Usage)
 			return cli.ExitUsage
 		}
 		return serve(s, server.Options{}) // hosts pass stray flags

@@ -51,14 +51,14 @@ func runVerb(s cli.Streams, verb string, args []string) int {
 	owner, known := ownerOf(verb)
 	switch path := findSibling(owner.program); {
 	case path == "" && known:
-		fmt.Fprintf(s.Err, "Error: %q is not available in this installation.\n", verb)
+		cli.Printf(s.Err, "Error: %q is not available in this installation.\n", verb)
 		if vendored() {
 			fmt.Fprint(s.Err, "This is a vendored runtime — ")
 		}
 		fmt.Fprintln(s.Err, "CLI commands require a full mcp-bash install.")
 		return cli.ExitFailed
 	case path == "":
-		fmt.Fprintf(s.Err, "Unknown command: %s\n\nRun \"mcp-bash --help\" for available commands.\n", verb)
+		cli.Printf(s.Err, "Unknown command: %s\n\nRun \"mcp-bash --help\" for available commands.\n", verb)
 		return cli.ExitUsage
 	}
 	if owner.passVerb {
@@ -73,7 +73,7 @@ func runProgram(s cli.Streams, owner sibling, args []string) int {
 	env := append(os.Environ(), "MCPBASH_ARGV0=mcp-bash "+owner.verb)
 	code, err := replace(path, append([]string{owner.program}, args...), env)
 	if err != nil {
-		fmt.Fprintf(s.Err, "mcp-bash: %s: %v\n", path, err)
+		cli.Printf(s.Err, "mcp-bash: %s: %v\n", path, err)
 		return cli.ExitFailed
 	}
 	return code

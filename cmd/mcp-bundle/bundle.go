@@ -141,18 +141,18 @@ func (o *options) makeBundle(s cli.Streams) error {
 	case o.ManifestOnly:
 		_, err = s.Out.Write(result.Manifest)
 	case o.Validate:
-		fmt.Fprintf(s.Out, "\n✓ Validation passed. Bundle would be: %s\n", filepath.Base(result.Path))
+		cli.Printf(s.Out, "\n✓ Validation passed. Bundle would be: %s\n", filepath.Base(result.Path))
 	default:
-		fmt.Fprintf(s.Out, "\nCreated: %s (%s)\n\n", cli.Line(result.Path), cli.Size(result.Bytes))
-		fmt.Fprintf(s.Out, "Next steps: open it with your client, or mcp-bash publish %s --dry-run\n",
-			cli.Line(filepath.Base(result.Path)))
+		cli.Printf(s.Out, "\nCreated: %s (%s)\n\n", result.Path, cli.Size(result.Bytes))
+		cli.Printf(s.Out, "Next steps: open it with your client, or mcp-bash publish %s --dry-run\n",
+			filepath.Base(result.Path))
 	}
 	return err
 }
 
 // open opens the project, and finds the installation tree around this program.
 func open(s cli.Streams, named string) (*project.Project, string, error) {
-	p, err := project.Find(named, func(line string) { fmt.Fprintln(s.Err, line) })
+	p, err := project.Find(named, s.Notice)
 	if err != nil {
 		return nil, "", err
 	}
@@ -169,7 +169,7 @@ func failed(s cli.Streams, err error) error {
 	case !errors.As(err, &failure):
 		return err
 	}
-	e := &cli.Error{Code: cli.CodeInvalid, Exit: cli.ExitFailed, Message: failure.Error()}
+	e := &cli.Error{Code: cli.CodeInvalid, Exit: cli.ExitFailed, Message: cli.Line(failure.Error())}
 	headline := "Bundle validation failed."
 	switch failure.About {
 	case bundle.ErrConfiguration:
@@ -178,6 +178,6 @@ func failed(s cli.Streams, err error) error {
 		e.Code, e.Exit, headline = cli.CodeDepends, cli.ExitPolicy, "The server's program is missing."
 	}
 	e.Told = true
-	fmt.Fprintf(s.Err, "\n✗ %s\n", headline)
+	cli.Printf(s.Err, "\n✗ %s\n", headline)
 	return e
 }

@@ -46,10 +46,10 @@ func (o *options) validate(s cli.Streams, file string) error {
 		fmt.Fprintf(s.Out, "%s\n", b.End().End().Bytes())
 	} else {
 		for _, f := range report.Faults {
-			fmt.Fprintf(s.Out, "  ✗ %s\n", cli.Line(f.String()))
+			cli.Printf(s.Out, "  ✗ %s\n", f.String())
 		}
 		if len(report.Faults) == 0 {
-			fmt.Fprintf(s.Out, "  ✓ %s is valid\n", cli.Line(filepath.Base(file)))
+			cli.Printf(s.Out, "  ✓ %s is valid\n", filepath.Base(file))
 		}
 	}
 	if len(report.Faults) > 0 {
@@ -142,10 +142,10 @@ func (o *options) inspect(s cli.Streams, file string) error {
 		{"files", fmt.Sprintf("%d, %s", len(report.Archive.Entries), cli.Size(total))}, {"signed", signed},
 		{"sha256", sum},
 	} {
-		fmt.Fprintf(s.Out, "%-12s %s\n", row[0], cli.Line(row[1]))
+		cli.Printf(s.Out, "%-12s %s\n", row[0], row[1])
 	}
 	for _, f := range report.Faults {
-		fmt.Fprintf(s.Err, "  ✗ %s\n", cli.Line(f.String()))
+		cli.Printf(s.Err, "  ✗ %s\n", f.String())
 	}
 	return nil
 }
@@ -202,6 +202,6 @@ func (o *options) unpack(s cli.Streams, operands []string) error {
 			Name("files").Int(len(a.Entries)).End().Bytes())
 		return err
 	}
-	_, err = fmt.Fprintf(s.Out, "Unpacked %d files into %s\n", len(a.Entries), cli.Line(dir))
+	_, err = cli.Printf(s.Out, "Unpacked %d files into %s\n", len(a.Entries), dir)
 	return err
 }

@@ -62,7 +62,7 @@ func (o *options) publish(s cli.Streams, operands []string) error {
 		return err
 	}
 	if o.verbose {
-		fmt.Fprintf(out, "  ✓ Manifest validated: %s v%s\n", cli.Line(b.Name), cli.Line(b.Version))
+		cli.Printf(out, "  ✓ Manifest validated: %s v%s\n", b.Name, b.Version)
 	}
 	fmt.Fprintln(out, "  ✓ Bundle structure valid")
 	if o.dryRun {
@@ -101,13 +101,13 @@ func (o *options) publish(s cli.Streams, operands []string) error {
 			return ended
 		}
 		if errors.As(err, &e) && e.Code != cli.CodeUsage {
-			fmt.Fprintln(s.Err, "  ✗ "+e.Message)
+			cli.Printf(s.Err, "  ✗ %s\n", e.Message)
 			e.Told = true
 		}
 		return err
 	}
-	fmt.Fprintf(out, "  ✓ Bundle submitted successfully\n\n✓ Published to MCP Registry!\n  %s\n",
-		cli.Line(registry.Base))
+	cli.Printf(out, "  ✓ Bundle submitted successfully\n\n✓ Published to MCP Registry!\n  %s\n",
+		registry.Base)
 	return o.published(s, b, "publish")
 }
 
@@ -154,10 +154,11 @@ func (o *options) openBundle(s cli.Streams, file string) (*publish.Bundle, error
 		return b, nil
 	}
 	for _, fault := range faults {
-		fmt.Fprintln(s.Err, "  ✗ "+cli.Line(fault))
+		cli.Printf(s.Err, "  ✗ %s\n", fault)
 	}
 	fmt.Fprintln(s.Err, "\n✗ Bundle validation failed.")
-	return nil, &cli.Error{Code: cli.CodeInvalid, Exit: cli.ExitFailed, Message: strings.Join(faults, "; "), Told: true}
+	return nil, &cli.Error{Code: cli.CodeInvalid, Exit: cli.ExitFailed, Told: true,
+		Message: cli.Line(strings.Join(faults, "; "))}
 }
 
 // maxToken is how long a token on standard input may be, in bytes.

@@ -76,7 +76,7 @@ func (o *options) vendor(s cli.Streams) error {
 		RuntimeDir: o.RuntimeDir, Offline: o.Offline, Upgrade: o.upgrade, Home: project.InstalledHome(env),
 		Tree: tree.Embedded(), Now: time.Now(), Note: func(line string) {
 			if o.verbose {
-				fmt.Fprintln(s.Err, "  "+line)
+				cli.Printf(s.Err, "  %s\n", line)
 			}
 		},
 	}
@@ -98,15 +98,15 @@ func (o *options) vendor(s cli.Streams) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "Would vendor mcp-bash %s from %s\nInto: %s\n\nFiles that would be created:\n",
-			r.Version, cli.Line(v.From), cli.Line(r.Path))
+		cli.Printf(out, "Would vendor mcp-bash %s from %s\nInto: %s\n\nFiles that would be created:\n",
+			r.Version, v.From, r.Path)
 		for _, name := range r.Files {
-			fmt.Fprintf(out, "  %s\n", name)
+			cli.Printf(out, "  %s\n", name)
 		}
 		return o.printResult(s, r, "dry-run")
 	}
 	if !v.Upgrade && vendoring.Exists(dir) && cli.IsTerminal(s.In) && !o.json {
-		fmt.Fprintf(s.Err, "%s/ already exists in %s\nProceed with upgrade? [y/N] ", runtimes.Dir, cli.Line(dir))
+		cli.Printf(s.Err, "%s/ already exists in %s\nProceed with upgrade? [y/N] ", runtimes.Dir, dir)
 		answer, _ := bufio.NewReader(io.LimitReader(s.In, 1<<10)).ReadString('\n')
 		if !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
 			fmt.Fprintln(out, "Aborted.")
@@ -131,7 +131,11 @@ func (o *options) putVendored(s cli.Streams, out io.Writer, v vendoring.Options)
 	case errors.As(err, &ended):
 		return ended
 	case errors.As(err, &missing):
-		message := fmt.Sprintf("%v\n  %s\n", missing, strings.Join(missing.Reasons, "\n  ")) +
+		message := cli.Sprintf("%v\n", missing)
+		for _, reason := range missing.Reasons {
+			message += cli.Sprintf("  %s\n", reason)
+		}
+		message +=
 			"Name others with --platform and --arch, or a directory that has them with --runtime-dir."
 		return &cli.Error{Code: cli.CodeDepends, Exit: cli.ExitPolicy, Message: message}
 	case err != nil:
@@ -141,20 +145,20 @@ func (o *options) putVendored(s cli.Streams, out io.Writer, v vendoring.Options)
 		fmt.Fprintln(s.Err, "vendor: run-server.sh is not that of this version; it is kept and recorded as it is. "+
 			"Delete it and run this again to replace it.")
 	}
-	fmt.Fprintf(out, "✓ Vendored mcp-bash %s into %s\n  %d files, %s\n  sha256: %s\n",
-		r.Version, cli.Line(r.Path), len(r.Files), cli.Size(r.Bytes), r.SHA256)
+	cli.Printf(out, "✓ Vendored mcp-bash %s into %s\n  %d files, %s\n  sha256: %s\n",
+		r.Version, r.Path, len(r.Files), cli.Size(r.Bytes), r.SHA256)
 	if o.verbose {
 		for _, name := range r.Files {
-			fmt.Fprintf(out, "    %s\n", name)
+			cli.Printf(out, "    %s\n", name)
 		}
 	}
-	fmt.Fprintf(out, `
+	cli.Printf(out, `
 Next steps:
   git add .mcp-bash/ run-server.sh
   clients start %s with MCPBASH_TOOL_ALLOWLIST=*
   mcp-bash vendor --verify    # in CI: nobody changed it
   mcp-bash vendor --upgrade   # with a newer mcp-bash
-`, cli.Line(filepath.Join(v.Dir, "run-server.sh")))
+`, filepath.Join(v.Dir, "run-server.sh"))
 	return o.printResult(s, r, "vendor")
 }
 
@@ -180,10 +184,10 @@ func (o *options) verifyVendored(s cli.Streams, dir string) error {
 	var mismatch *vendoring.Mismatch
 	switch {
 	case errors.As(err, &mismatch):
-		fmt.Fprintf(s.Err, "vendor --verify: FAILED\n  recorded: %s\n  current:  %s\n",
-			cli.Line(mismatch.Recorded), mismatch.Current)
+		cli.Printf(s.Err, "vendor --verify: FAILED\n  recorded: %s\n  current:  %s\n",
+			mismatch.Recorded, mismatch.Current)
 		for _, detail := range mismatch.Details {
-			fmt.Fprintf(s.Err, "  %s\n", cli.Line(detail))
+			cli.Printf(s.Err, "  %s\n", detail)
 		}
 		fmt.Fprintf(s.Err, "What is in %s/ or run-server.sh is not what was vendored.\n"+
 			"Restore both from version control, or delete both and run \"mcp-bash vendor\".\n", runtimes.Dir)
@@ -211,6 +215,6 @@ func (o *options) verifyVendored(s cli.Streams, dir string) error {
 	if o.json {
 		return o.printResult(s, r, "verify")
 	}
-	fmt.Fprintf(s.Out, "vendor --verify: OK (version %s, sha256 %s)\n", cli.Line(r.Version), r.SHA256)
+	cli.Printf(s.Out, "vendor --verify: OK (version %s, sha256 %s)\n", r.Version, r.SHA256)
 	return nil
 }

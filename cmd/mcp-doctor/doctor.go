@@ -91,7 +91,7 @@ func examine(s cli.Streams, o doctor.Options, asJSON, ndjson bool) (err error) {
 	case asJSON:
 		fmt.Fprintf(s.Out, "%s\n", r.AppendJSON(nil))
 	case !ndjson:
-		r.Report(s.Out, cli.Line)
+		r.Report(s.Out)
 	}
 	if r.ExitCode != cli.ExitOK {
 		return cli.ExitCode(r.ExitCode)

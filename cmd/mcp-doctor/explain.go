@@ -42,7 +42,7 @@ func explainCommand() *cli.Command {
 				_, err := fmt.Fprintf(s.Out, "%s\n", rule.AppendJSON(nil))
 				return err
 			}
-			_, err := io.WriteString(s.Out, rule.Explain())
+			_, err := s.Out.Write([]byte(rule.Explain()))
 			return err
 		},
 	}
@@ -59,7 +59,7 @@ func ids() (names []string) {
 
 func list(out io.Writer, asJSON bool) error {
 	if !asJSON {
-		_, err := io.WriteString(out, rules().List())
+		_, err := out.Write([]byte(rules().List()))
 		return err
 	}
 	var b rawjson.Builder

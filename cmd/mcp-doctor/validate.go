@@ -57,7 +57,7 @@ func validateCommand() *cli.Command {
 }
 
 func (o *validateOptions) run(s cli.Streams) error {
-	p, err := project.Find(o.root, func(line string) { fmt.Fprintln(s.Err, line) })
+	p, err := project.Find(o.root, s.Notice)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (o *validateOptions) run(s cli.Streams) error {
 	case o.ndjson:
 		options.Found = func(f *finding.Finding) { fmt.Fprintf(s.Out, "%s\n", f.AppendJSON(nil)) }
 	case !o.json:
-		fmt.Fprintf(s.Out, "Validating project at %s...\n\n", cli.Line(p.Root))
+		cli.Printf(s.Out, "Validating project at %s...\n\n", p.Root)
 		options.Found = func(f *finding.Finding) { s.Out.Write(f.AppendText(nil, cli.Line)) }
 	}
 	r, err := validate.Project(ctx, p, options)
@@ -114,8 +114,8 @@ func (o *validateOptions) summarize(s cli.Streams, r *validate.Result) {
 	}
 	fmt.Fprintln(s.Out)
 	if o.defaults {
-		fmt.Fprintf(s.Out, "Defaults used: name=%s, title=%s, version=%s\n", cli.Line(r.Name), cli.Line(r.Title),
-			cli.Line(r.Version))
+		cli.Printf(s.Out, "Defaults used: name=%s, title=%s, version=%s\n", r.Name, r.Title,
+			r.Version)
 	}
 	switch {
 	case errors > 0 && o.fix:
@@ -130,7 +130,7 @@ func (o *validateOptions) summarize(s cli.Streams, r *validate.Result) {
 		fmt.Fprintf(s.Out, "All checks passed (warnings: %d).\n", warnings)
 	}
 	if o.inspector && errors == 0 {
-		fmt.Fprintf(s.Out, "\nMCPBASH_PROJECT_ROOT=%s npx @modelcontextprotocol/inspector %s\n",
+		cli.Printf(s.Out, "\nMCPBASH_PROJECT_ROOT=%s npx @modelcontextprotocol/inspector %s\n",
 			script.Quote(r.Root), script.Quote(serverOf(r.Root)))
 	}
 }

@@ -20,10 +20,5 @@ func logTo(s cli.Streams, least mcp.Level) mcp.LogFunc {
 
 // tell writes a line on standard error.
 func tell(s cli.Streams, text string) {
-	fmt.Fprintln(s.Err, "mcp-registry: "+cli.Line(text))
-}
-
-// warnTo returns a function that writes lines on standard error as they are.
-func warnTo(s cli.Streams) func(line string) {
-	return func(line string) { fmt.Fprintln(s.Err, line) }
+	cli.Printf(s.Err, "mcp-registry: %s\n", text)
 }

@@ -12,7 +12,7 @@ func refresh(s cli.Streams, o *options) error {
 	warned := false
 	warn := func(line string) {
 		warned = true
-		warnTo(s)(line)
+		s.Notice(line)
 	}
 	p, err := project.Find(o.projectRoot, warn)
 	if err != nil {

@@ -66,13 +66,13 @@ func readPayload(s cli.Streams, file string) ([]byte, error) {
 // onProject lets a command work on the registry of the project, and tells what
 // went wrong.
 func onProject(s cli.Streams, o *options, work func(context.Context, *registration.Project) error) error {
-	p, err := project.Find(o.projectRoot, warnTo(s))
+	p, err := project.Find(o.projectRoot, s.Notice)
 	if err != nil {
 		return err
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
-	hooks := hookRun{p: p, warn: warnTo(s)}
+	hooks := hookRun{p: p, warn: s.Notice}
 	defer hooks.remove()
 	err = work(ctx, registration.NewProject(p, hooks.options(s, o.quiet)))
 	var refused *registration.Error
@@ -81,7 +81,7 @@ func onProject(s cli.Streams, o *options, work func(context.Context, *registrati
 	case errors.As(err, &refused):
 		return refuse(s, refused)
 	case errors.As(err, &failed) && failed.Fatal:
-		return &cli.Error{Code: cli.CodeTimeout, Message: failed.Reason, Exit: cli.ExitUsage}
+		return &cli.Error{Code: cli.CodeTimeout, Message: cli.Line(failed.Reason), Exit: cli.ExitUsage}
 	case errors.As(err, &failed):
 		return cli.Failf(cli.CodeInvalid, "%s", failed.Reason)
 	}
@@ -112,7 +112,7 @@ func refuse(s cli.Streams, e *registration.Error) error {
 	for _, r := range refusals {
 		if errors.Is(e, r.kind) {
 			if r.hint != "" {
-				fmt.Fprintln(s.Err, r.hint)
+				cli.Printf(s.Err, "%s\n", r.hint)
 			}
 			return r.exit
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 func status(s cli.Streams, o *options) error {
-	warn := warnTo(s)
+	warn := s.Notice
 	p, err := project.Find(o.projectRoot, warn)
 	if err != nil {
 		return err

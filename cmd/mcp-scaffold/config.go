@@ -111,7 +111,7 @@ func (o *configOptions) run(s cli.Streams) error {
 		o.warn(s, server)
 		return printSnippet(s, o.client, server)
 	case o.mode == modeInspector:
-		_, err = fmt.Fprintln(s.Out, inspectorLine(server))
+		_, err = cli.Printf(s.Out, "%s\n", inspectorLine(server))
 		return err
 	case o.mode == modeShow:
 		return show(s, server)
@@ -122,7 +122,7 @@ func (o *configOptions) run(s cli.Streams) error {
 // show is CLI-706.
 func show(s cli.Streams, server clientconfig.Server) error {
 	for _, c := range clientconfig.Shown() {
-		fmt.Fprintf(s.Out, "# %s\n", c.Heading())
+		cli.Printf(s.Out, "# %s\n", c.Heading())
 		if err := printSnippet(s, c, server); err != nil {
 			return err
 		}
@@ -151,24 +151,24 @@ func (o *configOptions) wrapper(s cli.Streams, server clientconfig.Server) error
 		if scaffold.IsFileName(server.Name) {
 			path = filepath.Join(server.Root, server.Name+".sh")
 		} else {
-			fmt.Fprintf(s.Err, "Server name %q contains invalid characters for filename.\n"+
+			cli.Printf(s.Err, "Server name %q contains invalid characters for filename.\n"+
 				"Use alphanumerics, dot, underscore, dash only. Pipe to cat for stdout.\n", server.Name)
 		}
 	}
 	if path == "" {
-		_, err := fmt.Fprint(s.Out, text)
+		_, err := s.Out.Write([]byte(text))
 		return err
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
 	switch err := scaffold.WriteWrapper(ctx, path, text); {
 	case err == scaffold.ErrThere:
-		return &cli.Error{Code: cli.CodeExists, Exit: cli.ExitFailed, Whole: true, Message: fmt.Sprintf(
+		return &cli.Error{Code: cli.CodeExists, Exit: cli.ExitFailed, Whole: true, Message: cli.Sprintf(
 			"File already exists: %s\nDelete the file and retry, or pipe to cat for stdout.", path)}
 	case err != nil:
 		return interrupted(ctx, err)
 	}
-	_, err := fmt.Fprintf(s.Err, "Wrapper script created: %s\n", path)
+	_, err := cli.Printf(s.Err, "Wrapper script created: %s\n", path)
 	return err
 }
 
@@ -219,7 +219,7 @@ func printSnippet(s cli.Streams, c *clientconfig.Client, server clientconfig.Ser
 func (o *configOptions) warn(s cli.Streams, server clientconfig.Server) []string {
 	warnings := o.client.Warnings(server)
 	for _, text := range warnings {
-		fmt.Fprintf(s.Err, "config: warning: %s\n", cli.Line(text))
+		cli.Printf(s.Err, "config: warning: %s\n", text)
 	}
 	return warnings
 }
@@ -258,23 +258,23 @@ func (o *configOptions) tell(s cli.Streams, server clientconfig.Server, r client
 	}
 	switch change.Action {
 	case clientconfig.Unchanged:
-		_, err = fmt.Fprintf(s.Out, "%s is in %s already; nothing to change\n", name, change.File)
+		_, err = cli.Printf(s.Out, "%s is in %s already; nothing to change\n", name, change.File)
 		return err
 	case clientconfig.Absent:
-		_, err = fmt.Fprintf(s.Out, "%s is not in %s; nothing to change\n", name, change.File)
+		_, err = cli.Printf(s.Out, "%s is not in %s; nothing to change\n", name, change.File)
 		return err
 	case clientconfig.Added:
-		_, err = fmt.Fprintf(s.Out, "Added %s to %s\n", name, change.File)
+		_, err = cli.Printf(s.Out, "Added %s to %s\n", name, change.File)
 	case clientconfig.Updated:
-		_, err = fmt.Fprintf(s.Out, "Updated %s in %s\n", name, change.File)
+		_, err = cli.Printf(s.Out, "Updated %s in %s\n", name, change.File)
 	case clientconfig.Removed:
-		_, err = fmt.Fprintf(s.Out, "Removed %s from %s\n", name, change.File)
+		_, err = cli.Printf(s.Out, "Removed %s from %s\n", name, change.File)
 	}
 	if change.Backup != "" {
-		_, err = fmt.Fprintf(s.Out, "  before: %s\n", change.Backup)
+		_, err = cli.Printf(s.Out, "  before: %s\n", change.Backup)
 	}
 	for _, text := range r.Reminders() {
-		_, err = fmt.Fprintf(s.Out, "  %s\n", text)
+		_, err = cli.Printf(s.Out, "  %s\n", text)
 	}
 	return err
 }

@@ -114,14 +114,14 @@ func (o *itemOptions) common(c *cli.Command) {
 
 // add makes what was asked for and tells about it (CLI-603, CLI-611).
 func add(s cli.Streams, o *itemOptions) error {
-	p, err := scaffold.Open(o.projectRoot, func(line string) { fmt.Fprintln(s.Err, line) })
+	p, err := scaffold.Open(o.projectRoot, s.Notice)
 	if err != nil {
 		return err
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
 	item, err := scaffold.Make(ctx, p, o.Request, func(text string) {
-		fmt.Fprintf(s.Err, "scaffold: warning: %s\n", cli.Line(text))
+		cli.Printf(s.Err, "scaffold: warning: %s\n", text)
 	})
 	if err != nil {
 		return interrupted(ctx, err)
@@ -135,18 +135,18 @@ func add(s cli.Streams, o *itemOptions) error {
 	}
 	switch item.Kind {
 	case scaffold.Test:
-		fmt.Fprintf(s.Out, "%s test harness at %s\n", done, item.Path)
+		cli.Printf(s.Out, "%s test harness at %s\n", done, item.Path)
 	case scaffold.UI:
-		fmt.Fprintf(s.Out, "%s UI at %s\n", done, item.Path)
+		cli.Printf(s.Out, "%s UI at %s\n", done, item.Path)
 	default:
-		fmt.Fprintf(s.Out, "%s %s at %s\n", done, item.Kind, item.Path)
+		cli.Printf(s.Out, "%s %s at %s\n", done, item.Kind, item.Path)
 	}
 	if item.Page != "" {
-		fmt.Fprintf(s.Out, "%s UI at %s\n", done, item.Page)
+		cli.Printf(s.Out, "%s UI at %s\n", done, item.Page)
 	}
 	if o.DryRun {
 		for _, name := range item.Files {
-			fmt.Fprintf(s.Out, "  %s\n", name)
+			cli.Printf(s.Out, "  %s\n", name)
 		}
 		return nil
 	}
@@ -157,18 +157,18 @@ func add(s cli.Streams, o *itemOptions) error {
 func printNext(s cli.Streams, o *itemOptions, item *scaffold.Item) (err error) {
 	switch r := item.Registration; {
 	case item.Kind == scaffold.UI && o.Tool != "":
-		_, err = fmt.Fprintf(s.Out, "\nThe page is linked to the tool %s automatically:\n"+
+		_, err = cli.Printf(s.Out, "\nThe page is linked to the tool %s automatically:\n"+
 			"its tool.meta.json needs no _meta.ui.\n", o.Tool)
 	case item.Kind == scaffold.Test:
 		_, err = fmt.Fprint(s.Out, "\nNext steps:\n  1. Edit test/run.sh and add run_test calls for your tools\n"+
 			"  2. Run: ./test/run.sh\n")
 	case r == nil:
 	case r.ToWrite != "":
-		_, err = fmt.Fprintf(s.Out, "Register it yourself:\n%s\n", r.ToWrite)
+		_, err = cli.Printf(s.Out, "Register it yourself:\n%s\n", []byte(r.ToWrite))
 	case r.Known:
-		_, err = fmt.Fprintf(s.Out, "Completion %s already registered in %s\n", item.Name, r.File)
+		_, err = cli.Printf(s.Out, "Completion %s already registered in %s\n", item.Name, r.File)
 	default:
-		_, err = fmt.Fprintf(s.Out, "Registered completion %s in %s\n", item.Name, r.File)
+		_, err = cli.Printf(s.Out, "Registered completion %s in %s\n", item.Name, r.File)
 	}
 	return err
 }

@@ -85,14 +85,14 @@ func initHere(s cli.Streams, o *serverOptions) error {
 	defer stop()
 	made, err := inWorkingDirectory(func(dir string) (*scaffold.Server, error) {
 		return scaffold.Init(ctx, dir, o.name, !o.noHello, func(text string) {
-			fmt.Fprintf(s.Err, "init: warning: %s\n", cli.Line(text))
+			cli.Printf(s.Err, "init: warning: %s\n", text)
 		})
 	})
 	if err != nil {
 		return interrupted(ctx, err)
 	}
 	if !toolnames.IsPortable(made.Name) {
-		fmt.Fprintf(s.Err, "init: warning: %q is a name that some clients refuse, and no wrapper script can have it; "+
+		cli.Printf(s.Err, "init: warning: %q is a name that some clients refuse, and no wrapper script can have it; "+
 			"use letters, digits, - and _ (1-64)\n", made.Name)
 	}
 	if o.json {
@@ -100,7 +100,7 @@ func initHere(s cli.Streams, o *serverOptions) error {
 	}
 	fmt.Fprint(s.Out, "Initializing MCP server project...\n\n")
 	printFiles(s, made)
-	fmt.Fprintf(s.Out, "\nYour MCP server \"%s\" is ready!\n", cli.Line(made.Name))
+	cli.Printf(s.Out, "\nYour MCP server \"%s\" is ready!\n", made.Name)
 	_, err = fmt.Fprint(s.Out, "\nTest immediately:\n"+
 		"  npx @modelcontextprotocol/inspector --transport stdio -- mcp-bash\n"+
 		"\nAdd more tools:\n  mcp-bash scaffold tool <name>\n")
@@ -120,9 +120,9 @@ func makeNew(s cli.Streams, o *serverOptions) error {
 	if o.json {
 		return printServer(s, made)
 	}
-	fmt.Fprintf(s.Out, "Created project at ./%s/\n\n", made.Name)
+	cli.Printf(s.Out, "Created project at ./%s/\n\n", made.Name)
 	printFiles(s, made)
-	_, err = fmt.Fprintf(s.Out, `
+	_, err = cli.Printf(s.Out, `
 Next steps:
   cd %s
   mcp-bash scaffold tool <name>     # create a tool
@@ -154,22 +154,22 @@ func printFiles(s cli.Streams, made *scaffold.Server) {
 	for _, name := range made.Created {
 		if strings.HasPrefix(name, "tools/hello/") {
 			if !hello {
-				fmt.Fprintf(s.Out, "  Created hello tool at %s\n", filepath.Join(made.Root, "tools", "hello"))
+				cli.Printf(s.Out, "  Created hello tool at %s\n", filepath.Join(made.Root, "tools", "hello"))
 			}
 			hello = true
 			continue
 		}
-		fmt.Fprintf(s.Out, "  Created %s\n", filepath.Join(made.Root, filepath.FromSlash(name)))
+		cli.Printf(s.Out, "  Created %s\n", filepath.Join(made.Root, filepath.FromSlash(name)))
 	}
 	for _, name := range made.Updated {
-		fmt.Fprintf(s.Out, "  Updated %s\n", filepath.Join(made.Root, filepath.FromSlash(name)))
+		cli.Printf(s.Out, "  Updated %s\n", filepath.Join(made.Root, filepath.FromSlash(name)))
 	}
 	for _, name := range made.Skipped {
 		what := ""
 		if name == "tools/hello" {
 			what = "hello tool at "
 		}
-		fmt.Fprintf(s.Out, "  Skipped existing %s%s\n", what, filepath.Join(made.Root, filepath.FromSlash(name)))
+		cli.Printf(s.Out, "  Skipped existing %s%s\n", what, filepath.Join(made.Root, filepath.FromSlash(name)))
 	}
 }
 

@@ -81,7 +81,7 @@ func (w *wrapper) update(ctx context.Context, names []string) error {
 // say tells people; with --json nothing but the object goes to stdout.
 func (w *wrapper) say(format string, args ...any) {
 	if !w.o.json {
-		fmt.Fprintf(w.s.Out, format, args...)
+		cli.Printf(w.s.Out, format, args...)
 	}
 }
 

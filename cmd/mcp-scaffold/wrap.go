@@ -94,7 +94,7 @@ func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 	case o.update && o.subcommands:
 		return cli.Usagef("--update is for tools that are there; without --subcommands")
 	}
-	p, err := scaffold.Open(o.projectRoot, func(line string) { fmt.Fprintln(s.Err, line) })
+	p, err := scaffold.Open(o.projectRoot, s.Notice)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ type wrapper struct {
 	maxGiven bool // --max-options stands on the command line
 }
 
-func (w *wrapper) warn(text string) { fmt.Fprintf(w.s.Err, "wrap: warning: %s\n", cli.Line(text)) }
+func (w *wrapper) warn(text string) { cli.Printf(w.s.Err, "wrap: warning: %s\n", text) }
 
 // plans asks the program, and plans a tool, or one for each of its commands.
 func (w *wrapper) plans(ctx context.Context, words []string) ([]*wrap.Plan, error) {
@@ -210,7 +210,7 @@ func (w *wrapper) tell(plans []*wrap.Plan, made []*scaffold.Item) error {
 		if w.o.DryRun {
 			done = "Would wrap"
 		}
-		fmt.Fprintf(w.s.Out, "%s %s at %s: %d arguments\n", done, cli.Line(strings.Join(plan.Words, " ")), made[i].Path,
+		cli.Printf(w.s.Out, "%s %s at %s: %d arguments\n", done, strings.Join(plan.Words, " "), made[i].Path,
 			len(plan.Arguments))
 		if n := len(plan.LeftOut); n > 0 {
 			var names []string
@@ -220,17 +220,17 @@ func (w *wrapper) tell(plans []*wrap.Plan, made []*scaffold.Item) error {
 				}
 			}
 			if len(names) > 0 {
-				fmt.Fprintf(w.s.Out, "  left out: %s\n", cli.Line(strings.Join(names, " ")))
+				cli.Printf(w.s.Out, "  left out: %s\n", strings.Join(names, " "))
 			}
 		}
 		for _, r := range plan.Review {
-			fmt.Fprintf(w.s.Out, "  review: %s\n", cli.Line(r))
+			cli.Printf(w.s.Out, "  review: %s\n", r)
 		}
 	}
 	if w.o.DryRun || len(plans) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(w.s.Out, "\nNext steps:\n  read %s, which says why what is left out is\n  %s\n",
+	_, err := cli.Printf(w.s.Out, "\nNext steps:\n  read %s, which says why what is left out is\n  %s\n",
 		filepath.Join("tools", plans[0].Name, "README.md"), filepath.Join("tools", plans[0].Name, "smoke.sh"))
 	return err
 }
@@ -255,7 +255,7 @@ func table(out io.Writer, plan *wrap.Plan) {
 		}
 	}
 	for _, row := range rows {
-		fmt.Fprintf(out, "%-*s  %-*s  %-*s  %s\n", width[0], cli.Line(row[0]), width[1], cli.Line(row[1]), width[2], row[2],
+		cli.Printf(out, "%-*s  %-*s  %-*s  %s\n", width[0], row[0], width[1], row[1], width[2], row[2],
 			row[3])
 	}
 }

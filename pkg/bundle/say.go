@@ -19,7 +19,7 @@ type teller struct {
 }
 
 func (t *teller) line(format string, args ...any) {
-	fmt.Fprintln(t.out, cli.Line(fmt.Sprintf(format, args...)))
+	cli.Printf(t.out, "%s\n", fmt.Sprintf(format, args...))
 }
 
 func (t *teller) done(format string, args ...any) { t.line("  ✓ "+format, args...) }
@@ -32,7 +32,7 @@ func (t *teller) verbose(format string, args ...any) {
 
 // note is for standard error: what is neither wrong nor data.
 func (t *teller) note(format string, args ...any) {
-	fmt.Fprintln(t.err, "  "+cli.Line(fmt.Sprintf(format, args...)))
+	cli.Printf(t.err, "  %s\n", fmt.Sprintf(format, args...))
 }
 
 func (t *teller) warn(format string, args ...any) {
@@ -42,17 +42,17 @@ func (t *teller) warn(format string, args ...any) {
 		return
 	}
 	t.warnings = append(t.warnings, text)
-	fmt.Fprintln(t.err, "  ⚠ Warning: "+text)
+	cli.Printf(t.err, "  ⚠ Warning: %s\n", text)
 }
 
 func (t *teller) warnHint(text, hint string) {
 	t.warn("%s", text)
-	fmt.Fprintln(t.err, "    → "+hint)
+	cli.Printf(t.err, "    → %s\n", hint)
 }
 
 // fault tells why there will be no bundle.
 func (t *teller) fault(format string, args ...any) {
 	text := cli.Line(fmt.Sprintf(format, args...))
 	t.faults = append(t.faults, text)
-	fmt.Fprintln(t.err, "  ✗ "+text)
+	cli.Printf(t.err, "  ✗ %s\n", text)
 }

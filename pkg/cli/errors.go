@@ -45,6 +45,16 @@ func Failf(code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: Sprintf(format, args...), Exit: ExitFailed}
 }
 
+// MessageOf returns the message of an error for [Printf]: that of an [*Error], which may have several
+// lines, or any other on one line.
+func MessageOf(err error) Lines {
+	var e *Error
+	if errors.As(err, &e) {
+		return Lines(e.Message)
+	}
+	return Lines(Line(err.Error()))
+}
+
 // report tells an error of a verb and returns the exit code. name is how the
 // user called the verb, for the line that points to its help (CLI-104).
 func report(s Streams, err error, verb, name string, asJSON bool) int {
@@ -52,10 +62,11 @@ func report(s Streams, err error, verb, name string, asJSON bool) int {
 	if errors.As(err, new(outputError)) { // Run reports it
 		return ExitFailed
 	}
+	message := MessageOf(err)
 	if !errors.As(err, &e) {
-		e = &Error{Code: CodeInternal, Message: Line(err.Error()), Exit: ExitFailed}
+		e = &Error{Code: CodeInternal, Message: string(message), Exit: ExitFailed}
 	}
-	switch message := Lines(e.Message); {
+	switch {
 	case e.Told:
 	case e.Whole:
 		Printf(s.Err, "%s\n", message)

@@ -7,14 +7,13 @@ import (
 )
 
 // Printf writes a message as [fmt.Fprintf] does. Its lines are those of format: texts among args may
-// come from anybody and stay on the line where they stand, as [Line] shows them (CLI-117). Data, such
-// as JSON, is written without it.
-func Printf(w io.Writer, format string, args ...any) error {
+// come from anybody, and stay on the line where they stand as [Line] shows them (CLI-117). Slices of
+// bytes are data, which is printed as it is.
+func Printf(w io.Writer, format string, args ...any) (int, error) {
 	for i := range args {
 		args[i] = inLine(args[i])
 	}
-	_, err := fmt.Fprintf(w, format, args...)
-	return err
+	return fmt.Fprintf(w, format, args...)
 }
 
 // Sprintf returns the message that [Printf] writes.
@@ -35,21 +34,19 @@ func (s Streams) Notice(line string) { Printf(s.Err, "%s\n", line) }
 // inLine returns an argument with every text in it on one line.
 func inLine(arg any) any {
 	switch arg := arg.(type) {
-	case nil, Lines, bool, int, int32, int64:
+	case nil, Lines:
 		return arg
 	case string:
 		return Line(arg)
-	case []byte:
-		return Line(string(arg))
 	case error:
 		return Line(arg.Error())
 	case fmt.Stringer:
 		return Line(arg.String())
 	}
-	switch v := reflect.ValueOf(arg); v.Kind() {
-	case reflect.String:
-		return Line(v.String())
-	case reflect.Bool, reflect.Float64, reflect.Uint8, reflect.Uint, reflect.Uint32, reflect.Uint64:
+	switch v := reflect.ValueOf(arg); {
+	case v.CanInt(), v.CanUint(), v.CanFloat(), v.Kind() == reflect.Bool:
+		return arg
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
 		return arg
 	}
 	return Line(fmt.Sprint(arg))

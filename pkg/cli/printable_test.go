@@ -3,6 +3,9 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
@@ -22,6 +25,7 @@ func TestPrintable(t *testing.T) {
 		"cut \xe2\x82":         "cut \uFFFD\uFFFD",
 		"abc\u202edcb\u2066":   `abc\u202edcb\u2066`,
 		"back\b\x7f\x00":       `back\u0008\u007f\u0000`,
+		"two\u2028lines\u2029": `two\u2028lines\u2029`,
 		"right is right: שלום 你好 👋🏽": "right is right: שלום 你好 👋🏽",
 	} {
 		if got := Printable(in); got != want {
@@ -81,4 +85,33 @@ func decode(text string) (value any, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	return value, d.Decode(&value)
+}
+
+// CLI-117: texts in a message stay on its lines; lines of the format, marked texts and data are kept.
+func TestPrintf(t *testing.T) {
+	type kind string
+	for _, tc := range []struct {
+		arg  any
+		want string
+	}{
+		{"a\nb", `a\nb`}, {kind("a\rb"), `a\u000db`}, {errors.New("a\u2028b\u2029c"), `a\u2028b\u2029c`},
+		{[]string{"a\nb"}, `[a\nb]`}, {Lines("a\nb"), "a\nb"}, {[]byte("a\nb"), "a\nb"}, {json.RawMessage("{\n}"), "{\n}"},
+		{&url.URL{Path: "a\u202eb"}, "a%E2%80%AEb"},
+	} {
+		var b strings.Builder
+		Printf(&b, "x: %s\n", tc.arg)
+		if got, want := b.String(), "x: "+tc.want+"\n"; got != want || Sprintf("x: %s\n", tc.arg) != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := Failf(CodeInvalid, "one %s\ntwo", "\nx").Message; got != `one \nx`+"\ntwo" {
+		t.Errorf("%q", got)
+	}
+	for err, want := range map[error]Lines{
+		errors.New("a\nb"): `a\nb`, fmt.Errorf("z: %w", Usagef("a\n%s", "b\nc")): "a\nb\\nc",
+	} {
+		if got := MessageOf(err); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/finding"
 	"mcp-bash/pkg/rawjson"
@@ -17,13 +18,12 @@ import (
 type report struct {
 	w    io.Writer
 	r    *Result
-	line func(string) string
 	told map[*finding.Finding]bool
 }
 
-// Report writes the result for people. line makes a text fit on one line of a terminal.
-func (r *Result) Report(w io.Writer, line func(string) string) {
-	t := &report{w, r, line, map[*finding.Finding]bool{}}
+// Report writes the result for people.
+func (r *Result) Report(w io.Writer) {
+	t := &report{w, r, map[*finding.Finding]bool{}}
 	fmt.Fprint(w, "mcp-bash Environment Check\n==========================\n")
 	t.framework()
 	t.runtime()
@@ -35,10 +35,10 @@ func (r *Result) Report(w io.Writer, line func(string) string) {
 	t.summary()
 }
 
-func (t *report) title(text string) { fmt.Fprintf(t.w, "\n%s:\n", text) }
+func (t *report) title(text string) { cli.Printf(t.w, "\n%s:\n", text) }
 
 func (t *report) good(format string, args ...any) {
-	fmt.Fprintf(t.w, "  ✓ %s\n", t.line(fmt.Sprintf(format, args...)))
+	cli.Printf(t.w, "  ✓ %s\n", fmt.Sprintf(format, args...))
 }
 
 // found writes the findings of some rules and reports whether there were any.
@@ -60,7 +60,7 @@ func (t *report) found(ids ...string) (any bool) {
 		if f.Severity == finding.Info {
 			mark = "⚠" // as the Bash edition shows what is optional
 		}
-		fmt.Fprintf(t.w, "  %s %s\n", mark, t.line(text))
+		cli.Printf(t.w, "  %s %s\n", mark, text)
 	}
 	return any
 }
@@ -122,21 +122,21 @@ func (t *report) confinement(k confine.Kernel) {
 func (t *report) install() {
 	i := &t.r.Install
 	t.title("Install management")
-	fmt.Fprintf(t.w, "  Managed root: %s\n", t.line(i.ManagedRoot))
+	cli.Printf(t.w, "  Managed root: %s\n", i.ManagedRoot)
 	if i.Managed {
 		t.good("Managed install: yes (marker: %s)", i.MarkerPath)
 	} else {
-		fmt.Fprintf(t.w, "  ⚠ Managed install: no (%s)\n", i.Reason)
+		cli.Printf(t.w, "  ⚠ Managed install: no (%s)\n", i.Reason)
 	}
 	for n, s := range t.r.Shims {
 		if n > 0 && (!i.Managed || s.Status == "ok") {
 			continue
 		}
-		fmt.Fprintf(t.w, "  Shim: %s\n", t.line(s.Path))
+		cli.Printf(t.w, "  Shim: %s\n", s.Path)
 		if s.Status == "ok" {
 			t.good("Shim ok (symlink)")
 		} else {
-			fmt.Fprintf(t.w, "  ⚠ Shim status: %s\n", s.Status)
+			cli.Printf(t.w, "  ⚠ Shim status: %s\n", s.Status)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func (t *report) actions() {
 	none := true
 	for _, a := range slices.Concat(t.r.Proposed, t.r.Taken) {
 		none = false
-		fmt.Fprintf(t.w, "  %s\n", t.line(a.Line))
+		cli.Printf(t.w, "  %s\n", a.Line)
 	}
 	if none {
 		fmt.Fprintln(t.w, "  (no actions)")

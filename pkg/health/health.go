@@ -73,16 +73,16 @@ func probe(ctx context.Context, s cli.Streams, env project.Env, named string, ti
 	}
 	root, err := project.FindRoot(env, named, dir)
 	if err != nil {
-		fmt.Fprintln(s.Err, "mcp-bash health: "+noProject(err, named))
+		cli.Printf(s.Err, "mcp-bash health: %s\n", noProject(err, named))
 		return misconfigured(s, "no_project")
 	}
-	p := project.Open(root, env, dir, func(line string) { fmt.Fprintln(s.Err, line) })
+	p := project.Open(root, env, dir, s.Notice)
 	if err := p.Token.Check(); err != nil {
-		fmt.Fprintln(s.Err, err)
+		cli.Printf(s.Err, "%s\n", err)
 		return misconfigured(s, "weak_token")
 	}
 	if _, err := roots.Fallback(p); err != nil {
-		fmt.Fprintln(s.Err, "mcp-bash health: "+cli.Line(err.Error()))
+		cli.Printf(s.Err, "mcp-bash health: %s\n", err)
 		return misconfigured(s, "unusable_roots")
 	}
 	if p.Minimal {
@@ -164,7 +164,7 @@ func ready(ctx context.Context, stderr io.Writer, catalog *registry.Catalog, lis
 		_, err := catalog.Fresh(ctx, k)
 		var failed *registry.Failure
 		if errors.As(err, &failed) {
-			fmt.Fprintf(stderr, "mcp-bash health: %s: %s\n", k.Key, cli.Line(failed.Reason))
+			cli.Printf(stderr, "mcp-bash health: %s: %s\n", k.Key, failed.Reason)
 		}
 		ok = ok && err == nil
 	}
@@ -187,7 +187,7 @@ func projectChecks(ctx context.Context, stderr io.Writer, p *project.Project) bo
 		return true
 	}
 	if err := p.CheckTrusted(file); err != nil {
-		fmt.Fprintf(stderr, "  ⚠ Skipping %s: ownership/permissions issue\n    %s\n", checksFile, cli.Line(err.Error()))
+		cli.Printf(stderr, "  ⚠ Skipping %s: ownership/permissions issue\n    %s\n", checksFile, err)
 		return true
 	}
 	fmt.Fprintln(stderr, "Running project health checks...")

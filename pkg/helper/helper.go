@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/jq"
 )
 
@@ -61,26 +62,26 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	h, ok := private(name)
 	switch {
 	case !ok:
-		fmt.Fprintf(stderr, "%s: unknown helper %q\n", flag, name)
+		cli.Printf(stderr, "%s: unknown helper %q\n", flag, name)
 		return exitUsage
 	case len(args) < h.minArgs || h.maxArgs >= 0 && len(args) > h.maxArgs:
-		fmt.Fprintf(stderr, "%s %s: wrong number of arguments\n", flag, name)
+		cli.Printf(stderr, "%s %s: wrong number of arguments\n", flag, name)
 		return exitUsage
 	}
 	var input []byte
 	if h.reads {
 		var err error
 		if input, err = readText(stdin); err != nil {
-			fmt.Fprintf(stderr, "%s %s: %v\n", flag, name, err)
+			cli.Printf(stderr, "%s %s: %v\n", flag, name, err)
 			return exitUsage
 		}
 	}
 	answer, code := h.run(args, input)
 	if code == exitUsage {
-		fmt.Fprintf(stderr, "%s %s: wrong arguments\n", flag, name)
+		cli.Printf(stderr, "%s %s: wrong arguments\n", flag, name)
 	}
 	if _, err := stdout.Write(withoutNUL(answer)); err != nil {
-		fmt.Fprintf(stderr, "%s %s: %v\n", flag, name, err)
+		cli.Printf(stderr, "%s %s: %v\n", flag, name, err)
 		return exitUsage
 	}
 	return code

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"mcp-bash/pkg/builtin"
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
 )
@@ -32,7 +33,7 @@ func Provider(args []string, read ReadFunc, stdout, stderr io.Writer) int {
 		return sayFailure(err, stderr)
 	}
 	if _, err := stdout.Write(data); err != nil {
-		fmt.Fprintln(stderr, err)
+		cli.Printf(stderr, "%s\n", err)
 		return exitNo
 	}
 	return exitOK
@@ -70,7 +71,7 @@ func providerConfig(env project.Env) builtin.Config {
 }
 
 func sayFailure(err error, stderr io.Writer) int {
-	failure := &provider.Failure{Status: exitNo, Message: err.Error()}
+	failure := &provider.Failure{Status: exitNo, Message: cli.Line(err.Error())}
 	errors.As(err, &failure)
 	text := failure.Message
 	if text == "" { // nobody but a person reads it
@@ -79,6 +80,6 @@ func sayFailure(err error, stderr io.Writer) int {
 			provider.NotFound: "Resource not found",
 		}[failure.Status]
 	}
-	fmt.Fprintln(stderr, text)
+	cli.Printf(stderr, "%s\n", cli.Lines(cli.Printable(text))) // a refused host takes two lines
 	return failure.Status
 }

@@ -3,7 +3,6 @@ package helper
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -16,14 +15,14 @@ import (
 func uiTemplate(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	known := strings.Join(uitemplate.Names(), ", ")
 	if len(args) != 1 || strings.HasPrefix(args[0], "-") {
-		fmt.Fprintf(stderr, "ui-template: give the name of one template: %s\n", known)
+		cli.Printf(stderr, "ui-template: give the name of one template: %s\n", known)
 		return exitUsage
 	}
 	var config []byte
 	if !cli.IsTerminal(stdin) {
 		var err error
 		if config, err = readText(stdin); err != nil {
-			fmt.Fprintf(stderr, "ui-template: %v\n", err)
+			cli.Printf(stderr, "ui-template: %v\n", err)
 			return exitUsage
 		}
 	}
@@ -34,14 +33,14 @@ func uiTemplate(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var unknown uitemplate.UnknownError
 	switch {
 	case errors.As(err, &unknown):
-		fmt.Fprintf(stderr, "%v\nThere are: %s\n", err, known)
+		cli.Printf(stderr, "%v\nThere are: %s\n", err, known)
 		return exitNo
 	case err != nil:
-		fmt.Fprintf(stderr, "ui-template: %v\n", err)
+		cli.Printf(stderr, "ui-template: %v\n", err)
 		return exitUsage
 	}
 	if _, err := stdout.Write(document); err != nil {
-		fmt.Fprintf(stderr, "ui-template: %v\n", err)
+		cli.Printf(stderr, "ui-template: %v\n", err)
 		return exitUsage
 	}
 	return exitOK

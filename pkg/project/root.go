@@ -1,8 +1,6 @@
 package project
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +12,7 @@ import (
 const Marker = "server.d/server.meta.json"
 
 // ErrNone is the error when there is no project (CLI-403).
-var ErrNone = errors.New(`Error: No MCP project found.
+var ErrNone error = &cli.Error{Code: cli.CodeNotFound, Exit: cli.ExitFailed, Whole: true, Message: `Error: No MCP project found.
 
 Could not find server.d/server.meta.json in the current directory or any parent.
 
@@ -22,15 +20,19 @@ To create a new project here:
   mcp-bash init --name my-server
 
 To specify a project explicitly:
-  use --project-root /path/to/project or set MCPBASH_PROJECT_ROOT`)
+  use --project-root /path/to/project or set MCPBASH_PROJECT_ROOT`}
 
 // A MissingError is the error for a project directory that was named but does
 // not exist (P-106, CLI-402).
 type MissingError struct{ Dir string }
 
-func (e *MissingError) Error() string {
-	return fmt.Sprintf("mcp-bash: MCPBASH_PROJECT_ROOT directory does not exist: %s\n"+
-		"Set MCPBASH_PROJECT_ROOT to an existing project directory or create it first.", e.Dir)
+func (e *MissingError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap returns the error of a command, a [*cli.Error].
+func (e *MissingError) Unwrap() error {
+	return &cli.Error{Code: cli.CodeNotFound, Exit: cli.ExitFailed, Whole: true, Message: cli.Sprintf(
+		"mcp-bash: MCPBASH_PROJECT_ROOT directory does not exist: %s\n"+
+			"Set MCPBASH_PROJECT_ROOT to an existing project directory or create it first.", e.Dir)}
 }
 
 // FindRoot returns the project's root, absolute and without symbolic links:
@@ -92,7 +94,7 @@ func Find(named string, warn func(string)) (*Project, error) {
 	}
 	root, err := FindRoot(env, named, dir)
 	if err != nil {
-		return nil, &cli.Error{Code: cli.CodeNotFound, Message: err.Error(), Exit: cli.ExitFailed, Whole: true}
+		return nil, err
 	}
 	return Open(root, env, dir, warn), nil
 }

@@ -59,7 +59,7 @@ func (d *display) erase() {
 
 func (d *display) draw() {
 	if d.raw != nil && d.bar != "" && !d.within {
-		io.WriteString(d.raw, d.bar)
+		d.raw.Write([]byte(d.bar))
 		d.drawn = true
 	}
 }
@@ -94,7 +94,7 @@ func (d *display) Progress(p tool.Progress) {
 		if p.Total != nil {
 			of = "/" + string(p.Total)
 		}
-		fmt.Fprintf(d.out, "run-tool: progress %s%s %s\n", p.Value, of, cli.Line(message))
+		cli.Printf(d.out, "run-tool: progress %s%s %s\n", p.Value, of, message)
 		return
 	}
 	bar := progressBar(p, cli.Line(message), cli.Width(d.raw, 80)-1)
@@ -143,5 +143,5 @@ func (d *display) Log(m tool.LogMessage) {
 	if !isText {
 		text = string(m.Data)
 	}
-	fmt.Fprintf(d, "run-tool: %s: %s: %s\n", m.Level, cli.Line(logger), cli.Line(text))
+	cli.Printf(d, "run-tool: %s: %s: %s\n", m.Level, logger, text)
 }

@@ -31,7 +31,7 @@ func (r *run) showDryRun(ctx context.Context, e *engine.Engine, item json.RawMes
 	case result.Violations != nil:
 		arguments = "invalid"
 		for _, v := range result.Violations {
-			fmt.Fprintln(r.Err, "run-tool: --args:", v)
+			cli.Printf(r.Err, "run-tool: --args: %s\n", v)
 		}
 		if reason == "" && result.Enforced {
 			reason = "the arguments do not fit the tool's inputSchema"
@@ -51,7 +51,7 @@ func (r *run) showDryRun(ctx context.Context, e *engine.Engine, item json.RawMes
 		if reason != "" {
 			outlook = "Blocked (" + reason + ")"
 		}
-		fmt.Fprintf(r.Out, "Tool: %s\nArgs: %d bytes\nRoots: %d\nTimeout: %s\nPolicy: %s\nArguments: %s\nStatus: %s\n",
+		cli.Printf(r.Out, "Tool: %s\nArgs: %d bytes\nRoots: %d\nTimeout: %s\nPolicy: %s\nArguments: %s\nStatus: %s\n",
 			r.tool, len(r.args), len(r.roots.List), timeout, verdict, arguments, outlook)
 	}
 	if r.check && reason != "" {
@@ -92,7 +92,7 @@ func (r *run) showEnv() error {
 		return nil
 	}
 	for _, row := range rows {
-		fmt.Fprintf(r.Out, "%s=%s\n", row[0], row[1])
+		cli.Printf(r.Out, "%s=%s\n", row[0], row[1])
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func (r *run) table(offers []listedTool) {
 	w.Flush()
 	width := cli.Width(r.Out, 80)
 	for line := range strings.Lines(text.String()) {
-		fmt.Fprintln(r.Out, cut(strings.TrimRight(line, " \n"), width))
+		cli.Printf(r.Out, "%s\n", cut(strings.TrimRight(line, " \n"), width))
 	}
 	if blocked {
 		fmt.Fprintln(r.Out, "\nWhy one is blocked: run-tool NAME --dry-run. --allow-self lifts the policy for one run.")

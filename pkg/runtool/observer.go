@@ -74,13 +74,13 @@ func (r *run) surroundings(o *observer) *surroundings {
 // tellRefused tells what a call was refused (CLI-814).
 func (r *run) tellRefused(o *observer) {
 	if o.session == nil {
-		fmt.Fprintf(r.Err, "run-tool: nothing was refused: %s was not confined "+
+		cli.Printf(r.Err, "run-tool: nothing was refused: %s was not confined "+
 			"(MCPBASH_CONFINE=all confines a tool that declares nothing)\n", r.tool)
 		return
 	}
 	report, s := o.report(), r.surroundings(o)
 	for _, a := range report.Accesses {
-		fmt.Fprintf(r.Err, "run-tool: refused: %s: %s\n", cli.Line(say(a)), cli.Line(s.remedy(a)))
+		cli.Printf(r.Err, "run-tool: refused: %s: %s\n", say(a), s.remedy(a))
 	}
 	if len(report.Accesses) == 0 {
 		fmt.Fprintln(r.Err, "run-tool: nothing was refused")
@@ -152,14 +152,14 @@ func (r *run) tellLearned(ctx context.Context, o *observer, item json.RawMessage
 		fmt.Fprintf(r.Out, "%s\n", rawjson.AppendIndent(nil, d.JSON(), 0))
 	}
 	for _, reason := range d.reasons {
-		fmt.Fprintln(r.Err, "run-tool:", cli.Line(reason.String()))
+		cli.Printf(r.Err, "run-tool: %s\n", reason.String())
 	}
 	for _, never := range d.never {
-		fmt.Fprintln(r.Err, "run-tool: warning: not declared:", cli.Line(never))
+		cli.Printf(r.Err, "run-tool: warning: not declared: %s\n", never)
 	}
 	r.incomplete(report)
 	if failed {
-		fmt.Fprintf(r.Err, "run-tool: the call of %s failed; one that ends well may take more\n", r.tool)
+		cli.Printf(r.Err, "run-tool: the call of %s failed; one that ends well may take more\n", r.tool)
 		return cli.ExitCode(cli.ExitFailed)
 	}
 	if !r.write {
@@ -170,9 +170,9 @@ func (r *run) tellLearned(ctx context.Context, o *observer, item json.RawMessage
 	case err != nil:
 		return cli.Failf(cli.CodeInvalid, "nothing was written: %v", err)
 	case changed:
-		fmt.Fprintln(r.Err, "run-tool: written to", cli.Line(file))
+		cli.Printf(r.Err, "run-tool: written to %s\n", file)
 	default:
-		fmt.Fprintf(r.Err, "run-tool: %s declares all of it already\n", cli.Line(file))
+		cli.Printf(r.Err, "run-tool: %s declares all of it already\n", file)
 	}
 	return nil
 }

@@ -60,7 +60,8 @@ func (p *person) ask(ctx context.Context, f *form) json.RawMessage {
 	p.open(cancel)
 	defer p.open(nil)
 
-	fmt.Fprintf(p.out, "? %s\n  (Ctrl-D declines, Ctrl-C cancels)\n", strings.TrimRight(cli.Printable(f.message), "\n"))
+	question := strings.ReplaceAll(strings.TrimRight(cli.Printable(f.message), "\n"), "\n", "\n  ")
+	cli.Printf(p.out, "? %s\n  (Ctrl-D declines, Ctrl-C cancels)\n", cli.Lines(question))
 	content, err := p.fill(ctx, f)
 	switch {
 	case err == nil:
@@ -86,7 +87,7 @@ func (p *person) open(cancel context.CancelCauseFunc) {
 // they do not want to, or the cause of the context.
 func (p *person) fill(ctx context.Context, f *form) (json.RawMessage, error) {
 	if f.url != "" {
-		fmt.Fprintf(p.out, "  open %s\n  and press Enter: ", cli.Line(f.url))
+		cli.Printf(p.out, "  open %s\n  and press Enter: ", f.url)
 		_, err := p.line(ctx)
 		return nil, err
 	}
@@ -107,14 +108,14 @@ func (p *person) fill(ctx context.Context, f *form) (json.RawMessage, error) {
 // value asks for a field until what is typed will do; nil leaves it out.
 func (p *person) value(ctx context.Context, f *field) (json.RawMessage, error) {
 	for n, c := range f.choices {
-		fmt.Fprintf(p.out, "  %d) %s", n+1, cli.Line(c.value))
+		cli.Printf(p.out, "  %d) %s", n+1, c.value)
 		if c.title != "" && c.title != c.value {
-			fmt.Fprintf(p.out, "  %s", cli.Line(c.title))
+			cli.Printf(p.out, "  %s", c.title)
 		}
 		fmt.Fprintln(p.out)
 	}
 	for {
-		fmt.Fprintf(p.out, "  %s%s: ", cli.Line(f.title), f.expects())
+		cli.Printf(p.out, "  %s%s: ", f.title, f.expects())
 		text, err := p.line(ctx)
 		switch {
 		case err != nil:
@@ -131,7 +132,7 @@ func (p *person) value(ctx context.Context, f *field) (json.RawMessage, error) {
 		if err == nil {
 			return value, nil
 		}
-		fmt.Fprintf(p.out, "  %s\n", cli.Line(err.Error()))
+		cli.Printf(p.out, "  %s\n", err)
 	}
 }
 

@@ -67,7 +67,7 @@ type run struct {
 func (r *run) do() error {
 	root, err := project.FindRoot(r.env, r.root, r.dir)
 	if err != nil {
-		return &cli.Error{Code: cli.CodeNotFound, Message: err.Error(), Exit: cli.ExitFailed, Whole: true}
+		return err
 	}
 	r.open(root, r.env)
 	if r.noRefresh {
@@ -77,7 +77,7 @@ func (r *run) do() error {
 	}
 	if r.given("roots") {
 		if r.roots, err = roots.Explicit(r.options.roots, r.dir); err != nil {
-			fmt.Fprintf(r.Err, "run-tool: warning: %s: %s\n", roots.Logger, cli.Line(err.Error()))
+			cli.Printf(r.Err, "run-tool: warning: %s: %s\n", roots.Logger, err)
 			return cli.Failf(cli.CodeInvalid, "invalid --roots value; see log for details")
 		}
 	}
@@ -87,8 +87,8 @@ func (r *run) do() error {
 	case r.minimal || r.project.Minimal:
 		return cli.Failf(cli.CodeInvalid, "JSON tooling required (jq or gojq)")
 	}
-	if r.home, err = project.FindHome(r.env, r.tree, func(line string) { fmt.Fprintln(r.Err, line) }); err != nil {
-		return &cli.Error{Code: cli.CodeInternal, Message: err.Error(), Exit: cli.ExitFailed, Whole: true}
+	if r.home, err = project.FindHome(r.env, r.tree, r.Notice); err != nil {
+		return &cli.Error{Code: cli.CodeInternal, Message: cli.Line(err.Error()), Exit: cli.ExitFailed, Whole: true}
 	}
 	if !r.printEnv {
 		if err := r.source(); err != nil {
@@ -138,7 +138,7 @@ func (r *run) open(root string, env project.Env) {
 	r.project = project.Open(root, env, r.dir, func(line string) {
 		if !slices.Contains(r.said, line) {
 			r.said = append(r.said, line)
-			fmt.Fprintln(r.Err, line)
+			cli.Printf(r.Err, "%s\n", line)
 		}
 	})
 	if allow != nil {
@@ -181,13 +181,13 @@ func (r *run) source() error {
 	}
 	if r.verbose {
 		for _, file := range files {
-			fmt.Fprintln(r.Err, "run-tool: sourcing", file.Path())
+			cli.Printf(r.Err, "run-tool: sourcing %s\n", file.Path())
 		}
 	}
 	ctx, interrupted, release := catchSignals(func(os.Signal) bool { return false })
 	env, stderr, err := r.project.Source(ctx, r.runner, files...)
 	release()
-	fmt.Fprint(r.Err, stderr)
+	r.Err.Write([]byte(stderr))
 	var failed *project.SourceError
 	switch {
 	case interrupted() != 0:
@@ -238,18 +238,18 @@ func readableFile(file string) error {
 func (r *run) withKit() error {
 	state, dir, err := project.NewState(r.project.Env, &r.project.Settings)
 	if err != nil {
-		message := fmt.Sprintf("mcp-bash: unable to create state directory: %s\n%v", dir, err)
+		message := cli.Sprintf("mcp-bash: unable to create state directory: %s\n%v", dir, err)
 		return &cli.Error{Code: cli.CodeInternal, Message: message, Exit: cli.ExitFailed, Whole: true}
 	}
 	defer r.leave(state)
 	asker := &responder{given: r.answers, warn: func(text string) {
-		fmt.Fprintln(r.Err, "run-tool: warning:", cli.Line(text))
+		cli.Printf(r.Err, "run-tool: warning: %s\n", text)
 	}}
 	r.watch(asker)
 	config := engine.Config{
 		Project: r.project, State: state, Runner: r.runner, Home: r.home, ReadOnly: r.dryRun,
 		Log: r.log, Debug: func() bool { return r.project.Logging.Level <= mcp.Debug },
-		Notice: func(line string) { fmt.Fprintln(r.Err, line) }, Stderr: r.Err, Entries: r.cached,
+		Notice: r.Notice, Stderr: r.Err, Entries: r.cached,
 	}
 	_, sourced := r.sourceFiles()
 	for _, file := range sourced {
@@ -296,7 +296,7 @@ func (r *run) watch(asker *responder) {
 
 func (r *run) leave(state *project.State) {
 	if r.project.Preserve || r.project.KeepLogs {
-		fmt.Fprintln(r.Err, "mcp-bash: state preserved at", state.Dir)
+		cli.Printf(r.Err, "mcp-bash: state preserved at %s\n", state.Dir)
 		state.Preserve()
 		state.Release()
 		return
@@ -313,7 +313,7 @@ func (r *run) log(level mcp.Level, logger, text string) {
 	if level >= least {
 		text = secrets.Text(text)
 		r.logged = append(r.logged, text)
-		fmt.Fprintf(r.Err, "run-tool: %s: %s: %s\n", level, logger, cli.Line(text))
+		cli.Printf(r.Err, "run-tool: %s: %s: %s\n", level, logger, text)
 	}
 }
 
@@ -399,7 +399,7 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 		return err
 	}
 	if r.learn { // the arguments were refused
-		fmt.Fprintf(r.Err, "run-tool: nothing was learned: %s did not run\n", r.tool)
+		cli.Printf(r.Err, "run-tool: nothing was learned: %s did not run\n", r.tool)
 	}
 	if result.Failure != nil || (r.check || r.learn) && result.IsError {
 		return cli.ExitCode(cli.ExitFailed)

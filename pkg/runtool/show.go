@@ -50,18 +50,18 @@ func showItem(out io.Writer, item json.RawMessage) {
 		showText(out, rawjson.TextOf(item, "text"))
 	case "resource":
 		resource := rawjson.Get(item, "resource")
-		fmt.Fprintf(out, "[%s, %s]\n", cli.Line(rawjson.TextOf(resource, "uri")), about(resource, "blob"))
+		cli.Printf(out, "[%s, %s]\n", rawjson.TextOf(resource, "uri"), about(resource, "blob"))
 		showText(out, rawjson.TextOf(resource, "text"))
 	case "resource_link":
-		fmt.Fprintf(out, "[%s: %s]\n", cli.Line(rawjson.TextOf(item, "name")), cli.Line(rawjson.TextOf(item, "uri")))
+		cli.Printf(out, "[%s: %s]\n", rawjson.TextOf(item, "name"), rawjson.TextOf(item, "uri"))
 	default: // an image, audio, or what a later protocol has
-		fmt.Fprintf(out, "[%s, %s]\n", cli.Line(kind), about(item, "data"))
+		cli.Printf(out, "[%s, %s]\n", kind, about(item, "data"))
 	}
 }
 
 func showText(out io.Writer, text string) {
 	if text != "" {
-		fmt.Fprintln(out, strings.TrimSuffix(text, "\n"))
+		fmt.Fprintf(out, "%s\n", []byte(strings.TrimSuffix(text, "\n")))
 	}
 }
 
@@ -80,18 +80,18 @@ func (r *run) tellEnd(line json.RawMessage, failed bool) {
 	stderr, _ := rawjson.Text(rawjson.Path(line, "_meta", "stderr"))
 	switch {
 	case failed:
-		fmt.Fprintf(r.Err, "run-tool: %s failed with exit status %s\n", r.tool, status)
+		cli.Printf(r.Err, "run-tool: %s failed with exit status %s\n", r.tool, status)
 	case rawjson.True(rawjson.Get(line, "isError")):
-		fmt.Fprintf(r.Err, "run-tool: the result of %s is an error\n", r.tool)
+		cli.Printf(r.Err, "run-tool: the result of %s is an error\n", r.tool)
 	}
 	if stderr != "" && !failed && !r.verbose {
-		fmt.Fprintf(r.Err, "run-tool: standard error of %s:\n%s\n", r.tool, stderr)
+		cli.Printf(r.Err, "run-tool: standard error of %s:\n%s\n", r.tool, []byte(stderr))
 	}
 }
 
 // tellError shows what a client would get as an error to a person.
 func (r *run) tellError(e *mcp.Error) {
-	fmt.Fprintf(r.Err, "run-tool: error %d: %s\n", e.Code, e.Message)
+	cli.Printf(r.Err, "run-tool: error %d: %s\n", e.Code, e.Message)
 	if !rawjson.Absent(e.Data) {
 		fmt.Fprintf(r.Err, "%s\n", rawjson.AppendIndent(nil, e.Data, 0))
 	}

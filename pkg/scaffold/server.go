@@ -3,7 +3,6 @@ package scaffold
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -224,9 +223,9 @@ func (s *Server) ignore(p *place) (told *[]string, err error) {
 func missingRoot(err error) error {
 	var missing *project.MissingError
 	if !errors.As(err, &missing) {
-		return &cli.Error{Code: cli.CodeNotFound, Message: err.Error(), Exit: cli.ExitFailed, Whole: true}
+		return err
 	}
-	return &cli.Error{Code: cli.CodeNotFound, Exit: cli.ExitFailed, Whole: true, Message: fmt.Sprintf(
+	return &cli.Error{Code: cli.CodeNotFound, Exit: cli.ExitFailed, Whole: true, Message: cli.Sprintf(
 		"mcp-bash scaffold: MCPBASH_PROJECT_ROOT directory does not exist: %s\nCreate it first: mkdir -p %s",
 		missing.Dir, missing.Dir)}
 }

@@ -91,7 +91,7 @@ func (l *logger) complain(format string, args ...any) {
 	l.print(l.redactor.Text(fmt.Sprintf(format, args...)))
 }
 
-func (l *logger) print(line string) { io.WriteString(l.stderr, cli.Line(line)+"\n") }
+func (l *logger) print(line string) { cli.Printf(l.stderr, "%s\n", line) }
 
 // libraryLog takes what the libraries we use say by Go's package log: net/http
 // does, of answers that come too late.

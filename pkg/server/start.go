@@ -54,7 +54,7 @@ func Serve(o Options) int {
 	select {
 	case err := <-started:
 		if err != nil {
-			fmt.Fprintln(o.Stderr, err)
+			cli.Printf(o.Stderr, "%s\n", cli.MessageOf(err))
 			return cli.ExitFailed
 		}
 	case sig := <-signals:
@@ -144,7 +144,7 @@ func (st *starter) undo(err error) error {
 // it wants to be.
 func (st *starter) warn(text string) {
 	if !st.quiet {
-		fmt.Fprintln(st.Stderr, cli.Line(text))
+		cli.Printf(st.Stderr, "%s\n", text)
 	}
 }
 
@@ -273,7 +273,7 @@ func (st *starter) sourceEnv() error {
 		return fmt.Errorf("mcp-bash: refusing insecure server.d/env.sh: %w", err)
 	}
 	changed, stderr, err := p.Source(st.base, st.runner, file)
-	io.WriteString(st.Stderr, stderr)
+	st.Stderr.Write([]byte(stderr))
 	var failed *project.SourceError
 	switch {
 	case errors.As(err, &failed):
@@ -291,7 +291,7 @@ func (st *starter) readRoots() (err error) {
 	st.scope, err = roots.Fallback(st.project)
 	var unusable *roots.UnusableError
 	if errors.As(err, &unusable) {
-		return fmt.Errorf("mcp-bash: %s\n%s", cli.Line(err.Error()), unusable.Remedy())
+		return cli.Failf(cli.CodeInvalid, "mcp-bash: %v\n%s", err, unusable.Remedy())
 	}
 	return err
 }
@@ -306,7 +306,7 @@ func (st *starter) openState() error {
 			return err
 		}
 		st.state = state
-		fmt.Fprintf(st.Stderr, "mcp-bash debug: logging to %s\n", filepath.Join(state.Dir, "payload.debug.log"))
+		cli.Printf(st.Stderr, "mcp-bash debug: logging to %s\n", filepath.Join(state.Dir, "payload.debug.log"))
 		return nil
 	}
 	state, dir, err := project.NewState(p.Env, &p.Settings)
@@ -314,7 +314,7 @@ func (st *starter) openState() error {
 		err = state.Make() // there will be something in it, whatever comes
 	}
 	if err != nil {
-		return fmt.Errorf("mcp-bash: unable to create state directory: %s\n%w", dir, err)
+		return cli.Failf(cli.CodeInternal, "mcp-bash: unable to create state directory: %s\n%v", dir, err)
 	}
 	st.state = state
 	return nil

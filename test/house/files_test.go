@@ -85,7 +85,8 @@ func typeCheck(t *testing.T, dir string) checkedPackage {
 		t.Fatal(err)
 	}
 	exports := map[string]string{}
-	p := checkedPackage{files: token.NewFileSet(), info: types.Info{Uses: map[*ast.Ident]types.Object{}}}
+	p := checkedPackage{files: token.NewFileSet(), info: types.Info{
+		Uses: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}}}
 	var parsed []*ast.File
 	path := ""
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {

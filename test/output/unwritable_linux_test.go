@@ -23,6 +23,7 @@ echo text >resources/a.txt
 mkdir -p tools/net/new tools/net/old
 cp tools/hello/tool.sh tools/net/new/
 cp tools/hello/tool.sh tools/net/old/
+echo '{"name":"new","path":"net/new/tool.sh"}' >new.json
 mcp-registry register <<<'{"name":"old","path":"net/old/tool.sh"}' >/dev/null
 mcp-bundle bundle --version 1.0.0 --no-smoke --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
 mcp-bundle vendor --platform "$PLATFORM" --arch "$ARCH" >/dev/null 2>&1
@@ -45,7 +46,7 @@ var lines = map[string][]string{
 
 	"mcp-registry refresh":    {``},
 	"mcp-registry status":     {``},
-	"mcp-registry register":   {`<<<'{"name":"new","path":"net/new/tool.sh"}'`, `--dry-run <<<'{"name":"new","path":"net/new/tool.sh"}'`},
+	"mcp-registry register":   {`new.json`, `--dry-run - <new.json`},
 	"mcp-registry unregister": {`old`},
 	"mcp-registry get":        {`hello`},
 	"mcp-registry list":       {``, `--ndjson`, `--kind resources`},
@@ -129,7 +130,8 @@ func quietEnd(code int, stderr string, serves bool) bool {
 	if serves {
 		return code == 1 && strings.Contains(stderr, "mcp-bash: stdout closed; exiting\n")
 	}
-	return code == 141 && !strings.Contains(strings.ToLower(stderr), "pipe") && !strings.Contains(stderr, "standard output")
+	stderr = strings.ToLower(stderr)
+	return code == 141 && !strings.Contains(stderr, "pipe") && !strings.Contains(stderr, "standard output")
 }
 
 // brokenPipe is a pipe that nobody reads.

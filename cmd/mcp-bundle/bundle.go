@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"mcp-bash/pkg/bundle"
@@ -56,7 +57,7 @@ installed, or from a release (MCPBASH_RELEASE_BASE_URL).`,
 		},
 		Run: func(s cli.Streams, _ []string) error { return o.makeBundle(s) },
 	}
-	c.Flags.String(&o.Output, "output", "DIR", "where the bundle goes; this directory without it").Completes(cli.Dirs)
+	c.Flags.String(&o.Output, "output", "DIR", "where the bundle goes: a directory, this one without it, or - for standard output").Completes(cli.Dirs)
 	c.Flags.String(&o.Name, "name", "WORD", "the bundle's name; else MCPB_NAME, else that of server.meta.json")
 	c.Flags.String(&o.Version, "version", "VERSION", "its version; else MCPB_VERSION, VERSION, server.meta.json")
 	o.targets(c)
@@ -105,9 +106,26 @@ func (o *options) makeBundle(s cli.Streams) error {
 	if err != nil {
 		return err
 	}
+	toStdout := o.Output == stdin
+	switch {
+	case !toStdout:
+	case o.json || o.Validate || o.ManifestOnly:
+		return cli.Usagef("--output - writes the bundle to standard output, and goes without --json, --validate and " +
+			"--manifest-only")
+	case cli.IsTerminal(s.Out):
+		return cli.Usagef("--output -: standard output is a terminal; redirect it")
+	}
 	p, home, err := open(s, o.root)
 	if err != nil {
 		return err
+	}
+	if toStdout {
+		dir, err := project.MakeWorkDir(p.Env)
+		if err != nil {
+			return err
+		}
+		defer dir.Remove()
+		o.Output = dir.Path
 	}
 	if o.Output == "" {
 		o.Output = "."
@@ -120,8 +138,11 @@ func (o *options) makeBundle(s cli.Streams) error {
 	}
 	o.Targets, o.AllTargets = targets, o.chose()
 	o.Home, o.Tree, o.Out, o.Err = home, tree.Embedded(), s.Out, s.Err
-	if o.json || o.ManifestOnly {
+	switch {
+	case o.json || o.ManifestOnly:
 		o.Out = io.Discard
+	case toStdout:
+		o.Out = s.Err
 	}
 	bar := cli.NewBar(s, "packing")
 	o.Bar = bar.Show
@@ -136,6 +157,8 @@ func (o *options) makeBundle(s cli.Streams) error {
 		return failed(s, err)
 	}
 	switch {
+	case toStdout:
+		return printFile(s, result.Path)
 	case o.json:
 		fmt.Fprintf(s.Out, "%s\n", result.AppendJSON(nil))
 	case o.ManifestOnly:
@@ -147,6 +170,17 @@ func (o *options) makeBundle(s cli.Streams) error {
 		cli.Printf(s.Out, "Next steps: open it with your client, or mcp-bash publish %s --dry-run\n",
 			filepath.Base(result.Path))
 	}
+	return err
+}
+
+// printFile writes a file to standard output.
+func printFile(s cli.Streams, file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(s.Out, f)
 	return err
 }
 

@@ -24,6 +24,7 @@ func validateCommand() *cli.Command {
 			{Line: "NAME demo-1.0.0.mcpb"}, {Line: "NAME demo-1.0.0.mcpb --json | jq '.errors[]'"},
 		},
 		Operands: []cli.Operand{{Name: "FILE", Complete: cli.Files}},
+		Text:     "FILE may be -, standard input.",
 		Exits: []cli.Exit{{Code: 0, Meaning: "nothing wrong"}, {Code: 1, Meaning: "errors were found"},
 			{Code: 2, Meaning: "wrong usage"}},
 		Run: func(s cli.Streams, operands []string) error { return o.validate(s, operands[0]) },
@@ -32,7 +33,12 @@ func validateCommand() *cli.Command {
 	return c
 }
 
-func (o *options) validate(s cli.Streams, file string) error {
+func (o *options) validate(s cli.Streams, operand string) error {
+	file, remove, err := inputFile(s, operand)
+	if err != nil {
+		return err
+	}
+	defer remove()
 	report, _, err := inspectFile(file)
 	if err != nil {
 		return err
@@ -90,6 +96,7 @@ func inspectCommand() *cli.Command {
 			{Line: "NAME demo-1.0.0.mcpb"}, {Line: "NAME demo-1.0.0.mcpb --json | jq -r '.files[].name'"},
 		},
 		Operands: []cli.Operand{{Name: "FILE", Complete: cli.Files}},
+		Text:     "FILE may be -, standard input.",
 		Exits: []cli.Exit{{Code: 0, Meaning: "shown"}, {Code: 1, Meaning: "not a bundle"},
 			{Code: 2, Meaning: "wrong usage"}},
 		Run: func(s cli.Streams, operands []string) error { return o.inspect(s, operands[0]) },
@@ -98,7 +105,12 @@ func inspectCommand() *cli.Command {
 	return c
 }
 
-func (o *options) inspect(s cli.Streams, file string) error {
+func (o *options) inspect(s cli.Streams, operand string) error {
+	file, remove, err := inputFile(s, operand)
+	if err != nil {
+		return err
+	}
+	defer remove()
 	report, sum, err := inspectFile(file)
 	if err != nil {
 		return err
@@ -117,7 +129,7 @@ func (o *options) inspect(s cli.Streams, file string) error {
 	}
 	if o.json {
 		var b rawjson.Builder
-		b.Object().Name("ok").Bool(true).Name("path").String(file).Name("sha256").String(sum).
+		b.Object().Name("ok").Bool(true).Name("path").String(operand).Name("sha256").String(sum).
 			Name("signed").Bool(report.Archive.Signed).Name("valid").Bool(len(report.Faults) == 0).
 			Name("manifest").Raw(m).Name("files").Array()
 		for _, e := range report.Archive.Entries {
@@ -158,6 +170,7 @@ func unpackCommand() *cli.Command {
 		Summary:  "Unpack a bundle, with its execute bits; nothing is overwritten.",
 		Examples: []cli.Example{{Line: "NAME demo-1.0.0.mcpb demo"}},
 		Operands: []cli.Operand{{Name: "FILE", Complete: cli.Files}, {Name: "[DIR]", Complete: cli.Dirs}},
+		Text:     "FILE may be -, standard input; DIR is needed then.",
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "unpacked"}, {Code: 1, Meaning: "not a bundle, or something is in the way"},
 			{Code: 2, Meaning: "wrong usage"},
@@ -169,11 +182,17 @@ func unpackCommand() *cli.Command {
 }
 
 func (o *options) unpack(s cli.Streams, operands []string) error {
-	file := operands[0]
-	dir := strings.TrimSuffix(filepath.Base(file), ".mcpb")
+	dir := strings.TrimSuffix(filepath.Base(operands[0]), ".mcpb")
 	if len(operands) > 1 {
 		dir = operands[1]
+	} else if operands[0] == stdin {
+		return cli.Usagef("DIR is missing: a bundle on standard input has no name")
 	}
+	file, remove, err := inputFile(s, operands[0])
+	if err != nil {
+		return err
+	}
+	defer remove()
 	f, err := os.Open(file)
 	if err != nil {
 		return cli.Failf(cli.CodeNotFound, "no such file: %s", cli.Line(file))

@@ -29,6 +29,7 @@ func publishCommand() *cli.Command {
 		},
 		Operands: []cli.Operand{{Name: "[BUNDLE]", Complete: cli.Files}},
 		Text: `The registry stores where a bundle is, not the bundle: put it on the web first, as a release of your repository.
+BUNDLE may be -, standard input.
 The token comes from MCP_REGISTRY_TOKEN, or with --token - from standard input, where no list of processes shows it.`,
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "announced, or nothing wrong"}, {Code: 1,
@@ -57,7 +58,15 @@ func (o *options) publish(s cli.Streams, operands []string) error {
 		out = io.Discard
 	}
 	fmt.Fprintln(out, "Validating bundle...")
-	b, err := o.openBundle(s, operands[0])
+	if operands[0] == stdin && o.token == stdin {
+		return cli.Usagef("BUNDLE and --token cannot both be standard input")
+	}
+	file, remove, err := inputFile(s, operands[0])
+	if err != nil {
+		return err
+	}
+	defer remove()
+	b, err := o.openBundle(s, file)
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,14 @@ MCPBASH_DOCTOR_LOCAL_SOURCE. Without --ref and --archive nothing is fetched.`,
 			if err := check(&o, asJSON); err != nil {
 				return err
 			}
+			if o.Archive == "-" { // CLI-118
+				file, remove, err := project.Spool(project.OSEnv(), s.In, "stdin.tar.gz", maxStdin)
+				if err != nil {
+					return err
+				}
+				defer remove()
+				o.Archive = file
+			}
 			return examine(s, o, asJSON, ndjson)
 		},
 	}
@@ -49,7 +57,7 @@ MCPBASH_DOCTOR_LOCAL_SOURCE. Without --ref and --archive nothing is fetched.`,
 	f.Bool(&o.DryRun, "dry-run", "tell what --fix would do")
 	f.Bool(&o.Fix, "fix", "do it")
 	f.String(&o.MinVersion, "min-version", "X.Y.Z", "the least version there may be").Missing(doctor.InvalidMinimum)
-	f.String(&o.Archive, "archive", "PATH|URL", "a tar.gz of a release to put into place; needs --verify").
+	f.String(&o.Archive, "archive", "PATH|URL", "a tar.gz of a release to put into place, - for standard input; needs --verify").
 		Completes(cli.Files).Missing("--archive requires a local path or URL to a tar.gz")
 	f.String(&o.Verify, "verify", "SHA256", "the archive's checksum").Missing("--verify requires a SHA256 checksum value")
 	const noRef = "--ref/--version requires a value like v0.8.1 or a commit SHA"
@@ -60,6 +68,9 @@ MCPBASH_DOCTOR_LOCAL_SOURCE. Without --ref and --archive nothing is fetched.`,
 	f.Bool(&ndjson, "ndjson", "a JSON object for each finding, as it is found")
 	return c
 }
+
+// maxStdin is how large an archive on standard input may be, in bytes.
+const maxStdin = 2 << 30
 
 // check finds usage errors (CLI-1103).
 func check(o *doctor.Options, asJSON bool) error {

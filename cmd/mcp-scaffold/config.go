@@ -67,8 +67,8 @@ ends in .mcp-bash.bak. An entry of that name that is not for this project is lef
 		Completes(cli.Words(clientconfig.Names()...))
 	c.Flags.Mode(&o.mode, modeWrapper, "a script for the project's folder that starts the server")
 	c.Flags.Mode(&o.mode, modeWrapperEnv, "the same with what the profiles of your shell export")
-	c.Flags.String(&o.output, "output", "FILE", `where to write the script; else to standard output, on a terminal
-		into the project`).Completes(cli.Files)
+	c.Flags.String(&o.output, "output", "FILE", `where to write the script, - for standard output; without it standard
+		output too, but on a terminal into the project`).Completes(cli.Files)
 	c.Flags.Mode(&o.mode, modeInspector, "a command line that tries the server in the MCP Inspector")
 	c.Flags.Bool(&o.apply, "apply", "put the server into the file of the client")
 	c.Flags.Bool(&o.remove, "remove", "take it out of there")
@@ -155,7 +155,7 @@ func (o *configOptions) wrapper(s cli.Streams, server clientconfig.Server) error
 				"Use alphanumerics, dot, underscore, dash only. Pipe to cat for stdout.\n", server.Name)
 		}
 	}
-	if path == "" {
+	if path == "" || path == "-" {
 		_, err := s.Out.Write([]byte(text))
 		return err
 	}
@@ -183,6 +183,8 @@ func (o *configOptions) check() error {
 		return cli.Usagef("--scope, --file, --dry-run and --force need --apply or --remove")
 	case o.output != "" && o.mode != modeWrapper && o.mode != modeWrapperEnv:
 		return cli.Usagef("--output needs --wrapper or --wrapper-env")
+	case o.file == "-":
+		return cli.Usagef("--file: standard input cannot be changed in place; a file of that name is ./-")
 	case o.file != "" && o.scope != "":
 		return cli.Usagef("--file and --scope exclude each other")
 	}

@@ -73,7 +73,7 @@ func (c *Command) candidates(before []string, part string) (lines []string) {
 		for _, row := range cmd.optionRows() {
 			word, _, _ := strings.Cut(row[0][strings.Index(row[0], "--"):], " ")
 			if strings.HasPrefix(word, part) {
-				lines = append(lines, word+"\t"+row[1])
+				lines = append(lines, word+"\t"+strings.Join(strings.Fields(row[1]), " "))
 			}
 		}
 		return lines

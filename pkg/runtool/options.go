@@ -118,6 +118,9 @@ func (o *options) complete(operands []string, env project.Env) error {
 		if file == "" {
 			return cli.Usagef("--source requires a file path")
 		}
+		if file == "-" {
+			return cli.Usagef("--source: standard input cannot be sourced; a file of that name is ./-")
+		}
 	}
 	switch {
 	case o.explain && o.learn:

@@ -1,0 +1,93 @@
+package output
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mcp-bash/test/checkout"
+)
+
+// dashes have every operand and option that names a file use standard input or output (CLI-118); those with
+// "usage: " are wrong usage. The keys are what shells are told to complete with files.
+var dashes = map[string]string{
+	"mcp-bash request METHOD": `mcp-bash request tools/list - <<<'{}' | jq -e .tools`,
+	"mcp-registry register":   `mcp-registry register --dry-run - <new.json | jq -e .dryRun`,
+	"mcp-bundle validate": `mcp-bundle validate - <demo-1.0.0.mcpb && mcp-bundle validate --json . - </dev/null || :
+		unzip -p demo-1.0.0.mcpb manifest.json | mcp-bundle validate -`,
+	"mcp-bundle inspect": `mcp-bundle inspect --json - <demo-1.0.0.mcpb | jq -e '.path == "-" and .valid'
+		cat demo-1.0.0.mcpb | mcp-bundle inspect - | grep -q "$(sha256sum demo-1.0.0.mcpb | cut -d ' ' -f 1)"`,
+	"mcp-bundle unpack": `mcp-bundle unpack - there <demo-1.0.0.mcpb && test -f there/manifest.json
+		! mcp-bundle unpack - <demo-1.0.0.mcpb`,
+	"mcp-bundle publish":           `mcp-bundle publish - --dry-run --json <demo-1.0.0.mcpb | jq -e .sha256`,
+	"mcp-scaffold config --file":   `usage: mcp-scaffold config --client cursor --apply --file -`,
+	"mcp-scaffold config --output": `mcp-scaffold config --wrapper --output - | grep -q mcp-bash && test ! -e ./-`,
+	"mcp-doctor doctor --archive":  `mcp-doctor doctor --fix --archive - --verify 00 </dev/null || test $? = 3`,
+	"mcp-runtool --source":         `usage: mcp-runtool hello --source - <<<'X=1'`,
+	// These name no file that shells complete.
+	"mcp-bundle bundle --output": `mcp-bundle bundle --version 1.0.0 --output - ` + bundled + ` >out && cmp out demo-1.0.0.mcpb
+		! mcp-bundle bundle --output - --json ` + bundled,
+	"mcp-runtool --args": `mcp-runtool hello --args - <<<'{"name":"Ada"}' | grep -q Ada`,
+	"mcp-runtool --meta": `mcp-runtool hello --meta - <<<'{}'`,
+}
+
+// CLI-118: no command takes "-" for a file of that name.
+func TestDash(t *testing.T) {
+	linkRuntime(t)
+	home := checkout.Directory(t)
+	template := place{home, home}
+	if out, err := template.command(t, demo).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	template.dir = filepath.Join(home, "demo")
+	leaves, _ := commands(t, template)
+	completes := func(program, rest string) string {
+		out, err := template.command(t, program+" __complete "+rest).Output()
+		if err != nil {
+			t.Fatalf("%s %s: %v", program, rest, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	named := 0
+	for _, command := range leaves {
+		if command != ownerOf(command) {
+			continue
+		}
+		program, words, _ := strings.Cut(command, " ")
+		var keys []string
+		for line := range strings.Lines(completes(program, words+" --")) {
+			option, _, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			if strings.HasSuffix(completes(program, words+" "+option+"="), "=:files") {
+				keys = append(keys, " "+option)
+			}
+		}
+		switch ":files" {
+		case completes(program, words+" ''"):
+			keys = append(keys, "")
+		case completes(program, words+" METHOD ''"):
+			keys = append(keys, " METHOD")
+		}
+		for _, key := range keys {
+			named++
+			if dashes[command+key] == "" {
+				t.Errorf("%s%s takes a file, and nothing tests it with -", command, key)
+			}
+		}
+	}
+	if named < 10 {
+		t.Errorf("%d operands and options name files", named)
+	}
+	for key, script := range dashes {
+		t.Run(key, func(t *testing.T) {
+			script, usage := strings.CutPrefix(script, "usage: ")
+			p := template.copied(t)
+			code, stderr := end(p.command(t, "set -e -o pipefail\n"+script))
+			if code != map[bool]int{true: 2}[usage] {
+				t.Errorf("exit code %d, %s", code, stderr)
+			}
+			if left, _ := filepath.Glob(filepath.Join(p.home, "mcpbash.*")); left != nil {
+				t.Errorf("left behind: %q", left)
+			}
+		})
+	}
+}

@@ -57,7 +57,8 @@ installed, or from a release (MCPBASH_RELEASE_BASE_URL).`,
 		},
 		Run: func(s cli.Streams, _ []string) error { return o.makeBundle(s) },
 	}
-	c.Flags.String(&o.Output, "output", "DIR", "where the bundle goes: a directory, this one without it, or - for standard output").Completes(cli.Dirs)
+	c.Flags.String(&o.Output, "output", "DIR", `where the bundle goes: a directory, this one without it, or - for standard
+		output`).Completes(cli.Dirs)
 	c.Flags.String(&o.Name, "name", "WORD", "the bundle's name; else MCPB_NAME, else that of server.meta.json")
 	c.Flags.String(&o.Version, "version", "VERSION", "its version; else MCPB_VERSION, VERSION, server.meta.json")
 	o.targets(c)

@@ -57,7 +57,8 @@ MCPBASH_DOCTOR_LOCAL_SOURCE. Without --ref and --archive nothing is fetched.`,
 	f.Bool(&o.DryRun, "dry-run", "tell what --fix would do")
 	f.Bool(&o.Fix, "fix", "do it")
 	f.String(&o.MinVersion, "min-version", "X.Y.Z", "the least version there may be").Missing(doctor.InvalidMinimum)
-	f.String(&o.Archive, "archive", "PATH|URL", "a tar.gz of a release to put into place, - for standard input; needs --verify").
+	f.String(&o.Archive, "archive", "PATH|URL",
+		"a tar.gz of a release to put into place, - for standard input; needs --verify").
 		Completes(cli.Files).Missing("--archive requires a local path or URL to a tar.gz")
 	f.String(&o.Verify, "verify", "SHA256", "the archive's checksum").Missing("--verify requires a SHA256 checksum value")
 	const noRef = "--ref/--version requires a value like v0.8.1 or a commit SHA"

@@ -46,7 +46,7 @@ prose:
 # Under the race detector, but for what starts programs and compresses megabytes: there
 # is nothing of ours to race in it, and it takes three times as long. The packages that take
 # longest are those in test/, and begin first. Many tests wait, so there are six at a time.
-UNRACED := /(cmd/mcp-bundle|test/install|test/house|test/docs)$$
+UNRACED := /(cmd/mcp-bundle|test/install|test/house|test/docs|test/output)$$
 unit:
 	$(GO) test -race -parallel=6 -timeout=15m $$($(GO) list ./... | grep -vE '$(UNRACED)' | sort -r)
 	CGO_ENABLED=0 $(GO) test -trimpath -parallel=6 -timeout=15m $$($(GO) list ./... | grep -E '$(UNRACED)')

@@ -66,12 +66,10 @@ func (o *validateOptions) run(s cli.Streams) error {
 	options := validate.Options{
 		Fix: o.fix, Samples: o.samples, ShellCheck: !o.withoutShellcheck, Runner: new(script.Runner), Tree: tree.Embedded,
 	}
-	switch {
-	case o.ndjson:
+	if o.ndjson {
 		options.Found = func(f *finding.Finding) { fmt.Fprintf(s.Out, "%s\n", f.AppendJSON(nil)) }
-	case !o.json:
+	} else if !o.json {
 		cli.Printf(s.Out, "Validating project at %s...\n\n", p.Root)
-		options.Found = func(f *finding.Finding) { s.Out.Write(f.AppendText(nil, cli.Line)) }
 	}
 	r, err := validate.Project(ctx, p, options)
 	var ended cli.ExitCode
@@ -85,6 +83,9 @@ func (o *validateOptions) run(s cli.Streams) error {
 	case o.json:
 		fmt.Fprintf(s.Out, "%s\n", o.appendJSON(nil, r))
 	case !o.ndjson:
+		for i := range r.Findings {
+			s.Out.Write(r.Findings[i].AppendText(nil, cli.Line))
+		}
 		o.summarize(s, r)
 	}
 	if failed {

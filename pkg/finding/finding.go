@@ -49,11 +49,28 @@ type Finding struct {
 	Section  string // "tools": which part of a project; "" for none
 	Path     string // of the file, relative to the project; "" for none
 	Line     int    // from 1; 0: all of it
+	Column   int    // from 1; 0: unknown
 	Message  string // without the path
 	Fix      string // what to do; "" where nothing is wrong
 	Good     bool   // nothing is wrong, which is said as well
 	Fixable  bool   // --fix does it
 	Command  string // that a person can type to mend it; "" for none
+}
+
+// Sort sorts findings: errors, warnings, notes, then what is right. Findings of one sort keep their order.
+func Sort(list []Finding) {
+	rank := func(f *Finding) int {
+		switch {
+		case f.Good:
+			return 3
+		case f.Severity == Error:
+			return 0
+		case f.Severity == Warning:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(list, func(a, b Finding) int { return rank(&a) - rank(&b) })
 }
 
 // Text is what is found, and where.
@@ -85,7 +102,10 @@ func (f *Finding) AppendText(dst []byte, line func(string) string) []byte {
 		return dst
 	}
 	where := ""
-	if f.Line > 0 {
+	switch {
+	case f.Line > 0 && f.Column > 0:
+		where = fmt.Sprintf("line %d, column %d: ", f.Line, f.Column)
+	case f.Line > 0:
 		where = fmt.Sprintf("line %d: ", f.Line)
 	}
 	return fmt.Appendf(dst, "    %s%s [%s]\n", where, line(f.Fix), f.ID)
@@ -124,6 +144,9 @@ func (f *Finding) appendMore(b *rawjson.Builder) {
 	}
 	if f.Line > 0 {
 		b.Name("line").Int(f.Line)
+	}
+	if f.Column > 0 {
+		b.Name("column").Int(f.Column)
 	}
 	if f.Fix != "" {
 		b.Name("fix").String(f.Fix)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 
 	"mcp-bash/pkg/code"
@@ -178,9 +179,18 @@ func PlainError(err error) error {
 
 // Escapes reports whether a path was refused by its [os.Root] for leading out.
 func Escapes(err error) bool {
-	var e *fs.PathError
-	return errors.As(err, &e) && e.Err.Error() == "path escapes from parent"
+	return errors.Is(err, errEscapes())
 }
+
+// errEscapes is the error of package os, which does not export it.
+var errEscapes = sync.OnceValue(func() error {
+	_, err := os.OpenInRoot(separator, "..")
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+})
 
 // FileURI is the URI of a path: every byte escaped but
 // those that need not be (T-232, R-52).

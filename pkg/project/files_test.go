@@ -119,9 +119,9 @@ func TestUnreadableRestrictions(t *testing.T) {
 		`{"name":"x","confine":"all","securityLevel":"full"}`: "",
 		`{"name":"x","config":"y"}`:                           "",
 		`{"name":"x",`:                                        "", // there is no restriction in it
-		`{"name":"x","confine":"all",}`:                       ": line 1, column 29: a member name expected",
-		`{"SecurityLevel":"restricted"`:                       ": line 1, column 30: unexpected end",
-		`{"\u0063onfine":"all",`:                              ": line 1, column 23: unexpected end",
+		`{"name":"x","confine":"all",}`:                       ":1:29: a member name expected",
+		`{"SecurityLevel":"restricted"`:                       ":1:30: unexpected end",
+		`{"\u0063onfine":"all",`:                              ":1:23: unexpected end",
 		`["confine"]`:                                         ": not a JSON object",
 		`{"Confine":"all"}`:                                   `:1:2: "Confine" is not known; did you mean confine?`,
 

@@ -34,9 +34,19 @@ type Meta struct {
 	// what they took out of it may have been a restriction (T-8a); nil: they
 	// could not.
 	Insecure *InsecureError
-	// Unreadable is the reason, with its place, why restrictions in the file cannot be
-	// read (T-8a); nil: there are none, or they can.
+	// Unreadable is the reason why restrictions in the file cannot be read (T-8a), which may be
+	// a [*MetaError]; nil: there are none, or they can.
 	Unreadable error
+}
+
+// A MetaError is the reason why server.meta.json cannot be read, and its place.
+type MetaError struct {
+	Line, Column int // from 1
+	Reason       string
+}
+
+func (e *MetaError) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s", Marker, e.Line, e.Column, e.Reason)
 }
 
 // readMeta never fails: what cannot be used is reported and left out.
@@ -45,6 +55,7 @@ func readMeta(p *Project, warn func(string)) Meta {
 	m := Meta{Name: base, Title: Title(base)}
 	ignore := func(name string, reason any) { warn(fmt.Sprintf("mcp-bash: ignoring %s: %s", name, reason)) }
 	complain := func(reason string) { ignore(Marker, reason) }
+	var placed *MetaError
 	file, err := p.ReadSetting(code.ServerMeta.In(p), maxMetaFile)
 	var doc json.RawMessage
 	read := err == nil
@@ -54,9 +65,16 @@ func readMeta(p *Project, warn func(string)) Meta {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		complain(err.Error())
+		if errors.As(err, &placed) {
+			complain(fmt.Sprintf("line %d, column %d: %s", placed.Line, placed.Column, placed.Reason))
+		} else {
+			complain(err.Error())
+		}
 		if !errors.As(err, &m.Insecure) && (!read || mayRestrict(file)) {
-			m.Unreadable = fmt.Errorf("%s: %w", Marker, err)
+			m.Unreadable = err
+			if placed == nil {
+				m.Unreadable = fmt.Errorf("%s: %w", Marker, err)
+			}
 		}
 	default:
 		if m.Unreadable = checkRestrictions(file, doc); m.Unreadable != nil {
@@ -137,7 +155,7 @@ func checkRestrictions(text []byte, doc json.RawMessage) (err error) {
 		given[name] = true
 		if fault != "" && err == nil {
 			line, column, _ := rawjson.Position(text, quoted)
-			err = fmt.Errorf("%s:%d:%d: %q %s", Marker, line, column, name, fault)
+			err = &MetaError{line, column, fmt.Sprintf("%q %s", name, fault)}
 		}
 	})
 	return err
@@ -148,7 +166,7 @@ func parseMeta(text []byte) (json.RawMessage, error) {
 	var syntax *rawjson.SyntaxError
 	if errors.As(err, &syntax) {
 		line, column := syntax.Position(text)
-		return nil, fmt.Errorf("line %d, column %d: %s", line, column, syntax.Reason)
+		return nil, &MetaError{line, column, syntax.Reason}
 	}
 	if err != nil {
 		return nil, err

@@ -19,21 +19,16 @@ type Error struct {
 	ID      string // of the tool, "" when it is not known
 	Message string
 	Details []string // each fault of a registration by itself
+
+	kind error // that the type stands for
 }
 
 func (e *Error) Error() string { return e.Message }
 
 // Unwrap returns the error that the type stands for.
-func (e *Error) Unwrap() error {
-	for _, err := range []error{ErrDuplicateTool, ErrToolNotFound, ErrInvalidRegistration, ErrPermissionDenied} {
-		if err.Error() == e.Type {
-			return err
-		}
-	}
-	return nil
-}
+func (e *Error) Unwrap() error { return e.kind }
 
 // refuse returns an error of one of the types above about a tool.
 func refuse(kind error, id, format string, args ...any) *Error {
-	return &Error{Type: kind.Error(), ID: id, Message: fmt.Sprintf(format, args...)}
+	return &Error{kind: kind, Type: kind.Error(), ID: id, Message: fmt.Sprintf(format, args...)}
 }

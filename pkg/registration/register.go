@@ -38,7 +38,7 @@ func (r *Project) Register(ctx context.Context, payload []byte, o RegisterOption
 	if reg.entry != nil {
 		var fault string
 		if fault, denied = r.checkPath(reg.Path); fault != "" {
-			faults = addFault(faults, fault)
+			faults.add("path", fault)
 		}
 	}
 	if err := reg.invalid(faults); err != nil {

@@ -47,32 +47,34 @@ type registration struct {
 // readRegistration reads a payload and checks what does not depend on a project: that
 // it is JSON, its fields, and what it declares. It returns every fault; the
 // registration is as complete as can be even then.
-func readRegistration(payload []byte) (reg registration, faults []string) {
+func readRegistration(payload []byte) (reg registration, faults faultList) {
 	if len(payload) > MaxPayload {
-		return reg, []string{fmt.Sprintf("larger than %d bytes", MaxPayload)}
+		faults.add("", fmt.Sprintf("larger than %d bytes", MaxPayload))
+		return reg, faults
 	}
 	object, _, err := item.ParseMetadata(payload)
 	if err != nil {
-		return reg, []string{err.Error()}
+		faults.add("", err.Error())
+		return reg, faults
 	}
-	reject := func(fault string) { faults = addFault(faults, fault) }
+	reject := faults.add
 	schemas := 0
 	for _, m := range rawjson.Members(object) {
 		switch {
 		case !slices.Contains(kinds.ToolFields, m.Name):
-			reject(fmt.Sprintf("%s: unknown field%s", m.Name, cli.DidYouMean(m.Name, kinds.ToolFields)))
+			reject(m.Name, fmt.Sprintf("%s: unknown field%s", m.Name, cli.DidYouMean(m.Name, kinds.ToolFields)))
 		case rawjson.Absent(m.Value):
 		case m.Name == "inputSchema", m.Name == "arguments", m.Name == "parameters":
 			if schemas++; schemas > 1 {
-				reject(m.Name + ": one of inputSchema, arguments and parameters is enough")
+				reject(m.Name, m.Name+": one of inputSchema, arguments and parameters is enough")
 			}
 		}
 	}
 	if rawjson.Absent(rawjson.Get(object, "name")) {
-		reject("name: missing")
+		reject("name", "name: missing")
 	}
 	if v := rawjson.Get(object, "path"); !rawjson.Absent(v) && rawjson.KindOf(v) != rawjson.String {
-		reject("path: not a string")
+		reject("path", "path: not a string")
 	}
 	s := &item.Input{
 		Noun: kinds.Tools.Noun, Path: rawjson.TextOf(object, "path"),
@@ -86,20 +88,26 @@ func readRegistration(payload []byte) (reg registration, faults []string) {
 	return reg, faults
 }
 
-// addFault adds a fault to those of a registration, which are sorted. Of the name and
-// of the path only the first is kept, for the others follow from it.
-func addFault(faults []string, fault string) []string {
-	for _, field := range []string{"name: ", "path: "} {
-		same := func(f string) bool { return strings.HasPrefix(f, field) }
-		if same(fault) && slices.ContainsFunc(faults, same) {
-			return faults
-		}
+// A faultList is the faults of a registration, sorted. The zero value is empty.
+type faultList struct {
+	texts      []string
+	name, path bool // has a fault
+}
+
+// add adds a fault of a field; "" is no field. Of the name and of the path only the first fault is kept, because the
+// others follow from it.
+func (l *faultList) add(field, fault string) {
+	switch {
+	case field == "name" && l.name, field == "path" && l.path:
+		return
+	case field == "name":
+		l.name = true
+	case field == "path":
+		l.path = true
 	}
-	at, known := slices.BinarySearch(faults, fault)
-	if known {
-		return faults
+	if at, known := slices.BinarySearch(l.texts, fault); !known {
+		l.texts = slices.Insert(l.texts, at, fault)
 	}
-	return slices.Insert(faults, at, fault)
 }
 
 // registered returns an entry for register.json: the fields as given, with a
@@ -121,16 +129,16 @@ func registered(object json.RawMessage, f item.Candidate) json.RawMessage {
 }
 
 // invalid returns the error for the faults of a registration, nil for none.
-func (reg *registration) invalid(faults []string) error {
-	if len(faults) == 0 {
+func (reg *registration) invalid(faults faultList) error {
+	if len(faults.texts) == 0 {
 		return nil
 	}
 	of := ""
 	if reg.ID != "" {
 		of = " of '" + reg.ID + "'"
 	}
-	e := refuse(ErrInvalidRegistration, reg.ID, "invalid registration%s: %s", of, strings.Join(faults, "; "))
-	e.Details = faults
+	e := refuse(ErrInvalidRegistration, reg.ID, "invalid registration%s: %s", of, strings.Join(faults.texts, "; "))
+	e.Details = faults.texts
 	return e
 }
 

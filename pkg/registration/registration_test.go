@@ -64,7 +64,7 @@ func TestRegistrationFaults(t *testing.T) {
 		{`{"name":"` + strings.Repeat("a", MaxPayload) + `"}`, "larger than 1048576 bytes"},
 	} {
 		_, faults := readRegistration([]byte(tc.payload))
-		if got := strings.Join(faults, "; "); got != tc.want {
+		if got := strings.Join(faults.texts, "; "); got != tc.want {
 			t.Errorf("%.200s:\ngot  %s\nwant %s", tc.payload, got, tc.want)
 		}
 	}
@@ -83,7 +83,7 @@ func TestRegistrationEntry(t *testing.T) {
 			`"version":"1.0.0"}`,
 	} {
 		reg, faults := readRegistration([]byte(payload))
-		if string(reg.entry) != want || faults != nil {
+		if string(reg.entry) != want || faults.texts != nil {
 			t.Errorf("%s: %v\ngot  %s\nwant %s", payload, faults, reg.entry, want)
 		}
 	}
@@ -175,8 +175,8 @@ func TestRegistry(t *testing.T) {
 	if none, _ := r.Tool(ctx, "none"); none.Capabilities == nil || len(none.Capabilities) > 0 {
 		t.Errorf("%+v", none)
 	}
-	if errors.Is(&Error{Type: "Other"}, ErrDuplicateTool) {
-		t.Error("an error of no type matches")
+	if errors.Is(&Error{Type: ErrDuplicateTool.Error()}, ErrDuplicateTool) {
+		t.Error("an error is compared by the name of its type")
 	}
 }
 
@@ -245,7 +245,7 @@ func FuzzRegistration(f *testing.F) {
 	f.Add([]byte(`{"name":"a","parameters":{"required":[{"name":"x","type":"array"},{"name":"x"}],"optional":{}}}`))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		reg, faults := readRegistration(payload)
-		if len(faults) > 0 {
+		if len(faults.texts) > 0 {
 			if err := reg.invalid(faults); !errors.Is(err, ErrInvalidRegistration) {
 				t.Fatal(err)
 			}

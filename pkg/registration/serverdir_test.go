@@ -26,7 +26,7 @@ func TestPersonEditsMeanwhile(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh*": ""})
 	r := b.project(nil)
 	reg, faults := readRegistration([]byte(`{"name":"ours","path":"a/tool.sh"}`))
-	if len(faults) > 0 {
+	if len(faults.texts) > 0 {
 		t.Fatal(faults)
 	}
 	tries := 0

@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/script"
 )
@@ -20,8 +21,9 @@ import (
 // Options are what a [Catalog] needs from the program around it. The zero
 // value is for one that only wants to know what a project offers.
 type Options struct {
-	Log  mcp.LogFunc       // gets messages; nil: none are wanted
-	Warn func(line string) // gets lines for standard error; nil: none
+	Log  mcp.LogFunc        // gets messages; nil: none are wanted
+	Said func(item.Message) // gets the same messages with topic and place; nil: none are wanted
+	Warn func(line string)  // gets lines for standard error; nil: none
 
 	// For server.d/register.sh. Without a Runner it is never run. Private
 	// returns a directory that nobody else can enter.
@@ -87,7 +89,7 @@ func NewCatalog(p *project.Project, o Options) *Catalog {
 	if c.store.wait == 0 {
 		c.store.wait = DefaultLockWait
 	}
-	c.messages.log = c.log
+	c.messages.log = c.report
 	c.declared = declare.NewReader(p)
 	c.hook = declare.NewHook(p, declare.HookOptions{
 		Runner: o.Runner, Confine: o.Confine, Env: o.HookEnv, Private: o.Private, Now: c.now, Log: c.log, Note: c.inform,
@@ -186,10 +188,18 @@ func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error)
 
 // log logs a fault of the project, or what is less.
 func (c *Catalog) log(level mcp.Level, logger, text string) {
-	if level >= mcp.Warning {
+	c.report(logger, item.Message{Level: level, Text: text})
+}
+
+// report logs a message.
+func (c *Catalog) report(logger string, m item.Message) {
+	if m.Level >= mcp.Warning {
 		c.warnings.Add(1)
 	}
-	c.inform(level, logger, text)
+	c.inform(m.Level, logger, m.Line())
+	if c.o.Said != nil {
+		c.o.Said(m)
+	}
 }
 
 // inform logs something that is no fault of the project.

@@ -3,14 +3,13 @@ package registry
 import (
 	"sync"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/registry/item"
 )
 
 // A messageLog logs each message about a topic once for as long as it holds, not each
 // time the topic is checked.
 type messageLog struct {
-	log    mcp.LogFunc
+	log    func(logger string, m item.Message)
 	mu     sync.Mutex
 	logged map[string]map[item.Message]bool // by topic
 }
@@ -43,7 +42,7 @@ func (j *messageLog) add(topic, logger string, now []item.Message, known func(it
 	said := make(map[item.Message]bool, len(now))
 	for _, m := range now {
 		if !before[m] && !said[m] && !known(m) {
-			j.log(m.Level, logger, m.Text)
+			j.log(logger, m)
 		}
 		said[m] = true
 	}

@@ -21,20 +21,24 @@ var errFailed = &provider.Failure{Status: 1}
 
 const unsupportedText = "Unsupported resource provider"
 
-// unsupported is what a request is told for which there is no provider (RES-61).
-func unsupported(name string) *mcp.Error {
+// An unsupportedError is the answer to a request for which there is no provider (RES-61).
+type unsupportedError struct{ answer *mcp.Error }
+
+func (e *unsupportedError) Error() string { return e.answer.Error() }
+func (e *unsupportedError) Unwrap() error { return e.answer }
+
+func unsupported(name string) error {
 	err := mcp.Errorf(mcp.CodeInternal, unsupportedText)
 	if !validProvider(name) {
-		return err.WithReason(errors.New("the scheme of the URI cannot be the name of a provider"))
+		return &unsupportedError{err.WithReason(errors.New("the scheme of the URI cannot be the name of a provider"))}
 	}
-	return err.WithReason(fmt.Errorf("there is no provider %q%s; correct the URI or its \"provider\", or add "+
-		"providers/%s.sh to the project",
-		name, cli.DidYouMean(name, builtin.Names), name))
+	return &unsupportedError{err.WithReason(fmt.Errorf("there is no provider %q%s; correct the URI or its \"provider\", "+
+		"or add providers/%s.sh to the project", name, cli.DidYouMean(name, builtin.Names), name))}
 }
 
 func isUnsupported(err error) bool {
-	var e *mcp.Error
-	return errors.As(err, &e) && e.Message == unsupportedText
+	var e *unsupportedError
+	return errors.As(err, &e)
 }
 
 // fetch has a provider get the bytes: the project's own of that name, else the

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -12,8 +13,6 @@ import (
 	"mcp-bash/pkg/finding"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
@@ -88,35 +87,11 @@ func (c *check) tools() {
 		}
 	}
 	for _, o := range c.offered.items[kinds.Tools] { // a declared one may lie in no directory of its own
-		c.declaration(o)
 		if o.path != "" {
 			c.script(c.p.Tools, abs(c.p.Tools, path.Clean(o.path)), toolScript)
 		}
 	}
 	c.pathsWithoutRoots()
-}
-
-// unreadableOnce begins the keys of [check.once] for files whose metadata cannot be read.
-const unreadableOnce = "unreadable "
-
-// declaration reports a tool that does not run because its declaration cannot be read (CF-63).
-func (c *check) declaration(o offer) {
-	reason := rawjson.TextOf(o.json, access.Unreadable)
-	if reason == "" {
-		return
-	}
-	f := finding.Finding{ID: "declaration.unreadable"}
-	var column int
-	f.Path, f.Line, column, f.Message = c.place(reason)
-	if column > 0 {
-		f.Message = fmt.Sprintf("column %d: %s", column, f.Message)
-	}
-	if f.Path == declare.JSONFile {
-		f.Path = c.label(abs(c.p.Server, declare.JSONFile))
-	}
-	if c.once(unreadableOnce + f.Path) {
-		c.add(f)
-	}
 }
 
 func holds(entries []folder.Entry, file string) bool {
@@ -187,32 +162,34 @@ func (c *check) metadata(file string) (doc json.RawMessage, label string) {
 		if doc, _, err = item.ParseMetadata(text); err == nil {
 			return doc, label
 		}
-		f := finding.Finding{ID: "metadata.invalid_json", Path: label, Message: "invalid JSON", Line: lineOf(err)}
-		reason := err.Error()
-		if f.Line > 0 {
-			_, reason, _ = strings.Cut(reason, ", ")
-		}
-		f.Fix = reason + "; correct it, the server ignores the whole file"
-		c.once(unreadableOnce + label)
+		f := finding.Finding{ID: "metadata.invalid_json", Path: label, Message: "invalid JSON",
+			Fix: reasonOf(err) + "; correct it, the server ignores the whole file"}
+		f.Line, f.Column = placeOf(err)
 		c.add(f)
 		return nil, label
 	}
 	if !folder.Vanished(err) {
-		c.once(unreadableOnce + label)
 		c.at("metadata.unreadable", label, "cannot be read: "+project.PlainError(err).Error())
 	}
 	return nil, label
 }
 
-// lineOf is the line that an error of parsing names, 0 for none.
-func lineOf(err error) int {
-	text, found := strings.CutPrefix(err.Error(), "line ")
-	if !found {
-		return 0
+// placeOf is the line and column of an error of parsing, 0 for none.
+func placeOf(err error) (line, column int) {
+	var syntax *item.SyntaxError
+	if errors.As(err, &syntax) {
+		return syntax.Line, syntax.Column
 	}
-	number, _, _ := strings.Cut(text, ",")
-	n, _ := strconv.Atoi(number)
-	return n
+	return 0, 0
+}
+
+// reasonOf is the reason of an error of parsing, without the place.
+func reasonOf(err error) string {
+	var syntax *item.SyntaxError
+	if errors.As(err, &syntax) {
+		return syntax.Reason
+	}
+	return err.Error()
 }
 
 // icons checks the icons of an item; their files are looked at by the registry (CLI-1004).

@@ -4,14 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"path"
-	"strconv"
 	"strings"
 
 	"mcp-bash/pkg/finding"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 )
@@ -38,19 +37,20 @@ func (c *check) takeStock() *offered {
 	p := *c.p
 	p.Discovery.Static, p.Discovery.SubPath = false, "" // it is the files that are checked
 	section := ""
+	said := func(f finding.Finding) {
+		if f.Section == "" {
+			f.Section = section
+		}
+		o.said[f.Section] = append(o.said[f.Section], f)
+		if Rules.Find(f.ID).Severity == finding.Error {
+			c.broken[f.Path] = true
+		}
+	}
 	catalog := registry.NewCatalog(&p, registry.Options{
 		ReadOnly: true,
-		Log: func(level mcp.Level, _, text string) {
-			if f, ok := c.told(level, text); ok {
-				if strings.HasPrefix(f.Path, c.label(p.Server)+"/") {
-					f.Section = inServer
-				} else {
-					f.Section = section
-				}
-				o.said[f.Section] = append(o.said[f.Section], f)
-				if Rules.Find(f.ID).Severity == finding.Error {
-					c.broken[f.Path] = true
-				}
+		Said: func(m item.Message) {
+			if f, ok := c.reported(m); ok {
+				said(f)
 			}
 		},
 	})
@@ -59,10 +59,7 @@ func (c *check) takeStock() *offered {
 		list, err := catalog.Fresh(c.ctx, k)
 		var failed *registry.Failure
 		if errors.As(err, &failed) && c.once("failure "+failed.Reason) {
-			o.said[inServer] = append(o.said[inServer], finding.Finding{
-				ID: "register.invalid", Section: inServer, Message: failed.Reason,
-				Path: c.label(abs(p.Server, "register.json")),
-			})
+			said(c.unavailable(failed))
 		}
 		if err != nil {
 			continue
@@ -74,94 +71,65 @@ func (c *check) takeStock() *offered {
 	return o
 }
 
-// reportStock reports what the registry says of the current section.
+// reportStock reports the messages of the registry about the current section. A message that a check here reports, too,
+// is left out.
 func (c *check) reportStock() {
 	for _, f := range c.offered.said[c.section] {
-		c.add(f)
-	}
-}
-
-// causes tell what a message of the registry is about, by a part of its text. The first
-// that fits counts; an empty id is a cause that a check here reports in words of its own.
-var causes = []struct{ part, id string }{
-	{"Malformed metadata ", ""},
-	{"; the tool does not run", ""},
-	{" is refused by some clients", ""},
-	{"Declarative register.json", ""}, // the failure of the kind itself
-	{"uri and uriTemplate are mutually exclusive, skipping", ""},
-	{"skipping template without name", ""},
-	{"must be an object with the text src", ""},
-	{`"icons" must be an array`, ""},
-	{"uriTemplate has no {variable}, skipping", ""},
-	{`no "uri" or "uriTemplate" in it; ignored`, ""},
-	{"Duplicate ", "name.duplicate"},
-	{"name conflicts with existing resource", "name.duplicate"},
-	{"unknown key ", "metadata.unknown_key"},
-	{"is not offered: a tool lies in a directory of its own", "tool.misplaced"},
-	{": its name ", "name.unusable"},
-	{"Schema", "schema.invalid"},
-	{"parameters", "schema.invalid"},
-	{"icon ", "icons.unreadable"},
-	{"unknown capability", "metadata.ignored"},
-	{"left out", "metadata.ignored"},
-	{"ignored", "metadata.ignored"},
-}
-
-// told is a message of the registry as a finding; ok is false for what is no fault, or is
-// reported elsewhere.
-func (c *check) told(level mcp.Level, text string) (f finding.Finding, ok bool) {
-	if level < mcp.Warning {
-		return f, false
-	}
-	id := "registry.reported"
-	for _, cause := range causes {
-		if strings.Contains(text, cause.part) {
-			id = cause.id
-			break
+		reported := c.found[fileRule{f.Path, f.ID}]
+		for _, id := range sameFault[f.ID] {
+			reported = reported || c.found[fileRule{f.Path, id}]
+		}
+		if !reported {
+			c.note(f)
 		}
 	}
-	if id == "" {
+}
+
+// unreadableFile are the rules about metadata that cannot be read.
+var unreadableFile = []string{"metadata.invalid_json", "metadata.unreadable"}
+
+// sameFault are, for a rule, those by which a check here reports the same fault of a file.
+var sameFault = map[string][]string{"metadata.invalid_json": unreadableFile, "declaration.unreadable": unreadableFile}
+
+// ruleOf is the rule that a message of the registry breaks, by its topic.
+var ruleOf = [...]string{
+	item.Other: "registry.reported", item.Malformed: "metadata.invalid_json", item.Declaration: "declaration.unreadable",
+	item.ClientName: "name.not_portable", item.UnusableName: "name.unusable", item.MissingName: "metadata.no_name",
+	item.Duplicate: "name.duplicate", item.UnknownKey: "metadata.unknown_key", item.Misplaced: "tool.misplaced",
+	item.BadSchema: "schema.invalid", item.BadIcons: "icons.form", item.UnreadableIcon: "icons.unreadable",
+	item.Ignored: "metadata.ignored", item.LeftOut: "metadata.ignored", item.BothURIs: "resource.both_uris",
+	item.MissingVariable: "resource.no_variable", item.MissingURI: "resource.no_uri",
+}
+
+// reported is a message of the registry as a finding; ok is false for a message that is no
+// fault, or that the error of a check repeats.
+func (c *check) reported(m item.Message) (f finding.Finding, ok bool) {
+	if m.Level < mcp.Warning || m.Topic == item.Unavailable {
 		return f, false
 	}
-	f = finding.Finding{ID: id, Message: text}
-	f.Path, f.Line, _, f.Message = c.place(text)
-	if name, entry := strings.CutPrefix(f.Path, "register.json"); entry && name == "" {
-		f.Path = c.label(abs(c.p.Server, "register.json"))
-		if strings.HasSuffix(text, "; left out") && id == "metadata.ignored" {
+	f = finding.Finding{ID: ruleOf[m.Topic], Path: m.At.File, Line: m.At.Line, Column: m.At.Column, Message: m.Text}
+	if m.At.Part != "" {
+		f.Message = m.At.Part + ": " + m.Text
+	}
+	switch f.Path {
+	case declare.JSONFile, declare.HookFile:
+		if f.Path == declare.JSONFile && m.Topic == item.LeftOut {
 			f.ID = "register.invalid"
 		}
+		f.Path, f.Section = c.label(abs(c.p.Server, f.Path)), inServer
 	}
 	return f, true
 }
 
-// place takes the file, and the line and column where they are given, off the beginning of a message.
-func (c *check) place(text string) (file string, line, column int, rest string) {
-	head, rest, found := strings.Cut(text, ": ")
-	if !found {
-		return "", 0, 0, text
+// unavailable is the reason why the registry has no list of a kind, as a finding.
+func (c *check) unavailable(failed *registry.Failure) finding.Finding {
+	f := finding.Finding{ID: "registry.unavailable", Message: failed.Reason}
+	var fault *declare.Fault
+	if errors.As(failed, &fault) {
+		f.ID, f.Section, f.Path = "register.invalid", inServer, c.label(abs(c.p.Server, declare.JSONFile))
+		f.Line, f.Column = fault.Line, fault.Column
 	}
-	file = head
-	if before, column, ok := cutNumber(head); ok && column > 0 {
-		if name, n, ok := cutNumber(before); ok {
-			return name, n, column, rest
-		}
-	}
-	for _, dir := range []string{c.p.Tools, c.p.Prompts, c.p.Resources, c.p.UI, c.p.Server} {
-		if strings.HasPrefix(file, folder.Label(c.p.Root, dir)+"/") {
-			return file, 0, 0, rest
-		}
-	}
-	return "", 0, 0, text
-}
-
-// cutNumber splits "text:12".
-func cutNumber(text string) (before string, n int, ok bool) {
-	at := strings.LastIndexByte(text, ':')
-	if at < 0 {
-		return text, 0, false
-	}
-	n, err := strconv.Atoi(text[at+1:])
-	return text[:at], n, err == nil && n > 0
+	return f
 }
 
 // below returns the offers of a kind whose files lie in a directory of its content, at any

@@ -154,6 +154,9 @@ var Rules = finding.Rules{
 		"It runs where it is executable or begins with #!, there is no register.json, and the operator has set "+
 			"MCPBASH_ALLOW_PROJECT_HOOKS=true.",
 		"declare what it registers in register.json, which needs no leave"),
+	rule("registry.unavailable", finding.Error, "the server has no list of a kind of thing",
+		"Its folder or the registry cannot be read, so the server offers nothing of that kind.",
+		"correct what the message names"),
 	rule("registry.reported", finding.Warning, "the server reports something when it reads the project",
 		"The message is what the server logs.", "as the message says"),
 	rule("declaration.unreadable", finding.Error,

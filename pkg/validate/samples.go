@@ -72,8 +72,10 @@ func (c *check) sample(file string, tools []offer) *sample {
 		doc, err = item.ParseObject(text)
 	}
 	if err != nil {
-		c.add(finding.Finding{ID: "sample.invalid", Path: label, Line: lineOf(err),
-			Message: "cannot be used: " + project.PlainError(err).Error()})
+		f := finding.Finding{ID: "sample.invalid", Path: label,
+			Message: "cannot be used: " + reasonOf(project.PlainError(err))}
+		f.Line, f.Column = placeOf(err)
+		c.add(f)
 		return nil
 	}
 	s := &sample{label: label, tool: tools[0], arguments: rawjson.Get(doc, "arguments")}

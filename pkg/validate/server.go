@@ -42,7 +42,7 @@ func (c *check) server() {
 				}
 			}
 			if err := c.p.Meta.Unreadable; err != nil {
-				c.unreadableServer(err)
+				c.unreadableServer(label, err)
 			}
 			if c.icons(doc, label) && named {
 				c.valid(label)
@@ -67,11 +67,12 @@ func (c *check) server() {
 }
 
 // unreadableServer reports a restriction in server.meta.json that cannot be read.
-func (c *check) unreadableServer(err error) {
-	f := finding.Finding{ID: "declaration.unreadable"}
-	var column int
-	f.Path, f.Line, column, f.Message = c.place(err.Error())
-	f.Message = fmt.Sprintf("column %d: %s", column, f.Message)
+func (c *check) unreadableServer(label string, err error) {
+	f := finding.Finding{ID: "declaration.unreadable", Path: label, Message: err.Error()}
+	var placed *project.MetaError
+	if errors.As(err, &placed) {
+		f.Line, f.Column, f.Message = placed.Line, placed.Column, placed.Reason
+	}
 	c.add(f)
 }
 
@@ -184,7 +185,9 @@ func (c *check) requirements() {
 	file := abs(c.p.Server, "requirements.json")
 	r, err := ReadRequirements(c.p)
 	if err != nil {
-		c.add(finding.Finding{ID: "requirements.invalid", Path: c.label(file), Message: err.Error(), Line: lineOf(err)})
+		f := finding.Finding{ID: "requirements.invalid", Path: c.label(file), Message: reasonOf(err)}
+		f.Line, f.Column = placeOf(err)
+		c.add(f)
 	}
 	if r == nil {
 		return

@@ -26,11 +26,11 @@ type Options struct {
 	ShellCheck bool // have shellcheck look at scripts, where it is installed
 	Runner     *script.Runner
 	Tree       func() project.Tree // for tools that run
-	// Found, when set, gets each finding as it is found.
+	// Found, when set, gets each finding as it is found; those of the result are sorted.
 	Found func(*finding.Finding)
 }
 
-// A Result is all that was found.
+// A Result is all that was found, sorted by [finding.Sort].
 type Result struct {
 	Root                    string
 	Findings                []finding.Finding
@@ -54,19 +54,23 @@ type check struct {
 	result  *Result
 	section string
 	offered *offered
-	scripts []shellScript   // Bash scripts, to be looked at when all are known
-	roots   roots.Scope     // for tools that run
-	noRoots bool            // nobody gives any
-	seen    map[string]bool // what is said once: see once
-	broken  map[string]bool // the files with an error, also one that is not reported yet
+	scripts []shellScript     // Bash scripts, to be looked at when all are known
+	roots   roots.Scope       // for tools that run
+	noRoots bool              // nobody gives any
+	seen    map[string]bool   // what is said once: see once
+	broken  map[string]bool   // the files with an error, also one that is not reported yet
+	found   map[fileRule]bool // by checks here
 	held    *sandbox.Sandbox
 }
+
+// A fileRule is a rule that a file breaks.
+type fileRule struct{ path, id string }
 
 // Project checks a project. It changes nothing but what [Options] allow. The error is the
 // context's.
 func Project(ctx context.Context, p *project.Project, o Options) (*Result, error) {
 	c := &check{
-		ctx: ctx, p: p, o: o, seen: map[string]bool{}, broken: map[string]bool{},
+		ctx: ctx, p: p, o: o, seen: map[string]bool{}, broken: map[string]bool{}, found: map[fileRule]bool{},
 		result: &Result{Root: p.Root, Name: p.Meta.Name, Title: p.Meta.Title, Version: p.Meta.Version},
 	}
 	if c.o.Runner == nil {
@@ -95,11 +99,18 @@ func Project(ctx context.Context, p *project.Project, o Options) (*Result, error
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	finding.Sort(c.result.Findings)
 	return c.result, nil
 }
 
-// add notes a finding of a rule. Severity and remedy are the rule's where it has none.
+// add notes a finding of a check here. Severity and remedy are the rule's where it has none.
 func (c *check) add(f finding.Finding) {
+	c.found[fileRule{f.Path, f.ID}] = true
+	c.note(f)
+}
+
+// note is [check.add] for a finding of the registry.
+func (c *check) note(f finding.Finding) {
 	rule := Rules.Find(f.ID)
 	if f.Severity == "" {
 		f.Severity = rule.Severity

@@ -17,6 +17,7 @@ import (
 	"mcp-bash/pkg/helper"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/projecttest"
+	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/folder"
 	"mcp-bash/pkg/toolnames"
 	"mcp-bash/pkg/tree"
@@ -240,6 +241,68 @@ var situations = map[string]func(t *testing.T) *Result{
 		return check1(t, fixture(t, sound, tool), Options{Samples: true})
 	},
 	"sample.not_run": samplesNowhere,
+	"registry.unavailable": func(t *testing.T) *Result {
+		f := fixture(t, sound)
+		f.Project.Discovery.MaxBytes = 100
+		return check1(t, f, Options{})
+	},
+}
+
+// CLI-1009: the kind of a finding does not depend on names in the project, whatever the words in them.
+func TestNamesDecideNothing(t *testing.T) {
+	ids := func(r *Result) (list []string) {
+		for _, f := range r.Findings {
+			list = append(list, f.ID)
+		}
+		return list
+	}
+	quoted := func(text string) string { return string(rawjson.Quote(text)) }
+	project := func(name string) *Result {
+		dir := "tools/" + name
+		return check1(t, fixture(t, sound, files{
+			dir + "/a.meta.json": `{"name":"demo_a","description":"x","inputSchema":{"type":"object"},"title":5,
+				"confine":{"reed":[]},"capabilities":["Edit","nosuch"],"annotations":{"readOnlyHint":true},"securityLevel":"x","icons":[{"src":"no.svg"}]}`,
+			dir + "/a.sh*":                     "#!/usr/bin/env bash\n",
+			dir + "/b.sh*":                     "#!/usr/bin/env bash\n# mcp: {\n",
+			"prompts/" + name + "/p.txt":       "x",
+			"prompts/" + name + "/p.meta.json": `{"name":"p","description":"x","descripton":"y","role":5,"icons":["x"]}`,
+			"prompts/" + name + "/q.txt":       "x",
+			"prompts/" + name + "/q.meta.json": `{"name":"p","description":"x"}`,
+			"resources/" + name + ".meta.json": `{"name":"r"}`,
+			"server.d/register.json": `{"version":1,"merge":["tools"],"tools":[{"name":"demo_c","path":` +
+				quoted(name+"/a.sh") + `,"outputSchema":{"type":5}},{"path":5}],"completions":[{"name":"c","path":` +
+				quoted(name) + `}]}`,
+		}), Options{})
+	}
+	want := project("plain")
+	for _, name := range []string{
+		"parameters", "Schema", "x; left out", "x; ignored", "Duplicate x", "unknown key x", "icon x", ": its name x",
+		"x; the tool does not run", " is refused by some clients", "Malformed metadata x", "Declarative register.json",
+		"unknown capability", "register.json", `"icons" must be an array`, "12:3: x", "a:1:2", "left out", "x: y: z",
+		"uriTemplate has no {variable}, skipping",
+	} {
+		if got := project(name); !slices.Equal(ids(got), ids(want)) || got.Errors != want.Errors {
+			t.Errorf("%q: %d errors %q\nwant %d errors %q", name, got.Errors, ids(got), want.Errors, ids(want))
+		}
+	}
+}
+
+// CLI-1003: errors come first, then warnings, then notes, then what is right.
+func TestOrder(t *testing.T) {
+	r := check1(t, fixture(t, sound, cases["name.changed"], cases["metadata.no_description"], cases["sample.invalid"],
+		cases["script.no_shebang"]), Options{})
+	last, seen := 0, map[int]bool{}
+	for _, f := range r.Findings {
+		rank := slices.Index([]string{"✗", "⚠", "•", "✓"}, f.Mark())
+		if rank < last {
+			t.Errorf("%s %s comes too late", f.Mark(), f.Text())
+		}
+		last = rank
+		seen[rank] = true
+	}
+	if len(seen) != 4 {
+		t.Errorf("not all sorts: %+v", r.Findings)
+	}
 }
 
 // CLI-1003, CLI-1004, CLI-1008, CLI-1011: each rule explains itself, and has a project that
@@ -297,15 +360,15 @@ func TestUnreadableDeclarations(t *testing.T) {
 	var got []string
 	r := check1(t, fixture(t, sound, added), Options{})
 	for _, f := range of(r, "declaration.unreadable") {
-		got = append(got, fmt.Sprintf("%s %s:%d: %s", f.Severity, f.Path, f.Line, f.Message))
+		got = append(got, fmt.Sprintf("%s %s:%d:%d: %s", f.Severity, f.Path, f.Line, f.Column, f.Message))
 	}
 	slices.Sort(got)
 	want := []string{
-		`error server.d/register.json:2: column 54: tools[0]: "capabilities" must be an array of strings`,
-		`error server.d/server.meta.json:1: column 16: "Confine" is not known; did you mean confine?`,
-		`error tools/a/tool.meta.json:2: column 2: "Confine" is not known; did you mean confine?`,
-		`error tools/b/tool.sh:2: column 25: a member name expected`,
-		`error tools/d/tool.meta.json:0: a link or no regular file, which is not read; put the file itself there`,
+		`error server.d/register.json:2:54: tools[0]: "capabilities" must be an array of strings`,
+		`error server.d/server.meta.json:1:16: "Confine" is not known; did you mean confine?`,
+		`error tools/a/tool.meta.json:2:2: "Confine" is not known; did you mean confine?`,
+		`error tools/b/tool.sh:2:25: a member name expected`,
+		`error tools/d/tool.meta.json:0:0: a link or no regular file, which is not read; put the file itself there`,
 	}
 	if !slices.Equal(got, want) || len(of(r, "metadata.invalid_json")) != 1 || len(of(r, "registry.reported")) > 0 {
 		t.Errorf("%s\nwant %s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -724,19 +787,6 @@ func FuzzRequirements(f *testing.F) {
 	})
 }
 
-// However foreign a message of the registry is, its place is taken off its beginning.
-func FuzzPlace(f *testing.F) {
-	p := &check{p: &project.Project{Root: "/p", Dirs: project.Dirs{Tools: "/p/tools"}}}
-	f.Add("tools/a/tool.meta.json:3:11: inputSchema.type: must be an object; left out")
-	f.Add("tools/a: it: is")
-	f.Fuzz(func(t *testing.T, text string) {
-		file, line, _, rest := p.place(text)
-		if line < 0 || !strings.HasSuffix(text, rest) || !strings.HasPrefix(text, file) {
-			t.Errorf("%q: %q %d %q", text, file, line, rest)
-		}
-	})
-}
-
 // CLI-1006: a file that took the place of the one that was looked at is not changed, which
 // is told.
 func TestFixAnotherFile(t *testing.T) {
@@ -748,7 +798,8 @@ func TestFixAnotherFile(t *testing.T) {
 	if makeExecutable(f.Path("a.sh"), seen) == nil {
 		t.Error("changed")
 	}
-	c := &check{o: Options{Fix: true}, p: f.Project, result: &Result{}, broken: map[string]bool{}}
+	c := &check{o: Options{Fix: true}, p: f.Project, result: &Result{}, broken: map[string]bool{},
+		found: map[fileRule]bool{}}
 	c.executable(f.Path("a.sh"), "a.sh", seen)
 	if list := c.result.Findings; len(list) != 1 || list[0].Text() != "a.sh - not executable (chmod failed)" {
 		t.Errorf("%+v", list)

@@ -25,6 +25,8 @@ var eraRooms = []string{
 	"pkg/server/request.go", "pkg/server/exit.go", "pkg/server/idle.go",
 	// who speaks to a server, as a client
 	"pkg/health", "cmd/mcp-bash/request.go", "pkg/scaffold/templates",
+	// TLS has a handshake, too
+	"pkg/provider/web/tls.go",
 	// what is told to people
 	"pkg/validate/rules.go",
 }

@@ -115,7 +115,9 @@ func (s *Session) Do(method, target string, header http.Header, content io.Reade
 		s.last.Close()
 	}
 	talking := false
+	var watch tlsWatch
 	trace := httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { talking = true }}
+	watch.addTo(&trace)
 	r, err := http.NewRequestWithContext(httptrace.WithClientTrace(s.ctx, &trace), method, "https://"+s.hostHeader(),
 		content)
 	if err != nil {
@@ -140,7 +142,7 @@ func (s *Session) Do(method, target string, header http.Header, content io.Reade
 	case err != nil && talking:
 		return nil, ofAnswer(err)
 	case err != nil:
-		return nil, err
+		return nil, watch.of(err)
 	}
 	s.last, answer.Body = answer.Body, &body{answer.Body}
 	switch {
@@ -168,7 +170,7 @@ const errAnswer = ProtocolError("the server does not answer in HTTP/1.1, or with
 // ofAnswer is an error that came when a server had been asked. Where net/http
 // has no type for it, it is about what the server said.
 func ofAnswer(err error) error {
-	if Explain(err) != unknownFault {
+	if _, known := explain(err); known {
 		return err
 	}
 	return errAnswer

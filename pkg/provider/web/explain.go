@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strings"
 	"syscall"
 
 	"mcp-bash/pkg/provider/hosts"
@@ -27,6 +26,12 @@ const unknownFault = "the connection failed"
 // Explain says in a few words, on one line and without addresses or URIs, why
 // a request failed.
 func Explain(err error) string {
+	text, _ := explain(err)
+	return text
+}
+
+// explain is [Explain]; known is false for an error of no kind that it knows.
+func explain(err error) (text string, known bool) {
 	var request *url.Error
 	if errors.As(err, &request) {
 		err = request.Err // it quotes the URI
@@ -37,31 +42,32 @@ func Explain(err error) string {
 	var alert *net.OpError
 	var certificate *tls.CertificateVerificationError
 	var network net.Error
+	var ofTLS *tlsError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return "timed out"
+		return "timed out", true
 	case errors.Is(err, context.Canceled):
-		return "cancelled"
+		return "cancelled", true
 	case errors.Is(err, hosts.ErrNoAddress):
-		return hosts.ErrNoAddress.Error()
+		return hosts.ErrNoAddress.Error(), true
 	case errors.As(err, &protocol):
-		return string(protocol)
+		return string(protocol), true
 	case errors.As(err, &certificate):
-		return certificateFault(certificate.Err)
+		return certificateFault(certificate.Err), true
 	case errors.As(err, &notTLS), errors.Is(err, http.ErrSchemeMismatch):
-		return "the server does not speak TLS"
+		return "the server does not speak TLS", true
 	case errors.As(err, &alert) && (alert.Op == "remote error" || alert.Op == "local error"):
-		return alert.Error() // of TLS
+		return alert.Error(), true // of TLS
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return "the connection ended too early"
+		return "the connection ended too early", true
 	case errors.As(err, &errno):
-		return errno.Error()
+		return errno.Error(), true
 	case errors.As(err, &network) && network.Timeout():
-		return "timed out"
-	case err != nil && strings.HasPrefix(err.Error(), "tls: "):
-		return err.Error()
+		return "timed out", true
+	case errors.As(err, &ofTLS):
+		return ofTLS.Error(), true
 	}
-	return unknownFault
+	return unknownFault, false
 }
 
 func certificateFault(err error) string {

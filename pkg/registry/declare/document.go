@@ -53,8 +53,9 @@ func NewReader(p *project.Project) *Reader { return &Reader{project: p} }
 
 // A Fault is why register.json cannot be used. It makes kinds unavailable.
 type Fault struct {
-	Text     string
-	Insecure bool // others could have written the file, so it is ignored
+	Text         string
+	Line, Column int  // where the text cannot be read; 0: elsewhere
+	Insecure     bool // others could have written the file, so it is ignored
 }
 
 func (e *Fault) Error() string { return e.Text }
@@ -124,7 +125,12 @@ func Parse(text []byte) (*Document, error) {
 	}
 	doc, err := item.CheckJSON(text, item.MaxNesting)
 	if err != nil {
-		return nil, Faultf("parsing/validation failed: %s", err)
+		fault := Faultf("parsing/validation failed: %s", err)
+		var syntax *item.SyntaxError
+		if errors.As(err, &syntax) {
+			fault.Line, fault.Column = syntax.Line, syntax.Column
+		}
+		return nil, fault
 	}
 	d, fault := topLevel(doc)
 	if fault != "" {

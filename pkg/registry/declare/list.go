@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/folder"
@@ -95,7 +94,7 @@ func Build(p *project.Project, k *kinds.Kind, list *List, last *Built) *Built {
 			result.Candidates = append(result.Candidates, f)
 			continue
 		}
-		result.Dropped = append(result.Dropped, result.Messages[len(result.Messages)-1].Text)
+		result.Dropped = append(result.Dropped, result.Messages[len(result.Messages)-1].Line())
 		result.hidden = append(result.hidden, item.Candidate{
 			Item: item.Item{Name: rawjson.TextOf(entry, "name")}, ID: rawjson.TextOf(entry, "id"), Path: file,
 		})
@@ -116,9 +115,7 @@ type entryDir struct {
 	dir   string
 }
 
-func (d *entryDir) Log(level mcp.Level, text string) {
-	d.built.Messages = append(d.built.Messages, item.Message{Level: level, Text: text})
-}
+func (d *entryDir) Log(m item.Message) { d.built.Messages = append(d.built.Messages, m) }
 
 func (d *entryDir) Observed(o folder.Observation) {
 	d.built.observations = append(d.built.observations, o)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -31,12 +30,6 @@ type Item struct {
 func SameCandidate(a, b Candidate) bool {
 	return a.Name == b.Name && a.ID == b.ID && a.Path == b.Path && a.Tree == b.Tree && a.Claim == b.Claim &&
 		bytes.Equal(a.JSON, b.JSON)
-}
-
-// A Message is something to be logged.
-type Message struct {
-	Level mcp.Level
-	Text  string
 }
 
 // CandidateOf returns an item of a registry file as a candidate.

@@ -87,8 +87,8 @@ func (s *Input) Capabilities() json.RawMessage {
 			declared = append(declared, c)
 		} else if !slices.Contains(unknown, name) {
 			unknown = append(unknown, name)
-			s.fault(fmt.Sprintf("capabilities[%d]: unknown capability %q", i, name),
-				fmt.Sprintf("%s: unknown capability %q; only level full covers the tool", s.Label, name))
+			s.fault("capabilities", fmt.Sprintf("capabilities[%d]: unknown capability %q", i, name), Message{Topic: Ignored,
+				At: s.Label, Text: fmt.Sprintf("unknown capability %q; only level full covers the tool", name)})
 		}
 		i++
 	}
@@ -111,7 +111,7 @@ func (s *Input) Confine() json.RawMessage {
 	}
 	extras, faults := access.ParseExtras(given)
 	for _, fault := range faults {
-		s.fault(fault, s.Label+": "+fault+"; left out")
+		s.fault("confine", fault, Message{Topic: LeftOut, At: s.Label, Text: fault + "; left out"})
 	}
 	return extras.JSON()
 }
@@ -133,7 +133,7 @@ func (s *Input) CheckAnnotations(capabilities, annotations json.RawMessage) {
 		for _, c := range contradictions {
 			if name == string(c.capability) && string(rawjson.Get(annotations, c.annotation)) == c.value {
 				text := fmt.Sprintf("capability %s contradicts annotation %s: %s", c.capability, c.annotation, c.value)
-				s.fault(text, s.Label+": "+text)
+				s.fault("capabilities", text, Message{At: s.Label, Text: text})
 			}
 		}
 	}
@@ -150,8 +150,8 @@ func (s *Input) SecurityLevel() json.RawMessage {
 	level, ok := access.ParseLevel(given)
 	if !ok || given == "" {
 		level = access.Full
-		s.fault(fmt.Sprintf("securityLevel: unknown security level %q", given),
-			fmt.Sprintf("%s: unknown security level %q; taken for %s", s.Label, given, level))
+		s.fault("securityLevel", fmt.Sprintf("securityLevel: unknown security level %q", given),
+			Message{At: s.Label, Text: fmt.Sprintf("unknown security level %q; taken for %s", given, level)})
 	}
 	return rawjson.Quote(string(level))
 }

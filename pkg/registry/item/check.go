@@ -18,6 +18,7 @@ import (
 type checker struct {
 	fields   *Fields
 	source   *Source // that the field comes from
+	topic    Topic   // of the message about a fault
 	path     []step  // from the field to what is being checked
 	reported int
 }
@@ -53,23 +54,25 @@ const maxReported = 10
 func (c *checker) fault(piece json.RawMessage, what string) {
 	if c.reported++; c.reported <= maxReported {
 		path := c.place()
-		c.fields.fault(path+": "+what, fmt.Sprintf("%s: %s: %s; left out", c.source.At(piece), path, what))
+		c.fields.fault(c.path[0].name, path+": "+what,
+			Message{Topic: c.topic, At: c.source.At(piece), Text: path + ": " + what + "; left out"})
 	}
 }
 
-// checked returns what a check leaves of a field, nil for none.
-func (f *Fields) checked(name string, v json.RawMessage, sound func(c *checker) json.RawMessage) json.RawMessage {
+// checked returns what a check leaves of a field, nil for none. topic is that of messages about its faults.
+func (f *Fields) checked(topic Topic, name string, v json.RawMessage,
+	sound func(c *checker) json.RawMessage) json.RawMessage {
 	for i := range f.Sources {
 		if s := &f.Sources[i]; v != nil && sameBytes(s.get(name), v) {
-			return sound(f.checker(s, name))
+			return sound(f.checker(topic, s, name))
 		}
 	}
 	return v
 }
 
 // checker returns a checker of the field with a name.
-func (f *Fields) checker(s *Source, name string) *checker {
-	return &checker{fields: f, source: s, path: []step{{name, notAnElement}}}
+func (f *Fields) checker(topic Topic, s *Source, name string) *checker {
+	return &checker{fields: f, source: s, topic: topic, path: []step{{name, notAnElement}}}
 }
 
 func sameBytes(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
@@ -214,20 +217,20 @@ func (f *Fields) Annotations() json.RawMessage { return f.annotationsOf(annotati
 
 func (f *Fields) annotationsOf(forms []form) json.RawMessage {
 	v := f.OfKind("annotations", rawjson.Object)
-	return f.checked("annotations", v, func(c *checker) json.RawMessage { return c.members(v, forms) })
+	return f.checked(LeftOut, "annotations", v, func(c *checker) json.RawMessage { return c.members(v, forms) })
 }
 
 // OutputSchema returns the schema of what a tool returns; nil when none is given.
 func (f *Fields) OutputSchema() json.RawMessage {
-	v := f.OfKind("outputSchema", rawjson.Object)
-	return f.checked("outputSchema", v, func(c *checker) json.RawMessage { return c.offered(v) })
+	v := f.ofKind(BadSchema, "outputSchema", rawjson.Object)
+	return f.checked(BadSchema, "outputSchema", v, func(c *checker) json.RawMessage { return c.offered(v) })
 }
 
 // Arguments returns the arguments of a prompt; a schema for any where none are
 // given.
 func (f *Fields) Arguments() json.RawMessage {
 	v := f.Pick("arguments", "a schema or an array of arguments", isArguments)
-	if v = f.checked("arguments", v, func(c *checker) json.RawMessage { return c.arguments(v) }); v == nil {
+	if v = f.checked(LeftOut, "arguments", v, func(c *checker) json.RawMessage { return c.arguments(v) }); v == nil {
 		return anyObject
 	}
 	return v
@@ -243,7 +246,9 @@ func isArguments(v json.RawMessage) bool {
 func (c *checker) icons(v json.RawMessage) json.RawMessage {
 	return c.array(v, func(icon json.RawMessage) json.RawMessage {
 		if src, _ := rawjson.Text(rawjson.Get(icon, "src")); src == "" {
+			c.topic = BadIcons
 			c.fault(icon, "must be an object with the text src")
+			c.topic = LeftOut
 			return nil
 		}
 		return c.members(icon, iconForms)
@@ -275,7 +280,8 @@ func (s *Input) CheckKeys(known []string) {
 			}
 			name, _ := rawjson.Text(m.name)
 			if near := cli.Nearest(name, known); near != "" {
-				s.Log(mcp.Warning, fmt.Sprintf("%s: unknown key %q; did you mean %s?", source.At(m.name), name, near))
+				s.Log(Message{Level: mcp.Warning, Topic: UnknownKey, At: source.At(m.name),
+					Text: fmt.Sprintf("unknown key %q; did you mean %s?", name, near)})
 			}
 		}
 	}

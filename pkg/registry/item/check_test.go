@@ -24,7 +24,7 @@ func FuzzSoundSchema(f *testing.F) {
 		}
 		s := NewSource(Location{"f", "", []byte(text)}, v)
 		faults := 0
-		c := (&Fields{Reject: func(string) { faults++ }}).checker(&s, "s")
+		c := (&Fields{Reject: func(string, string) { faults++ }}).checker(LeftOut, &s, "s")
 		sound := c.offered(c.objectType(v))
 		if _, err := rawjson.Check(sound); err != nil {
 			t.Fatalf("%q: %v", sound, err)

@@ -15,19 +15,24 @@ import (
 // place; "" where it can, or where there is none. It reports all reasons. Such a tool does not run, as
 // the unreadable part may be a restriction (CF-63).
 func (s *Input) UnreadableDeclaration() (first string) {
-	report := func(fault, where string) {
+	report := func(field, short string, f Fault) {
+		where := f.String()
 		if first == "" {
 			first = where
 		}
-		s.fault(fault, where+"; the tool does not run")
+		if short == "" {
+			short = where
+		}
+		s.fault(field, short,
+			Message{Topic: Declaration, At: f.At, Text: f.Reason, Logged: where + "; the tool does not run"})
 	}
-	for _, where := range s.Unreadable {
-		report(where, where)
+	for _, f := range s.Unreadable {
+		report("", "", f)
 	}
 	for i := range s.Sources {
 		source := &s.Sources[i]
 		for _, f := range source.declarationFaults() {
-			report(f.name+": "+cmp.Or(f.short, f.what), fmt.Sprintf("%s: %q %s", source.At(f.piece), f.name, f.what))
+			report(f.name, f.name+": "+cmp.Or(f.short, f.what), Fault{source.At(f.piece), fmt.Sprintf("%q %s", f.name, f.what)})
 		}
 	}
 	return first

@@ -56,18 +56,24 @@ func (s *Source) Last(name string) json.RawMessage {
 type Fields struct {
 	Sources []Source
 	Dir
-	Reject func(fault string) // gets what is wrong; nil: it is only logged
+	// Reject gets each fault with the field that has it; nil: faults are only logged.
+	Reject func(field, fault string)
 }
 
 // Pick returns the first value of a field that ok accepts, nil when there is none.
 // The others are reported; must says what they should be.
 func (f *Fields) Pick(name, must string, ok func(json.RawMessage) bool) json.RawMessage {
+	return f.pick(Ignored, name, must, ok)
+}
+
+// pick is [Fields.Pick] with the topic of the message about another value.
+func (f *Fields) pick(topic Topic, name, must string, ok func(json.RawMessage) bool) json.RawMessage {
 	for i := range f.Sources {
 		if v := f.Sources[i].get(name); v != nil {
 			if ok(v) {
 				return v
 			}
-			f.Complain(&f.Sources[i], v, name, must)
+			f.complain(topic, &f.Sources[i], v, name, must)
 		}
 	}
 	return nil
@@ -75,17 +81,24 @@ func (f *Fields) Pick(name, must string, ok func(json.RawMessage) bool) json.Raw
 
 // Complain reports a value that is ignored, and what it should be.
 func (f *Fields) Complain(s *Source, value json.RawMessage, name, must string) {
-	f.fault(name+": not "+must, fmt.Sprintf("%s: %q must be %s; ignored", s.At(value), name, must))
+	f.complain(Ignored, s, value, name, must)
+}
+
+// complain is [Fields.Complain] with the topic of the message.
+func (f *Fields) complain(topic Topic, s *Source, value json.RawMessage, name, must string) {
+	f.fault(name, name+": not "+must,
+		Message{Topic: topic, At: s.At(value), Text: fmt.Sprintf("%q must be %s; ignored", name, must)})
 }
 
 // fault reports what is wrong with a field: an item that was found loses the field,
 // with a warning, and a registration is refused.
-func (f *Fields) fault(fault, warning string) {
+func (f *Fields) fault(field, fault string, warning Message) {
 	if f.Reject != nil {
-		f.Reject(fault)
+		f.Reject(field, fault)
 		return
 	}
-	f.Dir.Log(mcp.Warning, warning)
+	warning.Level = mcp.Warning
+	f.Dir.Log(warning)
 }
 
 var kindNames = [...]string{
@@ -94,7 +107,12 @@ var kindNames = [...]string{
 
 // OfKind returns a field whose value is of a kind, nil when there is none.
 func (f *Fields) OfKind(name string, kind rawjson.Kind) json.RawMessage {
-	return f.Pick(name, kindNames[kind], func(v json.RawMessage) bool { return rawjson.KindOf(v) == kind })
+	return f.ofKind(Ignored, name, kind)
+}
+
+// ofKind is [Fields.OfKind] with the topic of the message about another value.
+func (f *Fields) ofKind(topic Topic, name string, kind rawjson.Kind) json.RawMessage {
+	return f.pick(topic, name, kindNames[kind], func(v json.RawMessage) bool { return rawjson.KindOf(v) == kind })
 }
 
 // Text returns a field that is a string.

@@ -18,16 +18,16 @@ type Input struct {
 	FaultLevel  mcp.Level        // at which it is logged why an item is left out
 	Content     string           // the content directory
 	Path        string           // of the content file, relative to the content directory
-	Label       string           // the same for messages, or what stands for it
+	Label       Place            // the same for messages, or the place of the entry
 	IconDirs    []string         // where relative icon paths are looked for
 	KeepUnknown bool             // unknown fields of the first source are kept
-	Unreadable  []string         // why metadata of it cannot be read, each with its place
+	Unreadable  []Fault          // why metadata of it cannot be read
 	Buffer      []byte           // where the item may be written
 }
 
 // LeaveOut logs why the item is left out. It returns false.
 func (s *Input) LeaveOut(fault string) bool {
-	s.Log(s.FaultLevel, s.Label+": "+fault+"; left out")
+	s.Log(Message{Level: s.FaultLevel, Topic: LeftOut, At: s.Label, Text: fault + "; left out"})
 	return false
 }
 
@@ -35,7 +35,7 @@ func (s *Input) LeaveOut(fault string) bool {
 // depends on, so that the item can be used again until that changes.
 type Dir interface {
 	// Log logs something about the item.
-	Log(level mcp.Level, text string)
+	Log(Message)
 	// Observed is told what else the item depends on.
 	Observed(folder.Observation)
 	// Recheck has the item built again the next time, whatever it depends on.
@@ -48,18 +48,25 @@ type Dir interface {
 // Icons returns the icons of the item, those in files as data URIs; nil when it
 // has none.
 func (s *Input) Icons() json.RawMessage {
-	given := s.OfKind("icons", rawjson.Array)
+	given := s.ofKind(BadIcons, "icons", rawjson.Array)
 	if given == nil {
 		return nil
 	}
-	given = s.checked("icons", given, func(c *checker) json.RawMessage { return c.icons(given) })
+	at := s.Label
+	for i := range s.Sources {
+		if source := &s.Sources[i]; sameBytes(source.get("icons"), given) {
+			at = source.At(given)
+		}
+	}
+	given = s.checked(LeftOut, "icons", given, func(c *checker) json.RawMessage { return c.icons(given) })
 	if s.Project == nil {
 		return given
 	}
 	return s.Project.InlineIcons(given, s.IconDirs,
 		func(path string) { s.Observed(folder.Observe(path)) },
 		func(text string) {
-			s.Log(mcp.Warning, s.Label+": "+text)
+			s.Log(Message{Level: mcp.Warning, Topic: UnreadableIcon, At: at, Text: text,
+				Logged: s.Label.String() + ": " + text})
 			s.Recheck() // nothing tells when it can be read after all
 		})
 }
@@ -67,7 +74,7 @@ func (s *Input) Icons() json.RawMessage {
 // NoDir is the directory of an item whose file is not looked at.
 type NoDir struct{}
 
-func (NoDir) Log(mcp.Level, string)         {}
+func (NoDir) Log(Message)                   {}
 func (NoDir) Observed(folder.Observation)   {}
 func (NoDir) Recheck()                      {}
 func (NoDir) HasFileIn(string, string) bool { return false }

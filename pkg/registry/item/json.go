@@ -30,18 +30,6 @@ func syntaxError(err *rawjson.SyntaxError, text []byte) *SyntaxError {
 	return &SyntaxError{line, column, err.Reason}
 }
 
-// FaultIn formats an error of a file as compilers do: "file:2:5: unexpected end".
-func FaultIn(file string, err error) string {
-	var syntax *SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		return fmt.Sprintf("%s:%d:%d: %s", file, syntax.Line, syntax.Column, syntax.Reason)
-	case errors.Is(err, ErrNoObject), errors.Is(err, errNesting), errors.Is(err, rawjson.ErrInvalidUTF8):
-		return fmt.Sprintf("%s:1:1: %s", file, err) // all of it
-	}
-	return fmt.Sprintf("%s: %s", file, err)
-}
-
 // CheckJSON returns the one JSON value that a text consists of, nested at most so
 // deeply. The error says where in the text it stands.
 func CheckJSON(text []byte, nesting int) (json.RawMessage, error) {

@@ -1,10 +1,6 @@
 package item
 
-import (
-	"fmt"
-
-	"mcp-bash/pkg/rawjson"
-)
+import "mcp-bash/pkg/rawjson"
 
 // A Location is where an author wrote something, as messages name it.
 type Location struct {
@@ -13,15 +9,11 @@ type Location struct {
 	Text []byte // of the file; nil: lines in it mean nothing to anybody
 }
 
-// At returns where a piece of the text begins, as compilers write it: file, line
-// and column, and the part of the file where that helps.
-func (w *Location) At(piece []byte) string {
-	where := w.File
+// At returns where a piece of the text begins.
+func (w *Location) At(piece []byte) Place {
+	at := Place{File: w.File, Part: w.Part}
 	if line, column, ok := rawjson.Position(w.Text, piece); ok {
-		where = fmt.Sprintf("%s:%d:%d", w.File, line, column)
+		at.Line, at.Column = line, column
 	}
-	if w.Part != "" {
-		where += ": " + w.Part
-	}
-	return where
+	return at
 }

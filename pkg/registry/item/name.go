@@ -25,10 +25,11 @@ func (s *Input) CheckName(name string) bool {
 		return true
 	}
 	if s.Reject != nil {
-		s.Reject("name: " + fault)
+		s.Reject("name", "name: "+fault)
 		return true // it goes on, to find all faults
 	}
-	s.Log(mcp.Err, fmt.Sprintf("Skipping %s %s: its name %s", s.Noun, s.Label, fault))
+	s.Log(Message{Level: mcp.Err, Topic: UnusableName, At: s.Label, Text: "its name " + fault,
+		Logged: fmt.Sprintf("Skipping %s %s: its name %s", s.Noun, s.Label, fault)})
 	return false
 }
 

@@ -17,10 +17,10 @@ func (f *Fields) InputSchema() json.RawMessage {
 		s := &f.Sources[i]
 		for _, name := range []string{"inputSchema", "arguments"} {
 			if v := s.get(name); rawjson.KindOf(v) == rawjson.Object {
-				c := f.checker(s, name)
+				c := f.checker(BadSchema, s, name)
 				return normalSchema(c.offered(c.objectType(v)))
 			} else if v != nil {
-				f.Complain(s, v, name, "an object")
+				f.complain(BadSchema, s, v, name, "an object")
 			}
 		}
 		if v := s.get("parameters"); v != nil {
@@ -29,7 +29,7 @@ func (f *Fields) InputSchema() json.RawMessage {
 				return schema
 			}
 			for _, fault := range faults {
-				f.fault(fault, fmt.Sprintf("%s: %s; parameters ignored", s.At(v), fault))
+				f.fault("parameters", fault, Message{Topic: BadSchema, At: s.At(v), Text: fault + "; parameters ignored"})
 			}
 		}
 	}

@@ -1,10 +1,8 @@
 package kinds
 
 import (
-	"fmt"
 	"slices"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/item"
 )
@@ -31,8 +29,11 @@ type Declared struct {
 	Sorted bool // by name; else the order of the entries is kept
 }
 
-func (a *Assembly) log(level mcp.Level, format string, args ...any) {
-	a.Messages = append(a.Messages, item.Message{Level: level, Text: fmt.Sprintf(format, args...)})
+func (a *Assembly) log(m item.Message) { a.Messages = append(a.Messages, m) }
+
+// at returns the place where a candidate was found.
+func (a *Assembly) at(f item.Candidate) item.Place {
+	return item.Place{File: a.Kind.Label(a.Project, f)}
 }
 
 // Items returns the items of the list.

@@ -91,7 +91,7 @@ func buildCompletion(s *item.Input) (item.Candidate, bool) {
 // checkRunnable warns about a script that nothing can start (T-44).
 func checkRunnable(s *item.Input, file string) {
 	if _, err := script.Command(file); errors.Is(err, script.ErrNotRunnable) {
-		s.Log(mcp.Warning, fmt.Sprintf("%s: %s is not runnable; run chmod +x %s, or begin it with #!",
-			s.Label, s.Path, script.Quote(file)))
+		s.Log(item.Message{Level: mcp.Warning, At: s.Label,
+			Text: fmt.Sprintf("%s is not runnable; run chmod +x %s, or begin it with #!", s.Path, script.Quote(file))})
 	}
 }

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"fmt"
 	"path"
 	"slices"
 
@@ -15,7 +16,7 @@ import (
 func findMisplaced(v *scan.Visit) {
 	for file := range v.Files {
 		head, err := v.Head(file)
-		described := err == nil && (head.Header != nil || head.Fault != "" || v.MetadataOf(file) != nil ||
+		described := err == nil && (head.Header != nil || head.Fault != (item.Fault{}) || v.MetadataOf(file) != nil ||
 			len(v.Unreadable(file)) > 0)
 		if err == nil && (head.Mode&0o111 != 0 || described) {
 			v.Add(item.Candidate{Path: file, Claim: true})
@@ -33,8 +34,11 @@ func (a *Assembly) dropMisplaced() {
 		}
 		same := func(declared item.Candidate) bool { return path.Clean(declared.Path) == f.Path }
 		if a.Declared == nil || !slices.ContainsFunc(a.Declared.Found, same) {
-			a.log(mcp.Warning, "%s/%s is not offered: a tool lies in a directory of its own; "+
-				"move it to %s/%s/, or name it in server.d/register.json", dir, f.Path, dir, item.Stem(f.Path))
+			text := fmt.Sprintf("is not offered: a tool lies in a directory of its own; "+
+				"move it to %s/%s/, or name it in server.d/register.json", dir, item.Stem(f.Path))
+			file := path.Join(dir, f.Path)
+			a.log(item.Message{Level: mcp.Warning, Topic: item.Misplaced, At: item.Place{File: file}, Text: text,
+				Logged: file + " " + text})
 		}
 		return true
 	})

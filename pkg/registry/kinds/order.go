@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -77,8 +78,12 @@ func (a *Assembly) unique(list []item.Candidate) []item.Candidate {
 }
 
 func (a *Assembly) duplicate(what, value string, dropped, kept item.Candidate) {
-	a.log(mcp.Warning, "Duplicate %s %s '%s' in %s; keeping %s",
-		a.Kind.Noun, what, value, a.Kind.Label(a.Project, dropped), a.Kind.Label(a.Project, kept))
+	at, first := a.at(dropped), a.at(kept)
+	a.log(item.Message{
+		Level: mcp.Warning, Topic: item.Duplicate, At: at,
+		Text:   fmt.Sprintf("Duplicate %s %s '%s'; keeping %s", a.Kind.Noun, what, value, first),
+		Logged: fmt.Sprintf("Duplicate %s %s '%s' in %s; keeping %s", a.Kind.Noun, what, value, at, first),
+	})
 }
 
 // overlay lays declared items over found ones: each takes the place of those with

@@ -72,8 +72,8 @@ func visitPrompts(v *scan.Visit) {
 	}
 	for meta := range v.MetadataFiles {
 		if !meta.Paired && !meta.Moved {
-			v.Log(mcp.Warning, v.Label(meta.Name)+
-				": there is no such file beside it, and no \"path\" in it that leads to one; ignored")
+			v.Log(item.Message{Level: mcp.Warning, Topic: item.Ignored, At: item.Place{File: v.Label(meta.Name)},
+				Text: `there is no such file beside it, and no "path" in it that leads to one; ignored`})
 		}
 	}
 }

@@ -69,7 +69,8 @@ func visitResources(v *scan.Visit) {
 			continue
 		}
 		if uri, _ := s.Text("uri"); uri == "" {
-			v.Log(mcp.Warning, s.Label+": there is no such file beside it, and no \"uri\" or \"uriTemplate\" in it; ignored")
+			v.Log(item.Message{Level: mcp.Warning, Topic: item.MissingURI, At: s.Label,
+				Text: `there is no such file beside it, and no "uri" or "uriTemplate" in it; ignored`})
 		} else if f, ok := buildResource(s, v.ItemName(meta)); ok {
 			v.Add(f)
 		}

@@ -37,8 +37,10 @@ var Templates = &Kind{
 // template for URIs. That of resources claims its name.
 func visitTemplates(v *scan.Visit) {
 	for meta := range v.MetadataFiles {
-		file := v.Label(meta.Name)
-		warn := func(text string) { v.Log(mcp.Warning, text) }
+		at := item.Place{File: v.Label(meta.Name)}
+		warn := func(topic item.Topic, text, logged string) {
+			v.Log(item.Message{Level: mcp.Warning, Topic: topic, At: at, Text: text, Logged: logged})
+		}
 		s := v.Input(meta.Name, []item.Source{meta.Source})
 		name, _ := s.Text("name")
 		uri, _ := s.Text("uri")
@@ -49,11 +51,13 @@ func visitTemplates(v *scan.Visit) {
 				v.Add(item.Candidate{Item: item.Item{Name: name}, Path: s.Path, Claim: true})
 			}
 		case uri != "":
-			warn(file + ": uri and uriTemplate are mutually exclusive, skipping")
+			warn(item.BothURIs, "uri and uriTemplate are mutually exclusive, skipping", "")
 		case name == "":
-			warn("Auto-discovery " + file + ": skipping template without name")
+			const text = "skipping template without name"
+			warn(item.MissingName, text, fmt.Sprintf("Auto-discovery %s: %s", at, text))
 		case !hasVariable(template):
-			warn(fmt.Sprintf("Auto-discovery %s: '%s' uriTemplate has no {variable}, skipping", file, name))
+			text := fmt.Sprintf("'%s' uriTemplate has no {variable}, skipping", name)
+			warn(item.MissingVariable, text, fmt.Sprintf("Auto-discovery %s: %s", at, text))
 		default:
 			if f, ok := buildTemplate(s, name, template); ok {
 				v.Add(f)
@@ -149,9 +153,11 @@ func combineTemplates(a *Assembly) []item.Candidate {
 		for _, f := range a.Declared.Found {
 			switch {
 			case taken[f.Name]:
-				a.log(mcp.Warning, "Manual template name conflicts with existing resource '%s', skipping", f.Name)
+				a.log(item.Message{Level: mcp.Warning, Topic: item.Duplicate,
+					Text: fmt.Sprintf("Manual template name conflicts with existing resource '%s', skipping", f.Name)})
 			case written[f.Name]:
-				a.log(mcp.Warning, "Duplicate template name in manual registration: %s (keeping first)", f.Name)
+				a.log(item.Message{Level: mcp.Warning, Topic: item.Duplicate,
+					Text: fmt.Sprintf("Duplicate template name in manual registration: %s (keeping first)", f.Name)})
 			default:
 				written[f.Name] = true
 				items = append(items, f)
@@ -161,16 +167,21 @@ func combineTemplates(a *Assembly) []item.Candidate {
 	listed := make(map[string]bool)
 	slices.SortStableFunc(a.Found, byName)
 	for _, f := range a.Found {
-		where := a.Kind.Label(a.Project, f)
+		at := a.at(f)
+		drop := func(text string) {
+			a.log(item.Message{Level: mcp.Warning, Topic: item.Duplicate, At: at, Text: text,
+				Logged: fmt.Sprintf("Auto-discovery %s: %s", at, text)})
+		}
 		switch {
 		case f.Claim:
 		case taken[f.Name]:
-			a.log(mcp.Warning, "Auto-discovery %s: template name conflicts with existing resource '%s', skipping", where, f.Name)
+			drop(fmt.Sprintf("template name conflicts with existing resource '%s', skipping", f.Name))
 		case listed[f.Name]:
-			a.log(mcp.Warning, "Auto-discovery %s: Duplicate template name in auto-discovery: %s (keeping first)", where, f.Name)
+			drop(fmt.Sprintf("Duplicate template name in auto-discovery: %s (keeping first)", f.Name))
 		case written[f.Name]:
 			listed[f.Name] = true
-			a.log(mcp.Info, "Manual template overrides auto-discovered template '%s'", f.Name)
+			a.log(item.Message{Level: mcp.Info,
+				Text: fmt.Sprintf("Manual template overrides auto-discovered template '%s'", f.Name)})
 		default:
 			listed[f.Name] = true
 			items = append(items, f)

@@ -57,7 +57,7 @@ func isToolUI(dir string) bool {
 type runnable struct {
 	file       string
 	sources    []item.Source // none: it is bare
-	unreadable []string      // why others cannot be read
+	unreadable []item.Fault  // why others cannot be read
 }
 
 // visitTools finds the tools of a directory: every file that can be run and has
@@ -85,7 +85,7 @@ func visitTools(v *scan.Visit) {
 		c.unreadable = v.Unreadable(file)
 		if head.Header != nil {
 			c.sources = append(c.sources, item.NewSource(item.Location{File: v.Label(file), Text: head.Text}, head.Header))
-		} else if head.Fault != "" {
+		} else if head.Fault != (item.Fault{}) {
 			c.unreadable = append(c.unreadable, head.Fault)
 		}
 		described = described || len(c.sources) > 0
@@ -96,7 +96,7 @@ func visitTools(v *scan.Visit) {
 		bare := len(c.sources) == 0
 		if bare && (v.Depth > 1 || item.Stem(c.file) != toolStem && (described || named)) {
 			for _, fault := range c.unreadable {
-				v.Log(mcp.Warning, fault+"; the tool is not offered")
+				v.Log(item.Message{Level: mcp.Warning, At: fault.At, Text: fault.Reason + "; the tool is not offered"})
 			}
 			continue
 		}
@@ -131,9 +131,12 @@ func BuildTool(s *item.Input) (item.Candidate, bool) {
 		return item.Candidate{}, false
 	}
 	if !item.IsPlainName(f.Name) {
-		s.Log(mcp.Warning, fmt.Sprintf(
-			"Tool name '%s' (%s) is refused by some clients: use only letters, digits, _, - and ., at most %d",
-			f.Name, s.Label, item.MaxPlainName))
+		const advice = "is refused by some clients: use only letters, digits, _, - and ., at most"
+		s.Log(item.Message{
+			Level: mcp.Warning, Topic: item.ClientName, At: s.Label,
+			Text:   fmt.Sprintf("Tool name '%s' %s %d", f.Name, advice, item.MaxPlainName),
+			Logged: fmt.Sprintf("Tool name '%s' (%s) %s %d", f.Name, s.Label, advice, item.MaxPlainName),
+		})
 	}
 	s.CheckKeys(ToolFields)
 	w := s.Begin(f.Name)

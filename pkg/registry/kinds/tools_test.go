@@ -18,7 +18,7 @@ func FuzzToolItem(f *testing.F) {
 	f.Fuzz(func(t *testing.T, script, meta string) {
 		at := item.NoDir{}
 		s := &item.Input{Project: p, Noun: Tools.Noun, FaultLevel: Tools.FaultLevel, Fields: item.Fields{Dir: at},
-			Path: "a/tool.sh", Label: "tools/a/tool.sh", IconDirs: []string{"/nowhere/tools/a"}}
+			Path: "a/tool.sh", Label: item.Place{File: "tools/a/tool.sh"}, IconDirs: []string{"/nowhere/tools/a"}}
 		if object, _, err := item.ParseMetadata([]byte(meta)); err == nil {
 			s.Sources = append(s.Sources, item.NewSource(item.Location{File: "m"}, object))
 			s.KeepUnknown = true

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
+	"math"
 	"slices"
 
 	"mcp-bash/pkg/mcp"
@@ -18,7 +19,7 @@ import (
 // file made of it, and the records. Numbers are varints, texts are preceded by
 // their length, stamps are six numbers of eight bytes.
 
-const cacheMagic = "mcp-bash scan 2\n"
+const cacheMagic = "mcp-bash scan 3\n"
 
 // Encode returns the content of a cache file.
 func Encode(key string, m Mark, s *Result) []byte {
@@ -75,8 +76,13 @@ func appendRecord(dst []byte, r *record) []byte {
 	}
 	dst = appendCount(dst, len(r.messages))
 	for _, m := range r.messages {
-		dst = append(dst, byte(m.Level))
+		dst = append(dst, byte(m.Level), byte(m.Topic))
+		dst = appendText(dst, m.At.File)
+		dst = appendCount(dst, m.At.Line)
+		dst = appendCount(dst, m.At.Column)
+		dst = appendText(dst, m.At.Part)
 		dst = appendText(dst, m.Text)
+		dst = appendText(dst, m.Logged)
 	}
 	dst = appendCount(dst, len(r.candidates))
 	for _, f := range r.candidates {
@@ -135,7 +141,7 @@ func decodeBody(body []byte, key string, trees int) (*Result, Mark, error) {
 	// All records share one array of each sort.
 	entries := make([]folder.Entry, 0, p.count(3))
 	notes := make([]folder.Observation, 0, p.count(2+stampSize))
-	said := make([]item.Message, 0, p.count(2))
+	said := make([]item.Message, 0, p.count(messageSize))
 	items := make([]item.Candidate, 0, p.count(5))
 	s := &Result{records: make([]record, 0, p.count(7+stampSize))}
 	s.First = s
@@ -154,10 +160,8 @@ func decodeBody(body []byte, key string, trees int) (*Result, Mark, error) {
 		}
 		r.observations = slices.Clip(notes[from:])
 		from = len(said)
-		for range p.count(2) {
-			level := mcp.Level(p.byte())
-			p.bad = p.bad || level < mcp.Debug || level > mcp.Emergency
-			said = append(said, item.Message{Level: level, Text: p.string()})
+		for range p.count(messageSize) {
+			said = append(said, p.message())
 		}
 		r.messages = slices.Clip(said[from:])
 		from = len(items)
@@ -179,7 +183,10 @@ func decodeBody(body []byte, key string, trees int) (*Result, Mark, error) {
 	return s, m, nil
 }
 
-const stampSize = 6 * 8
+const (
+	stampSize   = 6 * 8
+	messageSize = 8 // of an empty one
+)
 
 // A decoder reads one value after the other. After a value that does not fit, it
 // is bad and returns zero values.
@@ -202,6 +209,16 @@ func (p *decoder) fail() int {
 func (p *decoder) count(size int) int {
 	n, length := binary.Uvarint(p.bytes[p.at:])
 	if length <= 0 || n > uint64(p.left()-length)/uint64(size) {
+		return p.fail()
+	}
+	p.at += length
+	return int(n)
+}
+
+// number takes a number that is a place in a text.
+func (p *decoder) number() int {
+	n, length := binary.Uvarint(p.bytes[p.at:])
+	if length <= 0 || n > math.MaxInt32 {
 		return p.fail()
 	}
 	p.at += length
@@ -232,6 +249,14 @@ func (p *decoder) byte() byte {
 	}
 	p.at++
 	return p.bytes[p.at-1]
+}
+
+func (p *decoder) message() item.Message {
+	m := item.Message{Level: mcp.Level(p.byte()), Topic: item.Topic(p.byte())}
+	p.bad = p.bad || m.Level < mcp.Debug || m.Level > mcp.Emergency || !m.Topic.IsKnown()
+	m.At.File, m.At.Line, m.At.Column, m.At.Part = p.string(), p.number(), p.number(), p.string()
+	m.Text, m.Logged = p.string(), p.string()
+	return m
 }
 
 func (p *decoder) flag() bool {

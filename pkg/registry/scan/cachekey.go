@@ -10,7 +10,7 @@ import (
 
 // cacheRules is changed with the rules by which items are built, and with the
 // layout of the file.
-const cacheRules = "5"
+const cacheRules = "6"
 
 // A Mark is the registry file that was made of a scan.
 type Mark struct {

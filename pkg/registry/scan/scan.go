@@ -225,9 +225,13 @@ func (s *scanner) descend(v *Visit, dir folder.Dir, parent string, children []st
 			s.stop(project.PlainError(err))
 		}
 		if err != nil && !folder.Vanished(err) {
-			text := fmt.Sprintf("Cannot read directory %s: %s", path.Join(s.label, at), project.PlainError(err))
+			file, reason := path.Join(s.label, at), project.PlainError(err)
+			m := item.Message{
+				Level: mcp.Warning, At: item.Place{File: file}, Text: fmt.Sprintf("cannot read directory: %s", reason),
+				Logged: fmt.Sprintf("Cannot read directory %s: %s", file, reason),
+			}
 			*out = append(*out, record{
-				tree: s.at, path: at, unsure: true, fresh: true, messages: []item.Message{{Level: mcp.Warning, Text: text}},
+				tree: s.at, path: at, unsure: true, fresh: true, messages: []item.Message{m},
 			})
 		}
 	}
@@ -280,11 +284,12 @@ func (s *scanner) children(entries []folder.Entry, at string, depth int) (names 
 func (s *scanner) examine(v *Visit) {
 	for _, e := range v.rec.entries {
 		if why := folder.Unusable(e.Name); why != "" {
-			v.Log(mcp.Warning,
-				fmt.Sprintf("%s scan encountered unsupported filename (%s) under %s/", s.tree.Noun, why, s.label))
+			v.Log(item.Message{Level: mcp.Warning,
+				Text: fmt.Sprintf("%s scan encountered unsupported filename (%s) under %s/", s.tree.Noun, why, s.label)})
 		}
 		if e.IsDir && v.Depth == maxDepth {
-			v.Log(mcp.Warning, fmt.Sprintf("Directories more than %d levels below %s/ are skipped", maxDepth, s.label))
+			v.Log(item.Message{Level: mcp.Warning,
+				Text: fmt.Sprintf("Directories more than %d levels below %s/ are skipped", maxDepth, s.label)})
 		}
 	}
 	s.tree.Examine(v)

@@ -41,10 +41,10 @@ type Visit struct {
 type Metadata struct {
 	Name string
 	item.Source
-	Usable bool   // it could be read, and is a JSON object
-	Fault  string // why not, with its place; "": it is gone
-	Paired bool   // it belongs to a file beside it
-	Moved  bool   // it describes a file elsewhere
+	Usable bool       // it could be read, and is a JSON object
+	Fault  item.Fault // why not; the zero value: it is gone
+	Paired bool       // it belongs to a file beside it
+	Moved  bool       // it describes a file elsewhere
 }
 
 const (
@@ -135,19 +135,20 @@ func (v *Visit) MetadataOf(file string) *Metadata {
 }
 
 // Unreadable returns, for the metadata files of a file that [Visit.MetadataOf] passes over, why they
-// cannot be read, each with its place.
-func (v *Visit) Unreadable(file string) (faults []string) {
+// cannot be read.
+func (v *Visit) Unreadable(file string) (faults []item.Fault) {
 	for _, name := range item.MetadataNames(file) {
 		switch {
 		case name == "":
 		case v.hasDir(name), v.has(folder.Entry{Name: name, Odd: true}):
-			faults = append(faults, v.Label(name)+": a link or no regular file, which is not read; put the file itself there")
+			faults = append(faults, item.Fault{At: item.Place{File: v.Label(name)},
+				Reason: "a link or no regular file, which is not read; put the file itself there"})
 		case v.HasFile(name):
 			m := v.MetadataFile(name)
 			if m.Usable {
 				return faults
 			}
-			if m.Fault != "" {
+			if m.Fault != (item.Fault{}) {
 				faults = append(faults, m.Fault)
 			}
 		}
@@ -184,7 +185,10 @@ func (v *Visit) MetadataFile(name string) *Metadata {
 	if err != nil && !folder.Vanished(err) {
 		m.Fault = item.FaultIn(v.Label(name), err)
 		if !v.spec.Guarded { // else the tool does not run, which BuildTool reports
-			v.Log(mcp.Warning, fmt.Sprintf("Malformed metadata %s: %s, using defaults", v.Label(name), err))
+			v.Log(item.Message{
+				Level: mcp.Warning, Topic: item.Malformed, At: m.Fault.At, Text: m.Fault.Reason + ", using defaults",
+				Logged: fmt.Sprintf("Malformed metadata %s: %s, using defaults", v.Label(name), err),
+			})
 		}
 	}
 	v.metadata = append(v.metadata, m)
@@ -242,7 +246,7 @@ type Head struct {
 	Text   []byte // valid until another file is read
 	Mode   fs.FileMode
 	Header json.RawMessage // its inline header, nil when it has none
-	Fault  string          // why a header cannot be read, with its place; "" for one that can, or none
+	Fault  item.Fault      // why a header cannot be read; the zero value for one that can, or none
 }
 
 // Head returns how a file begins.
@@ -318,8 +322,8 @@ func (v *Visit) keep(text []byte) []byte {
 }
 
 // Log records a message, once for each directory.
-func (v *Visit) Log(level mcp.Level, text string) {
-	if m := (item.Message{Level: level, Text: text}); !slices.Contains(v.rec.messages, m) {
+func (v *Visit) Log(m item.Message) {
+	if !slices.Contains(v.rec.messages, m) {
 		v.rec.messages = append(v.rec.messages, m)
 	}
 }
@@ -332,7 +336,8 @@ func (v *Visit) Input(file string, sources []item.Source) *item.Input {
 	return &item.Input{
 		Fields:  item.Fields{Sources: sources, Dir: v},
 		Project: v.Project, Noun: v.spec.Noun, FaultLevel: v.spec.FaultLevel, Content: v.spec.Trees[0].Dir(v.Project),
-		Path: path.Join(v.rec.path, file), Label: v.Label(file), IconDirs: []string{v.AbsPath()}, Buffer: v.buffer,
+		Path: path.Join(v.rec.path, file), Label: item.Place{File: v.Label(file)}, IconDirs: []string{v.AbsPath()},
+		Buffer: v.buffer,
 	}
 }
 

@@ -1,0 +1,102 @@
+package item
+
+import (
+	"errors"
+	"fmt"
+
+	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/rawjson"
+)
+
+// A Topic is the subject of a message. Programs decide by it and never by the text.
+type Topic uint8
+
+// The topics of messages.
+const (
+	Other           Topic = iota
+	Unavailable           // the kind has no list; the error of the check says so too
+	Malformed             // metadata cannot be read
+	Declaration           // the declaration of a tool cannot be read, so the tool does not run
+	ClientName            // some clients refuse the name
+	UnusableName          // the name cannot be used, so the item is left out
+	MissingName           // there is no name, so the item is left out
+	Duplicate             // a name or id is taken
+	UnknownKey            // a key resembles a known one
+	Misplaced             // a tool lies in no directory of its own
+	BadSchema             // a schema, or a part of one, is left out
+	BadIcons              // icons have a wrong form
+	UnreadableIcon        // the file of an icon cannot be used
+	Ignored               // a value has a wrong form and is ignored
+	LeftOut               // a part of a value, or an entry of register.json, is left out
+	BothURIs              // uri and uriTemplate are given
+	MissingVariable       // a uriTemplate has no variable
+	MissingURI            // there is neither a file nor a URI
+	topics                // how many there are
+)
+
+// IsKnown reports whether there is such a topic.
+func (t Topic) IsKnown() bool { return t < topics }
+
+// A Message is to be logged about a project. Its place and topic are for programs. Messages are comparable.
+type Message struct {
+	Level  mcp.Level
+	Topic  Topic
+	At     Place
+	Text   string // without the place
+	Logged string // the whole line; "": the place and the text
+}
+
+// Line returns the message as it is logged.
+func (m *Message) Line() string {
+	if m.Logged != "" {
+		return m.Logged
+	}
+	return m.At.before(m.Text)
+}
+
+// A Place is where an author wrote something.
+type Place struct {
+	File         string // "tools/x/tool.meta.json"; "" for none
+	Line, Column int    // from 1; 0: all of the file
+	Part         string // of the file: "tools[1]"; "" for all of it
+}
+
+// String returns the place as compilers write it: file, line and column, and the part of the file where that helps.
+func (p Place) String() string {
+	where := p.File
+	if p.Line > 0 {
+		where = fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+	}
+	if p.Part != "" {
+		where += ": " + p.Part
+	}
+	return where
+}
+
+// before returns a text after its place.
+func (p Place) before(text string) string {
+	if p == (Place{}) {
+		return text
+	}
+	return p.String() + ": " + text
+}
+
+// A Fault is the reason why a file cannot be read, and the place of the cause. The zero value is none.
+type Fault struct {
+	At     Place
+	Reason string
+}
+
+func (f Fault) String() string { return f.At.before(f.Reason) }
+
+// FaultIn returns the fault for an error of a file.
+func FaultIn(file string, err error) Fault {
+	var syntax *SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return Fault{Place{File: file, Line: syntax.Line, Column: syntax.Column}, syntax.Reason}
+	case errors.Is(err, ErrNoObject), errors.Is(err, errNesting), errors.Is(err, rawjson.ErrInvalidUTF8):
+		return Fault{Place{File: file, Line: 1, Column: 1}, err.Error()} // all of it
+	}
+	return Fault{Place{File: file}, err.Error()}
+}

@@ -112,7 +112,7 @@ func (c *call) complete(s cli.Streams, operands []string) error {
 		return cli.Usagef("%s is no request", c.method)
 	}
 	if len(operands) == 2 {
-		params, err := cli.ObjectPayload("PARAMS", operands[1], s.In)
+		params, err := cli.PayloadReader{Stdin: s.In, Timeout: c.timeout}.Object("PARAMS", operands[1])
 		if err != nil {
 			return err
 		}

@@ -3,12 +3,14 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/boundedfile"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/rawjson"
@@ -70,7 +72,11 @@ func inspectFile(file string) (report *mcpb.Report, sum string, err error) {
 	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 		return nil, "", cli.Failf(cli.CodeNotFound, "no such file: %s", cli.Line(file))
 	}
-	f, err := os.Open(file)
+	open := os.Open
+	if !info.IsDir() {
+		open = boundedfile.Open
+	}
+	f, err := open(file)
 	if err != nil {
 		return nil, "", err
 	}
@@ -193,15 +199,15 @@ func (o *options) unpack(s cli.Streams, operands []string) error {
 		return err
 	}
 	defer remove()
-	f, err := os.Open(file)
+	f, err := boundedfile.Open(file)
+	if errors.Is(err, boundedfile.ErrNotRegular) {
+		return cli.Failf(cli.CodeInvalid, "%s: %w", file, err)
+	}
 	if err != nil {
 		return cli.Failf(cli.CodeNotFound, "no such file: %s", cli.Line(file))
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("not a regular file")
-	}
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
+	"mcp-bash/pkg/boundedfile"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
@@ -47,8 +47,10 @@ func readPayload(s cli.Streams, file string) ([]byte, error) {
 	in := s.In
 	switch {
 	case file != "" && file != "-":
-		f, err := os.Open(file)
-		if err != nil {
+		f, err := boundedfile.Open(file)
+		if errors.Is(err, boundedfile.ErrNotRegular) {
+			return nil, cli.Usagef("%s is not a regular file; write its content to a file, or pipe it and pass -", cli.Line(file))
+		} else if err != nil {
 			return nil, cli.Usagef("%s", err)
 		}
 		defer f.Close()

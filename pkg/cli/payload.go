@@ -1,31 +1,40 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
-	"os"
 	"strings"
+	"time"
 
+	"mcp-bash/pkg/boundedfile"
 	"mcp-bash/pkg/rawjson"
 )
 
-// maxPayload bounds what is read for an argument, in bytes.
-const maxPayload = 64 << 20
+// MaxPayload is how long the JSON of an argument may be, in bytes (CLI-119).
+const MaxPayload = 64 << 20
 
-// Payload reads the JSON of an argument: written out, in a file after "@", or on
-// standard input for "-" and "@-". What is empty is an empty object; what is no
-// JSON is nil. name is what the argument is called in the error.
-func Payload(name, value string, stdin io.Reader) (json.RawMessage, error) {
+// A PayloadReader reads the JSON of arguments.
+type PayloadReader struct {
+	Stdin   io.Reader
+	Timeout time.Duration // for standard input; 0: none
+}
+
+// Read reads the JSON of an argument: written out, in a file after "@", or on standard input for "-" and "@-". An
+// empty text is an empty object; a text that is no JSON is nil. name is the name of the argument in the error, which
+// is an [*Error].
+func (r PayloadReader) Read(name, value string) (json.RawMessage, error) {
 	text := []byte(value)
 	var err error
 	switch {
 	case value == "-" || value == "@-":
-		text, err = io.ReadAll(io.LimitReader(stdin, maxPayload))
+		text, err = r.stdin(name)
 	case strings.HasPrefix(value, "@"):
-		text, err = os.ReadFile(value[1:])
+		text, err = readFile(name, value[1:])
 	}
 	if err != nil {
-		return nil, Failf(CodeNotFound, "%s: %v", name, err)
+		return nil, err
 	}
 	if len(strings.TrimSpace(string(text))) == 0 {
 		return json.RawMessage("{}"), nil
@@ -37,11 +46,46 @@ func Payload(name, value string, stdin io.Reader) (json.RawMessage, error) {
 	return v, nil
 }
 
-// ObjectPayload is [Payload] for one that must be an object.
-func ObjectPayload(name, value string, stdin io.Reader) (json.RawMessage, error) {
-	v, err := Payload(name, value, stdin)
+// Object is [PayloadReader.Read] for an argument that must be an object.
+func (r PayloadReader) Object(name, value string) (json.RawMessage, error) {
+	v, err := r.Read(name, value)
 	if err == nil && rawjson.KindOf(v) != rawjson.Object {
 		err = Failf(CodeInvalid, "%s must be a JSON object", name)
 	}
 	return v, err
+}
+
+func (r PayloadReader) stdin(name string) ([]byte, error) {
+	ctx := context.Background()
+	if r.Timeout > 0 {
+		late := Failf(CodeTimeout, "%s: standard input did not end within %v; end it, or name a file as @FILE",
+			name, r.Timeout)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.Timeout, late)
+		defer cancel()
+	}
+	text, err := boundedfile.ReadStream(ctx, r.Stdin, MaxPayload)
+	return text, payloadError(name, "standard input", err)
+}
+
+func readFile(name, file string) ([]byte, error) {
+	text, err := boundedfile.Read(file, MaxPayload)
+	return text, payloadError(name, Line(file), err)
+}
+
+// payloadError returns the error of a command for one of reading.
+func payloadError(name, source string, err error) error {
+	var large *boundedfile.TooLargeError
+	var own *Error
+	switch {
+	case err == nil, errors.As(err, &own):
+		return err
+	case errors.As(err, &large):
+		return Failf(CodeInvalid, "%s: %s is larger than %d MiB, which is the limit; shorten it",
+			name, source, large.Max>>20)
+	case errors.Is(err, boundedfile.ErrNotRegular):
+		return Failf(CodeInvalid, "%s: %s is not a regular file; write its content to a file, or pipe it and pass -",
+			name, source)
+	}
+	return Failf(CodeNotFound, "%s: %v", name, err)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"mcp-bash/pkg/boundedfile"
 	"mcp-bash/pkg/rawjson"
 )
 
@@ -34,7 +35,7 @@ func CheckFile(f *os.File) (*Report, error) {
 	case info.IsDir():
 		return checkDir(f.Name())
 	case !info.Mode().IsRegular():
-		return nil, errors.New("not a regular file")
+		return nil, boundedfile.ErrNotRegular
 	}
 	head := make([]byte, 4)
 	if n, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
@@ -42,7 +43,7 @@ func CheckFile(f *os.File) (*Report, error) {
 	} else if string(head[:n]) == "PK\x03\x04" || filepath.Ext(f.Name()) != ".json" {
 		return checkArchive(f, info.Size())
 	}
-	text, err := io.ReadAll(io.LimitReader(f, MaxManifest+1))
+	text, err := io.ReadAll(io.LimitReader(f, MaxManifest+1)) // one byte more is too long
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 
+	"mcp-bash/pkg/boundedfile"
 	"mcp-bash/pkg/code"
 )
 
@@ -105,7 +106,8 @@ func openResolved(dirs []string, path string) (*os.File, error) {
 
 // OpenFile is [OpenRegular] for a path, wherever it leads.
 func OpenFile(path string) (*os.File, error) {
-	return regular(os.OpenFile(path, os.O_RDONLY|nonblock, 0))
+	f, err := boundedfile.Open(path)
+	return f, unreadable(err)
 }
 
 // ReadRegular reads a regular file of at most max bytes, wherever it lies.
@@ -135,38 +137,24 @@ func ReadHead(path string, max int) ([]byte, error) {
 // OpenRegular opens a file for reading unless it is something that could make
 // the reader wait, or no file at all.
 func OpenRegular(dir *os.Root, name string) (*os.File, error) {
-	return regular(dir.OpenFile(name, os.O_RDONLY|nonblock, 0))
-}
-
-// regular passes a file that was opened on if it is a regular one.
-func regular(f *os.File, err error) (*os.File, error) {
-	if err != nil {
-		return nil, unreadable(err)
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		f.Close()
-		return nil, errors.New("not a regular file")
-	}
-	return f, nil
+	f, err := boundedfile.OpenIn(dir, name)
+	return f, unreadable(err)
 }
 
 // readBounded reads all of a file, which may say what it likes of its size.
 func readBounded(f *os.File, max int) ([]byte, error) {
-	tooLarge := fmt.Errorf("larger than %d bytes", max)
-	if info, err := f.Stat(); err == nil && info.Size() > int64(max) {
-		return nil, tooLarge
-	}
-	text, err := io.ReadAll(io.LimitReader(f, int64(max)+1))
-	switch {
-	case err != nil:
-		return nil, unreadable(err)
-	case len(text) > max:
-		return nil, tooLarge
-	}
-	return text, nil
+	text, err := boundedfile.ReadAll(f, max)
+	return text, unreadable(err)
 }
 
-func unreadable(err error) error { return fmt.Errorf("cannot be read: %w", PlainError(err)) }
+// unreadable is an error of reading in plain words.
+func unreadable(err error) error {
+	var large *boundedfile.TooLargeError
+	if err == nil || errors.Is(err, boundedfile.ErrNotRegular) || errors.As(err, &large) {
+		return err
+	}
+	return fmt.Errorf("cannot be read: %w", PlainError(err))
+}
 
 // PlainError is the reason alone, without the operation and the path.
 func PlainError(err error) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/boundedfile"
 	"mcp-bash/pkg/handoff"
 )
 
@@ -175,7 +176,7 @@ var errClaimed = errors.New("claimed by another process")
 // claim locks the directory's file as long as it stays open. The error is
 // errClaimed when another process has it.
 func claim(root *os.Root, create int) (*os.File, error) {
-	f, err := root.OpenFile(claimFile, os.O_RDWR|nonblock|create, 0o600)
+	f, err := root.OpenFile(claimFile, os.O_RDWR|boundedfile.NonBlock|create, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -12,9 +12,6 @@ import (
 	"mcp-bash/pkg/script"
 )
 
-// nonblock keeps an open of a FIFO from waiting for a writer.
-const nonblock = syscall.O_NONBLOCK
-
 // us is the user that scripts run as. Each question to the system takes a call.
 var us = sync.OnceValue(os.Geteuid)
 

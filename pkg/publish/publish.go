@@ -14,10 +14,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/boundedfile"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/lazyregexp"
 	"mcp-bash/pkg/mcpb"
@@ -39,7 +39,7 @@ type Bundle struct {
 // Open checks a bundle. The error is for what cannot be read, faults for what is wrong
 // with it.
 func Open(file string) (b *Bundle, faults []mcpb.Fault, err error) {
-	f, err := os.Open(file)
+	f, err := boundedfile.Open(file)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -111,7 +111,7 @@ func (r *Registry) Announce(ctx context.Context, entry []byte) error {
 
 // Upload submits a bundle whole, as registries of the Bash edition take it.
 func (r *Registry) Upload(ctx context.Context, b *Bundle) error {
-	content, err := os.ReadFile(b.File)
+	content, err := boundedfile.Read(b.File, mcpb.MaxTotal)
 	if err != nil {
 		return err
 	}

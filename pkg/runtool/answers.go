@@ -3,7 +3,6 @@ package runtool
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -22,11 +21,11 @@ type answers struct {
 	nth   int             // how many were asked
 }
 
-func readAnswers(value string, stdin io.Reader) (*answers, error) {
+func readAnswers(value string, payload cli.PayloadReader) (*answers, error) {
 	if value == "" {
 		return nil, nil
 	}
-	v, err := cli.Payload("--elicit", value, stdin)
+	v, err := payload.Read("--elicit", value)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/mcp"
 )
 
@@ -66,7 +67,7 @@ func FuzzForm(f *testing.F) {
 		if strings.HasPrefix(given, "@") {
 			return // a file
 		}
-		a, err := readAnswers(given, strings.NewReader(""))
+		a, err := readAnswers(given, cli.PayloadReader{Stdin: strings.NewReader("")})
 		if err != nil || a == nil {
 			return
 		}

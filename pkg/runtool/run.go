@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"mcp-bash/pkg/boundedfile"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/engine"
@@ -101,14 +102,15 @@ func (r *run) do() error {
 	if r.printEnv {
 		return r.showEnv()
 	}
-	if r.args, err = cli.ObjectPayload("--args", r.options.args, r.In); err != nil {
+	payload := cli.PayloadReader{Stdin: r.In, Timeout: project.Seconds(r.timeout)}
+	if r.args, err = payload.Object("--args", r.options.args); err != nil {
 		return err
 	}
-	if r.meta, err = cli.ObjectPayload("--meta", r.options.meta, r.In); err != nil {
+	if r.meta, err = payload.Object("--meta", r.options.meta); err != nil {
 		return err
 	}
 	r.args, r.meta = jq.Normal(r.args), jq.Normal(r.meta)
-	if r.answers, err = readAnswers(r.elicit, r.In); err != nil {
+	if r.answers, err = readAnswers(r.elicit, payload); err != nil {
 		return err
 	}
 	return r.withKit()
@@ -223,8 +225,10 @@ func (r *run) findRoots() (err error) {
 }
 
 func readableFile(file string) error {
-	f, err := os.Open(file)
+	f, err := boundedfile.Open(file)
 	switch {
+	case errors.Is(err, boundedfile.ErrNotRegular):
+		return cli.Failf(cli.CodeInvalid, "env file is not a regular file: %s", file)
 	case errors.Is(err, fs.ErrNotExist):
 		return cli.Failf(cli.CodeNotFound, "env file not found: %s", file)
 	case err != nil:

@@ -41,7 +41,10 @@ var rows = [][]string{
 		"pkg/uitemplate", "pkg/usage", "pkg/yamledit",
 		"pkg/validate/bash32", "sdk", "lib", "providers",
 	},
-	{"pkg/code", "pkg/confine", "pkg/ctxlock", "pkg/lazyregexp", "pkg/provider", "pkg/provider/hosts", "pkg/rawjson"},
+	{
+		"pkg/boundedfile", "pkg/code", "pkg/confine", "pkg/ctxlock", "pkg/lazyregexp", "pkg/provider", "pkg/provider/hosts",
+		"pkg/rawjson",
+	},
 }
 
 // outside are the libraries a package may use beyond the standard one; "" for

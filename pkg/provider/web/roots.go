@@ -5,7 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"mcp-bash/pkg/boundedfile"
 )
+
+// maxCertificates is how long a file of certificates may be, in bytes.
+const maxCertificates = 16 << 20
 
 // ReadRoots returns the certificate authorities that CURL_CA_BUNDLE, or else
 // SSL_CERT_FILE and SSL_CERT_DIR, name (RES-111); nil, for the system's, when
@@ -30,7 +35,7 @@ func ReadRoots(env map[string]string) (*x509.CertPool, error) {
 		if strings.TrimSpace(name) == "" {
 			continue
 		}
-		if pem, err := os.ReadFile(name); err == nil && pool.AppendCertsFromPEM(pem) {
+		if pem, err := boundedfile.Read(name, maxCertificates); err == nil && pool.AppendCertsFromPEM(pem) {
 			found = true
 		}
 	}

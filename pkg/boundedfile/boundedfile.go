@@ -1,0 +1,97 @@
+// Package boundedfile reads files of unknown nature: it reads regular files only, never waits for a pipe or a
+// device, and reads no more than it is given room for.
+package boundedfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// ErrNotRegular is the error for a directory, a pipe, a device or a socket.
+var ErrNotRegular = errors.New("not a regular file")
+
+// A TooLargeError means that a text is longer than its reader allows.
+type TooLargeError struct{ Max int }
+
+func (e *TooLargeError) Error() string { return fmt.Sprintf("larger than %d bytes", e.Max) }
+
+// Open opens a regular file for reading. Other things are not opened, because that alone may have effects. The
+// error may be [ErrNotRegular].
+func Open(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, ErrNotRegular
+	}
+	return regular(os.OpenFile(path, os.O_RDONLY|NonBlock, 0))
+}
+
+// OpenIn is [Open] for a file below a directory.
+func OpenIn(dir *os.Root, name string) (*os.File, error) {
+	return regular(dir.OpenFile(name, os.O_RDONLY|NonBlock, 0))
+}
+
+// regular passes a file on if it is a regular one: it may be another one than before.
+func regular(f *os.File, err error) (*os.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	var info fs.FileInfo
+	if info, err = f.Stat(); err == nil && info.Mode().IsRegular() {
+		return f, nil
+	}
+	f.Close()
+	return nil, ErrNotRegular
+}
+
+// Read reads all of a regular file, at most max bytes. The error may be [ErrNotRegular] or a [*TooLargeError].
+func Read(path string, max int) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadAll(f, max)
+}
+
+// ReadAll reads all of an open file, at most max bytes, whatever size the file claims to have. The error may be
+// a [*TooLargeError].
+func ReadAll(f *os.File, max int) ([]byte, error) {
+	if info, err := f.Stat(); err == nil && info.Size() > int64(max) {
+		return nil, &TooLargeError{max}
+	}
+	return readAll(f, max)
+}
+
+func readAll(r io.Reader, max int) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, int64(max)+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > max:
+		return nil, &TooLargeError{max}
+	}
+	return text, nil
+}
+
+// ReadStream reads all of a stream, at most max bytes, until ctx ends. The error may be a [*TooLargeError] or the
+// cause of the context. After the latter the stream may still be read from, so it must not be used again.
+func ReadStream(ctx context.Context, r io.Reader, max int) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		text, err := readAll(r, max)
+		done <- result{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case all := <-done:
+		return all.text, all.err
+	}
+}

@@ -1,0 +1,4 @@
+package boundedfile
+
+// NonBlock does nothing on Windows.
+const NonBlock = 0

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ const maxKey = 100
 // A File is the text of a TOML file that belongs to somebody else.
 type File struct {
 	text    []byte
+	all     map[string]any // what the text says; never changed
 	headers []header
 	strings []stringValue
 }
@@ -44,6 +46,7 @@ func Open(text []byte) (*File, error) {
 	var p unstable.Parser
 	p.Reset(text)
 	var table []string
+	keys := 0
 	for p.NextExpression() {
 		e := p.Expression()
 		var path []string
@@ -56,6 +59,9 @@ func Open(text []byte) (*File, error) {
 		}
 		if len(path) > maxKey {
 			return nil, fmt.Errorf("line %d: a key of more than %d parts", f.lineAt(start), maxKey)
+		}
+		if keys += keysIn(e); keys > maxKeys {
+			return nil, fmt.Errorf("line %d: more than %d keys", f.lineAt(max(start, 0)), maxKeys)
 		}
 		switch e.Kind {
 		case unstable.Table, unstable.ArrayTable:
@@ -72,22 +78,13 @@ func Open(text []byte) (*File, error) {
 			}
 		}
 	}
-	if _, err := f.decode(); err != nil { // which knows where the fault is
-		return nil, err
+	if err := toml.Unmarshal(text, &f.all); err != nil { // which knows where the fault is
+		return nil, placed(err)
 	}
 	if err := p.Error(); err != nil {
 		return nil, err
 	}
 	return f, nil
-}
-
-// decode returns what the file says.
-func (f *File) decode() (map[string]any, error) {
-	var all map[string]any
-	if err := toml.Unmarshal(f.text, &all); err != nil {
-		return nil, placed(err)
-	}
-	return all, nil
 }
 
 // placed tells the line of a fault, where the parser knows it.
@@ -105,11 +102,7 @@ func (f *File) Bytes() []byte { return f.text }
 
 // Get returns the value at a path as JSON, nil when there is none.
 func (f *File) Get(path ...string) (json.RawMessage, error) {
-	all, err := f.decode()
-	if err != nil {
-		return nil, err
-	}
-	var value any = all
+	var value any = f.all
 	for i, name := range path {
 		table, ok := value.(map[string]any)
 		if !ok {
@@ -257,15 +250,7 @@ func (f *File) replace(text []byte, value json.RawMessage, path []string) error 
 	if err != nil || !same(got, value) {
 		return unusual(path)
 	}
-	before, err := f.decode()
-	if err != nil {
-		return err
-	}
-	after, err := edited.decode()
-	if err != nil {
-		return err
-	}
-	if without(before, path); !reflect.DeepEqual(before, without(after, path)) {
+	if !reflect.DeepEqual(without(f.all, path), without(edited.all, path)) {
 		return unusual(path)
 	}
 	*f = *edited
@@ -280,18 +265,22 @@ func same(a, b json.RawMessage) bool {
 	return bytes.Equal(rawjson.AppendCanonical(nil, a), rawjson.AppendCanonical(nil, b))
 }
 
-// without deletes a path, and the tables on the way to it that are empty then.
+// without returns a table that lacks a path, and the tables on the way to it that are empty then. The given table
+// stays as it is.
 func without(table map[string]any, path []string) map[string]any {
-	if len(path) == 1 {
-		delete(table, path[0])
+	inner, isTable := table[path[0]].(map[string]any)
+	if len(path) > 1 && !isTable {
 		return table
 	}
-	if inner, ok := table[path[0]].(map[string]any); ok {
-		if without(inner, path[1:]); len(inner) == 0 {
-			delete(table, path[0])
+	rest := maps.Clone(table)
+	if len(path) > 1 {
+		if inner = without(inner, path[1:]); len(inner) > 0 {
+			rest[path[0]] = inner
+			return rest
 		}
 	}
-	return table
+	delete(rest, path[0])
+	return rest
 }
 
 func unusual(path []string) error {

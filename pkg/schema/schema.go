@@ -5,7 +5,6 @@ package schema
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"sync"
 
@@ -38,16 +37,16 @@ const draft07 = "http://json-schema.org/draft-07/schema#"
 
 // Compile reads a schema: the keywords of draft 2020-12, or of draft-07 where
 // it says so or is written so. References are followed inside the schema only;
-// format and unknown keywords mean nothing.
+// format and unknown keywords mean nothing. The error may be a [*FormError].
 func Compile(text json.RawMessage) (*Schema, error) {
 	root := new(jsonschema.Schema)
 	if err := json.Unmarshal(text, root); err != nil {
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "json: "))
+		return nil, formError(text, "", err)
 	}
 	root.Schema = draftOf(root)
 	resolved, err := root.Resolve(nil)
 	if err != nil {
-		return nil, err
+		return nil, resolveError(err)
 	}
 	return &Schema{root, resolved}, nil
 }

@@ -159,7 +159,7 @@ func (c *check) metadata(file string) (doc json.RawMessage, label string) {
 	label = c.label(file)
 	text, _, err := folder.ReadFile(file, item.MaxMetadata)
 	if err == nil {
-		if doc, _, err = item.ParseMetadata(text); err == nil {
+		if doc, c.text, err = item.ParseMetadata(text); err == nil {
 			return doc, label
 		}
 		f := finding.Finding{ID: "metadata.invalid_json", Path: label, Message: "invalid JSON",

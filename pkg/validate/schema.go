@@ -2,9 +2,11 @@ package validate
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
+	"mcp-bash/pkg/finding"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/schema"
 )
@@ -40,6 +42,11 @@ func (c *check) schema(name string, v json.RawMessage, label string) {
 		c.at("schema.dialect", label, fmt.Sprintf("%s is of the dialect %s, not JSON Schema 2020-12", name, given))
 	}
 	if _, err := schema.Compile(v); err != nil {
-		c.at("schema.unusable", label, fmt.Sprintf("%s cannot be used: %v", name, err))
+		f := finding.Finding{ID: "schema.unusable", Path: label, Message: fmt.Sprintf("%s cannot be used: %v", name, err)}
+		var form *schema.FormError
+		if errors.As(err, &form) {
+			f.Line, f.Column, _ = rawjson.Position(c.text, form.Piece)
+		}
+		c.add(f)
 	}
 }

@@ -53,6 +53,7 @@ type check struct {
 	o       Options
 	result  *Result
 	section string
+	text    []byte // of the metadata file that was read last
 	offered *offered
 	scripts []shellScript     // Bash scripts, to be looked at when all are known
 	roots   roots.Scope       // for tools that run

@@ -287,6 +287,16 @@ func TestNamesDecideNothing(t *testing.T) {
 	}
 }
 
+// CLI-1015: a schema that cannot be decoded is reported with its place, and without types of the program.
+func TestSchemaForm(t *testing.T) {
+	found := of(check1(t, fixture(t, sound, toolWith("\n\"inputSchema\":{\"type\":\"object\",\n \"required\":5}")), Options{}),
+		"schema.unusable")
+	const want = "inputSchema cannot be used: required: expected an array of strings, found a number"
+	if len(found) != 1 || found[0].Message != want || found[0].Line != 3 || found[0].Column != 13 {
+		t.Errorf("%+v", found)
+	}
+}
+
 // CLI-1003: errors come first, then warnings, then notes, then what is right.
 func TestOrder(t *testing.T) {
 	r := check1(t, fixture(t, sound, cases["name.changed"], cases["metadata.no_description"], cases["sample.invalid"],

@@ -49,7 +49,8 @@ func readPayload(s cli.Streams, file string) ([]byte, error) {
 	case file != "" && file != "-":
 		f, err := boundedfile.Open(file)
 		if errors.Is(err, boundedfile.ErrNotRegular) {
-			return nil, cli.Usagef("%s is not a regular file; write its content to a file, or pipe it and pass -", cli.Line(file))
+			return nil, cli.Usagef("%s is not a regular file; write its content to a file, or pipe it and pass -",
+				cli.Line(file))
 		} else if err != nil {
 			return nil, cli.Usagef("%s", err)
 		}

@@ -12,8 +12,8 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// MaxPayload is how long the JSON of an argument may be, in bytes (CLI-119).
-const MaxPayload = 64 << 20
+// maxPayload is how long the JSON of an argument may be, in bytes (CLI-119).
+const maxPayload = 64 << 20
 
 // A PayloadReader reads the JSON of arguments.
 type PayloadReader struct {
@@ -64,12 +64,12 @@ func (r PayloadReader) stdin(name string) ([]byte, error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, r.Timeout, late)
 		defer cancel()
 	}
-	text, err := boundedfile.ReadStream(ctx, r.Stdin, MaxPayload)
+	text, err := boundedfile.ReadStream(ctx, r.Stdin, maxPayload)
 	return text, payloadError(name, "standard input", err)
 }
 
 func readFile(name, file string) ([]byte, error) {
-	text, err := boundedfile.Read(file, MaxPayload)
+	text, err := boundedfile.Read(file, maxPayload)
 	return text, payloadError(name, Line(file), err)
 }
 

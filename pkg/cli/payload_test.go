@@ -21,7 +21,7 @@ func TestPayload(t *testing.T) {
 		return file
 	}
 	large := put("large", "")
-	if err := os.Truncate(large, MaxPayload+1); err != nil { // takes no room
+	if err := os.Truncate(large, maxPayload+1); err != nil { // takes no room
 		t.Fatal(err)
 	}
 	whole := put("whole", "{}")
@@ -33,7 +33,8 @@ func TestPayload(t *testing.T) {
 		{value: "@-", stdin: " ", want: "{}"},
 		{value: "[]", code: CodeInvalid, fault: "--args must be a JSON object"},
 		{value: "@" + large, code: CodeInvalid, fault: "is larger than 64 MiB, which is the limit; shorten it"},
-		{value: "@" + dir, code: CodeInvalid, fault: "is not a regular file; write its content to a file, or pipe it and pass -"},
+		{value: "@" + dir, code: CodeInvalid,
+			fault: "is not a regular file; write its content to a file, or pipe it and pass -"},
 		{value: "@" + dir + "/none", code: CodeNotFound, fault: "no such file or directory"},
 	} {
 		got, err := PayloadReader{Stdin: strings.NewReader(tc.stdin)}.Object("--args", tc.value)
@@ -50,7 +51,7 @@ func TestPayload(t *testing.T) {
 
 // CLI-119: standard input is bounded.
 func TestPayloadOfLargeInput(t *testing.T) {
-	in := io.LimitReader(zeros{}, MaxPayload+1)
+	in := io.LimitReader(zeros{}, maxPayload+1)
 	var e *Error
 	if _, err := (PayloadReader{Stdin: in}).Read("--args", "-"); !errors.As(err, &e) || e.Code != CodeInvalid ||
 		e.Message != "--args: standard input is larger than 64 MiB, which is the limit; shorten it" {

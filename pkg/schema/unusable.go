@@ -93,7 +93,8 @@ func wrongForm(keyword, path string, value json.RawMessage, err error) *FormErro
 		e.Want = "the name of a type, or an array of names"
 	case errors.As(err, &typed):
 		e.Want = formOf(typed.Type)
-		if kind := rawjson.KindOf(value); kind == rawjson.Array && typed.Value != "array" && typed.Type.Kind() == reflect.String {
+		kind, ofStrings := rawjson.KindOf(value), typed.Type.Kind() == reflect.String
+		if kind == rawjson.Array && typed.Value != "array" && ofStrings {
 			e.Want, e.Found = "an array of strings", "another value in it"
 		} else if kindWords[kind] == e.Want {
 			e.Want, e.Found = e.Want+" of other values", "a wrong one in it"

@@ -261,7 +261,8 @@ func TestNamesDecideNothing(t *testing.T) {
 		dir := "tools/" + name
 		return check1(t, fixture(t, sound, files{
 			dir + "/a.meta.json": `{"name":"demo_a","description":"x","inputSchema":{"type":"object"},"title":5,
-				"confine":{"reed":[]},"capabilities":["Edit","nosuch"],"annotations":{"readOnlyHint":true},"securityLevel":"x","icons":[{"src":"no.svg"}]}`,
+				"confine":{"reed":[]},"capabilities":["Edit","nosuch"],"annotations":{"readOnlyHint":true},
+				"securityLevel":"x","icons":[{"src":"no.svg"}]}`,
 			dir + "/a.sh*":                     "#!/usr/bin/env bash\n",
 			dir + "/b.sh*":                     "#!/usr/bin/env bash\n# mcp: {\n",
 			"prompts/" + name + "/p.txt":       "x",
@@ -289,8 +290,8 @@ func TestNamesDecideNothing(t *testing.T) {
 
 // CLI-1015: a schema that cannot be decoded is reported with its place, and without types of the program.
 func TestSchemaForm(t *testing.T) {
-	found := of(check1(t, fixture(t, sound, toolWith("\n\"inputSchema\":{\"type\":\"object\",\n \"required\":5}")), Options{}),
-		"schema.unusable")
+	tool := toolWith("\n\"inputSchema\":{\"type\":\"object\",\n \"required\":5}")
+	found := of(check1(t, fixture(t, sound, tool), Options{}), "schema.unusable")
 	const want = "inputSchema cannot be used: required: expected an array of strings, found a number"
 	if len(found) != 1 || found[0].Message != want || found[0].Line != 3 || found[0].Column != 13 {
 		t.Errorf("%+v", found)

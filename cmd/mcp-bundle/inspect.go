@@ -201,7 +201,7 @@ func (o *options) unpack(s cli.Streams, operands []string) error {
 	defer remove()
 	f, err := boundedfile.Open(file)
 	if errors.Is(err, boundedfile.ErrNotRegular) {
-		return cli.Failf(cli.CodeInvalid, "%s: %w", file, err)
+		return cli.Failf(cli.CodeInvalid, "%s: %s", file, err.Error())
 	}
 	if err != nil {
 		return cli.Failf(cli.CodeNotFound, "no such file: %s", cli.Line(file))

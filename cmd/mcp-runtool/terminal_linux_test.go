@@ -245,3 +245,14 @@ func TestInterruptOnATerminal(t *testing.T) {
 		t.Errorf("%d %q", code, screen)
 	}
 }
+
+// T-42: a tool has no terminal, be the command at one: it can neither read the keys of the person nor type
+// in their place.
+func TestToolHasNoTerminal(t *testing.T) {
+	root := project(t, map[string]string{"look": `
+if { exec 3<>/dev/tty; } 2>/dev/null; then echo "a terminal"; else echo "no terminal"; fi`})
+	code, screen := atTerminal(t, root, "look").Wait()
+	if got := lines(screen); code != 0 || got != "no terminal\n" {
+		t.Errorf("%d %q", code, got)
+	}
+}

@@ -4,27 +4,44 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
 // killOrphans kills the scripts that still run for a state directory whose
-// owner was killed: those with a path into it in their environment. The kernel
-// has normally done so already; see pkg/script.
+// owner was killed. The kernel has normally done so already; see pkg/script.
 func killOrphans(dir string) {
-	list, err := os.ReadDir("/proc")
-	if err != nil {
-		return
+	for _, pid := range runningFor(dir) {
+		unix.Kill(pid, unix.SIGKILL)
 	}
+}
+
+// runningFor returns the processes that have a path into a state directory in their environment, as what a
+// tool has started has.
+func runningFor(dir string) (list []int) {
+	proc, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer proc.Close()
+	names, _ := proc.Readdirnames(-1)
 	mark := []byte("\x00MCP_CANCEL_FILE=" + dir + "/")
-	for _, e := range list {
-		pid, err := strconv.Atoi(e.Name())
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		environ, err := os.ReadFile("/proc/" + e.Name() + "/environ")
+		environ, err := os.ReadFile("/proc/" + name + "/environ")
 		if err == nil && bytes.Contains(append([]byte{0}, environ...), mark) {
-			unix.Kill(pid, unix.SIGKILL)
+			list = append(list, pid)
 		}
 	}
+	return list
+}
+
+// programOf names the program of a process, "" for one that has ended.
+func programOf(pid int) string {
+	name, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
+	return strings.TrimSuffix(string(name), "\n")
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/handoff"
+	"mcp-bash/pkg/script"
 )
 
 // A State is the private directory of one run of a program: what it and its
@@ -221,6 +222,24 @@ func (s *State) putHelper() error {
 		return err
 	}
 	return linkHelper(exe, s.dir.root, helperDir+"/"+helperName)
+}
+
+// EndScripts terminates what the scripts of the run have left running, and reports that and what it does
+// not terminate, a line each (P-908). The run is over then.
+func (s *State) EndScripts(r *script.Runner, report func(line string)) {
+	for _, group := range r.End() {
+		report(fmt.Sprintf("mcp-bash: terminated process group %d, which a script had left running", group))
+	}
+	s.mu.Lock()
+	made := s.dir != nil
+	s.mu.Unlock()
+	if !made { // no script ran
+		return
+	}
+	for _, pid := range runningFor(s.Dir) {
+		report(fmt.Sprintf("mcp-bash: process %d (%s) keeps running, as a tool started it in a session or process "+
+			"group of its own", pid, programOf(pid)))
+	}
 }
 
 // Remove removes a directory that we made. It is not made again.

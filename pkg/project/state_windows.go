@@ -40,9 +40,6 @@ func linkHelper(exe string, root *os.Root, link string) error {
 	return to.Close()
 }
 
-// killOrphans has nothing to do: a job object ends with its owner.
-func killOrphans(dir string) {}
-
 // isWritable reports whether a directory can be made in another one. Only
 // trying tells.
 func isWritable(dir string) bool {

@@ -299,6 +299,7 @@ func (r *run) watch(asker *responder) {
 }
 
 func (r *run) leave(state *project.State) {
+	state.EndScripts(r.runner, func(line string) { fmt.Fprintln(r.Err, cli.Line(line)) })
 	if r.project.Preserve || r.project.KeepLogs {
 		cli.Printf(r.Err, "mcp-bash: state preserved at %s\n", state.Dir)
 		state.Preserve()

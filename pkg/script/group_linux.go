@@ -8,11 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// groupThere reports whether a process group has members, dead ones that nobody has collected included.
+func groupThere(pgid int) bool { return unix.Kill(-pgid, 0) != unix.ESRCH }
+
 // groupAlive reports whether anything of a process group still runs. The dead
 // that nobody has collected do not count: an init process that never collects
 // (usual in containers) would have us wait for them for nothing.
 func groupAlive(pgid int) bool {
-	if unix.Kill(-pgid, 0) != nil {
+	if !groupThere(pgid) {
 		return false
 	}
 	proc, err := os.Open("/proc")

@@ -4,5 +4,9 @@ package script
 
 import "golang.org/x/sys/unix"
 
-// groupAlive reports whether anything is left of a process group.
-func groupAlive(pgid int) bool { return unix.Kill(-pgid, 0) == nil }
+// groupThere reports whether a process group has members that can be signalled. macOS answers EPERM for
+// a group of dead processes.
+func groupThere(pgid int) bool { return unix.Kill(-pgid, 0) == nil }
+
+// groupAlive reports whether anything of a process group still runs.
+func groupAlive(pgid int) bool { return groupThere(pgid) }

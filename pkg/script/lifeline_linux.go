@@ -9,7 +9,7 @@ import "golang.org/x/sys/unix"
 // O_ASYNC mode, which makes the kernel signal the "owner" of a descriptor when
 // its other end changes state; the owner is set to the script's process group
 // and the signal to SIGKILL. Nothing is ever written and neither end is closed
-// while the script runs, so the first change of state is that one end is
+// while something of the group runs, so the first change of state is that one end is
 // closed because the process is gone. The parent-death signal (sysproc_linux.go)
 // reaches the script alone, not its children, and is tied to the thread that
 // forked; it covers the moment before the lifeline is tied.
@@ -38,7 +38,15 @@ func newLifeline() (*lifeline, error) {
 // tie makes the group of process pid the one that dies with us.
 func (l *lifeline) tie(pid int) { l.own(-pid) }
 
-// release unties it, so that what a script left running on purpose lives on.
+// tied reports whether the group that the lifeline is tied to has members. The kernel remembers the group
+// itself, not its number, so a new group with the same number does not count (Linux 5.12; an older kernel
+// returns the number and the answer is always true).
+func (l *lifeline) tied() bool {
+	owner, err := unix.FcntlInt(uintptr(l[0]), unix.F_GETOWN, 0)
+	return err != nil || owner != 0 // a small negative number looks like an error
+}
+
+// release unties it, when the group has ended.
 func (l *lifeline) release() { l.own(0) }
 
 func (l *lifeline) own(owner int) {

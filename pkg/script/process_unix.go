@@ -195,10 +195,16 @@ func (p *process) finish() Result {
 		p.read(&p.err, &p.stderr, ErrStderrLimit)
 	}
 	res := Result{Cause: p.cause, Stdout: p.stdout.buf, Stderr: p.stderr.buf}
-	res.Alone = p.out < 0 && p.err < 0 && unix.Kill(-p.pid, 0) != nil
+	there := groupThere(p.pid)
+	res.Alone = p.out < 0 && p.err < 0 && !there
 	p.runner.drain.take(p.out)
 	p.runner.drain.take(p.err)
-	p.runner.giveLifeline(p.lifeline)
+	if there && p.cause == nil && outlives(p.pid) {
+		res.Left = p.pid
+		p.runner.keep(leftGroup{p.pid, p.lifeline})
+	} else {
+		p.runner.giveLifeline(p.lifeline)
+	}
 	if p.status.Signaled() {
 		res.Signal = int(p.status.Signal())
 		res.Status = signalBase + res.Signal

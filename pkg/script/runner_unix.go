@@ -27,6 +27,7 @@ type Runner struct {
 	mu      sync.Mutex
 	null    int          // /dev/null, 0 until first used
 	groups  map[int]bool // process groups of running scripts
+	left    []leftGroup  // those of scripts that have ended, in which something runs on, the oldest first
 	spare   *lifeline    // one that is not tied to a group, if there is any
 	stopped bool         // KillAll was called: start nothing more
 }
@@ -63,7 +64,7 @@ func notStarted(err error) Result {
 	return res
 }
 
-// KillAll kills every running script with everything in its group, at once,
+// KillAll kills every running script and everything that scripts left in their groups, at once,
 // and lets no other start.
 func (r *Runner) KillAll() {
 	r.mu.Lock()
@@ -72,6 +73,7 @@ func (r *Runner) KillAll() {
 	for pid := range r.groups {
 		unix.Kill(-pid, unix.SIGKILL)
 	}
+	r.signalLeft(unix.SIGKILL)
 }
 
 func (r *Runner) start(s *Spec, argv []string) (*process, error) {

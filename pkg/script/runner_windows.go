@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -52,6 +53,7 @@ func (r *Runner) Run(ctx context.Context, s Spec) Result {
 	cmd := exec.Command(r.programs.find(argv[0], s.Env))
 	cmd.Args, cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = argv, s.Dir, s.Env, out, errs
 	cmd.WaitDelay = time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NO_WINDOW} // not our console (T-42)
 	if !r.enter(job) {
 		return notStarted(os.ErrProcessDone)
 	}
@@ -122,6 +124,12 @@ func (r *Runner) KillAll() {
 	for job := range r.jobs {
 		windows.TerminateJobObject(job, signalBase+9)
 	}
+}
+
+// End is [Runner.KillAll]: nothing that a script started survives its job.
+func (r *Runner) End() (left []int) {
+	r.KillAll()
+	return nil
 }
 
 func (r *Runner) enter(job windows.Handle) bool {

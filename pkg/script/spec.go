@@ -90,6 +90,9 @@ type Result struct {
 	// Alone reports that nothing of the script is left: its group is empty and
 	// nobody holds its output open.
 	Alone bool
+	// Left is the process group in which something still runs that the script left behind, 0 for none.
+	// [Runner.End] ends it.
+	Left int
 }
 
 // The causes this package knows.

@@ -197,10 +197,10 @@ func (s *Server) kill(signals <-chan os.Signal, silent bool) {
 // lastGrace is how long a client may take to read what is still sent.
 const lastGrace = time.Second
 
-// cleanUp leaves nothing behind but what was asked for (P-302, P-907).
-func (s *Server) cleanUp() {
+// cleanUp leaves nothing behind but what was asked for (P-302, P-907, P-908).
+func (s *Server) cleanUp(signals <-chan os.Signal) {
 	s.stopAll(errStopping)
-	s.runner.KillAll()
+	s.endScripts(signals)
 	s.changes.end(killGrace)
 	s.removeBootstrap()
 	if s.project.Preserve || s.project.KeepLogs {
@@ -210,6 +210,21 @@ func (s *Server) cleanUp() {
 		return
 	}
 	s.state.Remove()
+}
+
+// endScripts terminates what scripts have left running. A signal kills it without grace (P-905).
+func (s *Server) endScripts(signals <-chan os.Signal) {
+	ended := make(chan struct{})
+	go func() {
+		s.state.EndScripts(s.runner, func(line string) { s.complain("%s", line) })
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-signals:
+		s.runner.KillAll()
+		<-ended
+	}
 }
 
 func (s *Server) removeBootstrap() {

@@ -63,7 +63,7 @@ func Serve(o Options) int {
 	tmp := s.project.TmpRoot
 	time.AfterFunc(cleanDelay, func() { project.CleanTmp(tmp) })
 	code := s.serveUntilExit(signals, caught)
-	s.cleanUp()
+	s.cleanUp(signals)
 	giveLibraryLog()
 	return code
 }
@@ -75,7 +75,7 @@ func (s *Server) endStart(e exit, started <-chan error, signals <-chan os.Signal
 	select {
 	case err := <-started:
 		if err == nil {
-			s.cleanUp()
+			s.cleanUp(signals)
 		}
 	case <-signals:
 		s.runner.KillAll()

@@ -79,6 +79,10 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 		c.hold.End()
 		return nil, err
 	}
+	if res.Left != 0 {
+		c.warn(fmt.Sprintf("%s left a process running (process group %d); it is terminated when mcp-bash ends; "+
+			"start it with setsid to keep it", c.shown(c.script), res.Left))
+	}
 	result, err := c.outcome(&res)
 	c.hold.Ended() // now, as the outcome reads what the script may read
 	tidy := func() { c.pool.Give(c.files, res.Alone); c.hold.Release() }
@@ -89,7 +93,7 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 		tidy()
 		return nil, err
 	}
-	result.tidy = tidy
+	result.tidy, result.left = tidy, res.Left != 0
 	return result, nil
 }
 

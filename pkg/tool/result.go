@@ -23,6 +23,7 @@ type Result struct {
 	structured json.RawMessage // nil for none
 	noMeta     bool            // nothing ran: there is nothing to say of it
 	stderr     string          // the tail, "" for none
+	left       bool            // something that the script left behind runs on
 	tidy       func()          // clears up after the call; nil for nothing
 }
 
@@ -106,7 +107,7 @@ func (r *Result) appendMeta(b *rawjson.Builder, own json.RawMessage, extra *mcp.
 	linked := false
 	for _, m := range rawjson.Members(own) {
 		switch {
-		case m.Name == "exitCode" || m.Name == "stderr" || m.Name == legacyUI || extra.OwnsMeta(m.Name):
+		case m.Name == "exitCode" || m.Name == "stderr" || m.Name == leftRunning || m.Name == legacyUI || extra.OwnsMeta(m.Name):
 		case m.Name == "ui" && link != nil && rawjson.KindOf(m.Value) == rawjson.Object:
 			linked = true
 			b.Name("ui").Object()
@@ -131,7 +132,13 @@ func (r *Result) appendMeta(b *rawjson.Builder, own json.RawMessage, extra *mcp.
 	if r.stderr != "" {
 		b.Name("stderr").String(r.stderr)
 	}
+	if r.left {
+		b.Name(leftRunning).Bool(true)
+	}
 }
+
+// leftRunning is the member of _meta that says that a process of the tool runs on (T-48a).
+const leftRunning = "leftRunning"
 
 // failure is a result that tells the model what went wrong, in words and as
 // structured content {"success":false,"error":{"type":…,"message":…}}; more

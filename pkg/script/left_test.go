@@ -1,0 +1,167 @@
+//go:build unix
+
+package script
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// T-42: a script leads a session, so that it has no terminal, and a process group.
+func TestSession(t *testing.T) {
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "go")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, result := new(Runner), make(chan Result)
+	go func() {
+		result <- r.Run(context.Background(), Spec{Env: env(), Argv: []string{"bash", "-c", `echo $$ >pid.tmp
+mv pid.tmp pid; read -r _ <go`}, Dir: dir})
+	}()
+	var pid int
+	await(t, "the script's number", func() bool {
+		b, _ := os.ReadFile(filepath.Join(dir, "pid"))
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(b)))
+		return pid > 0
+	})
+	session, err := unix.Getsid(pid)
+	group, err2 := unix.Getpgid(pid)
+	if err != nil || err2 != nil || session != pid || group != pid {
+		t.Errorf("process %d: session %d, group %d, %v, %v", pid, session, group, err, err2)
+	}
+	if err := os.WriteFile(fifo, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if res := <-result; res.Cause != nil || res.Signal != 0 {
+		t.Errorf("%+v", res)
+	}
+}
+
+// leaving runs a Bash text that leaves children behind, which have written their numbers into a file.
+func leaving(t *testing.T, r *Runner, text string) (Result, string) {
+	t.Helper()
+	pids := filepath.Join(t.TempDir(), "pids")
+	res := r.Run(context.Background(), Spec{Env: append(env(), "PIDS="+pids), Argv: []string{"bash", "-c", text}})
+	if res.Status != 0 {
+		t.Fatalf("%+v", res)
+	}
+	return res, pids
+}
+
+// T-48, T-48a: a script that leaves a process in its group is reported, however that closes its
+// output; one whose children have ended, or are about to, is not.
+func TestLeftIsReported(t *testing.T) {
+	for text, want := range map[string]bool{
+		`sleep 600 &`:                            true,
+		`sleep 600 >/dev/null 2>&1 &`:            true,
+		`(trap '' HUP; sleep 600 & sleep 600) &`: true,
+		`true & wait`:                            false,
+		`true`:                                   false,
+	} {
+		r := new(Runner)
+		res, _ := leaving(t, r, text)
+		if (res.Left != 0) != want {
+			t.Errorf("%s: %+v", text, res)
+		}
+		left := r.End()
+		if (len(left) == 1 && left[0] == res.Left) != want || groupAlive(max(res.Left, 1)) && want {
+			t.Errorf("%s: ended %d of %+v", text, left, res)
+		}
+	}
+}
+
+// P-908: the end terminates what was left, however long ago, with SIGTERM first; what ignores that is
+// killed, and what has left the group goes on.
+func TestEnd(t *testing.T) {
+	r := new(Runner)
+	_, polite := leaving(t, r, `(trap 'echo bye >"$PIDS.said"; kill $!; exit' TERM; echo $BASHPID >>"$PIDS.tmp"
+mv "$PIDS.tmp" "$PIDS"; sleep 600 & wait) >/dev/null 2>&1 &
+until [ -e "$PIDS" ]; do sleep 0.01; done`)
+	_, stubborn := leaving(t, r, `(trap '' TERM; echo $BASHPID >>"$PIDS.tmp"; mv "$PIDS.tmp" "$PIDS"
+while :; do sleep 1; done) &
+until [ -e "$PIDS" ]; do sleep 0.01; done`)
+	res, daemon := leaving(t, r, `setsid bash -c 'echo $$ >"$PIDS.tmp"; mv "$PIDS.tmp" "$PIDS"; exec sleep 600' >/dev/null 2>&1 &
+until [ -e "$PIDS" ]; do sleep 0.01; done`)
+	if res.Left != 0 {
+		t.Errorf("a process in a session of its own is reported: %+v", res)
+	}
+	for range 5 { // others between
+		leaving(t, r, `true`)
+	}
+	if left := r.End(); len(left) != 2 {
+		t.Errorf("ended %v", left)
+	}
+	awaitGone(t, polite)
+	awaitGone(t, stubborn)
+	if said, err := os.ReadFile(polite + ".said"); string(said) != "bye\n" {
+		t.Errorf("%q, %v", said, err)
+	}
+	b, _ := os.ReadFile(daemon)
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(b)))
+	if pid == 0 || !alive(pid) {
+		t.Errorf("process %d in a session of its own was ended", pid)
+	}
+	unix.Kill(pid, unix.SIGKILL)
+	if res := r.Run(context.Background(), Spec{Argv: []string{"true"}, Env: env()}); res.Status == 0 {
+		t.Error("a script was started after the end")
+	}
+}
+
+// P-908: a process that has the number of a group which was left is somebody else's.
+func TestEndOfAReusedNumber(t *testing.T) {
+	other := exec.Command("sleep", "600")
+	other.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := &Runner{left: []leftGroup{{id: other.Process.Pid}}}
+	if left := r.End(); left != nil {
+		t.Errorf("ended %v", left)
+	}
+	if !alive(other.Process.Pid) {
+		t.Error("it was ended")
+	}
+	other.Process.Kill()
+	other.Wait()
+}
+
+// Groups that have ended are forgotten, and of many a bounded number has a lifeline.
+func TestLeftIsForgotten(t *testing.T) {
+	r := new(Runner)
+	for range maxTied + 3 {
+		leaving(t, r, `sleep 600 >/dev/null 2>&1 &`)
+	}
+	tied := 0
+	for _, g := range r.left {
+		if g.line != nil {
+			tied++
+		}
+		if !g.there() {
+			t.Errorf("group %d has ended", g.id)
+		}
+	}
+	if len(r.left) != maxTied+3 || tied > maxTied {
+		t.Errorf("%d groups, %d lifelines", len(r.left), tied)
+	}
+	ended := r.left[0].id
+	unix.Kill(-ended, unix.SIGKILL)
+	await(t, "the end of a group", func() bool { return !r.left[0].there() })
+	leaving(t, r, `sleep 600 >/dev/null 2>&1 &`)
+	for _, g := range r.left {
+		if g.id == ended {
+			t.Error("a group that has ended is remembered")
+		}
+	}
+	if left := r.End(); len(left) != maxTied+3 {
+		t.Errorf("ended %d", len(left))
+	}
+}

@@ -112,6 +112,7 @@ __mcp_supervise() { # COMMAND...: runs it, and ends with the mark
   if [[ -n $__mcp_follow ]]; then
     "$@" >|"$__mcp_stdout" 2>|"$__mcp_stderr" &
     __mcp_pid=$!
+    trap - TERM # the tool may ignore it
     __mcp_watch "$__mcp_pid" </dev/null 2>/dev/null &
     __mcp_watcher=$!
   else
@@ -119,6 +120,7 @@ __mcp_supervise() { # COMMAND...: runs it, and ends with the mark
     "$@" 2>&1 >|"$__mcp_stdout" &
     __mcp_pid=$!
     if [[ -n ${MCP_TOOL_CANCELLATION_FILE-} ]]; then
+      trap - TERM
       __mcp_watch "$__mcp_pid" </dev/null >/dev/null 2>&1 &
       __mcp_watcher=$!
     fi
@@ -126,12 +128,17 @@ __mcp_supervise() { # COMMAND...: runs it, and ends with the mark
   # Not before there are children: a child that has just been made could take its signal for its parent's.
   trap 'rm -f "$__mcp_stdout" "$__mcp_stderr"; exit 143' TERM INT HUP
   { wait "$__mcp_pid"; } 2>/dev/null || __mcp_rc=$?
-  [[ -z $__mcp_watcher ]] || { kill -KILL "$__mcp_watcher" && wait "$__mcp_watcher"; } 2>/dev/null || :
+  [[ -z $__mcp_watcher ]] || { kill -TERM "$__mcp_watcher" && wait "$__mcp_watcher"; } 2>/dev/null || :
   printf '%s%s\n' "$__mcp_mark" "$__mcp_rc"
 }
 
-__mcp_watch() { # PID
-  while sleep "$__mcp_interval"; do
+__mcp_watch() { # PID; SIGTERM ends it with its sleep, which would outlive the tool (T-48a)
+  local _watched=$1
+  trap '[[ $! == "$_watched" ]] || kill "$!" 2>/dev/null; exit 0' TERM
+  while
+    sleep "$__mcp_interval" &
+    wait "$!"
+  do
     [[ -z $__mcp_follow ]] || printf '\n'
     if mcp_is_cancelled; then
       kill -TERM "$1"

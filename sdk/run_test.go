@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A running is a call of mcp_run_with_progress and its traces.
@@ -31,6 +33,35 @@ func runWithProgress(t *testing.T, x tool) running {
 		t.Errorf("temporary files left behind: %v", left)
 	}
 	return r
+}
+
+// T-48a: what mcp_run_with_progress starts ends with it, whether or not the tool ignores SIGTERM.
+func TestRunWithProgressLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for i, script := range []string{
+		`CALL true`, `CALL sleep 0.1`, `trap '' TERM; CALL true`, `trap '' TERM; CALL sleep 0.1`,
+		`CALL --progress-file lines true`,
+	} {
+		interval := fmt.Sprintf("600.%d%d", os.Getpid(), i)
+		call := "mcp_run_with_progress --pattern x --extract match1 --quiet --interval " + interval
+		r := runWithProgress(t, tool{script: strings.Replace(script, "CALL", call, 1),
+			env: []string{"MCP_CANCEL_FILE=/nonexistent/file"}})
+		if r.rc != 0 {
+			t.Fatalf("%s: %+v", script, r)
+		}
+		running := func() bool {
+			lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+			return slices.ContainsFunc(lines, func(file string) bool {
+				line, _ := os.ReadFile(file)
+				return string(line) == "sleep\x00"+interval+"\x00"
+			})
+		}
+		for late := time.Now().Add(20 * time.Second); running(); {
+			if time.Now().After(late) {
+				t.Fatalf("%s: a sleep runs on", script)
+			}
+		}
+	}
 }
 
 func TestRunWithProgress(t *testing.T) {

@@ -29,13 +29,23 @@ type Access struct {
 	// the process that is signalled.
 	Name    string
 	Port    int
+	Made    Made   // of Change: the entry that is made; "" for one that is removed or moved, and for links and devices
 	Program string // that did it
 }
+
+// Made is an entry of a directory that can exist before the script runs.
+type Made string
+
+// What is made.
+const (
+	Directory Made = "directory"
+	File      Made = "file"
+)
 
 // Compare orders accesses: the same kinds stand together.
 func (a Access) Compare(b Access) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Name, b.Name),
-		cmp.Compare(a.Port, b.Port), cmp.Compare(a.Program, b.Program))
+		cmp.Compare(a.Port, b.Port), cmp.Compare(a.Made, b.Made), cmp.Compare(a.Program, b.Program))
 }
 
 // A Report is what was observed.

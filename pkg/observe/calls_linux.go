@@ -38,9 +38,9 @@ var inspectors = func() map[uintptr]inspector {
 		unix.SYS_EXECVE:   func(c *call, _ bool) { c.start(atCWD, c.Arguments[0], 0) },
 		unix.SYS_EXECVEAT: func(c *call, _ bool) { c.start(c.dir(0), c.Arguments[1], c.Arguments[4]) },
 
-		unix.SYS_MKDIRAT:   func(c *call, _ bool) { c.make(c.dir(0), c.Arguments[1]) },
-		unix.SYS_MKNODAT:   func(c *call, _ bool) { c.make(c.dir(0), c.Arguments[1]) },
-		unix.SYS_SYMLINKAT: func(c *call, _ bool) { c.make(c.dir(1), c.Arguments[2]) },
+		unix.SYS_MKDIRAT:   func(c *call, _ bool) { c.make(c.dir(0), c.Arguments[1], Directory) },
+		unix.SYS_MKNODAT:   func(c *call, _ bool) { c.make(c.dir(0), c.Arguments[1], "") },
+		unix.SYS_SYMLINKAT: func(c *call, _ bool) { c.make(c.dir(1), c.Arguments[2], "") },
 		unix.SYS_UNLINKAT:  func(c *call, _ bool) { c.remove(c.dir(0), c.Arguments[1]) },
 		unix.SYS_LINKAT: func(c *call, _ bool) {
 			c.link(c.dir(0), c.Arguments[1], c.dir(2), c.Arguments[3], c.Arguments[4])
@@ -124,9 +124,9 @@ func (c *call) open(dir int32, pointer, flags uint64) {
 	switch {
 	case !ok, t.exists && exclusive:
 	case flags&unix.O_TMPFILE == unix.O_TMPFILE:
-		c.change(target{path: filepath.Join(t.path, "new")})
+		c.change(target{path: filepath.Join(t.path, "new")}, "")
 	case !t.exists && flags&unix.O_CREAT != 0:
-		c.change(t)
+		c.change(t, File)
 	case !t.exists:
 	case flags&unix.O_ACCMODE == unix.O_RDONLY && flags&unix.O_TRUNC == 0:
 		c.file(Read, t)
@@ -178,37 +178,37 @@ func (c *call) file(kind Kind, t target) {
 	case kind == Start:
 		need, access = confine.MayStart, unix.X_OK
 	}
-	c.want(kind, need, t.path, t.path, access)
+	c.want(Access{Kind: kind, Path: t.path}, need, t.path, access)
 }
 
 // change notes that an entry of a directory is made, removed or moved.
-func (c *call) change(t target) {
-	c.want(Change, confine.MayChange, t.path, filepath.Dir(t.path), unix.W_OK|unix.X_OK)
+func (c *call) change(t target, made Made) {
+	c.want(Access{Kind: Change, Path: t.path, Made: made}, confine.MayChange, filepath.Dir(t.path), unix.W_OK|unix.X_OK)
 }
 
 // want notes what the rules do not allow, where the user may do it: what fails anyway takes
 // nothing. access is what the user has to have of the file of.
-func (c *call) want(kind Kind, need confine.Need, path, of string, access uint32) {
-	if path == "/dev/tty" || c.session.rules.Allow(need, path) || // a tool has no terminal
+func (c *call) want(a Access, need confine.Need, of string, access uint32) {
+	if a.Path == "/dev/tty" || c.session.rules.Allow(need, a.Path) || // a tool has no terminal
 		unix.Faccessat(unix.AT_FDCWD, of, access, unix.AT_EACCESS) != nil {
 		return
 	}
-	if rest, ok := strings.CutPrefix(path, "/proc/"+strconv.Itoa(int(c.Thread))+"/"); ok {
-		path = "/proc/self/" + rest
+	if rest, ok := strings.CutPrefix(a.Path, "/proc/"+strconv.Itoa(int(c.Thread))+"/"); ok {
+		a.Path = "/proc/self/" + rest
 	}
-	c.add(Access{Kind: kind, Path: path})
+	c.add(a)
 }
 
 // make notes that an entry is made, where there is none yet.
-func (c *call) make(dir int32, pointer uint64) {
+func (c *call) make(dir int32, pointer uint64, made Made) {
 	if t, ok := c.find(dir, pointer, false); ok && !t.exists {
-		c.change(t)
+		c.change(t, made)
 	}
 }
 
 func (c *call) remove(dir int32, pointer uint64) {
 	if t, ok := c.find(dir, pointer, false); ok && t.exists {
-		c.change(t)
+		c.change(t, "")
 	}
 }
 
@@ -221,8 +221,8 @@ func (c *call) move(fromDir int32, from uint64, toDir int32, to uint64) {
 		return
 	}
 	if made, ok := c.find(toDir, to, false); ok {
-		c.change(old)
-		c.change(made)
+		c.change(old, "")
+		c.change(made, "")
 	}
 }
 
@@ -237,9 +237,9 @@ func (c *call) link(fromDir int32, from uint64, toDir int32, to, flags uint64) {
 	if !ok || made.exists {
 		return
 	}
-	c.change(made)
+	c.change(made, "")
 	if filepath.Dir(old.path) != filepath.Dir(made.path) {
-		c.change(old)
+		c.change(old, "")
 	}
 }
 
@@ -464,7 +464,7 @@ func (c *call) local(kind Kind, name []byte) {
 		}
 		a.Path = t.path
 		if kind == Listen {
-			c.change(t)
+			c.change(t, "")
 		}
 	}
 	if c.session.refusesSocket("unix") {

@@ -10,9 +10,9 @@ var legacy = map[uintptr]inspector{
 	unix.SYS_CREAT: func(c *call, _ bool) {
 		c.open(atCWD, c.Arguments[0], unix.O_CREAT|unix.O_WRONLY|unix.O_TRUNC)
 	},
-	unix.SYS_MKDIR:   func(c *call, _ bool) { c.make(atCWD, c.Arguments[0]) },
-	unix.SYS_MKNOD:   func(c *call, _ bool) { c.make(atCWD, c.Arguments[0]) },
-	unix.SYS_SYMLINK: func(c *call, _ bool) { c.make(atCWD, c.Arguments[1]) },
+	unix.SYS_MKDIR:   func(c *call, _ bool) { c.make(atCWD, c.Arguments[0], Directory) },
+	unix.SYS_MKNOD:   func(c *call, _ bool) { c.make(atCWD, c.Arguments[0], "") },
+	unix.SYS_SYMLINK: func(c *call, _ bool) { c.make(atCWD, c.Arguments[1], "") },
 	unix.SYS_UNLINK:  func(c *call, _ bool) { c.remove(atCWD, c.Arguments[0]) },
 	unix.SYS_RMDIR:   func(c *call, _ bool) { c.remove(atCWD, c.Arguments[0]) },
 	unix.SYS_RENAME:  func(c *call, _ bool) { c.move(atCWD, c.Arguments[0], atCWD, c.Arguments[1]) },

@@ -201,6 +201,34 @@ func TestObserve(t *testing.T) {
 	}
 }
 
+// CF-55: of what is made it is known whether that can exist beforehand; one entry that is made and removed is two
+// accesses.
+func TestMade(t *testing.T) {
+	for code, want := range map[string][]Made{
+		`mkdir "$OTHER/a"`:                          {Directory},
+		`echo x >"$OTHER/a"`:                        {File},
+		`echo x >"$OTHER/a"; rm "$OTHER/a"`:         {File, ""},
+		`mkfifo "$OTHER/a"`:                         {""},
+		`ln -s x "$OTHER/a"`:                        {""},
+		`ln "$OTHER/file" "$OTHER/a"`:               {""},
+		`mv "$OTHER/file" "$OTHER/a"`:               {"", ""},
+		`mkdir "$OTHER/a"; rmdir "$OTHER/a"`:        {Directory, ""},
+		`mkdir "$OTHER/a"; mkdir -p "$OTHER/a"`:     {Directory},
+		`echo x >"$OTHER/file"; rm -f "$OTHER/non"`: nil,
+	} {
+		r, _ := newScene(t).run(t, false, code)
+		var got []Made
+		for _, a := range r.Accesses {
+			if a.Kind == Change {
+				got = append(got, a.Made)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+}
+
 // What is not held is judged as a kernel does that can hold everything (CF-30).
 func TestJudgedByTheWholeKernel(t *testing.T) {
 	s := newScene(t)

@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/script"
 )
 
 // A declaration is what the metadata of a tool declares of what it does.
@@ -23,6 +24,27 @@ type declaration struct {
 	extras       map[string][]string // the lists of "confine", by name
 	reasons      []reason            // one for each of these
 	never        []string            // what was done that nothing allows, or nothing should
+	beforehand   []beforehand        // what must exist before the tool runs with the declaration
+}
+
+// A beforehand is an entry that the call made in a directory that is not declared, as it holds too much.
+type beforehand struct {
+	path string
+	made observe.Made
+	dir  string // why
+}
+
+// command returns what creates the entry.
+func (b *beforehand) command() string {
+	if b.made == observe.Directory {
+		return "mkdir -p " + script.Quote(b.path)
+	}
+	return "touch " + script.Quote(b.path)
+}
+
+func (b *beforehand) String() string {
+	return fmt.Sprintf("create the %s %s beforehand: %s; to let the tool create it would mean to let it change all of %s",
+		b.made, b.path, b.command(), b.dir)
 }
 
 // A reason is why something is declared.
@@ -65,11 +87,14 @@ type need struct {
 	list, entry  string // "" for none; the entry is a path or a port
 	capabilities []access.Capability
 	never        string // why nothing does, or should
+	beforehand   *beforehand
 }
 
 // need returns what would allow an access.
 func (s *surroundings) need(a observe.Access) need {
-	takes := func(list, entry string, c ...access.Capability) need { return need{list, entry, c, ""} }
+	takes := func(list, entry string, c ...access.Capability) need {
+		return need{list: list, entry: entry, capabilities: c}
+	}
 	inRoot := within(s.roots, a.Path)
 	switch {
 	case !utf8.ValidString(a.Path):
@@ -127,15 +152,39 @@ func (s *surroundings) needOfWriting(a observe.Access, inRoot bool) need {
 		return need{capabilities: []access.Capability{access.Edit}}
 	case slices.ContainsFunc(s.protected, func(of string) bool { return project.Within(of, a.Path) }):
 		return need{never: "it is what the server runs next"}
-	case a.Kind == observe.Change && overlaps(dir, s.protected):
-		return need{never: "its directory holds what is the server's own; use $TMPDIR, or a directory made beforehand"}
+	case a.Kind == observe.Change && s.holdsTooMuch(dir) && !(inRoot && !overlaps(dir, s.protected)):
+		return s.needOfEntry(a, dir, inRoot)
 	case inRoot, a.Kind == observe.Modes:
 		return need{capabilities: []access.Capability{access.Edit}}
 	}
 	if within(s.reach, dir) {
-		return need{writeList, dir, []access.Capability{access.Edit}, ""}
+		return need{list: writeList, entry: dir, capabilities: []access.Capability{access.Edit}}
 	}
-	return need{writeList, dir, []access.Capability{access.FileSystem}, ""}
+	return need{list: writeList, entry: dir, capabilities: []access.Capability{access.FileSystem}}
+}
+
+// needOfEntry returns what would allow to make an entry in a directory that holds too much to be declared: the
+// entry alone, which then has to exist beforehand.
+func (s *surroundings) needOfEntry(a observe.Access, dir string, inRoot bool) need {
+	if a.Made == "" {
+		return need{never: "its directory, " + dir + ", holds too much to be declared; use $TMPDIR, or a directory made " +
+			"beforehand"}
+	}
+	n := need{beforehand: &beforehand{a.Path, a.Made, dir}, capabilities: []access.Capability{access.Edit}}
+	if !inRoot {
+		n.list, n.entry = writeList, a.Path
+		if !within(s.reach, dir) {
+			n.capabilities[0] = access.FileSystem
+		}
+	}
+	return n
+}
+
+// holdsTooMuch reports whether a directory is none to be declared as a whole: it holds nearly everything, the home
+// directory or the project, or what the server runs next.
+func (s *surroundings) holdsTooMuch(dir string) bool {
+	return dir == "/" || dir == "/etc" || project.Within(dir, s.project) ||
+		s.home != "" && project.Within(dir, s.home) || overlaps(dir, s.protected)
 }
 
 // within reports whether a path is one of a list, or lies in one.
@@ -164,6 +213,9 @@ func (s *surroundings) remedy(a observe.Access) string {
 		text += `, or "confine": {"connect": [PORT]}`
 	case n.list != "":
 		text += fmt.Sprintf(", or \"confine\": %s", extrasJSON(map[string][]string{n.list: {s.spell(n.list, n.entry)}}))
+	}
+	if n.beforehand != nil {
+		text += fmt.Sprintf(", and the %s to be created beforehand", n.beforehand.made)
 	}
 	return text
 }
@@ -209,14 +261,26 @@ func (s *surroundings) declare(accesses []observe.Access) declaration {
 		need
 	}
 	var all []done
+	removed := map[string]bool{}
+	for _, a := range accesses {
+		removed[a.Path] = removed[a.Path] || a.Kind == observe.Change && a.Made == ""
+	}
 	for _, a := range accesses {
 		if isByTheWay(a, accesses) {
 			continue
 		}
+		if removed[a.Path] {
+			a.Made = "" // to make it beforehand would not do
+		}
 		n := s.need(a)
 		if n.never != "" {
-			d.never = append(d.never, say(a)+": "+n.never)
+			if text := say(a) + ": " + n.never; !slices.Contains(d.never, text) {
+				d.never = append(d.never, text)
+			}
 			continue
+		}
+		if b := n.beforehand; b != nil && !slices.Contains(d.beforehand, *b) {
+			d.beforehand = append(d.beforehand, *b)
 		}
 		all = append(all, done{a, n})
 		if n.list == "" {
@@ -232,6 +296,9 @@ func (s *surroundings) declare(accesses []observe.Access) declaration {
 		if has[c] {
 			d.capabilities = append(d.capabilities, c)
 		}
+	}
+	if has[access.FileSystem] { // which makes entries everywhere
+		d.beforehand = nil
 	}
 	for _, one := range all {
 		for _, declared := range s.declaredFor(one.need, &d, has) {
@@ -344,8 +411,7 @@ func (s *surroundings) together(paths []string) []string {
 		count[filepath.Dir(path)]++
 	}
 	for dir, n := range count {
-		wide := dir == "/" || dir == "/etc" || project.Within(dir, s.project) || s.home != "" && project.Within(dir, s.home)
-		if n >= several && !wide && !overlaps(dir, s.protected) {
+		if n >= several && !s.holdsTooMuch(dir) {
 			paths = append(paths, dir)
 		}
 	}

@@ -18,6 +18,10 @@ func accesses(text string) (list []observe.Access) {
 		a := observe.Access{Program: program}
 		for i, word := range strings.Fields(line) {
 			switch {
+			case i == 0 && word == "mkdir":
+				a.Kind, a.Made = observe.Change, observe.Directory
+			case i == 0 && word == "create":
+				a.Kind, a.Made = observe.Change, observe.File
 			case i == 0:
 				a.Kind = observe.Kind(word)
 			case strings.HasPrefix(word, "/"):
@@ -141,7 +145,7 @@ func TestDeclare(t *testing.T) {
 		{"what runs next", "write /home/ada/project/tools/x/tool.sh\nchange /home/ada/project/.registry/x\n" +
 			"modes /home/ada/project/tools/x/tool.sh", `{"capabilities":[]}`, "it is what the server runs next"},
 		{"beside what runs next", "change /home/ada/project/out.txt", `{"capabilities":[]}`,
-			"its directory holds what is the server's own; use $TMPDIR, or a directory made beforehand"},
+			"its directory, /home/ada/project, holds too much to be declared; use $TMPDIR, or a directory made beforehand"},
 		{"signals", "signal 1", `{"capabilities":[]}`, "no process but the script's own is signalled"},
 		{"io_uring", "call io_uring_setup", `{"capabilities":[]}`, "nothing confined does this"},
 		{"raw sockets", "socket raw", `{"capabilities":[]}`, "nothing confined does this"},
@@ -192,14 +196,84 @@ func sorted(n int, format string) []string {
 	return list
 }
 
+// CF-55: an entry that is made in a directory which holds too much is declared alone, and to be created
+// beforehand; what does not last is not declared at all.
+func TestBeforehand(t *testing.T) {
+	const file, directory = observe.File, observe.Directory
+	tooMuch := func(dir string) string {
+		return "its directory, " + dir + ", holds too much to be declared; use $TMPDIR, or a directory made beforehand"
+	}
+	for _, c := range []struct {
+		name, done, want string
+		beforehand       []beforehand
+		never            string
+	}{
+		{"a directory in the home directory", "mkdir /home/ada/x",
+			`{"capabilities":[],"confine":{"write":["~/x"]}}`, []beforehand{{"/home/ada/x", directory, "/home/ada"}}, ""},
+		{"with what is in it", "mkdir /home/ada/x\nmkdir /home/ada/x/y\ncreate /home/ada/x/y/z\nread /home/ada/x/y/z",
+			`{"capabilities":[],"confine":{"write":["~/x"]}}`, []beforehand{{"/home/ada/x", directory, "/home/ada"}}, ""},
+		{"a file in the home directory", "create /home/ada/.x\nread /home/ada/.x",
+			`{"capabilities":[],"confine":{"write":["~/.x"]}}`, []beforehand{{"/home/ada/.x", file, "/home/ada"}}, ""},
+		{"in a directory that holds the home directory", "mkdir /home/x",
+			`{"capabilities":[],"confine":{"write":["/home/x"]}}`, []beforehand{{"/home/x", directory, "/home"}}, ""},
+		{"in the root directory", "create /x",
+			`{"capabilities":[],"confine":{"write":["/x"]}}`, []beforehand{{"/x", file, "/"}}, ""},
+		{"in /etc", "create /etc/x",
+			`{"capabilities":[],"confine":{"write":["/etc/x"]}}`, []beforehand{{"/etc/x", file, "/etc"}}, ""},
+		{"in the project", "mkdir /home/ada/project/out\ncreate /home/ada/project/out/a",
+			`{"capabilities":[],"confine":{"write":["out"]}}`,
+			[]beforehand{{"/home/ada/project/out", directory, "/home/ada/project"}}, ""},
+		{"several files", many(3, "create /home/ada/.%d"), `{"capabilities":[],"confine":{"write":["~/.1","~/.2","~/.3"]}}`,
+			[]beforehand{{"/home/ada/.1", file, "/home/ada"}, {"/home/ada/.2", file, "/home/ada"},
+				{"/home/ada/.3", file, "/home/ada"}}, ""},
+		{"so many that FileSystem is declared", many(17, "create /home/ada/.%d"), `{"capabilities":["FileSystem"]}`, nil, ""},
+		{"a file that does not last", "create /home/ada/.x\nchange /home/ada/.x", `{"capabilities":[]}`, nil,
+			tooMuch("/home/ada")},
+		{"a file that is replaced", "create /home/ada/x.tmp\nchange /home/ada/x.tmp\nchange /home/ada/x",
+			`{"capabilities":[]}`, nil, tooMuch("/home/ada")},
+		{"elsewhere", "mkdir /data/x", `{"capabilities":[],"confine":{"write":["/data"]}}`, nil, ""},
+		{"below a root", "mkdir /srv/root/x", `{"capabilities":["Edit"]}`, nil, ""},
+	} {
+		d := here.declare(accesses(c.done))
+		if got := string(d.JSON()); got != c.want {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+		if !slices.Equal(d.beforehand, c.beforehand) {
+			t.Errorf("%s: beforehand %v", c.name, d.beforehand)
+		}
+		for _, never := range d.never {
+			if c.never == "" || !strings.HasSuffix(never, c.never) {
+				t.Errorf("%s: %s", c.name, never)
+			}
+		}
+		if (d.never != nil) != (c.never != "") {
+			t.Errorf("%s: never %q", c.name, d.never)
+		}
+	}
+	rooted := *here
+	rooted.roots = []string{"/home/ada"} // which holds the project
+	rooted.reach = rooted.roots
+	d := rooted.declare(accesses("mkdir /home/ada/project/out\nmkdir /home/ada/new"))
+	want := []beforehand{
+		{"/home/ada/project/out", directory, "/home/ada/project"}, {"/home/ada/new", directory, "/home/ada"},
+	}
+	if string(d.JSON()) != `{"capabilities":["Edit"]}` || !slices.Equal(d.beforehand, want) {
+		t.Errorf("%s, %v", d.JSON(), d.beforehand)
+	}
+}
+
 // CF-51: what would allow an access that was refused.
 func TestRemedy(t *testing.T) {
 	for done, want := range map[string]string{
-		"read /home/ada/notes/a":             `takes FileSystem, or "confine": {"read":["~/notes/a"]}`,
-		"read /srv/reach/a":                  `takes Search, or "confine": {"read":["/srv/reach/a"]}`,
-		"change /srv/reach/a":                `takes Edit, or "confine": {"write":["/srv/reach"]}`,
-		"read /srv/root/a":                   `takes Search`,
-		"change /srv/root/a":                 `takes Edit`,
+		"read /home/ada/notes/a": `takes FileSystem, or "confine": {"read":["~/notes/a"]}`,
+		"read /srv/reach/a":      `takes Search, or "confine": {"read":["/srv/reach/a"]}`,
+		"change /srv/reach/a":    `takes Edit, or "confine": {"write":["/srv/reach"]}`,
+		"read /srv/root/a":       `takes Search`,
+		"change /srv/root/a":     `takes Edit`,
+		"mkdir /home/ada/x": `takes FileSystem, or "confine": {"write":["~/x"]}, ` +
+			`and the directory to be created beforehand`,
+		"create /home/ada/project/a": `takes FileSystem, or "confine": {"write":["a"]}, ` +
+			`and the file to be created beforehand`,
 		"change /data/a":                     `takes FileSystem, or "confine": {"write":["/data"]}`,
 		"start /usr/bin/git":                 `takes Process, or "confine": {"exec":["git"]}`,
 		"connect tcp 443":                    `takes Network, or "confine": {"connect":[443]}`,

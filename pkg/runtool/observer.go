@@ -19,16 +19,21 @@ type observer struct {
 	runner  *script.Runner
 	sandbox *sandbox.Sandbox
 	learns  bool
+	begin   func()           // called just before the script starts
 	session *observe.Session // nil: nothing held the call, or it did not get that far
 }
 
 func (o *observer) Learns() bool { return o.learns }
 
 func (o *observer) Hold(k confine.Kernel, p *confine.Profile) (*script.Confined, error) {
-	return o.runner.Prepared(func() (err error) {
+	confined, err := o.runner.Prepared(func() (err error) {
 		o.session, err = observe.Enter(k, p, !o.learns)
 		return err
 	})
+	if err == nil {
+		o.begin()
+	}
+	return confined, err
 }
 
 // report returns what was observed, without what is the same for whoever reads it.
@@ -135,6 +140,9 @@ func (s *surroundings) appendRefused(b *rawjson.Builder, a observe.Access) {
 	if n.list != "" && a.Kind != observe.Socket {
 		b.Name("confine").Raw(extrasJSON(map[string][]string{n.list: {s.spell(n.list, n.entry)}}))
 	}
+	if n.beforehand != nil {
+		b.Name("beforehand").String(string(n.beforehand.made))
+	}
 	if n.never != "" {
 		b.Name("never").String(n.never)
 	}
@@ -153,6 +161,9 @@ func (r *run) tellLearned(ctx context.Context, o *observer, item json.RawMessage
 	}
 	for _, reason := range d.reasons {
 		cli.Printf(r.Err, "run-tool: %s\n", reason.String())
+	}
+	for _, b := range d.beforehand {
+		fmt.Fprintln(r.Err, "run-tool:", cli.Line(b.String()))
 	}
 	for _, never := range d.never {
 		cli.Printf(r.Err, "run-tool: warning: not declared: %s\n", never)
@@ -184,6 +195,11 @@ func (r *run) showLearned(d *declaration, report observe.Report, failed bool) {
 	for _, reason := range d.reasons {
 		b.Object().Name("declared").String(reason.declared).Name("because").String(say(reason.first)).
 			Name("more").Int(reason.more).End()
+	}
+	b.End().Name("beforehand").Array()
+	for _, one := range d.beforehand {
+		b.Object().Name("type").String(string(one.made)).Name("path").String(one.path).Name("command").
+			String(one.command()).End()
 	}
 	b.End().Name("never").Strings(d.never).Name("dropped").Int(report.Dropped).Name("unread").Int(report.Unread).
 		Name("failed").Bool(failed)

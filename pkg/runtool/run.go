@@ -365,7 +365,7 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 	}
 	var seen *observer
 	if r.explain || r.learn {
-		seen = &observer{runner: r.runner, sandbox: e.Tools.Sandbox, learns: r.learn}
+		seen = &observer{runner: r.runner, sandbox: e.Tools.Sandbox, learns: r.learn, begin: r.warnUnconfined}
 		request.Observer = seen
 	}
 	result, err := e.Tools.Call(ctx, request)
@@ -410,6 +410,13 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 		return cli.ExitCode(cli.ExitFailed)
 	}
 	return nil
+}
+
+// warnUnconfined says, before a tool starts, that it may do what the user may (CLI-815).
+func (r *run) warnUnconfined() {
+	if r.learn {
+		fmt.Fprintf(r.Err, "run-tool: warning: --learn runs %s unconfined, with all your permissions\n", r.tool)
+	}
 }
 
 // failed prints what a client would get as an error. sig is the signal that ended

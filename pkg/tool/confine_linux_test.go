@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -181,6 +182,59 @@ func TestRefusals(t *testing.T) {
 	y := newYard(t, "declared", nil)
 	if got := y.try("", `echo "/x: Permission denied" >&2; exit 1`); strings.Contains(got, "was refused") {
 		t.Errorf("not confined: %s", got)
+	}
+}
+
+// CF-25: the hint names the path, however the program writes it.
+func TestRefusedPath(t *testing.T) {
+	y := newYard(t, "declared", nil)
+	for _, says := range []string{
+		`cat: /srv/a b: Permission denied`,
+		`tool.sh: line 3: /srv/a b: Permission denied`,
+		`sh: 1: cannot create /srv/a b: Permission denied`,
+		`sh: 1: cannot open /srv/a b: Permission denied`,
+		`ls: cannot open directory '/srv/a b': Permission denied`,
+		`cp: cannot open '/srv/a b' for reading: Permission denied`,
+		`sed: can't read /srv/a b: Permission denied`,
+		`cat: can't open '/srv/a b': Permission denied`,
+		`find: ‘/srv/a b’: Permission denied`,
+		`2026/01/02 open /srv/a b: permission denied`,
+		`open /srv/a b: permission denied`,
+		`PermissionError: [Errno 13] Permission denied: '/srv/a b'`,
+		`Error: EACCES: permission denied, open '/srv/a b'`,
+		`x.rb:1:in 'initialize': Permission denied @ rb_sysopen - /srv/a b`,
+	} {
+		got := y.try(`[]`, "cat >&2 <<'END'\n"+says+"\nEND\nexit 1")
+		if path, _, found := strings.Cut(lastText(got), " was refused to "); !found || path != "/srv/a b" {
+			t.Errorf("%s: %q", says, path)
+		}
+	}
+}
+
+// CF-25: a confined tool that hides what its programs say still gets a hint, which names the command that lists
+// what was refused. A tool that reports an error itself, or is not confined, gets none.
+func TestHiddenRefusal(t *testing.T) {
+	const hint = "tools/t0/tool.sh is confined to what it declares; mcp-runtool t0 --explain lists what is refused"
+	for _, c := range []struct {
+		capabilities, code string
+		want               bool
+	}{
+		{`[]`, `cat "$BESIDE/file" 2>/dev/null; exit 1`, true},
+		{`[]`, `cat "$BESIDE/file" 2>/dev/null || { echo "cannot read the file" >&2; exit 1; }`, true},
+		{`[]`, `cat "$BESIDE/file" 2>/dev/null || { echo '{"n":1}'; exit 1; }`, true},
+		{`[]`, `cat "$BESIDE/file" 2>/dev/null || { echo '{"success":false}'; exit 1; }`, false},
+		{`[]`, `cat "$BESIDE/file" 2>/dev/null || echo nothing`, false}, // it succeeds
+		{``, `cat "$BESIDE/none" 2>/dev/null; exit 1`, false},
+	} {
+		y := newYard(t, "declared", nil)
+		got := y.try(c.capabilities, fmt.Sprintf("BESIDE=%s\n%s", y.beside, c.code))
+		if strings.HasSuffix(lastText(got), hint) != c.want || strings.Contains(got, "is confined to") != c.want {
+			t.Errorf("%s: %s", c.code, got)
+		}
+		logged := slices.ContainsFunc(y.logs, func(line string) bool { return strings.HasSuffix(line, hint) })
+		if logged != c.want {
+			t.Errorf("%s: logs %q", c.code, y.logs)
+		}
 	}
 }
 

@@ -64,7 +64,14 @@ func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
 	if text := c.refused(stderr); text != "" {
 		return text
 	}
-	return c.unexplained(where, res, value)
+	text := c.unexplained(where, res, value)
+	if confined := c.confined(); confined != "" && !saysError(value) {
+		if text == "" {
+			return confined
+		}
+		text += ". " + confined
+	}
+	return text
 }
 
 // The exit statuses of a script that could not be started (T-181).

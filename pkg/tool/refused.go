@@ -1,7 +1,7 @@
 package tool
 
 import (
-	"cmp"
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,9 +11,26 @@ import (
 	"mcp-bash/pkg/registry/access"
 )
 
-// What programs say of a file that they may not use: Bash and the system's tools, Python, Node.
-var denied = lazyregexp.New(`(?mi)([^\s:'"‘’][^:'"‘’\n]*)['"’]?: Permission denied$|` +
-	`Permission denied: '([^'\n]+)'|EACCES: permission denied, \w+ '([^'\n]+)'`)
+// What programs say of a file that they may not use. The first that fits counts: words that end in what was done
+// and an absolute path, as of Go programs and plain shells; the system's tools, of which some put words before or
+// after the path, Bash, Python, Node and Ruby.
+var denied = []*lazyregexp.Regexp{
+	lazyregexp.New(`(?mi)\b(?:open|create|read|l?stat|mkdir|remove|unlink|rename|chdir|fork/exec) ` +
+		`(/[^:'"‘’\n]*): permission denied$`),
+	lazyregexp.New(`(?mi)(?:\b(?:cannot|t|open|create|read|stat) )*` +
+		`([^\s:'"‘’][^:'"‘’\n]*)['"’]?(?: for (?:reading|writing))?: Permission denied$|` +
+		`Permission denied: '([^'\n]+)'|EACCES: permission denied, \w+ '([^'\n]+)'|Permission denied @ \w+ - ([^\n]+)`),
+}
+
+// deniedPath returns the path that a script says it was refused, "" for none.
+func deniedPath(stderr []byte) string {
+	for _, pattern := range denied {
+		if m := pattern.FindSubmatch(stderr); m != nil {
+			return string(bytes.Join(m[1:], nil)) // one of them
+		}
+	}
+	return ""
+}
 
 // refused says what a confined script lacked, as far as its complaints tell; "" when there
 // are none (CF-25). They are the script's own words, so they are looked at and not believed:
@@ -22,17 +39,26 @@ func (c *call) refused(stderr []byte) string {
 	if c.hold == nil {
 		return ""
 	}
-	m := denied.FindSubmatch(stderr)
-	if m == nil {
+	path := deniedPath(stderr)
+	if path == "" {
 		return ""
 	}
-	path := cmp.Or(string(m[1]), string(m[2]), string(m[3]))
 	takes := c.takes(path)
 	if takes == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s was refused to %s, which is held to what it declares: it takes %s; "+
-		"mcp-runtool %s --explain lists all that is refused", path, c.shown(c.script), takes, c.entry.name)
+	return fmt.Sprintf("%s was refused to %s, which is confined to what it declares: it takes %s; "+
+		"mcp-runtool %s --explain lists everything that is refused", path, c.shown(c.script), takes, c.entry.name)
+}
+
+// confined says that a script is confined and how to find out what it was refused, where nothing else tells: it may
+// hide what its programs say. "" for one that is not confined.
+func (c *call) confined() string {
+	if c.hold == nil || c.request.Observer != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s is confined to what it declares; mcp-runtool %s --explain lists what is refused",
+		c.shown(c.script), c.entry.name)
 }
 
 // takes is what would allow a confined script to use a path.

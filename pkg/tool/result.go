@@ -107,7 +107,8 @@ func (r *Result) appendMeta(b *rawjson.Builder, own json.RawMessage, extra *mcp.
 	linked := false
 	for _, m := range rawjson.Members(own) {
 		switch {
-		case m.Name == "exitCode" || m.Name == "stderr" || m.Name == leftRunning || m.Name == legacyUI || extra.OwnsMeta(m.Name):
+		case m.Name == "exitCode" || m.Name == "stderr" || m.Name == legacyUI || r.left && m.Name == leftRunning ||
+			extra.OwnsMeta(m.Name):
 		case m.Name == "ui" && link != nil && rawjson.KindOf(m.Value) == rawjson.Object:
 			linked = true
 			b.Name("ui").Object()

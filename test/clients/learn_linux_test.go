@@ -180,3 +180,75 @@ func declare(t *testing.T, file, tool string, declaration map[string]json.RawMes
 func failed(result string) bool {
 	return !strings.Contains(result, `"isError":false`)
 }
+
+// CF-55, CLI-815: a tool that makes entries in the home directory and in the project's own is not given these
+// directories. It is declared what it made, which suffices where that exists. Before the tool runs, the
+// person is warned that it runs unconfined.
+func TestLearnedBeforehand(t *testing.T) {
+	t.Parallel()
+	if lacks := confine.Offered().Lacks(&confine.Profile{}); lacks != nil {
+		t.Skipf("this kernel cannot hold %v", lacks)
+	}
+	dir, home := checkout.Copy(t, "testdata/family"), checkout.Directory(t)
+	toolDir := filepath.Join(dir, "tools", "maker")
+	if err := os.MkdirAll(toolDir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"tool.meta.json": `{"name":"maker","description":"Makes files"}`,
+		"tool.sh": "#!/bin/bash\necho 'it runs' >&2\nset -e\nmkdir -p \"$STORE/notes\"\necho a >\"$STORE/notes/a\"\n" +
+			"echo b >>\"$STORE/.list\"\necho c >>log.txt\necho done\n",
+	} {
+		if err := os.WriteFile(filepath.Join(toolDir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(mode string, more ...string) (stdout, stderr string) {
+		cmd := exec.Command(filepath.Join(bin, "mcp-runtool"), append([]string{"maker"}, more...)...)
+		cmd.Dir = dir
+		cmd.Env = environment(dir, checkout.Directory(t), map[string]string{
+			"MCPBASH_CONFINE": mode, "HOME": home, "STORE": home, "MCPBASH_TOOL_ENV_MODE": "allowlist",
+			"MCPBASH_TOOL_ENV_ALLOWLIST": "STORE,GORACE",
+		})
+		var out, err strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &err
+		cmd.Run() // what it prints says whether it failed
+		return out.String(), err.String()
+	}
+	learned, said := run("off", "--learn", "--write", "--verbose")
+	var declaration struct {
+		Capabilities []string
+		Confine      map[string][]string
+	}
+	if err := json.Unmarshal([]byte(learned), &declaration); err != nil || len(declaration.Capabilities) != 0 ||
+		!slices.Equal(declaration.Confine["write"], []string{"log.txt", "~/.list", "~/notes"}) {
+		t.Fatalf("%s, %v\n%s", learned, err, said)
+	}
+	warning, output := strings.Index(said, "warning: --learn runs maker unconfined"), strings.Index(said, "it runs")
+	if warning < 0 || output < warning {
+		t.Errorf("the warning does not come first:\n%s", said)
+	}
+	for _, line := range []string{
+		"create the directory " + home + "/notes beforehand: mkdir -p " + home + "/notes;",
+		"create the file " + home + "/.list beforehand: touch " + home + "/.list;",
+		"create the file " + dir + "/log.txt beforehand: touch " + dir + "/log.txt;",
+	} {
+		if strings.Count(said, line) != 1 {
+			t.Errorf("stderr without %q:\n%s", line, said)
+		}
+	}
+	if got, said := run("all,required", "--explain"); failed(got) || !strings.Contains(got, "done") ||
+		!strings.Contains(said, "nothing was refused") {
+		t.Errorf("with what was learned: %s%s", got, said)
+	}
+	for _, made := range []string{home + "/notes", home + "/.list"} {
+		if err := os.RemoveAll(made); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `run-tool: refused: change ` + home + `/notes (mkdir): takes FileSystem, or "confine": ` +
+		`{"write":["~/notes"]}, and the directory to be created beforehand`
+	if got, said := run("all,required", "--explain"); !failed(got) || !strings.Contains(said, want) {
+		t.Errorf("without what it needs beforehand: %s%s", got, said)
+	}
+}

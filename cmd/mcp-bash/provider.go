@@ -106,9 +106,13 @@ func fetch(ctx context.Context, s cli.Streams, p *project.Project, name, uri str
 	if err != nil {
 		return nil, fmt.Errorf("unable to create state directory: %s: %w", dir, err)
 	}
-	defer state.Remove()
+	runner := new(script.Runner)
+	defer func() {
+		state.EndScripts(runner, s.Notice)
+		state.Remove()
+	}()
 	e := engine.New(engine.Config{
-		Project: p, State: state, Runner: new(script.Runner), Home: home, ReadOnly: true, Notice: s.Notice, Stderr: s.Err,
+		Project: p, State: state, Runner: runner, Home: home, ReadOnly: true, Notice: s.Notice, Stderr: s.Err,
 		Debug: func() bool { return p.Logging.Level <= mcp.Debug },
 		Log: func(level mcp.Level, logger, text string) {
 			if level >= max(p.Logging.Level, mcp.Warning) {

@@ -19,9 +19,10 @@ import (
 // A hookRun is the environment of one run of register.sh. Nothing of it is made before the
 // script is to be run, and nothing is left.
 type hookRun struct {
-	p     *project.Project
-	warn  func(line string)
-	state *project.State
+	p      *project.Project
+	warn   func(line string)
+	state  *project.State
+	runner script.Runner
 }
 
 // options are those of a catalog that runs the hook where it is to run.
@@ -30,14 +31,14 @@ func (h *hookRun) options(s cli.Streams, quiet bool) registry.Options {
 	if quiet || h.p.Logging.Quiet {
 		level = max(level, mcp.Err)
 	}
-	runner, log := new(script.Runner), logTo(s, level)
+	log := logTo(s, level)
 	return registry.Options{
 		Log: log, Warn: h.warn, Version: cli.Version,
-		Runner: runner, HookEnv: h.env, Private: h.dir,
+		Runner: &h.runner, HookEnv: h.env, Private: h.dir,
 		Confine: func(spec *script.Spec, files ...string) (release func(), err error) {
 			held := sandbox.New(sandbox.Config{
-				Project: h.p, Mode: access.EffectiveConfinement(h.p, log), Kernel: confine.Offered, Runner: runner, State: h.state,
-				Log: log,
+				Project: h.p, Mode: access.EffectiveConfinement(h.p, log), Kernel: confine.Offered, Runner: &h.runner,
+				State: h.state, Log: log,
 			})
 			return held.Hook(filepath.Join(h.p.Server, declare.HookFile))(spec, files...)
 		},
@@ -77,9 +78,13 @@ func (h *hookRun) env() project.Env {
 	return h.p.ForHooks(h.p.Common(homeDir, helper, h.p.JSONTool(helper, h.warn)), dir)
 }
 
+// remove ends what the hook left running (P-908), and removes what was made for it.
 func (h *hookRun) remove() {
+	if h.state == nil {
+		return
+	}
+	h.state.EndScripts(&h.runner, h.warn)
 	switch {
-	case h.state == nil:
 	case h.p.Preserve:
 		h.state.Release()
 	default:

@@ -193,7 +193,9 @@ func projectChecks(ctx context.Context, stderr io.Writer, p *project.Project) bo
 	fmt.Fprintln(stderr, "Running project health checks...")
 	env := p.Env.Clone()
 	env["MCPBASH_PROJECT_ROOT"] = p.Root
-	res := new(script.Runner).Run(ctx, script.Spec{
+	runner := new(script.Runner)
+	defer runner.End() // and what the checks left running (P-908)
+	res := runner.Run(ctx, script.Spec{
 		Argv: []string{"bash", "-c", checks, checksFile}, Sources: []code.File{file}, Dir: p.Root, Env: env.Entries(),
 		StdoutLimit: maxMarks, StderrLimit: maxMarks, StderrTee: stderr,
 	})

@@ -27,20 +27,50 @@ func groupAlive(pgid int) bool {
 	if err != nil {
 		return true
 	}
-	group := strconv.Itoa(pgid)
 	for _, name := range names {
-		if name[0] < '0' || name[0] > '9' {
-			continue
-		}
-		stat, err := os.ReadFile("/proc/" + name + "/stat")
-		if err != nil {
-			continue
-		}
-		// pid (command) state parent group …; a command may hold anything.
-		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-		if len(fields) > 2 && string(fields[2]) == group && fields[0][0] != 'Z' && fields[0][0] != 'X' {
+		if name[0] >= '0' && name[0] <= '9' && livesIn(pgid, name) {
 			return true
 		}
 	}
 	return false
+}
+
+// mostYounger is up to how many process numbers are cheaper to ask for than all processes.
+const mostYounger = 1000
+
+// youngGroupAlive is groupAlive for the group of a script that has ended and was started a moment ago. Process
+// numbers are given out in order, so its members are among the few that came after the script. A call whose script
+// used a process substitution comes here, as nobody has collected that yet: it must cost next to nothing.
+func youngGroupAlive(pgid int) bool {
+	last := lastProcess()
+	if last < pgid || last-pgid > mostYounger { // they began anew, or there were many
+		return groupAlive(pgid)
+	}
+	for pid := pgid + 1; pid <= last; pid++ {
+		if group, err := unix.Getpgid(pid); err == nil && group == pgid && livesIn(pgid, strconv.Itoa(pid)) {
+			return true
+		}
+	}
+	return false
+}
+
+// lastProcess returns the number of the process that was started last, 0 if the system does not say.
+func lastProcess() int {
+	load, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	pid, _ := strconv.Atoi(string(bytes.TrimSpace(load[bytes.LastIndexByte(load, ' ')+1:])))
+	return pid
+}
+
+// livesIn reports whether a process is alive and a member of a group.
+func livesIn(pgid int, pid string) bool {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return false
+	}
+	// pid (command) state parent group …; a command may hold anything.
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	return len(fields) > 2 && string(fields[2]) == strconv.Itoa(pgid) && fields[0][0] != 'Z' && fields[0][0] != 'X'
 }

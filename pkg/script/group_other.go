@@ -8,5 +8,8 @@ import "golang.org/x/sys/unix"
 // a group of dead processes.
 func groupThere(pgid int) bool { return unix.Kill(-pgid, 0) == nil }
 
+// youngGroupAlive is groupAlive for the group of a script that was started a moment ago.
+func youngGroupAlive(pgid int) bool { return groupAlive(pgid) }
+
 // groupAlive reports whether anything of a process group still runs.
 func groupAlive(pgid int) bool { return groupThere(pgid) }

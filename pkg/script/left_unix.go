@@ -29,19 +29,26 @@ func (g *leftGroup) there() bool {
 const maxTied = 32
 
 // Something that a script left gets a moment to end before it is reported, as the last program of a
-// pipeline may.
+// pipeline may. It is looked at ever less often.
 const (
-	firstMoment = time.Millisecond
+	firstMoment = 100 * time.Microsecond
 	lastMoment  = 4 * time.Millisecond
 )
 
-// outlives reports whether something of a group runs on after the script has ended. Only a script that
-// leaves something pays for it.
-func outlives(pgid int) bool {
-	if !groupAlive(pgid) {
-		return false
+// young is how old a script is at most whose children are sought among the latest processes. Within that
+// time process numbers cannot all be used and begin anew.
+const young = 200 * time.Millisecond
+
+// outlives reports whether something of a group runs on after its script has ended, which took some time.
+func outlives(pgid int, took time.Duration) bool {
+	alive := groupAlive
+	if took < young {
+		alive = youngGroupAlive
 	}
 	for moment := firstMoment; moment <= lastMoment; moment *= 2 {
+		if !alive(pgid) {
+			return false
+		}
 		time.Sleep(moment)
 		if !groupThere(pgid) {
 			return false

@@ -196,10 +196,13 @@ func (p *process) finish() Result {
 	}
 	res := Result{Cause: p.cause, Stdout: p.stdout.buf, Stderr: p.stderr.buf}
 	there := groupThere(p.pid)
+	if there && p.cause == nil {
+		there = outlives(p.pid, time.Since(p.began))
+	}
 	res.Alone = p.out < 0 && p.err < 0 && !there
 	p.runner.drain.take(p.out)
 	p.runner.drain.take(p.err)
-	if there && p.cause == nil && outlives(p.pid) {
+	if there && p.cause == nil {
 		res.Left = p.pid
 		p.runner.keep(leftGroup{p.pid, p.lifeline})
 	} else {

@@ -4,7 +4,5 @@ package script
 
 import "syscall"
 
-// sysProc puts the script into a session of its own, which has no terminal (T-42).
-func sysProc(pidfd *int) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true}
-}
+// sysProc puts the script into its own process group without a terminal (T-42).
+func sysProc(*int) *syscall.SysProcAttr { return withoutTerminal() }

@@ -163,7 +163,7 @@ func (r *run) tellLearned(ctx context.Context, o *observer, item json.RawMessage
 		cli.Printf(r.Err, "run-tool: %s\n", reason.String())
 	}
 	for _, b := range d.beforehand {
-		fmt.Fprintln(r.Err, "run-tool:", cli.Line(b.String()))
+		cli.Printf(r.Err, "run-tool: %s\n", b.String())
 	}
 	for _, never := range d.never {
 		cli.Printf(r.Err, "run-tool: warning: not declared: %s\n", never)

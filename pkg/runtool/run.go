@@ -299,7 +299,7 @@ func (r *run) watch(asker *responder) {
 }
 
 func (r *run) leave(state *project.State) {
-	state.EndScripts(r.runner, func(line string) { fmt.Fprintln(r.Err, cli.Line(line)) })
+	state.EndScripts(r.runner, func(line string) { cli.Printf(r.Err, "%s\n", line) })
 	if r.project.Preserve || r.project.KeepLogs {
 		cli.Printf(r.Err, "mcp-bash: state preserved at %s\n", state.Dir)
 		state.Preserve()
@@ -415,7 +415,7 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 // warnUnconfined says, before a tool starts, that it may do what the user may (CLI-815).
 func (r *run) warnUnconfined() {
 	if r.learn {
-		fmt.Fprintf(r.Err, "run-tool: warning: --learn runs %s unconfined, with all your permissions\n", r.tool)
+		cli.Printf(r.Err, "run-tool: warning: --learn runs %s unconfined, with all your permissions\n", r.tool)
 	}
 }
 

@@ -46,7 +46,7 @@ func serve(s cli.Streams, o server.Options) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(75) // it mostly waits for scripts: rather small than busy
 	}
-	o.Env, o.Tree, o.Stderr = project.OSEnv(), tree.Embedded, s.Err
+	o.Env, o.Placeholders, o.Tree, o.Stderr = project.OSEnv(), project.Placeholders(), tree.Embedded, s.Err
 	var err error
 	if o.Dir, err = os.Getwd(); err != nil {
 		o.Dir = string(os.PathSeparator)

@@ -33,7 +33,7 @@ func baseEnviron(p *project.Project, common project.Env) []string {
 		delete(env, name)
 	}
 	env["PWD"] = p.Root
-	return slices.Clip(env.Entries())
+	return slices.Clip(env.ScriptEntries())
 }
 
 // json is the request as scripts see it (T-622).

@@ -19,6 +19,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/scriptenv"
 )
 
 //go:embed hook.sh
@@ -36,7 +37,8 @@ type verdict struct {
 	builtin  bool // it defines no check: the built-in policy decides, by these
 	names    []string
 	allowAll bool
-	refusal  *mcp.Error // nil: allowed
+	refusal  *mcp.Error      // nil: allowed
+	rule     *scriptenv.Rule // which variables the tool gets; nil: policy.sh changed nothing
 }
 
 // runHook evaluates policy.sh; the verdict is nil when there is none. It fails
@@ -122,6 +124,7 @@ func (p *Policy) spill(item json.RawMessage) (path string, remove func(), err er
 // read takes the fields hook.sh wrote; nil when it did not get to a verdict.
 func (p *Policy) read(name string, fields []string) *verdict {
 	var found *verdict
+	var rule *scriptenv.Rule
 	for len(fields) > 0 {
 		kind := fields[0]
 		fields = fields[1:]
@@ -130,6 +133,9 @@ func (p *Policy) read(name string, fields []string) *verdict {
 			level, _ := mcp.ParseLevel(fields[0])
 			p.Log(level, fields[1], fields[2])
 			fields = fields[3:]
+		case kind == "env" && len(fields) >= 2:
+			rule = p.changed(fields[0], fields[1])
+			fields = fields[2:]
 		case kind == "allow":
 			found = &verdict{}
 		case kind == "builtin" && len(fields) >= 2:
@@ -141,7 +147,22 @@ func (p *Policy) read(name string, fields []string) *verdict {
 			fields = fields[3:]
 		}
 	}
+	if found != nil {
+		found.rule = rule
+	}
 	return found
+}
+
+// changed returns which variables the tool gets by the mode and the list that policy.sh leaves
+// behind, nil where both are as they were (T-61a).
+func (p *Policy) changed(mode, list string) *scriptenv.Rule {
+	scripts := &p.Project.Scripts
+	env := scripts.Environ(p.Project.Env)
+	if mode == env[scripts.Tools.Scope.Mode] && list == env[scripts.Tools.Scope.List] {
+		return nil
+	}
+	rule := scripts.Tools.With(mode, list)
+	return &rule
 }
 
 func splitNames(list string) []string {

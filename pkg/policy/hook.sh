@@ -53,3 +53,4 @@ elif mcp_tools_policy_check "$__mcp_policy_name" "$__mcp_policy_item"; then
 else
   printf 'deny\0%s\0%s\0%s\0' "$_MCP_TOOLS_ERROR_CODE" "$_MCP_TOOLS_ERROR_MESSAGE" "$_MCP_TOOLS_ERROR_DATA" >&3
 fi
+printf 'env\0%s\0%s\0' "${MCPBASH_TOOL_ENV_MODE-}" "${MCPBASH_TOOL_ENV_ALLOWLIST-}" >&3

@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/scriptenv"
 )
 
 // A Policy judges the calls of one project.
@@ -25,23 +26,28 @@ type Policy struct {
 	Log     mcp.LogFunc
 }
 
-// Check returns nil when the tool may run. item is its registry entry, request
+// Check returns no error when the tool may run, and which variables it gets then: policy.sh
+// may change that for the call (T-61a). item is its registry entry, request
 // are the variables of the call. policy.sh is evaluated anew for every call, so
 // that an edit counts at once (T-30).
-func (p *Policy) Check(ctx context.Context, name string, item json.RawMessage, request project.Env) *mcp.Error {
-	calls := &p.Project.Calls
+func (p *Policy) Check(ctx context.Context, name string, item json.RawMessage,
+	request project.Env) (*scriptenv.Rule, *mcp.Error) {
+	calls, rule := &p.Project.Calls, &p.Project.Scripts.Tools
 	list := List{calls.Allowlist, calls.AllowDefault, calls.PolicyContext == RunTool}
 	verdict, err := p.runHook(ctx, name, item, request)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case verdict == nil:
-		return list.Check(name)
-	case verdict.builtin:
-		list.Names, list.AllowAll = verdict.names, verdict.allowAll
-		return list.Check(name)
+		return rule, list.Check(name)
+	case verdict.rule != nil:
+		rule = verdict.rule
 	}
-	return verdict.refusal
+	if verdict.builtin {
+		list.Names, list.AllowAll = verdict.names, verdict.allowAll
+		return rule, list.Check(name)
+	}
+	return rule, verdict.refusal
 }
 
 // RunTool is the context of the run-tool command, whose refusals are worded

@@ -117,7 +117,7 @@ func TestHook(t *testing.T) {
 		p, _ := newPolicy(t, tc.hook+"\n", tc.env)
 		os.WriteFile(filepath.Join(p.Project.Root, "j"), []byte(`{"a":1}`), 0o644)
 		got := ""
-		if err := p.Check(context.Background(), "tool", json.RawMessage(item), nil); err != nil {
+		if _, err := p.Check(context.Background(), "tool", json.RawMessage(item), nil); err != nil {
 			got = string(err.AppendJSON(nil))
 		}
 		if tc.want == "failed" {
@@ -148,7 +148,7 @@ func TestHookVariables(t *testing.T) {
 }`
 	p, _ := newPolicy(t, hook+"\n", project.Env{"MCPBASH_WORKER_KEY": "stale", "MCPBASH_SERVER_TITLE": "stale"})
 	p.Project.Meta.Title = "Title"
-	err := p.Check(context.Background(), "tool", json.RawMessage("{}"), project.Env{
+	_, err := p.Check(context.Background(), "tool", json.RawMessage("{}"), project.Env{
 		"MCPBASH_WORKER_KEY": "key", "MCP_PROGRESS_TOKEN": "7", "MCPBASH_PROGRESS_TOKEN_JSON": `"7"`,
 	})
 	if got := string(err.AppendJSON(nil)); got != `{"code":7,"message":"key 7 \"7\" Title stdio"}` {
@@ -160,7 +160,7 @@ func TestHookLogsAndBigEntries(t *testing.T) {
 	p, logs := newPolicy(t, `mcp_tools_policy_check() { mcp_logging_notice mine "size ${#2}"; mcp_logging_warning mine `+
 		`$'two\nlines'; echo err >&2; }`+"\n", nil)
 	item := json.RawMessage(`{"d":"` + strings.Repeat("x", 300_000) + `"}`)
-	if err := p.Check(context.Background(), "tool", item, nil); err != nil {
+	if _, err := p.Check(context.Background(), "tool", item, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(*logs,
@@ -177,7 +177,7 @@ func TestInsecureHook(t *testing.T) {
 	p, logs := newPolicy(t, "mcp_tools_policy_check() { :; }\n", project.Env{"MCPBASH_TOOL_ALLOWLIST": "*"})
 	file := filepath.Join(p.Project.Server, "policy.sh")
 	os.Chmod(file, 0o646)
-	err := p.Check(context.Background(), "tool", nil, nil)
+	_, err := p.Check(context.Background(), "tool", nil, nil)
 	reason := file + " (mode 0646, others can write to it; run chmod o-w " + file + ")"
 	if err == nil || err.Message != "Tool 'tool' blocked by policy (insecure policy.sh)" || err.Code != -32602 ||
 		string(err.Data) != `{"reason":"`+reason+`"}` {
@@ -189,15 +189,15 @@ func TestInsecureHook(t *testing.T) {
 	}
 	os.Remove(file)
 	os.Symlink(file+".absent", file) // a link to nowhere is not "no policy"
-	if err := p.Check(context.Background(), "tool", nil, nil); err == nil {
+	if _, err := p.Check(context.Background(), "tool", nil, nil); err == nil {
 		t.Error("a dangling policy.sh is taken for none")
 	}
 	os.RemoveAll(p.Project.Server)
-	if err := p.Check(context.Background(), "tool", nil, nil); err != nil {
+	if _, err := p.Check(context.Background(), "tool", nil, nil); err != nil {
 		t.Error("no directory, no policy:", err)
 	}
 	os.WriteFile(p.Project.Server, nil, 0o644) // nobody can tell whether there is a policy.sh
-	if err := p.Check(context.Background(), "tool", nil, nil); err == nil {
+	if _, err := p.Check(context.Background(), "tool", nil, nil); err == nil {
 		t.Error("a policy.sh that cannot be looked at is taken for none")
 	}
 }

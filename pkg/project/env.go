@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"mcp-bash/pkg/scriptenv"
 )
 
 // Env is an environment: what was handed to this process, or what a script
@@ -12,14 +14,24 @@ import (
 // process, so that a test, or server.d/env.sh, can give another.
 type Env map[string]string
 
-// OSEnv returns the environment of this process, without what a client of bundles could not fill in:
-// for an option that its user left empty it passes the placeholder on (CLI-1808).
+// OSEnv returns the environment of this process, without its [Placeholders].
 func OSEnv() Env {
 	env := parseEnv(os.Environ())
-	maps.DeleteFunc(env, func(_, value string) bool {
-		return strings.HasPrefix(value, "${user_config.") && strings.IndexByte(value, '}') == len(value)-1
-	})
+	maps.DeleteFunc(env, func(_, value string) bool { return scriptenv.IsPlaceholder(value) })
+	completeEnv(env)
 	return env
+}
+
+// Placeholders returns the sorted names of the variables of this process that a client of
+// bundles could not fill in, since its user left an option empty (E-2).
+func Placeholders() (names []string) {
+	for name, value := range parseEnv(os.Environ()) {
+		if scriptenv.IsPlaceholder(value) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // parseEnv reads "NAME=value" entries; of a repeated name the last counts.
@@ -35,10 +47,16 @@ func parseEnv(entries []string) Env {
 
 // Entries returns the environment as a process is given it: "NAME=value", sorted,
 // without the secrets of this one (P-2304).
-func (e Env) Entries() []string {
+func (e Env) Entries() []string { return e.entries(scriptenv.IsWithheld) }
+
+// ScriptEntries is [Env.Entries] for an environment that [Project.ToolBase] or
+// [Project.ProviderBase] made: a secret that is listed stays in it (T-63).
+func (e Env) ScriptEntries() []string { return e.entries(scriptenv.IsRemoteToken) }
+
+func (e Env) entries(without func(name string) bool) []string {
 	list := make([]string, 0, len(e))
 	for name, value := range e {
-		if !isSecret(name) {
+		if !without(name) {
 			list = append(list, name+"="+value)
 		}
 	}

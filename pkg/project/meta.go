@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/scriptenv"
 )
 
 // Meta is what server.d/server.meta.json and the files beside it say of the
@@ -49,10 +50,11 @@ func (e *MetaError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", Marker, e.Line, e.Column, e.Reason)
 }
 
-// readMeta never fails: what cannot be used is reported and left out.
-func readMeta(p *Project, warn func(string)) Meta {
+// readMeta never fails: what cannot be used is reported and left out. The settings of
+// script environments are not checked against the environment yet.
+func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 	base := filepath.Base(p.Root)
-	m := Meta{Name: base, Title: Title(base)}
+	m = Meta{Name: base, Title: Title(base)}
 	ignore := func(name string, reason any) { warn(fmt.Sprintf("mcp-bash: ignoring %s: %s", name, reason)) }
 	complain := func(reason string) { ignore(Marker, reason) }
 	var placed *MetaError
@@ -60,6 +62,7 @@ func readMeta(p *Project, warn func(string)) Meta {
 	var doc json.RawMessage
 	read := err == nil
 	if read {
+		scripts = scriptenv.ReadMeta(file)
 		doc, err = parseMeta(file)
 	}
 	switch {
@@ -124,7 +127,7 @@ func readMeta(p *Project, warn func(string)) Meta {
 		m.Version = p.defaultVersion(ignore)
 	}
 	m.Instructions = p.readInstructions(ignore)
-	return m
+	return m, scripts
 }
 
 // restrictions are the members that restrict what tools may do (R-212, CF-2).

@@ -4,4 +4,6 @@ package project
 
 const orphanDefault = true
 
+func completeEnv(Env) {}
+
 func systemTmp() string { return "/tmp" }

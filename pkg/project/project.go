@@ -3,6 +3,8 @@ package project
 import (
 	"os"
 	"path/filepath"
+
+	"mcp-bash/pkg/scriptenv"
 )
 
 // A Project is a directory of scripts and files, with the environment it is
@@ -12,7 +14,8 @@ type Project struct {
 	Dirs
 	Env Env
 	Settings
-	Meta Meta
+	Meta    Meta
+	Scripts scriptenv.Policy // which variables of Env reach scripts
 }
 
 // Dirs are a project's directories, absolute (P-107, CLI-404).
@@ -30,7 +33,13 @@ func Open(root string, env Env, dir string, warn func(string)) *Project {
 	p := &Project{Root: root, Env: env, Dirs: findDirs(root, env, dir)}
 	p.Settings = ReadSettings(env, p.Dirs)
 	p.checkTmp(env, warn)
-	p.Meta = readMeta(p, warn)
+	var meta scriptenv.Meta
+	p.Meta, meta = readMeta(p, warn)
+	if p.Scripts = scriptenv.NewPolicy(env, meta); !p.Scripts.MetaIgnored {
+		for _, line := range meta.Complaints() {
+			warn(line)
+		}
+	}
 	return p
 }
 

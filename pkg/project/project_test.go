@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/scriptenv"
 )
 
 var chosen = code.OperatorFile
@@ -145,15 +147,19 @@ func TestLogLevel(t *testing.T) {
 
 // protocol section 27, P-1500, P-1700, P-1800, P-2301, tools section 17: what
 // is not a number means the default.
-// CLI-1808: what a client of bundles could not fill in is unset.
+// E-2, CLI-1808: what a client of bundles could not fill in is unset.
 func TestUnfilledEnv(t *testing.T) {
 	for value, want := range map[string]bool{
 		"${user_config.folder}": false, "${user_config.}": false,
-		"${user_config.folder}/x": true, "${user_config.a}${user_config.b}": true, "${HOME}": true, "x": true,
+		"${user_config.folder}/x": false, "${user_config.a}${user_config.b}": false, "${HOME}": true, "x": true,
+		"x${user_config.folder}": true, "": true,
 	} {
 		t.Setenv("MCPBASH_ROOTS", value)
 		if got, set := OSEnv()["MCPBASH_ROOTS"]; set != want || set && got != value {
 			t.Errorf("%s: %q, %t", value, got, set)
+		}
+		if named := slices.Contains(Placeholders(), "MCPBASH_ROOTS"); named == want {
+			t.Errorf("%s: among the placeholders: %t", value, named)
 		}
 	}
 }
@@ -167,7 +173,6 @@ func TestSettings(t *testing.T) {
 			return s.Limits == Limits{64 << 20, 64 << 20, 9 << 20, 9 << 20, 9 << 20, 16, 100, 100} &&
 				s.Sessions.Idle == time.Hour && s.Sessions.Shutdown == 5*time.Second && s.Sessions.LiveProgress &&
 				s.Calls.Timeout == 30 && s.Calls.StderrTail == 4096 && s.Calls.PayloadInline == 65536 &&
-				s.Calls.EnvMode == "minimal" &&
 				s.Token.Key == "mcpbash/remoteToken" && s.Token.Fallback == "remoteToken" && !s.Minimal
 		}},
 		{Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": "0"}, func(s *Settings) bool { return s.Limits.Concurrent == 1 }},
@@ -204,8 +209,6 @@ func TestSettings(t *testing.T) {
 		{Env{"MCPBASH_TOOL_ALLOW_DEFAULT": "all", "MCPBASH_TOOL_ALLOWLIST": " ,"}, func(s *Settings) bool {
 			return !s.Calls.AllowDefault && len(s.Calls.Allowlist) == 0 // T-21
 		}},
-		{Env{"MCPBASH_TOOL_ENV_MODE": "INHERIT"}, func(s *Settings) bool { return s.Calls.EnvMode == "inherit" }},
-		{Env{"MCPBASH_TOOL_ENV_MODE": "?"}, func(s *Settings) bool { return s.Calls.EnvMode == "minimal" }},
 		{Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "999999"},
 			func(s *Settings) bool { return s.Calls.PayloadInline == 120000 }},
 		{Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "0"}, func(s *Settings) bool { return s.Calls.PayloadInline == 0 }},
@@ -281,7 +284,8 @@ func TestMeta(t *testing.T) {
 		t.Errorf("%+v %v", m, *warnings)
 	}
 	for name, want := range map[string]string{
-		"bad":   "mcp-bash: ignoring server.d/server.meta.json: line 3, column 1: a value expected",
+		"bad": "mcp-bash: ignoring server.d/server.meta.json: line 3, column 1: a value expected|" +
+			"mcp-bash: server.meta.json env: server.meta.json is not valid JSON",
 		"array": "mcp-bash: ignoring server.d/server.meta.json: not a JSON object",
 	} {
 		if _, warnings := open(t, filepath.Join(root, name), nil); strings.Join(*warnings, "|") != want {
@@ -516,15 +520,16 @@ func TestState(t *testing.T) {
 // P-113, T-61, CLI-806.
 func TestSource(t *testing.T) {
 	dir := place(t, map[string]string{
-		"env.sh": "echo noise; export A='1\n2' B=; C=secret D=; unset GONE; MCPBASH_TOOL_ENV_ALLOWLIST='C, D bad-name'; " +
-			"export MCPBASH_TOOL_ENV_ALLOWLIST",
+		"env.sh": "echo noise; export A='1\n2' B=; C=secret D= U=u; unset GONE; " +
+			"MCPBASH_TOOL_ENV_ALLOWLIST='C, D bad-name'; export MCPBASH_TOOL_ENV_ALLOWLIST",
 		"next.sh": `export A="$A!" ; echo "$PWD" >&2`,
 		"exit.sh": "export E=1; exit 0",
 		"bad.sh":  "if", "fail.sh": "false",
 	})
 	file := func(name string) string { return filepath.Join(dir, name) }
-	env := Env{"PATH": os.Getenv("PATH"), "GONE": "x", "SHLVL": "9", "KEEP": "k"}
+	env := Env{"PATH": os.Getenv("PATH"), "GONE": "x", "SHLVL": "9", "KEEP": "k", "MCP_REGISTRY_TOKEN": "r"}
 	p := &Project{Root: dir, Env: env}
+	p.Scripts.Tools.Names = []string{"U"} // of server.meta.json
 	got, stderr, err := p.Source(context.Background(), new(script.Runner), chosen(file("env.sh")), chosen(file("next.sh")))
 	if err != nil {
 		t.Fatal(err, stderr)
@@ -532,6 +537,9 @@ func TestSource(t *testing.T) {
 	if _, ok := got["GONE"]; got["A"] != "1\n2!" || got["C"] != "secret" || got["KEEP"] != "k" || got["SHLVL"] != "9" ||
 		ok {
 		t.Errorf("%q", got)
+	}
+	if got["U"] != "u" || got["MCP_REGISTRY_TOKEN"] != "r" {
+		t.Errorf("%q: without what the project lists, or without the token", got)
 	}
 	if _, ok := got["D"]; ok {
 		t.Error("an empty unexported variable is passed")
@@ -560,27 +568,33 @@ func TestSource(t *testing.T) {
 
 // T-60 to T-63, E-3.
 func TestToolBase(t *testing.T) {
-	env := Env{"HOME": "/h", "LANG": "de\r", "MCP_X": "1", "MCPBASH_Y": "2", "SECRET": "s", "LISTED": "l",
-		"MCPBASH_REMOTE_TOKEN": "t", "MCPBASH_REMOTE_TOKEN_KEY": "k"}
+	env := Env{"HOME": "/h", "LANG": "de\r", "MCP_X": "1", "MCP_TOOL_X": "t", "MCPBASH_Y": "2", "SECRET": "s",
+		"LISTED":             "l",
+		"MCP_REGISTRY_TOKEN": "r", "MCPBASH_REMOTE_TOKEN": "t", "MCPBASH_REMOTE_TOKEN_KEY": "k", "WINDIR": "w"}
+	const list = "LISTED,UNSET,MCP_X,MCP_REGISTRY_TOKEN,MCPBASH_REMOTE_TOKEN"
 	for _, tc := range []struct {
 		mode string
 		want string
 	}{
-		{"", "HOME=/h LANG=de MCPBASH_Y=2 MCP_X=1 PATH=/usr/bin:/bin SHELL={bash} TMPDIR=/tmp"},
-		{"allowlist", "HOME=/h LANG=de LISTED=l MCPBASH_TOOL_ENV_ALLOWLIST=LISTED,UNSET MCPBASH_TOOL_ENV_MODE=allowlist " +
-			"MCPBASH_Y=2 MCP_X=1 PATH=/usr/bin:/bin SHELL={bash} TMPDIR=/tmp"},
-		{"inherit", "HOME=/h LANG=de LISTED=l MCPBASH_TOOL_ENV_MODE=inherit MCPBASH_Y=2 MCP_X=1 SECRET=s"},
+		{"", "HOME=/h LANG=de MCPBASH_Y=2 MCP_TOOL_X=t PATH=/usr/bin:/bin SHELL={bash} TMPDIR=/tmp WINDIR=w"},
+		{"allowlist", "HOME=/h LANG=de LISTED=l MCPBASH_TOOL_ENV_ALLOWLIST=" + list + " MCPBASH_TOOL_ENV_MODE=allowlist " +
+			"MCPBASH_Y=2 MCP_REGISTRY_TOKEN=r MCP_TOOL_X=t MCP_X=1 PATH=/usr/bin:/bin SHELL={bash} TMPDIR=/tmp WINDIR=w"},
+		{"inherit", "HOME=/h LANG=de LISTED=l MCPBASH_TOOL_ENV_INHERIT_ALLOW=true MCPBASH_TOOL_ENV_MODE=inherit " +
+			"MCPBASH_Y=2 MCP_TOOL_X=t MCP_X=1 SECRET=s WINDIR=w"},
 	} {
 		e := env.Clone()
 		if tc.mode != "" {
 			e["MCPBASH_TOOL_ENV_MODE"] = tc.mode
 		}
 		if tc.mode == "allowlist" {
-			e["MCPBASH_TOOL_ENV_ALLOWLIST"] = "LISTED,UNSET"
+			e["MCPBASH_TOOL_ENV_ALLOWLIST"] = list
+		}
+		if tc.mode == "inherit" {
+			e["MCPBASH_TOOL_ENV_INHERIT_ALLOW"] = "true"
 		}
 		p, _ := open(t, place(t, nil), e)
 		want := strings.ReplaceAll(tc.want, "{bash}", script.LookPath("bash", "/usr/bin:/bin"))
-		if got := strings.Join(p.ToolBase().Entries(), " "); got != want {
+		if got := strings.Join(p.ToolBase(&p.Scripts.Tools).ScriptEntries(), " "); got != want {
 			t.Errorf("%s: %s", tc.mode, got)
 		}
 	}
@@ -590,6 +604,7 @@ func TestToolBase(t *testing.T) {
 func TestProviderBase(t *testing.T) {
 	env := Env{
 		"LANG": "de\r", "LC_TIME": "fr", "TMPDIR": "/t", "MCP_X": "1", "MCPBASH_Y": "2", "MCPBASH_GIT_TIMEOUT": "3",
+		"MCP_ROOTS_JSON": "[]", "MCP_REGISTRY_TOKEN": "r", "WINDIR": "w",
 		"https_proxy": "p",
 		"SECRET":      "s", "LISTED": "l", "SSH_AUTH_SOCK": "a", "MCPBASH_REMOTE_TOKEN": "t",
 		"MCPBASH_PROMPTS_DIR": "p",
@@ -598,33 +613,51 @@ func TestProviderBase(t *testing.T) {
 	common := Env{"MCPBASH_HOME": "/home", "MCP_SDK": "/home/sdk", "MCPBASH_MODE": "full"}
 	root := place(t, nil)
 	const isolated = "HOME={} LANG=de LC_ALL=de LC_TIME=fr MCPBASH_GIT_TIMEOUT=3 MCPBASH_HOME=/home MCPBASH_MODE=full " +
-		"MCPBASH_PROMPTS_DIR={}/p MCPBASH_RESOURCES_DIR={}/resources MCP_SDK=/home/sdk MCP_X=1 PATH=/usr/bin:/bin TEMP=/t " +
-		"TMP=/t TMPDIR=/t https_proxy=p"
-	listed := strings.Replace(isolated, "LC_TIME=fr", "LC_TIME=fr LISTED=l", 1)
+		"MCPBASH_PROMPTS_DIR={}/p MCPBASH_RESOURCES_DIR={}/resources MCP_ROOTS_JSON=[] MCP_SDK=/home/sdk " +
+		"PATH=/usr/bin:/bin TEMP=/t TMP=/t TMPDIR=/t WINDIR=w https_proxy=p"
+	listed := strings.NewReplacer("LC_TIME=fr", "LC_TIME=fr LISTED=l", "MCP_ROOTS", "MCP_REGISTRY_TOKEN=r MCP_ROOTS",
+		"sdk PATH", "sdk MCP_X=1 PATH").Replace(isolated)
 	const inherited = "LANG=de LC_TIME=fr LISTED=l MCPBASH_GIT_TIMEOUT=3 MCPBASH_HOME=/home MCPBASH_MODE=full " +
-		"MCPBASH_PROMPTS_DIR={}/p MCPBASH_RESOURCES_DIR={}/resources MCPBASH_Y=2 MCP_SDK=/home/sdk MCP_X=1 SECRET=s " +
-		"SSH_AUTH_SOCK=a TMPDIR=/t https_proxy=p"
+		"MCPBASH_PROMPTS_DIR={}/p MCPBASH_RESOURCES_DIR={}/resources MCPBASH_Y=2 MCP_ROOTS_JSON=[] MCP_SDK=/home/sdk " +
+		"MCP_X=1 SECRET=s SSH_AUTH_SOCK=a TMPDIR=/t WINDIR=w https_proxy=p"
 	for _, tc := range []struct{ mode, allow, want string }{
 		{"", "", isolated}, {"nonsense", "", isolated}, {"Allowlist", "", listed},
 		{"inherit", "", isolated}, {"inherit", "yes", isolated}, {"inherit", "true", inherited},
 	} {
 		e := env.Clone()
 		e["MCPBASH_PROVIDER_ENV_MODE"], e["MCPBASH_PROVIDER_ENV_ALLOWLIST"],
-			e["MCPBASH_PROVIDER_ENV_INHERIT_ALLOW"] = tc.mode, "LISTED, UNSET", tc.allow
+			e["MCPBASH_PROVIDER_ENV_INHERIT_ALLOW"] = tc.mode,
+			"LISTED, UNSET MCP_X,MCP_REGISTRY_TOKEN, MCPBASH_REMOTE_TOKEN", tc.allow
 		p, _ := open(t, root, e)
 		base := p.ProviderBase(common)
 		for name := range base {
-			if strings.HasPrefix(name, "MCPBASH_PROVIDER_ENV_") && p.Calls.ProviderEnvMode == "inherit" {
+			if strings.HasPrefix(name, "MCPBASH_PROVIDER_ENV_") && p.Scripts.Providers.Inherits() {
 				delete(base, name)
 			}
 		}
-		if got := strings.ReplaceAll(strings.Join(base.Entries(), " "), root, "{}"); got != tc.want {
+		if got := strings.ReplaceAll(strings.Join(base.ScriptEntries(), " "), root, "{}"); got != tc.want {
 			t.Errorf("%s %s:\n got %s\nwant %s", tc.mode, tc.allow, got, tc.want)
 		}
 	}
 	p, _ := open(t, root, env)
 	if got := p.ProviderBase(common, "SSH_AUTH_SOCK"); got["SSH_AUTH_SOCK"] != "a" || got["SECRET"] != "" {
 		t.Errorf("%q", got)
+	}
+}
+
+// E-7: a file that others could have written names no variables.
+func TestInsecureMetaEnv(t *testing.T) {
+	root := place(t, map[string]string{Marker: `{"env":{"MCPBASH_TOOL_ENV_MODE":"allowlist",` +
+		`"MCPBASH_TOOL_ENV_ALLOWLIST":"SECRET","X":"y"}}`})
+	for mode, want := range map[os.FileMode]scriptenv.Source{0o644: scriptenv.FromMeta, 0o646: scriptenv.FromDefault} {
+		os.Chmod(filepath.Join(root, Marker), mode)
+		p, warnings := open(t, root, Env{"SECRET": "s"})
+		if got := p.Scripts.Tools.Source; got != want || len(*warnings) != 1 {
+			t.Errorf("%o: %s, %q", mode, got, *warnings)
+		}
+		if _, passes := p.ToolBase(&p.Scripts.Tools)["SECRET"]; passes != (want == scriptenv.FromMeta) {
+			t.Errorf("%o: SECRET passes: %t", mode, passes)
+		}
 	}
 }
 

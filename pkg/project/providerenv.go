@@ -2,18 +2,10 @@ package project
 
 import (
 	"maps"
-	"slices"
 	"strings"
-)
 
-// providerKeeps are the variables that providers of resources and completion
-// scripts are given of the environment when it is kept from them (E-4).
-// A name that ends in * stands for all that begin so.
-var providerKeeps = []string{
-	"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "LANG", "LC_*", "USERPROFILE", "APPDATA", "SYSTEMROOT", "MSYSTEM",
-	"MSYS2_ARG_CONV_EXCL", "MCP_*", "MCPBASH_ENABLE_GIT_PROVIDER", "MCPBASH_GIT_*", "MCPBASH_HTTPS_*",
-	"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
-}
+	"mcp-bash/pkg/scriptenv"
+)
 
 // ProviderBase returns the environment that providers of resources and
 // completion scripts have in common: what they inherit, as
@@ -21,18 +13,14 @@ var providerKeeps = []string{
 // script is given (P-205). also are further names that are inherited,
 // in the form of the list of E-4.
 func (p *Project) ProviderBase(common Env, also ...string) Env {
-	keeps := func(name string) bool {
-		return keptBy(providerKeeps, name) || keptBy(also, name)
-	}
-	inherit := p.Calls.ProviderEnvMode == "inherit"
+	rule := &p.Scripts.Providers
 	base := make(Env)
-	for name, value := range p.Env {
-		listed := p.Calls.ProviderEnvMode == "allowlist" && slices.Contains(p.Calls.ProviderEnvAllowlist, name)
-		if (inherit || listed || keeps(name)) && !isSecret(name) {
+	for name, value := range p.Scripts.Environ(p.Env) {
+		if rule.Passes(name) || scriptenv.Matches(also, name) {
 			base[name] = strings.TrimRight(value, "\r")
 		}
 	}
-	if !inherit {
+	if !rule.Inherits() {
 		base.Default("PATH", "/usr/bin:/bin")
 		base.Default("HOME", p.Root)
 		base.Default("TMPDIR", "/tmp")
@@ -45,11 +33,4 @@ func (p *Project) ProviderBase(common Env, also ...string) Env {
 	base["MCPBASH_RESOURCES_DIR"] = p.Resources
 	base["MCPBASH_PROMPTS_DIR"] = p.Prompts
 	return base
-}
-
-func keptBy(list []string, name string) bool {
-	return slices.ContainsFunc(list, func(kept string) bool {
-		prefix, open := strings.CutSuffix(kept, "*")
-		return name == kept || open && strings.HasPrefix(name, prefix)
-	})
 }

@@ -2,11 +2,11 @@ package project
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/scriptenv"
 )
 
 // maxMetaValue is the longest server metadata value handed to scripts, in
@@ -46,16 +46,16 @@ func (p *Project) Common(home, helper string, tool JSONTool) Env {
 	return env
 }
 
-// ToolBase returns what a tool inherits of the environment (T-60, T-62,
-// E-3). Carriage returns at the end of values are removed.
-func (p *Project) ToolBase() Env {
+// ToolBase returns what a tool inherits of the environment under a rule (T-60, T-62, E-3).
+// Carriage returns at the end of values are removed.
+func (p *Project) ToolBase(rule *scriptenv.Rule) Env {
 	base := make(Env)
-	for name, value := range p.Env {
-		if p.toolInherits(name) && !isSecret(name) {
+	for name, value := range p.Scripts.Environ(p.Env) {
+		if rule.Passes(name) {
 			base[name] = strings.TrimRight(value, "\r")
 		}
 	}
-	if p.Calls.EnvMode != "inherit" {
+	if !rule.Inherits() {
 		base.Default("PATH", "/usr/bin:/bin")
 		base.Default("HOME", p.Root)
 		base.Default("TMPDIR", "/tmp")
@@ -67,32 +67,13 @@ func (p *Project) ToolBase() Env {
 	return base
 }
 
-func (p *Project) toolInherits(name string) bool {
-	t := &p.Calls
-	switch {
-	case t.EnvMode == "inherit":
-		return true
-	case name == "PATH" || name == "HOME" || name == "TMPDIR" || name == "LANG":
-		return true
-	case strings.HasPrefix(name, "MCP_") || strings.HasPrefix(name, "MCPBASH_"):
-		return true
-	}
-	return t.EnvMode == "allowlist" && slices.Contains(t.EnvAllowlist, name)
-}
-
-// isSecret reports whether a variable is kept from every process that we start
-// (P-2304).
-func isSecret(name string) bool {
-	return strings.HasPrefix(name, "MCPBASH_REMOTE_TOKEN") || name == "MCP_REGISTRY_TOKEN"
-}
-
 // ForHooks returns the environment of the shell code that belongs to the
 // server itself, policy.sh and register.sh: all of it but the secret, what every
 // script is given, and where things are (T-29, R-152).
 func (p *Project) ForHooks(common Env, state string) Env {
 	env := make(Env, len(p.Env)+len(common)+7)
-	for name, value := range p.Env {
-		if !isSecret(name) {
+	for name, value := range p.Scripts.Environ(p.Env) {
+		if !scriptenv.IsWithheld(name) {
 			env[name] = value
 		}
 	}

@@ -106,22 +106,15 @@ type Calls struct {
 	StreamStderr    bool
 	FailureIsError  bool   // MCPBASH_TOOL_FAILURE_MODE=error
 	Validate        string // MCPBASH_TOOL_VALIDATE_ARGS: "true", "false" or ""
-	EnvMode         string // minimal, allowlist, inherit
-	EnvAllowlist    []string
-	EnvInheritAllow bool
-
-	ProviderEnvMode      string // isolate, allowlist, inherit: of providers and completion scripts (T-621)
-	ProviderEnvAllowlist []string
-
-	PayloadInline int // bytes; MCPBASH_ENV_PAYLOAD_THRESHOLD, at most 120000
-	Trace         bool
-	TracePS4      string
-	TraceMax      int // bytes
-	DebugLog      string
-	Allowlist     []string // MCPBASH_TOOL_ALLOWLIST
-	AllowDefault  bool     // see DefaultAllows
-	PolicyContext string   // MCPBASH_TOOL_POLICY_CONTEXT
-	GithubActions bool     // GITHUB_ACTIONS
+	PayloadInline   int    // bytes; MCPBASH_ENV_PAYLOAD_THRESHOLD, at most 120000
+	Trace           bool
+	TracePS4        string
+	TraceMax        int // bytes
+	DebugLog        string
+	Allowlist       []string // MCPBASH_TOOL_ALLOWLIST
+	AllowDefault    bool     // see DefaultAllows
+	PolicyContext   string   // MCPBASH_TOOL_POLICY_CONTEXT
+	GithubActions   bool     // GITHUB_ACTIONS
 }
 
 // Discovery is how a project's content is found (registry section 18).
@@ -276,8 +269,6 @@ func readCalls(env Env, output int) Calls {
 		TimeoutCapture:  env.flag("MCPBASH_TOOL_TIMEOUT_CAPTURE", true),
 		StreamStderr:    env.on("MCPBASH_TOOL_STREAM_STDERR"),
 		FailureIsError:  env["MCPBASH_TOOL_FAILURE_MODE"] == "error",
-		EnvAllowlist:    env.words("MCPBASH_TOOL_ENV_ALLOWLIST"),
-		EnvInheritAllow: env.on("MCPBASH_TOOL_ENV_INHERIT_ALLOW"),
 		PayloadInline:   min(env.count("MCPBASH_ENV_PAYLOAD_THRESHOLD", 65536), MaxInline),
 		Trace:           env.flag("MCPBASH_TRACE_TOOLS", false),
 		TracePS4:        or(env["MCPBASH_TRACE_PS4"], defaultPS4),
@@ -292,18 +283,6 @@ func readCalls(env Env, output int) Calls {
 	case "true", "false":
 		t.Validate = v
 	}
-	switch mode := strings.ToLower(env["MCPBASH_TOOL_ENV_MODE"]); mode {
-	case "allowlist", "inherit":
-		t.EnvMode = mode
-	default:
-		t.EnvMode = "minimal"
-	}
-	t.ProviderEnvMode = "isolate"
-	switch mode := strings.ToLower(env["MCPBASH_PROVIDER_ENV_MODE"]); {
-	case mode == "allowlist", mode == "inherit" && env.on("MCPBASH_PROVIDER_ENV_INHERIT_ALLOW"):
-		t.ProviderEnvMode = mode
-	}
-	t.ProviderEnvAllowlist = env.words("MCPBASH_PROVIDER_ENV_ALLOWLIST")
 	return t
 }
 

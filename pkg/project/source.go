@@ -10,11 +10,12 @@ import (
 
 	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/scriptenv"
 )
 
 // dumping has a shell print, when it ends, the variables that came of what it
 // evaluated: "E name=value" exported ones, "U name=value"
-// others that MCPBASH_TOOL_ENV_ALLOWLIST names (T-61), each ended by a
+// others that MCPBASH_TOOL_ENV_ALLOWLIST or server.meta.json names (T-61), each ended by a
 // NUL. What the files print goes nowhere. It runs in Bash 3.2.
 const dumping = `
 __mcp_dump() {
@@ -26,7 +27,7 @@ __mcp_dump() {
   done
   IFS=$', \t\n'
   set -f
-  for __mcp_n in ${MCPBASH_TOOL_ENV_ALLOWLIST-}; do
+  for __mcp_n in ${MCPBASH_TOOL_ENV_ALLOWLIST-} ${__mcp_listed-}; do
     [[ "$__mcp_n" =~ ^[A-Za-z_][A-Za-z0-9_]*$ && -n "${!__mcp_n-}" ]] || continue
     printf 'U %s=%s\0' "$__mcp_n" "${!__mcp_n}"
   done
@@ -73,7 +74,8 @@ func (p *Project) SourceProfile(ctx context.Context, r *script.Runner,
 func (p *Project) source(ctx context.Context, r *script.Runner, text string,
 	files ...code.File) (result Env, stderr string, err error) {
 	res := r.Run(ctx, script.Spec{
-		Argv: []string{"bash", "-c", text, "bash"}, Sources: files, Dir: p.Root, Env: p.Env.Entries(),
+		Argv: []string{"bash", "-c", text, "bash"}, Sources: files, Dir: p.Root,
+		Env:     Override(p.Env.Entries(), "__mcp_listed", strings.Join(p.Scripts.Tools.Names, ",")),
 		Timeout: p.EnvTimeout, StdoutLimit: maxSourced, StderrLimit: maxSourced,
 	})
 	stderr = string(res.Stderr)
@@ -100,6 +102,11 @@ func (p *Project) source(ctx context.Context, r *script.Runner, text string,
 			}
 		case "D":
 			complete = rest == "0"
+		}
+	}
+	for name, value := range p.Env {
+		if _, given := result[name]; !given && scriptenv.IsWithheld(name) { // the files did not see it
+			result[name] = value
 		}
 	}
 	if res.Cause != nil {

@@ -123,7 +123,7 @@ func (r *Resources) environ(name string) []string {
 		env["MCPBASH_REGISTRY_DIR"] = r.Project.Registry
 		env["MCPBASH_UI_DIR"] = r.Project.UI
 	}
-	return env.Entries()
+	return env.ScriptEntries()
 }
 
 // rootList is the list of roots as the file provider reads it again. No roots

@@ -68,7 +68,7 @@ func (r *run) surroundings(o *observer) *surroundings {
 	if r.roots.Given {
 		s.roots = s.reach
 	}
-	path := r.project.ToolBase()["PATH"]
+	path := r.project.ToolBase(&r.project.Scripts.Tools)["PATH"]
 	s.lookPath = func(name string) string {
 		program, _ := filepath.EvalSymlinks(script.LookPath(name, path))
 		return program

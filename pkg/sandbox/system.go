@@ -27,7 +27,7 @@ type systemPaths struct {
 }
 
 func findSystem(p *project.Project, common project.Env, sourced []string) systemPaths {
-	search := p.ToolBase()["PATH"]
+	search := p.ToolBase(&p.Scripts.Tools)["PATH"]
 	s := systemPaths{search: search, always: []string{filepath.Join(p.Root, "lib")}}
 	for _, name := range []string{"MCPBASH_HOME", "MCPBASH_HELPER_BIN", "MCPBASH_JSON_TOOL_BIN"} {
 		s.always = append(s.always, common[name])

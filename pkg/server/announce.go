@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"mcp-bash/pkg/handoff"
@@ -15,8 +16,8 @@ import (
 )
 
 // announce says on standard error what the user wants to know of the start
-// (P-109, P-110, P-602, P-2304, P-2400).
-func (s *Server) announce(home, dir string) {
+// (P-109, P-110, P-602, P-2304, P-2400, E-2).
+func (s *Server) announce(home, dir string, placeholders []string) {
 	p := s.project
 	if p.Minimal {
 		if p.Forced {
@@ -45,6 +46,10 @@ func (s *Server) announce(home, dir string) {
 		}
 		if p.Logging.Marker {
 			s.notice("  (debug enabled via server.d/.debug file)")
+		}
+		if len(placeholders) > 0 {
+			s.notice("mcp-bash: left out of the environment, since the client left a placeholder: %s",
+				strings.Join(placeholders, ", "))
 		}
 	}
 	if p.Logging.Startup {

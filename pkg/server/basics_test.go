@@ -527,6 +527,105 @@ func TestServerEnv(t *testing.T) {
 	}
 }
 
+// E-7 to E-9, P-207: env of server.meta.json names variables of the environment that tools, providers and
+// completion scripts get.
+func TestMetaEnv(t *testing.T) {
+	const meta = `{"name":"x","env":{"MCPBASH_TOOL_ENV_MODE":"allowlist",` +
+		`"MCPBASH_TOOL_ENV_ALLOWLIST":"API_KEY MCP_REGISTRY_TOKEN","MCPBASH_PROVIDER_ENV_MODE":"allowlist",` +
+		`"MCPBASH_PROVIDER_ENV_ALLOWLIST":"DB_KEY","MCPBASH_ALLOW_PROJECT_HOOKS":"hidden"}}`
+	const shown = `printf '%s|%s|%s|%s|%s|%s' "${API_KEY-}" "${DB_KEY-}" "${MCP_REGISTRY_TOKEN-}" "${MCP_UI_X-}" ` +
+		`"${MCPBASH_REMOTE_TOKEN-}" "${MCPBASH_TOOL_ENV_ALLOWLIST-}"`
+	list := map[string]string{
+		"server.d/server.meta.json": meta,
+		"server.d/env.sh":           "API_KEY=sourced; export MCPBASH_PROVIDER_ENV_ALLOWLIST=API_KEY",
+		"other/server.meta.json": `{"env":{"MCPBASH_TOOL_ENV_MODE":"allowlist",` +
+			`"MCPBASH_TOOL_ENV_ALLOWLIST":"DB_KEY"}}`,
+		"tools/env/tool.sh":               shown,
+		"providers/db.sh":                 shown,
+		"resources/row.meta.json":         `{"name":"row","uri":"db://row","provider":"db"}`,
+		"prompts/greet.txt":               "Hello",
+		"prompts/greet.txt.completion.sh": `printf '["%s"]' "${API_KEY-}|${DB_KEY-}"`,
+		"config.d/server.meta.json":       `{"env":{"MCPBASH_TOOL_ENV_MODE":"inherit"}}`,
+		"policy.d/server.meta.json":       `{}`,
+		"policy.d/policy.sh": `export MCPBASH_TOOL_ENV_MODE=allowlist MCPBASH_TOOL_ENV_ALLOWLIST=DB_KEY; ` +
+			`mcp_tools_policy_check() { :; }`,
+		"demanding.d/policy.sh": `export MCPBASH_TOOL_ENV_MODE=inherit MCPBASH_TOOL_ENV_INHERIT_ALLOW=true; ` +
+			`mcp_tools_policy_check() { :; }`,
+		"resources/plain.txt": "x",
+	}
+	const refused = `"error":{"code":-32602,"message":` +
+		`"MCPBASH_TOOL_ENV_MODE=inherit requires MCPBASH_TOOL_ENV_INHERIT_ALLOW=true"}`
+	const tools = "key||pub|||API_KEY MCP_REGISTRY_TOKEN"
+	for _, tc := range []struct {
+		env                      project.Env
+		tool, resource, complete string
+	}{
+		{nil, tools, "|db||||", "|db"},
+		{project.Env{"MCPBASH_TOOL_ENV_ALLOWLIST": "DB_KEY"}, "|||||DB_KEY", "|db||||", "|db"},
+		{project.Env{"MCPBASH_TOOL_ENV_MODE": "${user_config.mode}x"}, tools, "|db||||", "|db"},
+		{project.Env{"MCPBASH_PROVIDER_ENV_MODE": "isolate"}, tools, "|||||", "|"},
+		{project.Env{"MCPBASH_IGNORE_META_ENV": "on"}, "|||||", "|||||", "|"},
+		{project.Env{"MCPBASH_SERVER_SOURCE_ENV": "true"}, "sourced" + tools[len("key"):], "|||||", "|"},
+		{project.Env{"MCPBASH_SERVER_DIR": "{}/other"}, "|db||||DB_KEY", "|||||", "|"},
+		{project.Env{"MCPBASH_SERVER_DIR": "{}/config.d"}, refused, "|||||", "|"},
+		{project.Env{"MCPBASH_SERVER_DIR": "{}/config.d", "MCPBASH_TOOL_ENV_INHERIT_ALLOW": "true"},
+			"key|db||ui||", "|||||", "|"},
+		{project.Env{"MCPBASH_SERVER_DIR": "{}/policy.d"}, "|db||||", "|||||", "|"}, // T-61a
+		{project.Env{"MCPBASH_SERVER_DIR": "{}/demanding.d"}, refused, "|||||", "|"},
+		{project.Env{"MCPBASH_SERVER_DIR": "{}/demanding.d", "MCPBASH_TOOL_ENV_INHERIT_ALLOW": "true"},
+			"key|db||ui||", "|||||", "|"},
+	} {
+		root := files(t, list)
+		env := project.Env{"API_KEY": "key", "DB_KEY": "db", "MCP_REGISTRY_TOKEN": "pub", "MCP_UI_X": "ui"}
+		for name, value := range tc.env {
+			env[name] = strings.ReplaceAll(value, "{}", root)
+		}
+		c := start(t, root, env)
+		c.handshake("2025-11-25", "{}")
+		got := c.call("env", "{}")
+		if tc.tool != refused {
+			got = text(t, got)
+		}
+		if got != tc.tool {
+			t.Errorf("%v: tool %s", tc.env, got)
+		}
+		if got := c.request("resources/read", `{"uri":"db://row"}`); !strings.Contains(got,
+			`"text":"`+tc.resource+`"`) {
+			t.Errorf("%v: provider %s", tc.env, got)
+		}
+		if got := c.request("completion/complete", completing(ofPrompt("greet"), "")); !strings.Contains(got,
+			`"values":["`+tc.complete+`"]`) {
+			t.Errorf("%v: completion %s", tc.env, got)
+		}
+		c.end()
+		const complaint = "mcp-bash: server.meta.json env: ignoring MCPBASH_ALLOW_PROJECT_HOOKS " +
+			"(only MCPBASH_TOOL_ENV_MODE, " +
+			"MCPBASH_TOOL_ENV_ALLOWLIST, MCPBASH_PROVIDER_ENV_MODE, MCPBASH_PROVIDER_ENV_ALLOWLIST may be set there; " +
+			"set others in the launch environment)\n"
+		want := 1
+		if tc.env["MCPBASH_SERVER_DIR"] != "" || tc.env["MCPBASH_IGNORE_META_ENV"] != "" {
+			want = 0
+		}
+		if n := strings.Count(c.stderr.String(), complaint); n != want || strings.Contains(c.stderr.String(), "hidden") {
+			t.Errorf("%v: %s", tc.env, c.stderr)
+		}
+	}
+}
+
+// E-2: the server names the variables whose placeholder the client left, at level debug.
+func TestPlaceholders(t *testing.T) {
+	for level, want := range map[string]int{"debug": 1, "info": 0} {
+		c := startWith(t, files(t, nil), project.Env{"MCPBASH_LOG_LEVEL": level}, func(o *Options) {
+			o.Placeholders = []string{"API_KEY", "DB_KEY"}
+		}, nil)
+		c.end()
+		if n := strings.Count(c.stderr.String(), "mcp-bash: left out of the environment, since the client left a "+
+			"placeholder: API_KEY, DB_KEY\n"); n != want {
+			t.Errorf("%s: %s", level, c.stderr)
+		}
+	}
+}
+
 // P-200, P-113: the project is read again after env.sh, and what is wrong
 // with it told once.
 func TestWarningsWithServerEnv(t *testing.T) {

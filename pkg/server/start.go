@@ -26,12 +26,14 @@ import (
 
 // Options are how the server was started.
 type Options struct {
-	Env     project.Env
-	Dir     string              // the working directory
-	Tree    func() project.Tree // what is linked into the binary
-	Stderr  io.Writer
-	Stdio   Stdio            // nil: the process's own
-	Signals <-chan os.Signal // nil: the process's own
+	Env project.Env
+	Dir string // the working directory
+	// Placeholders are the variables that are left out of Env (E-2).
+	Placeholders []string
+	Tree         func() project.Tree // what is linked into the binary
+	Stderr       io.Writer
+	Stdio        Stdio            // nil: the process's own
+	Signals      <-chan os.Signal // nil: the process's own
 
 	Debug  bool     // mcp-bash debug (P-2500)
 	NDJSON bool     // the record of a debug run is one object a line (CLI-1302)
@@ -123,7 +125,7 @@ func (s *Server) start(o Options, caught func()) error {
 		}
 	}
 	s.takeLibraryLog()
-	s.announce(st.home.Dir, o.Dir)
+	s.announce(st.home.Dir, o.Dir, o.Placeholders)
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/scriptenv"
 )
 
 // A call is one run of a tool, from the request to the result.
@@ -27,9 +28,11 @@ type call struct {
 	argv    []string // how it is started
 	needs   access.Declaration
 	key     string // names the call in files
-	files   *handoff.Dir
-	pool    *handoff.Pool
-	hold    *sandbox.Hold // nil for a call that is not confined
+
+	inherits *scriptenv.Rule // which variables of the server's environment the script gets
+	files    *handoff.Dir
+	pool     *handoff.Pool
+	hold     *sandbox.Hold // nil for a call that is not confined
 
 	insecure *project.InsecureError // why others could have a say in what runs; nil: they could not
 
@@ -159,10 +162,12 @@ func (c *call) admit(ctx context.Context) error {
 	}
 	c.file = code.Tool.Below(t.project, c.entry.path)
 	c.script = c.file.Path()
-	if err := c.admitInherit(); err != nil {
-		return err
+	rule, refusal := t.Policy.Check(ctx, c.entry.name, item, c.identity()) // T-7
+	if refusal != nil {
+		return refusal
 	}
-	if err := t.Policy.Check(ctx, c.entry.name, item, c.identity()); err != nil { // T-7
+	c.inherits = rule
+	if err := c.admitInherit(); err != nil {
 		return err
 	}
 	switch err := project.CheckScript(t.project.Root, t.project.Tools, c.script); {
@@ -201,11 +206,10 @@ var errMissing = mcp.Errorf(mcp.CodeInvalidParams, "Tool executable missing") //
 // admitInherit refuses to hand on the whole environment where that was not allowed
 // apart, and warns once where it was (T-6, T-14).
 func (c *call) admitInherit() error {
-	calls := &c.tools.project.Calls
-	if calls.EnvMode != "inherit" {
+	if c.inherits.Mode != scriptenv.Inherit {
 		return nil
 	}
-	if !calls.EnvInheritAllow {
+	if c.inherits.Blocked() {
 		return mcp.Errorf(mcp.CodeInvalidParams,
 			"MCPBASH_TOOL_ENV_MODE=inherit requires MCPBASH_TOOL_ENV_INHERIT_ALLOW=true")
 	}

@@ -9,6 +9,7 @@ import (
 	"mcp-bash/pkg/jq"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/scriptenv"
 )
 
 // perCall are the variables that belong to one call. An inherited value of any
@@ -26,8 +27,8 @@ var perCall = []string{
 
 // baseEnviron is the part that all calls share, as a process takes it: what
 // tools inherit, under what every script is given.
-func baseEnviron(p *project.Project, common project.Env, stateDir string) []string {
-	env := p.ToolBase()
+func baseEnviron(p *project.Project, rule *scriptenv.Rule, common project.Env, stateDir string) []string {
+	env := p.ToolBase(rule)
 	for name, value := range common {
 		env[name] = value
 	}
@@ -38,15 +39,19 @@ func baseEnviron(p *project.Project, common project.Env, stateDir string) []stri
 		}
 	}
 	env["PWD"] = p.Root
-	return env.Entries()
+	return env.ScriptEntries()
 }
 
 // environ completes the environment for one call (tools section 5).
 func (c *call) environ() ([]string, error) {
 	t, r := c.tools, c.request
 	client := &r.Client
-	env := make([]string, len(t.base), len(t.base)+40)
-	copy(env, t.base)
+	base := t.base
+	if c.inherits != &t.project.Scripts.Tools { // T-61a
+		base = baseEnviron(t.project, c.inherits, t.Common, t.State.Dir)
+	}
+	env := make([]string, len(base), len(base)+40)
+	copy(env, base)
 	set := func(name, value string) { env = append(env, name+"="+value) }
 
 	set("MCP_TOOL_NAME", c.entry.name)

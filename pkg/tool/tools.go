@@ -54,7 +54,7 @@ type Tools struct {
 func New(c Config) *Tools {
 	return &Tools{
 		Config: c, project: c.Project,
-		base:  baseEnviron(c.Project, c.Common, c.State.Dir),
+		base:  baseEnviron(c.Project, &c.Project.Scripts.Tools, c.Common, c.State.Dir),
 		files: handoff.NewPool(c.State.Dir, handoff.MostIdle(), c.State.Root),
 	}
 }

@@ -36,7 +36,8 @@ var rows = [][]string{
 	{"pkg/project", "pkg/mcpb", "schemas"},
 	{
 		"pkg/cli", "pkg/envfile", "pkg/finding", "pkg/gitignore", "pkg/handoff", "pkg/jq", "pkg/jsonedit", "pkg/jsonrpc",
-		"pkg/mcp", "pkg/mcpapp", "pkg/media", "pkg/observe", "pkg/provider/web", "pkg/schema", "pkg/script", "pkg/secrets",
+		"pkg/mcp", "pkg/mcpapp", "pkg/media", "pkg/observe", "pkg/provider/web", "pkg/schema", "pkg/script", "pkg/scriptenv",
+		"pkg/secrets",
 		"pkg/swap", "pkg/tomledit", "pkg/toolnames",
 		"pkg/uitemplate", "pkg/usage", "pkg/yamledit",
 		"pkg/validate/bash32", "sdk", "lib", "providers",

@@ -1,0 +1,220 @@
+// Package scriptenv decides which variables of the server's environment reach scripts: by
+// the name of the variable, by the settings of whoever starts the server, and by the object
+// "env" of a project's server.meta.json (env E-3 to E-11).
+package scriptenv
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// The modes of both kinds of scripts. Minimal is the default of tools, Isolate that of
+// providers and completion scripts.
+const (
+	Minimal   = "minimal"
+	Isolate   = "isolate"
+	Allowlist = "allowlist"
+	Inherit   = "inherit"
+)
+
+// own are the framework's variables outside of MCPBASH_, which reach scripts in every mode
+// (E-6). A name that ends in * stands for all names with this prefix.
+var own = []string{
+	"MCP_SDK", "MCP_TOOL_*", "MCP_ELICIT_*", "MCP_PROGRESS_*", "MCP_LOG_STREAM", "MCP_CANCEL_FILE", "MCP_ROOTS_*",
+	"MCP_RESOURCES_ROOTS", "MCP_COMPLETION_*", "MCP_PROMPT_*", "MCP_RESOURCE_*", "MCP_CONFIG_JSON", "MCP_TRANSPORT",
+	"MCP_PATH_DEBUG", "MCP_INPUT_DIR", "MCP_SAMPLING_SUPPORTED",
+}
+
+// reserved are the names that a project cannot list, in addition to own (E-10).
+var reserved = []string{
+	"LD_*", "DYLD_*", "BASH_FUNC_*", "_MCP*", "MCPBASH_*", "SHELLOPTS", "BASHOPTS", "PS4", "BASH_ENV", "ENV",
+	"BASH_XTRACEFD", "IFS",
+}
+
+// windows are the variables that programs on Windows need.
+var windows = []string{
+	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP",
+	"MSYSTEM", "MSYS2_ARG_CONV_EXCL",
+}
+
+// Matches reports whether a name is in a list. An entry that ends in * stands for all names
+// with this prefix.
+func Matches(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(entry string) bool {
+		prefix, open := strings.CutSuffix(entry, "*")
+		return name == entry || open && strings.HasPrefix(name, prefix)
+	})
+}
+
+// IsWithheld reports whether a variable is a secret of the server. No process that the
+// server starts gets it, except scripts whose list of names contains MCP_REGISTRY_TOKEN
+// (P-2304, T-63).
+func IsWithheld(name string) bool { return IsRemoteToken(name) || name == "MCP_REGISTRY_TOKEN" }
+
+// IsRemoteToken reports whether a variable belongs to the remote token, which reaches no
+// script even if it is listed (P-2304).
+func IsRemoteToken(name string) bool { return strings.HasPrefix(name, "MCPBASH_REMOTE_TOKEN") }
+
+// IsPlaceholder reports whether a value is the reference to an option of a bundle. Clients
+// pass it on for an option that their user left empty (E-2).
+func IsPlaceholder(value string) bool { return strings.HasPrefix(value, "${user_config.") }
+
+// A Scope is one kind of scripts, with the variables that configure its environment.
+type Scope struct {
+	Label string // in messages
+	// Mode, List and Leave are variables: the mode, the names of mode allowlist, and the
+	// operator's permission for mode inherit.
+	Mode, List, Leave string
+	modes             []string // the default first
+	keeps             []string // the names that pass in every mode, in addition to own
+}
+
+// Tools and Providers are the two scopes; completion scripts belong to the second one.
+var (
+	Tools = Scope{
+		Label: "tools", Mode: "MCPBASH_TOOL_ENV_MODE", List: "MCPBASH_TOOL_ENV_ALLOWLIST",
+		Leave: "MCPBASH_TOOL_ENV_INHERIT_ALLOW", modes: []string{Minimal, Allowlist, Inherit},
+		keeps: []string{"PATH", "HOME", "TMPDIR", "LANG", "MCPBASH_*"},
+	}
+	Providers = Scope{
+		Label: "providers", Mode: "MCPBASH_PROVIDER_ENV_MODE", List: "MCPBASH_PROVIDER_ENV_ALLOWLIST",
+		Leave: "MCPBASH_PROVIDER_ENV_INHERIT_ALLOW", modes: []string{Isolate, Allowlist, Inherit},
+		keeps: []string{
+			"PATH", "HOME", "TMPDIR", "LANG", "LC_*", "MCPBASH_ENABLE_GIT_PROVIDER", "MCPBASH_GIT_*", "MCPBASH_HTTPS_*",
+			"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+		},
+	}
+)
+
+// A Source is where the mode and the list of a scope come from.
+type Source string
+
+// The sources, as reports name them.
+const (
+	FromLaunch  Source = "launch env"
+	FromMeta    Source = "server.meta.json"
+	FromDefault Source = "default"
+)
+
+// A Rule decides which variables reach the scripts of one scope.
+type Rule struct {
+	Scope        *Scope
+	Mode         string // as configured: Inherit also without Leave
+	Source       Source
+	Names        []string // of the list
+	InvalidNames []string // entries of the list that are no names of variables, and are skipped
+	Leave        bool     // the operator permits Inherit
+}
+
+// Blocked reports whether the mode is Inherit, and the operator does not permit it.
+func (r *Rule) Blocked() bool { return r.Mode == Inherit && !r.Leave }
+
+// Inherits reports whether the scripts get all variables but the server's secrets.
+func (r *Rule) Inherits() bool { return r.Mode == Inherit && r.Leave }
+
+// Passes reports whether a variable of the server's environment reaches the scripts.
+// The caller refuses tools, or gives providers [Isolate], where the rule is [Rule.Blocked].
+func (r *Rule) Passes(name string) bool {
+	switch {
+	case IsRemoteToken(name):
+		return false
+	case r.Inherits():
+		return !IsWithheld(name)
+	case Matches(own, name), Matches(windows, name), Matches(r.Scope.keeps, name):
+		return true
+	}
+	return r.Mode == Allowlist && slices.Contains(r.Names, name)
+}
+
+// A Policy is the rules of both scopes.
+type Policy struct {
+	Tools, Providers Rule
+	Meta             Meta
+	MetaIgnored      bool // MCPBASH_IGNORE_META_ENV
+	// Applied are the settings of server.meta.json that are in effect. Scripts see them as if
+	// they had been in the environment.
+	Applied map[string]string
+}
+
+// NewPolicy returns the policy for an environment and the object of server.meta.json. A scope
+// whose mode or list the environment sets takes both from there (E-8).
+func NewPolicy(env map[string]string, meta Meta) Policy {
+	p := Policy{Meta: meta}
+	switch env["MCPBASH_IGNORE_META_ENV"] {
+	case "true", "1", "yes", "on":
+		p.MetaIgnored = true
+	}
+	for scope, rule := range map[*Scope]*Rule{&Tools: &p.Tools, &Providers: &p.Providers} {
+		given := func(name string) bool { return env[name] != "" && !IsPlaceholder(env[name]) }
+		_, mode := meta.Values[scope.Mode]
+		_, list := meta.Values[scope.List]
+		switch {
+		case given(scope.Mode) || given(scope.List):
+			*rule = scope.rule(env, FromLaunch)
+		case !p.MetaIgnored && (mode || list):
+			*rule = scope.rule(meta.Values, FromMeta)
+			if p.Applied == nil {
+				p.Applied = map[string]string{}
+			}
+			for _, name := range []string{scope.Mode, scope.List} {
+				if value, ok := meta.Values[name]; ok {
+					p.Applied[name] = value
+				}
+			}
+		default:
+			*rule = scope.rule(nil, FromDefault)
+		}
+		rule.Leave = env[scope.Leave] == "true"
+	}
+	return p
+}
+
+// rule reads the mode and the list of a scope. An unknown mode is the default one.
+func (s *Scope) rule(values map[string]string, source Source) Rule {
+	r := Rule{Scope: s, Source: source, Mode: strings.ToLower(values[s.Mode])}
+	if !slices.Contains(s.modes, r.Mode) {
+		r.Mode = s.modes[0]
+	}
+	if IsPlaceholder(values[s.List]) {
+		return r
+	}
+	for _, name := range split(values[s.List]) {
+		if isName(name) {
+			r.Names = append(r.Names, name)
+		} else {
+			r.InvalidNames = append(r.InvalidNames, Shown(name))
+		}
+	}
+	return r
+}
+
+// With returns the rule with a mode and a list in place of its own. The permission for
+// Inherit stays.
+func (r Rule) With(mode, list string) Rule {
+	changed := r.Scope.rule(map[string]string{r.Scope.Mode: mode, r.Scope.List: list}, r.Source)
+	changed.Leave = r.Leave
+	return changed
+}
+
+// Environ returns an environment as scripts find it that inherit all of it: with the settings
+// of server.meta.json that are in effect. The result may be env itself.
+func (p *Policy) Environ(env map[string]string) map[string]string {
+	if len(p.Applied) == 0 {
+		return env
+	}
+	env = maps.Clone(env)
+	maps.Copy(env, p.Applied)
+	return env
+}
+
+// split divides a list at commas and white space.
+func split(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r >= '\t' && r <= '\r' })
+}
+
+var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+
+func isName(name string) bool { return namePattern().MatchString(name) }

@@ -85,7 +85,7 @@ func check(o *doctor.Options, asJSON bool) error {
 }
 
 func examine(s cli.Streams, o doctor.Options, asJSON, ndjson bool) (err error) {
-	o.Env = project.OSEnv()
+	o.Env, o.Placeholders = project.OSEnv(), project.Placeholders()
 	if o.Dir, err = os.Getwd(); err != nil {
 		return err
 	}

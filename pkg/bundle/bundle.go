@@ -247,6 +247,7 @@ func (b *builder) configure(ctx context.Context) error {
 	default:
 		b.config.meta = rawjson.Normal(doc)
 	}
+	b.checkScriptEnv()
 	if b.config.conf, err = b.readConf(ctx); err == nil {
 		b.id, err = b.identify(ctx)
 	}

@@ -258,6 +258,7 @@ func (b *builder) overrides(base start) map[string]start {
 				s.env[at] = v
 			}
 		}
+		b.checkSwitches(m.Name, rawjson.Members(rawjson.Get(m.Value, "env")))
 		all[m.Name] = s
 	}
 	return all

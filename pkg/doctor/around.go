@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/scriptenv"
 	"mcp-bash/pkg/validate"
 	"mcp-bash/pkg/vendoring"
 )
@@ -22,6 +23,7 @@ type Project struct {
 	ServerMeta     *bool  // it is valid; nil: there is none
 	Tools          int
 	RegistryExists bool
+	ScriptEnv      *scriptenv.Report      // which variables of this environment scripts get
 	needs          *validate.Requirements // nil: it names none
 }
 
@@ -35,6 +37,7 @@ func (e *examination) project() {
 	w.Root = root
 	p := project.Open(root, e.o.Env.Clone(), e.o.Dir, func(string) {})
 	e.contents(p)
+	e.scriptEnv(p)
 	if w.needs, err = validate.ReadRequirements(p); err != nil {
 		e.add("project.requirements_invalid", "server.d/requirements.json: "+err.Error(), "")
 	} else if w.needs != nil {
@@ -83,6 +86,18 @@ func (e *examination) contents(p *project.Project) {
 		if result.Errors > 0 {
 			message := fmt.Sprintf("validate finds %d error(s) and %d warning(s)", result.Errors, result.Warnings)
 			e.add("project.validate_errors", message, "mcp-bash validate")
+		}
+	}
+}
+
+// scriptEnv reports which variables scripts would get if the server were started in this
+// environment (CLI-1115).
+func (e *examination) scriptEnv(p *project.Project) {
+	r := &scriptenv.Report{Policy: &p.Scripts, Env: p.Env, Placeholders: e.o.Placeholders}
+	e.r.Project.ScriptEnv = r
+	for _, line := range r.Lines() {
+		if line.Fault != "" {
+			e.add("project."+line.Fault, line.Text, "")
 		}
 	}
 }

@@ -20,7 +20,8 @@ import (
 // Options are those of CLI-1101.
 type Options struct {
 	Env            project.Env
-	Dir            string // the working directory
+	Placeholders   []string // the variables that are left out of Env (E-2)
+	Dir            string   // the working directory
 	DryRun, Fix    bool
 	MinVersion     string
 	Archive        string

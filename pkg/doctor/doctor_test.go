@@ -588,6 +588,21 @@ var situations = map[string]func(h *house) *Result{
 		return h.around(map[string]string{"server.d/server.meta.json": "{"})
 	},
 	"project.registry_missing": func(h *house) *Result { return h.around(nil) },
+	"project.env_key_refused": func(h *house) *Result {
+		return h.around(map[string]string{"server.d/server.meta.json": `{"name":"demo","env":{"API_KEY":"x"}}`})
+	},
+	"project.env_key_invalid": func(h *house) *Result {
+		return h.around(map[string]string{"server.d/server.meta.json": `{"name":"demo","env":[]}`})
+	},
+	"project.env_inherit_blocked": func(h *house) *Result {
+		return h.around(map[string]string{
+			"server.d/server.meta.json": `{"name":"demo","env":{"MCPBASH_TOOL_ENV_MODE":"inherit"}}`,
+		})
+	},
+	"project.env_allowlist_invalid_name": func(h *house) *Result {
+		h.env["MCPBASH_PROVIDER_ENV_ALLOWLIST"] = "A,b-c"
+		return h.around(nil)
+	},
 	"project.requirements_invalid": func(h *house) *Result {
 		return h.around(map[string]string{"server.d/requirements.json": "{"})
 	},

@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/finding"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/sandbox"
+	"mcp-bash/pkg/scriptenv"
 )
 
 // A report is the text for people (CLI-1104). It shows the same findings as the JSON does,
@@ -172,6 +173,25 @@ func (t *report) project() {
 	}
 	t.found("project.registry_missing", "project.requirements_invalid", "deps.missing", "project.validate_errors",
 		"project.vendor_modified", "project.vendor_outdated")
+	t.scriptEnv(p.ScriptEnv)
+}
+
+// scriptEnv shows which variables scripts get (CLI-1115).
+func (t *report) scriptEnv(r *scriptenv.Report) {
+	t.title("Tool/provider environment policy (in this shell)")
+	for _, line := range r.Lines() {
+		switch {
+		case line.Fault != "":
+			cli.Printf(t.w, "  ⚠ %s\n", line.Text)
+		case line.Here:
+			cli.Printf(t.w, "  - %s\n", line.Text)
+		default:
+			t.good("%s", line.Text)
+		}
+	}
+	if len(r.Policy.Applied) > 0 {
+		fmt.Fprintln(t.w, "  In bundles, a login profile that exports MCPBASH_*_ENV_* variables goes before server.meta.json.")
+	}
 }
 
 func (t *report) optional() {
@@ -257,6 +277,11 @@ func (r *Result) AppendJSON(dst []byte) []byte {
 	b.Name("project").Object().Name("root").String(p.Root).Name("serverMetaValid")
 	boolOrNull(b, p.ServerMeta != nil && *p.ServerMeta, p.ServerMeta != nil)
 	b.Name("toolsCount").Int(p.Tools).Name("registryExists").Bool(p.RegistryExists).End()
+	if b.Name("envPolicy"); p.ScriptEnv != nil {
+		b.Append(p.ScriptEnv.AppendJSON)
+	} else {
+		b.Null()
+	}
 	b.Name("errors").Int(r.Errors).Name("warnings").Int(r.Warnings)
 	b.Name("binaries").Array()
 	for _, one := range r.Binaries {

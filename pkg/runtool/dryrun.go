@@ -10,7 +10,9 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/engine"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/scriptenv"
 	"mcp-bash/pkg/tool"
 )
 
@@ -60,6 +62,10 @@ func (r *run) showDryRun(ctx context.Context, e *engine.Engine, item json.RawMes
 	return nil
 }
 
+// scriptEnvHeading stands over the report of which variables the tool would get.
+const scriptEnvHeading = "ENV_POLICY (launch env + server.meta.json only; does not include --with-server-env or --source " +
+	"files, or server.d/policy.sh):"
+
 // showEnv says what a run would work with (CLI-805).
 func (r *run) showEnv() error {
 	rows := [][2]string{
@@ -82,17 +88,23 @@ func (r *run) showEnv() error {
 	for i, root := range r.roots.List {
 		rows = append(rows, [2]string{fmt.Sprintf("ROOT[%d]", i), root.Path})
 	}
+	report := scriptenv.Report{Policy: &r.project.Scripts, Env: r.project.Env, Placeholders: project.Placeholders()}
 	if r.json {
 		var b rawjson.Builder
 		b.Object()
 		for _, row := range rows {
 			b.Name(row[0]).String(row[1])
 		}
+		b.Name("ENV_POLICY").Append(report.AppendJSON)
 		fmt.Fprintf(r.Out, "%s\n", b.End().Bytes())
 		return nil
 	}
 	for _, row := range rows {
 		cli.Printf(r.Out, "%s=%s\n", row[0], row[1])
+	}
+	fmt.Fprintln(r.Out, scriptEnvHeading)
+	for _, line := range report.Lines() {
+		cli.Printf(r.Out, "%s\n", line.Text)
 	}
 	return nil
 }

@@ -163,6 +163,13 @@ var Rules = finding.Rules{
 		"the declaration of a tool, or a restriction of the project, cannot be read",
 		"The unreadable part may be a restriction, so the tool does not run; for server.meta.json, no tool does.",
 		"correct what the message names"),
+	rule("env.invalid", finding.Error, `a setting in "env" of server.meta.json cannot be used`,
+		"The server leaves it out, so scripts do not get the variables that it names. One bad name makes a whole list invalid.",
+		"correct it as the message says"),
+	rule("env.refused", finding.Warning, `"env" of server.meta.json contains a key that cannot be set there`,
+		"Only the modes and the lists of variables for tools and providers can be set there, and never a value. The server "+
+			"ignores the key.",
+		"remove it, and set it in the environment that the server is started in"),
 	rule("roots.unusable", finding.Error, "a directory that tools may work in cannot be used",
 		"The server does not start: without this root it would allow more, or nothing.",
 		"make the directory, or correct config/roots.json or MCPBASH_ROOTS"),

@@ -20,6 +20,7 @@ import (
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/scriptenv"
 	"mcp-bash/schemas"
 )
 
@@ -31,13 +32,15 @@ func (c *check) server() {
 		c.at("server.no_metadata", label, "missing (using smart defaults)")
 	} else {
 		c.trust(c.p.Root, file, label, otherScript)
-		if doc, _ := c.metadata(file); doc != nil {
+		doc, _ := c.metadata(file)
+		c.scriptEnv(label)
+		if doc != nil {
 			named := rawjson.TextOf(doc, "name") != ""
 			if !named {
 				c.at("metadata.no_name", label, `missing required "name" field`)
 			}
 			for _, fault := range schemas.Compile(schemas.Server).Check(doc) {
-				if !strings.HasPrefix(fault.Path, "/icons") {
+				if !strings.HasPrefix(fault.Path, "/icons") && !strings.HasPrefix(fault.Path+"/", "/env/") {
 					c.at("metadata.form", label, fault.String())
 				}
 			}
@@ -63,6 +66,17 @@ func (c *check) server() {
 		if !e.IsDir && strings.HasSuffix(e.Name, ".sh") {
 			c.script(c.p.Providers, abs(c.p.Providers, e.Name), otherScript)
 		}
+	}
+}
+
+// scriptEnv checks which variables of the environment scripts get by server.meta.json (CLI-1015).
+func (c *check) scriptEnv(label string) {
+	meta := &c.p.Scripts.Meta
+	for _, setting := range meta.Invalid {
+		c.at("env.invalid", label, "env."+setting.Key+": "+setting.Reason)
+	}
+	for _, key := range meta.Refused {
+		c.at("env.refused", label, "env."+key+" is ignored: only "+strings.Join(scriptenv.Keys(), ", ")+" may be set there")
 	}
 }
 

@@ -161,6 +161,8 @@ var cases = map[string]files{
 	"declaration.unreadable": toolWith(`"confine":[]`),
 	"confine.missing":        toolWith(`"confine":{"read":["nothing"],"exec":["no-such-program-at-all"]}`),
 	"confine.no_effect":      toolWith(`"confine":{"write":["tools"]}`),
+	"env.invalid":            {"server.d/server.meta.json": `{"name":"demo","env":{"MCPBASH_TOOL_ENV_MODE":"all"}}`},
+	"env.refused":            {"server.d/server.meta.json": `{"name":"demo","env":{"API_KEY":"x"}}`},
 	"requirements.invalid":   {"server.d/requirements.json": `{"dependencies":[{"or":[]}]}`},
 	"requirements.missing":   {"server.d/requirements.json": `{"dependencies":[{"or":["no-such-program","/no/such"]}]}`},
 	"bundle.conf":            {"mcpb.conf": "MCPB_NAME=\xff\n"},

@@ -112,7 +112,7 @@ func TestWrapper(t *testing.T) {
 	must(t, dir, `set -e; mkdir 'a b' home links; cd 'a b'; mcp-bash new demo >/dev/null; cd demo
 cat >tools/hello/tool.sh <<'END'
 #!/bin/sh
-echo "$MCPBASH_PROJECT_ROOT allows $MCPBASH_TOOL_ALLOWLIST; A=$MCP_A B=$MCP_B C=$MCP_C D=$MCP_D"
+echo "$MCPBASH_PROJECT_ROOT allows $MCPBASH_TOOL_ALLOWLIST; A=$MCPBASH_A B=$MCPBASH_B C=$MCPBASH_C D=$MCPBASH_D"
 END
 rm tools/hello/tool.meta.json
 mcp-bash config --wrapper >demo.sh; mcp-bash config --wrapper-env >with.sh
@@ -121,13 +121,13 @@ grep -c . demo.sh with.sh >/dev/null; chmod +x *.sh
 cd "`+dir+`"; ln -s '../a b/demo/demo.sh' links/one; ln -s one links/two; ln -s '../a b/demo/with.sh' links/with
 cat >home/.zprofile <<'END'
 echo noise; echo noise >&2; cat
-export MCP_A='x "$y" `+"`z`"+`'
+export MCPBASH_A='x "$y" `+"`z`"+`'
 cd /; set -u; echo $nope
-export MCP_D=never
+export MCPBASH_D=never
 END
-printf 'export MCP_B=2\nexit 3\n' >home/.zshrc
-printf 'export MCP_C=3\nsleep 60 &\nif (((\n' >home/.profile
-printf 'export MCP_D=4\necho $$ >"$HOME/pid"; while :; do sleep 1; done\n' >home/.bashrc`)
+printf 'export MCPBASH_B=2\nexit 3\n' >home/.zshrc
+printf 'export MCPBASH_C=3\nsleep 60 &\nif (((\n' >home/.profile
+printf 'export MCPBASH_D=4\necho $$ >"$HOME/pid"; while :; do sleep 1; done\n' >home/.bashrc`)
 	const messages = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
 		`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}

@@ -69,7 +69,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func online(t *testing.T) map[string]string {
 	in := internet.New(t)
 	in.Host(publicHost, publicHost, internet.HTTP(site(t)))
-	const scripts = "HTTPS_PROXY SSL_CERT_FILE GORACE" // what they need of it too
+	const scripts = "HTTPS_PROXY SSL_CERT_FILE GORACE MCP_DOWNLOAD_CONFIG" // what they need of it too
 	return map[string]string{
 		"HTTPS_PROXY": in.Proxy(), "SSL_CERT_FILE": in.RootsAt,
 		"MCPBASH_HTTPS_ALLOW_HOSTS": publicHost, "MCPBASH_GIT_ALLOW_HOSTS": publicHost,

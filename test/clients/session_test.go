@@ -98,7 +98,7 @@ func environment(project, tmp string, more map[string]string) []string {
 	}
 	if checkout.Race { // else each end of the program takes a second more
 		env["GORACE"] = "atexit_sleep_ms=0"
-		env["MCPBASH_TOOL_ENV_MODE"], env["MCPBASH_TOOL_ENV_ALLOWLIST"] = "allowlist", "GORACE"
+		env["MCPBASH_TOOL_ENV_MODE"], env["MCPBASH_TOOL_ENV_ALLOWLIST"] = "allowlist", "GORACE MCP_DOWNLOAD_CONFIG"
 	}
 	for name, value := range more {
 		env[name] = value

@@ -10,6 +10,12 @@ while [ -L "$self" ]; do
 done
 here=$(CDPATH='' cd -- "$(dirname -- "$self")" && pwd -P) || exit 1
 
+# A client passes the placeholder of an option that its user left empty. The server drops
+# such variables; this one is read here.
+case ${MCPB_SKIP_LOGIN_SHELL-} in
+  '${user_config.'*) unset MCPB_SKIP_LOGIN_SHELL ;;
+esac
+
 # Programs with windows start servers with a short PATH. The server has Bash read the
 # login profile, whose output cannot get into the protocol there.
 if [ -z "${MCPB_SKIP_LOGIN_SHELL-}" ]; then

@@ -190,7 +190,8 @@ func (t *report) scriptEnv(r *scriptenv.Report) {
 		}
 	}
 	if len(r.Policy.Applied) > 0 {
-		fmt.Fprintln(t.w, "  In bundles, a login profile that exports MCPBASH_*_ENV_* variables goes before server.meta.json.")
+		fmt.Fprintln(t.w,
+			"  In bundles, a login profile that exports MCPBASH_*_ENV_* variables goes before server.meta.json.")
 	}
 }
 

@@ -63,8 +63,8 @@ func (r *run) showDryRun(ctx context.Context, e *engine.Engine, item json.RawMes
 }
 
 // scriptEnvHeading stands over the report of which variables the tool would get.
-const scriptEnvHeading = "ENV_POLICY (launch env + server.meta.json only; does not include --with-server-env or --source " +
-	"files, or server.d/policy.sh):"
+const scriptEnvHeading = "ENV_POLICY (launch env + server.meta.json only; does not include --with-server-env or " +
+	"--source files, or server.d/policy.sh):"
 
 // showEnv says what a run would work with (CLI-805).
 func (r *run) showEnv() error {

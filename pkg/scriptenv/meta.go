@@ -119,7 +119,7 @@ func Shown(key string) string {
 			break
 		}
 		n++
-		if r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
+		if isNoNameRune(r) {
 			r = '?'
 		}
 		shown.WriteRune(r)

@@ -5,10 +5,8 @@ package scriptenv
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // The modes of both kinds of scripts. Minimal is the default of tools, Isolate that of
@@ -215,6 +213,11 @@ func split(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r >= '\t' && r <= '\r' })
 }
 
-var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+// isName reports whether a text is the name of a variable.
+func isName(text string) bool {
+	return text != "" && (text[0] < '0' || text[0] > '9') && !strings.ContainsFunc(text, isNoNameRune)
+}
 
-func isName(name string) bool { return namePattern().MatchString(name) }
+func isNoNameRune(r rune) bool {
+	return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+}

@@ -164,7 +164,8 @@ var Rules = finding.Rules{
 		"The unreadable part may be a restriction, so the tool does not run; for server.meta.json, no tool does.",
 		"correct what the message names"),
 	rule("env.invalid", finding.Error, `a setting in "env" of server.meta.json cannot be used`,
-		"The server leaves it out, so scripts do not get the variables that it names. One bad name makes a whole list invalid.",
+		"The server leaves it out, so scripts do not get the variables that it names. One bad name makes a whole list "+
+			"invalid.",
 		"correct it as the message says"),
 	rule("env.refused", finding.Warning, `"env" of server.meta.json contains a key that cannot be set there`,
 		"Only the modes and the lists of variables for tools and providers can be set there, and never a value. The server "+

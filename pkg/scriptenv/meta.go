@@ -49,7 +49,7 @@ func ReadMeta(text []byte) Meta {
 	m := Meta{Values: map[string]string{}}
 	for _, setting := range rawjson.Members(object) {
 		if !slices.Contains(Keys(), setting.Name) {
-			m.Refused = append(m.Refused, Shown(setting.Name))
+			m.Refused = append(m.Refused, shown(setting.Name))
 			continue
 		}
 		value, ok := rawjson.Text(setting.Value)
@@ -109,9 +109,9 @@ func check(key, value string, isText bool) string {
 	return ""
 }
 
-// Shown returns a key as people are shown it: every character that no name of a variable has
+// shown returns a key as people are shown it: every character that no name of a variable has
 // is a question mark, and the text ends after 64 characters.
-func Shown(key string) string {
+func shown(key string) string {
 	var shown strings.Builder
 	n := 0
 	for _, r := range key {

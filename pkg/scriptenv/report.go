@@ -11,10 +11,10 @@ type State string
 
 // The states (E-11).
 const (
-	Set         State = "set"
-	NotSet      State = "not set"
-	Empty       State = "empty"
-	Placeholder State = "placeholder"
+	set         State = "set"
+	notSet      State = "not set"
+	empty       State = "empty"
+	placeholder State = "placeholder"
 )
 
 // A Report describes a policy, and the variables that it lets through, for people and
@@ -30,21 +30,21 @@ func (r *Report) state(name string) State {
 	value, given := r.Env[name]
 	switch {
 	case slices.Contains(r.Placeholders, name), IsPlaceholder(value):
-		return Placeholder
+		return placeholder
 	case !given:
-		return NotSet
+		return notSet
 	case value == "":
-		return Empty
+		return empty
 	}
-	return Set
+	return set
 }
 
 // The kinds of lines of a report that describe a fault.
 const (
-	FaultRefused = "env_key_refused"
-	FaultInvalid = "env_key_invalid"
-	FaultBlocked = "env_inherit_blocked"
-	FaultName    = "env_allowlist_invalid_name"
+	faultRefused = "env_key_refused"
+	faultInvalid = "env_key_invalid"
+	faultBlocked = "env_inherit_blocked"
+	faultName    = "env_allowlist_invalid_name"
 )
 
 // A Line is one line of a report.
@@ -62,7 +62,7 @@ func (r *Report) Lines() (lines []Line) {
 		label := rule.Scope.Label
 		add("", label+": mode "+rule.Mode+" (from "+string(rule.Source)+")")
 		for _, name := range rule.listed() {
-			if state := r.state(name); state == Set {
+			if state := r.state(name); state == set {
 				add("", name+": set")
 			} else {
 				lines = append(lines, Line{Here: true,
@@ -70,10 +70,10 @@ func (r *Report) Lines() (lines []Line) {
 			}
 		}
 		for _, name := range rule.InvalidNames {
-			add(FaultName, label+": allowlist entry "+name+" is not a valid variable name and is skipped")
+			add(faultName, label+": allowlist entry "+name+" is not a valid variable name and is skipped")
 		}
 		if rule.Blocked() {
-			add(FaultBlocked, label+": inherit mode without "+rule.Scope.Leave+"=true will be refused")
+			add(faultBlocked, label+": inherit mode without "+rule.Scope.Leave+"=true will be refused")
 		}
 	}
 	if p.MetaIgnored {
@@ -81,10 +81,10 @@ func (r *Report) Lines() (lines []Line) {
 		return lines
 	}
 	for _, key := range p.Meta.Refused {
-		add(FaultRefused, "server.meta.json env."+key+" is ignored (not settable there)")
+		add(faultRefused, "server.meta.json env."+key+" is ignored (not settable there)")
 	}
 	for _, setting := range p.Meta.Invalid {
-		add(FaultInvalid, "server.meta.json env."+setting.Key+": "+setting.Reason)
+		add(faultInvalid, "server.meta.json env."+setting.Key+": "+setting.Reason)
 	}
 	return lines
 }

@@ -183,7 +183,7 @@ func (s *Scope) rule(values map[string]string, source Source) Rule {
 		if isName(name) {
 			r.Names = append(r.Names, name)
 		} else {
-			r.InvalidNames = append(r.InvalidNames, Shown(name))
+			r.InvalidNames = append(r.InvalidNames, shown(name))
 		}
 	}
 	return r

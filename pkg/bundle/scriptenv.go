@@ -8,8 +8,8 @@ import (
 	"mcp-bash/pkg/scriptenv"
 )
 
-// checkScriptEnv reports what the object "env" of server.meta.json contains that the server would
-// leave out: the bundle would ship it, and its value may be a secret (CLI-1443).
+// checkScriptEnv reports settings in the object "env" of server.meta.json that the server would
+// leave out. The bundle would ship them, and a value may be a secret (CLI-1443).
 func (b *builder) checkScriptEnv() {
 	const where = "server.d/server.meta.json: env."
 	meta := &b.p.Scripts.Meta

@@ -50,7 +50,7 @@ func parseEnv(entries []string) Env {
 func (e Env) Entries() []string { return e.entries(scriptenv.IsWithheld) }
 
 // ScriptEntries is [Env.Entries] for an environment that [Project.ToolBase] or
-// [Project.ProviderBase] made: a secret that is listed stays in it (T-63).
+// [Project.ProviderBase] made. A secret that a list names stays in it (T-63).
 func (e Env) ScriptEntries() []string { return e.entries(scriptenv.IsRemoteToken) }
 
 func (e Env) entries(without func(name string) bool) []string {

@@ -7,11 +7,9 @@ import (
 	"mcp-bash/pkg/scriptenv"
 )
 
-// ProviderBase returns the environment that providers of resources and
-// completion scripts have in common: what they inherit, as
-// MCPBASH_PROVIDER_ENV_MODE says (T-621, RES-72), and what every
-// script is given (P-205). also are further names that are inherited,
-// in the form of the list of E-4.
+// ProviderBase returns the environment that providers of resources and completion scripts have
+// in common. They inherit variables by the rule of their scope (T-621, RES-72), and get those
+// of every script (P-205). also are further names to inherit, as [scriptenv.Matches] reads them.
 func (p *Project) ProviderBase(common Env, also ...string) Env {
 	rule := &p.Scripts.Providers
 	base := make(Env)

@@ -62,7 +62,7 @@ func ReadMeta(text []byte) Meta {
 	return m
 }
 
-// document returns the only JSON document of a text, or why there is none.
+// document returns the only JSON document of a text, or a fault.
 func document(text []byte) (doc json.RawMessage, fault string) {
 	count := 0
 	for rest := text; ; count++ {
@@ -80,7 +80,7 @@ func document(text []byte) (doc json.RawMessage, fault string) {
 	}
 }
 
-// check returns why a value cannot be used, "" if it can. The order is that of E-9.
+// check returns why a value cannot be used, "" if it can. E-9 gives the order.
 func check(key, value string, isText bool) string {
 	isControl := func(r rune) bool { return r < ' ' || r == 0x7f }
 	switch {
@@ -109,8 +109,8 @@ func check(key, value string, isText bool) string {
 	return ""
 }
 
-// shown returns a key as people are shown it: every character that no name of a variable has
-// is a question mark, and the text ends after 64 characters.
+// shown returns a key for messages. A question mark replaces every character that names of
+// variables cannot have, and the text ends after 64 characters.
 func shown(key string) string {
 	var shown strings.Builder
 	n := 0

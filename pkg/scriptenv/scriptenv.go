@@ -1,6 +1,6 @@
-// Package scriptenv decides which variables of the server's environment reach scripts: by
-// the name of the variable, by the settings of whoever starts the server, and by the object
-// "env" of a project's server.meta.json (env E-3 to E-11).
+// Package scriptenv decides which variables of the server's environment reach scripts. The
+// name of a variable, the environment itself, and the object "env" of a project's
+// server.meta.json have a part in it (env E-3 to E-11).
 package scriptenv
 
 import (
@@ -103,7 +103,7 @@ type Rule struct {
 	Mode         string // as configured: Inherit also without Leave
 	Source       Source
 	Names        []string // of the list
-	InvalidNames []string // entries of the list that are no names of variables, and are skipped
+	InvalidNames []string // entries of the list that are skipped, as variables cannot have such names
 	Leave        bool     // the operator permits Inherit
 }
 
@@ -189,8 +189,7 @@ func (s *Scope) rule(values map[string]string, source Source) Rule {
 	return r
 }
 
-// With returns the rule with a mode and a list in place of its own. The permission for
-// Inherit stays.
+// With returns the rule with another mode and another list. The permission for Inherit stays.
 func (r Rule) With(mode, list string) Rule {
 	changed := r.Scope.rule(map[string]string{r.Scope.Mode: mode, r.Scope.List: list}, r.Source)
 	changed.Leave = r.Leave

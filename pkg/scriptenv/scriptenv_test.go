@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// E-6, E-10, T-63: which names pass in every mode, which may be listed, which never pass.
+// E-6, E-10, T-63: some names pass in every mode, some only if listed, some never.
 func TestNames(t *testing.T) {
 	for _, tc := range []struct{ names, basic, listable, listed string }{
 		{"MCP_SDK MCP_TOOL_NAME MCP_TOOL_ MCP_ELICIT_X MCP_PROGRESS_TOKEN MCP_LOG_STREAM MCP_CANCEL_FILE MCP_ROOTS_JSON " +
@@ -66,7 +66,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// E-7, E-9: what server.meta.json can set, and what people are told of the rest.
+// E-7, E-9: server.meta.json can set four keys, and each other one has a line on standard error.
 func TestReadMeta(t *testing.T) {
 	const onlyFour = "ignoring %s (only MCPBASH_TOOL_ENV_MODE, MCPBASH_TOOL_ENV_ALLOWLIST, MCPBASH_PROVIDER_ENV_MODE, " +
 		"MCPBASH_PROVIDER_ENV_ALLOWLIST may be set there; set others in the launch environment)"
@@ -178,7 +178,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// E-11: what doctor and run-tool report.
+// E-11: the report of doctor and run-tool.
 func TestReport(t *testing.T) {
 	const text = `{"env":{"MCPBASH_TOOL_ENV_MODE":"allowlist","MCPBASH_TOOL_ENV_ALLOWLIST":"A B,C D E",` +
 		`"MCPBASH_PROVIDER_ENV_MODE":"secret","SECRET-KEY":"secret"}}`
@@ -232,7 +232,7 @@ MCPBASH_IGNORE_META_ENV is set: server.meta.json env is ignored
 	}
 }
 
-// E-9: whatever the file holds, no value of it is shown, and what is valid is unambiguous.
+// E-9: no file makes the server show a value, or accept an invalid one.
 func FuzzReadMeta(f *testing.F) {
 	f.Add([]byte(`{"env":{"MCPBASH_TOOL_ENV_ALLOWLIST":"A,B","x":"y"}}`))
 	f.Add([]byte(`{"env":{"MCPBASH_TOOL_ENV_MODE":"inherit","MCPBASH_TOOL_ENV_MODE":1}}{`))

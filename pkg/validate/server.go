@@ -69,7 +69,7 @@ func (c *check) server() {
 	}
 }
 
-// scriptEnv checks which variables of the environment scripts get by server.meta.json (CLI-1015).
+// scriptEnv checks which variables of the environment scripts get by server.meta.json (CLI-1022).
 func (c *check) scriptEnv(label string) {
 	meta := &c.p.Scripts.Meta
 	for _, setting := range meta.Invalid {

@@ -25,6 +25,7 @@ import (
 	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/tool"
+	"mcp-bash/pkg/urimatch"
 )
 
 // A Config is what an engine is made of.
@@ -63,7 +64,7 @@ type Engine struct {
 
 	ResourceByURI  Find
 	TemplateByText Find // by its uriTemplate
-	TypeByTemplate func(ctx context.Context, uri string) string
+	Templates      func(ctx context.Context) (*urimatch.Set, error)
 }
 
 // New puts an engine together.
@@ -96,7 +97,7 @@ func New(c Config) *Engine {
 	})
 	e.ResourceByURI = e.lookupBy(kinds.Resources, e.uriOf)
 	e.TemplateByText = e.lookupBy(kinds.Templates, templateOf)
-	e.TypeByTemplate = e.typeByTemplate()
+	e.Templates = e.templates()
 	e.Level = access.EffectiveLevel(p, c.Log)
 	e.Find, e.Near = e.Lookup(kinds.Tools), e.nearest
 	if c.Entries != nil { // who has others knows better
@@ -117,7 +118,7 @@ func New(c Config) *Engine {
 func (e *Engine) ResourceConfig() resource.Config {
 	p := e.Project
 	return resource.Config{
-		Project: p, FindURI: e.ResourceByURI, TypeOf: e.TypeByTemplate,
+		Project: p, FindURI: e.ResourceByURI, Templates: e.Templates, Bound: e.bound(),
 		Builtin: builtin.Config{
 			Env: p.Env, Root: p.Root, Resources: p.Resources, Tools: p.Tools, UI: p.UI,
 			FindPage: e.Lookup(kinds.UIResources),

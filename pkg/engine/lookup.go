@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/resource"
+	"mcp-bash/pkg/urimatch"
 )
 
 // A Find looks up the registry entry that a text stands for in the current
@@ -63,31 +64,26 @@ func (e *Engine) lookupBy(kind *kinds.Kind, keyOf func(item json.RawMessage) str
 	}
 }
 
-// typeByTemplate returns the MIME type of the first resource template, by name,
-// that has one and that a URI fits; "" for none, also when the templates cannot be
-// had: they are no part of a read (RES-40).
-func (e *Engine) typeByTemplate() func(ctx context.Context, uri string) string {
-	type promise struct {
-		resource.Pattern
-		mimeType string
-	}
-	promises := derived(e, kinds.Templates, func(items []item.Item) []promise {
-		var all []promise
-		for _, item := range items {
-			if mimeType := rawjson.TextOf(item.JSON, "mimeType"); mimeType != "" {
-				all = append(all, promise{resource.NewPattern(templateOf(item.JSON)), mimeType})
-			}
+// templates returns the resource templates, to match URIs against.
+func (e *Engine) templates() func(ctx context.Context) (*urimatch.Set, error) {
+	return derived(e, kinds.Templates, func(items []item.Item) *urimatch.Set {
+		list := make([]urimatch.Template, len(items))
+		for i, item := range items {
+			list[i] = urimatch.Template{Name: item.Name, Text: templateOf(item.JSON),
+				MIMEType: rawjson.TextOf(item.JSON, "mimeType")}
 		}
-		return all
+		return urimatch.NewSet(list)
 	})
-	return func(ctx context.Context, uri string) string {
-		all, _ := promises(ctx)
-		for _, p := range all {
-			if p.Fits(uri) {
-				return p.mimeType
-			}
-		}
-		return ""
+}
+
+// bound reports for which schemes a resource is bound to the provider of that name.
+func (e *Engine) bound() func(ctx context.Context, scheme string) (bool, error) {
+	schemes := derived(e, kinds.Resources, func(items []item.Item) map[string]bool {
+		return resource.Bound(e.Project, items)
+	})
+	return func(ctx context.Context, scheme string) (bool, error) {
+		of, err := schemes(ctx)
+		return of[scheme], err
 	}
 }
 

@@ -14,10 +14,20 @@ import (
 // process, so that a test, or server.d/env.sh, can give another.
 type Env map[string]string
 
-// OSEnv returns the environment of this process, without its [Placeholders].
+// TemplateName and TemplateVars describe the template that a URI matches to the provider that reads
+// the URI, and to nobody else (RES-174).
+const (
+	TemplateName = "MCP_RESOURCE_TEMPLATE_NAME"
+	TemplateVars = "MCP_RESOURCE_TEMPLATE_VARS"
+)
+
+// OSEnv returns the environment of this process, without its [Placeholders] and without the values
+// of a template, which are those of another process (RES-175).
 func OSEnv() Env {
 	env := parseEnv(os.Environ())
 	maps.DeleteFunc(env, func(_, value string) bool { return scriptenv.IsPlaceholder(value) })
+	delete(env, TemplateName)
+	delete(env, TemplateVars)
 	completeEnv(env)
 	return env
 }

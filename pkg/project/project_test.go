@@ -850,3 +850,15 @@ func TestSourceProfile(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// RES-175: the values of a template that another process was given are stale.
+func TestNoInheritedTemplate(t *testing.T) {
+	t.Setenv(TemplateName, "stale")
+	t.Setenv(TemplateVars, "{}")
+	env := OSEnv()
+	for _, name := range []string{TemplateName, TemplateVars} {
+		if value, set := env[name]; set {
+			t.Errorf("%s=%s", name, value)
+		}
+	}
+}

@@ -80,7 +80,7 @@ func (r *Resources) run(ctx context.Context, t *target, file code.File, limit in
 		r.Log(mcp.Debug, logger, "Using project provider: "+file.Path())
 	}
 	spec := script.Spec{
-		Script: file, Args: []string{t.uri}, Dir: r.Project.Root, Env: r.environ(t.provider),
+		Script: file, Args: []string{t.uri}, Dir: r.Project.Root, Env: r.environ(t),
 		StdoutLimit: limit, StderrLimit: r.Project.Calls.MaxStderr,
 	}
 	if strings.ContainsRune(t.uri, 0) { // cannot be an argument

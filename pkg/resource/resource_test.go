@@ -21,6 +21,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/urimatch"
 )
 
 // A bench is a project whose resources are read.
@@ -30,6 +31,8 @@ type bench struct {
 	root string
 	mu   sync.Mutex
 	logs []string
+
+	templates []urimatch.Template // the first ones declare the scheme of every provider script
 }
 
 // open makes a project of these files and entries. {R} stands for its root.
@@ -42,6 +45,9 @@ func open(t *testing.T, files map[string]string, entries []string, env project.E
 	b := &bench{t: t, root: root}
 	for name, content := range files {
 		b.write(name, content)
+		if scheme, ok := strings.CutPrefix(strings.TrimSuffix(name, ".sh"), "providers/"); ok {
+			b.templates = append(b.templates, urimatch.Template{Name: scheme, Text: scheme + "://{?any}"})
+		}
 	}
 	full := project.Env{"PATH": os.Getenv("PATH"), "HOME": "/home/x", "MY_SECRET": "s",
 		"MCPBASH_REMOTE_TOKEN": "hidden"}
@@ -61,9 +67,10 @@ func open(t *testing.T, files map[string]string, entries []string, env project.E
 	}
 	b.Resources = New(Config{
 		Project: p, FindName: find("name"), FindURI: find("uri"),
-		UIMeta:  func(_ context.Context, uri string) json.RawMessage { return json.RawMessage(`{"ui":{}}`) },
-		Builtin: builtin.Config{Env: full, Root: root, Resources: p.Resources},
-		Runner:  &script.Runner{}, Common: p.Common("/mcp/home", "/mcp/helper",
+		Templates: func(context.Context) (*urimatch.Set, error) { return urimatch.NewSet(b.templates), nil },
+		UIMeta:    func(_ context.Context, uri string) json.RawMessage { return json.RawMessage(`{"ui":{}}`) },
+		Builtin:   builtin.Config{Env: full, Root: root, Resources: p.Resources},
+		Runner:    &script.Runner{}, Common: p.Common("/mcp/home", "/mcp/helper",
 			project.JSONTool{Name: "jq", Bin: "/mcp/jq"}), State: "/mcp/state",
 		Log: func(level mcp.Level, logger, text string) {
 			b.mu.Lock()
@@ -149,6 +156,7 @@ func TestRead(t *testing.T) {
 	}, nil)
 	const uri = "file://{R}/resources/alpha.txt"
 	text := contents(uri, "text/plain", `"text":"alpha\n"`)
+	const different = "-32602 Resource name and uri belong to different resources"
 	for _, tc := range []struct{ name, uri, want string }{
 		{"", "", "-32602 Resource name or uri required"},
 		{"alpha", "", text}, {"alpha", uri, text}, {"", uri, text}, {"unknown", uri, text},
@@ -161,7 +169,8 @@ func TestRead(t *testing.T) {
 			`"text":"Hello-from-manual-registry"`)},
 		{"", "ECHO://a%20b", contents("ECHO://a%20b", "text/plain", `"text":"a b"`)},
 		// A name does not lend its provider to another URI.
-		{"hello", uri, text}, {"alpha", "echo://x", contents("echo://x", "text/plain", `"text":"x"`)},
+		{"hello", uri, different}, {"alpha", "echo://x", different}, {"alpha", uri + "?", different},
+		{"nobody", "echo://x", different}, {"evil", uri, different},
 		// An entry's provider is the one that is used, whatever its URI.
 		{"swapped", "", "-32602 Unsupported URI scheme for echo provider"},
 		{"unknown", "", `-32002 Resource not found {"name":"unknown"}`},
@@ -178,7 +187,7 @@ func TestRead(t *testing.T) {
 			`provider"}`},
 		// A scheme that a script of the project serves.
 		{"", "myapi://one?x=1", contents("myapi://one?x=1", "text/plain", `"text":"api:myapi://one?x=1\n"`)},
-		{"", "MyAPI://two", contents("MyAPI://two", "text/plain", `"text":"api:MyAPI://two\n"`)},
+		{"", "MyAPI://two", `-32002 Resource not found {"uri":"MyAPI://two"}`}, // RES-32a
 		{"", "myapi://\x00", "-32602 Invalid resource specification"},
 	} {
 		if got := b.read(tc.name, tc.uri); got != tc.want {
@@ -339,6 +348,7 @@ func TestProjectProvider(t *testing.T) {
 	os.Chmod(filepath.Join(dir, "noexec.sh"), 0o644)
 	os.Symlink("../elsewhere/out.sh", filepath.Join(dir, "out.sh"))
 	os.Symlink("sub/inner.sh", filepath.Join(dir, "inner.sh"))
+	b.templates = append(b.templates, urimatch.Template{Text: "out://{x}"}, urimatch.Template{Text: "inner://{x}"})
 	os.Mkdir(filepath.Join(dir, "dir.sh"), 0o755)
 	for uri, want := range map[string]string{
 		"echo://x":          contents("echo://x", "text/plain", `"text":"ours"`),

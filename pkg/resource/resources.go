@@ -13,8 +13,10 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/urimatch"
 )
 
 // A Config is what resources are read with.
@@ -22,9 +24,11 @@ type Config struct {
 	Project *project.Project
 	// FindName and FindURI look up registry entries; nil stands for none.
 	FindName, FindURI func(ctx context.Context, text string) (json.RawMessage, error)
-	// TypeOf returns the MIME type that the templates promise for a URI that no
-	// entry has; nil, or an empty answer: they promise none.
-	TypeOf func(ctx context.Context, uri string) string
+	// Templates returns the resource templates; nil stands for none.
+	Templates func(ctx context.Context) (*urimatch.Set, error)
+	// Bound reports whether an entry has a URI of a scheme that is also the name of its
+	// provider; nil stands for no such entry.
+	Bound func(ctx context.Context, scheme string) (bool, error)
 	// UIMeta returns the _meta of the content of a UI resource (RES-324);
 	// nil, or an empty answer: it has none.
 	UIMeta func(ctx context.Context, uri string) json.RawMessage
@@ -76,7 +80,13 @@ func (r *Resources) Read(ctx context.Context, req Request) (*Content, error) {
 // built-in one (RES-70). The error is a [*provider.Failure] or the
 // context's.
 func (r *Resources) Fetch(ctx context.Context, name, uri string) ([]byte, error) {
-	data, _, err := r.fetch(ctx, &target{uri: uri, provider: name}, false)
+	t := &target{uri: uri, provider: name}
+	if entry, err := r.FindURI(ctx, uri); err == nil && entry == nil { // as a read of the server (RES-2)
+		if templates, err := r.templates(ctx); err == nil {
+			t.match(templates)
+		}
+	}
+	data, _, err := r.fetch(ctx, t, false)
 	var refusal *mcp.Error
 	switch {
 	case isUnsupported(err):
@@ -112,9 +122,20 @@ func (r *Resources) builtin(name string) provider.Provider {
 	return p
 }
 
-// environ is what a provider script is given (RES-72, RES-93).
-func (r *Resources) environ(name string) []string {
+// environ is what a provider script is given (RES-72, RES-93, RES-174).
+func (r *Resources) environ(t *target) []string {
+	name := t.provider
 	env := r.Project.ProviderBase(r.Common, extras(name)...)
+	delete(env, project.TemplateName)
+	delete(env, project.TemplateVars)
+	if t.template != "" {
+		var vars rawjson.Builder
+		vars.Object()
+		for _, v := range t.values {
+			vars.Name(v.Name).String(v.Text)
+		}
+		env[project.TemplateName], env[project.TemplateVars] = t.template, string(vars.End().Bytes())
+	}
 	env["MCPBASH_PROVIDERS_DIR"] = r.Project.Providers
 	env["MCP_RESOURCES_ROOTS"] = rootList(r.Builtin.FileRoots())
 	if name == uiProvider {

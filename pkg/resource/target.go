@@ -9,8 +9,10 @@ import (
 	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/media"
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/urimatch"
 )
 
 // A target is what a request comes to: a URI and the provider that reads it.
@@ -18,9 +20,15 @@ type target struct {
 	uri, provider string
 	name          string // of the entry, "" for none
 	declared      string // the MIME type its author gave it, or a template it fits; "" for none
+
+	template string // the name of the one that the URI matches, "" for none
+	values   []urimatch.Value
 }
 
-var errNeither = mcp.Errorf(mcp.CodeInvalidParams, "Resource name or uri required")
+var (
+	errNeither   = mcp.Errorf(mcp.CodeInvalidParams, "Resource name or uri required")
+	errDifferent = mcp.Errorf(mcp.CodeInvalidParams, "Resource name and uri belong to different resources")
+)
 
 // resolve finds out what a request means (RES-31). An entry that is named is
 // used only for its own URI, so that no URI is sent to another's provider.
@@ -33,11 +41,12 @@ func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := r.entryTarget(entry)
-		if entry != nil && (req.URI == "" || req.URI == t.uri) {
+		switch t := r.entryTarget(entry); {
+		case entry != nil && (req.URI == "" || req.URI == t.uri):
 			return t, nil
-		}
-		if req.URI == "" {
+		case entry != nil:
+			return nil, errDifferent
+		case req.URI == "":
 			return nil, notFound("name", req.Name)
 		}
 	}
@@ -48,15 +57,67 @@ func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
 	if entry != nil {
 		return r.entryTarget(entry), nil
 	}
-	name := r.providerOf(req.URI)
+	name, offered := r.providerOf(req.URI)
 	if name == "" {
 		return nil, notFound("uri", req.URI)
 	}
-	t := &target{uri: req.URI, provider: name}
-	if r.TypeOf != nil {
-		t.declared = r.TypeOf(ctx, req.URI)
+	templates, err := r.templates(ctx)
+	if err != nil && r.scriptOf(name) != (code.File{}) {
+		return nil, err // neither the schemes nor the values for the script are known
 	}
+	if !offered {
+		declared, err := r.declares(ctx, urimatch.Scheme(req.URI), templates)
+		if err != nil {
+			return nil, err
+		}
+		if !declared {
+			return nil, notFound("uri", req.URI)
+		}
+	}
+	t := &target{uri: req.URI, provider: name}
+	t.match(templates)
 	return t, nil
+}
+
+func (r *Resources) templates(ctx context.Context) (*urimatch.Set, error) {
+	if r.Templates == nil {
+		return nil, nil
+	}
+	return r.Templates(ctx)
+}
+
+// match looks for the template that the URI matches (RES-170).
+func (t *target) match(templates *urimatch.Set) {
+	of, values, ok := templates.Match(t.uri)
+	if !ok {
+		t.declared = templates.Promised(t.uri)
+		return
+	}
+	t.template, t.values, t.declared = of.Name, values, of.MIMEType
+}
+
+// declares reports whether a project offers all URIs of a scheme: by a template, or by an entry whose
+// provider has that name. Both are compared with their case (RES-32a).
+func (r *Resources) declares(ctx context.Context, scheme string, templates *urimatch.Set) (bool, error) {
+	if templates.HasScheme(scheme) {
+		return true, nil
+	}
+	if r.Bound == nil {
+		return false, nil
+	}
+	return r.Bound(ctx, scheme)
+}
+
+// Bound returns the schemes of entries whose provider has the name of the scheme.
+func Bound(p *project.Project, entries []item.Item) map[string]bool {
+	schemes := map[string]bool{}
+	for _, entry := range entries {
+		scheme := urimatch.Scheme(item.URI(p, entry.JSON))
+		if scheme != "" && scheme == rawjson.TextOf(entry.JSON, "provider") {
+			schemes[scheme] = true
+		}
+	}
+	return schemes
 }
 
 func (r *Resources) entryTarget(entry json.RawMessage) *target {
@@ -84,20 +145,29 @@ func derived(entry json.RawMessage, uri string) string {
 	return media.Text
 }
 
-// providerOf is the provider of a URI that no entry has; "" for none (RES-32).
-func (r *Resources) providerOf(uri string) string {
-	name := item.ProviderOf(uri)
+// providerOf returns the provider of a URI that no entry has, "" for none. offered is true where every
+// project offers the scheme. A script of the project is reached only by a scheme that the project
+// declares, unless the script takes the place of such a provider (RES-32, RES-32a).
+func (r *Resources) providerOf(uri string) (name string, offered bool) {
+	name = item.ProviderOf(uri)
 	if !validProvider(name) {
-		return ""
+		return "", false
 	}
-	if r.scriptOf(name) != (code.File{}) {
-		return name
+	script := r.scriptOf(name) != (code.File{})
+	switch name {
+	case "file", "https", uiProvider:
+		return name, true
+	case "echo":
+		return name, !script
+	case "git":
+		if uri[len("git")] != ':' { // git:// is nothing that the built-in provider reads
+			return name, true
+		}
 	}
-	git := name == "git" && uri[len("git")] == ':' // git:// is nothing the git provider reads
-	if git || r.builtin(name) == nil {
-		return ""
+	if !script {
+		return "", false
 	}
-	return name
+	return name, false
 }
 
 // validProvider: only such names may become part of a path (RES-61).

@@ -102,6 +102,9 @@ func (w *Watch) reconsider(ctx context.Context) error {
 		return nil
 	}
 	t, err := w.r.resolve(ctx, w.request)
+	if errors.Is(err, errDifferent) { // the name is that of another resource now: the URI is what is watched
+		t, err = w.r.resolve(ctx, Request{URI: w.request.URI})
+	}
 	if err != nil {
 		w.stale.Store(true)
 		return err

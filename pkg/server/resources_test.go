@@ -193,8 +193,9 @@ func TestResourceLimits(t *testing.T) {
 
 // RES-4, RES-73; P-1703.
 func TestResourceTimeAndCancel(t *testing.T) {
-	c := ready(t, map[string]string{"providers/slow.sh": `echo $$ > "$MCPBASH_PROJECT_ROOT/pid"; mv ` +
-		`"$MCPBASH_PROJECT_ROOT/pid" "$MCPBASH_PROJECT_ROOT/started"; sleep 1000`}, nil)
+	c := ready(t, map[string]string{"resources/slow.meta.json": `{"name":"slow","uriTemplate":"slow://{x}"}`,
+		"providers/slow.sh": `echo $$ > "$MCPBASH_PROJECT_ROOT/pid"; mv ` +
+			`"$MCPBASH_PROJECT_ROOT/pid" "$MCPBASH_PROJECT_ROOT/started"; sleep 1000`}, nil)
 	began := time.Now()
 	if got := c.request("resources/read",
 		`{"uri":"slow://x","timeoutSecs":1}`); got != `"error":{"code":-32603,"message":"Request timed out",`+

@@ -178,8 +178,10 @@ func TestSubscriptionToScript(t *testing.T) {
 		"providers/n.sh": `cat "$MCPBASH_PROJECT_ROOT/n"`,
 		"providers/stuck.sh": `[ -e "$MCPBASH_PROJECT_ROOT/stick" ] || exec echo "$1"; : > "$MCPBASH_PROJECT_ROOT/hangs"; ` +
 			`sleep 1000`,
-		"resources/alpha.txt": "alpha",
-		"n":                   "1",
+		"resources/alpha.txt":       "alpha",
+		"resources/n.meta.json":     `{"name":"n","uriTemplate":"n://{x}"}`,
+		"resources/stuck.meta.json": `{"name":"stuck","uriTemplate":"stuck://{x}"}`,
+		"n":                         "1",
 	}
 	c := ready(t, list, often)
 	n := c.subscribe(`{"uri":"n://x"}`)
@@ -205,6 +207,7 @@ func TestSubscribeCancelled(t *testing.T) {
 	c := ready(t, map[string]string{
 		"providers/slow.sh": `[ -e "$MCPBASH_PROJECT_ROOT/asked" ] && exec cat "$MCPBASH_PROJECT_ROOT/n"; : > ` +
 			`"$MCPBASH_PROJECT_ROOT/asked"; sleep 1000`, "n": "1", "resources/a.txt": "a",
+		"resources/slow.meta.json": `{"name":"slow","uriTemplate":"slow://{x}"}`,
 	}, often)
 	_, asked := mark(t, c.root, "asked")
 	c.send(message(`"s"`, "resources/subscribe", `{"uri":"slow://x"}`))

@@ -88,6 +88,7 @@ func TestNetworkResources(t *testing.T) {
 	// A project's provider that hands over to the built-in one (RES-2).
 	write(t, `exec "${MCPBASH_HOME}/providers/https.sh" "https://`+publicHost+`/${1#site://}"`, project, "providers",
 		"site.sh")
+	write(t, `{"name":"site","uriTemplate":"site://{page}"}`, project, "resources", "site.meta.json")
 	s := open(t, project, opening{env: online(t)})
 	const numbers = "1\n2\n3\n4\n5\n"
 	for uri, want := range map[string]mcp.ResourceContents{

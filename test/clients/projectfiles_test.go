@@ -41,6 +41,7 @@ var full = map[string]string{
 	"resources/note.txt":              "note",
 	"resources/note.meta.json":        `{"name":"note"}`,
 	"providers/ours.sh":               "#!/bin/sh\necho ours\n",
+	"resources/ours.meta.json":        `{"name":"ours","uriTemplate":"ours://{x}"}`,
 	".registry/tools.json":            "{}",
 	".registry/.scan-tools":           "",
 	".registry/.lock":                 "",

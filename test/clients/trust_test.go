@@ -39,6 +39,7 @@ func many(t *testing.T) (project, marks string) {
 	write(t, `{"name":"many"}`, project, "server.d/server.meta.json")
 	write(t, `{"name":"down"}`, project, "tools/deep/down/tool.meta.json")
 	write(t, "A haiku", project, "prompts/haiku.txt")
+	write(t, `{"name":"ours","uriTemplate":"ours://{x}"}`, project, "resources/ours.meta.json")
 	return project, marks
 }
 

@@ -39,7 +39,7 @@ var rows = [][]string{
 		"pkg/mcp", "pkg/mcpapp", "pkg/media", "pkg/observe", "pkg/provider/web", "pkg/schema", "pkg/script", "pkg/scriptenv",
 		"pkg/secrets",
 		"pkg/swap", "pkg/tomledit", "pkg/toolnames",
-		"pkg/uitemplate", "pkg/usage", "pkg/yamledit",
+		"pkg/uitemplate", "pkg/urimatch", "pkg/usage", "pkg/yamledit",
 		"pkg/validate/bash32", "sdk", "lib", "providers",
 	},
 	{

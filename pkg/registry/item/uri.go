@@ -13,13 +13,16 @@ import (
 // There need not be one of that name.
 func ProviderOf(uri string) string {
 	scheme, _, found := strings.Cut(uri, "://")
-	switch scheme = strings.ToLower(scheme); {
-	case !found:
+	if !found {
 		return "file"
-	case scheme == "git+https":
+	}
+	switch known := strings.ToLower(scheme); known {
+	case "file", "https", "git", "echo", "ui":
+		return known
+	case "git+https":
 		return "git"
 	}
-	return scheme
+	return scheme // its case is that of the script's file name
 }
 
 // URI returns the URI of a resource in this project, "" for an item without one.

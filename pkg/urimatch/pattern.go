@@ -1,0 +1,151 @@
+package urimatch
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Value is what a variable of a template stands for in a URI, with its escapes.
+type Value struct{ Name, Text string }
+
+// maxURI is how many characters a URI may have that matches a template (RES-172).
+const maxURI = 2048
+
+// plain reports whether a URI can match a template at all (RES-172).
+func plain(uri string) bool {
+	return utf8.ValidString(uri) && utf8.RuneCountInString(uri) <= maxURI &&
+		!strings.ContainsFunc(uri, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) })
+}
+
+// A pattern is a template as a regular expression. Package regexp takes time that is linear in the
+// length of the URI. Of several matches it prefers the one in which the first variable has the
+// shortest value, then the second, as RES-171 demands.
+type pattern struct {
+	re          *regexp.Regexp
+	names       []string // of the variables, in order
+	literals    int      // characters
+	expressions int
+}
+
+// A part of a template is literal text, or an expression without its braces.
+type part struct {
+	text       string
+	expression bool
+}
+
+// partsOf takes a template apart; ok is false for unbalanced braces.
+func partsOf(template string) (parts []part, ok bool) {
+	for template != "" {
+		literal, rest, found := strings.Cut(template, "{")
+		if strings.Contains(literal, "}") {
+			return nil, false
+		}
+		if literal != "" {
+			parts = append(parts, part{text: literal})
+		}
+		if !found {
+			break
+		}
+		expression, after, closed := strings.Cut(rest, "}")
+		if !closed || strings.Contains(expression, "{") {
+			return nil, false
+		}
+		parts = append(parts, part{expression, true})
+		template = after
+	}
+	return parts, true
+}
+
+// newPattern returns the pattern of a template whose variables can be found in a URI. ok is false
+// for the other templates (RES-173).
+func newPattern(parts []part) (p pattern, ok bool) {
+	var b strings.Builder
+	b.WriteString(`(?s)\A`)
+	seen := map[string]bool{}
+	for i, of := range parts {
+		if !of.expression {
+			b.WriteString(regexp.QuoteMeta(of.text))
+			p.literals += utf8.RuneCountInString(of.text)
+			continue
+		}
+		name, value := of.text, `([^/?#]+?)`
+		switch {
+		case strings.HasPrefix(name, "+"):
+			name, value = name[1:], `(.+?)`
+		case strings.HasPrefix(name, "#"):
+			name, value = name[1:], `#(.+?)`
+			p.literals++
+		}
+		if !isName(name) || seen[name] || i > 0 && parts[i-1].expression {
+			return pattern{}, false
+		}
+		seen[name] = true
+		b.WriteString(value)
+		p.names = append(p.names, name)
+		p.expressions++
+	}
+	b.WriteString(`\z`)
+	re, err := regexp.Compile(b.String())
+	p.re = re
+	return p, err == nil && p.expressions > 0
+}
+
+func isName(name string) bool {
+	return name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+// match returns the values of the variables in a URI.
+func (p *pattern) match(uri string) (values []Value, ok bool) {
+	found := p.re.FindStringSubmatch(uri)
+	if found == nil {
+		return nil, false
+	}
+	for i, name := range p.names {
+		values = append(values, Value{name, found[i+1]})
+	}
+	return values, true
+}
+
+// newForm returns an expression for all URIs that a template can become, also one whose variables
+// cannot be found in them. It is nil for a text that is no template.
+func newForm(parts []part) *regexp.Regexp {
+	var b strings.Builder
+	b.WriteString(`(?s)\A`)
+	for _, of := range parts {
+		switch {
+		case !of.expression:
+			b.WriteString(regexp.QuoteMeta(of.text))
+		case of.text == "":
+			return nil
+		default:
+			b.WriteString(expansions(of.text[0]))
+		}
+	}
+	b.WriteString(`\z`)
+	re, err := regexp.Compile(b.String())
+	if err != nil {
+		return nil
+	}
+	return re
+}
+
+// expansions is what an expression can become, by the character it begins with
+// (RFC 6570, 3.2): anything may be left out. Clients often leave characters as
+// they are that had to be encoded; only those that end a part of the URI count.
+func expansions(operator byte) string {
+	switch operator {
+	case '+':
+		return `.*`
+	case '#':
+		return `(?:#.*)?`
+	case '.', ';':
+		return `(?:\` + string(operator) + `[^/?#]*)?`
+	case '/':
+		return `(?:/[^?#]*)?`
+	case '?', '&':
+		return `(?:\` + string(operator) + `[^#]*)?`
+	}
+	return `[^/?#]*`
+}

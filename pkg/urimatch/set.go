@@ -1,0 +1,97 @@
+package urimatch
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Template is one of the templates of a project.
+type Template struct {
+	Name, Text string
+	MIMEType   string // of all that it stands for; "" for no promise
+}
+
+// A Set is the templates of a project. It does not change, and may be used from any goroutine.
+// The nil Set is empty.
+type Set struct {
+	matching []matching // the one that is preferred first
+	forms    []form
+	schemes  map[string]bool
+}
+
+type matching struct {
+	Template
+	pattern
+}
+
+// A form is a template that promises a type, but whose variables cannot be found in a URI.
+type form struct {
+	mimeType string
+	re       *regexp.Regexp
+}
+
+// NewSet returns the set of some templates, which are sorted by name.
+func NewSet(templates []Template) *Set {
+	s := &Set{schemes: map[string]bool{}}
+	for _, t := range templates {
+		if scheme := Scheme(t.Text); scheme != "" {
+			s.schemes[scheme] = true
+		}
+		parts, ok := partsOf(t.Text)
+		if !ok {
+			continue
+		}
+		if p, ok := newPattern(parts); ok {
+			s.matching = append(s.matching, matching{t, p})
+		} else if re := newForm(parts); re != nil && t.MIMEType != "" {
+			s.forms = append(s.forms, form{t.MIMEType, re})
+		}
+	}
+	slices.SortStableFunc(s.matching, func(a, b matching) int {
+		return cmp.Or(b.literals-a.literals, a.expressions-b.expressions, strings.Compare(a.Name, b.Name))
+	})
+	return s
+}
+
+// Match returns the template that a URI matches, and the values of its variables in their order. Of
+// several templates it is the most specific one (RES-171). ok is false for none.
+func (s *Set) Match(uri string) (t Template, values []Value, ok bool) {
+	if s == nil || !plain(uri) {
+		return Template{}, nil, false
+	}
+	for i := range s.matching {
+		if values, ok = s.matching[i].match(uri); ok {
+			return s.matching[i].Template, values, true
+		}
+	}
+	return Template{}, nil, false
+}
+
+// Promised returns the MIME type for a URI that no template matches: that of the first template, by
+// name, that can become the URI although its variables cannot be found there. It is "" for none.
+func (s *Set) Promised(uri string) string {
+	if s == nil || !plain(uri) {
+		return ""
+	}
+	for _, f := range s.forms {
+		if f.re.MatchString(uri) {
+			return f.mimeType
+		}
+	}
+	return ""
+}
+
+// HasScheme reports whether the text of a template begins with a scheme.
+func (s *Set) HasScheme(scheme string) bool { return s != nil && s.schemes[scheme] }
+
+// Scheme returns the scheme that a URI or a template begins with, in its case; "" for none, or for
+// one that an expression is part of.
+func Scheme(text string) string {
+	scheme, _, found := strings.Cut(text, "://")
+	if !found || strings.ContainsAny(scheme, "{}") {
+		return ""
+	}
+	return scheme
+}

@@ -298,13 +298,20 @@ func (s *Server) admit(m *jsonrpc.Message, meta json.RawMessage, methods map[str
 	req := &request{id: bytes.Clone(m.ID), key: m.ID.Key(), method: method, params: bytes.Clone(m.Params),
 		meta: bytes.Clone(meta), era: era, peer: peer}
 	req.ctx, req.cancel = context.WithCancelCause(s.base)
-	switch s.requests.place(req) {
-	case placeRun:
-		return req
+	placed := s.requests.place(req)
+	switch placed {
 	case placeDuplicate:
 		s.refuse(m.ID, duplicateID)
+		return nil
 	case placeFull:
 		s.refuse(m.ID, mcp.Errorf(mcp.CodeInternal, "Too many queued requests"))
+		return nil
 	}
-	return nil
+	if method.arrive != nil {
+		method.arrive(req)
+	}
+	if placed == placeQueued {
+		return nil
+	}
+	return req
 }

@@ -23,6 +23,9 @@ type method struct {
 	// the bound of another method, in bytes; 0: that of all.
 	list bool
 	most int
+	// arrive, when set, is called once a request is accepted and before the next message is read, so
+	// in the order in which the client sent its requests. It must not wait.
+	arrive func(r *request)
 	// asks: the method may ask the client for input before it answers (M-59).
 	asks bool
 	// edits: the method's script may change the project (M-63).

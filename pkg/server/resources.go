@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"hash/maphash"
 	"time"
 
 	"mcp-bash/pkg/engine"
@@ -44,6 +45,7 @@ func newResources(ctx context.Context, e *engine.Engine, l *logger, roots *clien
 	r.subscriptions = &subscriptions{
 		ctx: ctx, resources: r.Resources, fetching: &p.Fetching, session: l.session, client: l.client, log: l.log,
 		byID: map[string]*subscription{}, byURI: map[string]*watched{},
+		reading: map[*request]uint64{}, unsubscribed: map[uint64]uint64{}, seed: maphash.MakeSeed(),
 	}
 	return r
 }

@@ -122,7 +122,7 @@ func (s *streams) subscribe(ctx context.Context, st *stream, uri string) (*subsc
 	if err != nil {
 		return nil, err
 	}
-	return s.subscriptions.add(watch, func() bool {
+	return s.subscriptions.add(watch, nil, func() bool {
 		return st.tell("notifications/resources/updated", rawjson.Member{Name: "uri", Value: rawjson.Quote(uri)})
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"sync"
 	"time"
@@ -29,6 +30,12 @@ type subscriptions struct {
 	byURI   map[string]*watched
 	bytes   int // of the URIs
 	polling bool
+
+	// An unsubscribe wins over a subscribe that arrived before it and still reads (RES-146a).
+	arrivals     uint64              // how many of both have arrived
+	reading      map[*request]uint64 // when each subscribe arrived that has not read yet
+	unsubscribed map[uint64]uint64   // when a URI, by its hash, was last unsubscribed; empty while nothing reads
+	seed         maphash.Seed
 }
 
 // A subscription is one of the client's; several may be of one URI.
@@ -63,9 +70,59 @@ var errSubscriptions = mcp.Errorf(mcp.CodeInternal, "Too many resource subscript
 // methods are those of a session, which has no streams.
 func (p *subscriptions) methods() []*method {
 	return []*method{
-		{name: "resources/subscribe", handle: p.subscribe, limit: func() int { return p.fetching.SubscribeTimeout }},
-		{name: "resources/unsubscribe", handle: p.unsubscribe},
+		{name: "resources/subscribe", arrive: p.begin, handle: p.subscribe,
+			limit: func() int { return p.fetching.SubscribeTimeout }},
+		{name: "resources/unsubscribe", arrive: p.end, handle: p.unsubscribe},
 	}
+}
+
+// begin notes that a subscribe has arrived.
+func (p *subscriptions) begin(r *request) {
+	p.mu.Lock()
+	p.arrivals++
+	p.reading[r] = p.arrivals
+	p.mu.Unlock()
+	context.AfterFunc(r.ctx, func() { // which ends with the request
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.hasRead(r, "")
+	})
+}
+
+// maxUnsubscribed is how many URIs are kept for subscribes that still read.
+const maxUnsubscribed = 1 << 16
+
+// end ends subscriptions when an unsubscribe arrives (RES-146), also those whose subscribe still reads. It
+// does so before a later subscribe arrives, which stays.
+func (p *subscriptions) end(r *request) {
+	id, uri := rawjson.TextOf(r.params, "subscriptionId"), rawjson.TextOf(r.params, "uri")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.arrivals++
+	if len(p.reading) > 0 && len(p.unsubscribed) < maxUnsubscribed && uri != "" {
+		p.unsubscribed[maphash.String(p.seed, uri)] = p.arrivals
+	}
+	if sub := p.byID[id]; sub != nil && sub.tell == nil {
+		p.remove(sub)
+	}
+	if w := p.byURI[uri]; w != nil {
+		for _, sub := range slices.Clone(w.subs) {
+			if sub.tell == nil {
+				p.remove(sub)
+			}
+		}
+	}
+}
+
+// hasRead notes that a subscribe has read its resource, or is given up. It reports whether the URI was
+// unsubscribed meanwhile. The lock is held.
+func (p *subscriptions) hasRead(r *request, uri string) (overtaken bool) {
+	arrived, ok := p.reading[r]
+	overtaken = ok && p.unsubscribed[maphash.String(p.seed, uri)] > arrived
+	if delete(p.reading, r); len(p.reading) == 0 {
+		clear(p.unsubscribed)
+	}
+	return overtaken
 }
 
 // subscribe is resources/subscribe (RES-141 to RES-143). What is read here is
@@ -86,7 +143,7 @@ func (p *subscriptions) subscribe(ctx context.Context, r *request) (*answer, err
 		}
 		return nil, err
 	}
-	sub, err := p.add(watch, nil)
+	sub, err := p.add(watch, r, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -111,10 +168,14 @@ func (p *subscriptions) full() bool {
 	return len(p.byID) >= maxSubscriptions
 }
 
-// add enters a subscription, which the client is not told of yet.
-func (p *subscriptions) add(watch *resource.Watch, tell func() bool) (*subscription, error) {
+// add enters a subscription, which the client is not told of yet. One that was unsubscribed before its
+// request, if it has one, could be answered is not entered.
+func (p *subscriptions) add(watch *resource.Watch, r *request, tell func() bool) (*subscription, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.hasRead(r, watch.URI()) {
+		return &subscription{id: "sub-" + uuid()}, nil
+	}
 	if len(p.byID) >= maxSubscriptions || p.bytes+len(watch.URI()) > maxURIs {
 		return nil, errSubscriptions
 	}
@@ -148,24 +209,10 @@ func (p *subscriptions) settle(sub *subscription, sent bool) {
 	}
 }
 
-// unsubscribe is resources/unsubscribe (RES-146).
+// unsubscribe is resources/unsubscribe (RES-146); end has done the work.
 func (p *subscriptions) unsubscribe(_ context.Context, r *request) (*answer, error) {
-	id := rawjson.TextOf(r.params, "subscriptionId")
-	uri := rawjson.TextOf(r.params, "uri")
-	if id == "" && uri == "" {
-		return nil, mcp.Errorf(mcp.CodeInvalidParams, "subscriptionId or uri required")
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if sub := p.byID[id]; sub != nil && sub.tell == nil {
-		p.remove(sub)
-	}
-	if w := p.byURI[uri]; w != nil {
-		for _, sub := range slices.Clone(w.subs) {
-			if sub.tell == nil {
-				p.remove(sub)
-			}
-		}
+	if rawjson.TextOf(r.params, "subscriptionId") == "" && rawjson.TextOf(r.params, "uri") == "" {
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Resource uri required")
 	}
 	return &answer{append: func(dst []byte, _ mcp.Extra) []byte { return append(dst, "{}"...) }}, nil
 }

@@ -5,6 +5,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -90,8 +91,8 @@ func TestSubscribeRefused(t *testing.T) {
 				`roots"`)
 	})
 	for params, want := range map[string]string{
-		``:                                 `"error":{"code":-32602,"message":"subscriptionId or uri required"}`,
-		`{"uri":7,"subscriptionId":null}`:  `"error":{"code":-32602,"message":"subscriptionId or uri required"}`,
+		``:                                 `"error":{"code":-32602,"message":"Resource uri required"}`,
+		`{"uri":7,"subscriptionId":null}`:  `"error":{"code":-32602,"message":"Resource uri required"}`,
 		`{"subscriptionId":"sub-unknown"}`: `"result":{}`, `{"uri":"unknown://"}`: `"result":{}`, // RES-146
 	} {
 		if got := c.request("resources/unsubscribe", params); got != want {
@@ -223,6 +224,52 @@ func TestSubscribeCancelled(t *testing.T) {
 	}
 	c.end()
 	c.quiet()
+}
+
+// RES-146a: an unsubscribe that comes while the subscribe before it still reads wins; one that
+// subscribes again afterwards is told of changes.
+func TestUnsubscribeOvertakes(t *testing.T) {
+	for _, slots := range []string{"16", "2"} { // with 2 the unsubscribe of the session waits
+		env := project.Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": slots}
+		maps.Copy(env, often)
+		c := ready(t, map[string]string{
+			"providers/slow.sh": `: >"$MCPBASH_PROJECT_ROOT/${1#slow://}.asked"
+until [ -e "$MCPBASH_PROJECT_ROOT/go" ]; do sleep 0.01; done
+cat "$MCPBASH_PROJECT_ROOT/n"`,
+			"n": "1", "resources/a.txt": "a",
+			"resources/slow.meta.json":  `{"name":"slow","uriTemplate":"slow://{x}"}`,
+			"resources/named.meta.json": `{"name":"named","uri":"slow://named"}`,
+		}, env)
+		_, asked := mark(t, c.root, "uri.asked")
+		_, askedNamed := mark(t, c.root, "named.asked")
+		c.send(message(`"uri"`, "resources/subscribe", `{"uri":"slow://uri"}`))
+		c.send(message(`"named"`, "resources/subscribe", `{"name":"named"}`))
+		asked()
+		askedNamed()
+		c.send(message(`"u1"`, "resources/unsubscribe", `{"uri":"slow://uri"}`))
+		c.send(message(`"u2"`, "resources/unsubscribe", `{"uri":"slow://named"}`))
+		c.send(message(`"again"`, "resources/subscribe", `{"uri":"slow://named"}`))
+		c.put("go", "")
+		ids := map[string]string{}
+		for _, id := range []string{"uri", "named", "u1", "u2", "again"} {
+			got := c.response(`"` + id + `"`)
+			if !strings.HasPrefix(got, `"result":`) {
+				t.Errorf("%s slots, %s: %s", slots, id, got)
+			}
+			ids[id] = rawjson.TextOf(rawjson.Path(json.RawMessage("{"+got+"}"), "result", "_meta"),
+				"mcpbash/subscriptionId")
+		}
+		c.put("n", "2")
+		c.expect(updated("slow://named", ids["again"]))
+		other := c.subscribe(`{"uri":"file://` + c.root + `/resources/a.txt"}`)
+		c.put("resources/a.txt", "b")
+		c.expect(updated("file://"+c.root+"/resources/a.txt", other))
+		if got := c.request("resources/unsubscribe", `{"subscriptionId":"`+ids["uri"]+`"}`); got != `"result":{}` {
+			t.Error(got)
+		}
+		c.end()
+		c.quiet()
+	}
 }
 
 // RES-147.

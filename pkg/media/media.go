@@ -62,7 +62,7 @@ var magic = []struct {
 	{"OggS", 0, "", "audio/ogg"},
 	{"fLaC", 0, "", "audio/flac"},
 	{"", 4, "ftypM4A ", "audio/mp4"},
-	{"%PDF-", 0, "", "application/pdf"},
+	{pdf, 0, "", "application/pdf"},
 	{"PK\x03\x04", 0, "", "application/zip"},
 	{"\x1f\x8b", 0, "", "application/gzip"},
 }
@@ -78,6 +78,15 @@ func ByMagic(data []byte) string {
 	return ""
 }
 
+// Detect returns the type of content that nobody has declared: by its name, unless that stands for a
+// binary type and the content is text, else by the content (RES-40).
+func Detect(name string, data []byte) string {
+	if byName := ByName(name); byName != "" && !(IsBinary(byName) && IsText(data)) {
+		return byName
+	}
+	return Sniff(data)
+}
+
 // Sniff returns the type of content that has no telling name.
 func Sniff(data []byte) string {
 	if IsText(data) {
@@ -89,13 +98,14 @@ func Sniff(data []byte) string {
 	return Binary
 }
 
-// IsText reports whether content is UTF-8 without NUL.
+// IsText reports whether content is text: UTF-8 without NUL, and no PDF, of which some are both (RES-41).
 func IsText(data []byte) bool {
-	return bytes.IndexByte(data, 0) < 0 && utf8.Valid(data)
+	return bytes.IndexByte(data, 0) < 0 && utf8.Valid(data) && !bytes.HasPrefix(data, []byte(pdf))
 }
 
-// IsBinary reports whether a type stands for content that is no text whatever
-// its bytes (RES-41). SVG is text.
+const pdf = "%PDF-"
+
+// IsBinary reports whether a type promises content that is no text. SVG is text.
 func IsBinary(mimeType string) bool {
 	mimeType = strings.ToLower(mimeType)
 	essence, _, _ := strings.Cut(mimeType, ";")

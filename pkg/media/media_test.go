@@ -25,7 +25,7 @@ func TestSniff(t *testing.T) {
 		"\xff\xfb\x90": "audio/mpeg", "OggS\x00": "audio/ogg", "fLaC\x00": "audio/flac",
 		"\x00\x00\x00\x20ftypM4A ": "audio/mp4", "\x00\x00\x00\x20ftypavif": "image/avif",
 		"\x00\x00\x00\x20ftypisom": Binary,
-		"\x1f\x8b\x08":             "application/gzip", "%PDF-1.7": Text, "%PDF-1.7\n\xff": "application/pdf",
+		"\x1f\x8b\x08":             "application/gzip", "%PDF-1.7": "application/pdf", "%PDF-1.7\n\xff": "application/pdf", " %PDF-": Text,
 		"PK\x03\x04\x00": "application/zip",
 	} {
 		if got := Sniff([]byte(data)); got != want {
@@ -46,6 +46,20 @@ func TestIsBinary(t *testing.T) {
 	} {
 		if IsBinary(mimeType) != want {
 			t.Errorf("%q: not %v", mimeType, want)
+		}
+	}
+}
+
+// RES-40: a name counts unless it promises what the content is not.
+func TestDetect(t *testing.T) {
+	for _, tc := range []struct{ name, data, want string }{
+		{"a.md", "# a", "text/markdown"}, {"a.md", "\x00", "text/markdown"}, {"a", "x", Text}, {"a", "\x00", Binary},
+		{"a.png", "\x89PNG\r\n\x1a\n\x00", "image/png"}, {"a.png", "text", Text}, {"a.png", "", Text},
+		{"a.svg", "<svg/>", "image/svg+xml"}, {"a.pdf", "%PDF-1.4", "application/pdf"}, {"a", "%PDF-1.4", "application/pdf"},
+		{"a.gz", "\xff", "application/gzip"},
+	} {
+		if got := Detect(tc.name, []byte(tc.data)); got != tc.want {
+			t.Errorf("%s %q: %s, want %s", tc.name, tc.data, got, tc.want)
 		}
 	}
 }

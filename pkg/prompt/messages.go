@@ -177,10 +177,7 @@ func typeOf(item json.RawMessage, path string, data []byte) string {
 	if given := rawjson.TextOf(item, "mimeType"); given != "" {
 		return given
 	}
-	if byName := media.ByName(path); byName != "" {
-		return byName
-	}
-	return media.Sniff(data)
+	return media.Detect(path, data)
 }
 
 // replaceMembers returns an object without its path and with these members.

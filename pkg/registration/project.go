@@ -95,7 +95,7 @@ func (r *Project) Items(ctx context.Context, kind *kinds.Kind) ([]json.RawMessag
 			switch m.Name {
 			case "uri":
 				b.Name(m.Name).String(item.URI(r.p, entry.JSON))
-			case "uriAuto":
+			case "uriAuto", item.TypeDeclared:
 			default:
 				b.Name(m.Name).Raw(m.Value)
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 )
@@ -57,7 +58,7 @@ func TestResources(t *testing.T) {
 			"icons":[{"src":"https://x/i.png","sizes":["any"]}]}`},
 			`{"name":"n","title":"T","description":"d\n","path":"a.txt","uri":"my://x/ü","mimeType":"m/n","provider":"p",` +
 				`"size":12,"icons":[{"src":"https://x/i.png","sizes":["any"]}],"annotations":{"audience":["user"],` +
-				`"priority":0.50},"_meta":{"x":1e3}}`, nil},
+				`"priority":0.50},"_meta":{"x":1e3},"mimeTypeDeclared":true}`, nil},
 		{"wrong types are as nothing", files{"resources/a.md": "", "resources/a.meta.json": `{"name":5,"title":[],` +
 			`"description":{},"uri":1,"mimeType":false,"provider":null,"size":-1,"annotations":"x","_meta":[],"icons":{}}`},
 			derived("a", "a.md", "text/markdown"),
@@ -163,4 +164,36 @@ func TestURI(t *testing.T) {
 	want(t, item.URI(b.Project, list.Items[0].JSON), "file:///srv/new%20place/r%25/a%20b.txt")
 	want(t, item.URI(b.Project, list.Items[1].JSON), "file:///srv/new%20place/r%25/x/srv/new%20place$HOME${HOME}")
 	want(t, item.URI(b.Project, []byte(`{"name":"x"}`)), "")
+}
+
+// R-54a: the items whose author gave a type are marked, whatever the project says of that itself.
+func TestDeclaredType(t *testing.T) {
+	const uri = `"uri":"x://y"`
+	for given, marked := range map[string]bool{
+		`"mimeType":"text/plain"`:                          true,
+		`"mimeType":"m/n","mimeTypeDeclared":false`:        true,
+		`"mimeTypeDeclared":true`:                          false,
+		`"mimeType":5,"mimeTypeDeclared":true`:             false,
+		`"mimeType":"","mimeTypeDeclared":"true"`:          false,
+		`"mimeType":null,"provider":"x","description":"d"`: false,
+	} {
+		object := `{"name":"a",` + uri + "," + given + `}`
+		for from, content := range map[string]files{
+			"metadata":      {"resources/a.meta.json": object},
+			"a header":      {"resources/a": "# mcp:" + object + "\n"},
+			"register.json": {"server.d/register.json": `{"version":1,"resources":[` + object + `]}`},
+			"register.sh":   {"server.d/register.sh*": "mcp_register_resource '" + object + "'"},
+		} {
+			b := newBed(t, project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, content)
+			b.reopen(project.Env{"MCPBASH_ALLOW_PROJECT_HOOKS": "true"}, b.hooks())
+			got := b.listing(kinds.Resources)
+			if strings.Contains(got, `"mimeTypeDeclared":true`) != marked || strings.Count(got, "mimeTypeDeclared") > 1 ||
+				!strings.HasPrefix(got, `{"name":"a"`) {
+				t.Errorf("%s in %s: %s", given, from, got)
+			}
+			if stored := b.Read(".registry/resources.json"); strings.Contains(stored, `"mimeTypeDeclared": true`) != marked {
+				t.Errorf("%s in %s: %s", given, from, stored)
+			}
+		}
+	}
 }

@@ -51,7 +51,7 @@ func TestSchemasAgree(t *testing.T) {
 		beside string   // the file that is described
 	}{
 		{schemas.Tool, kinds.Tools, kinds.ToolFields, nil, `"description":"D"`, "tools", "tool.sh"},
-		{schemas.Resource, kinds.Resources, kinds.ResourceFields, []string{"arguments", "uriAuto"},
+		{schemas.Resource, kinds.Resources, kinds.ResourceFields, []string{"arguments", "mimeTypeDeclared", "uriAuto"},
 			`"description":"D"`, "resources", "r%d.txt"},
 		{schemas.Prompt, kinds.Prompts, kinds.PromptFields, nil, `"description":"D"`, "prompts", "p%d.txt"},
 	} {

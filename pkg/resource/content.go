@@ -26,7 +26,6 @@ func (c *Content) Local() bool { return c.local }
 // (RES-40 to RES-45). typed is the type the provider knows, or "".
 func (t *target) content(data []byte, typed string) *Content {
 	c := &Content{uri: t.uri, data: data, local: t.provider == "file" || t.provider == uiProvider}
-	byName := media.ByName(pathOf(t.uri))
 	switch {
 	case t.provider == uiProvider:
 		c.mimeType = mcp.UIMimeType
@@ -34,12 +33,10 @@ func (t *target) content(data []byte, typed string) *Content {
 		c.mimeType = t.declared
 	case typed != "":
 		c.mimeType = typed
-	case byName != "":
-		c.mimeType = byName
 	default:
-		c.mimeType = media.Sniff(data)
+		c.mimeType = media.Detect(pathOf(t.uri), data)
 	}
-	c.blob = media.IsBinary(c.mimeType) || !media.IsText(data)
+	c.blob = !media.IsText(data)
 	return c
 }
 

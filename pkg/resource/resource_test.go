@@ -200,7 +200,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// RES-35, RES-40 to RES-45, RES-202, RES-203.
+// RES-35, RES-40 to RES-45, RES-202, RES-203; R-54a.
 func TestContent(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n\x00"
 	files := map[string]string{
@@ -208,7 +208,7 @@ func TestContent(t *testing.T) {
 		"latin.txt": "caf\xe9", "noext": "plain\n", "bytes": png, "late": strings.Repeat("a", 5000) + "\xff",
 		"x.JSON": "{}", "pic.png": "text in truth", "x.unknown": "clean é", "crlf.txt": "a\r\n\r\n",
 		"bom.txt": "\ufeffx", "esc.txt": "\"\\\b\f\n\r\t\x01\x1f\x7f/<>&\u2028\u2029\U0001F600", "arch.gz": "text",
-		"page.html": "<p>",
+		"page.html": "<p>", "doc": "%PDF-1.4", "conf": "a = 1",
 	}
 	list := map[string]string{}
 	for name, content := range files {
@@ -219,23 +219,28 @@ func TestContent(t *testing.T) {
 			`"provider":"file"}`,
 		`{"name":"derived","path":"x.unknown","uri":"file://{R}/resources/bytes","mimeType":"text/plain","provider":"file"}`,
 		`{"name":"binary","uri":"file://{R}/resources/noext","mimeType":"text/plain; charset=binary","provider":"file"}`,
+		`{"name":"pdf","uri":"file://{R}/resources/doc#","mimeType":"application/x-any","provider":"file"}`,
+		`{"name":"plain","uri":"file://{R}/resources/doc?p","mimeType":"text/plain","mimeTypeDeclared":true,` +
+			`"provider":"file"}`,
+		`{"name":"toml","uri":"file://{R}/resources/conf","mimeType":"application/toml","provider":"file"}`,
 		`{"name":"audio","uri":"file://{R}/resources/r.md?audio","mimeType":"audio/x-any","provider":"file"}`,
 	}, nil)
 	for name, want := range map[string]string{
 		"r.md#x":    `"mimeType":"text/markdown","text":"# x\n\n"`,
 		"empty.txt": `"mimeType":"text/plain","text":""`,
-		"empty.png": `"mimeType":"image/png","blob":""`,
+		"empty.png": `"mimeType":"text/plain","text":""`,
 		"pic.svg":   `"mimeType":"image/svg+xml","text":"<svg/>"`,
 		"nul.txt":   `"mimeType":"text/plain","blob":"YQBi"`,
 		"latin.txt": `"mimeType":"text/plain","blob":"Y2Fm6Q=="`,
-		"noext":     `"mimeType":"text/plain; charset=binary","blob":"cGxhaW4K"`,
+		"noext":     `"mimeType":"text/plain; charset=binary","text":"plain\n"`,
 		"bytes":     `"mimeType":"image/png","blob":"iVBORw0KGgoA"`,
 		"x.JSON":    `"mimeType":"application/json","text":"{}"`,
-		"pic.png":   `"mimeType":"image/png","blob":"dGV4dCBpbiB0cnV0aA=="`,
+		"pic.png":   `"mimeType":"text/plain","text":"text in truth"`,
 		"x.unknown": `"mimeType":"text/plain","text":"clean é"`,
 		"crlf.txt":  `"mimeType":"text/plain","text":"a\r\n\r\n"`,
-		"arch.gz":   `"mimeType":"application/gzip","blob":"dGV4dA=="`,
+		"arch.gz":   `"mimeType":"text/plain","text":"text"`,
 		"page.html": `"mimeType":"text/html","text":"<p>"`,
+		"doc":       `"mimeType":"application/pdf","blob":"JVBERi0xLjQ="`,
 	} {
 		if got := b.read("", "file://{R}/resources/"+name); !strings.HasSuffix(got, want+"}]}") {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -243,7 +248,9 @@ func TestContent(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"declared": `"application/x-notes","text"`, "derived": `"image/png","blob"`,
-		"binary": `"text/plain; charset=binary","blob"`, "audio": `"audio/x-any","blob"`,
+		"binary": `"text/plain; charset=binary","text"`, "audio": `"audio/x-any","text"`,
+		"plain": `"text/plain","blob":"JVBERi0xLjQ="`,
+		"pdf":   `"application/x-any","blob":"JVBERi0xLjQ="`, "toml": `"application/toml","text"`,
 	} {
 		if got := b.read(name, ""); !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", name, got, want)

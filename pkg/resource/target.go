@@ -126,14 +126,15 @@ func (r *Resources) entryTarget(entry json.RawMessage) *target {
 	if t.provider == "" {
 		t.provider = item.ProviderOf(t.uri)
 	}
-	if mimeType := rawjson.TextOf(entry, "mimeType"); mimeType != derived(entry, t.uri) {
+	mimeType := rawjson.TextOf(entry, "mimeType")
+	if rawjson.True(rawjson.Get(entry, item.TypeDeclared)) || mimeType != derived(entry, t.uri) {
 		t.declared = mimeType
 	}
 	return t
 }
 
-// derived is the type an entry gets whose author gave it none:
-// an entry that has it was given none.
+// derived is the type an entry gets whose author gave it none. In registry files of earlier
+// releases another type is a declared one (R-54a).
 func derived(entry json.RawMessage, uri string) string {
 	name := rawjson.TextOf(entry, "path")
 	if name == "" {

@@ -1,18 +1,15 @@
 package tool
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"mime"
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/mcp"
@@ -191,7 +188,10 @@ func openBelow(root, path string) (*os.File, error) {
 }
 
 func resourceItem(e embed, physical string, data []byte) json.RawMessage {
-	text, mimeType := asText(e.mimeType, physical, data)
+	mimeType := e.mimeType // T-233, T-234
+	if mimeType == "" {
+		mimeType = media.Detect(physical, data)
+	}
 	uri := e.uri
 	if uri == "" {
 		uri = project.FileURI(physical)
@@ -199,56 +199,10 @@ func resourceItem(e embed, physical string, data []byte) json.RawMessage {
 	var b rawjson.Builder
 	b.Object().Name("type").String("resource").Name("resource").Object().
 		Name("uri").String(uri).Name("mimeType").String(mimeType)
-	if text {
+	if media.IsText(data) {
 		b.Name("text").Text(data)
 	} else {
 		b.Name("blob").String(base64.StdEncoding.EncodeToString(data))
 	}
 	return b.End().End().Bytes()
-}
-
-// asText decides between text and blob, and completes the type (T-233, T-234).
-func asText(given, path string, data []byte) (text bool, mimeType string) {
-	mimeType = given
-	if mimeType == "" {
-		if mimeType = media.ByName(path); mimeType == "" || len(data) == 0 && isBinary(mimeType) {
-			mimeType = media.Sniff(data)
-		}
-	}
-	if len(data) == 0 {
-		return !isBinary(mimeType), mimeType
-	}
-	head := data[:min(len(data), 1024)]
-	return isTextual(mimeType) && bytes.IndexByte(head, 0) < 0 && utf8.Valid(data), mimeType
-}
-
-func isBinary(mimeType string) bool {
-	essence, params, _ := mime.ParseMediaType(mimeType)
-	if strings.EqualFold(params["charset"], "binary") || strings.Contains(strings.ToLower(mimeType), "charset=binary") {
-		return true
-	}
-	switch essence {
-	case "application/octet-stream", "application/x-executable", "application/pdf", "application/zip",
-		"application/x-gzip", "application/x-bzip2", "application/x-xz":
-		return true
-	}
-	return strings.HasPrefix(essence, "image/") || strings.HasPrefix(essence, "audio/") ||
-		strings.HasPrefix(essence, "video/")
-}
-
-func isTextual(mimeType string) bool {
-	if isBinary(mimeType) {
-		return false
-	}
-	lower := strings.ToLower(mimeType)
-	if strings.HasPrefix(lower, "text/") {
-		return true
-	}
-	for _, word := range []string{"json", "xml", "yaml", "csv", "javascript", "x-shellscript", "x-sh", "markdown",
-		"html", "css"} {
-		if strings.Contains(lower, word) {
-			return true
-		}
-	}
-	return false
 }

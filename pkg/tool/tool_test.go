@@ -1021,6 +1021,7 @@ func TestEmbeddedResources(t *testing.T) {
 	write("data/latin.txt", "caf\xe9")
 	write("data/nul.json", "{\x00}")
 	write("data/pic.svg", "<svg/>")
+	write("data/doc", "%PDF-1.4\n")
 	write("data/big.txt", strings.Repeat("x", 101))
 	write("data/full.bin", strings.Repeat("x", 100))
 	os.WriteFile(filepath.Join(outside, "secret.txt"), []byte("secret"), 0o644)
@@ -1043,14 +1044,16 @@ func TestEmbeddedResources(t *testing.T) {
 			item(uri+"a.txt", "text/plain", "text", `hi there\n`), ``},
 		{"data/a.txt\tapplication/json\tx://custom\n\ndata/empty\n", item("x://custom", "application/json", "text",
 			`hi there\n`) + "," + item(uri+"empty", "text/plain", "text", ""), ``},
-		{`[{"path":"data/empty","mimeType":"application/pdf"}]`, item(uri+"empty", "application/pdf", "blob", ""), ``},
+		{`[{"path":"data/empty","mimeType":"application/pdf"}]`, item(uri+"empty", "application/pdf", "text", ""), ``},
 		{`["data/latin.txt"]`, item(uri+"latin.txt", "text/plain", "blob", b64("caf\xe9")), ``},
 		{`["data/nul.json"]`, item(uri+"nul.json", "application/json", "blob", b64("{\x00}")), ``},
-		{`["data/pic.svg"]`, item(uri+"pic.svg", "image/svg+xml", "blob", b64("<svg/>")), ``},
+		{`["data/pic.svg"]`, item(uri+"pic.svg", "image/svg+xml", "text", "<svg/>"), ``},
 		{`[{"path":"data/a.txt","mimeType":"text/plain; charset=binary"}]`,
-			item(uri+"a.txt", "text/plain; charset=binary", "blob", b64("hi there\n")), ``},
+			item(uri+"a.txt", "text/plain; charset=binary", "text", `hi there\n`), ``},
 		{`[{"path":"data/full.bin","mimeType":"application/x-unknown"}]`,
-			item(uri+"full.bin", "application/x-unknown", "blob", b64(strings.Repeat("x", 100))), ``},
+			item(uri+"full.bin", "application/x-unknown", "text", strings.Repeat("x", 100)), ``},
+		{`[{"path":"data/doc","mimeType":"text/plain"}]`, item(uri+"doc", "text/plain", "blob", b64("%PDF-1.4\n")), ``},
+		{`["data/doc"]`, item(uri+"doc", "application/pdf", "blob", b64("%PDF-1.4\n")), ``},
 		{`["data/big.txt"]`, ``, `Embedded resource too large: data/big.txt`},
 		{`["data/none.txt"]`, ``, `Embedded resource unreadable: data/none.txt`},
 		{`["data/fifo"]`, ``, `Embedded resource unreadable: data/fifo`},

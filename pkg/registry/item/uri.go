@@ -9,6 +9,10 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
+// TypeDeclared is the member of a resource whose author gave its MIME type. Only registry files have it
+// (R-54a).
+const TypeDeclared = "mimeTypeDeclared"
+
 // ProviderOf returns the name of the provider that the scheme of a URI asks for.
 // There need not be one of that name.
 func ProviderOf(uri string) string {

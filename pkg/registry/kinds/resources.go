@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -85,7 +86,7 @@ func isTemplate(s *item.Input) bool {
 
 var resourceFields = []string{
 	"name", "title", "description", "path", "uri", "mimeType", "provider", "size", "icons", "annotations", "_meta",
-	"uriAuto", "arguments",
+	"uriAuto", item.TypeDeclared, "arguments",
 }
 
 // ResourceFields are the fields of metadata in the directory of resources, where
@@ -118,7 +119,8 @@ func buildResource(s *item.Input, name string) (item.Candidate, bool) {
 		w.Put("path", rawjson.Quote(s.Path))
 	}
 	w.Put("uri", quoted)
-	w.Put("mimeType", rawjson.Quote(mimeType(s, uri)))
+	given, _ := s.Text("mimeType")
+	w.Put("mimeType", rawjson.Quote(cmp.Or(given, typeOf(s, uri))))
 	w.Put("provider", rawjson.Quote(provider(s, uri)))
 	w.Put("size", s.Pick("size", "a whole number of bytes", isSize))
 	w.Put("icons", s.Icons())
@@ -127,16 +129,15 @@ func buildResource(s *item.Input, name string) (item.Candidate, bool) {
 	if derived {
 		w.Put("uriAuto", json.RawMessage("true"))
 	}
+	if given != "" {
+		w.Put(item.TypeDeclared, json.RawMessage("true"))
+	}
 	f.JSON = w.End(resourceFields)
 	return f, true
 }
 
-// mimeType returns the type of a resource: the given one, or that of its name
-//
-func mimeType(s *item.Input, uri string) string {
-	if given, _ := s.Text("mimeType"); given != "" {
-		return given
-	}
+// typeOf returns the type of a resource whose author gave none: that of its name.
+func typeOf(s *item.Input, uri string) string {
 	name := s.Path
 	if name == "" {
 		name = item.PathOf(uri)

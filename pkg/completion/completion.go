@@ -8,6 +8,7 @@ import (
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/script"
 )
@@ -21,10 +22,10 @@ type Config struct {
 	Registered func(ctx context.Context, name string) (json.RawMessage, error)
 	Prompt     func(ctx context.Context, name string) (json.RawMessage, error)
 	Resource   func(ctx context.Context, name string) (json.RawMessage, error)
-	// NameOf returns the name of the resource with that URI, or of the template
-	// that is written so; "" when there is neither.
-	NameOf func(ctx context.Context, uri string) (string, error)
-	Runner *script.Runner
+	// Referred returns the resource with a URI, or the template that is written so or that the URI
+	// matches.
+	Referred func(ctx context.Context, uri string) (json.RawMessage, error)
+	Runner   *script.Runner
 	// Sandbox holds scripts to what they may do; nil holds none.
 	Sandbox *sandbox.Sandbox
 	Common  project.Env    // what every script is given
@@ -61,7 +62,8 @@ const maxValues = 100
 
 // A query is a request that was understood.
 type query struct {
-	name      string // T-602
+	name      string          // T-602
+	template  json.RawMessage // the one whose variables are completed, nil for none
 	ref       json.RawMessage
 	argument  string
 	value     string
@@ -80,7 +82,7 @@ func (c *Completions) Complete(ctx context.Context, r *Request) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.choose(ctx, q.name)
+	s, err := c.choose(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -127,12 +129,14 @@ func (c *Completions) identify(ctx context.Context, q *query) error {
 		uri := rawjson.TextOf(q.ref, "uri")
 		ok = uri != ""
 		if ok {
-			name, err := c.NameOf(ctx, uri)
+			entry, err := c.Referred(ctx, uri)
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if q.name = name; err != nil || name == "" {
+			if q.name = rawjson.TextOf(entry, "name"); err != nil || q.name == "" {
 				q.name = uri
+			} else if rawjson.TextOf(entry, kinds.URITemplate) != "" {
+				q.template = entry
 			}
 		}
 	}

@@ -27,7 +27,7 @@ type bench struct {
 	t                             *testing.T
 	root, state                   string
 	manual, prompts, resources    map[string]string
-	names                         map[string]string // of URIs
+	names                         map[string]string // of URIs; or entries
 	manualErr, promptErr, nameErr error
 	completions                   *Completions
 
@@ -68,7 +68,12 @@ func newBench(t *testing.T, env project.Env) *bench {
 		Common:     p.Common("/home", "/helper", project.JSONTool{Name: "jq", Bin: "/bin/jq"}),
 		Registered: find(b.manual, &b.manualErr), Prompt: find(b.prompts, &b.promptErr),
 		Resource: find(b.resources, &none),
-		NameOf:   func(_ context.Context, uri string) (string, error) { return b.names[uri], b.nameErr },
+		Referred: func(_ context.Context, uri string) (json.RawMessage, error) {
+			if strings.HasPrefix(b.names[uri], "{") {
+				return json.RawMessage(b.names[uri]), b.nameErr
+			}
+			return json.RawMessage(`{"name":` + string(rawjson.Quote(b.names[uri])) + `}`), b.nameErr
+		},
 	})
 	return b
 }

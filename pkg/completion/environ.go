@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/sandbox"
 )
 
@@ -99,14 +100,21 @@ func (c *Completions) hand(q *query, s *source, hold *sandbox.Hold) (*scriptInpu
 		prefix = "MCP_PROMPT_"
 	case resource:
 		prefix = "MCP_RESOURCE_"
-		set("MCP_RESOURCE_URI", item.URI(c.Project, s.item))
-		set("MCP_RESOURCE_PROVIDER", rawjson.TextOf(s.item, "provider"))
+		uri, provider := item.URI(c.Project, s.item), rawjson.TextOf(s.item, "provider")
+		if q.template != nil {
+			uri = rawjson.TextOf(s.item, kinds.URITemplate)
+			provider = item.ProviderOf(uri)
+		}
+		set("MCP_RESOURCE_URI", uri)
+		set("MCP_RESOURCE_PROVIDER", provider)
 	default:
 		return h, nil
 	}
-	rel := rawjson.TextOf(s.item, "path")
-	set(prefix+"REL_PATH", rel)
-	set(prefix+"PATH", filepath.Join(s.dir, filepath.FromSlash(rel)))
+	if q.template == nil {
+		rel := rawjson.TextOf(s.item, "path")
+		set(prefix+"REL_PATH", rel)
+		set(prefix+"PATH", filepath.Join(s.dir, filepath.FromSlash(rel)))
+	}
 	if err := h.put(prefix+"METADATA", prefix+"METADATA_FILE", s.item); err != nil {
 		h.remove()
 		return nil, err

@@ -28,7 +28,7 @@ type source struct {
 	dir     string          // what the script lies in
 	rel     string          // the script in it, with slashes; of a built-in source the name
 	timeout int             // seconds; 0: none
-	item    json.RawMessage // the registry entry of a prompt or resource
+	item    json.RawMessage // the registry entry of a prompt, resource or template
 }
 
 // key names the source in cursors.
@@ -46,8 +46,9 @@ func (s *source) script(p *project.Project) code.File {
 	return kind.Below(p, s.rel)
 }
 
-// choose returns the first source that there is for a name (T-610 to T-613).
-func (c *Completions) choose(ctx context.Context, name string) (*source, error) {
+// choose returns the first source that there is for a query (T-610 to T-613).
+func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
+	name := q.name
 	item, err := c.Registered(ctx, name)
 	if err != nil {
 		return nil, err
@@ -55,6 +56,12 @@ func (c *Completions) choose(ctx context.Context, name string) (*source, error) 
 	if item != nil {
 		timeout := rawjson.PositiveInt(rawjson.Get(item, "timeoutSecs"))
 		return &source{kind: manual, dir: c.Project.Root, rel: rawjson.TextOf(item, "path"), timeout: timeout}, nil
+	}
+	if q.template != nil {
+		if rel := firstExecutable(c.Project.Resources, kinds.TemplateSidecars(name)); rel != "" {
+			return &source{kind: resource, dir: c.Project.Resources, rel: rel, item: q.template}, nil
+		}
+		return &source{kind: builtin, rel: name}, nil
 	}
 	for _, k := range [...]struct {
 		kind, dir string
@@ -83,7 +90,12 @@ func companion(dir, file string) string {
 	if !filepath.IsLocal(filepath.FromSlash(file)) {
 		return ""
 	}
-	for _, rel := range kinds.Sidecars(file) {
+	return firstExecutable(dir, kinds.Sidecars(file))
+}
+
+// firstExecutable returns the first of some paths below a directory that can be started, "" for none.
+func firstExecutable(dir string, paths []string) string {
+	for _, rel := range paths {
 		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(rel))); err == nil && isExecutable(info) {
 			return rel
 		}

@@ -111,14 +111,19 @@ func derived[T any](e *Engine, kind *kinds.Kind,
 
 func (e *Engine) uriOf(entry json.RawMessage) string { return item.URI(e.Project, entry) }
 
-func templateOf(item json.RawMessage) string { return rawjson.TextOf(item, "uriTemplate") }
+func templateOf(item json.RawMessage) string { return rawjson.TextOf(item, kinds.URITemplate) }
 
-// ResourceName is the name of the resource with a URI, or of the template that
-// is written so, "" when there is neither (T-602).
-func (e *Engine) ResourceName(ctx context.Context, uri string) (string, error) {
-	item, err := e.ResourceByURI(ctx, uri)
-	if item == nil && err == nil {
-		item, err = e.TemplateByText(ctx, uri)
+// Referred is the resource with a URI, else the template that is written so, else the one that the URI
+// matches, nil when there is none (T-602).
+func (e *Engine) Referred(ctx context.Context, uri string) (json.RawMessage, error) {
+	for _, find := range []Find{e.ResourceByURI, e.TemplateByText} {
+		if entry, err := find(ctx, uri); entry != nil || err != nil {
+			return entry, err
+		}
 	}
-	return rawjson.TextOf(item, "name"), err
+	templates, err := e.Templates(ctx)
+	if t, _, ok := templates.Match(uri); ok && err == nil {
+		return e.TemplateByText(ctx, t.Text)
+	}
+	return nil, err
 }

@@ -15,7 +15,7 @@ type completions struct{ *completion.Completions }
 func newCompletions(e *engine.Engine) completions {
 	return completions{completion.New(completion.Config{
 		Project: e.Project, Registered: e.Lookup(kinds.Completions), Prompt: e.Lookup(kinds.Prompts),
-		Resource: e.Lookup(kinds.Resources), NameOf: e.ResourceName,
+		Resource: e.Lookup(kinds.Resources), Referred: e.Referred,
 		Runner: e.Runner, Sandbox: e.Sandbox, Common: e.Env, State: e.State, Log: e.Log,
 	})}
 }

@@ -80,7 +80,7 @@ func visitResources(v *scan.Visit) {
 
 // isTemplate reports whether an item has a template for URIs, and so is no resource.
 func isTemplate(s *item.Input) bool {
-	template, _ := s.Text("uriTemplate")
+	template, _ := s.Text(URITemplate)
 	return template != ""
 }
 
@@ -91,7 +91,7 @@ var resourceFields = []string{
 
 // ResourceFields are the fields of metadata in the directory of resources, where
 // templates are described as well.
-var ResourceFields = append(slices.Clone(resourceFields), "uriTemplate")
+var ResourceFields = append(slices.Clone(resourceFields), URITemplate)
 
 // buildResource builds a resource, its keys in the order of the table in registry
 // section 5.

@@ -21,6 +21,19 @@ func Sidecars(file string) []string {
 	if base := item.Stem(name); base != name {
 		bases = append(bases, dir+base)
 	}
+	return sidecars(bases)
+}
+
+// TemplateSidecars returns where the script that completes the variables of a template may lie, in the
+// order in which the paths are tried (R-83a). A name that is no file name has none.
+func TemplateSidecars(name string) []string {
+	if name == "." || name == ".." || strings.ContainsAny(name, `/\`) {
+		return nil
+	}
+	return sidecars([]string{name, name + "/" + name})
+}
+
+func sidecars(bases []string) []string {
 	var list []string
 	for _, base := range bases {
 		for _, suffix := range sidecarSuffixes {

@@ -18,3 +18,17 @@ func TestCompanions(t *testing.T) {
 		}
 	}
 }
+
+// R-83a.
+func TestTemplateCompanions(t *testing.T) {
+	for name, want := range map[string]string{
+		"logs by day": "logs by day.completion.sh|logs by day.completion|logs by day/logs by day.completion.sh|" +
+			"logs by day/logs by day.completion",
+		"a.b": "a.b.completion.sh|a.b.completion|a.b/a.b.completion.sh|a.b/a.b.completion",
+		"a/b": "", "..": "", ".": "", "../x": "", `a\b`: "", "/etc/x": "",
+	} {
+		if got := strings.Join(TemplateSidecars(name), "|"); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

@@ -33,6 +33,9 @@ var Templates = &Kind{
 	After:      Resources,
 }
 
+// URITemplate is the member that makes an entry a template.
+const URITemplate = "uriTemplate"
+
 // visitTemplates finds the templates of a directory: every metadata file with a
 // template for URIs. That of resources claims its name.
 func visitTemplates(v *scan.Visit) {
@@ -96,7 +99,7 @@ func buildTemplate(s *item.Input, name, template string) (item.Candidate, bool) 
 	s.KeepUnknown = false
 	s.CheckKeys(ResourceFields)
 	w := s.Begin(name)
-	w.Put("uriTemplate", rawjson.Quote(template))
+	w.Put(URITemplate, rawjson.Quote(template))
 	w.Text("title")
 	w.Text("description")
 	w.Text("mimeType")
@@ -108,7 +111,7 @@ func buildTemplate(s *item.Input, name, template string) (item.Candidate, bool) 
 
 // templateOf returns the template for URIs in one line, "" for none.
 func templateOf(s *item.Input) string {
-	template, _ := s.Text("uriTemplate")
+	template, _ := s.Text(URITemplate)
 	return lineBreaks.Replace(template)
 }
 

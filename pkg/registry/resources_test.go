@@ -126,6 +126,24 @@ func TestResources(t *testing.T) {
 			"resources/a.meta.json": `{"name":"a"}`},
 			derived("a", "a.txt", "text/plain") + "\n" + derived("b", "b.completion", "text/plain") + "\n" + derived("own",
 				"c.completion.sh", "text/x-shellscript"), nil},
+		{"the only file of its directory (R-33a)", files{
+			"resources/a/resource.meta.json": `{"name":"one","description":"d"}`, "resources/a/text.md": "",
+			"resources/a/README.md": "", "resources/a/text.completion.sh*": "",
+			"resources/b/resource.meta.json": `{"name":"two","uri":"x://2"}`, "resources/b/1.md": "", "resources/b/2.md": "",
+			"resources/c/resource.meta.json": `{"name":"three","uri":"x://3"}`, "resources/c/README.md": "",
+			"resources/d/resource.meta.json": `{"name":"four","uriTemplate":"x://{y}"}`, "resources/d/d.md": "",
+			"resources/e/resource.meta.json": `{"name":"five","uri":"x://5"}`, "resources/e/e.md": "",
+			"resources/e/e.meta.json": `{"description":"own"}`,
+			"resources/resource.meta.json": `{"name":"top","uri":"x://top"}`, "resources/sole.md": ""},
+			derived("1", "b/1.md", "text/markdown") + "\n" + derived("2", "b/2.md", "text/markdown") + "\n" +
+				derived("d", "d/d.md", "text/markdown") + "\n" +
+				strings.Replace(derived("e", "e/e.md", "text/markdown"), `"description":""`, `"description":"own"`, 1) + "\n" +
+				`{"name":"five","description":"","uri":"x://5","mimeType":"text/plain","provider":"x"}` + "\n" +
+				strings.Replace(derived("one", "a/text.md", "text/markdown"), `"description":""`, `"description":"d"`, 1) + "\n" +
+				derived("sole", "sole.md", "text/markdown") + "\n" +
+				`{"name":"three","description":"","uri":"x://3","mimeType":"text/plain","provider":"x"}` + "\n" +
+				`{"name":"top","description":"","uri":"x://top","mimeType":"text/plain","provider":"x"}` + "\n" +
+				`{"name":"two","description":"","uri":"x://2","mimeType":"text/plain","provider":"x"}`, nil},
 		{"unnameable", files{"resources/ .txt": "", "resources/a.txt": "",
 			"resources/a.meta.json": `{"name":"` + strings.Repeat("x", 129) + `"}`}, "",
 			[]string{"error mcp.resources: Skipping resource resources/ .txt: its name is empty",

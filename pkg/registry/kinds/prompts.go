@@ -36,6 +36,9 @@ var Prompts = &Kind{
 
 func promptsDir(p *project.Project) string { return p.Prompts }
 
+// PromptMetadata describes the only text of its directory (R-33a).
+const PromptMetadata = "prompt" + item.MetadataSuffix
+
 // visitPrompts finds the prompts of a directory: every text, and every metadata file
 // that names a file elsewhere in the place of its own.
 func visitPrompts(v *scan.Visit) {
@@ -54,7 +57,7 @@ func visitPrompts(v *scan.Visit) {
 		if isSidecar(v, file) {
 			continue
 		}
-		meta := v.MetadataOf(file)
+		meta := describing(v, file, PromptMetadata, v.IsText)
 		var sources []item.Source
 		switch {
 		case meta == nil && isDocumentation(v, file), meta != nil && meta.Moved:

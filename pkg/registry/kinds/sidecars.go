@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 
+	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/scan"
 )
@@ -57,10 +58,34 @@ func isSidecar(v *scan.Visit, file string) bool {
 	return false
 }
 
+// describing returns the metadata of a file: its own, else that of the file called generic, if the
+// content files of the directory are this one alone (R-33a). nil for none.
+func describing(v *scan.Visit, file, generic string, isContent func(file string) bool) *scan.Metadata {
+	if own := v.MetadataOf(file); own != nil {
+		return own
+	}
+	if v.Depth == 0 || !v.HasFile(generic) || file == readme || !isContent(file) {
+		return nil
+	}
+	for other := range v.Files {
+		if other != file && other != readme && !isSidecar(v, other) && isContent(other) {
+			return nil
+		}
+	}
+	meta := v.MetadataFile(generic)
+	if template, _ := rawjson.Text(meta.Last(URITemplate)); !meta.Usable || meta.Moved || template != "" {
+		return nil
+	}
+	meta.Paired = true
+	return meta
+}
+
+const readme = "README.md"
+
 // isDocumentation reports whether a file that is not described itself is a README
 // that explains described ones.
 func isDocumentation(v *scan.Visit, file string) bool {
-	if file != "README.md" {
+	if file != readme {
 		return false
 	}
 	return v.HasMetadata()

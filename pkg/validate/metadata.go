@@ -225,13 +225,14 @@ var kindNames = [...]string{
 type content struct {
 	kinds   []*kinds.Kind
 	dir     string
+	generic string                                               // describes the only file of its directory (R-33a)
 	item    func(doc json.RawMessage, label string, paired bool) // checks one metadata file
 	missing func(dir, name string)                               // nothing is offered of a directory
 }
 
 // prompts checks the tree of prompts.
 func (c *check) prompts() {
-	t := content{kinds: []*kinds.Kind{kinds.Prompts}, dir: c.p.Prompts}
+	t := content{kinds: []*kinds.Kind{kinds.Prompts}, dir: c.p.Prompts, generic: kinds.PromptMetadata}
 	t.item = func(doc json.RawMessage, label string, _ bool) {
 		if !c.named(doc, label) || !c.icons(doc, label) {
 			return
@@ -258,8 +259,12 @@ func (c *check) prompts() {
 
 // resources checks the tree of resources, and who provides them.
 func (c *check) resources() {
-	t := content{kinds: []*kinds.Kind{kinds.Resources, kinds.Templates}, dir: c.p.Resources}
+	t := content{kinds: []*kinds.Kind{kinds.Resources, kinds.Templates}, dir: c.p.Resources, generic: kinds.ResourceMetadata}
+	described := map[string]string{}
 	t.item = func(doc json.RawMessage, label string, paired bool) {
+		if name := rawjson.TextOf(doc, "name"); described[name] == "" {
+			described[name] = label
+		}
 		if !c.named(doc, label) || !c.icons(doc, label) {
 			return
 		}
@@ -289,7 +294,7 @@ func (c *check) resources() {
 		}
 	}
 	c.tree(t)
-	c.provided()
+	c.provided(described)
 }
 
 // named checks that an item has a name.
@@ -358,8 +363,15 @@ func (c *check) described(t content, dir string, entries []folder.Entry) (found 
 		}
 		found++
 		if doc, label := c.metadata(abs(dir, e.Name)); doc != nil {
-			t.item(doc, label, files[base])
+			t.item(doc, label, files[base] || e.Name == t.generic && c.offersIn(t, dir, rawjson.TextOf(doc, "name")))
 		}
 	}
 	return found
+}
+
+// offersIn reports whether an item of a name, made of a file in a directory, is offered.
+func (c *check) offersIn(t content, dir, name string) bool {
+	return slices.ContainsFunc(c.offered.items[t.kinds[0]], func(o offer) bool {
+		return o.name == name && o.path != "" && filepath.Dir(abs(t.dir, o.path)) == filepath.Clean(dir)
+	})
 }

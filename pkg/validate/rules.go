@@ -141,6 +141,13 @@ var Rules = finding.Rules{
 	rule("resource.no_provider", finding.Warning, "nobody can read a resource",
 		"The scheme of its URI, or its \"provider\", is none of ours, and there is no script of that name in providers/.",
 		"add providers/NAME.sh, or correct the URI"),
+	rule("resource.unreadable_uri", finding.Error, "the provider of a resource cannot read its URI",
+		"Each provider of the server reads URIs of one form: git those of git+https://, https those of https://. Every read "+
+			"of the resource fails.",
+		"correct the URI or \"provider\", or add providers/NAME.sh, which takes the place of the server's own"),
+	rule("resource.wrong_type", finding.Warning, "the mimeType of a resource does not fit its file",
+		"The server passes the declared type on as it is, and decides by the content between text and blob.",
+		"update mimeType, or remove it: the type is detected then"),
 	rule("resource.outside", finding.Warning, "a resource lies outside of what may be read",
 		"The server reads files below resources/, or below what MCP_RESOURCES_ROOTS names.",
 		"move the file, or have MCP_RESOURCES_ROOTS name its directory"),

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,14 +14,17 @@ import (
 	"mcp-bash/pkg/builtin"
 	"mcp-bash/pkg/envfile"
 	"mcp-bash/pkg/finding"
+	"mcp-bash/pkg/media"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/scriptenv"
+	"mcp-bash/pkg/urimatch"
 	"mcp-bash/schemas"
 )
 
@@ -240,33 +244,89 @@ func (c *check) bundleConf() {
 	}
 }
 
-// provided checks that there is who reads each resource, and with the server's own provider
-// that files may be read (RES-61, RES-90).
-func (c *check) provided() {
-	files := builtin.New("file", builtin.Config{Env: c.p.Env, Root: c.p.Root, Resources: c.p.Resources})
+// provided checks that each resource can be read: that there is a provider, that it can read such a URI,
+// and for the server's own file provider that the file may be read and is of the type declared (RES-61,
+// RES-90, CLI-1020, CLI-1021). described are the metadata files of resources, by name.
+func (c *check) provided(described map[string]string) {
+	config := builtin.Config{Env: c.p.Env, Root: c.p.Root, Resources: c.p.Resources}
+	labelOf := func(o offer) string {
+		file := abs(c.p.Server, declare.JSONFile)
+		if o.path != "" {
+			file = abs(c.p.Resources, o.path)
+		}
+		return cmp.Or(described[o.name], c.label(file))
+	}
 	for _, r := range c.offered.items[kinds.Resources] {
-		label := c.label(abs(c.p.Resources, r.path))
-		uri := item.URI(c.p, r.json)
-		own := abs(c.p.Providers, rawjson.TextOf(r.json, "provider")+".sh")
-		name := strings.TrimSuffix(filepath.Base(own), ".sh")
-		switch {
-		case isFile(own):
-		case !slices.Contains(builtin.Names, name):
-			c.at("resource.no_provider", label, fmt.Sprintf("resource %q: there is no provider %q, neither %s nor one of ours",
-				r.name, name, c.label(own)))
-		case name == "file" && !rawjson.True(rawjson.Get(r.json, "uriAuto")):
-			var failed *provider.Failure
-			if _, err := files.Read(c.ctx, uri, 1); !errors.As(err, &failed) {
-				continue
-			}
-			switch failed.Status {
-			case provider.Denied:
-				c.at("resource.outside", label, fmt.Sprintf("resource %q: %s lies outside of what may be read", r.name, uri))
-			case provider.NotFound:
-				c.at("resource.no_file", label, fmt.Sprintf("resource %q: there is no file %s", r.name, uri))
-			}
+		label := labelOf(r)
+		if uri := item.URI(c.p, r.json); c.readable(r, label, uri, rawjson.TextOf(r.json, "provider"), config) {
+			c.file(r, label, uri, config)
 		}
 	}
+	for _, t := range c.offered.items[kinds.Templates] {
+		uri := rawjson.TextOf(t.json, kinds.URITemplate)
+		scheme, name := urimatch.Scheme(uri), item.ProviderOf(uri)
+		git := strings.EqualFold(scheme, "git") // all other templates of our schemes may become a URI that can be read
+		if scheme != "" && (git || !slices.Contains(builtin.Names, name)) {
+			c.readable(t, labelOf(t), uri, name, config)
+		}
+	}
+}
+
+// readable reports whether there is a provider for a resource or template that can read its URI.
+func (c *check) readable(r offer, label, uri, name string, config builtin.Config) bool {
+	own := abs(c.p.Providers, name+".sh")
+	if isFile(own) {
+		return false
+	}
+	switch source := builtin.New(name, config).(type) {
+	case nil:
+		c.at("resource.no_provider", label, fmt.Sprintf("resource %q: there is no provider %q, neither %s nor one of ours",
+			r.name, name, c.label(own)))
+		return false
+	case provider.Checker:
+		if err := source.Check(uri); err != nil {
+			c.at("resource.unreadable_uri", label,
+				fmt.Sprintf("resource %q: provider %q cannot read %s: %s", r.name, name, uri, err))
+			return false
+		}
+	}
+	return name == "file"
+}
+
+// file checks the file of a resource.
+func (c *check) file(r offer, label, uri string, config builtin.Config) {
+	data, err := builtin.New("file", config).Read(c.ctx, uri, c.p.MaxResource)
+	var failed *provider.Failure
+	switch {
+	case errors.As(err, &failed) && failed.Status == provider.Denied:
+		c.at("resource.outside", label, fmt.Sprintf("resource %q: %s lies outside of what may be read", r.name, uri))
+	case errors.As(err, &failed) && failed.Status == provider.NotFound:
+		c.at("resource.no_file", label, fmt.Sprintf("resource %q: there is no file %s", r.name, uri))
+	case err != nil || len(data) == 0 || !rawjson.True(rawjson.Get(r.json, item.TypeDeclared)):
+	default:
+		declared := rawjson.TextOf(r.json, "mimeType")
+		if detected := contradicts(declared, item.PathOf(uri), data); detected != "" {
+			c.at("resource.wrong_type", label, fmt.Sprintf("resource %q declares mimeType %q but its file is detected as %q; "+
+				"update mimeType or remove it to use detection", r.name, declared, detected))
+		}
+	}
+}
+
+// contradicts returns the type that is detected for a file, if one of this type and the declared one is
+// binary and the other is text, or if text/plain is less than what is detected; else "".
+func contradicts(declared, path string, data []byte) string {
+	detected := media.Detect(path, data)
+	text := media.IsText(data)
+	if !text {
+		detected = media.Sniff(data) // a name cannot make it text
+	}
+	essence, _, _ := strings.Cut(strings.ToLower(declared), ";")
+	special := detected == "application/json" || detected == "text/markdown" || detected == "text/html" ||
+		detected == "application/xml"
+	if text == media.IsBinary(declared) || strings.TrimSpace(essence) == media.Text && special {
+		return detected
+	}
+	return ""
 }
 
 func isFile(file string) bool { return folder.StampOfPath(file).IsFile() }

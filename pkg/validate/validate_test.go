@@ -149,10 +149,13 @@ var cases = map[string]files{
 	"resource.no_variable":       {"resources/x.meta.json": `{"name":"x","uriTemplate":"a://b"}`},
 	"resource.odd_uri":           {"resources/x.meta.json": `{"name":"x","uriTemplate":"a/{b}"}`},
 	"resource.no_provider":       {"resources/x.meta.json": `{"name":"x","uri":"nosuch://b"}`},
-	"resource.outside":           {"resources/x.meta.json": `{"name":"x","uri":"file:///etc/hosts"}`},
-	"resource.no_file":           {"resources/x.meta.json": `{"name":"x","uri":"file://./resources/none"}`},
-	"register.invalid":           {"server.d/register.json": `{"version":2}`},
-	"register.not_run":           {"server.d/register.sh*": "#!/usr/bin/env bash\n"},
+	"resource.unreadable_uri":    {"resources/x.meta.json": `{"name":"x","uri":"git://example.org/x","provider":"git"}`},
+	"resource.wrong_type": {"resources/x.txt": "%PDF-1.4", "resources/x.meta.json": `{"name":"x","mimeType":"text/plain",` +
+		`"uri":"file://./resources/x.txt"}`},
+	"resource.outside": {"resources/x.meta.json": `{"name":"x","uri":"file:///etc/hosts"}`},
+	"resource.no_file": {"resources/x.meta.json": `{"name":"x","uri":"file://./resources/none"}`},
+	"register.invalid": {"server.d/register.json": `{"version":2}`},
+	"register.not_run": {"server.d/register.sh*": "#!/usr/bin/env bash\n"},
 	"registry.reported": {
 		"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"data.txt"}]}`, "data.txt": "x",
 	},
@@ -834,5 +837,95 @@ func TestManyTools(t *testing.T) {
 	if len(of(r, "metadata.unknown_key")) != n || len(of(r, "metadata.no_description")) != n ||
 		len(of(r, "name.changed")) != n {
 		t.Errorf("%d errors, %d warnings", r.Errors, r.Warnings)
+	}
+}
+
+// CLI-1020, R-33a: a resource whose provider cannot read its URI, with the words that a read answers; and
+// templates that nobody reads.
+func TestUnreadableURIs(t *testing.T) {
+	for uri, want := range map[string]string{
+		"git://h/r#p":              `provider "git" cannot read git://h/r#p: Invalid git+https URI`,
+		"git+https://h/r":          `provider "git" cannot read git+https://h/r: git resources must include #ref:path`,
+		"https://h:0x/":            "blocked",
+		"https://h/":               "",
+		"git+https://h/r#m:p":      "",
+		"ui://s/":                  `provider "ui" cannot read ui://s/: `,
+		"echo://x":                 "",
+		`x","provider":"echo`:      `provider "echo" cannot read x: Unsupported URI scheme for echo provider`,
+		`h://x","provider":"https`: `provider "https" cannot read h://x: HTTPS provider requires https:// URI`,
+	} {
+		f := fixture(t, sound, files{"resources/x.meta.json": `{"name":"x","uri":"` + uri + `"}`})
+		found := of(check1(t, f, Options{}), "resource.unreadable_uri")
+		switch {
+		case want == "" && found != nil, want != "" && len(found) != 1:
+			t.Errorf("%s: %v", uri, found)
+		case want != "" && (found[0].Path != "resources/x.meta.json" ||
+			want != "blocked" && !strings.HasPrefix(found[0].Message, `resource "x": `+want)):
+			t.Errorf("%s: %v", uri, found)
+		}
+	}
+	// A project's own script reads what it likes.
+	f := fixture(t, sound, files{"resources/x.meta.json": `{"name":"x","uri":"git://h/r"}`,
+		"providers/git.sh*": "#!/usr/bin/env bash\n"})
+	if found := of(check1(t, f, Options{}), "resource.unreadable_uri"); found != nil {
+		t.Error(found)
+	}
+	for template, id := range map[string]string{
+		"git://h/{r}": "resource.unreadable_uri", "nosuch://{x}": "resource.no_provider", "own://{x}": "", "{s}://x": "",
+		"git+https://h/{r}": "", "OWN://{x}": "resource.no_provider", "https://{h}/": "",
+	} {
+		r := check1(t, fixture(t, sound, files{"resources/x.meta.json": `{"name":"x","uriTemplate":"` + template + `"}`}), Options{})
+		for _, rule := range []string{"resource.unreadable_uri", "resource.no_provider"} {
+			if found := of(r, rule); (found != nil) != (rule == id) {
+				t.Errorf("%s: %v", template, found)
+			}
+		}
+	}
+}
+
+// CLI-1021: a declared type that the file contradicts, in the words of the Bash edition.
+func TestWrongTypes(t *testing.T) {
+	for _, tc := range []struct{ name, content, declared, detected string }{
+		{"a.txt", "\x89PNG\r\n\x1a\n\x00", "text/plain", "image/png"},
+		{"a.txt", "\x00", "text/markdown", "application/octet-stream"},
+		{"a.txt", "text", "image/png", "text/plain"}, {"a.json", "{}", "text/plain", "application/json"},
+		{"a.md", "# a", "Text/Plain; charset=utf-8", "text/markdown"}, {"a.html", "<p>", "text/plain", "text/html"},
+		{"a.xml", "<a/>", "text/plain", "application/xml"}, {"a.md", "# a", "text/x-notes", ""},
+		{"a.toml", "a = 1", "text/plain", ""}, {"a.txt", "text", "application/json", ""},
+		{"a.png", "\x89PNG\r\n\x1a\n\x00", "image/x-mine", ""}, {"a.png", "", "text/plain", ""},
+		{"a.svg", "<svg/>", "image/svg+xml", ""},
+	} {
+		for meta, rest := range map[string]string{
+			"resources/x/x.meta.json": `,"uri":"file://${MCPBASH_PROJECT_ROOT}/resources/x/` + tc.name + `","provider":"file"`,
+			"resources/x/a.meta.json": "", "resources/x/resource.meta.json": "", "server.d/register.json": `,"uri":"file://./resources/x/` +
+				tc.name + `"`,
+		} {
+			object := `{"name":"it","mimeType":"` + tc.declared + `"` + rest + `}`
+			if strings.HasPrefix(meta, "server.d") {
+				object = `{"version":1,"resources":[` + object + `]}`
+			}
+			f := fixture(t, sound, files{"resources/x/" + tc.name: tc.content, meta: object})
+			var got []string
+			for _, found := range of(check1(t, f, Options{}), "resource.wrong_type") {
+				got = append(got, found.Path+" - "+found.Message)
+			}
+			var want []string
+			if tc.detected != "" {
+				want = []string{meta + ` - resource "it" declares mimeType "` + tc.declared + `" but its file is detected as "` +
+					tc.detected + `"; update mimeType or remove it to use detection`}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s %s: %q, want %q", meta, tc.name, got, want)
+			}
+		}
+	}
+	f := fixture(t, sound, files{"resources/x.json": "{}", "resources/x.meta.json": `{"name":"x","mimeType":"text/plain"}`,
+		"providers/file.sh*": "#!/usr/bin/env bash\n"})
+	if found := of(check1(t, f, Options{}), "resource.wrong_type"); found != nil {
+		t.Errorf("a provider of the project knows better: %v", found)
+	}
+	f = fixture(t, sound, files{"resources/x/resource.meta.json": `{"name":"x","description":"d"}`, "resources/x/text.md": "x"})
+	if r := check1(t, f, Options{}); of(r, "resource.no_uri") != nil { // R-33a
+		t.Error(r.Findings)
 	}
 }

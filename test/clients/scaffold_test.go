@@ -121,6 +121,10 @@ func TestScaffolded(t *testing.T) {
 		uris = append(uris, r.URI)
 	}
 	note := "file://" + filepath.Join(project, "resources", "note", "note.txt")
+	meta, err := os.ReadFile(filepath.Join(project, "resources", "note", "note.meta.json"))
+	if err != nil || strings.Contains(string(meta), "mimeType") { // CLI-607: the type is detected
+		t.Errorf("%s, %v", meta, err)
+	}
 	if want := []string{note, "ui://demo/board", "ui://demo/hello", "ui://demo/shown"}; !slices.Equal(uris, want) {
 		t.Errorf("%q, want %q", uris, want)
 	}

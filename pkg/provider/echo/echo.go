@@ -14,13 +14,21 @@ type Provider struct{}
 
 const scheme = "echo://"
 
-// Read returns what follows the scheme, %20 turned into a space (RES-130).
-func (Provider) Read(_ context.Context, uri string, limit int) ([]byte, error) {
-	if uri == "" {
-		return nil, &provider.Failure{Status: provider.Invalid, Message: "echo provider requires echo://<payload>"}
+// Check implements [provider.Checker].
+func (Provider) Check(uri string) error {
+	switch {
+	case uri == "":
+		return &provider.Failure{Status: provider.Invalid, Message: "echo provider requires echo://<payload>"}
+	case len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme):
+		return &provider.Failure{Status: provider.Invalid, Message: "Unsupported URI scheme for echo provider"}
 	}
-	if len(uri) < len(scheme) || !strings.EqualFold(uri[:len(scheme)], scheme) {
-		return nil, &provider.Failure{Status: provider.Invalid, Message: "Unsupported URI scheme for echo provider"}
+	return nil
+}
+
+// Read returns what follows the scheme, %20 turned into a space (RES-130).
+func (p Provider) Read(_ context.Context, uri string, limit int) ([]byte, error) {
+	if err := p.Check(uri); err != nil {
+		return nil, err
 	}
 	payload := strings.ReplaceAll(uri[len(scheme):], "%20", " ")
 	if len(payload) > limit {

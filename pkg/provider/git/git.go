@@ -43,6 +43,12 @@ func New(env project.Env, network hosts.Network) *Provider {
 	}
 }
 
+// Check implements [provider.Checker].
+func (*Provider) Check(uri string) error {
+	_, err := parse(uri)
+	return err
+}
+
 // Read fetches a file. One that was read lately is fetched again only when its
 // ref has moved (RES-128).
 func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {

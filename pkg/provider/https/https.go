@@ -52,7 +52,10 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 
 // ReadTyped is Read, with the answer's Content-Type.
 func (p *Provider) ReadTyped(ctx context.Context, uri string, limit int) (data []byte, mimeType string, err error) {
-	origin, target, err := p.parse(uri)
+	origin, target, err := parse(uri)
+	if err == nil {
+		err = p.policy.Permit(origin)
+	}
 	if err == nil {
 		data, mimeType, err = p.fetch(ctx, origin, target, limit)
 	}
@@ -92,8 +95,14 @@ func (p *Provider) fetch(ctx context.Context, o hosts.Origin, target string, lim
 	return data, strings.TrimSpace(mimeType), err
 }
 
+// Check implements [provider.Checker].
+func (*Provider) Check(uri string) error {
+	_, _, err := parse(uri)
+	return err
+}
+
 // parse takes a URI apart.
-func (p *Provider) parse(uri string) (o hosts.Origin, target string, err error) {
+func parse(uri string) (o hosts.Origin, target string, err error) {
 	authority, rest, ok, err := hosts.Cut(uri, "https")
 	switch {
 	case !ok:
@@ -108,7 +117,7 @@ func (p *Provider) parse(uri string) (o hosts.Origin, target string, err error) 
 	if !strings.HasPrefix(target, "/") {
 		target = "/" + target
 	}
-	return o, target, p.policy.Permit(o)
+	return o, target, nil
 }
 
 func (p *Provider) client() (*web.Client, error) {

@@ -74,7 +74,7 @@ func TestPrompts(t *testing.T) {
 			}},
 		{"completion companions (R-83)", files{"prompts/a.txt": "", "prompts/a.meta.json": `{}`,
 			"prompts/a.txt.completion*": "", "prompts/a.completion.sh*": "", "prompts/b.completion.sh": ""},
-			item("a", "a.txt") + "\n" + item("b.completion", "b.completion.sh"), nil},
+			item("a", "a.txt"), nil},
 		{"another file", files{"prompts/a.txt": "", "prompts/a.meta.json": `{"path":"shared/text.txt"}`,
 			"prompts/shared/text.txt": ""}, item("a", "shared/text.txt"), nil},
 		{"from the project, as old scaffolds write it", files{"prompts/a.meta.json": `{"path":"prompts/x/a.txt"}`,

@@ -124,7 +124,7 @@ func TestResources(t *testing.T) {
 			"resources/a.completion*": "", "resources/b.completion": "",
 			"resources/c.completion.sh*": "", "resources/c.completion.meta.json": `{"name":"own"}`,
 			"resources/a.meta.json": `{"name":"a"}`},
-			derived("a", "a.txt", "text/plain") + "\n" + derived("b", "b.completion", "text/plain") + "\n" + derived("own",
+			derived("a", "a.txt", "text/plain") + "\n" + derived("own",
 				"c.completion.sh", "text/x-shellscript"), nil},
 		{"the only file of its directory (R-33a)", files{
 			"resources/a/resource.meta.json": `{"name":"one","description":"d"}`, "resources/a/text.md": "",
@@ -133,7 +133,7 @@ func TestResources(t *testing.T) {
 			"resources/c/resource.meta.json": `{"name":"three","uri":"x://3"}`, "resources/c/README.md": "",
 			"resources/d/resource.meta.json": `{"name":"four","uriTemplate":"x://{y}"}`, "resources/d/d.md": "",
 			"resources/e/resource.meta.json": `{"name":"five","uri":"x://5"}`, "resources/e/e.md": "",
-			"resources/e/e.meta.json": `{"description":"own"}`,
+			"resources/e/e.meta.json":      `{"description":"own"}`,
 			"resources/resource.meta.json": `{"name":"top","uri":"x://top"}`, "resources/sole.md": ""},
 			derived("1", "b/1.md", "text/markdown") + "\n" + derived("2", "b/2.md", "text/markdown") + "\n" +
 				derived("d", "d/d.md", "text/markdown") + "\n" +

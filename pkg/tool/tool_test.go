@@ -1052,6 +1052,7 @@ func TestEmbeddedResources(t *testing.T) {
 			item(uri+"a.txt", "text/plain; charset=binary", "text", `hi there\n`), ``},
 		{`[{"path":"data/full.bin","mimeType":"application/x-unknown"}]`,
 			item(uri+"full.bin", "application/x-unknown", "text", strings.Repeat("x", 100)), ``},
+		{"data/a.txt\t\tx://untyped\n", item("x://untyped", "text/plain", "text", `hi there\n`), ``},
 		{`[{"path":"data/doc","mimeType":"text/plain"}]`, item(uri+"doc", "text/plain", "blob", b64("%PDF-1.4\n")), ``},
 		{`["data/doc"]`, item(uri+"doc", "application/pdf", "blob", b64("%PDF-1.4\n")), ``},
 		{`["data/big.txt"]`, ``, `Embedded resource too large: data/big.txt`},

@@ -2,7 +2,6 @@ package kinds
 
 import (
 	"path"
-	"runtime"
 	"strings"
 
 	"mcp-bash/pkg/rawjson"
@@ -44,15 +43,13 @@ func sidecars(bases []string) []string {
 	return list
 }
 
-// isSidecar reports whether a file completes the arguments of another one: it has
-// such a name, is executable, and is not described itself.
+// isSidecar reports whether a file completes the arguments of another one: it has such a name, and is not
+// described itself. Whether it can be started does not matter, as the script must not be published.
 func isSidecar(v *scan.Visit, file string) bool {
 	for _, suffix := range sidecarSuffixes {
 		if strings.HasSuffix(file, suffix) {
-			executable := v.Mode(file)&0o111 != 0 || runtime.GOOS == "windows"
-			described := v.HasFile(file+item.MetadataSuffix) ||
-				strings.HasSuffix(file, ".sh") && v.HasFile(item.Stem(file)+item.MetadataSuffix)
-			return executable && !described
+			return !v.HasFile(file+item.MetadataSuffix) &&
+				!(strings.HasSuffix(file, ".sh") && v.HasFile(item.Stem(file)+item.MetadataSuffix))
 		}
 	}
 	return false

@@ -158,7 +158,6 @@ func TestOnlyChangesAreReadOfOtherKinds(t *testing.T) {
 		{"a page of a tool", func(b *fixture) { b.Put(files{"tools/t1/ui/ui.meta.json": `{}`}) }, "ui:/t1/ui"},
 		{"a file that metadata elsewhere names", func(b *fixture) { b.Put(files{"prompts/sub/p2.txt": "x"}) },
 			"prompts:/sub prompts:/there"},
-		{"mode of a companion", func(b *fixture) { os.Chmod(b.Path("resources/c.completion"), 0o755) }, "resources:/"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := projecttest.New(t, nil, content)

@@ -113,13 +113,6 @@ func (v *Visit) HasMetadata() bool {
 	return slices.ContainsFunc(v.rec.entries, isMetadata)
 }
 
-// Mode returns the mode of a file of the directory.
-func (v *Visit) Mode(file string) fs.FileMode {
-	s := v.dir.Stamp(file)
-	v.Observed(folder.Observation{Name: file, Stamp: s})
-	return s.Mode
-}
-
 // MetadataOf returns what a file's metadata file says, nil when it has none
 // . It is valid until another one is read.
 func (v *Visit) MetadataOf(file string) *Metadata {

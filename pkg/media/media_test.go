@@ -25,7 +25,8 @@ func TestSniff(t *testing.T) {
 		"\xff\xfb\x90": "audio/mpeg", "OggS\x00": "audio/ogg", "fLaC\x00": "audio/flac",
 		"\x00\x00\x00\x20ftypM4A ": "audio/mp4", "\x00\x00\x00\x20ftypavif": "image/avif",
 		"\x00\x00\x00\x20ftypisom": Binary,
-		"\x1f\x8b\x08":             "application/gzip", "%PDF-1.7": "application/pdf", "%PDF-1.7\n\xff": "application/pdf", " %PDF-": Text,
+		"\x1f\x8b\x08":             "application/gzip", "%PDF-1.7": "application/pdf",
+		"%PDF-1.7\n\xff": "application/pdf", " %PDF-": Text,
 		"PK\x03\x04\x00": "application/zip",
 	} {
 		if got := Sniff([]byte(data)); got != want {

@@ -57,17 +57,20 @@ func TestPrompts(t *testing.T) {
 		{"documentation (R-56)", files{"prompts/README.md": "", "prompts/a.txt": "", "prompts/a.meta.json": `{}`,
 			"prompts/sub/README.md": ""}, item("README", "sub/README.md") + "\n" + item("a", "a.txt"), nil},
 		{"the only text of its directory (R-33a)", files{
-			"prompts/a/prompt.meta.json": `{"name":"one","role":"assistant"}`, "prompts/a/text.txt": "", "prompts/a/pic.png": "\x00",
+			"prompts/a/prompt.meta.json": `{"name":"one","role":"assistant"}`, "prompts/a/text.txt": "",
+			"prompts/a/pic.png":   "\x00",
 			"prompts/a/README.md": "", "prompts/a/text.completion.sh*": "",
 			"prompts/b/prompt.meta.json": `{"name":"two"}`, "prompts/b/1.txt": "", "prompts/b/2.txt": "",
 			"prompts/c/prompt.meta.json": `{"name":"three"}`, "prompts/c/pic.png": "\x00",
 			"prompts/d/prompt.meta.json": `{"name":"four","path":"d/text.txt"}`, "prompts/d/text.txt": "",
 			"prompts/e/prompt.meta.json": `{`, "prompts/e/5.txt": "",
 			"prompts/prompt.meta.json": `{"name":"top"}`, "prompts/sole.txt": ""},
-			item("1", "b/1.txt") + "\n" + item("2", "b/2.txt") + "\n" + item("5", "e/5.txt") + "\n" + item("four", "d/text.txt") +
-				"\n" + strings.Replace(item("one", "a/text.txt"), `"user"`, `"assistant"`, 1) + "\n" + item("sole", "sole.txt"),
+			item("1", "b/1.txt") + "\n" + item("2", "b/2.txt") + "\n" + item("5", "e/5.txt") + "\n" +
+				item("four", "d/text.txt") + "\n" +
+				strings.Replace(item("one", "a/text.txt"), `"user"`, `"assistant"`, 1) + "\n" + item("sole", "sole.txt"),
 			[]string{
-				"warning mcp.prompts: Malformed metadata prompts/e/prompt.meta.json: line 1, column 2: unexpected end, using defaults",
+				"warning mcp.prompts: Malformed metadata prompts/e/prompt.meta.json: line 1, column 2: unexpected end, " +
+					"using defaults",
 				"warning mcp.prompts: prompts/b/prompt.meta.json: " + notUsed,
 				"warning mcp.prompts: prompts/c/prompt.meta.json: " + notUsed,
 				"warning mcp.prompts: prompts/prompt.meta.json: " + notUsed,

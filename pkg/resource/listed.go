@@ -16,7 +16,8 @@ func AppendListed(dst []byte, p *project.Project, entry json.RawMessage) []byte 
 	b.Object()
 	for _, m := range rawjson.Members(entry) {
 		switch m.Name {
-		case "uriAuto", item.TypeDeclared, "requires", "arguments", "id", "version", "capabilities", "confine", "securityLevel":
+		case "uriAuto", item.TypeDeclared, "requires", "arguments", "id", "version", "capabilities", "confine",
+			"securityLevel":
 		case "uri":
 			b.Name("uri").String(item.URI(p, entry))
 		default:

@@ -207,7 +207,8 @@ func TestHostileURI(t *testing.T) {
 // RES-40: which URIs the type of a template without findable variables is promised for.
 func TestPromised(t *testing.T) {
 	for template, uris := range map[string]string{
-		"x://{a,b}/data":               "x://1/data x://a%20b/data x://a,b/data !x://1/2/data !x://1/data2 !xx://1/data !x://1/data?q",
+		"x://{a,b}/data": "x://1/data x://a%20b/data x://a,b/data !x://1/2/data !x://1/data2 " +
+			"!xx://1/data !x://1/data?q",
 		"x://a{/segments*}":            "x://a x://a/b x://a/b/c !x://ab !x://a?b",
 		"x://a{?q,lang}{&more}{#part}": "x://a x://a?q=1&lang=de x://a?q=1&more=2#p x://a&q=1#y !x://a/b?q=1",
 		"x://a{.ext}{;opt}":            "x://a x://a.tar.gz x://a;opt=1 x://a.b;c !x://a/b !x://ab",
@@ -245,7 +246,8 @@ func TestScheme(t *testing.T) {
 }
 
 func FuzzMatch(f *testing.F) {
-	for _, seed := range []string{"", "x://{a}", "x://{+a}/{b}{#c}", "{c}{.d}", "{a", "a}", "{}", "\\{a}[", "{\xff}", "{a}{a}"} {
+	for _, seed := range []string{"", "x://{a}", "x://{+a}/{b}{#c}", "{c}{.d}", "{a", "a}", "{}", "\\{a}[", "{\xff}",
+		"{a}{a}"} {
 		f.Add(seed, "x://a/b#c")
 	}
 	f.Fuzz(func(t *testing.T, template, uri string) {

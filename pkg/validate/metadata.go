@@ -259,7 +259,9 @@ func (c *check) prompts() {
 
 // resources checks the tree of resources, and who provides them.
 func (c *check) resources() {
-	t := content{kinds: []*kinds.Kind{kinds.Resources, kinds.Templates}, dir: c.p.Resources, generic: kinds.ResourceMetadata}
+	t := content{
+		kinds: []*kinds.Kind{kinds.Resources, kinds.Templates}, dir: c.p.Resources, generic: kinds.ResourceMetadata,
+	}
 	described := map[string]string{}
 	t.item = func(doc json.RawMessage, label string, paired bool) {
 		if name := rawjson.TextOf(doc, "name"); described[name] == "" {

@@ -150,8 +150,8 @@ var cases = map[string]files{
 	"resource.odd_uri":           {"resources/x.meta.json": `{"name":"x","uriTemplate":"a/{b}"}`},
 	"resource.no_provider":       {"resources/x.meta.json": `{"name":"x","uri":"nosuch://b"}`},
 	"resource.unreadable_uri":    {"resources/x.meta.json": `{"name":"x","uri":"git://example.org/x","provider":"git"}`},
-	"resource.wrong_type": {"resources/x.txt": "%PDF-1.4", "resources/x.meta.json": `{"name":"x","mimeType":"text/plain",` +
-		`"uri":"file://./resources/x.txt"}`},
+	"resource.wrong_type": {"resources/x.txt": "%PDF-1.4",
+		"resources/x.meta.json": `{"name":"x","mimeType":"text/plain","uri":"file://./resources/x.txt"}`},
 	"resource.outside": {"resources/x.meta.json": `{"name":"x","uri":"file:///etc/hosts"}`},
 	"resource.no_file": {"resources/x.meta.json": `{"name":"x","uri":"file://./resources/none"}`},
 	"register.invalid": {"server.d/register.json": `{"version":2}`},
@@ -874,7 +874,8 @@ func TestUnreadableURIs(t *testing.T) {
 		"git://h/{r}": "resource.unreadable_uri", "nosuch://{x}": "resource.no_provider", "own://{x}": "", "{s}://x": "",
 		"git+https://h/{r}": "", "OWN://{x}": "resource.no_provider", "https://{h}/": "",
 	} {
-		r := check1(t, fixture(t, sound, files{"resources/x.meta.json": `{"name":"x","uriTemplate":"` + template + `"}`}), Options{})
+		f := fixture(t, sound, files{"resources/x.meta.json": `{"name":"x","uriTemplate":"` + template + `"}`})
+		r := check1(t, f, Options{})
 		for _, rule := range []string{"resource.unreadable_uri", "resource.no_provider"} {
 			if found := of(r, rule); (found != nil) != (rule == id) {
 				t.Errorf("%s: %v", template, found)
@@ -897,8 +898,8 @@ func TestWrongTypes(t *testing.T) {
 	} {
 		for meta, rest := range map[string]string{
 			"resources/x/x.meta.json": `,"uri":"file://${MCPBASH_PROJECT_ROOT}/resources/x/` + tc.name + `","provider":"file"`,
-			"resources/x/a.meta.json": "", "resources/x/resource.meta.json": "", "server.d/register.json": `,"uri":"file://./resources/x/` +
-				tc.name + `"`,
+			"resources/x/a.meta.json": "", "resources/x/resource.meta.json": "",
+			"server.d/register.json": `,"uri":"file://./resources/x/` + tc.name + `"`,
 		} {
 			object := `{"name":"it","mimeType":"` + tc.declared + `"` + rest + `}`
 			if strings.HasPrefix(meta, "server.d") {
@@ -924,7 +925,8 @@ func TestWrongTypes(t *testing.T) {
 	if found := of(check1(t, f, Options{}), "resource.wrong_type"); found != nil {
 		t.Errorf("a provider of the project knows better: %v", found)
 	}
-	f = fixture(t, sound, files{"resources/x/resource.meta.json": `{"name":"x","description":"d"}`, "resources/x/text.md": "x"})
+	f = fixture(t, sound, files{"resources/x/resource.meta.json": `{"name":"x","description":"d"}`,
+		"resources/x/text.md": "x"})
 	if r := check1(t, f, Options{}); of(r, "resource.no_uri") != nil { // R-33a
 		t.Error(r.Findings)
 	}

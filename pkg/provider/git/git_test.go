@@ -428,7 +428,7 @@ func TestRedirects(t *testing.T) {
 	}{
 		"path":          {"/team/docs.git" + service, true},
 		"same host":     {"https://git.example/team/docs.git" + service, true},
-		"same port":     {"https://GIT.example.:443/team/docs.git" + service, true},
+		"same port":     {"https://GIT.example:443/team/docs.git" + service, true},
 		"other host":    {"https://evil.example/team/docs.git" + service, false},
 		"inside":        {"https://127.0.0.1/team/docs.git" + service, false},
 		"other port":    {"https://git.example:8443/team/docs.git" + service, false},

@@ -19,18 +19,15 @@ var (
 		"240.0.0.0/4",      // reserved, and 255.255.255.255
 		"168.63.129.16/32", // what a virtual machine at Azure asks about itself
 	)
+	// Global unicast addresses, and what of them leads elsewhere or nowhere.
+	global6  = prefixes("2000::/3")
 	refused6 = prefixes(
-		"fe80::/10", "fec0::/10", // link-local, site-local
-		"fc00::/7",       // unique local
-		"ff00::/8",       // multicast
-		"100::/64",       // discarded
-		"2001::/32",      // Teredo: leads to an IPv4 address of the sender's choice
-		"64:ff9b:1::/48", // NAT64 within a network
+		"2001::/32",     // Teredo: leads to an IPv4 address of the sender's choice
+		"2001:db8::/32", // documentation
 	)
 	// Their last four bytes are an IPv4 address: compatible (which takes in ::
-	// and ::1), translated, NAT64. Mapped
-	// ones are found without a table.
-	embedding = prefixes("::/96", "::ffff:0:0:0/96", "64:ff9b::/96")
+	// and ::1) and NAT64. Mapped ones are found without a table.
+	embedding = prefixes("::/96", "64:ff9b::/96")
 	sixToFour = prefixes("2002::/16") // it follows the prefix
 )
 
@@ -44,16 +41,21 @@ func prefixes(list ...string) func() []netip.Prefix {
 	})
 }
 
-// isPublic reports whether an address may be contacted: it is one of the whole
-// internet's, not of this machine, of its network or of a cloud's insides.
-// Addresses for documentation count as public; nothing routes them.
+// isPublic reports whether an address may be contacted: it belongs to the
+// public internet, not to this machine, its network or a cloud's insides. An
+// IPv4 address must be outside of the refused ranges; an IPv6 address must be
+// within the global ones, and have no zone. IPv4 addresses for documentation
+// count as public; nothing routes them.
 func isPublic(addr netip.Addr) bool {
-	addr = embedded(addr.WithZone(""))
+	if addr.Zone() != "" {
+		return false
+	}
+	addr = embedded(addr)
 	switch {
 	case addr.Is4():
 		return !within(refused4(), addr)
 	case addr.Is6():
-		return !within(refused6(), addr)
+		return within(global6(), addr) && !within(refused6(), addr)
 	}
 	return false
 }

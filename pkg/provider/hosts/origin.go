@@ -9,7 +9,7 @@ import (
 
 // An Origin is whom a URI says to contact.
 type Origin struct {
-	Host string     // in lower case, without brackets, zone and the dot at the end
+	Host string     // in lower case, without brackets
 	Port int        // 0: none is given
 	Addr netip.Addr // of a host that is an address; otherwise not valid
 }
@@ -85,8 +85,8 @@ func Cut(uri, scheme string) (authority, rest string, ok bool, err error) {
 func ParseOrigin(authority string) (Origin, error) {
 	at := strings.LastIndexByte(authority, '@')
 	host, port := splitPort(authority[at+1:])
-	bracketed := strings.HasPrefix(host, "[")
-	host = normal(host)
+	name, bracketed := unbracketed(host)
+	host = strings.ToLower(name)
 	o := Origin{Host: host}
 	refuse := func(reason Reason) (Origin, error) {
 		return Origin{}, &Refusal{printable(host), reason}
@@ -98,11 +98,11 @@ func ParseOrigin(authority string) (Origin, error) {
 		return refuse(UserInfo)
 	case bracketed:
 		addr, err := netip.ParseAddr(host)
-		if err != nil || !addr.Is6() {
+		if err != nil || !addr.Is6() || addr.Zone() != "" {
 			return refuse(BadHost)
 		}
 		o.Addr = addr
-	case !isName(host):
+	case !isName(host), host[0] == '-':
 		return refuse(BadHost)
 	case endsInNumber(host):
 		addr, err := netip.ParseAddr(host)
@@ -133,16 +133,20 @@ func splitPort(hostport string) (host, port string) {
 	return hostport, ""
 }
 
-// normal is the form in which hosts are compared (RES-100).
-func normal(host string) string {
-	if inner, ok := strings.CutPrefix(host, "["); ok && strings.HasSuffix(inner, "]") {
-		host, _, _ = strings.Cut(strings.TrimSuffix(inner, "]"), "%")
+// unbracketed removes the brackets around an IPv6 address. bracketed reports
+// whether the host begins with one.
+func unbracketed(host string) (name string, bracketed bool) {
+	inner, bracketed := strings.CutPrefix(host, "[")
+	if name, ok := strings.CutSuffix(inner, "]"); bracketed && ok {
+		return name, true
 	}
-	return strings.TrimSuffix(strings.ToLower(host), ".")
+	return host, bracketed
 }
 
+// portNumber reads a port: 1 to 65535 in plain decimals, without a leading
+// zero, which some programs read as octal (RES-110).
 func portNumber(text string) (int, bool) {
-	if text == "" || len(text) > 5 || strings.Trim(text, "0123456789") != "" {
+	if text == "" || text[0] == '0' || len(text) > 5 || strings.Trim(text, "0123456789") != "" {
 		return 0, false
 	}
 	n, err := strconv.Atoi(text)

@@ -53,7 +53,8 @@ func (p *Policy) items(env map[string]string, list string, parse func(string) (i
 
 func parseItem(text string) (item, bool) {
 	name, wild := strings.CutPrefix(text, "*.")
-	name = normal(name)
+	name, _ = unbracketed(name)
+	name = strings.TrimSuffix(strings.ToLower(name), ".") // a person may write it; a URI may not (RES-100)
 	if addr, err := netip.ParseAddr(name); err == nil {
 		return item{addr: addr}, !wild && addr.Zone() == ""
 	}

@@ -81,7 +81,7 @@ func TestRequest(t *testing.T) {
 	})
 	for _, c := range []struct{ uri, target, agent string }{
 		{"https://h.example", "/", ""},
-		{"HTTPS://H.Example.:443/p%20q?a=b&c#frag", "/p%20q?a=b&c", "me 1.0"},
+		{"HTTPS://H.Example:443/p%20q?a=b&c#frag", "/p%20q?a=b&c", "me 1.0"},
 		{"https://h.example?q", "/?q", "mcpbash/2 (tool-sdk)"},
 		{"https://h.example/é?x=//y@z", "/%C3%A9?x=//y@z", ""},
 	} {
@@ -130,7 +130,13 @@ func TestRefused(t *testing.T) {
 		"https://100.64.0.1/":                       blocked + "100.64.0.1",
 		"https://[64:ff9b::7f00:1]/":                blocked + "64:ff9b::7f00:1",
 		"https://169.254.169.254/latest/meta-data/": blocked + "169.254.169.254",
-		"https://localhost./":                       blocked + "localhost",
+		"https://localhost./":                       blocked + "localhost.",
+		"https://a.example./":                       blocked + "a.example.",
+		"https://-a.example/":                       blocked + "-a.example",
+		"https://a..example/":                       blocked + "a..example",
+		"https://a.example:080/":                    blocked + "a.example",
+		"https://[2001:db8::1]/":                    blocked + "2001:db8::1",
+		"https://[4000::1]/":                        blocked + "4000::1",
 		"https://example.com\\@127.0.0.1/":          blocked + "127.0.0.1",
 		"https://example.com/a b":                   blocked + "example.com",
 		"https://example.com/\r\nX: y":              blocked + "example.com",
@@ -145,7 +151,8 @@ func TestRefused(t *testing.T) {
 		"file:///etc/passwd":                        "HTTPS provider requires https:// URI",
 		"https://metadata.google.internal/computeMetadata/": blocked + "metadata.google.internal",
 		"https://[fd00:ec2::254]/":                          blocked + "fd00:ec2::254",
-		"https://[fe80::1%25eth0]/":                         blocked + "fe80::1",
+		"https://[fe80::1%25eth0]/":                         blocked + "fe80::1%25eth0",
+		"https://[2606:4700::1%25eth0]/":                    blocked + "2606:4700::1%25eth0",
 		"https://127.0.0.1%2f@example.com/":                 "HTTPS provider refuses userinfo in URI",
 		"https://example.com%2f127.0.0.1/":                  blocked + "example.com%2f127.0.0.1",
 	} {
@@ -237,9 +244,9 @@ func TestSeveralAddresses(t *testing.T) {
 	if data, err := p.Read(t.Context(), "https://203.0.113.5/", anywhere); err != nil || string(data) != "by address" {
 		t.Errorf("RES-105: %q, %v", data, err)
 	}
-	in.Serve("[2001:db8::7]:8443", &tls.Config{Certificates: []tls.Certificate{in.Certificate("2001:db8::7", nil)}},
+	in.Serve("[2606:4700::7]:8443", &tls.Config{Certificates: []tls.Certificate{in.Certificate("2606:4700::7", nil)}},
 		page("v6"))
-	if data, err := p.Read(t.Context(), "https://[2001:DB8:0::7]:8443/", anywhere); err != nil || string(data) != "v6" {
+	if data, err := p.Read(t.Context(), "https://[2606:4700:0::7]:8443/", anywhere); err != nil || string(data) != "v6" {
 		t.Errorf("RES-105: %q, %v", data, err)
 	}
 }

@@ -133,20 +133,20 @@ func explained(err error) string {
 // RES-111: what is asked is what is sent, and nothing more.
 func TestRequest(t *testing.T) {
 	in := internet.New(t)
-	for i, host := range []string{"h.example", "h.example:8443", "[2001:db8::1]", "[2001:db8::1]:1"} {
+	for i, host := range []string{"h.example", "h.example:8443", "[2606:4700::1]", "[2606:4700::1]:1"} {
 		at := "203.0.113.1:443"
 		switch i {
 		case 1:
 			at = "203.0.113.1:8443"
 		case 2:
-			at = "[2001:db8::1]:443"
+			at = "[2606:4700::1]:443"
 		case 3:
-			at = "[2001:db8::1]:1"
+			at = "[2606:4700::1]:1"
 		}
 		in.Name("h.example", []string{"203.0.113.1"})
 		name := strings.Trim(strings.TrimSuffix(strings.TrimSuffix(host, ":8443"), ":1"), "[]")
 		if i == 3 {
-			name = "2001:db8::1"
+			name = "2606:4700::1"
 		}
 		asked := make(chan string, 1)
 		in.Serve(at, &tls.Config{Certificates: []tls.Certificate{in.Certificate(name, nil)}}, func(conn net.Conn) {
@@ -266,7 +266,7 @@ func TestProxy(t *testing.T) {
 		{map[string]string{"https_proxy": "p:1", "NO_PROXY": "8.8.0.0/16"}, "8.8.4.4", ""},
 		{map[string]string{"https_proxy": "p:1", "NO_PROXY": "8.8.4.4"}, "8.8.4.4", ""},
 		{map[string]string{"https_proxy": "p:1", "NO_PROXY": "4.4"}, "8.8.4.4", "p:1"},
-		{map[string]string{"https_proxy": "p:1", "NO_PROXY": "[2001:db8::1]"}, "[2001:db8::1]", ""},
+		{map[string]string{"https_proxy": "p:1", "NO_PROXY": "[2606:4700::1]"}, "[2606:4700::1]", ""},
 	} {
 		o, err := hosts.ParseOrigin(c.host)
 		if err != nil {

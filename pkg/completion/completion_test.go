@@ -560,6 +560,56 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// T-623: scripts that hang are ended, each after the time of its kind.
+func TestTimeLimits(t *testing.T) {
+	const hangs = "#!/bin/bash\nsleep 600\n"
+	for _, c := range []struct {
+		env         project.Env
+		entry, want string
+	}{
+		{project.Env{"MCPBASH_COMPLETION_TIMEOUT_SECS": "1"}, "", "1"},
+		{project.Env{"MCPBASH_COMPLETION_TIMEOUT_SECS": "1", "MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS": "600"}, "", "1"},
+		{project.Env{"MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS": "1"}, `"kind":"shell"`, "1"},
+		{project.Env{"MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS": "0"}, `"timeoutSecs":1`, "1"},
+	} {
+		b := newBench(t, c.env)
+		if c.entry == "" {
+			b.prompts["c"] = `{"name":"c","path":"c.txt"}`
+			b.file("prompts/c.completion.sh", hangs)
+		} else {
+			b.register("sleep 600", c.entry)
+		}
+		if got := b.ask("c", ""); got != refusal(-32603, "Completion provider timed out after "+c.want+"s") {
+			t.Errorf("T-623: %v %s: %s", c.env, c.entry, got)
+		}
+	}
+	for _, c := range []struct {
+		env  project.Env
+		item string
+		want int
+	}{
+		{nil, `{}`, 30}, {nil, `{"timeoutSecs":null}`, 30}, {nil, `{"timeoutSecs":0}`, 0}, {nil, `{"timeoutSecs":7}`, 7},
+		{project.Env{"MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS": "0"}, `{}`, 0},
+		{project.Env{"MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS": "x"}, `{}`, 30},
+	} {
+		b := newBench(t, c.env)
+		b.completions.Registered = func(context.Context, string) (json.RawMessage, error) {
+			return json.RawMessage(c.item), nil
+		}
+		if s, err := b.completions.choose(t.Context(), "c"); err != nil || s.timeout != c.want {
+			t.Errorf("T-623: %v %s: %+v, %v", c.env, c.item, s, err)
+		}
+	}
+	for value, want := range map[string]int{"": 5, "0": 0, "9": 9, "-1": 5} {
+		b := newBench(t, project.Env{"MCPBASH_COMPLETION_TIMEOUT_SECS": value})
+		b.prompts["c"] = `{"name":"c","path":"c.txt"}`
+		b.file("prompts/c.completion.sh", hangs)
+		if s, err := b.completions.choose(t.Context(), "c"); err != nil || s.timeout != want {
+			t.Errorf("T-623: %q: %+v, %v", value, s, err)
+		}
+	}
+}
+
 // P-1600, T-708, T-710: the caller gives up.
 func TestCancelled(t *testing.T) {
 	b := newBench(t, nil)

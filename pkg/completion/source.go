@@ -54,7 +54,10 @@ func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
 		return nil, err
 	}
 	if item != nil {
-		timeout := rawjson.PositiveInt(rawjson.Get(item, "timeoutSecs"))
+		timeout := c.Project.Calls.ListedCompletionTimeout
+		if own := rawjson.Get(item, "timeoutSecs"); !rawjson.Absent(own) {
+			timeout = rawjson.PositiveInt(own)
+		}
 		return &source{kind: manual, dir: c.Project.Root, rel: rawjson.TextOf(item, "path"), timeout: timeout}, nil
 	}
 	if q.template != nil {
@@ -78,7 +81,8 @@ func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
 			continue // what is wrong with the list is said where it is listed
 		}
 		if rel := companion(k.dir, rawjson.TextOf(item, "path")); rel != "" {
-			return &source{kind: k.kind, dir: k.dir, rel: rel, item: item}, nil
+			timeout := c.Project.Calls.CompletionTimeout
+			return &source{kind: k.kind, dir: k.dir, rel: rel, timeout: timeout, item: item}, nil
 		}
 	}
 	return &source{kind: builtin, rel: name}, nil

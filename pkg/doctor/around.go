@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/folder"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/scriptenv"
@@ -38,6 +40,7 @@ func (e *examination) project() {
 	p := project.Open(root, e.o.Env.Clone(), e.o.Dir, func(string) {})
 	e.contents(p)
 	e.scriptEnv(p)
+	e.registration(p)
 	if w.needs, err = validate.ReadRequirements(p); err != nil {
 		e.add("project.requirements_invalid", "server.d/requirements.json: "+err.Error(), "")
 	} else if w.needs != nil {
@@ -50,6 +53,21 @@ func (e *examination) project() {
 		}
 	}
 	e.vendored(root)
+}
+
+// registration reports a register.json, or register.sh, that the server will refuse
+// because others could have written it (CLI-1106a).
+func (e *examination) registration(p *project.Project) {
+	file := code.RegisterList.In(p)
+	if _, err := os.Lstat(file.Path()); err != nil {
+		if file = code.Register.In(p); !p.Discovery.Hooks {
+			return
+		}
+	}
+	var insecure *project.InsecureError
+	if _, err := os.Lstat(file.Path()); err == nil && errors.As(p.CheckTrusted(file), &insecure) {
+		e.add("project.register_permissions", folder.Label(p.Root, file.Path())+" refused: "+p.Brief(insecure), "")
+	}
 }
 
 // contents looks at what the project offers.
@@ -67,6 +85,11 @@ func (e *examination) contents(p *project.Project) {
 	}
 	if result, err := validate.Project(e.ctx, p, validate.Options{Runner: e.runner}); err == nil {
 		valid := true
+		for _, f := range result.Findings {
+			if f.ID == "policy.replaces_default" {
+				e.add("project.policy_hook_replaces_default", "policy.sh"+validate.PolicyReplacesDefault, "")
+			}
+		}
 		for _, f := range result.Findings {
 			if f.ID == "server.no_metadata" {
 				w.ServerMeta = nil

@@ -105,10 +105,19 @@ func (h *house) with(name, value string) *Result {
 // around is what doctor says in a project.
 func (h *house) around(files map[string]string) *Result {
 	h.t.Helper()
+	return h.open(0o755, files)
+}
+
+// open is what doctor says in a project whose server.d has a mode.
+func (h *house) open(mode os.FileMode, files map[string]string) *Result {
+	h.t.Helper()
 	dir := h.t.TempDir()
 	put(h.t, filepath.Join(dir, "server.d", "server.meta.json"), `{"name":"demo"}`)
 	for name, content := range files {
 		put(h.t, filepath.Join(dir, filepath.FromSlash(name)), content)
+	}
+	if err := os.Chmod(filepath.Join(dir, "server.d"), mode); err != nil {
+		h.t.Fatal(err)
 	}
 	return h.doctor(Options{Dir: dir})
 }
@@ -587,6 +596,12 @@ var situations = map[string]func(h *house) *Result{
 	"project.server_meta_invalid": func(h *house) *Result {
 		return h.around(map[string]string{"server.d/server.meta.json": "{"})
 	},
+	"project.register_permissions": func(h *house) *Result {
+		return h.open(0o757, map[string]string{"server.d/register.json": `{"version":1}`})
+	},
+	"project.policy_hook_replaces_default": func(h *house) *Result {
+		return h.around(map[string]string{"server.d/policy.sh": "mcp_tools_policy_check() { :; }\n"})
+	},
 	"project.registry_missing": func(h *house) *Result { return h.around(nil) },
 	"project.env_key_refused": func(h *house) *Result {
 		return h.around(map[string]string{"server.d/server.meta.json": `{"name":"demo","env":{"API_KEY":"x"}}`})
@@ -698,6 +713,61 @@ func TestRules(t *testing.T) {
 				t.Errorf("not found in %+v", r.Findings)
 			}
 		})
+	}
+}
+
+// CLI-1106a: doctor says beforehand what the server will refuse.
+func TestRegistration(t *testing.T) {
+	for name, c := range map[string]struct {
+		mode  os.FileMode
+		hooks string
+		files map[string]string
+		want  string
+	}{
+		"register.json": {0o757, "", map[string]string{"server.d/register.json": `{"version":1}`},
+			"server.d/register.json refused: server.d is group- or world-writable (fix: chmod g-w,o-w server.d)"},
+		"trusted":          {0o755, "", map[string]string{"server.d/register.json": `{"version":1}`}, ""},
+		"no hooks allowed": {0o757, "", map[string]string{"server.d/register.sh": "#!/bin/sh\n"}, ""},
+		"register.sh": {0o757, "true", map[string]string{"server.d/register.sh": "#!/bin/sh\n"},
+			"server.d/register.sh refused: server.d is group- or world-writable (fix: chmod g-w,o-w server.d)"},
+		"register.json goes before": {0o757, "true",
+			map[string]string{"server.d/register.sh": "#!/bin/sh\n", "server.d/register.json": `{"version":1}`},
+			"server.d/register.json refused: server.d is group- or world-writable (fix: chmod g-w,o-w server.d)"},
+		"none": {0o757, "true", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := managed(t, cli.Version)
+			h.env["MCPBASH_ALLOW_PROJECT_HOOKS"] = c.hooks
+			got := ""
+			for _, f := range h.open(c.mode, c.files).Findings {
+				if f.ID == "project.register_permissions" {
+					got += f.Message
+				}
+			}
+			if got != c.want {
+				t.Errorf("CLI-1106a: %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// T-34.
+func TestPolicyHook(t *testing.T) {
+	text := func(policy string) (found string) {
+		for _, f := range managed(t, cli.Version).around(map[string]string{"server.d/policy.sh": policy}).Findings {
+			if f.ID == "project.policy_hook_replaces_default" {
+				found += f.Message
+			}
+		}
+		return found
+	}
+	want := `policy.sh replaces the default tool policy (deny-by-default allowlist and tool path checks); start ` +
+		`mcp_tools_policy_check with: mcp_tools_policy_check_default "$@" || return 1`
+	if got := text("mcp_tools_policy_check() { :; }\n"); got != want {
+		t.Errorf("T-34: %q", got)
+	}
+	if got := text("mcp_tools_policy_check() { mcp_tools_policy_check_default \"$@\" || return 1; }\n"); got != "" {
+		t.Errorf("T-34: %q", got)
 	}
 }
 

@@ -171,7 +171,8 @@ func (t *report) project() {
 	if p.RegistryExists {
 		t.good("Registry: .registry/ exists")
 	}
-	t.found("project.registry_missing", "project.requirements_invalid", "deps.missing", "project.validate_errors",
+	t.found("project.registry_missing", "project.register_permissions", "project.policy_hook_replaces_default",
+		"project.requirements_invalid", "deps.missing", "project.validate_errors",
 		"project.vendor_modified", "project.vendor_outdated")
 	t.scriptEnv(p.ScriptEnv)
 }

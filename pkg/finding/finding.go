@@ -50,7 +50,8 @@ type Finding struct {
 	Path     string // of the file, relative to the project; "" for none
 	Line     int    // from 1; 0: all of it
 	Column   int    // from 1; 0: unknown
-	Message  string // without the path
+	Message  string // without the path, unless Named
+	Named    bool   // the message names the path itself
 	Fix      string // what to do; "" where nothing is wrong
 	Good     bool   // nothing is wrong, which is said as well
 	Fixable  bool   // --fix does it
@@ -75,7 +76,7 @@ func Sort(list []Finding) {
 
 // Text is what is found, and where.
 func (f *Finding) Text() string {
-	if f.Path == "" {
+	if f.Path == "" || f.Named {
 		return f.Message
 	}
 	return f.Path + " - " + f.Message

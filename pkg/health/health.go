@@ -187,7 +187,11 @@ func projectChecks(ctx context.Context, stderr io.Writer, p *project.Project) bo
 		return true
 	}
 	if err := p.CheckTrusted(file); err != nil {
-		cli.Printf(stderr, "  ⚠ Skipping %s: ownership/permissions issue\n    %s\n", checksFile, err)
+		reason := err.Error()
+		if insecure := (*project.InsecureError)(nil); errors.As(err, &insecure) {
+			reason = p.Brief(insecure)
+		}
+		cli.Printf(stderr, "  ⚠ Skipping %s: %s\n", checksFile, reason)
 		return true
 	}
 	fmt.Fprintln(stderr, "Running project health checks...")

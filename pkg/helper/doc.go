@@ -37,6 +37,10 @@
 //	path PATH [ROOT...] the physical path out. 1 it is in none of the roots.
 //	tool-path PROJECT TOOLSDIR PATH
 //	                    1 the script may not be run as a tool (for policy.sh).
+//	tool-policy NAME ALLOWLIST ALLOW_DEFAULT CONTEXT PROJECT TOOLSDIR
+//	                    a tool's registry entry in. 1 the built-in policy refuses
+//	                    the tool: the message, a newline and the data out (for
+//	                    policy.sh).
 //	mime FILE...        a MIME type for each file out, one on a line.
 //	media KIND LIMIT FILE [MIME]
 //	                    an image or sound; the envelope of SDK-77 out, for an

@@ -124,6 +124,8 @@ func private(name string) (program, bool) {
 		return program{physicalPath, false, 1, -1}, true
 	case "tool-path":
 		return program{toolPath, false, 3, 3}, true
+	case "tool-policy":
+		return program{toolPolicy, true, 6, 6}, true
 	case "mime":
 		return program{mimeTypes, false, 1, -1}, true
 	case "media":

@@ -316,3 +316,29 @@ func TestToolPath(t *testing.T) {
 		}
 	}
 }
+
+// T-33: the built-in policy, as policy.sh asks for it.
+func TestToolPolicy(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := filepath.Join(dir, "tools")
+	os.Mkdir(tools, 0o755)
+	for _, c := range []struct {
+		path, list, byDefault, context, want string
+		code                                 int
+	}{
+		{"a.sh", "a", "", "", "", exitOK},
+		{"a.sh", "", "allow", "", "", exitOK},
+		{"a.sh", "b", "allow", "", "Tool 'a' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)\n", exitNo},
+		{"a.sh", "b", "", "run-tool", "Tool 'a' blocked by policy. Try: mcp-bash run-tool a --allow-self ...\n", exitNo},
+		{"../a.sh", "a", "", "", "Tool 'a' path rejected by policy\n" +
+			`{"reason":"` + filepath.Join(dir, "a.sh") + ` (leads out of ` + tools + `)"}`, exitNo},
+	} {
+		out, _, code := run(t, `{"name":"a","path":"`+c.path+`"}`, "tool-policy", "a", c.list, c.byDefault, c.context, dir, tools)
+		if out != c.want || code != c.code {
+			t.Errorf("T-33: %+v: %q, %d", c, out, code)
+		}
+	}
+}

@@ -34,11 +34,9 @@ const (
 
 // A verdict is what policy.sh came to.
 type verdict struct {
-	builtin  bool // it defines no check: the built-in policy decides, by these
-	names    []string
-	allowAll bool
-	refusal  *mcp.Error      // nil: allowed
-	rule     *scriptenv.Rule // which variables the tool gets; nil: policy.sh changed nothing
+	builtin *List           // it defines no check: the built-in policy decides, by this list
+	refusal *mcp.Error      // nil: allowed
+	rule    *scriptenv.Rule // which variables the tool gets; nil: policy.sh changed nothing
 }
 
 // runHook evaluates policy.sh; the verdict is nil when there is none. It fails
@@ -139,8 +137,8 @@ func (p *Policy) read(name string, fields []string) *verdict {
 		case kind == "allow":
 			found = &verdict{}
 		case kind == "builtin" && len(fields) >= 2:
-			found = &verdict{builtin: true, names: splitNames(fields[0]),
-				allowAll: project.DefaultAllows(fields[0], fields[1])}
+			list := ReadList(fields[0], fields[1], p.Project.Calls.PolicyContext)
+			found = &verdict{builtin: &list}
 			fields = fields[2:]
 		case kind == "deny" && len(fields) >= 3:
 			found = &verdict{refusal: refusal(name, fields[0], fields[1], fields[2])}
@@ -163,10 +161,6 @@ func (p *Policy) changed(mode, list string) *scriptenv.Rule {
 	}
 	rule := scripts.Tools.With(mode, list)
 	return &rule
-}
-
-func splitNames(list string) []string {
-	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r <= ' ' })
 }
 
 // refusal is T-27: what the policy said, with the gaps filled.

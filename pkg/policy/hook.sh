@@ -39,6 +39,18 @@ mcp_tools_validate_path() {
   "$MCPBASH_HELPER_BIN" --helper tool-path "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR" "${1-}"
 }
 
+# The built-in policy, for a policy.sh that adds rules to it (T-33). A helper that
+# cannot be started denies.
+mcp_tools_policy_check_default() {
+  local refusal
+  if refusal="$(printf '%s' "${2-}" | "$MCPBASH_HELPER_BIN" --helper tool-policy "${1-}" "${MCPBASH_TOOL_ALLOWLIST-}" \
+    "${MCPBASH_TOOL_ALLOW_DEFAULT-}" "${MCPBASH_TOOL_POLICY_CONTEXT-}" "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR")"; then
+    return 0
+  fi
+  mcp_tools_error -32602 "${refusal%%$'\n'*}" "${refusal#*$'\n'}"
+  return 1
+}
+
 __mcp_policy_file="$1" __mcp_policy_name="$2" __mcp_policy_item="$3"
 if [ -n "${4-}" ]; then
   __mcp_policy_item="$(<"$4")"

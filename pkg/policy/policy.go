@@ -6,10 +6,14 @@ package policy
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/scriptenv"
 )
@@ -26,28 +30,50 @@ type Policy struct {
 	Log     mcp.LogFunc
 }
 
-// Check returns no error when the tool may run, and which variables it gets then: policy.sh
-// may change that for the call (T-61a). item is its registry entry, request
-// are the variables of the call. policy.sh is evaluated anew for every call, so
-// that an edit counts at once (T-30).
+// A Decision is how a tool that is allowed may run.
+type Decision struct {
+	Variables *scriptenv.Rule // which variables the tool gets; policy.sh may change it for the call (T-61a)
+	Own       bool            // policy.sh decided, not the built-in policy
+}
+
+// Check returns no error when the tool may run. item is its registry entry, request
+// are the variables of the call. policy.sh is evaluated anew for every call, so that
+// an edit counts at once (T-30).
 func (p *Policy) Check(ctx context.Context, name string, item json.RawMessage,
-	request project.Env) (*scriptenv.Rule, *mcp.Error) {
-	calls, rule := &p.Project.Calls, &p.Project.Scripts.Tools
+	request project.Env) (Decision, *mcp.Error) {
+	calls, decision := &p.Project.Calls, Decision{Variables: &p.Project.Scripts.Tools}
 	list := List{calls.Allowlist, calls.AllowDefault, calls.PolicyContext == RunTool}
 	verdict, err := p.runHook(ctx, name, item, request)
 	switch {
 	case err != nil:
-		return nil, err
+		return decision, err
 	case verdict == nil:
-		return rule, list.Check(name)
+		return decision, list.Check(name)
 	case verdict.rule != nil:
-		rule = verdict.rule
+		decision.Variables = verdict.rule
 	}
-	if verdict.builtin {
-		list.Names, list.AllowAll = verdict.names, verdict.allowAll
-		return rule, list.Check(name)
+	if verdict.builtin != nil {
+		return decision, verdict.builtin.Check(name)
 	}
-	return rule, verdict.refusal
+	decision.Own = true
+	return decision, verdict.refusal
+}
+
+// CheckDefault is the built-in policy as policy.sh can ask for it: the list, and
+// the tool's path where its registry entry names one (T-33).
+func (l List) CheckDefault(name string, item json.RawMessage, root, tools string) *mcp.Error {
+	if err := l.Check(name); err != nil {
+		return err
+	}
+	path := rawjson.TextOf(item, "path")
+	if path == "" {
+		return nil
+	}
+	var insecure *project.InsecureError
+	if errors.As(project.CheckScript(root, tools, filepath.Join(tools, path)), &insecure) {
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path rejected by policy", name).WithReason(insecure)
+	}
+	return nil
 }
 
 // RunTool is the context of the run-tool command, whose refusals are worded
@@ -59,6 +85,16 @@ type List struct {
 	Names    []string
 	AllowAll bool // when no list is given
 	RunTool  bool // word refusals for run-tool
+}
+
+// ReadList reads a list from the variables that policy.sh may have changed:
+// MCPBASH_TOOL_ALLOWLIST, MCPBASH_TOOL_ALLOW_DEFAULT and
+// MCPBASH_TOOL_POLICY_CONTEXT.
+func ReadList(allowlist, allowDefault, context string) List {
+	return List{
+		Names:    strings.FieldsFunc(allowlist, func(r rune) bool { return r == ',' || r <= ' ' }),
+		AllowAll: project.DefaultAllows(allowlist, allowDefault), RunTool: context == RunTool,
+	}
 }
 
 // Check returns nil when the list allows a tool.

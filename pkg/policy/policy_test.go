@@ -71,7 +71,10 @@ func newPolicy(t *testing.T, hook string, env project.Env) (*Policy, *[]string) 
 	}, &logs
 }
 
-// T-25 to T-32.
+// asksDefault is the documented form of a policy that adds to the default one.
+const asksDefault = `mcp_tools_policy_check() { mcp_tools_policy_check_default "$@" || return 1; return 0; }`
+
+// T-25 to T-33.
 func TestHook(t *testing.T) {
 	const item = `{"name":"tool","x":{"y":"z"}}`
 	for _, tc := range []struct {
@@ -107,6 +110,8 @@ func TestHook(t *testing.T) {
 			`{"code":-32602,"message":"Tool 'tool' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config."}`},
 		{"defines nothing at all", `:`, nil,
 			`{"code":-32602,"message":"Tool 'tool' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config."}`},
+		{"asks the default without a helper", "MCPBASH_HELPER_BIN=/none\n" + asksDefault,
+			project.Env{"MCPBASH_TOOL_ALLOWLIST": "tool"}, `{"code":-32602,"message":"Tool 'tool' blocked by policy"}`},
 		{"syntax error", `if`, project.Env{"MCPBASH_TOOL_ALLOWLIST": "*"}, `failed`},
 		{"syntax error after the check", "mcp_tools_policy_check() { :; }\nif", nil, `failed`},
 		{"last command fails", "mcp_tools_policy_check() { :; }\nfalse", nil, ""},
@@ -169,6 +174,58 @@ func TestHookLogsAndBigEntries(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(p.State.Dir, "policy.*")); len(left) != 0 {
 		t.Error("a file is left behind")
+	}
+}
+
+// T-33: the default policy as policy.sh asks for it refuses a path that others can write to.
+func TestCheckDefault(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := filepath.Join(root, "tools")
+	file := filepath.Join(tools, "a", "tool.sh")
+	os.Chmod(root, 0o755)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	check := func(list List, item string) string {
+		if err := list.CheckDefault("a", json.RawMessage(item), root, tools); err != nil {
+			return string(err.AppendJSON(nil))
+		}
+		return ""
+	}
+	const item = `{"name":"a","path":"a/tool.sh"}`
+	listed := ReadList("b, a", "", "")
+	denied := `{"code":-32602,"message":"Tool 'a' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config."}`
+	if got := check(listed, item) + check(ReadList("", "all", ""), item) + check(listed, "") + check(listed, "{"); got != "" {
+		t.Error("T-33:", got)
+	}
+	if got := check(ReadList("", "", ""), item); got != denied {
+		t.Error("T-33:", got)
+	}
+	os.Chmod(file, 0o777)
+	if got := check(listed, item); got != `{"code":-32602,"message":"Tool 'a' path rejected by policy","data":{"reason":"`+
+		file+` (mode 0777, others can write to it; run chmod o-w `+file+`)"}}` {
+		t.Error("T-33:", got)
+	}
+	os.Remove(file) // T-9 reports it
+	if got := check(listed, item); got != "" {
+		t.Error("T-33:", got)
+	}
+}
+
+// T-8: the wording of a later refusal depends on whether policy.sh decided.
+func TestOwn(t *testing.T) {
+	for hook, want := range map[string]bool{"": false, "MCPBASH_TOOL_ALLOWLIST='*'\n": false,
+		"mcp_tools_policy_check() { :; }\n": true} {
+		p, _ := newPolicy(t, hook, project.Env{"MCPBASH_TOOL_ALLOWLIST": "tool"})
+		if own, err := p.Check(context.Background(), "tool", json.RawMessage("{}"), nil); err != nil || own != want {
+			t.Errorf("T-8: %q: %v, %v", hook, own, err)
+		}
 	}
 }
 

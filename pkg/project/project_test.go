@@ -862,3 +862,41 @@ func TestNoInheritedTemplate(t *testing.T) {
 		}
 	}
 }
+
+// P-309: a directory that somebody can exchange by changing a link is refused.
+func TestLinkedDirectories(t *testing.T) {
+	base := t.TempDir()
+	if err := os.Mkdir(filepath.Join(base, "real"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(base, "link")
+	if err := os.Symlink("real", link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(base, "dangling")); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(base)
+	for _, name := range []string{"MCPBASH_STATE_DIR", "MCPBASH_LOCK_ROOT", "MCPBASH_LOG_DIR"} {
+		for _, dir := range []string{link, link + "/", "link", filepath.Join(base, "dangling")} {
+			env := Env{name: dir, "MCPBASH_TMP_ROOT": base}
+			s := ReadSettings(env, Dirs{})
+			_, at, err := NewState(env, &s)
+			want := "mcp-bash: " + name + " is a symlink; set it to the directory that the link leads to"
+			if err == nil || err.Error() != want || !filepath.IsAbs(at) {
+				t.Errorf("P-309: %s=%s: %q, %v", name, dir, at, err)
+			}
+			env["TMPDIR"] = base
+			if _, err := NewDebugState(env); err == nil {
+				t.Errorf("P-309: %s=%s: debug starts", name, dir)
+			}
+		}
+		for _, dir := range []string{filepath.Join(base, "real"), filepath.Join(link, "below")} {
+			env := Env{name: dir, "MCPBASH_TMP_ROOT": link}
+			s := ReadSettings(env, Dirs{})
+			if _, _, err := NewState(env, &s); err != nil {
+				t.Errorf("P-309: %s=%s: %v", name, dir, err)
+			}
+		}
+	}
+}

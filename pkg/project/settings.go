@@ -94,27 +94,30 @@ func (t *Token) Check() error {
 
 // Calls is how tools run (tools section 17).
 type Calls struct {
-	Timeout         int // seconds; MCPBASH_DEFAULT_TOOL_TIMEOUT; 0: none
-	ProgressExtends bool
-	MaxTimeout      int // seconds; MCPBASH_MAX_TIMEOUT_SECS
-	TimeoutHint     string
-	MaxStdout       int
-	MaxStderr       int
-	StderrCapture   bool
-	StderrTail      int // bytes
-	TimeoutCapture  bool
-	StreamStderr    bool
-	FailureIsError  bool   // MCPBASH_TOOL_FAILURE_MODE=error
-	Validate        string // MCPBASH_TOOL_VALIDATE_ARGS: "true", "false" or ""
-	PayloadInline   int    // bytes; MCPBASH_ENV_PAYLOAD_THRESHOLD, at most 120000
-	Trace           bool
-	TracePS4        string
-	TraceMax        int // bytes
-	DebugLog        string
-	Allowlist       []string // MCPBASH_TOOL_ALLOWLIST
-	AllowDefault    bool     // see DefaultAllows
-	PolicyContext   string   // MCPBASH_TOOL_POLICY_CONTEXT
-	GithubActions   bool     // GITHUB_ACTIONS
+	Timeout                 int // seconds; MCPBASH_DEFAULT_TOOL_TIMEOUT; 0: none
+	ProgressExtends         bool
+	MaxTimeout              int // seconds; MCPBASH_MAX_TIMEOUT_SECS
+	TimeoutHint             string
+	MaxStdout               int
+	MaxStderr               int
+	StderrCapture           bool
+	StderrTail              int // bytes
+	TimeoutCapture          bool
+	StreamStderr            bool
+	FailureIsError          bool   // MCPBASH_TOOL_FAILURE_MODE=error
+	Validate                string // MCPBASH_TOOL_VALIDATE_ARGS: "true", "false" or ""
+	CompletionTimeout       int    // seconds; MCPBASH_COMPLETION_TIMEOUT_SECS; 0: none
+	ListedCompletionTimeout int    // seconds; MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS; 0: none
+
+	PayloadInline int // bytes; MCPBASH_ENV_PAYLOAD_THRESHOLD, at most 120000
+	Trace         bool
+	TracePS4      string
+	TraceMax      int // bytes
+	DebugLog      string
+	Allowlist     []string // MCPBASH_TOOL_ALLOWLIST
+	AllowDefault  bool     // see DefaultAllows
+	PolicyContext string   // MCPBASH_TOOL_POLICY_CONTEXT
+	GithubActions bool     // GITHUB_ACTIONS
 }
 
 // Discovery is how a project's content is found (registry section 18).
@@ -258,25 +261,28 @@ func readSessions(env Env, ci bool) Sessions {
 
 func readCalls(env Env, output int) Calls {
 	t := Calls{
-		Timeout:         env.count("MCPBASH_DEFAULT_TOOL_TIMEOUT", 30),
-		ProgressExtends: env.on("MCPBASH_PROGRESS_EXTENDS_TIMEOUT"),
-		MaxTimeout:      env.positive("MCPBASH_MAX_TIMEOUT_SECS", 600),
-		TimeoutHint:     env["MCPBASH_TIMEOUT_HINT"],
-		MaxStdout:       output,
-		MaxStderr:       env.positive("MCPBASH_MAX_TOOL_STDERR_SIZE", output),
-		StderrCapture:   env.flag("MCPBASH_TOOL_STDERR_CAPTURE", true),
-		StderrTail:      env.count("MCPBASH_TOOL_STDERR_TAIL_LIMIT", 4096),
-		TimeoutCapture:  env.flag("MCPBASH_TOOL_TIMEOUT_CAPTURE", true),
-		StreamStderr:    env.on("MCPBASH_TOOL_STREAM_STDERR"),
-		FailureIsError:  env["MCPBASH_TOOL_FAILURE_MODE"] == "error",
-		PayloadInline:   min(env.count("MCPBASH_ENV_PAYLOAD_THRESHOLD", 65536), MaxInline),
-		Trace:           env.flag("MCPBASH_TRACE_TOOLS", false),
-		TracePS4:        or(env["MCPBASH_TRACE_PS4"], defaultPS4),
-		TraceMax:        env.positive("MCPBASH_TRACE_MAX_BYTES", 1<<20),
-		DebugLog:        env["MCPBASH_DEBUG_LOG"],
-		Allowlist:       env.words("MCPBASH_TOOL_ALLOWLIST"),
-		PolicyContext:   env["MCPBASH_TOOL_POLICY_CONTEXT"],
-		GithubActions:   env.on("GITHUB_ACTIONS"),
+		Timeout:                 env.count("MCPBASH_DEFAULT_TOOL_TIMEOUT", 30),
+		ProgressExtends:         env.on("MCPBASH_PROGRESS_EXTENDS_TIMEOUT"),
+		MaxTimeout:              env.positive("MCPBASH_MAX_TIMEOUT_SECS", 600),
+		TimeoutHint:             env["MCPBASH_TIMEOUT_HINT"],
+		MaxStdout:               output,
+		MaxStderr:               env.positive("MCPBASH_MAX_TOOL_STDERR_SIZE", output),
+		StderrCapture:           env.flag("MCPBASH_TOOL_STDERR_CAPTURE", true),
+		StderrTail:              env.count("MCPBASH_TOOL_STDERR_TAIL_LIMIT", 4096),
+		TimeoutCapture:          env.flag("MCPBASH_TOOL_TIMEOUT_CAPTURE", true),
+		StreamStderr:            env.on("MCPBASH_TOOL_STREAM_STDERR"),
+		FailureIsError:          env["MCPBASH_TOOL_FAILURE_MODE"] == "error",
+		CompletionTimeout:       env.count("MCPBASH_COMPLETION_TIMEOUT_SECS", 5),
+		ListedCompletionTimeout: env.count("MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS", 30),
+
+		PayloadInline: min(env.count("MCPBASH_ENV_PAYLOAD_THRESHOLD", 65536), MaxInline),
+		Trace:         env.flag("MCPBASH_TRACE_TOOLS", false),
+		TracePS4:      or(env["MCPBASH_TRACE_PS4"], defaultPS4),
+		TraceMax:      env.positive("MCPBASH_TRACE_MAX_BYTES", 1<<20),
+		DebugLog:      env["MCPBASH_DEBUG_LOG"],
+		Allowlist:     env.words("MCPBASH_TOOL_ALLOWLIST"),
+		PolicyContext: env["MCPBASH_TOOL_POLICY_CONTEXT"],
+		GithubActions: env.on("GITHUB_ACTIONS"),
 	}
 	t.AllowDefault = DefaultAllows(env["MCPBASH_TOOL_ALLOWLIST"], env["MCPBASH_TOOL_ALLOW_DEFAULT"])
 	switch v := env["MCPBASH_TOOL_VALIDATE_ARGS"]; v {

@@ -40,6 +40,9 @@ var errNoState = errors.New("mcp-bash: set MCPBASH_TMP_ROOT to a short, writable
 // MCPBASH_STATE_DIR, which is never removed. dir is where it was tried when
 // there is no place for it.
 func NewState(env Env, s *Settings) (state *State, dir string, err error) {
+	if dir, err = refuseLinks(env); err != nil {
+		return nil, dir, err
+	}
 	logs := openLogs(s)
 	if dir := env["MCPBASH_STATE_DIR"]; dir != "" {
 		if dir, err = filepath.Abs(dir); err == nil {
@@ -64,6 +67,23 @@ func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 		}
 	}
 	return nil, filepath.Join(s.TmpRoot, name), errNoState
+}
+
+// refuseLinks returns an error for a directory of the settings that is a symbolic
+// link: whoever can change the link chooses where our files go (P-309).
+func refuseLinks(env Env) (dir string, err error) {
+	for _, name := range []string{"MCPBASH_STATE_DIR", "MCPBASH_LOCK_ROOT", "MCPBASH_LOG_DIR"} {
+		if env[name] == "" {
+			continue
+		}
+		if dir, err = filepath.Abs(env[name]); err != nil {
+			return env[name], err
+		}
+		if info, err := os.Lstat(dir); err == nil && isLink(info) {
+			return dir, fmt.Errorf("mcp-bash: %s is a symlink; set it to the directory that the link leads to", name)
+		}
+	}
+	return "", nil
 }
 
 // openLogs makes the log directory and opens it before a script can put
@@ -203,6 +223,9 @@ func (s *State) write(name string) error {
 
 // NewDebugState makes the directory of mcp-bash debug, which stays (P-2500).
 func NewDebugState(env Env) (*State, error) {
+	if dir, err := refuseLinks(env); err != nil {
+		return nil, &StateError{dir, err}
+	}
 	s := &State{Dir: filepath.Join(or(env["TMPDIR"], systemTmp()), "mcpbash.debug."+processTag()), ours: true}
 	return s, s.Make()
 }

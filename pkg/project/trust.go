@@ -17,10 +17,10 @@ import (
 // directories above are not judged. The error is an [*InsecureError].
 func CheckOwn(path string, info fs.FileInfo) error {
 	if isLink(info) {
-		return &InsecureError{path, "symlink"}
+		return &InsecureError{path, "symlink", FlawLink}
 	}
-	if reason := distrust(path, info, false); reason != "" {
-		return &InsecureError{path, reason}
+	if reason, flaw := distrust(path, info, false); reason != "" {
+		return &InsecureError{path, reason, flaw}
 	}
 	return nil
 }
@@ -30,9 +30,61 @@ func CheckOwn(path string, info fs.FileInfo) error {
 type InsecureError struct {
 	Path   string // the file, or one of the directories
 	Reason string // with the remedy
+	Flaw   Flaw
 }
 
+// A Flaw is a kind of [InsecureError].
+type Flaw int
+
+// The flaws that have a remedy of one line. FlawOther is any other one.
+const (
+	FlawOther Flaw = iota
+	FlawWritable
+	FlawLink
+	FlawNotRegular
+)
+
 func (e *InsecureError) Error() string { return script.Quote(e.Path) + " (" + e.Reason + ")" }
+
+// Brief returns why a file of the project is refused, with path and remedy relative
+// to the project, for clients: they are not shown where it lies (R-144a).
+func (p *Project) Brief(e *InsecureError) string {
+	shown, label := p.briefPath(e.Path)
+	switch e.Flaw {
+	case FlawWritable:
+		return shown + " is group- or world-writable (fix: chmod g-w,o-w " + label + ")"
+	case FlawLink:
+		kind := "regular file"
+		if info, err := os.Stat(e.Path); err == nil && info.IsDir() {
+			kind = "directory"
+		}
+		return shown + " is a symlink (replace it with a " + kind + ")"
+	case FlawNotRegular:
+		return shown + " is not a regular file"
+	}
+	return shown + " (" + e.Reason + ")"
+}
+
+// briefPath returns a path for people, and as a shell takes it, relative to the
+// project or to a server directory elsewhere.
+func (p *Project) briefPath(path string) (shown, word string) {
+	below := func(dir string) string {
+		rel, _ := filepath.Rel(dir, path)
+		return filepath.ToSlash(rel)
+	}
+	const server = "$MCPBASH_SERVER_DIR"
+	switch {
+	case path == p.Root:
+		return "the project root", "."
+	case Within(p.Root, path):
+		return below(p.Root), script.Quote(below(p.Root))
+	case path == p.Server:
+		return server, `"` + server + `"`
+	case Within(p.Server, path):
+		return server + "/" + below(p.Server), `"` + server + `"/` + script.Quote(below(p.Server))
+	}
+	return filepath.Base(path), script.Quote(filepath.Base(path))
+}
 
 // CheckPath reports whether nobody but us and root can change what a path of the
 // project leads to: the file and every directory on the way to it, from the
@@ -53,13 +105,13 @@ func (p *Project) CheckTrusted(trusted code.File) error {
 	file := trusted.Path()
 	for _, path := range []string{filepath.Dir(file), file} {
 		if info, err := os.Lstat(path); err == nil && isLink(info) {
-			return &InsecureError{path, "symlink"}
+			return &InsecureError{path, "symlink", FlawLink}
 		}
 	}
 	w := begin(p.Root, p.home(file), file)
 	_, info, err := w.follow(w.path)
 	if err == nil && !info.Mode().IsRegular() {
-		return &InsecureError{file, "not a regular file"}
+		return &InsecureError{file, "not a regular file", FlawNotRegular}
 	}
 	return err
 }
@@ -87,11 +139,11 @@ func CheckScript(root, dir, file string) error {
 	case errors.As(err, &insecure):
 		return insecure
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return &InsecureError{file, PlainError(err).Error()}
+		return &InsecureError{file, PlainError(err).Error(), FlawOther}
 	}
 	if physical != w.path || !inside(w.dir, physical) { // over a link, or out
 		if physicalDir, _, err := w.follow(w.dir); err != nil || !inside(physicalDir, physical) {
-			return &InsecureError{file, "leads out of " + dir}
+			return &InsecureError{file, "leads out of " + dir, FlawOther}
 		}
 	}
 	if err != nil || !info.Mode().IsRegular() {
@@ -163,7 +215,7 @@ func (w *pathWalk) follow(path string) (physical string, info fs.FileInfo, err e
 				break
 			}
 			if links++; links > maxLinks {
-				err = &InsecureError{path, "too many symbolic links"}
+				err = &InsecureError{path, "too many symbolic links", FlawOther}
 			} else {
 				err = w.turn(link)
 			}
@@ -193,7 +245,7 @@ func (w *pathWalk) turn(path string) error {
 func (w *pathWalk) enter(dir, rest string) (err error) {
 	w.at, w.rest = dir, rest
 	if w.info, err = w.look(dir); err == nil && isLink(w.info) {
-		err = &InsecureError{dir, "symlink"}
+		err = &InsecureError{dir, "symlink", FlawLink}
 	}
 	return err
 }
@@ -218,8 +270,8 @@ func (w *pathWalk) look(path string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	shared := info.IsDir() && info.Mode()&fs.ModeSticky != 0 && !Within(w.top, path)
-	if reason := distrust(path, info, shared); reason != "" {
-		return nil, &InsecureError{path, reason}
+	if reason, flaw := distrust(path, info, shared); reason != "" {
+		return nil, &InsecureError{path, reason, flaw}
 	}
 	return info, nil
 }

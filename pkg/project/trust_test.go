@@ -207,7 +207,7 @@ func TestOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 		for uid, want := range map[int]string{us: "", 0: "", 54321: theirs} {
-			if got := distrust(name, ownedBy{info, uint32(uid)}, true); got != want {
+			if got, _ := distrust(name, ownedBy{info, uint32(uid)}, true); got != want {
 				t.Errorf("%s of %d: %q, want %q", name, uid, got, want)
 			}
 		}
@@ -310,6 +310,32 @@ func BenchmarkCheckScript(b *testing.B) {
 	for b.Loop() {
 		if err := CheckScript(root, tools, script); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// R-144a: clients are shown no absolute path.
+func TestBrief(t *testing.T) {
+	inside := &Project{Root: "/p", Dirs: Dirs{Server: "/p/server.d"}}
+	outside := &Project{Root: "/p", Dirs: Dirs{Server: "/etc/my srv"}}
+	for _, c := range []struct {
+		p    *Project
+		e    InsecureError
+		want string
+	}{
+		{inside, InsecureError{"/p", "r", FlawWritable}, "the project root is group- or world-writable (fix: chmod g-w,o-w .)"},
+		{inside, InsecureError{"/p/a b", "r", FlawWritable}, "a b is group- or world-writable (fix: chmod g-w,o-w 'a b')"},
+		{inside, InsecureError{"/p/server.d", "why", FlawOther}, "server.d (why)"},
+		{inside, InsecureError{"/p/server.d/none", "r", FlawLink},
+			"server.d/none is a symlink (replace it with a regular file)"},
+		{outside, InsecureError{"/etc/my srv", "r", FlawWritable},
+			`$MCPBASH_SERVER_DIR is group- or world-writable (fix: chmod g-w,o-w "$MCPBASH_SERVER_DIR")`},
+		{outside, InsecureError{"/etc/my srv/register.json", "r", FlawWritable}, `$MCPBASH_SERVER_DIR/register.json is ` +
+			`group- or world-writable (fix: chmod g-w,o-w "$MCPBASH_SERVER_DIR"/register.json)`},
+		{outside, InsecureError{"/other/dir", "r", FlawNotRegular}, "dir is not a regular file"},
+	} {
+		if got := c.p.Brief(&c.e); got != c.want {
+			t.Errorf("R-144a: %s, want %s", got, c.want)
 		}
 	}
 }

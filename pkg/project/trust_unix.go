@@ -35,22 +35,22 @@ func Exposed(mode, uid, gid uint32) bool {
 // when they cannot: it must belong to us or root, and neither others nor a group
 // that is not ours alone may write to it (T-41). Of a link only the owner
 // counts, of a shared directory as well.
-func distrust(path string, info fs.FileInfo, shared bool) string {
+func distrust(path string, info fs.FileInfo, shared bool) (reason string, flaw Flaw) {
 	sys, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return "its owner is unknown"
+		return "its owner is unknown", FlawOther
 	}
 	mode := uint32(sys.Mode) & 0o7777
 	owner, group, others := strangers(mode, sys.Uid, sys.Gid)
 	if owner {
-		reason := "owned by uid " + knownAccounts().user(int(sys.Uid)) + ", not by "
+		reason = "owned by uid " + knownAccounts().user(int(sys.Uid)) + ", not by "
 		if us() != 0 {
 			reason += "uid " + knownAccounts().user(us()) + " or "
 		}
-		return reason + "root"
+		return reason + "root", FlawOther
 	}
 	if shared || isLink(info) {
-		return ""
+		return "", FlawOther
 	}
 	fault, remedy := "", "go-w"
 	switch {
@@ -61,7 +61,7 @@ func distrust(path string, info fs.FileInfo, shared bool) string {
 	case others:
 		fault, remedy = "others can write to it", "o-w"
 	default:
-		return ""
+		return "", FlawOther
 	}
-	return fmt.Sprintf("mode %04o, %s; run chmod %s %s", mode, fault, remedy, script.Quote(path))
+	return fmt.Sprintf("mode %04o, %s; run chmod %s %s", mode, fault, remedy, script.Quote(path)), FlawWritable
 }

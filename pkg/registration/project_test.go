@@ -289,14 +289,14 @@ func TestRegisterRefusals(t *testing.T) {
 			os.Chmod(b.Path(register), 0o444)
 		}, payload: good, want: ErrPermissionDenied, says: "is not writable; run chmod u+w"},
 		"link": {spoil: func(b *bed) { b.Put(files{"r": `{"version":1}`, register + "@": "../r"}) }, payload: good,
-			want: ErrPermissionDenied, says: "(symlink)"},
+			want: ErrPermissionDenied, says: "refused: server.d/register.json is a symlink (replace it with a regular file)"},
 		"file mode": {spoil: func(b *bed) {
 			b.Put(files{register: `{"version":1}`})
 			os.Chmod(b.Path(register), 0o646)
 		}, payload: good, want: ErrPermissionDenied,
-			says: "register.json (mode 0646, others can write to it; run chmod o-w "},
+			says: "refused: server.d/register.json is group- or world-writable (fix: chmod g-w,o-w server.d/register.json)"},
 		"directory": {spoil: func(b *bed) { os.Chmod(b.Path("server.d"), 0o757) }, payload: good,
-			want: ErrPermissionDenied, says: "server.d (mode 0757, others can write to it; run chmod o-w "},
+			want: ErrPermissionDenied, says: "refused: server.d is group- or world-writable (fix: chmod g-w,o-w "},
 		"root": {spoil: func(b *bed) { os.Chmod(b.Root, 0o757) }, payload: good, want: ErrPermissionDenied,
 			says: "(mode 0757, others can write to it; run chmod o-w "},
 		"script's mode": {spoil: func(b *bed) { os.Chmod(b.Path("tools/a/tool.sh"), 0o757) }, payload: good,

@@ -165,7 +165,7 @@ func (r *Project) checkServerDir() error {
 	file := trusted.Path()
 	var insecure *project.InsecureError
 	if err := r.p.CheckTrusted(trusted); errors.As(err, &insecure) {
-		return refuse(ErrPermissionDenied, "", "%s", declare.Faultf("permissions/ownership invalid: %s", insecure).Text)
+		return refuse(ErrPermissionDenied, "", "%s", declare.Faultf("refused: %s", r.p.Brief(insecure)).Text)
 	}
 	if info, err := os.Lstat(file); err == nil && info.Mode().Perm()&0o200 == 0 {
 		return refuse(ErrPermissionDenied, "", "%s is not writable; run chmod u+w", file)

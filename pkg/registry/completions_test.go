@@ -23,11 +23,15 @@ func TestCompletions(t *testing.T) {
 		{"never discovered", files{scripts: ""}, "", nil},
 		{"normalised and sorted", files{scripts: "", "server.d/register.json": declared(`{"name":" b \t  c ",` +
 			`"path":"completions//s.sh","kind":"x","timeoutSecs":"7"},{"timeoutSecs":0,"path":"./completions/s.sh","name":"a",` +
-			`"extra":[1]}`)},
-			`{"name":"a","path":"completions/s.sh","kind":"shell","extra":[1]}` + "\n" + `{"name":"b c",` +
-				`"path":"completions/s.sh","kind":"shell","timeoutSecs":7}`,
-			[]string{`warning mcp.completion: register.json: completions[1]: ` +
-				`"timeoutSecs" must be a positive integer; ignored`}},
+			`"extra":[1]},{"name":"d","path":"completions/s.sh","timeoutSecs":-1},` +
+			`{"name":"e","path":"completions/s.sh","timeoutSecs":"x"}`)},
+			`{"name":"a","path":"completions/s.sh","kind":"shell","timeoutSecs":0,"extra":[1]}` + "\n" + `{"name":"b c",` +
+				`"path":"completions/s.sh","kind":"shell","timeoutSecs":7}` + "\n" +
+				`{"name":"d","path":"completions/s.sh","kind":"shell"}` + "\n" +
+				`{"name":"e","path":"completions/s.sh","kind":"shell"}`,
+			[]string{`warning mcp.completion: register.json: completions[2]: ` +
+				`"timeoutSecs" must be a positive integer or 0; ignored`, `warning mcp.completion: register.json: ` +
+				`completions[3]: "timeoutSecs" must be a positive integer or 0; ignored`}},
 		{"a directory that is a link inside", files{scripts: "", "c@": "completions",
 			"server.d/register.json": declared(`{"name":"a","path":"c/s.sh"}`)},
 			`{"name":"a","path":"completions/s.sh","kind":"shell"}`, nil},

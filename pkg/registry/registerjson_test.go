@@ -213,49 +213,53 @@ func TestDeclaredFaultLevel(t *testing.T) {
 	}
 }
 
-// R-144, R-145.
+// R-144a, R-145.
 func TestDeclaredUntrusted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("neither modes nor owners")
 	}
-	const prefix = "Declarative register.json permissions/ownership invalid: "
-	const writable = " (mode 0757, others can write to it; run chmod o-w {})"
-	good := files{"tools/a/tool.sh": "", "server.d/register.json": `{"version":1}`}
-	for _, tc := range []struct {
-		name   string
+	const file = "server.d/register.json"
+	good := files{"tools/a/tool.sh": "", file: `{"version":1}`}
+	for name, tc := range map[string]struct {
 		change func(b *bed)
 		want   string
 	}{
-		{"file", func(b *bed) { os.Chmod(b.Path("server.d/register.json"), 0o757) }, "/server.d/register.json" + writable},
-		{"directory", func(b *bed) { os.Chmod(b.Path("server.d"), 0o757) }, "/server.d" + writable},
-		{"root", func(b *bed) { os.Chmod(b.Root, 0o757) }, writable},
-		{"link", func(b *bed) {
-			b.Remove("server.d/register.json")
-			b.Put(files{"r.json": `{"version":1}`, "server.d/register.json@": "../r.json"})
-		}, "/server.d/register.json (symlink)"},
-		{"dangling link", func(b *bed) {
-			b.Remove("server.d/register.json")
-			b.Put(files{"server.d/register.json@": "nowhere"})
-		}, "/server.d/register.json (symlink)"},
-		{"owner", func(b *bed) {
-			if os.Chown(b.Path("server.d/register.json"), 12345, -1) != nil {
+		"file": {func(b *bed) { os.Chmod(b.Path(file), 0o757) }, file + " is group- or world-writable (fix: chmod g-w,o-w " +
+			file + ")"},
+		"directory": {func(b *bed) { os.Chmod(b.Path("server.d"), 0o757) },
+			"server.d is group- or world-writable (fix: chmod g-w,o-w server.d)"},
+		"root": {func(b *bed) { os.Chmod(b.Root, 0o757) },
+			"the project root is group- or world-writable (fix: chmod g-w,o-w .)"},
+		"link": {func(b *bed) {
+			b.Remove(file)
+			b.Put(files{"r.json": `{"version":1}`, file + "@": "../r.json"})
+		}, file + " is a symlink (replace it with a regular file)"},
+		"dangling link": {func(b *bed) {
+			b.Remove(file)
+			b.Put(files{file + "@": "nowhere"})
+		}, file + " is a symlink (replace it with a regular file)"},
+		"linked directory": {func(b *bed) {
+			os.Rename(b.Path("server.d"), b.Path("elsewhere"))
+			b.Put(files{"server.d@": "elsewhere"})
+		}, "server.d is a symlink (replace it with a directory)"},
+		"owner": {func(b *bed) {
+			if os.Chown(b.Path(file), 12345, -1) != nil {
 				b.T.Skip("only root gives files away")
 			}
-		}, "/server.d/register.json (owned by uid 12345, not by root)"},
-		{"directory in its place", func(b *bed) {
-			b.Remove("server.d/register.json")
-			b.Put(files{"server.d/register.json/": ""})
-		}, "/server.d/register.json (not a regular file)"},
-		{"FIFO", func(b *bed) {
-			b.Remove("server.d/register.json")
-			b.Put(files{"server.d/register.json|": ""})
-		}, "/server.d/register.json (not a regular file)"},
+		}, file + " (owned by uid 12345, not by root)"},
+		"directory in its place": {func(b *bed) {
+			b.Remove(file)
+			b.Put(files{file + "/": ""})
+		}, file + " is not a regular file"},
+		"FIFO": {func(b *bed) {
+			b.Remove(file)
+			b.Put(files{file + "|": ""})
+		}, file + " is not a regular file"},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			b := newBed(t, nil, good)
 			tc.change(b)
-			path, _, _ := strings.Cut(tc.want, " (")
-			want(t, b.reason(), prefix+b.Root+strings.ReplaceAll(tc.want, "{}", b.Root+path))
+			want(t, b.reason(), "Declarative register.json refused: "+tc.want)
 		})
 	}
 }

@@ -376,10 +376,13 @@ func (r *run) call(ctx context.Context, e *engine.Engine, item json.RawMessage, 
 		r.tellRefused(seen)
 	}
 	var refusal *mcp.Error
+	var unusable *tool.Unusable
 	switch {
 	case errors.As(err, &refusal) && r.learn && seen.session != nil: // by the tool itself
 		r.tellError(refusal)
 		return r.tellLearned(ctx, seen, item, true)
+	case errors.As(err, &unusable) && errors.As(err, &refusal) && !r.readable() && !r.json:
+		return r.unusable(refusal)
 	case errors.As(err, &refusal):
 		return r.failed(refusal, interrupted())
 	case err != nil:
@@ -434,6 +437,17 @@ func (r *run) failed(e *mcp.Error, sig int) error {
 	}
 	if sig != 0 {
 		return cli.ExitCode(cli.ExitSignal + sig)
+	}
+	return cli.ExitCode(cli.ExitFailed)
+}
+
+// unusable prints the refusal of a tool whose script may not run as the Bash
+// edition does: a line on standard output, not JSON (CLI-803b). The reason goes
+// to standard error.
+func (r *run) unusable(e *mcp.Error) error {
+	fmt.Fprintf(r.Out, "run-tool: %s\n", e.Message)
+	if reason := rawjson.TextOf(e.Data, "reason"); reason != "" {
+		fmt.Fprintf(r.Err, "run-tool: %s\n", reason)
 	}
 	return cli.ExitCode(cli.ExitFailed)
 }

@@ -162,17 +162,21 @@ func (c *call) admit(ctx context.Context) error {
 	}
 	c.file = code.Tool.Below(t.project, c.entry.path)
 	c.script = c.file.Path()
-	rule, refusal := t.Policy.Check(ctx, c.entry.name, item, c.identity()) // T-7
+	decision, refusal := t.Policy.Check(ctx, c.entry.name, item, c.identity()) // T-7
 	if refusal != nil {
 		return refusal
 	}
-	c.inherits = rule
+	c.inherits = decision.Variables
 	if err := c.admitInherit(); err != nil {
 		return err
 	}
 	switch err := project.CheckScript(t.project.Root, t.project.Tools, c.script); {
 	case errors.As(err, &c.insecure): // T-8
-		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path rejected by policy", r.Name).WithReason(err)
+		refusal = mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path rejected by policy", r.Name)
+		if decision.Own {
+			refusal.Message = "Tool path rejected by policy"
+		}
+		return &Unusable{refusal.WithReason(err)}
 	case err != nil:
 		return errMissing
 	}
@@ -201,7 +205,16 @@ func (c *call) cannotStart(err error) *mcp.Error {
 	return e.WithData(err.Error() + script.Shortage(err))
 }
 
-var errMissing = mcp.Errorf(mcp.CodeInvalidParams, "Tool executable missing") // T-9
+// An Unusable tool may be listed and allowed, and yet its script may not run:
+// for its path, its file or the mode of its environment (T-6, T-8, T-9).
+type Unusable struct{ answer *mcp.Error }
+
+func (u *Unusable) Error() string { return u.answer.Error() }
+
+// Unwrap returns the error as a client gets it.
+func (u *Unusable) Unwrap() error { return u.answer }
+
+var errMissing = &Unusable{mcp.Errorf(mcp.CodeInvalidParams, "Tool executable missing")} // T-9
 
 // admitInherit refuses to hand on the whole environment where that was not allowed
 // apart, and warns once where it was (T-6, T-14).
@@ -210,8 +223,8 @@ func (c *call) admitInherit() error {
 		return nil
 	}
 	if c.inherits.Blocked() {
-		return mcp.Errorf(mcp.CodeInvalidParams,
-			"MCPBASH_TOOL_ENV_MODE=inherit requires MCPBASH_TOOL_ENV_INHERIT_ALLOW=true")
+		return &Unusable{mcp.Errorf(mcp.CodeInvalidParams,
+			"MCPBASH_TOOL_ENV_MODE=inherit requires MCPBASH_TOOL_ENV_INHERIT_ALLOW=true")}
 	}
 	c.tools.inherit.Do(func() {
 		c.tools.Log(mcp.Warning, logger, "MCPBASH_TOOL_ENV_MODE=inherit; tools receive the full host environment")

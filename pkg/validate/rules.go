@@ -154,6 +154,10 @@ var Rules = finding.Rules{
 	rule("resource.no_file", finding.Warning, "the file of a resource is not there",
 		"Reading it fails.", "correct the URI, or make the file"),
 
+	rule("policy.replaces_default", finding.Warning, "server.d/policy.sh replaces the default tool policy",
+		"A function mcp_tools_policy_check decides alone: MCPBASH_TOOL_ALLOWLIST is not consulted, and every tool that the "+
+			"function lets pass may run.",
+		"call mcp_tools_policy_check_default first, unless the file is meant to decide alone"),
 	rule("register.invalid", finding.Error, "server.d/register.json cannot be used, or an entry of it",
 		"A file that cannot be used makes all kinds unavailable that it could declare; an entry is left out.",
 		"correct it as the message says"),

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/builtin"
+	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/envfile"
 	"mcp-bash/pkg/finding"
 	"mcp-bash/pkg/media"
@@ -25,6 +26,7 @@ import (
 	"mcp-bash/pkg/script"
 	"mcp-bash/pkg/scriptenv"
 	"mcp-bash/pkg/urimatch"
+	"mcp-bash/pkg/validate/bash32"
 	"mcp-bash/schemas"
 )
 
@@ -62,6 +64,7 @@ func (c *check) server() {
 			c.script(c.p.Server, file, serverScript)
 		}
 	}
+	c.policy()
 	c.hook()
 	c.findRoots()
 	c.requirements()
@@ -93,6 +96,25 @@ func (c *check) unreadableServer(label string, err error) {
 	}
 	c.add(f)
 }
+
+// policy reports a policy.sh that takes the place of the default policy (T-34).
+func (c *check) policy() {
+	file := code.Policy.In(c.p).Path()
+	at := slices.IndexFunc(c.scripts, func(s shellScript) bool { return s.file == file })
+	if at < 0 {
+		return
+	}
+	line, calls := bash32.Function(c.scripts[at].text, "mcp_tools_policy_check", "mcp_tools_policy_check_default")
+	if line > 0 && !calls {
+		c.add(finding.Finding{
+			ID: "policy.replaces_default", Path: c.label(file), Line: line, Named: true, Message: c.label(file) + PolicyReplacesDefault,
+		})
+	}
+}
+
+// PolicyReplacesDefault follows the name of the file in the warning of T-34.
+const PolicyReplacesDefault = ` replaces the default tool policy (deny-by-default allowlist and tool path checks); ` +
+	`start mcp_tools_policy_check with: mcp_tools_policy_check_default "$@" || return 1`
 
 // hook checks register.sh, which runs only where hooks are allowed (R-151).
 func (c *check) hook() {

@@ -103,7 +103,7 @@ func ReadFile(p *project.Project) ([]byte, error) {
 	}
 	var insecure *project.InsecureError
 	if err := p.CheckTrusted(file); errors.As(err, &insecure) {
-		fault := Faultf("permissions/ownership invalid: %s", insecure)
+		fault := Faultf("refused: %s", p.Brief(insecure))
 		fault.Insecure = true
 		return nil, fault
 	}

@@ -80,6 +80,7 @@ func (h *Hook) allowed() bool { return h.p.Discovery.Hooks && h.o.Runner != nil 
 // run.
 func (h *Hook) script() ([]byte, error) {
 	p := h.p
+	var insecure *project.InsecureError
 	file := code.Register.In(p)
 	info, err := os.Lstat(file.Path())
 	if err != nil {
@@ -89,8 +90,10 @@ func (h *Hook) script() ([]byte, error) {
 	if info.Mode()&0o111 == 0 && !bytes.HasPrefix(text, []byte("#!")) {
 		return nil, nil
 	}
-	if err := p.CheckTrusted(file); err != nil {
-		return nil, &hookFault{"script permissions/ownership invalid: " + err.Error()}
+	if err := p.CheckTrusted(file); errors.As(err, &insecure) {
+		return nil, &hookFault{"script register.sh refused: " + p.Brief(insecure)}
+	} else if err != nil {
+		return nil, &hookFault{"script register.sh refused: " + project.PlainError(err).Error()}
 	}
 	if errRead != nil {
 		return nil, &hookFault{"script failed: " + project.PlainError(errRead).Error()}

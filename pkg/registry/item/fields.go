@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/rawjson"
@@ -124,6 +125,24 @@ func (f *Fields) Text(name string) (text string, given bool) {
 // as a number; nil when there is none.
 func (f *Fields) Seconds(name string) json.RawMessage {
 	v := f.Pick(name, "a positive integer", func(v json.RawMessage) bool { return rawjson.PositiveInt(v) > 0 })
+	if v == nil {
+		return nil
+	}
+	return rawjson.Int(rawjson.PositiveInt(v))
+}
+
+// Limit is [Fields.Seconds] for a field in which 0 means that there is no limit.
+func (f *Fields) Limit(name string) json.RawMessage {
+	isZero := func(v json.RawMessage) bool {
+		text, ok := rawjson.Text(v)
+		if !ok {
+			text = string(v)
+		}
+		return text != "" && strings.Trim(text, "0") == ""
+	}
+	v := f.Pick(name, "a positive integer or 0", func(v json.RawMessage) bool {
+		return isZero(v) || rawjson.PositiveInt(v) > 0
+	})
 	if v == nil {
 		return nil
 	}

@@ -84,7 +84,7 @@ func buildCompletion(s *item.Input) (item.Candidate, bool) {
 	w := s.Begin(name)
 	w.Put("path", rawjson.Quote(s.Path))
 	w.Put("kind", rawjson.Quote("shell"))
-	w.Put("timeoutSecs", s.Seconds("timeoutSecs"))
+	w.Put("timeoutSecs", s.Limit("timeoutSecs"))
 	return item.Candidate{Item: item.Item{Name: name, JSON: w.End(completionFields)}, ID: name, Path: s.Path}, true
 }
 

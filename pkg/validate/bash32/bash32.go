@@ -1,4 +1,5 @@
-// Package bash32 finds what a script uses that Bash 3.2 lacks, the Bash of macOS.
+// Package bash32 reads scripts: it finds what a script uses that Bash 3.2 lacks, the Bash of
+// macOS, and which functions a script defines and calls.
 //
 // It reads the script as Bash would, so that what stands in comments, strings and here
 // documents counts only where it is code. A script that asks for its Bash's version is

@@ -128,3 +128,27 @@ func FuzzNewer(f *testing.F) {
 		}
 	})
 }
+
+// T-34.
+func TestFunction(t *testing.T) {
+	for text, want := range map[string]struct {
+		line  int
+		calls bool
+	}{
+		"f() { g \"$@\" || return 1; }":                {1, true},
+		"x=1\nfunction f {\n  if ! g a; then :; fi\n}": {2, true},
+		"f() { h; }\nh() { g; }":                       {1, true},
+		"f() { x=$(g); }":                              {1, true},
+		"f() { # g\n  :; }":                            {1, false},
+		"f() { echo g; echo 'g'; }":                    {1, false},
+		"f() { cat <<E\ng\nE\n}":                       {1, false},
+		"g() { :; }\nf() { :; }":                       {2, false},
+		"g":                                            {0, true},
+		"f() {":                                        {0, false},
+		"":                                             {0, false},
+	} {
+		if line, calls := Function([]byte(text), "f", "g"); line != want.line || calls != want.calls {
+			t.Errorf("T-34: %q: %d, %v", text, line, calls)
+		}
+	}
+}

@@ -96,7 +96,7 @@ has() { command -v "$1" >/dev/null 2>&1; }
 # --- The command line -----------------------------------------------------------
 
 parse() {
-  archive='' verify='' ref='' prefix='' dir='' yes='' uninstall='' offline='' unverified='' downgrade=''
+  archive='' verify='' ref='' branch='' prefix='' dir='' yes='' uninstall='' offline='' unverified='' downgrade=''
   modify_path=1
   while [ $# -gt 0 ]; do
     option=$1 value='' given=''
@@ -132,7 +132,8 @@ parse() {
     case $option in
       --dir) dir=$value ;;
       --prefix) prefix=$value ;;
-      --branch | --version | --ref) ref=$value ;;
+      --branch) ref=$value branch=1 ;;
+      --version | --ref) ref=$value branch='' ;;
       --archive) archive=$value ;;
       --verify) verify=$(printf '%s' "$value" | tr A-F a-f) ;;
       --no-verify) unverified=1 ;;
@@ -514,6 +515,7 @@ choose() {
   case $0 in
     */install.sh | install.sh) here=$(CDPATH='' cd -P -- "$(dirname -- "$0")" && pwd -P) || here='' ;;
   esac
+  [ -z "$branch" ] || [ -z "${MCPBASH_INSTALL_LOCAL_SOURCE-}" ] || ref='' # the directory goes before a branch
   if [ -n "$archive" ]; then
     source=archive
   elif [ -n "$ref" ] && is_release "$ref"; then

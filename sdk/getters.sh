@@ -5,7 +5,7 @@
 __mcp_load common
 
 __mcp_as_get() { # FILTER [--default V]
-  while [[ $# -gt 1 && $__mcp_kind == [ze] ]]; do
+  while [[ $# -gt 1 && $__mcp_kind != d && ($__mcp_kind == [ze] || -z $__mcp_reply) ]]; do
     [[ $2 != --default ]] || __mcp_kind=d __mcp_reply=${3-}
     shift
   done

@@ -138,7 +138,7 @@ __mcp_getter() { # AS FILTER [ARG...]: AS makes the answer of the value that was
 }
 
 mcp_args_get() { # FILTER [--default V]
-  if __mcp_fast_get "${1-}" && [[ $# -eq 1 || $__mcp_kind != [ze] ]]; then
+  if __mcp_fast_get "${1-}" && [[ $# -eq 1 || $__mcp_kind != [ze] && -n $__mcp_reply ]]; then
     __mcp_output "$__mcp_reply"
   else
     __mcp_getter __mcp_as_get "$@"

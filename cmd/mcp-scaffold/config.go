@@ -147,12 +147,13 @@ func inspectorLine(server clientconfig.Server) string {
 func (o *configOptions) wrapper(s cli.Streams, server clientconfig.Server) error {
 	text := scaffold.Wrapper(o.mode == modeWrapperEnv)
 	path := o.output
-	if path == "" && cli.IsTerminal(s.Out) {
-		if scaffold.IsFileName(server.Name) {
-			path = filepath.Join(server.Root, server.Name+".sh")
-		} else {
+	if path == "" {
+		switch {
+		case !scaffold.IsFileName(server.Name):
 			cli.Printf(s.Err, "Server name %q contains invalid characters for filename.\n"+
 				"Use alphanumerics, dot, underscore, dash only. Pipe to cat for stdout.\n", server.Name)
+		case cli.IsTerminal(s.Out):
+			path = filepath.Join(server.Root, server.Name+".sh")
 		}
 	}
 	if path == "" || path == "-" {

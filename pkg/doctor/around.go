@@ -23,6 +23,7 @@ import (
 type Project struct {
 	Root           string // "" for none
 	ServerMeta     *bool  // it is valid; nil: there is none
+	serverMeta     string // its name, relative to the project
 	Tools          int
 	RegistryExists bool
 	ScriptEnv      *scriptenv.Report      // which variables of this environment scripts get
@@ -42,7 +43,8 @@ func (e *examination) project() {
 	e.scriptEnv(p)
 	e.registration(p)
 	if w.needs, err = validate.ReadRequirements(p); err != nil {
-		e.add("project.requirements_invalid", "server.d/requirements.json: "+err.Error(), "")
+		label := folder.Label(root, filepath.Join(p.Server, "requirements.json"))
+		e.add("project.requirements_invalid", label+": "+err.Error(), "")
 	} else if w.needs != nil {
 		e.dependencies(w.needs.Dependencies)
 	}
@@ -73,6 +75,7 @@ func (e *examination) registration(p *project.Project) {
 // contents looks at what the project offers.
 func (e *examination) contents(p *project.Project) {
 	w := &e.r.Project
+	w.serverMeta = folder.Label(p.Root, filepath.Join(p.Server, "server.meta.json"))
 	list, err := registry.NewCatalog(p, registry.Options{ReadOnly: true, Version: cli.Version}).
 		Fresh(e.ctx, kinds.Tools)
 	if err == nil {
@@ -99,7 +102,7 @@ func (e *examination) contents(p *project.Project) {
 			if f.ID == "metadata.invalid_json" && f.Section == "server" {
 				valid = false
 				w.ServerMeta = &valid
-				e.add("project.server_meta_invalid", "server.d/server.meta.json: invalid JSON", "")
+				e.add("project.server_meta_invalid", w.serverMeta+": invalid JSON", "")
 				break
 			}
 		}

@@ -751,6 +751,42 @@ func TestRegistration(t *testing.T) {
 	}
 }
 
+// P-103a: a project that asks for a release of the Bash edition finds ours new enough.
+func TestMinimumOfBashEdition(t *testing.T) {
+	for _, minimum := range []string{"1.3.0", "1.7.0", "v1.7", "1.99.99"} {
+		h := managed(t, cli.Version)
+		files := map[string]string{"server.d/requirements.json": `{"framework":{"minVersion":"` + minimum + `"}}`}
+		for _, r := range []*Result{h.around(files), h.doctor(Options{MinVersion: minimum})} {
+			for _, f := range r.Findings {
+				if f.ID == "framework.version_too_old" || f.ID == "project.requirements_invalid" {
+					t.Errorf("P-103a: %s: %s", minimum, f.Message)
+				}
+			}
+		}
+	}
+}
+
+// CLI-1109a: files of a server directory elsewhere are read there, and named relative to the project.
+func TestServerDirectory(t *testing.T) {
+	report := func(meta string) string {
+		h := managed(t, cli.Version)
+		dir := t.TempDir()
+		put(t, filepath.Join(dir, "server.d", "server.meta.json"), `{"name":"marker"}`)
+		put(t, filepath.Join(dir, "config.d", "server.meta.json"), meta)
+		put(t, filepath.Join(dir, "config.d", "requirements.json"), `{"dependencies":[{"name":"no-such-program"}]}`)
+		h.env["MCPBASH_SERVER_DIR"] = filepath.Join(dir, "config.d")
+		var b strings.Builder
+		h.doctor(Options{Dir: dir}).Report(&b, func(s string) string { return s })
+		return b.String()
+	}
+	for meta, want := range map[string]string{`{"name":"demo"}`: "✓ config.d/server.meta.json: valid\n",
+		`{`: "⚠ config.d/server.meta.json: invalid JSON\n"} {
+		if got := report(meta); !strings.Contains(got, want) || !strings.Contains(got, "Missing dependency: no-such-program") {
+			t.Errorf("CLI-1109a: %q is not in %s", want, got)
+		}
+	}
+}
+
 // T-34.
 func TestPolicyHook(t *testing.T) {
 	text := func(policy string) (found string) {

@@ -164,7 +164,7 @@ func (t *report) project() {
 	}
 	t.good("Project root: %s", p.Root)
 	if p.ServerMeta != nil && *p.ServerMeta {
-		t.good("server.d/server.meta.json: valid")
+		t.good("%s: valid", p.serverMeta)
 	}
 	t.found("project.server_meta_invalid")
 	t.good("Tools found: %d", p.Tools)

@@ -54,7 +54,8 @@ var Rules = finding.Rules{
 	rule("project.env_allowlist_invalid_name", finding.Warning, "a list of variables contains an invalid name",
 		"The server skips the entry.", "correct the entry in the environment"),
 	rule("project.register_permissions", finding.Error, "the server will refuse what the project declares",
-		"Others could have written server.d/register.json, or register.sh, so the server does not believe it and fails all lists.",
+		"Others could have written server.d/register.json, or register.sh, so the server does not believe it, and all "+
+			"lists fail.",
 		"run the command of the message"),
 	rule("project.policy_hook_replaces_default", finding.Warning, "server.d/policy.sh replaces the default tool policy",
 		"Its function mcp_tools_policy_check decides alone: MCPBASH_TOOL_ALLOWLIST is not consulted.",

@@ -336,7 +336,8 @@ func TestToolPolicy(t *testing.T) {
 		{"../a.sh", "a", "", "", "Tool 'a' path rejected by policy\n" +
 			`{"reason":"` + filepath.Join(dir, "a.sh") + ` (leads out of ` + tools + `)"}`, exitNo},
 	} {
-		out, _, code := run(t, `{"name":"a","path":"`+c.path+`"}`, "tool-policy", "a", c.list, c.byDefault, c.context, dir, tools)
+		out, _, code := run(t, `{"name":"a","path":"`+c.path+`"}`, "tool-policy", "a", c.list, c.byDefault, c.context,
+			dir, tools)
 		if out != c.want || code != c.code {
 			t.Errorf("T-33: %+v: %q, %d", c, out, code)
 		}

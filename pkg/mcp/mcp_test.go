@@ -77,12 +77,3 @@ func TestErrorJSON(t *testing.T) {
 		}
 	}
 }
-
-func TestIsDate(t *testing.T) {
-	for in, want := range map[string]bool{"2026-07-28": true, "2026-7-28": false, "abcd-ef-gh": false, "": false,
-		"2026/07/28": false} {
-		if IsDate(in) != want {
-			t.Errorf("IsDate(%q)", in)
-		}
-	}
-}

@@ -33,20 +33,3 @@ func RevisionNamed(name string) *Revision {
 	}
 	return nil
 }
-
-// IsDate reports whether a protocol version has the form YYYY-MM-DD.
-func IsDate(version string) bool {
-	if len(version) != len("2025-11-25") {
-		return false
-	}
-	for i, c := range []byte(version) {
-		if i == 4 || i == 7 {
-			if c != '-' {
-				return false
-			}
-		} else if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
-}

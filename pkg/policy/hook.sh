@@ -42,9 +42,10 @@ mcp_tools_validate_path() {
 # The built-in policy, for a policy.sh that adds rules to it (T-33). A helper that
 # cannot be started denies.
 mcp_tools_policy_check_default() {
-  local refusal
-  if refusal="$(printf '%s' "${2-}" | "$MCPBASH_HELPER_BIN" --helper tool-policy "${1-}" "${MCPBASH_TOOL_ALLOWLIST-}" \
-    "${MCPBASH_TOOL_ALLOW_DEFAULT-}" "${MCPBASH_TOOL_POLICY_CONTEXT-}" "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR")"; then
+  local refusal item="${2-}"
+  set -- "${1-}" "${MCPBASH_TOOL_ALLOWLIST-}" "${MCPBASH_TOOL_ALLOW_DEFAULT-}" "${MCPBASH_TOOL_POLICY_CONTEXT-}"
+  if refusal="$(printf '%s' "$item" |
+    "$MCPBASH_HELPER_BIN" --helper tool-policy "$@" "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR")"; then
     return 0
   fi
   mcp_tools_error -32602 "${refusal%%$'\n'*}" "${refusal#*$'\n'}"

@@ -200,8 +200,10 @@ func TestCheckDefault(t *testing.T) {
 	}
 	const item = `{"name":"a","path":"a/tool.sh"}`
 	listed := ReadList("b, a", "", "")
-	denied := `{"code":-32602,"message":"Tool 'a' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client config."}`
-	if got := check(listed, item) + check(ReadList("", "all", ""), item) + check(listed, "") + check(listed, "{"); got != "" {
+	denied := `{"code":-32602,"message":"Tool 'a' blocked by policy. Set MCPBASH_TOOL_ALLOWLIST in your MCP client ` +
+		`config."}`
+	if got := check(listed, item) + check(ReadList("", "all", ""), item) + check(listed, "") +
+		check(listed, "{"); got != "" {
 		t.Error("T-33:", got)
 	}
 	if got := check(ReadList("", "", ""), item); got != denied {

@@ -39,7 +39,14 @@ exec 3>&1 >/dev/null
 
 // What is evaluated: files that must not fail, or one that may.
 const (
-	sourcing  = dumping + `for __mcp_f in "$@"; do source "$__mcp_f" || exit; done` + "\n"
+	sourcing = dumping + `for __mcp_f in "$@"; do
+  source "$__mcp_f" || {
+    __mcp_s=$?
+    "$BASH" -n "$__mcp_f" 2>/dev/null || printf 'S %s\0' "$__mcp_f" >&3
+    exit "$__mcp_s"
+  }
+done
+`
 	profiling = dumping + `source "$1" || true` + "\n"
 )
 
@@ -47,6 +54,7 @@ const (
 type SourceError struct {
 	Status int
 	Stderr string
+	Syntax string // the file that Bash cannot read; "" where they all can be read
 }
 
 func (e *SourceError) Error() string { return fmt.Sprintf("failed (exit %d)", e.Status) }
@@ -89,7 +97,7 @@ func (p *Project) source(ctx context.Context, r *script.Runner, text string,
 			result[name] = v
 		}
 	}
-	complete := false
+	complete, syntax := false, ""
 	for row := range bytes.SplitSeq(res.Stdout, []byte{0}) {
 		kind, rest, _ := strings.Cut(string(row), " ")
 		name, value, _ := strings.Cut(rest, "=")
@@ -100,6 +108,8 @@ func (p *Project) source(ctx context.Context, r *script.Runner, text string,
 			if _, exported := result[name]; !exported {
 				result[name] = value
 			}
+		case "S":
+			syntax = rest
 		case "D":
 			complete = rest == "0"
 		}
@@ -113,7 +123,7 @@ func (p *Project) source(ctx context.Context, r *script.Runner, text string,
 		return nil, stderr, res.Cause
 	}
 	if res.Status != 0 || !complete {
-		return nil, stderr, &SourceError{max(res.Status, 1), stderr}
+		return nil, stderr, &SourceError{max(res.Status, 1), stderr, syntax}
 	}
 	return result, stderr, nil
 }

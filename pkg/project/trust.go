@@ -17,7 +17,7 @@ import (
 // directories above are not judged. The error is an [*InsecureError].
 func CheckOwn(path string, info fs.FileInfo) error {
 	if isLink(info) {
-		return &InsecureError{path, "symlink", FlawLink}
+		return &InsecureError{path, "symlink", flawLink}
 	}
 	if reason, flaw := distrust(path, info, false); reason != "" {
 		return &InsecureError{path, reason, flaw}
@@ -30,18 +30,18 @@ func CheckOwn(path string, info fs.FileInfo) error {
 type InsecureError struct {
 	Path   string // the file, or one of the directories
 	Reason string // with the remedy
-	Flaw   Flaw
+	flaw   flaw
 }
 
-// A Flaw is a kind of [InsecureError].
-type Flaw int
+// A flaw is a kind of [InsecureError].
+type flaw int
 
-// The flaws that have a remedy of one line. FlawOther is any other one.
+// The flaws that have a remedy of one line. flawOther is any other one.
 const (
-	FlawOther Flaw = iota
-	FlawWritable
-	FlawLink
-	FlawNotRegular
+	flawOther flaw = iota
+	flawWritable
+	flawLink
+	flawNotRegular
 )
 
 func (e *InsecureError) Error() string { return script.Quote(e.Path) + " (" + e.Reason + ")" }
@@ -50,16 +50,16 @@ func (e *InsecureError) Error() string { return script.Quote(e.Path) + " (" + e.
 // to the project, for clients: they are not shown where it lies (R-144a).
 func (p *Project) Brief(e *InsecureError) string {
 	shown, label := p.briefPath(e.Path)
-	switch e.Flaw {
-	case FlawWritable:
+	switch e.flaw {
+	case flawWritable:
 		return shown + " is group- or world-writable (fix: chmod g-w,o-w " + label + ")"
-	case FlawLink:
+	case flawLink:
 		kind := "regular file"
 		if info, err := os.Stat(e.Path); err == nil && info.IsDir() {
 			kind = "directory"
 		}
 		return shown + " is a symlink (replace it with a " + kind + ")"
-	case FlawNotRegular:
+	case flawNotRegular:
 		return shown + " is not a regular file"
 	}
 	return shown + " (" + e.Reason + ")"
@@ -105,13 +105,13 @@ func (p *Project) CheckTrusted(trusted code.File) error {
 	file := trusted.Path()
 	for _, path := range []string{filepath.Dir(file), file} {
 		if info, err := os.Lstat(path); err == nil && isLink(info) {
-			return &InsecureError{path, "symlink", FlawLink}
+			return &InsecureError{path, "symlink", flawLink}
 		}
 	}
 	w := begin(p.Root, p.home(file), file)
 	_, info, err := w.follow(w.path)
 	if err == nil && !info.Mode().IsRegular() {
-		return &InsecureError{file, "not a regular file", FlawNotRegular}
+		return &InsecureError{file, "not a regular file", flawNotRegular}
 	}
 	return err
 }
@@ -139,11 +139,11 @@ func CheckScript(root, dir, file string) error {
 	case errors.As(err, &insecure):
 		return insecure
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return &InsecureError{file, PlainError(err).Error(), FlawOther}
+		return &InsecureError{file, PlainError(err).Error(), flawOther}
 	}
 	if physical != w.path || !inside(w.dir, physical) { // over a link, or out
 		if physicalDir, _, err := w.follow(w.dir); err != nil || !inside(physicalDir, physical) {
-			return &InsecureError{file, "leads out of " + dir, FlawOther}
+			return &InsecureError{file, "leads out of " + dir, flawOther}
 		}
 	}
 	if err != nil || !info.Mode().IsRegular() {
@@ -215,7 +215,7 @@ func (w *pathWalk) follow(path string) (physical string, info fs.FileInfo, err e
 				break
 			}
 			if links++; links > maxLinks {
-				err = &InsecureError{path, "too many symbolic links", FlawOther}
+				err = &InsecureError{path, "too many symbolic links", flawOther}
 			} else {
 				err = w.turn(link)
 			}
@@ -245,7 +245,7 @@ func (w *pathWalk) turn(path string) error {
 func (w *pathWalk) enter(dir, rest string) (err error) {
 	w.at, w.rest = dir, rest
 	if w.info, err = w.look(dir); err == nil && isLink(w.info) {
-		err = &InsecureError{dir, "symlink", FlawLink}
+		err = &InsecureError{dir, "symlink", flawLink}
 	}
 	return err
 }

@@ -323,16 +323,17 @@ func TestBrief(t *testing.T) {
 		e    InsecureError
 		want string
 	}{
-		{inside, InsecureError{"/p", "r", FlawWritable}, "the project root is group- or world-writable (fix: chmod g-w,o-w .)"},
-		{inside, InsecureError{"/p/a b", "r", FlawWritable}, "a b is group- or world-writable (fix: chmod g-w,o-w 'a b')"},
-		{inside, InsecureError{"/p/server.d", "why", FlawOther}, "server.d (why)"},
-		{inside, InsecureError{"/p/server.d/none", "r", FlawLink},
+		{inside, InsecureError{"/p", "r", flawWritable},
+			"the project root is group- or world-writable (fix: chmod g-w,o-w .)"},
+		{inside, InsecureError{"/p/a b", "r", flawWritable}, "a b is group- or world-writable (fix: chmod g-w,o-w 'a b')"},
+		{inside, InsecureError{"/p/server.d", "why", flawOther}, "server.d (why)"},
+		{inside, InsecureError{"/p/server.d/none", "r", flawLink},
 			"server.d/none is a symlink (replace it with a regular file)"},
-		{outside, InsecureError{"/etc/my srv", "r", FlawWritable},
+		{outside, InsecureError{"/etc/my srv", "r", flawWritable},
 			`$MCPBASH_SERVER_DIR is group- or world-writable (fix: chmod g-w,o-w "$MCPBASH_SERVER_DIR")`},
-		{outside, InsecureError{"/etc/my srv/register.json", "r", FlawWritable}, `$MCPBASH_SERVER_DIR/register.json is ` +
+		{outside, InsecureError{"/etc/my srv/register.json", "r", flawWritable}, `$MCPBASH_SERVER_DIR/register.json is ` +
 			`group- or world-writable (fix: chmod g-w,o-w "$MCPBASH_SERVER_DIR"/register.json)`},
-		{outside, InsecureError{"/other/dir", "r", FlawNotRegular}, "dir is not a regular file"},
+		{outside, InsecureError{"/other/dir", "r", flawNotRegular}, "dir is not a regular file"},
 	} {
 		if got := c.p.Brief(&c.e); got != c.want {
 			t.Errorf("R-144a: %s, want %s", got, c.want)

@@ -35,10 +35,10 @@ func Exposed(mode, uid, gid uint32) bool {
 // when they cannot: it must belong to us or root, and neither others nor a group
 // that is not ours alone may write to it (T-41). Of a link only the owner
 // counts, of a shared directory as well.
-func distrust(path string, info fs.FileInfo, shared bool) (reason string, flaw Flaw) {
+func distrust(path string, info fs.FileInfo, shared bool) (reason string, flaw flaw) {
 	sys, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return "its owner is unknown", FlawOther
+		return "its owner is unknown", flawOther
 	}
 	mode := uint32(sys.Mode) & 0o7777
 	owner, group, others := strangers(mode, sys.Uid, sys.Gid)
@@ -47,10 +47,10 @@ func distrust(path string, info fs.FileInfo, shared bool) (reason string, flaw F
 		if us() != 0 {
 			reason += "uid " + knownAccounts().user(us()) + " or "
 		}
-		return reason + "root", FlawOther
+		return reason + "root", flawOther
 	}
 	if shared || isLink(info) {
-		return "", FlawOther
+		return "", flawOther
 	}
 	fault, remedy := "", "go-w"
 	switch {
@@ -61,7 +61,7 @@ func distrust(path string, info fs.FileInfo, shared bool) (reason string, flaw F
 	case others:
 		fault, remedy = "others can write to it", "o-w"
 	default:
-		return "", FlawOther
+		return "", flawOther
 	}
-	return fmt.Sprintf("mode %04o, %s; run chmod %s %s", mode, fault, remedy, script.Quote(path)), FlawWritable
+	return fmt.Sprintf("mode %04o, %s; run chmod %s %s", mode, fault, remedy, script.Quote(path)), flawWritable
 }

@@ -83,10 +83,17 @@ func readRegistration(payload []byte) (reg registration, faults faultList) {
 		},
 	}
 	reg.Candidate, _ = kinds.BuildTool(s)
+	if name, ok := rawjson.Text(rawjson.Get(object, "name")); ok && strings.ContainsFunc(name, refusedByAll) {
+		reject("name", "name: not of letters, digits, _, - and dots, which clients require")
+	}
 	reg.ID = cmp.Or(reg.ID, rawjson.TextOf(object, "id"), rawjson.TextOf(object, "name"))
 	reg.entry = registered(object, reg.Candidate)
 	return reg, faults
 }
+
+// refusedByAll reports whether no client sends a tool's name with a character to a
+// model as it is.
+func refusedByAll(r rune) bool { return r > '~' || !item.IsPlainName(string(r)) }
 
 // A faultList is the faults of a registration, sorted. The zero value is empty.
 type faultList struct {

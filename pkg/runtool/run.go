@@ -194,6 +194,8 @@ func (r *run) source() error {
 	switch {
 	case interrupted() != 0:
 		return cli.ExitCode(cli.ExitSignal + interrupted())
+	case errors.As(err, &failed) && failed.Syntax != "":
+		return cli.Failf(cli.CodeInvalid, "syntax error in env file: %s", failed.Syntax)
 	case errors.As(err, &failed):
 		return cli.Failf(cli.CodeInvalid, "sourcing failed (exit %d)", failed.Status)
 	case err != nil:

@@ -150,7 +150,10 @@ func planPage(p *project.Project, r *Request) (dir string, files []file, err err
 			"Error: Tool directory not found: %s (make it first: mcp-bash scaffold tool %s)", relative(p, tool), r.Tool)
 	}
 	dir = filepath.Join(tool, "ui")
-	return dir, render("page", r.Name, schemasFrom(p, dir)), nil
+	files = render("page", r.Name, schemasFrom(p, dir))
+	const waiting = "Waiting for a result"
+	files[0].text = strings.Replace(files[0].text, waiting, waiting+" of "+r.Tool, 1)
+	return dir, files, nil
 }
 
 // vacant reports whether the directory of something is there already, which is an

@@ -16,6 +16,7 @@ import (
 	"mcp-bash/pkg/jsonrpc"
 	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/tool"
 )
 
@@ -60,19 +61,19 @@ func TestInitialize(t *testing.T) {
 		}
 		c.end()
 		future := strings.Contains(c.stderr.String(),
-			"mcp-bash: client asked for protocol 2026-07-28; answering with 2025-11-25\n")
+			"mcp-bash: unsupported protocol version 2026-07-28; answering with 2025-11-25\n")
 		if future != (tc.asked == `"2026-07-28"`) {
 			t.Errorf("%s: stderr %q", tc.asked, c.stderr)
 		}
 	}
 	c := start(t, files(t, full), nil)
-	for _, bad := range []string{`"2024-10-07"`, `"yesterday"`, `7`, `"2025-11-5"`} {
-		asked := strings.Trim(bad, `"`)
-		want := `"error":{"code":-32602,"message":"Unsupported protocol version: ` + asked +
-			`. Supported: 2025-11-25,2025-06-18,2025-03-26,2024-11-05","data":{"supported":["2025-11-25","2025-06-18",` +
-			`"2025-03-26","2024-11-05"],"requested":"` + asked + `"}}`
+	// P-800: a version that is no string is an error, which repeats it as it is.
+	for _, bad := range []string{`7`, `42.0`, `false`, `["2025-11-25"]`, `{"a":"b"}`} {
+		want := `"error":{"code":-32602,"message":` + string(rawjson.Quote("Unsupported protocol version: "+bad+
+			`. Supported: 2025-11-25,2025-06-18,2025-03-26,2024-11-05`)) + `,"data":{"supported":["2025-11-25","2025-06-18",` +
+			`"2025-03-26","2024-11-05"],"requested":` + bad + `}}`
 		if got := c.request("initialize", `{"protocolVersion":`+bad+`}`); got != want {
-			t.Errorf("%s: %s", bad, got)
+			t.Errorf("P-800: %s: %s", bad, got)
 		}
 	}
 	// P-700: it may be retried
@@ -81,6 +82,26 @@ func TestInitialize(t *testing.T) {
 	}
 	if got := c.request("initialize", `{}`); got != `"error":{"code":-32600,"message":"Server already initialized"}` {
 		t.Error(got)
+	}
+}
+
+// P-800: a client of a revision that is not supported, older or newer, is offered ours. In minimal mode too.
+func TestUnsupportedVersion(t *testing.T) {
+	for _, env := range []project.Env{nil, {"MCPBASH_FORCE_MINIMAL": "true"}} {
+		for asked, shown := range map[string]string{"2024-10-07": "2024-10-07", "2026-07-28": "2026-07-28", "2025-11-5": "2025-11-5",
+			"yesterday": "yesterday", `1\n\u001b[31m2`: "", strings.Repeat("9", 200): strings.Repeat("9", 64) + ";"} {
+			c := start(t, files(t, hello), env)
+			if got := c.request("initialize", `{"protocolVersion":"`+asked+`"}`); !strings.HasPrefix(got,
+				`"result":{"protocolVersion":"2025-11-25"`) {
+				t.Errorf("P-800: %s: %s", asked, got)
+			}
+			c.end()
+			said := c.stderr.String()
+			if !strings.Contains(said, "mcp-bash: unsupported protocol version "+shown) || strings.Contains(said, "\x1b") ||
+				strings.Contains(said, "\n2") {
+				t.Errorf("P-800: %s: stderr %q", asked, said)
+			}
+		}
 	}
 }
 
@@ -98,7 +119,8 @@ func TestLifecycle(t *testing.T) {
 	c.send(message("", "notifications/initialized", "")) // ignored: no handshake
 	expect(c.request("ping", ""), `"result":{}`)
 	expect(c.request("tools/list", ""), notInitialized)
-	expect(c.request("nonsense", ""), notInitialized)
+	expect(c.request("nonsense", ""), `"error":{"code":-32601,"message":"Method not found"}`) // P-701
+	expect(c.request("logging/setLevel", `{"level":"debug"}`), notInitialized)
 	expect(c.request("exit", ""), `"error":{"code":-32005,"message":"Shutdown not requested"}`)
 	c.request("initialize", "{}")
 	expect(c.request("ping", ""), `"result":{}`)

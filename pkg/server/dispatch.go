@@ -237,6 +237,9 @@ func (s *Server) route(m *jsonrpc.Message, inBatch bool) *request {
 	case s.session.at(phaseClosing):
 		s.refuse(m.ID, mcp.Errorf(mcp.CodeShuttingDown, "Server shutting down"))
 		return nil
+	case !s.session.at(phaseReady) && s.handshake.methods[m.Method] == nil && m.Method != "logging/setLevel":
+		s.refuse(m.ID, unknownMethod(m.Method, s.project.Minimal))
+		return nil
 	case !s.session.at(phaseReady):
 		s.refuse(m.ID, mcp.Errorf(mcp.CodeNotInitialized, "Server not initialized"))
 		return nil

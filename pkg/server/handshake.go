@@ -122,11 +122,7 @@ func (s *Server) initialize(m *jsonrpc.Message, inBatch bool) {
 		return
 	}
 	asked := rawjson.Get(m.Params, "protocolVersion")
-	version, isText := rawjson.Text(asked)
-	if !isText && !rawjson.Absent(asked) {
-		version = string(asked)
-	}
-	revision, err := s.negotiate(version)
+	revision, err := s.negotiate(asked)
 	if err != nil {
 		s.refuse(m.ID, err)
 		return
@@ -141,7 +137,7 @@ func (s *Server) initialize(m *jsonrpc.Message, inBatch bool) {
 	s.session.enter(phaseHandshake)
 	s.reply(m.ID, func(dst []byte) []byte { return s.appendGreeting(dst, revision, &client) })
 	s.session.greeted.Store(true)
-	s.debugf(logLifecycle, "Initialize requested=%s negotiated=%s", version, revision.Name)
+	s.debugf(logLifecycle, "Initialize requested=%s negotiated=%s", asked, revision.Name)
 	info := rawjson.Get(m.Params, "clientInfo")
 	s.debugf(logLifecycle, "Client: %s/%s pid=%d", rawjson.TextOf(info, "name"), rawjson.TextOf(info, "version"),
 		os.Getppid())
@@ -178,26 +174,28 @@ func (s *Server) tellScripts(client *mcp.Capabilities) {
 	}
 }
 
-// negotiate settles the revision (P-800).
-func (s *Server) negotiate(version string) (*mcp.Revision, *mcp.Error) {
-	if version == "" {
+// negotiate settles the revision (P-800). asked is the protocolVersion of the client.
+func (s *Server) negotiate(asked json.RawMessage) (*mcp.Revision, *mcp.Error) {
+	version, isText := rawjson.Text(asked)
+	switch {
+	case isText && version != "":
+		if r := mcp.RevisionNamed(version); r != nil {
+			return r, nil
+		}
+		s.notice("mcp-bash: unsupported protocol version %s; answering with %s", cli.Line(version[:min(len(version), 64)]),
+			mcp.Latest.Name)
 		return mcp.Latest, nil
-	}
-	if r := mcp.RevisionNamed(version); r != nil {
-		return r, nil
-	}
-	if mcp.IsDate(version) && version > mcp.Latest.Name {
-		s.notice("mcp-bash: client asked for protocol %s; answering with %s", version, mcp.Latest.Name)
+	case isText || rawjson.Absent(asked):
 		return mcp.Latest, nil
 	}
 	names := make([]string, len(mcp.Revisions))
 	for i := range mcp.Revisions {
 		names[i] = mcp.Revisions[i].Name
 	}
-	err := mcp.Errorf(mcp.CodeInvalidParams, "Unsupported protocol version: %s. Supported: %s", version,
+	err := mcp.Errorf(mcp.CodeInvalidParams, "Unsupported protocol version: %s. Supported: %s", asked,
 		strings.Join(names, ","))
 	var b rawjson.Builder
-	b.Object().Name("supported").Strings(names).Name("requested").String(version)
+	b.Object().Name("supported").Strings(names).Name("requested").Raw(asked)
 	err.Data = b.End().Bytes()
 	return nil, err
 }

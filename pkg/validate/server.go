@@ -107,7 +107,8 @@ func (c *check) policy() {
 	line, calls := bash32.Function(c.scripts[at].text, "mcp_tools_policy_check", "mcp_tools_policy_check_default")
 	if line > 0 && !calls {
 		c.add(finding.Finding{
-			ID: "policy.replaces_default", Path: c.label(file), Line: line, Named: true, Message: c.label(file) + PolicyReplacesDefault,
+			ID: "policy.replaces_default", Path: c.label(file), Line: line, Named: true,
+			Message: c.label(file) + PolicyReplacesDefault,
 		})
 	}
 }

@@ -152,11 +152,13 @@ var cases = map[string]files{
 	"resource.unreadable_uri":    {"resources/x.meta.json": `{"name":"x","uri":"git://example.org/x","provider":"git"}`},
 	"resource.wrong_type": {"resources/x.txt": "%PDF-1.4",
 		"resources/x.meta.json": `{"name":"x","mimeType":"text/plain","uri":"file://./resources/x.txt"}`},
-	"resource.outside":        {"resources/x.meta.json": `{"name":"x","uri":"file:///etc/hosts"}`},
-	"resource.no_file":        {"resources/x.meta.json": `{"name":"x","uri":"file://./resources/none"}`},
-	"policy.replaces_default": {"server.d/policy.sh": "mcp_tools_policy_check() {\n  # mcp_tools_policy_check_default\n  :\n}\n"},
-	"register.invalid":        {"server.d/register.json": `{"version":2}`},
-	"register.not_run":        {"server.d/register.sh*": "#!/usr/bin/env bash\n"},
+	"resource.outside": {"resources/x.meta.json": `{"name":"x","uri":"file:///etc/hosts"}`},
+	"resource.no_file": {"resources/x.meta.json": `{"name":"x","uri":"file://./resources/none"}`},
+	"policy.replaces_default": {
+		"server.d/policy.sh": "mcp_tools_policy_check() {\n  # mcp_tools_policy_check_default\n  :\n}\n",
+	},
+	"register.invalid": {"server.d/register.json": `{"version":2}`},
+	"register.not_run": {"server.d/register.sh*": "#!/usr/bin/env bash\n"},
 	"registry.reported": {
 		"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"data.txt"}]}`, "data.txt": "x",
 	},
@@ -446,8 +448,8 @@ func produce(t *testing.T, id string) *Result {
 // T-34: the text names the file itself.
 func TestPolicyReplacesDefault(t *testing.T) {
 	f := of(produce(t, "policy.replaces_default"), "policy.replaces_default")
-	want := `server.d/policy.sh replaces the default tool policy (deny-by-default allowlist and tool path checks); start ` +
-		`mcp_tools_policy_check with: mcp_tools_policy_check_default "$@" || return 1`
+	want := `server.d/policy.sh replaces the default tool policy (deny-by-default allowlist and tool path checks); ` +
+		`start mcp_tools_policy_check with: mcp_tools_policy_check_default "$@" || return 1`
 	if len(f) != 1 || f[0].Text() != want || f[0].Path != "server.d/policy.sh" || f[0].Line != 1 {
 		t.Errorf("T-34: %+v", f)
 	}

@@ -207,6 +207,7 @@ var shellSources = map[string][]string{
 	},
 	"SDK": {
 		`pkg/policy/hook.sh: "$MCPBASH_HELPER_BIN" --helper tool-path "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR" "${1-}"`,
+		`pkg/policy/hook.sh: "$MCPBASH_HELPER_BIN" --helper tool-policy "$@" "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR"`,
 	},
 	"Register": {
 		`pkg/registry/declare/hook.sh: source "$__mcp_registry_script"`,

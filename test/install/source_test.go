@@ -154,7 +154,13 @@ func TestUnpacked(t *testing.T) {
 	}
 	u.env["MCPBASH_INSTALL_LOCAL_SOURCE"] = u.path("mcp-bash")
 	u.installs()
+	u.installs("--branch", "no-such-branch") // the directory goes before it (CLI-1704)
+	u.installs("--branch", "v9.9.9")
+	if u.version() != "2.0.0" {
+		t.Errorf("CLI-1704: installed %s", u.version())
+	}
 	u.env["MCPBASH_INSTALL_LOCAL_SOURCE"] = u.home
+	u.fails(1, "Neither a checkout nor an installation of mcp-bash: "+u.home, "--branch", "main")
 	u.fails(1, "Neither a checkout nor an installation of mcp-bash: "+u.home)
 	delete(u.env, "MCPBASH_INSTALL_LOCAL_SOURCE")
 	if r := u.runs(u.command("sh", own, "--uninstall")); r.code != 0 || u.version() != "" {

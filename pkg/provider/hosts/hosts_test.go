@@ -107,8 +107,10 @@ func TestParseOrigin(t *testing.T) {
 			"00000000000 4294967295 " +
 			"99999999999999999999 0x 0x.0x 1.2.3 1.2.3.4.5 256.1.1.1 1.1.1.999 1.1.1.0x1 a.1 example.123 0xffffffffffff " +
 			"1.02.3.4 192.168.257 127.0.0.01"},
-		{BadHost, "[127.0.0.1] [::1 [] [x] []:1 ::1] a..b .a a.. a.example. 127.0.0.1. 1.2.3.4.:1 . - -a -a.example: " +
-			"[fe80::1%25eth0] [2606:4700::1%25eth0] [2606:4700::1%eth0] [1::2::3] [12345::] exa%6dple.com ex*mple a,b bücher.de １２７.0.0.1 " +
+		{BadHost, "[127.0.0.1] [::1 [] [x] []:1 ::1] a..b .a a.. a.example. 127.0.0.1. 1.2.3.4.:1 . " +
+			"- -a -a.example: " +
+			"[fe80::1%25eth0] [2606:4700::1%25eth0] [2606:4700::1%eth0] [1::2::3] [12345::] " +
+			"exa%6dple.com ex*mple a,b bücher.de １２７.0.0.1 " +
 			"ⓛocalhost %41.example a\x00b [::g] [1.2.3.4]:5 a[b] [::1]x " + strings.Repeat("a", 64) + " " + strings.Repeat("a.",
 			127) + "b"},
 		{BadPort, "x: x:0 x:65536 x:+1 x:1e1 x:-1 x:99999999999999999999 x:1:2 [2606::1]: x:080000 x:080 x:00 x:0443 x:0x50 x:00080 " +
@@ -364,7 +366,8 @@ func TestDialFirst(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 	defer cancel()
 	conn, err := n.DialFirst(ctx, addrs("203.0.113.1", "203.0.113.2", "2606:4700::3", "203.0.113.4"), 443)
-	if err != nil || conn == nil || strings.Join(dialled, " ") != "203.0.113.1:443 203.0.113.2:443 [2606:4700::3]:443" {
+	const want = "203.0.113.1:443 203.0.113.2:443 [2606:4700::3]:443"
+	if err != nil || conn == nil || strings.Join(dialled, " ") != want {
 		t.Errorf("RES-105: %v, %v", dialled, err)
 	}
 	cancel()

@@ -108,7 +108,7 @@ func (h *house) around(files map[string]string) *Result {
 	return h.open(0o755, files)
 }
 
-// open is what doctor says in a project whose server.d has a mode.
+// open examines a project whose server.d has a mode.
 func (h *house) open(mode os.FileMode, files map[string]string) *Result {
 	h.t.Helper()
 	dir := h.t.TempDir()
@@ -716,7 +716,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// CLI-1106a: doctor says beforehand what the server will refuse.
+// CLI-1106a: doctor reports beforehand what the server will refuse.
 func TestRegistration(t *testing.T) {
 	for name, c := range map[string]struct {
 		mode  os.FileMode
@@ -781,7 +781,8 @@ func TestServerDirectory(t *testing.T) {
 	}
 	for meta, want := range map[string]string{`{"name":"demo"}`: "✓ config.d/server.meta.json: valid\n",
 		`{`: "⚠ config.d/server.meta.json: invalid JSON\n"} {
-		if got := report(meta); !strings.Contains(got, want) || !strings.Contains(got, "Missing dependency: no-such-program") {
+		const missing = "Missing dependency: no-such-program"
+		if got := report(meta); !strings.Contains(got, want) || !strings.Contains(got, missing) {
 			t.Errorf("CLI-1109a: %q is not in %s", want, got)
 		}
 	}

@@ -46,8 +46,8 @@ const (
 
 func (e *InsecureError) Error() string { return script.Quote(e.Path) + " (" + e.Reason + ")" }
 
-// Brief returns why a file of the project is refused, with path and remedy relative
-// to the project, for clients: they are not shown where it lies (R-144a).
+// Brief returns why a file of the project is refused. Path and remedy are relative to
+// the project, since clients see them (R-144a).
 func (p *Project) Brief(e *InsecureError) string {
 	shown, label := p.briefPath(e.Path)
 	switch e.flaw {

@@ -67,7 +67,7 @@ func TestInitialize(t *testing.T) {
 		}
 	}
 	c := start(t, files(t, full), nil)
-	// P-800: a version that is no string is an error, which repeats it as it is.
+	// P-800: the error for a version of another type repeats the value.
 	for _, bad := range []string{`7`, `42.0`, `false`, `["2025-11-25"]`, `{"a":"b"}`} {
 		want := `"error":{"code":-32602,"message":` + string(rawjson.Quote("Unsupported protocol version: "+bad+
 			`. Supported: 2025-11-25,2025-06-18,2025-03-26,2024-11-05`)) + `,"data":{"supported":["2025-11-25","2025-06-18",` +
@@ -88,7 +88,8 @@ func TestInitialize(t *testing.T) {
 // P-800: a client of a revision that is not supported, older or newer, is offered ours. In minimal mode too.
 func TestUnsupportedVersion(t *testing.T) {
 	for _, env := range []project.Env{nil, {"MCPBASH_FORCE_MINIMAL": "true"}} {
-		for asked, shown := range map[string]string{"2024-10-07": "2024-10-07", "2026-07-28": "2026-07-28", "2025-11-5": "2025-11-5",
+		for asked, shown := range map[string]string{"2024-10-07": "2024-10-07", "2026-07-28": "2026-07-28",
+			"2025-11-5": "2025-11-5",
 			"yesterday": "yesterday", `1\n\u001b[31m2`: "", strings.Repeat("9", 200): strings.Repeat("9", 64) + ";"} {
 			c := start(t, files(t, hello), env)
 			if got := c.request("initialize", `{"protocolVersion":"`+asked+`"}`); !strings.HasPrefix(got,
@@ -490,6 +491,11 @@ func TestBootstrap(t *testing.T) {
 // P-101 to P-106, P-2300: what keeps the server from starting.
 func TestStartFailures(t *testing.T) {
 	absent := t.TempDir() + "/absent"
+	link := t.TempDir() + "/link"
+	if err := os.Symlink(t.TempDir(), link); err != nil {
+		t.Fatal(err)
+	}
+	const linked = " is a symlink; set it to the directory that the link leads to\n"
 	for _, tc := range []struct {
 		name string
 		env  project.Env
@@ -503,6 +509,12 @@ func TestStartFailures(t *testing.T) {
 		{"no state directory", project.Env{"MCPBASH_STATE_DIR": "/dev/null/x"},
 			"mcp-bash: unable to create state directory: /dev/null/x\nmcp-bash: set MCPBASH_TMP_ROOT to a short, writable " +
 				"directory (Windows path length limits may apply)\n"},
+		{"P-309", project.Env{"MCPBASH_STATE_DIR": link}, "mcp-bash: unable to create state directory: " + link +
+			"\nmcp-bash: MCPBASH_STATE_DIR" + linked},
+		{"P-309", project.Env{"MCPBASH_LOG_DIR": link}, "mcp-bash: unable to create state directory: " + link +
+			"\nmcp-bash: MCPBASH_LOG_DIR" + linked},
+		{"P-309", project.Env{"MCPBASH_LOCK_ROOT": link + "/"}, "mcp-bash: unable to create state directory: " + link +
+			"\nmcp-bash: MCPBASH_LOCK_ROOT" + linked},
 	} {
 		c := start(t, files(t, hello), tc.env)
 		if code := c.exit(); code != 1 || c.stderr.String() != tc.want {

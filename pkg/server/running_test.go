@@ -133,7 +133,8 @@ echo $$ >"$PWD/main"; while :; do sleep 0.05; done`,
 	c.send(message(`"c"`, "tools/call", `{"name":"stubborn","_meta":{"progressToken":"p"}}`))
 	c.await("progress", func(line string) bool { return strings.Contains(line, "notifications/progress") })
 	eventually(t, "the tool", func() bool { return exists(c.root+"/main") && exists(c.root+"/child") })
-	for _, other := range []string{`{"requestId":"x"}`, `{}`, `{"requestId":null}`, `{"requestId":["c"]}`} {
+	for _, other := range []string{`{"requestId":"x"}`, `{}`, `{"requestId":null}`, `{"requestId":false}`,
+		`{"requestId":["c"]}`, `["c"]`, `null`} {
 		c.send(message("", "notifications/cancelled", other)) // P-1600: ignored
 	}
 	c.send(message("", "notifications/cancelled", `{"id":"c","reason":"enough"}`)) // the alias

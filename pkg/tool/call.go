@@ -205,8 +205,8 @@ func (c *call) cannotStart(err error) *mcp.Error {
 	return e.WithData(err.Error() + script.Shortage(err))
 }
 
-// An Unusable tool may be listed and allowed, and yet its script may not run:
-// for its path, its file or the mode of its environment (T-6, T-8, T-9).
+// An Unusable is the refusal of a tool that is listed and allowed, because of its
+// path, its file or the mode of its environment (T-6, T-8, T-9).
 type Unusable struct{ answer *mcp.Error }
 
 func (u *Unusable) Error() string { return u.answer.Error() }

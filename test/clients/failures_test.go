@@ -104,3 +104,34 @@ func TestPolicyScript(t *testing.T) {
 	s.succeed("box", arguments{"text": "x"})
 	s.fail("convert", nil, -32001, "Only box, not convert")
 }
+
+// A policy.sh that adds rules to the default policy (T-33), and the refusal of a path that it let pass (T-8).
+func TestPolicyAddsToTheDefault(t *testing.T) {
+	t.Parallel()
+	project := checkout.Example(t, "01-arguments")
+	hook := filepath.Join(project, "server.d", "policy.sh")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(hook, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`mcp_tools_policy_check() {
+  mcp_tools_policy_check_default "$@" || return 1
+  case $1 in box) return 0 ;; esac
+  mcp_tools_error -32001 "Only box, not $1"
+  return 1
+}
+`)
+	s := open(t, project, opening{env: map[string]string{"MCPBASH_TOOL_ALLOWLIST": "box convert"}})
+	s.succeed("box", arguments{"text": "x"})
+	s.fail("convert", nil, -32001, "Only box, not convert")
+	s = open(t, project, opening{env: map[string]string{"MCPBASH_TOOL_ALLOWLIST": "box"}})
+	s.fail("convert", nil, -32602, "Tool 'convert' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)")
+	if err := os.Chmod(filepath.Join(project, "tools", "box", "tool.sh"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s.fail("box", arguments{"text": "x"}, -32602, "Tool 'box' path rejected by policy")
+	write("mcp_tools_policy_check() { :; }\n")
+	s.fail("box", arguments{"text": "x"}, -32602, "Tool path rejected by policy")
+}

@@ -62,6 +62,21 @@ func library(f format) (r *repository, first, second string) {
 	return r, first, second
 }
 
+// RES-126: a file of git-lfs comes as its pointer; the filters of .gitattributes do not run.
+func TestLargeFilePointer(t *testing.T) {
+	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" +
+		"4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
+	r := newRepository(sha1Format)
+	r.refs["HEAD"] = r.commit("one", map[string]file{"big.bin": {"100644", pointer},
+		".gitattributes": {"100644", "*.bin filter=lfs diff=lfs merge=lfs -text\n"},
+		".lfsconfig":     {"100644", "[lfs]\n\turl = https://127.0.0.1/\n"}})
+	in := newInternet(t, &server{repository: r})
+	data, err := newProvider(in, nil).Read(t.Context(), repoURI+"big.bin", anywhere)
+	if err != nil || string(data) != pointer || len(in.Lookups) != 1 {
+		t.Errorf("RES-126: %q, %v, lookups %v", data, err, in.Lookups)
+	}
+}
+
 // RES-121, RES-123, RES-125: from servers of every kind.
 func TestRead(t *testing.T) {
 	for _, s := range []*server{{}, {filter: true}, {old: true}} {

@@ -19,7 +19,7 @@ var (
 		"240.0.0.0/4",      // reserved, and 255.255.255.255
 		"168.63.129.16/32", // what a virtual machine at Azure asks about itself
 	)
-	// Global unicast addresses, and what of them leads elsewhere or nowhere.
+	// Global unicast addresses, except those that lead elsewhere or nowhere.
 	global6  = prefixes("2000::/3")
 	refused6 = prefixes(
 		"2001::/32",     // Teredo: leads to an IPv4 address of the sender's choice

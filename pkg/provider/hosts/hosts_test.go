@@ -113,7 +113,8 @@ func TestParseOrigin(t *testing.T) {
 			"exa%6dple.com ex*mple a,b bücher.de １２７.0.0.1 " +
 			"ⓛocalhost %41.example a\x00b [::g] [1.2.3.4]:5 a[b] [::1]x " + strings.Repeat("a", 64) + " " + strings.Repeat("a.",
 			127) + "b"},
-		{BadPort, "x: x:0 x:65536 x:+1 x:1e1 x:-1 x:99999999999999999999 x:1:2 [2606::1]: x:080000 x:080 x:00 x:0443 x:0x50 x:00080 " +
+		{BadPort, "x: x:0 x:65536 x:+1 x:1e1 x:-1 x:99999999999999999999 x:1:2 [2606::1]: " +
+			"x:080000 x:080 x:00 x:0443 x:0x50 x:00080 " +
 			"[2606::1]:0443 x:"},
 	} {
 		for _, authority := range strings.Split(c.authorities, " ") {
@@ -383,7 +384,8 @@ func TestDialFirst(t *testing.T) {
 // address, and reads the same when it is written out again.
 func FuzzOrigin(f *testing.F) {
 	for _, seed := range []string{"https://example.com/x", "https://u@127.0.0.1/", "https://[::ffff:7f00:1]:1/",
-		"https://0x7f.1", "https://1.2.3.4.:5?q", `https://a\@b`, "https://[fe80::1%25e]/", "https://localhost./", "https://-a:080/",
+		"https://0x7f.1", "https://1.2.3.4.:5?q", `https://a\@b`, "https://[fe80::1%25e]/", "https://localhost./",
+		"https://-a:080/",
 		"https://", "https://a:b@c@d:1#", "https://[64:ff9b::a00:1]"} {
 		f.Add(seed)
 	}

@@ -1,5 +1,5 @@
-// Package bash32 reads scripts: it finds what a script uses that Bash 3.2 lacks, the Bash of
-// macOS, and which functions a script defines and calls.
+// Package bash32 reads scripts. It finds uses of features that Bash 3.2, the Bash of macOS,
+// lacks. It also finds which functions a script defines and calls.
 //
 // It reads the script as Bash would, so that what stands in comments, strings and here
 // documents counts only where it is code. A script that asks for its Bash's version is

@@ -8,7 +8,7 @@ import (
 
 // Function returns the line on which a script defines a function, 0 where it does
 // not, and whether the script calls another command anywhere. A name in a comment
-// or a string is no call. A script that cannot be read defines nothing.
+// or a string does not count. A script that cannot be read defines nothing.
 func Function(text []byte, name, called string) (line int, calls bool) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(text), "")
 	if err != nil {

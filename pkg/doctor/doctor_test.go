@@ -776,7 +776,7 @@ func TestServerDirectory(t *testing.T) {
 		put(t, filepath.Join(dir, "config.d", "requirements.json"), `{"dependencies":[{"name":"no-such-program"}]}`)
 		h.env["MCPBASH_SERVER_DIR"] = filepath.Join(dir, "config.d")
 		var b strings.Builder
-		h.doctor(Options{Dir: dir}).Report(&b, func(s string) string { return s })
+		h.doctor(Options{Dir: dir}).Report(&b)
 		return b.String()
 	}
 	for meta, want := range map[string]string{`{"name":"demo"}`: "✓ config.d/server.meta.json: valid\n",

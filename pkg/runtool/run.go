@@ -447,9 +447,9 @@ func (r *run) failed(e *mcp.Error, sig int) error {
 // edition does: a line on standard output, not JSON (CLI-803b). The reason goes
 // to standard error.
 func (r *run) unusable(e *mcp.Error) error {
-	fmt.Fprintf(r.Out, "run-tool: %s\n", e.Message)
+	cli.Printf(r.Out, "run-tool: %s\n", e.Message)
 	if reason := rawjson.TextOf(e.Data, "reason"); reason != "" {
-		fmt.Fprintf(r.Err, "run-tool: %s\n", reason)
+		cli.Printf(r.Err, "run-tool: %s\n", reason)
 	}
 	return cli.ExitCode(cli.ExitFailed)
 }

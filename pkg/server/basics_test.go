@@ -104,6 +104,15 @@ func TestUnsupportedVersion(t *testing.T) {
 			}
 		}
 	}
+	c := start(t, files(t, hello), nil)
+	if got := c.request("initialize", `{"protocolVersion":null}`); !strings.HasPrefix(got,
+		`"result":{"protocolVersion":"2025-11-25"`) {
+		t.Errorf("P-800: null: %s", got)
+	}
+	c.end()
+	if said := c.stderr.String(); strings.Contains(said, "unsupported") {
+		t.Errorf("P-800: null: stderr %q", said)
+	}
 }
 
 // protocol section 7: what is answered in which state.

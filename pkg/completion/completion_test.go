@@ -596,7 +596,7 @@ func TestTimeLimits(t *testing.T) {
 		b.completions.Registered = func(context.Context, string) (json.RawMessage, error) {
 			return json.RawMessage(c.item), nil
 		}
-		if s, err := b.completions.choose(t.Context(), "c"); err != nil || s.timeout != c.want {
+		if s, err := b.completions.choose(t.Context(), &query{name: "c"}); err != nil || s.timeout != c.want {
 			t.Errorf("T-623: %v %s: %+v, %v", c.env, c.item, s, err)
 		}
 	}
@@ -604,7 +604,7 @@ func TestTimeLimits(t *testing.T) {
 		b := newBench(t, project.Env{"MCPBASH_COMPLETION_TIMEOUT_SECS": value})
 		b.prompts["c"] = `{"name":"c","path":"c.txt"}`
 		b.file("prompts/c.completion.sh", hangs)
-		if s, err := b.completions.choose(t.Context(), "c"); err != nil || s.timeout != want {
+		if s, err := b.completions.choose(t.Context(), &query{name: "c"}); err != nil || s.timeout != want {
 			t.Errorf("T-623: %q: %+v, %v", value, s, err)
 		}
 	}

@@ -225,8 +225,8 @@ func TestOwn(t *testing.T) {
 	for hook, want := range map[string]bool{"": false, "MCPBASH_TOOL_ALLOWLIST='*'\n": false,
 		"mcp_tools_policy_check() { :; }\n": true} {
 		p, _ := newPolicy(t, hook, project.Env{"MCPBASH_TOOL_ALLOWLIST": "tool"})
-		if own, err := p.Check(context.Background(), "tool", json.RawMessage("{}"), nil); err != nil || own != want {
-			t.Errorf("T-8: %q: %v, %v", hook, own, err)
+		if d, err := p.Check(context.Background(), "tool", json.RawMessage("{}"), nil); err != nil || d.Own != want {
+			t.Errorf("T-8: %q: %+v, %v", hook, d, err)
 		}
 	}
 }

@@ -249,7 +249,7 @@ func TestBrokenDeclarations(t *testing.T) {
 		}
 	})
 	for text, want := range map[string]string{
-		`{"name":"x","confine":"all",}`: "server.d/server.meta.json: line 1, column 29: a member name expected",
+		`{"name":"x","confine":"all",}`: "server.d/server.meta.json:1:29: a member name expected",
 		`{"name":"x","Confine":"all"}`:  `server.d/server.meta.json:1:13: "Confine" is not known; did you mean confine?`,
 	} {
 		project, _ := besieged(t, false)

@@ -6,14 +6,15 @@ import (
 	"mcp-bash/pkg/lazyregexp"
 )
 
-// maxCandidates bounds what is read of a completion.
+// maxCandidates limits how many candidates are read from a completion.
 const maxCandidates = 5000
 
-// directive ends what cobra answers: a colon and a number.
+// directive matches the last line of cobra's answer: a colon and a number.
 var directive = lazyregexp.New(`^:\d+$`)
 
-// Cobra reads what cobra's __complete prints: a candidate a line, a tab, its description, and
-// a last line with a directive. Without that it is something else (WRAP-26).
+// Cobra parses the output of cobra's __complete: on each line a candidate, a tab and a
+// description, then a last line with a directive. It returns nil if the directive is missing
+// (WRAP-26).
 func Cobra(text []byte, words []string) *Program {
 	if len(text) > maxBytes {
 		return nil
@@ -39,7 +40,7 @@ func cleanTab(s string) string {
 	return cleanLine(name).text + "\t" + cleanLine(help).text
 }
 
-// candidate enters one candidate of a completion.
+// candidate adds one candidate of a completion to the program.
 func (p *Program) candidate(name, help string, described bool) {
 	name = strings.TrimSuffix(name, "=")
 	switch {
@@ -54,14 +55,14 @@ func (p *Program) candidate(name, help string, described bool) {
 
 var commandName = lazyregexp.New(`^[a-z0-9][A-Za-z0-9_.:-]{0,63}$`)
 
-// ClickVariable is the variable by which click's programs are asked for completion.
+// ClickVariable returns the name of the variable that asks a click program for completion.
 func ClickVariable(program string) string {
 	upper := strings.ToUpper(strings.ReplaceAll(strings.ReplaceAll(program, "-", "_"), ".", "_"))
 	return "_" + upper + "_COMPLETE"
 }
 
-// Click reads what click prints for zsh: three lines for each candidate, its type, the
-// candidate, its description or "_" (WRAP-27).
+// Click parses click's completions for zsh. Each candidate has three lines: its type, its
+// name, and its description or "_" (WRAP-27).
 func Click(text []byte, words []string) *Program {
 	if len(text) > maxBytes {
 		return nil

@@ -1,5 +1,4 @@
-// Package usage reads what a program says about its own command line: its help text,
-// its manual page, its answers to shells that complete. It knows nothing of processes and
-// files, and what it reads may be anything: every reader is bounded, and gives less rather
-// than something wrong (WRAP-20 to WRAP-29).
+// Package usage parses what programs print about their command lines: help texts, manual
+// pages and shell completions. It starts no processes and opens no files. Its input is
+// untrusted: every parser is bounded, and omits what it is not sure of (WRAP-20 to WRAP-29).
 package usage

@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/lazyregexp"
 )
 
-// Help reads the help text of a program (WRAP-23). words are the words of the command line.
+// Help parses the help text of a program (WRAP-23). words are the words of its command line.
 func Help(text []byte, words []string) *Program {
 	p := &Program{Words: words, DashesAt: -1, Sources: []Source{FromHelp}}
 	lines := columns(clean(text))
@@ -19,7 +19,8 @@ func Help(text []byte, words []string) *Program {
 	return p
 }
 
-// styleOf tells by what only one library writes who wrote a help text.
+// styleOf recognizes the library that wrote a help text by phrases that only this library
+// uses.
 func styleOf(lines []line, words []string) Style {
 	style := StyleOther
 	has := map[Style]bool{}
@@ -84,8 +85,8 @@ var (
 	docoptUse = lazyregexp.New(`(?i)^usage:$`)
 )
 
-// docopt reports whether a text has the form that docopt parses: a usage section of its own
-// whose lines have placeholders and alternatives, and a list of options.
+// docopt reports whether a text has the form that docopt parses. It needs a list of
+// options, and a separate usage section whose lines have placeholders and alternatives.
 func docopt(lines []line) bool {
 	for i, l := range lines {
 		if docoptUse.MatchString(l.text) && i+1 < len(lines) {
@@ -107,8 +108,8 @@ func docopt(lines []line) bool {
 // columnAt matches a second option on one line.
 var columnAt = lazyregexp.New(`\S( {2,})(--?[A-Za-z0-9])`)
 
-// columns puts options that stand beside each other below each other, where at least two
-// lines have them in the same column.
+// columns moves options that are side by side onto separate lines, if at least two lines
+// have them in the same column.
 func columns(lines []line) []line {
 	at := map[int]int{}
 	where := func(l line) (columns []int) {
@@ -142,7 +143,7 @@ func columns(lines []line) []line {
 	return out
 }
 
-// A part is what a section of a text is about.
+// A part is the topic of a section of a help text.
 type part int
 
 const (
@@ -153,17 +154,17 @@ const (
 	aboutElse // examples, the environment
 )
 
-// A helpReader goes through a help text once.
+// A helpReader parses a help text in one pass.
 type helpReader struct {
 	p     *Program
 	lines []line
-	usage []string // the usage lines, joined where they go on
-	prose []string // what is neither
+	usage []string // the usage lines, joined with their continuation lines
+	prose []string // text that belongs to neither usage lines nor entries
 
 	part     part
 	section  string
 	entry    *entry
-	specs    map[int]bool // indentations at which options stood in this section
+	specs    map[int]bool // indentations at which options begin in this section
 	command  int          // where commands are indented, in a section about them
 	inUsage  bool
 	usageAt  int
@@ -172,21 +173,21 @@ type helpReader struct {
 	operandC int
 }
 
-// An entry is an option of which the description is being read.
+// An entry is an option whose description is being read.
 type entry struct {
 	spec   spec
 	indent int
-	column int // where its description stands; 0: unknown
+	column int // where its description begins; 0: unknown
 	help   []string
-	after  bool // an empty line followed
-	open   bool // the line ended in a comma: more names follow
+	after  bool // an empty line came after the option
+	open   bool // the line ended in a comma, so more names follow
 }
 
 var (
 	heading   = lazyregexp.New(`^([A-Z][A-Za-z0-9 ,/()'&-]{0,60}|[a-z][a-z -]{2,40}):$`)
 	capitals  = lazyregexp.New(`^[A-Z][A-Z ,/&()-]{2,50}:?$`)
 	usageLine = lazyregexp.New(`(?i)^usage(?: of [^:]+)?:\s*(.*)$`)
-	// foreignLine matches a usage line in another language than English.
+	// foreignLine matches a usage line in a language other than English.
 	foreignLine = lazyregexp.New(`^\p{L}[\p{L} ]{0,30}: +(.*)$`)
 	orLine      = lazyregexp.New(`(?i)^or:?\s+(.*)$`)
 	elseParts   = lazyregexp.New(`(?i)\b(examples?|environment|exit|see also|authors?|copyright|bugs|report|` +
@@ -274,8 +275,8 @@ func (r *helpReader) line(l, previous, next line) {
 	r.prose = append(r.prose, l.text)
 }
 
-// foreignUsage matches the usage line of a translated text: a word and a colon before the
-// program, where nothing was read yet.
+// foreignUsage returns the match of a translated usage line: a word and a colon before the
+// program's name. It only matches before anything else was read.
 func (r *helpReader) foreignUsage(l line) []string {
 	if len(r.usage)+len(r.p.Options)+len(r.p.Subcommands) > 0 || r.entry != nil || l.indent > 2 {
 		return nil
@@ -290,7 +291,7 @@ func (r *helpReader) foreignUsage(l line) []string {
 	return m
 }
 
-// heading begins a section, where a line is a heading.
+// heading begins a section if the line is a heading, and reports whether it is.
 func (r *helpReader) heading(l, next line) bool {
 	title := ""
 	switch {
@@ -328,8 +329,8 @@ func (r *helpReader) heading(l, next line) bool {
 	return true
 }
 
-// bracketed takes a line of options in brackets, as usage lines have them, that stands below
-// a heading of its own.
+// bracketed reads a line of options in brackets, as in usage lines, that has its own
+// heading.
 func (r *helpReader) bracketed(l line) bool {
 	if l.indent > 0 || !strings.HasPrefix(l.text, "[-") || !optionParts.MatchString(r.section) || len(r.usage) == 0 {
 		return false
@@ -343,7 +344,7 @@ func (r *helpReader) bracketed(l line) bool {
 
 var elseHeading = lazyregexp.New(`^(?:Examples?|EXAMPLES?|Environment variables)\b.{0,40}:?$`)
 
-// goesOn takes a line that belongs to the usage lines.
+// goesOn reads a line that continues the usage lines.
 func (r *helpReader) goesOn(l, previous line) bool {
 	if m := orLine.FindStringSubmatch(l.text); m != nil && len(r.usage) > 0 {
 		r.usage = append(r.usage, m[1])
@@ -374,7 +375,7 @@ func (r *helpReader) goesOn(l, previous line) bool {
 	return true
 }
 
-// isName reports whether a word of a usage line is the program.
+// isName reports whether a word of a usage line is the name of the program.
 func isName(word string, words []string) bool {
 	base := words[0]
 	if at := strings.LastIndexByte(base, '/'); at >= 0 {
@@ -388,13 +389,13 @@ func isName(word string, words []string) bool {
 		strings.TrimSuffix(word, ".py") == base
 }
 
-// option takes a line that begins an option.
+// option reads a line that begins an option.
 func (r *helpReader) option(l, previous, next line) bool {
 	if !strings.HasPrefix(l.text, "-") && !(strings.HasPrefix(l.text, "[-") && l.indent > 0) {
 		return false
 	}
 	if e := r.entry; e != nil && l.indent > e.indent {
-		// Within a description, or the same column as other options?
+		// The line continues a description unless other options begin in its column.
 		if e.column > 0 && l.indent >= e.column || e.column > 0 && !r.specs[l.indent] && l.indent > e.indent+6 {
 			return false
 		}
@@ -411,12 +412,12 @@ func (r *helpReader) option(l, previous, next line) bool {
 	}
 	if deeper := next.indent > l.indent && !next.blank(); ok && deeper && rest != "" && !separated(text, rest) &&
 		len(rest) < 60 {
-		// "-prefix string", and the description on the line below
+		// "-prefix string", with the description on the next line
 		if again, none, fits := parseSpec(text, true); fits && none == "" {
 			s, rest = again, ""
 		}
 	}
-	if continued { // the names go on from the line before
+	if continued { // the names continue from the previous line
 		e.spec.join(s)
 		e.open = strings.HasSuffix(text, ",") && rest == ""
 		if rest != "" {
@@ -446,13 +447,13 @@ func (r *helpReader) option(l, previous, next line) bool {
 	return true
 }
 
-// separated reports whether more than one space stands before a description.
+// separated reports whether two spaces or a colon precede a description.
 func separated(text, rest string) bool {
 	before := strings.TrimSuffix(text, rest)
 	return strings.HasSuffix(before, "  ") || strings.HasSuffix(before, ": ") || strings.HasSuffix(before, ":")
 }
 
-// end enters the option that was read.
+// end adds the current option to the program.
 func (r *helpReader) end() {
 	e := r.entry
 	if e == nil {
@@ -462,7 +463,7 @@ func (r *helpReader) end() {
 	r.p.enter(e.spec, sentence(e.help...), FromHelp)
 }
 
-// enter makes options of a spec and its description.
+// enter adds the options of a spec with their description.
 func (p *Program) enter(s spec, help string, from Source) {
 	long := 0
 	for _, name := range s.names {
@@ -470,7 +471,7 @@ func (p *Program) enter(s spec, help string, from Source) {
 			long++
 		}
 	}
-	if help == "" && long > 1 { // a line that lists options, as find's
+	if help == "" && long > 1 { // a line that lists options, as in find's help
 		for _, name := range s.names {
 			p.add(&Option{Names: []string{name}, Source: from, Sure: Guessed})
 		}
@@ -484,7 +485,7 @@ func (p *Program) enter(s spec, help string, from Source) {
 	if o.Value != nil {
 		o.Value.decide(help)
 		switch strings.ToLower(o.Value.Name) {
-		case "count": // pflag's switch that is counted
+		case "count": // pflag's type of a switch that is counted
 			if p.Style == StyleCobra {
 				o.Value, o.Repeat = nil, true
 			}
@@ -519,7 +520,7 @@ var (
 	requiredIn = lazyregexp.New(`\[required\]|\(required\)|\(Required\)`)
 )
 
-// commands takes a line of a list of commands.
+// commands reads a line in a list of commands.
 func (r *helpReader) commands(l line) bool {
 	m := commandLine.FindStringSubmatch(l.text)
 	if m == nil || l.indent == 0 {
@@ -529,7 +530,7 @@ func (r *helpReader) commands(l line) bool {
 		r.command = l.indent
 	}
 	if l.indent != r.command {
-		if l.indent > r.command && len(r.p.Subcommands) > 0 { // its description goes on
+		if l.indent > r.command && len(r.p.Subcommands) > 0 { // its description continues
 			last := &r.p.Subcommands[len(r.p.Subcommands)-1]
 			last.Help = sentence(last.Help, l.text)
 		}
@@ -546,7 +547,7 @@ func (r *helpReader) commands(l line) bool {
 var operandLine = lazyregexp.New(`^(\{[^}]+\}|[\[<]{0,2}[A-Za-z][A-Za-z0-9_./|-]*[>\]]{0,2})(?:\.\.\.|` +
 	`…)?\]?(?: {2,}(.*))?$`)
 
-// operands takes a line of a list of operands. argparse lists commands there, too.
+// operands reads a line in a list of operands. argparse lists commands there, too.
 func (r *helpReader) operands(l line) bool {
 	if r.operand != nil && l.indent > r.operandC {
 		if m := commandLine.FindStringSubmatch(l.text); m != nil && slices.Contains(r.choices, m[1]) {
@@ -573,7 +574,7 @@ func (r *helpReader) operands(l line) bool {
 
 var optionIn = lazyregexp.New(`(?:^|[\s"'(\[])(--?[A-Za-z][A-Za-z0-9-]*)`)
 
-// exemplify counts the options of a line of examples.
+// exemplify counts the options in a line of examples.
 func (r *helpReader) exemplify(text string) {
 	if !strings.Contains(r.section, "example") {
 		return

@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/lazyregexp"
 )
 
-// types are the kinds that libraries write themselves, which is certain.
+// types maps type names that libraries print themselves to kinds. These are certain.
 var types = map[string]Kind{
 	"string": Text, "strings": Text, "stringarray": Text, "stringslice": Text, "stringtostring": Text, "text": Text,
 	"stringtoint": Text, "str": Text, "uuid": Text, "datetime": Text,
@@ -19,7 +19,8 @@ var types = map[string]Kind{
 	"duration": Duration, "durations": Duration, "bytes": Size,
 }
 
-// names are the words in the names of values that tell a kind, most telling first.
+// names are words in the names of values that indicate a kind, the strongest indication
+// first.
 var names = []struct {
 	words *lazyregexp.Regexp
 	kind  Kind
@@ -47,8 +48,8 @@ var names = []struct {
 	{lazyregexp.New(`(?i)^(float|double|ratio|factor|probability|decimal|delta|#)$`), Number},
 }
 
-// told are phrases of descriptions that tell a kind.
-var told = []struct {
+// phrases are phrases in descriptions that indicate a kind.
+var phrases = []struct {
 	words *lazyregexp.Regexp
 	kind  Kind
 }{
@@ -95,8 +96,7 @@ var (
 		"\\b(?:defaults to|the default is|default is|default value is|default:) ?[\"'`]?([^\\s\"'`;,()]{1,60})")
 )
 
-// decide says what kind of values an option takes, by what its value is called and what is
-// said about it.
+// decide determines the kind of an option's value from the value's name and the description.
 func (v *Value) decide(help string) {
 	if v.Default == "" {
 		v.Default = defaultIn(help)
@@ -132,13 +132,13 @@ func (v *Value) decide(help string) {
 			if lower == "level" { // often a word
 				v.Sure = Guessed
 			}
-			if n.kind == Size && told[2].words.MatchString(help) && !told[0].words.MatchString(help) {
+			if n.kind == Size && phrases[2].words.MatchString(help) && !phrases[0].words.MatchString(help) {
 				v.Kind = Integer
 			}
-			if n.kind == Integer && told[0].words.MatchString(help) {
+			if n.kind == Integer && phrases[0].words.MatchString(help) {
 				v.Kind = Size
 			}
-			if n.kind == Integer && (told[1].words.MatchString(help) && !told[2].words.MatchString(help)) {
+			if n.kind == Integer && (phrases[1].words.MatchString(help) && !phrases[2].words.MatchString(help)) {
 				v.Kind = Duration
 			}
 			return
@@ -155,7 +155,7 @@ func (v *Value) decide(help string) {
 		v.Kind, v.Sure = Path, Guessed
 		return
 	}
-	for _, t := range told {
+	for _, t := range phrases {
 		if t.words.MatchString(help) && (t.kind != Path || lower != "string" || v.Sure == Guessed) {
 			v.Kind, v.Sure = t.kind, Guessed
 			return
@@ -172,7 +172,7 @@ func (v *Value) decide(help string) {
 // braced matches the choices of "{open|closed|all}" in a description.
 var braced = lazyregexp.New(`\{([a-z][\w-]*(?:\|[a-z][\w-]*)+)\}`)
 
-// bracketed are the choices of "[possible values: a, b]".
+// bracketed returns the choices of "[possible values: a, b]".
 func bracketed(help string) []string {
 	const start = "[possible values: "
 	at := strings.Index(help, start)
@@ -192,7 +192,7 @@ func bracketed(help string) []string {
 	return list
 }
 
-// choicesIn are the choices that a description lists, which is an interpretation.
+// choicesIn returns the choices that a description seems to list.
 func choicesIn(help string) []string {
 	for at := 0; at < len(help); {
 		m := possible.FindStringSubmatchIndex(help[at:])
@@ -216,10 +216,10 @@ func choicesIn(help string) []string {
 
 const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// plainList matches three words or more that are listed to the end of a sentence.
+// plainList matches a list of three or more words that ends its sentence.
 var plainList = lazyregexp.New(`^[a-z][\w-]*(?:, [a-z][\w-]*)+,? or [a-z][\w-]*[.;)]`)
 
-// enumeration reads "'a', 'b' or 'c'", and, where it is not strict, "a, b or c".
+// enumeration parses "'a', 'b' or 'c'" and, if not strict, also "a, b or c".
 func enumeration(text string, strict bool) (list []string) {
 	pattern := bareWord
 	if quotedWord.MatchString(text) {
@@ -252,7 +252,7 @@ func enumeration(text string, strict bool) (list []string) {
 		}
 		if next == "" {
 			if pattern == bareWord && text != "" && !strings.ContainsAny(text[:1], ").;]}") {
-				return nil // prose that goes on
+				return nil // the prose continues
 			}
 			break
 		}
@@ -261,7 +261,7 @@ func enumeration(text string, strict bool) (list []string) {
 	return list
 }
 
-// defaultIn is the default that a description names.
+// defaultIn returns the default value that a description states, or "".
 func defaultIn(help string) string {
 	m := defaultOf.FindStringSubmatch(help)
 	if m == nil {

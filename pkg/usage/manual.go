@@ -8,8 +8,8 @@ import (
 	"mcp-bash/pkg/lazyregexp"
 )
 
-// Manual reads the source of a manual page, in the macros of man or of mdoc (WRAP-25). Tags
-// that begin with a dash are options; the synopsis is read as usage lines are.
+// Manual parses the source of a manual page, with the macros of man or mdoc (WRAP-25). Tags
+// that begin with a dash are options. The synopsis is parsed like usage lines.
 func Manual(text []byte, words []string) *Program {
 	if len(text) > maxBytes {
 		text = text[:maxBytes]
@@ -47,16 +47,16 @@ func Manual(text []byte, words []string) *Program {
 	}
 	m.synopsisLines()
 	p.finish(m.prose)
-	p.Style = StyleOther // a page does not tell who reads the options
+	p.Style = StyleOther // a page does not show which library reads the options
 	return p
 }
 
-// gluedOption matches a short option before its value.
+// gluedOption matches a short option that its value follows directly.
 var gluedOption = lazyregexp.New(`^-[A-Za-z0-9]$`)
 
 var conditional = lazyregexp.New(`^['.]\s*(?:if|ie|el)\b`)
 
-// printing drops control characters; a tab is a space.
+// printing maps tabs to spaces and drops control characters.
 func printing(r rune) rune {
 	switch {
 	case r == '\t':
@@ -67,7 +67,7 @@ func printing(r rune) rune {
 	return r
 }
 
-// A manReader goes through a manual page once.
+// A manReader parses a manual page in one pass.
 type manReader struct {
 	p        *Program
 	mdoc     bool
@@ -78,15 +78,15 @@ type manReader struct {
 	tagNext bool     // the next line is a tag
 	tags    []string // tags whose description is being read
 	help    []string
-	para    []string // the current paragraph outside of a tag
+	para    []string // the current paragraph outside tags
 	depth   int      // of .RS
 	tagged  int      // the depth of the first tag whose description is read
-	nested  int      // lists of mdoc that are open
+	nested  int      // the number of open mdoc lists
 
-	before   string  // the tag before
-	tagDepth int     // of the tag that is read
+	before   string  // the previous tag
+	tagDepth int     // the depth of the tag that is read
 	last     *Option // the option described last
-	lastAt   int     // and its depth
+	lastAt   int     // the depth of last
 }
 
 var manSkip = lazyregexp.New(`(?i)^(?:see also|examples?|environment.*|exit.*|authors?|copyright|history|` +
@@ -157,7 +157,7 @@ func (m *manReader) line(l string) {
 		for i, a := range args {
 			word := roff(a)
 			if name == "BI" && i == 1 && m.tagNext && lowerWord.MatchString(word) && gluedOption.MatchString(b.String()) {
-				word = "<" + word + ">" // "-Ttype": in italics stands what is a value
+				word = "<" + word + ">" // "-Ttype": a value is in italics
 			}
 			b.WriteString(word)
 		}
@@ -209,7 +209,7 @@ func (m *manReader) line(l string) {
 	}
 }
 
-// text takes a line of text.
+// text reads a line of text.
 func (m *manReader) text(s string) {
 	s = strings.TrimSpace(s)
 	switch {
@@ -235,7 +235,7 @@ func (m *manReader) text(s string) {
 	}
 }
 
-// tag begins the description of something.
+// tag begins a description.
 func (m *manReader) tag(s string) {
 	m.para = nil
 	if len(m.tags) == 0 {
@@ -298,7 +298,7 @@ var (
 	choiceItem = lazyregexp.New(`^['"]?([a-z0-9][\w.-]{0,30})['"]? (?:-|--|:) `)
 )
 
-// choice takes an item of a list in the description of an option as one of its values.
+// choice adds an item of a list in an option's description to the option's values.
 func (m *manReader) choice(tags []string, body string) bool {
 	if m.last == nil || m.last.Value == nil || m.tagDepth <= m.lastAt || len(tags) != 1 {
 		return false
@@ -320,7 +320,7 @@ func (m *manReader) choice(tags []string, body string) bool {
 	return true
 }
 
-// firstParagraphs are the lines of a description up to its second empty line.
+// firstParagraphs returns the lines of a description up to its second empty line.
 func firstParagraphs(help []string) []string {
 	empty := 0
 	for i, l := range help {
@@ -333,7 +333,7 @@ func firstParagraphs(help []string) []string {
 	return help
 }
 
-// synopsisLines reads the synopsis as usage lines.
+// synopsisLines parses the synopsis as usage lines.
 func (m *manReader) synopsisLines() {
 	var lines []string
 	current := ""
@@ -362,7 +362,7 @@ func (m *manReader) synopsisLines() {
 	m.p.synopsis(lines, FromUsage)
 }
 
-// arguments cuts the arguments of a macro: words, in double quotes with spaces.
+// arguments splits the arguments of a macro. Double quotes enclose arguments with spaces.
 func arguments(s string) (args []string) {
 	for s = strings.TrimLeft(s, " \t"); s != ""; s = strings.TrimLeft(s, " \t") {
 		if strings.HasPrefix(s, `\"`) {
@@ -398,7 +398,7 @@ func arguments(s string) (args []string) {
 	return args
 }
 
-// glyphs are the characters that roff has names for.
+// glyphs maps roff's names of characters to the characters.
 var glyphs = map[string]string{
 	"aq": "'", "dq": `"`, "lq": `"`, "rq": `"`, "oq": "'", "cq": "'", "bu": "*", "em": "--", "en": "-", "hy": "-",
 	"mi": "-",
@@ -416,7 +416,7 @@ var strDefs = map[string]string{"Aq": "'", "lq": `"`, "rq": `"`, "Lq": `"`, "Rq"
 	"q": `"`, "R": "(r)", "Ba": "|", "Gt": ">", "Lt": "<", "--": "--", "PI": "pi", "Pm": "+-", "Ne": "!=", "Le": "<=",
 	"Ge": ">="}
 
-// roff is a text without roff's escapes.
+// roff returns a text without roff's escapes.
 func roff(s string) string {
 	if !strings.ContainsRune(s, '\\') {
 		return s
@@ -499,7 +499,7 @@ func roff(s string) string {
 	return b.String()
 }
 
-// mdocMacros are the macros of mdoc that stand for text.
+// mdocMacros are the mdoc macros that produce text.
 var mdocMacros = func() map[string]bool {
 	set := map[string]bool{}
 	for _, name := range strings.Fields("Fl Ar Op Oo Oc Cm Ic Pa Ev Xr Dq Sq Ql Li Em Sy Qq Bq Brq Pq Aq Do Dc So " +
@@ -510,13 +510,13 @@ var mdocMacros = func() map[string]bool {
 	return set
 }()
 
-// mdocLine is the text of a line of mdoc's macros.
+// mdocLine returns the text of a line of mdoc macros.
 func mdocLine(args []string) string {
 	var b strings.Builder
-	var closing []string // what ends with the line
-	state := ""          // Fl, Ar or another one that holds for the words up to the next macro
-	glue := false        // no space before the next word
-	fresh := false       // a macro without a word yet
+	var closing []string // text that is added at the end of the line
+	state := ""          // Fl, Ar or another macro that applies to words up to the next one
+	glue := false        // the next word follows without a space
+	fresh := false       // a macro that has no word yet
 	put := func(s string) {
 		if b.Len() > 0 && !glue && s != "" && !strings.ContainsAny(s[:1], ".,;:)]") {
 			b.WriteByte(' ')

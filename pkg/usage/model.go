@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// A Program is what is known of a command line: a program, or a command of one.
+// A Program is the command line of a program or of one of its commands, as far as it is
+// known.
 type Program struct {
 	Words       []string // "git", "log"
 	Summary     string   // in a sentence
@@ -13,30 +14,30 @@ type Program struct {
 	Options     []*Option
 	Operands    []*Operand
 	Subcommands []Subcommand
-	// Exclusive are groups of options of which one can be given, by their first names.
+	// Exclusive are groups of options that exclude each other, by their first names.
 	Exclusive [][]string
-	// Stdin says that standard input is read.
+	// Stdin reports that the program reads standard input.
 	Stdin bool
-	// DashInput says that it is read only where an operand is "-".
+	// DashInput reports that it reads standard input only if an operand is "-".
 	DashInput bool
-	// Dashes says that "--" ends the options. Where DashesAt is not negative, it stands
-	// before that operand, and means something else elsewhere.
+	// Dashes reports that "--" ends the options. If DashesAt is not negative, "--" belongs
+	// before that operand and has another meaning elsewhere.
 	Dashes   bool
 	DashesAt int
-	// Expression says that options with long names are terms of an expression, which
-	// follows the operands, as that of find.
+	// Expression reports that options with long names are terms of an expression that
+	// follows the operands, as in find.
 	Expression bool
-	// Examples counts how often an option stands in an example, by name.
+	// Examples counts, by name, how often an option appears in examples.
 	Examples map[string]int
-	Sources  []Source // in the order of reading
+	Sources  []Source // in the order in which they were read
 
 	clusters bool // usage lines have "[-abc]"
 }
 
-// A Style is how a help text is written, which tells what library reads the options.
+// A Style is the layout of a help text. It shows which library reads the options.
 type Style string
 
-// The styles. StyleUsage is a text of usage lines alone, as BSD's programs print.
+// The styles. StyleUsage is a text that only has usage lines, as BSD programs print.
 const (
 	StyleOther    Style = ""
 	StyleGNU      Style = "gnu"
@@ -51,10 +52,10 @@ const (
 	StyleBusybox  Style = "busybox"
 )
 
-// A Source is where something was found.
+// A Source is the kind of text that something was found in.
 type Source string
 
-// The sources, in the order in which they are believed.
+// The sources, the most reliable one first.
 const (
 	FromCompletion Source = "completion"
 	FromManual     Source = "man"
@@ -62,20 +63,20 @@ const (
 	FromUsage      Source = "usage" // the usage line of a help text or a manual page
 )
 
-// Sure is how certain something is.
+// Sure is a degree of certainty.
 type Sure int
 
-// Degrees of certainty.
+// The degrees of certainty.
 const (
 	Guessed Sure = iota + 1
 	Likely
 	Certain
 )
 
-// String is the word for it.
+// String returns the word for a degree.
 func (s Sure) String() string { return [...]string{"", "guessed", "likely", "certain"}[s] }
 
-// A Kind is what sort of values an option or operand takes.
+// A Kind is the type of an option's or operand's values.
 type Kind string
 
 // The kinds.
@@ -91,34 +92,34 @@ const (
 	Size     Kind = "size"
 )
 
-// An Option is one option under all its names.
+// An Option is an option with all its names.
 type Option struct {
 	Names     []string // as they are typed: "-k", "--key", "-name"
 	Negations []string // "--no-color"
 	Value     *Value   // nil: a switch
-	Repeat    bool     // it may be given several times
+	Repeat    bool     // it can be given several times
 	Required  bool
 	Help      string
 	Source    Source
-	Sure      Sure // that it is an option
+	Sure      Sure // how certain it is that this is an option
 }
 
-// A Value is what an option takes.
+// A Value is the value that an option takes.
 type Value struct {
-	Name     string // as the program calls it: "FILE"
+	Name     string // the program's name for it: "FILE"
 	Kind     Kind
-	Sure     Sure // that it is of that kind
+	Sure     Sure // how certain the kind is
 	Optional bool
-	Several  bool // one option, several words after it
-	Words    int  // how many words it takes, if more than one
+	Several  bool // the option takes several words
+	Words    int  // the number of words that it takes, if more than one
 	Choices  []string
 	Default  string
 	Equals   bool // the program writes an equals sign before it
 
-	marked bool // it is written as a value is: <FILE>, =FILE, FILE
+	marked bool // it is written like a value: <FILE>, =FILE, FILE
 }
 
-// An Operand is an argument that is no option.
+// An Operand is an argument other than an option.
 type Operand struct {
 	Name     string
 	Kind     Kind
@@ -137,7 +138,7 @@ type Subcommand struct {
 	Source Source
 }
 
-// Kind is that of the option's values.
+// Kind returns the kind of the option's value, or Switch.
 func (o *Option) Kind() Kind {
 	if o.Value == nil {
 		return Switch
@@ -145,7 +146,7 @@ func (o *Option) Kind() Kind {
 	return o.Value.Kind
 }
 
-// Name is the name that says most: the first long one, else the first.
+// Name returns the most descriptive name: the first long one, or else the first.
 func (o *Option) Name() string {
 	for _, name := range o.Names {
 		if strings.HasPrefix(name, "--") {
@@ -155,12 +156,12 @@ func (o *Option) Name() string {
 	return o.Names[0]
 }
 
-// Has reports whether an option has a name, as one of its negations too.
+// Has reports whether name is one of the option's names or negations.
 func (o *Option) Has(name string) bool {
 	return slices.Contains(o.Names, name) || slices.Contains(o.Negations, name)
 }
 
-// Find returns the option of a name, nil for none.
+// Find returns the option with a name, or nil.
 func (p *Program) Find(name string) *Option {
 	for _, o := range p.Options {
 		if o.Has(name) {
@@ -170,12 +171,12 @@ func (p *Program) Find(name string) *Option {
 	return nil
 }
 
-// Empty reports whether nothing was found at all.
+// Empty reports whether nothing was found.
 func (p *Program) Empty() bool {
 	return p == nil || len(p.Options)+len(p.Operands)+len(p.Subcommands) == 0
 }
 
-// Bounds on what is kept of a program that says too much of itself.
+// Limits on what is kept of one program.
 const (
 	maxOptions  = 1000
 	maxCommands = 1000
@@ -185,8 +186,8 @@ const (
 	maxChoices  = 100
 )
 
-// add enters an option, or what it adds to one that is there: what was known first stays
-// (WRAP-21).
+// add adds an option, or merges it into an option of the same name. Values that are already
+// known are kept (WRAP-21).
 func (p *Program) add(o *Option) {
 	known := 0
 	for _, there := range p.Options {
@@ -195,7 +196,7 @@ func (p *Program) add(o *Option) {
 		}
 	}
 	if known > 1 && len(o.Names) > 3 {
-		return // a line that lists options, and describes none
+		return // a line that only lists options
 	}
 	for _, there := range p.Options {
 		if !slices.ContainsFunc(o.Names, there.Has) {
@@ -212,9 +213,9 @@ func (p *Program) add(o *Option) {
 	}
 }
 
-// another reports whether an entry is an option of its own, though it names one that is there:
-// "-C, --check=quiet" beside "-c, --check". The name is then the other one's, and what stands
-// after it one of its values.
+// another reports whether o is a separate option although it shares a name with there, such
+// as "-C, --check=quiet" next to "-c, --check". In that case the shared name belongs to
+// there, and the text after it is one of its values.
 func (p *Program) another(o, there *Option) bool {
 	own := slices.DeleteFunc(slices.Clone(o.Names), there.Has)
 	if len(own) == 0 || !slices.ContainsFunc(own, isShort) || !slices.ContainsFunc(there.Names, isShort) {
@@ -230,7 +231,7 @@ func (p *Program) another(o, there *Option) bool {
 
 func isShort(name string) bool { return len(name) == 2 }
 
-// choice adds a value that was seen to the choices.
+// choice adds a value that appeared in the text to the choices.
 func (v *Value) choice(seen string) {
 	if len(v.Choices) == 0 && lowerWord.MatchString(v.Name) {
 		v.Choices = []string{v.Name}
@@ -243,7 +244,7 @@ func (v *Value) choice(seen string) {
 	}
 }
 
-// fill takes over from another reading of the same option what is not known yet.
+// fill copies from another reading of the same option everything that is not yet known.
 func (o *Option) fill(from *Option) {
 	for _, name := range from.Names {
 		if !o.Has(name) {
@@ -264,7 +265,8 @@ func (o *Option) fill(from *Option) {
 	case from.Value == nil:
 	case o.Value == nil && (o.Source == FromCompletion || o.Source == FromUsage || from.Value.Optional ||
 		from.Value.marked):
-		// Completion tells no values, usage lines leave optional ones out, and a list of options all of them at times.
+		// Completion has no values, usage lines omit optional ones, and a list of options
+		// sometimes omits all of them.
 		o.Value = from.Value
 	case o.Value == nil:
 	default:
@@ -293,8 +295,9 @@ func (v *Value) fill(from *Value) {
 	v.marked = v.marked || from.marked
 }
 
-// Settle decides, when all sources are merged, what one alone may have wrong: where single
-// dashes begin long names, the program reads its options itself, and "--" is no promise.
+// Settle corrects, after all sources are merged, conclusions that one source alone can get
+// wrong. If single dashes begin long names, the program parses its options itself, and "--"
+// may not end them.
 func (p *Program) Settle() {
 	single, double := 0, 0
 	for _, o := range p.Options {
@@ -315,7 +318,7 @@ func (p *Program) Settle() {
 	}
 }
 
-// Merge adds to a program what a later source says (WRAP-21).
+// Merge adds the contents of a later source to a program (WRAP-21).
 func (p *Program) Merge(from *Program) {
 	if from == nil {
 		return
@@ -338,7 +341,7 @@ func (p *Program) Merge(from *Program) {
 	for _, o := range from.Options {
 		if described && o.Source == FromUsage && !slices.ContainsFunc(o.Names,
 			func(name string) bool { return p.Find(name) != nil }) {
-			continue // a usage line that a list of options does not bear out
+			continue // a usage line that the list of options contradicts
 		}
 		p.add(o)
 	}

@@ -7,9 +7,9 @@ import (
 	"mcp-bash/pkg/lazyregexp"
 )
 
-// A spec is what a program writes before the description of an option: its names, and
-// what it takes. "-k, --key=KEYDEF", "-o FILE --output=FILE", "--[no-]verify",
-// "-p, --port <PORT>", "--color[=WHEN]", "--cache / --no-cache".
+// A spec is the text before the description of an option: its names and its value. Examples
+// are "-k, --key=KEYDEF", "-o FILE --output=FILE", "--[no-]verify", "-p, --port <PORT>",
+// "--color[=WHEN]" and "--cache / --no-cache".
 type spec struct {
 	names, negations []string
 	value            *Value
@@ -28,14 +28,15 @@ func (s *spec) join(other spec) {
 
 var (
 	nameAt = lazyregexp.New(`^(--?)(\[no-?\]|\(no-?\))?([A-Za-z0-9?#@%][A-Za-z0-9_.:+?#@%-]*(?:\[-[a-z-]+\])?)`)
-	// numeric matches what stands for a number and is no name: -NUM, -<n>, -n for any digit.
+	// numeric matches a placeholder for a number instead of a name: -NUM, -<n>, -n for any
+	// digit.
 	numeric = lazyregexp.New(`^-(?:NUM|NUMBER|DIGITS?|LINES|num|number|[0-9]{2,}|#)$`)
 	// anyNumber matches "-<number>" before other names.
 	anyNumber = lazyregexp.New(`^-<[a-z]+>, *(-)`)
-	// placeholder matches a word that stands for a value.
+	// placeholder matches a word that represents a value.
 	placeholder = lazyregexp.New(`^(?:\[[+-]\])?(?:<[^<>]+>(?:[:=,|.-]*<[^<>]+>)*|\{[^{}]+\}|` +
 		`[A-Z][A-Z0-9_./:=+|,#-]*(?:=[a-z]+)?(?:\([a-z]+\))?|'[^']+'|"[^"]+"|%[a-z]|#)$`)
-	// typeWord matches what Go's and Python's libraries write for types of values.
+	// typeWord matches the types of values that libraries of Go and Python print.
 	typeWord = lazyregexp.New(`^(?:string|strings|stringArray|stringSlice|stringToString|stringToInt|int|ints|` +
 		`int32|int64|` +
 		`uint|uint8|uint16|uint32|uint64|float|float32|float64|floats|duration|durations|bytes|bytesHex|bytesBase64|count|` +
@@ -44,8 +45,9 @@ var (
 	dots      = lazyregexp.New(`^ ?(?:,? ?\.\.\.)`)
 )
 
-// parseSpec reads the names at the beginning of a text, and returns what follows them, the
-// description. Where whole is true there is none: all of it is a spec.
+// parseSpec parses the names at the beginning of a text and returns the remaining text,
+// which is the description. If whole is true, the whole text is a spec without a
+// description.
 func parseSpec(text string, whole bool) (s spec, rest string, ok bool) {
 	rest = strings.TrimLeft(text, "[ ")
 	bracketed := len(rest) != len(text)
@@ -121,7 +123,7 @@ func parseSpec(text string, whole bool) (s spec, rest string, ok bool) {
 	return s, rest, true
 }
 
-// suffixed makes two names of "--reference[-if-able]".
+// suffixed replaces "--reference[-if-able]" with its two names.
 func (s *spec) suffixed() {
 	for i, name := range s.names {
 		if at := strings.IndexByte(name, '['); at > 2 {
@@ -131,11 +133,11 @@ func (s *spec) suffixed() {
 	}
 }
 
-// separators stand between the names of an option.
+// separators are the separators between the names of an option.
 var separators = []string{", or ", ", ", " | ", " or ", " ", ",", "|", "/", ";"}
 
-// separator skips what stands between two names. " / " is what click writes before the
-// name that turns an option off.
+// separator skips the separator between two names. click prints " / " before the name that
+// turns an option off.
 func separator(text string) (rest string, ok, negated bool) {
 	if after, found := strings.CutPrefix(text, " / "); found && strings.HasPrefix(after, "-") {
 		return after, true, true
@@ -152,7 +154,7 @@ func separator(text string) (rest string, ok, negated bool) {
 	return text, false, false
 }
 
-// parseValue reads what stands for the value right after a name, and returns the rest.
+// parseValue parses the value right after a name, and returns the remaining text.
 func parseValue(text string, short, whole bool) (*Value, string) {
 	v := &Value{}
 	switch {
@@ -170,7 +172,7 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 	case strings.HasPrefix(text, "="):
 		v.Equals = true
 		word, rest := cutWord(text[1:])
-		if v.Name = word; word == "" { // "--type=", and no word for the value
+		if v.Name = word; word == "" { // "--type=" without a word for the value
 			return v, rest
 		}
 		return v.more(rest, whole)
@@ -182,7 +184,7 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 		body, rest := bracket(text[1:])
 		if inner := strings.Trim(body, "[]"); optionalValue.MatchString(inner) && (whole || atBoundary(rest)) {
 			v.Name, v.Several = strings.TrimSuffix(inner, "..."), strings.HasSuffix(inner, "...")
-			v.Optional = !strings.Contains(inner, "|") // click's choices stand in brackets
+			v.Optional = !strings.Contains(inner, "|") // click puts choices in brackets
 			return v.named(), rest
 		}
 		return nil, text
@@ -224,23 +226,23 @@ func parseValue(text string, short, whole bool) (*Value, string) {
 	return nil, text
 }
 
-// shortWord and shortWords match several values with names of a letter or two, before the
-// spaces that a description follows.
+// shortWord and shortWords match several values with names of one or two letters. Two or
+// more spaces and a description follow.
 var (
 	shortWord  = lazyregexp.New(`^[a-z]{1,2}$`)
 	shortWords = lazyregexp.New(`^(?: [a-z]{1,2})+ {2,}`)
 )
 
-// innerBrackets matches what may be left out of a value: "FILTER[:options]".
+// innerBrackets matches an optional part of a value: "FILTER[:options]".
 var innerBrackets = lazyregexp.New(`\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]`)
 
-// signed matches a number that may have a sign: "=[-]NUM".
+// signed matches a number with an optional sign: "=[-]NUM".
 var signed = lazyregexp.New(`^=\[[+-]+\]`)
 
-// optionalValue matches what stands in brackets after an option and a space.
+// optionalValue matches the text in brackets after an option and a space.
 var optionalValue = lazyregexp.New(`^(?:<?[A-Za-z][A-Za-z0-9_|,:.-]*>?)(?: ?\.\.\.)?$`)
 
-// more reads further words that stand for values of the same option.
+// more parses further placeholders for values of the same option.
 func (v *Value) more(rest string, whole bool) (*Value, string) {
 	if m := dots.FindString(rest); m != "" {
 		v.Several, rest = true, rest[len(m):]
@@ -263,8 +265,8 @@ func (v *Value) more(rest string, whole bool) (*Value, string) {
 	return v.named(), rest
 }
 
-// named takes the signs off the name that only say that it is one, and the choices that it
-// lists.
+// named removes the markup of a placeholder from the name, and parses the choices that the
+// name lists.
 func (v *Value) named() *Value {
 	name := v.Name
 	if strings.HasSuffix(name, "...") {
@@ -281,7 +283,7 @@ func (v *Value) named() *Value {
 	return v
 }
 
-// listed are the choices that a name lists: {a,b}, [a|b], a|b.
+// listed returns the choices that a name lists: {a,b}, [a|b], a|b.
 func listed(name string) []string {
 	inner := strings.Trim(name, "<>[](){}")
 	var list []string
@@ -325,15 +327,15 @@ var (
 
 var upperWord = lazyregexp.New(`^[A-Z][A-Z0-9_-]*$`)
 
-// atBoundary reports whether a description begins here, or nothing does.
+// atBoundary reports whether rest is empty or begins with a separator.
 func atBoundary(rest string) bool {
 	return rest == "" || strings.HasPrefix(rest, "  ") || strings.HasPrefix(rest, ",") || strings.HasPrefix(rest, " |") ||
 		strings.HasPrefix(rest, " -") || strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "]") ||
 		strings.HasPrefix(rest, " :")
 }
 
-// isProse reports whether a word in capitals begins a description: one capital that an
-// ordinary word follows, as in "-a A list".
+// isProse reports whether a word in capitals begins a description: one capital before an
+// ordinary word, as in "-a A list".
 func isProse(word, rest string) bool {
 	if next, _ := cutWord(strings.TrimPrefix(rest, " ")); len(next) == 1 && placeholder.MatchString(next) {
 		return false // "--pair A B"
@@ -342,7 +344,7 @@ func isProse(word, rest string) bool {
 		" -")
 }
 
-// cutWord cuts the first word off; what stands in brackets belongs to it.
+// cutWord splits off the first word. Text in brackets belongs to the word.
 func cutWord(text string) (word, rest string) {
 	depth := 0
 	var closing []byte
@@ -364,7 +366,7 @@ func cutWord(text string) (word, rest string) {
 	return text, ""
 }
 
-// bracket cuts a bracket off with what is in it.
+// bracket splits off a pair of brackets with its contents.
 func bracket(text string) (body, rest string) {
 	depth := 0
 	for i := 0; i < len(text); i++ {

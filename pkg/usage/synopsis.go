@@ -8,13 +8,13 @@ import (
 	"mcp-bash/pkg/lazyregexp"
 )
 
-// What stands in usage lines: options and operands, in brackets where they may be left out,
-// in alternatives where they exclude each other, with dots where they may be repeated.
+// Usage lines consist of options and operands. Optional ones are in brackets, alternatives
+// are separated by bars, and dots follow what can be repeated.
 
 // A node is a part of a usage line.
 type node struct {
 	word     string  // a leaf
-	parts    []*node // a group: what follows each other
+	parts    []*node // a group: a sequence
 	either   bool    // the parts exclude each other
 	optional bool
 	repeat   bool
@@ -29,8 +29,8 @@ const (
 var tokenPattern = lazyregexp.New(`<[^<>]*>|[A-Za-z0-9_]+(?:\|[A-Za-z0-9_]+)+|\[=[^\[\]]*\]|\.\.\.|[][(){}|` +
 	`]|[^][(){}|\s]+`)
 
-// tokens cuts a usage line. "--key=VALUE" stays one, and so does what a bracket follows
-// directly: "--color[=WHEN]".
+// tokens splits a usage line into tokens. "--key=VALUE" is one token, and so is a word that
+// a bracket follows directly: "--color[=WHEN]".
 func tokens(text string) []string {
 	var out []string
 	end := 0
@@ -57,7 +57,7 @@ type usageParser struct {
 	at     int
 }
 
-// group reads up to a closing bracket, or the end.
+// group parses up to a closing bracket or the end.
 func (u *usageParser) group(depth int) *node {
 	g := &node{}
 	current := &node{}
@@ -108,12 +108,12 @@ done:
 	return g
 }
 
-// synopsis reads usage lines.
+// synopsis parses usage lines.
 func (p *Program) synopsis(lines []string, from Source) {
 	var all [][]*Operand
-	needs := map[*Option]int{} // in how many lines an option is required
+	needs := map[*Option]int{} // the number of lines in which an option is required
 	var usages [][]*node
-	var own [][]*node // those that name the command, where the program has others
+	var own [][]*node // the usage lines that name the command, if other lines do not
 	for i, text := range lines {
 		if i == maxUsages {
 			break
@@ -121,9 +121,9 @@ func (p *Program) synopsis(lines []string, from Source) {
 		text, _, _ = strings.Cut(text, " # ")
 		u := &usageParser{tokens: tokens(text)}
 		var parts []*node
-		for u.at < len(u.tokens) { // beyond a bracket that was not opened
+		for u.at < len(u.tokens) { // a closing bracket without an opening one
 			g := u.group(0)
-			if g.either { // "x A | x B": one line would have done
+			if g.either { // "x A | x B": one line for both
 				g = g.parts[0]
 			}
 			if g.word != "" {
@@ -163,8 +163,8 @@ func (p *Program) synopsis(lines []string, from Source) {
 	p.operandsOf(all)
 }
 
-// withoutName drops the words that the command line begins with, and reports whether it has
-// all those of a command.
+// withoutName drops the words that the command line begins with. named reports whether these
+// are all words of a command.
 func (p *Program) withoutName(parts []*node) (rest []*node, named bool) {
 	if len(parts) > 0 && parts[0].word != "" && isName(parts[0].word, p.Words) || len(parts) > 0 && len(p.Words) == 1 {
 		parts = parts[min(1, len(parts)):]
@@ -172,7 +172,7 @@ func (p *Program) withoutName(parts []*node) (rest []*node, named bool) {
 	named = len(p.Words) > 1
 	for _, word := range p.Words[1:] {
 		at := 0
-		for at < len(parts) && parts[at].optional { // options may stand before a command
+		for at < len(parts) && parts[at].optional { // options can precede a command
 			at++
 		}
 		if at < len(parts) && (parts[at].word == word || slices.Contains(listed(parts[at].word), word)) {
@@ -184,7 +184,7 @@ func (p *Program) withoutName(parts []*node) (rest []*node, named bool) {
 	return parts, named
 }
 
-// A usageWalk goes through one usage line.
+// A usageWalk collects the options and operands of one usage line.
 type usageWalk struct {
 	p         *Program
 	from      Source
@@ -194,11 +194,11 @@ type usageWalk struct {
 	at        int
 	required  map[*Option]bool
 	commanded bool // COMMAND was read
-	unusable  bool // it is about a command of the program
+	unusable  bool // the line describes another command of the program
 }
 
 var (
-	// anyOptions matches what stands for all options.
+	// anyOptions matches a placeholder for all options.
 	anyOptions = lazyregexp.New(`(?i)^<?(?:\S*[-_])?(?:options?|opts?|flags?|switches|optione?n|opciones|opción|` +
 		`opzioni|opções|opcje|volby|ключи?|параметры?|опции|オプション|选项|選項|옵션)>?s?\.*$`)
 	anyCommand = lazyregexp.New(`(?i)^<?(?:sub-?)?(?:command|cmd)s?>?$`)
@@ -223,7 +223,7 @@ func (w *usageWalk) sequence(parts []*node, optional, repeat bool) {
 				i++
 			}
 			for w.takesValue(n.word) && parts[0] == n && optional && i+1 < len(parts) && isPartOfValue(parts[i+1]) {
-				i++ // what follows an option in its own bracket
+				i++ // the text after an option in the same bracket
 			}
 		default:
 			w.word(n, optional, repeat || n.repeat)
@@ -238,7 +238,7 @@ func (w *usageWalk) takesValue(word string) bool {
 }
 
 // isPartOfValue reports whether a part of a bracket that begins with an option belongs to
-// its value, as all of "[address:]port".
+// its value, as in "[address:]port".
 func isPartOfValue(n *node) bool {
 	return !strings.HasPrefix(textOf(n), "-") && !anyOptions.MatchString(n.word)
 }
@@ -278,7 +278,7 @@ func (w *usageWalk) group(n *node, optional, repeat bool) {
 	}
 }
 
-// aliases reports whether names are of one option: "-q | --quiet".
+// aliases reports whether all names belong to one option: "-q | --quiet".
 func (w *usageWalk) aliases(names []string) bool {
 	first := w.p.Find(names[0])
 	for _, name := range names[1:] {
@@ -289,8 +289,8 @@ func (w *usageWalk) aliases(names []string) bool {
 	return true
 }
 
-// alternatives are the words of a group in which nothing but words exclude each other, that
-// are no options and no placeholders.
+// alternatives returns the words of a group if all its parts are words that exclude each
+// other. It returns nil if one is an option or a placeholder.
 func alternatives(n *node) (list []string) {
 	for _, part := range n.parts {
 		if part.word == "" || strings.HasPrefix(part.word, "-") || strings.HasPrefix(part.word, "<") ||
@@ -302,8 +302,8 @@ func alternatives(n *node) (list []string) {
 	return list
 }
 
-// option reads an option of a usage line, and reports whether the part after it is its
-// value. An option leads where it opens its own bracket.
+// option reads an option of a usage line, and reports whether the next part is its value.
+// leads is true for an option that begins its bracket.
 func (w *usageWalk) option(n, next *node, optional bool, within int, repeat, leads bool) (took bool) {
 	known := w.p.Find(strings.SplitN(n.word, "=", 2)[0])
 	alone := next == nil || within != 2 || !isValueOf(next, within, false) // "[-name VALUE]" is one option
@@ -353,13 +353,13 @@ func (w *usageWalk) option(n, next *node, optional bool, within int, repeat, lea
 	return took
 }
 
-// trustsUsage reports whether options that stand in usage lines alone are believed: a list
-// of options would have them.
+// trustsUsage reports whether options that appear only in usage lines are accepted. In other
+// styles, the list of options would include them.
 func (p *Program) trustsUsage() bool {
 	return p.Style == StyleUsage || p.Style == StyleDocopt || p.Style == StyleArgparse || len(p.Options) == 0
 }
 
-// isCluster reports whether "-abc" are three options.
+// isCluster reports whether "-abc" represents three options.
 func (w *usageWalk) isCluster(word string) bool {
 	seen := map[rune]bool{}
 	for _, c := range word[1:] {
@@ -371,7 +371,7 @@ func (w *usageWalk) isCluster(word string) bool {
 	if w.p.Style == StyleGoFlag {
 		return false
 	}
-	for _, o := range w.p.Options { // where single dashes begin long names, this is one
+	for _, o := range w.p.Options { // single dashes begin long names, so this is one option
 		if name := o.Names[0]; len(name) > 2 && !strings.HasPrefix(name, "--") && o.Source != w.from {
 			return false
 		}
@@ -379,8 +379,8 @@ func (w *usageWalk) isCluster(word string) bool {
 	return true
 }
 
-// isValueOf reports whether what follows an option is its value: alone with it in a
-// bracket, or a placeholder after one that is known to take a value.
+// isValueOf reports whether next is the value of the option before it. It is if both are
+// alone in a bracket, or if it is a placeholder after an option that takes a value.
 func isValueOf(next *node, within int, known bool) bool {
 	switch {
 	case next.word == "" && len(next.parts) > 0:
@@ -392,7 +392,7 @@ func isValueOf(next *node, within int, known bool) bool {
 	return within <= 3 || known
 }
 
-// textOf is a group as it was written, roughly.
+// textOf returns approximately the text of a group.
 func textOf(n *node) string {
 	if n.word != "" {
 		return n.word
@@ -417,7 +417,7 @@ func (w *usageWalk) word(n *node, optional, repeat bool) {
 	case anyOptions.MatchString(name), name == ",", name == "or", name == "=":
 		return
 	case w.commanded, anyCommand.MatchString(name) && len(w.p.Subcommands) > 0:
-		w.commanded = true // what follows are the command's
+		w.commanded = true // the words after it belong to the command
 		return
 	case strings.HasPrefix(name, "<") || strings.HasPrefix(name, "{") || upperWord.MatchString(name):
 	case strings.HasPrefix(name, "["):
@@ -436,7 +436,7 @@ func (w *usageWalk) word(n *node, optional, repeat bool) {
 		Choices: listed(name)})
 }
 
-// several matches operands whose name says that there may be more than one.
+// several matches names of operands that can be repeated.
 var several = lazyregexp.New(`^<?(?i:files|paths|dirs|directories|args|arguments|packages|urls|hosts|pids|` +
 	`names)>?$`)
 
@@ -457,8 +457,9 @@ func (w *usageWalk) operand(o *Operand) {
 	w.operands = append(w.operands, o)
 }
 
-// operandsOf makes one list of those of several usage lines: those of the line that has
-// most, or as many and repeated ones, the ones that another line does without optional.
+// operandsOf merges the operands of several usage lines. It prefers the line with the most
+// operands, and then one with repeated operands. Operands that another line omits become
+// optional.
 func (p *Program) operandsOf(all [][]*Operand) {
 	if len(all) == 0 {
 		return
@@ -469,10 +470,10 @@ func (p *Program) operandsOf(all [][]*Operand) {
 		}
 		return 0
 	}
-	most := slices.MaxFunc(all, func(a, b []*Operand) int {
+	longest := slices.MaxFunc(all, func(a, b []*Operand) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(repeats(a), repeats(b)))
 	})
-	for _, o := range most {
+	for _, o := range longest {
 		for _, other := range all {
 			if !slices.ContainsFunc(other, func(one *Operand) bool { return one.Name == o.Name && one.Required }) {
 				o.Required = false
@@ -480,20 +481,20 @@ func (p *Program) operandsOf(all [][]*Operand) {
 		}
 	}
 	listed := p.Operands
-	for _, o := range most {
+	for _, o := range longest {
 		for _, l := range listed {
 			if strings.EqualFold(l.Name, o.Name) {
 				o.Help = l.Help
 			}
 		}
 	}
-	most = slices.DeleteFunc(slices.Clone(most), func(o *Operand) bool {
+	longest = slices.DeleteFunc(slices.Clone(longest), func(o *Operand) bool {
 		isExpression := strings.EqualFold(o.Name, "expression")
 		p.Expression = p.Expression || isExpression
 		return isExpression
 	})
-	if len(most) > 0 {
-		p.Operands = most
+	if len(longest) > 0 {
+		p.Operands = longest
 	}
 }
 
@@ -502,7 +503,8 @@ var (
 	firstLine  = lazyregexp.New(`^[A-Z][^\n]{5,}`)
 )
 
-// finish draws the conclusions that need all of a text. prose is what is said besides.
+// finish draws conclusions from the whole text. prose is the text outside usage lines and
+// entries.
 func (p *Program) finish(prose []string) {
 	stated := map[string]bool{}
 	for _, text := range prose {
@@ -535,11 +537,11 @@ func (p *Program) finish(prose []string) {
 	case StyleArgparse, StyleClick, StyleCobra, StyleClap, StyleGoFlag, StyleBusybox:
 		p.Dashes = true
 	case StyleUsage:
-		p.Dashes = p.Dashes || p.clusters // as getopt's programs write it
+		p.Dashes = p.Dashes || p.clusters // as programs with getopt print it
 	}
 }
 
-// isCommands reports whether an operand is that which chooses a command.
+// isCommands reports whether an operand chooses a command.
 func (p *Program) isCommands(o *Operand) bool {
 	return len(p.Subcommands) > 0 && len(o.Choices) > 0 && !slices.ContainsFunc(o.Choices, func(choice string) bool {
 		return !slices.ContainsFunc(p.Subcommands, func(s Subcommand) bool { return s.Name == choice })
@@ -565,7 +567,7 @@ func (p *Program) pair() {
 	})
 }
 
-// firstSentence is a text up to the end of its first sentence.
+// firstSentence returns the first sentence of a text.
 func firstSentence(text string) string {
 	if at := strings.Index(text, ". "); at > 0 {
 		return text[:at+1]

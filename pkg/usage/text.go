@@ -8,7 +8,7 @@ import (
 	"mcp-bash/pkg/lazyregexp"
 )
 
-// Bounds on a text that is read.
+// Limits on a text.
 const (
 	maxBytes = 4 << 20
 	maxLines = 50_000
@@ -16,7 +16,7 @@ const (
 	tabWidth = 8
 )
 
-// A line is one of a help text, its tabs turned into spaces.
+// A line is a line of a help text with its tabs expanded.
 type line struct {
 	text   string // without the white space around it
 	indent int
@@ -24,23 +24,23 @@ type line struct {
 
 func (l line) blank() bool { return l.text == "" }
 
-// escapes matches what drives a terminal: CSI and OSC sequences, and other escapes.
+// escapes matches escape sequences of terminals: CSI, OSC and others.
 var escapes = lazyregexp.New("\x1b\\[[0-9;:?<=>]*[ -/]*[@-~]|" +
 	"\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[()][A-Za-z0-9]|\x1b.?")
 
-// plain are characters that stand for plainer ones: dashes of all kinds before the name of
-// an option, quotation marks, spaces.
+// plain replaces typographic characters with plain ones: dashes before the name of an
+// option, quotation marks, spaces.
 var plain = strings.NewReplacer("\u2010", "-", "\u2011", "-", "\u2212", "-", "\u2018", "'", "\u2019", "'",
 	"\u201c", `"`, "\u201d", `"`, "\u00a0", " ", "\u2007", " ", "\u202f", " ", "\u2026", "...", "\ufeff", "",
 	"\u200b", "", "\u00ad", "", "\u3000", "  ", "\uff1a", ": ", "\uff0c", ", ")
 
-// longDash matches dashes that a word processor made of two hyphens, before a name.
+// longDash matches a long dash before a name, which a word processor made of two hyphens.
 var longDash = lazyregexp.New(`(^|[\s,|/(\[])[\x{2013}\x{2014}]([A-Za-z])`)
 
-// bullet matches what lists begin their items with.
+// bullet matches the marker of a list item.
 var bullet = lazyregexp.New(`^(?:[\x{2022}\x{2023}\x{25e6}\x{2043}\x{2219}\x{25aa}\x{25cf}\x{00b7}*]|[+o]) +(-)`)
 
-// clean is a text without what only a terminal or a printer understands.
+// clean splits a text into lines without escape sequences and overstriking.
 func clean(text []byte) []line {
 	if len(text) > maxBytes {
 		text = text[:maxBytes]
@@ -64,9 +64,9 @@ func clean(text []byte) []line {
 	return lines
 }
 
-// cleanLine expands tabs, and drops control characters.
+// cleanLine expands tabs and drops control characters.
 func cleanLine(s string) line {
-	if at := strings.LastIndexByte(strings.TrimRight(s, "\r"), '\r'); at >= 0 { // what was written over
+	if at := strings.LastIndexByte(strings.TrimRight(s, "\r"), '\r'); at >= 0 { // text that was overwritten
 		s = s[at+1:]
 	}
 	if len(s) > maxLine {
@@ -79,7 +79,7 @@ func cleanLine(s string) line {
 		case r == '\t':
 			n := tabWidth - column%tabWidth
 			if n == 1 {
-				n = 2 // a tab separates, wherever it leads
+				n = 2 // a tab is at least two spaces wide
 			}
 			b.WriteString(strings.Repeat(" ", n))
 			column += n
@@ -100,7 +100,7 @@ func cleanLine(s string) line {
 	return l
 }
 
-// overstruck is a text without what printers strike over: bold and underlined characters.
+// overstruck removes the overstriking of printers: bold and underlined characters.
 func overstruck(s string) string {
 	out := make([]rune, 0, len(s))
 	for _, r := range s {
@@ -113,18 +113,18 @@ func overstruck(s string) string {
 	return string(out)
 }
 
-// sentence is a text on one line, cut where it is too long.
+// sentence joins parts into one line and truncates it to maxText.
 func sentence(parts ...string) string {
 	s := strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 	return cut(s, maxText)
 }
 
-func cut(s string, most int) string {
-	if len(s) <= most {
+func cut(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	s = strings.ToValidUTF8(s[:most], "")
-	if at := strings.LastIndexByte(s, ' '); at > most/2 {
+	s = strings.ToValidUTF8(s[:limit], "")
+	if at := strings.LastIndexByte(s, ' '); at > limit/2 {
 		s = s[:at]
 	}
 	return s + " ..."

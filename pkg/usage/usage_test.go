@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// listing is a program in a form that is easy to compare: an option a line, its names, the kind
-// of its values and what else there is to say.
+// listing formats a program so that it is easy to compare. Each option has a line with its
+// names, the kind of its values and other properties.
 func listing(p *Program) string {
 	var b strings.Builder
 	for _, o := range p.Options {
@@ -58,7 +58,7 @@ func listing(p *Program) string {
 	return b.String()
 }
 
-// helps are help texts in each style, written for these tests, and what is in them.
+// helps are help texts in each style, written for these tests, with their expected listings.
 var helps = []struct {
 	name, command string
 	style         Style
@@ -338,7 +338,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// WRAP-22: what terminals and printers add changes nothing.
+// WRAP-22: additions for terminals and printers change nothing.
 func TestText(t *testing.T) {
 	plainText := "Usage: brew [OPTION]...\n\n  -a, --all      all of it\n  -k, --kind=K   the kind\n"
 	want := listing(Help([]byte(plainText), []string{"brew"}))
@@ -443,7 +443,7 @@ A file.
 	}
 }
 
-// WRAP-26, WRAP-27: what programs tell shells, and what is something else.
+// WRAP-26, WRAP-27: completions are read, and other text is not.
 func TestCompletions(t *testing.T) {
 	p := Cobra([]byte("--all\tall of it\n--kind=\tthe kind\n:4\n"), []string{"brew"})
 	if got := listing(p); got != "--all\n--kind\n" {
@@ -485,7 +485,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// WRAP-52: texts that are no help, and those that only look so, give nothing.
+// WRAP-52: texts that are not help, even if they look like it, produce nothing.
 func TestNoHelp(t *testing.T) {
 	for _, text := range []string{
 		"", "\n\n", "hello\n", "brew: cannot open --help: no such file\n", strings.Repeat("a line of data\n", 100),
@@ -497,7 +497,7 @@ func TestNoHelp(t *testing.T) {
 	}
 }
 
-// WRAP-29: no text makes a reader fail, take long, or give what cannot be an option.
+// WRAP-29: no text makes a parser fail, take long, or return an impossible option.
 func FuzzHelp(f *testing.F) {
 	for _, c := range helps {
 		f.Add(c.text)
@@ -522,7 +522,7 @@ func FuzzClick(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { sound(t, Click([]byte(text), []string{"brew"})) })
 }
 
-// sound holds a program to what those who write tools of it rely on.
+// sound checks properties of a program that the authors of tools rely on.
 func sound(t *testing.T, p *Program) {
 	t.Helper()
 	if p == nil {
@@ -565,7 +565,7 @@ func sound(t *testing.T, p *Program) {
 	}
 }
 
-// WRAP-24, WRAP-28: what stands between bars are choices only where they are words to be typed.
+// WRAP-24, WRAP-28: alternatives between bars are choices only if they are literal words.
 func TestAlternatives(t *testing.T) {
 	for text, want := range map[string]string{
 		"Usage: brew c|x|t [-a] [FILE]...\n\n  -a  all\n": "-a\n<c|x|t> choice !\n<FILE> path ...\n",

@@ -93,12 +93,12 @@ func (a *Asker) run(ctx context.Context, program string, words []string, more ..
 		StdoutLimit: textLimit, StderrLimit: textLimit, Timeout: a.limit, Grace: graceLimit,
 	}
 	if k := a.kernel(); !k.None() {
-		held, err := a.runner.Confine(k, &confine.Profile{Read: []string{"/"}, Write: []string{place}, Process: true})
+		confined, err := a.runner.Confine(k, &confine.Profile{Read: []string{"/"}, Write: []string{place}, Process: true})
 		if err != nil {
 			return answer{}, fmt.Errorf("%s cannot be confined: %w", program, err)
 		}
-		defer held.Release()
-		spec.Confined = held
+		defer confined.Release()
+		spec.Confined = confined
 	}
 	res := a.runner.Run(ctx, spec)
 	ans := answer{text: res.Stdout, out: res.Stdout, status: res.Status, cause: res.Cause}

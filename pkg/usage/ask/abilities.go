@@ -12,20 +12,21 @@ import (
 	"mcp-bash/pkg/script"
 )
 
-// Abilities are what a program can do besides reading and writing, as far as its file tells: a
-// script starts others; in compiled programs stand the names of functions that start programs,
-// that look up hosts, or that read options.
+// Abilities are the things that a program can do other than reading and writing, as far as
+// its file shows. Scripts can start other programs. Compiled programs contain the names of
+// functions that start programs, look up hosts or parse options.
 type Abilities struct {
-	Script   bool // it is one
+	Script   bool // the program is a script
 	Starts   bool // it can start other programs
 	Connects bool // it can look up other hosts
-	Getopt   bool // a library reads its options, for which "--" ends them
+	Getopt   bool // a library parses its options, and "--" ends them
 }
 
-// maxProgram bounds how much of a program is searched; what is larger is believed to start others.
+// maxProgram limits how many bytes of a program are searched. Larger programs are assumed to
+// start others.
 const maxProgram = 256 << 20
 
-// The names, as they stand in tables of symbols, in those of Go, and in Windows' tables of imports.
+// The names as they appear in symbol tables, in Go's tables and in the import tables of Windows.
 var (
 	startNames = append(symbols("execve", "execv", "execvp", "execl", "execlp", "posix_spawn", "posix_spawnp",
 		"popen", "system"), []byte("os/exec.(*Cmd).Start"), []byte("CreateProcessW"))
@@ -33,11 +34,12 @@ var (
 	getoptNames  = symbols("getopt", "getopt_long", "getopt_long_only", "argp_parse", "poptGetNextOpt")
 )
 
-// shells matches interpreters whose scripts read their options themselves; other languages have
-// libraries for it.
+// shells matches interpreters whose scripts parse their own options. Other languages have
+// libraries for that.
 var shells = lazyregexp.New(`^(?:sh|bash|dash|ash|ksh|mksh|zsh|fish)(?:\.exe)?$`)
 
-// symbols are names between the zeros of a table, with the dash below that macOS adds.
+// symbols returns names between zero bytes, with and without the leading underscore that
+// macOS adds.
 func symbols(names ...string) (list [][]byte) {
 	for _, name := range names {
 		list = append(list, []byte("\x00"+name+"\x00"), []byte("\x00_"+name+"\x00"))
@@ -45,7 +47,7 @@ func symbols(names ...string) (list [][]byte) {
 	return list
 }
 
-// abilities are those of a program; each file is searched once.
+// abilities returns the abilities of a program. Each file is searched once.
 func (a *Asker) abilities(file string) Abilities {
 	a.mu.Lock()
 	known, ok := a.known[file]
@@ -75,7 +77,7 @@ func abilitiesOf(file string) (can Abilities) {
 		return can
 	}
 	defer f.Close()
-	const overlap = 64 // more than any of the names
+	const overlap = 64 // longer than any of the names
 	buffer := make([]byte, overlap+1<<20)
 	kept := 0
 	for total := 0; ; {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// WRAP-36: what a program's file tells, wherever in it a name stands, also across two reads.
+// WRAP-36: abilities are found wherever the name is in the file, also across two reads.
 func TestAbilities(t *testing.T) {
 	dir := t.TempDir()
 	name := []byte("\x00posix_spawnp\x00")
@@ -17,7 +17,7 @@ func TestAbilities(t *testing.T) {
 	}{
 		"script":   {[]byte("#!/bin/sh\n"), Abilities{Script: true, Starts: true}},
 		"node":     {[]byte("#!/usr/bin/env -S node --x\n"), Abilities{Script: true, Starts: true, Getopt: true}},
-		"plain":    {[]byte("\x7fELF posix_spawnp execve getaddrinfo"), Abilities{}}, // words of a text, no symbols
+		"plain":    {[]byte("\x7fELF posix_spawnp execve getaddrinfo"), Abilities{}}, // words in a text instead of symbols
 		"starts":   {append(bytes.Repeat([]byte{1}, 5000), name...), Abilities{Starts: true}},
 		"between":  {append(bytes.Repeat([]byte{1}, 64+1<<20-5), name...), Abilities{Starts: true}},
 		"connects": {[]byte("\x7fELF\x00getaddrinfo\x00"), Abilities{Connects: true}},

@@ -1,6 +1,6 @@
-// Package ask asks a program for its help: it runs it with nothing but the words that ask
-// for help or for completion, held to a time and to an amount of text, in an empty home
-// (WRAP-10 to WRAP-15), and has package usage read the answers.
+// Package ask runs programs to get their help texts and completions, and package usage
+// parses these. A program is started only with words that ask for help or completion. It
+// runs in an empty home directory with limits on time and output (WRAP-10 to WRAP-15).
 package ask
 
 import (
@@ -26,21 +26,21 @@ const (
 	graceLimit = 200 * time.Millisecond
 )
 
-// An Asker asks programs. Its methods may be called from any goroutine.
+// An Asker runs programs to get their help. Its methods are safe for concurrent use.
 type Asker struct {
 	runner script.Runner
 	path   string // PATH
 	man    []string
-	dir    string // a temporary directory, with nothing of the user's in it
+	dir    string // a temporary directory without any of the user's files
 	mu     sync.Mutex
-	n      int                   // runs of programs
-	limit  time.Duration         // of each
-	kernel func() confine.Kernel // what a run can be held to
-	spare  []string              // directories for the next runs
-	known  map[string]Abilities  // of programs, by their files
+	n      int                   // the number of runs
+	limit  time.Duration         // the time limit of each run
+	kernel func() confine.Kernel // the kernel's means to confine a run
+	spare  []string              // directories for later runs
+	known  map[string]Abilities  // by the program's file
 }
 
-// New returns an asker that finds programs on a PATH. Close removes what it made.
+// New returns an Asker that finds programs on path, a PATH. Close removes its files.
 func New(path, manPath string) (*Asker, error) {
 	dir, err := os.MkdirTemp("", "mcp-wrap.")
 	if err == nil {
@@ -53,13 +53,14 @@ func New(path, manPath string) (*Asker, error) {
 		known: map[string]Abilities{}}, nil
 }
 
-// Close removes the temporary directory, and kills what still runs.
+// Close kills running programs and removes the temporary directory.
 func (a *Asker) Close() {
 	a.runner.KillAll()
 	os.RemoveAll(a.dir)
 }
 
-// Find returns the file of a program: by its name on PATH, or by its path; "" for none.
+// Find returns the file of a program, given its name on PATH or its path. It returns "" if
+// there is no such program.
 func (a *Asker) Find(name string) string {
 	if !strings.ContainsRune(name, filepath.Separator) {
 		return script.LookPath(name, a.path)
@@ -71,17 +72,17 @@ func (a *Asker) Find(name string) string {
 	return script.LookPath(filepath.Base(abs), filepath.Dir(abs))
 }
 
-// An answer is what a program said.
+// An answer is the output of one run.
 type answer struct {
 	text   []byte // standard output, or else standard error
 	out    []byte
 	status int
-	cause  error // why it was ended: a limit
+	cause  error // the limit that ended the run, or nil
 }
 
-// run runs a program with the words that ask it. This is the one place where a program that
-// is to be wrapped is started. Where the kernel can, it holds the program to reading, and to
-// writing in its own place: no network, no signals to others (WRAP-14).
+// run runs a program with the words that ask for help. Programs that are being wrapped are
+// started only here. If the kernel supports it, the program can only read, and write in its
+// own directories. It has no network and cannot signal others (WRAP-14).
 func (a *Asker) run(ctx context.Context, program string, words []string, more ...string) (answer, error) {
 	place, err := a.takePlace()
 	if err != nil {
@@ -108,11 +109,11 @@ func (a *Asker) run(ctx context.Context, program string, words []string, more ..
 	return ans, context.Cause(ctx)
 }
 
-// places are what is in the directory of one run.
+// places are the names in the directory of one run.
 var places = []string{"home", "tmp", "work"}
 
-// takePlace returns a directory with empty ones for a run: one that a run has left empty, or
-// a new one.
+// takePlace returns a directory for a run with empty directories in it. It reuses one that
+// an earlier run has left empty, if there is one.
 func (a *Asker) takePlace() (string, error) {
 	a.mu.Lock()
 	if n := len(a.spare); n > 0 {
@@ -135,7 +136,8 @@ func (a *Asker) takePlace() (string, error) {
 	return place, nil
 }
 
-// givePlace keeps the directory of a run that has left nothing there, and removes any other.
+// givePlace keeps the directory of a run for later if it is still empty, and removes it
+// otherwise.
 func (a *Asker) givePlace(place string) {
 	for _, name := range places {
 		dir := filepath.Join(place, name)
@@ -157,8 +159,8 @@ func (a *Asker) givePlace(place string) {
 	a.spare = append(a.spare, place)
 }
 
-// environment is what a program that is asked sees: nothing of the user's but PATH, and
-// nothing that brings colour, a pager, another language or a terminal (WRAP-11).
+// environment returns the variables for a run. They include nothing of the user's but PATH,
+// and nothing that enables colours, a pager, a terminal or another language (WRAP-11).
 func (a *Asker) environment(place string) []string {
 	home := place + "/home"
 	env := []string{
@@ -170,7 +172,7 @@ func (a *Asker) environment(place string) []string {
 		"PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "LESS=", "CI=1", "NO_UPDATE_NOTIFIER=1",
 		"PYTHONDONTWRITEBYTECODE=1", "GOTOOLCHAIN=local",
 	}
-	// Where libraries of interpreters are, is a matter of the installation.
+	// The directories of interpreters' libraries belong to the installation.
 	for _, name := range []string{"PYTHONPATH", "NODE_PATH", "PERL5LIB", "RUBYLIB", "LD_LIBRARY_PATH", "SystemRoot",
 		"PATHEXT"} {
 		if value := os.Getenv(name); value != "" {
@@ -180,27 +182,27 @@ func (a *Asker) environment(place string) []string {
 	return env
 }
 
-// Errors that say why nothing can be said about a program.
+// Errors for a program whose options cannot be found.
 var (
 	ErrNotFound = errors.New("not found")
-	ErrNothing  = errors.New("says nothing about its options")
+	ErrNothing  = errors.New("describes no options")
 )
 
-// An Answer is all that is known of a command.
+// An Answer is everything that is known about a command.
 type Answer struct {
 	*usage.Program
 	File  string // the program
 	Can   Abilities
-	Notes []string // what went wrong, and was done without
+	Notes []string // problems that were ignored
 }
 
-// Program asks a program, or a command of one, for all that it says of itself: completion,
-// the manual page, its help, in this order (WRAP-10). Close ends it.
+// Program collects a program's or a command's descriptions of itself: completion, the manual
+// page and the help text, in this order (WRAP-10). Cancelling ctx ends it.
 func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
 	return a.about(ctx, words, true)
 }
 
-// about is Program; complete says whether to ask for completion.
+// about is Program. complete reports whether to ask for completion.
 func (a *Asker) about(ctx context.Context, words []string, complete bool) (*Answer, error) {
 	file := a.Find(words[0])
 	if file == "" {
@@ -228,7 +230,7 @@ func (a *Asker) about(ctx context.Context, words []string, complete bool) (*Answ
 			p.Operands, p.DashesAt = help.Operands, help.DashesAt
 		}
 	}
-	// Help texts of GNU's form come from all kinds of programs.
+	// Programs of all kinds print help texts in GNU style.
 	p.Dashes = p.Dashes || p.Style == usage.StyleGNU && ans.Can.Getopt
 	p.Settle()
 	ans.Program = p

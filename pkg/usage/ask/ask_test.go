@@ -15,7 +15,7 @@ import (
 	"mcp-bash/pkg/usage"
 )
 
-// programs makes programs, scripts by their names, and an asker that finds them.
+// programs creates programs from scripts, by name, and an asker that finds them.
 func programs(t *testing.T, scripts map[string]string) (*Asker, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func programs(t *testing.T, scripts map[string]string) (*Asker, string) {
 	return a, dir
 }
 
-// WRAP-11: what a program sees when it is asked.
+// WRAP-11: the environment of a program that is asked for help.
 func TestSurroundings(t *testing.T) {
 	t.Setenv("SECRET", "of the user")
 	t.Setenv("LC_ALL", "de_DE.UTF-8")
@@ -61,7 +61,7 @@ if ! [ -t 0 ] && ! [ -t 1 ] && ! [ -t 2 ]; then echo '  --dark  x'; fi
 	}
 }
 
-// WRAP-12, WRAP-13, WRAP-52: programs that give no help.
+// WRAP-12, WRAP-13, WRAP-52: programs without help.
 func TestNoHelp(t *testing.T) {
 	a, dir := programs(t, map[string]string{
 		"works":  `touch done; touch "$0.done" 2>/dev/null; echo 'working on it'`,
@@ -93,7 +93,7 @@ func TestNoHelp(t *testing.T) {
 	}
 }
 
-// WRAP-10: what is asked, and what is not tried on trust.
+// WRAP-10: the words that programs are asked with, and none that could do harm.
 func TestAsked(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	record := `echo "${0##*/} $* ${_TEA_COMPLETE-}" >>` + log + "\n"
@@ -106,7 +106,7 @@ func TestAsked(t *testing.T) {
 		"tea": record + `[[ -z ${_TEA_COMPLETE-} ]] || { printf 'plain\n--pot\nthe pot\n'; exit; }
 			printf 'Usage: tea [OPTIONS]\n\nOptions:\n  --pot TEXT  A pot.\n  --help  Show this message and exit.\n'`,
 	})
-	a.kernel = func() confine.Kernel { return confine.Kernel{} } // they write down what they are asked
+	a.kernel = func() confine.Kernel { return confine.Kernel{} } // the programs record their arguments in a file
 	for name, want := range map[string]struct{ asked, options string }{
 		"haltx": {"haltx --help", ""},
 		"old":   {"old --help|old -h", "-a"},
@@ -138,7 +138,7 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// WRAP-15: the manual page is a file, packed or not, or names another one.
+// WRAP-15: the manual page is a file, compressed or not, or refers to another page.
 func TestManual(t *testing.T) {
 	a, dir := programs(t, map[string]string{"brew": `echo`})
 	page := ".SH NAME\nbrew \\- make tea\n.SH OPTIONS\n.TP\n\\fB\\-a\\fR\nall\n"
@@ -165,7 +165,7 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// WRAP-2: the commands of a program, and what is none.
+// WRAP-2: the commands of a program, and texts that look like commands.
 func TestTree(t *testing.T) {
 	var last, all int64
 	show := func(done, total int64) {

@@ -7,8 +7,8 @@ import (
 	"mcp-bash/pkg/confine"
 )
 
-// WRAP-14: a program that does something else when it is asked for help changes nothing outside
-// of its own directories, reaches nobody, and signals nobody.
+// WRAP-14: a program that does something else when it is asked for help changes nothing
+// outside its own directories. It cannot connect to or signal anything.
 func TestConfined(t *testing.T) {
 	if confine.Offered().Lacks(&confine.Profile{}) != nil {
 		t.Skip("this kernel cannot hold all")

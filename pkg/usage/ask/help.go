@@ -12,7 +12,7 @@ import (
 	"mcp-bash/pkg/usage"
 )
 
-// shortAsks is where a text tells that -h asks for help.
+// shortAsks matches a text that documents -h as the option for help.
 var (
 	shortAsks = lazyregexp.New(`(?i)(?:^|[\s'"\[|(])-h(?:[\s'"\],]|\b)[^\n]{0,30}\b(?:help|usage)|` +
 		`try [^\n]{0,40} -h\b`)
@@ -23,8 +23,8 @@ var (
 
 func looksLikeUsage(text []byte) bool { return usageMark.Match(text) }
 
-// help asks for the help text: --help, and where that is not known -h, or the command help.
-// Nothing that could be an order is tried (WRAP-13).
+// help asks for the help text with --help. If the program does not know --help, it tries -h
+// or the command help. It never tries words that could have another effect (WRAP-13).
 func (a *Asker) help(ctx context.Context, file string, words []string, note *Answer) (*usage.Program, error) {
 	asks := [][]string{append(slices.Clone(words[1:]), "--help")}
 	if words[0] == "git" && len(words) > 1 { // its --help is the manual page
@@ -39,10 +39,10 @@ func (a *Asker) help(ctx context.Context, file string, words []string, note *Ans
 		asked := strings.Join(append([]string{words[0]}, asks[i]...), " ")
 		switch {
 		case errors.Is(ans.cause, script.ErrTimedOut):
-			note.Notes = append(note.Notes, fmt.Sprintf("%s: not done after %v, ended", asked, a.limit))
+			note.Notes = append(note.Notes, fmt.Sprintf("%s: not done after %v, so it was ended", asked, a.limit))
 			continue
 		case ans.cause != nil:
-			note.Notes = append(note.Notes, fmt.Sprintf("%s: prints more than %d bytes, not read", asked, textLimit))
+			note.Notes = append(note.Notes, fmt.Sprintf("%s: prints more than %d bytes, which are ignored", asked, textLimit))
 			continue
 		}
 		if len(words) == 1 && len(ans.text) > 0 && !looksLikeUsage(ans.text) && ans.status == 0 {
@@ -52,7 +52,7 @@ func (a *Asker) help(ctx context.Context, file string, words []string, note *Ans
 		}
 		p := usage.Help(ans.text, words)
 		if ans.status != 0 && !looksLikeUsage(ans.text) {
-			p = nil // a message, and nothing that describes anything
+			p = nil // an error message that describes no options
 		}
 		if p != nil && better(p, best) {
 			best = p
@@ -74,8 +74,8 @@ func better(p, than *usage.Program) bool {
 	return than == nil || size(p) > size(than)
 }
 
-// completion asks a program for what it tells shells, where its help says that a library
-// wrote it that has such a protocol (WRAP-26, WRAP-27).
+// completion asks a program for completions, if its help text shows that its library
+// supports that (WRAP-26, WRAP-27).
 func (a *Asker) completion(ctx context.Context, file string, words []string, help *usage.Program) (*usage.Program,
 	error) {
 	if help == nil {
@@ -105,7 +105,7 @@ func (a *Asker) completion(ctx context.Context, file string, words []string, hel
 		}
 		return p, nil
 	case usage.StyleClick:
-		// --help stands there for a program that does not know the variable.
+		// A program that does not know the variable only prints its help because of --help.
 		ans, err := a.run(ctx, file, append(slices.Clone(words[1:]), "--help"), usage.ClickVariable(words[0])+"=zsh_complete",
 			"COMP_WORDS="+strings.Join(words, " ")+" --", fmt.Sprintf("COMP_CWORD=%d", len(words)))
 		if err != nil || ans.cause != nil || ans.status != 0 {

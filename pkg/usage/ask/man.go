@@ -14,17 +14,17 @@ import (
 	"mcp-bash/pkg/usage"
 )
 
-// Bounds on a manual page.
+// Limits on a manual page.
 const (
-	maxPage  = 4 << 20 // bytes, unpacked
-	maxSteps = 3       // ".so" that leads to another page
+	maxPage  = 4 << 20 // uncompressed bytes
+	maxSteps = 3       // references to another page with ".so"
 )
 
-// sections are where programs are described.
+// sections are the sections of the manual that describe programs.
 var sections = []string{"1", "8", "6", "1p"}
 
-// manDirs are where manual pages are: MANPATH, beside the directories of programs, and the
-// usual places.
+// manDirs returns the directories of manual pages: MANPATH, those next to the directories of
+// programs, and the usual ones.
 func manDirs(path, manPath string) (dirs []string) {
 	seen := map[string]bool{}
 	add := func(dir string) {
@@ -45,14 +45,15 @@ func manDirs(path, manPath string) (dirs []string) {
 	return dirs
 }
 
-// manual reads the manual page of a command line, nil where there is none (WRAP-15).
+// manual parses the manual page of a command line. It returns nil if there is no page
+// (WRAP-15).
 func (a *Asker) manual(file string, words []string) *usage.Program {
 	name := strings.Join(words, "-")
 	if strings.ContainsAny(name, "/\\") {
 		return nil
 	}
 	dirs := a.man
-	if a.Find(words[0]) != file { // another program has this name on PATH, and the page
+	if a.Find(words[0]) != file { // another program on PATH has this name, and this page
 		dirs = nil
 	}
 	if resolved, err := filepath.EvalSymlinks(file); err == nil {
@@ -69,7 +70,7 @@ func (a *Asker) manual(file string, words []string) *usage.Program {
 	return nil
 }
 
-// page reads a page, packed or not, and follows where it only names another one.
+// page reads a page, compressed or not, and follows references to other pages.
 func page(dir, name string, steps int) ([]byte, error) {
 	text, err := readPage(filepath.Join(dir, filepath.FromSlash(name)+".gz"), true)
 	if errors.Is(err, os.ErrNotExist) {
@@ -87,7 +88,8 @@ func page(dir, name string, steps int) ([]byte, error) {
 	return text, nil
 }
 
-// readPage reads a regular file, to which a link may lead: so alternatives are installed.
+// readPage reads a regular file or a symbolic link to one, as distributions install
+// alternatives.
 func readPage(name string, packed bool) ([]byte, error) {
 	text, err := project.ReadRegular(name, maxPage)
 	if err != nil || !packed {

@@ -11,22 +11,24 @@ import (
 	"mcp-bash/pkg/lazyregexp"
 )
 
-// Bounds on the commands of a program (WRAP-2).
+// Limits on the commands of a program (WRAP-2).
 const (
 	maxLeaves = 1000
 	maxLevels = 8
 )
 
-// passedOver are commands that are of no use as tools.
+// skipped matches commands that are not useful as tools.
 var (
-	passedOver = lazyregexp.New(`^(?:help|completion|completions|version|shell-completion|__.*)$`)
-	obsolete   = lazyregexp.New(`(?i)\bdeprecated\b|\bobsolete\b`)
+	skipped  = lazyregexp.New(`^(?:help|completion|completions|version|shell-completion|__.*)$`)
+	obsolete = lazyregexp.New(`(?i)\bdeprecated\b|\bobsolete\b`)
 )
 
-// Tree asks the commands of a program, and theirs, down to a depth, and returns the leaves in
-// the order in which the program lists them. Programs are asked side by side, and for
-// completion only where there are commands to be listed. What cannot be read is a note. show
-// is told how many of the commands known so far have answered, one call at a time.
+// Tree asks the commands of a program and their commands for help, down to a depth. It
+// returns the leaves in the order in which the program lists them.
+//
+// Tree asks programs concurrently, and for completion only where commands must be listed.
+// Commands that cannot be read are reported in notes. show is called with the number of
+// commands that have answered and that are known, one call at a time.
 func (a *Asker) Tree(ctx context.Context, words []string, depth int, show func(done, total int64)) (leaves []*Answer,
 	notes []string, err error) {
 	top, err := a.about(ctx, words, true)
@@ -49,12 +51,12 @@ type tree struct {
 	asker *Asker
 	slots chan struct{}
 	mu    sync.Mutex
-	asked int // commands
-	done  int // of these
+	asked int // commands that were asked
+	done  int // commands that have answered
 	show  func(done, total int64)
 }
 
-// below asks the commands of one command.
+// below asks the commands of one command for help.
 func (t *tree) below(ctx context.Context, words []string, parent *Answer, depth int) ([]*Answer, []string, error) {
 	type branch struct {
 		leaves []*Answer
@@ -64,7 +66,7 @@ func (t *tree) below(ctx context.Context, words []string, parent *Answer, depth 
 	branches := make([]branch, len(parent.Subcommands))
 	var wait sync.WaitGroup
 	for i, c := range parent.Subcommands {
-		if passedOver.MatchString(c.Name) || obsolete.MatchString(c.Help) || !t.another() {
+		if skipped.MatchString(c.Name) || obsolete.MatchString(c.Help) || !t.another() {
 			continue
 		}
 		wait.Go(func() {
@@ -83,7 +85,7 @@ func (t *tree) below(ctx context.Context, words []string, parent *Answer, depth 
 				return
 			case same(ans, parent):
 				b.notes = append(b.notes, strings.Join(own, " ")+" answers with the help of "+strings.Join(words,
-					" ")+", passed over")
+					" ")+", skipped")
 				return
 			}
 			if ans.Summary == "" {
@@ -111,7 +113,7 @@ func (t *tree) below(ctx context.Context, words []string, parent *Answer, depth 
 	return leaves, notes, nil
 }
 
-// another counts the commands that are asked.
+// another counts a command, and reports whether it can be asked.
 func (t *tree) another() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -119,7 +121,7 @@ func (t *tree) another() bool {
 	return t.asked <= maxLeaves
 }
 
-// answered tells that a command has answered.
+// answered reports to show that a command has answered.
 func (t *tree) answered() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,8 +129,8 @@ func (t *tree) answered() {
 	t.show(int64(t.done), int64(min(t.asked, maxLeaves)))
 }
 
-// same reports whether a command answers with the help of the program: it knows no such
-// command.
+// same reports whether a command answers with the help of the program. The program then does
+// not know the command.
 func same(ans, parent *Answer) bool {
 	if len(parent.Subcommands) == 0 || len(ans.Subcommands) != len(parent.Subcommands) {
 		return false

@@ -9,11 +9,11 @@ import (
 	"mcp-bash/pkg/usage"
 )
 
-// An Argument is one argument of a wrapped tool: an option or an operand of the program, or
-// what it reads.
+// An Argument is an argument of a wrapped tool: an option or operand of the program, or its
+// standard input.
 type Argument struct {
 	Property string // in inputSchema
-	Term     string // what the program calls it: "--key", "FILE"
+	Term     string // the program's name for it: "--key", "FILE"
 	Kind     usage.Kind
 	Sure     usage.Sure
 	Source   usage.Source
@@ -24,8 +24,8 @@ type Argument struct {
 	option  *usage.Option
 	operand *usage.Operand
 	choices []string
-	line    string // of tool.sh
-	// excludes are the properties that it cannot be given with.
+	line    string // in tool.sh
+	// excludes are the properties that exclude this one.
 	excludes []string
 }
 
@@ -95,12 +95,13 @@ func (p *Plan) operands() {
 	}
 }
 
-// attaches are the styles whose libraries take the value of a short option in the same word.
+// attaches are the styles whose libraries accept the value of a short option in the same
+// word.
 var attaches = []usage.Style{usage.StyleGNU, usage.StyleArgparse, usage.StyleClick, usage.StyleCobra, usage.StyleClap,
 	usage.StyleDocopt, usage.StyleGit, usage.StyleBusybox, usage.StyleUsage}
 
-// joining says how an option and its value are written: the word for tool.sh, and what more
-// mcp_argv_option is told (WRAP-32).
+// joining returns how tool.sh writes an option with its value: the word for the option, and
+// more flags for mcp_argv_option (WRAP-32).
 func joining(p *usage.Program, o *usage.Option) (word string, flags []string) {
 	name := o.Name()
 	v := o.Value
@@ -117,7 +118,7 @@ func joining(p *usage.Program, o *usage.Option) (word string, flags []string) {
 	return name, nil
 }
 
-// property makes the name of a property.
+// property returns a unique property name for an option or operand.
 func (p *Plan) property(term string) string {
 	var b strings.Builder
 	for _, r := range strings.TrimLeft(term, "-") {
@@ -130,7 +131,7 @@ func (p *Plan) property(term string) string {
 	}
 	name := strings.Trim(b.String(), "_")
 	switch {
-	case name == "": // in another script than Latin
+	case name == "": // a name without Latin letters
 		name = "value"
 	case name[0] >= '0' && name[0] <= '9':
 		name = "option_" + name
@@ -146,7 +147,7 @@ func (p *Plan) property(term string) string {
 	}
 }
 
-// exclude notes which arguments exclude each other.
+// exclude records which arguments exclude each other.
 func (p *Plan) exclude() {
 	for _, group := range p.Program.Exclusive {
 		var properties []string
@@ -168,10 +169,11 @@ func (p *Plan) exclude() {
 	}
 }
 
-// maxDescription bounds what a model reads about an argument, in bytes.
+// maxDescription limits the description of an argument, in bytes.
 const maxDescription = 300
 
-// describe is what a model reads about an argument: the program's own words, then its name.
+// describe returns the description of an argument for models: the program's text, then its
+// name.
 func (a *Argument) describe() string {
 	text := a.Help
 	if len(text) > maxDescription {

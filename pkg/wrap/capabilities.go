@@ -9,25 +9,25 @@ import (
 	"mcp-bash/pkg/usage"
 )
 
-// What supports a capability (WRAP-36).
+// Patterns that indicate a capability (WRAP-36).
 var (
-	// filtersHelp matches options for which a program starts another one that it names itself.
+	// filtersHelp matches the help of options that make a program start another one.
 	filtersHelp = lazyregexp.New(`(?i)\b(?:through|with|using|via|by) (?:g|b|x)zip|\b(?:through|via) (?:xz|zstd|` +
 		`lzip|lzma|lzop|compress|bzip2|ssh|git)\b`)
 	networkText = lazyregexp.New(`(?i)\b(?:https?|url|download|upload|remote|server|proxy|host(?:name)?|` +
 		`network|tcp|udp|ftp|ssh|api)\b`)
-	// connectsTo matches options that say with whom a program connects.
+	// connectsTo matches options that name a host to connect to.
 	connectsTo = lazyregexp.New(`^--?(?:[a-z0-9]+-)*(?:\w*host(?:name)?|server|proxy|endpoint|url|uri|` +
 		`imap\w*|smtp\w*)$`)
 	// connectingGit matches the commands of git that connect.
 	connectingGit = lazyregexp.New(`^(?:clone|fetch|pull|push|ls-remote|remote|submodule|archive|send-email|` +
 		`request-pull|svn|p4|daemon|imap-send|http-.*)$`)
-	// throughOther matches options for which a program starts another one.
+	// throughOther matches the help of options that make a program start another one.
 	throughOther   = lazyregexp.New(`(?i)\bthrough ['"]?\w`)
 	commandOperand = lazyregexp.New(`(?i)^(?:command|cmd|program|utility|script)s?$`)
 )
 
-// What supports a hint about what a tool does (WRAP-35).
+// Patterns that indicate a hint about the tool's effects (WRAP-35).
 var (
 	writesHelp = lazyregexp.New(`(?i)\b(?:write|save|output|dump|export|record|place|` +
 		`create)s? .{0,40}\b(?:to|into|in|as) .{0,20}\b(?:file|directory|FILE|path)\b|\bin[- ]place\b|\boverwrit|` +
@@ -41,9 +41,10 @@ var (
 		`reset|overwrite|format|revoke|discard)\w*\b`)
 )
 
-// capabilities decides what the tool needs, of what is said about the program and of what its
-// file can do. Too little would keep it from working, as the kernel holds it to that, so
-// what anything speaks for is declared, and a person is asked to review it (WRAP-36).
+// capabilities decides which capabilities the tool declares, from the program's help text
+// and from its file. The kernel confines the tool to them, so a missing one would stop it
+// from working. Therefore any indication is enough to declare a capability, and a person is
+// asked to review it (WRAP-36).
 func (p *Plan) capabilities(c Command) {
 	files := slices.ContainsFunc(p.Arguments, func(a Argument) bool { return a.Kind == usage.Path })
 	if files {
@@ -55,17 +56,17 @@ func (p *Plan) capabilities(c Command) {
 	}
 	if what := p.runsOthers(); what != "" {
 		p.Capabilities = append(p.Capabilities, access.Process)
-		p.review("it runs whatever program %s names, with all that this may do: is that wanted?", what)
+		p.review("it runs any program that %s names: is that wanted?", what)
 	} else if why := p.starts(c); why != "" && p.Capabilities != nil {
 		p.Capabilities = append(p.Capabilities, access.Process)
 		p.review("capabilities: Process, as it starts other programs: %s", why)
 	}
 	if p.Capabilities == nil {
-		p.review("capabilities: nothing tells what it needs, so none are declared; [] if it needs none")
+		p.review("capabilities: nothing shows which ones it needs, so none are declared; declare [] if it needs none of them")
 	}
 }
 
-// connects tells what speaks for Network, "" for nothing.
+// connects returns the reason to declare Network, or "".
 func (p *Plan) connects(c Command) string {
 	for _, a := range p.Arguments {
 		if a.Kind == usage.URL {
@@ -91,7 +92,7 @@ func (p *Plan) connects(c Command) string {
 	return ""
 }
 
-// runsOthers names the argument that names a program to be run, "" for none.
+// runsOthers returns the name of the argument that names a program to run, or "".
 func (p *Plan) runsOthers() string {
 	for _, a := range p.Arguments {
 		switch {
@@ -104,8 +105,9 @@ func (p *Plan) runsOthers() string {
 	return ""
 }
 
-// starts tells why a program is believed to start others of itself, "" where it is not. One
-// that has an option to run programs, which the tool does not offer, can do it for that alone.
+// starts returns the reason why the program is assumed to start other programs by itself, or
+// "". A program with functions for that may need them only for an option that the tool does
+// not offer.
 func (p *Plan) starts(c Command) string {
 	for _, a := range p.Arguments {
 		if a.option != nil && filtersHelp.MatchString(a.Help) {
@@ -116,7 +118,7 @@ func (p *Plan) starts(c Command) string {
 	case c.Script:
 		return "scripts mostly do"
 	case p.Program.Style == usage.StyleGit:
-		return "git does for some commands"
+		return "git does so for some commands"
 	case !c.Starts || p.Program.Style == usage.StyleBusybox:
 		return ""
 	}
@@ -129,8 +131,8 @@ func (p *Plan) starts(c Command) string {
 	return "its file has functions for that"
 }
 
-// annotations decides what is said about what the tool does, where something supports it
-// (WRAP-35). What is guessed is left to a person to review.
+// annotations sets the hints about the tool's effects that the help text supports. Guesses
+// are added to the review (WRAP-35).
 func (p *Plan) annotations() {
 	summary := p.Program.Summary
 	last := p.Words[len(p.Words)-1]

@@ -1,5 +1,5 @@
-// Package wrap makes the files of a tool that runs a command-line program out of what the
-// program says of itself: it chooses options, decides what they are in a schema and on the
-// command line, and merges what is new with what a person has changed. It reads and writes
-// nothing (WRAP-6, WRAP-30 to WRAP-36, WRAP-41).
+// Package wrap generates the files of a tool that runs a command-line program, from the
+// program's description of itself. It selects options, maps them to a schema and to a
+// command line, and merges new versions with a person's changes. It does not access the file
+// system (WRAP-6, WRAP-30 to WRAP-36, WRAP-41).
 package wrap

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/usage"
 )
 
-// The texts of a wrapped tool.
+// The templates of a wrapped tool.
 var (
 	//go:embed files/tool.sh
 	wrappedScript string
@@ -25,14 +25,15 @@ var (
 type File struct {
 	Name   string
 	Text   string
-	Script bool // it can be executed
+	Script bool // it is executable
 }
 
-// Files are those of the tool. schemas is the way to the schemas of the project, "" for none.
+// Files returns the files of the tool. schemas is the path to the schemas of the project, or
+// "".
 func (p *Plan) Files(schemas string) []File {
 	summary := p.Program.Summary
 	if summary == "" {
-		summary = "it says nothing about itself."
+		summary = "it has no description."
 	}
 	arguments := string(p.sample())
 	program := p.argv[0]
@@ -49,10 +50,10 @@ func (p *Plan) Files(schemas string) []File {
 	}
 }
 
-// inQuotes is a text as a word of the shell, in quotes even where it needs none.
+// inQuotes quotes a word for the shell, even if it needs no quotes.
 func inQuotes(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// body are the lines of tool.sh that build the command line and run it (WRAP-31).
+// body returns the lines of tool.sh that build the command line and run it (WRAP-31).
 func (p *Plan) body() string {
 	var b strings.Builder
 	b.WriteString("argv=(")
@@ -74,7 +75,7 @@ func (p *Plan) body() string {
 			dashes = false
 		}
 	}
-	dash := func() { // "-" tells where input is read from, and could be a file after "--"
+	dash := func() { // "-" is where input is read, and could be a file after "--"
 		if operand == 0 && p.Program.DashInput && input != "" {
 			b.WriteString(input + "((${#input[@]} == 0)) || argv+=(-)\n")
 			input = ""
@@ -116,7 +117,7 @@ func (p *Plan) body() string {
 	return b.String()
 }
 
-// stdin is the property for standard input, "" for none.
+// stdin returns the property for standard input, or "".
 func (p *Plan) stdin() string {
 	for _, a := range p.Arguments {
 		if a.option == nil && a.operand == nil {
@@ -133,7 +134,7 @@ func execed(run string, own bool) string {
 	return "exec " + run
 }
 
-// sample are arguments that fit the schema: what is required.
+// sample returns arguments that satisfy the schema: the required ones.
 func (p *Plan) sample() []byte {
 	var b rawjson.Builder
 	b.Object()
@@ -173,7 +174,7 @@ func items(list []string, before, none string) string {
 	return before + strings.Join(list, "\n"+before) + "\n"
 }
 
-// leftOut tells what the tool does not offer, by reason.
+// leftOut lists the options that the tool does not offer, by reason.
 func (p *Plan) leftOut() string {
 	var reasons []string
 	names := map[string][]string{}

@@ -2,8 +2,8 @@ package wrap
 
 import "mcp-bash/pkg/rawjson"
 
-// AppendJSON adds what was found of a program to an open object (WRAP-5): every option and
-// operand with where it was found and how sure it is, what the tool offers and what not.
+// AppendJSON adds the findings about a program to an open object (WRAP-5). They include
+// every option and operand with its source and certainty, and whether the tool offers it.
 func (p *Plan) AppendJSON(b *rawjson.Builder) {
 	prog := p.Program
 	b.Name("style").String(string(prog.Style)).Name("summary").String(prog.Summary).Name("sources").Array()

@@ -10,14 +10,9 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// Merging three ways (WRAP-41): base is what was written, mine what the person made of it,
-// theirs what would be written now.
-
-// Merging three ways (WRAP-41): base is what was written, mine what the person made of it,
-// theirs what would be written now.
-
-// Merge merges the texts of a file: JSON by members, anything else by lines. conflicts are
-// places that both changed; there mine stays.
+// Merge merges three versions of a file: JSON by members, anything else by lines. base is
+// the version that was generated, mine has the person's changes, and theirs is generated
+// now. conflicts counts the places that both changed. The result has mine there.
 func Merge(name, base, mine, theirs string) (merged string, conflicts int) {
 	if filepath.Ext(name) == ".json" {
 		return mergeJSON(base, mine, theirs)
@@ -25,7 +20,7 @@ func Merge(name, base, mine, theirs string) (merged string, conflicts int) {
 	return mergeText(base, mine, theirs)
 }
 
-// mergeText merges texts by lines. conflicts are stretches that both changed; there mine stays.
+// mergeText merges texts by lines.
 func mergeText(base, mine, theirs string) (merged string, conflicts int) {
 	switch {
 	case mine == base:
@@ -73,11 +68,11 @@ func write(out *strings.Builder, lines []string) {
 
 func lines(text string) []string { return strings.SplitAfter(text, "\n") }
 
-// maxCells bounds the table of matches; beyond it, nothing in the middle matches.
+// maxCells limits the table of matches. For larger texts, no lines in the middle match.
 const maxCells = 16 << 20
 
-// matches pairs the lines of two texts by a longest common subsequence: for each line of a
-// the one of b, or -1.
+// matches pairs the lines of two texts by a longest common subsequence. For each line of a
+// it returns the index of the line of b, or -1.
 func matches(a, b []string) []int {
 	to := make([]int, len(a))
 	for i := range to {
@@ -121,8 +116,8 @@ func matches(a, b []string) []int {
 	return to
 }
 
-// mergeJSON merges objects by members, in the order of mine. What is no JSON is merged as
-// text.
+// mergeJSON merges objects by members, in the order that mine has. Text that is not valid JSON is
+// merged by lines.
 func mergeJSON(base, mine, theirs string) (merged string, conflicts int) {
 	if mine == base {
 		return theirs, 0
@@ -142,7 +137,7 @@ func mergeJSON(base, mine, theirs string) (merged string, conflicts int) {
 	return string(rawjson.AppendIndent(nil, value, 0)) + "\n", conflicts
 }
 
-// mergeValue merges one value; nil is one that is not there.
+// mergeValue merges one value. nil means that the value is absent.
 func mergeValue(base, mine, theirs json.RawMessage, conflicts *int) json.RawMessage {
 	switch {
 	case equal(mine, base):

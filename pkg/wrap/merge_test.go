@@ -58,7 +58,8 @@ func TestMergeJSON(t *testing.T) {
 	}
 }
 
-// Whatever the texts: what one side left alone is the other's, and the same change is made once.
+// For any texts, the unchanged side yields to the other one, and the same change is made
+// once.
 func FuzzMerge(f *testing.F) {
 	f.Add("a\nb\nc", "a\nB\nc", "a\nb\nd")
 	f.Add(`{"a":1}`, `{"a":{}}`, `{"b":[]}`)

@@ -16,7 +16,7 @@ const (
 	maxList = 100 // elements of a list of values
 )
 
-// metadata is tool.meta.json (WRAP-34).
+// metadata returns the content of tool.meta.json (WRAP-34).
 func (p *Plan) metadata(schemas string) []byte {
 	var b rawjson.Builder
 	b.Object()
@@ -61,7 +61,8 @@ func (p *Plan) metadata(schemas string) []byte {
 			b.String(string(c))
 		}
 		b.End()
-		if !slices.Contains(p.Capabilities, access.Process) { // a tool that declares something starts nothing else (CF-15)
+		// A tool with declared capabilities cannot start other programs (CF-15).
+		if !slices.Contains(p.Capabilities, access.Process) {
 			b.Name("confine").Object().Name("exec").Array().String(p.argv[0]).End().End()
 		}
 	}
@@ -91,7 +92,7 @@ func (a *Argument) schema(b *rawjson.Builder) {
 	b.Name("description").String(a.describe()).End()
 }
 
-// typed writes what one value may be.
+// typed writes the type of one value.
 func (a *Argument) typed(b *rawjson.Builder) {
 	optional := a.option != nil && a.option.Value.Optional
 	types := []string{"string"}
@@ -132,8 +133,8 @@ func (a *Argument) typed(b *rawjson.Builder) {
 	}
 }
 
-// exclusive says in the schema which arguments exclude each other. It does not use allOf and
-// its kin, which some clients refuse at the top of a schema.
+// exclusive adds to the schema which arguments exclude each other. It does not use allOf,
+// anyOf or oneOf, because some clients reject them at the top level of a schema.
 func (p *Plan) exclusive(b *rawjson.Builder) {
 	open := false
 	for _, a := range p.Arguments {
@@ -155,7 +156,8 @@ func (p *Plan) exclusive(b *rawjson.Builder) {
 	}
 }
 
-// inOrder says in the schema that an operand takes those before it, whose place it would get.
+// inOrder adds to the schema that an optional operand requires the optional operands before
+// it. Without these, it would take their position.
 func (p *Plan) inOrder(b *rawjson.Builder) {
 	before, open := "", false // the optional operand before
 	for _, a := range p.Arguments {

@@ -11,35 +11,35 @@ import (
 	"mcp-bash/pkg/usage"
 )
 
-// A Plan is a tool that is about to be written.
+// A Plan describes a tool that is about to be written.
 type Plan struct {
 	Name         string
 	Words        []string
 	Program      *usage.Program
 	Arguments    []Argument
 	LeftOut      []LeftOut
-	Review       []string // what a person should look at
-	Fixed        []string // words that are always given
+	Review       []string // guesses that a person should check
+	Fixed        []string // words that are always passed
 	JSON         bool
-	Capabilities []access.Capability // nil: nothing supports any
+	Capabilities []access.Capability // nil: nothing indicates any
 	ReadOnly     bool
 	Destructive  bool
-	Needs        string   // a program to be installed, "" for one of the project
-	argv         []string // Words, the first as tool.sh names it
+	Needs        string   // the program to install, or "" for a program of the project
+	argv         []string // Words, with the first one as in tool.sh
 }
 
 // A Command is the command line that a tool runs.
 type Command struct {
-	Words   []string // as the person gave them
-	Program string   // the first of them as tool.sh names it
-	Needs   string   // what has to be installed, "" for a program of the project
-	// What the program can do, as far as its file tells.
-	Script   bool // it is one, which mostly starts others
-	Starts   bool // it can start others
+	Words   []string // as the person typed them
+	Program string   // the first word as in tool.sh
+	Needs   string   // the program to install, or "" for a program of the project
+	// The abilities of the program, as far as its file shows them.
+	Script   bool // it is a script; most scripts start other programs
+	Starts   bool // it can start other programs
 	Connects bool // it can look up other hosts
 }
 
-// New plans the tool of a name for what a program says of itself.
+// New plans a tool with a name from the description of a program.
 func New(name string, c Command, prog *usage.Program, s Selection) (*Plan, error) {
 	plan, err := choose(prog, s)
 	if err != nil {
@@ -52,7 +52,7 @@ func New(name string, c Command, prog *usage.Program, s Selection) (*Plan, error
 	return plan, nil
 }
 
-// ToolName makes the name of a tool of the words of a command line.
+// ToolName derives the name of a tool from the words of a command line.
 func ToolName(words []string) string {
 	return strings.Trim(strings.Map(func(r rune) rune {
 		switch {
@@ -63,14 +63,14 @@ func ToolName(words []string) string {
 	}, strings.Join(words, "-")), "-")
 }
 
-// CheckWords refuses words of a command line that are an option, as of a program that would
-// run what follows, or that a comment of a script could not hold (WRAP-1).
+// CheckWords returns an error for words that are options, because options could run other
+// words as programs. It also rejects words that cannot be in a comment of a script (WRAP-1).
 func CheckWords(words []string) error {
 	for _, word := range words {
 		if word == "" || strings.HasPrefix(word, "-") || strings.ContainsFunc(word, func(r rune) bool {
 			return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar
 		}) {
-			return cli.Usagef("%s is no word of a command line that can be wrapped", cli.Line(word))
+			return cli.Usagef("cannot wrap a command line with the word %s", cli.Line(word))
 		}
 	}
 	return nil
@@ -79,14 +79,15 @@ func CheckWords(words []string) error {
 // A LeftOut is an option that the tool does not offer.
 type LeftOut struct{ Term, Why string }
 
-// A Selection says which options a tool gets (WRAP-6).
+// A Selection determines which options a tool gets (WRAP-6).
 type Selection struct {
 	Max     int
 	Only    []string
 	Without []string
 }
 
-// For leaves out of the lists what a program does not have: for one of many commands.
+// For removes names of options that the program does not have. It is for one of several
+// commands.
 func (c Selection) For(p *usage.Program) Selection {
 	unknown := func(name string) bool { return findTerm(p, name) == nil }
 	only := len(c.Only) > 0
@@ -98,13 +99,13 @@ func (c Selection) For(p *usage.Program) Selection {
 	return c
 }
 
-// Offers reports whether the tool offers an option, or always gives it.
+// Offers reports whether the tool offers an option or always passes it.
 func (p *Plan) Offers(name string) bool {
 	o := p.Program.Find(name)
 	return o != nil && (p.offered(o) != "" || p.isFixed(o))
 }
 
-// offered is the property by which the tool offers an option, "" for none.
+// offered returns the property for an option that the tool offers, or "".
 func (p *Plan) offered(o *usage.Option) string {
 	for _, a := range p.Arguments {
 		if a.option == o {

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/usage"
 )
 
-// plan plans a tool of a help text.
+// plan plans a tool from a help text.
 func plan(t *testing.T, help string, c Command) *Plan {
 	t.Helper()
 	words := c.Words
@@ -26,7 +26,7 @@ func plan(t *testing.T, help string, c Command) *Plan {
 	return p
 }
 
-// WRAP-36: what supports a capability, and what does not.
+// WRAP-36: capabilities that are declared, and the reviews of those that are not.
 func TestCapabilities(t *testing.T) {
 	const gnu = "Usage: brew [OPTION]... [FILE]\n\nBrew tea.\n\n  -a, --all     all\n"
 	runs := gnu + "  --exec=CMD   run a command\n"
@@ -38,7 +38,7 @@ func TestCapabilities(t *testing.T) {
 		"files":              {gnu, Command{}, "FileSystem"},
 		"starts others":      {gnu, Command{Starts: true}, "FileSystem Process"},
 		"a script":           {gnu, Command{Script: true, Starts: true}, "FileSystem Process"},
-		"an option tells it": {runs, Command{Starts: true}, "FileSystem"},
+		"an option needs it": {runs, Command{Starts: true}, "FileSystem"},
 		"looks up hosts":     {gnu, Command{Connects: true}, "FileSystem Network"},
 		"a host":             {gnu + "  --imap-host=NAME   the server\n", Command{}, "FileSystem Network"},
 		"a compressor":       {gnu + "  -z, --gzip    filter through gzip\n", Command{}, "FileSystem Process"},
@@ -58,15 +58,15 @@ func TestCapabilities(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 		meta := string(p.metadata(""))
-		if held := p.Capabilities != nil && !slices.Contains(p.Capabilities, access.Process); strings.Contains(meta,
-			`"confine"`) != held {
+		if wants := p.Capabilities != nil && !slices.Contains(p.Capabilities, access.Process); strings.Contains(meta,
+			`"confine"`) != wants {
 			t.Errorf("%s: %s", name, meta)
 		}
 	}
 }
 
-// WRAP-33, WRAP-34: an operand takes those before it; "-" stands before "--", where input is given;
-// colours that are always there are turned off.
+// WRAP-33, WRAP-34: an optional operand requires those before it. "-" precedes "--" if there
+// is input. Colours that are always printed are turned off.
 func TestOrder(t *testing.T) {
 	p := plan(t, "usage: brew [-h] [--color {always,never}] [leaf] [pot] [-]\n\nReads from standard input.\n\n"+
 		"options:\n  -h, --help       show this help message and exit\n"+

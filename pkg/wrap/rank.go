@@ -9,16 +9,16 @@ import (
 	"mcp-bash/pkg/usage"
 )
 
-// A ranking says which options of a program are likely to be used most (WRAP-6): by what the
-// program itself shows, and by names that mean the same in most programs.
+// A ranking estimates which options of a program are used most (WRAP-6). It considers what
+// the program itself shows, and names that mean the same in most programs.
 type ranking struct {
 	program      *usage.Program
 	mentions     map[*usage.Option]int // in descriptions of other options
-	alphabetical bool                  // where an option stands says nothing
+	alphabetical bool                  // the position of an option has no meaning
 }
 
 var (
-	// everyday matches options that people give to most programs that have them.
+	// everyday matches options that people often use, in most programs that have them.
 	everyday = lazyregexp.New(`^--?(?:` +
 		`all|recursive|output|output-document|format|long|human-readable|reverse|sort|limit|number|` +
 		`numeric-sort|lines|bytes|max-count|max-?depth|depth|mindepth|include|exclude|ignore-case|name|iname|` +
@@ -31,7 +31,7 @@ var (
 		`method|hidden|silent|fail|no-ignore|extension|expression|compress|decompress|stdout|glob|staged|` +
 		`cached|dry-run|head|show-.*|max-procs|max-args|null|print0|archive|delete|update|force|insecure|get|` +
 		`form|json|parameter|prepare|warmup|runs|identity|priority|follow|unit|full` + `)$`)
-	// everydayLetters are short names without a long one, of what they do in most programs.
+	// everydayLetters are such options that only have a short name.
 	everydayLetters = "lratnofR1"
 	noisyOption     = lazyregexp.New(`^--?(?:verbose|quiet|silent|debug|trace|log-.*|v|q|loglevel|no-messages)$`)
 	rareHelp        = lazyregexp.New(`(?i)\b(?:SELinux|security context|EBCDIC|obsolescent|advanced use|` +
@@ -57,7 +57,7 @@ func newRanking(p *usage.Program) *ranking {
 	return r
 }
 
-// read counts which other options the description of one names; "-lt" names -l and -t.
+// read counts which other options an option's description names. "-lt" names -l and -t.
 func (r *ranking) read(o *usage.Option) {
 	seen := map[*usage.Option]bool{o: true}
 	note := func(other *usage.Option) {
@@ -87,7 +87,7 @@ func (r *ranking) read(o *usage.Option) {
 	}
 }
 
-// of is the rank of the option that stands at a place.
+// of returns the rank of the option with index at.
 func (r *ranking) of(o *usage.Option, at int) int {
 	score := 4 * min(2, r.mentions[o])
 	if !r.alphabetical {

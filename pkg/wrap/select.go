@@ -32,7 +32,7 @@ var (
 	readsJSON = lazyregexp.New(`(?i)\b(?:input|parse|read|from|accept|fields)\b`)
 )
 
-// choose makes the plan of a tool for a program (WRAP-6, WRAP-30 to WRAP-36).
+// choose plans a tool for a program (WRAP-6, WRAP-30 to WRAP-36).
 func choose(p *usage.Program, c Selection) (*Plan, error) {
 	plan := &Plan{Program: p}
 	plan.askJSON(p, c)
@@ -72,13 +72,13 @@ func choose(p *usage.Program, c Selection) (*Plan, error) {
 	}
 	slices.SortStableFunc(offered, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
 	kept := offered
-	if most := max(c.Max, 0); len(c.Only) == 0 && c.Max != 0 && len(offered) > most {
-		for most < len(offered) && offered[most].option.Required {
-			most++
+	if limit := max(c.Max, 0); len(c.Only) == 0 && c.Max != 0 && len(offered) > limit {
+		for limit < len(offered) && offered[limit].option.Required {
+			limit++
 		}
-		kept = offered[:most]
-		for _, r := range offered[most:] {
-			plan.leave(r.option, fmt.Sprintf("beyond the first %d; --max-options or --only takes it", c.Max))
+		kept = offered[:limit]
+		for _, r := range offered[limit:] {
+			plan.leave(r.option, fmt.Sprintf("beyond the first %d; --max-options or --only adds it", c.Max))
 		}
 	}
 	slices.SortStableFunc(kept, func(a, b ranked) int { return cmp.Compare(a.at, b.at) })
@@ -90,7 +90,7 @@ func choose(p *usage.Program, c Selection) (*Plan, error) {
 	return plan, nil
 }
 
-// terms are the options of a list of names, with or without dashes.
+// terms returns the options with the given names, with or without dashes.
 func terms(p *usage.Program, names []string) (list []*usage.Option) {
 	for _, name := range names {
 		if o := findTerm(p, name); o != nil {
@@ -129,10 +129,10 @@ func unknownOption(p *usage.Program, name string) error {
 		cli.DidYouMean(strings.TrimLeft(name, "-"), names))
 }
 
-// unwritable says why an option cannot be offered at all.
+// unwritable returns the reason why an option cannot be offered, or "".
 func (p *Plan) unwritable(o *usage.Option) string {
 	if v := o.Value; v != nil && v.Words > 1 {
-		return fmt.Sprintf("takes %d values at once, which wrap does not write", v.Words)
+		return fmt.Sprintf("takes %d values at once, which wrap does not support", v.Words)
 	}
 	for _, name := range o.Names {
 		if helpOption.MatchString(name) || name == "-h" && strings.Contains(strings.ToLower(o.Help), "help") {
@@ -142,30 +142,30 @@ func (p *Plan) unwritable(o *usage.Option) string {
 	return ""
 }
 
-// unwanted says why an option is not offered unless it is asked for.
+// unwanted returns the reason why an option is offered only on request, or "".
 func unwanted(o *usage.Option) string {
 	for _, name := range o.Names {
 		switch {
 		case screenOption.MatchString(name):
 			return "is for a terminal"
 		case runsName.MatchString(name):
-			return "runs other programs; --only takes it"
+			return "runs other programs; --only adds it"
 		}
 	}
 	switch {
 	case screenHelp.MatchString(o.Help):
 		return "is for a terminal"
 	case runsHelp.MatchString(o.Help):
-		return "runs other programs; --only takes it"
+		return "runs other programs; --only adds it"
 	case obsoleteHelp.MatchString(o.Help):
 		return "is obsolete"
 	case o.Sure == usage.Guessed:
-		return "stands in a usage line only, and may be none"
+		return "appears only in a usage line, so it may not be an option"
 	}
 	return ""
 }
 
-// askJSON finds the option by which a program prints JSON (WRAP-39).
+// askJSON finds the option that makes a program print JSON (WRAP-39).
 func (p *Plan) askJSON(prog *usage.Program, c Selection) {
 	for _, o := range prog.Options {
 		name := o.Name()
@@ -198,7 +198,7 @@ func (p *Plan) askJSON(prog *usage.Program, c Selection) {
 	}
 }
 
-// plainOutput turns colours off where a program prints them whatever it prints to.
+// plainOutput turns off colours that a program prints by default, even without a terminal.
 func (p *Plan) plainOutput(prog *usage.Program) {
 	for _, o := range prog.Options {
 		if v := o.Value; v != nil && v.Default == "always" && screenOption.MatchString(o.Name()) &&

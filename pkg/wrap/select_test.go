@@ -7,7 +7,7 @@ import (
 	"mcp-bash/pkg/usage"
 )
 
-// WRAP-6: which options a tool gets, and why not the others.
+// WRAP-6: the options that a tool gets, and the reasons for the rest.
 func TestChoose(t *testing.T) {
 	help := "Usage: brew [OPTION]... --must=X FILE\n\n" +
 		"  -a, --all          all\n      --color[=WHEN]  in colour\n      --exec=CMD      run a command\n" +
@@ -43,7 +43,7 @@ func TestChoose(t *testing.T) {
 		if strings.Join(got, " ") != c.want || strings.Join(left, " ") != c.left {
 			t.Errorf("%s: %q, left out %q", name, got, left)
 		}
-		// --delete deletes, and --exec may do anything (WRAP-35, WRAP-36).
+		// --delete deletes, and --exec can do anything (WRAP-35, WRAP-36).
 		if wants := name == "all" || name == "only"; plan.Destructive != wants {
 			t.Errorf("%s: destructive is %v", name, plan.Destructive)
 		}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs grep. "mcp-bash wrap" wrote this from what the program says of itself. Change it as you like:
+# Runs grep. "mcp-bash wrap" generated this from the program's help. Change it as you like:
 # "mcp-bash wrap --update" keeps your changes.
 # shellcheck source=/dev/null
 source "${MCP_SDK:?is not set: run this tool with mcp-bash run-tool grep --allow-self}/tool-sdk.sh"

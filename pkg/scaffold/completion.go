@@ -13,18 +13,18 @@ import (
 	"mcp-bash/pkg/registry"
 )
 
-// A Registration is what became of the entry of a completion (CLI-609).
+// A Registration describes how a completion was registered (CLI-609).
 type Registration struct {
 	File    string // register.json
-	Known   bool   // it stood there already
-	ToWrite string // the entry to be written by hand; "" when it was done
+	Known   bool   // the entry already existed
+	ToWrite string // the entry that must be added by hand, or "" if it was written
 }
 
 // completionTimeout is how long a scaffolded completion may take, in seconds.
 const completionTimeout = 5
 
-// register puts a completion into register.json. One beside a register.sh would end
-// what that registers, so the entry is left to the person then.
+// register adds a completion to register.json. If there is only a register.sh, a
+// register.json would disable it, so register returns the entry for the person to add.
 func register(ctx context.Context, p *project.Project, name, script string, warn func(string)) (*Registration, error) {
 	var b rawjson.Builder
 	entry := b.Object().Name("name").String(name).Name("path").String(script).

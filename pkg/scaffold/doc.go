@@ -1,4 +1,4 @@
-// Package scaffold makes projects, and the files of tools, prompts, resources,
-// completions, pages and tests in them, from templates that are embedded (cli
-// chapters 5 and 6). What it makes works as it is.
+// Package scaffold creates projects, and tools, prompts, resources, completions, pages and
+// tests in them, from embedded templates (cli chapters 5 and 6). The created files work
+// without changes.
 package scaffold

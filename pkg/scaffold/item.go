@@ -11,10 +11,10 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// A Kind is a kind of thing that is scaffolded in a project.
+// A Kind is a kind of item that can be scaffolded in a project.
 type Kind string
 
-// The kinds, by the words of the command line (CLI-601).
+// The kinds, as they are named on the command line (CLI-601).
 const (
 	Tool       Kind = "tool"
 	Prompt     Kind = "prompt"
@@ -24,30 +24,30 @@ const (
 	Test       Kind = "test"
 )
 
-// A Request says what to make.
+// A Request describes an item to create.
 type Request struct {
 	Kind   Kind
-	Name   string // none for Test, and for a UI that has a Tool
-	Tool   string // the tool a UI is for
-	Page   bool   // a tool gets a UI, too
-	Force  bool   // files that are there are replaced
-	DryRun bool   // only look
+	Name   string // empty for Test, and for a UI that has a Tool
+	Tool   string // the tool that a UI belongs to
+	Page   bool   // whether a tool also gets a UI
+	Force  bool   // whether to replace existing files
+	DryRun bool   // whether to only check
 }
 
-// An Item is what was made.
+// An Item is an item that was created.
 type Item struct {
 	Kind  Kind
 	Name  string
 	Path  string   // its directory, absolute
-	Page  string   // that of the UI of a tool, "" without one
+	Page  string   // the directory of the tool's UI, or ""
 	Files []string // relative to the project's root
-	// Registration says where a completion is registered.
+	// Registration describes how a completion was registered.
 	Registration *Registration
 }
 
-// Make makes the files of one thing, all or none (CLI-602). The directory is made
-// under a temporary name, so that no server sees half of it. warn is told what may
-// keep it from working.
+// Make creates the files of one item, all or none (CLI-602). It creates the directory under
+// a temporary name, so that a running server never reads an incomplete item. It calls warn
+// with problems that could stop the item from working.
 func Make(ctx context.Context, p *project.Project, r Request, warn func(string)) (item *Item, err error) {
 	dir, files, err := plan(p, &r)
 	if err != nil {
@@ -94,8 +94,8 @@ func Make(ctx context.Context, p *project.Project, r Request, warn func(string))
 	return item, nil
 }
 
-// warnRefused tells if the server will refuse a file, because others can change what
-// is on the way to it (T-41).
+// warnRefused warns if the server will refuse a file because others can change a directory
+// on its path (T-41).
 func warnRefused(p *project.Project, path string, warn func(string)) {
 	var insecure *project.InsecureError
 	if err := p.CheckPath(path); errors.As(err, &insecure) {
@@ -103,7 +103,7 @@ func warnRefused(p *project.Project, path string, warn func(string)) {
 	}
 }
 
-// plan says where something goes and of which files it consists.
+// plan returns the directory and the files of an item.
 func plan(p *project.Project, r *Request) (dir string, files []file, err error) {
 	if r.Kind == Test {
 		return filepath.Join(p.Root, "test"), render("test", "", ""), nil
@@ -133,7 +133,7 @@ func plan(p *project.Project, r *Request) (dir string, files []file, err error) 
 	return dir, files, nil
 }
 
-// planPage is plan for the UI of a tool that is there (CLI-608).
+// planPage is plan for the UI of an existing tool (CLI-608).
 func planPage(p *project.Project, r *Request) (dir string, files []file, err error) {
 	if r.Name == "" {
 		r.Name = r.Tool
@@ -156,8 +156,8 @@ func planPage(p *project.Project, r *Request) (dir string, files []file, err err
 	return dir, files, nil
 }
 
-// vacant reports whether the directory of something is there already, which is an
-// error unless its files may be written (CLI-602, CLI-610).
+// vacant reports whether the directory of an item already exists. It returns an error if so,
+// unless the files can be written there (CLI-602, CLI-610).
 func (p *place) vacant(dir string, files []file, r Request) (there bool, err error) {
 	info, err := p.look(dir)
 	if err != nil || info == nil {
@@ -184,7 +184,7 @@ func (p *place) vacant(dir string, files []file, r Request) (there bool, err err
 	return true, nil
 }
 
-// relative is a path as people of the project write it.
+// relative returns a path relative to the project's root if it is within the root.
 func relative(p *project.Project, abs string) string {
 	if !project.Within(p.Root, abs) {
 		return abs
@@ -192,8 +192,8 @@ func relative(p *project.Project, abs string) string {
 	return filepath.ToSlash(strings.TrimPrefix(abs[len(p.Root):], string(filepath.Separator)))
 }
 
-// writtenBelow is the directory below which a directory of a project is written: the project's
-// root, unless the operator put it elsewhere (CLI-404).
+// writtenBelow returns the directory below which a directory of a project is written. That
+// is the project's root, unless the operator has moved the directory elsewhere (CLI-404).
 func writtenBelow(p *project.Project, dir string) string {
 	if project.Within(p.Root, dir) {
 		return p.Root

@@ -7,8 +7,8 @@ import (
 	"mcp-bash/pkg/toolnames"
 )
 
-// checkName refuses a name (CLI-505, CLI-602). what it is the name of is "server",
-// "tool", ...
+// checkName returns an error for an invalid name (CLI-505, CLI-602). The kind of
+// item, what, is "server", "tool", ...
 func checkName(what, name string) error {
 	if toolnames.IsPortable(name) && !isDevice(name) {
 		return nil
@@ -20,7 +20,7 @@ func checkName(what, name string) error {
 		"no dots, paths, or traversal (Some clients including Claude Desktop rejects dots).", what)
 }
 
-// isDevice reports whether Windows takes a name for a device, in every directory.
+// isDevice reports whether Windows reserves a name for a device, in every directory.
 func isDevice(name string) bool {
 	switch name = strings.ToUpper(name); name {
 	case "CON", "PRN", "AUX", "NUL":

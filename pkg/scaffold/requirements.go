@@ -15,11 +15,11 @@ import (
 	"mcp-bash/pkg/wrap"
 )
 
-// maxRequirements bounds server.d/requirements.json.
+// maxRequirements limits the size of server.d/requirements.json.
 const maxRequirements = 1 << 20
 
-// require enters the programs that tools need into server.d/requirements.json, where doctor
-// and validate look for them (CLI-1109, WRAP-38).
+// require adds the programs that tools need to server.d/requirements.json, where doctor and
+// validate look for them (CLI-1109, WRAP-38).
 func require(ctx context.Context, p *project.Project, plans []*wrap.Plan) (err error) {
 	at, err := openPlace(ctx, filepath.Dir(p.Server))
 	if err != nil {
@@ -43,7 +43,7 @@ func require(ctx context.Context, p *project.Project, plans []*wrap.Plan) (err e
 		was = &text
 	}
 	if doc, err := rawjson.Check([]byte(f.text)); err != nil || rawjson.KindOf(doc) != rawjson.Object {
-		return cli.Failf(cli.CodeInvalid, "%s is no JSON object; mend it first", at.abs(f.path))
+		return cli.Failf(cli.CodeInvalid, "%s is not a JSON object; fix it first", at.abs(f.path))
 	}
 	doc := jsonedit.New([]byte(f.text))
 	changed := false
@@ -61,7 +61,7 @@ func require(ctx context.Context, p *project.Project, plans []*wrap.Plan) (err e
 	return at.putOver(f, was)
 }
 
-// named reports whether a program is among dependencies.
+// named reports whether a program is in a list of dependencies.
 func named(list []json.RawMessage, name string) bool {
 	return slices.ContainsFunc(list, func(v json.RawMessage) bool { return rawjson.TextOf(v, "name") == name })
 }

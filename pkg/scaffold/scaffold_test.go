@@ -19,8 +19,8 @@ import (
 	"mcp-bash/schemas"
 )
 
-// Every file of a template is one that is written, and what is written is whole: JSON
-// that can be read, scripts that Bash can read, no placeholder left (CLI-603).
+// All files of the templates are written, and the results are valid: JSON and scripts parse,
+// and no placeholder remains (CLI-603).
 func TestTemplates(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -68,7 +68,7 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// A server may have any name: it is written as JSON (CLI-506).
+// A server can have any name, because it is encoded as JSON (CLI-506).
 func FuzzServerName(f *testing.F) {
 	for _, name := range []string{
 		"demo", `a "b" \`, "__TITLE_JSON__", "__NAME__", "a\x00\n", "\xff", "", "\u2028", "<!--",
@@ -88,7 +88,7 @@ func FuzzServerName(f *testing.F) {
 	})
 }
 
-// Names that are taken are those that every client and file system takes (CLI-407).
+// checkName accepts only names that every client and file system accepts (CLI-407).
 func TestNames(t *testing.T) {
 	for name, good := range map[string]bool{
 		"a": true, "A-b_9": true, "-": true, strings.Repeat("x", 64): true, "console": true, "COM": true, "COM10": true,
@@ -103,7 +103,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// An ending context ends when it was asked so often.
+// An ending is a context that is cancelled after its error was read a number of times.
 type ending struct {
 	context.Context
 	left int
@@ -118,7 +118,7 @@ func (e *ending) Err() error {
 	return nil
 }
 
-// Whenever a signal comes, all is made or nothing is, and what was there is as it was
+// A signal at any moment leaves everything or nothing created, and existing files unchanged
 // (CLI-110, CLI-602).
 func TestInterrupted(t *testing.T) {
 	quiet := func(string) {}
@@ -183,7 +183,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// list is what is in a directory, with all texts, but for the registry, which anybody may make.
+// list returns the files in a directory with their texts, except the registry, which any
+// command can create.
 func list(t *testing.T, dir string) (found []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
@@ -200,7 +201,8 @@ func list(t *testing.T, dir string) (found []string) {
 	return found
 }
 
-// WRAP-41, CLI-712: what a person writes while an update is shown stays, and is reported.
+// WRAP-41, CLI-712: a change that a person makes while an update is shown is kept and
+// reported.
 func TestPutOver(t *testing.T) {
 	dir := t.TempDir()
 	p, err := openPlace(t.Context(), dir)
@@ -219,7 +221,7 @@ func TestPutOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := p.putOver(file{"file", "ours", 0o644}, &was); err == nil || !strings.Contains(err.Error(),
-			"changed meanwhile") {
+			"changed in the meantime") {
 			t.Errorf("%q: %v", there, err)
 		}
 		if text, _ := os.ReadFile(filepath.Join(dir, "file")); string(text) != there {

@@ -14,23 +14,23 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// ignored is what a project keeps out of version control (CLI-502).
+// ignored are the patterns that a project keeps out of version control (CLI-502).
 var ignored = []string{".registry/", "*.log", ".DS_Store", "Thumbs.db"}
 
 // helloDir is the first tool of a project.
 const helloDir = "tools/hello"
 
-// A Server is a project that was made, or completed.
+// A Server is a project that was created or completed.
 type Server struct {
-	Root string // absolute, without links
-	Name string // that clients are told
-	// Paths relative to Root, in order: what is new, what was added to, what was there.
+	Root string // absolute, without symbolic links
+	Name string // the name that clients see
+	// Paths relative to Root, in order: new ones, extended ones, and unchanged ones.
 	Created, Updated, Skipped []string
 }
 
-// Init makes a project of a directory. What is there stays as it is (CLI-502). The
-// first tool comes along if hello is true; name "" is the directory's. warn is told
-// what may keep it from working.
+// Init creates a project in a directory, and keeps the files that exist (CLI-502). If hello
+// is true, it adds a first tool. If name is "", it uses the name of the directory. Init
+// calls warn with problems that could stop the project from working.
 func Init(ctx context.Context, dir, name string, hello bool, warn func(string)) (*Server, error) {
 	root, err := project.Physical(dir)
 	if err != nil {
@@ -39,7 +39,7 @@ func Init(ctx context.Context, dir, name string, hello bool, warn func(string)) 
 	if name == "" {
 		name = filepath.Base(root)
 	}
-	s, err := furnish(ctx, root, name, hello, false)
+	s, err := createFiles(ctx, root, name, hello, false)
 	if err == nil {
 		p := project.Open(root, project.Env{}, root, func(string) {})
 		warnRefused(p, filepath.Join(root, filepath.FromSlash(project.Marker)), warn)
@@ -48,7 +48,7 @@ func Init(ctx context.Context, dir, name string, hello bool, warn func(string)) 
 	return s, err
 }
 
-// New makes a project in a new directory below another, whole or not at all.
+// New creates a project in a new directory below dir, completely or not at all.
 func New(ctx context.Context, dir, name string, hello bool) (s *Server, err error) {
 	if err := checkName("server", name); err != nil {
 		return nil, err
@@ -72,12 +72,12 @@ func New(ctx context.Context, dir, name string, hello bool) (s *Server, err erro
 	if _, err := p.mkdir(temporary); err != nil {
 		return nil, err
 	}
-	if s, err = furnish(ctx, p.abs(temporary), name, hello, true); err != nil {
+	if s, err = createFiles(ctx, p.abs(temporary), name, hello, true); err != nil {
 		return nil, err
 	}
 	if err := p.root.Rename(temporary, name); err != nil {
 		p.root.RemoveAll(temporary)
-		if errors.Is(err, fs.ErrExist) { // somebody else was faster
+		if errors.Is(err, fs.ErrExist) { // another process was faster
 			return nil, taken(p.abs(name), "server")
 		}
 		return nil, failed(p.abs(name), err)
@@ -86,8 +86,8 @@ func New(ctx context.Context, dir, name string, hello bool) (s *Server, err erro
 	return s, nil
 }
 
-// furnish puts the files of a project into a directory.
-func furnish(ctx context.Context, root, name string, hello, readme bool) (s *Server, err error) {
+// createFiles creates the files of a project in a directory.
+func createFiles(ctx context.Context, root, name string, hello, readme bool) (s *Server, err error) {
 	p, err := openPlace(ctx, root)
 	if err != nil {
 		return nil, err
@@ -123,20 +123,20 @@ func furnish(ctx context.Context, root, name string, hello, readme bool) (s *Ser
 			return nil, err
 		}
 	}
-	// What is added to a file cannot be taken back like a new one: so that comes last,
-	// and is told where people look for it.
-	told, err := s.ignore(p)
+	// An addition to a file cannot be undone like a new file, so it comes last. It is listed
+	// where people look for it.
+	list, err := s.ignore(p)
 	if err != nil {
 		return nil, err
 	}
-	*told = slices.Insert(*told, at[told], gitignore)
-	if len(s.Skipped) > 0 && s.Skipped[0] == project.Marker { // it may say another name (CLI-406)
+	*list = slices.Insert(*list, at[list], gitignore)
+	if len(s.Skipped) > 0 && s.Skipped[0] == project.Marker { // the file can have another name (CLI-406)
 		s.Name = project.Open(root, project.Env{}, root, func(string) {}).Meta.Name
 	}
 	return s, nil
 }
 
-// addAbsent writes the files that are not there.
+// addAbsent writes the files that do not exist yet.
 func (s *Server) addAbsent(p *place, files []file) error {
 	for _, f := range files {
 		if _, err := p.mkdir(path.Dir(f.path)); err != nil {
@@ -160,7 +160,7 @@ func (s *Server) addAbsent(p *place, files []file) error {
 	return nil
 }
 
-// addHello makes the first tool. A directory of its name is left alone whole.
+// addHello creates the first tool. If its directory exists, nothing in it changes.
 func (s *Server) addHello(p *place) error {
 	if info, err := p.look(helloDir); err != nil {
 		return err
@@ -178,14 +178,14 @@ func (s *Server) addHello(p *place) error {
 	return nil
 }
 
-// maxIgnore is how long a .gitignore may be that is added to, in bytes.
+// maxIgnore limits the size of a .gitignore that is extended, in bytes.
 const maxIgnore = 1 << 20
 
 const gitignore = ".gitignore"
 
-// ignore sees to it that .gitignore holds our entries, each once, and returns the list
-// in which to tell it.
-func (s *Server) ignore(p *place) (told *[]string, err error) {
+// ignore adds the patterns that .gitignore lacks. It returns the list that .gitignore
+// belongs to: Created, Updated or Skipped.
+func (s *Server) ignore(p *place) (list *[]string, err error) {
 	f := file{path: gitignore, mode: modeFile}
 	info, err := p.look(gitignore)
 	switch {
@@ -218,8 +218,8 @@ func (s *Server) ignore(p *place) (told *[]string, err error) {
 	return &s.Created, p.put(f)
 }
 
-// missingRoot is the error for a project root that was named and is not there, as
-// scaffolds tell it (CLI-402).
+// missingRoot returns the error that scaffold reports for a project root that does not exist
+// (CLI-402).
 func missingRoot(err error) error {
 	var missing *project.MissingError
 	if !errors.As(err, &missing) {
@@ -230,7 +230,7 @@ func missingRoot(err error) error {
 		missing.Dir, missing.Dir)}
 }
 
-// Open finds the project and reads its set-up (cli chapter 4).
+// Open finds the project and reads its settings (cli chapter 4).
 func Open(named string, warn func(string)) (*project.Project, error) {
 	env := project.OSEnv()
 	dir, err := os.Getwd()

@@ -12,22 +12,22 @@ import (
 	"mcp-bash/schemas"
 )
 
-// templates holds a directory for each kind of thing. In the texts __NAME__ stands
-// for its name, __TITLE__ for the title made of it, and __NAME_JSON__ and
-// __TITLE_JSON__ for the two as JSON strings, __SCHEMAS__ for the way to the schemas;
-// in file names NAME does.
+// templates has a directory for each kind of item. In the texts, __NAME__ represents the
+// name, __TITLE__ the title derived from it, and __NAME_JSON__ and __TITLE_JSON__ both as
+// JSON strings. __SCHEMAS__ represents the path to the schemas. In file names, NAME
+// represents the name.
 //
 //go:embed templates
 var templates embed.FS
 
-// A file is one to be written.
+// A file is a file that will be written.
 type file struct {
 	path string // with slashes, below some directory
 	text string
 	mode fs.FileMode
 }
 
-// Modes of what is written, whatever the umask (CLI-502, CLI-603).
+// File modes, which do not depend on the umask (CLI-502, CLI-603).
 const (
 	modeDir    fs.FileMode = 0o755
 	modeScript fs.FileMode = 0o755
@@ -45,13 +45,13 @@ var parts = map[string][]string{
 	string(Prompt):     {"NAME.txt", "NAME.meta.json", "README.md"},
 	string(Resource):   {"NAME.txt", "NAME.meta.json", "README.md"},
 	string(Completion): {"completion.sh", "README.md"},
-	string(UI):         {"README.md"}, // beside a page
+	string(UI):         {"README.md"}, // next to a page
 	string(Test):       {"run.sh", "README.md"},
 }
 
-// render returns the files of a template. Scripts are executable. schemas is the
-// directory of the schemas relative to the one that the files go to, with slashes; where
-// it is "", files name none.
+// render returns the files of a template. Scripts are executable. schemas is the path of the
+// schemas, with slashes, relative to the directory of the files. If it is "", files refer to
+// no schemas.
 func render(template, name, schemas string) (files []file) {
 	title := project.Title(name)
 	texts := strings.NewReplacer("__NAME__", name, "__TITLE__", title,
@@ -59,7 +59,7 @@ func render(template, name, schemas string) (files []file) {
 	for _, part := range parts[template] {
 		text, err := templates.ReadFile(path.Join("templates", template, part))
 		if err != nil {
-			panic(err) // they are a part of the program
+			panic(err) // templates are embedded
 		}
 		f := file{strings.Replace(part, "NAME", name, 1), withSchema(texts.Replace(string(text)), schemas), modeFile}
 		if strings.HasSuffix(part, ".sh") {
@@ -70,8 +70,8 @@ func render(template, name, schemas string) (files []file) {
 	return files
 }
 
-// withSchema puts the way to the schemas into a text, or takes the line out that asks for
-// it.
+// withSchema inserts the path to the schemas into a text. If the path is "", it removes the
+// line that refers to them.
 func withSchema(text, schemas string) string {
 	const gap = "__SCHEMAS__"
 	before, after, found := strings.Cut(text, gap)
@@ -85,14 +85,14 @@ func withSchema(text, schemas string) string {
 	return before[:strings.LastIndexByte(before, '\n')+1] + after
 }
 
-// schemasDir is where a project keeps the schemas of its files, for editors.
+// schemasDir is the directory in a project with the schemas of its files, for editors.
 const schemasDir = ".schemas"
 
-// schemaFiles are what is in it.
+// schemaFiles returns the files of schemasDir.
 func schemaFiles() (list []file) {
 	entries, err := schemas.Files.ReadDir(".")
 	if err != nil {
-		panic(err) // they are a part of the program
+		panic(err) // schemas are embedded
 	}
 	for _, e := range entries {
 		text, err := schemas.Files.ReadFile(e.Name())
@@ -104,8 +104,8 @@ func schemaFiles() (list []file) {
 	return list
 }
 
-// schemasFrom is the way from a directory to the schemas of a project; "" where it keeps
-// none.
+// schemasFrom returns the path from a directory to the schemas of a project, or "" if the
+// project has no schemas.
 func schemasFrom(p *project.Project, dir string) string {
 	place := filepath.Join(p.Root, schemasDir)
 	way, err := filepath.Rel(dir, place)

@@ -16,21 +16,21 @@ import (
 	"mcp-bash/pkg/wrap"
 )
 
-// wrapFile says how a wrapped tool was made, and what was written (WRAP-40).
+// wrapFile records how a wrapped tool was created, and its files at that time (WRAP-40).
 const wrapFile = ".wrap.json"
 
-// maxWrapped bounds each file of a wrapped tool.
+// maxWrapped limits the size of each file of a wrapped tool.
 const maxWrapped = 1 << 20
 
-// A Wrapped is a tool that was wrapped before: how, and what was written (WRAP-40).
+// A Wrapped is the record of a tool that was wrapped (WRAP-40).
 type Wrapped struct {
 	Name    string
 	Command []string
 	wrap.Selection
-	files map[string]string // as they were written
+	files map[string]string // as they were generated
 }
 
-// base is .wrap.json: how the tool was made, and the texts as they were made.
+// base returns .wrap.json: how the tool was created, and its files as generated.
 func base(p *wrap.Plan, c wrap.Selection, files []file) file {
 	var b rawjson.Builder
 	b.Object().Name("version").Int(1).Name("command").Strings(p.Words).Name("maxOptions").Int(c.Max)
@@ -48,7 +48,7 @@ func base(p *wrap.Plan, c wrap.Selection, files []file) file {
 	return file{wrapFile, string(rawjson.AppendIndent(nil, b.Bytes(), 0)) + "\n", modeFile}
 }
 
-// WrappedTools are the tools of a project that were wrapped: those named, or all.
+// WrappedTools returns the wrapped tools of a project with the given names, or all of them.
 func WrappedTools(p *project.Project, names []string) (list []*Wrapped, err error) {
 	if len(names) == 0 {
 		entries, err := os.ReadDir(p.Tools)
@@ -105,22 +105,22 @@ func readWrapped(p *project.Project, name string) (*Wrapped, error) {
 	return w, nil
 }
 
-// A Change is what becomes of one file in an update.
+// A Change is the change of one file in an update.
 type Change struct {
 	Path      string // relative to the project's root
 	Before    string
 	After     string
-	Conflicts int // stretches that both changed; the person's stay
+	Conflicts int // places that both changed; the person's change is kept
 
 	file file
 }
 
-// An Update is what is new for a tool.
+// An Update is an update of a wrapped tool.
 type Update struct {
 	Plan    *wrap.Plan
 	Changes []Change
-	files   []file // as they would be written without a person's edits
-	stale   bool   // .wrap.json changes
+	files   []file // as generated, without a person's changes
+	stale   bool   // .wrap.json must be written
 	c       wrap.Selection
 	dir     string
 }
@@ -128,7 +128,7 @@ type Update struct {
 // Needed reports whether there is anything to write.
 func (u *Update) Needed() bool { return len(u.Changes) > 0 || u.stale }
 
-// Compare merges a plan with what was written and what became of it (WRAP-41).
+// Compare merges a new plan with the files as generated and as they are now (WRAP-41).
 func (w *Wrapped) Compare(p *project.Project, plan *wrap.Plan, c wrap.Selection) (*Update, error) {
 	dir := filepath.Join(p.Tools, w.Name)
 	u := &Update{Plan: plan, files: filesOf(plan, schemasFrom(p, dir)), c: c, dir: dir}
@@ -136,7 +136,7 @@ func (w *Wrapped) Compare(p *project.Project, plan *wrap.Plan, c wrap.Selection)
 		at := filepath.Join(dir, f.path)
 		base := w.files[f.path]
 		text, err := p.ReadFile(at, maxWrapped)
-		if errors.Is(err, fs.ErrNotExist) { // deleted by the person, and stays so
+		if errors.Is(err, fs.ErrNotExist) { // the person has deleted it, so it stays deleted
 			continue
 		} else if err != nil {
 			return nil, cli.Failf(cli.CodeInvalid, "%s: %v", at, project.PlainError(err))
@@ -173,7 +173,7 @@ func Apply(ctx context.Context, p *project.Project, updates []*Update) (err erro
 				return err
 			}
 		}
-		// The base comes last: what fails before is merged again.
+		// The base comes last. If a write before it fails, the next update merges again.
 		f := base(u.Plan, u.c, u.files)
 		f.path = path.Join(filepath.ToSlash(rel), f.path)
 		if err := at.putOver(f, nil); err != nil {
@@ -184,13 +184,13 @@ func Apply(ctx context.Context, p *project.Project, updates []*Update) (err erro
 	return require(ctx, p, plans)
 }
 
-// With are the choices of then, where none are given now.
+// With returns the given selection, completed with the recorded one.
 func (w *Wrapped) With(c wrap.Selection, given bool) wrap.Selection {
-	most := w.Max
+	limit := w.Max
 	if given {
-		most = cmp.Or(c.Max, most)
+		limit = cmp.Or(c.Max, limit)
 	}
-	return wrap.Selection{Max: most, Only: orElse(c.Only, w.Only), Without: orElse(c.Without, w.Without)}
+	return wrap.Selection{Max: limit, Only: orElse(c.Only, w.Only), Without: orElse(c.Without, w.Without)}
 }
 
 func orElse(list, otherwise []string) []string {

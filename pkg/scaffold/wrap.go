@@ -11,8 +11,9 @@ import (
 	"mcp-bash/pkg/wrap"
 )
 
-// NewPlan plans a tool of a project for a program that was asked. words are what tool.sh runs;
-// name is that of the tool, "" for one made of the words.
+// NewPlan plans a tool for a program, from the answer to its help. words is the command line
+// that tool.sh runs. name is the name of the tool. If it is "", the name is derived from the
+// words.
 func NewPlan(p *project.Project, answer *ask.Answer, words []string, name string, s wrap.Selection) (*wrap.Plan,
 	error) {
 	if name == "" {
@@ -34,7 +35,7 @@ func NewPlan(p *project.Project, answer *ask.Answer, words []string, name string
 	return wrap.New(name, c, answer.Program, s)
 }
 
-// filesOf are the files of a plan, to be written.
+// filesOf returns the files of a plan.
 func filesOf(plan *wrap.Plan, schemas string) (files []file) {
 	for _, f := range plan.Files(schemas) {
 		mode := modeFile
@@ -46,15 +47,15 @@ func filesOf(plan *wrap.Plan, schemas string) (files []file) {
 	return files
 }
 
-// WrapOptions say what Wrap does.
+// WrapOptions are the options of Wrap.
 type WrapOptions struct {
 	wrap.Selection
 	Force  bool
 	DryRun bool
 }
 
-// Wrap writes the tools of plans, all or none (WRAP-30). warn is told what may keep them from
-// working.
+// Wrap writes the tools of plans, all or none (WRAP-30). It calls warn with problems that
+// could stop them from working.
 func Wrap(ctx context.Context, p *project.Project, plans []*wrap.Plan, w WrapOptions, warn func(string)) (made []*Item,
 	err error) {
 	top := writtenBelow(p, p.Tools)

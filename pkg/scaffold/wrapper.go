@@ -10,8 +10,8 @@ import (
 	"mcp-bash/pkg/toolnames"
 )
 
-// The parts of the wrapper: a script, and what is put into it in place of a line to read
-// profiles.
+// The parts of the wrapper: a script, and the part that reads profiles, which replaces one
+// of its lines.
 var (
 	//go:embed wrapper/wrapper.sh
 	wrapper string
@@ -19,8 +19,9 @@ var (
 	readProfiles string
 )
 
-// Wrapper is a script that starts the server of the directory that it is in, with what
-// the profiles of the user's shell export, if profiles is true (CLI-708, CLI-709).
+// Wrapper returns a script that starts the server of the directory that it is in. If
+// profiles is true, the script first reads the variables that the user's shell profiles
+// export (CLI-708, CLI-709).
 func Wrapper(profiles bool) string {
 	insert := ""
 	if profiles {
@@ -30,8 +31,8 @@ func Wrapper(profiles bool) string {
 	return strings.Replace(wrapper, "# PROFILES\n", insert, 1)
 }
 
-// ErrThere is the error for a wrapper where there is something (CLI-707).
-var ErrThere = errors.New("there is something of this name")
+// ErrThere is the error for a wrapper whose path already exists (CLI-707).
+var ErrThere = errors.New("a file of this name exists")
 
 // WriteWrapper writes a wrapper into a new file.
 func WriteWrapper(ctx context.Context, path, text string) (err error) {
@@ -51,5 +52,5 @@ func WriteWrapper(ctx context.Context, path, text string) (err error) {
 	return p.put(file{name, text, modeScript})
 }
 
-// IsFileName reports whether every system takes a name for that of a file (CLI-407).
+// IsFileName reports whether a name is a valid file name on every system (CLI-407).
 func IsFileName(name string) bool { return toolnames.IsPortable(name) && !isDevice(name) }

@@ -20,23 +20,24 @@ import (
 	"mcp-bash/pkg/userfile"
 )
 
-// A place is a directory that is written below, through [os.Root]: no link in it
-// leads out. What is begun and not kept is taken away again (CLI-602).
+// A place is a directory in which files are written through [os.Root], so symbolic links
+// cannot lead out of it. After an error, close removes everything that was created
+// (CLI-602).
 type place struct {
 	ctx  context.Context
 	dir  string
 	root *os.Root
-	made []made // what was not there before, in order
-	many bool   // files are not synced one by one
+	made []made // the new files and directories, in order
+	many bool   // whether to skip syncing each file
 }
 
-// made is something that was made: a file, a directory, or one with all that is in it.
+// made is something that was created: a file, a directory, or a directory with its contents.
 type made struct {
 	path  string
 	whole bool
 }
 
-// openPlace opens a directory, which is there.
+// openPlace opens an existing directory.
 func openPlace(ctx context.Context, dir string) (*place, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -45,24 +46,25 @@ func openPlace(ctx context.Context, dir string) (*place, error) {
 	return &place{ctx: ctx, dir: dir, root: root}, nil
 }
 
-// close gives up what was made unless all went well.
+// close removes what was created if err is not nil.
 func (p *place) close(err error) {
 	if err != nil {
 		for _, m := range slices.Backward(p.made) {
 			if m.whole {
 				p.root.RemoveAll(m.path)
 			} else {
-				p.root.Remove(m.path) // a directory only while it is empty
+				p.root.Remove(m.path) // fails for a directory that is no longer empty
 			}
 		}
 	}
 	p.root.Close()
 }
 
-// abs is the path of something in the place.
+// abs returns the absolute path of a name in the place.
 func (p *place) abs(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
 
-// look says what is at a path; nil where nothing is.
+// look returns the type of a file without following links, or nil if the file does not
+// exist.
 func (p *place) look(name string) (fs.FileInfo, error) {
 	info, err := p.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +76,7 @@ func (p *place) look(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// read reads a regular file of at most max bytes.
+// read returns the content of a regular file of at most max bytes.
 func (p *place) read(name string, max int64) (string, error) {
 	f, err := project.OpenRegular(p.root, name)
 	if err != nil {
@@ -91,12 +93,12 @@ func (p *place) read(name string, max int64) (string, error) {
 	return string(text), nil
 }
 
-// mkdir makes a directory and those above it, and reports whether it was not there.
+// mkdir creates a directory and its parents, and reports whether it is new.
 func (p *place) mkdir(name string) (fresh bool, err error) {
 	if name == "." {
 		return false, nil
 	}
-	info, err := p.root.Stat(name) // a link to a directory of the project will do
+	info, err := p.root.Stat(name) // a link to a directory in the project is accepted
 	switch {
 	case err == nil && info.IsDir():
 		return false, nil
@@ -118,14 +120,15 @@ func (p *place) mkdir(name string) (fresh bool, err error) {
 	return true, nil
 }
 
-// put writes a file: to a temporary name beside it, which then takes its place
-// (CLI-110). An interrupted or failed write leaves what was there. Also a file that was there gets the mode.
+// put writes a file under a temporary name and then renames it (CLI-110). If the write fails
+// or is interrupted, an existing file stays as it was. An existing file gets f.mode.
 func (p *place) put(f file) error { return p.putAs(f, f.mode, nil) }
 
-// putOver is put for a file that is edited: it keeps its mode, and must still have a text, unless was is nil.
+// putOver is put for a file that is edited. The file keeps its mode. Unless was is nil, putOver
+// fails if the file's text is no longer *was.
 func (p *place) putOver(f file, was *string) error { return p.putAs(f, 0, was) }
 
-// putAs writes a file, which gets a mode, 0 for the one that it has.
+// putAs writes a file with a mode. Mode 0 keeps the mode of an existing file.
 func (p *place) putAs(f file, mode fs.FileMode, was *string) error {
 	if err := context.Cause(p.ctx); err != nil {
 		return err
@@ -157,13 +160,14 @@ func (p *place) putAs(f file, mode fs.FileMode, was *string) error {
 	return nil
 }
 
-// maxReplaced bounds a file that is replaced, in bytes.
+// maxReplaced limits the size of a file that is replaced, in bytes.
 const maxReplaced = 16 << 20
 
-// lockWait is how long is waited for another command that edits a file beside ours.
+// lockWait limits how long we wait for another command that edits the same file.
 const lockWait = 5 * time.Second
 
-// replace gives a file of the user another text, and leaves everything else about it as it is, but for the mode.
+// replace replaces the text of a user's file, and its mode if mode is not 0. Its other
+// attributes are kept.
 func (p *place) replace(f file, mode fs.FileMode, was *string) error {
 	dir, err := p.root.OpenRoot(path.Dir(f.path))
 	if err != nil {
@@ -178,13 +182,13 @@ func (p *place) replace(f file, mode fs.FileMode, was *string) error {
 		}
 		return []byte(f.text), nil
 	})
-	var told *cli.Error
+	var failure *cli.Error
 	var locked *atomicfile.LockedError
 	switch {
-	case errors.As(err, &told), err != nil && err == context.Cause(p.ctx):
+	case errors.As(err, &failure), err != nil && err == context.Cause(p.ctx):
 		return err
 	case errors.As(err, &locked):
-		return cli.Failf(cli.CodeTimeout, "%s: another mcp-bash command edits it; try again", p.abs(f.path))
+		return cli.Failf(cli.CodeTimeout, "%s: another mcp-bash command is editing it; try again", p.abs(f.path))
 	case err != nil:
 		return failed(p.abs(f.path), err)
 	}
@@ -196,12 +200,12 @@ func (p *place) replace(f file, mode fs.FileMode, was *string) error {
 	return nil
 }
 
-// changed is the error for a file that a person edited while it was being merged.
+// changed returns the error for a file that a person edited while it was being merged.
 func (p *place) changed(name string) error {
-	return cli.Failf(cli.CodeInvalid, "%s changed meanwhile and was left as it is; run this again", p.abs(name))
+	return cli.Failf(cli.CodeInvalid, "%s changed in the meantime and was kept; run this command again", p.abs(name))
 }
 
-// write makes a new file and sees to it that it is on the disk.
+// write writes a new file and syncs it to disk.
 func (p *place) write(name string, f file) error {
 	w, err := p.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -220,9 +224,9 @@ func (p *place) write(name string, f file) error {
 	return err
 }
 
-// putDir makes a directory with files, whole or not at all: it is made beside its
-// name, which it is given at the end. There must be nothing of its name; what it is the
-// name of is for the error.
+// putDir creates a directory with files, completely or not at all. It creates the directory
+// under a temporary name and then renames it. The name must not exist yet. Errors
+// call the item what.
 func (p *place) putDir(name, what string, files []file) (err error) {
 	if _, err := p.mkdir(path.Dir(name)); err != nil {
 		return err
@@ -241,14 +245,14 @@ func (p *place) putDir(name, what string, files []file) (err error) {
 		final := f.path
 		f.path = path.Join(temporary, f.path)
 		if err := inside.put(f); err != nil {
-			var told *cli.Error
-			if errors.As(err, &told) {
-				told.Message = fmt.Sprintf("%s (nothing was made; %s was to be in %s)", told.Message, final, p.abs(name))
+			var failure *cli.Error
+			if errors.As(err, &failure) {
+				failure.Message = fmt.Sprintf("%s (nothing was created; %s belongs in %s)", failure.Message, final, p.abs(name))
 			}
 			return err
 		}
 	}
-	if err := p.root.Rename(temporary, name); errors.Is(err, fs.ErrExist) { // somebody else was faster
+	if err := p.root.Rename(temporary, name); errors.Is(err, fs.ErrExist) { // another process was faster
 		return taken(p.abs(name), what)
 	} else if err != nil {
 		return failed(p.abs(name), err)
@@ -257,7 +261,7 @@ func (p *place) putDir(name, what string, files []file) (err error) {
 	return nil
 }
 
-// temporaryName is that of something until it is whole. Nothing looks at files
+// temporaryName returns the name of an item until it is complete. Discovery ignores names
 // that begin with a dot.
 func temporaryName(name string) string {
 	var tag [6]byte
@@ -265,23 +269,23 @@ func temporaryName(name string) string {
 	return path.Join(path.Dir(name), "."+path.Base(name)+".new-"+hex.EncodeToString(tag[:]))
 }
 
-// failed tells what the file system says.
+// failed returns the error for a path that the file system could not write.
 func failed(path string, err error) error {
 	if project.Escapes(err) {
-		return cli.Failf(cli.CodeInvalid, "%s: a symbolic link on the way leads out of the project; "+
+		return cli.Failf(cli.CodeInvalid, "%s: a symbolic link on its path leads out of the project; "+
 			"put a directory in its place", path)
 	}
 	return cli.Failf(cli.CodeInternal, "%s cannot be written: %v", path, project.PlainError(err))
 }
 
-// taken is the error for a name that there is already (CLI-505, CLI-602).
+// taken returns the error for a name that already exists (CLI-505, CLI-602).
 func taken(path, what string) error {
 	return cli.Failf(cli.CodeExists, "Target %s already exists (remove it or choose a new %s name)", path, what)
 }
 
-// inTheWay is the error for something that is no file of ours.
+// inTheWay returns the error for a path that has something other than a regular file.
 func inTheWay(path string, info fs.FileInfo) error {
-	what := "no regular file"
+	what := "not a regular file"
 	if info.Mode()&fs.ModeSymlink != 0 {
 		what = "a symbolic link"
 	}

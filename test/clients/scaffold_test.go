@@ -338,12 +338,12 @@ mcp_session_end
 		t.Errorf("exit code %d\n%s", code, said)
 	}
 	for _, part := range []string{
-		"  who (early)... FAIL\n    no session: mcp_session_start begins one\n", "  who... PASS\n", "  many... PASS\n",
+		"  who (early)... FAIL\n    no session: call mcp_session_start first\n", "  who... PASS\n", "  many... PASS\n",
 		"  hello (quoted)... PASS\n", `Hello, A \"b\" \\ ü!`, "  fails... FAIL\n", "  none (no such tool)... FAIL\n",
-		"  who (no JSON)... FAIL\n    the arguments are no JSON: {\n", "\nthe same server\n", "\nanother server\n",
+		"  who (no JSON)... FAIL\n    the arguments are not JSON: {\n", "\nthe same server\n", "\nanother server\n",
 		"  slow (too slow)... FAIL\n    no answer within 1 seconds\n", "  who (after it)... PASS\n",
 		"  kill (the end)... FAIL\n    the server ended, with exit status 137: ",
-		"  who (a dead server)... FAIL\n    no session: mcp_session_start begins one\n", "  who (after all)... PASS\n",
+		"  who (a dead server)... FAIL\n    no session: call mcp_session_start first\n", "  who (after all)... PASS\n",
 		"Results: 7 passed, 7 failed\n",
 	} {
 		if !strings.Contains(said, part) {

@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# Clients with windows start servers with a short PATH and few variables. What the profiles
-# of your shell export, the server is given, too. Each profile is read by a Bash of its own,
-# which has 5 seconds: nothing it prints gets into the protocol, and no failure ends this
-# script.
+# Graphical clients start servers with a short PATH and few variables. Therefore this script
+# exports the variables of your shell's profiles to the server. A separate Bash reads each
+# profile, for at most 5 seconds. Its output cannot get into the protocol, and its failure does
+# not end this script.
 _profile_reader='
-  _tell_exports() { unset PWD OLDPWD SHLVL; set -o posix; export -p >&3; printf "\0" >&3; }
+  _print_exports() { unset PWD OLDPWD SHLVL; set -o posix; export -p >&3; printf "\0" >&3; }
   exec 3>&1 >/dev/null
   printf "%s\0" "$$" >&3
-  trap _tell_exports EXIT
+  trap _print_exports EXIT
   . "$1" 3>&-
   trap - EXIT
-  _tell_exports
+  _print_exports
 '
 _source_profile() {
   local child='' exports=''

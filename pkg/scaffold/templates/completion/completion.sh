@@ -2,7 +2,7 @@
 # Suggests values while an argument of __NAME__ is typed.
 set -euo pipefail
 
-# Put here what there is to choose from, one a line; or have a command print it.
+# The values to choose from, one per line. A command can also print them.
 values='alpha
 Beta
 gamma
@@ -10,7 +10,7 @@ delta
 epsilon
 zeta'
 
-# What was typed stands in MCP_COMPLETION_ARGS_JSON; values that begin with it are suggested, in pages.
+# MCP_COMPLETION_ARGS_JSON has the text that was typed. Values that begin with it are suggested, in pages.
 # shellcheck disable=SC2016 # the variables are those of jq
 "${MCPBASH_JSON_TOOL_BIN:-jq}" -nc \
   --arg values "$values" \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the tools of this project; README.md says how. The tests stand at the end.
+# Tests the tools of this project; README.md explains how. The tests are at the end.
 set -uo pipefail
 
 verbose=${VERBOSE:-0}
@@ -36,7 +36,7 @@ mcp_bash=$(find_mcp_bash) || exit 1
 passed=0 failed=0 skipped=0 stopped='' nothing='{}'
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/mcp-test.XXXXXX") || exit 1
 
-# -- What tests are made of
+# -- The functions for tests
 
 began() { printf '  %s%s... ' "$1" "${2:+ ($2)}"; } # TOOL [DESCRIPTION]
 
@@ -110,10 +110,10 @@ mcp_session_call() { # TOOL [ARGS] [DESCRIPTION]
   MCP_SESSION_RESULT=''
   began "$1" "${3-}"
   if [[ -z $session_pid ]]; then
-    fail 'no session: mcp_session_start begins one'
+    fail 'no session: call mcp_session_start first'
   elif ! parameters=$("$mcp_bash" --helper jq -nc --arg name "$1" --argjson arguments "$arguments" \
     "$call" 2>/dev/null); then
-    fail "the arguments are no JSON: ${arguments}"
+    fail "the arguments are not JSON: ${arguments}"
   elif ! session_request tools/call "$parameters"; then
     fail "$session_fault"
   else
@@ -200,7 +200,7 @@ if ! report=$("$mcp_bash" validate --project-root "$MCPBASH_PROJECT_ROOT" 2>&1);
       printf '%s\n' "$report"
       echo 'Validation failed.'
       if [[ $force == 0 ]]; then
-        echo 'Mend it, or run the tests all the same with --force.'
+        echo 'Fix the errors, or run the tests anyway with --force.'
         stopped=1
         exit 1
       fi

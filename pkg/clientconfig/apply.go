@@ -9,19 +9,19 @@ import (
 	"mcp-bash/pkg/cli"
 )
 
-// A Request says what is to be done to a client's file.
+// A Request describes a change of a client's file.
 type Request struct {
 	Client *Client
 	Server Server
 	Place  Place
-	File   string // in place of the client's usual one
+	File   string // instead of the client's usual one
 	Scope  Scope
-	Remove bool // take the entry out
-	Force  bool // whatever is there under the server's name
+	Remove bool // remove the entry
+	Force  bool // also change an entry that is not ours
 	DryRun bool
 }
 
-// What became of an entry.
+// The actions of a Change.
 const (
 	Added     = "added"
 	Updated   = "updated"
@@ -30,16 +30,16 @@ const (
 	Absent    = "absent"
 )
 
-// A Change is what was done, or would be.
+// A Change describes the change of a file, whether or not it was written.
 type Change struct {
 	Action string
 	File   string // the path of the client's file
-	Backup string // of the text before; "" where none was made
-	// Old and New are the texts before and after; nil where there is no file.
+	Backup string // the path of the backup; "" if none was written
+	// Old and New are the texts before and after. nil means that there is no file.
 	Old, New []byte
 }
 
-// Apply puts the entry of a server into a client's file, or takes it out (CLI-711).
+// Apply adds, updates or removes the entry of a server in a client's file (CLI-711).
 func Apply(ctx context.Context, r Request) (*Change, error) {
 	target, err := r.target()
 	if err != nil {
@@ -68,7 +68,7 @@ func refused(path string, err error) error {
 	return cli.Failf(cli.CodeInvalid, "%s: %v; nothing was changed", path, err)
 }
 
-// edited makes the new text of a file.
+// edited returns the change of a file.
 func (r Request) edited(b before) (*Change, error) {
 	e, mark, err := r.Client.open(b.text)
 	if err != nil {
@@ -81,7 +81,7 @@ func (r Request) edited(b before) (*Change, error) {
 	}
 	change := &Change{Old: b.text}
 	if why := r.Client.foreign(entry, r.Server); entry != nil && why != "" && !r.Force {
-		return nil, cli.Failf(cli.CodeExists, "%s is there and not ours: %s; choose another name with --name, or "+
+		return nil, cli.Failf(cli.CodeExists, "%s is already another server: %s; choose another name with --name, or "+
 			"replace it with --force", r.Server.Name, why)
 	}
 	switch {
@@ -120,8 +120,8 @@ func (r Request) edited(b before) (*Change, error) {
 	return change, nil
 }
 
-// without takes our entry out. What was there before it was put in is there again, byte
-// for byte, as far as the backup tells; a file of which we wrote all goes as a whole.
+// without removes our entry. If the backup shows that the text is the backup with our entry
+// added, it returns the backup. It returns nil if we wrote the whole file.
 func (r Request) without(b before, entry []byte, e editor, mark []byte) ([]byte, error) {
 	path := r.Client.path(r.Server.Name)
 	add := func(text []byte) []byte {

@@ -2,38 +2,38 @@ package clientconfig
 
 import "slices"
 
-// A Client is a program that starts MCP servers. All that is particular to one stands
-// here as data.
+// A Client is a program that starts MCP servers. Everything specific to a client is data in
+// this table.
 type Client struct {
-	Name  string // as --client takes it
-	Title string // as people call it
+	Name  string // the value of --client
+	Title string // the name in messages
 
 	format  format
-	section []string // leads to the object, or list, of servers in a file
-	list    bool     // it is a list, of entries with a member "name"
-	fresh   string   // what a new file begins with
+	section []string // the path of the object or list of servers in a file
+	list    bool     // servers are a list of entries with a member "name"
+	fresh   string   // the text that a new file begins with
 
-	// entry is what is written for a server, as JSON, in which "$command", "$name" and
-	// "$env" stand for the server's own.
+	// entry is the JSON of a server's entry. "$command", "$name" and "$env" in it are
+	// replaced by the server's values.
 	entry string
-	shown string // the heading under which --show has it; "": it has not (CLI-706)
-	// printed is the shape that --client prints in place of a file's, for the users of
-	// the Bash edition (CLI-704); "" for the file's.
+	shown string // the heading in --show; "": not shown (CLI-706)
+	// printed is an entry that --client prints instead of the file's, for users of the Bash
+	// edition (CLI-704). If it is "", --client prints the file's.
 	printed string
 
-	user    files    // where the file of a user is
-	project []string // where that of a project is, below its root; nil: there is none
-	after   string   // what there is to do for the client to see a change
-	trust   string   // what there is to do before it reads a project's file
+	user    files    // the user's file
+	project []string // a project's file, relative to its root; nil: not supported
+	after   string   // the step that makes the client read the change
+	trust   string   // the user's steps before the client reads a project's file
 
 	names names
-	// expands are what begins a variable in the texts of an entry.
+	// expands are the strings that begin a variable in the values of an entry.
 	expands []string
 }
 
-// files are where a client keeps a file on each system: the first one that is there, else
-// the first. In a path ~ is the home directory; ${NAME:-DEFAULT} is a variable as in a
-// shell.
+// files are the paths of a client's file on each system. The first existing file is used, or
+// else the first path. In a path, ~ is the home directory, and ${NAME:-DEFAULT} is a
+// variable as in a shell.
 type files struct{ linux, darwin, windows []string }
 
 func everywhere(paths ...string) files { return files{paths, paths, paths} }
@@ -49,15 +49,15 @@ func (f files) on(system string) []string {
 	return f.linux
 }
 
-// names is what a client does to the names of servers; what it does to those of tools
-// [toolnames] knows.
+// names describes problems with the names of servers. Package [toolnames] knows those with
+// the names of tools.
 type names struct {
-	other    string // to characters that are no letters, digits, "-" or "_"
-	bar      string // to "_"
-	reserved string // it takes this name for itself
+	other    string // with characters other than letters, digits, "-" and "_"
+	bar      string // with "_"
+	reserved string // a name that the client reserves
 }
 
-// Shapes of an entry that several clients share.
+// Entries that several clients share.
 const (
 	plainEntry = `{"command":"$command","env":"$env"}`
 	argsEntry  = `{"command":"$command","args":[],"env":"$env"}`
@@ -65,16 +65,16 @@ const (
 	namedEntry = `{"name":"$name","command":"$command","env":"$env"}`
 )
 
-// What the names of servers come to, where several clients do the same.
+// Problems with names that several clients share.
 const (
-	mayRefuse  = "may refuse the name"
-	underscore = "puts _ in the place of other characters in the names of tools"
+	mayRefuse  = "may reject the name"
+	underscore = "replaces other characters in the names of tools with _"
 )
 
 var mcpServers = []string{"mcpServers"}
 
-// clients are those we know, in the order in which they are listed: first those of the
-// Bash edition.
+// clients are the known clients in the order in which they are listed, those of the Bash
+// edition first.
 var clients = []*Client{
 	{
 		Name: "claude-desktop", Title: "Claude Desktop", shown: "Claude Desktop",
@@ -84,14 +84,14 @@ var clients = []*Client{
 			darwin:  []string{"~/Library/Application Support/Claude/claude_desktop_config.json"},
 			windows: []string{"${APPDATA}/Claude/claude_desktop_config.json"},
 		},
-		after: "quit Claude Desktop and start it again",
+		after: "quit and restart Claude Desktop",
 		names: names{other: mayRefuse},
 	},
 	{
 		Name: "cursor", Title: "Cursor", shown: "Cursor",
 		format: lenientJSON, section: mcpServers, entry: plainEntry,
 		user: everywhere("~/.cursor/mcp.json"), project: []string{".cursor/mcp.json"},
-		after:   "look at the settings of Cursor, under MCP",
+		after:   "check the MCP page of Cursor's settings",
 		names:   names{other: mayRefuse},
 		expands: []string{"${"},
 	},
@@ -100,7 +100,7 @@ var clients = []*Client{
 		Name: "windsurf", Title: "Windsurf", shown: "Windsurf",
 		format: lenientJSON, section: mcpServers, entry: plainEntry,
 		user:    everywhere("~/.codeium/windsurf/mcp_config.json"),
-		after:   "have Windsurf read its list of MCP servers again",
+		after:   "refresh the list of MCP servers in Windsurf",
 		names:   names{other: mayRefuse},
 		expands: []string{"${"},
 	},
@@ -115,7 +115,7 @@ var clients = []*Client{
 			windows: []string{"${APPDATA}/Code/User/mcp.json"},
 		},
 		project: []string{".vscode/mcp.json"},
-		after:   "run the command \"MCP: List Servers\" and start it there; VS Code asks whether you trust it",
+		after:   "run the command \"MCP: List Servers\" and start the server there; VS Code asks whether you trust it",
 		names:   names{other: "asks for names without special characters"},
 		expands: []string{"${"},
 	},
@@ -123,7 +123,7 @@ var clients = []*Client{
 		Name: "codex", Title: "Codex CLI",
 		format: tomlFormat, section: []string{"mcp_servers"}, entry: plainEntry,
 		user: everywhere("${CODEX_HOME:-~/.codex}/config.toml"), project: []string{".codex/config.toml"},
-		after: "start Codex again",
+		after: "restart Codex",
 		trust: "Codex reads it once you trust the project",
 		names: names{other: underscore},
 	},
@@ -131,7 +131,7 @@ var clients = []*Client{
 		Name: "gemini", Title: "Gemini CLI",
 		format: commentJSON, section: mcpServers, entry: plainEntry,
 		user: everywhere("~/.gemini/settings.json"), project: []string{".gemini/settings.json"},
-		after:   "start Gemini CLI again, in a folder that you trust",
+		after:   "restart Gemini CLI in a folder that you trust",
 		names:   names{other: underscore, bar: "splits the name at _ in its rules"},
 		expands: []string{"$"},
 	},
@@ -142,7 +142,7 @@ var clients = []*Client{
 		user: onUnix("${XDG_CONFIG_HOME:-~/.config}/opencode/opencode.jsonc",
 			"${XDG_CONFIG_HOME:-~/.config}/opencode/opencode.json"),
 		project: []string{"opencode.json"},
-		after:   "start opencode again",
+		after:   "restart opencode",
 		names:   names{other: underscore},
 		expands: []string{"{env:"},
 	},
@@ -151,9 +151,9 @@ var clients = []*Client{
 		format: lenientJSON, section: mcpServers,
 		entry: `{"type":"stdio","command":"$command","args":[],"tools":["*"],"env":"$env"}`,
 		user:  everywhere("${COPILOT_HOME:-~/.copilot}/mcp-config.json"), project: []string{".mcp.json"},
-		after:   "start Copilot CLI again, or look at /mcp",
+		after:   "restart Copilot CLI, or run /mcp",
 		trust:   "Copilot CLI reads it in folders that you trust",
-		names:   names{other: "puts - in the place of other characters in the names of tools"},
+		names:   names{other: "replaces other characters in the names of tools with -"},
 		expands: []string{"$"},
 	},
 	{
@@ -164,7 +164,7 @@ var clients = []*Client{
 			darwin: []string{"~/.config/zed/settings.json"},
 		},
 		project: []string{".zed/settings.json"},
-		after:   "look at the settings of Zed's agent panel",
+		after:   "check the settings of Zed's agent panel",
 		trust:   "Zed reads it once you trust the project",
 		names:   names{other: mayRefuse},
 	},
@@ -185,7 +185,7 @@ var clients = []*Client{
 		Name: "cline", Title: "Cline",
 		format: lenientJSON, section: mcpServers, entry: plainEntry,
 		user:    everywhere("${CLINE_MCP_SETTINGS_PATH:-~/.cline/data/settings/cline_mcp_settings.json}"),
-		after:   "start Cline again",
+		after:   "restart Cline",
 		names:   names{other: underscore},
 		expands: []string{"${env:"},
 	},
@@ -194,7 +194,7 @@ var clients = []*Client{
 		format: yamlFormat, section: mcpServers, list: true, entry: namedEntry,
 		fresh: "name: Local Config\nversion: 1.0.0\nschema: v1\n",
 		user:  everywhere("~/.continue/config.yaml"), project: []string{".continue/mcpServers/$NAME.yaml"},
-		after:   "use it in agent mode; Continue offers no tools in others",
+		after:   "use agent mode; Continue has no tools in other modes",
 		names:   names{other: underscore},
 		expands: []string{"${{"},
 	},
@@ -202,14 +202,14 @@ var clients = []*Client{
 		Name: "kiro", Title: "Kiro",
 		format: lenientJSON, section: mcpServers, entry: argsEntry,
 		user: everywhere("~/.kiro/settings/mcp.json"), project: []string{".kiro/settings/mcp.json"},
-		after:   "look at the list of MCP servers in Kiro",
+		after:   "check the list of MCP servers in Kiro",
 		names:   names{other: mayRefuse},
 		expands: []string{"${"},
 	},
 	{
 		Name: "lm-studio", Title: "LM Studio",
 		format: lenientJSON, section: mcpServers, entry: plainEntry,
-		after: "look at the list of servers in LM Studio",
+		after: "check the list of servers in LM Studio",
 		names: names{other: mayRefuse},
 	},
 }
@@ -218,28 +218,28 @@ var claudeCode = &Client{
 	Name: "claude-code", Title: "Claude Code",
 	format: strictJSON, section: mcpServers, entry: plainEntry,
 	user: onUnix("${CLAUDE_CONFIG_DIR:-~}/.claude.json"), project: []string{".mcp.json"},
-	after:   "start Claude Code again, or look at /mcp",
+	after:   "restart Claude Code, or run /mcp",
 	trust:   "Claude Code asks before it starts the servers of a project",
-	names:   names{other: "takes such names in no command of its own", reserved: "workspace"},
+	names:   names{other: "accepts such names in none of its commands", reserved: "workspace"},
 	expands: []string{"${"},
 }
 
 var libreChat = &Client{
 	Name: "librechat-yaml", Title: "LibreChat",
 	format: yamlFormat, section: mcpServers, entry: stdioEntry,
-	after:   "start LibreChat again",
+	after:   "restart LibreChat",
 	names:   names{other: underscore},
 	expands: []string{"${", "{{"},
 }
 
-// as is the same client under the name that it has in the Bash edition, with what that
-// prints for it.
+// as returns the same client with its name in the Bash edition, and with the entry that the
+// Bash edition prints.
 func (c Client) as(name, shown string) *Client {
 	c.Name, c.shown, c.printed = name, shown, namedEntry
 	return &c
 }
 
-// Find returns the client of a name, nil for none.
+// Find returns the client with a name, or nil.
 func Find(name string) *Client {
 	if at := slices.IndexFunc(clients, func(c *Client) bool { return c.Name == name }); at >= 0 {
 		return clients[at]
@@ -247,7 +247,7 @@ func Find(name string) *Client {
 	return nil
 }
 
-// Names are the names of all clients, in the order of help.
+// Names returns the names of all clients, in the order of the help text.
 func Names() (list []string) {
 	for _, c := range clients {
 		list = append(list, c.Name)
@@ -255,12 +255,12 @@ func Names() (list []string) {
 	return list
 }
 
-// path leads to the entry of a server in a file.
+// path returns the path of a server's entry in a file, or of a value in the entry.
 func (c *Client) path(name string, more ...string) []string {
 	return slices.Concat(c.section, []string{name}, more)
 }
 
-// Shown are the clients of --show.
+// Shown returns the clients of --show.
 func Shown() (list []*Client) {
 	for _, c := range clients {
 		if c.shown != "" {
@@ -270,5 +270,5 @@ func Shown() (list []*Client) {
 	return list
 }
 
-// Heading is what stands above a client in --show.
+// Heading returns the heading of a client in --show.
 func (c *Client) Heading() string { return c.shown }

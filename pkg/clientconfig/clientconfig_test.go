@@ -21,17 +21,17 @@ import (
 
 var rewrite = flag.Bool("write", false, "write the files of testdata/clients anew")
 
-// demo is a server as others have it.
+// demo is an example server.
 var demo = Server{Name: "demo", Command: "/opt/mcp/bin/mcp-bash", Root: "/home/you/demo"}
 
-// home is a place with a home directory of its own.
+// home returns a place with a new home directory.
 func home(t *testing.T) Place {
 	dir := t.TempDir()
 	env := project.Env{"HOME": filepath.Join(dir, "home")}
 	return Place{System: "linux", Env: env, Root: filepath.Join(dir, "project")}
 }
 
-// request is one to apply the demo to a file of a directory of its own.
+// request returns a request that adds demo to a file in a new directory.
 func request(t *testing.T, client string) Request {
 	t.Helper()
 	c := Find(client)
@@ -69,8 +69,9 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// CLI-711, CLI-715: what every client's file looks like, new and beside what people wrote
-// there; twice is once; and removed it is as it was, with or without a backup.
+// CLI-711, CLI-715: the content of every client's file, both new and with other entries. A
+// second run changes nothing. Removing the entry restores the file, with or without a
+// backup.
 func TestClients(t *testing.T) {
 	for _, c := range clients {
 		t.Run(c.Name, func(t *testing.T) {
@@ -137,8 +138,8 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// Where nothing has to stay, the backup tells how much of what is left was ours.
-func TestRemoveGivesBack(t *testing.T) {
+// If only our entry was added since the backup, removing it restores the backup.
+func TestRemoveRestores(t *testing.T) {
 	for client, texts := range map[string][]string{
 		"cursor":   {"", "{}", "{ }\n", "{\"mcpServers\": {\n}}", "{\"a\": 1}", "// note", "\ufeff{}\r\n"},
 		"codex":    {"", "model = 1", "# note\n", "[mcp_servers]\n"},
@@ -158,7 +159,7 @@ func TestRemoveGivesBack(t *testing.T) {
 	}
 }
 
-// An entry of ours is brought up to date where it is; what people made of it stays.
+// Our entry is updated in place, and people's changes to it are kept.
 func TestUpdate(t *testing.T) {
 	for client, tc := range map[string]struct{ before, after string }{
 		"claude-code": {
@@ -199,13 +200,13 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// What is not ours is neither replaced nor removed, unless that is asked for.
+// An entry that is not ours is neither replaced nor removed, except on request.
 func TestForeign(t *testing.T) {
 	for _, tc := range []struct{ client, text, why string }{
 		{"cursor", `{"mcpServers":{"demo":{"command":"npx"}}}`, "it runs npx"},
 		{"cursor", `{"mcpServers":{"demo":{"url":"https://x"}}}`, "it runs no command"},
 		{"cursor", `{"mcpServers":{"demo":"mcp-bash"}}`, "it runs no command"},
-		{"cursor", `{"mcpServers":{"demo":{"command":"mcp-bash"}}}`, "it names no project"},
+		{"cursor", `{"mcpServers":{"demo":{"command":"mcp-bash"}}}`, "it has no project"},
 		{"cursor", `{"mcpServers":{"demo":{"command":"mcp-bash","env":{"MCPBASH_PROJECT_ROOT":"/other"}}}}`,
 			"it is for the project /other"},
 		{"opencode", `{"mcp":{"demo":{"command":[]}}}`, "it runs no command"},
@@ -238,8 +239,8 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// A project's root may be named through a link.
-func TestOursThroughALink(t *testing.T) {
+// A project's root can be a path with symbolic links.
+func TestSameRootThroughLink(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -254,7 +255,7 @@ func TestOursThroughALink(t *testing.T) {
 	apply(t, r, Unchanged)
 }
 
-// CLI-715: where each client's file is.
+// CLI-715: the path of each client's file.
 func TestPlaces(t *testing.T) {
 	p := Place{Env: project.Env{"HOME": "/h", "USERPROFILE": "/w", "APPDATA": "/w/AppData"}, Root: "/p"}
 	for _, tc := range []struct{ client, system, scope, want string }{
@@ -266,11 +267,11 @@ func TestPlaces(t *testing.T) {
 		{"cursor", "linux", "project", "/p/.cursor/mcp.json"},
 		{"claude-cli", "linux", "", "/h/.claude.json"},
 		{"claude-code", "windows", "", "/p/.mcp.json"},
-		{"claude-code", "windows", "user", "! where Claude Code keeps its file on this system is not known here"},
+		{"claude-code", "windows", "user", "! the path of Claude Code's file on this system is unknown"},
 		{"codex", "linux", "", "/h/.codex/config.toml"},
 		{"goose", "darwin", "", "/h/.config/goose/config.yaml"},
-		{"librechat", "linux", "", "! where LibreChat keeps its file on this system is not known here"},
-		{"lm-studio", "darwin", "", "! where LM Studio keeps its file on this system is not known here"},
+		{"librechat", "linux", "", "! the path of LibreChat's file on this system is unknown"},
+		{"lm-studio", "darwin", "", "! the path of LM Studio's file on this system is unknown"},
 		{"continue", "linux", "project", "/p/.continue/mcpServers/de_mo.yaml"},
 		{"opencode", "linux", "", "/h/.config/opencode/opencode.jsonc"},
 	} {
@@ -307,7 +308,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// Of several files the one that is there is edited.
+// If a client can have several files, the existing one is edited.
 func TestPresentFile(t *testing.T) {
 	r := request(t, "opencode")
 	r.File, r.Place = "", home(t)
@@ -321,12 +322,12 @@ func TestPresentFile(t *testing.T) {
 	}
 }
 
-// Every client stands in the table with all that is needed of it.
+// Every client has an entry in the table with all required fields.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range clients {
 		if seen[c.Name] || c.Title == "" || c.format.open == nil || c.section == nil || c.after == "" || c.names.other == "" {
-			t.Errorf("%s is there twice or not whole", c.Name)
+			t.Errorf("%s is duplicate or incomplete", c.Name)
 		}
 		seen[c.Name] = true
 		for _, placeholder := range []string{"$command", "$env"} {
@@ -340,7 +341,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// CLI-713: a name that a client takes as it is is not warned about.
+// CLI-713: no warning for a name that a client accepts unchanged.
 func TestWarnings(t *testing.T) {
 	long := strings.Repeat("a", 60)
 	for _, tc := range []struct {
@@ -350,16 +351,16 @@ func TestWarnings(t *testing.T) {
 		{"cursor", "my-server2", "/p", nil},
 		{"cursor", "my_server", "/p", nil},
 		{"gemini", "my_server", "/p", []string{`"my_server": Gemini CLI splits the name at _ in its rules`}},
-		{"codex", "a.b", "/p", []string{`"a.b": Codex CLI puts _ in the place of other characters`}},
-		{"claude-code", "workspace", "/p", []string{`Claude Code keeps the name "workspace" for itself`}},
-		{"claude-code", "é b", "/p", []string{`"é b": Claude Code takes such names in no command of its own`}},
-		{"gemini", long, "/p", []string{`"` + long + `" is long: where the name of a tool, with the server's, is ` +
-			"longer than 63 characters, Gemini CLI shortens it, so that a tool's own may have 0"}},
+		{"codex", "a.b", "/p", []string{`"a.b": Codex CLI replaces other characters in the names of tools with _`}},
+		{"claude-code", "workspace", "/p", []string{`Claude Code reserves the name "workspace"`}},
+		{"claude-code", "é b", "/p", []string{`"é b": Claude Code accepts such names in none of its commands`}},
+		{"gemini", long, "/p", []string{`"` + long + `" is long: Gemini CLI limits the names of tools ` +
+			"with the server's to 63 characters. If a tool's name has more than 0, Gemini CLI shortens it"}},
 		{"copilot", long[:39], "/p", nil},
-		{"copilot", long[:40], "/p", []string{`"` + long[:40] + `" is long: where the name of a tool`}},
-		{"cursor", "x", "/p/${a}", []string{`/p/${a}: Cursor takes "${" for the beginning of a variable`}},
+		{"copilot", long[:40], "/p", []string{`"` + long[:40] + `" is long: Copilot CLI limits the names of tools`}},
+		{"cursor", "x", "/p/${a}", []string{`/p/${a}: Cursor expands variables that begin with "${"`}},
 		{"codex", "x", "/p/${a}", nil},
-		{"opencode", "x", "/p/{env:a}", []string{`/p/{env:a}: opencode takes "{env:"`}},
+		{"opencode", "x", "/p/{env:a}", []string{`/p/{env:a}: opencode expands variables that begin with "{env:"`}},
 	} {
 		got := Find(tc.client).Warnings(Server{tc.name, "/c", tc.root})
 		if len(got) != len(tc.want) || len(got) == 1 && !strings.HasPrefix(got[0], tc.want[0]) {
@@ -368,7 +369,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// Whatever a name or a path holds, it comes out of the file as it went in.
+// Any name and any path can be read from the file as they were written.
 func FuzzServer(f *testing.F) {
 	f.Add("demo", "/p")
 	f.Add("a.b \"c\" # '", "/p/\u2028\t\x00")
@@ -395,7 +396,7 @@ func FuzzServer(f *testing.F) {
 	})
 }
 
-// CLI-712: two at a time both get in.
+// CLI-712: two concurrent runs both add their entry.
 func TestTogether(t *testing.T) {
 	r := request(t, "cursor")
 	writeFile(t, r.File, "{\n  // mine\n}\n")
@@ -422,7 +423,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// A limit on what is read (CLI-711): each format's own, and in small what is at it and above.
+// The limit on the size of a file, which depends on the format (CLI-711): files at the limit
+// and above.
 func TestLimits(t *testing.T) {
 	for client, max := range map[string]int{"cursor": 16 << 20, "codex": 1 << 20, "goose": 1 << 20} {
 		r := request(t, client)
@@ -450,13 +452,13 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// What a client could not read is left alone, with the line at fault.
+// A file that a client cannot read is not changed, and the error has the line.
 func TestRefusedText(t *testing.T) {
 	for _, tc := range []struct{ client, text, want string }{
-		{"claude-code", "{\n// no\n}", "not JSON: line 2: a comment, where only plain JSON is read; nothing was changed"},
+		{"claude-code", "{\n// no\n}", "not JSON: line 2: a comment, where only plain JSON is accepted; nothing was changed"},
 		{"gemini", "{\"a\": 1,\n}", "not JSON with comments: line 1: a comma before a closing bracket"},
 		{"cursor", "{", "not JSON with comments: line 1: "},
-		{"cursor", `{"mcpServers": 1}`, "mcpServers is no object"},
+		{"cursor", `{"mcpServers": 1}`, "mcpServers is not an object"},
 		{"codex", "a = \n", "not TOML: line 1: "},
 		{"goose", "a: [\n", "not YAML: line 1: "},
 		{"goose", "\xff\xfea", "not YAML: "},
@@ -485,7 +487,7 @@ func listDir(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// A change that nobody made is not told (CLI-714).
+// A dry run does not report changes (CLI-714).
 func TestDryRun(t *testing.T) {
 	r := request(t, "cursor")
 	r.DryRun = true
@@ -500,7 +502,8 @@ func TestDryRun(t *testing.T) {
 	apply(t, r, Absent)
 }
 
-// The files of clients in a project start programs, so the table of code has them (CF-14).
+// Clients start programs from their files in a project, so the table of code includes these
+// files (CF-14).
 func TestProjectFilesRunNext(t *testing.T) {
 	p := &project.Project{Root: filepath.FromSlash("/p")}
 	listed := p.RunsNext()

@@ -9,13 +9,12 @@ import (
 	"mcp-bash/pkg/script"
 )
 
-// FindCommand returns the path of mcp-bash for clients: a link in the directory for
-// programs of the user, which stays when a new version comes, before the program that it
-// leads to (CLI-702).
+// FindCommand returns the path of mcp-bash for clients' files. It prefers a link in the
+// user's directory for programs, which an upgrade keeps, over the program itself (CLI-702).
 func FindCommand(env project.Env) (string, error) {
 	path := findProgram(env)
 	if path == "" {
-		return "", cli.Failf(cli.CodeNotFound, "mcp-bash is neither beside this program nor on PATH; install it there")
+		return "", cli.Failf(cli.CodeNotFound, "mcp-bash is neither next to this program nor on PATH; install it")
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -34,7 +33,7 @@ func FindCommand(env project.Env) (string, error) {
 	return path, nil
 }
 
-// findProgram looks in MCPBASH_HOME, beside this program, then on PATH.
+// findProgram looks in MCPBASH_HOME, next to this program, and on PATH.
 func findProgram(env project.Env) string {
 	if home := env["MCPBASH_HOME"]; home != "" {
 		if path := script.LookPath("mcp-bash", filepath.Join(home, "bin")); path != "" {
@@ -52,7 +51,7 @@ func findProgram(env project.Env) string {
 	return script.LookPath("mcp-bash", env["PATH"])
 }
 
-// same reports whether two paths lead to one file.
+// same reports whether two paths are the same file.
 func same(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package clientconfig tells MCP clients how to start a project's server: it writes an
-// entry as each client wants it, and puts it into the client's own file or takes it out
-// again, without touching anything else in there (cli chapter 7).
+// Package clientconfig configures MCP clients to start a project's server. It formats the
+// entry that each client expects, and adds it to the client's file or removes it. The rest
+// of the file keeps its bytes (cli chapter 7).
 package clientconfig

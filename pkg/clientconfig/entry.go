@@ -11,31 +11,31 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A Server is what a client has to know of a project.
+// A Server is the server of a project, as clients start it.
 type Server struct {
 	Name    string
 	Command string // absolute
 	Root    string // of the project
 }
 
-// Variables that a server is given.
+// Variables of a server.
 const (
 	rootVariable  = "MCPBASH_PROJECT_ROOT"
 	allowVariable = "MCPBASH_TOOL_ALLOWLIST"
 )
 
-// Variables are those that the server needs, as NAME=VALUE.
+// Variables returns the variables that the server needs, as NAME=VALUE.
 func (s Server) Variables() []string {
 	return []string{rootVariable + "=" + s.Root, allowVariable + "=*"}
 }
 
-// env is the environment that the server needs (CLI-703).
+// env returns the variables that the server needs, as a JSON object (CLI-703).
 func (s Server) env() json.RawMessage {
 	var b rawjson.Builder
 	return b.Object().Name(rootVariable).String(s.Root).Name(allowVariable).String("*").End().Bytes()
 }
 
-// fill puts the server's own into a template.
+// fill inserts the server's values into a template.
 func (s Server) fill(template string) json.RawMessage {
 	return json.RawMessage(strings.NewReplacer(
 		`"$command"`, string(rawjson.Quote(s.Command)),
@@ -44,12 +44,12 @@ func (s Server) fill(template string) json.RawMessage {
 	).Replace(template))
 }
 
-// JSON is what the server needs, for programs (CLI-703).
+// JSON returns how to start the server, for programs (CLI-703).
 func (s Server) JSON() json.RawMessage {
 	return s.fill(`{"name":"$name","command":"$command","args":[],"env":"$env"}`)
 }
 
-// Snippet is what --client prints: the client's file if there is nothing else in it
+// Snippet returns the output of --client: the client's file as if it had no other entries
 // (CLI-704).
 func (c *Client) Snippet(s Server) ([]byte, error) {
 	if c.printed != "" {
@@ -65,8 +65,8 @@ func (c *Client) Snippet(s Server) ([]byte, error) {
 	return e.Bytes(), nil
 }
 
-// field returns the name of the member of an entry in which the template has a
-// placeholder, alone or as the first of a list.
+// field returns the name of the member of an entry that has a placeholder in the template.
+// list is true if the placeholder is the first element of a list.
 func (c *Client) field(placeholder string) (name string, list bool) {
 	for _, m := range rawjson.Members(json.RawMessage(c.entry)) {
 		switch string(m.Value) {
@@ -79,7 +79,8 @@ func (c *Client) field(placeholder string) (name string, list bool) {
 	return "", false
 }
 
-// commandOf is the command of an entry and the rest of its list, if it is one.
+// commandOf returns the command of an entry. If the command is a list, it also returns the
+// other elements.
 func (c *Client) commandOf(entry json.RawMessage) (command string, rest []json.RawMessage) {
 	name, list := c.field("$command")
 	value := rawjson.Get(entry, name)
@@ -94,8 +95,7 @@ func (c *Client) commandOf(entry json.RawMessage) (command string, rest []json.R
 	return command, rest
 }
 
-// foreign says why an entry is not that of a server of ours for this project; "" if it
-// is.
+// foreign returns the reason why an entry is not our server for this project, or "".
 func (c *Client) foreign(entry json.RawMessage, s Server) string {
 	command, _ := c.commandOf(entry)
 	base := path.Base(strings.ReplaceAll(command, `\`, "/"))
@@ -114,19 +114,19 @@ func (c *Client) foreign(entry json.RawMessage, s Server) string {
 		return ""
 	}
 	if root == "" {
-		return "it names no project"
+		return "it has no project"
 	}
 	return fmt.Sprintf("it is for the project %s", root)
 }
 
-// A setting is a value that an entry of ours lacks.
+// A setting is a value that our entry lacks.
 type setting struct {
 	path  []string // below the entry
 	value json.RawMessage
 }
 
-// lacking is what an entry of ours needs to be as one that is written now. What people
-// added or changed stays: only the command has to be ours.
+// lacking returns the values that our entry needs to match an entry that is written now.
+// Only the command is replaced; other values that people changed or added are kept.
 func (c *Client) lacking(entry json.RawMessage, s Server) (list []setting) {
 	env, _ := c.field("$env")
 	command, isList := c.field("$command")

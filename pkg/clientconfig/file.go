@@ -16,24 +16,24 @@ import (
 	"mcp-bash/pkg/userfile"
 )
 
-// backupSuffix makes the name of a backup of that of a file.
+// backupSuffix is appended to the name of a file for the name of its backup.
 const backupSuffix = ".mcp-bash.bak"
 
-// lockWait is how long is waited for another command that edits a file beside ours.
+// lockWait limits how long we wait for another command that edits the same file.
 const lockWait = 5 * time.Second
 
-// newMode is the mode of a new file: others need not know what servers somebody runs.
+// newMode is the mode of a new file. Other users need not know which servers somebody runs.
 const newMode fs.FileMode = 0o600
 
-// before is what there was before an edit.
+// before is the state before an edit.
 type before struct {
 	text   []byte
-	there  bool // text is that of a file, not of none
+	there  bool // the file exists
 	backup []byte
 }
 
-// edit replaces the text of a file by what change makes of it; nil deletes the file. Where a link leads to it, the
-// link stays. The file before is kept as a backup, whose path is returned.
+// edit replaces the text of a file by the result of change. A nil result deletes the file. A
+// symbolic link to the file is kept. edit returns the path of a backup of the old text.
 func (t target) edit(ctx context.Context, max int, dry bool, change func(before) ([]byte, error)) (backup string,
 	err error) {
 	path, err := t.resolve()
@@ -44,7 +44,7 @@ func (t target) edit(ctx context.Context, max int, dry bool, change func(before)
 	if err != nil {
 		return "", t.failed(err)
 	}
-	if dir == nil { // it would be made
+	if dir == nil { // the directory would be created
 		_, err = change(before{})
 		return "", err
 	}
@@ -57,7 +57,7 @@ func (t target) edit(ctx context.Context, max int, dry bool, change func(before)
 	var locked *atomicfile.LockedError
 	switch {
 	case errors.As(err, &locked):
-		return "", cli.Failf(cli.CodeTimeout, "%s: another mcp-bash config edits it; try again", path)
+		return "", cli.Failf(cli.CodeTimeout, "%s: another mcp-bash config is editing it; try again", path)
 	case err != nil && err == context.Cause(ctx):
 		return "", err
 	case err != nil:
@@ -68,7 +68,7 @@ func (t target) edit(ctx context.Context, max int, dry bool, change func(before)
 	return "", nil
 }
 
-// readBackup returns the text of a backup, nil where none can be read.
+// readBackup returns the text of a backup, or nil if it cannot be read.
 func readBackup(dir *os.Root, name string, max int) []byte {
 	f, err := project.OpenRegular(dir, name)
 	if err != nil {
@@ -87,7 +87,7 @@ func (t target) failed(err error) error {
 		return e
 	}
 	if project.Escapes(err) {
-		err = errors.New("a symbolic link on the way leads out of the project; name the file with --file")
+		err = errors.New("a symbolic link on its path leads out of the project; name the file with --file")
 	}
 	var path *fs.PathError
 	var link *os.LinkError
@@ -100,7 +100,7 @@ func (t target) failed(err error) error {
 	return cli.Failf(cli.CodeInvalid, "%s: %v; nothing was changed", t.path, err)
 }
 
-// resolve follows links to where the file is, or is to be.
+// resolve follows symbolic links to the path of the file, which may not exist yet.
 func (t target) resolve() (string, error) {
 	path, err := filepath.EvalSymlinks(t.path)
 	if err == nil {
@@ -110,9 +110,9 @@ func (t target) resolve() (string, error) {
 		return "", t.failed(err)
 	}
 	if _, err := os.Lstat(t.path); err == nil {
-		return "", t.failed(errors.New("a link that leads nowhere; remove it, or make the file it leads to"))
+		return "", t.failed(errors.New("a link that leads nowhere; remove it, or create its target"))
 	}
-	// As much of the way as there is.
+	// Resolve the part of the path that exists.
 	rest := filepath.Base(t.path)
 	for dir := filepath.Dir(t.path); ; dir = filepath.Dir(dir) {
 		if physical, err := filepath.EvalSymlinks(dir); err == nil {
@@ -124,8 +124,8 @@ func (t target) resolve() (string, error) {
 	}
 }
 
-// openDir opens the directory of the file, and makes it where it is missing; dry only
-// looks, and returns nil for none.
+// openDir opens the directory of the file, and creates it if it is missing. If dry is true,
+// it does not create it and returns nil.
 func (t target) openDir(dir string, dry bool) (*os.Root, error) {
 	if t.inside == "" {
 		if !dry {
@@ -145,7 +145,7 @@ func (t target) openDir(dir string, dry bool) (*os.Root, error) {
 		return nil, err
 	}
 	if !filepath.IsLocal(rel) {
-		return nil, errors.New("a symbolic link on the way leads out of the project; name the file with --file")
+		return nil, errors.New("a symbolic link on its path leads out of the project; name the file with --file")
 	}
 	if !dry {
 		if err := root.MkdirAll(rel, 0o755); err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// CLI-712: the file that a link leads to is replaced, and the link stays.
+// CLI-712: if the path is a symbolic link, its target is replaced and the link is kept.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	real := filepath.Join(dir, "dotfiles", "real.json")
@@ -35,7 +35,7 @@ func TestLinks(t *testing.T) {
 		t.Errorf("%s, %s", readFile(t, real), change.Backup)
 	}
 
-	// A directory on the way may be a link as well, and need not be whole.
+	// A directory on the path can be a link as well, and its target can lack directories.
 	if err := os.Symlink("dotfiles", filepath.Join(dir, "away")); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// CLI-712: nothing in a project leads to files elsewhere.
+// CLI-712: symbolic links in a project cannot redirect an edit to files elsewhere.
 func TestProjectLinks(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

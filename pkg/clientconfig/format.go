@@ -9,14 +9,14 @@ import (
 	"mcp-bash/pkg/yamledit"
 )
 
-// A format is how a file is written.
+// A format is the syntax of a file.
 type format struct {
 	name string
 	max  int // bytes; a larger file is not touched
 	open func(c *Client, text []byte) (editor, error)
 }
 
-// An editor changes values in a text and leaves all else as it is.
+// An editor changes values in a text and keeps the rest.
 type editor interface {
 	Get(path ...string) (json.RawMessage, error)
 	Set(value json.RawMessage, path ...string) error
@@ -36,7 +36,7 @@ var (
 	}}
 )
 
-// orNil is an editor where there is one, so that none is nil.
+// orNil returns a nil interface instead of a nil pointer if there is an error.
 func orNil[E editor](e E, err error) (editor, error) {
 	if err != nil {
 		return nil, err
@@ -50,10 +50,10 @@ func openJSON(d jsonedit.Dialect) func(*Client, []byte) (editor, error) {
 	}
 }
 
-// byteOrderMark is what some editors on Windows put before a text.
+// byteOrderMark is written by some editors on Windows at the beginning of a text.
 var byteOrderMark = []byte("\ufeff")
 
-// open reads the text of a client's file.
+// open parses the text of a client's file.
 func (c *Client) open(text []byte) (e editor, mark []byte, err error) {
 	if bytes.HasPrefix(text, byteOrderMark) {
 		mark, text = byteOrderMark, text[len(byteOrderMark):]

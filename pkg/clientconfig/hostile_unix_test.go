@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// CLI-711: what is no file is not waited for.
+// CLI-711: an edit does not block on a path that is not a regular file.
 func TestNoFile(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
@@ -27,7 +27,7 @@ func TestNoFile(t *testing.T) {
 	if info, err := os.Lstat(fifo); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		t.Error("the pipe is gone")
 	}
-	// A backup in whose place something else stands.
+	// A backup whose name is taken by another type of file.
 	r := request(t, "cursor")
 	writeFile(t, r.File, "{}")
 	if err := os.Mkdir(r.File+backupSuffix, 0o700); err != nil {
@@ -42,7 +42,7 @@ func TestNoFile(t *testing.T) {
 	}
 }
 
-// CLI-712: the owner stays.
+// CLI-712: the owner of a file is kept.
 func TestOwner(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can give files away")

@@ -11,29 +11,29 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// A Scope says for whom a client's file counts.
+// A Scope determines whether a client's file belongs to a user or to a project.
 type Scope string
 
-// The scopes; "" is that of the user where the client has it.
+// The scopes. "" is the user's scope if the client has one.
 const (
 	UserScope    Scope = "user"
 	ProjectScope Scope = "project"
 )
 
-// A Place is where clients' files are looked for.
+// A Place determines where clients' files are.
 type Place struct {
-	System string // as runtime.GOOS says it
+	System string // as in runtime.GOOS
 	Env    project.Env
-	Root   string // of the project, whose own file it is in the project's scope
+	Root   string // the project whose files belong to the project's scope
 }
 
-// A target is the file to be edited.
+// A target is the file that is edited.
 type target struct {
 	path   string
-	inside string // no link leads out of this directory; "": any may be followed
+	inside string // links must not lead out of this directory; "": all links are followed
 }
 
-// target finds the client's file.
+// target returns the path of the client's file.
 func (r Request) target() (target, error) {
 	c := r.Client
 	if r.File != "" {
@@ -53,7 +53,7 @@ func (r Request) target() (target, error) {
 		return target{present(paths), r.Place.Root}, nil
 	}
 	if user == nil {
-		return target{}, cli.Failf(cli.CodeNotFound, "where %s keeps its file on this system is not known here; "+
+		return target{}, cli.Failf(cli.CodeNotFound, "the path of %s's file on this system is unknown; "+
 			"name the file with --file", c.Title)
 	}
 	var paths []string
@@ -67,7 +67,7 @@ func (r Request) target() (target, error) {
 	return target{path: present(paths)}, nil
 }
 
-// present is the first path at which there is something, else the first.
+// present returns the first path that exists, or else the first path.
 func present(paths []string) string {
 	for _, path := range paths {
 		if _, err := os.Lstat(path); err == nil {
@@ -77,18 +77,18 @@ func present(paths []string) string {
 	return paths[0]
 }
 
-// variable is what a path may begin with in the table of clients.
+// variable matches a variable at the beginning of a path in the table of clients.
 var variable = lazyregexp.New(`^\$\{(\w+)(?::-([^}]*))?\}`)
 
-// expand replaces what a path of a client's file begins with.
+// expand replaces the variable or ~ at the beginning of a path.
 func (p Place) expand(path string) (string, error) {
 	if m := variable.FindStringSubmatch(path); m != nil {
 		value := p.Env[m[1]]
-		if !filepath.IsAbs(value) { // as the XDG specification wants it
+		if !filepath.IsAbs(value) { // as required by the XDG specification
 			value = m[2]
 		}
 		if value == "" {
-			return "", cli.Failf(cli.CodeNotFound, "%s is not set, so that the client's file is not found; "+
+			return "", cli.Failf(cli.CodeNotFound, "%s is not set, so the client's file cannot be found; "+
 				"name it with --file", m[1])
 		}
 		path = value + path[len(m[0]):]
@@ -99,7 +99,7 @@ func (p Place) expand(path string) (string, error) {
 			home = "USERPROFILE"
 		}
 		if !filepath.IsAbs(p.Env[home]) {
-			return "", cli.Failf(cli.CodeNotFound, "%s is not set, so that the client's file is not found; "+
+			return "", cli.Failf(cli.CodeNotFound, "%s is not set, so the client's file cannot be found; "+
 				"name it with --file", home)
 		}
 		path = p.Env[home] + rest
@@ -107,7 +107,7 @@ func (p Place) expand(path string) (string, error) {
 	return filepath.FromSlash(path), nil
 }
 
-// Reminders are what there is to do until the client sees a change of its file.
+// Reminders returns what the user must do before the client uses the changed file.
 func (r Request) Reminders() (list []string) {
 	c := r.Client
 	project := r.File == "" && (r.Scope == ProjectScope || r.Scope == "" && c.user.on(r.Place.System) == nil)
@@ -115,7 +115,7 @@ func (r Request) Reminders() (list []string) {
 		list = append(list, c.trust)
 	}
 	if c.after != "" {
-		list = append(list, fmt.Sprintf("for it to count, %s", c.after))
+		list = append(list, fmt.Sprintf("to use it, %s", c.after))
 	}
 	return list
 }

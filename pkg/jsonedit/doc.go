@@ -1,3 +1,3 @@
-// Package jsonedit changes members of a JSON object in its text, and keeps every
-// byte of the rest, so that a file that people wrote stays as they wrote it.
+// Package jsonedit changes members of a JSON object in its text. All other bytes stay the
+// same, so people's files keep their layout and comments.
 package jsonedit

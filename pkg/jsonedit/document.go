@@ -8,13 +8,12 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A Document is a JSON object that is being changed. What is not changed keeps its
-// bytes, down to the white space. What is added is laid out with two spaces a level
-//
+// A Document is a JSON object that is being edited. Unchanged parts keep their bytes,
+// including white space. New parts are indented by two spaces for each level.
 type Document struct{ Text []byte }
 
-// New returns the document of a text, which has to be a JSON object. One on a single
-// line is laid out first, as there is no layout to keep.
+// New returns the document of a text, which must be a JSON object. If it is on a single
+// line, New indents it first.
 func New(text []byte) *Document {
 	if doc, err := rawjson.Check(text); err == nil && bytes.IndexByte(doc, '\n') < 0 {
 		text = rawjson.AppendIndent(nil, doc, 0)
@@ -25,15 +24,14 @@ func New(text []byte) *Document {
 	return &Document{text}
 }
 
-// A span is where a member of an object or an element of an array lies.
+// A span is the position of a member of an object or an element of an array.
 type span struct {
 	start    int // of the member's name, or of the element
 	from, to int // the value
 }
 
-// spans returns the members or elements of the object or array that begins at a
-// byte, and where its closing bracket stands. With a name it returns only the
-// members of that name.
+// spans returns the members or elements of the object or array at an offset, and the offset
+// of its closing bracket. If name is not "", it returns only members with that name.
 func (d *Document) spans(at int, name string) (list []span, end int) {
 	object := d.Text[at] == '{'
 	i := d.skip(at + 1)
@@ -58,7 +56,7 @@ func (d *Document) spans(at int, name string) (list []span, end int) {
 	return list, i
 }
 
-// skip returns where the first byte stands that is no white space.
+// skip returns the offset of the first byte that is not white space.
 func (d *Document) skip(at int) int { return len(d.Text) - len(rawjson.SkipSpace(d.Text[at:])) }
 
 // replace replaces a range of bytes.
@@ -66,7 +64,7 @@ func (d *Document) replace(from, to int, text []byte) {
 	d.Text = slices.Concat(d.Text[:from], text, d.Text[to:])
 }
 
-// find returns a member of the document, the last one where it is repeated.
+// find returns a member of the document, or the last one if its name is repeated.
 func (d *Document) find(name string) (p span, found bool) {
 	list, _ := d.spans(d.skip(0), name)
 	if len(list) == 0 {
@@ -75,7 +73,7 @@ func (d *Document) find(name string) (p span, found bool) {
 	return list[len(list)-1], true
 }
 
-// set gives a member a value.
+// set sets the value of a member.
 func (d *Document) set(name string, value json.RawMessage) {
 	value = rawjson.AppendIndent(nil, value, 1)
 	if p, found := d.find(name); found {
@@ -85,15 +83,15 @@ func (d *Document) set(name string, value json.RawMessage) {
 	d.insert(d.skip(0), slices.Concat(rawjson.Quote(name), []byte(": "), value), "\n  ")
 }
 
-// findArray returns where the array begins that is the value of a member; found is
-// false for any other value.
+// findArray returns the offset of the array that is the value of a member. found is false if
+// the value is not an array.
 func (d *Document) findArray(name string) (at int, found bool) {
 	p, found := d.find(name)
 	return p.from, found && d.Text[p.from] == '['
 }
 
-// Append appends a value to the array that is the value of a member. Any other value
-// of the member is replaced by an array.
+// Append appends a value to the array in a member. If the member has another value, an array
+// replaces it.
 func (d *Document) Append(name string, value json.RawMessage) {
 	at, found := d.findArray(name)
 	if !found {
@@ -108,9 +106,8 @@ func (d *Document) Append(name string, value json.RawMessage) {
 	d.insert(at, rawjson.AppendIndent(nil, value, 2), between)
 }
 
-// insert appends a member or element to the object or array that begins at a byte.
-// It is preceded by the same white space as the last one that begins a line; if
-// none does, by between.
+// insert appends a member or element to the object or array at an offset. It precedes it
+// with the same white space as the last one that begins a line, or with between.
 func (d *Document) insert(at int, text []byte, between string) {
 	list, end := d.spans(at, "")
 	if len(list) == 0 {
@@ -137,14 +134,14 @@ func (d *Document) spaceBefore(at int) []byte {
 	return d.Text[len(bytes.TrimRight(d.Text[:at], " \t\r\n")):at]
 }
 
-// ReplaceElement replaces an element of the array that is the value of a member.
+// ReplaceElement replaces an element of the array in a member.
 func (d *Document) ReplaceElement(name string, i int, value json.RawMessage) {
 	at, _ := d.findArray(name)
 	list, _ := d.spans(at, "")
 	d.replace(list[i].from, list[i].to, rawjson.AppendIndent(nil, value, 2))
 }
 
-// Delete deletes an element of the array that is the value of a member.
+// Delete deletes an element of the array in a member.
 func (d *Document) Delete(name string, i int) {
 	at, _ := d.findArray(name)
 	list, end := d.spans(at, "")
@@ -158,7 +155,7 @@ func (d *Document) Delete(name string, i int) {
 	}
 }
 
-// Elements returns the elements of the array that is the value of a member.
+// Elements returns the elements of the array in a member.
 func (d *Document) Elements(name string) []json.RawMessage {
 	at, found := d.findArray(name)
 	if !found {
@@ -172,7 +169,7 @@ func (d *Document) Elements(name string) []json.RawMessage {
 	return values
 }
 
-// DeleteStrings deletes strings from the array that is the value of a member.
+// DeleteStrings deletes strings from the array in a member.
 func (d *Document) DeleteStrings(name string, texts ...string) {
 	values := d.Elements(name)
 	for i := len(values) - 1; i >= 0; i-- {
@@ -182,7 +179,7 @@ func (d *Document) DeleteStrings(name string, texts ...string) {
 	}
 }
 
-// Member returns the value of a member, nil when there is none.
+// Member returns the value of a member, or nil.
 func (d *Document) Member(name string) json.RawMessage {
 	p, found := d.find(name)
 	if !found {

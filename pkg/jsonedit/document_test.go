@@ -22,7 +22,7 @@ const handwritten = `{
 }
 `
 
-// R-208: what is not changed keeps its bytes.
+// R-208: unchanged parts keep their bytes.
 func TestDocument(t *testing.T) {
 	entry := json.RawMessage(`{"name":"c","path":"c.sh","n":1.0}`)
 	laidOut := "{\n      \"name\": \"c\",\n      \"path\": \"c.sh\",\n      \"n\": 1.0\n    }"
@@ -77,8 +77,8 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// Whatever a register.json looks like, an edit leaves a valid one, in which
-// everything else says what it said (R-208).
+// An edit of any register.json leaves valid JSON in which all other values are the same
+// (R-208).
 func FuzzDocument(f *testing.F) {
 	f.Add([]byte(handwritten), byte(0), byte(0))
 	f.Add([]byte(`{"version":1,"tools":[]}`), byte(1), byte(0))

@@ -11,16 +11,16 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A File is the text of a JSON file that belongs to somebody else: an object, in which
-// a path of names leads to a member. What is not changed keeps its bytes, comments and
-// order; what is added is laid out as its neighbours are.
+// A File is the text of another program's JSON file. It is an object in which a path of
+// names leads to a member. Unchanged parts keep their bytes, comments and order. New parts
+// are laid out like their neighbours.
 type File struct {
 	text    []byte
 	dialect Dialect
 	plain   *plainText
 }
 
-// Open reads the text of a file. One without any value is an empty object.
+// Open parses the text of a file. A text without a value is an empty object.
 func (d Dialect) Open(text []byte) (*File, error) {
 	f := &File{text: text, dialect: d}
 	var err error
@@ -36,25 +36,25 @@ func (d Dialect) Open(text []byte) (*File, error) {
 // Bytes returns the text.
 func (f *File) Bytes() []byte { return f.text }
 
-// root is where the object begins; at the end of the text where there is none.
+// root returns the offset of the object, or the end of the text if there is no object.
 func (f *File) root() int { return rawjson.SpaceEnd(f.plain.json, 0) }
 
-// members returns those members of the object at a byte that have a name, all for "",
-// and where the object's closing bracket stands.
+// members returns the members with a name of the object at an offset, or all members for "".
+// It also returns the offset of the closing bracket.
 func (f *File) members(at int, name string) ([]span, int) {
 	return (&Document{f.plain.json}).spans(at, name)
 }
 
-// A way is how far a path leads.
+// A way is the result of following a path.
 type way struct {
-	found  int  // how many of its names there are
-	in     int  // where the object begins that the last of them is in
-	member span // the last of them
-	object int  // where the object begins that the next name is missing in
+	found  int  // the number of names that were found
+	in     int  // the offset of the object with the last member that was found
+	member span // the last member that was found
+	object int  // the offset of the object that lacks the next name
 }
 
-// follow looks for a path. A name on it that is there twice, or whose value is no
-// object where one has to be, is an error.
+// follow follows a path. It is an error if a name of the path is repeated, or if its value
+// must be an object and is not.
 func (f *File) follow(path []string) (w way, err error) {
 	w.object = f.root()
 	for i, name := range path {
@@ -62,7 +62,7 @@ func (f *File) follow(path []string) (w way, err error) {
 			return w, nil
 		}
 		if f.text[w.object] != '{' {
-			return w, fmt.Errorf("%s is no object", strings.Join(path[:i], "."))
+			return w, fmt.Errorf("%s is not an object", strings.Join(path[:i], "."))
 		}
 		list, _ := f.members(w.object, name)
 		switch len(list) {
@@ -70,7 +70,7 @@ func (f *File) follow(path []string) (w way, err error) {
 			return w, nil
 		case 1:
 		default:
-			return w, fmt.Errorf("line %d: %s is there twice", lineAt(f.text, list[1].start),
+			return w, fmt.Errorf("line %d: %s is repeated", lineAt(f.text, list[1].start),
 				strings.Join(path[:i+1], "."))
 		}
 		w = way{i + 1, w.object, list[0], list[0].from}
@@ -78,7 +78,7 @@ func (f *File) follow(path []string) (w way, err error) {
 	return w, nil
 }
 
-// Get returns the value of a member without its comments, nil when there is none.
+// Get returns the value of a member without comments, or nil.
 func (f *File) Get(path ...string) (json.RawMessage, error) {
 	w, err := f.follow(path)
 	if err != nil || w.found < len(path) {
@@ -87,8 +87,8 @@ func (f *File) Get(path ...string) (json.RawMessage, error) {
 	return bytes.Clone(f.plain.json[w.member.from:w.member.to]), nil
 }
 
-// Set gives a member a value, and makes it and the objects on the way where they are
-// missing.
+// Set sets the value of a member. It creates the member and the objects on its path if they
+// are missing.
 func (f *File) Set(value json.RawMessage, path ...string) error {
 	w, err := f.follow(path)
 	if err != nil {
@@ -111,12 +111,12 @@ func (f *File) Set(value json.RawMessage, path ...string) error {
 	return f.replace(text, value, path)
 }
 
-// oneLine reports whether the value of a member is on one line in a text of several.
+// oneLine reports whether the value of a member is on one line in a text of several lines.
 func (f *File) oneLine(m span) bool {
 	return bytes.IndexByte(f.text[m.from:m.to], '\n') < 0 && (f.text[m.from] != '{' || !f.beginsLine(m))
 }
 
-// wrapped is a value as the last of a path of members, each in an object of its own.
+// wrapped returns a value nested in an object for each name of a path.
 func wrapped(path []string, value json.RawMessage) json.RawMessage {
 	for _, name := range slices.Backward(path) {
 		var b rawjson.Builder
@@ -125,7 +125,7 @@ func wrapped(path []string, value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// insert appends a member to the object at a byte.
+// insert appends a member to the object at an offset.
 func (f *File) insert(at int, name string, value json.RawMessage) []byte {
 	list, end := f.members(at, "")
 	text, br := f.text, string(f.lineBreak())
@@ -152,7 +152,7 @@ func (f *File) insert(at int, name string, value json.RawMessage) []byte {
 	last := list[len(list)-1]
 	comma := f.commaAfter(last.to)
 	after := last.to
-	before, behind := ",", "" // what is set for the member before, and for ours
+	before, behind := ",", "" // added before and after the new member
 	if comma >= 0 {
 		after, before, behind = comma+1, "", ","
 	}
@@ -163,7 +163,7 @@ func (f *File) insert(at int, name string, value json.RawMessage) []byte {
 		}
 		return slices.Concat(text[:after], []byte(before+space), member("", true), []byte(behind), text[after:])
 	}
-	// Comments that end the line of the member before stay with it.
+	// Comments at the end of the previous member's line stay with it.
 	place := after
 	if nl := bytes.IndexByte(f.plain.commas[after:end], '\n'); nl >= 0 {
 		if place = after + nl; text[place-1] == '\r' {
@@ -175,7 +175,7 @@ func (f *File) insert(at int, name string, value json.RawMessage) []byte {
 		[]byte(behind), text[place:])
 }
 
-// Remove deletes a member, if it is there. Comments around it stay.
+// Remove deletes a member if it exists. Comments around it are kept.
 func (f *File) Remove(path ...string) error {
 	w, err := f.follow(path)
 	if err != nil || w.found < len(path) {
@@ -188,7 +188,7 @@ func (f *File) Remove(path ...string) error {
 	comma := f.commaAfter(m.to)
 	begins := f.beginsLine(m)
 	switch {
-	case begins: // the line break before it goes, too
+	case begins: // also delete the line break before it
 		from = bytes.LastIndexByte(f.text[:m.start], '\n')
 		if from > 0 && f.text[from-1] == '\r' {
 			from--
@@ -229,7 +229,7 @@ func without(text []byte, cuts []cut) []byte {
 	return append(out, text[at:]...)
 }
 
-// closed closes the object at a byte at once if there is only white space in it.
+// closed removes the white space from an empty object at an offset.
 func closed(text []byte, at int) []byte {
 	end := rawjson.SpaceEnd(text, at+1)
 	if end == len(text) || text[end] != '}' {
@@ -238,8 +238,7 @@ func closed(text []byte, at int) []byte {
 	return slices.Concat(text[:at+1], text[end:])
 }
 
-// replace takes a text in place of the present one if they differ only in the value of a
-// path.
+// replace accepts a new text if it differs from the present one only in the value at a path.
 func (f *File) replace(text []byte, value json.RawMessage, path []string) error {
 	edited, err := f.dialect.Open(text)
 	if err == nil {
@@ -258,12 +257,12 @@ func (f *File) replace(text []byte, value json.RawMessage, path []string) error 
 
 var errUnusual = errors.New("an unusual layout")
 
-// sameBut reports whether two files differ only in the value of a path.
+// sameBut reports whether two files differ only in the value at a path.
 func (f *File) sameBut(other *File, path []string) bool {
 	a, b := f.root(), other.root()
 	for i, name := range path {
 		if a == len(f.text) {
-			return true // there was nothing
+			return true // there was no object
 		}
 		listA, _ := f.members(a, "")
 		listB, _ := other.members(b, "")
@@ -305,10 +304,10 @@ func (f *File) sameBut(other *File, path []string) bool {
 	return true
 }
 
-// name is the name of a member as it is written.
+// name returns the name of a member as it is written, in quotes.
 func (f *File) name(s span) []byte { return f.text[s.start:stringEnd(f.text, s.start)] }
 
-// commaAfter is where the comma stands that follows a value, -1 for none.
+// commaAfter returns the offset of the comma after a value, or -1.
 func (f *File) commaAfter(at int) int {
 	if at = rawjson.SpaceEnd(f.plain.commas, at); at < len(f.text) && f.plain.commas[at] == ',' {
 		return at
@@ -318,23 +317,23 @@ func (f *File) commaAfter(at int) int {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// lineStart is where the line of a byte begins.
+// lineStart returns the beginning of the line with an offset.
 func (f *File) lineStart(at int) int { return bytes.LastIndexByte(f.text[:at], '\n') + 1 }
 
-// beginsLine reports whether there is nothing but blanks before a member in its line,
-// which is not the first.
+// beginsLine reports whether only blanks precede a member in its line, and the line is not
+// the first.
 func (f *File) beginsLine(m span) bool {
 	start := f.lineStart(m.start)
 	return start > 0 && len(bytes.Trim(f.text[start:m.start], " \t")) == 0
 }
 
-// indentAt is what the line of a byte begins with.
+// indentAt returns the blanks at the beginning of the line with an offset.
 func (f *File) indentAt(at int) string {
 	line := f.text[f.lineStart(at):at]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// unit is what each level is indented by: as much as the first member is.
+// unit returns the indentation of one level, taken from the first member.
 func (f *File) unit() string {
 	if at := f.root(); at < len(f.text) {
 		if list, _ := f.members(at, ""); len(list) > 0 && f.beginsLine(list[0]) {
@@ -346,7 +345,7 @@ func (f *File) unit() string {
 	return "  "
 }
 
-// lineBreak is how lines end.
+// lineBreak returns the line break of the text.
 func (f *File) lineBreak() []byte {
 	if nl := bytes.IndexByte(f.text, '\n'); nl > 0 && f.text[nl-1] == '\r' {
 		return []byte("\r\n")
@@ -354,16 +353,16 @@ func (f *File) lineBreak() []byte {
 	return []byte("\n")
 }
 
-// isOneLine reports whether all of the object is on one line.
+// isOneLine reports whether the whole object is on one line.
 func (f *File) isOneLine() bool { return bytes.IndexByte(bytes.TrimSpace(f.plain.json), '\n') < 0 }
 
-// isCompact reports whether there is no white space between values.
+// isCompact reports whether the text has no white space between values.
 func (f *File) isCompact() bool {
 	return rawjson.IsCompact(bytes.TrimSpace(f.plain.json))
 }
 
-// layOut writes a value over several lines, those after the first with an indent, or
-// inline.
+// layOut formats a value, inline or over several lines. Lines after the first begin with
+// indent.
 func (f *File) layOut(value json.RawMessage, indent string, inline bool) []byte {
 	if inline {
 		return rawjson.AppendCompact(nil, value)

@@ -16,7 +16,7 @@ var lenient = Dialect{Comments: true, TrailingCommas: true}
 
 const entry = `{"command":"/bin/x","args":[],"env":{"A":"1"}}`
 
-// laidOut is the entry as it stands in a file, with what each level is indented by.
+// laidOut returns the entry as it is in a file that indents each level by unit.
 func laidOut(unit string, depth int, br string) string {
 	lines := []string{`"demo": {`, `u"command": "/bin/x",`, `u"args": [],`, `u"env": {`, `uu"A": "1"`, `u}`, `}`}
 	for i, line := range lines {
@@ -30,13 +30,13 @@ func laidOut(unit string, depth int, br string) string {
 	return strings.Join(lines, br)
 }
 
-// CLI-711: an entry goes where its like are, laid out like them, and comes out again
-// without a trace.
+// CLI-711: an entry is added next to similar ones with their layout, and removing it
+// restores the text.
 func TestFile(t *testing.T) {
 	two, tabs := laidOut("  ", 2, "\n"), laidOut("\t", 2, "\n")
 	for name, tc := range map[string]struct {
 		text, want string
-		leaves     string // what removing leaves, where that is not the text
+		leaves     string // the text after removing, if that is not the original one
 	}{
 		"nothing": {"", "{\n  \"servers\": {\n    " + two + "\n  }\n}\n", "{\n  \"servers\": {}\n}\n"},
 		"only notes": {"// mine", "// mine\n{\n  \"servers\": {\n    " + two + "\n  }\n}\n",
@@ -99,8 +99,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// A value in an entry is replaced or added where it stands, and what people wrote around
-// it stays.
+// A value in an entry is replaced in place or added. People's comments around it are kept.
 func TestFileInside(t *testing.T) {
 	const text = "{\n  \"servers\": {\n    // ours\n    \"demo\": {\n      \"command\": \"/old\", // where it was\n" +
 		"      \"env\": {\"A\": \"1\"}, // inline\n    }, // end\n    \"next\": {}\n  }\n}\n"
@@ -129,16 +128,16 @@ func TestFileInside(t *testing.T) {
 	}
 }
 
-// What is not understood is refused, with the line.
+// A text that cannot be parsed is rejected, with the line in the error.
 func TestFileRefused(t *testing.T) {
 	for _, tc := range []struct {
 		dialect    Dialect
 		text, want string
 	}{
-		{Dialect{}, "{\n// no\n}", "line 2: a comment, where only plain JSON is read"},
-		{Dialect{}, "{\"a\": 1,\n}", "line 1: a comma before a closing bracket, which is not read there"},
+		{Dialect{}, "{\n// no\n}", "line 2: a comment, where only plain JSON is accepted"},
+		{Dialect{}, "{\"a\": 1,\n}", "line 1: a comma before a closing bracket, which is not accepted"},
 		{Dialect{Comments: true}, "{\n\"a\": 1, // x\n}", "line 2: a comma before a closing bracket"},
-		{lenient, "{\n\"a\": 1 /* x\n}", "line 2: a comment that does not end"},
+		{lenient, "{\n\"a\": 1 /* x\n}", "line 2: a comment without an end"},
 		{lenient, "{\n\"a\": 1,,}", "line 2: "},
 		{lenient, "{,}", "line 1: "},
 		{lenient, "[,]", "line 1: "},
@@ -154,10 +153,10 @@ func TestFileRefused(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`{"servers":[]}`:                          "servers is no object",
-		`{"servers":null}`:                        "servers is no object",
-		"{\"servers\":{},\n\"\\u0073ervers\":{}}": "line 2: servers is there twice",
-		`{"servers":{"demo":1,"demo":2}}`:         "line 1: servers.demo is there twice",
+		`{"servers":[]}`:                          "servers is not an object",
+		`{"servers":null}`:                        "servers is not an object",
+		"{\"servers\":{},\n\"\\u0073ervers\":{}}": "line 2: servers is repeated",
+		`{"servers":{"demo":1,"demo":2}}`:         "line 1: servers.demo is repeated",
 	} {
 		f, err := lenient.Open([]byte(text))
 		if err != nil {
@@ -173,7 +172,7 @@ func TestFileRefused(t *testing.T) {
 			t.Errorf("%s has become %s", text, f.Bytes())
 		}
 	}
-	// A comment that would swallow what follows the entry.
+	// A comment that would include the text after the entry.
 	const odd = "{\n  \"servers\": {\n    // note\n    \"demo\": {}}}"
 	f, err := lenient.Open([]byte(odd))
 	if err != nil {
@@ -184,8 +183,8 @@ func TestFileRefused(t *testing.T) {
 	}
 }
 
-// Whatever a file looks like, only the entry changes in it, no character but white space
-// is lost, and removing the entry gives the file back (CLI-711).
+// In any file, only the entry changes. Only white space is lost, and removing the entry
+// restores the file (CLI-711).
 func FuzzFile(f *testing.F) {
 	for _, seed := range []string{
 		"", "{}", "// x", "{\n  \"servers\": {\n    \"a\": {} /* b */, // c\n  },\n}", `{"servers":{"a":1},"b":[{},]}`,
@@ -233,7 +232,8 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// others is what a file says beside the entry. A section without others counts as none.
+// others returns the content of a file without the entry. A section without other entries
+// counts as missing.
 func others(t *testing.T, f *File) any {
 	var all map[string]any
 	if len(bytes.TrimSpace(f.plain.json)) == 0 {
@@ -252,8 +252,8 @@ func others(t *testing.T, f *File) any {
 	return all
 }
 
-// within reports whether all characters of a text are in another, in order, but for white
-// space.
+// within reports whether all characters of a text are in another one, in order, ignoring
+// white space.
 func within(text, other []byte) bool {
 	for _, c := range text {
 		if bytes.IndexByte([]byte(" \t\r\n"), c) >= 0 {
@@ -268,7 +268,7 @@ func within(text, other []byte) bool {
 	return true
 }
 
-// A large file of deep and broad values is edited in time that grows with its size.
+// Editing a large file with deep and broad values takes linear time.
 func TestFileLarge(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("{\n")

@@ -8,19 +8,19 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A Dialect is what a program accepts in its JSON files beyond the standard.
+// A Dialect determines which extensions of JSON a program accepts.
 type Dialect struct{ Comments, TrailingCommas bool }
 
-// A plainText is JSON without the liberties of a dialect, each replaced by as much
-// white space, so that every byte stands where it stood.
+// A plainText is JSON in which white space of the same length replaces the extensions of a
+// dialect. Every byte keeps its offset.
 type plainText struct {
-	json   []byte // nothing but JSON
+	json   []byte // plain JSON
 	commas []byte // the same with the commas before closing brackets
 	first  struct{ comment, trailing int }
 }
 
-// plain takes comments and trailing commas out of a text. The error says where the
-// text is no JSON, or takes a liberty that the dialect lacks.
+// plain removes comments and trailing commas from a text. The error has the line where the
+// text is not JSON or uses an extension that the dialect lacks.
 func (d Dialect) plain(text []byte) (*plainText, error) {
 	p := &plainText{commas: bytes.Clone(text)}
 	p.first.comment, p.first.trailing = -1, -1
@@ -36,15 +36,15 @@ func (d Dialect) plain(text []byte) (*plainText, error) {
 	}
 	switch {
 	case p.first.comment >= 0 && !d.Comments:
-		return nil, fmt.Errorf("line %d: a comment, where only plain JSON is read", lineAt(text, p.first.comment))
+		return nil, fmt.Errorf("line %d: a comment, where only plain JSON is accepted", lineAt(text, p.first.comment))
 	case p.first.trailing >= 0 && !d.TrailingCommas:
-		return nil, fmt.Errorf("line %d: a comma before a closing bracket, which is not read there", lineAt(text,
+		return nil, fmt.Errorf("line %d: a comma before a closing bracket, which is not accepted", lineAt(text,
 			p.first.trailing))
 	}
 	return p, nil
 }
 
-// placed tells the line of a fault.
+// placed adds the line to a syntax error.
 func placed(text []byte, err error) error {
 	var syntax *rawjson.SyntaxError
 	if errors.As(err, &syntax) {
@@ -57,7 +57,7 @@ func lineAt(text []byte, offset int) int {
 	return 1 + bytes.Count(text[:min(offset, len(text))], []byte("\n"))
 }
 
-// blankComments replaces comments by spaces. Only a line break that ends one stays.
+// blankComments replaces comments with spaces. The line break after a comment stays.
 func (p *plainText) blankComments() error {
 	text := p.commas
 	for i := 0; i < len(text); i++ {
@@ -80,7 +80,7 @@ func (p *plainText) blankComments() error {
 		case '*':
 			close := bytes.Index(text[i+2:], []byte("*/"))
 			if close < 0 {
-				return fmt.Errorf("line %d: a comment that does not end", lineAt(text, i))
+				return fmt.Errorf("line %d: a comment without an end", lineAt(text, i))
 			}
 			end = 2 + close + 2
 		default:
@@ -95,7 +95,8 @@ func (p *plainText) blankComments() error {
 	return nil
 }
 
-// stringEnd is the index after the string at text[i], which may not end.
+// stringEnd returns the index after the string at text[i]. The string may lack its closing
+// quote.
 func stringEnd(text []byte, i int) int {
 	for i++; i < len(text); i++ {
 		switch text[i] {
@@ -114,10 +115,10 @@ func blank(text []byte) {
 	}
 }
 
-// blankTrailingCommas replaces the commas between a value and a closing bracket.
+// blankTrailingCommas replaces commas between a value and a closing bracket with spaces.
 func (p *plainText) blankTrailingCommas() {
 	text := p.json
-	comma, last := -1, byte(0) // the comma that was the last thing, and what was before it
+	comma, last := -1, byte(0) // the index of the comma if it is the last token, and the byte before it
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {
 		case ' ', '\t', '\r', '\n':

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// Limits of an entry that is read: aliases can make much of little.
+// Limits on an entry, because aliases can expand a short text to a large value.
 const (
 	maxDepth = 100
 	maxEntry = 1 << 20 // bytes of JSON
@@ -19,7 +19,7 @@ const (
 
 var errTooLarge = errors.New("the entry is too large or too deeply nested")
 
-// toJSON returns what a node says.
+// toJSON returns the value of a node as JSON.
 func toJSON(n *yaml.Node) (json.RawMessage, error) {
 	out, err := appendJSON(nil, n, 0)
 	if err != nil {
@@ -74,7 +74,7 @@ func appendScalar(dst []byte, n *yaml.Node) []byte {
 	return rawjson.AppendString(dst, n.Value)
 }
 
-// same reports whether two values say the same, whatever the order of members.
+// same reports whether two values are equal, regardless of the order of members.
 func same(a, b json.RawMessage) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
@@ -82,8 +82,8 @@ func same(a, b json.RawMessage) bool {
 	return bytes.Equal(rawjson.AppendCanonical(nil, a), rawjson.AppendCanonical(nil, b))
 }
 
-// without is a copy of a tree that lacks a path, and what is empty on the way to it; nil
-// for nothing at all.
+// without returns a copy of a tree without the value at a path and without parents that are
+// empty then. It returns nil if nothing remains.
 func without(n *yaml.Node, path []string) *yaml.Node {
 	if n == nil || isNull(n) {
 		return nil
@@ -123,7 +123,7 @@ func without(n *yaml.Node, path []string) *yaml.Node {
 	return &copied
 }
 
-// equal reports whether two trees say the same in the same order.
+// equal reports whether two trees have the same values in the same order.
 func equal(a, b *yaml.Node, depth int) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -17,20 +17,21 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A File is the text of a YAML file that belongs to somebody else: a mapping, in which a
-// path of names leads to a value. A name leads into a list, too: to the item whose member
-// "name" it is.
+// A File is the text of another program's YAML file. It is a mapping in which a path of
+// names leads to a value. In a list, a name leads to the item whose member "name" has that
+// value.
 type File struct {
 	text  []byte
-	lines []int      // where each line begins
-	root  *yaml.Node // nil: there is nothing but comments
-	list  bool       // what holds the entries, where it is to be made, is a list
+	lines []int      // the offset of each line
+	root  *yaml.Node // nil: the text only has comments
+	list  bool       // a missing parent of entries is created as a list
 }
 
-// Open reads the text of a file. list says what is made where a path leads into nothing.
+// Open parses the text of a file. list reports whether a missing parent of entries is
+// created as a list.
 func Open(text []byte, list bool) (f *File, err error) {
 	defer func() {
-		if fault := recover(); fault != nil { // the parser should not, but the text may come from anybody
+		if fault := recover(); fault != nil { // a safeguard against bugs in the parser, as the text is untrusted
 			f, err = nil, fmt.Errorf("the parser fails: %v\n%s", fault, debug.Stack())
 		}
 	}()
@@ -44,7 +45,7 @@ func Open(text []byte, list bool) (f *File, err error) {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if err := d.Decode(&more); err != io.EOF {
-		return nil, errors.New("more than one document, or something behind the first")
+		return nil, errors.New("more than one document, or text after the first")
 	}
 	f.root = document.Content[0]
 	switch {
@@ -56,10 +57,10 @@ func Open(text []byte, list bool) (f *File, err error) {
 	return f, nil
 }
 
-// lineEnd is what ends a line for the parser.
+// lineEnd matches the line breaks that the parser recognizes.
 var lineEnd = lazyregexp.New("\r\n|[\r\n\u0085\u2028\u2029]")
 
-// linesOf returns where each line begins.
+// linesOf returns the offset of each line.
 func linesOf(text []byte) []int {
 	lines := []int{0}
 	for _, at := range lineEnd.FindAllIndex(text, -1) {
@@ -73,14 +74,14 @@ func (f *File) Bytes() []byte { return f.text }
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// A step is a name of a path and what it leads to.
+// A step is a name of a path with its value.
 type step struct {
 	at     *yaml.Node // the key, or the item of a list
 	value  *yaml.Node
 	parent *yaml.Node
 }
 
-// follow goes along a path as far as it leads.
+// follow follows a path as far as it exists.
 func (f *File) follow(path []string) (steps []step, err error) {
 	for node := f.root; node != nil && len(steps) < len(path); {
 		name := path[len(steps)]
@@ -102,14 +103,14 @@ func (f *File) follow(path []string) (steps []step, err error) {
 			if isNull(node) {
 				return steps, nil
 			}
-			return nil, fmt.Errorf("%s holds no entries", strings.Join(path[:len(steps)], "."))
+			return nil, fmt.Errorf("%s cannot have entries", strings.Join(path[:len(steps)], "."))
 		}
 		switch len(found) {
 		case 0:
 			return steps, nil
 		case 1:
 		default:
-			return nil, fmt.Errorf("line %d: %s is there twice", found[1].at.Line, strings.Join(path[:len(steps)+1], "."))
+			return nil, fmt.Errorf("line %d: %s is repeated", found[1].at.Line, strings.Join(path[:len(steps)+1], "."))
 		}
 		steps, node = append(steps, found[0]), found[0].value
 	}
@@ -128,7 +129,7 @@ func isNamed(item *yaml.Node, name string) bool {
 	return false
 }
 
-// Get returns the value at a path as JSON, nil when there is none.
+// Get returns the value at a path as JSON, or nil.
 func (f *File) Get(path ...string) (json.RawMessage, error) {
 	steps, err := f.follow(path)
 	if err != nil || len(steps) < len(path) {
@@ -137,7 +138,7 @@ func (f *File) Get(path ...string) (json.RawMessage, error) {
 	return toJSON(steps[len(steps)-1].value)
 }
 
-// Set gives a path a value: it adds a member or an item, or replaces a string.
+// Set sets the value at a path. It adds a member or an item, or replaces a string.
 func (f *File) Set(value json.RawMessage, path ...string) error {
 	steps, err := f.follow(path)
 	if err != nil {
@@ -163,7 +164,8 @@ func (f *File) Set(value json.RawMessage, path ...string) error {
 	return f.replace(text, value, path)
 }
 
-// insert adds a value where a path ends; nil where it does not know how.
+// insert adds a value at the end of a path. It returns nil if it does not support the
+// layout.
 func (f *File) insert(steps []step, path []string, value json.RawMessage) []byte {
 	missing := path[len(steps):]
 	for i := len(missing) - 1; i > 0; i-- {
@@ -194,13 +196,13 @@ func (f *File) insert(steps []step, path []string, value json.RawMessage) []byte
 	last := steps[len(steps)-1]
 	node := last.value
 	asList := node.Kind == yaml.SequenceNode || isNull(node) && f.list && len(steps) == 1
-	line := last.at.Line // after which it goes
+	line := last.at.Line // the line to insert after
 	indent := last.at.Column + 1
 	text := f.text
 	switch {
 	case isNull(node) && node.Value == "" && node.Anchor == "":
 	case node.Style&yaml.FlowStyle != 0 && len(node.Content) == 0:
-		// The brackets go, and come back when the last entry goes.
+		// The brackets are removed. They return when the last entry is removed.
 		from := f.offset(node)
 		to := from + 2
 		if from < 1 || to > len(text) || text[from-1] != ' ' || node.Line != line ||
@@ -228,8 +230,8 @@ func (f *File) insert(steps []step, path []string, value json.RawMessage) []byte
 	return spliced(text, at, block(missing[0], value, indent, asList, br), br)
 }
 
-// spliced puts lines into a text before the line that begins at a byte. It is nil where the
-// line before ends in another way than lines do, such as with a single carriage return.
+// spliced inserts lines before the line at an offset. It returns nil if the previous line
+// ends unusually, such as with a single carriage return.
 func spliced(text []byte, at int, lines, br string) []byte {
 	if at > 0 && text[at-1] != '\n' {
 		if at < len(text) || text[at-1] == '\r' {
@@ -240,7 +242,7 @@ func spliced(text []byte, at int, lines, br string) []byte {
 	return slices.Concat(text[:at], []byte(lines), text[at:])
 }
 
-// insertFlow adds a value in front of those between brackets.
+// insertFlow inserts a value as the first one between brackets.
 func (f *File) insertFlow(node *yaml.Node, name string, value json.RawMessage) []byte {
 	at := f.offset(node)
 	if at < 0 || f.text[at] != '{' && f.text[at] != '[' {
@@ -253,7 +255,7 @@ func (f *File) insertFlow(node *yaml.Node, name string, value json.RawMessage) [
 	return slices.Concat(f.text[:at+1], []byte(text), f.text[at+1:])
 }
 
-// Remove deletes what is at a path, if it is there. Comments before and after it stay.
+// Remove deletes the value at a path if it exists. Comments before and after it are kept.
 func (f *File) Remove(path ...string) error {
 	steps, err := f.follow(path)
 	if err != nil || len(steps) < len(path) {
@@ -288,7 +290,7 @@ func (f *File) Remove(path ...string) error {
 	return f.replace(text, nil, path)
 }
 
-// removeFlow deletes an entry between brackets that is as insertFlow writes it.
+// removeFlow deletes an entry between brackets that insertFlow wrote.
 func (f *File) removeFlow(last step, path []string) error {
 	value, err := toJSON(last.value)
 	if err != nil {
@@ -303,7 +305,7 @@ func (f *File) removeFlow(last step, path []string) error {
 	return f.replace(slices.Concat(f.text[:at], rest), nil, path)
 }
 
-// emptied puts empty brackets behind a key whose last entry went.
+// emptied inserts empty brackets after a key whose last entry was removed.
 func (f *File) emptied(text []byte, owner step) []byte {
 	if owner.at == owner.value {
 		return nil
@@ -319,13 +321,13 @@ func (f *File) emptied(text []byte, owner step) []byte {
 	return slices.Concat(text[:at+1], []byte(brackets), text[at+1:])
 }
 
-// end is where the lines of the last step of a path end. Empty lines and comments there
-// belong to what follows.
+// end returns the line after the last step of a path. Trailing empty lines and comments
+// belong to the next entry.
 func (f *File) end(steps []step) int {
 	first := steps[len(steps)-1].at.Line // the line after it, counted from 0
 	line := len(f.lines)
 	if f.lines[line-1] == len(f.text) {
-		line-- // what follows the last line break is no line
+		line-- // the empty text after the last line break is not a line
 	}
 	for _, s := range slices.Backward(steps) {
 		if next := following(s); next != nil {
@@ -350,7 +352,7 @@ func (f *File) end(steps []step) int {
 	return f.lines[line]
 }
 
-// following is what comes after a step in the same parent, nil for nothing.
+// following returns the node after a step in its parent, or nil.
 func following(s step) *yaml.Node {
 	i := slices.Index(s.parent.Content, s.at) + 1
 	if s.at != s.value {
@@ -370,7 +372,7 @@ func (f *File) line(i int) []byte {
 	return f.text[f.lines[i]:end]
 }
 
-// offset is where a node begins, -1 where that cannot be told.
+// offset returns the offset of a node, or -1 if it is unknown.
 func (f *File) offset(n *yaml.Node) int {
 	if n.Line < 1 || n.Line > len(f.lines) {
 		return -1
@@ -389,7 +391,7 @@ func (f *File) offset(n *yaml.Node) int {
 	return at
 }
 
-// scalar is where a scalar on one line begins and ends, -1 where that cannot be told.
+// scalar returns the range of a scalar on one line, or -1 if it is unknown.
 func (f *File) scalar(n *yaml.Node) (from, to int) {
 	from = f.offset(n)
 	if from < 0 || n.Kind != yaml.ScalarNode || n.Anchor != "" {
@@ -428,7 +430,7 @@ func (f *File) scalar(n *yaml.Node) (from, to int) {
 	return from, end
 }
 
-// lineBreak is how lines end.
+// lineBreak returns the line break of the text.
 func (f *File) lineBreak() []byte {
 	if nl := bytes.IndexByte(f.text, '\n'); nl > 0 && f.text[nl-1] == '\r' {
 		return []byte("\r\n")
@@ -436,8 +438,7 @@ func (f *File) lineBreak() []byte {
 	return []byte("\n")
 }
 
-// replace takes a text in place of the present one if they differ only in the value of a
-// path.
+// replace accepts a new text if it differs from the present one only in the value at a path.
 func (f *File) replace(text []byte, value json.RawMessage, path []string) error {
 	edited, err := Open(text, f.list)
 	if err != nil {
@@ -452,5 +453,5 @@ func (f *File) replace(text []byte, value json.RawMessage, path []string) error 
 }
 
 func unusual(path []string) error {
-	return fmt.Errorf("%s is written in a way that is not changed here; change it by hand", strings.Join(path, "."))
+	return fmt.Errorf("%s has a layout that cannot be edited automatically; change it by hand", strings.Join(path, "."))
 }

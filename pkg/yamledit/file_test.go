@@ -11,14 +11,14 @@ import (
 
 const entry = `{"enabled":true,"cmd":"/bin/x","args":[],"envs":{"A":"1","yes":"a: b # c"},"timeout":300}`
 
-// laidOut is the entry as it stands in a file.
+// laidOut returns the entry as it is in a file.
 func laidOut(indent, br string) string {
 	lines := []string{"demo:", "  enabled: true", "  cmd: /bin/x", "  args: []", "  envs:", "    A: \"1\"",
 		"    \"yes\": \"a: b # c\"", "  timeout: 300"}
 	return indent + strings.Join(lines, br+indent) + br
 }
 
-// CLI-711: an entry goes where its like are, and comes out again without a trace.
+// CLI-711: an entry is added next to similar ones, and removing it restores the text.
 func TestFile(t *testing.T) {
 	demo := laidOut("  ", "\n")
 	for name, tc := range map[string]struct{ text, want, leaves string }{
@@ -84,7 +84,7 @@ func inAndOut(t *testing.T, list bool, text, want, leaves string, entries ...str
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // twice is once
+	for range 2 { // the second time changes nothing
 		if err := f.Set(json.RawMessage(value), "servers", "demo"); err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func inAndOut(t *testing.T, list bool, text, want, leaves string, entries ...str
 	}
 }
 
-// What is in the middle is changed and removed there.
+// Values in the middle of a text are changed and removed in place.
 func TestFileInside(t *testing.T) {
 	const text = "a: 1\nservers:\n  first: {}\n\n  # ours\n  demo:\n    cmd: '/old''s' # where it was\n" +
 		"    envs:\n      A: \"1\"\n\n  # next\n  next:\n    cmd: n\nb: 2\n"
@@ -133,7 +133,7 @@ func TestFileInside(t *testing.T) {
 	}
 }
 
-// What is not understood is refused and left as it is.
+// A text that cannot be parsed or edited is rejected and stays unchanged.
 func TestFileRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: [": "line 1: ", "- a": "not a mapping", "a: 1\n---\nb: 2\n": "more than one document",
@@ -158,7 +158,7 @@ func TestFileRefused(t *testing.T) {
 			t.Errorf("%q has become %q", text, f.Bytes())
 		}
 	}
-	// An entry that aliases make large, or endless.
+	// An entry that aliases expand to a large or infinite value.
 	var bomb strings.Builder
 	bomb.WriteString("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
 	for i := range 9 {
@@ -178,8 +178,8 @@ func TestFileRefused(t *testing.T) {
 	}
 }
 
-// Whatever a file looks like, only the entry changes in it, no character is lost, and
-// removing the entry gives the file back (CLI-711).
+// In any file, only the entry changes. No character is lost, and removing the entry restores
+// the file (CLI-711).
 func FuzzFile(f *testing.F) {
 	for _, seed := range []string{
 		"", "# x", "servers:\n  a: 1 # b\n  # c\n\nd: |+\n  # e\n\n", "servers: {}\n", "servers: [ {name: a} ]",
@@ -226,7 +226,7 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// check parses a text anew and compares what it says beside the entry.
+// check parses a text again and compares it without the entry.
 func check(t *testing.T, rest *yaml.Node, text []byte) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -241,7 +241,7 @@ func check(t *testing.T, rest *yaml.Node, text []byte) {
 	}
 }
 
-// within reports whether all bytes of a text are in another, in order.
+// within reports whether all bytes of a text are in another one, in order.
 func within(text, other []byte) bool {
 	for _, c := range text {
 		at := bytes.IndexByte(other, c)

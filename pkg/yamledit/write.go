@@ -12,7 +12,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// member writes a member of a mapping on lines of its own.
+// member writes a member of a mapping on separate lines.
 func member(name string, value json.RawMessage, indent int, br string) string {
 	head := strings.Repeat(" ", indent) + string(scalar(rawjson.Quote(name))) + ":"
 	switch members := rawjson.Members(value); {
@@ -79,10 +79,10 @@ func inline(value json.RawMessage) string {
 	return string(scalar(value))
 }
 
-// plain are strings that are strings without quotes, too.
+// plain and words determine which strings need no quotes.
 var (
 	plain = lazyregexp.New(`^[A-Za-z/][A-Za-z0-9_./-]*$`)
-	words = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"} // in whatever case
+	words = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"} // in any case
 )
 
 // scalar writes a string, number, true, false or null.
@@ -97,8 +97,8 @@ func scalar(value json.RawMessage) []byte {
 	return quoted(text)
 }
 
-// quoted writes a string in double quotes, in which YAML folds more line breaks than JSON
-// has.
+// quoted writes a string in double quotes. It escapes characters that are line breaks in
+// YAML but not in JSON.
 func quoted(text string) []byte {
 	var b strings.Builder
 	for _, r := range string(rawjson.Quote(text)) {

@@ -33,7 +33,7 @@ func TestNoFile(t *testing.T) {
 	if err := os.Mkdir(r.File+backupSuffix, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Apply(t.Context(), r); err == nil || !strings.Contains(err.Error(), "no backup can be made") ||
+	if _, err := Apply(t.Context(), r); err == nil || !strings.Contains(err.Error(), "the backup cannot be written") ||
 		readFile(t, r.File) != "{}" {
 		t.Error(err)
 	}

@@ -17,31 +17,32 @@ import (
 	"mcp-bash/pkg/registry/atomicfile"
 )
 
-// Options say how a file is edited.
+// Options are the options of an edit.
 type Options struct {
-	Max    int           // bytes; a larger file is refused
+	Max    int           // bytes; a larger file is an error
 	Mode   fs.FileMode   // of a new file
-	Backup string        // the name that the old file is given; "": it is removed
-	Wait   time.Duration // for another edit in the directory
-	Locked bool          // the caller holds the lock of the directory
-	DryRun bool          // nothing is written
+	Backup string        // the new name of the old file; "": it is removed
+	Wait   time.Duration // how long to wait for another edit in the directory
+	Locked bool          // whether the caller has locked the directory
+	DryRun bool          // whether to write nothing
 }
 
-// A File is a file as it was read.
+// A File is the state of a file before an edit.
 type File struct {
 	Text  []byte
-	There bool // Text is that of a file, not of none
+	There bool // the file exists
 }
 
-// ErrChanged is the error for a file that others change whenever it is edited.
-var ErrChanged = errors.New("it changed again and again meanwhile; quit the program that writes to it and try again")
+// ErrChanged is the error for a file that changed during each try of an edit.
+var ErrChanged = errors.New("it keeps changing; quit the program that writes to it and try again")
 
-// maxTries is how often an edit begins anew because somebody else wrote the file meanwhile.
+// maxTries limits how often an edit starts again because the file has changed.
 const maxTries = 5
 
-// Edit replaces the text of a file of a directory by what change makes of it, nil to remove the file. change is
-// called again when somebody else writes the file meanwhile. It reports whether the old file was kept as backup.
-// The error may be an [*atomicfile.LockedError], the context's, or that of change as it is.
+// Edit replaces the text of a file in a directory by the result of change. A nil result
+// removes the file. If the file changes during the edit, Edit calls change again. kept
+// reports whether the old file was kept as a backup. The error can be an
+// [*atomicfile.LockedError], the context's, or that of change, unwrapped.
 func Edit(ctx context.Context, dir *os.Root, name string, o Options, change func(File) ([]byte, error)) (kept bool,
 	err error) {
 	e := &edit{dir: dir, name: name, o: o}
@@ -80,7 +81,7 @@ func Edit(ctx context.Context, dir *os.Root, name string, o Options, change func
 	return false, ErrChanged
 }
 
-// pause waits before another try, longer each time: somebody else is writing.
+// pause waits before the next try, longer each time, because another program is writing.
 func pause(ctx context.Context, try int) error {
 	if try == 0 {
 		return context.Cause(ctx)
@@ -93,7 +94,7 @@ func pause(ctx context.Context, try int) error {
 	}
 }
 
-// An edit is one call of [Edit].
+// An edit is a call of [Edit].
 type edit struct {
 	dir  *os.Root
 	list *os.File // the directory itself
@@ -101,8 +102,8 @@ type edit struct {
 	o    Options
 }
 
-// lock keeps other commands of ours out of the directory. Where a system cannot lock one, what they write is
-// noticed all the same.
+// lock excludes other mcp-bash commands from the directory. On systems that cannot lock a
+// directory, it returns false, and changes by other commands are still detected.
 func (e *edit) lock(ctx context.Context) (locked bool, err error) {
 	err = atomicfile.Lock(ctx, e.list, e.dir.Name(), e.o.Wait, atomicfile.TryLock)
 	var unable *atomicfile.UnwritableError
@@ -112,18 +113,19 @@ func (e *edit) lock(ctx context.Context) (locked bool, err error) {
 	return err == nil, err
 }
 
-// mark is part of the names of files that are not, or no longer, in their place. tagLength bytes follow.
+// mark is part of the names of temporary files. tagLength random bytes follow.
 const (
 	mark      = ".new-"
 	tagLength = 6
 )
 
-// abandoned is how long a file must not have changed to be one that a killed edit left, where directories
-// cannot be locked.
+// abandoned is the age at which a temporary file is considered left over from a killed edit,
+// if directories cannot be locked.
 const abandoned = time.Hour
 
-// sweep removes what edits of the same file left that were killed: copies of it, which may hold secrets. Of the names
-// that only an edit gives, those are removed that lead to a file of ours, or of the owner of the file.
+// sweep removes copies of the file that killed edits left, as these can contain secrets. It
+// only removes temporary names of edits, and only files that belong to us or to the owner of
+// the file.
 func (e *edit) sweep(locked bool) {
 	names, _ := e.list.Readdirnames(-1)
 	for _, name := range names {
@@ -155,17 +157,17 @@ func (e *edit) isOwn(info fs.FileInfo) bool {
 	return err == nil && sameOwner(info, file)
 }
 
-// A version is what a name led to at a moment.
+// A version is the file with a name at one moment.
 type version struct {
-	info   fs.FileInfo // nil for nothing
-	known  bool        // the rest was read
+	info   fs.FileInfo // nil: no file
+	known  bool        // the other fields were read
 	text   []byte
 	rights rights
 }
 
 func (v *version) there() bool { return v.info != nil }
 
-// isFile reports whether two versions are the same file.
+// isFile reports whether two versions are the same file, with any text.
 func (v *version) isFile(w *version) bool {
 	return v.there() && w.there() && os.SameFile(v.info, w.info)
 }
@@ -176,14 +178,14 @@ func (v *version) is(w *version) bool {
 		bytes.Equal(v.text, w.text) && v.rights.equal(w.rights)
 }
 
-// read reads what a name leads to. The error is for what is no regular file, is too large, or cannot be read or
-// edited.
+// read reads the file with a name. It returns an error if the file is not a regular file, is
+// too large, or cannot be read or edited.
 func (e *edit) read(name string) (*version, error) {
 	switch info, err := e.dir.Lstat(name); {
 	case errors.Is(err, fs.ErrNotExist):
 		return &version{}, nil
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:
-		return nil, errors.New("it is a link, which is not followed; edit the file that it leads to")
+		return nil, errors.New("it is a symbolic link; edit its target instead")
 	}
 	f, err := project.OpenRegular(e.dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -198,7 +200,7 @@ func (e *edit) read(name string) (*version, error) {
 		return nil, err
 	}
 	if v.info.Mode().Perm()&0o200 == 0 {
-		return nil, errors.New("it may not be written to; run chmod u+w on it first")
+		return nil, errors.New("it is not writable; run chmod u+w on it first")
 	}
 	return v, nil
 }
@@ -223,5 +225,5 @@ func (e *edit) readFile(f *os.File) (v *version, err error) {
 	return v, err
 }
 
-// path is where a name of the directory leads, for what takes no descriptors.
+// path returns the path of a name in the directory, for calls that take no descriptor.
 func (e *edit) path(name string) string { return filepath.Join(e.dir.Name(), name) }

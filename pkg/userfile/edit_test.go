@@ -18,7 +18,7 @@ import (
 
 const backup = "file.bak"
 
-// A place is a directory with a file that is edited.
+// A place is a directory with a file to edit.
 type place struct {
 	t    *testing.T
 	root *os.Root
@@ -52,7 +52,7 @@ func (p *place) read(name string) string {
 	return string(text)
 }
 
-// list is what lies in the directory.
+// list returns the names in the directory.
 func (p *place) list() (names []string) {
 	p.t.Helper()
 	entries, err := os.ReadDir(p.root.Name())
@@ -67,7 +67,7 @@ func (p *place) list() (names []string) {
 
 var options = Options{Max: 100, Mode: 0o600, Backup: backup, Wait: 5 * time.Second}
 
-// edit puts a text into the file; "" removes it. during is called with each try.
+// edit replaces the text of the file; "" removes the file. during is called in each try.
 func (p *place) edit(after string, during func(try int)) (kept bool, err error) {
 	try := 0
 	return Edit(p.t.Context(), p.root, "file", options, func(File) ([]byte, error) {
@@ -82,7 +82,7 @@ func (p *place) edit(after string, during func(try int)) (kept bool, err error) 
 	})
 }
 
-// CLI-712: mode and backup; nothing else is left behind.
+// CLI-712: mode and backup, and no other files remain.
 func TestEdit(t *testing.T) {
 	p := newPlace(t)
 	if kept, err := p.edit("one", nil); err != nil || kept {
@@ -134,17 +134,17 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// CLI-712: what cannot be kept is refused, and nothing is changed.
+// CLI-712: a file whose attributes cannot be kept is not edited, and nothing changes.
 func TestRefused(t *testing.T) {
 	for name, prepare := range map[string]func(p *place) error{
 		"hard links": func(p *place) error { return os.Link(p.path("file"), p.path("other")) },
-		"it is a link": func(p *place) error {
+		"it is a symbolic link": func(p *place) error {
 			return errors.Join(os.Rename(p.path("file"), p.path("real")),
 				os.Symlink("real", p.path("file")))
 		},
-		"is a directory":         func(p *place) error { return os.Mkdir(p.path(backup), 0o700) },
-		"larger than 100 bytes":  func(p *place) error { return os.WriteFile(p.path("file"), make([]byte, 101), 0o600) },
-		"may not be written to;": func(p *place) error { return os.Chmod(p.path("file"), 0o400) },
+		"is a directory":        func(p *place) error { return os.Mkdir(p.path(backup), 0o700) },
+		"larger than 100 bytes": func(p *place) error { return os.WriteFile(p.path("file"), make([]byte, 101), 0o600) },
+		"it is not writable;":   func(p *place) error { return os.Chmod(p.path("file"), 0o400) },
 	} {
 		p := newPlace(t)
 		p.put("file", "old")
@@ -163,7 +163,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// CLI-712: what somebody else writes between reading and writing is neither lost nor overwritten.
+// CLI-712: a change by another program between reading and writing is neither lost nor
+// overwritten.
 func TestChangedMeanwhile(t *testing.T) {
 	replace := func(p *place, text string) {
 		p.put("x", text)
@@ -208,7 +209,7 @@ func TestChangedMeanwhile(t *testing.T) {
 		t.Errorf("where nothing was: %v, %d tries", err, tries)
 	}
 
-	// Whoever writes all the time wins.
+	// A program that writes all the time wins.
 	if _, err := p.edit("never", func(try int) {
 		tries = try
 		p.put("file", strings.Repeat("x", try))
@@ -220,7 +221,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// begun is an edit that was about to put a text into the file: it looked at it for the last time.
+// begun starts an edit and stops it after its last check of the file.
 func (p *place) begun(text string) (e *edit, old *version, fresh string) {
 	p.t.Helper()
 	list, err := p.root.Open(".")
@@ -238,7 +239,8 @@ func (p *place) begun(text string) (e *edit, old *version, fresh string) {
 	return e, old, fresh
 }
 
-// CLI-712: what somebody else writes between the last look and the exchange is put back, whatever it is.
+// CLI-712: a change by another program between the last check and the replacement is
+// restored, of any type.
 func TestExchange(t *testing.T) {
 	for name, change := range map[string]func(p *place) error{
 		"nothing": func(p *place) error { return nil },
@@ -278,7 +280,7 @@ func TestExchange(t *testing.T) {
 	}
 }
 
-// CLI-712: of a program that writes all the time no version is lost, and none comes back, however it writes.
+// CLI-712: if a program writes all the time, no version of its file is lost or reappears.
 func TestStress(t *testing.T) {
 	for name, write := range map[string]func(p *place, text string) error{
 		"in place": func(p *place, text string) error { return os.WriteFile(p.path("file"), []byte(text), 0o600) },
@@ -313,7 +315,7 @@ func TestStress(t *testing.T) {
 				default:
 				}
 				_, err := Edit(t.Context(), p.root, "file", options, func(f File) ([]byte, error) {
-					if len(f.Text) == 0 { // they are writing
+					if len(f.Text) == 0 { // the program is writing
 						return f.Text, nil
 					}
 					return fmt.Appendf(nil, "%s+", strings.TrimRight(string(f.Text), "+")), nil
@@ -339,8 +341,8 @@ func canExchange(p *place) bool {
 	return err == nil
 }
 
-// CLI-712: where two names cannot be exchanged, the file and its backup are copied, and a change is seen until the
-// last moment but one.
+// CLI-712: if two names cannot be exchanged, the file and its backup are copied. A change is
+// detected until the last check.
 func TestOverwrite(t *testing.T) {
 	p := newPlace(t)
 	p.put("file", "old")
@@ -363,11 +365,11 @@ func TestOverwrite(t *testing.T) {
 	}
 }
 
-// CLI-712: copies that killed edits left go with the next one: of this file, and ours.
+// CLI-712: an edit removes copies of its file that killed edits of the same user left.
 func TestSwept(t *testing.T) {
 	p := newPlace(t)
 	p.put("file", "old")
-	_, _, fresh := p.begun("secret") // and killed
+	_, _, fresh := p.begun("secret") // killed here
 	stay := []string{".file.new-x", ".file.new-0123456789", ".other.new-0123456789ab", "file.new-0123456789ab"}
 	for _, name := range stay {
 		p.put(name, "")
@@ -392,7 +394,7 @@ func TestSwept(t *testing.T) {
 	}
 }
 
-// CLI-712: one waits for the other, but not for ever, and not against a signal.
+// CLI-712: an edit waits for another one, up to a time limit or a signal.
 func TestLocked(t *testing.T) {
 	p := newPlace(t)
 	p.put("file", "old")
@@ -418,7 +420,7 @@ func TestLocked(t *testing.T) {
 	if !errors.As(err, &locked) || p.read("file") != "old" {
 		t.Error(err)
 	}
-	o.Locked = true // by us
+	o.Locked = true // locked by the test
 	if _, err := Edit(t.Context(), p.root, "file", o, remove); err != nil {
 		t.Error(err)
 	}

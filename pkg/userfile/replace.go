@@ -12,10 +12,10 @@ import (
 	"mcp-bash/pkg/swap"
 )
 
-// errChanged means that a file is no longer what was read.
-var errChanged = errors.New("it changed meanwhile")
+// errChanged means that a file has changed since it was read.
+var errChanged = errors.New("it changed in the meantime")
 
-// replace puts a text, or nothing for nil, in the place of a file that has not changed since it was read.
+// replace replaces a file that has not changed since it was read. A nil text removes it.
 func (e *edit) replace(old *version, text []byte) error {
 	switch {
 	case text == nil:
@@ -35,44 +35,45 @@ func (e *edit) replace(old *version, text []byte) error {
 	}
 	var stuck *stuckError
 	if !errors.As(err, &stuck) {
-		e.dir.Remove(fresh) // what was renamed is not there
+		e.dir.Remove(fresh) // missing if it was renamed
 	}
 	return err
 }
 
-// refuse returns an error for a file that cannot be replaced, before anything is changed.
+// refuse returns an error if a file cannot be replaced. It changes nothing.
 func (e *edit) refuse(old *version) error {
 	if !old.there() {
 		return nil
 	}
 	if n := names(old.info); n > 1 {
 		return fmt.Errorf("it has %d names (hard links), and the others would keep the old text; "+
-			"copy it to a file of its own first", n)
+			"copy it to a separate file first", n)
 	}
 	if e.o.Backup != "" {
 		if info, err := e.dir.Lstat(e.o.Backup); err == nil && info.IsDir() {
-			return fmt.Errorf("no backup can be made: %s is a directory", e.path(e.o.Backup))
+			return fmt.Errorf("the backup cannot be written: %s is a directory", e.path(e.o.Backup))
 		}
 	}
 	return nil
 }
 
-// A stuckError says where a version of the file was left.
+// A stuckError has the path at which a version of the file was left.
 type stuckError struct {
 	path string
 	err  error
 }
 
 func (e *stuckError) Error() string {
-	return fmt.Sprintf("%v; a version of it is in %s", plain(e.err), e.path)
+	return fmt.Sprintf("%v; one version of it is in %s", plain(e.err), e.path)
 }
 
-// maxExchanges is how often names are exchanged to put back what somebody else writes meanwhile.
+// maxExchanges limits how often names are exchanged to restore another program's changes.
 const maxExchanges = 100
 
-// exchange has a new file and the old one exchange their names, and makes sure that the old one is what was read. The
-// error is errChanged where it was not. Then everything is as the others left it, and the new file, or what
-// they replaced themselves, has the temporary name.
+// exchange exchanges the names of the new and the old file, and verifies that the old one is
+// what was read. Otherwise it returns errChanged. In that case, the file has the text that
+// other programs wrote last. The temporary name has the new file, or the version that those
+// programs replaced.
 func (e *edit) exchange(fresh string, old *version) error {
 	ours := e.look(fresh)
 	put, expected := ours, old
@@ -80,7 +81,7 @@ func (e *edit) exchange(fresh string, old *version) error {
 		err := swap.ExchangeIn(e.list, fresh, e.name)
 		switch {
 		case err == nil:
-		case errors.Is(err, fs.ErrNotExist) && try == 0: // somebody removed it
+		case errors.Is(err, fs.ErrNotExist) && try == 0: // another program removed it
 			return errChanged
 		case try == 0:
 			return err
@@ -94,15 +95,16 @@ func (e *edit) exchange(fresh string, old *version) error {
 		case got.is(expected) && try == 0:
 			return nil
 		case got.is(expected), expected != old && expected != ours && got.isFile(expected):
-			return errChanged // theirs is in its place again
+			return errChanged // the other program's version is in place again
 		}
-		put, expected = got, put // what somebody else put there is newer, and goes back
+		put, expected = got, put // another program's newer version must be restored
 	}
 	return &stuckError{e.path(fresh), ErrChanged}
 }
 
-// look is read for what lost its name to an edit, which may be anything. What is no file that can be edited, or is
-// still being written, is like no other version. Who opens the file by its name from now on opens another one.
+// look is read for a file that an edit has just renamed, whatever type it has. If the file
+// cannot be edited or is still open for writing, the result equals no other version.
+// Programs that open the name after the renaming get another file.
 func (e *edit) look(name string) *version {
 	unknown := &version{}
 	unknown.info, _ = e.dir.Lstat(name)
@@ -121,22 +123,22 @@ func (e *edit) look(name string) *version {
 	return v
 }
 
-// retire makes the old file the backup, with everything about it.
+// retire turns the old file into the backup, with all its attributes.
 func (e *edit) retire(name string) error {
 	if e.o.Backup == "" {
-		return nil // the caller removes it
+		return nil // the caller removes the file
 	}
 	if err := e.dir.Rename(name, e.o.Backup); err != nil {
 		if errBack := swap.ExchangeIn(e.list, name, e.name); errBack != nil {
 			return &stuckError{e.path(name), errBack}
 		}
-		return fmt.Errorf("no backup can be made: %w", plain(err))
+		return fmt.Errorf("the backup cannot be written: %w", plain(err))
 	}
 	return nil
 }
 
-// overwrite is exchange and retire where the system cannot exchange two names: what is written between looking and
-// renaming is lost.
+// overwrite replaces exchange and retire on systems that cannot exchange two names. A change
+// between the last check and the renaming is lost.
 func (e *edit) overwrite(fresh string, old *version) error {
 	if e.o.Backup != "" {
 		copied, err := e.write(e.o.Backup, old.text, old)
@@ -146,7 +148,7 @@ func (e *edit) overwrite(fresh string, old *version) error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("no backup can be made: %w", plain(err))
+			return fmt.Errorf("the backup cannot be written: %w", plain(err))
 		}
 	}
 	if !e.look(e.name).is(old) {
@@ -155,7 +157,7 @@ func (e *edit) overwrite(fresh string, old *version) error {
 	return e.dir.Rename(fresh, e.name)
 }
 
-// create puts a file where none is.
+// create creates a file that does not exist yet.
 func (e *edit) create(text []byte) error {
 	fresh, err := e.write(e.name, text, &version{})
 	if err != nil {
@@ -166,14 +168,15 @@ func (e *edit) create(text []byte) error {
 	if err == nil {
 		return nil
 	}
-	// Without hard links there is a moment between looking and renaming.
+	// Without hard links, a short moment remains between the check and the renaming.
 	if _, errThere := e.dir.Lstat(e.name); errors.Is(err, fs.ErrExist) || !errors.Is(errThere, fs.ErrNotExist) {
 		return errChanged
 	}
 	return e.dir.Rename(fresh, e.name)
 }
 
-// remove takes the file away, and makes sure that it is what was read. In one step it becomes the backup.
+// remove removes the file, or renames it to the backup, and verifies that it is what was
+// read.
 func (e *edit) remove(old *version) error {
 	aside := e.o.Backup
 	if aside == "" {
@@ -196,7 +199,7 @@ func (e *edit) remove(old *version) error {
 	return nil
 }
 
-// putBack gives a file its name back, unless there is a newer one.
+// putBack restores the name of a file, unless a newer file has that name.
 func (e *edit) putBack(aside string) error {
 	err := e.dir.Link(aside, e.name)
 	if err == nil || errors.Is(err, fs.ErrExist) {
@@ -208,8 +211,8 @@ func (e *edit) putBack(aside string) error {
 	return e.dir.Rename(aside, e.name)
 }
 
-// write writes a new file beside another, with the rights of that if there is one, and sees to it that it is on the
-// disk.
+// write writes and syncs a new file next to another one, with the same access rights if that
+// one exists.
 func (e *edit) write(base string, text []byte, like *version) (name string, err error) {
 	name = temporaryName(base)
 	f, err := e.begin(name, like)
@@ -233,7 +236,7 @@ func (e *edit) write(base string, text []byte, like *version) (name string, err 
 	return name, nil
 }
 
-// plain is the reason of an error of a file whose name says nothing.
+// plain returns the cause of an error without the path, which is a temporary name.
 func plain(err error) error {
 	switch e := err.(type) {
 	case *fs.PathError:
@@ -244,12 +247,13 @@ func plain(err error) error {
 	return err
 }
 
-// newFile makes a file that nobody else can read.
+// newFile creates a file that other users cannot read.
 func (e *edit) newFile(name string) (*os.File, error) {
 	return e.dir.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// temporaryName is that of a file until it is in its place. Nothing looks at files that begin with a dot.
+// temporaryName returns a name for a file until it is complete. Discovery ignores names that
+// begin with a dot.
 func temporaryName(base string) string {
 	var tag [tagLength]byte
 	rand.Read(tag[:]) // never fails

@@ -9,15 +9,16 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// rights are nothing that is looked at: a clone has those of its original.
+// rights are not compared, because a clone has those of its original.
 type rights struct{}
 
 func (rights) equal(rights) bool { return true }
 
 func rightsOf(*os.File) (rights, error) { return rights{}, nil }
 
-// begin clones the file that is to be replaced, with its access control list and extended attributes, which
-// no other call copies without the C library. File systems other than APFS cannot.
+// begin clones the file that will be replaced. A clone has the access control list and
+// extended attributes of its original, and without the C library no other call copies these.
+// Only APFS supports clones.
 func (e *edit) begin(name string, like *version) (*os.File, error) {
 	if !like.there() {
 		return e.newFile(name)
@@ -34,7 +35,7 @@ func (e *edit) begin(name string, like *version) (*os.File, error) {
 	return f, err
 }
 
-// dress makes sure that a clone has the owner, group and mode of its original.
+// dress ensures that a clone has the owner, group and mode of its original.
 func (e *edit) dress(f *os.File, like *version) error {
 	if !like.there() {
 		return f.Chmod(e.o.Mode)

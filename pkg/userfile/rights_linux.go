@@ -14,16 +14,17 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// rights are what a file has besides owner, group and mode: its extended attributes. Access control lists, security
-// labels and capabilities are among them.
+// rights are the extended attributes of a file. They include access control lists, security
+// labels and capabilities, but not owner, group and mode.
 type rights map[string][]byte
 
 func (r rights) equal(s rights) bool { return maps.EqualFunc(r, s, bytes.Equal) }
 
-// ofContent are attributes that the kernel makes of the content of a file.
+// ofContent are attributes that the kernel derives from the content of a file.
 var ofContent = []string{"security.ima", "security.evm"}
 
-// maxList and maxValue are the bounds of the kernel on the names, and on a value, of a file's attributes.
+// maxList and maxValue are the kernel's limits on the names of a file's attributes and on a
+// value.
 const (
 	maxList  = 64 << 10
 	maxValue = 64 << 10
@@ -46,7 +47,7 @@ func rightsOf(f *os.File) (rights, error) {
 			continue
 		}
 		n, err := unix.Fgetxattr(fd, name, value)
-		if errors.Is(err, unix.ENODATA) { // gone since
+		if errors.Is(err, unix.ENODATA) { // removed in the meantime
 			continue
 		}
 		if err != nil {
@@ -57,11 +58,11 @@ func rightsOf(f *os.File) (rights, error) {
 	return r, nil
 }
 
-// begin makes a file that is to replace another.
+// begin creates a file that will replace another one.
 func (e *edit) begin(name string, _ *version) (*os.File, error) { return e.newFile(name) }
 
-// dress gives a new file the rights of another, and not those that a directory gives to new files. It makes sure that
-// the file has them.
+// dress sets the access rights of a new file to those of another one, without a directory's
+// defaults. It verifies the result.
 func (e *edit) dress(f *os.File, like *version) error {
 	if !like.there() {
 		return f.Chmod(e.o.Mode)

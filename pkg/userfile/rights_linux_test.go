@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// acl is an access control list as the kernel has it: for the owner, a user 4242, the owning group, the mask and
-// others.
+// acl returns an access control list in the kernel's format, for the owner, user 4242, the
+// owning group, the mask and others.
 func acl(user, mask uint16) []byte {
 	list := binary.LittleEndian.AppendUint32(nil, 2)
 	for _, entry := range []struct {
@@ -43,8 +43,8 @@ func attribute(t *testing.T, path, name string) []byte {
 	return value[:n]
 }
 
-// CLI-712: the file and its backup have the access control list and the extended attributes that the file had, also
-// those that only root can set.
+// CLI-712: the file and its backup keep the access control list and the extended attributes,
+// including those that only root can set.
 func TestAttributes(t *testing.T) {
 	p := newPlace(t)
 	p.put("file", "old")
@@ -89,7 +89,7 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-// CLI-712: a directory gives new files its default access control list; a file that has none gets none.
+// CLI-712: a directory's default access control list is not added to a file that lacked it.
 func TestDefaultList(t *testing.T) {
 	p := newPlace(t)
 	p.put("file", "old")
@@ -109,7 +109,7 @@ func TestDefaultList(t *testing.T) {
 	}
 }
 
-// CLI-712: what another program changes of the rights is noticed.
+// CLI-712: changes of the access rights by another program are detected.
 func TestRightsChanged(t *testing.T) {
 	p := newPlace(t)
 	p.put("file", "old")
@@ -123,7 +123,7 @@ func TestRightsChanged(t *testing.T) {
 	}
 }
 
-// CLI-712: a program that has the file open for writing has not written yet, perhaps.
+// CLI-712: a program that has the file open for writing may write later.
 func TestOpenForWriting(t *testing.T) {
 	p := newPlace(t)
 	p.put("file", "old")
@@ -152,8 +152,8 @@ func TestOpenForWriting(t *testing.T) {
 	}
 }
 
-// CLI-712: an ordinary user cannot give a file away, so that one of somebody else is refused and stays; so is one with
-// an attribute that the user can read and not set.
+// CLI-712: ordinary users cannot change the owner of a file, so another user's file is not
+// edited. Neither is a file with an attribute that the user can read but not set.
 func TestOfOthers(t *testing.T) {
 	const alice, mallory = 65533, 65534
 	if dir := os.Getenv("MCPBASH_TEST_DIR"); dir != "" {

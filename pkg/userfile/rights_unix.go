@@ -13,10 +13,11 @@ import (
 
 func stat(info fs.FileInfo) *syscall.Stat_t { return info.Sys().(*syscall.Stat_t) }
 
-// names is how many names a file has.
+// names returns the number of hard links of a file.
 func names(info fs.FileInfo) uint64 { return uint64(stat(info).Nlink) }
 
-// sameOwner reports whether two files have the same owner and group, or, for nil, whether one is ours.
+// sameOwner reports whether two files have the same owner and group. If b is nil, it reports
+// whether a is our user's file.
 func sameOwner(a, b fs.FileInfo) bool {
 	if b == nil {
 		return int(stat(a).Uid) == os.Geteuid()
@@ -24,7 +25,7 @@ func sameOwner(a, b fs.FileInfo) bool {
 	return stat(a).Uid == stat(b).Uid && stat(a).Gid == stat(b).Gid
 }
 
-// own gives a new file the owner, group and mode of another.
+// own sets the owner, group and mode of a new file to those of another one.
 func own(f *os.File, like fs.FileInfo) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -39,7 +40,8 @@ func own(f *os.File, like fs.FileInfo) error {
 	return f.Chmod(like.Mode())
 }
 
-// check returns an error unless a new file has the owner, group and mode of another.
+// check returns an error unless a new file has the same owner, group and mode as another
+// one.
 func check(f *os.File, like fs.FileInfo) error {
 	info, err := f.Stat()
 	if err == nil && (info.Mode() != like.Mode() || !sameOwner(info, like)) {

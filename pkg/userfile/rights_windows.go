@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// rights are nothing that is compared: an access control list is copied from file to file.
+// rights are not compared, because an access control list is copied from file to file.
 type rights struct{}
 
 func (rights) equal(rights) bool { return true }
@@ -20,11 +20,11 @@ func names(fs.FileInfo) uint64 { return 1 }
 
 func sameOwner(fs.FileInfo, fs.FileInfo) bool { return true }
 
-// begin makes a file that is to replace another.
+// begin creates a file that will replace another one.
 func (e *edit) begin(name string, _ *version) (*os.File, error) { return e.newFile(name) }
 
-// dress gives a new file the access control list of another. Its owner, its audit list and its alternate streams are
-// not copied.
+// dress copies the access control list of another file to a new file. The owner, the audit
+// list and alternate streams are not copied.
 func (e *edit) dress(f *os.File, like *version) error {
 	if !like.there() {
 		return nil // a new file has the rights of its directory

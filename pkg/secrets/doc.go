@@ -1,6 +1,6 @@
-// Package secrets recognises secrets: by the names that they have in JSON, headers,
-// variables and command lines, and by the form of tokens and private keys. It keeps them out of
-// logs ([Redactor]) and finds them in files ([Scan]).
+// Package secrets recognizes secrets. It recognizes names of secrets in JSON, headers,
+// variables and command lines, and the format of tokens and private keys. [Redactor] keeps
+// secrets out of logs, and [Scan] finds them in files.
 //
-// A secret that has neither such a name nor such a form is not recognised.
+// It does not recognize a secret that has neither such a name nor such a format.
 package secrets

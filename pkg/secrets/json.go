@@ -7,11 +7,12 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// maxNested is how often JSON may be a string in JSON. What is deeper is removed.
+// maxNested limits how deeply JSON can be nested as strings in JSON. Deeper strings are
+// redacted.
 const maxNested = 8
 
-// appendValue appends a JSON value without its secrets. inEnv is set for environment
-// variables, whose values are removed whatever their names.
+// appendValue appends a JSON value without its secrets. inEnv is true for environment
+// variables, whose values are redacted regardless of their names.
 func (r *Redactor) appendValue(dst []byte, v json.RawMessage, inEnv bool, nested int) []byte {
 	switch rawjson.KindOf(v) {
 	case rawjson.Object:
@@ -54,8 +55,8 @@ func (r *Redactor) appendObject(dst []byte, v json.RawMessage, inEnv bool, neste
 	return b.End().Bytes()
 }
 
-// appendArray appends a list: of values, of variables (NAME=value), of the words of a
-// command line, or of a header and its value.
+// appendArray appends a list of values, of variables (NAME=value), of the words of a command
+// line, or of a header and its value.
 func (r *Redactor) appendArray(dst []byte, v json.RawMessage, inEnv bool, nested int) []byte {
 	b := rawjson.Over(dst)
 	b.Array()
@@ -79,8 +80,8 @@ func (r *Redactor) appendArray(dst []byte, v json.RawMessage, inEnv bool, nested
 	return b.End().Bytes()
 }
 
-// isHeader reports whether a word is written like the name of a header. Lists of other names
-// are no pairs.
+// isHeader reports whether a word has the form of a header's name. In a list, only headers
+// are followed by their value.
 func isHeader(word string) bool {
 	return strings.EqualFold(word, "authorization") || strings.EqualFold(word, "cookie") ||
 		strings.Index(word, "-") > 0 && strings.IndexFunc(word, func(r rune) bool {
@@ -100,8 +101,8 @@ func (r *Redactor) value(text string, nested int) string {
 	return r.text(text, nested)
 }
 
-// isThreeParts reports whether a text has the form of a web token: three parts of Base64
-// with dots between them. A version has digits only.
+// isThreeParts reports whether a text has the form of a web token: three parts in Base64,
+// separated by dots. A version number consists of digits only, so it is not a token.
 func isThreeParts(text string) bool {
 	if strings.Count(text, ".") != 2 || strings.Trim(text, "0123456789.") == "" {
 		return false

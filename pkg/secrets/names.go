@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// secretWords are words that make a name that of a secret: api_key, accessToken,
-// X-Amz-Signature.
+// secretWords are words in the names of secrets: api_key, accessToken, X-Amz-Signature.
 var secretWords = []string{
 	"auth", "authorization", "bearer", "cookie", "cookies", "creds", "jwt", "key", "otp", "pass", "pat", "pwd", "sig",
 	"signature",
 }
 
-// secretStems are parts of words that do so, for names that are not written as words:
+// secretStems are parts of words in the names of secrets, for names without separators:
 // DBPASSWORD, clientsecret.
 var secretStems = []string{
 	"accesskey", "apikey", "authkey", "credential", "passcode", "passphrase", "passwd", "password", "privatekey", "secret",
 	"sessionid", "signingkey",
 }
 
-// isSecretName reports whether a name of a member, a header, a variable or an option is that of
-// a secret.
+// isSecretName reports whether a member, header, variable or option with this name is a
+// secret.
 func isSecretName(name string) bool {
 	if name == "PWD" || name == "OLDPWD" {
 		return false // the working directory
@@ -39,7 +38,7 @@ func isSecretName(name string) bool {
 	return count == 1 && before == "session"
 }
 
-// isCount reports whether a name is one that has a number where it is no secret's:
+// isCount reports whether a name can also be that of a count, if the value is a number:
 // maxTokens, tokens_used.
 func isCount(name string) bool {
 	for word := range words(name) {
@@ -50,8 +49,8 @@ func isCount(name string) bool {
 	return false
 }
 
-// isEnvironment reports whether a name is that of environment variables, whose values
-// are not shown, whatever their names.
+// isEnvironment reports whether a member with this name contains environment variables.
+// Their values are redacted regardless of their names.
 func isEnvironment(name string) bool {
 	switch strings.ToLower(name) {
 	case "env", "environ", "environment", "envvars", "env_vars":
@@ -60,8 +59,8 @@ func isEnvironment(name string) bool {
 	return false
 }
 
-// words yields the words of a name in lower case: what other characters, digits and changes
-// of case separate.
+// words yields the words of a name in lower case. Digits, other characters and changes of
+// case separate words.
 func words(name string) func(yield func(string) bool) {
 	isUpper := func(i int) bool { return i < len(name) && name[i] >= 'A' && name[i] <= 'Z' }
 	isLower := func(i int) bool { return i < len(name) && name[i] >= 'a' && name[i] <= 'z' }

@@ -8,22 +8,22 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// redacted stands in place of a secret.
+// redacted replaces a secret.
 const redacted = "**redacted**"
 
-// A Redactor removes secrets from texts that are kept or shown. The zero value is ready.
-// Several goroutines can use it at a time.
+// A Redactor removes secrets from texts that are stored or shown. The zero value is ready to
+// use. It is safe for concurrent use.
 type Redactor struct {
-	Names  []string // more names of secrets, in any case
-	Values []string // secrets themselves
+	Names  []string // more names of secrets, case-insensitive
+	Values []string // known secrets
 }
 
 // Text is [Redactor.Text] of the zero value.
 func Text(text string) string { return new(Redactor).Text(text) }
 
 // Text returns a text without its secrets. It can be a message, a command line, headers,
-// URLs, variables or JSON; what was JSON still is. Where the end of a secret is not clear,
-// too much is removed rather than too little.
+// URLs, variables or JSON. The result of valid JSON is valid JSON. If the end of a secret is
+// unclear, Text redacts too much rather than too little.
 func (r *Redactor) Text(text string) string { return r.text(text, 0) }
 
 func (r *Redactor) text(text string, nested int) string {
@@ -39,7 +39,7 @@ func (r *Redactor) text(text string, nested int) string {
 	return cut(text, spans)
 }
 
-// known returns where the secrets that are known stand.
+// known returns the positions of known secrets.
 func (r *Redactor) known(text string) (spans []span) {
 	for _, value := range r.Values {
 		for at := 0; value != ""; {
@@ -54,7 +54,7 @@ func (r *Redactor) known(text string) (spans []span) {
 	return spans
 }
 
-// cut replaces parts of a text, which may overlap.
+// cut replaces parts of a text, which can overlap.
 func cut(text string, spans []span) string {
 	if len(spans) == 0 {
 		return text
@@ -79,8 +79,9 @@ func (r *Redactor) isName(name string) bool {
 	return isSecretName(name) || slices.ContainsFunc(r.Names, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
-// named returns where a text gives values to names of secrets, as in TOKEN=x, --token x,
-// token: x, "token":"x" and ?token=x, and where it has credentials without a name.
+// named returns the positions of values that a text assigns to names of secrets, as in
+// TOKEN=x, --token x, token: x, "token":"x" and ?token=x. It also returns credentials
+// without a name.
 func (r *Redactor) named(text string) (spans []span) {
 	for i := 0; i < len(text); {
 		if !isNameByte(text[i]) {
@@ -110,7 +111,7 @@ func (r *Redactor) named(text string) (spans []span) {
 
 func isNameByte(c byte) bool { return word.has(c) || c == '.' }
 
-// assigned returns where the value of the name at start stands, if it is that of a
+// assigned returns the position of the value of the name at start, if it is the name of a
 // secret.
 func (r *Redactor) assigned(text string, start, end int) (s span, ok bool) {
 	name, at := text[start:end], end
@@ -140,7 +141,7 @@ func (r *Redactor) assigned(text string, start, end int) (s span, ok bool) {
 			s.end = s.start + last
 		}
 	case rest != "" && strings.IndexByte("{[", rest[0]) >= 0, isBlock(rest), start == 0 && !isFlag(name) && !isColon:
-		s = span{start: at, end: len(text)} // it can go on in the next line, or is a variable by itself
+		s = span{start: at, end: len(text)} // it can continue in the next line, or is a variable by itself
 	case isColon && quote != "":
 		s = span{start: at, end: at + indexOrEnd(rest, ",}]\r\n")}
 	case start > 0 && (text[start-1] == '"' || text[start-1] == '\''): // 'NAME=value' or "Name: value"
@@ -156,7 +157,7 @@ func (r *Redactor) assigned(text string, start, end int) (s span, ok bool) {
 	return s, s.start < s.end
 }
 
-// isBlock reports whether a text is that of a YAML block: an indicator, and more lines.
+// isBlock reports whether a text is a YAML block: an indicator, then more lines.
 func isBlock(text string) bool {
 	if text == "" || text[0] != '|' && text[0] != '>' {
 		return false
@@ -164,13 +165,13 @@ func isBlock(text string) bool {
 	return strings.HasPrefix(strings.TrimLeft(text[1:], " \t\r+-"), "\n")
 }
 
-// isFlag reports whether a word is an option whose value may be the next word.
+// isFlag reports whether a word is an option whose value can be the next word.
 func isFlag(word string) bool { return strings.HasPrefix(word, "-") && !strings.Contains(word, "=") }
 
-// isUserFlag reports whether an option is one of curl's that take name:password.
+// isUserFlag reports whether a word is an option of curl with the value name:password.
 func isUserFlag(word string) bool { return word == "-u" || word == "--user" || word == "--proxy-user" }
 
-// delimiter returns the quote that a text begins with, and the backslashes before it.
+// delimiter returns the quote at the beginning of a text, with the backslashes before it.
 func delimiter(text string) string {
 	n := len(text) - len(strings.TrimLeft(text, `\`))
 	if n < len(text) && strings.IndexByte("\"'`", text[n]) >= 0 {
@@ -179,9 +180,9 @@ func delimiter(text string) string {
 	return ""
 }
 
-// closing returns where a text in quotes ends, -1 where it does not. The quote that closes
-// it has as many backslashes as the one that opens it. A quote within has one more, and each
-// backslash doubles with every level of quotes.
+// closing returns the index of the end of a text in quotes, or -1. The closing quote has as
+// many backslashes as the opening one. A nested quote has one more, and the number of
+// backslashes doubles with each level of quotes.
 func closing(text, open string) int {
 	quote, outside := open[len(open)-1:], len(open)-1
 	for at := 0; ; at++ {
@@ -197,9 +198,9 @@ func closing(text, open string) int {
 	}
 }
 
-// shellWord returns the word that begins at a place of a command line. A quote that begins
-// the word can close in another line. Another one that does not close in its own may be the
-// end of what is around the word.
+// shellWord returns the word that begins at an offset of a command line. A quote at the
+// beginning of the word can close in another line. After any other quote that does not
+// close in its line, the word extends to the end of that line.
 func shellWord(text string, at int) span {
 	end := at
 	for end < len(text) && strings.IndexByte(" \t\r\n", text[end]) < 0 {
@@ -222,22 +223,22 @@ func shellWord(text string, at int) span {
 	return span{start: at, end: min(end, len(text))}
 }
 
-// credentials returns where the credentials stand that follow Bearer or Basic.
+// credentials returns the position of the credentials after Bearer or Basic.
 func credentials(text string, at int, isBasic bool) (s span, ok bool) {
 	start := skipBlanks(text, at, false)
 	if start == at {
 		return s, false
 	}
 	value := text[start : start+indexOrEnd(text[start:], " \t\r\n\"'`\\")]
-	const shortest = 8 // of Base64; "basic" is a word as well
+	const shortest = 8 // characters of Base64, because "basic" is also an ordinary word
 	if isBasic && (len(value) < shortest || !strings.ContainsAny(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789=")) {
 		return s, false
 	}
 	return span{start: start, end: start + len(value)}, value != ""
 }
 
-// userInfo returns where user and password stand in the URL whose host is expected at a
-// place. A name without a password is no secret where it chooses an account of SSH.
+// userInfo returns the position of the user and password in a URL whose host begins at an
+// offset. A user name without a password is not secret in a URL of SSH.
 func userInfo(text, scheme string, at int) (s span, ok bool) {
 	const longest = 2048
 	rest := text[at:min(at+longest, len(text))]
@@ -257,7 +258,7 @@ func userInfo(text, scheme string, at int) (s span, ok bool) {
 	return span{start: at, end: at + last}, isWeb || strings.Contains(rest[:last], ":")
 }
 
-// skipBlanks returns where blanks end, and line ends where they are skipped too.
+// skipBlanks returns the offset after blanks and, if lines is true, line breaks.
 func skipBlanks(text string, at int, lines bool) int {
 	for at < len(text) && (text[at] == ' ' || text[at] == '\t' || lines && (text[at] == '\n' || text[at] == '\r')) {
 		at++

@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// P-2502, P-2503: a name is that of a secret in whatever way it is written.
+// P-2502, P-2503: names of secrets are recognized in any spelling.
 func TestIsName(t *testing.T) {
 	for _, name := range strings.Fields(`token access_token accessToken AccessToken access-token access.token ACCESS_TOKEN
 		ACCESSTOKEN clientSecret client_secret clientsecret CLIENT-SECRET x-api-key X-Api-Key apiKey APIKey APIKEY apikeys
@@ -34,7 +34,7 @@ func TestIsName(t *testing.T) {
 	}
 }
 
-// P-2502: what is removed from texts, and what is left of them.
+// P-2502: secrets in texts, and the redacted texts.
 func TestText(t *testing.T) {
 	token, web := "ghp_"+strings.Repeat("a1B2", 9), "eyJhbGciOiJIUzI1NiJ9."+"eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMQ"
 	for _, tc := range [][2]string{
@@ -103,7 +103,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// P-2502: what is removed from JSON.
+// P-2502: secrets in JSON.
 func TestJSON(t *testing.T) {
 	for doc, want := range map[string]string{
 		`{"accessToken":"x","clientSecret":["x"],"x-api-key":{"a":"x"},"userPassword":5,"a":true}`: `{"accessToken":"R",` +
@@ -148,7 +148,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// A text of many megabytes takes no time that grows faster than it does.
+// The time for texts of many megabytes is linear.
 func TestLongTexts(t *testing.T) {
 	for _, piece := range []string{"a://", "token='", "-u \"", "aSG.", "AKIA", "eyJ", "eyJaaaaaaaa.", "BEGIN PRIVATE KEY",
 		"-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY----- a: ", "key\\", `\"`, "a=", "bearer ", "'token=a ", "\"a'",
@@ -159,8 +159,8 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// P-2502: whatever the name and whatever stands around it, the value of a secret is not in
-// the text, and JSON stays JSON.
+// P-2502: the value of a secret is removed for any name and in any context, and JSON stays
+// valid.
 func FuzzText(f *testing.F) {
 	f.Add("accessToken", "curl -H \"", "\" https://h/", []byte(`{"a":["x"]}`))
 	f.Add("x-api-key", "?a=b&", "&c", []byte(`{"env":{"A":1}}`))

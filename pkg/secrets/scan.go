@@ -17,11 +17,11 @@ type Finding struct {
 	Rule string
 }
 
-// maxFindings is how many findings Scan returns at most.
+// maxFindings limits how many findings Scan returns.
 const maxFindings = 100
 
-// Scan returns the private keys and tokens in a file, in their order. A text in UTF-16 is
-// read as such if it begins with a byte order mark.
+// Scan returns the private keys and tokens in a file, by position. A text with a byte order
+// mark of UTF-16 is decoded.
 func Scan(content []byte) (findings []Finding) {
 	text := decode(content)
 	var spans []span
@@ -47,7 +47,7 @@ func Scan(content []byte) (findings []Finding) {
 	return findings
 }
 
-// decode returns a content as UTF-8 if its byte order mark says that it is UTF-16.
+// decode returns content as UTF-8. It decodes UTF-16 if there is a byte order mark.
 func decode(content []byte) string {
 	var order binary.ByteOrder
 	switch {
@@ -65,14 +65,14 @@ func decode(content []byte) string {
 	return string(utf16.Decode(units))
 }
 
-// isPlaceholder reports whether a token is only an example of one.
+// isPlaceholder reports whether a token is only an example.
 func isPlaceholder(token string) bool {
 	if strings.Contains(strings.ToUpper(token), "EXAMPLE") {
 		return true
 	}
 	var seen [256]bool
 	different := 0
-	for i := len(token) - 16; i < len(token); i++ { // behind the prefix
+	for i := len(token) - 16; i < len(token); i++ { // skip the prefix
 		if c := token[max(i, 0)]; !seen[c] {
 			seen[c] = true
 			different++
@@ -81,13 +81,13 @@ func isPlaceholder(token string) bool {
 	return different < 6
 }
 
-// keyRule is the rule of private keys in PEM and its kin.
+// keyRule is the rule for private keys in PEM and similar formats.
 const keyRule = "private-key"
 
 var keyStart = lazyregexp.New(`-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}`)
 
-// privateKeys returns the private keys in a text, from the line that begins them to the
-// one that ends them, or to the end of the text.
+// privateKeys returns the private keys in a text, from the first line of each key to its
+// last line or the end of the text.
 func privateKeys(text string) (list []span) {
 	const mark = "PRIVATE KEY"
 	if !strings.Contains(text, mark) {
@@ -109,7 +109,7 @@ func privateKeys(text string) (list []span) {
 	}
 }
 
-// puttyKeys returns the key file of PuTTY that a text is.
+// puttyKeys returns a PuTTY key, from its first line to the end of the text.
 func puttyKeys(text string) []span {
 	if at := strings.Index("\n"+text, "\nPuTTY-User-Key-File-"); at >= 0 {
 		return []span{{at, len(text), "putty-private-key"}}
@@ -117,10 +117,10 @@ func puttyKeys(text string) []span {
 	return nil
 }
 
-// isKey reports whether the line that begins a private key at start does begin one: it
-// stands alone, or the key follows. Scripts mention such lines, too.
+// isKey reports whether the marker at start begins a private key. It does if it is alone on
+// its line, or if a key follows. Scripts can mention markers, too.
 func isKey(text string, start int) bool {
-	const far = 1000 // no line that has more around it stands alone
+	const far = 1000 // a marker with more text around it is not alone
 	marker := keyStart.FindString(text[start:])
 	rest := text[start+len(marker):]
 	before, after := text[max(0, start-far):start], rest[:min(far, len(rest))]
@@ -135,10 +135,10 @@ func hasWord(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r < 0x80 && alnum.has(byte(r)) })
 }
 
-// hasBody reports whether a text begins with the content of a key, after line ends, quotes
+// hasBody reports whether a text begins with the content of a key, after line breaks, quotes
 // and headers.
 func hasBody(text string) bool {
-	const far, headers, least = 4096, 6, 16
+	const far, headers, minLength = 4096, 6, 16
 	text = text[:min(far, len(text))]
 	for range headers {
 		text = skipBetween(text)
@@ -153,13 +153,13 @@ func hasBody(text string) bool {
 		text = value[end:]
 	}
 	n := 0
-	for n < len(text) && n < least && base64s.has(text[n]) {
+	for n < len(text) && n < minLength && base64s.has(text[n]) {
 		n++
 	}
-	return n == least
+	return n == minLength
 }
 
-// skipBetween removes white space, quotes and escapes of line ends.
+// skipBetween removes white space, quotes and escaped line breaks.
 func skipBetween(text string) string {
 	for text != "" {
 		switch {

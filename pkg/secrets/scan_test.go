@@ -10,8 +10,7 @@ import (
 	"unicode/utf16"
 )
 
-// CLI-1442: keys and tokens are found wherever they stand, and what only looks like one is
-// not.
+// CLI-1442: keys and tokens are found in any context, and similar texts are not.
 func TestScan(t *testing.T) {
 	wide := func(text string, order binary.AppendByteOrder, mark string) string {
 		b := []byte(mark)
@@ -47,7 +46,7 @@ func TestScan(t *testing.T) {
 		{"AK" + "IAQ3EGRZTV5XKLM2NP", "1 aws-access-key"},
 		{"token%20sk-" + letters, "1 openai-key"},
 		{"https://hooks.slack.com/services/T0A1B2C3D/B0A1B2C3D/" + letters[:24], "1 slack-webhook"},
-		// What is none.
+		// Not keys.
 		{"grep -q -- '-----BEGIN RSA PRIVATE KEY-----' \"$file\"", ""},
 		{"-----BEGIN CERTIFICATE-----\n" + body, ""},
 		{"-----BEGIN PUBLIC KEY-----\n" + body, ""},
@@ -73,7 +72,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// Every form finds a token of its least length, and none that is shorter.
+// Every form finds a token of its minimum length, and no shorter one.
 func TestForms(t *testing.T) {
 	for _, f := range forms {
 		var chars []byte
@@ -83,7 +82,7 @@ func TestForms(t *testing.T) {
 			}
 		}
 		token := f.prefix
-		for i := range f.least {
+		for i := range f.minLength {
 			token += string(chars[i*7%len(chars)])
 		}
 		if got := Scan([]byte("x " + token)); len(got) == 0 || !reflect.DeepEqual(got[0], Finding{1, f.rule}) {
@@ -92,7 +91,7 @@ func TestForms(t *testing.T) {
 		if got := tokens("x " + token[:len(token)-1]); len(got) > 0 {
 			t.Errorf("%s: %v", token[:len(token)-1], got)
 		}
-		// SDK-103: mcp_debug asks about texts with such a run of characters.
+		// SDK-103: mcp_debug checks texts with such a run of characters.
 		const run = 20
 		parts := strings.FieldsFunc(token, func(r rune) bool { return !word.has(byte(r)) })
 		if longest := slices.Max(lengths(parts)); longest < run {

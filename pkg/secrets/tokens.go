@@ -2,15 +2,14 @@ package secrets
 
 import "strings"
 
-// A form is what the secrets of an issuer look like: a prefix, and the characters that
-// follow it.
+// A form is the format of an issuer's secrets: a prefix, and the characters after it.
 type form struct {
-	rule   string
-	prefix string
-	chars  charset
-	least  int // how many characters follow; exactly so many where exact is set
-	exact  bool
-	apart  bool // no letter or digit stands in front: the prefix may end a word
+	rule      string
+	prefix    string
+	chars     charset
+	minLength int // the minimum number of characters after the prefix, or the exact number if exact is set
+	exact     bool
+	apart     bool // a letter or digit must not precede the prefix, because the prefix can be the end of a word
 }
 
 // A charset is the set of characters that a token consists of.
@@ -19,7 +18,7 @@ type charset int
 const (
 	alnum   charset = iota // letters and digits
 	upper                  // capital letters and digits
-	hex                    // small hexadecimal digits
+	hex                    // lower-case hexadecimal digits
 	word                   // letters, digits, "_" and "-"
 	base64s                // standard Base64
 	dotted                 // letters, digits, "_", "-", ".", "=", "/" and ":"
@@ -42,8 +41,8 @@ func (s charset) has(c byte) bool {
 	return isDigit || isUpper || isLower
 }
 
-// forms are those of tokens that are recognised by themselves, whatever stands around
-// them. They have a prefix that their issuers chose for this purpose.
+// forms are the formats of tokens that are recognized in any context. Their issuers chose
+// the prefixes for this purpose.
 var forms = [...]form{
 	{"age-secret-key", "AGE-SECRET-KEY-1", upper, 50, false, false},
 	{"airtable-token", "patA", dotted, 70, false, true},
@@ -147,10 +146,10 @@ func tokens(text string) (list []span) {
 			if at = end; f.apart && start > 0 && endsWord(text[:start]) {
 				continue
 			}
-			for end < len(text) && f.chars.has(text[end]) && (!f.exact || end-at <= f.least) {
+			for end < len(text) && f.chars.has(text[end]) && (!f.exact || end-at <= f.minLength) {
 				end++
 			}
-			if n := end - at; n == f.least || n > f.least && !f.exact {
+			if n := end - at; n == f.minLength || n > f.minLength && !f.exact {
 				list = append(list, span{start, end, f.rule})
 				at = end
 			}
@@ -159,8 +158,8 @@ func tokens(text string) (list []span) {
 	return append(list, webTokens(text)...)
 }
 
-// endsWord reports whether a text ends with a letter or a digit that is not part of an
-// escape such as \n or %20.
+// endsWord reports whether a text ends with a letter or digit that is not part of an escape
+// such as \n or %20.
 func endsWord(text string) bool {
 	last := len(text) - 1
 	if !alnum.has(text[last]) {
@@ -170,7 +169,7 @@ func endsWord(text string) bool {
 }
 
 // webTokens returns the JSON web tokens in a text: two JSON objects and a signature in
-// Base64, with dots.
+// Base64, separated by dots.
 func webTokens(text string) (list []span) {
 	for at := 0; ; {
 		found := strings.Index(text[at:], "eyJ")

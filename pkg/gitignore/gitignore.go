@@ -1,7 +1,7 @@
 // Package gitignore matches paths against the patterns of an ignore file, with the
 // results of "git check-ignore" (CLI-1417).
 //
-// Names are compared byte by byte, as Git does on Linux: case counts on every system.
+// Names are compared byte by byte, as Git does on Linux, so case matters on every system.
 package gitignore
 
 import "strings"
@@ -25,8 +25,8 @@ const (
 	Kept // the last pattern that matches begins with "!"
 )
 
-// Parse reads the text of an ignore file. A pattern that Git finds malformed, such as
-// "[a", matches nothing.
+// Parse parses the text of an ignore file. Malformed patterns such as "[a" match nothing, as
+// in Git.
 func Parse(text string) Rules {
 	var rules Rules
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
@@ -42,7 +42,7 @@ func Parse(text string) Rules {
 	return rules
 }
 
-// trimSpaces removes trailing spaces that no backslash escapes.
+// trimSpaces removes trailing spaces unless a backslash escapes them.
 func trimSpaces(line string) string {
 	end := 0
 	for i := 0; i < len(line); i++ {
@@ -69,7 +69,8 @@ func parseRule(line string) (r rule, ok bool) {
 }
 
 // Decide returns the result for a slash-separated path relative to the directory of the
-// ignore file. A path below an ignored directory is ignored, whatever patterns name it.
+// ignore file. A path below an ignored directory is ignored, even if other patterns match
+// it.
 func (rules Rules) Decide(path string, isDir bool) Decision {
 	for i := range len(path) {
 		if path[i] == '/' && rules.last(path[:i], true) == Ignored {

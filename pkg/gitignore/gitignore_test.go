@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// CLI-1417: what people write. "!" before a name means that it is not ignored, a slash
-// after it that it is a directory.
+// CLI-1417: typical patterns. "!" before a name means that it is not ignored, and a slash
+// after it means that it is a directory.
 func TestDecide(t *testing.T) {
 	for text, names := range map[string]string{
 		"*.tmp":               "a.tmp x/b.tmp !a.tmp.txt",
@@ -52,7 +52,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// A long pattern takes no longer than the name does.
+// Matching a long pattern takes time in proportion to the length of the name.
 func TestLongPatterns(t *testing.T) {
 	name := strings.Repeat("a/", 100)
 	for _, pattern := range []string{
@@ -65,7 +65,7 @@ func TestLongPatterns(t *testing.T) {
 	}
 }
 
-// A repository is one in which Git is asked what it ignores.
+// A repository is a Git repository in which the tests run git check-ignore.
 type repository struct {
 	git, dir string
 	paths    bytes.Buffer
@@ -92,8 +92,8 @@ func (r *repository) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// add adds a question: whether the rules, in a directory of their own, ignore a path. The
-// error is that of creating a directory with the name.
+// add adds a directory with rules, and a path in it that Git will check. It returns an error
+// if the system cannot create a directory with the name.
 func (r *repository) add(t testing.TB, id, rules, name string, isDir bool) error {
 	t.Helper()
 	dir := filepath.Join(r.dir, id)
@@ -110,7 +110,7 @@ func (r *repository) add(t testing.TB, id, rules, name string, isDir bool) error
 	return nil
 }
 
-// ask returns those of the paths that Git ignores.
+// ask returns the paths that Git ignores.
 func (r *repository) ask(t testing.TB) map[string]bool {
 	t.Helper()
 	cmd := r.command("check-ignore", "--stdin", "-z", "--no-index")
@@ -118,7 +118,7 @@ func (r *repository) ask(t testing.TB) map[string]bool {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	if err != nil && cmd.ProcessState.ExitCode() != 1 { // 1: none is ignored
+	if err != nil && cmd.ProcessState.ExitCode() != 1 { // 1: no path is ignored
 		t.Fatalf("%v: %s", err, &stderr)
 	}
 	ignored := map[string]bool{}
@@ -128,7 +128,7 @@ func (r *repository) ask(t testing.TB) map[string]bool {
 	return ignored
 }
 
-// A generator makes ignore files and paths that have something to do with each other.
+// A generator creates ignore files and paths that are similar to each other.
 type generator struct{ *rand.Rand }
 
 func (g generator) of(list ...string) string { return list[g.IntN(len(list))] }
@@ -143,7 +143,7 @@ func (g generator) path() string {
 	return strings.Join(parts, "/")
 }
 
-// part is a piece of a pattern; with a name it mostly matches it.
+// part returns a piece of a pattern, which usually matches name if it is not "".
 func (g generator) part(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {
@@ -179,9 +179,9 @@ func (g generator) part(name string) string {
 func (g generator) pattern(path string) string {
 	parts := strings.Split(path, "/")
 	switch g.IntN(5) {
-	case 0: // the last part alone
+	case 0: // only the last part
 		parts = parts[len(parts)-1:]
-	case 1: // a directory above it
+	case 1: // a directory in the path
 		parts = parts[:1+g.IntN(len(parts))]
 	case 2:
 		parts = strings.Split(g.path(), "/")
@@ -215,7 +215,7 @@ func (g generator) rules(path string) string {
 	return g.of("", "", "", "", "\ufeff", "\n") + strings.Join(lines, g.of("\n", "\n", "\r\n")) + g.of("", "\n", "\x00")
 }
 
-// CLI-1417: of 10,000 random ignore files and paths Git says the same.
+// CLI-1417: results agree with Git for 10,000 random ignore files and paths.
 func TestAgreesWithGit(t *testing.T) {
 	type question struct {
 		rules, name string
@@ -251,7 +251,7 @@ func TestAgreesWithGit(t *testing.T) {
 	}
 }
 
-// CLI-1417: whatever the rules and the path, the result is the one of Git.
+// CLI-1417: results agree with Git for any rules and any path.
 func FuzzDecide(f *testing.F) {
 	f.Add("*.tmp\n!a.tmp\n", "x/a.tmp", false)
 	f.Add("a/**/b\n/c\n", "a/x/y/b", true)

@@ -2,8 +2,8 @@ package gitignore
 
 import "strings"
 
-// A glob is a compiled pattern: text that a name must begin with, then tokens. The last of
-// them may be plain text as well, which is the quickest to compare.
+// A glob is a compiled pattern: a literal prefix, then tokens. A literal suffix can follow,
+// because comparing it is fastest.
 type glob struct {
 	prefix, suffix string
 	tokens         []token
@@ -12,7 +12,7 @@ type glob struct {
 // A token matches a part of a name.
 type token struct {
 	kind kind
-	set  *set // of a class
+	set  *set // for a class
 }
 
 type kind int
@@ -27,15 +27,15 @@ const (
 // A set is a set of bytes.
 type set [256]bool
 
-// compile compiles a pattern for names that contain slashes (isPath), or for single
-// names. ok is false for a malformed pattern, which matches nothing.
+// compile compiles a pattern for names with slashes (isPath), or for single names. ok is
+// false for a malformed pattern, which matches nothing.
 func compile(pattern string, isPath bool) (g glob, ok bool) {
 	at := strings.IndexAny(pattern, `*?[\`)
 	if at < 0 {
 		at = len(pattern)
 	}
 	g.prefix, pattern = pattern[:at], pattern[at:]
-	plain := 0 // where the text begins that the pattern ends with
+	plain := 0 // the start of the literal end of the pattern
 	for i := 0; i < len(pattern); {
 		start, t := i, token{set: new(set)}
 		switch c := pattern[i]; c {
@@ -63,7 +63,7 @@ func compile(pattern string, isPath bool) (g glob, ok bool) {
 			plain = i
 		}
 		if t.set != nil && isPath && pattern[i-1] != '/' {
-			t.set['/'] = false // a slash is matched by a slash only
+			t.set['/'] = false // only a slash matches a slash
 		}
 		if n := len(g.tokens); t.kind == class || n == 0 || g.tokens[n-1].kind != t.kind {
 			g.tokens = append(g.tokens, t)
@@ -73,9 +73,9 @@ func compile(pattern string, isPath bool) (g glob, ok bool) {
 	return g, true
 }
 
-// compileStars reads the stars at i, and the slash of "**/". Two stars are special only
-// where they are a whole part of the path. Git compares the prefix first and takes what
-// follows for the beginning of the pattern, so "a**/b" is special too.
+// compileStars parses the stars at i, and the slash of "**/". Two stars are special only if
+// they are a whole part of the path. Git compares the prefix first and treats the rest as
+// the beginning of the pattern, so "a**/b" is special too.
 func compileStars(pattern string, i int, isPath bool) (kind, int) {
 	end := i
 	for end < len(pattern) && pattern[end] == '*' {
@@ -101,14 +101,14 @@ func (s *set) addRange(from, to int) {
 	}
 }
 
-// parse reads a class such as "[!a-z[:digit:]]" from behind its bracket, and returns
-// where it ends.
+// parse parses a class such as "[!a-z[:digit:]]" after its opening bracket, and returns the
+// index after its end.
 func (s *set) parse(pattern string, i int) (end int, ok bool) {
 	negated := i < len(pattern) && (pattern[i] == '!' || pattern[i] == '^')
 	if negated {
 		i++
 	}
-	from := 0 // where a range can begin; 0 for nowhere
+	from := 0 // the first character of a range; 0: no range can begin
 	for first := true; ; first = false {
 		if i >= len(pattern) {
 			return i, false
@@ -203,14 +203,14 @@ func (s *set) addClass(name string) bool {
 	return true
 }
 
-// match reports whether the glob matches all of a name. The time is bounded by the
-// square of the length of the name.
+// match reports whether the glob matches a whole name. The time is at most quadratic in the
+// length of the name.
 func (g *glob) match(name string) bool {
 	name, ok := strings.CutPrefix(name, g.prefix)
 	if !ok || !strings.HasSuffix(name, g.suffix) {
 		return false
 	}
-	// reach marks how much of the name the tokens so far can match.
+	// reach marks the prefixes of the name that the tokens so far match.
 	reach, next := make([]bool, len(name)+1), make([]bool, len(name)+1)
 	reach[0] = true
 	for i := range g.tokens {
@@ -222,11 +222,11 @@ func (g *glob) match(name string) bool {
 	return reach[len(name)]
 }
 
-// step sets next to what can be matched with one more token, and reports whether that
-// is anything.
+// step sets next to the prefixes of the name that one more token matches, and reports
+// whether there are any.
 func (t *token) step(name string, reach, next []bool) (any bool) {
 	clear(next)
-	open := false // a star that began before may go on here
+	open := false // a star that began earlier can continue here
 	for at, ok := range reach {
 		switch t.kind {
 		case class:

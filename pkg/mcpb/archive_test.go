@@ -27,8 +27,8 @@ func pack(t testing.TB, files ...File) []byte {
 
 func open(text []byte) (*Archive, error) { return Read(bytes.NewReader(text), int64(len(text))) }
 
-// CLI-1432, CLI-1433: files only, no extra fields, sizes in front, one time stamp, and the
-// same bytes each time.
+// CLI-1432, CLI-1433: an archive only has files, without extra fields, with sizes in their
+// headers and with one time stamp. The same files produce the same bytes.
 func TestWrite(t *testing.T) {
 	var files []File
 	for i := range 200 {
@@ -69,7 +69,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// A file that cannot be read ends it, as does the context, and no goroutine waits.
+// A file that cannot be read ends Write with an error, as does the context. No goroutine
+// leaks.
 func TestWriteFails(t *testing.T) {
 	broken := File{Name: "b", Open: func() (io.ReadCloser, error) { return nil, errors.New("gone") }}
 	var files []File
@@ -81,12 +82,12 @@ func TestWriteFails(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	told := errors.New("told to")
+	stopped := errors.New("stopped")
 	late := File{Name: "late", Open: func() (io.ReadCloser, error) {
-		cancel(told)
+		cancel(stopped)
 		return io.NopCloser(strings.NewReader("x")), nil
 	}}
-	if err := Write(ctx, io.Discard, append([]File{files[0], late}, files[1:]...), Epoch, nil); !errors.Is(err, told) {
+	if err := Write(ctx, io.Discard, append([]File{files[0], late}, files[1:]...), Epoch, nil); !errors.Is(err, stopped) {
 		t.Errorf("%v", err)
 	}
 	full := writerFunc(func(p []byte) (int, error) { return 0, errors.New("disk full") })
@@ -99,23 +100,23 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// A file, and all files together, may hold as much as is allowed, and not a byte more.
+// A file, and all files together, can have the maximum size, and not a byte more.
 func TestWriteLimits(t *testing.T) {
 	full, over := Bytes("full", false, make([]byte, 2<<20)), Bytes("over", false, make([]byte, 2<<20+1))
-	most := bounds{file: 2 << 20, total: 4 << 20}
+	limits := bounds{file: 2 << 20, total: 4 << 20}
 	for want, files := range map[string][]File{
 		"": {full, full}, "over: larger than 2 MB": {over},
 		"more than 4 MB of files; leave some out with .mcpbignore": {full, full, Bytes("more", false, []byte("x"))},
 	} {
-		err := write(t.Context(), io.Discard, files, Epoch, nil, most)
+		err := write(t.Context(), io.Discard, files, Epoch, nil, limits)
 		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%v, not %q", err, want)
 		}
 	}
 }
 
-// What is too large to be a bundle, or holds too many files, is not read; nor is a manifest
-// or a signature that is too long.
+// A file that is too large or has too many entries is not read. Neither is a manifest or a
+// signature that is too long.
 func TestReadLimits(t *testing.T) {
 	if _, err := Read(bytes.NewReader(nil), MaxTotal+1); err == nil || err.Error() != "larger than 1024 MB" {
 		t.Error(err)
@@ -143,7 +144,7 @@ func TestReadLimits(t *testing.T) {
 	}
 }
 
-// The same for a manifest by itself, and for a directory.
+// The limits also apply to a manifest file and to a directory.
 func TestCheckLimits(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -180,7 +181,7 @@ func TestCheckLimits(t *testing.T) {
 	}
 }
 
-// A time outside of what ZIP knows becomes the nearest.
+// A time that ZIP cannot represent becomes the nearest one.
 func TestDosTime(t *testing.T) {
 	for want, times := range map[[2]uint16][]time.Time{
 		{0x21, 0}:        {Epoch, time.Unix(0, 0), time.Unix(-1<<40, 0)},
@@ -196,7 +197,7 @@ func TestDosTime(t *testing.T) {
 	}
 }
 
-// raw makes an archive that ours would not.
+// raw creates an archive that Write would not create.
 func raw(t *testing.T, headers ...zip.FileHeader) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -221,7 +222,7 @@ func header(name string, mode fs.FileMode) zip.FileHeader {
 	return h
 }
 
-// Hostile archives are refused, each with its reason.
+// Hostile archives are rejected, each with its reason.
 func TestHostileArchives(t *testing.T) {
 	encrypted, strange, bomb, declared := header("a", 0o644), header("a", 0o644), header("a", 0o644), header("a", 0o644)
 	encrypted.Flags, strange.Method = 1, 99
@@ -236,7 +237,7 @@ func TestHostileArchives(t *testing.T) {
 		"leads out":    {[]zip.FileHeader{header("../x", 0o644)}, "leads out of the bundle"},
 		"deep":         {[]zip.FileHeader{header("a/../../x", 0o644)}, "leads out of the bundle"},
 		"absolute":     {[]zip.FileHeader{header("/etc/passwd", 0o644)}, "an absolute path"},
-		"backslash":    {[]zip.FileHeader{header(`..\x`, 0o644)}, "some programs take for a slash"},
+		"backslash":    {[]zip.FileHeader{header(`..\x`, 0o644)}, "some programs treat as a slash"},
 		"empty":        {[]zip.FileHeader{header("", 0o644)}, "an empty name"},
 		"empty part":   {[]zip.FileHeader{header("a//b", 0o644)}, "empty or single-dot"},
 		"single dot":   {[]zip.FileHeader{header("./a", 0o644)}, "empty or single-dot"},
@@ -258,7 +259,7 @@ func TestHostileArchives(t *testing.T) {
 		"file and dir":  {[]zip.FileHeader{header("a", 0o644), header("A/b", 0o644)}, "and the directory of"},
 		"dir and file":  {[]zip.FileHeader{header("a/b", 0o644), header("A", 0o644)}, "and the directory of"},
 		"encrypted":     {[]zip.FileHeader{encrypted}, "encrypted"},
-		"method":        {[]zip.FileHeader{strange}, "clients do not know"},
+		"method":        {[]zip.FileHeader{strange}, "clients do not support"},
 		"one bomb":      {[]zip.FileHeader{bomb}, "larger than 512 MB"},
 		"several bombs": {[]zip.FileHeader{declared, declared2, declared3}, "unpacks to more than 1024 MB"},
 	} {
@@ -274,8 +275,8 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// CLI-1435, CLI-1441: a file has the size that header and directory declare, or reading it is an
-// error; an archive that is damaged leaves nothing where it is unpacked.
+// CLI-1435, CLI-1441: reading a file whose size is not the declared one returns an error.
+// Unpacking a damaged archive leaves no files.
 func TestLyingSizes(t *testing.T) {
 	text := pack(t, Bytes("server/good", false, []byte("x")), Bytes("z", false, make([]byte, 1<<20)))
 	unpack := func(a *Archive) {
@@ -292,17 +293,17 @@ func TestLyingSizes(t *testing.T) {
 			}
 		}
 	}
-	for _, says := range []uint32{10, 1 << 21} {
+	for _, declared := range []uint32{10, 1 << 21} {
 		lying := bytes.Clone(text)
 		for mark, at := range map[string]int{fileHeaderMark: 22, dirEntryMark: 24} {
-			binary.LittleEndian.PutUint32(lying[bytes.LastIndex(lying, []byte(mark))+at:], says)
+			binary.LittleEndian.PutUint32(lying[bytes.LastIndex(lying, []byte(mark))+at:], declared)
 		}
 		a, err := open(lying)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got, err := a.ReadFile("z", 1<<30); err == nil {
-			t.Errorf("said %d: %d bytes", says, len(got))
+			t.Errorf("declared %d: %d bytes", declared, len(got))
 		}
 		unpack(a)
 	}
@@ -321,7 +322,7 @@ func TestLyingSizes(t *testing.T) {
 	unpack(a)
 }
 
-// Unpacking overwrites nothing and follows no link that stands in the way.
+// Unpacking overwrites nothing and follows no symbolic link in the directory.
 func TestUnpackInTheWay(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	if err := os.Symlink(outside, filepath.Join(dir, "server")); err != nil {
@@ -363,8 +364,8 @@ func TestSigned(t *testing.T) {
 	}
 	for block, reason := range map[string]string{
 		"MCPB_SIG_V1\x16\x00\x00\x00" + string(text[len(text)-endSize:]) + "MCPB_SIG_END": "the end of an archive",
-		"MCPB_SIG_V1\x04\x00\x00\x00helloMCPB_SIG_END":                                    "another length",
-		"MCPB_SIG_V1MCPB_SIG_END":                                                         "another length",
+		"MCPB_SIG_V1\x04\x00\x00\x00helloMCPB_SIG_END":                                    "length is not the declared one",
+		"MCPB_SIG_V1MCPB_SIG_END":                                                         "length is not the declared one",
 		"helloMCPB_SIG_END":                                                               "without its start",
 		"MCPB_SIG_V1\x10\x00\x00\x00hello":                                                "bytes that belong to no file",
 		"x" + "MCPB_SIG_V1\x05\x00\x00\x00hello" + "MCPB_SIG_END":                         "bytes that belong to no file",
@@ -381,8 +382,8 @@ func TestSigned(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, nothing is read outside, nothing beyond what was declared, and a
-// program that goes by the headers in front of the files finds the same.
+// For any bytes, reading stays within declared sizes. A program that reads the headers
+// before the files finds the same files.
 func FuzzRead(f *testing.F) {
 	good := pack(f, Bytes(ManifestName, false, []byte(`{"name":"x"}`)),
 		Bytes("server/run-server.sh", true, []byte("#!/bin/sh\n")))

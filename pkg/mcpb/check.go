@@ -13,20 +13,19 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A Report is what there is to say of a bundle, of the directory of one, or of a
-// manifest by itself.
+// A Report is the result of checking a bundle, its directory or its manifest.
 type Report struct {
-	Manifest json.RawMessage // nil when there is none that can be read
-	Archive  *Archive        // nil for what is no archive
+	Manifest json.RawMessage // nil if it cannot be read
+	Archive  *Archive        // nil for a directory or a manifest
 	Faults   []Fault
 }
 
 // pngSignature begins every PNG picture.
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
-// CheckFile judges a bundle, a directory or a manifest as the official tool does, and
-// the files of a bundle as clients need them. The error is for what cannot be read at
-// all. The archive of the report can be read as long as f is open.
+// CheckFile checks a bundle, a directory or a manifest as the official tool does, and the
+// files of a bundle as clients need them. It returns an error only if f cannot be read. The
+// archive of the report can be read while f is open.
 func CheckFile(f *os.File) (*Report, error) {
 	info, err := f.Stat()
 	switch {
@@ -43,7 +42,7 @@ func CheckFile(f *os.File) (*Report, error) {
 	} else if string(head[:n]) == "PK\x03\x04" || filepath.Ext(f.Name()) != ".json" {
 		return checkArchive(f, info.Size())
 	}
-	text, err := io.ReadAll(io.LimitReader(f, MaxManifest+1)) // one byte more is too long
+	text, err := io.ReadAll(io.LimitReader(f, MaxManifest+1)) // one byte more than allowed
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +51,7 @@ func CheckFile(f *os.File) (*Report, error) {
 	return r, nil
 }
 
-// read judges the text of a manifest.
+// read parses and checks the text of a manifest.
 func (r *Report) read(text []byte, err error) {
 	if err == nil {
 		r.Manifest, err = ParseManifest(text)
@@ -96,7 +95,7 @@ func (r *Report) checkIcon(icon io.ReadCloser, err error) {
 	}
 }
 
-// Verify reads every file, and says which is damaged.
+// Verify reads every file, and returns an error for the first damaged one.
 func (a *Archive) Verify() error {
 	for i := range a.Entries {
 		e := &a.Entries[i]
@@ -112,7 +111,7 @@ func (a *Archive) Verify() error {
 	return nil
 }
 
-// checkDir judges a directory that a bundle can be made of.
+// checkDir checks a directory from which a bundle can be created.
 func checkDir(dir string) (*Report, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package mcpb reads, checks and writes MCP bundles: a ZIP archive with a
-// manifest.json (cli chapters 14 and 18). It knows nothing of projects.
+// Package mcpb reads, checks and writes MCP bundles: ZIP archives with a manifest.json (cli
+// chapters 14 and 18). It does not depend on projects.
 //
-// An archive may come from anybody: its names, sizes and modes are judged before
-// anything in it is read, and what is read is bounded by what was declared.
+// Archives are untrusted. Their names, sizes and modes are checked before any content is
+// read. Reading is limited to the declared sizes.
 package mcpb

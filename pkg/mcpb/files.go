@@ -10,8 +10,8 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// CheckFiles returns what is wrong with the files that a manifest names: each must be
-// in the bundle, in that case, and what is started must be executable (CLI-1434).
+// CheckFiles returns the faults of the files that a manifest names. Each must be in the
+// bundle, with the same case, and programs must be executable (CLI-1434).
 func CheckFiles(doc json.RawMessage, names *Names, isExec func(name string) bool) (faults []Fault) {
 	has := func(path, name string) bool {
 		if strings.Contains(name, "://") || strings.HasPrefix(name, "data:") {
@@ -65,8 +65,8 @@ func CheckFiles(doc json.RawMessage, names *Names, isExec func(name string) bool
 	return faults
 }
 
-// CheckWindows returns which files Windows cannot have, where the bundle is for Windows: its
-// manifest lists that system, or none (CLI-1434).
+// CheckWindows returns the files that Windows cannot create, if the bundle supports Windows.
+// It does if its manifest lists Windows or has no list of platforms (CLI-1434).
 func CheckWindows(doc json.RawMessage, names *Names) (faults []Fault) {
 	listed, isFor := false, false
 	for v := range rawjson.Elements(rawjson.Path(doc, "compatibility", "platforms")) {

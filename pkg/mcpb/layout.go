@@ -12,11 +12,12 @@ import (
 	"slices"
 )
 
-// An archive has each file twice: a header in front of its content, and an entry in the
-// directory at the end. Some programs go by one, some by the other, and some unpack what
-// stands between. A bundle is read only if all of them find the same files in it: files,
-// directory and end follow each other without a gap, and headers and entries agree
-// (CLI-1441).
+// An archive describes each file twice: in a header before its content, and in an entry of
+// the directory at the end. Some programs read the headers, others read the directory, and
+// some also unpack bytes between files.
+//
+// A bundle is accepted only if all these programs find the same files. Files, directory and
+// end follow each other without a gap, and headers and entries agree (CLI-1441).
 
 // Sizes and signatures of the records of an archive, as in APPNOTE.TXT.
 const (
@@ -30,23 +31,23 @@ const (
 	descriptorMark = "PK\x07\x08"
 )
 
-// Flags of an entry: those that change nothing about the content, and two of them.
+// Flags of an entry: the allowed ones, which do not affect the content, and two of them.
 const (
 	flagsAllowed   = 0x080e // levels of compression, descriptor, UTF-8
 	flagDescriptor = 0x0008
 	flagUTF8       = 0x0800
 )
 
-// extraAllowed are the extra fields that an entry may have: times and owners. Others give
-// a file another name, size or content for programs that know them.
+// extraAllowed are the extra fields that an entry can have: times and owners. Other fields
+// give a file another name, size or content in programs that support them.
 var extraAllowed = []uint16{0x000a, 0x5455, 0x5855, 0x7855, 0x7875}
 
 // An end is the record at the end of an archive.
 type end struct {
 	count          int
 	dirSize, dirAt int64
-	comment        int  // its length
-	several        bool // one of several archives
+	comment        int  // the length of the comment
+	several        bool // the archive has several parts
 }
 
 // readEnd reads the record at an offset.
@@ -66,11 +67,11 @@ func readEnd(r io.ReaderAt, at int64) (e end, err error) {
 	return e, nil
 }
 
-// checkLayout checks the records of an archive whose end is at an offset.
+// checkLayout checks the records of an archive whose end record is at endAt.
 func checkLayout(r io.ReaderAt, e end, endAt int64, files []*zip.File) error {
 	switch {
 	case e.several:
-		return errors.New("a part of an archive of several")
+		return errors.New("part of a split archive")
 	case e.count != len(files):
 		return fmt.Errorf("%d files, and %d by its end", len(files), e.count)
 	case e.dirAt+e.dirSize != endAt:
@@ -106,7 +107,7 @@ func checkLayout(r io.ReaderAt, e end, endAt int64, files []*zip.File) error {
 	return nil
 }
 
-// checkDirectory checks that a directory consists of entries, and is of one disk.
+// checkDirectory checks that a directory only consists of entries on one disk.
 func checkDirectory(dir *io.SectionReader, count int) error {
 	errDamaged := errors.New("its directory is damaged")
 	buffered := bufio.NewReader(dir)
@@ -116,7 +117,7 @@ func checkDirectory(dir *io.SectionReader, count int) error {
 			return errDamaged
 		}
 		if binary.LittleEndian.Uint16(b[34:]) != 0 {
-			return errors.New("a part of an archive of several")
+			return errors.New("part of a split archive")
 		}
 		rest := 0
 		for _, at := range []int{28, 30, 32} { // the lengths of name, extra fields and comment
@@ -132,8 +133,8 @@ func checkDirectory(dir *io.SectionReader, count int) error {
 	return nil
 }
 
-// checkEntry checks the header at an offset against the entry of the directory, and what
-// follows the content at body. It returns where the file ends.
+// checkEntry compares the header at an offset with the entry of the directory, and checks
+// the bytes after the content at body. It returns the offset of the end of the file.
 func checkEntry(r io.ReaderAt, at, body int64, f *zip.File) (next int64, err error) {
 	if body < at+fileHeaderSize || body-at > fileHeaderSize+2<<16 {
 		return 0, errors.New("bytes that belong to no file in front of it, or a part of another one")
@@ -149,13 +150,13 @@ func checkEntry(r io.ReaderAt, at, body int64, f *zip.File) (next int64, err err
 	}
 	switch {
 	case string(b[fileHeaderSize:nameEnd]) != f.Name:
-		return 0, fmt.Errorf("called %q in the header in front of it", b[fileHeaderSize:nameEnd])
+		return 0, fmt.Errorf("its header has another name: %q", b[fileHeaderSize:nameEnd])
 	case u16(6) != f.Flags || u16(8) != f.Method:
-		return 0, errors.New("its header and the directory say different things of it")
+		return 0, errors.New("its header and its directory entry differ")
 	case f.Flags&^flagsAllowed != 0:
 		return 0, errors.New("flags that a bundle does not need")
 	case f.Flags&flagDescriptor != 0 && f.Method == zip.Store:
-		return 0, errors.New("not compressed, and of a size that only the directory tells")
+		return 0, errors.New("not compressed, and its size is only in the directory")
 	case f.Comment != "":
 		return 0, errors.New("a comment, which a bundle does not need")
 	}
@@ -173,13 +174,13 @@ func checkEntry(r io.ReaderAt, at, body int64, f *zip.File) (next int64, err err
 		return next, nil
 	}
 	if f.Flags&flagDescriptor == 0 || !bytes.Equal(b[14:26], sums) && !bytes.Equal(b[14:26], make([]byte, 12)) {
-		return 0, errors.New("its header and the directory say different things of it")
+		return 0, errors.New("its header and its directory entry differ")
 	}
 	return checkDescriptor(r, next, sums)
 }
 
-// checkDescriptor checks the record behind a content that repeats its sums, and returns
-// where it ends.
+// checkDescriptor checks the record after the content, which repeats its checksum and sizes.
+// It returns the offset of the record's end.
 func checkDescriptor(r io.ReaderAt, at int64, sums []byte) (next int64, err error) {
 	b := make([]byte, len(descriptorMark)+len(sums))
 	n, err := r.ReadAt(b, at)
@@ -192,7 +193,7 @@ func checkDescriptor(r io.ReaderAt, at int64, sums []byte) (next int64, err erro
 	case bytes.HasPrefix(b, sums):
 		return at + int64(len(sums)), nil
 	}
-	return 0, errors.New("the record behind it and the directory say different things of it")
+	return 0, errors.New("its data descriptor and its directory entry differ")
 }
 
 // checkExtra checks extra fields.
@@ -209,17 +210,17 @@ func checkExtra(b []byte) error {
 	return nil
 }
 
-// The signature block that the official tool appends (CLI-1806): start, length, signature,
-// end.
+// The signature block that the official tool appends (CLI-1806) consists of a start, a
+// length, a signature and an end.
 const (
 	signatureStart = "MCPB_SIG_V1"
 	signatureEnd   = "MCPB_SIG_END"
 	maxSignature   = 1 << 20
 )
 
-// signatureSize returns the length of the signature block at the end of a file, 0 for none.
-// A block that contains the mark of an archive's end is an error: programs that look for
-// that mark from the end find another archive in it.
+// signatureSize returns the length of the signature block at the end of a file, or 0. It is
+// an error if the block contains the mark of an archive's end, because programs would find
+// another archive there.
 func signatureSize(r io.ReaderAt, size int64) (int64, error) {
 	tail := make([]byte, min(size, maxSignature))
 	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
@@ -236,7 +237,7 @@ func signatureSize(r io.ReaderAt, size int64) (int64, error) {
 	inside := len(block) - len(signatureStart) - 4 - len(signatureEnd)
 	switch {
 	case inside < 0 || uint32(inside) != binary.LittleEndian.Uint32(block[len(signatureStart):]):
-		return 0, errors.New("a signature with another length than it says")
+		return 0, errors.New("a signature whose length is not the declared one")
 	case bytes.Contains(block, []byte(endMark)):
 		return 0, errors.New("a signature that contains the end of an archive")
 	}

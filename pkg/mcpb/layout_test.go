@@ -18,18 +18,18 @@ import (
 
 // A record is one file of an archive, in pieces that a test can change.
 type record struct {
-	header, body, descriptor []byte // in front of the directory
-	dir                      []byte // its entry there
-	before                   []byte // bytes in front of the header
-	at                       int    // where the header is; -1 for behind the last one
+	header, body, descriptor []byte // before the directory
+	dir                      []byte // its directory entry
+	before                   []byte // bytes before the header
+	at                       int    // the offset of the header; -1: after the previous file
 }
 
-// entry is a file that is not compressed.
+// entry returns a file that is not compressed.
 func entry(name, content string) *record {
 	return newRecord(name, content, []byte(content), zip.Store, 0)
 }
 
-// streamed is a compressed file whose sizes stand behind it.
+// streamed returns a compressed file whose sizes follow the content.
 func streamed(name, content string, marked bool) *record {
 	var b bytes.Buffer
 	w, _ := flate.NewWriter(&b, flate.BestSpeed)
@@ -64,7 +64,7 @@ func newRecord(name, content string, body []byte, method, flags uint16) *record 
 	return r
 }
 
-// extra adds an extra field to the header, or to the entry of the directory.
+// extra adds an extra field to the header or to the directory entry.
 func extra(record *[]byte, lengthAt int, tag uint16, content string) {
 	field := binary.LittleEndian.AppendUint16(nil, tag)
 	field = binary.LittleEndian.AppendUint16(field, uint16(len(content)))
@@ -73,7 +73,7 @@ func extra(record *[]byte, lengthAt int, tag uint16, content string) {
 	*record = append(*record, field...)
 }
 
-// assemble makes an archive.
+// assemble creates an archive.
 func assemble(records ...*record) []byte {
 	var b, dir []byte
 	for _, r := range records {
@@ -100,7 +100,7 @@ func assemble(records ...*record) []byte {
 	return append(b, 0, 0)
 }
 
-// CLI-1441: an archive that two programs could read differently is refused.
+// CLI-1441: an archive that two programs could read differently is rejected.
 func TestOneReading(t *testing.T) {
 	change := func(f func(a, b *record)) func() []byte {
 		return func() []byte {
@@ -144,20 +144,20 @@ func TestOneReading(t *testing.T) {
 			inner.at = len(outer.header)
 			return assemble(outer, inner)
 		}, "a part of another one"},
-		"another name":        {change(func(a, b *record) { a.header[30] = 'A' }), `called "A" in the header`},
-		"another method":      {change(func(a, b *record) { a.header[8] = 8 }), "say different things"},
-		"other flags":         {change(func(a, b *record) { b.header[6] = 0 }), "say different things"},
-		"another checksum":    {change(func(a, b *record) { a.header[14]++ }), "say different things"},
-		"another size":        {change(func(a, b *record) { a.header[18]++ }), "say different things"},
-		"half of the sums":    {change(func(a, b *record) { b.header[22]++ }), "say different things"},
-		"another record":      {change(func(a, b *record) { b.descriptor[5]++ }), "say different things"},
-		"another size behind": {change(func(a, b *record) { b.descriptor[15]++ }), "say different things"},
-		"no record":           {change(func(a, b *record) { b.descriptor = nil }), "say different things"},
+		"another name":        {change(func(a, b *record) { a.header[30] = 'A' }), `its header has another name: "A"`},
+		"another method":      {change(func(a, b *record) { a.header[8] = 8 }), "entry differ"},
+		"other flags":         {change(func(a, b *record) { b.header[6] = 0 }), "entry differ"},
+		"another checksum":    {change(func(a, b *record) { a.header[14]++ }), "entry differ"},
+		"another size":        {change(func(a, b *record) { a.header[18]++ }), "entry differ"},
+		"half of the sums":    {change(func(a, b *record) { b.header[22]++ }), "entry differ"},
+		"another record":      {change(func(a, b *record) { b.descriptor[5]++ }), "entry differ"},
+		"another size behind": {change(func(a, b *record) { b.descriptor[15]++ }), "entry differ"},
+		"no record":           {change(func(a, b *record) { b.descriptor = nil }), "entry differ"},
 		"stored, size behind": {change(func(a, b *record) {
 			a.header[6] |= flagDescriptor
 			a.dir[8] |= flagDescriptor
 			a.descriptor = a.dir[16:28]
-		}), "only the directory tells"},
+		}), "its size is only in the directory"},
 		"strange flags": {change(func(a, b *record) { a.header[6] |= 0x20; a.dir[8] |= 0x20 }), "flags that"},
 		"a comment": {change(func(a, b *record) {
 			a.dir[32] = 1
@@ -170,7 +170,7 @@ func TestOneReading(t *testing.T) {
 			a.header[28] = 3
 			a.header = append(a.header, 0, 0, 0)
 		}), "a damaged extra field"},
-		"on another disk": {change(func(a, b *record) { b.dir[34] = 1 }), "an archive of several"},
+		"on another disk": {change(func(a, b *record) { b.dir[34] = 1 }), "part of a split archive"},
 		"a link of DOS": {change(func(a, b *record) {
 			a.dir[5] = 0
 			binary.LittleEndian.PutUint16(a.dir[40:], 0o120777)
@@ -181,15 +181,15 @@ func TestOneReading(t *testing.T) {
 		"a comment of all": {end(func(text, end []byte) []byte {
 			end[20] = 2
 			return append(text, "hi"...)
-		}), "belong to no file, behind"},
+		}), "belong to no file, after"},
 		"two archives": {end(func(text, end []byte) []byte {
 			return append(text, assemble(entry("b", "x"))...)
 		}), "belong to no file"},
-		"behind it all": {end(func(text, end []byte) []byte { return append(text, 0) }), "belong to no file, behind"},
+		"behind it all": {end(func(text, end []byte) []byte { return append(text, 0) }), "belong to no file, after"},
 		"before the end": {end(func(text, end []byte) []byte {
 			return slices.Concat(text[:len(text)-endSize], []byte("hidden"), end)
 		}), "belong to no file"},
-		"one disk of two": {end(func(text, end []byte) []byte { end[4] = 1; return text }), "an archive of several"},
+		"one disk of two": {end(func(text, end []byte) []byte { end[4] = 1; return text }), "part of a split archive"},
 		"more files than said": {end(func(text, end []byte) []byte {
 			end[8], end[10] = 0, 0
 			return text
@@ -211,20 +211,20 @@ func TestOneReading(t *testing.T) {
 			sameForward(t, a, text)
 		}
 	}
-	// Bytes behind a compressed content are found when it is read.
+	// Bytes after a compressed content are found while it is read.
 	b := streamed("b", "hello", true)
 	b.body = append(b.body, "hidden"...)
 	binary.LittleEndian.PutUint32(b.dir[20:], uint32(len(b.body)))
 	copy(b.descriptor[4:], b.dir[16:28])
 	if a, err := open(assemble(b)); err != nil {
 		t.Error(err)
-	} else if err := a.Verify(); err == nil || !strings.Contains(err.Error(), "bytes behind its compressed content") {
+	} else if err := a.Verify(); err == nil || !strings.Contains(err.Error(), "bytes after its compressed content") {
 		t.Errorf("bytes behind a content: %v", err)
 	}
 }
 
-// sameForward reads an archive from its beginning, by the headers in front of the files,
-// and reports what differs from the archive that was read by its directory.
+// sameForward reads an archive from its beginning, by the headers of the files. It reports
+// differences from the archive that was read by its directory.
 func sameForward(t *testing.T, a *Archive, text []byte) {
 	t.Helper()
 	got, err := forward(text)
@@ -242,7 +242,7 @@ func sameForward(t *testing.T, a *Archive, text []byte) {
 	}
 }
 
-// forward returns the files of an archive by the headers in front of them.
+// forward returns the files of an archive by their headers.
 func forward(text []byte) (map[string]string, error) {
 	files, le := map[string]string{}, binary.LittleEndian
 	for rest := text; bytes.HasPrefix(rest, []byte(fileHeaderMark)); {
@@ -275,8 +275,8 @@ func forward(text []byte) (map[string]string, error) {
 	return files, nil
 }
 
-// CLI-1441: other programs unpack what ours reads. Bundles of ours and of theirs are
-// unpacked by all of them.
+// CLI-1441: other programs can unpack archives that we accept. All of them unpack our
+// bundles and theirs.
 func TestOtherPrograms(t *testing.T) {
 	dir := t.TempDir()
 	content := map[string]string{
@@ -324,7 +324,7 @@ with zipfile.ZipFile("../python.zip", "w", zipfile.ZIP_DEFLATED) as z:
 		archives[filepath.Join(dir, "python.zip")] = true
 	}
 	var b bytes.Buffer
-	z := zip.NewWriter(&b) // with sizes behind the files
+	z := zip.NewWriter(&b) // with sizes after the files
 	for name, text := range content {
 		h := &zip.FileHeader{Name: name, Method: zip.Deflate}
 		h.SetMode(0o644)

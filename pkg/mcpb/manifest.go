@@ -16,11 +16,10 @@ import (
 //go:embed schema/*.json
 var published embed.FS
 
-// Versions are the manifest versions that can be checked, the usual one first
-// (CLI-1430).
+// Versions are the supported manifest versions, the default first (CLI-1430).
 var Versions = []string{"0.3", "0.4"}
 
-// schemas are the published ones, each compiled when it is first needed.
+// schemas are the published schemas. Each is compiled at its first use.
 var schemas = map[string]func() (*schema.Schema, error){
 	"0.3": sync.OnceValues(func() (*schema.Schema, error) { return load("0.3") }),
 	"0.4": sync.OnceValues(func() (*schema.Schema, error) { return load("0.4") }),
@@ -34,7 +33,7 @@ func load(version string) (*schema.Schema, error) {
 	return schema.Compile(text)
 }
 
-// A Fault is something that is wrong with a manifest.
+// A Fault is a problem of a manifest.
 type Fault struct {
 	Path   string // "author.email"
 	Reason string
@@ -42,7 +41,7 @@ type Fault struct {
 
 func (f Fault) String() string { return f.Path + ": " + f.Reason }
 
-// ParseManifest reads a manifest, whoever wrote it.
+// ParseManifest parses a manifest, which is untrusted.
 func ParseManifest(text []byte) (json.RawMessage, error) {
 	if len(text) > MaxManifest {
 		return nil, fmt.Errorf("%s is larger than %d bytes", ManifestName, MaxManifest)
@@ -57,17 +56,17 @@ func ParseManifest(text []byte) (json.RawMessage, error) {
 	return rawjson.Normal(doc), nil
 }
 
-// What CLI-1803 and CLI-1804 ask of some texts.
+// Formats that CLI-1803 and CLI-1804 require.
 var (
 	nameForm  = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 	emailForm = lazyregexp.New(`^(?i)([a-z0-9_'+-]+(\.[a-z0-9_'+-]+)*)@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$`)
 )
 
-// IsName reports whether a text can be the name of a bundle (CLI-1803).
+// IsName reports whether a text is a valid name of a bundle (CLI-1803).
 func IsName(text string) bool { return nameForm.MatchString(text) }
 
-// CheckManifest returns what the official tool would reject a manifest for (cli
-// CLI-1802 to CLI-1804).
+// CheckManifest returns the faults for which the official tool would reject a manifest
+// (CLI-1802 to CLI-1804).
 func CheckManifest(doc json.RawMessage) []Fault {
 	version := rawjson.TextOf(doc, "manifest_version")
 	if version == "" {
@@ -90,14 +89,14 @@ func CheckManifest(doc json.RawMessage) []Fault {
 	return append(faults, formatFaults(doc)...)
 }
 
-// formatFaults are those of texts with a form, which schemas only hint at.
+// formatFaults returns the faults of values whose format the schemas do not check.
 func formatFaults(doc json.RawMessage) (faults []Fault) {
 	at := func(path, text, reason string, ok func(string) bool) {
 		if text != "" && !ok(text) {
 			faults = append(faults, Fault{path, fmt.Sprintf("%q is %s", text, reason)})
 		}
 	}
-	notURL := "not a URL; it has to begin with a scheme, as in https://example.com/"
+	notURL := "not a URL; it must begin with a scheme, as in https://example.com/"
 	for _, name := range []string{"homepage", "documentation", "support"} {
 		at(name, rawjson.TextOf(doc, name), notURL, IsURL)
 	}

@@ -10,7 +10,8 @@ import (
 const minimal = `"manifest_version":"0.3","name":"a","version":"1.0.0","description":"d","author":{"name":"x"},` +
 	`"server":{"type":"binary","entry_point":"server/run","mcp_config":{"command":"${__dirname}/server/run"}}`
 
-// CLI-1802 to CLI-1804: what the official tool rejects, by the path of each fault.
+// CLI-1802 to CLI-1804: the manifests that the official tool rejects, with the path of each
+// fault.
 func TestCheckManifest(t *testing.T) {
 	for members, path := range map[string]string{
 		"":               "",
@@ -65,7 +66,8 @@ func TestCheckManifest(t *testing.T) {
 	}
 }
 
-// CLI-1434: the files a manifest names are there, so named, and what is started can be.
+// CLI-1434: the files that a manifest names exist with that name, and programs are
+// executable.
 func TestCheckFiles(t *testing.T) {
 	var names Names
 	for _, name := range []string{"server/run", "icon.png", "server/dull"} {
@@ -95,7 +97,7 @@ func TestCheckFiles(t *testing.T) {
 	}
 }
 
-// CLI-1434: what Windows cannot have is a fault of bundles for Windows only.
+// CLI-1434: a file that Windows cannot create is a fault only in bundles for Windows.
 func TestCheckWindows(t *testing.T) {
 	for name, reason := range map[string]string{
 		"server/NUL.txt": "the name of a device", "Com1": "the name of a device", "lpt¹.a.b": "the name of a device",
@@ -126,7 +128,7 @@ func TestCheckWindows(t *testing.T) {
 	}
 }
 
-// Whatever the text, checking ends, and what passes has what every client needs.
+// Checking ends for any text, and a valid manifest has all members that clients need.
 func FuzzManifest(f *testing.F) {
 	f.Add([]byte("{" + minimal + "}"))
 	f.Add([]byte("{" + minimal +

@@ -11,16 +11,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxPath and maxPart bound the path of a file in a bundle, and each of its parts, in
-// bytes: macOS unpacks no longer ones. maxWindowsPath is in characters: with the directory
-// that a bundle is unpacked to, Windows takes 260 (CLI-1434).
+// maxPath and maxPart limit the path of a file in a bundle and each of its parts, in bytes,
+// because macOS cannot unpack longer ones. maxWindowsPath is in characters, because Windows
+// limits the path with the target directory to 260 (CLI-1434).
 const (
 	maxPath        = 900
 	maxPart        = 255
 	maxWindowsPath = 200
 )
 
-// devices are names that mean a device on Windows, whatever extension follows.
+// devices are names of devices on Windows. Any extension can follow.
 var devices = []string{
 	"con", "prn", "aux", "nul", "conin$", "conout$",
 	"com0", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
@@ -28,9 +28,9 @@ var devices = []string{
 	"com¹", "com²", "com³", "lpt¹", "lpt²", "lpt³",
 }
 
-// checkName returns why a file of this name cannot be in a bundle; nil when it can be
-// unpacked on macOS and Linux and lies below the directory it is unpacked to. A backslash
-// is refused everywhere, as some programs unpack it as a slash.
+// checkName returns an error if a file with this name cannot be in a bundle. macOS and Linux
+// must be able to unpack it below the target directory. A backslash is always rejected,
+// because some programs unpack it as a slash.
 func checkName(name string) error {
 	switch {
 	case name == "":
@@ -42,7 +42,7 @@ func checkName(name string) error {
 	case strings.HasPrefix(name, "/"):
 		return fmt.Errorf("%q: an absolute path", name)
 	case strings.Contains(name, `\`):
-		return fmt.Errorf("%q: a backslash, which some programs take for a slash", name)
+		return fmt.Errorf("%q: a backslash, which some programs treat as a slash", name)
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return fmt.Errorf("%q: control characters in a name", name)
 	}
@@ -59,8 +59,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// windowsFault returns why Windows cannot have a file of a name that may be in a bundle
-// otherwise, "" when it can.
+// windowsFault returns the reason why Windows cannot create a file with an otherwise valid
+// name, or "".
 func windowsFault(name string) string {
 	if utf8.RuneCountInString(name) > maxWindowsPath {
 		return fmt.Sprintf("longer than %d characters, more than Windows can unpack", maxWindowsPath)
@@ -79,15 +79,16 @@ func windowsFault(name string) string {
 	return ""
 }
 
-// Names checks which names can be in one directory tree: on macOS and Windows neither case
-// nor the composition of characters makes a difference, and nowhere is a name a file and a
-// directory. The zero value is ready.
+// Names checks which names can be in one directory tree. On macOS and Windows, case and
+// Unicode composition make no difference. On every system, a name cannot be both a file and
+// a directory. The zero value is ready to use.
 type Names struct {
 	files map[string]string
 	dirs  map[string]string
 }
 
-// Add adds the name of another file. The error says why it cannot be there.
+// Add adds the name of another file. It returns an error if the name is invalid or conflicts
+// with another one.
 func (n *Names) Add(name string) error {
 	if err := checkName(name); err != nil {
 		return err
@@ -121,8 +122,8 @@ func (n *Names) Add(name string) error {
 	return nil
 }
 
-// Has reports whether a file of exactly this name was added; other is one that macOS and
-// Windows take for the same.
+// Has reports whether a file with exactly this name was added. other is a different name
+// that is the same on macOS and Windows.
 func (n *Names) Has(name string) (ok bool, other string) {
 	there, ok := n.files[fold(name)]
 	if there == name {
@@ -131,8 +132,8 @@ func (n *Names) Has(name string) (ok bool, other string) {
 	return false, there
 }
 
-// fold is a name as the file systems of macOS and Windows compare it: without case,
-// composed, and without characters that do not show (HFS+).
+// fold returns a name as the file systems of macOS and Windows compare it: without case,
+// composed, and without invisible characters (HFS+).
 func fold(name string) string {
 	isHidden := func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {

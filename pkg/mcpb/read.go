@@ -19,10 +19,10 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// ManifestName is where the manifest stands in a bundle.
+// ManifestName is the path of the manifest in a bundle.
 const ManifestName = "manifest.json"
 
-// MaxManifest is how long a manifest may be, in bytes.
+// MaxManifest is the maximum size of a manifest, in bytes.
 const MaxManifest = 4 << 20
 
 var (
@@ -31,11 +31,10 @@ var (
 	errNoManifest = errors.New("missing " + ManifestName)
 )
 
-// An Archive is a bundle that was opened and whose directory is in order: nothing
-// in it leads out, no two files have one name, and it holds files only, as much as
-// a bundle may.
+// An Archive is an open bundle whose directory is valid. No name leads out of it, no two
+// files have the same name, and it only has files, within the limits of a bundle.
 type Archive struct {
-	Entries []Entry // in their order
+	Entries []Entry // in the order of the directory
 	Names   Names
 	Signed  bool // a signature block follows the archive (CLI-1806); it is not verified
 }
@@ -95,12 +94,12 @@ func Read(r io.ReaderAt, size int64) (*Archive, error) {
 // notAtEnd returns the error for a file that does not end with the end of an archive.
 func notAtEnd(r io.ReaderAt, size int64, err error) error {
 	if _, errZIP := zip.NewReader(r, size); errZIP == nil {
-		return errors.New("bytes that belong to no file, behind the end of the archive")
+		return errors.New("bytes that belong to no file, after the end of the archive")
 	}
 	return err
 }
 
-// unixes are the systems whose names all programs take as they are: Unix and macOS.
+// unixes are the systems whose names all programs accept unchanged: Unix and macOS.
 var unixes = []uint16{3, 19}
 
 func isASCII(name string) bool {
@@ -108,10 +107,10 @@ func isASCII(name string) bool {
 }
 
 func (a *Archive) add(f *zip.File) error {
-	kind := f.ExternalAttrs >> 28 // as in Unix, whatever system the entry says that it is of
+	kind := f.ExternalAttrs >> 28 // as on Unix, regardless of the entry's system
 	switch {
 	case kind == 4 || f.ExternalAttrs&0x10 != 0 || strings.HasSuffix(f.Name, "/"):
-		return fmt.Errorf("%q: an entry for a directory, on which clients fail", f.Name)
+		return fmt.Errorf("%q: an entry for a directory, which clients do not support", f.Name)
 	case kind == 10:
 		return fmt.Errorf("%q: a symbolic link", f.Name)
 	case kind != 0 && kind != 8:
@@ -119,7 +118,7 @@ func (a *Archive) add(f *zip.File) error {
 	case f.Flags&1 != 0:
 		return fmt.Errorf("%q: encrypted", f.Name)
 	case f.Method != zip.Deflate && f.Method != zip.Store:
-		return fmt.Errorf("%q: compressed in a way that clients do not know", f.Name)
+		return fmt.Errorf("%q: compressed with a method that clients do not support", f.Name)
 	case f.UncompressedSize64 > MaxFile:
 		return fmt.Errorf("%q: larger than %d MB", f.Name, MaxFile>>20)
 	case f.Method == zip.Store && f.CompressedSize64 != f.UncompressedSize64:
@@ -139,7 +138,7 @@ func (a *Archive) add(f *zip.File) error {
 	return nil
 }
 
-// inflate decompresses, and fails where bytes follow the compressed content.
+// inflate decompresses. It returns an error if bytes follow the compressed content.
 func inflate(r io.Reader) io.ReadCloser {
 	buffered := bufio.NewReader(r)
 	return &inflater{flate.NewReader(buffered), buffered}
@@ -154,14 +153,14 @@ func (i *inflater) Read(p []byte) (int, error) {
 	n, err := i.ReadCloser.Read(p)
 	if err == io.EOF {
 		if _, errRest := i.rest.ReadByte(); errRest != io.EOF {
-			err = errors.New("bytes behind its compressed content")
+			err = errors.New("bytes after its compressed content")
 		}
 	}
 	return n, err
 }
 
-// Open opens a file for reading. It gives no more bytes than the directory
-// declares, and an error at the end when the content is damaged.
+// Open opens a file for reading. It returns at most as many bytes as the directory declares,
+// and an error at the end if the content is damaged.
 func (e *Entry) Open() (io.ReadCloser, error) {
 	r, err := e.file.Open()
 	if err != nil {
@@ -170,9 +169,9 @@ func (e *Entry) Open() (io.ReadCloser, error) {
 	return &declared{ReadCloser: r, left: e.Size}, nil
 }
 
-var errDeclared = errors.New("longer than the archive says")
+var errDeclared = errors.New("longer than the archive declares")
 
-// declared ends a file that does not end where it should.
+// declared reads a file up to its declared size.
 type declared struct {
 	io.ReadCloser
 	left int64
@@ -189,7 +188,7 @@ func (d *declared) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Find returns an entry by its name, nil when there is none.
+// Find returns the entry with a name, or nil.
 func (a *Archive) Find(name string) *Entry {
 	for i := range a.Entries {
 		if a.Entries[i].Name == name {
@@ -200,7 +199,7 @@ func (a *Archive) Find(name string) *Entry {
 }
 
 // ReadFile returns the content of a file of at most limit bytes. The error is
-// [fs.ErrNotExist] when there is none.
+// [fs.ErrNotExist] if there is no such file.
 func (a *Archive) ReadFile(name string, limit int64) ([]byte, error) {
 	e := a.Find(name)
 	switch {
@@ -230,17 +229,17 @@ func (a *Archive) Manifest() ([]byte, error) {
 	return text, err
 }
 
-// unpacking is the prefix of the directory that files are unpacked to first.
+// unpacking is the prefix of a temporary directory for files that are being unpacked.
 const unpacking = ".mcp-bash-unpacking-"
 
-// Unpack writes all files below a directory, which must be empty or new, with their
-// execute bits. They get their place when all are written: an archive that is damaged
+// Unpack writes all files below a directory, which must be empty or new, with their execute
+// bits. It moves the files there after it has written all of them, so a damaged archive
 // leaves nothing.
 func (a *Archive) Unpack(dir string) (err error) {
 	made := missing(dir)
 	defer func() {
 		for i := 0; err != nil && i < len(made); i++ {
-			os.Remove(made[i]) // what others have put in there meanwhile stays
+			os.Remove(made[i]) // fails if others have created files in it
 		}
 	}()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -286,7 +285,7 @@ func (a *Archive) Unpack(dir string) (err error) {
 	return nil
 }
 
-// missing returns a directory and those above it that do not exist, the deepest first.
+// missing returns dir and its parents that do not exist, the deepest first.
 func missing(dir string) (list []string) {
 	for {
 		if _, err := os.Lstat(dir); err == nil || len(list) > 0 && dir == list[len(list)-1] {

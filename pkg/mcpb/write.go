@@ -20,47 +20,47 @@ import (
 type File struct {
 	Name string // slash-separated
 	Exec bool
-	Size int64 // as far as it is known before it is read: for progress
+	Size int64 // the expected size, for progress
 	Open func() (io.ReadCloser, error)
 }
 
-// Bytes is a file with a content that is at hand.
+// Bytes returns a file with a content in memory.
 func Bytes(name string, exec bool, content []byte) File {
 	return File{Name: name, Exec: exec, Size: int64(len(content)), Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(content)), nil
 	}}
 }
 
-// MaxFile and MaxTotal bound what a bundle may hold, in bytes before compression.
+// MaxFile and MaxTotal limit the contents of a bundle, in bytes before compression.
 const (
 	MaxFile  = 512 << 20
 	MaxTotal = 1 << 30
 )
 
-// maxEntries is how many files a bundle may hold.
+// maxEntries limits the number of files in a bundle.
 const maxEntries = 50_000
 
-// Epoch is the time stamp of files in a bundle: the first that ZIP knows.
+// Epoch is the time stamp of files in a bundle: the earliest time in ZIP.
 var Epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Write writes a bundle of files, in the order given: the same files make the same
-// bytes, wherever and whenever (CLI-1432, CLI-1433). Files are compressed on all
-// processors; advance is told of every piece of input that is done, from any
-// goroutine.
+// Write writes a bundle of files in the given order. The same files always produce the same
+// bytes (CLI-1432, CLI-1433). Files are compressed on all processors. advance is called from
+// any goroutine with the size of each piece of input that is done.
 func Write(ctx context.Context, w io.Writer, files []File, modified time.Time, advance func(bytes int64)) error {
 	return write(ctx, w, files, modified, advance, bounds{MaxFile, MaxTotal})
 }
 
-// bounds are what one file, and all of them, may hold, in bytes.
+// bounds limit one file and all files, in bytes.
 type bounds struct{ file, total uint64 }
 
-func write(ctx context.Context, w io.Writer, files []File, modified time.Time, advance func(int64), most bounds) error {
+func write(ctx context.Context, w io.Writer, files []File, modified time.Time, advance func(int64),
+	limits bounds) error {
 	if len(files) > maxEntries {
 		return fmt.Errorf("%d files; a bundle may hold %d", len(files), maxEntries)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	results := compressAll(ctx, files, advance, most.file)
+	results := compressAll(ctx, files, advance, limits.file)
 	archive, total := zip.NewWriter(w), uint64(0)
 	for i := range files {
 		packed := <-results[i]
@@ -70,8 +70,8 @@ func write(ctx context.Context, w io.Writer, files []File, modified time.Time, a
 			}
 			return fmt.Errorf("%s: %w", files[i].Name, packed.err)
 		}
-		if total += packed.size; total > most.total {
-			return fmt.Errorf("more than %d MB of files; leave some out with .mcpbignore", most.total>>20)
+		if total += packed.size; total > limits.total {
+			return fmt.Errorf("more than %d MB of files; leave some out with .mcpbignore", limits.total>>20)
 		}
 		err := packed.write(archive, files[i], modified)
 		packed.free()
@@ -82,7 +82,7 @@ func write(ctx context.Context, w io.Writer, files []File, modified time.Time, a
 	return archive.Close()
 }
 
-// compressed is a file as it stands in the archive.
+// compressed is a file as it is in the archive.
 type compressed struct {
 	buffer *bytes.Buffer
 	size   uint64
@@ -92,9 +92,9 @@ type compressed struct {
 	err    error
 }
 
-// compressAll compresses files beside each other, a few ahead of who takes them,
-// so that memory stays bounded.
-func compressAll(ctx context.Context, files []File, advance func(int64), most uint64) []chan compressed {
+// compressAll compresses files concurrently, at most a few ahead of the reader of the
+// results, so that memory is bounded.
+func compressAll(ctx context.Context, files []File, advance func(int64), limit uint64) []chan compressed {
 	workers := runtime.GOMAXPROCS(0)
 	ahead := make(chan struct{}, 2*workers)
 	results := make([]chan compressed, len(files))
@@ -119,7 +119,7 @@ func compressAll(ctx context.Context, files []File, advance func(int64), most ui
 	for range workers {
 		go func() {
 			for i := range jobs {
-				c := compress(ctx, files[i], advance, most)
+				c := compress(ctx, files[i], advance, limit)
 				c.free = sync.OnceFunc(func() { <-ahead })
 				results[i] <- c
 			}
@@ -128,8 +128,8 @@ func compressAll(ctx context.Context, files []File, advance func(int64), most ui
 	return results
 }
 
-// level trades time for size: beyond it, files of ours get 1 % smaller in twice the
-// time.
+// level balances time and size: with the next level, our files are 1 % smaller and take
+// twice the time.
 const level = 7
 
 var deflaters = sync.Pool{New: func() any {
@@ -137,7 +137,7 @@ var deflaters = sync.Pool{New: func() any {
 	return w
 }}
 
-func compress(ctx context.Context, f File, advance func(int64), most uint64) (c compressed) {
+func compress(ctx context.Context, f File, advance func(int64), limit uint64) (c compressed) {
 	in, err := f.Open()
 	if err != nil {
 		return compressed{err: err}
@@ -149,8 +149,8 @@ func compress(ctx context.Context, f File, advance func(int64), most uint64) (c 
 	deflater.Reset(c.buffer)
 	sum := crc32.NewIEEE()
 	count := writerFunc(func(p []byte) (int, error) {
-		if c.size += uint64(len(p)); c.size > most {
-			return 0, fmt.Errorf("larger than %d MB", most>>20)
+		if c.size += uint64(len(p)); c.size > limit {
+			return 0, fmt.Errorf("larger than %d MB", limit>>20)
 		}
 		if advance != nil {
 			advance(int64(len(p)))
@@ -169,7 +169,7 @@ type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// write appends the file: sizes in front of it, no time stamps but one, no extra
+// write appends the file. Its header has the size and only one time stamp, without extra
 // fields.
 func (c *compressed) write(archive *zip.Writer, f File, modified time.Time) error {
 	h := &zip.FileHeader{
@@ -197,8 +197,8 @@ func (c *compressed) write(archive *zip.Writer, f File, modified time.Time) erro
 	return err
 }
 
-// dosTime is a time as ZIP keeps it: in UTC here, two seconds exact, between 1980
-// and 2107.
+// dosTime returns a time in the format of ZIP: in UTC, with two seconds' precision, between
+// 1980 and 2107.
 func dosTime(t time.Time) (date, clock uint16) {
 	t = t.UTC()
 	if t.Before(Epoch) {

@@ -23,15 +23,15 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// Bounds on what is downloaded, in bytes and time.
+// Limits on downloads, in bytes and time.
 const (
 	maxSums      = 1 << 20
 	maxArchive   = 256 << 20
 	downloadTime = 5 * time.Minute
 )
 
-// download returns a binary of the release, from the cache or else from the net,
-// where it must be what the release's SHA256SUMS says.
+// download returns a binary of the release from the cache or the network. A downloaded
+// archive must match the release's SHA256SUMS.
 func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	cache, cacheErr := project.CacheDir(s.Env)
 	file := ""
@@ -83,7 +83,8 @@ func (s *Source) download(ctx context.Context, t Target) (*Binary, error) {
 	return cached(file, t)
 }
 
-// cached returns the binary in a file of the cache, if nobody else can have put it there.
+// cached returns the binary in a file of the cache, if no other user could have put it
+// there.
 func cached(file string, t Target) (*Binary, error) {
 	for _, path := range []string{filepath.Dir(filepath.Dir(file)), filepath.Dir(file), file} {
 		info, err := os.Lstat(path)
@@ -97,7 +98,7 @@ func cached(file string, t Target) (*Binary, error) {
 	return check(file, t)
 }
 
-// SumOf finds a file's checksum in SHA256SUMS, "" for none.
+// SumOf returns a file's checksum in SHA256SUMS, or "".
 func SumOf(sums, name string) string {
 	for line := range strings.Lines(sums) {
 		if f := strings.Fields(line); len(f) == 2 && strings.TrimPrefix(f[1], "*") == name {
@@ -107,7 +108,7 @@ func SumOf(sums, name string) string {
 	return ""
 }
 
-// Fetch gets a file of at most limit bytes.
+// Fetch downloads a file of at most limit bytes.
 func Fetch(ctx context.Context, address string, limit int64) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -132,7 +133,7 @@ func Fetch(ctx context.Context, address string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// extract returns one file of an archive, and touches no other.
+// extract returns one file of an archive. It ignores all others.
 func extract(archive []byte, name string, isZip bool) ([]byte, error) {
 	missing := fmt.Errorf("no %s in it", name)
 	if isZip {
@@ -172,12 +173,12 @@ func extract(archive []byte, name string, isZip bool) ([]byte, error) {
 func readBinary(r io.Reader) ([]byte, error) {
 	binary, err := io.ReadAll(io.LimitReader(r, maxBinary+1))
 	if err == nil && len(binary) > maxBinary {
-		err = fmt.Errorf("a program of more than %d bytes", maxBinary)
+		err = fmt.Errorf("a program larger than %d bytes", maxBinary)
 	}
 	return binary, err
 }
 
-// put writes a file that appears whole.
+// put writes a file atomically.
 func put(file string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err

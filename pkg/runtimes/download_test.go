@@ -23,7 +23,7 @@ import (
 	"mcp-bash/pkg/script"
 )
 
-// ours is the server for this machine.
+// ours returns the server's binary for this machine.
 var ours = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "runtimes-test.")
 	if err != nil {
@@ -43,7 +43,7 @@ var ours = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(file)
 })
 
-// released is an archive of a release.
+// released returns an archive of a release.
 func released(t *testing.T, name string, program []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -76,7 +76,7 @@ func released(t *testing.T, name string, program []byte) []byte {
 	return b.Bytes()
 }
 
-// CLI-1422: a release is believed when its checksum says so, and then kept.
+// CLI-1422: a release is accepted if its checksum matches, and is then cached.
 func TestDownload(t *testing.T) {
 	program, err := ours()
 	if err != nil {
@@ -164,9 +164,9 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A program in an archive has an end.
+// The size of a program in an archive is limited.
 func TestReadBinary(t *testing.T) {
-	want := "a program of more than 134217728 bytes"
+	want := "a program larger than 134217728 bytes"
 	if _, err := readBinary(zeros{}); err == nil || err.Error() != want {
 		t.Error(err)
 	}
@@ -175,7 +175,7 @@ func TestReadBinary(t *testing.T) {
 	}
 }
 
-// A checkout has a go.mod that a person wrote.
+// A checkout has the go.mod of this module.
 func TestIsSource(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "cmd", "mcp-bash"), 0o755); err != nil {
@@ -193,7 +193,7 @@ func TestIsSource(t *testing.T) {
 	}
 }
 
-// Whatever the archive, one file at most is taken, within bounds.
+// For any archive, at most one file of limited size is extracted.
 func FuzzExtract(f *testing.F) {
 	f.Add([]byte("PK\x05\x06"+strings.Repeat("\x00", 18)), true)
 	f.Add([]byte("\x1f\x8b\x08\x00"), false)
@@ -204,7 +204,8 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// A program of ours tells system and version without being run; no other passes.
+// The system and version of our program are read without running it. Other programs are
+// rejected.
 func TestCheck(t *testing.T) {
 	program, err := ours()
 	if err != nil {

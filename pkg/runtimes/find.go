@@ -17,21 +17,21 @@ import (
 	"mcp-bash/pkg/secrets"
 )
 
-// A Source is where binaries come from (CLI-1422).
+// A Source finds binaries (CLI-1422).
 type Source struct {
 	Env     project.Env
-	Dir     string // one given by the user: DIR/<os>-<arch>/mcp-bash
-	Home    string // the installation tree, "" for the copy in the binary
-	Offline bool   // nothing is downloaded
+	Dir     string // a directory from the user: DIR/<os>-<arch>/mcp-bash
+	Home    string // the installation tree, or "" for the embedded one
+	Offline bool   // whether to download nothing
 	Runner  *script.Runner
-	Work    string // a private directory, for what is built
+	Work    string // a private directory for builds
 	Note    func(line string)
 }
 
-// A MissingError names the targets whose binary could not be had.
+// A MissingError lists the targets whose binary was not found.
 type MissingError struct {
 	Targets []Target
-	Reasons []string // why, for people
+	Reasons []string // the reasons, for users
 }
 
 func (e *MissingError) Error() string {
@@ -42,8 +42,8 @@ func (e *MissingError) Error() string {
 	return "No runtime for: " + strings.Join(names, ", ")
 }
 
-// Find returns the binaries of targets. The error is a [*MissingError] when some
-// could not be had, with those that could, or the context's.
+// Find returns the binaries of targets. If some are missing, it returns the others and a
+// [*MissingError]. Otherwise the error is the context's.
 func (s *Source) Find(ctx context.Context, targets []Target) ([]Binary, error) {
 	var found []Binary
 	missing := &MissingError{}
@@ -65,9 +65,9 @@ func (s *Source) Find(ctx context.Context, targets []Target) ([]Binary, error) {
 	return found, nil
 }
 
-// find asks one place after the other.
+// find tries the sources in order.
 func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
-	if s.Dir != "" { // asked for: nothing else will do
+	if s.Dir != "" { // the user has chosen this directory
 		return check(filepath.Join(s.Dir, filepath.FromSlash(t.Path())), t)
 	}
 	var reasons []error
@@ -83,7 +83,7 @@ func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
 		}
 		note(err)
 		if b, err = check(filepath.Join(s.Home, "bin", filepath.FromSlash(t.Path())), t); err == nil {
-			return b, nil // we are part of a tree that holds several
+			return b, nil // this program is in a tree with binaries for several systems
 		}
 		note(err)
 	}
@@ -95,7 +95,7 @@ func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
 		note(err)
 	}
 	if t == Host {
-		b, err := check(besides(), t)
+		b, err := check(siblingServer(), t)
 		if err == nil {
 			return b, nil
 		}
@@ -112,8 +112,8 @@ func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
 	return nil, errors.Join(reasons...)
 }
 
-// isSource reports whether a directory holds the sources of this program, as it
-// does for one that "make build" made.
+// isSource reports whether a directory contains the sources of this program, as it does for
+// a binary of "make build".
 func isSource(dir string) bool {
 	if dir == "" {
 		return false
@@ -126,9 +126,8 @@ func isSource(dir string) bool {
 	return err == nil && info.IsDir()
 }
 
-// BuildCommand is what the go command is told to build programs with, and the
-// variables that it needs: the same sources give the same bytes, wherever they lie and
-// whatever else is set.
+// BuildCommand returns the go command's arguments and variables for building packages. The
+// same sources produce the same bytes in any directory and with any other variables.
 func BuildCommand(t Target, out, packages string) (args []string, env map[string]string) {
 	return []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out, packages},
 		map[string]string{
@@ -137,14 +136,14 @@ func BuildCommand(t Target, out, packages string) (args []string, env map[string
 		}
 }
 
-// buildTime bounds building one binary.
+// buildTime limits the time to build one binary.
 const buildTime = 10 * time.Minute
 
-// build makes a binary from the sources.
+// build builds a binary from the sources.
 func (s *Source) build(ctx context.Context, t Target) (*Binary, error) {
 	compiler := script.LookPath("go", s.Env["PATH"])
 	if compiler == "" {
-		return nil, errors.New("go, which would build it from the sources, is not on PATH")
+		return nil, errors.New("building it from the sources needs go, which is not on PATH")
 	}
 	s.Note("building " + t.String())
 	file := filepath.Join(s.Work, t.String(), t.Binary())

@@ -15,7 +15,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// CLI-1422: what is no file is not waited for.
+// CLI-1422: reading a path that is not a regular file does not block.
 func TestNoFile(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "mcp-bash")
@@ -29,8 +29,8 @@ func TestNoFile(t *testing.T) {
 	}
 }
 
-// CLI-125: a program in the cache counts only if nobody else can have put it there, and what a killed run left
-// there goes.
+// CLI-125: a program in the cache is used only if no other user could have put it there.
+// Files that a killed run left in the cache are removed.
 func TestCacheOfOthers(t *testing.T) {
 	program, err := ours()
 	if err != nil {

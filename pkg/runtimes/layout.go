@@ -10,7 +10,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// The scripts that start the server; they run in any POSIX shell.
+// The scripts that start the server. They run in any POSIX shell.
 var (
 	//go:embed launch/run-server.sh
 	runServer []byte
@@ -20,13 +20,13 @@ var (
 	jqSelector []byte
 )
 
-// Dir is where all of it lies, beside the launcher.
+// Dir is the directory of the runtime's files, next to the launcher.
 const Dir = ".mcp-bash"
 
-// Launcher is the program that clients start: run-server.sh (CLI-1423).
+// Launcher returns run-server.sh, which clients start (CLI-1423).
 func Launcher(name string) mcpb.File { return mcpb.Bytes(name, true, runServer) }
 
-// Layout returns the files of the runtime, by names below dir (CLI-1421).
+// Layout returns the files of the runtime, with names below dir (CLI-1421).
 func Layout(dir string, tree project.Tree, binaries []Binary) []mcpb.File {
 	list := []mcpb.File{
 		mcpb.Bytes(dir+"/bin/mcp-bash", true, selector),

@@ -1,6 +1,6 @@
-// Package runtimes is what of mcp-bash goes into a bundle or a vendored project:
-// the server's binary for each system it is to run on, the scripts that start the
-// right one, and the tree scripts are given (CLI-1421 to CLI-1423, CLI-1602).
+// Package runtimes provides the parts of mcp-bash in a bundle or a vendored project. These
+// are the server's binary for each system, scripts that start the right one, and the
+// installation tree (CLI-1421 to CLI-1423, CLI-1602).
 package runtimes
 
 import (
@@ -20,16 +20,16 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// A Target is a system that a binary runs on, in the words of Go.
+// A Target is a system that a binary runs on, with Go's names.
 type Target struct{ OS, Arch string }
 
-// Targets are all there are releases for, in the order of bundles (CLI-1422).
+// Targets are the systems of releases, in the order of bundles (CLI-1422).
 var Targets = []Target{
 	{"darwin", "amd64"}, {"darwin", "arm64"}, {"linux", "amd64"}, {"linux", "arm64"},
 	{"windows", "amd64"}, {"windows", "arm64"},
 }
 
-// Platforms are the systems in the words of bundles, in their order.
+// Platforms are the systems by their names in bundles, in their order.
 var Platforms = []string{"darwin", "linux", "win32"}
 
 // Host is the system of this process.
@@ -37,7 +37,7 @@ var Host = Target{runtime.GOOS, runtime.GOARCH}
 
 func (t Target) String() string { return t.OS + "-" + t.Arch }
 
-// Platform is the system in the words of bundles.
+// Platform returns the system's name in bundles.
 func (t Target) Platform() string {
 	if t.OS == "windows" {
 		return "win32"
@@ -45,7 +45,7 @@ func (t Target) Platform() string {
 	return t.OS
 }
 
-// Binary is the name of the server's program there.
+// Binary returns the name of the server's program on the system.
 func (t Target) Binary() string {
 	if t.OS == "windows" {
 		return "mcp-bash.exe"
@@ -53,10 +53,10 @@ func (t Target) Binary() string {
 	return "mcp-bash"
 }
 
-// Tag is what the release of this version is tagged with.
+// Tag is the tag of this version's release.
 const Tag = "v" + cli.Version
 
-// Archive is the name of the archive for that system in the release of a tag (CLI-1702).
+// Archive returns the name of the system's archive in the release with a tag (CLI-1702).
 func (t Target) Archive(tag string) string {
 	suffix := ".tar.gz"
 	if t.OS == "windows" {
@@ -65,11 +65,12 @@ func (t Target) Archive(tag string) string {
 	return "mcp-bash-" + tag + "-" + t.String() + suffix
 }
 
-// Path is where the program stands in the bin directory of a tree (CLI-1421).
+// Path returns the path of the program below the bin directory of a tree (CLI-1421).
 func (t Target) Path() string { return t.String() + "/" + t.Binary() }
 
-// Select returns the targets of a platform ("all" for every one) and of some
-// architectures; without any, of those that are usual there (CLI-1422).
+// Select returns the targets of a platform, or of all for "all", with the given
+// architectures. Without any, it returns the common architectures of each platform
+// (CLI-1422).
 func Select(platform string, arches []string) (list []Target) {
 	for _, t := range Targets {
 		usual := t != (Target{"windows", "arm64"})
@@ -86,18 +87,18 @@ func Select(platform string, arches []string) (list []Target) {
 // A Binary is the server's program for a target.
 type Binary struct {
 	Target
-	File string // where it was found
+	File string // the path of the program
 	Size int64
 }
 
-// maxBinary is how long one may be, in bytes.
+// maxBinary is the maximum size of a program, in bytes.
 const maxBinary = 128 << 20
 
-// serverPackage is what the program is built from.
+// serverPackage is the package of the program.
 const serverPackage = "mcp-bash/cmd/mcp-bash"
 
-// check returns the program in a file if it is the server of this release for a
-// target. That it cannot be run here makes no difference: the file says it.
+// check returns the program in a file if it is the server of this release for a target. It
+// reads the file instead of running it, because the program can be for another system.
 func check(file string, t Target) (*Binary, error) {
 	f, err := project.OpenFile(file)
 	switch {
@@ -136,7 +137,7 @@ func check(file string, t Target) (*Binary, error) {
 	return &Binary{t, file, info.Size()}, nil
 }
 
-// contains reports whether a file holds a piece of text.
+// contains reports whether a file contains a text.
 func contains(r io.ReaderAt, text []byte) (bool, error) {
 	const step = 1 << 20
 	buffer := make([]byte, step+len(text))
@@ -153,7 +154,7 @@ func contains(r io.ReaderAt, text []byte) (bool, error) {
 	}
 }
 
-// ParseArches reads a list of architectures.
+// ParseArches parses a list of architectures.
 func ParseArches(list string) (arches []string, err error) {
 	for arch := range strings.SplitSeq(list, ",") {
 		switch arch = strings.TrimSpace(arch); arch {
@@ -166,8 +167,8 @@ func ParseArches(list string) (arches []string, err error) {
 	return arches, nil
 }
 
-// besides names the server's program beside this one.
-func besides() string {
+// siblingServer returns the path of the server's program next to this program.
+func siblingServer() string {
 	exe, err := os.Executable()
 	if err != nil {
 		return ""

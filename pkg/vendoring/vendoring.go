@@ -1,6 +1,5 @@
-// Package vendoring puts the server into a project, so that whoever has the project
-// has a server of a known version, and sees to it that nobody changed it (cli
-// chapter 16).
+// Package vendoring adds the server to a project, so that all users of the project run the
+// same version. It also verifies that nobody has changed the server (cli chapter 16).
 package vendoring
 
 import (
@@ -30,48 +29,48 @@ import (
 	"mcp-bash/pkg/swap"
 )
 
-// lockName is the file that records what was put there; launcher is what clients
-// start.
+// lockName is the file that records the files of the server. launcher is the script that
+// clients start.
 const (
 	lockName = "vendor.json"
 	launcher = "run-server.sh"
 	maxLock  = 4 << 20
 )
 
-// errExists is the error for a project that has a server already.
+// errExists is the error for a project that already has a server.
 var errExists = errors.New(runtimes.Dir + "/ already exists")
 
-// Options say what is to be put where.
+// Options are the options of Vendor and Plan.
 type Options struct {
 	Env        project.Env
 	Dir        string // absolute
 	Targets    []runtimes.Target
-	Given      bool // the targets were chosen; else those of before, or the usual ones
+	Given      bool // whether the user chose the targets; otherwise they are the previous or the usual ones
 	RuntimeDir string
 	Offline    bool
-	Upgrade    bool // replace what is there
+	Upgrade    bool // whether to replace an existing server
 	Home       string
-	From       string // what vendor.json says of where it comes from
+	From       string // the origin in vendor.json
 	Tree       project.Tree
 	Note       func(line string)
 	Now        time.Time
 }
 
-// A Result is what was done.
+// A Result describes the vendored server.
 type Result struct {
 	Path, Version, SHA256 string
 	Files                 []string
 	Bytes                 int64
 
-	// Kept reports that the project has a run-server.sh that is not of this version. It is
-	// kept, and recorded as it is.
+	// Kept reports that the project's run-server.sh is not that of this version. It is kept,
+	// and its hash is recorded.
 	Kept bool
-	// Uncovered reports that vendor.json, which the Bash edition wrote, does not record
+	// Uncovered reports that vendor.json was written by the Bash edition and does not record
 	// run-server.sh.
 	Uncovered bool
 }
 
-// AppendJSON appends the result for programs (CLI-1611).
+// AppendJSON appends the result as JSON (CLI-1611).
 func (r *Result) AppendJSON(dst []byte, action string) []byte {
 	b := rawjson.Over(dst)
 	b.Object().Name("ok").Bool(true).Name("action").String(action).
@@ -80,8 +79,8 @@ func (r *Result) AppendJSON(dst []byte, action string) []byte {
 	return b.Bytes()
 }
 
-// targets are those that were chosen, else those of before. A project that has none yet
-// gets this machine's, and that of most services that test it (CLI-1609).
+// targets returns the targets that the user chose, or else those that vendor.json records.
+// Otherwise it returns this machine's target and that of most CI services (CLI-1609).
 func (o *Options) targets(root *os.Root) []runtimes.Target {
 	if o.Given {
 		return o.Targets
@@ -106,13 +105,13 @@ func (o *Options) targets(root *os.Root) []runtimes.Target {
 	return list
 }
 
-// Exists reports whether the project has a server already.
+// Exists reports whether the project already has a server.
 func Exists(dir string) bool {
 	list, err := os.ReadDir(filepath.Join(dir, runtimes.Dir))
 	return err == nil && len(list) > 0
 }
 
-// files are what belongs into the project, vendor.json apart.
+// files returns the files that belong to the server, except vendor.json.
 func (o *Options) files(ctx context.Context, root *os.Root, work string) ([]mcpb.File, []runtimes.Binary, error) {
 	find := runtimes.Source{
 		Env: o.Env, Dir: o.RuntimeDir, Home: o.Home, Offline: o.Offline, Runner: new(script.Runner), Work: work,
@@ -125,7 +124,7 @@ func (o *Options) files(ctx context.Context, root *os.Root, work string) ([]mcpb
 	return runtimes.Layout(runtimes.Dir, o.Tree, binaries), binaries, nil
 }
 
-// Plan returns what Vendor would put where, and changes nothing.
+// Plan returns the result that Vendor would have. It changes nothing.
 func Plan(o Options) (*Result, error) {
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
@@ -148,9 +147,9 @@ func Plan(o Options) (*Result, error) {
 	return r, nil
 }
 
-// Vendor puts the server into a project. What was there is replaced at once when the
-// new one is complete, and stays when anything goes wrong before. The error is
-// an error, a [*runtimes.MissingError], the context's, or another one.
+// Vendor adds the server to a project. It replaces an existing server in one step after the
+// new one is complete, and keeps it after an error. The error can be a
+// [*runtimes.MissingError] or the context's.
 func Vendor(ctx context.Context, o Options) (*Result, error) {
 	if Exists(o.Dir) && !o.Upgrade {
 		return nil, errExists
@@ -185,7 +184,7 @@ func Vendor(ctx context.Context, o Options) (*Result, error) {
 	project.Sweep(root, newName)
 	project.Sweep(root, oldName)
 	fresh := newName + rand.Text()
-	defer root.RemoveAll(fresh) // nothing, once it is in place
+	defer root.RemoveAll(fresh) // no longer exists after it was renamed
 	r, err := o.write(ctx, root, fresh, files, binaries, start)
 	if err != nil {
 		return nil, err
@@ -207,7 +206,7 @@ func Vendor(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
-// write makes the new tree under another name, vendor.json last.
+// write creates the new tree under another name, with vendor.json as the last file.
 func (o *Options) write(ctx context.Context, root *os.Root, fresh string, files []mcpb.File,
 	binaries []runtimes.Binary, start string) (*Result, error) {
 	r := &Result{Path: filepath.Join(o.Dir, runtimes.Dir), Version: cli.Version}
@@ -231,7 +230,7 @@ func (o *Options) write(ctx context.Context, root *os.Root, fresh string, files 
 	return r, err
 }
 
-// put writes a file and returns its hash.
+// put writes a file and returns its hash and size.
 func put(root *os.Root, name string, f mcpb.File) (sum string, size int64, err error) {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return "", 0, err
@@ -255,7 +254,8 @@ func put(root *os.Root, name string, f mcpb.File) (sum string, size int64, err e
 	return hex.EncodeToString(h.Sum(nil)), size, err
 }
 
-// addLauncher adds run-server.sh unless there is one: its owner may have changed it.
+// addLauncher creates run-server.sh. It keeps an existing one, because the project's owner
+// may have changed it.
 func addLauncher(root *os.Root) error {
 	_, _, err := put(root, launcher, runtimes.Launcher(launcher))
 	if errors.Is(err, fs.ErrExist) {
@@ -264,7 +264,7 @@ func addLauncher(root *os.Root) error {
 	return err
 }
 
-// launcherSum returns the hash of run-server.sh, and its mode.
+// launcherSum returns the hash and the mode of run-server.sh.
 func launcherSum(root *os.Root) (sum string, mode fs.FileMode, err error) {
 	info, err := root.Lstat(launcher)
 	switch {
@@ -294,8 +294,8 @@ func sumOf(f mcpb.File) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// lock is the text of vendor.json (CLI-1604): the version first, for programs that
-// look for updates. start is the hash of run-server.sh.
+// lock returns the content of vendor.json (CLI-1604). The version comes first, for programs
+// that look for updates. start is the hash of run-server.sh.
 func (o *Options) lock(sum string, sums map[string]string, binaries []runtimes.Binary, start string) []byte {
 	var b rawjson.Builder
 	b.Object().Name("version").String(cli.Version).Name("sha256").String(sum).Name("vendored_from").String(o.From).
@@ -319,7 +319,7 @@ func sorted(sums map[string]string, compare func(a, b string) int) []string {
 	return names
 }
 
-// digest is the hash of a tree (CLI-1605).
+// digest returns the hash of a tree (CLI-1605).
 func digest(sums map[string]string, compare func(a, b string) int, prefix string) string {
 	h := sha256.New()
 	for _, name := range sorted(sums, compare) {
@@ -328,7 +328,7 @@ func digest(sums map[string]string, compare func(a, b string) int, prefix string
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// A lock is a vendor.json.
+// A lock is the content of a vendor.json.
 type lock struct {
 	doc          json.RawMessage
 	version, sum string
@@ -355,10 +355,10 @@ func parseLock(text []byte) (*lock, error) {
 	return &lock{doc, rawjson.TextOf(doc, "version"), rawjson.TextOf(doc, "sha256")}, nil
 }
 
-// A Mismatch says that a tree is not what was put there.
+// A Mismatch is the error for a tree that differs from vendor.json.
 type Mismatch struct {
 	Recorded, Current string
-	Details           []string // which files, as far as it is known
+	Details           []string // the files that differ, if they are known
 }
 
 func (m *Mismatch) Error() string { return "vendor --verify: FAILED" }
@@ -369,8 +369,8 @@ var (
 	ErrNoSum  = errors.New(lockName + " is missing the sha256 field")
 )
 
-// Verify compares what is in a project with what was put there. The error is a
-// [*Mismatch], [ErrNoLock], [ErrNoSum], or another one.
+// Verify compares the server in a project with vendor.json. The error can be a [*Mismatch],
+// [ErrNoLock] or [ErrNoSum].
 func Verify(dir string) (*Result, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -397,7 +397,7 @@ func Verify(dir string) (*Result, error) {
 	return r, l.compare(sums, odd)
 }
 
-// look hashes the files of the tree. odd is what cannot be one of them.
+// look hashes the files of the tree. odd are the entries that are not regular files.
 func look(root *os.Root, r *Result) (sums map[string]string, odd []string, err error) {
 	sums = map[string]string{}
 	tree, err := root.OpenRoot(runtimes.Dir)
@@ -436,10 +436,10 @@ func look(root *os.Root, r *Result) (sums map[string]string, odd []string, err e
 	return sums, odd, err
 }
 
-// isOld reports whether the Bash edition wrote the file.
+// isOld reports whether the Bash edition wrote vendor.json.
 func (l *lock) isOld() bool { return rawjson.Get(l.doc, "format_version") == nil }
 
-// checkLauncher returns how run-server.sh differs from what was recorded.
+// checkLauncher returns the differences between run-server.sh and vendor.json.
 func (l *lock) checkLauncher(root *os.Root) []string {
 	switch sum, mode, err := launcherSum(root); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -454,11 +454,11 @@ func (l *lock) checkLauncher(root *os.Root) []string {
 	return nil
 }
 
-// compare says what is not as recorded.
+// compare returns an error for a tree that differs from vendor.json.
 func (l *lock) compare(sums map[string]string, odd []string) error {
 	current := digest(sums, strings.Compare, "")
 	same := current == l.sum
-	if l.isOld() { // in the order of the locale of the Bash edition
+	if l.isOld() { // the order depends on the locale of the Bash edition
 		for _, prefix := range []string{"", "./", runtimes.Dir + "/"} {
 			for _, compare := range []func(a, b string) int{strings.Compare, likeLocale} {
 				same = same || digest(sums, compare, prefix) == l.sum
@@ -489,8 +489,8 @@ func (l *lock) compare(sums map[string]string, odd []string) error {
 	return &Mismatch{l.sum, current, slices.Compact(odd)}
 }
 
-// likeLocale compares names as most locales do: letters and digits first, whatever
-// their case.
+// likeLocale compares names as most locales do: only letters and digits first, and without
+// case.
 func likeLocale(a, b string) int {
 	plain := func(s string) string {
 		return strings.ToLower(strings.Map(func(r rune) rune {

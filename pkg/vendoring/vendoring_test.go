@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/runtimes"
 )
 
-// A vendor.json that is longer than any of ours is none.
+// A vendor.json above the size limit is rejected.
 func TestLockSize(t *testing.T) {
 	for n, want := range map[int]bool{maxLock: true, maxLock + 1: false} {
 		root, err := os.OpenRoot(t.TempDir())
@@ -28,7 +28,7 @@ func TestLockSize(t *testing.T) {
 	}
 }
 
-// Whatever vendor.json says, comparing ends, and only a tree of its hash passes.
+// Comparing ends for any vendor.json, and only a tree with its hash passes.
 func FuzzLock(f *testing.F) {
 	sums := map[string]string{"a": "1", "B": "2"}
 	f.Add([]byte(`{"version":"1","sha256":"` + digest(sums, strings.Compare, "") +

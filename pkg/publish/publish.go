@@ -1,5 +1,5 @@
-// Package publish announces a bundle in an MCP registry: where it can be had, and its
-// hash (cli chapter 15).
+// Package publish announces bundles in an MCP registry, with their address and hash (cli
+// chapter 15).
 package publish
 
 import (
@@ -25,7 +25,7 @@ import (
 	"mcp-bash/pkg/secrets"
 )
 
-// Official is the registry that is meant when no other is named.
+// Official is the default registry.
 const Official = "https://registry.modelcontextprotocol.io"
 
 // A Bundle is a bundle that passed its checks.
@@ -36,8 +36,8 @@ type Bundle struct {
 	SHA256        string
 }
 
-// Open checks a bundle. The error is for what cannot be read, faults for what is wrong
-// with it.
+// Open checks a bundle. The error is for a file that cannot be read, faults are the problems
+// of the bundle.
 func Open(file string) (b *Bundle, faults []mcpb.Fault, err error) {
 	f, err := boundedfile.Open(file)
 	if err != nil {
@@ -63,17 +63,17 @@ func Open(file string) (b *Bundle, faults []mcpb.Fault, err error) {
 
 var serverName = lazyregexp.New(`^[A-Za-z0-9.-]+/[A-Za-z0-9._-]+$`)
 
-// Entry is what a registry is told of a bundle that is hosted at an address, under a
-// name such as io.github.you/demo (CLI-1506).
+// Entry returns the registry entry of a bundle at an address, under a name such as
+// io.github.you/demo (CLI-1506).
 func (b *Bundle) Entry(address, name string) ([]byte, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Scheme != "https" || u.Host == "":
 		return nil, cli.Usagef("--url must begin with https://: %s", address)
 	case u.User != nil || secrets.Text(address) != address:
-		return nil, cli.Usagef("--url holds a login or a secret, which the registry would publish")
+		return nil, cli.Usagef("--url contains a login or a secret, which the registry would publish")
 	case !strings.Contains(address, "mcp"):
-		return nil, cli.Usagef("--url must contain \"mcp\", as the registry asks for: %s", address)
+		return nil, cli.Usagef("--url must contain \"mcp\", as the registry requires: %s", address)
 	case !serverName.MatchString(name) || len(name) > 200:
 		return nil, cli.Usagef("--server-name must be like io.github.you/demo: %s", name)
 	}
@@ -90,17 +90,17 @@ func (b *Bundle) Entry(address, name string) ([]byte, error) {
 	return append(rawjson.AppendIndent(nil, j.Bytes(), 0), '\n'), nil
 }
 
-// A Registry is one that bundles are announced in.
+// A Registry is an MCP registry that bundles are announced in.
 type Registry struct {
-	Base  string // its address: https, or http for a numeric address of this machine
+	Base  string // the address: https, or http for a loopback address
 	Token string // sent to that address only
 	Pause func(context.Context, time.Duration) error
 }
 
-// Bounds on an exchange with a registry.
+// Limits on a request to a registry.
 const (
 	timeout   = 60 * time.Second
-	attempts  = 4 // one, and three more
+	attempts  = 4 // the first one and three retries
 	maxAnswer = 1 << 20
 )
 
@@ -109,7 +109,7 @@ func (r *Registry) Announce(ctx context.Context, entry []byte) error {
 	return r.post(ctx, "v0/publish", http.Header{"Content-Type": {"application/json"}}, entry)
 }
 
-// Upload submits a bundle whole, as registries of the Bash edition take it.
+// Upload submits the whole bundle, for registries of the Bash edition.
 func (r *Registry) Upload(ctx context.Context, b *Bundle) error {
 	content, err := boundedfile.Read(b.File, mcpb.MaxTotal)
 	if err != nil {
@@ -123,14 +123,14 @@ func (r *Registry) Upload(ctx context.Context, b *Bundle) error {
 		"X-Bundle-Name": {name}}, content)
 }
 
-// post sends a request, and again where the registry is busy.
+// post sends a request, and retries it if the registry is busy.
 func (r *Registry) post(ctx context.Context, path string, header http.Header, body []byte) error {
 	address, err := r.address(path)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, cli.Failf(cli.CodeTimeout,
-		"no answer of the registry within %v", timeout))
+		"no answer from the registry within %v", timeout))
 	defer cancel()
 	for attempt := 1; ; attempt++ {
 		status, answer, err := r.once(ctx, address, header, body)
@@ -156,8 +156,7 @@ func (r *Registry) post(ctx context.Context, path string, header http.Header, bo
 	}
 }
 
-// address returns the URL of a request. The token is sent in the clear nowhere but to this
-// machine.
+// address returns the URL of a request. The token is sent unencrypted only to this machine.
 func (r *Registry) address(path string) (string, error) {
 	const want = "MCP_REGISTRY_URL must be an https URL without user, query and fragment; " +
 		"http is for 127.0.0.1 and [::1] only"
@@ -172,12 +171,12 @@ func (r *Registry) address(path string) (string, error) {
 	return u.JoinPath(path).String(), nil
 }
 
-// line is what a registry says, as one line without the token.
+// line returns an answer of the registry on one line, without the token.
 func (r *Registry) line(text string) string {
 	return cli.Line((&secrets.Redactor{Values: []string{r.Token}}).Text(text))
 }
 
-// plain is an error without the address, which the user knows.
+// plain returns an error's text without the address, which the user knows.
 func plain(err error) string {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -204,7 +203,7 @@ func (r *Registry) once(ctx context.Context, address string, header http.Header,
 	return response.StatusCode, string(answer), nil
 }
 
-// refusal is the error for an answer (CLI-1506).
+// refusal returns the error for an answer with an error status (CLI-1506).
 func (r *Registry) refusal(status int, answer string) error {
 	switch status {
 	case http.StatusUnauthorized:
@@ -216,13 +215,13 @@ func (r *Registry) refusal(status int, answer string) error {
 			r.line(answer))
 	}
 	if status >= 300 && status < 400 {
-		return cli.Failf(cli.CodeNetwork, "Registry request failed (HTTP %d): it redirects, and the token is sent to no "+
-			"other address; set MCP_REGISTRY_URL to the one that answers", status)
+		return cli.Failf(cli.CodeNetwork, "Registry request failed (HTTP %d): it redirects, but the token is not sent "+
+			"to other addresses. Set MCP_REGISTRY_URL to the new address", status)
 	}
 	return cli.Failf(cli.CodeNetwork, "Registry request failed (HTTP %d): %s", status, r.line(answer))
 }
 
-// Pause waits.
+// Pause waits for a time, or until ctx ends.
 func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -234,10 +233,11 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// CheckToken refuses what cannot be a token. It is not repeated: it is a secret.
+// CheckToken returns an error for an invalid token. The error does not contain the token,
+// which is secret.
 func CheckToken(token string) error {
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return fmt.Errorf("the token holds characters that no token has")
+		return fmt.Errorf("the token contains invalid characters")
 	}
 	return nil
 }

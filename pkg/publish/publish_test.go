@@ -19,7 +19,7 @@ import (
 
 const token = "a-secret-token"
 
-// bundle is a small one that clients take.
+// bundle returns a small valid bundle.
 func bundle(t *testing.T) *Bundle {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "demo.mcpb")
@@ -42,8 +42,8 @@ func bundle(t *testing.T) *Bundle {
 	return b
 }
 
-// CLI-1506, CLI-1507: what the registry is sent, what its answers mean, and when it is asked
-// again.
+// CLI-1506, CLI-1507: the requests to the registry, the errors for its answers, and the
+// retries.
 func TestAnswers(t *testing.T) {
 	b := bundle(t)
 	entry, err := b.Entry("https://github.com/you/demo-mcp/demo.mcpb", "io.github.you/demo")
@@ -91,12 +91,12 @@ func TestAnswers(t *testing.T) {
 		case tc.reason != "" && (!errors.As(err, &e) || e.Code != tc.code || !strings.Contains(e.Message, tc.reason)):
 			t.Errorf("%v: %v", tc.statuses, err)
 		case err != nil && strings.Contains(err.Error(), token):
-			t.Errorf("the token is told: %v", err)
+			t.Errorf("the error contains the token: %v", err)
 		}
 	}
 }
 
-// What a registry answers is read to a limit.
+// Only a limited part of a registry's answer is read.
 func TestLongAnswer(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
@@ -137,8 +137,8 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// CLI-1508: the token is sent over https only, to no address but that of the registry, and is
-// not shown in what the registry answers.
+// CLI-1508: the token is sent over https only, and only to the address of the registry. It
+// is removed from the registry's answers.
 func TestTokenStays(t *testing.T) {
 	asked := 0
 	serve := func(w http.ResponseWriter, r *http.Request) {
@@ -191,9 +191,9 @@ func TestTokenStays(t *testing.T) {
 // A wait ends with the context.
 func TestPause(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	told := errors.New("told to")
-	cancel(told)
-	if err := Pause(ctx, time.Hour); !errors.Is(err, told) {
+	stopped := errors.New("stopped")
+	cancel(stopped)
+	if err := Pause(ctx, time.Hour); !errors.Is(err, stopped) {
 		t.Errorf("%v", err)
 	}
 	if err := Pause(t.Context(), time.Nanosecond); err != nil {
@@ -206,7 +206,7 @@ func TestCheckToken(t *testing.T) {
 		if err := CheckToken(text); (err == nil) != want {
 			t.Errorf("%q: %v", text, err)
 		} else if err != nil && strings.Contains(err.Error(), text) {
-			t.Error("the token is told")
+			t.Error("the error contains the token")
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package swap puts one file or directory into the place of another.
+// Package swap exchanges the names of two files or directories.
 package swap
 
 import (
@@ -7,20 +7,20 @@ import (
 	"os"
 )
 
-// ErrUnsupported is returned where the system, or the file system, cannot exchange
-// two names.
-var ErrUnsupported = errors.New("two names cannot be exchanged in one step here")
+// ErrUnsupported is the error on systems and file systems that cannot exchange two names.
+var ErrUnsupported = errors.New("this file system cannot exchange two names in one step")
 
-// Exchange has two paths of one file system name each other's files, in one step:
-// whoever looks meanwhile finds something whole under either (CLI-1710).
+// Exchange exchanges two paths of one file system in one step. At any moment, both paths are
+// complete files or directories (CLI-1710).
 func Exchange(a, b string) error { return exchange(nil, a, b) }
 
 // ExchangeIn is [Exchange] for two names in a directory.
 func ExchangeIn(dir *os.File, a, b string) error { return exchange(dir, a, b) }
 
-// Replace puts the directory fresh into the place of live, where nothing need be. What was
-// there it gives another name, which it returns, "" for nothing: fresh where two names can
-// be exchanged, else aside, in two steps. What fails leaves live as it was.
+// Replace replaces the directory live, which may be missing, by the directory fresh. It
+// returns the new name of the old directory, or "" if live was missing. The new name is
+// fresh if two names can be exchanged, and otherwise aside, in two steps. After an error,
+// live is unchanged.
 func Replace(live, fresh, aside string) (old string, err error) {
 	err = Exchange(live, fresh)
 	switch {

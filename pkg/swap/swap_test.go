@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// CLI-1710: two directories change places; what is missing changes nothing.
+// CLI-1710: two directories are exchanged. A missing directory is an error and changes
+// nothing.
 func TestExchange(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
@@ -39,7 +40,8 @@ func TestExchange(t *testing.T) {
 	}
 }
 
-// What is replaced gets another name, whole; what cannot be leaves all as it was.
+// A replaced directory gets another name and keeps its content. After an error, nothing has
+// changed.
 func TestReplace(t *testing.T) {
 	for name, replace := range map[string]func(live, fresh, aside string) (string, error){
 		"at once": Replace, "in two steps": twoSteps,

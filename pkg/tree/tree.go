@@ -1,5 +1,5 @@
-// Package tree holds the installation tree that is linked into the binaries:
-// the SDK and the files scripts expect beside it (README decision 8).
+// Package tree provides the installation tree that is linked into the binaries: the SDK and
+// other files for scripts (README decision 8).
 package tree
 
 import (
@@ -10,8 +10,8 @@ import (
 	"mcp-bash/sdk"
 )
 
-// Embedded returns the tree, for when there is none on disk. It is made for every
-// call.
+// Embedded returns the embedded tree, for programs without an installation on disk. Each
+// call returns a new copy.
 func Embedded() project.Tree {
 	t := project.Tree{"VERSION": []byte(cli.Version + "\n")}
 	t.AddFS("sdk", sdk.Files)

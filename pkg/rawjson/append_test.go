@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Every byte at every place of a word, alone and beside others, comes back as
-// it was, from strings and from bytes (T-705).
+// Every byte at every position of a word, alone and next to others, survives AppendString
+// with strings and with bytes (T-705).
 func TestAppendStringWords(t *testing.T) {
 	check := func(s string) {
 		t.Helper()

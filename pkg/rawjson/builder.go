@@ -5,26 +5,25 @@ import (
 	"strconv"
 )
 
-// A Builder writes one compact value, member by member, and sets the commas.
-// The zero value is ready; [Over] makes one that continues a buffer.
+// A Builder writes one compact value, member by member, and adds the commas. The zero value
+// is ready to use. [Over] returns a Builder that appends to a buffer.
 //
 //	var b rawjson.Builder
 //	b.Object().Name("name").String("hello").Name("size").Int(3).End()
 //	b.Bytes() // {"name":"hello","size":3}
 type Builder struct {
 	buf   []byte
-	open  []byte // closing brackets still owed
-	comma bool   // a value stands before the next one
+	open  []byte // the missing closing brackets
+	comma bool   // the next value needs a comma before it
 }
 
-// Over returns a builder that appends to dst, which it takes over.
+// Over returns a Builder that appends to dst. The Builder owns dst.
 func Over(dst []byte) *Builder { return &Builder{buf: dst} }
 
 // Bytes returns what was written.
 func (b *Builder) Bytes() []byte { return b.buf }
 
-// Len returns how many bytes were written, those of the buffer given to
-// [Over] included.
+// Len returns the number of bytes, including those of the buffer that [Over] was given.
 func (b *Builder) Len() int { return len(b.buf) }
 
 func (b *Builder) value() {
@@ -100,7 +99,7 @@ func (b *Builder) Bool(v bool) *Builder {
 // Null writes null.
 func (b *Builder) Null() *Builder { return b.Raw(json.RawMessage("null")) }
 
-// Raw writes a value as it is; no text counts as null.
+// Raw writes a value as it is. An empty value becomes null.
 func (b *Builder) Raw(v json.RawMessage) *Builder {
 	b.value()
 	if len(v) == 0 {
@@ -111,7 +110,7 @@ func (b *Builder) Raw(v json.RawMessage) *Builder {
 	return b
 }
 
-// Append lets f append one value to the buffer.
+// Append calls f to append one value to the buffer.
 func (b *Builder) Append(f func(dst []byte) []byte) *Builder {
 	b.value()
 	b.buf = f(b.buf)

@@ -2,9 +2,8 @@ package rawjson
 
 import "unicode/utf8"
 
-// Position gives the line and column, both from 1, where a piece of a text
-// begins: a value or a name that was cut from it, not a copy. A column counts
-// characters. ok is false for what is no piece of the text.
+// Position returns the line and column, both from 1, at which piece begins in text. piece
+// must be a slice of text, not a copy; otherwise ok is false. A column counts characters.
 func Position(text, piece []byte) (line, column int, ok bool) {
 	if len(piece) == 0 {
 		return 0, 0, false
@@ -18,7 +17,7 @@ func Position(text, piece []byte) (line, column int, ok bool) {
 	return 0, 0, false
 }
 
-// positionAt gives the line and column of a byte.
+// positionAt returns the line and column of an offset.
 func positionAt(text []byte, offset int) (line, column int) {
 	line = 1
 	start := 0

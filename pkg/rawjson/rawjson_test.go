@@ -95,8 +95,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// SDK-19, P-406: the last of a repeated member wins, at the place of
-// the first.
+// SDK-19, P-406: the last of a repeated member wins, at the position of the first.
 func TestMembers(t *testing.T) {
 	v := json.RawMessage(`{"a":1,"b":[1,{"x":"}"}],"a":{"y":"\""},"\u0063":"z"}`)
 	got := Members(v)
@@ -207,8 +206,8 @@ func TestBuilder(t *testing.T) {
 	}
 }
 
-// FuzzCheck holds the package against encoding/json: the same texts are JSON,
-// and cutting and rewriting loses nothing.
+// FuzzCheck compares the package with encoding/json. Both accept the same texts, and
+// splitting and rewriting lose nothing.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,-0.5e3,"\u00e9\ud83d\ude00",true,null,{}]}`, `[[[]]]`, ` 1 `,
 		`{"a":1,"a":2}`, `"\ud800"`, `{`, `tru`, "\"\xff\""} {
@@ -224,7 +223,7 @@ func FuzzCheck(f *testing.F) {
 		}
 		var want any
 		if json.Unmarshal(v, &want) != nil {
-			return // a number out of encoding/json's range
+			return // a number out of range for encoding/json
 		}
 		exact, _ := json.Marshal(want)
 		for name, rewritten := range map[string][]byte{
@@ -253,7 +252,7 @@ func FuzzAppendString(f *testing.F) {
 		if err := json.Unmarshal(quoted, &got); err != nil {
 			t.Fatalf("%q: %v", quoted, err)
 		}
-		want := string([]rune(s)) // every stray byte is one U+FFFD
+		want := string([]rune(s)) // every invalid byte is one U+FFFD
 		if got != want {
 			t.Fatalf("%q came back as %q", want, got)
 		}

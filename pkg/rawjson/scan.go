@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deeply arrays and objects may be nested.
+// maxDepth limits how deeply arrays and objects can be nested.
 const maxDepth = 10000
 
-// A SyntaxError says where a text stops being JSON, and why.
+// A SyntaxError describes where and why a text is not valid JSON.
 type SyntaxError struct {
-	Offset int // bytes before the fault
+	Offset int // the number of bytes before the fault
 	Reason string
 }
 
@@ -21,8 +21,8 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s at byte %d", e.Reason, e.Offset)
 }
 
-// Position gives the line and column, both from 1, of the fault in the text
-// the error came from. A column counts characters.
+// Position returns the line and column, both from 1, of the fault. text is the text that was
+// checked. A column counts characters.
 func (e *SyntaxError) Position(text []byte) (line, column int) {
 	return positionAt(text, e.Offset)
 }
@@ -30,9 +30,9 @@ func (e *SyntaxError) Position(text []byte) (line, column int) {
 // ErrInvalidUTF8 is the error for text that is not UTF-8.
 var ErrInvalidUTF8 = errors.New("invalid UTF-8")
 
-// Check returns the one value that text consists of, white space around it
-// removed. The error is [ErrInvalidUTF8] or a [*SyntaxError]. Half surrogates
-// written as escapes are accepted: they are a matter of the string's content.
+// Check returns the single value in text, without surrounding white space. The error is
+// [ErrInvalidUTF8] or a [*SyntaxError]. Escaped half surrogates are accepted, because they
+// are valid JSON.
 func Check(text []byte) (json.RawMessage, error) {
 	if !utf8.Valid(text) {
 		return nil, ErrInvalidUTF8
@@ -48,8 +48,8 @@ func Check(text []byte) (json.RawMessage, error) {
 	return text[start:end:end], nil
 }
 
-// Next cuts the first value off text and returns it with what follows. The
-// error is io.EOF when only white space is left, else as for [Check].
+// Next splits the first value off text and returns it with the remaining text. The error is
+// io.EOF if only white space is left, or else as for [Check].
 func Next(text []byte) (value json.RawMessage, rest []byte, err error) {
 	start := SpaceEnd(text, 0)
 	if start == len(text) {
@@ -66,7 +66,7 @@ func Next(text []byte) (value json.RawMessage, rest []byte, err error) {
 	return value, text[end:], nil
 }
 
-// SkipSpace returns text without the JSON white space at its start.
+// SkipSpace returns text without leading JSON white space.
 func SkipSpace(text []byte) []byte { return text[SpaceEnd(text, 0):] }
 
 // SpaceEnd returns the index of the first byte at or after b[i] that is not white
@@ -251,7 +251,7 @@ func scanWord(b []byte, i int, word string) (int, error) {
 	return i, &SyntaxError{i, "a value expected"}
 }
 
-// ValueEnd returns the index after the value at b[i], which is known to be valid.
+// ValueEnd returns the index after the value at b[i], which must be valid.
 func ValueEnd(b []byte, i int) int {
 	depth := 0
 	for i < len(b) {
@@ -289,8 +289,7 @@ func IsDelimiter(c byte) bool {
 	return false
 }
 
-// StringEnd returns the index after the string at b[i], which is known to be
-// valid.
+// StringEnd returns the index after the string at b[i], which must be valid.
 func StringEnd(b []byte, i int) int {
 	for i++; i < len(b); i++ {
 		switch b[i] {

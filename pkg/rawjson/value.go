@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Kind is what sort of value a text is.
+// A Kind is the type of a value.
 type Kind byte
 
 // The kinds. Invalid is the kind of an empty text.
@@ -46,7 +46,7 @@ func KindOf(v json.RawMessage) Kind {
 	return Number
 }
 
-// Absent reports whether a member's value counts as not given: no text, or null.
+// Absent reports whether a member's value counts as missing: no text, or null.
 func Absent(v json.RawMessage) bool {
 	k := KindOf(v)
 	return k == Invalid || k == Null
@@ -58,8 +58,8 @@ type Member struct {
 	Value json.RawMessage
 }
 
-// All yields every member of an object in order, repeated names included.
-// It yields nothing for another kind of value.
+// All yields every member of an object in order, including repeated names. It yields nothing
+// for another kind of value.
 func All(v json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
 		for name, value := range members(v) {
@@ -70,7 +70,7 @@ func All(v json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	}
 }
 
-// members yields names still quoted, so that a search allocates nothing.
+// members yields names in quotes, so that a search allocates nothing.
 func members(v []byte) iter.Seq2[[]byte, json.RawMessage] {
 	return func(yield func([]byte, json.RawMessage) bool) {
 		i := SpaceEnd(v, 0)
@@ -91,11 +91,11 @@ func members(v []byte) iter.Seq2[[]byte, json.RawMessage] {
 	}
 }
 
-// Members returns the members of an object, each name once; nil for another
-// kind of value or an empty object.
+// Members returns the members of an object, each name once. It returns nil for another kind
+// of value or an empty object.
 func Members(v json.RawMessage) []Member {
 	var list []Member
-	var index map[string]int // made when a list is long enough to need it
+	var index map[string]int // only for long lists
 	for name, value := range All(v) {
 		at := -1
 		if index != nil {
@@ -115,7 +115,7 @@ func Members(v json.RawMessage) []Member {
 			continue
 		}
 		if list == nil {
-			list = make([]Member, 0, 4) // most objects have so few
+			list = make([]Member, 0, 4) // enough for most objects
 		}
 		list = append(list, Member{name, value})
 		if index != nil {
@@ -130,7 +130,7 @@ func Members(v json.RawMessage) []Member {
 	return list
 }
 
-// Get returns the value of an object's member, nil when there is none.
+// Get returns the value of an object's member, or nil.
 func Get(v json.RawMessage, name string) json.RawMessage {
 	var found json.RawMessage
 	for quoted, value := range members(v) {
@@ -141,7 +141,8 @@ func Get(v json.RawMessage, name string) json.RawMessage {
 	return found
 }
 
-// Path follows member names down through objects; nil when one is missing.
+// Path follows the names of members through nested objects. It returns nil if one is
+// missing.
 func Path(v json.RawMessage, names ...string) json.RawMessage {
 	for _, name := range names {
 		if v = Get(v, name); v == nil {
@@ -151,18 +152,19 @@ func Path(v json.RawMessage, names ...string) json.RawMessage {
 	return v
 }
 
-// NameIs reports whether a member's name, quoted as it stands in the text, is name.
+// NameIs reports whether a member's name equals name. quoted is the name as it is in the
+// text.
 func NameIs(quoted []byte, name string) bool {
 	if len(quoted) == len(name)+2 {
 		return string(quoted[1:len(quoted)-1]) == name
 	}
-	// One written with escapes is longer than what it stands for.
+	// A name with escapes is longer than its content.
 	return len(quoted) > len(name)+2 && bytes.IndexByte(quoted, '\\') >= 0 && unquote(quoted) == name
 }
 
-// PositiveInt returns a whole number above zero, written as a JSON number of
-// digits alone or as a string of digits; 0 for anything else. What is larger than
-// 2147483647 counts as that (P-1700).
+// PositiveInt returns an integer above zero, written as a JSON number with digits only or as
+// a string of digits. It returns 0 for anything else, and 2147483647 for larger numbers
+// (P-1700).
 func PositiveInt(v json.RawMessage) int {
 	digits := string(v)
 	if text, ok := Text(v); ok {
@@ -173,12 +175,12 @@ func PositiveInt(v json.RawMessage) int {
 	}
 	n, err := strconv.ParseInt(digits, 10, 32)
 	if err != nil {
-		return math.MaxInt32 // what ParseInt says of digits: out of range
+		return math.MaxInt32 // the digits are valid, so the error is "out of range"
 	}
 	return int(n)
 }
 
-// Elements yields the elements of an array, nothing for another kind of value.
+// Elements yields the elements of an array. It yields nothing for another kind of value.
 func Elements(v json.RawMessage) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		i := SpaceEnd(v, 0)
@@ -206,8 +208,8 @@ func Text(v json.RawMessage) (s string, ok bool) {
 	return unquote(v[:StringEnd(v, 0)]), true
 }
 
-// TextOf returns the content of a string member of an object, "" when the
-// member is missing or no string.
+// TextOf returns the content of a string member of an object. It returns "" if the member is
+// missing or not a string.
 func TextOf(v json.RawMessage, name string) string {
 	s, _ := Text(Get(v, name))
 	return s
@@ -285,8 +287,8 @@ func hex4(b []byte) rune {
 	return r
 }
 
-// Each calls f with every member of an object in order. Names come as they
-// are written, quoted and with their escapes, so that no copy is made.
+// Each calls f with every member of an object in order. Names are in quotes with their
+// escapes, so no copy is made.
 func Each(v json.RawMessage, f func(name, value json.RawMessage)) {
 	for name, value := range members(v) {
 		f(name, value)
@@ -306,7 +308,7 @@ func IsStrings(v json.RawMessage) bool {
 	return true
 }
 
-// Strings returns an array of strings, which may be absent; ok is false for
+// Strings returns the elements of an array of strings, which can be absent. ok is false for
 // any other value.
 func Strings(v json.RawMessage) (list []string, ok bool) {
 	if Absent(v) {

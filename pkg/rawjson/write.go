@@ -11,7 +11,7 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// escaped marks the ASCII bytes that [AppendString] cannot copy.
+// escaped marks the bytes that [AppendString] cannot copy.
 var escaped = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c < ' ' || c == '"' || c == '\\' || c == 0x7f || c >= utf8.RuneSelf
@@ -19,19 +19,19 @@ var escaped = func() (t [256]bool) {
 	return t
 }()
 
-// AppendString appends s as a quoted JSON string: control characters and
-// U+007F escaped, every byte that is not UTF-8 replaced by U+FFFD, all else
-// raw (SDK-18, T-705 and T-135).
+// AppendString appends s as a quoted JSON string. Control characters and U+007F are escaped,
+// and each invalid UTF-8 byte becomes U+FFFD. Everything else is copied (SDK-18, T-705 and
+// T-135).
 func AppendString[S string | []byte](dst []byte, s S) []byte {
 	return appendQuoted(dst, s, every80)
 }
 
-// AppendValid is [AppendString] for what is known to be UTF-8.
+// AppendValid is [AppendString] for valid UTF-8.
 func AppendValid[S string | []byte](dst []byte, s S) []byte {
 	return appendQuoted(dst, s, 0)
 }
 
-// Eight bytes of a kind in one word.
+// Words of eight equal bytes.
 const (
 	every01 = 0x0101010101010101
 	every20 = 0x20 * every01
@@ -41,9 +41,8 @@ const (
 	deletes = 0x7f * every01
 )
 
-// plain returns how many bytes from i on can be copied as they are, as far as
-// whole words tell. Bytes beyond ASCII can when high is 0; every80 stops at
-// them.
+// plain returns how many bytes from i on can be copied, as far as whole words show. If high
+// is 0, these include bytes beyond ASCII. If high is every80, they do not.
 func plain[S string | []byte](s S, i int, high uint64) int {
 	for n := i; ; n += 8 {
 		if n+8 > len(s) {
@@ -52,8 +51,8 @@ func plain[S string | []byte](s S, i int, high uint64) int {
 		w := s[n : n+8]
 		x := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
 			uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
-		// A byte b is less than c when b-c borrows and b had no high bit; it is c
-		// when b^c is less than one. Beyond the first such byte borrows may lie.
+		// A byte b is less than c if b-c borrows and the high bit of b is not set. It equals
+		// c if b^c is less than one. Borrows can affect bytes after the first match.
 		q, b, d := x^quotes, x^slashes, x^deletes
 		stop := ((x-every20)&^x|(q-every01)&^q|(b-every01)&^b|(d-every01)&^d)&every80 | x&high
 		if stop != 0 {
@@ -79,8 +78,8 @@ func appendQuoted[S string | []byte](dst []byte, s S, high uint64) []byte {
 				i++
 				continue
 			}
-			// Three bytes of lookahead are enough to decode one rune; the
-			// conversion of so short a piece stays off the heap.
+			// At most four bytes are needed to decode one rune. The conversion of so short a
+			// slice stays off the heap.
 			r, size := utf8.DecodeRuneInString(string(s[i:min(i+4, len(s))]))
 			if r != utf8.RuneError || size > 1 {
 				i += size
@@ -136,8 +135,8 @@ func IsCompact(v json.RawMessage) bool {
 	return true
 }
 
-// AppendCompact appends a value without the white space outside its strings.
-// All else stays as written.
+// AppendCompact appends a value without white space outside its strings. Everything else is
+// copied.
 func AppendCompact(dst []byte, v json.RawMessage) []byte {
 	for i := 0; i < len(v); {
 		switch v[i] {
@@ -155,9 +154,8 @@ func AppendCompact(dst []byte, v json.RawMessage) []byte {
 	return dst
 }
 
-// Normal returns a value compact and with every member name once per object,
-// its strings and numbers as written. A value that is so already is returned
-// as it is.
+// Normal returns a compact value in which every member name is unique in its object. Strings
+// and numbers are copied. A value that already has this form is returned unchanged.
 func Normal(v json.RawMessage) json.RawMessage {
 	if IsCompact(v) && !hasRepeats(v) {
 		return v
@@ -192,15 +190,15 @@ func hasRepeats(v json.RawMessage) bool {
 	return false
 }
 
-// fewMembers are the members of an object of the usual sort, which can be
-// rewritten without a copy of their names: not many, none of them repeated,
-// and no name that is not written as we would write it.
+// fewMembers are the members of a typical object, which can be rewritten without copying
+// names. There are few members, no name is repeated, and all names are already written as
+// AppendString would write them.
 type fewMembers struct {
 	list [16]struct{ quoted, value []byte }
 	n    int
 }
 
-// read reports whether the object is of that sort.
+// read reports whether the object has that form.
 func (f *fewMembers) read(v []byte) bool {
 	f.n = 0
 	for quoted, value := range members(v) {
@@ -218,8 +216,8 @@ func (f *fewMembers) read(v []byte) bool {
 	return true
 }
 
-// sort sorts by name. The quotes do not matter: the one at the end sorts before
-// all characters but the space and the exclamation mark, so they are left out.
+// sort sorts by name without quotes. With quotes, a space and an exclamation mark would sort
+// before the closing quote.
 func (f *fewMembers) sort() {
 	for i := 1; i < f.n; i++ {
 		for k := i; k > 0 && bytes.Compare(unquoted(f.list[k].quoted), unquoted(f.list[k-1].quoted)) < 0; k-- {
@@ -230,16 +228,15 @@ func (f *fewMembers) sort() {
 
 func unquoted(quoted []byte) []byte { return quoted[1 : len(quoted)-1] }
 
-// AppendIndent appends a value laid out for people: two spaces a level, one
-// space after a colon, empty containers closed at once (R-13). prefix
-// is the depth the value stands at, in levels.
+// AppendIndent appends an indented value: two spaces for each level, one space after a
+// colon, and empty containers without a space (R-13). depth is the level of the value.
 func AppendIndent(dst []byte, v json.RawMessage, depth int) []byte {
 	return appendNormal(dst, v, layout{indent: true, depth: depth})
 }
 
-// AppendCanonical appends the canonical form of a value (R-21): no
-// white space, members sorted by the bytes of their names, strings with the
-// fewest escapes, numbers as written.
+// AppendCanonical appends the canonical form of a value (R-21). It has no white space,
+// members in the byte order of their names, and strings with as few escapes as possible.
+// Numbers are copied.
 func AppendCanonical(dst []byte, v json.RawMessage) []byte {
 	return appendNormal(dst, v, layout{canonical: true})
 }

@@ -8,12 +8,12 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// An ID is the id of a request as the client wrote it, so that it can be sent
-// back byte for byte (P-501). The empty ID stands for none.
+// An ID is the id of a request as the client wrote it, so that the response repeats it byte
+// for byte (P-501). The empty ID means that there is no id.
 type ID json.RawMessage
 
-// Key returns a text that is equal for equal ids: by JSON type and by value,
-// so that 1 and "1" differ while 1 and 1.0 do not (P-1601).
+// Key returns a text that is equal for equal ids, by JSON type and value. 1 and "1" differ,
+// but 1 and 1.0 are equal (P-1601).
 func (id ID) Key() string {
 	if s, ok := rawjson.Text(json.RawMessage(id)); ok {
 		return "s" + s

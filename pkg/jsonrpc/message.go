@@ -8,12 +8,12 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A Message is one JSON text of the stream, taken apart but not decoded. Its
-// parts point into the line it was parsed from.
+// A Message is one JSON text of the stream, split into its parts without decoding them. Its
+// parts are slices of the line that it was parsed from.
 type Message struct {
 	Shape  Shape
-	Fault  Fault           // why Shape is Invalid, or what is wrong with a notification
-	ID     ID              // empty: none given, or none usable
+	Fault  Fault           // the reason for the shape Invalid, or the fault of a notification
+	ID     ID              // empty: missing or invalid
 	Method string          // "" when absent
 	Params json.RawMessage // nil: absent or null
 	Result json.RawMessage // of a response
@@ -21,27 +21,27 @@ type Message struct {
 	Array  json.RawMessage // of a batch
 }
 
-// A Shape is what a message turned out to be.
+// A Shape is the type of a message.
 type Shape byte
 
-// The shapes. Notifications keep their shape whatever is wrong with them,
-// because they are never answered (P-502).
+// The shapes. Faulty notifications keep their shape, because they are never answered
+// (P-502).
 const (
 	Invalid      Shape = iota // answered with the error of Fault
 	Request                   // a method and an id
-	Notification              // a method without id
+	Notification              // a method without an id
 	Response                  // a result or an error, and no method
 	Batch                     // an array
 )
 
-// A Fault is what is wrong with a message (P-500).
+// A Fault is a problem of a message (P-500).
 type Fault byte
 
-// The faults, in the order in which they are looked for.
+// The faults, in the order in which they are checked.
 const (
 	None       Fault = iota
 	NoMethod         // not an object, or without a usable method
-	BadVersion       // jsonrpc is something else than "2.0"
+	BadVersion       // jsonrpc is not "2.0"
 	BadID            // id is neither string nor number
 	BadParams        // params is neither object, array nor null
 )
@@ -52,8 +52,8 @@ var (
 	ErrUTF8   = rawjson.ErrInvalidUTF8
 )
 
-// Parse takes a line apart. The error is [ErrUTF8] for
-// text that is not UTF-8; any other says that it is not one JSON text.
+// Parse parses a line. The error is [ErrUTF8] for invalid UTF-8. Any other error means that
+// the line is not one JSON text.
 func Parse(line []byte) (Message, error) {
 	v, err := rawjson.Check(line)
 	switch {
@@ -65,7 +65,7 @@ func Parse(line []byte) (Message, error) {
 	return Classify(v), nil
 }
 
-// Classify says what a valid JSON value is as a message, in the order of the
+// Classify determines the type of a message from a valid JSON value, in the order of the
 // steps of P-500.
 func Classify(v json.RawMessage) Message {
 	switch rawjson.KindOf(v) {
@@ -129,7 +129,7 @@ func Classify(v json.RawMessage) Message {
 	return m
 }
 
-// plain returns a string value without needless escapes.
+// plain returns a string value without unnecessary escapes.
 func plain(v json.RawMessage) json.RawMessage {
 	if bytes.IndexByte(v, '\\') < 0 {
 		return v
@@ -138,8 +138,8 @@ func plain(v json.RawMessage) json.RawMessage {
 	return rawjson.Quote(s)
 }
 
-// known are the methods that clients send, as JSON, the frequent ones first: so reading
-// the name of one allocates nothing.
+// known are the methods that clients send, as JSON, the frequent ones first. Looking one up
+// allocates nothing.
 var known = []string{
 	`"tools/call"`, `"resources/read"`, `"prompts/get"`, `"completion/complete"`, `"tools/list"`, `"resources/list"`,
 	`"resources/templates/list"`, `"prompts/list"`, `"ping"`, `"notifications/cancelled"`, `"initialize"`,
@@ -158,6 +158,6 @@ func methodName(v json.RawMessage) string {
 	return name
 }
 
-// HasParams reports whether params were given as an object, the only form the
-// methods of this protocol take.
+// HasParams reports whether params is an object, which is the only form that methods of this
+// protocol accept.
 func (m *Message) HasParams() bool { return rawjson.KindOf(m.Params) == rawjson.Object }

@@ -6,36 +6,36 @@ import (
 	"io"
 )
 
-// A Reader cuts a stream into lines (P-400, P-404).
+// A Reader splits a stream into lines (P-400, P-404).
 type Reader struct {
 	src  io.Reader
 	max  int
 	buf  []byte
-	from int // start of what has not been handed out
-	upTo int // end of what has been read
-	seen int // how far the unfinished line has been searched for its end
+	from int // start of the bytes that were not returned yet
+	upTo int // end of the bytes that were read
+	seen int // end of the searched part of the unfinished line
 	skip bool
 	err  error
 }
 
-// ErrTooLong is the error for a line above the limit. The line is gone; the
-// next call goes on behind it.
+// ErrTooLong is the error for a line above the limit. The line is skipped, and the next call
+// continues after it.
 var ErrTooLong = errors.New("line too long")
 
 const (
 	readChunk = 64 << 10
-	keepUpTo  = 1 << 20 // a buffer larger than this is let go once it is empty
+	keepUpTo  = 1 << 20 // a larger buffer is released when it is empty
 )
 
-// NewReader reads lines of at most max bytes, line end not counted.
+// NewReader returns a Reader for lines of at most max bytes, without the line end.
 func NewReader(src io.Reader, max int) *Reader {
 	return &Reader{src: src, max: max, buf: make([]byte, 4<<10)}
 }
 
-// Next returns the next line that is not empty, without line end, the white
-// space around it, or a byte order mark before it. The line is valid until the
-// next call. At the end of the stream a last line without line end is returned
-// before the error of the stream, which is io.EOF at a proper end.
+// Next returns the next line that is not empty, without line end, surrounding white space or
+// a leading byte order mark. The line is valid until the next call. At the end of the
+// stream, Next returns a last line without line end before the stream's error, which is
+// usually io.EOF.
 func (r *Reader) Next() ([]byte, error) {
 	for {
 		line, err := r.line()
@@ -48,8 +48,8 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 }
 
-// Waiting reports whether a complete line has been read already, so that Next
-// returns without waiting for the stream.
+// Waiting reports whether a complete line has already been read. Next then returns without
+// waiting for the stream.
 func (r *Reader) Waiting() bool {
 	return bytes.IndexByte(r.buf[r.from:r.upTo], '\n') >= 0
 }
@@ -80,7 +80,7 @@ func (r *Reader) line() ([]byte, error) {
 	}
 }
 
-// last returns what stands after the last line end.
+// last returns the bytes after the last line end.
 func (r *Reader) last() ([]byte, error) {
 	line := r.buf[r.from:r.upTo]
 	r.from, r.seen = r.upTo, r.upTo
@@ -94,8 +94,8 @@ func (r *Reader) last() ([]byte, error) {
 	return nil, r.err
 }
 
-// makeRoom moves what is left of the buffer to its front, throws away what
-// belongs to a line that is too long already, and grows or shrinks the buffer.
+// makeRoom moves the remaining bytes to the front of the buffer, and grows or shrinks the
+// buffer. It discards the bytes of a line that is too long.
 func (r *Reader) makeRoom() {
 	if r.upTo-r.from > r.max {
 		r.skip = true

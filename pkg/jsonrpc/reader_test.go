@@ -87,7 +87,7 @@ func TestReaderWaiting(t *testing.T) {
 	}
 }
 
-// Framing and classification of a small message cost no allocation.
+// Reading and classifying a small message allocates nothing.
 func TestFramingAllocations(t *testing.T) {
 	line := []byte(`{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"name":"hello",` +
 		`"arguments":{"name":"World"}}}` + "\n")
@@ -106,7 +106,7 @@ func TestFramingAllocations(t *testing.T) {
 	}
 }
 
-// endless repeats a line, cut at odd places.
+// endless repeats a line, in pieces of odd sizes.
 type endless struct {
 	line []byte
 	at   int

@@ -7,8 +7,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// AppendResult appends a response line. The value is what value appends; nil
-// stands for an empty object.
+// AppendResult appends a response line. value appends the result; nil means an empty object.
 func AppendResult(dst []byte, id ID, value func(dst []byte) []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = append(dst, id...)
@@ -21,8 +20,7 @@ func AppendResult(dst []byte, id ID, value func(dst []byte) []byte) []byte {
 	return append(dst, "}\n"...)
 }
 
-// AppendError appends an error response line; without an id for the empty ID
-// (P-401).
+// AppendError appends an error response line. The empty ID is omitted (P-401).
 func AppendError(dst []byte, id ID, value func(dst []byte) []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0",`...)
 	if len(id) > 0 {
@@ -41,7 +39,7 @@ func AppendNotification(dst []byte, method string, params json.RawMessage) []byt
 	return appendParams(dst, params)
 }
 
-// AppendRequest appends a request line of ours; params may be nil.
+// AppendRequest appends a request line of the server. params can be nil.
 func AppendRequest(dst []byte, id int64, method string, params json.RawMessage) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = strconv.AppendInt(dst, id, 10)

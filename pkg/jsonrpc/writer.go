@@ -6,32 +6,31 @@ import (
 	"sync"
 )
 
-// An Output is where lines go.
+// An Output receives lines.
 type Output interface {
 	io.Writer
-	// Ready reports whether a Write of at most 4096 bytes would return
-	// without waiting for the reader at the other end.
+	// Ready reports whether a Write of at most 4096 bytes would return without waiting for
+	// the reader on the other side.
 	Ready() bool
 }
 
-// portion is how many bytes an [Output] that is ready takes without waiting:
-// what POSIX promises for a pipe.
+// portion is the number of bytes that an [Output] accepts without waiting if it is ready.
+// POSIX guarantees it for pipes.
 const portion = 4096
 
 const (
-	ownChunk = 32 << 10  // a line this long is queued as it is, not copied
-	pushMost = 256 << 10 // bytes that one Push writes itself
+	ownChunk = 32 << 10  // a line of this length is queued without a copy
+	pushMost = 256 << 10 // bytes that one Push writes at most
 )
 
-// A Writer sends lines. Each is written whole, in the order in which it was
-// handed in; lines that wait while another write is under way go out together.
-// All methods may be called from any goroutine.
+// A Writer sends lines. It writes each line whole, in the order of the calls. Lines that
+// queue up during a write are sent together. All methods are safe for concurrent use.
 //
-// Whoever finds the Writer idle does the writing. Push never waits for the
-// client to read, Deliver may: only a goroutine that nothing depends on calls it.
-// Not the one that reads the client's messages, as both could wait for each other
-// for ever, and none that looks after a script, which must be ended in time
-// whatever the client does.
+// The goroutine that finds the Writer idle does the writing. Push never waits for the client
+// to read, but Deliver can, so it needs a goroutine that nothing depends on. The goroutine
+// that reads the client's messages must not call Deliver, because both sides could wait for
+// each other forever. A goroutine that supervises a script must not call it either, because
+// the script must end in time.
 type Writer struct {
 	out    Output
 	bound  int
@@ -39,45 +38,45 @@ type Writer struct {
 
 	mu       sync.Mutex
 	quiet    sync.Cond     // a write has ended
-	room     chan struct{} // closed when there is room again; nil: nobody waits for it
-	busy     bool          // somebody is writing
-	tail     []byte        // small lines, not written yet
-	chunks   [][]byte      // what goes before tail
-	queued   int64         // bytes ever handed in
-	written  int64         // of these, how many are written or lost
-	reserved int           // bytes of lines that will be handed in
-	spare    []byte        // a buffer to use again as tail
+	room     chan struct{} // closed when there is room again; nil: no goroutine is waiting
+	busy     bool          // a goroutine is writing
+	tail     []byte        // small lines that are not written yet
+	chunks   [][]byte      // the bytes before tail
+	queued   int64         // the number of bytes that were ever queued
+	written  int64         // how many of these were written or lost
+	reserved int           // bytes of lines that will be queued
+	spare    []byte        // a buffer that can be reused for tail
 	dead     bool
 }
 
-// NewWriter returns a writer to out. bound is how many bytes may wait for a slow
-// reader before [Writer.Full]. failed is called, never concurrently, with every
-// error of out and the number of bytes that were lost; it must not call the Writer.
+// NewWriter returns a Writer to out. bound is the number of bytes that can wait for a slow
+// reader before [Writer.Full] returns true. failed is called with every error of out and the
+// number of lost bytes, one call at a time. It must not call the Writer.
 func NewWriter(out Output, bound int, failed func(err error, lost int)) *Writer {
 	w := &Writer{out: out, bound: bound, failed: failed}
 	w.quiet.L = &w.mu
 	return w
 }
 
-// Queue takes a line, which ends in its line feed, without writing it; the
-// caller promises a Push or Deliver. A line of [ownChunk] bytes or more must
-// not be touched afterwards.
+// Queue adds a line, which must end with a line feed, without writing it. The caller must
+// call Push or Deliver afterwards. It must not change a line of [ownChunk] bytes or more
+// after the call.
 func (w *Writer) Queue(line []byte) {
 	w.mu.Lock()
 	w.add(line)
 	w.mu.Unlock()
 }
 
-// Push writes what is queued as far as the reader takes it at once, and leaves
-// the rest to another goroutine.
+// Push writes the queued lines as far as the reader accepts them at once. Another goroutine
+// writes the rest.
 func (w *Writer) Push() {
 	w.mu.Lock()
 	w.flush(false)
 	w.mu.Unlock()
 }
 
-// Deliver writes what is queued, or leaves it to the goroutine that is at it. It
-// may wait for the reader.
+// Deliver writes the queued lines, or leaves them to a goroutine that is already writing. It
+// can wait for the reader.
 func (w *Writer) Deliver() {
 	w.mu.Lock()
 	w.flush(true)
@@ -92,15 +91,15 @@ func (w *Writer) Send(line []byte) {
 	w.mu.Unlock()
 }
 
-// Full reports whether more bytes wait for the reader than should.
+// Full reports whether too many bytes are waiting for the reader.
 func (w *Writer) Full() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.full()
 }
 
-// Reserve waits until the Writer is not full, and then counts size bytes as
-// waiting until they are given back with [Writer.Release]. It ends early with ctx.
+// Reserve waits until the Writer is not full. It then counts size bytes as waiting until
+// [Writer.Release]. It returns early when ctx ends.
 func (w *Writer) Reserve(ctx context.Context, size int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -119,16 +118,15 @@ func (w *Writer) Reserve(ctx context.Context, size int) {
 	w.reserved += size
 }
 
-// Release ends a [Writer.Reserve]: the line is queued, or will not be.
+// Release ends a [Writer.Reserve] when the line is queued or will not be sent.
 func (w *Writer) Release(size int) {
 	w.mu.Lock()
 	w.reserved -= size
-	w.tellRoom()
+	w.signalRoom()
 	w.mu.Unlock()
 }
 
-// Flush waits until everything queued so far is written or lost, or the Writer
-// closed.
+// Flush waits until all queued lines are written or lost, or the Writer is closed.
 func (w *Writer) Flush() {
 	w.mu.Lock()
 	w.flush(true)
@@ -138,13 +136,13 @@ func (w *Writer) Flush() {
 	w.mu.Unlock()
 }
 
-// Close drops what is not written and everything handed in later. A write
-// under way is not waited for.
+// Close drops all lines that are not written yet or queued later. It does not wait for a
+// write in progress.
 func (w *Writer) Close() {
 	w.mu.Lock()
 	w.dead = true
 	w.chunks, w.tail = nil, nil
-	w.tellRoom()
+	w.signalRoom()
 	w.quiet.Broadcast()
 	w.mu.Unlock()
 }
@@ -153,7 +151,7 @@ func (w *Writer) full() bool {
 	return !w.dead && w.queued-w.written+int64(w.reserved) > int64(w.bound)
 }
 
-func (w *Writer) tellRoom() {
+func (w *Writer) signalRoom() {
 	if w.room != nil && !w.full() {
 		close(w.room)
 		w.room = nil
@@ -180,10 +178,9 @@ func (w *Writer) add(line []byte) {
 	w.chunks = append(w.chunks, line)
 }
 
-// flush writes what is queued, unless somebody else is at it; what is queued
-// meanwhile, and without mayWait what the reader does not take at once, is left to
-// another goroutine. The lock is held on entry and on return, and given up during
-// each write.
+// flush writes the queued lines, unless another goroutine is writing. Without mayWait,
+// another goroutine writes the lines that the reader does not accept at once, and later
+// lines. flush is called with the lock held, and unlocks it during each write.
 func (w *Writer) flush(mayWait bool) {
 	if w.busy {
 		return
@@ -217,8 +214,8 @@ func (w *Writer) flush(mayWait bool) {
 	w.quiet.Broadcast()
 }
 
-// carryOn goes on where a goroutine that has other work left off: rest is what
-// it has not written of its last chunk.
+// carryOn continues for a goroutine that has other work. rest is the unwritten part of its
+// last chunk.
 func (w *Writer) carryOn(rest, chunk []byte) {
 	w.write(rest)
 	w.mu.Lock()
@@ -254,7 +251,7 @@ func (w *Writer) wrote(chunk []byte) {
 	if chunk != nil && cap(chunk) <= 2*ownChunk && w.spare == nil {
 		w.spare = chunk[:0]
 	}
-	w.tellRoom()
+	w.signalRoom()
 	w.quiet.Broadcast()
 }
 
@@ -267,10 +264,10 @@ func (w *Writer) write(b []byte) {
 	}
 }
 
-// writeReady writes what the reader takes at once, [pushMost] bytes at most, and
+// writeReady writes the bytes that the reader accepts at once, at most [pushMost], and
 // returns the rest.
 func (w *Writer) writeReady(b []byte) []byte {
-	for most := pushMost; len(b) > 0 && most > 0 && w.out.Ready(); most -= portion {
+	for left := pushMost; len(b) > 0 && left > 0 && w.out.Ready(); left -= portion {
 		portion := b[:min(len(b), portion)]
 		n, err := w.out.Write(portion)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// sink is an Output that can be made to wait, to fail, or to say not ready.
+// sink is an Output that can block, fail, or be not ready.
 type sink struct {
 	mu     sync.Mutex
 	got    bytes.Buffer
@@ -52,8 +52,7 @@ func noFailure(t *testing.T) func(error, int) {
 	return func(err error, lost int) { t.Errorf("lost %d bytes: %v", lost, err) }
 }
 
-// P-405, P-1802: lines stay whole, whoever writes them and however
-// long they are.
+// P-405, P-1802: lines stay whole, for any number of writers and any length.
 func TestWriterKeepsLinesWhole(t *testing.T) {
 	out := &sink{ready: true}
 	w := NewWriter(out, 64<<20, noFailure(t))
@@ -147,7 +146,7 @@ func TestWriterReportsFailures(t *testing.T) {
 	}
 }
 
-// Answering a small message costs no allocation once buffers have grown.
+// Answering a small message allocates nothing after buffers have grown.
 func TestWriterAllocations(t *testing.T) {
 	out := &discard{}
 	w := NewWriter(out, 64<<20, noFailure(t))
@@ -165,8 +164,8 @@ type discard struct{}
 func (*discard) Write(p []byte) (int, error) { return len(p), nil }
 func (*discard) Ready() bool                 { return true }
 
-// P-1803: whoever reserves room waits until the reader has taken enough, or
-// until it is no longer wanted; one at a time gets by.
+// P-1803: Reserve waits until the reader has read enough, or until its context ends. One
+// reservation is always possible.
 func TestWriterBound(t *testing.T) {
 	out := &sink{gate: make(chan struct{})}
 	w := NewWriter(out, 100, noFailure(t))
@@ -207,8 +206,7 @@ func TestWriterBound(t *testing.T) {
 	}
 }
 
-// Nobody is kept by a reader that is gone for good once the writer is closed
-// (P-905).
+// A reader that never reads again blocks no goroutine after the Writer is closed (P-905).
 func TestWriterClosedUnread(t *testing.T) {
 	out := &sink{gate: make(chan struct{})}
 	defer close(out.gate)
@@ -225,7 +223,8 @@ func TestWriterClosedUnread(t *testing.T) {
 	w.Flush()
 }
 
-// Deliver carries its own lines and no more: others may go on for ever.
+// Deliver only writes lines that were queued before, because other goroutines may queue
+// lines forever.
 func TestDeliverEnds(t *testing.T) {
 	var w *Writer
 	out := &talkative{next: func() { w.Queue([]byte("again\n")) }}
@@ -235,7 +234,7 @@ func TestDeliverEnds(t *testing.T) {
 	w.Close()
 }
 
-// talkative is an Output during every write to which another line is queued.
+// talkative is an Output that queues another line during each write.
 type talkative struct{ next func() }
 
 func (e *talkative) Write(p []byte) (int, error) { e.next(); return len(p), nil }

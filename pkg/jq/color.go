@@ -1,14 +1,14 @@
 package jq
 
-// A palette holds the terminal sequences that start each colour. The zero
-// value writes no colours.
+// A palette has the terminal sequences that start each colour. The zero value writes no
+// colours.
 type palette struct {
 	null, boolean, number, text, array, object, name string
 }
 
 const resetColor = "\x1b[0m"
 
-// colors are those of -C, which are jq's own.
+// colors are the colours of -C, which are the same as jq's.
 var colors = palette{
 	null:    "\x1b[0;90m",
 	boolean: "\x1b[0;39m",
@@ -19,7 +19,7 @@ var colors = palette{
 	name:    "\x1b[34;1m",
 }
 
-// literal returns the colour of a number or word by its first character.
+// literal returns the colour of a number or word, given its first character.
 func (p *palette) literal(first byte) string {
 	switch first {
 	case 'n':

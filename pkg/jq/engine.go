@@ -19,7 +19,7 @@ type engine struct {
 	result []byte
 }
 
-// definitions are functions of jq that gojq does not have.
+// definitions are functions of jq that gojq lacks.
 const definitions = `
 	def keys_unsorted: keys;
 	def leaf_paths: paths(scalars);
@@ -27,10 +27,10 @@ const definitions = `
 	def pow10: exp10;
 	.`
 
-// modulePaths is where jq looks for modules without -L.
+// modulePaths are the directories in which jq looks for modules without -L.
 var modulePaths = []string{"~/.jq", "$ORIGIN/../lib/jq", "$ORIGIN/../lib"}
 
-// compile makes an engine of a filter. The error is a [*filterError].
+// compile compiles a filter. The error is a [*filterError].
 func compile(filter string, o *options, input *source, stderr io.Writer) (*engine, error) {
 	query, err := gojq.Parse(filter)
 	if err != nil {
@@ -45,7 +45,7 @@ func compile(filter string, o *options, input *source, stderr io.Writer) (*engin
 	e := &engine{values: []any{goValue(o.arguments())}}
 	names := []string{"$ARGS"}
 	for _, set := range o.named {
-		if isIdentifier(set.name) { // others are in $ARGS.named only
+		if isIdentifier(set.name) { // other names are only in $ARGS.named
 			names = append(names, "$"+set.name)
 			e.values = append(e.values, goValue(set.value))
 		}
@@ -76,7 +76,7 @@ func compile(filter string, o *options, input *source, stderr io.Writer) (*engin
 	return e, nil
 }
 
-// apply runs the filter on a value, and hands each result to emit.
+// apply runs the filter on a value, and calls emit with each result.
 func (e *engine) apply(value json.RawMessage, emit func(json.RawMessage) error) error {
 	results := e.code.Run(goValue(value), e.values...)
 	for {
@@ -94,7 +94,8 @@ func (e *engine) apply(value json.RawMessage, emit func(json.RawMessage) error) 
 	}
 }
 
-// inputs gives the functions input and inputs what the program has not read.
+// inputs returns the input that the program has not read yet, for the functions input and
+// inputs.
 type inputs struct{ source *source }
 
 // Next implements gojq.Iter.
@@ -109,7 +110,7 @@ func (i inputs) Next() (any, bool) {
 	return goValue(value), true
 }
 
-// A filterError is a filter that does not compile.
+// A filterError is the error for a filter that does not compile.
 type filterError struct {
 	filter string
 	err    error

@@ -14,16 +14,15 @@ const (
 	maxFlatBytes = 16384
 )
 
-// Flat writes a document as the table that the Bash SDK reads without starting
-// a process (SDK-205): one row for every node in document order, each
-// PATH TAB KIND VALUE LF. The row of the root holds the document itself, which
-// is how the SDK notices that the table belongs to another one (SDK-208).
+// Flat writes a document as the table that the Bash SDK reads without starting a process
+// (SDK-205). Each node has a row, in document order, in the form PATH TAB KIND VALUE LF. The
+// row of the root contains the document itself, so that the SDK recognizes a table for
+// another document (SDK-208).
 //
-// ok is false when the document has no table, and a script has to ask the
-// program: when the table would exceed its limits, when a name or a string
-// holds what a row or Bash cannot (SDK-206), and when the document is not in
-// the form that [Normal] gives, so that its own text is not what the program
-// would print for it.
+// ok is false for a document without a table. Scripts then run the program. Such a document
+// exceeds the table's limits, has characters that a row or Bash cannot represent (SDK-206),
+// or is not in the form that [Normal] returns. In the last case, the program would print it
+// differently.
 func Flat(payload json.RawMessage) (table string, ok bool) {
 	if len(payload) == 0 || len(payload) > maxFlatBytes || !fitsTable(payload) {
 		return "", false
@@ -39,9 +38,9 @@ func Flat(payload json.RawMessage) (table string, ok bool) {
 	return string(t.table), true
 }
 
-// fitsTable reports whether a document is compact, and its strings are written
-// as SDK-18 says and free of the characters that SDK-206 refuses. Names are
-// looked at more closely when their rows are written.
+// fitsTable reports whether a document is compact, and its strings have the form of SDK-18
+// without the characters that SDK-206 forbids. Names are checked further when their rows are
+// written.
 func fitsTable(text []byte) bool {
 	for i := 0; i < len(text); {
 		switch text[i] {
@@ -53,7 +52,7 @@ func fitsTable(text []byte) bool {
 			if bytes.IndexByte(inner, 0x7f) >= 0 {
 				return false
 			}
-			if bytes.IndexByte(inner, '\\') >= 0 && (!isNormalString(inner) || holdsRefused(inner)) {
+			if bytes.IndexByte(inner, '\\') >= 0 && (!isNormalString(inner) || hasForbidden(inner)) {
 				return false
 			}
 			i = end
@@ -64,9 +63,9 @@ func fitsTable(text []byte) bool {
 	return true
 }
 
-// holdsRefused reports whether the inside of a string, written as SDK-18 says,
-// holds U+0000, U+0001 or U+007F.
-func holdsRefused(inner []byte) bool {
+// hasForbidden reports whether the content of a string in the form of SDK-18 has U+0000,
+// U+0001 or U+007F.
+func hasForbidden(inner []byte) bool {
 	for i := 0; i < len(inner); i++ {
 		if inner[i] != '\\' {
 			continue
@@ -87,16 +86,15 @@ type tabulator struct {
 	text  []byte
 	table []byte
 	rows  int
-	names [maxFlatRows]span // of the objects that are open, innermost last
-	count int               // of names
+	names [maxFlatRows]span // of the open objects, innermost last
+	count int               // the number of names
 }
 
-// A span is a piece of the document, which is no longer than maxFlatBytes.
+// A span is a part of the document, which has at most maxFlatBytes.
 type span struct{ start, end uint16 }
 
-// node writes the rows of the value at i, whose path is given, and returns the
-// index after the value. ok is false when there is no table. The path is
-// extended in place for the nodes below.
+// node writes the rows of the value at i with a path, and returns the index after the value.
+// ok is false if the document has no table. The path is extended in place for child nodes.
 func (t *tabulator) node(i int, path []byte) (end int, ok bool) {
 	if t.rows++; t.rows > maxFlatRows {
 		return i, false
@@ -128,8 +126,8 @@ func (t *tabulator) node(i int, path []byte) (end int, ok bool) {
 	return end, true
 }
 
-// container writes the row of an array or object: its text, in which only
-// backslashes need doubling, for compact JSON holds no newline.
+// container writes the row of an array or object, which is its text with doubled
+// backslashes. Compact JSON has no newlines.
 func (t *tabulator) container(i int) (end int) {
 	kind := byte('o')
 	if t.text[i] == '[' {
@@ -148,15 +146,15 @@ func (t *tabulator) container(i int) (end int) {
 	}
 }
 
-// string writes the row of a string: its content without the newlines at the
-// end, backslashes doubled and newlines as \n. JSON writes both so already.
+// string writes the row of a string. The row has the content without newlines at the end,
+// with doubled backslashes, and with newlines as \n. JSON has the same escapes.
 func (t *tabulator) string(inner []byte) {
 	t.table = append(t.table, 's')
 	if bytes.IndexByte(inner, '\\') < 0 {
 		t.table = append(t.table, inner...)
 		return
 	}
-	end := len(t.table) // of what is not a newline at the end
+	end := len(t.table) // the end without trailing newlines
 	for i := 0; i < len(inner); i++ {
 		c := inner[i]
 		if c == '\\' {
@@ -215,8 +213,8 @@ func (t *tabulator) literal(text []byte) {
 	t.table = append(t.table, text...)
 }
 
-// members writes the rows of an object's members, the first of which starts at
-// i. ok is false when a name cannot stand in a path, or stands there twice.
+// members writes the rows of an object's members. The first one starts at i. ok is false if
+// a name is repeated or cannot be part of a path.
 func (t *tabulator) members(i int, path []byte) (ok bool) {
 	first := t.count
 	for t.text[i] != '}' {
@@ -247,8 +245,8 @@ func (t *tabulator) members(i int, path []byte) (ok bool) {
 	return true
 }
 
-// isRepeated reports whether the innermost open object, whose names are those
-// from first, had a member of that name before.
+// isRepeated reports whether the innermost open object already has a member with a name. Its
+// names begin at first.
 func (t *tabulator) isRepeated(name []byte, first int) bool {
 	for _, before := range t.names[first:t.count] {
 		if bytes.Equal(name, t.text[before.start:before.end]) {
@@ -258,8 +256,7 @@ func (t *tabulator) isRepeated(name []byte, first int) bool {
 	return false
 }
 
-// elements writes the rows of an array's elements, the first of which starts
-// at i.
+// elements writes the rows of an array's elements, the first of which starts at i.
 func (t *tabulator) elements(i int, path []byte) (ok bool) {
 	if len(path) == 0 {
 		path = append(path, '.')

@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// documents are what the tests of the package try things on (SDK-211).
+// documents are the test data of the package (SDK-211).
 var documents = []string{
 	`{}`, `[]`, `null`, `true`, `0`, `"x"`, `""`,
 	`{"name":"World","n":[1]}`,
@@ -85,7 +85,7 @@ func TestFlatRefuses(t *testing.T) {
 	}
 }
 
-// plainFlat is SDK-205 and SDK-206 written down plainly.
+// plainFlat is a simple implementation of SDK-205 and SDK-206.
 func plainFlat(doc json.RawMessage) (string, bool) {
 	if string(Normal(doc)) != string(doc) {
 		return "", false
@@ -142,7 +142,7 @@ func plainFlat(doc json.RawMessage) (string, bool) {
 	return table.String(), true
 }
 
-// A row is one row of a table, decoded as Bash decodes it.
+// A row is one row of a table, as Bash decodes it.
 type row struct {
 	kind  byte
 	value string
@@ -162,7 +162,7 @@ func decodeTable(t *testing.T, table string) (paths []string, rows map[string]ro
 	return paths, rows
 }
 
-// rebuild makes the document at a path from the rows of its leaves.
+// rebuild returns the document at a path, rebuilt from the rows of its leaves.
 func rebuild(paths []string, rows map[string]row, at string) any {
 	r := rows[at]
 	prefix := at
@@ -201,7 +201,7 @@ func rebuild(paths []string, rows map[string]row, at string) any {
 	return goValue(json.RawMessage(r.value))
 }
 
-// asPrinted returns a document with its strings as SDK-22 prints them.
+// asPrinted returns a document with its strings as they are printed according to SDK-22.
 func asPrinted(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -218,8 +218,8 @@ func asPrinted(v any) any {
 	return v
 }
 
-// FuzzFlat holds the table to what SDK-205 and SDK-206 say, to the document it
-// was made from, and to what simple filters give for the same paths (SDK-210).
+// FuzzFlat compares the table with SDK-205 and SDK-206, with its document, and with the
+// results of simple filters for the same paths (SDK-210).
 func FuzzFlat(f *testing.F) {
 	for _, doc := range documents {
 		f.Add([]byte(doc))

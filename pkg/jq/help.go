@@ -15,7 +15,7 @@ Usage:
 
 Applies FILTER to each JSON value in the files, or in standard input, and
 writes the results. Without a filter, or with the filter ".", it writes its
-input. Single letters may be joined: -rc.
+input. Short options can be combined: -rc.
 
 Examples:
   jq -r .name config.json
@@ -26,13 +26,17 @@ Options:
 `
 
 const helpTail = `
-Exit codes: 0; 1 and 4 with -e as said there; 2 wrong options or a file that
-cannot be read; 3 the filter does not compile; 5 the filter failed, or the input
-is not JSON.
+Exit codes:
+  0  success
+  1  with -e: the last result is false or null
+  2  wrong options, or a file that cannot be read
+  3  the filter does not compile
+  4  with -e: there are no results
+  5  the filter failed, or the input is not JSON
 
-The language is described at https://jqlang.org/manual. Where this jq differs:
-integers of any size keep their digits; paths such as .a.b[0] keep the order of
-an object's members and other filters sort them; regular expressions have no
+The language is described at https://jqlang.org/manual. This jq differs in three
+ways. Integers of any size keep their digits. Paths such as .a.b[0] keep the order
+of an object's members, and other filters sort them. Regular expressions have no
 look-around and no back-references.
 `
 

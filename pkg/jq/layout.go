@@ -9,17 +9,17 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A layout says how JSON is written. The zero value writes it compact.
+// A layout determines how JSON is written. The zero value writes compact JSON.
 type layout struct {
 	indent string // white space of one level; "" writes everything on one line
-	sorted bool   // members by their names instead of in input order
-	ascii  bool   // escapes for all that is not ASCII
+	sorted bool   // members sorted by name instead of in input order
+	ascii  bool   // escapes for characters that are not ASCII
 	colors palette
 }
 
-// append appends a value. Strings are written as SDK-18 says, numbers as
-// SDK-17 says at the top and as they were inside containers (SDK-205), and of
-// repeated members the last at the place of the first (SDK-19).
+// append appends a value. Strings have the form of SDK-18. A number at the top level has the
+// form of SDK-17, and numbers in containers are copied (SDK-205). The last of repeated
+// members is written at the position of the first (SDK-19).
 func (l layout) append(dst []byte, v json.RawMessage) []byte {
 	w := writer{layout: l, src: v, dst: dst}
 	if rawjson.KindOf(v) == rawjson.Number {
@@ -36,11 +36,11 @@ type writer struct {
 	src     []byte
 	pos     int
 	dst     []byte
-	members []member // those of the objects that are open, innermost last
+	members []member // of the open objects, innermost last
 }
 
-// A member is a written member of an object, as offsets into the text written:
-// its name from start, the end of the name, and its end.
+// A member is a written member of an object. Its fields are offsets into the output: the
+// start of its name, the end of its name, and its end.
 type member struct{ start, name, end int }
 
 func (w *writer) value(depth int) {
@@ -139,11 +139,11 @@ func (w *writer) object(depth int) {
 	w.colored(color, '}')
 }
 
-// few is how many members are compared pair by pair rather than in a map.
+// few is the number of members up to which names are compared in pairs instead of in a map.
 const few = 16
 
-// repeated reports whether two members have the same name. Names are compared
-// as written, which is sound because they all are written the same way.
+// repeated reports whether two members have the same name. Comparing written names is
+// correct because all are written in the same form.
 func (w *writer) repeated(members []member) bool {
 	if len(members) > few {
 		seen := make(map[string]bool, len(members))
@@ -162,8 +162,8 @@ func (w *writer) repeated(members []member) bool {
 	return false
 }
 
-// rearrange writes the members of an object anew, each name once, and sorted
-// when that is asked for.
+// rearrange writes the members of an object again, each name once, and sorted if the layout
+// requires it.
 func (w *writer) rearrange(members []member, body, depth int) {
 	type named struct {
 		name string
@@ -198,7 +198,7 @@ func (w *writer) rearrange(members []member, body, depth int) {
 	}
 }
 
-// content returns what a written name stands for; colours may be around it.
+// content returns the content of a written name, which can be surrounded by colours.
 func content(name string) string {
 	start, end := strings.IndexByte(name, '"'), strings.LastIndexByte(name, '"')
 	s, _ := rawjson.Text(json.RawMessage(name[start : end+1]))
@@ -215,7 +215,7 @@ func (w *writer) newline(depth int) {
 	}
 }
 
-// colored appends a bracket or separator in a colour; "" is none.
+// colored appends a bracket or separator in a colour, or without one for "".
 func (w *writer) colored(color string, mark byte) {
 	w.dst = append(w.dst, color...)
 	w.dst = append(w.dst, mark)

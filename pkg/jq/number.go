@@ -11,9 +11,8 @@ import (
 // isInteger reports whether a number is written with digits only.
 func isInteger(number []byte) bool { return !bytes.ContainsAny(number, ".eE") }
 
-// appendNumber appends a JSON number as the program prints it (SDK-17):
-// integers digit for digit, others as the shortest decimal that reads back as
-// the same float64.
+// appendNumber appends a JSON number as the program prints it (SDK-17). Integers keep their
+// digits. Others become the shortest decimal that is read as the same float64.
 func appendNumber(dst, number []byte) []byte {
 	if !isInteger(number) {
 		return appendFloat(dst, parseFloat(number))
@@ -24,9 +23,8 @@ func appendNumber(dst, number []byte) []byte {
 	return append(dst, number...)
 }
 
-// appendFloat appends a float64 as SDK-17 says. What JSON cannot write is
-// written as jq writes it: no number as null, the infinities as the largest
-// numbers there are.
+// appendFloat appends a float64 in the form of SDK-17. Values that JSON cannot represent are
+// written as in jq: NaN as null, and infinities as the largest numbers.
 func appendFloat(dst []byte, f float64) []byte {
 	if math.IsNaN(f) {
 		return append(dst, "null"...)
@@ -39,7 +37,7 @@ func appendFloat(dst []byte, f float64) []byte {
 		return strconv.AppendFloat(dst, f, 'f', -1, 64)
 	}
 	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
-	// Go writes two digits of exponent at least: 1e-07.
+	// Go writes at least two digits of the exponent: 1e-07.
 	if n := len(dst); dst[n-4] == 'e' && dst[n-2] == '0' {
 		dst[n-2] = dst[n-1]
 		dst = dst[:n-1]
@@ -47,13 +45,13 @@ func appendFloat(dst []byte, f float64) []byte {
 	return dst
 }
 
-// parseFloat reads a JSON number; one out of range gives an infinity.
+// parseFloat parses a JSON number. A number out of range becomes an infinity.
 func parseFloat(number []byte) float64 {
 	f, _ := strconv.ParseFloat(string(number), 64)
 	return f
 }
 
-// numberValue returns a JSON number as gojq takes it: int, *big.Int or float64.
+// numberValue returns a JSON number in the types of gojq: int, *big.Int or float64.
 func numberValue(number []byte) any {
 	if !isInteger(number) {
 		f := parseFloat(number)

@@ -46,7 +46,7 @@ func TestAppendNumber(t *testing.T) {
 	}
 }
 
-// SDK-17: what JSON cannot write.
+// SDK-17: values that JSON cannot represent.
 func TestAppendGoNumber(t *testing.T) {
 	huge, _ := new(big.Int).SetString("99999999999999999999", 10)
 	for want, v := range map[string]any{
@@ -64,8 +64,8 @@ func TestAppendGoNumber(t *testing.T) {
 	}
 }
 
-// FuzzNumber holds that a printed number is JSON, reads back as the same
-// number, and is printed the same again.
+// FuzzNumber checks that a printed number is JSON, has the same value, and is printed
+// unchanged.
 func FuzzNumber(f *testing.F) {
 	for _, seed := range []string{"0", "-0.0", "1e3", "1E-7", "123456789012345678901234567890",
 		"1.7976931348623157e308", "5e-324", "1e21", "9007199254740993.0"} {

@@ -8,20 +8,20 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// options is a command line, understood (SDK-14).
+// options is a parsed command line (SDK-14).
 type options struct {
-	filter    string // or, with fromFile, the file that holds it
+	filter    string // or, with fromFile, the file with the filter
 	hasFilter bool
 	fromFile  bool
 	libraries []string // directories of modules
-	files     []string // of the input; none is standard input
+	files     []string // of the input; empty: standard input
 
 	noInput, rawInput, slurp, stream, sequence bool
 
 	indent                 string // of one level; "" is compact output
 	raw, join, nul         bool
 	ascii, sorted, colored bool
-	direct                 bool // results do not wait in a buffer
+	direct                 bool // results are not buffered
 	exitStatus             bool
 	help, version          bool
 
@@ -30,7 +30,7 @@ type options struct {
 	rest       operands
 }
 
-// operands says what operands after the filter are.
+// operands is the meaning of operands after the filter.
 type operands int
 
 const (
@@ -39,8 +39,8 @@ const (
 	jsonValues
 )
 
-// A binding is a variable that the command line sets: to a value, or to what
-// load makes of a file.
+// A binding is a variable that the command line sets: to a value, or to the value that load
+// returns for a file.
 type binding struct {
 	name  string
 	value json.RawMessage
@@ -50,14 +50,14 @@ type binding struct {
 
 // A flag is an option of the program.
 type flag struct {
-	short byte // 0 is none
+	short byte // 0: no short form
 	long  string
 	words string // names of the words that follow
 	help  string
 	set   func(o *options, words []string) error
 }
 
-// on makes the set function of a flag that no words follow.
+// on returns the set function of a flag without parameters.
 func on(set func(o *options)) func(*options, []string) error {
 	return func(o *options, _ []string) error {
 		set(o)
@@ -84,19 +84,19 @@ func flagList() []flag {
 		{'a', "ascii-output", "", "write all that is not ASCII as escapes", on(func(o *options) { o.ascii = true })},
 		{'S', "sort-keys", "", "write the members of objects sorted by name", on(func(o *options) { o.sorted = true })},
 		{'C', "color-output", "", "write colours", on(func(o *options) { o.colored = true })},
-		{'M', "monochrome-output", "", "write no colours (so it is without -C)",
+		{'M', "monochrome-output", "", "write no colours (the default)",
 			on(func(o *options) { o.colored = false })},
 		{0, "tab", "", "indent by tabs", on(func(o *options) { o.indent = "\t" })},
 		{0, "indent", "N", "indent by N spaces, 0 to 7; 0 is -c", setIndent},
 		{0, "unbuffered", "", "write each result at once", on(func(o *options) { o.direct = true })},
 
-		{'f', "from-file", "", "the first operand is a file that holds the filter",
+		{'f', "from-file", "", "the first operand is the file with the filter",
 			on(func(o *options) { o.fromFile = true })},
 		{'L', "library-path", "DIR", "look for modules in DIR", func(o *options, words []string) error {
 			o.libraries = append(o.libraries, words[0])
 			return nil
 		}},
-		{'e', "exit-status", "", "exit 1 when the last result is false or null, 4 when there is none",
+		{'e', "exit-status", "", "exit 1 if the last result is false or null, 4 without results",
 			on(func(o *options) { o.exitStatus = true })},
 
 		{0, "arg", "NAME TEXT", "set $NAME to a string", func(o *options, words []string) error {
@@ -136,7 +136,7 @@ func loadFile(load func(file string) (json.RawMessage, error)) func(*options, []
 	}
 }
 
-// bind adds a variable. The first of a name counts.
+// bind adds a variable. The first one with a name wins.
 func (o *options) bind(b binding) {
 	for _, set := range o.named {
 		if set.name == b.name {
@@ -146,8 +146,8 @@ func (o *options) bind(b binding) {
 	o.named = append(o.named, b)
 }
 
-// parseOptions reads a command line; flags and operands may be mixed. It opens
-// no file. The error is a [*usageError].
+// parseOptions parses a command line, in which flags and operands can be mixed. It opens no
+// file. The error is a [*usageError].
 func parseOptions(args []string) (*options, error) {
 	o := &options{indent: "  "}
 	flags := flagList()
@@ -171,12 +171,12 @@ func parseOptions(args []string) (*options, error) {
 		}
 	}
 	if o.fromFile && !o.hasFilter && !o.help && !o.version {
-		return nil, &usageError{"--from-file needs a file that holds the filter"}
+		return nil, &usageError{"--from-file needs a file with the filter"}
 	}
 	return o, nil
 }
 
-// operand takes a word that is no flag.
+// operand adds a word that is not a flag.
 func (o *options) operand(word string) error {
 	if !o.hasFilter {
 		o.filter, o.hasFilter = word, true
@@ -197,8 +197,7 @@ func (o *options) operand(word string) error {
 	return nil
 }
 
-// longFlag takes a word such as --arg, and returns what follows the flag's own
-// words.
+// longFlag parses a word such as --arg, and returns the words after the flag's parameters.
 func (o *options) longFlag(flags []flag, word string, args []string) (rest []string, err error) {
 	for i := range flags {
 		if flags[i].long == word[2:] {
@@ -208,7 +207,7 @@ func (o *options) longFlag(flags []flag, word string, args []string) (rest []str
 	return nil, unknownFlag(word)
 }
 
-// shortFlags takes a word such as -rc.
+// shortFlags parses a word such as -rc.
 func (o *options) shortFlags(flags []flag, word string, args []string) (rest []string, err error) {
 	for at := 1; at < len(word); at++ {
 		found := findShort(flags, word[at])
@@ -246,7 +245,7 @@ func unknownFlag(word string) error {
 	return &usageError{fmt.Sprintf("Unknown option %s; write -- before a filter or file that begins with a dash", word)}
 }
 
-// checkArgument reads a value given on the command line.
+// checkArgument parses a value on the command line.
 func checkArgument(flag, text string) (json.RawMessage, error) {
 	value, err := checkValue([]byte(text))
 	if err != nil {
@@ -255,7 +254,7 @@ func checkArgument(flag, text string) (json.RawMessage, error) {
 	return value, nil
 }
 
-// A usageError is a command line that cannot be understood.
+// A usageError is the error for an invalid command line.
 type usageError struct{ message string }
 
 func (e *usageError) Error() string { return e.message }

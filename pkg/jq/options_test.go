@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// SDK-14: how words are taken.
+// SDK-14: the command line.
 func TestParseOptions(t *testing.T) {
 	for _, tc := range []struct {
 		args  string
@@ -83,8 +83,8 @@ func TestParseOptionsErrors(t *testing.T) {
 		"--indent":             "--indent must be followed by N",
 		"-L":                   "-L must be followed by DIR",
 		"--rawfile only":       "--rawfile must be followed by NAME FILE",
-		"-n --from-file":       "--from-file needs a file that holds the filter",
-		"--slurpfile a -- .a ": "", // a file may have any name
+		"-n --from-file":       "--from-file needs a file with the filter",
+		"--slurpfile a -- .a ": "", // a file can have any name
 	} {
 		_, err := parseOptions(strings.Fields(args))
 		var usage *usageError
@@ -98,8 +98,8 @@ func TestParseOptionsErrors(t *testing.T) {
 	}
 }
 
-// FuzzOptions holds that any command line is taken or refused as wrong usage,
-// and that no word is lost.
+// FuzzOptions checks that any command line is accepted or is a usage error, and that no word
+// is lost.
 func FuzzOptions(f *testing.F) {
 	for _, seed := range []string{"-rc\n.a\nfile", "--arg\na\nb\n.", "-L\x00dir", "--args\n.\na\n--\n-b", "--indent\n7",
 		"-Ldir\n--argjson\na\n{}"} {

@@ -10,8 +10,8 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A printer writes results as the flags want them. What it writes waits in a
-// buffer until the program reads more input, writes to standard error or ends.
+// A printer writes results according to the flags. It buffers its output until the program
+// reads more input, writes to standard error, or ends.
 type printer struct {
 	w       *bufio.Writer
 	options *options
@@ -28,7 +28,7 @@ func newPrinter(w io.Writer, o *options) *printer {
 	return p
 }
 
-// errNULInString is the error for a string that --raw-output0 cannot set apart.
+// errNULInString is the error for a string that --raw-output0 cannot delimit.
 //
 //lint:ignore ST1005 the words are those of jq
 var errNULInString = errors.New("Cannot dump a string containing NUL with --raw-output0 option")
@@ -63,7 +63,7 @@ func (p *printer) print(v json.RawMessage) error {
 	return nil
 }
 
-// flush writes what waits in the buffer.
+// flush writes the buffered output.
 func (p *printer) flush() error {
 	if err := p.w.Flush(); err != nil {
 		return &writeError{err}
@@ -71,7 +71,7 @@ func (p *printer) flush() error {
 	return nil
 }
 
-// A writeError is output that could not be written; no more will be.
+// A writeError is the error of the output. Nothing is written after it.
 type writeError struct{ err error }
 
 func (e *writeError) Error() string { return "writing output failed: " + e.err.Error() }

@@ -11,24 +11,24 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// version is what --version prints: the jq whose language and command line the
-// program follows, then its own name.
+// version is the output of --version: the version of jq that the program is compatible with,
+// then its own name.
 const version = "jq-1.7.1-mcp-bash"
 
-// The exit codes of the program (SDK-14), which are jq's.
+// The exit codes of the program (SDK-14), which are the same as jq's.
 const (
 	exitOK       = 0
 	exitFalsy    = 1 // with --exit-status: the last result is false or null
 	exitUsage    = 2 // the command line, or a file that cannot be read
 	exitFilter   = 3 // the filter does not compile
 	exitNoResult = 4 // with --exit-status: there was no result
-	exitError    = 5 // the filter failed, or the input is no JSON
+	exitError    = 5 // the filter failed, or the input is not JSON
 )
 
-// A filter answers for one value after the other.
+// A filter computes results for one value at a time.
 type filter interface {
-	// apply hands the results for a value to emit, one by one. A result is
-	// good until emit returns. An error of emit ends it and is returned.
+	// apply calls emit with each result for a value. A result is valid until emit returns.
+	// An error of emit stops apply, which returns it.
 	apply(value json.RawMessage, emit func(json.RawMessage) error) error
 }
 
@@ -40,11 +40,11 @@ type program struct {
 	stderr  io.Writer
 
 	unread bool // a file could not be read
-	truth  int  // the exit code that the last result stands for
+	truth  int  // the exit code for the last result
 }
 
-// Run runs the program with a command line, without the program's name, and
-// returns its exit code (SDK-14).
+// Run runs the program with a command line, without the program's name. It returns the exit
+// code (SDK-14).
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	o, err := parseOptions(args)
 	switch {
@@ -99,7 +99,7 @@ func (p *program) run() int {
 	return code
 }
 
-// filterText returns the filter, which may stand in a file.
+// filterText returns the filter, which can be in a file.
 func (o *options) filterText() (string, error) {
 	if !o.fromFile {
 		return o.filter, nil
@@ -108,7 +108,7 @@ func (o *options) filterText() (string, error) {
 	return string(text), err
 }
 
-// parse makes a filter of its text. A simple one needs no engine (SDK-210).
+// parse parses a filter. A simple one needs no engine (SDK-210).
 func (p *program) parse(text string) (filter, error) {
 	if simple, ok := ParseSimple(strings.TrimSpace(text)); ok {
 		return simple, nil
@@ -116,9 +116,8 @@ func (p *program) parse(text string) (filter, error) {
 	return compile(text, p.options, p.input, p.stderr)
 }
 
-// process applies the filter to the input and returns the exit code. As in jq,
-// a filter that fails for one value is applied to the next all the same, and
-// the last value decides.
+// process applies the filter to the input and returns the exit code. As in jq, the program
+// continues after an error, and the last value decides the exit code.
 func (p *program) process(f filter) int {
 	code, halted := exitOK, false
 	if p.options.noInput {
@@ -147,7 +146,7 @@ func (p *program) process(f filter) int {
 	return code
 }
 
-// apply applies the filter to one value. halted means that nothing is to follow.
+// apply applies the filter to one value. halted means that the program must end.
 func (p *program) apply(f filter, value json.RawMessage) (code int, halted bool) {
 	err := f.apply(value, p.emit)
 	var halt *gojq.HaltError
@@ -156,9 +155,9 @@ func (p *program) apply(f filter, value json.RawMessage) (code int, halted bool)
 	case err == nil:
 		return exitOK, false
 	case errors.As(err, &write):
-		return exitUsage, true // said when the program ends
+		return exitUsage, true // reported when the program ends
 	case errors.As(err, &halt):
-		p.sayLast(halt.Value())
+		p.printLast(halt.Value())
 		return halt.ExitCode(), true
 	}
 	p.complainOf(err)
@@ -174,8 +173,8 @@ func (p *program) emit(result json.RawMessage) error {
 	return p.output.print(result)
 }
 
-// sayLast writes what halt_error is given: a string as it is, nothing for null.
-func (p *program) sayLast(value any) {
+// printLast writes the argument of halt_error: a string as it is, nothing for null.
+func (p *program) printLast(value any) {
 	if value == nil {
 		return
 	}
@@ -187,7 +186,7 @@ func (p *program) sayLast(value any) {
 	p.stderr.Write(text)
 }
 
-// complainOf writes why the filter failed, in jq's words where it has some.
+// complainOf prints the error of the filter, with jq's messages if possible.
 func (p *program) complainOf(err error) {
 	text := ": " + err.Error()
 	var raised gojq.ValueError
@@ -203,7 +202,7 @@ func (p *program) complainOf(err error) {
 	fmt.Fprintf(p.stderr, "jq: error (at %s)%s\n", p.input.place(), text)
 }
 
-// complain writes an error that no value of the input is to blame for.
+// complain prints an error that is not related to a value of the input.
 func (p *program) complain(format string, args ...any) {
 	p.output.flush()
 	fmt.Fprintf(p.stderr, "jq: error: "+format+"\n", args...)

@@ -19,7 +19,7 @@ type session struct {
 	in     string
 	out    string
 	code   int
-	stderr string // has to occur in it; "" is that there is nothing
+	stderr string // a part of it; "": it must be empty
 }
 
 func (s session) run(t *testing.T) {
@@ -41,7 +41,7 @@ const nested = `{"b":1.0,"a":[1,"x",null,{"z":2,"y":12345678901234567890}],"s":"
 
 func TestRun(t *testing.T) {
 	for _, s := range []session{
-		// Order and digits of simple filters, under every way of writing.
+		// Order and digits of simple filters, with all output flags.
 		{"SDK-16", words("-c"), nested, nested + "\n", 0, ""},
 		{"SDK-16", words("-c", "."), " " + nested, nested + "\n", 0, ""},
 		{"SDK-16", words("-c", " . "), nested, nested + "\n", 0, ""},
@@ -64,7 +64,7 @@ func TestRun(t *testing.T) {
 		{"SDK-18", words(".+\"\""), "\"a\xff\u2028\x7f\"", "\"a\uFFFD\u2028\\u007f\"\n", 0, ""},
 		{"SDK-19", words("-c"), `{"a":1,"b":2,"a":3}`, `{"a":3,"b":2}` + "\n", 0, ""},
 
-		// What the SDK asks.
+		// Filters of the SDK.
 		{"SDK-22", words("-rc", ".s"), nested, "line\n\n\n", 0, ""},
 		{"SDK-22", words("-rc", ".a[9].k"), nested, "null\n", 0, ""},
 		{"SDK-22", words("-rc", ".a[1,0]"), nested, "x\n1\n", 0, ""},
@@ -149,7 +149,7 @@ func TestRun(t *testing.T) {
 		{"SDK-14", words("debug"), `"x"`, "\"x\"\n", 0, "[\"DEBUG:\",\"x\"]\n"},
 		{"SDK-14", words("stderr"), `"x"`, "\"x\"\n", 0, "x"},
 
-		// jq's functions that gojq lacks.
+		// Functions of jq that gojq lacks.
 		{"SDK-14", words("-c", "keys_unsorted, [leaf_paths]"), `{"a":{"b":[1]}}`, "[\"a\"]\n[[\"a\",\"b\",0]]\n", 0,
 			""},
 		{"SDK-14", words("-n", "def keys_unsorted: 1; keys_unsorted"), "", "1\n", 0, ""},
@@ -259,7 +259,7 @@ func TestRunIsPrompt(t *testing.T) {
 	}
 }
 
-// A writer that fails ends the program.
+// An error of the output ends the program.
 func TestRunCannotWrite(t *testing.T) {
 	for _, args := range [][]string{words("."), words("--unbuffered", "repeat(1)"), words("-n", "repeat(1)")} {
 		var stderr strings.Builder

@@ -12,16 +12,16 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A reader cuts one file into values or lines as they arrive: each is handed
-// out as soon as its last byte is there.
+// A reader splits one file into values or lines as they arrive. It returns each one as soon
+// as its last byte was read.
 type reader struct {
 	name       string // of the file, for messages
 	src        io.Reader
-	beforeRead func() // called when what follows may have to wait
+	beforeRead func() // called before a read that can block
 	sequence   bool   // record separators are white space
 
 	buf    []byte
-	start  int // of what is not handed out yet
+	start  int // of the bytes that were not returned yet
 	begun  bool
 	ended  error
 	lines  int // newlines before start
@@ -31,8 +31,8 @@ type reader struct {
 // recordSeparator begins each value of an application/json-seq.
 const recordSeparator = 0x1e
 
-// value returns the next value, which is good until the next call. The error
-// is io.EOF at the end of the file, and an [*inputError] for what is no JSON.
+// value returns the next value, which is valid until the next call. The error is io.EOF at
+// the end of the file, and an [*inputError] for invalid JSON.
 func (r *reader) value() (json.RawMessage, error) {
 	if !r.begun {
 		r.begun = true
@@ -75,7 +75,7 @@ func (r *reader) line() (json.RawMessage, error) {
 	}
 }
 
-// text returns all that is left of the file.
+// text returns the rest of the file.
 func (r *reader) text() ([]byte, error) {
 	for {
 		if err := r.fill(); err == io.EOF {
@@ -88,7 +88,7 @@ func (r *reader) text() ([]byte, error) {
 	}
 }
 
-// fill reads more into the buffer; what is not handed out may move.
+// fill reads more into the buffer. Bytes that were not returned yet can move.
 func (r *reader) fill() error {
 	if r.ended != nil {
 		return r.ended
@@ -114,7 +114,7 @@ func (r *reader) fill() error {
 	}
 }
 
-// advance hands out the next bytes.
+// advance marks the next bytes as returned.
 func (r *reader) advance(length int) {
 	passed := r.buf[r.start : r.start+length]
 	r.start += length
@@ -126,8 +126,8 @@ func (r *reader) advance(length int) {
 	r.column += utf8.RuneCount(passed)
 }
 
-// lineNumber is what input_line_number gives: the newlines up to the end of
-// the line that the last value ends on.
+// lineNumber returns the value of input_line_number: the number of newlines up to the end of
+// the last value's line.
 func (r *reader) lineNumber() int {
 	if bytes.HasPrefix(bytes.TrimLeft(r.buf[r.start:], " \t\r"), []byte{'\n'}) {
 		return r.lines + 1
@@ -135,7 +135,7 @@ func (r *reader) lineNumber() int {
 	return r.lines
 }
 
-// skipByteOrderMark passes over the mark that some programs begin a file with.
+// skipByteOrderMark skips a byte order mark at the beginning of a file.
 func (r *reader) skipByteOrderMark() error {
 	const mark = "\uFEFF"
 	for len(r.buf) == 0 || len(r.buf) < len(mark) && r.buf[0] == mark[0] {
@@ -151,7 +151,7 @@ func (r *reader) skipByteOrderMark() error {
 	return nil
 }
 
-// skipBlanks goes to the start of the next value.
+// skipBlanks advances to the start of the next value.
 func (r *reader) skipBlanks() error {
 	for {
 		at := r.start
@@ -168,9 +168,8 @@ func (r *reader) skipBlanks() error {
 	}
 }
 
-// measure returns the length of the next value: to the bracket or quote that
-// closes it, or to the character after a number or word. Whether that is a
-// value is not its concern.
+// measure returns the length of the next value: up to its closing bracket or quote, or up to
+// the character after a number or word. It does not check the value.
 func (r *reader) measure() (length int, err error) {
 	var depth int
 	var inString, escaped bool
@@ -219,8 +218,8 @@ func (r *reader) measure() (length int, err error) {
 	}
 }
 
-// checkValue returns the value that text consists of. Bytes that are not UTF-8
-// become U+FFFD each (SDK-18).
+// checkValue returns the single value in text. Each invalid UTF-8 byte becomes U+FFFD
+// (SDK-18).
 func checkValue(text []byte) (json.RawMessage, error) {
 	value, err := rawjson.Check(text)
 	if err == rawjson.ErrInvalidUTF8 {
@@ -229,7 +228,7 @@ func checkValue(text []byte) (json.RawMessage, error) {
 	return value, err
 }
 
-// inputError says where in the file a text that was to be a value is wrong.
+// inputError returns the error for an invalid value, with its position in the file.
 func (r *reader) inputError(text []byte, err error) error {
 	e := &inputError{file: r.name, line: r.lines + 1, column: r.column + 1, reason: err.Error()}
 	var syntax *rawjson.SyntaxError
@@ -243,7 +242,7 @@ func (r *reader) inputError(text []byte, err error) error {
 	return e
 }
 
-// An inputError is input that is no JSON.
+// An inputError is the error for input that is not JSON.
 type inputError struct {
 	file         string
 	line, column int // from 1

@@ -16,7 +16,7 @@ func newTestReader(src io.Reader) *reader {
 	return &reader{name: "test", src: src, beforeRead: func() {}}
 }
 
-// readAll returns the values of a text and the error that ended it, as text.
+// readAll returns the values of a text and the final error, as text.
 func readAll(r *reader, next func() (json.RawMessage, error)) string {
 	var values []string
 	for {
@@ -75,7 +75,7 @@ func TestReaderLines(t *testing.T) {
 	}
 }
 
-// A value is handed out before anything after it arrives.
+// A value is returned before the text after it arrives.
 func TestReaderDoesNotWait(t *testing.T) {
 	end := errors.New("asked for more")
 	for in, next := range map[string]func(*reader) (json.RawMessage, error){
@@ -94,8 +94,7 @@ func TestReaderDoesNotWait(t *testing.T) {
 	}
 }
 
-// FuzzReader holds that it makes no difference in what pieces a text arrives,
-// and that nothing of it is lost.
+// FuzzReader checks that the sizes of reads make no difference, and that no text is lost.
 func FuzzReader(f *testing.F) {
 	for _, seed := range documents {
 		f.Add([]byte(seed + " " + seed))

@@ -10,24 +10,24 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A Simple is a filter that the SDK and the program answer without an engine:
-// a path of names and indexes, with a literal default or none (SDK-209).
-// The zero value is the filter ".".
+// A Simple is a filter that the SDK and the program evaluate without an engine. It is a path
+// of names and indexes, with or without a literal default (SDK-209). The zero value is the
+// filter ".".
 type Simple struct {
 	steps      []step
 	hasDefault bool
-	fallback   json.RawMessage // nil is the default "empty", no result at all
+	fallback   json.RawMessage // nil: the default "empty", which produces no result
 }
 
-// A step goes to a member of an object, or to an element of an array.
+// A step selects a member of an object or an element of an array.
 type step struct {
 	name    string
 	index   int
 	isIndex bool
 }
 
-// ParseSimple parses a filter. ok is false when it is not simple, whether or
-// not it is a filter at all. No text is the filter ".".
+// ParseSimple parses a filter. ok is false if the filter is not simple, even if it is not a
+// valid filter. The empty text is the filter ".".
 //
 //	.name    .items[0].id    ."two words"    .limit // 10    .note // empty
 func ParseSimple(filter string) (s Simple, ok bool) {
@@ -58,7 +58,7 @@ func ParseSimple(filter string) (s Simple, ok bool) {
 
 func trimBlanks(s string) string { return strings.Trim(s, " \t") }
 
-// parsePath cuts the path off a filter.
+// parsePath splits the path off a filter.
 func (s *Simple) parsePath(filter string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(filter, ".")
 	if !ok {
@@ -93,7 +93,7 @@ func (s *Simple) parsePath(filter string) (rest string, ok bool) {
 	}
 }
 
-// cutName cuts an identifier or a quoted name off a path.
+// cutName splits an identifier or a quoted name off a path.
 func cutName(path string) (name, rest string, ok bool) {
 	if quoted, ok := strings.CutPrefix(path, `"`); ok {
 		name, rest, ok = strings.Cut(quoted, `"`)
@@ -103,7 +103,7 @@ func cutName(path string) (name, rest string, ok bool) {
 	return path[:end], path[end:], end > 0
 }
 
-// identifierEnd returns the length of the identifier that s starts with.
+// identifierEnd returns the length of the identifier at the start of s.
 func identifierEnd[S string | []byte](s S) int {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -121,7 +121,7 @@ func isIdentifier[S string | []byte](name S) bool {
 	return len(name) > 0 && identifierEnd(name) == len(name)
 }
 
-// parseDefault parses what stands after "//"; "empty" gives no text.
+// parseDefault parses the text after "//". It returns nil for "empty".
 func parseDefault(literal string) (json.RawMessage, bool) {
 	switch literal {
 	case "empty":
@@ -148,10 +148,9 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == "" && (s[0] != '0' || s == "0")
 }
 
-// Eval answers the filter for a document (SDK-210). The value is a piece of
-// the document as it was written there, null or the default; nil is no result,
-// which only the default "empty" gives. [AppendText] prints it as the SDK does.
-// The error is an [*IndexError].
+// Eval evaluates the filter on a document (SDK-210). The value is a slice of the document,
+// null or the default. It is nil only if the default is "empty", which means no result.
+// [AppendText] prints the value as the SDK does. The error is an [*IndexError].
 func (s Simple) Eval(doc json.RawMessage) (json.RawMessage, error) {
 	value := doc
 	for _, next := range s.steps {
@@ -183,7 +182,7 @@ func isTruthy(v json.RawMessage) bool {
 	return !rawjson.Absent(v) && string(v) != "false"
 }
 
-// from takes the step. What is below null, or is missing, is nil.
+// from follows the step. The result is nil for a missing value and below null.
 func (next step) from(value json.RawMessage) (json.RawMessage, error) {
 	switch kind := rawjson.KindOf(value); {
 	case kind == rawjson.Null || kind == rawjson.Invalid:
@@ -204,12 +203,12 @@ func (next step) from(value json.RawMessage) (json.RawMessage, error) {
 	}
 }
 
-// An IndexError is a path that does not fit its document: a member of what is
-// no object, an element of what is no array.
+// An IndexError is the error for a path that does not match its document. The path has a
+// member of a value that is not an object, or an element of a value that is not an array.
 type IndexError struct {
-	Kind     rawjson.Kind // of the value that the path goes into
-	Name     string       // of the member asked for
-	ByNumber bool         // an element was asked for
+	Kind     rawjson.Kind // of the value that the path leads into
+	Name     string       // of the requested member
+	ByNumber bool         // an element was requested
 }
 
 func (e *IndexError) Error() string {

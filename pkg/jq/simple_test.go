@@ -12,7 +12,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// SDK-209: what is simple, and what is not.
+// SDK-209: simple filters and others.
 func TestParseSimple(t *testing.T) {
 	for _, filter := range []string{
 		"", ".", " . ", ".a", "\t.a\t", "._a9", `."a b"`, `.""`, `."a.b[0]"`, ".a[0]", ".a[0][12].b", `."x"[3]."y".z`,
@@ -89,9 +89,9 @@ func TestEval(t *testing.T) {
 	}
 }
 
-// FuzzSimple holds simple filters to gojq's answers. What differs on purpose is
-// left out: strings indexed by number (SDK-210), the order of members (SDK-16)
-// and digits inside containers (SDK-205).
+// FuzzSimple compares simple filters with gojq. It ignores intended differences: strings
+// indexed by number (SDK-210), the order of members (SDK-16) and digits inside containers
+// (SDK-205).
 func FuzzSimple(f *testing.F) {
 	for i, filter := range []string{
 		".", ".name", ".n[0]", `."a b"`, `.a.b.c[1].d`, `.s // "d"`, ".z // empty", ".i[9] // 5", ".x // -3",

@@ -12,25 +12,25 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A source hands out the input as the flags want it: the values of the files,
-// or their lines, or events, one by one or all in one.
+// A source reads the input according to the flags: the values, lines or events of the files,
+// one by one or all at once.
 type source struct {
 	options    *options
-	files      []string // still to be read; "-" is standard input
+	files      []string // not read yet; "-" is standard input
 	stdin      io.Reader
-	beforeRead func()      // called when what follows may have to wait
-	failed     func(error) // told of each file that cannot be read
+	beforeRead func()      // called before a read that can block
+	failed     func(error) // called with the error of each file that cannot be read
 
-	file   *reader   // being read, or read last
-	closer io.Closer // of the file being read, nil when none is
+	file   *reader   // being read, or the last one
+	closer io.Closer // of the file being read, or nil
 	events func() (json.RawMessage, bool)
 	stop   func() // ends the events
 	over   bool
 }
 
-// next returns the next value, which is good until the next call. The error is
-// io.EOF at the end, and an [*inputError] for what is no JSON, after which the
-// input counts as ended.
+// next returns the next value, which is valid until the next call. The error is io.EOF at
+// the end, and an [*inputError] for invalid JSON. After that error, the input counts as
+// ended.
 func (s *source) next() (json.RawMessage, error) {
 	if s.over {
 		return nil, io.EOF
@@ -82,7 +82,7 @@ func (s *source) event() (json.RawMessage, error) {
 	}
 }
 
-// wholeArray returns all values in one array.
+// wholeArray returns all values as one array.
 func wholeArray(next func() (json.RawMessage, error)) (json.RawMessage, error) {
 	array := []byte{'['}
 	for {
@@ -111,8 +111,7 @@ func (s *source) wholeText() json.RawMessage {
 	return rawjson.AppendString(nil, whole)
 }
 
-// open makes sure that a file is being read. It returns false at the end of
-// the last one.
+// open ensures that a file is being read. It returns false after the last file.
 func (s *source) open() bool {
 	for s.closer == nil {
 		if len(s.files) == 0 {
@@ -135,8 +134,8 @@ func (s *source) open() bool {
 	return true
 }
 
-// endsFile reports whether an error of the reader means that the next file is
-// to be read, and sees to that. A file that cannot be read further is told of.
+// endsFile reports whether an error of the reader ends the file, and closes the file then.
+// It reports files that cannot be read to s.failed.
 func (s *source) endsFile(err error) bool {
 	var input *inputError
 	if err == nil || errors.As(err, &input) {
@@ -150,7 +149,7 @@ func (s *source) endsFile(err error) bool {
 	return true
 }
 
-// close ends the reading, wherever it is.
+// close stops reading.
 func (s *source) close() {
 	if s.stop != nil {
 		s.stop()
@@ -160,7 +159,7 @@ func (s *source) close() {
 	}
 }
 
-// place says where in the input the last value was, for messages.
+// place returns the position of the last value in the input, for messages.
 func (s *source) place() string {
 	if s.file == nil {
 		return "<unknown>"
@@ -168,7 +167,7 @@ func (s *source) place() string {
 	return s.file.name + ":" + strconv.Itoa(s.file.lineNumber())
 }
 
-// lineNumber is what input_line_number gives.
+// lineNumber returns the value of input_line_number.
 func (s *source) lineNumber() int {
 	if s.file == nil {
 		return 0
@@ -176,7 +175,7 @@ func (s *source) lineNumber() int {
 	return s.file.lineNumber()
 }
 
-// fileName is what input_filename gives: nil for standard input.
+// fileName returns the value of input_filename, which is nil for standard input.
 func (s *source) fileName() any {
 	if s.file == nil || s.file.src == s.stdin {
 		return nil

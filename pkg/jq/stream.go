@@ -8,9 +8,9 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// events yields what --stream makes of a value: [path,leaf] for every leaf, and
-// [path] after the last one of each array or object, with the path of that
-// leaf. An event is good until the next one.
+// events yields the --stream events of a value. There is an event [path,leaf] for every
+// leaf. After the last leaf of each array or object, there is an event [path] with the path
+// of that leaf. An event is valid until the next one.
 func events(value json.RawMessage) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		s := streamer{src: value, yield: yield}
@@ -25,8 +25,8 @@ type streamer struct {
 	event []byte
 }
 
-// value streams the value at i. The path is the text of its steps, without
-// brackets. ok is false when no more is wanted.
+// value streams the value at i. path is the text of its steps, without brackets. ok is false
+// if yield has returned false.
 func (s *streamer) value(i int, path []byte) (end int, ok bool) {
 	switch s.src[i] {
 	case '{', '[':
@@ -70,7 +70,7 @@ func (s *streamer) container(i int, path []byte, isObject bool) (end int, ok boo
 	}
 }
 
-// emit yields one event; no leaf is the end of an array or object.
+// emit yields one event. A nil leaf is the end of an array or object.
 func (s *streamer) emit(path, leaf []byte) bool {
 	s.event = append(append(append(s.event[:0], "[["...), path...), ']')
 	if leaf != nil {

@@ -26,11 +26,11 @@ func TestEvents(t *testing.T) {
 		}
 	}
 	for range events(json.RawMessage(`[[1,2],3]`)) {
-		break // wanting no more is allowed
+		break // stopping early is allowed
 	}
 }
 
-// FuzzEvents holds the events to those of gojq's tostream.
+// FuzzEvents compares the events with those of gojq's tostream.
 func FuzzEvents(f *testing.F) {
 	for _, seed := range documents {
 		f.Add([]byte(seed))
@@ -51,7 +51,7 @@ func FuzzEvents(f *testing.F) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		// The engine's members are sorted and not repeated.
+		// The engine sorts members and does not repeat them.
 		sorted := layout{sorted: true}.append(nil, doc)
 		i := 0
 		for event := range events(sorted) {

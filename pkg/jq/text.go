@@ -8,9 +8,8 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// AppendText appends a value as the program prints it with -r and -c, without
-// the newline: the content of a string, a number by its value, anything else as
-// compact JSON (SDK-22).
+// AppendText appends a value as the program prints it with -r and -c, without the newline.
+// This is the content of a string, the value of a number, or compact JSON (SDK-22).
 func AppendText(dst []byte, v json.RawMessage) []byte {
 	if s, ok := rawjson.Text(v); ok {
 		return append(dst, s...)
@@ -18,19 +17,19 @@ func AppendText(dst []byte, v json.RawMessage) []byte {
 	return layout{}.append(dst, v)
 }
 
-// Normal returns a value as the program prints it with -c, but for a number
-// that is not inside anything: compact, every name once per object, strings
-// written as SDK-18 says, numbers as they were. It is the form in which the
-// arguments of a tool are handed over, because [Flat] accepts no other: what
-// the program prints for the filter "." is then the very text it was given.
+// Normal returns a value as the program prints it with -c: compact, with unique names in
+// each object, and with strings in the form of SDK-18. Unlike the program, it does not
+// change a number at the top level.
+//
+// Tools receive their arguments in this form because [Flat] accepts only this form. The
+// filter "." therefore prints exactly the text of the arguments.
 func Normal(v json.RawMessage) json.RawMessage {
 	w := writer{src: v, dst: make([]byte, 0, len(v))}
 	w.value(0)
 	return w.dst
 }
 
-// isNormalString reports whether the inside of a JSON string is written as
-// SDK-18 says.
+// isNormalString reports whether the content of a JSON string has the form of SDK-18.
 func isNormalString(inner []byte) bool {
 	for i := 0; i < len(inner); i++ {
 		switch inner[i] {
@@ -52,8 +51,8 @@ func isNormalString(inner []byte) bool {
 	return true
 }
 
-// isControlEscape reports whether four hexadecimal digits stand for a control
-// character without a short escape, in lower case.
+// isControlEscape reports whether four hexadecimal digits represent a control character that
+// has no short escape, in lower case.
 func isControlEscape(digits []byte) bool {
 	if digits[0] != '0' || digits[1] != '0' {
 		return false
@@ -70,7 +69,7 @@ func isControlEscape(digits []byte) bool {
 	}
 }
 
-// appendString appends a JSON string, written as SDK-18 says.
+// appendString appends a JSON string in the form of SDK-18.
 func appendString(dst, quoted []byte) []byte {
 	if isNormalString(quoted[1 : len(quoted)-1]) {
 		return append(dst, quoted...)
@@ -79,7 +78,7 @@ func appendString(dst, quoted []byte) []byte {
 	return rawjson.AppendString(dst, s)
 }
 
-// appendASCII appends a JSON string with escapes for all that is not ASCII.
+// appendASCII appends a JSON string with escapes for all characters that are not ASCII.
 func appendASCII(dst, quoted []byte) []byte {
 	start := len(dst)
 	dst = appendString(dst, quoted)

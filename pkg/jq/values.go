@@ -8,8 +8,8 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// goValue returns a JSON value as gojq takes it: nil, bool, string, the numbers
-// of [numberValue], []any and map[string]any.
+// goValue returns a JSON value in the types of gojq: nil, bool, string, the numbers of
+// [numberValue], []any and map[string]any.
 func goValue(v json.RawMessage) any {
 	value, _ := decode(v, rawjson.SpaceEnd(v, 0))
 	return value
@@ -58,8 +58,7 @@ func decode(b []byte, i int) (any, int) {
 	return numberValue(b[i:end]), end
 }
 
-// appendGoValue appends a value that gojq returned, as compact JSON with the
-// members of objects sorted (SDK-16).
+// appendGoValue appends a result of gojq as compact JSON with sorted members (SDK-16).
 func appendGoValue(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:

@@ -14,8 +14,8 @@ func slurpFile(name string) (json.RawMessage, error) {
 	return values, err
 }
 
-// valueFile returns the value in a file, or, where it holds not exactly one,
-// the array of its values.
+// valueFile returns the value in a file. If the file does not have exactly one value, it
+// returns the array of its values.
 func valueFile(name string) (json.RawMessage, error) {
 	array, count, err := fileValues(name)
 	if err == nil && count == 1 {
@@ -47,7 +47,7 @@ func textFile(name string) (json.RawMessage, error) {
 	return rawjson.AppendString(nil, text), err
 }
 
-// loadVariables reads the files that variables take their values from.
+// loadVariables reads the files of variables.
 func (o *options) loadVariables() error {
 	for i := range o.named {
 		if b := &o.named[i]; b.load != nil {
@@ -60,7 +60,7 @@ func (o *options) loadVariables() error {
 	return nil
 }
 
-// arguments returns what $ARGS stands for.
+// arguments returns the value of $ARGS.
 func (o *options) arguments() json.RawMessage {
 	var b rawjson.Builder
 	b.Object().Name("positional").Array()

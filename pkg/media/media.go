@@ -1,5 +1,5 @@
-// Package media tells MIME types by name and by content, from tables of its
-// own, so that answers are the same on every machine (RES-44, RES-45).
+// Package media determines MIME types by name and by content. Its tables are built in, so
+// the results are the same on every machine (RES-44, RES-45).
 package media
 
 import (
@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// The types content has when nothing better is known.
+// The default types of content.
 const (
 	Text   = "text/plain"
 	Binary = "application/octet-stream"
@@ -30,8 +30,7 @@ var byExtension = [...][2]string{
 	{"m4a", "audio/mp4"}, {"mp4", "video/mp4"}, {"wasm", "application/wasm"},
 }
 
-// ByName returns the type that a file's extension stands for, in any case; ""
-// when it stands for none.
+// ByName returns the type for a file's extension, in any case, or "".
 func ByName(name string) string {
 	extension := strings.ToLower(strings.TrimPrefix(path.Ext(path.Base(name)), "."))
 	for _, known := range byExtension {
@@ -44,7 +43,7 @@ func ByName(name string) string {
 
 var magic = []struct {
 	prefix string
-	at     int // where more has to follow
+	at     int // the offset at which more must follow
 	more   string
 	mime   string
 }{
@@ -67,8 +66,7 @@ var magic = []struct {
 	{"\x1f\x8b", 0, "", "application/gzip"},
 }
 
-// ByMagic returns the type that content shows by its first bytes; "" when it
-// shows none.
+// ByMagic returns the type that the first bytes of content indicate, or "".
 func ByMagic(data []byte) string {
 	for _, m := range magic {
 		if bytes.HasPrefix(data, []byte(m.prefix)) && len(data) > m.at && bytes.HasPrefix(data[m.at:], []byte(m.more)) {
@@ -78,8 +76,8 @@ func ByMagic(data []byte) string {
 	return ""
 }
 
-// Detect returns the type of content that nobody has declared: by its name, unless that stands for a
-// binary type and the content is text, else by the content (RES-40).
+// Detect returns the type of content whose type is not declared. It uses the name, unless the
+// name indicates a binary type and the content is text. Otherwise it uses the content (RES-40).
 func Detect(name string, data []byte) string {
 	if byName := ByName(name); byName != "" && !(IsBinary(byName) && IsText(data)) {
 		return byName
@@ -87,7 +85,7 @@ func Detect(name string, data []byte) string {
 	return Sniff(data)
 }
 
-// Sniff returns the type of content that has no telling name.
+// Sniff returns the type of content whose name indicates no type.
 func Sniff(data []byte) string {
 	if IsText(data) {
 		return Text
@@ -98,14 +96,15 @@ func Sniff(data []byte) string {
 	return Binary
 }
 
-// IsText reports whether content is text: UTF-8 without NUL, and no PDF, of which some are both (RES-41).
+// IsText reports whether content is text: UTF-8 without NUL. A PDF is never text, even if it is
+// valid UTF-8 (RES-41).
 func IsText(data []byte) bool {
 	return bytes.IndexByte(data, 0) < 0 && utf8.Valid(data) && !bytes.HasPrefix(data, []byte(pdf))
 }
 
 const pdf = "%PDF-"
 
-// IsBinary reports whether a type promises content that is no text. SVG is text.
+// IsBinary reports whether a type is for content that is not text. SVG is text.
 func IsBinary(mimeType string) bool {
 	mimeType = strings.ToLower(mimeType)
 	essence, _, _ := strings.Cut(mimeType, ";")

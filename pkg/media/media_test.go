@@ -51,7 +51,7 @@ func TestIsBinary(t *testing.T) {
 	}
 }
 
-// RES-40: a name counts unless it promises what the content is not.
+// RES-40: the name determines the type, unless the content contradicts it.
 func TestDetect(t *testing.T) {
 	for _, tc := range []struct{ name, data, want string }{
 		{"a.md", "# a", "text/markdown"}, {"a.md", "\x00", "text/markdown"}, {"a", "x", Text}, {"a", "\x00", Binary},

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// A Cache keeps the documents that were used most recently (RES-388). It may be
-// used by several goroutines.
+// A Cache keeps the documents that were used most recently (RES-388). It is safe for
+// concurrent use.
 type Cache struct {
-	most int
+	limit int
 
 	mu    sync.Mutex
-	order list.List // of cached, the latest in front
+	order list.List // of cached, the most recent first
 	known map[key]*list.Element
 }
 
@@ -26,12 +26,12 @@ type cached struct {
 	document []byte
 }
 
-// NewCache returns a cache for so many documents; 0 keeps none.
-func NewCache(most int) *Cache { return &Cache{most: most, known: map[key]*list.Element{}} }
+// NewCache returns a cache for at most limit documents. With 0, it keeps no documents.
+func NewCache(limit int) *Cache { return &Cache{limit: limit, known: map[key]*list.Element{}} }
 
-// Render is [Render]. The document is shared: it is not to be changed.
+// Render is [Render] with a cache. The caller must not change the document, which is shared.
 func (c *Cache) Render(name string, config []byte) ([]byte, error) {
-	if c.most <= 0 {
+	if c.limit <= 0 {
 		return Render(name, config)
 	}
 	k := key{name, sha256.Sum256(config)}
@@ -45,7 +45,7 @@ func (c *Cache) Render(name string, config []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.order.Len() == c.most {
+	if c.order.Len() == c.limit {
 		oldest := c.order.Back()
 		c.order.Remove(oldest)
 		delete(c.known, oldest.Value.(cached).key)

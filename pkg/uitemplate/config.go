@@ -8,8 +8,8 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// An object is a part of a configuration. What is absent or null has its
-// default; of what is wrong the first fault is kept.
+// An object is a part of a configuration. A member that is absent or null has its default
+// value. The first fault is stored in fault.
 type object struct {
 	value json.RawMessage
 	path  string // for messages: config.fields[2]
@@ -24,8 +24,7 @@ func (o object) wrong(key, want string) {
 
 func (o object) has(key string) bool { return !rawjson.Absent(rawjson.Get(o.value, key)) }
 
-// text is a string; numbers and booleans count as the text they are written
-// as.
+// text returns a string. Numbers and booleans are returned as they are written.
 func (o object) text(key, fallback string) string {
 	v := rawjson.Get(o.value, key)
 	if rawjson.Absent(v) {
@@ -48,7 +47,7 @@ func scalar(v json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// needed is a text that must be there.
+// needed returns a text that is required.
 func (o object) needed(key string) string {
 	s := o.text(key, "")
 	if s == "" {
@@ -57,7 +56,7 @@ func (o object) needed(key string) string {
 	return s
 }
 
-// flag is a boolean, or its name as text.
+// flag returns a boolean, which can also be written as a string.
 func (o object) flag(key string, fallback bool) bool {
 	switch o.text(key, strconv.FormatBool(fallback)) {
 	case "true":
@@ -69,7 +68,7 @@ func (o object) flag(key string, fallback bool) bool {
 	return false
 }
 
-// count is a number that is not negative.
+// count returns a number that is not negative.
 func (o object) count(key string, fallback int) int {
 	n, err := strconv.Atoi(o.text(key, strconv.Itoa(fallback)))
 	if err != nil || n < 0 {
@@ -78,7 +77,7 @@ func (o object) count(key string, fallback int) int {
 	return n
 }
 
-// oneOf is one of several words, the first by default.
+// oneOf returns one of several words, the first by default.
 func (o object) oneOf(key string, words ...string) string {
 	s := o.text(key, words[0])
 	for _, word := range words {
@@ -90,7 +89,7 @@ func (o object) oneOf(key string, words ...string) string {
 	return words[0]
 }
 
-// object is a JSON object as it is written, {} by default.
+// object returns a JSON object as it is written, {} by default.
 func (o object) object(key string) json.RawMessage {
 	v := rawjson.Get(o.value, key)
 	if rawjson.Absent(v) {
@@ -102,7 +101,7 @@ func (o object) object(key string) json.RawMessage {
 	return v
 }
 
-// list is the elements of an array, and where each stands.
+// list returns the elements of an array with their paths.
 func (o object) list(key string) (values []json.RawMessage, paths []string) {
 	v := rawjson.Get(o.value, key)
 	if rawjson.Absent(v) {
@@ -119,7 +118,7 @@ func (o object) list(key string) (values []json.RawMessage, paths []string) {
 	return values, paths
 }
 
-// objects is an array of objects.
+// objects returns the elements of an array of objects.
 func (o object) objects(key string) []object {
 	values, paths := o.list(key)
 	var list []object

@@ -1,10 +1,10 @@
-// Package uitemplate renders the ready-made views of MCP Apps: a name and a
-// configuration in, one self-contained HTML document out (resources section
-// 20). The documents load nothing, so they work under the policy that hosts
-// apply to a view that declares no domains (RES-381, RES-402).
+// Package uitemplate renders the built-in views of MCP Apps. From a template's name and a
+// configuration, it creates one HTML document (resources section 20). Documents load no
+// other files, so they work under the policy of hosts for views without declared domains
+// (RES-381, RES-402).
 //
-// page/ holds what the documents consist of: page.css and view.js are in every
-// one, the rest is named after its template. view.js speaks with the host
-// (RES-401) and reads its results (RES-383); a template's script has its
-// configuration as `config`.
+// page/ has the parts of the documents. page.css and view.js are in every document; the
+// other files belong to the template of the same name. view.js communicates with the host
+// (RES-401) and reads its results (RES-383). The script of a template has its configuration
+// as `config`.
 package uitemplate

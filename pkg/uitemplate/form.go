@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// inputs are the types of <input> a field may have; another is text.
+// inputs are the types of <input> that a field can have. Other types become text.
 var inputs = []string{"text", "email", "password", "number", "date", "time", "datetime-local", "url", "tel", "range",
 	"color"}
 
@@ -24,11 +24,11 @@ func form(c object) page {
 	for _, f := range fields {
 		name := f.needed("name")
 		if taken[name] {
-			f.wrong("name", "another one: "+strconv.Quote(name)+" is there already")
+			f.wrong("name", "unique: "+strconv.Quote(name)+" is used twice")
 		}
 		taken[name] = true
 	}
-	// A field's id is its name; the page's own ids make way.
+	// A field's id is its name, so the page omits its own id if a field has that name.
 	own := func(id string) string {
 		if taken[id] {
 			return ""
@@ -67,7 +67,7 @@ func field(b *markup, f object) {
 		}
 		b.raw("</label>\n")
 	}
-	// What every control has.
+	// The attributes of every control.
 	control := func(element, sends string) {
 		b.raw("<", element).attr("id", name).attr("name", name).raw(` data-field="`, sends, `"`)
 		if required {
@@ -142,7 +142,7 @@ func field(b *markup, f object) {
 
 type option struct{ value, label string }
 
-// options are the choices of a select: texts, or {value,label}.
+// options returns the choices of a select, which are texts or {value,label}.
 func options(f object) []option {
 	values, paths := f.list("options")
 	var list []option

@@ -11,16 +11,16 @@ import (
 //go:embed page/*.css page/*.js
 var files embed.FS
 
-// A page is what a template makes of its configuration.
+// A page is the result of a template for a configuration.
 type page struct {
 	title  string
-	wide   bool   // uses all the width there is
-	body   markup // what stands below the title
-	consts string // JavaScript constants, of our own making only
-	config any    // what the script gets
+	wide   bool   // uses the full width
+	body   markup // the content below the title
+	consts string // JavaScript constants, without any configured text
+	config any    // the configuration for the script
 }
 
-// document is the whole page of a template.
+// document returns the whole page of a template.
 func (p page) document(name string) []byte {
 	var m markup
 	m.raw("<!DOCTYPE html>\n",
@@ -50,7 +50,7 @@ func part(name string) string {
 // A markup is HTML under construction.
 type markup struct{ strings.Builder }
 
-// raw adds HTML of our own making.
+// raw adds trusted HTML.
 func (m *markup) raw(pieces ...string) *markup {
 	for _, s := range pieces {
 		m.WriteString(s)
@@ -58,18 +58,18 @@ func (m *markup) raw(pieces ...string) *markup {
 	return m
 }
 
-// text adds text, escaped: it may be content or a quoted attribute (RES-382).
+// text adds escaped text as content or in a quoted attribute (RES-382).
 func (m *markup) text(s string) *markup {
 	m.WriteString(html.EscapeString(strings.ReplaceAll(s, "\x00", "\uFFFD")))
 	return m
 }
 
-// attr adds an attribute with a value, escaped.
+// attr adds an attribute with an escaped value.
 func (m *markup) attr(name, value string) *markup {
 	return m.raw(" ", name, `="`).text(value).raw(`"`)
 }
 
-// message is the place where a view tells what became of a request.
+// message is the element in which a view shows the result of a request.
 const message = `<p id="message" class="message" role="status" aria-live="polite" data-part="message"></p>` + "\n"
 
 func constant(name string, value any) string {

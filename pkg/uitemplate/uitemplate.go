@@ -9,23 +9,23 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// names are the templates, in the order they are told in.
+// names are the templates in the order in which they are listed.
 var names = []string{"form", "data-table", "progress", "diff-viewer", "tree-view", "kanban"}
 
 // Names returns the names of all templates.
 func Names() []string { return slices.Clone(names) }
 
-// An UnknownError is a name that no template has (RES-380).
+// An UnknownError is the error for an unknown template name (RES-380).
 type UnknownError string
 
 func (e UnknownError) Error() string { return "Unknown template: " + string(e) }
 
-// errNotJSON is a configuration that is not a JSON object.
+// errNotJSON is the error for a configuration that is not a JSON object.
 var errNotJSON = errors.New("the configuration must be one JSON object")
 
-// Render returns the document of a template. The same configuration gives the
-// same bytes (RES-388). The error is an [UnknownError], [errNotJSON], or tells
-// which part of the configuration is wrong.
+// Render returns the document of a template. The same configuration produces the same bytes
+// (RES-388). The error is an [UnknownError], [errNotJSON], or names the faulty part of the
+// configuration.
 func Render(name string, config []byte) ([]byte, error) {
 	draw := drawer(name)
 	if draw == nil {
@@ -46,8 +46,8 @@ func Render(name string, config []byte) ([]byte, error) {
 	return p.document(name), nil
 }
 
-// drawer finds a template. It is a function, not a table, so that a binary's
-// start does not pay for it.
+// drawer returns the function of a template, or nil. A table instead of a function would
+// slow the start of a program.
 func drawer(name string) func(object) page {
 	switch name {
 	case "form":
@@ -66,12 +66,12 @@ func drawer(name string) func(object) page {
 	return nil
 }
 
-// marshal is a value for the script: within a <script> no text of it can end
-// the element or begin another (RES-382), which encoding/json sees to.
+// marshal returns a value for the script. encoding/json escapes its text so that it cannot
+// end the <script> element or begin another one (RES-382).
 func marshal(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // texts, booleans, numbers, and JSON that was checked
+		panic(err) // texts, booleans, numbers, and checked JSON
 	}
 	return text
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// full are configurations that use all a template has.
+// full are configurations that use all features of a template.
 var full = map[string]string{
 	"form": `{"title":"T","description":"D","submitTool":"save","submitArgs":{"id":7},"cancelable":true,"fields":[
 		{"name":"a","required":true,"placeholder":"p"},{"name":"b","type":"select","options":["a","b",{"value":"c","label":"See"}],"default":"b"},
@@ -30,7 +30,7 @@ func render(t *testing.T, name, config string) string {
 	return string(document)
 }
 
-// RES-385, RES-386: what must be in a document, and what must not.
+// RES-385, RES-386: the required and the forbidden parts of a document.
 func TestContent(t *testing.T) {
 	for _, c := range []struct {
 		name, config string
@@ -94,7 +94,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// RES-380, RES-381: what all documents have in common.
+// RES-380, RES-381: properties of all documents.
 func TestEveryDocument(t *testing.T) {
 	for _, name := range Names() {
 		document := render(t, name, full[name])
@@ -109,7 +109,7 @@ func TestEveryDocument(t *testing.T) {
 		if !strings.HasPrefix(document, "<!DOCTYPE html>") || !strings.HasSuffix(document, "</html>\n") {
 			t.Errorf("%s is not a whole document", name)
 		}
-		// Nothing is loaded, and no attribute is a script.
+		// The document loads nothing, and no attribute is a script.
 		for _, bad := range []string{`\ssrc=`, `\shref=`, `@import`, `url\(`, `import\(`, `\bfetch\(`, `XMLHttpRequest`,
 			`<[^>]*\son[a-z]+="`, `innerHTML`, `insertAdjacentHTML`, `document\.write`, `\beval\(`} {
 			if found := regexp.MustCompile(bad).FindString(document); found != "" {
@@ -122,8 +122,7 @@ func TestEveryDocument(t *testing.T) {
 	}
 }
 
-// RES-382: a title with markup stays text, and configuration cannot end the
-// script.
+// RES-382: a title with markup stays text, and a configuration cannot end the script.
 func TestEscaping(t *testing.T) {
 	document := render(t, "kanban",
 		`{"title":"</title><b>\"'&\u2028","onMoveTool":"</script><script>x","columns":[{"id":"\"><i>","title":"\u0000"}]}`)
@@ -150,7 +149,7 @@ func TestFaults(t *testing.T) {
 		{"form", `{"fields":[{"name":"a"},5]}`, "config.fields[1] must be an object"},
 		{"form", `{"fields":[{"label":"A"}]}`, "config.fields[0].name must be given, and not empty"},
 		{"form", `{"fields":[{"name":"a"},{"name":"a"}]}`,
-			`config.fields[1].name must be another one: "a" is there already`},
+			`config.fields[1].name must be unique: "a" is used twice`},
 		{"form", `{"fields":[{"name":"a","type":"select","options":["x",[]]}]}`,
 			`config.fields[0].options[1] must be text or {"value":...,"label":...}`},
 		{"form", `{"fields":[{"name":"a","type":"select","options":[{"label":"x"}]}]}`,
@@ -173,8 +172,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// RES-388: the cache gives the same bytes and forgets what was used least
-// recently.
+// RES-388: the cache returns the same bytes, and drops the document that was unused for the
+// longest time.
 func TestCache(t *testing.T) {
 	c := NewCache(2)
 	get := func(config string) []byte {
@@ -193,7 +192,7 @@ func TestCache(t *testing.T) {
 	}
 	get(`{"title":"3"}`)
 	if !same(one, get(`{"title":"1"}`)) || same(two, get(`{"title":"2"}`)) {
-		t.Error("not the least recently used one was forgotten")
+		t.Error("the cache dropped the wrong document")
 	}
 	if other, err := c.Render("progress", []byte(`{"title":"2"}`)); err != nil ||
 		bytes.Contains(other, []byte("kanban")) {
@@ -210,8 +209,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// FuzzRender: any configuration gives an error or one whole document, in which
-// it has opened no element.
+// FuzzRender: any configuration produces an error or one complete document, in which its
+// text opens no element.
 func FuzzRender(f *testing.F) {
 	for _, name := range names {
 		f.Add(name, []byte(full[name]))

@@ -2,7 +2,7 @@ package uitemplate
 
 import "strconv"
 
-// dataTable shows rows, sortable by their columns (RES-387).
+// dataTable shows rows that can be sorted by column (RES-387).
 func dataTable(c object) page {
 	type column struct {
 		Key string `json:"key"`
@@ -81,7 +81,7 @@ func diffViewer(c object) page {
 	return p
 }
 
-// treeView shows a tree whose nodes may be searched and selected.
+// treeView shows a tree whose nodes can be searched and selected.
 func treeView(c object) page {
 	p := page{title: c.text("title", "Tree View")}
 	p.body.raw(`<div class="toolbar">`, "\n",
@@ -96,7 +96,7 @@ func treeView(c object) page {
 	return p
 }
 
-// kanban shows cards in columns, and moves them.
+// kanban shows cards in columns, and lets users move them.
 func kanban(c object) page {
 	type column struct {
 		ID    string `json:"id"`

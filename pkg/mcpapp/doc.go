@@ -1,4 +1,3 @@
-// Package mcpapp knows what clients are told about the pages of MCP Apps besides
-// their HTML: how they are listed, what they may load, what else they ask of
-// the host (resources sections 17 and 18).
+// Package mcpapp returns the metadata of MCP Apps pages for clients. This includes list
+// entries, content policies and other requests to the host (resources sections 17 and 18).
 package mcpapp

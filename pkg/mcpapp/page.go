@@ -7,12 +7,12 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// NoMeta is the _meta of a page that no registry entry describes (RES-324).
+// NoMeta is the _meta of a page without a registry entry (RES-324).
 var NoMeta = json.RawMessage(`{"ui":{}}`)
 
-// Meta returns the _meta of a page, from its registry entry: what the host has
-// to allow it and how it wants to be shown (RES-324, R-173). Warnings
-// tell what of it is no good and left out.
+// Meta returns the _meta of a page from its registry entry: the permissions that it needs
+// and its display preferences (RES-324, R-173). Invalid members are omitted and described in
+// warnings.
 func Meta(entry json.RawMessage) (meta json.RawMessage, warnings []string) {
 	policy, warnings := parsePolicy(rawjson.Get(entry, "csp"))
 	var b rawjson.Builder
@@ -37,8 +37,8 @@ func Meta(entry json.RawMessage) (meta json.RawMessage, warnings []string) {
 	return b.End().End().Bytes(), warnings
 }
 
-// AppendListed appends a registry entry as resources/list sends it (registry
-// R-173). Warnings are those of [Meta].
+// AppendListed appends a registry entry in the form of resources/list (R-173). It returns
+// the same warnings as [Meta].
 func AppendListed(dst []byte, entry json.RawMessage) (listed []byte, warnings []string) {
 	b := rawjson.Over(dst)
 	b.Object()

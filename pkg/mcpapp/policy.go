@@ -20,14 +20,14 @@ const (
 var members = [...]string{connect: "connectDomains", resource: "resourceDomains", frame: "frameDomains",
 	baseURI: "baseUriDomains"}
 
-// A Policy says which origins a page may use: its csp in normal form.
+// A Policy is a page's csp in normal form: the origins that the page may use.
 type Policy struct {
 	origins  [len(members)][]string
 	declared [len(members)]bool
 }
 
-// parsePolicy reads a csp object. What could smuggle directives into a
-// header, and what is no text, is left out; warnings name it (RES-340).
+// parsePolicy parses a csp object. It omits values that are not strings or could add
+// directives to a header, with a warning for each (RES-340).
 func parsePolicy(csp json.RawMessage) (p Policy, warnings []string) {
 	for i, name := range members {
 		v := rawjson.Get(csp, name)
@@ -46,7 +46,7 @@ func parsePolicy(csp json.RawMessage) (p Policy, warnings []string) {
 				warnings = append(warnings, fmt.Sprintf("csp.%s: %s is not an origin: dropped", name,
 					rawjson.Quote(short(item))))
 			case slices.Contains(p.origins[i], origin):
-				warnings = append(warnings, fmt.Sprintf("csp.%s: %s is there twice: dropped", name,
+				warnings = append(warnings, fmt.Sprintf("csp.%s: %s is repeated: dropped", name,
 					rawjson.Quote(origin)))
 			default:
 				p.origins[i] = append(p.origins[i], origin)
@@ -56,7 +56,7 @@ func parsePolicy(csp json.RawMessage) (p Policy, warnings []string) {
 	return p, warnings
 }
 
-// short is a value as a message shows it.
+// short returns a value for a message.
 func short(v json.RawMessage) string {
 	text, ok := rawjson.Text(v)
 	if !ok {
@@ -68,7 +68,7 @@ func short(v json.RawMessage) string {
 	return text
 }
 
-// harmless: one token of a policy, whatever it means.
+// harmless reports whether an origin is one token of a policy, with any meaning.
 func harmless(origin string) bool {
 	return origin != "" && !strings.ContainsFunc(origin, func(r rune) bool {
 		return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa1 || r == '\u2028' || r == '\u2029' || r == '\uFEFF' ||
@@ -76,7 +76,7 @@ func harmless(origin string) bool {
 	})
 }
 
-// appendTo writes the arrays that were declared.
+// appendTo writes the declared arrays.
 func (p *Policy) appendTo(b *rawjson.Builder) {
 	b.Object()
 	for i, name := range members {
@@ -87,8 +87,8 @@ func (p *Policy) appendTo(b *rawjson.Builder) {
 	b.End()
 }
 
-// Header is the Content-Security-Policy of a page for those who serve it over
-// HTTP, such as gateways; the server itself never sends it (RES-341, RES-342).
+// Header returns the Content-Security-Policy of a page for programs that serve it over HTTP,
+// such as gateways. The server itself never sends it (RES-341, RES-342).
 func (p *Policy) Header() string {
 	with := func(sources string, i int) string {
 		return strings.Join(append([]string{sources}, p.origins[i]...), " ")

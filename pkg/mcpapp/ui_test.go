@@ -33,7 +33,7 @@ func TestListedAndMeta(t *testing.T) {
 	}
 }
 
-// RES-340: what could smuggle directives in is dropped.
+// RES-340: origins that could add directives are dropped.
 func TestPolicyDrops(t *testing.T) {
 	p, warnings := parsePolicy(json.RawMessage(`{"connectDomains":["https://a.com","https://b.com; script-src *","a b",` +
 		`"'self'","x,y","\"","https://a.com",5,"","\u00a0","https://\u2028","a\u0000b","wss://ok.example:443",` +
@@ -73,8 +73,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// FuzzPolicy: whatever a project declares, the header has the directives it is
-// to have, and each once.
+// FuzzPolicy: for any declaration, the header has each of its directives exactly once.
 func FuzzPolicy(f *testing.F) {
 	f.Add([]byte(`{"connectDomains":["https://a.com;script-src *"],"resourceDomains":["x\n","https://r"],` +
 		`"frameDomains":[{}],"baseUriDomains":["'none'"]}`))

@@ -13,15 +13,14 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// An explainer walks a value that was found invalid and says what is wrong
-// where. It knows the keywords people use; for the rest it says only that the
-// value does not match.
+// An explainer walks an invalid value and describes what is wrong and where. It supports the
+// common keywords. For the others, it only reports that the value does not match.
 type explainer struct {
 	root  *jsonschema.Schema
 	found []Violation
 }
 
-// maxExplainDepth ends references that go in circles.
+// maxExplainDepth stops circular references.
 const maxExplainDepth = 64
 
 func (e *explainer) add(path, format string, args ...any) {
@@ -58,7 +57,7 @@ func (e *explainer) explain(s *jsonschema.Schema, v any, path string, depth int)
 	e.checkCombined(s, v, path)
 }
 
-// lookup follows a reference into the schema, "#/$defs/x" or "#".
+// lookup follows a reference within the schema, "#/$defs/x" or "#".
 func (e *explainer) lookup(ref string) *jsonschema.Schema {
 	if ref == "#" {
 		return e.root
@@ -193,7 +192,7 @@ func (e *explainer) checkArray(s *jsonschema.Schema, v []any, path string, depth
 			seen[text(item)] = true
 		}
 		if len(seen) < len(v) {
-			e.add(path, "must not hold the same item twice")
+			e.add(path, "must not contain the same item twice")
 		}
 	}
 	first := s.PrefixItems
@@ -213,7 +212,7 @@ func (e *explainer) checkArray(s *jsonschema.Schema, v []any, path string, depth
 	}
 }
 
-// member explains a part of a value, whose schema may be that there is none.
+// member explains a part of a value. Its schema can be false, which forbids the part.
 func (e *explainer) member(s *jsonschema.Schema, v any, path string, depth int) {
 	if s != nil && isFalse(s) {
 		e.add(path, "is not expected")
@@ -262,8 +261,8 @@ func (e *explainer) checkObject(s *jsonschema.Schema, v map[string]any, path str
 	}
 }
 
-// checkCombined covers the keywords that take whole schemas: which of several
-// alternatives was meant cannot be said.
+// checkCombined covers keywords that combine schemas. It does not know which alternative was
+// intended, so it only reports that none matches.
 func (e *explainer) checkCombined(s *jsonschema.Schema, v any, path string) {
 	alone := &jsonschema.Schema{
 		Defs: e.root.Defs, Definitions: e.root.Definitions,
@@ -277,14 +276,14 @@ func (e *explainer) checkCombined(s *jsonschema.Schema, v any, path string) {
 	}
 }
 
-// matches reports whether a value is valid for part of a schema; true also
-// when the part makes no sense by itself.
+// matches reports whether a value is valid for a part of a schema. It returns true if the
+// part is not a valid schema by itself.
 func matches(s *jsonschema.Schema, v any) bool {
 	resolved, err := s.CloneSchemas().Resolve(nil)
 	return err != nil || resolved.Validate(v) == nil
 }
 
-// isFalse: the library reads the schema false as {"not":{}}.
+// isFalse reports whether a schema is false, which the library reads as {"not":{}}.
 func isFalse(s *jsonschema.Schema) bool {
 	b, err := json.Marshal(s)
 	return err == nil && (string(b) == "false" || string(b) == `{"not":{}}` || string(b) == `{"not":true}`)

@@ -1,6 +1,6 @@
-// Package schema checks JSON values against JSON Schema (T-11, T-215).
-// A library decides whether a value is valid; this package finds out where it
-// is not, in words that a model can act on.
+// Package schema checks JSON values against JSON Schema (T-11, T-215). A library decides
+// whether a value is valid. This package describes what is wrong with an invalid value and
+// where, in terms that a model can act on.
 package schema
 
 import (
@@ -11,15 +11,15 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// A Schema is ready to check values. It may be used from any goroutine.
+// A Schema is a compiled schema. It is safe for concurrent use.
 type Schema struct {
 	root     *jsonschema.Schema
 	resolved *jsonschema.Resolved
 }
 
-// A Violation is one thing that is wrong with a value.
+// A Violation is one fault of a value.
 type Violation struct {
-	Path    string // JSON Pointer to the value; of what is missing, where it should be
+	Path    string // JSON Pointer to the value, or to the place of a missing value
 	Message string
 }
 
@@ -30,14 +30,14 @@ func (v Violation) String() string {
 	return v.Path + ": " + v.Message
 }
 
-// maxViolations is how many are reported at most.
+// maxViolations limits the number of reported violations.
 const maxViolations = 20
 
 const draft07 = "http://json-schema.org/draft-07/schema#"
 
-// Compile reads a schema: the keywords of draft 2020-12, or of draft-07 where
-// it says so or is written so. References are followed inside the schema only;
-// format and unknown keywords mean nothing. The error may be a [*FormError].
+// Compile compiles a schema with the keywords of draft 2020-12. It uses draft-07 if the
+// schema names that draft or uses its syntax. It follows references only within the schema,
+// and ignores format and unknown keywords. The error can be a [*FormError].
 func Compile(text json.RawMessage) (*Schema, error) {
 	root := new(jsonschema.Schema)
 	if err := json.Unmarshal(text, root); err != nil {
@@ -51,8 +51,8 @@ func Compile(text json.RawMessage) (*Schema, error) {
 	return &Schema{root, resolved}, nil
 }
 
-// draftOf names the draft to read a schema by. Schemas that name none but use
-// the spellings 2020-12 dropped mean draft-07.
+// draftOf returns the draft of a schema. A schema without a draft that uses keywords that
+// 2020-12 has dropped is draft-07.
 func draftOf(s *jsonschema.Schema) string {
 	if strings.Contains(s.Schema, "draft-07") || strings.Contains(s.Schema, "draft-06") {
 		return draft07
@@ -80,8 +80,8 @@ func usesDraft07(s *jsonschema.Schema, depth int) bool {
 	return usesDraft07(s.Items, depth+1)
 }
 
-// Check returns what is wrong with a value, at most [maxViolations]; nil when
-// it is valid. A value that would need too much memory is not (T-11).
+// Check returns the violations of a value, at most [maxViolations], or nil if it is valid. A
+// value that would need too much memory is invalid (T-11).
 func (s *Schema) Check(value json.RawMessage) []Violation {
 	switch size := decodedSize(value, maxDecoded); {
 	case size > maxDecoded:
@@ -105,8 +105,8 @@ func (s *Schema) Check(value json.RawMessage) []Violation {
 	return e.found
 }
 
-// A Cache compiles each schema once. The zero value is ready; it may be used
-// from any goroutine.
+// A Cache compiles each schema once. The zero value is ready to use. It is safe for
+// concurrent use.
 type Cache struct {
 	mu   sync.Mutex
 	made map[string]compiled
@@ -117,12 +117,12 @@ type compiled struct {
 	err    error
 }
 
-// maxCached bounds the cache; a project with more schemas than this that are
-// called is compiled anew now and then.
+// maxCached limits the cache. If the tools of a project use more schemas, some are compiled
+// again.
 const maxCached = 1000
 
-// Get returns the compiled schema of a text. first reports that it was
-// compiled just now, which is the time to complain about an error.
+// Get returns the compiled schema of a text. first reports that it was compiled by this
+// call, so an error has not been reported before.
 func (c *Cache) Get(text json.RawMessage) (s *Schema, first bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

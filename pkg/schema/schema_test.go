@@ -29,7 +29,7 @@ func TestCheck(t *testing.T) {
 		{person, `{"n":1,"s":"abcd"}`, `/s: must have at most 3 characters`},
 		{person, `{"n":1,"l":[]}`, `/l: must have at least 1 item`},
 		{person, `{"n":1,"l":[1,1,0.3]}`,
-			`/l: must have at most 2 items; /l: must not hold the same item twice; /l/2: must be a multiple of 0.5`},
+			`/l: must have at most 2 items; /l: must not contain the same item twice; /l/2: must be a multiple of 0.5`},
 		{person, `{"n":1,"o/~":{"a":1}}`, `/o~1~0/k: is required; /o~1~0: must have at least 2 members`},
 		{`{"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}`, `5`, `must be a string`},
 		{`{"properties":{"a":{"$ref":"#/definitions/b"}},"definitions":{"b":{"type":"string"}}}`, `{"a":1}`,
@@ -64,8 +64,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A schema that cannot be used is an error, never a panic, and nothing outside
-// the schema is fetched.
+// An invalid schema is an error and never causes a panic. Nothing outside the schema is
+// fetched.
 func TestCompileErrors(t *testing.T) {
 	for _, text := range []string{
 		`{"type":5}`, `{"$ref":"#/nope"}`, `{"$ref":"https://example.com/x"}`, `{"pattern":"(?=x)"}`, `7`,
@@ -126,8 +126,8 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// T-11: what would take gigabytes once decoded is refused before, and what is
-// decoded takes no more than was reckoned.
+// T-11: a value that would need gigabytes of memory is rejected before it is decoded. Other
+// values need at most the estimated memory.
 func TestDecodedSize(t *testing.T) {
 	s, err := Compile(json.RawMessage(`{}`))
 	if err != nil {

@@ -7,26 +7,27 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// Decoded, a value takes many times the memory of its text: a few bytes make a map.
+// A decoded value takes many times the memory of its text: a few bytes become a map.
 const (
-	maxDecoded   = 128 << 20 // bytes, about; what would take more is not checked
+	maxDecoded   = 128 << 20 // approximate bytes; larger values are not checked
 	largeDecoded = 1 << 20   // values above this size are checked one at a time
 )
 
-// large is held while a large value is decoded and checked.
+// large is locked while a large value is decoded and checked.
 var large sync.Mutex
 
-// What a value takes once decoded, about, in bytes; a string its text besides.
+// The approximate memory of decoded values, in bytes. A string also takes the length of its
+// text.
 const (
-	costValue  = 32  // an interface, and what grows around it
+	costValue  = 32  // an interface, with its share of the container's growth
 	costString = 16  //
 	costArray  = 48  // a slice and its header
 	costObject = 336 // a map with room for eight members
 	costMember = 64  // in a map that has grown
 )
 
-// decodedSize returns about how many bytes a valid value takes once decoded, as
-// far as it is no more than limit.
+// decodedSize returns approximately how many bytes a valid value takes when it is decoded.
+// It stops when the size exceeds limit.
 func decodedSize(v json.RawMessage, limit int) int {
 	size := 0
 	for i := 0; i < len(v) && size <= limit; {

@@ -12,10 +12,10 @@ import (
 	"mcp-bash/pkg/rawjson"
 )
 
-// A FormError means that a keyword of a schema has a value of a wrong form.
+// A FormError is the error for a keyword whose value has the wrong JSON type.
 type FormError struct {
-	Path  string          // to the keyword, such as "properties.a.required"
-	Piece json.RawMessage // the value, a piece of the schema
+	Path  string          // the path of the keyword, such as "properties.a.required"
+	Piece json.RawMessage // the value, as a slice of the schema
 	Want  string          // "an array of strings"
 	Found string          // "a number"
 }
@@ -28,7 +28,7 @@ func (e *FormError) Error() string {
 	return e.Path + ": " + text
 }
 
-// formError finds the keyword whose value the library does not take.
+// formError returns the error for the first keyword whose value the library does not accept.
 func formError(schema json.RawMessage, path string, err error) *FormError {
 	for _, m := range rawjson.Members(schema) {
 		var b rawjson.Builder
@@ -58,7 +58,7 @@ func formError(schema json.RawMessage, path string, err error) *FormError {
 	return wrongForm("", path, schema, err)
 }
 
-// parts yields the values in an object or array, each with what its path adds.
+// parts yields the values in an object or array, each with its part of the path.
 func parts(v json.RawMessage) func(yield func(string, json.RawMessage) bool) {
 	return func(yield func(string, json.RawMessage) bool) {
 		if rawjson.KindOf(v) == rawjson.Object {
@@ -84,7 +84,7 @@ var kindWords = [...]string{
 	rawjson.Array: "an array", rawjson.Object: "an object",
 }
 
-// wrongForm words an error of the library, which names types of Go.
+// wrongForm replaces an error of the library, which names types of Go.
 func wrongForm(keyword, path string, value json.RawMessage, err error) *FormError {
 	e := &FormError{Path: path, Piece: value, Want: "a whole number", Found: kindWords[rawjson.KindOf(value)]}
 	var typed *json.UnmarshalTypeError
@@ -103,7 +103,7 @@ func wrongForm(keyword, path string, value json.RawMessage, err error) *FormErro
 	return e
 }
 
-// formOf is the form of the JSON that a type of the library is made of.
+// formOf describes the JSON value that the library decodes into a type of Go.
 func formOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
@@ -121,7 +121,8 @@ func formOf(t reflect.Type) string {
 	return "an object"
 }
 
-// resolveError is an error of the library about a schema of the right form, without its names for types.
+// resolveError removes the library's type names from its error about a schema with valid
+// types.
 func resolveError(err error) error {
 	return errors.New(strings.NewReplacer("jsonschema.Schema: ", "", "<anonymous schema>: ", "").Replace(err.Error()))
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// CLI-1015: an error names the keyword and the forms of values, and no types of Go.
+// CLI-1015: an error has the keyword and the JSON types, but no types of Go.
 func TestFormError(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"required":5}`:                        "required: expected an array of strings, found a number",

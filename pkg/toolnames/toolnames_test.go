@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// CLI-1012: what clients send was seen by running them.
+// CLI-1012: the expected names are from running the clients.
 func TestSent(t *testing.T) {
 	for _, c := range []struct{ client, server, tool, sent string }{
 		{"Claude Code", "demo", "dot.name", "mcp__demo__dot_name"},
@@ -23,7 +23,7 @@ func TestSent(t *testing.T) {
 	}
 }
 
-// A client that nothing is known of has no limits.
+// An unknown client has no limits.
 func TestOf(t *testing.T) {
 	if c := Of("Notepad"); c != nil {
 		t.Errorf("%+v", c)

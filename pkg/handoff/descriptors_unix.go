@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MostIdle is how many hand-off directories may be kept that nobody uses, with the limit of
-// descriptors that this process has.
+// MostIdle returns how many unused hand-off directories may be kept, given this process's
+// limit on descriptors.
 var MostIdle = sync.OnceValue(func() int { return idleWithin(descriptors()) })
 
-// MostWaiting is how many scripts may wait for somebody, with that limit: others are to be started
-// meanwhile.
+// MostWaiting returns how many scripts may wait at the same time, given that limit. Other
+// scripts must be able to start.
 var MostWaiting = sync.OnceValue(func() int { return waitingWithin(descriptors()) })
 
-// descriptors is how many files this process may have open, 0 when the system does not tell.
+// descriptors returns how many files this process may have open, or 0 if that is unknown.
 func descriptors() uint64 {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {

@@ -1,7 +1,9 @@
 package handoff
 
-// MostIdle is how many hand-off directories may be kept that nobody uses: none is used twice here.
+// MostIdle returns how many unused hand-off directories may be kept. On Windows, directories
+// are not reused.
 func MostIdle() int { return 1 }
 
-// MostWaiting is how many scripts may wait for somebody: there is no limit of descriptors.
+// MostWaiting returns how many scripts may wait at the same time. Windows does not limit
+// descriptors.
 func MostWaiting() int { return mostWaiting }

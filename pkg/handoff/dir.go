@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// The names in a hand-off directory that are there from the start (T-69,
-// T-70, T-128).
+// The names that exist in a new hand-off directory (T-69, T-70, T-128).
 const (
 	progressName  = "progress.ndjson"
 	logsName      = "logs.ndjson"
@@ -19,9 +18,8 @@ const (
 	inputName     = "input"
 )
 
-// A Dir is the hand-off directory of one call: four files that are empty when
-// the script starts, a directory for questions, and names under which more may
-// appear.
+// A Dir is the hand-off directory of one call. It has four files, which are empty when the
+// script starts, and a directory for questions. More files can appear later.
 type Dir struct {
 	Folder
 	Input     Folder // for questions and their answers
@@ -30,15 +28,15 @@ type Dir struct {
 	Errors    *os.File
 	Resources *os.File
 
-	self   fs.FileInfo            // tells the directory from what a script puts in its place
-	own    map[string]fs.FileInfo // the same for what was made in it
-	parent *os.Root               // the private directory it lies in
+	self   fs.FileInfo            // identifies the directory if a script replaces it
+	own    map[string]fs.FileInfo // the same for the names in ownNames
+	parent *os.Root               // the private directory that contains it
 	above  string                 // its path
 	name   string                 // in parent
-	idle   time.Time              // since when nobody uses it
+	idle   time.Time              // when it was last used
 }
 
-// newDir makes a directory below parent, whose path is above.
+// newDir creates a directory below parent, whose path is above.
 func newDir(parent *os.Root, above, name string) (*Dir, error) {
 	if err := parent.Mkdir(name, 0o700); err != nil {
 		return nil, err
@@ -78,7 +76,7 @@ func (d *Dir) fill(name string) (err error) {
 	return err
 }
 
-// files yields the files that are there from the start.
+// files yields the files that exist from the start.
 func (d *Dir) files() iter.Seq2[string, **os.File] {
 	return func(yield func(string, **os.File) bool) {
 		_ = yield(progressName, &d.Progress) && yield(logsName, &d.Logs) && yield(errorsName, &d.Errors) &&
@@ -88,31 +86,30 @@ func (d *Dir) files() iter.Seq2[string, **os.File] {
 
 var ownNames = []string{progressName, logsName, errorsName, resourcesName, inputName}
 
-// moved notes the directory's name.
+// moved records the directory's new name.
 func (d *Dir) moved(name string) {
 	d.name = name
 	d.path = filepath.Join(d.above, name)
 	d.Input.path = d.Path(inputName)
 }
 
-// ErrorsPath and the others are where the script finds the files.
+// ErrorsPath and the following methods return the paths of the files for the script.
 func (d *Dir) ErrorsPath() string    { return d.Path(errorsName) }
 func (d *Dir) ResourcesPath() string { return d.Path(resourcesName) }
 func (d *Dir) ProgressPath() string  { return d.Path(progressName) }
 func (d *Dir) LogsPath() string      { return d.Path(logsName) }
 func (d *Dir) InputPath() string     { return d.Path(inputName) }
 
-// ReadErrors returns what the script left in the error file; nil when nothing.
+// ReadErrors returns the content that the script wrote to the error file, or nil.
 func (d *Dir) ReadErrors(limit int) ([]byte, error) { return d.left(errorsName, d.Errors, limit) }
 
-// ReadResources returns the list of files that the script wants embedded; nil
-// when there is none.
+// ReadResources returns the list of files that the script wants to embed, or nil.
 func (d *Dir) ReadResources(limit int) ([]byte, error) {
 	return d.left(resourcesName, d.Resources, limit)
 }
 
-// left returns the content of one of our files, or of the regular file that the
-// script has put in its place.
+// left returns the content of one of our files, or of the regular file that the script has
+// put in its place.
 func (d *Dir) left(name string, ours *os.File, limit int) ([]byte, error) {
 	there := d.ownAt(name)
 	switch {
@@ -126,7 +123,7 @@ func (d *Dir) left(name string, ours *os.File, limit int) ([]byte, error) {
 	return readAll(ours, limit)
 }
 
-// ownAt returns what stands under a name now, nil when that is not what we made.
+// ownAt returns the file with a name, or nil if it is not the file that we created.
 func (d *Dir) ownAt(name string) fs.FileInfo {
 	there, err := d.root.Lstat(name)
 	if err != nil || !os.SameFile(there, d.own[name]) {
@@ -135,7 +132,7 @@ func (d *Dir) ownAt(name string) fs.FileInfo {
 	return there
 }
 
-// tidy puts a directory into the state of a new one, and reports whether it is.
+// tidy restores the initial state of a directory, and reports whether that was possible.
 func (d *Dir) tidy() bool {
 	if there, err := d.parent.Lstat(d.name); err != nil || !os.SameFile(there, d.self) {
 		return false
@@ -155,10 +152,10 @@ func (d *Dir) tidy() bool {
 	return true
 }
 
-// close gives up the descriptors.
+// close closes the descriptors.
 func (d *Dir) close() {
 	for _, file := range d.files() {
-		(*file).Close() // nil is fine
+		(*file).Close() // Close accepts nil
 	}
 	d.Input.close()
 	d.Folder.close()

@@ -1,12 +1,13 @@
-// Package handoff holds the directories through which the server and a script
-// hand each other files: progress, logs, errors and embedded resources from the
-// script, answers and the cancel marker from the server (tools section 6).
+// Package handoff manages the directories in which the server and a script exchange files.
+// The script writes progress, logs, errors and embedded resources. The server writes answers
+// and the cancel marker (tools section 6).
 //
-// A script may do to these files whatever it likes, and its children may do so
-// after its end. So the server holds descriptors of the directory and of the
-// files in it before the script starts, and reads what it opened itself. What
-// only appears later is created or opened below the directory's descriptor:
-// never through a symbolic link that leads out, never waiting for a pipe or a
-// lease, and never more than a bounded number of bytes at a time. Nothing here
-// can be made to wait by a script, so ending one never does either.
+// A script can do anything to these files, and its child processes can do so after its end.
+// Therefore the server opens the directory and its files before the script starts, and reads
+// only the files that it opened.
+//
+// Files that appear later are created or opened below the directory's descriptor. The server
+// never follows a symbolic link out of the directory, and never waits for a pipe or a lease.
+// Each read is limited to a number of bytes. A script can block nothing here, so ending a
+// script never blocks either.
 package handoff

@@ -10,17 +10,16 @@ import (
 	"slices"
 )
 
-// A Folder is a directory that a script can write to. All of its methods work
-// below the descriptor that was opened before the script started, wherever the
-// script has moved the directory since.
+// A Folder is a directory that a script can write to. All methods use the descriptor that
+// was opened before the script started, even if the script has moved the directory.
 type Folder struct {
-	path   string // as the script knows it
+	path   string // the path for the script
 	root   *os.Root
-	list   *os.File        // the same directory, to be listed
-	broken map[string]bool // names under which something lies that cannot be removed
+	list   *os.File        // the same directory, for listing
+	broken map[string]bool // names of files that cannot be removed
 }
 
-// openFolder opens a directory that was just made.
+// openFolder opens a directory that was just created.
 func openFolder(parent *os.Root, name string) (f Folder, err error) {
 	if f.root, err = openDirIn(parent, name); err == nil {
 		f.list, err = f.root.Open(".")
@@ -32,21 +31,20 @@ func (f *Folder) close() {
 	if f.root != nil {
 		f.root.Close()
 	}
-	f.list.Close() // nil is fine
+	f.list.Close() // Close accepts nil
 }
 
-// Path is where the script finds a name.
+// Path returns the path of a name for the script.
 func (f *Folder) Path(name string) string { return filepath.Join(f.path, name) }
 
-// Create makes a file that is not there yet.
+// Create creates a file that does not exist yet.
 func (f *Folder) Create(name string, content []byte) error { return Create(f.root, name, content) }
 
-// Put makes a file appear with its whole content, in place of whatever is there
-// under that name.
+// Put atomically creates a file with its content. It replaces any file with that name.
 func (f *Folder) Put(name string, content []byte) error { return Put(f.root, name, content) }
 
-// Reserve takes room on the disk for a file of size bytes that is to appear later, so that a disk that
-// fills up meanwhile does not keep it from that.
+// Reserve reserves disk space for a file of size bytes that will be created later. If the
+// disk fills up in the meantime, the file can still be written.
 func (f *Folder) Reserve(size int) (*Reserved, error) {
 	r := &Reserved{folder: f, aside: Unique(aside)}
 	file, err := f.root.OpenFile(r.aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, 0o600)
@@ -64,14 +62,14 @@ func (f *Folder) Reserve(size int) (*Reserved, error) {
 	return r, nil
 }
 
-// A Reserved is room on the disk, see [Folder.Reserve].
+// A Reserved is reserved disk space, see [Folder.Reserve].
 type Reserved struct {
 	folder *Folder
 	aside  string
-	file   fs.FileInfo // tells the file from what the script puts in its place
+	file   fs.FileInfo // identifies the file if the script replaces it
 }
 
-// Put is [Folder.Put] that uses the room.
+// Put is [Folder.Put] with the reserved space.
 func (r *Reserved) Put(name string, content []byte) error {
 	file, err := r.folder.root.OpenFile(r.aside, os.O_WRONLY|nonblock, 0)
 	if err != nil {
@@ -96,13 +94,13 @@ func (r *Reserved) Put(name string, content []byte) error {
 	return err
 }
 
-// Drop gives the room back.
+// Drop releases the space.
 func (r *Reserved) Drop() { r.folder.root.Remove(r.aside) }
 
-// Take returns the content of a file that the script made appear by rename, and
-// removes it. found is false when there is none; one that is empty is left, as a
-// script that does not rename is about to write it. The content is nil when it is
-// no regular file, cannot be read, or has more than limit bytes.
+// Take returns the content of a file that the script has renamed into place, and removes it.
+// found is false if there is no such file. An empty file stays, because a script that does
+// not rename is about to write it. content is nil if the file is not regular, cannot be
+// read, or has more than limit bytes.
 func (f *Folder) Take(name string, limit int) (content []byte, found bool) {
 	if f.broken[name] {
 		return nil, false
@@ -114,7 +112,7 @@ func (f *Folder) Take(name string, limit int) (content []byte, found bool) {
 	if err != nil {
 		content = nil
 	}
-	if f.root.Remove(name) != nil { // a directory with something in it, say
+	if f.root.Remove(name) != nil { // for example, a directory that is not empty
 		if f.broken == nil {
 			f.broken = make(map[string]bool)
 		}
@@ -123,7 +121,7 @@ func (f *Folder) Take(name string, limit int) (content []byte, found bool) {
 	return content, true
 }
 
-// ErrTooLarge is the error for a file of more bytes than are wanted.
+// ErrTooLarge is the error for a file above the limit.
 var ErrTooLarge = errors.New("too large")
 
 // Read returns the content of a regular file of at most limit bytes.
@@ -153,9 +151,8 @@ func readAll(file *os.File, limit int) ([]byte, error) {
 	return content, err
 }
 
-// clear removes what lies in the directory, but for the names to keep, and
-// reports whether that is done and those are there. A directory with much in it,
-// or with something that cannot be removed, is left as it is.
+// clear removes all files except those to keep. It reports whether it succeeded and the kept
+// names exist. It changes nothing in a directory with many files.
 func (f *Folder) clear(keep ...string) bool {
 	const strays = 32
 	if _, err := f.list.Seek(0, io.SeekStart); err != nil {

@@ -7,34 +7,33 @@ import (
 	"time"
 )
 
-// A Follower reads the lines that a script appends to a file, while it does.
+// A Follower reads lines while a script appends them to a file.
 type Follower struct {
 	file    *os.File
-	at      int64  // up to where the file was read
-	part    []byte // a line without its end
-	skip    bool   // the line is too long: drop it up to its end
+	at      int64  // the offset up to which the file was read
+	part    []byte // an incomplete line
+	skip    bool   // the current line is too long and is dropped
 	changed time.Time
 }
 
-// The bounds on what is read of a stream, in bytes.
+// The limits on reading a stream, in bytes.
 const (
-	maxLine    = 1 << 20   // of a longer line nothing is kept
+	maxLine    = 1 << 20   // longer lines are dropped
 	maxPoll    = 256 << 10 // in one poll
 	maxFinish  = 16 << 20  // after the script has ended
 	firstChunk = 4 << 10
 	nextChunk  = 64 << 10
 )
 
-// Follow returns a follower of what is written from now on to a file that is
-// empty.
+// Follow returns a Follower for an empty file.
 func Follow(file *os.File) *Follower {
 	f := &Follower{file: file}
 	f.Touched()
 	return f
 }
 
-// Touched reports whether the file was written to or touched since the last
-// time, without reading it.
+// Touched reports whether the file was modified since the last call. It does not read the
+// file.
 func (f *Follower) Touched() bool {
 	info, err := f.file.Stat()
 	if err != nil || info.ModTime().Equal(f.changed) {
@@ -44,17 +43,17 @@ func (f *Follower) Touched() bool {
 	return true
 }
 
-// Poll calls line with lines that became complete, without their ends, and
-// reports whether the file was written to or touched since the last poll. It
-// reads a bounded number of bytes, whatever the size of the file.
+// Poll calls line with each complete line, without line ends. It reports whether the file
+// was modified since the last poll. It reads a limited number of bytes, for any size of the
+// file.
 func (f *Follower) Poll(line func([]byte)) (active bool) {
 	active = f.Touched()
 	f.read(maxPoll, line)
 	return active
 }
 
-// Finish reads what the script has left; its last line counts without its end
-// now. It reports whether that was read to the end: there is a bound.
+// Finish reads the rest of the file after the script has ended. The last line needs no line
+// end. complete reports whether the rest was within the limit.
 func (f *Follower) Finish(line func([]byte)) (complete bool) {
 	complete = f.read(maxFinish, line)
 	if len(f.part) > 0 && !f.skip {
@@ -64,7 +63,7 @@ func (f *Follower) Finish(line func([]byte)) (complete bool) {
 	return complete
 }
 
-// read reads at most limit bytes and reports whether the end was reached.
+// read reads at most limit bytes, and reports whether it reached the end.
 func (f *Follower) read(limit int, line func([]byte)) (end bool) {
 	info, err := f.file.Stat()
 	if err != nil || info.Size() == f.at {

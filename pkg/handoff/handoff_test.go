@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// newPool returns a pool below a directory of its own, and that.
+// newPool returns a pool below a new directory, with the directory's path.
 func newPool(t testing.TB) (*Pool, string) {
 	t.Helper()
 	path := t.TempDir()
@@ -41,7 +41,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// left lists a directory once nothing is being removed any more.
+// left lists a directory after all removals have finished.
 func left(t *testing.T, p *Pool, path string) []string {
 	t.Helper()
 	for deadline := time.Now().Add(90 * time.Second); ; runtime.Gosched() {
@@ -60,7 +60,7 @@ func left(t *testing.T, p *Pool, path string) []string {
 	return list
 }
 
-// isNew reports what tells a directory from a new one, "" when nothing does.
+// isNew returns the difference between a directory and a new one, or "".
 func isNew(d *Dir) string {
 	if names, err := os.ReadDir(d.path); err != nil || len(names) != 5 {
 		return fmt.Sprint(names, err)
@@ -76,8 +76,7 @@ func isNew(d *Dir) string {
 	return ""
 }
 
-// T-79: what a script did to a directory is undone, or it is not used
-// again.
+// T-79: a script's changes to a directory are undone, or the directory is not used again.
 func TestTidy(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -126,7 +125,8 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// T-79: an idle directory from which a cleaner of temporary files took something is not used again.
+// T-79: an idle directory is not used again after a cleaner of temporary files has removed
+// files from it.
 func TestCleanedDirectory(t *testing.T) {
 	p, path := newPool(t)
 	for _, name := range append(slices.Clone(ownNames), "") {
@@ -148,15 +148,15 @@ func TestCleanedDirectory(t *testing.T) {
 	}
 }
 
-// T-79: as long as anybody holds one of the files open, they are not used
-// again, whatever became of the script.
+// T-79: files are not used again while any process has one of them open, regardless of the
+// script.
 func TestLateWriter(t *testing.T) {
 	p, path := newPool(t)
 	for _, own := range []string{progressName, logsName, errorsName, resourcesName} {
 		d := take(t, p)
 		late, err := os.OpenFile(d.Path(own), os.O_WRONLY|os.O_APPEND, 0)
 		check(t, err)
-		p.Give(d, true) // alone, as far as the caller knows: the writer left its group
+		p.Give(d, true) // the pool cannot know about the writer, which left its process group
 		next := take(t, p)
 		if next == d {
 			t.Errorf("%s: used again while it was open", own)
@@ -173,9 +173,8 @@ func TestLateWriter(t *testing.T) {
 	}
 }
 
-// T-110: whatever a script puts under the names that the server uses, the
-// server neither waits, nor follows it out of the directory, nor reads without
-// bound.
+// T-110: a script can put anything under the names that the server uses. The server does not
+// block, does not follow it out of the directory, and does not read without limit.
 func TestHostileNames(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "victim")
 	check(t, os.WriteFile(outside, []byte("mine"), 0o600))
@@ -217,8 +216,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// T-123, T-110: an answer that uses room which was reserved appears whole, whatever its length, and is
-// written to nothing that a script puts in the place of the room.
+// T-123, T-110: an answer in reserved space appears completely, for any length. It is not
+// written to a file that a script puts in the place of the reserved one.
 func TestReserved(t *testing.T) {
 	p, _ := newPool(t)
 	d := take(t, p)
@@ -241,7 +240,7 @@ func TestReserved(t *testing.T) {
 		d := take(t, p)
 		r, err := d.Reserve(100)
 		check(t, errors.Join(err, os.Remove(d.Path(r.aside)), plant(d.Path(r.aside))))
-		if r.Put("answer", []byte("yes")) == nil { // into a file of the script's, which got the same number
+		if r.Put("answer", []byte("yes")) == nil { // a file of the script with the same inode number
 			if got, _ := d.Take("answer", 100); string(got) != "yes" {
 				t.Errorf("%s: %q", name, got)
 			}
@@ -253,7 +252,7 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// A question that a script has only begun to write is left until it is there (T-121).
+// A question that a script is still writing stays until it is complete (T-121).
 func TestEmptyQuestion(t *testing.T) {
 	p, _ := newPool(t)
 	d := take(t, p)
@@ -268,8 +267,8 @@ func TestEmptyQuestion(t *testing.T) {
 	}
 }
 
-// A script that exchanges its directory for a link elsewhere has nothing
-// written or removed there.
+// If a script replaces its directory by a link, the server writes and removes nothing in the
+// target.
 func TestExchangedDirectory(t *testing.T) {
 	elsewhere := t.TempDir()
 	check(t, os.WriteFile(filepath.Join(elsewhere, "request"), []byte("theirs"), 0o600))
@@ -296,7 +295,7 @@ func TestExchangedDirectory(t *testing.T) {
 	}
 }
 
-// A directory is handed out again after the private directory was lost.
+// New directories can be taken after the private directory was lost.
 func TestLostPrivateDirectory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "private")
 	var root *os.Root
@@ -325,8 +324,8 @@ func TestLostPrivateDirectory(t *testing.T) {
 	}
 }
 
-// A pool keeps as many directories as were in use at once since the last sweep,
-// and at least one.
+// A pool keeps as many directories as were in use at the same time since the last sweep, and
+// at least one.
 func TestSweep(t *testing.T) {
 	p, path := newPool(t)
 	var all []*Dir
@@ -347,7 +346,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// Directories that nobody uses hold few descriptors (T-53).
+// Unused directories use few descriptors (T-53).
 func TestIdleWithin(t *testing.T) {
 	for limit, want := range map[uint64]int{0: 1, 44: 1, 64: 2, 256: 8, 1024: 32, 1 << 20: 1000, 1<<64 - 1: 1000} {
 		if got := idleWithin(limit); got != want {
@@ -374,14 +373,14 @@ func TestIdleWithin(t *testing.T) {
 	}
 	want := len(all) - keep
 	if runtime.GOOS != "linux" {
-		want = len(all) // none is used twice
+		want = len(all) // directories are not reused
 	}
 	if closed != want {
 		t.Errorf("%d of %d are closed, not %d", closed, len(all), want)
 	}
 }
 
-// A stream read in arbitrary pieces gives the same lines.
+// A stream that is read in arbitrary pieces has the same lines.
 func TestFollow(t *testing.T) {
 	file, err := os.CreateTemp(t.TempDir(), "")
 	check(t, err)
@@ -404,8 +403,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// T-110: a poll and the end read a bounded number of bytes, whatever the
-// size of the file.
+// T-110: Poll and Finish read a limited number of bytes, for any size of the file.
 func TestFollowHugeFile(t *testing.T) {
 	file, err := os.CreateTemp(t.TempDir(), "")
 	check(t, err)
@@ -419,7 +417,7 @@ func TestFollowHugeFile(t *testing.T) {
 	if f.Finish(line) || f.at > maxPoll+maxFinish {
 		t.Errorf("read %d bytes in all", f.at)
 	}
-	check(t, file.Truncate(0)) // and from here on as ever
+	check(t, file.Truncate(0)) // continues normally afterwards
 	file.WriteString("again\n")
 	var got string
 	f.Poll(func(l []byte) { got += string(l) })

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plants are what a script may put under a name, by what it is.
+// plants are types of files that a script can put under a name.
 func plants(outside string) map[string]func(path string) error {
 	return map[string]func(path string) error{
 		"pipe":    func(path string) error { return unix.Mkfifo(path, 0o600) },
@@ -26,7 +26,7 @@ func plants(outside string) map[string]func(path string) error {
 			if err != nil {
 				return err
 			}
-			defer os.Chdir(dir) // a socket's address is short
+			defer os.Chdir(dir) // a socket's address is limited in length
 			if err := os.Chdir(os.TempDir()); err != nil {
 				return err
 			}

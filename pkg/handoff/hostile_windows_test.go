@@ -2,7 +2,7 @@ package handoff
 
 import "os"
 
-// plants are what a script may put under a name, by what it is.
+// plants are types of files that a script can put under a name.
 func plants(string) map[string]func(path string) error {
 	return map[string]func(path string) error{
 		"directory": func(path string) error { return os.MkdirAll(path+"/sub", 0o700) },

@@ -4,6 +4,6 @@ package handoff
 
 import "syscall"
 
-// nonblock keeps an open from waiting for the other end of a pipe, or for the
-// holder of a lease.
+// nonblock prevents an open from waiting for the other end of a pipe or for the owner of a
+// lease.
 const nonblock = syscall.O_NONBLOCK

@@ -11,55 +11,58 @@ import (
 
 // A Pool hands out hand-off directories below a private directory.
 //
-// Making and removing one costs as much as starting a script. So one that is
-// found clean after a call is put aside under another name, and serves again: a
-// script that wrote down its paths finds nothing there any more. It keeps as
-// many as were in use at once lately, at least one; but so few that their descriptors
-// do not keep scripts from being started (T-53).
+// Creating and removing a directory takes as long as starting a script. Therefore the pool
+// renames a directory that is clean after a call, and uses it again. A script that has
+// recorded its paths finds nothing there.
+//
+// The pool keeps as many directories as were recently in use at the same time, and at least
+// one. It limits their number so that their descriptors do not prevent scripts from starting
+// (T-53).
 type Pool struct {
 	path    string
 	private func() (*os.Root, error)
-	keep    int // idle directories at most
+	keep    int // the maximum number of idle directories
 
 	mu       sync.Mutex
 	idle     []*Dir
-	last     int    // the number in the last name given
-	out      int    // how many are in use
-	most     int    // the most there were since the last sweep
+	last     int    // the number in the last name
+	out      int    // the number of directories in use
+	peak     int    // the maximum of out since the last sweep
 	sweeping bool   // a sweep is due
-	waste    []*Dir // to be removed
-	removing bool   // somebody is at it
+	waste    []*Dir // directories that must be removed
+	removing bool   // a goroutine removes them
 }
 
-// NewPool returns a pool below a private directory, of which at most keep are idle. private
-// opens that directory; it is called for every hand-off directory, and may return another one
-// after the last was lost.
+// NewPool returns a pool below the private directory path, with at most keep idle
+// directories. private opens the private directory. Each Take calls it, and it can return a
+// new directory after the old one was lost.
 func NewPool(path string, keep int, private func() (*os.Root, error)) *Pool {
 	return &Pool{path: path, private: private, keep: keep}
 }
 
-// perDir is how many descriptors a directory takes: two folders, opened twice, and four files.
+// perDir is the number of descriptors of a directory: two folders, opened twice, and four
+// files.
 const perDir = 8
 
-// idleWithin is how many idle directories take a quarter of so many descriptors.
+// idleWithin returns how many idle directories use a quarter of the descriptors.
 func idleWithin(descriptors uint64) int { return int(max(1, min(descriptors/4/perDir, 1000))) }
 
 const mostWaiting = 1000
 
-// waitingWithin is how many waiting scripts take a quarter of so many descriptors.
+// waitingWithin returns how many waiting scripts use a quarter of the descriptors.
 func waitingWithin(descriptors uint64) int {
-	const perScript = perDir + 6 // its end, its output, the lifeline and what it is confined by
+	const perScript = perDir + 6 // exit status, output, lifeline and confinement
 	return int(max(1, min(descriptors/4/perScript, mostWaiting)))
 }
 
-// idleTrust is for how long an idle directory is taken to be as it was: programs that clean directories
-// of temporary files remove what is days old, file by file.
+// idleTrust is how long an idle directory is assumed to be unchanged. Cleaners of temporary
+// files remove single files that are days old.
 const idleTrust = time.Minute
 
 // sweepEvery is the time between two sweeps.
 const sweepEvery = 800 * time.Millisecond
 
-// Take returns a directory in its first state.
+// Take returns a directory in its initial state.
 func (p *Pool) Take() (*Dir, error) {
 	parent, err := p.private()
 	if err != nil {
@@ -68,7 +71,7 @@ func (p *Pool) Take() (*Dir, error) {
 	p.mu.Lock()
 	name := p.name("call.")
 	p.out++
-	p.most = max(p.most, p.out)
+	p.peak = max(p.peak, p.out)
 	var d *Dir
 	if n := len(p.idle); n > 0 {
 		d, p.idle = p.idle[n-1], p.idle[:n-1]
@@ -96,19 +99,19 @@ func (p *Pool) Take() (*Dir, error) {
 	return d, nil
 }
 
-// name makes a name that was not given before. The lock is held.
+// name returns a new name. The caller must hold the lock.
 func (p *Pool) name(prefix string) string {
 	p.last++
 	return prefix + strconv.Itoa(p.last)
 }
 
-// Give takes a directory back. alone says that no process of the call is known
-// to be left; whether one still holds a file open is found out here.
+// Give returns a directory to the pool. alone reports that no known process of the call is
+// left. Give itself checks whether a process has a file open.
 func (p *Pool) Give(d *Dir, alone bool) {
 	p.mu.Lock()
 	name := p.name("idle.")
 	p.mu.Unlock()
-	// First the name goes, so that nobody opens a file while it is judged.
+	// Rename it first, so that no process can open a file during the check.
 	clean := alone && d.parent.Rename(d.name, name) == nil
 	if clean {
 		d.moved(name)
@@ -126,7 +129,7 @@ func (p *Pool) Give(d *Dir, alone bool) {
 	p.planSweep()
 }
 
-// Keep leaves a directory where it is, for somebody to look at.
+// Keep leaves a directory in place for inspection.
 func (p *Pool) Keep(d *Dir) {
 	d.close()
 	p.mu.Lock()
@@ -134,7 +137,7 @@ func (p *Pool) Keep(d *Dir) {
 	p.mu.Unlock()
 }
 
-// Drop gives up the directories that are not in use.
+// Drop removes the idle directories.
 func (p *Pool) Drop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,8 +145,8 @@ func (p *Pool) Drop() {
 	p.idle = nil
 }
 
-// discard closes directories, and has them removed by a goroutine of their own: a
-// script may have filled one with more than can be removed in no time. The lock is held.
+// discard closes directories. A separate goroutine removes them, because removing a
+// directory that a script has filled can take long. The caller must hold the lock.
 func (p *Pool) discard(list ...*Dir) {
 	for _, d := range list {
 		d.close()
@@ -167,8 +170,8 @@ func (p *Pool) discard(list ...*Dir) {
 	}()
 }
 
-// planSweep sees to it that directories nobody needs do not stay. The lock is
-// held.
+// planSweep schedules a sweep if there are several idle directories. The caller must hold the
+// lock.
 func (p *Pool) planSweep() {
 	if !p.sweeping && len(p.idle) > 1 {
 		p.sweeping = true
@@ -176,15 +179,15 @@ func (p *Pool) planSweep() {
 	}
 }
 
-// sweep removes the directories that were not needed since the last one.
+// sweep removes the directories that were not needed since the last sweep.
 func (p *Pool) sweep() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sweeping = false
-	spare := max(0, len(p.idle)+p.out-max(1, p.most))
+	spare := max(0, len(p.idle)+p.out-max(1, p.peak))
 	spare = min(spare, len(p.idle))
 	p.discard(p.idle[:spare]...)
 	p.idle = slices.Delete(p.idle, 0, spare)
-	p.most = p.out
+	p.peak = p.out
 	p.planSweep()
 }

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Create makes a file that is not there yet, mode 0600, below a directory that
-// scripts can write to.
+// Create creates a file with mode 0600 below a directory that scripts can write to. The file
+// must not exist yet.
 func Create(dir *os.Root, name string, content []byte) error {
 	file, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonblock, 0o600)
 	if err != nil {
@@ -19,8 +19,8 @@ func Create(dir *os.Root, name string, content []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// OpenAppend opens a regular file to append to, mode 0600, below a directory that
-// scripts can write to. It is made when it is missing.
+// OpenAppend opens a regular file for appending, below a directory that scripts can write
+// to. It creates a missing file with mode 0600.
 func OpenAppend(dir *os.Root, name string) (*os.File, error) {
 	file, err := dir.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|nonblock, 0o600)
 	if err != nil {
@@ -33,18 +33,18 @@ func OpenAppend(dir *os.Root, name string) (*os.File, error) {
 	return file, nil
 }
 
-// OpenDir opens a directory; unlike [os.OpenRoot], it never waits for a pipe
-// that was put in its place.
+// OpenDir opens a directory. Unlike [os.OpenRoot], it never waits for a pipe in the
+// directory's place.
 func OpenDir(path string) (*os.Root, error) { return os.OpenRoot(path + thisDir) }
 
 // openDirIn is [OpenDir] below another directory.
 func openDirIn(dir *os.Root, name string) (*os.Root, error) { return dir.OpenRoot(name + thisDir) }
 
-// thisDir at the end of a path has the system look for a directory.
+// thisDir at the end of a path makes the system look for a directory.
 const thisDir = string(os.PathSeparator) + "."
 
-// Put is [Create] for a file that appears with its whole content, in place of
-// whatever is there under that name.
+// Put is [Create] for a file that appears atomically with its content. It replaces any file
+// with that name.
 func Put(dir *os.Root, name string, content []byte) error {
 	hidden := Unique(aside)
 	err := Create(dir, hidden, content)
@@ -57,10 +57,10 @@ func Put(dir *os.Root, name string, content []byte) error {
 	return err
 }
 
-// aside is how the names begin of files that are not to be seen yet.
+// aside is the prefix of files that must not be visible yet.
 const aside = ".put-"
 
-// Unique returns a file name that begins with a prefix and cannot be guessed.
+// Unique returns an unpredictable file name with a prefix.
 func Unique(prefix string) string {
 	var tag [8]byte
 	rand.Read(tag[:]) // never fails

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fifo makes a FIFO and opens it as scripts do, so that reads do not wait.
+// fifo creates a FIFO and opens it as scripts do, so that reads do not block.
 func fifo(t *testing.T, path string) *os.File {
 	t.Helper()
 	check(t, unix.Mkfifo(path, 0o600))
@@ -24,8 +24,8 @@ func fifo(t *testing.T, path string) *os.File {
 	return file
 }
 
-// held returns what lies in a FIFO, at most limit bytes.
-func held(t *testing.T, file *os.File, limit int) string {
+// pending returns the content of a FIFO, at most limit bytes.
+func pending(t *testing.T, file *os.File, limit int) string {
 	t.Helper()
 	buf := make([]byte, limit)
 	n, err := unix.Read(int(file.Fd()), buf)
@@ -35,17 +35,17 @@ func held(t *testing.T, file *os.File, limit int) string {
 	return string(buf[:max(n, 0)])
 }
 
-// T-129: one byte for each time, which ends the script's read.
+// T-129: each wake writes one byte, which ends the script's read.
 func TestWake(t *testing.T) {
 	p, _ := newPool(t)
 	d := take(t, p)
 	file := fifo(t, d.Input.Path("wake"))
 	d.Input.Wake("wake")
 	d.Input.Wake("wake")
-	if got := held(t, file, 10); got != "\n\n" {
+	if got := pending(t, file, 10); got != "\n\n" {
 		t.Errorf("%q", got)
 	}
-	// A directory with a FIFO in it is clean for the next call, which gets a new one.
+	// A directory with a FIFO in it is clean for the next call, which creates a new one.
 	p.Give(d, true)
 	next := take(t, p)
 	defer p.Give(next, false)
@@ -53,17 +53,17 @@ func TestWake(t *testing.T) {
 		t.Errorf("not as new: %s", what)
 	}
 	next.Input.Wake("wake")
-	if got := held(t, file, 10); got != "" {
+	if got := pending(t, file, 10); got != "" {
 		t.Errorf("the next call woke the last one: %q", got)
 	}
 }
 
-// T-110, T-129: whatever lies where the FIFO is looked for, the server neither
-// waits nor writes anything there.
+// T-110, T-129: for any type of file in the place of the FIFO, the server neither blocks nor
+// writes to it.
 func TestWakeHostile(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "victim")
 	check(t, os.WriteFile(outside, []byte("mine"), 0o600))
-	all := plants(outside) // "pipe" is one that nobody reads
+	all := plants(outside) // "pipe" is a FIFO without a reader
 	stranger := fifo(t, filepath.Join(t.TempDir(), "stranger"))
 	all["link to a pipe outside"] = func(path string) error { return os.Symlink(stranger.Name(), path) }
 	all["file"] = func(path string) error { return os.WriteFile(path, []byte("mine"), 0o600) }
@@ -81,7 +81,7 @@ func TestWakeHostile(t *testing.T) {
 			if content, err := os.ReadFile(outside); err != nil || string(content) != "mine" {
 				t.Errorf("the file outside: %q, %v", content, err)
 			}
-			if got := held(t, stranger, 10); got != "" {
+			if got := pending(t, stranger, 10); got != "" {
 				t.Errorf("the pipe outside: %q", got)
 			}
 			switch content, err := d.Input.Read("wake", 10); {
@@ -94,8 +94,7 @@ func TestWakeHostile(t *testing.T) {
 	}
 }
 
-// A FIFO that is full, or whose reader is gone, does not make the server wait,
-// nor end it.
+// A FIFO that is full or has no reader does not block or end the server.
 func TestWakeFullAndDeserted(t *testing.T) {
 	p, _ := newPool(t)
 	d := take(t, p)
@@ -113,14 +112,14 @@ func TestWakeFullAndDeserted(t *testing.T) {
 		full += n
 	}
 	d.Input.Wake("wake")
-	if got := held(t, file, full+1); len(got) != full {
+	if got := pending(t, file, full+1); len(got) != full {
 		t.Errorf("%d bytes of %d", len(got), full)
 	}
 	file.Close()
 	d.Input.Wake("wake")
 }
 
-// T-129: the shell that waits goes on.
+// T-129: the waiting shell continues.
 func TestWakeShell(t *testing.T) {
 	p, _ := newPool(t)
 	d := take(t, p)

@@ -1,4 +1,4 @@
 package handoff
 
-// Wake does nothing: there are no FIFOs, and scripts look for answers themselves.
+// Wake does nothing. Windows has no FIFOs, so scripts poll for answers.
 func (f *Folder) Wake(string) {}

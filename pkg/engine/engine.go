@@ -1,5 +1,5 @@
-// Package engine puts together what it takes to run the scripts of one project:
-// the server and the run-tool command both start from it.
+// Package engine assembles everything that is needed to run the scripts of one project. The
+// server and run-tool both use it.
 package engine
 
 import (
@@ -28,38 +28,38 @@ import (
 	"mcp-bash/pkg/urimatch"
 )
 
-// A Config is what an engine is made of.
+// A Config is the input of New.
 type Config struct {
 	Project *project.Project
 	State   *project.State
 	Runner  *script.Runner
 	Home    *project.Home // the installation tree
-	Args    []string      // after "serve --" (CLI-302)
+	Args    []string      // the arguments after "serve --" (CLI-302)
 
 	Log    mcp.LogFunc
-	Debug  func() bool       // whether debug messages go anywhere
-	Notice func(line string) // a line for standard error
+	Debug  func() bool       // whether debug messages are logged
+	Notice func(line string) // prints a line on standard error
 	Stderr io.Writer
-	// Entries, when not nil, are the tools, in place of those of the project's registry.
+	// Entries, if not nil, are the tools. They replace those of the project's registry.
 	Entries []json.RawMessage
-	// ReadOnly keeps the registry directory as it is.
+	// ReadOnly prevents writes to the registry directory.
 	ReadOnly bool
-	Sourced  []string // files that the operator had sourced: no tool writes them
+	Sourced  []string // files that the operator has sourced, which no tool may write
 }
 
-// An Engine is ready to run scripts.
+// An Engine can run scripts.
 type Engine struct {
 	Config
 	JSONTool project.JSONTool
-	Env      project.Env // what every script is given
+	Env      project.Env // the variables of every script
 	Catalog  *registry.Catalog
-	Level    access.Level // tools that need more are not offered
+	Level    access.Level // tools that need a higher level are not offered
 	Sandbox  *sandbox.Sandbox
 	Policy   *policy.Policy
 	Tools    *tool.Tools
-	// Near returns the tool that a name nobody has most likely stands for.
+	// Near returns the existing tool that is most similar to an unknown name, or "".
 	Near func(ctx context.Context, name string) string
-	// Find returns the registry entry of a tool, nil when there is none.
+	// Find returns the registry entry of a tool, or nil.
 	Find Find
 
 	ResourceByURI  Find
@@ -67,7 +67,7 @@ type Engine struct {
 	Templates      func(ctx context.Context) (*urimatch.Set, error)
 }
 
-// New puts an engine together.
+// New assembles an engine.
 func New(c Config) *Engine {
 	e := &Engine{Config: c}
 	helper := c.State.Helper()
@@ -100,7 +100,7 @@ func New(c Config) *Engine {
 	e.Templates = e.templates()
 	e.Level = access.EffectiveLevel(p, c.Log)
 	e.Find, e.Near = e.Lookup(kinds.Tools), e.nearest
-	if c.Entries != nil { // who has others knows better
+	if c.Entries != nil { // similar names in the registry do not matter
 		e.Find, e.Near = among(c.Entries), func(context.Context, string) string { return "" }
 	}
 	e.Policy = &policy.Policy{Project: p, Runner: c.Runner, Env: hookEnv, State: c.State, Log: c.Log,
@@ -113,8 +113,8 @@ func New(c Config) *Engine {
 	return e
 }
 
-// ResourceConfig is what resources are read with, but for what a server knows of
-// its client and its registry's names.
+// ResourceConfig returns the configuration for reading resources, without the parts that
+// depend on the server's client and its registry's names.
 func (e *Engine) ResourceConfig() resource.Config {
 	p := e.Project
 	return resource.Config{
@@ -127,7 +127,7 @@ func (e *Engine) ResourceConfig() resource.Config {
 	}
 }
 
-// answersVersion reports whether a JSON tool that was named works.
+// answersVersion reports whether the configured JSON tool works.
 func (e *Engine) answersVersion(bin string) bool {
 	res := e.Runner.Run(context.Background(), script.Spec{
 		Argv: []string{bin, "--version"}, Env: e.Project.Env.Entries(), Timeout: versionTimeout, StdoutLimit: 4096,

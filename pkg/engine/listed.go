@@ -13,8 +13,8 @@ import (
 	"mcp-bash/pkg/sandbox"
 )
 
-// listed returns the scripts that the registry lists. Completion scripts have the paths as declared: a
-// missing file runs once it exists, and links on the way matter.
+// listed returns the scripts in the registry. Completion scripts have their declared paths,
+// because a missing file runs once it exists, and because links on the path matter.
 func (e *Engine) listed() ([]sandbox.Listed, error) {
 	ctx := context.Background()
 	tools := e.Entries
@@ -29,12 +29,12 @@ func (e *Engine) listed() ([]sandbox.Listed, error) {
 	return Listed(e.Project, tools, completions), err
 }
 
-// Listed returns the scripts of tools, given their registry entries, and of completions, given their paths
-// as they are declared.
+// Listed returns the scripts of tools, given their registry entries, and of completions, given
+// their declared paths.
 func Listed(p *project.Project, tools []json.RawMessage, completions []string) []sandbox.Listed {
 	list := make([]sandbox.Listed, 0, len(tools)+len(completions))
 	for _, item := range tools {
-		needs, _ := access.DeclarationOf(item) // an unreadable one gives nothing, as the tool does not run
+		needs, _ := access.DeclarationOf(item) // a tool with an unreadable declaration needs nothing, because it does not run
 		script := code.Tool.Below(p, rawjson.TextOf(item, "path")).Path()
 		list = append(list, sandbox.Listed{Tool: rawjson.TextOf(item, "name"), Script: script, Needs: needs})
 	}
@@ -47,7 +47,7 @@ func Listed(p *project.Project, tools []json.RawMessage, completions []string) [
 	return list
 }
 
-// among looks tools up in a list.
+// among returns a Find that searches a list.
 func among(items []json.RawMessage) Find {
 	return func(_ context.Context, name string) (json.RawMessage, error) {
 		for _, item := range items {

@@ -14,11 +14,11 @@ import (
 	"mcp-bash/pkg/urimatch"
 )
 
-// A Find looks up the registry entry that a text stands for in the current
-// registry; nil when there is none (T-10). Its error is for the client.
+// A Find returns the entry for a text in the current registry, or nil (T-10). Its error is
+// for the client.
 type Find = func(ctx context.Context, text string) (json.RawMessage, error)
 
-// Lookup looks items of a kind up by name.
+// Lookup returns a Find for items of a kind by name.
 func (e *Engine) Lookup(kind *kinds.Kind) Find {
 	return func(ctx context.Context, name string) (json.RawMessage, error) {
 		list, err := e.Catalog.List(ctx, kind)
@@ -30,8 +30,8 @@ func (e *Engine) Lookup(kind *kinds.Kind) Find {
 	}
 }
 
-// nearest returns the tool that a name nobody has most likely stands for, "" for
-// none. What is not offered at the level in effect is not named.
+// nearest returns the tool whose name is most similar to an unknown name, or "". It only
+// considers tools that the current level offers.
 func (e *Engine) nearest(ctx context.Context, name string) string {
 	list, err := e.Catalog.List(ctx, kinds.Tools)
 	if err != nil {
@@ -46,8 +46,8 @@ func (e *Engine) nearest(ctx context.Context, name string) string {
 	return cli.Nearest(name, names)
 }
 
-// lookupBy looks items of a kind up by something else that they have; the
-// first of several counts.
+// lookupBy returns a Find for items of a kind by a key. The first of several items with the
+// key wins.
 func (e *Engine) lookupBy(kind *kinds.Kind, keyOf func(item json.RawMessage) string) Find {
 	index := derived(e, kind, func(items []item.Item) map[string]json.RawMessage {
 		index := make(map[string]json.RawMessage, len(items))
@@ -64,7 +64,7 @@ func (e *Engine) lookupBy(kind *kinds.Kind, keyOf func(item json.RawMessage) str
 	}
 }
 
-// templates returns the resource templates, to match URIs against.
+// templates returns the resource templates that URIs are matched against.
 func (e *Engine) templates() func(ctx context.Context) (*urimatch.Set, error) {
 	return derived(e, kinds.Templates, func(items []item.Item) *urimatch.Set {
 		list := make([]urimatch.Template, len(items))
@@ -76,7 +76,7 @@ func (e *Engine) templates() func(ctx context.Context) (*urimatch.Set, error) {
 	})
 }
 
-// bound reports for which schemes a resource is bound to the provider of that name.
+// bound reports whether a resource is bound to the provider of a scheme.
 func (e *Engine) bound() func(ctx context.Context, scheme string) (bool, error) {
 	schemes := derived(e, kinds.Resources, func(items []item.Item) map[string]bool {
 		return resource.Bound(e.Project, items)
@@ -87,12 +87,12 @@ func (e *Engine) bound() func(ctx context.Context, scheme string) (bool, error) 
 	}
 }
 
-// derived returns what is made of the current items of a kind, and keeps it as
-// long as they are the current ones. Its error is for the client.
+// derived returns a value that make computes from the current items of a kind, and caches it
+// until the items change. Its error is for the client.
 func derived[T any](e *Engine, kind *kinds.Kind,
 	make func(items []item.Item) T) func(ctx context.Context) (T, error) {
 	var mu sync.Mutex
-	var of *registry.List // what made was made of
+	var of *registry.List // the items that made was computed from
 	var made T
 	return func(ctx context.Context) (T, error) {
 		list, err := e.Catalog.List(ctx, kind)
@@ -113,8 +113,8 @@ func (e *Engine) uriOf(entry json.RawMessage) string { return item.URI(e.Project
 
 func templateOf(item json.RawMessage) string { return rawjson.TextOf(item, kinds.URITemplate) }
 
-// Referred is the resource with a URI, else the template that is written so, else the one that the URI
-// matches, nil when there is none (T-602).
+// Referred returns the entry for a URI, or nil. It prefers the resource with this URI, then
+// the template with this text, then a template that matches it (T-602).
 func (e *Engine) Referred(ctx context.Context, uri string) (json.RawMessage, error) {
 	for _, find := range []Find{e.ResourceByURI, e.TemplateByText} {
 		if entry, err := find(ctx, uri); entry != nil || err != nil {

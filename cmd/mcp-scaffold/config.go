@@ -18,9 +18,9 @@ import (
 	"mcp-bash/pkg/script"
 )
 
-// configOptions are those of config (cli chapter 7).
+// configOptions are the options of config (cli chapter 7).
 type configOptions struct {
-	mode          string // one of the modes of CLI-701; the last one given counts
+	mode          string // a mode of CLI-701; the last one on the command line wins
 	client        *clientconfig.Client
 	apply, remove bool
 	scope         string
@@ -30,7 +30,7 @@ type configOptions struct {
 	projectRoot   string
 }
 
-// Modes of CLI-701. Each is what its option is called.
+// The modes of CLI-701. Each is the name of its option.
 const (
 	modeShow       = "show"
 	modeJSON       = "json"
@@ -44,45 +44,45 @@ func configCommand() *cli.Command {
 	o := &configOptions{mode: modeShow}
 	c := &cli.Command{
 		Name:    "config",
-		Summary: "Tell an MCP client how to start the server: print what its file has to say, or put it there.",
+		Summary: "Configure an MCP client to start the server: print the client entry, or install it.",
 		Examples: []cli.Example{
-			{Line: "NAME --client cursor", Purpose: "what stands in the client's file"},
-			{Line: "NAME --client cursor --apply --dry-run", Purpose: "what would change in it"},
-			{Line: "NAME --client cursor --apply", Purpose: "put it there; --remove takes it out again"},
+			{Line: "NAME --client cursor", Purpose: "print the entry for the client's file"},
+			{Line: "NAME --client cursor --apply --dry-run", Purpose: "show how the file would change"},
+			{Line: "NAME --client cursor --apply", Purpose: "install the entry; --remove removes it"},
 		},
 		Exits: []cli.Exit{
 			{Code: 0, Meaning: "done, or there was nothing to do"},
-			{Code: 1, Meaning: "refused or failed, nothing was changed; or there is no project"},
+			{Code: 1, Meaning: "rejected or failed, and nothing was changed; or no project was found"},
 			{Code: 2, Meaning: "wrong usage"},
 		},
 		Text: "The clients: " + strings.Join(clientconfig.Names(), ", ") + `.
 
---apply changes nothing but the server's own entry, and keeps the text before it in a backup beside the file, whose name
-ends in .mcp-bash.bak. An entry of that name that is not for this project is left alone without --force.`,
+--apply only changes the server's own entry. The backup FILE.mcp-bash.bak next to the file has the
+old text. An entry of that name for another server or project is kept, except with --force.`,
 		Run: func(s cli.Streams, _ []string) error { return o.run(s) },
 	}
-	c.Flags.Mode(&o.mode, modeShow, "what the clients of the Bash edition take, each under a heading; the default")
-	c.Flags.Mode(&o.mode, modeJSON, "name, command, arguments and environment, for programs; errors, too")
-	c.Flags.Func(modeClient, "CLIENT", "what stands in the file of this client; the names are below", o.choose).
+	c.Flags.Mode(&o.mode, modeShow, "the entries for the clients of the Bash edition, each under a heading; the default")
+	c.Flags.Mode(&o.mode, modeJSON, "name, command, arguments and environment as JSON; errors as JSON, too")
+	c.Flags.Func(modeClient, "CLIENT", "the entry for this client's file; see the names below", o.choose).
 		Completes(cli.Words(clientconfig.Names()...))
 	c.Flags.Mode(&o.mode, modeWrapper, "a script for the project's folder that starts the server")
-	c.Flags.Mode(&o.mode, modeWrapperEnv, "the same with what the profiles of your shell export")
-	c.Flags.String(&o.output, "output", "FILE", `where to write the script, - for standard output; without it standard
-		output too, but on a terminal into the project`).Completes(cli.Files)
-	c.Flags.Mode(&o.mode, modeInspector, "a command line that tries the server in the MCP Inspector")
-	c.Flags.Bool(&o.apply, "apply", "put the server into the file of the client")
-	c.Flags.Bool(&o.remove, "remove", "take it out of there")
+	c.Flags.Mode(&o.mode, modeWrapperEnv, "the same, with the variables that your shell's profiles export")
+	c.Flags.String(&o.output, "output", "FILE", `where to write the script, - for standard output; default:
+		standard output, or the project on a terminal`).Completes(cli.Files)
+	c.Flags.Mode(&o.mode, modeInspector, "a command line that opens the server in the MCP Inspector")
+	c.Flags.Bool(&o.apply, "apply", "add the server to the client's file")
+	c.Flags.Bool(&o.remove, "remove", "remove the server from the client's file")
 	c.Flags.One(&o.scope, "scope", "SCOPE", []string{string(clientconfig.UserScope), string(clientconfig.ProjectScope)},
-		"whose file: the user's (the default, where there is one) or the project's")
-	c.Flags.String(&o.file, "file", "FILE", "the client's file, where it is not in its usual place").Completes(cli.Files)
-	c.Flags.String(&o.name, "name", "SERVER", "what the server is called there; else its own name")
+		"edit the user's file (the default, if the client has one) or the project's")
+	c.Flags.String(&o.file, "file", "FILE", "the client's file, if it is not in the usual place").Completes(cli.Files)
+	c.Flags.String(&o.name, "name", "SERVER", "the server's name in the client; default: its own name")
 	c.Flags.Bool(&o.dryRun, "dry-run", "show as a diff what --apply or --remove would change, and change nothing")
-	c.Flags.Bool(&o.force, "force", "replace or remove an entry of that name whosever it is")
+	c.Flags.Bool(&o.force, "force", "replace or remove an entry of that name even if it is for another server")
 	c.Flags.ProjectRoot(&o.projectRoot)
 	return c
 }
 
-// choose takes the name of a client (CLI-705).
+// choose sets the client by its name (CLI-705).
 func (o *configOptions) choose(name string) *cli.Error {
 	known := clientconfig.Names()
 	if o.client = clientconfig.Find(name); o.client == nil {
@@ -92,7 +92,7 @@ func (o *configOptions) choose(name string) *cli.Error {
 	return nil
 }
 
-// run does what was asked for.
+// run executes the selected mode.
 func (o *configOptions) run(s cli.Streams) error {
 	if err := o.check(); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (o *configOptions) run(s cli.Streams) error {
 	return o.wrapper(s, server)
 }
 
-// show is CLI-706.
+// show prints the entries of all clients of the Bash edition (CLI-706).
 func show(s cli.Streams, server clientconfig.Server) error {
 	for _, c := range clientconfig.Shown() {
 		cli.Printf(s.Out, "# %s\n", c.Heading())
@@ -130,7 +130,7 @@ func show(s cli.Streams, server clientconfig.Server) error {
 	return nil
 }
 
-// inspectorLine is a command line for a shell (CLI-710).
+// inspectorLine returns a command line for a shell (CLI-710).
 func inspectorLine(server clientconfig.Server) string {
 	words := []string{"npx", "@modelcontextprotocol/inspector"}
 	for _, v := range server.Variables() {
@@ -173,26 +173,26 @@ func (o *configOptions) wrapper(s cli.Streams, server clientconfig.Server) error
 	return err
 }
 
-// check refuses options that have no meaning without others.
+// check returns an error for options that need other options.
 func (o *configOptions) check() error {
 	switch {
 	case o.apply && o.remove:
 		return cli.Usagef("--apply and --remove exclude each other")
 	case (o.apply || o.remove) && o.client == nil:
-		return cli.Usagef("--client is missing: whose file?")
+		return cli.Usagef("--apply and --remove need --client")
 	case (o.dryRun || o.force || o.file != "" || o.scope != "") && !o.apply && !o.remove:
 		return cli.Usagef("--scope, --file, --dry-run and --force need --apply or --remove")
 	case o.output != "" && o.mode != modeWrapper && o.mode != modeWrapperEnv:
 		return cli.Usagef("--output needs --wrapper or --wrapper-env")
 	case o.file == "-":
-		return cli.Usagef("--file: standard input cannot be changed in place; a file of that name is ./-")
+		return cli.Usagef("--file: standard input cannot be edited; for a file of this name, use ./-")
 	case o.file != "" && o.scope != "":
 		return cli.Usagef("--file and --scope exclude each other")
 	}
 	return nil
 }
 
-// server finds the project and what a client has to know of it.
+// server finds the project and the values for its client entry.
 func (o *configOptions) server() (clientconfig.Server, *project.Project, error) {
 	p, err := project.Find(o.projectRoot, func(string) {})
 	if err != nil {
@@ -209,7 +209,7 @@ func (o *configOptions) server() (clientconfig.Server, *project.Project, error) 
 	return clientconfig.Server{Name: name, Command: command, Root: p.Root}, p, nil
 }
 
-// printSnippet prints what stands in a client's file, and an empty line (CLI-704).
+// printSnippet prints the entry for a client's file, and an empty line (CLI-704).
 func printSnippet(s cli.Streams, c *clientconfig.Client, server clientconfig.Server) error {
 	text, err := c.Snippet(server)
 	if err != nil {
@@ -247,11 +247,11 @@ func (o *configOptions) edit(s cli.Streams, server clientconfig.Server, p *proje
 	if o.mode == modeJSON {
 		return o.printChange(s, server, change, warnings)
 	}
-	return o.tell(s, server, request, change)
+	return o.printResult(s, server, request, change)
 }
 
-// tell says what was done.
-func (o *configOptions) tell(s cli.Streams, server clientconfig.Server, r clientconfig.Request,
+// printResult prints the change and the next steps for the user.
+func (o *configOptions) printResult(s cli.Streams, server clientconfig.Server, r clientconfig.Request,
 	change *clientconfig.Change) error {
 	name := cli.Line(server.Name)
 	var err error
@@ -282,7 +282,7 @@ func (o *configOptions) tell(s cli.Streams, server clientconfig.Server, r client
 	return err
 }
 
-// patch is what a change does to a file, as a unified diff; nothing for nothing.
+// patch returns a change as a unified diff, or nil if nothing changes.
 func patch(change *clientconfig.Change) []byte {
 	if bytes.Equal(change.Old, change.New) && (change.Old == nil) == (change.New == nil) {
 		return nil
@@ -299,7 +299,7 @@ func patch(change *clientconfig.Change) []byte {
 	return text
 }
 
-// printChange is CLI-714.
+// printChange prints a change as JSON (CLI-714).
 func (o *configOptions) printChange(s cli.Streams, server clientconfig.Server, change *clientconfig.Change,
 	warnings []string) error {
 	var b rawjson.Builder

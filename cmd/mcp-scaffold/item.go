@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/scaffold"
 )
 
-// itemOptions are those of the verbs that add to a project (cli chapter 6).
+// itemOptions are the options of the commands that add items to a project (cli chapter 6).
 type itemOptions struct {
 	scaffold.Request
 	projectRoot string
@@ -19,18 +19,18 @@ type itemOptions struct {
 func scaffoldCommand() *cli.Command {
 	return &cli.Command{
 		Name:    "scaffold",
-		Summary: "Add a tool or something else to the project, from a template that works as it is.",
+		Summary: "Add a tool or another item to the project, from a working template.",
 		Examples: []cli.Example{
 			{Line: "NAME tool my-tool", Purpose: "tools/my-tool, with a smoke test"},
 			{Line: "NAME test && test/run.sh", Purpose: "tests of all tools"},
-			{Line: "NAME prompt review --dry-run", Purpose: "which files that would be"},
+			{Line: "NAME prompt review --dry-run", Purpose: "list the files that would be created"},
 		},
 		Exits: exits,
 		Commands: []*cli.Command{
 			itemCommand(scaffold.Tool, "Tool", "Add a tool: a script, its description, a smoke test.",
 				cli.Example{Line: "NAME my-tool && tools/my-tool/smoke.sh"},
 				cli.Example{Line: "NAME chart --ui", Purpose: "with a page that shows its results"}),
-			itemCommand(scaffold.Prompt, "Prompt", "Add a prompt: a text with gaps, and the arguments that fill them.",
+			itemCommand(scaffold.Prompt, "Prompt", "Add a prompt: a text with placeholders, and arguments that replace them.",
 				cli.Example{Line: "NAME review"}),
 			itemCommand(scaffold.Resource, "Resource", "Add a resource: a file that clients can read.",
 				cli.Example{Line: "NAME guide"}),
@@ -44,7 +44,7 @@ func scaffoldCommand() *cli.Command {
 	}
 }
 
-// itemCommand describes a verb that adds something with a name.
+// itemCommand returns a command that adds an item with a name.
 func itemCommand(kind scaffold.Kind, label, summary string, examples ...cli.Example) *cli.Command {
 	o := &itemOptions{Request: scaffold.Request{Kind: kind}}
 	c := &cli.Command{
@@ -69,7 +69,7 @@ func uiCommand() *cli.Command {
 	o := &itemOptions{Request: scaffold.Request{Kind: scaffold.UI}}
 	c := &cli.Command{
 		Name:    string(scaffold.UI),
-		Summary: "Add a page (MCP App), on its own or to a tool.",
+		Summary: "Add a page (MCP App), standalone or for a tool.",
 		Examples: []cli.Example{
 			{Line: "NAME board", Purpose: "ui/board"},
 			{Line: "NAME --tool chart", Purpose: "tools/chart/ui, shown with the results of the tool"},
@@ -106,13 +106,13 @@ func testCommand() *cli.Command {
 }
 
 func (o *itemOptions) common(c *cli.Command) {
-	c.Flags.Bool(&o.Force, "force", "replace the files that are there; without it, that is an error")
-	c.Flags.Bool(&o.DryRun, "dry-run", "tell what would be made, and make nothing")
+	c.Flags.Bool(&o.Force, "force", "replace existing files; otherwise these are an error")
+	c.Flags.Bool(&o.DryRun, "dry-run", "list what would be created, and create nothing")
 	c.Flags.ProjectRoot(&o.projectRoot)
-	c.Flags.Bool(&o.json, "json", "tell as JSON what was made; errors, too")
+	c.Flags.Bool(&o.json, "json", "print the result as JSON; errors, too")
 }
 
-// add makes what was asked for and tells about it (CLI-603, CLI-611).
+// add creates an item and prints the result (CLI-603, CLI-611).
 func add(s cli.Streams, o *itemOptions) error {
 	p, err := scaffold.Open(o.projectRoot, s.Notice)
 	if err != nil {
@@ -153,7 +153,7 @@ func add(s cli.Streams, o *itemOptions) error {
 	return printNext(s, o, item)
 }
 
-// printNext says what there is to know or to do about it.
+// printNext prints the next steps for an item.
 func printNext(s cli.Streams, o *itemOptions, item *scaffold.Item) (err error) {
 	switch r := item.Registration; {
 	case item.Kind == scaffold.UI && o.Tool != "":
@@ -173,7 +173,7 @@ func printNext(s cli.Streams, o *itemOptions, item *scaffold.Item) (err error) {
 	return err
 }
 
-// printItem is CLI-611.
+// printItem prints an item as JSON (CLI-611).
 func printItem(s cli.Streams, item *scaffold.Item, dryRun bool) error {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(true).Name("kind").String(string(item.Kind)).Name("name").String(item.Name).

@@ -19,7 +19,8 @@ import (
 
 const aclName = "system.posix_acl_access"
 
-// acl lets the owner read and write, a user 4242 read, and nobody else do anything.
+// acl returns an access control list: the owner can read and write, user 4242 can read, and
+// others have no access.
 func acl() []byte {
 	list := binary.LittleEndian.AppendUint32(nil, 2)
 	for _, entry := range []struct {
@@ -33,8 +34,8 @@ func acl() []byte {
 	return list
 }
 
-// CLI-712: config and the other commands that edit files of the user leave everything about them but the text, for the
-// backup too, as root and as an ordinary user; or they refuse, and change nothing.
+// CLI-712: commands that edit a user's files keep all their attributes, and copy them to the
+// backup, as root and as an ordinary user. Otherwise they print an error and change nothing.
 func TestEditsKeepRights(t *testing.T) {
 	const alice = 65533
 	for _, uid := range []int{0, alice} {
@@ -120,7 +121,7 @@ func TestEditsKeepRights(t *testing.T) {
 				t.Errorf("%q, %v", text, err)
 			}
 
-			// Where a link leads to the file, and where the file has another name.
+			// The path is a symbolic link, and then the file has a second hard link.
 			real := put(filepath.Join(home, "dotfiles", "mcp.json"), "{}")
 			if err := errors.Join(os.Remove(file), os.Symlink("../dotfiles/mcp.json", file)); err != nil {
 				t.Fatal(err)
@@ -140,7 +141,7 @@ func TestEditsKeepRights(t *testing.T) {
 				t.Errorf("%s", out)
 			}
 
-			// The other commands that edit files of a person.
+			// Other commands that edit a user's files.
 			ignore := put(filepath.Join(project, ".gitignore"), "mine\n")
 			scaffold(0, "init")
 			kept(ignore)

@@ -1,4 +1,4 @@
-// Mcp-scaffold makes projects, and what they consist of.
+// Mcp-scaffold creates projects and their parts.
 package main
 
 import (
@@ -10,8 +10,8 @@ import (
 
 func main() { os.Exit(cli.Run("mcp-scaffold", run)) }
 
-// run does what the first argument asks for. A verb is a command of its own, as it is
-// behind mcp-bash.
+// run executes the command that the first argument names. The command parses the other
+// arguments itself, as it does behind mcp-bash.
 func run(s cli.Streams, args []string) int {
 	c := command()
 	if len(args) > 0 && args[0] != cli.CompleteWord {
@@ -22,26 +22,26 @@ func run(s cli.Streams, args []string) int {
 	return c.Main(s, "mcp-scaffold", args)
 }
 
-// command describes the program.
+// command returns the program's command line.
 func command() *cli.Command {
 	return &cli.Command{
 		Name:    "mcp-scaffold",
-		Summary: "Make a project and what it consists of, and connect clients with it.",
+		Summary: "Create a project and its parts, and connect clients to it.",
 		Examples: []cli.Example{
-			{Line: "NAME new my-server", Purpose: "a project in a directory of its own"},
-			{Line: "NAME init", Purpose: "make this directory one"},
-			{Line: "NAME scaffold tool my-tool", Purpose: "add a tool to it"},
-			{Line: "NAME wrap sort", Purpose: "make a tool of a program"},
-			{Line: "NAME config --client cursor --apply", Purpose: "connect a client with it"},
+			{Line: "NAME new my-server", Purpose: "create a project in a new directory"},
+			{Line: "NAME init", Purpose: "turn this directory into a project"},
+			{Line: "NAME scaffold tool my-tool", Purpose: "add a tool to the project"},
+			{Line: "NAME wrap sort", Purpose: "create a tool that runs a program"},
+			{Line: "NAME config --client cursor --apply", Purpose: "connect a client to the project"},
 		},
 		Exits:    exits,
 		Commands: []*cli.Command{newCommand(), initCommand(), scaffoldCommand(), wrapCommand(), configCommand()},
 	}
 }
 
-// exits are the exit codes of all verbs.
+// exits are the exit codes of all commands.
 var exits = []cli.Exit{
 	{Code: 0, Meaning: "done"},
-	{Code: 1, Meaning: "it failed, is there already, or there is no project; nothing was made"},
-	{Code: 2, Meaning: "wrong usage, or a name that will not do"},
+	{Code: 1, Meaning: "the command failed, the item already exists, or no project was found; nothing was created"},
+	{Code: 2, Meaning: "wrong usage, or an invalid name"},
 }

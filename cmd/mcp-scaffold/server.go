@@ -13,7 +13,7 @@ import (
 	"mcp-bash/pkg/toolnames"
 )
 
-// serverOptions are those of the verbs that make a project (cli chapter 5).
+// serverOptions are the options of the commands that create a project (cli chapter 5).
 type serverOptions struct {
 	name          string
 	noHello, json bool
@@ -23,7 +23,7 @@ func initCommand() *cli.Command {
 	o := &serverOptions{}
 	c := &cli.Command{
 		Name:    "init",
-		Summary: "Make a project of this directory. Files that are there stay as they are.",
+		Summary: "Turn this directory into a project. Existing files are kept.",
 		Examples: []cli.Example{
 			{Line: "NAME"},
 			{Line: "NAME --name my-server --no-hello", Purpose: "under another name, without a first tool"},
@@ -31,7 +31,7 @@ func initCommand() *cli.Command {
 		Exits: exits,
 		Run:   func(s cli.Streams, _ []string) error { return initHere(s, o) },
 	}
-	c.Flags.String(&o.name, "name", "SERVER", "the server's name; else that of the directory")
+	c.Flags.String(&o.name, "name", "SERVER", "the server's name; default: the name of the directory")
 	o.common(c)
 	return c
 }
@@ -40,7 +40,7 @@ func newCommand() *cli.Command {
 	o := &serverOptions{}
 	c := &cli.Command{
 		Name:    "new",
-		Summary: "Make a project in a new directory.",
+		Summary: "Create a project in a new directory.",
 		Examples: []cli.Example{
 			{Line: "NAME my-server", Purpose: "in ./my-server, with a first tool"},
 			{Line: "cd $(NAME my-server --json | jq -r .projectRoot)"},
@@ -56,12 +56,12 @@ func newCommand() *cli.Command {
 	return c
 }
 
-// serverCommand is another spelling of init without a first tool (CLI-201).
+// serverCommand returns an alias of init without a first tool (CLI-201).
 func serverCommand() *cli.Command {
 	o := &serverOptions{noHello: true}
 	c := &cli.Command{
 		Name:     "server",
-		Summary:  "Make an empty project of this directory, as init --no-hello does.",
+		Summary:  "Turn this directory into an empty project, like init --no-hello.",
 		Examples: []cli.Example{{Line: "NAME my-server"}},
 		Operands: []cli.Operand{{Name: "[SERVER]"}},
 		Exits:    exits,
@@ -70,16 +70,16 @@ func serverCommand() *cli.Command {
 			return initHere(s, o)
 		},
 	}
-	c.Flags.Bool(&o.json, "json", "tell as JSON what was made; errors, too")
+	c.Flags.Bool(&o.json, "json", "print the result as JSON; errors, too")
 	return c
 }
 
 func (o *serverOptions) common(c *cli.Command) {
 	c.Flags.Bool(&o.noHello, "no-hello", "leave out the tool hello")
-	c.Flags.Bool(&o.json, "json", "tell as JSON what was made; errors, too")
+	c.Flags.Bool(&o.json, "json", "print the result as JSON; errors, too")
 }
 
-// initHere is CLI-503.
+// initHere creates a project in the working directory and prints the result (CLI-503).
 func initHere(s cli.Streams, o *serverOptions) error {
 	ctx, stop := cli.UntilSignal()
 	defer stop()
@@ -92,7 +92,7 @@ func initHere(s cli.Streams, o *serverOptions) error {
 		return interrupted(ctx, err)
 	}
 	if !toolnames.IsPortable(made.Name) {
-		cli.Printf(s.Err, "init: warning: %q is a name that some clients refuse, and no wrapper script can have it; "+
+		cli.Printf(s.Err, "init: warning: some clients reject the name %q, and a wrapper script cannot have it; "+
 			"use letters, digits, - and _ (1-64)\n", made.Name)
 	}
 	if o.json {
@@ -107,7 +107,7 @@ func initHere(s cli.Streams, o *serverOptions) error {
 	return err
 }
 
-// makeNew is CLI-504.
+// makeNew creates a project in a new directory and prints the result (CLI-504).
 func makeNew(s cli.Streams, o *serverOptions) error {
 	ctx, stop := cli.UntilSignal()
 	defer stop()
@@ -140,7 +140,7 @@ func inWorkingDirectory(work func(dir string) (*scaffold.Server, error)) (*scaff
 	return work(dir)
 }
 
-// interrupted returns the exit code for a signal in place of the error that it led to.
+// interrupted returns the exit code for a signal instead of the error that it caused.
 func interrupted(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -148,7 +148,7 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// printFiles tells what became of each part of a project (CLI-503).
+// printFiles prints what happened to each part of a project (CLI-503).
 func printFiles(s cli.Streams, made *scaffold.Server) {
 	hello := false
 	for _, name := range made.Created {
@@ -173,7 +173,7 @@ func printFiles(s cli.Streams, made *scaffold.Server) {
 	}
 }
 
-// printServer is CLI-507.
+// printServer prints a project as JSON (CLI-507).
 func printServer(s cli.Streams, made *scaffold.Server) error {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(true).Name("projectRoot").String(made.Root).Name("name").String(made.Name).

@@ -10,8 +10,8 @@ import (
 	"mcp-bash/test/pty"
 )
 
-// CLI-707: on a terminal the wrapper goes into the project, once; where the server's name
-// is none for a file, it is shown.
+// CLI-707: on a terminal, the wrapper is written into the project, but does not replace a
+// file. If the server's name is not a valid file name, the wrapper is printed.
 func TestWrapperOnATerminal(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -59,8 +59,8 @@ func TestWrapperOnATerminal(t *testing.T) {
 	}
 }
 
-// CLI-109: a bar grows on a terminal while the commands of a program are asked, and is gone
-// afterwards.
+// CLI-109: a terminal shows a progress bar while the commands of a program are asked, and
+// removes it afterwards.
 func TestWrapOnATerminal(t *testing.T) {
 	dir := t.TempDir()
 	const program = `#!/bin/sh

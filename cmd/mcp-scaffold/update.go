@@ -16,7 +16,7 @@ import (
 	"mcp-bash/pkg/usage/ask"
 )
 
-// update brings tools that were wrapped up to date (WRAP-41 to WRAP-43).
+// update updates tools that were wrapped before (WRAP-41 to WRAP-43).
 func (w *wrapper) update(ctx context.Context, names []string) error {
 	tools, err := scaffold.WrappedTools(w.p, names)
 	if err != nil {
@@ -27,7 +27,7 @@ func (w *wrapper) update(ctx context.Context, names []string) error {
 		answer, err := w.ask.Program(ctx, tool.Command)
 		switch {
 		case errors.Is(err, ask.ErrNotFound), errors.Is(err, ask.ErrNothing):
-			w.warn(fmt.Sprintf("%s stays as it is: %s %v", tool.Name, strings.Join(tool.Command, " "), err))
+			w.warn(fmt.Sprintf("%s is not updated: %s %v", tool.Name, strings.Join(tool.Command, " "), err))
 			continue
 		case err != nil:
 			return err
@@ -45,7 +45,7 @@ func (w *wrapper) update(ctx context.Context, names []string) error {
 			return err
 		}
 		if !u.Needed() {
-			w.say("%s is up to date\n", tool.Name)
+			w.printf("%s is up to date\n", tool.Name)
 			continue
 		}
 		updates = append(updates, u)
@@ -70,7 +70,7 @@ func (w *wrapper) update(ctx context.Context, names []string) error {
 		done = "Updated"
 	}
 	for _, u := range updates {
-		w.say("%s %s\n", done, u.Plan.Name)
+		w.printf("%s %s\n", done, u.Plan.Name)
 	}
 	if w.o.json {
 		return w.updateJSON(updates)
@@ -78,30 +78,30 @@ func (w *wrapper) update(ctx context.Context, names []string) error {
 	return nil
 }
 
-// say tells people; with --json nothing but the object goes to stdout.
-func (w *wrapper) say(format string, args ...any) {
+// printf prints text for people. With --json, standard output only has the JSON object.
+func (w *wrapper) printf(format string, args ...any) {
 	if !w.o.json {
 		cli.Printf(w.s.Out, format, args...)
 	}
 }
 
-// show tells what changes, and what a person changed as well, which stays.
+// show prints the changes, and warns of conflicts with a person's changes, which are kept.
 func (w *wrapper) show(u *scaffold.Update) error {
 	for _, c := range u.Changes {
 		if c.Conflicts > 0 {
-			w.warn(fmt.Sprintf("%s: you and the program both changed %d of its parts; yours stay", c.Path, c.Conflicts))
+			w.warn(fmt.Sprintf("%s: you and the program both changed %d parts; your changes are kept", c.Path, c.Conflicts))
 		}
 		if c.Before != c.After {
-			w.say("%s", diff.Diff(c.Path, []byte(c.Before), c.Path+" (new)", []byte(c.After)))
+			w.printf("%s", diff.Diff(c.Path, []byte(c.Before), c.Path+" (new)", []byte(c.After)))
 		}
 	}
 	return nil
 }
 
-// confirm asks on a terminal; elsewhere --force is needed.
+// confirm asks on a terminal. Otherwise it returns an error that suggests --force.
 func (w *wrapper) confirm() error {
 	if w.o.json || !cli.IsTerminal(w.s.In) || !cli.IsTerminal(w.s.Out) {
-		return cli.Failf(cli.CodeExists, "there is something new; look at it with --dry-run, and take it over with --force")
+		return cli.Failf(cli.CodeExists, "there are changes; show them with --dry-run, and apply them with --force")
 	}
 	fmt.Fprint(w.s.Out, "Write this? [y/N] ")
 	answer, _ := bufio.NewReader(io.LimitReader(w.s.In, 1<<10)).ReadString('\n')

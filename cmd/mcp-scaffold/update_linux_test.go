@@ -10,7 +10,7 @@ import (
 	"mcp-bash/test/pty"
 )
 
-// WRAP-42: on a terminal an update is shown and asked about.
+// WRAP-42: on a terminal, an update is shown and must be confirmed.
 func TestUpdateOnATerminal(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

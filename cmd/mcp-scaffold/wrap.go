@@ -18,7 +18,7 @@ import (
 	"mcp-bash/pkg/wrap"
 )
 
-// wrapOptions are those of wrap (docs/contract/wrap.md).
+// wrapOptions are the options of wrap (docs/contract/wrap.md).
 type wrapOptions struct {
 	scaffold.WrapOptions
 	only, without string
@@ -31,7 +31,7 @@ type wrapOptions struct {
 	maxGiven      func() bool
 }
 
-// wrapOptionsMax is how many options a tool gets (WRAP-6).
+// wrapOptionsMax is the default maximum of options that a tool gets (WRAP-6).
 const wrapOptionsMax = 15
 
 func wrapCommand() *cli.Command {
@@ -39,38 +39,37 @@ func wrapCommand() *cli.Command {
 	o.Max = wrapOptionsMax
 	c := &cli.Command{
 		Name:    "wrap",
-		Summary: "Make tools of a command-line program: read its help, and write scripts and schemas for a person to read.",
+		Summary: "Create tools that run a command-line program: read its help, and generate scripts and schemas to review.",
 		Usage:   "[COMMAND [SUBCOMMAND ...]]",
 		Examples: []cli.Example{
 			{Line: "NAME sort", Purpose: "tools/sort"},
-			{Line: "NAME git log --dry-run", Purpose: "what it would offer, and where that was found"},
-			{Line: "NAME sort --only reverse,unique,key", Purpose: "these options"},
-			{Line: "NAME gh issue --subcommands", Purpose: "a tool for each command of gh issue"},
-			{Line: "NAME --update", Purpose: "take over what is new in the programs; your changes stay"},
+			{Line: "NAME git log --dry-run", Purpose: "show the options, and where they were found"},
+			{Line: "NAME sort --only reverse,unique,key", Purpose: "offer only these options"},
+			{Line: "NAME gh issue --subcommands", Purpose: "create a tool for each command of gh issue"},
+			{Line: "NAME --update", Purpose: "add new options of the programs; your changes are kept"},
 		},
 		Operands: []cli.Operand{{Name: "[COMMAND...]"}},
-		Text: "The program is run, but only to ask for its help and for what it tells shells that complete, in an " +
-			"empty home " +
-			"and with a time limit. Options after -- belong to no one: there are none.",
+		Text: "The program is run only to get its help and its shell completions, in an empty home " +
+			"and with a time limit. Options after -- are not allowed.",
 		Exits: exits,
 		Run:   func(s cli.Streams, operands []string) error { return runWrap(s, o, operands) },
 	}
-	c.Flags.Positive(&o.Max, "max-options", "N", "how many options a tool offers (15)")
+	c.Flags.Positive(&o.Max, "max-options", "N", "the maximum number of options of a tool (15)")
 	o.maxGiven = func() bool { return c.Flags.Given("max-options") }
-	c.Flags.String(&o.only, "only", "LIST", "these options, by their names, with commas between")
-	c.Flags.String(&o.without, "without", "LIST", "not these options")
-	c.Flags.String(&o.name, "name", "TOOL", "the name of the tool; without it, it is made of the words")
-	c.Flags.Bool(&o.subcommands, "subcommands", "a tool for each command of the program")
-	c.Flags.Positive(&o.depth, "depth", "N", "how deep --subcommands goes (1)")
-	c.Flags.Bool(&o.update, "update", "write anew what was wrapped before, and keep what was changed by hand")
-	c.Flags.Bool(&o.Force, "force", "replace a tool that is there; with --update, do not ask")
+	c.Flags.String(&o.only, "only", "LIST", "offer only these options; a list of names with commas")
+	c.Flags.String(&o.without, "without", "LIST", "leave out these options")
+	c.Flags.String(&o.name, "name", "TOOL", "the name of the tool; default: derived from the command line")
+	c.Flags.Bool(&o.subcommands, "subcommands", "create a tool for each command of the program")
+	c.Flags.Positive(&o.depth, "depth", "N", "the maximum depth of --subcommands (1)")
+	c.Flags.Bool(&o.update, "update", "update wrapped tools, and keep changes made by hand")
+	c.Flags.Bool(&o.Force, "force", "replace an existing tool; with --update, do not ask")
 	c.Flags.Bool(&o.DryRun, "dry-run", "show what would be written, and write nothing")
 	c.Flags.ProjectRoot(&o.projectRoot)
-	c.Flags.Bool(&o.json, "json", "tell as JSON all that was found, where, and how sure it is")
+	c.Flags.Bool(&o.json, "json", "print all findings as JSON, with source and certainty")
 	return c
 }
 
-// list cuts a list of names.
+// list splits a list of names.
 func list(text string) (names []string) {
 	for name := range strings.SplitSeq(text, ",") {
 		if name = strings.TrimSpace(name); name != "" {
@@ -80,7 +79,7 @@ func list(text string) (names []string) {
 	return names
 }
 
-// runWrap makes tools of a program (WRAP-1).
+// runWrap creates tools for a program (WRAP-1).
 func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 	o.Only, o.Without = list(o.only), list(o.without)
 	if err := wrap.CheckWords(words); err != nil {
@@ -92,7 +91,7 @@ func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 	case o.name != "" && (o.subcommands || o.update):
 		return cli.Usagef("--name is for one new tool")
 	case o.update && o.subcommands:
-		return cli.Usagef("--update is for tools that are there; without --subcommands")
+		return cli.Usagef("--update and --subcommands exclude each other")
 	}
 	p, err := scaffold.Open(o.projectRoot, s.Notice)
 	if err != nil {
@@ -117,7 +116,7 @@ func runWrap(s cli.Streams, o *wrapOptions, words []string) error {
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	return w.tell(plans, made)
+	return w.printTools(plans, made)
 }
 
 // A wrapper is one run of wrap.
@@ -126,12 +125,12 @@ type wrapper struct {
 	o        *wrapOptions
 	p        *project.Project
 	ask      *ask.Asker
-	maxGiven bool // --max-options stands on the command line
+	maxGiven bool // --max-options is on the command line
 }
 
 func (w *wrapper) warn(text string) { cli.Printf(w.s.Err, "wrap: warning: %s\n", text) }
 
-// plans asks the program, and plans a tool, or one for each of its commands.
+// plans asks the program for help, and plans a tool for it or for each of its commands.
 func (w *wrapper) plans(ctx context.Context, words []string) ([]*wrap.Plan, error) {
 	if !w.o.subcommands {
 		plan, err := w.plan(ctx, words, w.o.name)
@@ -164,7 +163,7 @@ func (w *wrapper) plans(ctx context.Context, words []string) ([]*wrap.Plan, erro
 	return plans, nil
 }
 
-// plan asks a program, and plans a tool for it.
+// plan asks a program for help, and plans a tool for it.
 func (w *wrapper) plan(ctx context.Context, words []string, name string) (*wrap.Plan, error) {
 	answer, err := w.ask.Program(ctx, words)
 	if answer != nil {
@@ -176,31 +175,32 @@ func (w *wrapper) plan(ctx context.Context, words []string, name string) (*wrap.
 		return nil, w.refused(words, err)
 	}
 	if commands := answer.Subcommands; len(commands) > 0 {
-		w.warn(fmt.Sprintf("%s has commands, and this tool runs none of them: wrap one, as in wrap %[1]s %s, or all with "+
+		w.warn(fmt.Sprintf("%s has commands, but this tool cannot run them. Wrap one with wrap %[1]s %s, or all with "+
 			"--subcommands", strings.Join(words, " "), commands[0].Name))
 	}
 	return scaffold.NewPlan(w.p, answer, words, name, w.o.Selection)
 }
 
-// refused is the error for a program that nothing can be made of (WRAP-13).
+// refused returns the error for a program for which no tool can be created (WRAP-13).
 func (w *wrapper) refused(words []string, err error) error {
 	line := strings.Join(words, " ")
 	switch {
 	case errors.Is(err, ask.ErrNotFound):
-		return cli.Failf(cli.CodeNotFound, "%s: no such program on PATH; install it, or give its path", words[0])
+		return cli.Failf(cli.CodeNotFound, "%s: no such program on PATH; install it, or use its path", words[0])
 	case errors.Is(err, ask.ErrNoCommands):
 		return cli.Failf(cli.CodeInvalid, "%s lists no commands; leave --subcommands out", line)
 	case errors.Is(err, ask.ErrNothing):
-		return cli.Failf(cli.CodeInvalid, "%s: neither --help nor a manual page tells its options; "+
+		return cli.Failf(cli.CodeInvalid, "%s: neither --help nor a manual page describes its options; "+
 			"write the tool by hand: mcp-bash scaffold tool NAME", line)
 	}
 	return err
 }
 
-// tell says what was made, and what was not (WRAP-3 to WRAP-5).
-func (w *wrapper) tell(plans []*wrap.Plan, made []*scaffold.Item) error {
+// printTools prints the tools that were created, and the options that were left out (WRAP-3
+// to WRAP-5).
+func (w *wrapper) printTools(plans []*wrap.Plan, made []*scaffold.Item) error {
 	if w.o.json {
-		return w.tellJSON(plans, made)
+		return w.printToolsJSON(plans, made)
 	}
 	for i, plan := range plans {
 		if w.o.DryRun {
@@ -230,14 +230,14 @@ func (w *wrapper) tell(plans []*wrap.Plan, made []*scaffold.Item) error {
 	if w.o.DryRun || len(plans) == 0 {
 		return nil
 	}
-	_, err := cli.Printf(w.s.Out, "\nNext steps:\n  read %s, which says why what is left out is\n  %s\n",
+	_, err := cli.Printf(w.s.Out, "\nNext steps:\n  read %s, which explains why options were left out\n  %s\n",
 		filepath.Join("tools", plans[0].Name, "README.md"), filepath.Join("tools", plans[0].Name, "smoke.sh"))
 	return err
 }
 
-// table shows the arguments of a tool (WRAP-4).
+// table prints the arguments of a tool (WRAP-4).
 func table(out io.Writer, plan *wrap.Plan) {
-	rows := [][4]string{{"argument", "as the program says", "takes", "found in"}}
+	rows := [][4]string{{"argument", "in the program", "takes", "found in"}}
 	for _, a := range plan.Arguments {
 		takes := string(a.Kind)
 		if a.List {
@@ -260,8 +260,8 @@ func table(out io.Writer, plan *wrap.Plan) {
 	}
 }
 
-// tellJSON prints all that was found (WRAP-5).
-func (w *wrapper) tellJSON(plans []*wrap.Plan, made []*scaffold.Item) error {
+// printToolsJSON prints all findings as JSON (WRAP-5).
+func (w *wrapper) printToolsJSON(plans []*wrap.Plan, made []*scaffold.Item) error {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(true).Name("tools").Array()
 	for i, plan := range plans {

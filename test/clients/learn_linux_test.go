@@ -49,6 +49,7 @@ var calls = map[string]map[string][]string{
 		"wc":   {"--args", `{"lines":true,"stdin":"a\nb\n"}`},
 	},
 	"17-strangers-tool": {"word-count": {"--args", `{"note":"town"}`}},
+	"18-library":        {"find-book": {"--args", `{"word":"compost"}`}},
 }
 
 // What --learn finds for a call of a tool suffices: with it, the same call ends alike and is

@@ -62,6 +62,7 @@ const calls = [
   ['13-registry', 'find-note', { word: 'lemons' }, (r) => assert.equal(text(r), 'notes/shopping.md')],
   ['15-asking', 'release', { version: '1.4.2', changes: 'Faster.', kind: 'patch' }, (r) => assert.deepEqual(r.structuredContent, { version: '1.4.3', notes: 'Faster.' })],
   ['17-strangers-tool', 'word-count', { note: 'town' }, (r) => assert.match(text(r), /^14 words/)],
+  ['18-library', 'find-book', { word: 'tables' }, (r) => assert.equal(text(r), 'library://sailing/coastal-tides\n')],
 ];
 
 for (const [example, name, args, check] of calls) {

@@ -42,6 +42,7 @@ export const examples = {
   '15-asking': ['folders', 'release', 'summarize'],
   '16-wrapped': ['cut', 'find', 'grep', 'sort', 'wc'],
   '17-strangers-tool': ['word-count'],
+  '18-library': ['find-book', 'reserve-book'],
 };
 
 /** A directory of the test's own, removed with it. */

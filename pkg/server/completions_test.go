@@ -140,8 +140,8 @@ func TestCompletionPages(t *testing.T) {
 	})
 }
 
-// R-143, R-82: a bad completion is as if it were not there, a list that is
-// none is an error that says so.
+// T-614, R-143, R-82: a bad completion is as if it were not there, and a list that is
+// not an array is an error.
 func TestBadCompletions(t *testing.T) {
 	for _, entry := range []string{`{"name":" ","path":"a.sh"}`, `{"name":"x","path":"gone.sh"}`,
 		`{"name":"x","path":"../x.sh"}`, `7`} {

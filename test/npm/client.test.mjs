@@ -268,6 +268,20 @@ test('arguments are completed', async (t, as) => {
   await assert.rejects(complete('weather', { name: '', value: '' }, {}), { code: -32602, message: /Completion argument name is required$/ });
 });
 
+test('the variables of a template are completed, and its expansion is read', async (t, as) => { // T-612a; RES-174
+  const { client } = await open(t, as, '18-library');
+  const [{ uriTemplate: uri }] = (await client.listResourceTemplates()).resourceTemplates;
+  const complete = async (name, given) => (await client.complete({
+    ref: { type: 'ref/resource', uri }, argument: { name, value: '' }, context: { arguments: given },
+  })).completion.values;
+  const [, subject] = await complete('subject', {});
+  const [title] = await complete('title', { subject });
+  const { contents } = await client.readResource({ uri: uri.replace('{subject}', subject).replace('{title}', title) });
+  assert.match(contents[0].text, /^# Coastal tides\n/);
+  await assert.rejects(client.callTool({ name: 'reserve-book', arguments: { book: contents[0].uri } }), { code: -32602, message: /needs a library card/ }); // T-33
+  return contents;
+});
+
 // RES-142: this client takes no result but the protocol's.
 test('resources are read and watched', async (t, as) => {
   const { client, project } = await open(t, as, '09-resources', { env: { MCPBASH_RESOURCES_POLL_INTERVAL_SECS: '0.02' } });

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/schema"
 )
 
@@ -33,6 +34,18 @@ const (
 
 // File is the name of a schema's file.
 func File(name string) string { return name + ".schema.json" }
+
+// Fields returns the names of the fields that a schema describes.
+func Fields(name string) (fields []string) {
+	text, err := Files.ReadFile(File(name))
+	if err != nil {
+		panic(err) // the name must be one of the constants
+	}
+	for field := range rawjson.All(rawjson.Get(text, "properties")) {
+		fields = append(fields, field)
+	}
+	return fields
+}
 
 var compiled sync.Map // from names to what Compile returns
 

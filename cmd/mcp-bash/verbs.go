@@ -28,6 +28,7 @@ var siblings = []sibling{
 	{"scaffold", "mcp-scaffold", true, "Add tools, prompts, pages and more to the project"},
 	{"wrap", "mcp-scaffold", true, "Make tools of a command-line program"},
 	{"validate", "mcp-doctor", true, "Check a project, before clients do"},
+	{"migrate", "mcp-doctor", true, "Show what changes for a project of the Bash edition"},
 	{"doctor", "mcp-doctor", true, "Check the installation, and mend it"},
 	{"config", "mcp-scaffold", true, "Connect a client: show or change its configuration"},
 	{"bundle", "mcp-bundle", true, "Make one file of the project, for clients to install"},

@@ -43,7 +43,7 @@ func command() *cli.Command {
 			{Code: 0, Meaning: "nothing is wrong; warnings are allowed"}, {Code: 1, Meaning: "errors were found"},
 			{Code: 2, Meaning: "wrong usage"}, {Code: 3, Meaning: "doctor: refused"},
 		},
-		Commands: []*cli.Command{validateCommand(), doctorCommand(), explainCommand(),
+		Commands: []*cli.Command{validateCommand(), migrateCommand(), doctorCommand(), explainCommand(),
 			health.Command("health"), health.Command("ready")},
 	}
 }

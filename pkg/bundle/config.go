@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -25,17 +26,6 @@ import (
 // confFile is where a project says what its bundles are.
 const confFile = "mcpb.conf"
 
-// confKeys are the variables of mcpb.conf; those that may come from the environment
-// as well are marked (CLI-1406).
-var confKeys = map[string]bool{
-	"MCPB_NAME": false, "MCPB_VERSION": false, "MCPB_DESCRIPTION": false, "MCPB_LONG_DESCRIPTION_FILE": true,
-	"MCPB_AUTHOR_NAME": false, "MCPB_AUTHOR_EMAIL": false, "MCPB_AUTHOR_URL": false, "MCPB_REPOSITORY": false,
-	"MCPB_INCLUDE": false, "MCPB_STATIC": false, "MCPB_LICENSE": false, "MCPB_HOMEPAGE": false,
-	"MCPB_DOCUMENTATION": false, "MCPB_SUPPORT": false, "MCPB_KEYWORDS": false, "MCPB_PRIVACY_POLICIES": false,
-	"MCPB_COMPAT_CLAUDE_DESKTOP": false, "MCPB_RUNTIME_PYTHON": false, "MCPB_RUNTIME_NODE": false,
-	"MCPB_USER_CONFIG_FILE": true, "MCPB_USER_CONFIG_ENV_MAP": true, "MCPB_USER_CONFIG_ARGS_MAP": true,
-}
-
 // A config is what a project says of its bundles: server.d/server.meta.json, and
 // mcpb.conf over it.
 type config struct {
@@ -47,9 +37,9 @@ type config struct {
 // understands is given to Bash, which nobody else may have written for us (CLI-1405).
 func (b *builder) readConf(ctx context.Context) (map[string]string, error) {
 	conf := map[string]string{}
-	for key, fromEnv := range confKeys {
-		if v := b.p.Env[key]; fromEnv && v != "" {
-			conf[key] = v
+	for _, key := range project.BundleSettings {
+		if v := b.p.Env[key.Name]; key.FromEnv && v != "" {
+			conf[key.Name] = v
 		}
 	}
 	file := code.BundleConf.In(b.p)
@@ -60,7 +50,7 @@ func (b *builder) readConf(ctx context.Context) (map[string]string, error) {
 		return nil, fmt.Errorf("%s: %w", confFile, err)
 	}
 	values, err := envfile.Parse(text, func(name string) string {
-		if _, ok := confKeys[name]; ok {
+		if slices.ContainsFunc(project.BundleSettings, func(key project.BundleSetting) bool { return key.Name == name }) {
 			return conf[name]
 		}
 		return b.p.Env[name]
@@ -72,9 +62,9 @@ func (b *builder) readConf(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", confFile, err)
 	}
-	for key := range confKeys {
-		if v, ok := values[key]; ok {
-			conf[key] = v
+	for _, key := range project.BundleSettings {
+		if v, ok := values[key.Name]; ok {
+			conf[key.Name] = v
 		}
 	}
 	return conf, nil
@@ -92,9 +82,9 @@ func (b *builder) sourceConf(ctx context.Context, file code.File, why error,
 	b.say.note("%s is run as a shell script: %v", confFile, why)
 	env := b.p.Env.Clone()
 	var names []string
-	for key := range confKeys {
-		delete(env, key)
-		names = append(names, key)
+	for _, key := range project.BundleSettings {
+		delete(env, key.Name)
+		names = append(names, key.Name)
 	}
 	maps.Copy(env, conf)
 	env["MCPBASH_TOOL_ENV_ALLOWLIST"] = strings.Join(names, ",") // report these though they are not exported

@@ -83,6 +83,15 @@ func (s *Set) Promised(uri string) string {
 	return ""
 }
 
+// Matchable reports whether URIs can be matched with a template, which finds the values of its variables (RES-173).
+func Matchable(template string) bool {
+	parts, ok := partsOf(template)
+	if ok {
+		_, ok = newPattern(parts)
+	}
+	return ok
+}
+
 // HasScheme reports whether the text of a template begins with a scheme.
 func (s *Set) HasScheme(scheme string) bool { return s != nil && s.schemes[scheme] }
 

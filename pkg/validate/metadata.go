@@ -114,6 +114,7 @@ func (c *check) toolMetadata(file, dir string) {
 		c.at("metadata.no_description", label, `missing "description"`)
 	}
 	c.schemas(doc, label)
+	c.fields(doc, label, kinds.ToolFields)
 	c.confine(doc, label)
 	if name == "" {
 		return
@@ -234,6 +235,7 @@ type content struct {
 func (c *check) prompts() {
 	t := content{kinds: []*kinds.Kind{kinds.Prompts}, dir: c.p.Prompts, generic: kinds.PromptMetadata}
 	t.item = func(doc json.RawMessage, label string, _ bool) {
+		c.fields(doc, label, kinds.PromptFields)
 		if !c.named(doc, label) || !c.icons(doc, label) {
 			return
 		}
@@ -262,11 +264,11 @@ func (c *check) resources() {
 	t := content{
 		kinds: []*kinds.Kind{kinds.Resources, kinds.Templates}, dir: c.p.Resources, generic: kinds.ResourceMetadata,
 	}
-	described := map[string]string{}
 	t.item = func(doc json.RawMessage, label string, paired bool) {
-		if name := rawjson.TextOf(doc, "name"); described[name] == "" {
-			described[name] = label
+		if name := rawjson.TextOf(doc, "name"); c.describedBy[name] == "" {
+			c.describedBy[name] = label
 		}
+		c.fields(doc, label, kinds.ResourceFields)
 		if !c.named(doc, label) || !c.icons(doc, label) {
 			return
 		}
@@ -296,7 +298,7 @@ func (c *check) resources() {
 		}
 	}
 	c.tree(t)
-	c.provided(described)
+	c.provided()
 }
 
 // named checks that an item has a name.

@@ -203,6 +203,14 @@ var Rules = finding.Rules{
 	rule("bundle.conf", finding.Warning, "mcpb.conf cannot be used", "No bundle can be made.",
 		"correct it as the message says"),
 
+	rule("ignored.setting", finding.Warning, "a variable is set that has no effect",
+		"Only the Bash edition reads it, or no edition does.", "remove it; docs/contract/env.md lists the variables"),
+	rule("ignored.file", finding.Warning, "a file in server.d/ is not read",
+		"Programs read files of fixed names there, and no script of the folder names this one.",
+		"give it the right name, or move it out of server.d/"),
+	rule("ignored.field", finding.Info, "a field of metadata has no effect",
+		"The server does not know it. Other programs may.", "remove it, unless another program reads it"),
+
 	rule("sample.invalid", finding.Error, "a sample cannot be used",
 		"A sample is a JSON object in samples/NAME.json beside a tool: \"arguments\"; \"tool\", where there are several "+
 			"tools in the directory; \"structuredContent\", where a result is kept.",

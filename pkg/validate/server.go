@@ -53,6 +53,7 @@ func (c *check) server() {
 			if err := c.p.Meta.Unreadable; err != nil {
 				c.unreadableServer(label, err)
 			}
+			c.fields(doc, label, schemas.Fields(schemas.Server))
 			if c.icons(doc, label) && named {
 				c.valid(label)
 			}
@@ -104,8 +105,11 @@ func (c *check) policy() {
 	if at < 0 {
 		return
 	}
-	line, calls := bash32.Function(c.scripts[at].text, "mcp_tools_policy_check", "mcp_tools_policy_check_default")
-	if line > 0 && !calls {
+	s, ok := bash32.Read(c.scripts[at].text)
+	if !ok {
+		return
+	}
+	if line := s.Defines("mcp_tools_policy_check"); line > 0 && !s.Calls("mcp_tools_policy_check_default") {
 		c.add(finding.Finding{
 			ID: "policy.replaces_default", Path: c.label(file), Line: line, Named: true,
 			Message: c.label(file) + PolicyReplacesDefault,
@@ -269,15 +273,15 @@ func (c *check) bundleConf() {
 
 // provided checks that each resource can be read: that there is a provider, that it can read such a URI,
 // and for the server's own file provider that the file may be read and is of the type declared (RES-61,
-// RES-90, CLI-1020, CLI-1021). described are the metadata files of resources, by name.
-func (c *check) provided(described map[string]string) {
+// RES-90, CLI-1020, CLI-1021).
+func (c *check) provided() {
 	config := builtin.Config{Env: c.p.Env, Root: c.p.Root, Resources: c.p.Resources}
 	labelOf := func(o offer) string {
 		file := abs(c.p.Server, declare.JSONFile)
 		if o.path != "" {
 			file = abs(c.p.Resources, o.path)
 		}
-		return cmp.Or(described[o.name], c.label(file))
+		return cmp.Or(c.describedBy[o.name], c.label(file))
 	}
 	for _, r := range c.offered.items[kinds.Resources] {
 		label := labelOf(r)

@@ -62,6 +62,9 @@ type check struct {
 	broken  map[string]bool   // the files with an error, also one that is not reported yet
 	found   map[fileRule]bool // by checks here
 	held    *sandbox.Sandbox
+	only    map[string]bool // the rules that are reported; nil for all
+	// describedBy are the metadata files of resources and templates, by name.
+	describedBy map[string]string
 }
 
 // A fileRule is a rule that a file breaks.
@@ -70,28 +73,12 @@ type fileRule struct{ path, id string }
 // Project checks a project. It changes nothing but what [Options] allow. The error is the
 // context's.
 func Project(ctx context.Context, p *project.Project, o Options) (*Result, error) {
-	c := &check{
-		ctx: ctx, p: p, o: o, seen: map[string]bool{}, broken: map[string]bool{}, found: map[fileRule]bool{},
-		result: &Result{Root: p.Root, Name: p.Meta.Name, Title: p.Meta.Title, Version: p.Meta.Version},
-	}
+	c := newCheck(ctx, p, o)
 	if c.o.Runner == nil {
 		c.o.Runner = new(script.Runner)
 	}
 	c.offered = c.takeStock()
-	for _, part := range []struct {
-		section string
-		run     func()
-	}{
-		{inServer, c.server}, {inTools, c.tools}, {inPrompts, c.prompts}, {inResources, c.resources},
-	} {
-		if ctx.Err() != nil {
-			break
-		}
-		c.section = part.section
-		part.run()
-		c.reportStock()
-		c.checkScripts()
-	}
+	c.sections()
 	c.section = inTools
 	if ctx.Err() == nil {
 		c.names()
@@ -104,6 +91,32 @@ func Project(ctx context.Context, p *project.Project, o Options) (*Result, error
 	return c.result, nil
 }
 
+func newCheck(ctx context.Context, p *project.Project, o Options) *check {
+	return &check{
+		ctx: ctx, p: p, o: o, seen: map[string]bool{}, broken: map[string]bool{}, found: map[fileRule]bool{},
+		describedBy: map[string]string{},
+		result:      &Result{Root: p.Root, Name: p.Meta.Name, Title: p.Meta.Title, Version: p.Meta.Version},
+	}
+}
+
+// sections checks the parts of the project.
+func (c *check) sections() {
+	for _, part := range []struct {
+		section string
+		run     func()
+	}{
+		{inServer, func() { c.server(); c.ignored() }}, {inTools, c.tools}, {inPrompts, c.prompts}, {inResources, c.resources},
+	} {
+		if c.ctx.Err() != nil {
+			return
+		}
+		c.section = part.section
+		part.run()
+		c.reportStock()
+		c.checkScripts()
+	}
+}
+
 // add notes a finding of a check here. Severity and remedy are the rule's where it has none.
 func (c *check) add(f finding.Finding) {
 	c.found[fileRule{f.Path, f.ID}] = true
@@ -112,7 +125,13 @@ func (c *check) add(f finding.Finding) {
 
 // note is [check.add] for a finding of the registry.
 func (c *check) note(f finding.Finding) {
-	rule := Rules.Find(f.ID)
+	if c.only != nil && (f.Good || !c.only[f.ID]) {
+		if f.Severity == finding.Error {
+			c.broken[f.Path] = true
+		}
+		return
+	}
+	rule := ruleOfID(f.ID)
 	if f.Severity == "" {
 		f.Severity = rule.Severity
 	}
@@ -133,6 +152,14 @@ func (c *check) note(f finding.Finding) {
 	if c.o.Found != nil {
 		c.o.Found(&f)
 	}
+}
+
+// ruleOfID is the rule of an id, of either table.
+func ruleOfID(id string) *finding.Rule {
+	if rule := Rules.Find(id); rule != nil {
+		return rule
+	}
+	return MigrationRules.Find(id)
 }
 
 // at notes that a rule is broken in a file.

@@ -1,6 +1,7 @@
 package bash32
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -147,8 +148,48 @@ func TestFunction(t *testing.T) {
 		"f() {":                                        {0, false},
 		"":                                             {0, false},
 	} {
-		if line, calls := Function([]byte(text), "f", "g"); line != want.line || calls != want.calls {
+		line, calls := 0, false
+		if s, ok := Read([]byte(text)); ok {
+			line, calls = s.Defines("f"), s.Calls("g")
+		}
+		if line != want.line || calls != want.calls {
 			t.Errorf("T-34: %q: %d, %v", text, line, calls)
 		}
+	}
+}
+
+// CLI-1031: what a script reads, sets, runs and compares, with lines.
+func TestRead(t *testing.T) {
+	s, ok := Read([]byte("A=${B:-1}\nC=${C-}\nexport D=x\nif [ \"$E\" = 1.0 ]; then . \"$F/lib\"; fi\n" +
+		"[[ $G == v* && $H > 1 && -v I ]]\ncase ${J%.*} in a|b) read -r K ;; esac\ndeclare -F L\n# $M\n"))
+	if !ok {
+		t.Fatal("it cannot be read")
+	}
+	name := func(n Name) string { return fmt.Sprintf("%s:%d", n.Name, n.Line) }
+	var reads, sets, runs, compared []string
+	for _, r := range s.Reads {
+		reads = append(reads, name(r))
+	}
+	for _, set := range s.Settings {
+		sets = append(sets, fmt.Sprintf("%s=%s,%v", name(set.Name), set.Value, set.ReadsOwn))
+	}
+	for _, c := range s.Commands {
+		runs = append(runs, fmt.Sprintf("%d:%s", c.Line, strings.Join(c.Words, " ")))
+	}
+	for _, c := range s.Compared {
+		compared = append(compared, name(c.Name)+" "+c.With)
+	}
+	for what, both := range map[string][2]string{
+		"reads":    {strings.Join(reads, " "), "B:1 C:2 E:4 F:4 G:5 H:5 I:5 J:6"},
+		"sets":     {strings.Join(sets, " "), "A:1=,false C:2=,true D:3=x,false K:6=,false"},
+		"runs":     {strings.Join(runs, "; "), "3:export D; 4:[ $E = 1.0 ]; 4:. $F/lib; 6:read -r K; 7:declare -F L"},
+		"compared": {strings.Join(compared, "; "), "E:4 1.0; G:5 v*; J:6 a; J:6 b"},
+	} {
+		if both[0] != both[1] {
+			t.Errorf("CLI-1031: %s: %s, not %s", what, both[0], both[1])
+		}
+	}
+	if _, ok := Read([]byte("if")); ok {
+		t.Error("what cannot be read was read")
 	}
 }

@@ -1,0 +1,215 @@
+package bash32
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A Script is what a script defines, runs, reads and sets. Comments, strings and here documents count only where
+// they are code.
+type Script struct {
+	Functions []Name // that are defined
+	Reads     []Name // variables
+	Settings  []Setting
+	Commands  []Command
+	Compared  []Comparison
+}
+
+// A Name stands on a line.
+type Name struct {
+	Name string
+	Line int
+}
+
+// A Setting gives a variable a value.
+type Setting struct {
+	Name
+	Value    string // "" where it is computed
+	ReadsOwn bool   // the value is made of the variable itself, as X=${X:-1}
+}
+
+// A Command is a simple command, or a declaration such as declare and export.
+type Command struct {
+	Line  int
+	Words []string // as they are written, without quotes; expansions begin with $
+}
+
+// A Comparison compares the value of a variable with one text or pattern.
+type Comparison struct {
+	Name
+	With string
+}
+
+// Read reads a script; ok is false where it cannot be read.
+func Read(text []byte) (s *Script, ok bool) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(text), "")
+	if err != nil {
+		return nil, false
+	}
+	s = &Script{}
+	syntax.Walk(file, s.visit)
+	return s, true
+}
+
+// Defines returns the line on which a function is defined, 0 for none.
+func (s *Script) Defines(name string) (line int) {
+	for _, f := range s.Functions {
+		if f.Name == name {
+			line = f.Line
+		}
+	}
+	return line
+}
+
+// Calls reports whether a command is called by name.
+func (s *Script) Calls(name string) bool {
+	for _, c := range s.Commands {
+		if c.Words[0] == name {
+			return true
+		}
+	}
+	return false
+}
+
+func lineOf(n syntax.Node) int { return int(n.Pos().Line()) }
+
+func (s *Script) visit(node syntax.Node) bool {
+	switch n := node.(type) {
+	case *syntax.FuncDecl:
+		s.Functions = append(s.Functions, Name{n.Name.Value, lineOf(n)})
+	case *syntax.CallExpr:
+		s.command(n)
+	case *syntax.DeclClause:
+		c := Command{lineOf(n), []string{n.Variant.Value}}
+		for _, a := range n.Args {
+			switch {
+			case a.Name != nil:
+				c.Words = append(c.Words, a.Name.Value)
+			case a.Value != nil:
+				c.Words = append(c.Words, written(a.Value))
+			}
+		}
+		s.Commands = append(s.Commands, c)
+	case *syntax.Assign:
+		s.assign(n)
+	case *syntax.ForClause:
+		if words, isList := n.Loop.(*syntax.WordIter); isList {
+			s.Settings = append(s.Settings, Setting{Name: Name{words.Name.Value, lineOf(words.Name)}})
+		}
+	case *syntax.ParamExp:
+		if n.Param != nil {
+			s.Reads = append(s.Reads, Name{n.Param.Value, lineOf(n)})
+		}
+	case *syntax.UnaryTest:
+		if word, isWord := n.X.(*syntax.Word); isWord && n.Op == syntax.TsVarSet {
+			s.Reads = append(s.Reads, Name{word.Lit(), lineOf(n)})
+		}
+	case *syntax.BinaryTest:
+		x, isWord := n.X.(*syntax.Word)
+		y, isText := n.Y.(*syntax.Word)
+		if isWord && isText && slices.Contains(equalities, n.Op) {
+			s.compare(x, written(y))
+		}
+	case *syntax.CaseClause:
+		for _, item := range n.Items {
+			for _, pattern := range item.Patterns {
+				s.compare(n.Word, written(pattern))
+			}
+		}
+	}
+	return true
+}
+
+// equalities are the operators of [[ that compare with one text or pattern.
+var equalities = []syntax.BinTestOperator{
+	syntax.TsMatchShort, syntax.TsMatch, syntax.TsNoMatch, syntax.TsReMatch, syntax.TsEql, syntax.TsNeq,
+}
+
+func (s *Script) command(n *syntax.CallExpr) {
+	if len(n.Args) == 0 {
+		return
+	}
+	c := Command{Line: lineOf(n.Args[0])}
+	for _, word := range n.Args {
+		c.Words = append(c.Words, written(word))
+	}
+	s.Commands = append(s.Commands, c)
+	switch c.Words[0] {
+	case "read", "printf", "mapfile", "readarray", "getopts":
+		for _, word := range c.Words[1:] { // the names among them are set
+			if isName(word) {
+				s.Settings = append(s.Settings, Setting{Name: Name{word, c.Line}})
+			}
+		}
+	case "[", "test":
+		for i := 2; i+1 < len(n.Args); i++ {
+			if op := c.Words[i]; op == "=" || op == "==" {
+				s.compare(n.Args[i-1], c.Words[i+1])
+			}
+		}
+	}
+}
+
+func (s *Script) assign(n *syntax.Assign) {
+	if n.Name == nil || n.Naked {
+		return
+	}
+	set := Setting{Name: Name{n.Name.Value, lineOf(n)}}
+	if n.Value != nil {
+		set.Value = written(n.Value)
+		if strings.Contains(set.Value, "$") {
+			set.Value = ""
+		}
+		syntax.Walk(n.Value, func(node syntax.Node) bool {
+			if p, isParam := node.(*syntax.ParamExp); isParam && p.Param != nil && p.Param.Value == n.Name.Value {
+				set.ReadsOwn = true
+			}
+			return true
+		})
+	}
+	s.Settings = append(s.Settings, set)
+}
+
+// compare notes that the variables in a word are compared with a text.
+func (s *Script) compare(word *syntax.Word, with string) {
+	syntax.Walk(word, func(node syntax.Node) bool {
+		if p, isParam := node.(*syntax.ParamExp); isParam && p.Param != nil {
+			s.Compared = append(s.Compared, Comparison{Name{p.Param.Value, lineOf(p)}, with})
+		}
+		return true
+	})
+}
+
+func isName(word string) bool {
+	return word != "" && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+// written is a word without quotes. An expansion is "$" and, for a variable, its name.
+func written(word *syntax.Word) string {
+	var b strings.Builder
+	appendParts(&b, word.Parts)
+	return b.String()
+}
+
+func appendParts(b *strings.Builder, parts []syntax.WordPart) {
+	for _, part := range parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			b.WriteString(p.Value)
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			appendParts(b, p.Parts)
+		case *syntax.ParamExp:
+			b.WriteByte('$')
+			if p.Param != nil {
+				b.WriteString(p.Param.Value)
+			}
+		default:
+			b.WriteByte('$')
+		}
+	}
+}

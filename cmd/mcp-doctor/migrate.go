@@ -19,7 +19,7 @@ func migrateCommand() *cli.Command {
 		Summary: "Show what changes for a project of the Bash edition (1.x), with file, line and remedy.",
 		Examples: []cli.Example{
 			{Line: "NAME"},
-			{Line: "NAME --project-root DIR", Purpose: "a project somewhere else"},
+			{Line: "NAME --json | jq -r '.findings[].path' | sort -u", Purpose: "the files to look at"},
 			{Line: "NAME --json | jq -e '.attention==0'"},
 			{Line: "mcp-doctor explain migrate.variable_dropped", Purpose: "why it matters, and what to do"},
 		},

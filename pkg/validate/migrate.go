@@ -30,7 +30,8 @@ import (
 
 // sharedRules are those of [Rules] that are differences between the Bash edition and ours, too (CLI-1031).
 var sharedRules = []string{
-	"policy.replaces_default", "path.insecure", "env.invalid", "env.refused", "resource.wrong_type", "resource.unreadable_uri",
+	"policy.replaces_default", "path.insecure", "env.invalid", "env.refused", "resource.wrong_type",
+	"resource.unreadable_uri",
 	"metadata.ignored", "schema.invalid", "icons.unreadable", "roots.unusable", "ignored.setting", "ignored.file",
 	"ignored.field",
 }
@@ -186,7 +187,7 @@ func (m *migration) sourced(from, word string) string {
 	}
 	if tail := path.Join(parts[at:]...); tail != "" {
 		for dir := filepath.Dir(from); ; dir = filepath.Dir(dir) {
-			if file := abs(dir, tail); isFile(file) {
+			if file := abs(dir, tail); isFile(file) && !m.overLink(file) {
 				return file
 			}
 			if dir == m.p.Root || dir == filepath.Dir(dir) {
@@ -206,7 +207,8 @@ func (m *migration) inspect(file string, rule *scriptenv.Rule) {
 	u := m.unitOf(file)
 	for _, gone := range u.missing {
 		if m.once("library " + gone.file + " " + gone.name) {
-			m.line("migrate.library_missing", gone.file, gone.line, fmt.Sprintf("sources %s, which does not exist here", gone.name))
+			m.line("migrate.library_missing", gone.file, gone.line, fmt.Sprintf("sources %s, which does not exist here",
+				gone.name))
 		}
 	}
 	own, defined := map[string]bool{}, map[string]bool{}
@@ -260,7 +262,8 @@ func listIt(name string, rule *scriptenv.Rule) string {
 func (m *migration) calls(file string, defined map[string]bool, unknown bool) {
 	for _, c := range m.texts[file].Commands {
 		name := c.Words[0]
-		if (name == "mcp_args_get" || name == "mcp_meta_get") && slices.Contains(c.Words, "--default") && m.once("default "+file) {
+		if (name == "mcp_args_get" || name == "mcp_meta_get") && slices.Contains(c.Words, "--default") &&
+			m.once("default "+file) {
 			m.line("migrate.empty_default", file, c.Line, name+" --default gives the default for an empty text, too")
 		}
 		if strings.HasPrefix(name, "mcp_") && !strings.Contains(name, "$") && !unknown && !defined[name] && !m.inSDK(name) &&
@@ -341,7 +344,8 @@ func (m *migration) policyScript() {
 	policy := code.Policy.In(m.p).Path()
 	if s := m.read(policy); s != nil {
 		for _, set := range s.Settings {
-			if set.Name.Name == scriptenv.Tools.Leave || set.Name.Name == scriptenv.Tools.Mode && set.Value == scriptenv.Inherit {
+			if set.Name.Name == scriptenv.Tools.Leave || set.Name.Name == scriptenv.Tools.Mode &&
+				set.Value == scriptenv.Inherit {
 				m.line("migrate.policy_permission", policy, set.Line,
 					fmt.Sprintf("sets %s, which permits nothing: only the operator can", set.Name.Name))
 			}
@@ -367,11 +371,13 @@ func (m *migration) versionTests(file string) {
 }
 
 // pinned matches a line that sets the version of the framework to release 0 or 1.
-var pinned = lazyregexp.New(`(?m)^[^#\n]*?\b([A-Z0-9_]*(?:FRAMEWORK|MCP_?BASH)[A-Z0-9_]*VERSION[A-Z0-9_]*)["']?\s*[:?]?[:=]\s*["']?` +
+var pinned = lazyregexp.New(`(?m)^[^#\n]*?\b([A-Z0-9_]*(?:FRAMEWORK|MCP_?BASH)[A-Z0-9_]*VERSION[A-Z0-9_]*)` +
+	`["']?\s*[:?]?[:=]\s*["']?` +
 	`(?:\$\{[A-Za-z0-9_]+:?[-=])?v?([01]\.[0-9]+(?:\.[0-9]+)?)\b`)
 
 // installs matches a line that has install.sh put release 0 or 1 into place.
-var installs = lazyregexp.New(`(?m)^[^#\n]*\binstall\.sh\b[^\n]*--(?:version|ref|branch)[ =]["']?v?([01]\.[0-9]+(?:\.[0-9]+)?)\b`)
+var installs = lazyregexp.New(`(?m)^[^#\n]*\binstall\.sh\b[^\n]*--(?:version|ref|branch)[ =]["']?` +
+	`v?([01]\.[0-9]+(?:\.[0-9]+)?)\b`)
 
 // pins looks for versions of the Bash edition in what installs and starts the server.
 func (m *migration) pins() {
@@ -414,7 +420,18 @@ func (m *migration) starters() (list []string) {
 		}
 	}
 	slices.Sort(list)
-	return slices.DeleteFunc(slices.Compact(list), func(file string) bool { return !isFile(file) })
+	return slices.DeleteFunc(slices.Compact(list), func(file string) bool { return !isFile(file) || m.overLink(file) })
+}
+
+// overLink reports whether a link leads to a file of the project, which could be anywhere then (CLI-1014).
+func (m *migration) overLink(file string) bool {
+	for file != m.p.Root && strings.HasPrefix(file, m.p.Root) {
+		if isLink(file) {
+			return true
+		}
+		file = filepath.Dir(file)
+	}
+	return false
 }
 
 // vendored looks for a copy of the Bash edition in the project.
@@ -427,7 +444,8 @@ func (m *migration) vendored() {
 	doc, err := rawjson.Check(text)
 	version := strings.TrimPrefix(rawjson.TextOf(doc, "version"), "v")
 	if err == nil && (strings.HasPrefix(version, "0.") || strings.HasPrefix(version, "1.")) {
-		m.at("migrate.vendored", m.label(file), runtimes.Dir+"/ contains version "+version+" of the Bash edition, which keeps running")
+		m.at("migrate.vendored", m.label(file), runtimes.Dir+"/ contains version "+version+" of the Bash edition, which "+
+			"keeps running")
 	}
 }
 
@@ -444,7 +462,7 @@ func (m *migration) ownProviders() {
 		if !slices.Contains(builtin.Names, name) && !m.declares(name) {
 			f := finding.Finding{ID: "migrate.scheme_undeclared", Path: m.label(file),
 				Message: fmt.Sprintf("no template and no resource declares %s://, so no client can read such a URI", name),
-				Fix: fmt.Sprintf("add a template such as %s://{id}, or list the resources in resources/", name)}
+				Fix:     fmt.Sprintf("add a template such as %s://{id}, or list the resources in resources/", name)}
 			if isFile(abs(m.p.Server, "register.sh")) {
 				f.Severity = finding.Info // it may declare the scheme
 			}
@@ -517,7 +535,8 @@ func (m *migration) completionScripts() {
 		files             []string
 		variable, seconds string
 	}{
-		{registered, "MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS", "30"}, {companions, "MCPBASH_COMPLETION_TIMEOUT_SECS", "5"},
+		{registered, "MCPBASH_COMPLETION_REGISTERED_TIMEOUT_SECS", "30"}, {companions, "MCPBASH_COMPLETION_TIMEOUT_SECS",
+			"5"},
 	} {
 		if limit.files != nil && m.p.Env[limit.variable] == "" {
 			m.at("migrate.completion_limit", limit.files[0],

@@ -48,53 +48,70 @@ type difference struct {
 var differences = map[string][]difference{
 	"migrate.variable_dropped": {
 		{toolText(`: "${MCP_KEY:-}"`), finding.Warning, "tools/demo-hello/tool.sh:2", []files{
-			toolText(`# $MCP_KEY`), toolText(`echo '$MCP_KEY'`), toolText("MCP_KEY=1\necho $MCP_KEY"), toolText("echo $MCP_SDK $MCP_TOOL_NAME $API_KEY"),
+			toolText(`# $MCP_KEY`), toolText(`echo '$MCP_KEY'`), toolText("MCP_KEY=1\necho $MCP_KEY"),
+			toolText("echo $MCP_SDK $MCP_TOOL_NAME $API_KEY"),
 			toolText("for MCP_KEY in a; do echo $MCP_KEY; done"), toolText("IFS= read -r MCP_KEY; echo $MCP_KEY"),
 			merge(toolText(`echo "$MCP_KEY"`), files{"server.d/server.meta.json": `{"name":"demo","env":
 				{"MCPBASH_TOOL_ENV_MODE":"allowlist","MCPBASH_TOOL_ENV_ALLOWLIST":"MCP_KEY"}}`}),
-			merge(toolText(`. "${MCP_SDK}/tool-sdk.sh"; . "$(dirname "$0")/../../lib/key.sh"; echo $MCP_KEY`), files{"lib/key.sh": "MCP_KEY=1\n"}),
+			merge(toolText(`. "${MCP_SDK}/tool-sdk.sh"; . "$(dirname "$0")/../../lib/key.sh"; echo $MCP_KEY`),
+				files{"lib/key.sh": "MCP_KEY=1\n"}),
 			{"lib/key.sh": "echo $MCP_KEY\n"}, // nobody sources it
 		}},
 		{toolText(`MCP_KEY=${MCP_KEY:-1}`), finding.Warning, "tools/demo-hello/tool.sh:2", nil},
 		{toolText(`[[ -v MCP_KEY ]]`), finding.Warning, "tools/demo-hello/tool.sh:2", nil},
-		{merge(toolText(`source "$here/../../lib/key.sh"`), files{"lib/key.sh": "\n\necho $MCP_KEY\n"}), finding.Warning, "lib/key.sh:3", nil},
+		{merge(toolText(`source "$here/../../lib/key.sh"`), files{"lib/key.sh": "\n\necho $MCP_KEY\n"}), finding.Warning,
+			"lib/key.sh:3", nil},
 		{files{"providers/own.sh*": "#!/usr/bin/env bash\necho $MCP_KEY\n"}, finding.Warning, "providers/own.sh:2", []files{
 			{"providers/own.sh*": "#!/usr/bin/env bash\necho $MCP_RESOURCE_TEMPLATE_VARS\n"},
 		}},
-		{files{"prompts/ask/ask.completion.sh*": "#!/bin/bash\necho $MCP_KEY\n"}, finding.Warning, "prompts/ask/ask.completion.sh:2", nil},
+		{files{"prompts/ask/ask.completion.sh*": "#!/bin/bash\necho $MCP_KEY\n"}, finding.Warning,
+			"prompts/ask/ask.completion.sh:2", nil},
 		{files{"tools/demo-hello/tool.sh*": "#!/usr/bin/env python3\nos.environ['MCP_KEY']\n"}, finding.Info,
-			"tools/demo-hello/tool.sh:2", []files{{"tools/demo-hello/tool.sh*": "#!/usr/bin/env python3\nos.environ['MCP_TOOL_NAME']\n"}}},
+			"tools/demo-hello/tool.sh:2",
+			[]files{{"tools/demo-hello/tool.sh*": "#!/usr/bin/env python3\nos.environ['MCP_TOOL_NAME']\n"}}},
 	},
-	"migrate.variable_internal": {{toolText(`echo "$MCP_TOOLS_REGISTRY_JSON"`), finding.Warning, "tools/demo-hello/tool.sh:2", []files{
-		toolText(`MCP_TOOLS_TOTAL=1; echo $MCP_TOOLS_TOTAL`), toolText("echo $MCPBASH_DEBUG"),
-	}}},
-	"migrate.function_unknown": {{toolText(`x=$(mcp_lock_acquire a)`), finding.Warning, "tools/demo-hello/tool.sh:2", []files{
-		toolText("mcp_lock_acquire() { :; }\nmcp_lock_acquire"), toolText(`mcp_args_get .a; mcp_fail -32602 x; mcp_progress 1 x`),
-		toolText(`if declare -F mcp_lock_acquire; then mcp_lock_acquire; fi`), toolText(`echo mcp_lock_acquire`),
-		toolText(`. "$somewhere"; mcp_lock_acquire`),
-		merge(toolText(`. "${0%/*}/more.sh"; mcp_more`), files{"tools/demo-hello/more.sh": "mcp_more() { :; }\n"}),
-	}}},
-	"migrate.library_missing": {{toolText(`. "${MCPBASH_HOME}/lib/json.sh"`), finding.Warning, "tools/demo-hello/tool.sh:2", []files{
-		toolText(`. "$MCPBASH_HOME/lib/resource_content.sh"; . "$MCP_SDK/../lib/path.sh"; . "$MCP_SDK/tool-sdk.sh"`),
-	}}},
-	"migrate.empty_default": {{toolText(`mcp_args_get .a --default b`), finding.Info, "tools/demo-hello/tool.sh:2", []files{
-		toolText(`mcp_args_get .a; mcp_args_int .b --default 1`),
-	}}, {toolText(`mcp_meta_get .a --default b`), finding.Info, "tools/demo-hello/tool.sh:2", nil}},
-	"migrate.tool_limit": {{nil, finding.Info, "tools/demo-hello/tool.meta.json:0", []files{{"tools/demo-hello/tool.meta.json": limited}}}},
+	"migrate.variable_internal": {{toolText(`echo "$MCP_TOOLS_REGISTRY_JSON"`), finding.Warning,
+		"tools/demo-hello/tool.sh:2", []files{
+			toolText(`MCP_TOOLS_TOTAL=1; echo $MCP_TOOLS_TOTAL`), toolText("echo $MCPBASH_DEBUG"),
+		}}},
+	"migrate.function_unknown": {{toolText(`x=$(mcp_lock_acquire a)`), finding.Warning, "tools/demo-hello/tool.sh:2",
+		[]files{
+			toolText("mcp_lock_acquire() { :; }\nmcp_lock_acquire"),
+			toolText(`mcp_args_get .a; mcp_fail -32602 x; mcp_progress 1 x`),
+			toolText(`if declare -F mcp_lock_acquire; then mcp_lock_acquire; fi`), toolText(`echo mcp_lock_acquire`),
+			toolText(`. "$somewhere"; mcp_lock_acquire`),
+			merge(toolText(`. "${0%/*}/more.sh"; mcp_more`), files{"tools/demo-hello/more.sh": "mcp_more() { :; }\n"}),
+		}}},
+	"migrate.library_missing": {{toolText(`. "${MCPBASH_HOME}/lib/json.sh"`), finding.Warning,
+		"tools/demo-hello/tool.sh:2", []files{
+			toolText(`. "$MCPBASH_HOME/lib/resource_content.sh"; . "$MCP_SDK/../lib/path.sh"; . "$MCP_SDK/tool-sdk.sh"`),
+		}}},
+	"migrate.empty_default": {{toolText(`mcp_args_get .a --default b`), finding.Info, "tools/demo-hello/tool.sh:2",
+		[]files{
+			toolText(`mcp_args_get .a; mcp_args_int .b --default 1`),
+		}}, {toolText(`mcp_meta_get .a --default b`), finding.Info, "tools/demo-hello/tool.sh:2", nil}},
+	"migrate.tool_limit": {{nil, finding.Info, "tools/demo-hello/tool.meta.json:0",
+		[]files{{"tools/demo-hello/tool.meta.json": limited}}}},
 	"migrate.completion_limit": {
-		{files{"prompts/ask/ask.completion.sh*": "#!/bin/bash\n"}, finding.Info, "prompts/ask/ask.completion.sh:0", []files{{}}},
-		{files{"c.sh*": "#!/bin/bash\n", "server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"c.sh"}]}`}, finding.Info,
+		{files{"prompts/ask/ask.completion.sh*": "#!/bin/bash\n"}, finding.Info, "prompts/ask/ask.completion.sh:0",
+			[]files{{}}},
+		{files{"c.sh*": "#!/bin/bash\n",
+			"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"c.sh"}]}`}, finding.Info,
 			"c.sh:0", []files{{"c.sh*": "#!/bin/bash\n",
 				"server.d/register.json": `{"version":1,"completions":[{"name":"c","path":"c.sh","timeoutSecs":2}]}`}}},
 	},
-	"migrate.completion_unused": {{files{"resources/notes.completion": "x"}, finding.Warning, "resources/notes.completion:0", []files{
-		{"resources/guide/guide.completion.sh*": "#!/bin/bash\n"}, {"resources/guide/guide.md.completion*": "#!/bin/bash\n"},
-		{"resources/files.completion.sh*": "#!/bin/bash\n"}, {"resources/files/files.completion*": "#!/bin/bash\n"},
-		{"resources/notes.completion": "x", "resources/notes.completion.meta.json": `{"name":"n","uri":"file://./resources/notes.completion"}`},
-	}}},
+	"migrate.completion_unused": {{files{"resources/notes.completion": "x"}, finding.Warning,
+		"resources/notes.completion:0", []files{
+			{"resources/guide/guide.completion.sh*": "#!/bin/bash\n"}, {"resources/guide/guide.md.completion*": "#!/bin/bash\n"},
+			{"resources/files.completion.sh*": "#!/bin/bash\n"}, {"resources/files/files.completion*": "#!/bin/bash\n"},
+			{"resources/notes.completion": "x",
+				"resources/notes.completion.meta.json": `{"name":"n","uri":"file://./resources/notes.completion"}`},
+		}}},
 	"migrate.policy_permission": {
-		{policy("export MCPBASH_TOOL_ENV_INHERIT_ALLOW=true"), finding.Warning, "server.d/policy.sh:1", []files{policy("# MCPBASH_TOOL_ENV_INHERIT_ALLOW=1")}},
-		{policy("\nexport MCPBASH_TOOL_ENV_MODE=inherit"), finding.Warning, "server.d/policy.sh:2", []files{policy("MCPBASH_TOOL_ENV_MODE=allowlist")}},
+		{policy("export MCPBASH_TOOL_ENV_INHERIT_ALLOW=true"), finding.Warning, "server.d/policy.sh:1",
+			[]files{policy("# MCPBASH_TOOL_ENV_INHERIT_ALLOW=1")}},
+		{policy("\nexport MCPBASH_TOOL_ENV_MODE=inherit"), finding.Warning, "server.d/policy.sh:2",
+			[]files{policy("MCPBASH_TOOL_ENV_MODE=allowlist")}},
 	},
 	"migrate.scheme_undeclared": {
 		{files{"providers/crm.sh*": "#!/bin/bash\n"}, finding.Warning, "providers/crm.sh:0", []files{
@@ -102,37 +119,48 @@ var differences = map[string][]difference{
 			{"providers/crm.sh*": "#!/bin/bash\n", "resources/crm.meta.json": `{"name":"crm","uri":"x://1","provider":"crm"}`},
 			{"providers/https.sh*": "#!/bin/bash\n"},
 		}},
-		{files{"providers/crm.sh*": "#!/bin/bash\n", "server.d/register.sh*": "#!/bin/bash\n"}, finding.Info, "providers/crm.sh:0", nil},
+		{files{"providers/crm.sh*": "#!/bin/bash\n", "server.d/register.sh*": "#!/bin/bash\n"}, finding.Info,
+			"providers/crm.sh:0", nil},
 	},
 	"migrate.template_unmatched": {
-		{files{"resources/q.meta.json": `{"name":"q","uriTemplate":"own://x{?v}"}`}, finding.Info, "resources/q.meta.json:0", []files{
-			{"resources/q.meta.json": `{"name":"q","uriTemplate":"own://{a}/{+b}"}`},
-		}},
+		{files{"resources/q.meta.json": `{"name":"q","uriTemplate":"own://x{?v}"}`}, finding.Info,
+			"resources/q.meta.json:0", []files{
+				{"resources/q.meta.json": `{"name":"q","uriTemplate":"own://{a}/{+b}"}`},
+			}},
 		{files{"resources/q.meta.json": `{"name":"q","uriTemplate":"own://{a,b}"}`,
-			"providers/own.sh*": "#!/bin/bash\necho $MCP_RESOURCE_TEMPLATE_VARS\n"}, finding.Warning, "resources/q.meta.json:0", nil},
+			"providers/own.sh*": "#!/bin/bash\necho $MCP_RESOURCE_TEMPLATE_VARS\n"}, finding.Warning,
+			"resources/q.meta.json:0", nil},
 	},
 	"migrate.version_pin": {
 		{files{"Dockerfile": "FROM x\nARG FRAMEWORK_VERSION=v0.8.3\n"}, finding.Warning, "Dockerfile:2", []files{
-			{"Dockerfile": "# FRAMEWORK_VERSION=v0.8.3\nARG FRAMEWORK_VERSION=2.0.1\nENV VERSION=1.0.0 REQUIRED_MCPBASH_MIN_VERSION=1.0\n"},
+			{"Dockerfile": "# FRAMEWORK_VERSION=v0.8.3\nARG FRAMEWORK_VERSION=2.0.1\nENV VERSION=1.0.0 " +
+				"REQUIRED_MCPBASH_MIN_VERSION=1.0\n"},
 		}},
-		{files{"run.sh*": "MCPBASH=${MCPBASH_VERSION:-v1.7.0}\nFRAMEWORK_VERSION=\"${MCPBASH_VERSION:-v1.7.0}\"\n"}, finding.Warning, "run.sh:2", nil},
-		{files{".github/workflows/ci.yml": "env:\n  MCP_BASH_VERSION: '1.5.0'\n"}, finding.Warning, ".github/workflows/ci.yml:2", nil},
-		{files{"scripts/setup.sh*": "curl x | bash -s\n./install.sh --yes --version v1.6.0\n"}, finding.Warning, "scripts/setup.sh:2", []files{
-			{"scripts/setup.sh*": "./install.sh --version v2.0.0\n"},
-		}},
+		{files{"run.sh*": "MCPBASH=${MCPBASH_VERSION:-v1.7.0}\nFRAMEWORK_VERSION=\"${MCPBASH_VERSION:-v1.7.0}\"\n"},
+			finding.Warning, "run.sh:2", nil},
+		{files{".github/workflows/ci.yml": "env:\n  MCP_BASH_VERSION: '1.5.0'\n"}, finding.Warning,
+			".github/workflows/ci.yml:2", nil},
+		{files{"scripts/setup.sh*": "curl x | bash -s\n./install.sh --yes --version v1.6.0\n"}, finding.Warning,
+			"scripts/setup.sh:2", []files{
+				{"scripts/setup.sh*": "./install.sh --version v2.0.0\n"},
+			{"scripts@": "other", "other/setup.sh*": "./install.sh --version v1.6.0\n"}, // links are not followed
+			}},
 	},
 	"migrate.version_test": {
-		{toolText(`case $MCPBASH_FRAMEWORK_VERSION in 1.*) ;; *) exit 1 ;; esac`), finding.Warning, "tools/demo-hello/tool.sh:2", []files{
-			toolText(`case $MCPBASH_FRAMEWORK_VERSION in 0.*) exit 1 ;; esac`), toolText(`[[ $MCPBASH_FRAMEWORK_VERSION > 1.4 ]]`),
-			toolText(`[ "${MCPBASH_FRAMEWORK_VERSION%%.*}" -ge 1 ]`), toolText(`[[ $VERSION == 1.* ]]`),
-		}},
+		{toolText(`case $MCPBASH_FRAMEWORK_VERSION in 1.*) ;; *) exit 1 ;; esac`), finding.Warning,
+			"tools/demo-hello/tool.sh:2", []files{
+				toolText(`case $MCPBASH_FRAMEWORK_VERSION in 0.*) exit 1 ;; esac`),
+				toolText(`[[ $MCPBASH_FRAMEWORK_VERSION > 1.4 ]]`),
+				toolText(`[ "${MCPBASH_FRAMEWORK_VERSION%%.*}" -ge 1 ]`), toolText(`[[ $VERSION == 1.* ]]`),
+			}},
 		{toolText(`[[ $MCPBASH_FRAMEWORK_VERSION == 1.* ]]`), finding.Warning, "tools/demo-hello/tool.sh:2", nil},
 		{toolText(`[ "$MCPBASH_FRAMEWORK_VERSION" = 1.7.0 ]`), finding.Warning, "tools/demo-hello/tool.sh:2", nil},
 		{files{"run.sh*": "[[ $MCPBASH_FRAMEWORK_VERSION =~ ^1\\. ]]\n"}, finding.Warning, "run.sh:1", nil},
 	},
-	"migrate.vendored": {{files{".mcp-bash/vendor.json": `{"version":"1.7.0"}`}, finding.Warning, ".mcp-bash/vendor.json:0", []files{
-		{".mcp-bash/vendor.json": `{"version":"2.0.0"}`},
-	}}},
+	"migrate.vendored": {{files{".mcp-bash/vendor.json": `{"version":"1.7.0"}`}, finding.Warning,
+		".mcp-bash/vendor.json:0", []files{
+			{".mcp-bash/vendor.json": `{"version":"2.0.0"}`},
+		}}},
 }
 
 // CLI-1031: each rule explains itself, names file and line, and is met by some projects and not by similar ones.
@@ -155,7 +183,8 @@ func TestMigrationRules(t *testing.T) {
 				found := ofMigration(migrated(t, fixture(t, sound, d.content)), rule.ID)
 				if len(found) != 1 {
 					t.Errorf("CLI-1031: %v: %+v", d.content, found)
-				} else if f := found[0]; f.Severity != d.severity || f.Path+":"+string(rawjson.Int(f.Line)) != d.at || f.Fix == "" || f.Message == "" {
+				} else if f := found[0]; f.Severity != d.severity || f.Path+":"+string(rawjson.Int(f.Line)) != d.at ||
+					f.Fix == "" || f.Message == "" {
 					t.Errorf("CLI-1031: %+v, want %s %s", f, d.severity, d.at)
 				}
 				for _, content := range d.none {
@@ -188,7 +217,8 @@ func TestSharedRules(t *testing.T) {
 			t.Errorf("CLI-1031: %+v\nwant %+v", got, want)
 		}
 	}
-	m := migrated(t, fixture(t, sound, files{"tools/demo-hello/tool.sh*": "#!/bin/bash\nif\n", "prompts/ask/ask.meta.json": `{"name":"ask"}`}))
+	m := migrated(t, fixture(t, sound, files{"tools/demo-hello/tool.sh*": "#!/bin/bash\nif\n",
+		"prompts/ask/ask.meta.json": `{"name":"ask"}`}))
 	for _, f := range m.Findings {
 		if f.ID != "migrate.tool_limit" {
 			t.Errorf("CLI-1031: %+v", f)
@@ -202,8 +232,9 @@ func TestMigrateRunsNothing(t *testing.T) {
 	f := fixture(t, sound)
 	text := run + f.Path("ran") + "\"\n"
 	f.Put(files{
-		"server.d/register.sh*": text, "server.d/env.sh*": text, "server.d/policy.sh": text, "server.d/health-checks.sh": text,
-		"mcpb.conf": "x=$(touch ran)\n", "tools/demo-hello/tool.sh*": text, "providers/own.sh*": text,
+		"server.d/register.sh*": text, "server.d/env.sh*": text, "server.d/policy.sh": text,
+		"server.d/health-checks.sh": text,
+		"mcpb.conf":                 "x=$(touch ran)\n", "tools/demo-hello/tool.sh*": text, "providers/own.sh*": text,
 		"prompts/ask/ask.completion.sh*": text, "run.sh*": text,
 	})
 	f.Project.Env["MCPBASH_ALLOW_PROJECT_HOOKS"] = "true"
@@ -264,7 +295,8 @@ func TestVariables(t *testing.T) {
 		previous := ""
 		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[0], -1) {
 			for _, one := range expand(name[1]) {
-				if strings.HasPrefix(one, "_") && !strings.HasPrefix(one, "_MCP") { // `_EXPECTED` after `MCPBASH_REMOTE_TOKEN_ENABLED`
+				if strings.HasPrefix(one, "_") && !strings.HasPrefix(one,
+					"_MCP") { // `_EXPECTED` after `MCPBASH_REMOTE_TOKEN_ENABLED`
 					one = previous[:strings.LastIndexByte(previous, '_')] + one
 				} else {
 					previous = one
@@ -274,13 +306,15 @@ func TestVariables(t *testing.T) {
 		}
 	}
 	other := map[string]string{
-		"MCPBASH_LOCK_ROOT": "checked for links", "MCP_BASH": "of generated wrappers", "_MCP_*": "no settings", "_MCPBASH_*": "no settings",
+		"MCPBASH_LOCK_ROOT": "checked for links", "MCP_BASH": "of generated wrappers", "_MCP_*": "no settings",
+		"_MCPBASH_*": "no settings",
 	}
 	inTable := func(name string) bool {
 		return hasNoEffect(strings.TrimSuffix(name, "*")+"X") || hasNoEffect(name)
 	}
 	for name := range known {
-		if other[name] == "" && !strings.HasPrefix(name, "MCP_FFMPEG_") && !strings.HasPrefix(name, "MCP_*") && !inTable(name) {
+		if other[name] == "" && !strings.HasPrefix(name, "MCP_FFMPEG_") && !strings.HasPrefix(name, "MCP_*") &&
+			!inTable(name) {
 			t.Errorf("CLI-1023: %s is in no table", name)
 		}
 	}
@@ -316,7 +350,7 @@ func TestIgnored(t *testing.T) {
 		"server.d/env.sh":       "# MCPBASH_DEBUG=1\nexport MCPBASH_CORRUPTION_WINDOW=60 MCPBASH_LOG_LEVEL=debug\n",
 		"mcpb.conf":             "MCPB_NAME=demo\nMCPB_NMAE=x\nx=1\n",
 		"run.sh*":               "#!/bin/bash\nMCP_TOOLS_LOGGER=x mcp-bash\n",
-		".mcp.json":             "{\"mcpServers\":{\"a\":{\"env\":{\"MCPBASH_ROOTS\":\"/\",\n\"MCPBASH_STATE_SEED\":\"1\"}}}}",
+		".mcp.json":             "{\"mcpServers\":{\"a\":{\"env\":{\"A\":\"/\",\n\"MCPBASH_STATE_SEED\":\"1\"}}}}",
 		"server.d/polcy.sh":     "x\n",
 		"server.d/helper.sh":    "x\n",
 		"server.d/policy.sh":    "source \"${BASH_SOURCE%/*}/helper.sh\"\n",

@@ -13,7 +13,9 @@ import (
 )
 
 // rules are all that findings can be about.
-func rules() finding.Rules { return slices.Concat(validate.Rules, validate.MigrationRules, doctor.Rules) }
+func rules() finding.Rules {
+	return slices.Concat(validate.Rules, validate.MigrationRules, doctor.Rules)
+}
 
 // explainCommand is "mcp-doctor explain [ID]" (CLI-1011).
 func explainCommand() *cli.Command {

@@ -19,7 +19,6 @@ func migrateCommand() *cli.Command {
 		Summary: "Show what changes for a project of the Bash edition (1.x), with file, line and remedy.",
 		Examples: []cli.Example{
 			{Line: "NAME"},
-			{Line: "NAME --json | jq -r '.findings[].path' | sort -u", Purpose: "the files to look at"},
 			{Line: "NAME --json | jq -e '.attention==0'"},
 			{Line: "mcp-doctor explain migrate.variable_dropped", Purpose: "why it matters, and what to do"},
 		},
@@ -91,6 +90,6 @@ func printMigration(s cli.Streams, m *validate.Migration) {
 	if m.Attention == 0 {
 		fmt.Fprintf(s.Out, "Nothing needs attention (notes: %d).\n", m.Notes)
 	} else {
-		fmt.Fprintf(s.Out, "%d of the differences need attention (notes: %d).\n", m.Attention, m.Notes)
+		fmt.Fprintf(s.Out, "%d difference(s) need attention (notes: %d).\n", m.Attention, m.Notes)
 	}
 }

@@ -264,11 +264,13 @@ func (c *check) resources() {
 	t := content{
 		kinds: []*kinds.Kind{kinds.Resources, kinds.Templates}, dir: c.p.Resources, generic: kinds.ResourceMetadata,
 	}
+	isNotUsed := func(field string) bool { return field == "arguments" }
+	effective := slices.DeleteFunc(slices.Clone(kinds.ResourceFields), isNotUsed)
 	t.item = func(doc json.RawMessage, label string, paired bool) {
 		if name := rawjson.TextOf(doc, "name"); c.describedBy[name] == "" {
 			c.describedBy[name] = label
 		}
-		c.fields(doc, label, kinds.ResourceFields)
+		c.fields(doc, label, effective)
 		if !c.named(doc, label) || !c.icons(doc, label) {
 			return
 		}

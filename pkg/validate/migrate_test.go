@@ -143,7 +143,7 @@ var differences = map[string][]difference{
 		{files{"scripts/setup.sh*": "curl x | bash -s\n./install.sh --yes --version v1.6.0\n"}, finding.Warning,
 			"scripts/setup.sh:2", []files{
 				{"scripts/setup.sh*": "./install.sh --version v2.0.0\n"},
-			{"scripts@": "other", "other/setup.sh*": "./install.sh --version v1.6.0\n"}, // links are not followed
+				{"scripts@": "other", "other/setup.sh*": "./install.sh --version v1.6.0\n"}, // links are not followed
 			}},
 	},
 	"migrate.version_test": {
@@ -347,16 +347,17 @@ func expand(name string) (list []string) {
 // CLI-1023: what has no effect is reported where it stands, and nothing else.
 func TestIgnored(t *testing.T) {
 	r := check1(t, fixture(t, sound, files{
-		"server.d/env.sh":       "# MCPBASH_DEBUG=1\nexport MCPBASH_CORRUPTION_WINDOW=60 MCPBASH_LOG_LEVEL=debug\n",
-		"mcpb.conf":             "MCPB_NAME=demo\nMCPB_NMAE=x\nx=1\n",
-		"run.sh*":               "#!/bin/bash\nMCP_TOOLS_LOGGER=x mcp-bash\n",
-		".mcp.json":             "{\"mcpServers\":{\"a\":{\"env\":{\"A\":\"/\",\n\"MCPBASH_STATE_SEED\":\"1\"}}}}",
-		"server.d/polcy.sh":     "x\n",
-		"server.d/helper.sh":    "x\n",
-		"server.d/policy.sh":    "source \"${BASH_SOURCE%/*}/helper.sh\"\n",
-		"server.d/README.md":    "x",
-		"server.d/notes.json":   "{}",
-		"tools/demo-hello/x.sh": "",
+		"server.d/env.sh":          "# MCPBASH_DEBUG=1\nexport MCPBASH_CORRUPTION_WINDOW=60 MCPBASH_LOG_LEVEL=debug\n",
+		"mcpb.conf":                "MCPB_NAME=demo\nMCPB_NMAE=x\nx=1\n",
+		"run.sh*":                  "#!/bin/bash\nMCP_TOOLS_LOGGER=x mcp-bash\n",
+		".mcp.json":                "{\"mcpServers\":{\"a\":{\"env\":{\"A\":\"/\",\n\"MCPBASH_STATE_SEED\":\"1\"}}}}",
+		"server.d/polcy.sh":        "x\n",
+		"server.d/helper.sh":       "x\n",
+		"server.d/policy.sh":       "source \"${BASH_SOURCE%/*}/helper.sh\"\n",
+		"server.d/README.md":       "x",
+		"server.d/notes.json":      "{}",
+		"tools/demo-hello/x.sh":    "",
+		"resources/echo.meta.json": `{"name":"echo","uri":"echo://x","arguments":[]}`,
 		"prompts/ask/ask.meta.json": `{"name":"ask","description":"x","$schema":"y",
 			"widget":1,"_meta":{},"descripton":2}`,
 		"server.d/server.meta.json": `{"name":"demo","author":{"name":"a"},"transport":"stdio","license":"MIT"}`,
@@ -370,6 +371,7 @@ func TestIgnored(t *testing.T) {
 	slices.Sort(got)
 	want := []string{
 		`info prompts/ask/ask.meta.json:2 "widget" has no effect`,
+		`info resources/echo.meta.json:1 "arguments" has no effect`,
 		`info server.d/server.meta.json:1 "transport" has no effect`,
 		`warning .mcp.json:2 MCPBASH_STATE_SEED has no effect`,
 		`warning mcpb.conf:2 MCPB_NMAE has no effect`,

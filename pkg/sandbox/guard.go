@@ -28,7 +28,7 @@ type Listed struct {
 type guard struct {
 	secret   *fence        // never read below a root: settings and secrets of the server (CF-12)
 	runsNext func() *fence // never written below a root: code (CF-14)
-	controls func() fences // what is not to be written as it is no file (CF-21)
+	controls func() fences // files that control the kernel, which no tool writes (CF-64)
 	reached  reached
 
 	*view

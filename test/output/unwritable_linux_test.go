@@ -73,6 +73,7 @@ var lines = map[string][]string{
 
 	"mcp-doctor validate": {``, `--json`, `--ndjson`},
 	"mcp-doctor doctor":   {`|| :`, `--json || :`, `--ndjson || :`},
+	"mcp-doctor migrate":  {`|| :`, `--json || :`, `--ndjson || :`},
 	"mcp-doctor explain":  {``, `script.crlf`, `--json`, `script.crlf --json`},
 	"mcp-doctor health":   {``},
 	"mcp-doctor ready":    {``},

@@ -80,7 +80,7 @@ func TestDash(t *testing.T) {
 	for key, script := range dashes {
 		t.Run(key, func(t *testing.T) {
 			script, usage := strings.CutPrefix(script, "usage: ")
-			p := template.copied(t)
+			p := template.copied(t, "")
 			code, stderr := end(p.command(t, "set -e -o pipefail\n"+script))
 			if code != map[bool]int{true: 2}[usage] {
 				t.Errorf("exit code %d, %s", code, stderr)

@@ -72,7 +72,7 @@ func TestOneLine(t *testing.T) {
 			line = command + " " + line
 			t.Run(line, func(t *testing.T) {
 				var out bytes.Buffer
-				cmd := template.copied(t).command(t, line)
+				cmd := template.copied(t, line).command(t, line)
 				cmd.Env = append(cmd.Env, "EVIL="+inTexts, "MCPBASH_LOG_LEVEL=debug")
 				cmd.Stdout, cmd.Stderr = &out, &out
 				cmd.Run()

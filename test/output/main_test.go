@@ -61,8 +61,12 @@ func linkRuntime(t *testing.T) {
 	}
 }
 
-// copied is a copy of a project, in which a command may do what it likes.
-func (p place) copied(t *testing.T) place {
+// vendored is the directory of a project that holds the server.
+const vendored = ".mcp-bash"
+
+// copied returns a copy of a project, which a command line may change. Only commands about the
+// vendored server get that, as it has many files.
+func (p place) copied(t *testing.T, line string) place {
 	t.Helper()
 	home := checkout.Directory(t)
 	to := place{filepath.Join(home, filepath.Base(p.dir)), home}
@@ -72,6 +76,9 @@ func (p place) copied(t *testing.T) place {
 		}
 		rel, _ := filepath.Rel(p.dir, path)
 		target := filepath.Join(to.dir, rel)
+		if rel == vendored && !strings.Contains(line, "vendor") {
+			return filepath.SkipDir
+		}
 		if d.IsDir() {
 			return os.Mkdir(target, 0o755)
 		}

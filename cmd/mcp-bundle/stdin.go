@@ -10,7 +10,7 @@ import (
 // maxStdin is how large a bundle on standard input may be, in bytes.
 const maxStdin = 2 << 30
 
-// stdin is the file that stands for standard input.
+// stdin is the operand that names standard input.
 const stdin = "-"
 
 // inputFile returns the file that an operand names: for "-" a copy of standard input, until remove is

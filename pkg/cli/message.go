@@ -10,18 +10,21 @@ import (
 // come from anybody, and stay on the line where they stand as [Line] shows them (CLI-117). Slices of
 // bytes are data, which is printed as it is.
 func Printf(w io.Writer, format string, args ...any) (int, error) {
-	for i := range args {
-		args[i] = inLine(args[i])
-	}
-	return fmt.Fprintf(w, format, args...)
+	return fmt.Fprintf(w, format, inLines(args)...)
 }
 
 // Sprintf returns the message that [Printf] writes.
 func Sprintf(format string, args ...any) string {
-	for i := range args {
-		args[i] = inLine(args[i])
+	return fmt.Sprintf(format, inLines(args)...)
+}
+
+// inLines returns a copy of arguments with every text on one line.
+func inLines(args []any) []any {
+	lines := make([]any, len(args))
+	for i, arg := range args {
+		lines[i] = inLine(arg)
 	}
-	return fmt.Sprintf(format, args...)
+	return lines
 }
 
 // Lines is a text for [Printf] that may have several lines. Whoever makes it calls [Line] or

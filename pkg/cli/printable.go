@@ -10,7 +10,7 @@ import (
 // Printable returns text as a terminal may get it, whoever wrote it. Control
 // characters other than line breaks and tabs, the separators of lines and
 // paragraphs, and characters that reorder text become escapes such as \u001b; so
-// JSON stays the same JSON. What is not UTF-8 becomes U+FFFD (CLI-115).
+// JSON stays the same JSON. Invalid UTF-8 becomes U+FFFD (CLI-115).
 func Printable(text string) string {
 	if isPrintable(text) {
 		return text

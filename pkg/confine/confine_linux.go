@@ -105,10 +105,10 @@ func (k Kernel) Enter(p *Profile) error {
 	return nil
 }
 
-// enterFilter installs the filter of a profile, with a listener where it has questions. There is none where the
-// kernel or a filter around this process allows none; then what it would ask about is refused.
+// enterFilter installs the filter of a profile. A profile without Modes gets a listener, which decides about changes
+// of modes. If the kernel, or a filter around this process, allows no listener, the filter refuses these changes.
 func (k Kernel) enterFilter(p *Profile) error {
-	if !p.AllFiles && !p.Modes && k.ABI >= abiFiles { // which tells that a listener is told of the end
+	if !p.AllFiles && !p.Modes && k.ABI >= abiFiles { // kernels that have it notify a listener of the end
 		program, err := assemble(p, unix.Gettid(), nil, true)
 		if err != nil {
 			return err

@@ -35,8 +35,8 @@ type Meta struct {
 	// what they took out of it may have been a restriction (T-8a); nil: they
 	// could not.
 	Insecure *InsecureError
-	// Unreadable is the reason why restrictions in the file cannot be read (T-8a), which may be
-	// a [*MetaError]; nil: there are none, or they can.
+	// Unreadable is the reason why restrictions in the file cannot be read (T-8a). It may be a
+	// [*MetaError]. It is nil if the file has no restrictions, or all can be read.
 	Unreadable error
 }
 
@@ -50,8 +50,8 @@ func (e *MetaError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", Marker, e.Line, e.Column, e.Reason)
 }
 
-// readMeta never fails: what cannot be used is reported and left out. The settings of
-// script environments are not checked against the environment yet.
+// readMeta reports faults in the file and never fails: it leaves the faulty parts out. The settings
+// of script environments are not checked against the environment yet.
 func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 	base := filepath.Base(p.Root)
 	m = Meta{Name: base, Title: Title(base)}

@@ -20,12 +20,12 @@ type Error struct {
 	Message string
 	Details []string // each fault of a registration by itself
 
-	kind error // that the type stands for
+	kind error // one of the errors above, as Type names it
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap returns the error that the type stands for.
+// Unwrap returns the kind of the error, one of those above.
 func (e *Error) Unwrap() error { return e.kind }
 
 // refuse returns an error of one of the types above about a tool.

@@ -58,7 +58,7 @@ func (c *Catalog) SourcedTools(ctx context.Context) ([]SourcedTool, error) {
 }
 
 // PreviewTools returns what the tools of the project would be with another
-// register.json; nil stands for none. It writes nothing.
+// register.json. A nil doc means that there is no such file. It writes nothing.
 func (c *Catalog) PreviewTools(ctx context.Context, doc *declare.Document) ([]SourcedTool, error) {
 	s := c.state(kinds.Tools)
 	if err := s.mutex.Lock(ctx); err != nil {

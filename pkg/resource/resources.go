@@ -22,12 +22,12 @@ import (
 // A Config is what resources are read with.
 type Config struct {
 	Project *project.Project
-	// FindName and FindURI look up registry entries; nil stands for none.
+	// FindName and FindURI look up registry entries; they return nil for an unknown one.
 	FindName, FindURI func(ctx context.Context, text string) (json.RawMessage, error)
-	// Templates returns the resource templates; nil stands for none.
+	// Templates returns the resource templates. A nil function means that the project has no templates.
 	Templates func(ctx context.Context) (*urimatch.Set, error)
 	// Bound reports whether an entry has a URI of a scheme that is also the name of its
-	// provider; nil stands for no such entry.
+	// provider. A nil function means that there is no such entry.
 	Bound func(ctx context.Context, scheme string) (bool, error)
 	// UIMeta returns the _meta of the content of a UI resource (RES-324);
 	// nil, or an empty answer: it has none.

@@ -81,7 +81,7 @@ func (p Place) before(text string) string {
 	return p.String() + ": " + text
 }
 
-// A Fault is the reason why a file cannot be read, and the place of the cause. The zero value is none.
+// A Fault is the reason why a file cannot be read, and the place of the cause. The zero value means no fault.
 type Fault struct {
 	At     Place
 	Reason string

@@ -39,7 +39,7 @@ lint:
 	test/lint-shell.sh
 
 # Checks pages, comments and messages with Vale, against the rules in test/prose/styles.
-# It needs a C compiler, for Vale's parsers. Limit it to folders with PROSE="docs pkg/tool".
+# It needs a C compiler, for Vale's parsers. Limit it to folders with PROSE="docs pkg/feature/tool".
 prose:
 	cd test/prose && $(GO) vet . && $(GO) test . && $(GO) run . $(PROSE)
 

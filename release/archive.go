@@ -17,8 +17,8 @@ import (
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/runtimes"
 )
 
 // An entry is a file or, with a slash at the end of its name, a directory of an

@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"strings"
 
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/runtimes"
 )
 
 // writeFormula writes the formula for Homebrew, which installs the same archives

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/runtimes"
 )
 
 // What is built is installed by its own install.sh, in an empty home, and works.

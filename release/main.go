@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/runtimes"
 )
 
 func main() {

@@ -24,10 +24,10 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/runtimes"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/script"
 )
 
 const base = "https://releases.example/mcp-bash"

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/runtimes"
 )
 
 // buildTrees builds the commands for each system and lays out its tree. The manual

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/schema"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/json/schema"
 )
 
 // Files are the schemas, NAME.schema.json for each kind of file, and the definitions that

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/test/wire"
 )
 

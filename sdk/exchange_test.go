@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/handoff"
+	"mcp-bash/pkg/run/handoff"
 )
 
 // patience is how long a test waits for what must come.

@@ -18,8 +18,8 @@ import (
 	"testing"
 
 	"mcp-bash/lib"
-	"mcp-bash/pkg/jq"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/sdk"
 	"mcp-bash/test/checkout"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-bash/pkg/jq"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // A dice makes documents and filters.

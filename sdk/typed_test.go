@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // misuse is how a tool ends that calls a function wrongly.

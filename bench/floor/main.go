@@ -25,7 +25,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 func main() {

@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
+	"mcp-bash/pkg/check/health"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/health"
 )
 
 // command describes the program. What serves is not chosen by it: see run.

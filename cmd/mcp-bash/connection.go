@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/server"
-	"mcp-bash/pkg/tree"
 )
 
 // A connection leads to a server that runs in this process.

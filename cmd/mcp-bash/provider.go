@@ -11,13 +11,13 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/engine"
+	"mcp-bash/pkg/feature/resource"
 	"mcp-bash/pkg/helper"
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/resource"
-	"mcp-bash/pkg/script"
-	"mcp-bash/pkg/secrets"
-	"mcp-bash/pkg/tree"
+	"mcp-bash/pkg/project/tree"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // providerCommand is "mcp-bash provider NAME URI".

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/jsonrpc"
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // requestCommand is "mcp-bash request METHOD [PARAMS]" (CLI-309).

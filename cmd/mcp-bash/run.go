@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/check/health"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/health"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/server"
-	"mcp-bash/pkg/tree"
 )
 
 // run does what the first argument asks for (cli chapter 3, P-100).

@@ -6,7 +6,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/helper"
-	"mcp-bash/pkg/uitemplate"
+	"mcp-bash/pkg/provider/uitemplate"
 )
 
 // templateCommand is "mcp-bash ui-template NAME" (RES-389).

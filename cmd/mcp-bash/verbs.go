@@ -8,7 +8,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/script"
 )
 
 // A sibling is a program of its own that does what a verb says (CLI-202).

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 
 	"mcp-bash/pkg/bundle"
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/mcpb"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/runtimes"
-	"mcp-bash/pkg/tree"
+	"mcp-bash/pkg/project/tree"
 )
 
 // The options of all verbs; each takes some of them.

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-bash/pkg/boundedfile"
+	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/mcpb"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // validateCommand is "mcp-bundle validate" (CLI-1435).

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"mcp-bash/pkg/runtimes"
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/test/checkout"
 	"mcp-bash/test/session"
 )

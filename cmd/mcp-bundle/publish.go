@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/publish"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/mcpb"
-	"mcp-bash/pkg/publish"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // publishCommand is "mcp-bash publish" (cli chapter 15).

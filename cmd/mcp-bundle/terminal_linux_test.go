@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-bash/pkg/runtimes"
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/test/pty"
 )
 

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/bundle/vendoring"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/runtimes"
-	"mcp-bash/pkg/tree"
-	"mcp-bash/pkg/vendoring"
+	"mcp-bash/pkg/project/tree"
 )
 
 // vendorCommand is "mcp-bash vendor" (cli chapter 16).

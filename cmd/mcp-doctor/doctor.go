@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 
+	"mcp-bash/pkg/check/doctor"
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/doctor"
-	"mcp-bash/pkg/finding"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/validate"
 )
 
 func doctorCommand() *cli.Command {

@@ -5,11 +5,11 @@ import (
 	"io"
 	"slices"
 
+	"mcp-bash/pkg/check/doctor"
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/doctor"
-	"mcp-bash/pkg/finding"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/validate"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // rules are all that findings can be about.

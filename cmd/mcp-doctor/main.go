@@ -5,8 +5,8 @@ import (
 	"os"
 	"slices"
 
+	"mcp-bash/pkg/check/health"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/health"
 	"mcp-bash/pkg/helper"
 )
 

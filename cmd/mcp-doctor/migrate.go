@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/finding"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/validate"
 )
 
 // migrateCommand is "mcp-doctor migrate" (CLI-1030).

@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/finding"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/script"
-	"mcp-bash/pkg/tree"
-	"mcp-bash/pkg/validate"
+	"mcp-bash/pkg/project/tree"
+	"mcp-bash/pkg/run/script"
 )
 
 // validateOptions are those of CLI-1001.

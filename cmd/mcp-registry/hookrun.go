@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/confine"
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/sandbox"
-	"mcp-bash/pkg/script"
-	"mcp-bash/pkg/tree"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A hookRun is the environment of one run of register.sh. Nothing of it is made before the

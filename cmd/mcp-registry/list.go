@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registration"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/registry/registration"
 )
 
 func get(s cli.Streams, o *options, id string) error {

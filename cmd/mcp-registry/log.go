@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/secrets"
+	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // logTo writes one line a message, whatever a project wrote.

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 
-	"mcp-bash/pkg/boundedfile"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registration"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/registration"
 )
 
 func register(s cli.Streams, o *options, file string) error {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/sandbox"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/runtool"
-	"mcp-bash/pkg/tree"
 )
 
 func main() {

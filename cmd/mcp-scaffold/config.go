@@ -11,17 +11,17 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/clientconfig"
+	"mcp-bash/pkg/clients"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/scaffold"
-	"mcp-bash/pkg/script"
 )
 
 // configOptions are the options of config (cli chapter 7).
 type configOptions struct {
 	mode          string // a mode of CLI-701; the last one on the command line wins
-	client        *clientconfig.Client
+	client        *clients.Client
 	apply, remove bool
 	scope         string
 	file, name    string
@@ -55,7 +55,7 @@ func configCommand() *cli.Command {
 			{Code: 1, Meaning: "rejected or failed, and nothing was changed; or no project was found"},
 			{Code: 2, Meaning: "wrong usage"},
 		},
-		Text: "The clients: " + strings.Join(clientconfig.Names(), ", ") + `.
+		Text: "The clients: " + strings.Join(clients.Names(), ", ") + `.
 
 --apply only changes the server's own entry. The backup FILE.mcp-bash.bak next to the file has the
 old text. An entry of that name for another server or project is kept, except with --force.`,
@@ -64,7 +64,7 @@ old text. An entry of that name for another server or project is kept, except wi
 	c.Flags.Mode(&o.mode, modeShow, "the entries for the clients of the Bash edition, each under a heading; the default")
 	c.Flags.Mode(&o.mode, modeJSON, "name, command, arguments and environment as JSON; errors as JSON, too")
 	c.Flags.Func(modeClient, "CLIENT", "the entry for this client's file; see the names below", o.choose).
-		Completes(cli.Words(clientconfig.Names()...))
+		Completes(cli.Words(clients.Names()...))
 	c.Flags.Mode(&o.mode, modeWrapper, "a script for the project's folder that starts the server")
 	c.Flags.Mode(&o.mode, modeWrapperEnv, "the same, with the variables that your shell's profiles export")
 	c.Flags.String(&o.output, "output", "FILE", `where to write the script, - for standard output; default:
@@ -72,7 +72,7 @@ old text. An entry of that name for another server or project is kept, except wi
 	c.Flags.Mode(&o.mode, modeInspector, "a command line that opens the server in the MCP Inspector")
 	c.Flags.Bool(&o.apply, "apply", "add the server to the client's file")
 	c.Flags.Bool(&o.remove, "remove", "remove the server from the client's file")
-	c.Flags.One(&o.scope, "scope", "SCOPE", []string{string(clientconfig.UserScope), string(clientconfig.ProjectScope)},
+	c.Flags.One(&o.scope, "scope", "SCOPE", []string{string(clients.UserScope), string(clients.ProjectScope)},
 		"edit the user's file (the default, if the client has one) or the project's")
 	c.Flags.String(&o.file, "file", "FILE", "the client's file, if it is not in the usual place").Completes(cli.Files)
 	c.Flags.String(&o.name, "name", "SERVER", "the server's name in the client; default: its own name")
@@ -84,8 +84,8 @@ old text. An entry of that name for another server or project is kept, except wi
 
 // choose sets the client by its name (CLI-705).
 func (o *configOptions) choose(name string) *cli.Error {
-	known := clientconfig.Names()
-	if o.client = clientconfig.Find(name); o.client == nil {
+	known := clients.Names()
+	if o.client = clients.Find(name); o.client == nil {
 		return cli.Usagef("unknown client: %s (known: %s)%s", name, strings.Join(known, ", "), cli.DidYouMean(name, known))
 	}
 	o.mode = modeClient
@@ -120,8 +120,8 @@ func (o *configOptions) run(s cli.Streams) error {
 }
 
 // show prints the entries of all clients of the Bash edition (CLI-706).
-func show(s cli.Streams, server clientconfig.Server) error {
-	for _, c := range clientconfig.Shown() {
+func show(s cli.Streams, server clients.Server) error {
+	for _, c := range clients.Shown() {
 		cli.Printf(s.Out, "# %s\n", c.Heading())
 		if err := printSnippet(s, c, server); err != nil {
 			return err
@@ -131,7 +131,7 @@ func show(s cli.Streams, server clientconfig.Server) error {
 }
 
 // inspectorLine returns a command line for a shell (CLI-710).
-func inspectorLine(server clientconfig.Server) string {
+func inspectorLine(server clients.Server) string {
 	words := []string{"npx", "@modelcontextprotocol/inspector"}
 	for _, v := range server.Variables() {
 		words = append(words, "-e", v)
@@ -144,7 +144,7 @@ func inspectorLine(server clientconfig.Server) string {
 }
 
 // wrapper prints or writes a script that starts the server (CLI-707).
-func (o *configOptions) wrapper(s cli.Streams, server clientconfig.Server) error {
+func (o *configOptions) wrapper(s cli.Streams, server clients.Server) error {
 	text := scaffold.Wrapper(o.mode == modeWrapperEnv)
 	path := o.output
 	if path == "" {
@@ -193,24 +193,24 @@ func (o *configOptions) check() error {
 }
 
 // server finds the project and the values for its client entry.
-func (o *configOptions) server() (clientconfig.Server, *project.Project, error) {
+func (o *configOptions) server() (clients.Server, *project.Project, error) {
 	p, err := project.Find(o.projectRoot, func(string) {})
 	if err != nil {
-		return clientconfig.Server{}, nil, err
+		return clients.Server{}, nil, err
 	}
-	command, err := clientconfig.FindCommand(p.Env)
+	command, err := clients.FindCommand(p.Env)
 	if err != nil {
-		return clientconfig.Server{}, nil, err
+		return clients.Server{}, nil, err
 	}
 	name := o.name
 	if name == "" {
 		name = p.Meta.Name
 	}
-	return clientconfig.Server{Name: name, Command: command, Root: p.Root}, p, nil
+	return clients.Server{Name: name, Command: command, Root: p.Root}, p, nil
 }
 
 // printSnippet prints the entry for a client's file, and an empty line (CLI-704).
-func printSnippet(s cli.Streams, c *clientconfig.Client, server clientconfig.Server) error {
+func printSnippet(s cli.Streams, c *clients.Client, server clients.Server) error {
 	text, err := c.Snippet(server)
 	if err != nil {
 		return cli.Failf(cli.CodeInvalid, "%v", err)
@@ -219,7 +219,7 @@ func printSnippet(s cli.Streams, c *clientconfig.Client, server clientconfig.Ser
 	return err
 }
 
-func (o *configOptions) warn(s cli.Streams, server clientconfig.Server) []string {
+func (o *configOptions) warn(s cli.Streams, server clients.Server) []string {
 	warnings := o.client.Warnings(server)
 	for _, text := range warnings {
 		cli.Printf(s.Err, "config: warning: %s\n", text)
@@ -228,19 +228,19 @@ func (o *configOptions) warn(s cli.Streams, server clientconfig.Server) []string
 }
 
 // edit changes a client's file (CLI-711 to CLI-714).
-func (o *configOptions) edit(s cli.Streams, server clientconfig.Server, p *project.Project) error {
+func (o *configOptions) edit(s cli.Streams, server clients.Server, p *project.Project) error {
 	var warnings []string
 	if o.apply {
 		warnings = o.warn(s, server)
 	}
 	ctx, stop := cli.UntilSignal()
 	defer stop()
-	request := clientconfig.Request{
-		Client: o.client, Server: server, File: o.file, Scope: clientconfig.Scope(o.scope),
-		Place:  clientconfig.Place{System: runtime.GOOS, Env: p.Env, Root: server.Root},
+	request := clients.Request{
+		Client: o.client, Server: server, File: o.file, Scope: clients.Scope(o.scope),
+		Place:  clients.Place{System: runtime.GOOS, Env: p.Env, Root: server.Root},
 		Remove: o.remove, Force: o.force, DryRun: o.dryRun,
 	}
-	change, err := clientconfig.Apply(ctx, request)
+	change, err := clients.Apply(ctx, request)
 	if err != nil {
 		return interrupted(ctx, err)
 	}
@@ -251,8 +251,8 @@ func (o *configOptions) edit(s cli.Streams, server clientconfig.Server, p *proje
 }
 
 // printResult prints the change and the next steps for the user.
-func (o *configOptions) printResult(s cli.Streams, server clientconfig.Server, r clientconfig.Request,
-	change *clientconfig.Change) error {
+func (o *configOptions) printResult(s cli.Streams, server clients.Server, r clients.Request,
+	change *clients.Change) error {
 	name := cli.Line(server.Name)
 	var err error
 	if diff := patch(change); o.dryRun && diff != nil {
@@ -260,17 +260,17 @@ func (o *configOptions) printResult(s cli.Streams, server clientconfig.Server, r
 		return err
 	}
 	switch change.Action {
-	case clientconfig.Unchanged:
+	case clients.Unchanged:
 		_, err = cli.Printf(s.Out, "%s is in %s already; nothing to change\n", name, change.File)
 		return err
-	case clientconfig.Absent:
+	case clients.Absent:
 		_, err = cli.Printf(s.Out, "%s is not in %s; nothing to change\n", name, change.File)
 		return err
-	case clientconfig.Added:
+	case clients.Added:
 		_, err = cli.Printf(s.Out, "Added %s to %s\n", name, change.File)
-	case clientconfig.Updated:
+	case clients.Updated:
 		_, err = cli.Printf(s.Out, "Updated %s in %s\n", name, change.File)
-	case clientconfig.Removed:
+	case clients.Removed:
 		_, err = cli.Printf(s.Out, "Removed %s from %s\n", name, change.File)
 	}
 	if change.Backup != "" {
@@ -283,7 +283,7 @@ func (o *configOptions) printResult(s cli.Streams, server clientconfig.Server, r
 }
 
 // patch returns a change as a unified diff, or nil if nothing changes.
-func patch(change *clientconfig.Change) []byte {
+func patch(change *clients.Change) []byte {
 	if bytes.Equal(change.Old, change.New) && (change.Old == nil) == (change.New == nil) {
 		return nil
 	}
@@ -300,7 +300,7 @@ func patch(change *clientconfig.Change) []byte {
 }
 
 // printChange prints a change as JSON (CLI-714).
-func (o *configOptions) printChange(s cli.Streams, server clientconfig.Server, change *clientconfig.Change,
+func (o *configOptions) printChange(s cli.Streams, server clients.Server, change *clients.Change,
 	warnings []string) error {
 	var b rawjson.Builder
 	b.Object().Name("ok").Bool(true).Name("client").String(o.client.Name).Name("name").String(server.Name).

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/scaffold"
 )
 

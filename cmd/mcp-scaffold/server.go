@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/scaffold"
-	"mcp-bash/pkg/toolnames"
+	"mcp-bash/pkg/text/toolnames"
 )
 
 // serverOptions are the options of the commands that create a project (cli chapter 5).

@@ -11,9 +11,9 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/scaffold"
-	"mcp-bash/pkg/usage/ask"
+	"mcp-bash/pkg/scaffold/usage/ask"
 )
 
 // update updates tools that were wrapped before (WRAP-41 to WRAP-43).

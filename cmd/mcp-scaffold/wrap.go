@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/scaffold"
-	"mcp-bash/pkg/usage/ask"
-	"mcp-bash/pkg/wrap"
+	"mcp-bash/pkg/scaffold/usage/ask"
+	"mcp-bash/pkg/scaffold/wrap"
 )
 
 // wrapOptions are the options of wrap (docs/contract/wrap.md).

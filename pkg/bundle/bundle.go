@@ -27,14 +27,14 @@ import (
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/bundle/internal/gitignore"
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/gitignore"
-	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/item"
-	"mcp-bash/pkg/runtimes"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/script"
 )
 
 // Options say what is to be made.

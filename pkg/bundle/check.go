@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/code"
-	"mcp-bash/pkg/mcpb"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/runtimes"
-	"mcp-bash/pkg/script"
-	"mcp-bash/pkg/toolnames"
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/toolnames"
 )
 
 // check holds the bundle against what clients ask of it, before it is written

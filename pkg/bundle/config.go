@@ -14,13 +14,13 @@ import (
 	"time"
 	"unicode"
 
-	"mcp-bash/pkg/code"
-	"mcp-bash/pkg/envfile"
-	"mcp-bash/pkg/lazyregexp"
-	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/envfile"
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 // confFile is where a project says what its bundles are.

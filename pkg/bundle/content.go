@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/secrets"
+	"mcp-bash/pkg/text/secrets"
 )
 
 // A collector copies what of a project goes into the bundle to the staged tree, so

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/bundle/mcpb"
 )
 
 // CLI-1435: a bundle holds 1024 MB of files, and not a byte more.

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-bash/pkg/lazyregexp"
-	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 // images are the pictures that a manifest names.

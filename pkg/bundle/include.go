@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/runtimes"
+	"mcp-bash/pkg/bundle/runtimes"
 )
 
 // An inclusion is a file or a directory that MCPB_INCLUDE names, by its path in the

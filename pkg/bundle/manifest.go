@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/mcpb"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/runtimes"
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // Where things stand in a bundle (CLI-1421).

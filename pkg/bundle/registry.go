@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/mcpb"
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // offered is what the staged project offers.

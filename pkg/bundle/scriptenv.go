@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/scriptenv"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/run/scriptenv"
 )
 
 // checkScriptEnv reports settings in the object "env" of server.meta.json that the server would

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"sync"
 
-	"mcp-bash/pkg/gitignore"
+	"mcp-bash/pkg/bundle/internal/gitignore"
 )
 
 // A selection decides which files of a project go into its bundle (CLI-1416, CLI-1417).

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/lazyregexp"
-	"mcp-bash/pkg/mcpb"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/lazyregexp"
 )
 
 // A mapping gives a field of user_config to the server as a variable.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // An Error is a failure as a command tells it: one or more lines for people on

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/boundedfile"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // maxPayload is how long the JSON of an argument may be, in bytes (CLI-119).

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"path/filepath"
 
-	"mcp-bash/pkg/code"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/sandbox"
 )
 

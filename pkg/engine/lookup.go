@@ -6,12 +6,12 @@ import (
 	"sync"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/feature/resource"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
-	"mcp-bash/pkg/resource"
-	"mcp-bash/pkg/urimatch"
+	"mcp-bash/pkg/text/urimatch"
 )
 
 // A Find returns the entry for a text in the current registry, or nil (T-10). Its error is

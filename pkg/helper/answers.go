@@ -3,7 +3,7 @@ package helper
 import (
 	"encoding/json"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 var noAnswer = json.RawMessage(`{"error":{"code":-32603,"message":"No answer"}}`)

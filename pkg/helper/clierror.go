@@ -3,7 +3,7 @@ package helper
 import (
 	"encoding/json"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // cliError finds the message of an error in what a program printed (SDK-89).

@@ -5,9 +5,9 @@ import (
 	"os"
 	"strconv"
 
-	"mcp-bash/pkg/jq"
+	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 )
 
 // config merges the sources of a configuration (SDK-150 to SDK-153). It

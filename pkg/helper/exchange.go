@@ -1,6 +1,6 @@
 package helper
 
-import "mcp-bash/pkg/swap"
+import "mcp-bash/pkg/files/swap"
 
 // exchange has two paths change places. Who calls it has another way where the
 // system cannot, and says what is wrong if that fails too.

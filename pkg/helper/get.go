@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"io"
 
-	"mcp-bash/pkg/jq"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // The letters before a result of get, which are those of the flat table (sdk

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/jq"
+	"mcp-bash/pkg/json/jq"
 )
 
 // Exit codes of all helpers.

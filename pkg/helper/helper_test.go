@@ -12,7 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 func run(t testing.TB, input string, args ...string) (stdout, stderr string, code int) {

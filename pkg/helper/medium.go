@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"mcp-bash/pkg/media"
+	"mcp-bash/pkg/files/media"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 )
 
 // aroundMedia is what a response may hold beside the data of an image or sound.

@@ -3,7 +3,7 @@ package helper
 import (
 	"unicode/utf8"
 
-	"mcp-bash/pkg/media"
+	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/project"
 )
 

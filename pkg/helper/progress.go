@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // progress reads a line of JSON that a program reports its progress with (sdk

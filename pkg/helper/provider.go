@@ -9,10 +9,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"mcp-bash/pkg/builtin"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/provider/builtin"
 )
 
 // A ReadFunc reads what a URI stands for with the provider of a name. The error

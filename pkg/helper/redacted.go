@@ -1,6 +1,6 @@
 package helper
 
-import "mcp-bash/pkg/secrets"
+import "mcp-bash/pkg/text/secrets"
 
 // redacted prints a text without its secrets (SDK-103).
 func redacted(_ []string, input []byte) ([]byte, int) {

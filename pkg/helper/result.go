@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // envelope is a CallToolResult with one text.

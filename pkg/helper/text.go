@@ -6,8 +6,8 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"mcp-bash/pkg/jq"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // readText reads what Bash handed over: a text and a newline.

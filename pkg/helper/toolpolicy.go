@@ -3,7 +3,7 @@ package helper
 import (
 	"encoding/json"
 
-	"mcp-bash/pkg/policy"
+	"mcp-bash/pkg/project/policy"
 )
 
 // toolPolicy makes the checks of the built-in policy (T-33). The input is the

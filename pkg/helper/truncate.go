@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // truncate cuts a result to a size (SDK-86).

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/uitemplate"
+	"mcp-bash/pkg/provider/uitemplate"
 )
 
 // uiTemplate prints the document of a UI template, whose configuration is on

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-bash/pkg/code"
+	"mcp-bash/pkg/run/code"
 )
 
 // Place returns where the files of a place of the table in package code lie, "" for a place that

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/scriptenv"
+	"mcp-bash/pkg/run/scriptenv"
 )
 
 // Env is an environment: what was handed to this process, or what a script

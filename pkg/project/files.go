@@ -11,8 +11,8 @@ import (
 	"sync"
 	"syscall"
 
-	"mcp-bash/pkg/boundedfile"
-	"mcp-bash/pkg/code"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/run/code"
 )
 
 // Files of a project are read so that whatever stands in their place does no

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // maxIcon is the size of an icon file that is still taken in.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/script"
 )
 
 // A JSONTool is the jq-compatible program that scripts are given (protocol

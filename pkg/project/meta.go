@@ -12,9 +12,9 @@ import (
 	"unicode"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/code"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/scriptenv"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/scriptenv"
 )
 
 // Meta is what server.d/server.meta.json and the files beside it say of the

@@ -10,7 +10,7 @@ import (
 )
 
 // killOrphans kills the scripts that still run for a state directory whose
-// owner was killed. The kernel has normally done so already; see pkg/script.
+// owner was killed. The kernel has normally done so already; see pkg/run/script.
 func killOrphans(dir string) {
 	for _, pid := range runningFor(dir) {
 		unix.Kill(pid, unix.SIGKILL)

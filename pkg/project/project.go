@@ -4,7 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"mcp-bash/pkg/scriptenv"
+	"mcp-bash/pkg/run/scriptenv"
 )
 
 // A Project is a directory of scripts and files, with the environment it is

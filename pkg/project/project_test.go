@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/code"
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/script"
-	"mcp-bash/pkg/scriptenv"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 var chosen = code.OperatorFile

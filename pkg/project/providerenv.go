@@ -4,7 +4,7 @@ import (
 	"maps"
 	"strings"
 
-	"mcp-bash/pkg/scriptenv"
+	"mcp-bash/pkg/run/scriptenv"
 )
 
 // ProviderBase returns the environment that providers of resources and completion scripts have

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/script"
-	"mcp-bash/pkg/scriptenv"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/run/scriptenv"
 )
 
 // maxMetaValue is the longest server metadata value handed to scripts, in

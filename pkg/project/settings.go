@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Settings are everything the environment decides, read once. Each field names

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/code"
-	"mcp-bash/pkg/script"
-	"mcp-bash/pkg/scriptenv"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/run/scriptenv"
 )
 
 // dumping has a shell print, when it ends, the variables that came of what it

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/handoff"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/handoff"
+	"mcp-bash/pkg/run/script"
 )
 
 // A State is the private directory of one run of a program: what it and its

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/boundedfile"
-	"mcp-bash/pkg/handoff"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/run/handoff"
 )
 
 // A TempDir is a private directory below the temporary root, mode 0700. Should

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-bash/pkg/code"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
 )
 
 // CheckOwn reports whether nobody but us and root can change what is at a path, info being what [os.Lstat] says of it:

@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mcp-bash/pkg/code"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
 )
 
 // withPrivateGroup has a group be our private one during a test, -1: none.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"syscall"
 
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/script"
 )
 
 // us is the user that scripts run as. Each question to the system takes a call.

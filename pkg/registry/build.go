@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
-	"mcp-bash/pkg/registry/scan"
 )
 
 // inputs are what a list is built of. As long as they are the same, so is the list.

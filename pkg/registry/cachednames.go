@@ -3,8 +3,8 @@ package registry
 import (
 	"os"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/kinds"
 )
 

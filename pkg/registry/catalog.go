@@ -8,14 +8,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mcp-bash/pkg/ctxlock"
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/internal/ctxlock"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Options are what a [Catalog] needs from the program around it. The zero

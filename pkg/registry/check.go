@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/registry/atomicfile"
+	"mcp-bash/pkg/project/atomicfile"
 	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
-	"mcp-bash/pkg/registry/scan"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // lastCheck is what is kept of a kind from one check to the next.

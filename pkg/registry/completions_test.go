@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/kinds"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/kinds"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/kinds"
 )
 

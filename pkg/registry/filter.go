@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // bounds returns the subtree that a filter confines the scan of each kind to, as a path

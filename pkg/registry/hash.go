@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // hashOf returns the SHA-256 of the canonical form of a registry's items, without

@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/projecttest"
 	"mcp-bash/pkg/registry/kinds"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/script"
 )
 
 type files = projecttest.Files

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
-	"mcp-bash/pkg/registry/scan"
 )
 
 // A kind is its descriptor: two made up for this test go through everything

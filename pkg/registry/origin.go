@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // An origin is where the items of a kind come from.

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/atomicfile"
+	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/registry/atomicfile"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/kinds"
-	"mcp-bash/pkg/registry/scan"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // persist writes the registry file, unless it holds the list already. The error is

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry/atomicfile"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project/atomicfile"
 	"mcp-bash/pkg/registry/kinds"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/kinds"
 )
 

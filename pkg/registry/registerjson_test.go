@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 var noTTL = project.Env{"MCP_TOOLS_TTL": "0", "MCP_RESOURCES_TTL": "0", "MCP_RESOURCES_TEMPLATES_TTL": "0",

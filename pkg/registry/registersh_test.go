@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/folder"
 )
 
 // withHook makes a project with a register.sh that may run.

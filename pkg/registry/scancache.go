@@ -3,9 +3,9 @@ package registry
 import (
 	"strings"
 
-	"mcp-bash/pkg/registry/atomicfile"
+	"mcp-bash/pkg/project/atomicfile"
+	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/kinds"
-	"mcp-bash/pkg/registry/scan"
 )
 
 // The last scan of a kind is kept for the next process in a file of the registry

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/kinds"
-	"mcp-bash/pkg/registry/scan"
 )
 
 func TestScanCacheIsUsed(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/folder"
 )
 
 const staticNotice = "info mcp.tools: Static registry mode active - new tools/resources won't be discovered until " +

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/kinds"
 )

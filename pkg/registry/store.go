@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/registry/atomicfile"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/atomicfile"
+	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/kinds"
 )
 

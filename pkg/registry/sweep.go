@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
-	"mcp-bash/pkg/registry/atomicfile"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/atomicfile"
+	"mcp-bash/pkg/project/folder"
 )
 
 // abandoned is the age at which a half-written scan cache is removed. It is written

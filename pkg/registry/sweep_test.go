@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/folder"
 )
 
 // what a program that was killed left half-written is removed by

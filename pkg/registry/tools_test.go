@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/access"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/kinds"
 )
 

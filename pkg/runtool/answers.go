@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // answers are those given with --elicit (CLI-812): an array holds one for each

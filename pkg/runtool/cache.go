@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
 )

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"mcp-bash/pkg/confine"
-	"mcp-bash/pkg/observe"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/run/observe"
+	"mcp-bash/pkg/run/script"
 )
 
 // A declaration is what the metadata of a tool declares of what it does.

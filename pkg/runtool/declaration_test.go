@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-bash/pkg/observe"
 	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/run/observe"
 )
 
 // accesses are those of a text: a line each, such as "read /path" or "connect tcp 443", "by PROGRAM"

@@ -14,11 +14,11 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/jsonedit"
+	"mcp-bash/pkg/json/jsonedit"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/project/userfile"
 	"mcp-bash/pkg/registry/item"
-	"mcp-bash/pkg/userfile"
 )
 
 // lockWait is how long is waited for another command that edits a file of the tool.

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/tool"
+	"mcp-bash/pkg/feature/tool"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A display shows on standard error what a tool reports while it runs (CLI-811). On

@@ -8,12 +8,12 @@ import (
 	"strconv"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/engine"
+	"mcp-bash/pkg/feature/tool"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/scriptenv"
-	"mcp-bash/pkg/tool"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/scriptenv"
 )
 
 // showDryRun says what a run would do (CLI-804).

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/schema"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/json/schema"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A form is one question as it is put to whoever answers.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // CLI-809: what may be typed for each sort of field, and what it becomes.

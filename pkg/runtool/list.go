@@ -10,10 +10,10 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/engine"
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/feature/tool"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/kinds"
-	"mcp-bash/pkg/tool"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A listedTool is a tool, and why it would not run; "" when it would.

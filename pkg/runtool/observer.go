@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/confine"
-	"mcp-bash/pkg/observe"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/run/observe"
+	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/sandbox"
-	"mcp-bash/pkg/script"
 )
 
 // An observer is the [sandbox.Observer] of --explain and --learn (CLI-814, CLI-815).

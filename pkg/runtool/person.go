@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // A person answers questions at a terminal.

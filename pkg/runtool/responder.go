@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A responder answers the questions of a tool: from what was given beforehand

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // readable reports whether results are for a person to read (CLI-803).

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/code"
+	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/roots"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
 )
 
 // call runs code as a tool of a name, with its own script.

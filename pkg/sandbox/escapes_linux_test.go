@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/confine"
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/roots"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/wire/mcp"
 	"mcp-bash/test/checkout"
 )
 

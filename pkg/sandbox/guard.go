@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/confine"
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A Listed is a script that the registry lists.

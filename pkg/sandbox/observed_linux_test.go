@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/confine"
-	"mcp-bash/pkg/observe"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/run/observe"
+	"mcp-bash/pkg/run/script"
 )
 
 // An observer observes one script.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"mcp-bash/pkg/handoff"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/run/handoff"
 )
 
 // A privateDir is the directory of one confined tool or other script: its hand-off directories

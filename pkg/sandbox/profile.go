@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/run/script"
 )
 
 // toolProfile returns the profile for a declaration, without files (CF-10 to CF-20).

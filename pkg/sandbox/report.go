@@ -3,9 +3,9 @@ package sandbox
 import (
 	"encoding/json"
 
-	"mcp-bash/pkg/confine"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/run/confine"
 )
 
 // Report says which scripts are held to what they may do, and what the kernel cannot hold

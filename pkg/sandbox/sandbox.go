@@ -9,13 +9,13 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/confine"
-	"mcp-bash/pkg/handoff"
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/roots"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/run/handoff"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A Config is what a sandbox is made of.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/confine"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/run/script"
 )
 
 // sdkPrograms are the system's programs that the SDK starts; without Process they can be

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registration"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/registration"
 )
 
 // A Registration describes how a completion was registered (CLI-609).

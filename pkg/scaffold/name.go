@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/toolnames"
+	"mcp-bash/pkg/text/toolnames"
 )
 
 // checkName returns an error for an invalid name (CLI-505, CLI-602). The kind of

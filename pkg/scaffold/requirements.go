@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/jsonedit"
+	"mcp-bash/pkg/json/jsonedit"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/wrap"
+	"mcp-bash/pkg/scaffold/wrap"
 )
 
 // maxRequirements limits the size of server.d/requirements.json.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/schemas"
 )
 

@@ -11,9 +11,9 @@ import (
 	"slices"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/wrap"
+	"mcp-bash/pkg/scaffold/wrap"
 )
 
 // wrapFile records how a wrapped tool was created, and its files at that time (WRAP-40).

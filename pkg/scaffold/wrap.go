@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/usage/ask"
-	"mcp-bash/pkg/wrap"
+	"mcp-bash/pkg/scaffold/usage/ask"
+	"mcp-bash/pkg/scaffold/wrap"
 )
 
 // NewPlan plans a tool for a program, from the answer to its help. words is the command line

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-bash/pkg/toolnames"
+	"mcp-bash/pkg/text/toolnames"
 )
 
 // The parts of the wrapper: a script, and the part that reads profiles, which replaces one

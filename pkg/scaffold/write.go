@@ -16,8 +16,8 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/registry/atomicfile"
-	"mcp-bash/pkg/userfile"
+	"mcp-bash/pkg/project/atomicfile"
+	"mcp-bash/pkg/project/userfile"
 )
 
 // A place is a directory in which files are written through [os.Root], so symbolic links

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/handoff"
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/handoff"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // announce says on standard error what the user wants to know of the start

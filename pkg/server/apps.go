@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/mcpapp"
+	"mcp-bash/pkg/feature/mcpapp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/provider/ui"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 const logPages = "mcp.ui"

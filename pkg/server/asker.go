@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A handshakeAsker carries a script's input requests to a client of the handshake

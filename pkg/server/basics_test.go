@@ -13,11 +13,11 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/jsonrpc"
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/feature/tool"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/tool"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 var hello = map[string]string{

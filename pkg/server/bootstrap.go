@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/roots"
+	"mcp-bash/pkg/project/roots"
 )
 
 // gettingStarted is the text of the only tool of the getting-started server

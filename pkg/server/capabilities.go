@@ -1,8 +1,8 @@
 package server
 
 import (
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // An offer is what a server of some revision has, as its capabilities say.

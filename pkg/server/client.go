@@ -3,7 +3,7 @@ package server
 import (
 	"sync/atomic"
 
-	"mcp-bash/pkg/jsonrpc"
+	"mcp-bash/pkg/wire/jsonrpc"
 )
 
 // A client is the other end as the rest of the server sees it: lines are sent to

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/roots"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // clientRoots knows the roots in force, and asks the client for its own

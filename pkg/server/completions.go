@@ -3,9 +3,9 @@ package server
 import (
 	"context"
 
-	"mcp-bash/pkg/completion"
 	"mcp-bash/pkg/engine"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/feature/completion"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/kinds"
 )
 

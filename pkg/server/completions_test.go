@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 )
 
 // numbers suggests n0 to n6, in pages.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A cursor says where the next page of a list starts (P-2002). To

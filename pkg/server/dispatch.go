@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"time"
 
-	"mcp-bash/pkg/jsonrpc"
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // readOn is how long a request may keep the goroutine that read it from reading

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // An exchange is one call of the stateless era, which may take several requests: each is

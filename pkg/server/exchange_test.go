@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 )
 
 // asking is a tool that asks for what its argument says, as the SDK does, and prints the

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/handoff"
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/run/handoff"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // exchanges are the calls that may ask their client for input, and those of them that are

@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
-	"mcp-bash/pkg/jsonrpc"
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // An exit is why the server ends, and how (protocol section 9).
@@ -87,7 +87,7 @@ func (s *Server) exitAsked(m *jsonrpc.Message, isRequest bool) {
 const statelessDrain = 1500 * time.Millisecond
 
 // killGrace is how long scripts get to end on SIGTERM and die on SIGKILL before
-// we leave anyway; the system then kills what is left (pkg/script).
+// we leave anyway; the system then kills what is left (pkg/run/script).
 const killGrace = 3 * time.Second
 
 // serveUntilExit reads until something ends the server, and returns its exit

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"sync"
 
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/schema"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/json/schema"
 )
 
 // formRules is what the protocol's schema allows a form to consist of: primitives, each with

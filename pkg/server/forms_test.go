@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // M-56: the forms that the SDK makes, and what else the protocol's schema has.

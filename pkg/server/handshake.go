@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/jsonrpc"
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // handshake is the era of the revisions that begin with initialize, which settles for all

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // watchIdle ends the server when the client has said nothing for long (protocol

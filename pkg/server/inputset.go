@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // An inputItem is one input request of a script.

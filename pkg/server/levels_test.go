@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 )
 
 // levelTools are a tool for each level, and one that declares nothing.

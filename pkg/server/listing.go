@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A lister answers one of the list methods from bytes made ready in advance:

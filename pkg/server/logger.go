@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/secrets"
+	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Loggers of the server itself (P-1305).

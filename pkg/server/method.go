@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A method is one that may take time: it runs beside the reading, in a slot

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"mcp-bash/pkg/jsonrpc"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/tool"
+	"mcp-bash/pkg/feature/tool"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/jsonrpc"
 )
 
 // A notifier forwards what a script reports to the client, as far as the

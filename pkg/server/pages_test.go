@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 )
 
 var somePages = map[string]string{

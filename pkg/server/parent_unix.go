@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // watchParent ends the server when the process that started it is gone

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/handoff"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/secrets"
+	"mcp-bash/pkg/run/handoff"
+	"mcp-bash/pkg/text/secrets"
 )
 
 // A payloadLog keeps a record of every message, without secrets (protocol

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"mcp-bash/pkg/engine"
-	"mcp-bash/pkg/prompt"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/feature/prompt"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/kinds"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/registration"
 	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/registration"
 )
 
 // what another program registers, and takes out

@@ -6,11 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/jsonrpc"
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/roots"
-	"mcp-bash/pkg/tool"
+	"mcp-bash/pkg/feature/tool"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A handler comes to the answer of a request.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"sync"
 
-	"mcp-bash/pkg/jsonrpc"
+	"mcp-bash/pkg/wire/jsonrpc"
 )
 
 // requests are those in flight: running, or waiting for a slot (protocol

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"mcp-bash/pkg/engine"
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/feature/resource"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/kinds"
-	"mcp-bash/pkg/resource"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // resources serves the methods of resources.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 )
 
 // library is a project with resources of every sort.

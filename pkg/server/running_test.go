@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/script"
-	"mcp-bash/pkg/secrets"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/secrets"
 )
 
 // A waiter is a tool that says that it runs and waits until it is let go.

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"mcp-bash/pkg/jsonrpc"
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // work runs a request and then those that waited for its slot. None begins while

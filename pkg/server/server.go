@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"mcp-bash/pkg/engine"
-	"mcp-bash/pkg/jsonrpc"
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A Server serves one client. What else is in this package is given what it uses

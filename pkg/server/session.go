@@ -3,7 +3,7 @@ package server
 import (
 	"sync/atomic"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A phase is where a session stands in its life (protocol section 7).

@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/code"
 	"mcp-bash/pkg/engine"
-	"mcp-bash/pkg/jsonrpc"
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/roots"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Options are how the server was started.

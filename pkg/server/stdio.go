@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io"
 
-	"mcp-bash/pkg/jsonrpc"
+	"mcp-bash/pkg/wire/jsonrpc"
 )
 
 // A Stdio is the pair of streams to the client.

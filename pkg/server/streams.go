@@ -6,11 +6,11 @@ import (
 	"slices"
 	"sync"
 
-	"mcp-bash/pkg/jsonrpc"
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/feature/resource"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/resource"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // streams are the open subscriptions/listen requests of the stateless era: each is told of

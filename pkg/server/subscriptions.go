@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/feature/resource"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/resource"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // subscriptions are what the client wants to be told of when it changes

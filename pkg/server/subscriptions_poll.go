@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"mcp-bash/pkg/jsonrpc"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/jsonrpc"
 )
 
 const (

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 )
 
 // often has resources looked at all the time. What the registry thinks of

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A tokenGuard lets in only messages that carry the shared secret (protocol

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 
 	"mcp-bash/pkg/engine"
-	"mcp-bash/pkg/jq"
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/feature/tool"
+	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/kinds"
-	"mcp-bash/pkg/tool"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // tools serves the methods of tools.

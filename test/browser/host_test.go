@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 //go:embed host.html

@@ -10,7 +10,7 @@ import (
 	"os"
 	"testing"
 
-	"mcp-bash/pkg/uitemplate"
+	"mcp-bash/pkg/provider/uitemplate"
 )
 
 var shared *chromium

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"mcp-bash/pkg/runtimes"
+	"mcp-bash/pkg/bundle/runtimes"
 )
 
 // Root is the directory of the repository, in which the package that is tested lies. Outside of

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"mcp-bash/pkg/confine"
+	"mcp-bash/pkg/run/confine"
 	"mcp-bash/test/checkout"
 )
 

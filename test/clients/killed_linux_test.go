@@ -11,7 +11,7 @@ import (
 )
 
 // A server that is killed takes its scripts and their children with it, and the
-// next start removes what it left behind (P-905; pkg/script, lifeline).
+// next start removes what it left behind (P-905; pkg/run/script, lifeline).
 func TestKilledServer(t *testing.T) {
 	t.Parallel()
 	project := checkout.Copy(t, "testdata/family")

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-bash/pkg/confine"
+	"mcp-bash/pkg/run/confine"
 	"mcp-bash/test/checkout"
 )
 

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"sync"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // maxBody is the largest body taken, in bytes.

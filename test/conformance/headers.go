@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // names are the members of params that the header Mcp-Name repeats, by method.

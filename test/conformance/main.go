@@ -26,7 +26,7 @@ import (
 	"slices"
 	"time"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // revisions name the requirement sets, each of which is run at its revision: that of

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // A message is what the bridge has to know of a line of JSON-RPC. What it carries

@@ -3,8 +3,8 @@ package main
 import (
 	"net/http"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // relay passes a request without a session on, and answers with what comes back: the

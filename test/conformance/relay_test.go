@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"os/exec"
 	"sync"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // A session is one server process and the HTTP answers that wait for it: that of

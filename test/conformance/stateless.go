@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"sync"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // isStateless says whether a message belongs to the revision without sessions: what

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-bash/pkg/runtimes"
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/test/checkout"
 )
 

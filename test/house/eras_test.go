@@ -16,7 +16,7 @@ var ofAnEra = regexp.MustCompile(`(?i)stateless|handshake|2026-07-28|2025-11-25|
 // eraRooms are where an era may be known: what the protocol's words are, and the files of the
 // server that are about one.
 var eraRooms = []string{
-	"pkg/mcp",
+	"pkg/wire/mcp",
 	"pkg/server/handshake.go", "pkg/server/session.go", "pkg/server/asker.go",
 	"pkg/server/stateless.go", "pkg/server/exchange.go", "pkg/server/exchanges.go", "pkg/server/requeststate.go",
 	"pkg/server/inputset.go", "pkg/server/streams.go",
@@ -24,11 +24,11 @@ var eraRooms = []string{
 	"pkg/server/server.go", "pkg/server/start.go", "pkg/server/kinds.go", "pkg/server/dispatch.go", "pkg/server/serve.go",
 	"pkg/server/request.go", "pkg/server/exit.go", "pkg/server/idle.go",
 	// who speaks to a server, as a client
-	"pkg/health", "cmd/mcp-bash/request.go", "pkg/scaffold/templates",
+	"pkg/check/health", "cmd/mcp-bash/request.go", "pkg/scaffold/templates",
 	// TLS has a handshake, too
-	"pkg/provider/web/tls.go",
+	"pkg/provider/internal/web/tls.go",
 	// what is told to people
-	"pkg/validate/rules.go",
+	"pkg/check/validate/rules.go",
 }
 
 // No kind, no registry and no script knows which era is speaking (modern section 7).

@@ -17,40 +17,40 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"mcp-bash/pkg/code"
+	"mcp-bash/pkg/run/code"
 )
 
 // started are the places in the code that may start or source something which is no [code.File],
 // or that turn a path into one, each with the reason why no file of a project runs there that the
 // table of package code does not have. Everything else takes a File, which only that package makes.
 var started = map[string]string{
-	"pkg/bundle/config.go git: Spec.Argv":              "git, as PATH finds it, with fixed arguments",
-	"pkg/doctor/machine.go ask: Spec.Argv":             "bash and our own programs, for their version",
-	"pkg/doctor/upgrade.go clone: Spec.Argv":           "git, as PATH finds it",
-	"pkg/engine/engine.go answersVersion: Spec.Argv":   "the JSON tool that the operator names (Named)",
-	"pkg/health/health.go projectChecks: Spec.Argv":    "our own text, which sources the file of Sources",
-	"pkg/policy/hook.go runHook: Spec.Argv":            "our own text, which sources the file of Sources",
-	"pkg/project/source.go source: Spec.Argv":          "our own text, which sources the files of Sources",
-	"pkg/registry/declare/hook.go run: Spec.Argv":      "our own text, which sources the file of Sources",
-	"pkg/runtimes/find.go build: Spec.Argv":            "go, as PATH finds it, on our own sources",
-	"pkg/server/announce.go snapshot: Spec.Argv":       "bash, with fixed text",
-	"pkg/usage/ask/ask.go run: Spec.Argv":              "a program that the operator has wrapped",
-	"pkg/validate/shellcheck.go shellcheck: Spec.Argv": "shellcheck, which reads scripts and runs none",
-	"pkg/validate/syntax.go parse: Spec.Argv":          "bash -n, which reads a script and does not run it",
-	"pkg/validate/syntax.go parse: assignment to Argv": "the same",
+	"pkg/bundle/config.go git: Spec.Argv":                    "git, as PATH finds it, with fixed arguments",
+	"pkg/check/doctor/machine.go ask: Spec.Argv":             "bash and our own programs, for their version",
+	"pkg/check/doctor/upgrade.go clone: Spec.Argv":           "git, as PATH finds it",
+	"pkg/engine/engine.go answersVersion: Spec.Argv":         "the JSON tool that the operator names (Named)",
+	"pkg/check/health/health.go projectChecks: Spec.Argv":    "our own text, which sources the file of Sources",
+	"pkg/project/policy/hook.go runHook: Spec.Argv":          "our own text, which sources the file of Sources",
+	"pkg/project/source.go source: Spec.Argv":                "our own text, which sources the files of Sources",
+	"pkg/registry/declare/hook.go run: Spec.Argv":            "our own text, which sources the file of Sources",
+	"pkg/bundle/runtimes/find.go build: Spec.Argv":           "go, as PATH finds it, on our own sources",
+	"pkg/server/announce.go snapshot: Spec.Argv":             "bash, with fixed text",
+	"pkg/scaffold/usage/ask/ask.go run: Spec.Argv":           "a program that the operator has wrapped",
+	"pkg/check/validate/shellcheck.go shellcheck: Spec.Argv": "shellcheck, which reads scripts and runs none",
+	"pkg/check/validate/syntax.go parse: Spec.Argv":          "bash -n, which reads a script and does not run it",
+	"pkg/check/validate/syntax.go parse: assignment to Argv": "the same",
 
-	"pkg/completion/script.go admit: Spec.Argv":        "script.Command of its Script",
-	"pkg/tool/trace.go startTrace: assignment to Argv": "bash -x and its Script",
-	"pkg/tool/call.go run: Spec.Argv":                  "script.Command of its Script",
+	"pkg/feature/completion/script.go admit: Spec.Argv":        "script.Command of its Script",
+	"pkg/feature/tool/trace.go startTrace: assignment to Argv": "bash -x and its Script",
+	"pkg/feature/tool/call.go run: Spec.Argv":                  "script.Command of its Script",
 
-	"pkg/registry/declare/hook.go copy: code.PrivateCopy":     "register.sh, which was checked (R-152)",
-	"pkg/runtool/run.go sourceFiles: code.OperatorFile":       "--source",
-	"pkg/server/start.go sourceProfile: code.OperatorFile":    "MCPBASH_LOGIN_PROFILE",
-	"cmd/mcp-bash/replace_unix.go replace: syscall.Exec":      "a program of ours that lies next to this one",
-	"cmd/mcp-bash/replace_windows.go replace: exec.Command":   "a program of ours that lies next to this one",
-	"pkg/script/confined_linux.go forkExec: syscall.ForkExec": "the one place that starts scripts",
-	"pkg/script/confined_other.go forkExec: syscall.ForkExec": "the one place that starts scripts",
-	"pkg/script/runner_windows.go Run: exec.Command":          "the one place that starts scripts",
+	"pkg/registry/declare/hook.go copy: code.PrivateCopy":         "register.sh, which was checked (R-152)",
+	"pkg/runtool/run.go sourceFiles: code.OperatorFile":           "--source",
+	"pkg/server/start.go sourceProfile: code.OperatorFile":        "MCPBASH_LOGIN_PROFILE",
+	"cmd/mcp-bash/replace_unix.go replace: syscall.Exec":          "a program of ours that lies next to this one",
+	"cmd/mcp-bash/replace_windows.go replace: exec.Command":       "a program of ours that lies next to this one",
+	"pkg/run/script/confined_linux.go forkExec: syscall.ForkExec": "the one place that starts scripts",
+	"pkg/run/script/confined_other.go forkExec: syscall.ForkExec": "the one place that starts scripts",
+	"pkg/run/script/runner_windows.go Run: exec.Command":          "the one place that starts scripts",
 }
 
 // starters are the functions that start a process, or that make a File of any path.
@@ -59,7 +59,7 @@ var starters = map[string][]string{
 	"os/exec":                  {"Command", "CommandContext"},
 	"syscall":                  {"Exec", "ForkExec", "StartProcess"},
 	"golang.org/x/sys/unix":    {"Exec"},
-	module + "pkg/code":        {"OperatorFile", "PrivateCopy"},
+	module + "pkg/run/code":    {"OperatorFile", "PrivateCopy"},
 	"golang.org/x/sys/windows": {"CreateProcess", "CreateProcessAsUser"},
 }
 
@@ -80,7 +80,7 @@ func TestOnlyListedFilesAreStarted(t *testing.T) {
 	for place := range found {
 		if started[place] == "" {
 			t.Errorf("%s starts or sources something, or makes a code.File of any path. Use a kind of the table in "+
-				"pkg/code, with a new row where there is none; or say in this test why no file of a project is started", place)
+				"pkg/run/code, with a new row where there is none; or say in this test why no file of a project is started", place)
 		}
 	}
 	for place := range started {
@@ -130,9 +130,9 @@ func (w *startWalk) isSpec(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.SelectorExpr:
 		x, ok := e.X.(*ast.Ident)
-		return ok && w.names[x.Name] == module+"pkg/script" && e.Sel.Name == "Spec"
+		return ok && w.names[x.Name] == module+"pkg/run/script" && e.Sel.Name == "Spec"
 	case *ast.Ident:
-		return e.Name == "Spec" && path.Dir(w.file) == "pkg/script"
+		return e.Name == "Spec" && path.Dir(w.file) == "pkg/run/script"
 	}
 	return false
 }
@@ -193,30 +193,32 @@ func eachSource(t *testing.T, use func(file string, parsed *ast.File)) {
 // a project and is a row itself.
 var shellSources = map[string][]string{
 	"HealthChecks": {
-		`pkg/health/checks.sh: source "$1"`,
+		`pkg/check/health/checks.sh: source "$1"`,
 	},
 	"Policy": {
-		`pkg/policy/hook.sh: source "$__mcp_policy_file"`,
+		`pkg/project/policy/hook.sh: source "$__mcp_policy_file"`,
 	},
 	"Policy, read and not run": {
-		`pkg/policy/hook.sh: "$BASH" -n "$__mcp_policy_file"`,
+		`pkg/project/policy/hook.sh: "$BASH" -n "$__mcp_policy_file"`,
 	},
 	"Named": {
-		`pkg/policy/hook.sh: "$MCPBASH_JSON_TOOL_BIN" "${2:--r}" "${3:-.}"`,
-		`pkg/policy/hook.sh: "$MCPBASH_JSON_TOOL_BIN" "${2:--r}" "${3:-.}" "${1-}"`,
+		`pkg/project/policy/hook.sh: "$MCPBASH_JSON_TOOL_BIN" "${2:--r}" "${3:-.}"`,
+		`pkg/project/policy/hook.sh: "$MCPBASH_JSON_TOOL_BIN" "${2:--r}" "${3:-.}" "${1-}"`,
 	},
 	"SDK": {
-		`pkg/policy/hook.sh: "$MCPBASH_HELPER_BIN" --helper tool-path "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR" "${1-}"`,
-		`pkg/policy/hook.sh: "$MCPBASH_HELPER_BIN" --helper tool-policy "$@" "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR"`,
+		`pkg/project/policy/hook.sh: ` +
+			`"$MCPBASH_HELPER_BIN" --helper tool-path "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR" "${1-}"`,
+		`pkg/project/policy/hook.sh: ` +
+			`"$MCPBASH_HELPER_BIN" --helper tool-policy "$@" "$MCPBASH_PROJECT_ROOT" "$MCPBASH_TOOLS_DIR"`,
 	},
 	"Register": {
 		`pkg/registry/declare/hook.sh: source "$__mcp_registry_script"`,
 	},
 	"Vendored": {
-		`pkg/runtimes/launch/mcp-bash.sh: exec "$program" "$@"`,
-		`pkg/runtimes/launch/mcp-jq.sh: exec "$server" "$@"`,
-		`pkg/runtimes/launch/mcp-jq.sh: exec "$server" --helper jq "$@"`,
-		`pkg/runtimes/launch/run-server.sh: exec "$here/.mcp-bash/bin/mcp-bash" "$@"`,
+		`pkg/bundle/runtimes/launch/mcp-bash.sh: exec "$program" "$@"`,
+		`pkg/bundle/runtimes/launch/mcp-jq.sh: exec "$server" "$@"`,
+		`pkg/bundle/runtimes/launch/mcp-jq.sh: exec "$server" --helper jq "$@"`,
+		`pkg/bundle/runtimes/launch/run-server.sh: exec "$here/.mcp-bash/bin/mcp-bash" "$@"`,
 	},
 	"Profiles": {
 		`pkg/scaffold/wrapper/profiles.sh: exec "$BASH" --norc --noprofile -c "$_profile_reader" bash "$1"`,
@@ -272,7 +274,7 @@ func TestOnlyListedFilesAreSourced(t *testing.T) {
 		}
 	}
 	for place := range found {
-		t.Errorf("%s: say in this test which row of the table in pkg/code it is", place)
+		t.Errorf("%s: say in this test which row of the table in pkg/run/code it is", place)
 	}
 }
 

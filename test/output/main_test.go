@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/runtimes"
+	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/test/checkout"
 )
 

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-bash/pkg/usage"
-	"mcp-bash/pkg/usage/ask"
+	"mcp-bash/pkg/scaffold/usage"
+	"mcp-bash/pkg/scaffold/usage/ask"
 )
 
 // folder is where install.sh has put the programs.

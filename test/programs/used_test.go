@@ -9,8 +9,8 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold"
-	"mcp-bash/pkg/usage/ask"
-	"mcp-bash/pkg/wrap"
+	"mcp-bash/pkg/scaffold/usage/ask"
+	"mcp-bash/pkg/scaffold/wrap"
 )
 
 // WRAP-54: a tool offers what people use. Each line of used is a command line and the options of

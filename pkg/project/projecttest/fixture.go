@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Files are what a project is made of, by path. As ls -F marks them: a name

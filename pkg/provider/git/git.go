@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/hosts"
-	"mcp-bash/pkg/provider/web"
+	"mcp-bash/pkg/provider/internal/web"
 )
 
 // The limits of RES-124.

@@ -11,7 +11,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/provider/hosts"
-	"mcp-bash/pkg/provider/web"
+	"mcp-bash/pkg/provider/internal/web"
 )
 
 // A remote is a repository on a server.

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/uitemplate"
+	"mcp-bash/pkg/provider/uitemplate"
 )
 
 // Settings say where pages are.

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"mcp-bash/pkg/provider"
-	"mcp-bash/pkg/uitemplate"
+	"mcp-bash/pkg/provider/uitemplate"
 )
 
 // pages writes files and returns a provider of their pages. "-> TARGET" makes

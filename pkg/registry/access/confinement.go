@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A Confinement is which tools the kernel holds to their capabilities (CF-1). The

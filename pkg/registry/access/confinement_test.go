@@ -3,8 +3,8 @@ package access
 import (
 	"testing"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // CF-1, CF-2: the stricter of both counts, and what nobody knows is the strictest.

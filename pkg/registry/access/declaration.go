@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // A Declaration is what a tool says that it does, and what it needs for that beyond its

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A Level is a security level: how much a tool may be able to do and still be

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"testing"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/projecttest"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // what each capability needs, and the higher of both.

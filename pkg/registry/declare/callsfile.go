@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/folder"
 )
 
 // A callsFile is the file to which register.sh writes its calls. It is opened before

@@ -13,12 +13,12 @@ import (
 	"sync"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/code"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/run/code"
 )
 
 // A Document is what server.d/register.json says (registry section 14).

@@ -14,14 +14,14 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/code"
-	"mcp-bash/pkg/ctxlock"
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/internal/ctxlock"
 	"mcp-bash/pkg/registry/item"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 //go:embed hook.sh

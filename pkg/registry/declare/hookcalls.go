@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A buffer holds what register.sh registers of one kind. Each starts as if begin had

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // A Candidate is an item that wants a place in a list.

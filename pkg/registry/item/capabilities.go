@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/access"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A checker checks a field that clients will read, and leaves out what a client

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // What a check leaves of any value is JSON, and sound: a second check finds

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/access"
 )
 

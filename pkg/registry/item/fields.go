@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A Source is one object that the fields of an item are taken from: a metadata

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // Where in a file an inline header is looked for.

@@ -3,10 +3,10 @@ package item
 import (
 	"encoding/json"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // An Input is what one item is built from: the fields that its author wrote, the

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // maxNesting is how deeply authors may nest arrays and objects. The layout of

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // keyword returns the rule for a keyword of JSON Schema, draft 2020-12 and before, whose

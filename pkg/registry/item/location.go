@@ -1,6 +1,6 @@
 package item
 
-import "mcp-bash/pkg/rawjson"
+import "mcp-bash/pkg/json/rawjson"
 
 // A Location is where an author wrote something, as messages name it.
 type Location struct {

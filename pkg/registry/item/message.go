@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // A Topic is the subject of a message. Programs decide by it and never by the text.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/folder"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 const maxName = 128 // bytes

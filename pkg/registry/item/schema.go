@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 var anyObject = json.RawMessage(`{"type":"object","properties":{}}`)

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 )
 
 // TypeDeclared is the member of a resource whose author gave its MIME type. Only registry files have it

@@ -3,7 +3,7 @@ package item
 import (
 	"encoding/json"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 )
 
 // A Writer writes an item, its keys in the order of its calls.

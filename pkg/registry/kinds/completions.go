@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/item"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Completions are scripts that complete arguments. They are only declared (registry

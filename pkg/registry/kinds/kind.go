@@ -6,12 +6,12 @@ import (
 	"path"
 	"time"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
-	"mcp-bash/pkg/registry/scan"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // All are the kinds, in the order in which they are refreshed, reported and

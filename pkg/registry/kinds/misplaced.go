@@ -5,10 +5,10 @@ import (
 	"path"
 	"slices"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
-	"mcp-bash/pkg/registry/scan"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // findMisplaced finds tools that lie in no directory of their own, where none are

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/mcp"
 	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // distinct sorts items by name and drops those whose name or id is taken. The first

@@ -5,12 +5,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
-	"mcp-bash/pkg/registry/scan"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Prompts are the texts a client may ask for (registry section 7).

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/mcp"
-	"mcp-bash/pkg/media"
+	"mcp-bash/pkg/files/media"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
-	"mcp-bash/pkg/registry/scan"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Resources are what a client may read (registry section 5).

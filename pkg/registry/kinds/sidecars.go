@@ -4,9 +4,9 @@ import (
 	"path"
 	"strings"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
-	"mcp-bash/pkg/registry/scan"
 )
 
 // sidecarSuffixes are what the name of a file is followed by in that of the script

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
-	"mcp-bash/pkg/registry/scan"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Templates are the resource templates a client may fill in (registry section

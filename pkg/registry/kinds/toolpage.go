@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"path"
 
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/item"
 )
 

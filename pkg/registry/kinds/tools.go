@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/mcp"
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
+	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/registry/folder"
+	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
-	"mcp-bash/pkg/registry/scan"
-	"mcp-bash/pkg/script"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/wire/mcp"
 )
 
 // Tools are the scripts a client may call (registry section 4).

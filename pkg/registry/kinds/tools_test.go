@@ -3,8 +3,8 @@ package kinds
 import (
 	"testing"
 
+	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/rawjson"
 	"mcp-bash/pkg/registry/item"
 )
 

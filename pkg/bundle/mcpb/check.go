@@ -1,0 +1,158 @@
+package mcpb
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// A Report is the result of checking a bundle, its directory or its manifest.
+type Report struct {
+	Manifest json.RawMessage // nil if it cannot be read
+	Archive  *Archive        // nil for a directory or a manifest
+	Faults   []Fault
+}
+
+// pngSignature begins every PNG picture.
+const pngSignature = "\x89PNG\r\n\x1a\n"
+
+// CheckFile checks a bundle, a directory or a manifest as the official tool does, and the
+// files of a bundle as clients need them. It returns an error only if f cannot be read. The
+// archive of the report can be read while f is open.
+func CheckFile(f *os.File) (*Report, error) {
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return checkDir(f.Name())
+	case !info.Mode().IsRegular():
+		return nil, boundedfile.ErrNotRegular
+	}
+	head := make([]byte, 4)
+	if n, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
+		return nil, err
+	} else if string(head[:n]) == "PK\x03\x04" || filepath.Ext(f.Name()) != ".json" {
+		return checkArchive(f, info.Size())
+	}
+	text, err := io.ReadAll(io.LimitReader(f, MaxManifest+1)) // one byte more than allowed
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{}
+	r.read(text, nil)
+	return r, nil
+}
+
+// read parses and checks the text of a manifest.
+func (r *Report) read(text []byte, err error) {
+	if err == nil {
+		r.Manifest, err = ParseManifest(text)
+	}
+	if err != nil {
+		r.Faults = append(r.Faults, Fault{ManifestName, err.Error()})
+		return
+	}
+	r.Faults = append(r.Faults, CheckManifest(r.Manifest)...)
+}
+
+func checkArchive(f *os.File, size int64) (*Report, error) {
+	a, err := Read(f, size)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Archive: a}
+	r.read(a.Manifest())
+	if r.Manifest == nil {
+		return r, nil
+	}
+	r.Faults = append(r.Faults, CheckFiles(r.Manifest, &a.Names, func(name string) bool {
+		e := a.Find(name)
+		return e != nil && e.Exec
+	})...)
+	r.Faults = append(r.Faults, CheckWindows(r.Manifest, &a.Names)...)
+	if e := a.Find(rawjson.TextOf(r.Manifest, "icon")); e != nil {
+		r.checkIcon(e.Open())
+	}
+	return r, a.Verify()
+}
+
+func (r *Report) checkIcon(icon io.ReadCloser, err error) {
+	head := make([]byte, len(pngSignature))
+	if err == nil {
+		defer icon.Close()
+		_, err = io.ReadFull(icon, head)
+	}
+	if err != nil || string(head) != pngSignature {
+		r.Faults = append(r.Faults, Fault{"icon", "not a PNG picture"})
+	}
+}
+
+// Verify reads every file, and returns an error for the first damaged one.
+func (a *Archive) Verify() error {
+	for i := range a.Entries {
+		e := &a.Entries[i]
+		in, err := e.Open()
+		if err == nil {
+			_, err = io.Copy(io.Discard, in)
+			in.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("%q: damaged: %w", e.Name, err)
+		}
+	}
+	return nil
+}
+
+// checkDir checks a directory from which a bundle can be created.
+func checkDir(dir string) (*Report, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	r, names, exec := &Report{}, &Names{}, map[string]bool{}
+	if info, err := root.Stat(ManifestName); err != nil {
+		r.read(nil, errNoManifest)
+	} else if !info.Mode().IsRegular() || info.Size() > MaxManifest {
+		r.read(nil, errors.New("not a manifest"))
+	} else {
+		r.read(root.ReadFile(ManifestName))
+	}
+	count := 0
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if count++; count > maxEntries {
+			return fmt.Errorf("more than %d files", maxEntries)
+		}
+		info, err := d.Info()
+		if err == nil && !info.Mode().IsRegular() {
+			err = errors.New("not a regular file")
+		}
+		if err == nil {
+			exec[name] = info.Mode()&0o111 != 0
+			err = names.Add(name)
+		}
+		if err != nil {
+			r.Faults = append(r.Faults, Fault{name, err.Error()})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r.Manifest != nil {
+		r.Faults = append(r.Faults, CheckFiles(r.Manifest, names, func(name string) bool { return exec[name] })...)
+		r.Faults = append(r.Faults, CheckWindows(r.Manifest, names)...)
+	}
+	return r, nil
+}

@@ -1,0 +1,212 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/cli"
+)
+
+const token = "a-secret-token"
+
+// bundle returns a small valid bundle.
+func bundle(t *testing.T) *Bundle {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "demo.mcpb")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	manifest := `{"manifest_version":"0.3","name":"demo","version":"1.0.0","description":"d","author":{"name":"x"},` +
+		`"server":{"type":"binary","entry_point":"run","mcp_config":{"command":"${__dirname}/run"}}}`
+	err = mcpb.Write(t.Context(), f, []mcpb.File{mcpb.Bytes("manifest.json", false, []byte(manifest)),
+		mcpb.Bytes("run", true, []byte("#!/bin/sh\n"))}, mcpb.Epoch, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, faults, err := Open(file)
+	if err != nil || len(faults) > 0 {
+		t.Fatal(faults, err)
+	}
+	return b
+}
+
+// CLI-1506, CLI-1507: the requests to the registry, the errors for its answers, and the
+// retries.
+func TestAnswers(t *testing.T) {
+	b := bundle(t)
+	entry, err := b.Entry("https://github.com/you/demo-mcp/demo.mcpb", "io.github.you/demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		statuses []int
+		waits    int
+		reason   string
+		code     string
+	}{
+		{[]int{200}, 0, "", ""}, {[]int{201}, 0, "", ""}, {[]int{503, 429, 502, 200}, 3, "", ""},
+		{[]int{503, 503, 503, 503}, 3, "HTTP 503", cli.CodeNetwork},
+		{[]int{401}, 0, "check your API token", cli.CodePolicy}, {[]int{409}, 0, "already exists", cli.CodeExists},
+		{[]int{422}, 0, "does not meet registry requirements: why\\u001b[2J", cli.CodeInvalid},
+		{[]int{500}, 0, "HTTP 500", cli.CodeNetwork}, {[]int{302}, 0, "HTTP 302", cli.CodeNetwork},
+	} {
+		var got []string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			got = append(got, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization")+" "+r.Header.Get("Content-Type")+" "+
+				string(body))
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(tc.statuses[min(len(got), len(tc.statuses))-1])
+			io.WriteString(w, "why\x1b[2J"+strings.Repeat("x", 10))
+		}))
+		var waits []time.Duration
+		r := &Registry{Base: server.URL, Token: token, Pause: func(_ context.Context, d time.Duration) error {
+			waits = append(waits, d)
+			return nil
+		}}
+		err := r.Announce(t.Context(), entry)
+		server.Close()
+		if len(waits) != tc.waits || len(got) != len(tc.statuses) {
+			t.Errorf("%v: %d requests, waited %v", tc.statuses, len(got), waits)
+		}
+		if want := "POST /v0/publish Bearer " + token + " application/json " + string(entry); got[0] != want {
+			t.Errorf("sent %q", got[0])
+		}
+		var e *cli.Error
+		switch {
+		case tc.reason == "" && err != nil:
+			t.Errorf("%v: %v", tc.statuses, err)
+		case tc.reason != "" && (!errors.As(err, &e) || e.Code != tc.code || !strings.Contains(e.Message, tc.reason)):
+			t.Errorf("%v: %v", tc.statuses, err)
+		case err != nil && strings.Contains(err.Error(), token):
+			t.Errorf("the error contains the token: %v", err)
+		}
+	}
+}
+
+// Only a limited part of a registry's answer is read.
+func TestLongAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		io.WriteString(w, strings.Repeat("x", maxAnswer)+"y")
+	}))
+	defer server.Close()
+	r := &Registry{Base: server.URL, Token: token, Pause: Pause}
+	err := r.Announce(t.Context(), []byte("{}"))
+	if want := "Registry request failed (HTTP 500): x"; err == nil || !strings.HasPrefix(err.Error(), want) ||
+		strings.HasSuffix(err.Error(), "y") {
+		t.Errorf("%.80v", err)
+	}
+}
+
+func TestUpload(t *testing.T) {
+	b := bundle(t)
+	var header http.Header
+	size := int64(0)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header = r.Header
+		size, _ = io.Copy(io.Discard, r.Body)
+	}))
+	defer server.Close()
+	r := &Registry{Base: server.URL, Token: token, Pause: Pause}
+	if err := r.Upload(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(b.File)
+	if err != nil || size != info.Size() || header.Get("X-Bundle-Name") != "demo" ||
+		header.Get("Content-Type") != "application/octet-stream" {
+		t.Errorf("%d bytes, %v", size, header)
+	}
+	if err := os.WriteFile(b.File, []byte("another"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Upload(t.Context(), b); err == nil {
+		t.Error("what changed since it was checked was uploaded")
+	}
+}
+
+// CLI-1508: the token is sent over https only, and only to the address of the registry. It
+// is removed from the registry's answers.
+func TestTokenStays(t *testing.T) {
+	asked := 0
+	serve := func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		if r.Header.Get("Authorization") != "" && r.URL.Path != "/v0/publish" {
+			t.Error("the token was sent after a redirect")
+		}
+		w.WriteHeader(http.StatusInternalServerError)
+		io.WriteString(w, "cannot handle Authorization: Bearer "+token)
+	}
+	plain := httptest.NewServer(http.HandlerFunc(serve))
+	defer plain.Close()
+	_, port, err := net.SplitHostPort(plain.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, base := range []string{"http://localhost:" + port, "http://localhost.localdomain:" + port,
+		"http://0.0.0.0:" + port, "http://example.com", "ftp://127.0.0.1:" + port, "127.0.0.1:" + port, "//127.0.0.1:" + port,
+		"https://u:p@example.com", "https://example.com/?token=x",
+		"https:example.com", "http://127.0.0.1.example.com:" + port, ""} {
+		r := &Registry{Base: base, Token: token, Pause: Pause}
+		var e *cli.Error
+		if err := r.Announce(t.Context(), nil); !errors.As(err, &e) || e.Code != cli.CodeUsage || asked > 0 {
+			t.Errorf("%s: %v, %d requests", base, err, asked)
+		}
+	}
+	r := &Registry{Base: plain.URL, Token: token, Pause: Pause}
+	if err := r.Announce(t.Context(), nil); err == nil || asked != 1 || strings.Contains(err.Error(), token) ||
+		!strings.Contains(err.Error(), "cannot handle Authorization: **redacted**") {
+		t.Errorf("%v, %d requests", err, asked)
+	}
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		elsewhere := httptest.NewServer(http.HandlerFunc(serve))
+		redirects := httptest.NewServer(http.RedirectHandler(elsewhere.URL+"/other", status))
+		asked = 0
+		r := &Registry{Base: redirects.URL, Token: token, Pause: Pause}
+		if err := r.Announce(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "it redirects") || asked > 0 {
+			t.Errorf("%d: %v, %d requests", status, err, asked)
+		}
+		redirects.Close()
+		elsewhere.Close()
+	}
+	for _, address := range []string{"https://me:word@example.com/mcp", "https://example.com/mcp?access_token=x"} {
+		if _, err := bundle(t).Entry(address, "a/b"); err == nil || strings.Contains(err.Error(), "word") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+// A wait ends with the context.
+func TestPause(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped")
+	cancel(stopped)
+	if err := Pause(ctx, time.Hour); !errors.Is(err, stopped) {
+		t.Errorf("%v", err)
+	}
+	if err := Pause(t.Context(), time.Nanosecond); err != nil {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestCheckToken(t *testing.T) {
+	for text, want := range map[string]bool{"abc.DEF-123_=": true, "a b": false, "a\nb": false, "ä": false} {
+		if err := CheckToken(text); (err == nil) != want {
+			t.Errorf("%q: %v", text, err)
+		} else if err != nil && strings.Contains(err.Error(), text) {
+			t.Error("the error contains the token")
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package runtimes
+
+import (
+	_ "embed"
+	"io"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/project"
+)
+
+// The scripts that start the server. They run in any POSIX shell.
+var (
+	//go:embed launch/run-server.sh
+	runServer []byte
+	//go:embed launch/mcp-bash.sh
+	selector []byte
+	//go:embed launch/mcp-jq.sh
+	jqSelector []byte
+)
+
+// Dir is the directory of the runtime's files, next to the launcher.
+const Dir = ".mcp-bash"
+
+// Launcher returns run-server.sh, which clients start (CLI-1423).
+func Launcher(name string) mcpb.File { return mcpb.Bytes(name, true, runServer) }
+
+// Layout returns the files of the runtime, with names below dir (CLI-1421).
+func Layout(dir string, tree project.Tree, binaries []Binary) []mcpb.File {
+	list := []mcpb.File{
+		mcpb.Bytes(dir+"/bin/mcp-bash", true, selector),
+		mcpb.Bytes(dir+"/bin/mcp-jq", true, jqSelector),
+	}
+	for name, content := range tree {
+		list = append(list, mcpb.Bytes(dir+"/"+name, strings.HasPrefix(name, "providers/"), content))
+	}
+	for _, b := range binaries {
+		list = append(list, mcpb.File{
+			Name: dir + "/bin/" + b.Path(), Exec: true, Size: b.Size,
+			Open: func() (io.ReadCloser, error) { return project.OpenFile(b.File) },
+		})
+	}
+	slices.SortFunc(list, func(a, b mcpb.File) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}

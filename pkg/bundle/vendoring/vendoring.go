@@ -1,0 +1,507 @@
+// Package vendoring adds the server to a project, so that all users of the project run the
+// same version. It also verifies that nobody has changed the server (cli chapter 16).
+package vendoring
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/swap"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/run/script"
+)
+
+// lockName is the file that records the files of the server. launcher is the script that
+// clients start.
+const (
+	lockName = "vendor.json"
+	launcher = "run-server.sh"
+	maxLock  = 4 << 20
+)
+
+// errExists is the error for a project that already has a server.
+var errExists = errors.New(runtimes.Dir + "/ already exists")
+
+// Options are the options of Vendor and Plan.
+type Options struct {
+	Env        project.Env
+	Dir        string // absolute
+	Targets    []runtimes.Target
+	Given      bool // whether the user chose the targets; otherwise they are the previous or the usual ones
+	RuntimeDir string
+	Offline    bool
+	Upgrade    bool // whether to replace an existing server
+	Home       string
+	From       string // the origin in vendor.json
+	Tree       project.Tree
+	Note       func(line string)
+	Now        time.Time
+}
+
+// A Result describes the vendored server.
+type Result struct {
+	Path, Version, SHA256 string
+	Files                 []string
+	Bytes                 int64
+
+	// Kept reports that the project's run-server.sh is not that of this version. It is kept,
+	// and its hash is recorded.
+	Kept bool
+	// Uncovered reports that vendor.json was written by the Bash edition and does not record
+	// run-server.sh.
+	Uncovered bool
+}
+
+// AppendJSON appends the result as JSON (CLI-1611).
+func (r *Result) AppendJSON(dst []byte, action string) []byte {
+	b := rawjson.Over(dst)
+	b.Object().Name("ok").Bool(true).Name("action").String(action).
+		Name("path").String(r.Path).Name("version").String(r.Version).
+		Name("sha256").String(r.SHA256).Name("files").Int(len(r.Files)).Name("bytes").Int(int(r.Bytes)).End()
+	return b.Bytes()
+}
+
+// targets returns the targets that the user chose, or else those that vendor.json records.
+// Otherwise it returns this machine's target and that of most CI services (CLI-1609).
+func (o *Options) targets(root *os.Root) []runtimes.Target {
+	if o.Given {
+		return o.Targets
+	}
+	var list []runtimes.Target
+	if l, err := readLock(root); err == nil {
+		for _, t := range runtimes.Targets {
+			if rawjson.Path(l.doc, "targets", t.String()) != nil {
+				list = append(list, t)
+			}
+		}
+	}
+	if len(list) > 0 {
+		return list
+	}
+	usual := runtimes.Target{OS: "linux", Arch: "amd64"}
+	for _, t := range runtimes.Targets {
+		if t == runtimes.Host || t == usual {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// Exists reports whether the project already has a server.
+func Exists(dir string) bool {
+	list, err := os.ReadDir(filepath.Join(dir, runtimes.Dir))
+	return err == nil && len(list) > 0
+}
+
+// files returns the files that belong to the server, except vendor.json.
+func (o *Options) files(ctx context.Context, root *os.Root, work string) ([]mcpb.File, []runtimes.Binary, error) {
+	find := runtimes.Source{
+		Env: o.Env, Dir: o.RuntimeDir, Home: o.Home, Offline: o.Offline, Runner: new(script.Runner), Work: work,
+		Note: o.Note,
+	}
+	binaries, err := find.Find(ctx, o.targets(root))
+	if err != nil {
+		return nil, nil, err
+	}
+	return runtimes.Layout(runtimes.Dir, o.Tree, binaries), binaries, nil
+}
+
+// Plan returns the result that Vendor would have. It changes nothing.
+func Plan(o Options) (*Result, error) {
+	root, err := os.OpenRoot(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	r := &Result{Path: filepath.Join(o.Dir, runtimes.Dir), Version: cli.Version}
+	var binaries []runtimes.Binary
+	for _, t := range o.targets(root) {
+		binaries = append(binaries, runtimes.Binary{Target: t})
+	}
+	for _, f := range runtimes.Layout(runtimes.Dir, o.Tree, binaries) {
+		r.Files = append(r.Files, f.Name)
+		r.Bytes += f.Size
+	}
+	r.Files = append(r.Files, runtimes.Dir+"/"+lockName)
+	if _, err := root.Lstat(launcher); errors.Is(err, fs.ErrNotExist) {
+		r.Files = append(r.Files, launcher)
+	}
+	return r, nil
+}
+
+// Vendor adds the server to a project. It replaces an existing server in one step after the
+// new one is complete, and keeps it after an error. The error can be a
+// [*runtimes.MissingError] or the context's.
+func Vendor(ctx context.Context, o Options) (*Result, error) {
+	if Exists(o.Dir) && !o.Upgrade {
+		return nil, errExists
+	}
+	root, err := os.OpenRoot(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	work, err := project.MakeWorkDir(o.Env)
+	if err != nil {
+		return nil, err
+	}
+	defer work.Remove()
+	files, binaries, err := o.files(ctx, root, work.Path)
+	if err != nil {
+		return nil, err
+	}
+	start, _, err := launcherSum(root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	ours, err := sumOf(runtimes.Launcher(launcher))
+	if err != nil {
+		return nil, err
+	}
+	kept := start != "" && start != ours
+	if start == "" {
+		start = ours
+	}
+	newName, oldName := runtimes.Dir+".new-", runtimes.Dir+".old-"
+	project.Sweep(root, newName)
+	project.Sweep(root, oldName)
+	fresh := newName + rand.Text()
+	defer root.RemoveAll(fresh) // no longer exists after it was renamed
+	r, err := o.write(ctx, root, fresh, files, binaries, start)
+	if err != nil {
+		return nil, err
+	}
+	r.Kept = kept
+	live := filepath.Join(o.Dir, runtimes.Dir)
+	old, err := swap.Replace(live, filepath.Join(o.Dir, fresh), filepath.Join(o.Dir, oldName+rand.Text()))
+	if err != nil {
+		return nil, err
+	}
+	if old != "" {
+		if err := root.RemoveAll(filepath.Base(old)); err != nil {
+			return nil, err
+		}
+	}
+	if err := addLauncher(root); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// write creates the new tree under another name, with vendor.json as the last file.
+func (o *Options) write(ctx context.Context, root *os.Root, fresh string, files []mcpb.File,
+	binaries []runtimes.Binary, start string) (*Result, error) {
+	r := &Result{Path: filepath.Join(o.Dir, runtimes.Dir), Version: cli.Version}
+	sums := map[string]string{}
+	for _, f := range files {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		name := strings.TrimPrefix(f.Name, runtimes.Dir+"/")
+		sum, size, err := put(root, path.Join(fresh, name), f)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, project.PlainError(err))
+		}
+		sums[name] = sum
+		r.Bytes += size
+		r.Files = append(r.Files, f.Name)
+	}
+	r.SHA256 = digest(sums, strings.Compare, "")
+	lock := mcpb.Bytes(lockName, false, o.lock(r.SHA256, sums, binaries, start))
+	_, _, err := put(root, path.Join(fresh, lockName), lock)
+	return r, err
+}
+
+// put writes a file and returns its hash and size.
+func put(root *os.Root, name string, f mcpb.File) (sum string, size int64, err error) {
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return "", 0, err
+	}
+	mode := fs.FileMode(0o644)
+	if f.Exec {
+		mode = 0o755
+	}
+	in, err := f.Open()
+	if err != nil {
+		return "", 0, err
+	}
+	defer in.Close()
+	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return "", 0, err
+	}
+	h := sha256.New()
+	size, err = io.Copy(io.MultiWriter(out, h), in)
+	err = errors.Join(err, out.Chmod(mode), out.Sync(), out.Close())
+	return hex.EncodeToString(h.Sum(nil)), size, err
+}
+
+// addLauncher creates run-server.sh. It keeps an existing one, because the project's owner
+// may have changed it.
+func addLauncher(root *os.Root) error {
+	_, _, err := put(root, launcher, runtimes.Launcher(launcher))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// launcherSum returns the hash and the mode of run-server.sh.
+func launcherSum(root *os.Root) (sum string, mode fs.FileMode, err error) {
+	info, err := root.Lstat(launcher)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", 0, err
+	case err == nil && !info.Mode().IsRegular():
+		err = errors.New("not a regular file")
+	}
+	if err == nil {
+		sum, err = sumOf(mcpb.File{Open: func() (io.ReadCloser, error) { return project.OpenRegular(root, launcher) }})
+	}
+	if err != nil {
+		return "", 0, fmt.Errorf("%s: %w", launcher, project.PlainError(err))
+	}
+	return sum, info.Mode(), nil
+}
+
+// sumOf returns the hash of a file.
+func sumOf(f mcpb.File) (string, error) {
+	in, err := f.Open()
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, in)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// lock returns the content of vendor.json (CLI-1604). The version comes first, for programs
+// that look for updates. start is the hash of run-server.sh.
+func (o *Options) lock(sum string, sums map[string]string, binaries []runtimes.Binary, start string) []byte {
+	var b rawjson.Builder
+	b.Object().Name("version").String(cli.Version).Name("sha256").String(sum).Name("vendored_from").String(o.From).
+		Name("vendored_at").String(o.Now.UTC().Format(time.RFC3339)).Name("format_version").Int(2).Name("targets").Object()
+	for _, bin := range binaries {
+		b.Name(bin.String()).Object().Name("sha256").String(sums["bin/"+bin.Path()]).Name("bytes").Int(int(bin.Size)).End()
+	}
+	b.End().Name("launcher").String(start).Name("files").Object()
+	for _, name := range sorted(sums, strings.Compare) {
+		b.Name(name).String(sums[name])
+	}
+	return append(rawjson.AppendIndent(nil, b.End().End().Bytes(), 0), '\n')
+}
+
+func sorted(sums map[string]string, compare func(a, b string) int) []string {
+	names := make([]string, 0, len(sums))
+	for name := range sums {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, compare)
+	return names
+}
+
+// digest returns the hash of a tree (CLI-1605).
+func digest(sums map[string]string, compare func(a, b string) int, prefix string) string {
+	h := sha256.New()
+	for _, name := range sorted(sums, compare) {
+		fmt.Fprintf(h, "%s%s:%s\n", prefix, name, sums[name])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// A lock is the content of a vendor.json.
+type lock struct {
+	doc          json.RawMessage
+	version, sum string
+}
+
+func readLock(root *os.Root) (*lock, error) {
+	f, err := project.OpenRegular(root, path.Join(runtimes.Dir, lockName))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxLock+1))
+	if err != nil {
+		return nil, err
+	}
+	return parseLock(text)
+}
+
+func parseLock(text []byte) (*lock, error) {
+	doc, err := rawjson.Check(text)
+	if err != nil || len(text) > maxLock || rawjson.KindOf(doc) != rawjson.Object {
+		return nil, fmt.Errorf("%s is not valid JSON", lockName)
+	}
+	return &lock{doc, rawjson.TextOf(doc, "version"), rawjson.TextOf(doc, "sha256")}, nil
+}
+
+// A Mismatch is the error for a tree that differs from vendor.json.
+type Mismatch struct {
+	Recorded, Current string
+	Details           []string // the files that differ, if they are known
+}
+
+func (m *Mismatch) Error() string { return "vendor --verify: FAILED" }
+
+// ErrNoLock and ErrNoSum are errors of Verify.
+var (
+	ErrNoLock = errors.New("no " + lockName + " found")
+	ErrNoSum  = errors.New(lockName + " is missing the sha256 field")
+)
+
+// Verify compares the server in a project with vendor.json. The error can be a [*Mismatch],
+// [ErrNoLock] or [ErrNoSum].
+func Verify(dir string) (*Result, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	l, err := readLock(root)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ErrNoLock
+	case err != nil:
+		return nil, err
+	case l.sum == "":
+		return nil, ErrNoSum
+	}
+	r := &Result{Path: filepath.Join(dir, runtimes.Dir), Version: l.version, SHA256: l.sum}
+	sums, odd, err := look(root, r)
+	if err != nil {
+		return nil, err
+	}
+	if r.Uncovered = l.isOld(); !r.Uncovered {
+		odd = append(odd, l.checkLauncher(root)...)
+	}
+	return r, l.compare(sums, odd)
+}
+
+// look hashes the files of the tree. odd are the entries that are not regular files.
+func look(root *os.Root, r *Result) (sums map[string]string, odd []string, err error) {
+	sums = map[string]string{}
+	tree, err := root.OpenRoot(runtimes.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer tree.Close()
+	err = fs.WalkDir(tree.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || d.IsDir() || name == lockName:
+			return err
+		case !d.Type().IsRegular():
+			odd = append(odd, name+": not a regular file")
+			return nil
+		}
+		f, err := project.OpenRegular(tree, name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		started := strings.HasPrefix(name, "bin/") || strings.HasPrefix(name, "providers/")
+		if started && info.Mode()&0o100 == 0 && filepath.Separator == '/' {
+			odd = append(odd, name+": not executable")
+		}
+		h := sha256.New()
+		n, err := io.Copy(h, f)
+		sums[name] = hex.EncodeToString(h.Sum(nil))
+		r.Bytes += n
+		r.Files = append(r.Files, runtimes.Dir+"/"+name)
+		return err
+	})
+	return sums, odd, err
+}
+
+// isOld reports whether the Bash edition wrote vendor.json.
+func (l *lock) isOld() bool { return rawjson.Get(l.doc, "format_version") == nil }
+
+// checkLauncher returns the differences between run-server.sh and vendor.json.
+func (l *lock) checkLauncher(root *os.Root) []string {
+	switch sum, mode, err := launcherSum(root); {
+	case errors.Is(err, fs.ErrNotExist):
+		return []string{launcher + ": missing"}
+	case err != nil:
+		return []string{err.Error()}
+	case sum != rawjson.TextOf(l.doc, "launcher"):
+		return []string{launcher + ": changed"}
+	case mode&0o100 == 0 && filepath.Separator == '/':
+		return []string{launcher + ": not executable"}
+	}
+	return nil
+}
+
+// compare returns an error for a tree that differs from vendor.json.
+func (l *lock) compare(sums map[string]string, odd []string) error {
+	current := digest(sums, strings.Compare, "")
+	same := current == l.sum
+	if l.isOld() { // the order depends on the locale of the Bash edition
+		for _, prefix := range []string{"", "./", runtimes.Dir + "/"} {
+			for _, compare := range []func(a, b string) int{strings.Compare, likeLocale} {
+				same = same || digest(sums, compare, prefix) == l.sum
+			}
+		}
+	}
+	if same && len(odd) == 0 {
+		return nil
+	}
+	files := rawjson.Get(l.doc, "files")
+	for _, m := range rawjson.Members(files) {
+		want, _ := rawjson.Text(m.Value)
+		switch got, ok := sums[m.Name]; {
+		case !ok:
+			odd = append(odd, m.Name+": missing")
+		case got != want:
+			odd = append(odd, m.Name+": changed")
+		}
+	}
+	if files != nil {
+		for _, name := range sorted(sums, strings.Compare) {
+			if rawjson.Get(files, name) == nil {
+				odd = append(odd, name+": added")
+			}
+		}
+	}
+	slices.Sort(odd)
+	return &Mismatch{l.sum, current, slices.Compact(odd)}
+}
+
+// likeLocale compares names as most locales do: only letters and digits first, and without
+// case.
+func likeLocale(a, b string) int {
+	plain := func(s string) string {
+		return strings.ToLower(strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return r
+			}
+			return -1
+		}, s))
+	}
+	if c := strings.Compare(plain(a), plain(b)); c != 0 {
+		return c
+	}
+	return strings.Compare(a, b)
+}

@@ -1,0 +1,190 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/bundle/vendoring"
+	"mcp-bash/pkg/check/validate"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/run/scriptenv"
+)
+
+// Project is the project around the working directory.
+type Project struct {
+	Root           string // "" for none
+	ServerMeta     *bool  // it is valid; nil: there is none
+	serverMeta     string // its name, relative to the project
+	Tools          int
+	RegistryExists bool
+	ScriptEnv      *scriptenv.Report      // which variables of this environment scripts get
+	needs          *validate.Requirements // nil: it names none
+}
+
+// project looks at the project around, without writing to it.
+func (e *examination) project() {
+	root, err := project.FindRoot(e.o.Env, "", e.o.Dir)
+	if err != nil {
+		return
+	}
+	w := &e.r.Project
+	w.Root = root
+	p := project.Open(root, e.o.Env.Clone(), e.o.Dir, func(string) {})
+	e.contents(p)
+	e.scriptEnv(p)
+	e.registration(p)
+	if w.needs, err = validate.ReadRequirements(p); err != nil {
+		label := folder.Label(root, filepath.Join(p.Server, "requirements.json"))
+		e.add("project.requirements_invalid", label+": "+err.Error(), "")
+	} else if w.needs != nil {
+		e.dependencies(w.needs.Dependencies)
+	}
+	if e.r.MacOS.Detected {
+		if e.r.MacOS.Project, e.r.MacOS.Known = e.on.quarantined(root); e.r.MacOS.Project {
+			e.add("macos.project_quarantined", "macOS keeps "+root+" in quarantine",
+				"xattr -dr com.apple.quarantine "+script.Quote(root))
+		}
+	}
+	e.vendored(root)
+}
+
+// registration reports a register.json, or register.sh, that the server will refuse
+// because others could have written it (CLI-1106a).
+func (e *examination) registration(p *project.Project) {
+	file := code.RegisterList.In(p)
+	if _, err := os.Lstat(file.Path()); err != nil {
+		if file = code.Register.In(p); !p.Discovery.Hooks {
+			return
+		}
+	}
+	var insecure *project.InsecureError
+	if _, err := os.Lstat(file.Path()); err == nil && errors.As(p.CheckTrusted(file), &insecure) {
+		e.add("project.register_permissions", folder.Label(p.Root, file.Path())+" refused: "+p.Brief(insecure), "")
+	}
+}
+
+// contents looks at what the project offers.
+func (e *examination) contents(p *project.Project) {
+	w := &e.r.Project
+	w.serverMeta = folder.Label(p.Root, filepath.Join(p.Server, "server.meta.json"))
+	list, err := registry.NewCatalog(p, registry.Options{ReadOnly: true, Version: cli.Version}).
+		Fresh(e.ctx, kinds.Tools)
+	if err == nil {
+		w.Tools = len(list.Items)
+	}
+	if info, err := os.Stat(p.Registry); err == nil && info.IsDir() {
+		w.RegistryExists = true
+	} else {
+		e.add("project.registry_missing", "Registry: .registry/ does not exist (will be created on demand)", "")
+	}
+	if result, err := validate.Project(e.ctx, p, validate.Options{Runner: e.runner}); err == nil {
+		valid := true
+		for _, f := range result.Findings {
+			if f.ID == "policy.replaces_default" {
+				e.add("project.policy_hook_replaces_default", "policy.sh"+validate.PolicyReplacesDefault, "")
+			}
+		}
+		for _, f := range result.Findings {
+			if f.ID == "server.no_metadata" {
+				w.ServerMeta = nil
+				valid = false
+				break
+			}
+			if f.ID == "metadata.invalid_json" && f.Section == "server" {
+				valid = false
+				w.ServerMeta = &valid
+				e.add("project.server_meta_invalid", w.serverMeta+": invalid JSON", "")
+				break
+			}
+		}
+		if valid {
+			w.ServerMeta = &valid
+		}
+		if result.Errors > 0 {
+			message := fmt.Sprintf("validate finds %d error(s) and %d warning(s)", result.Errors, result.Warnings)
+			e.add("project.validate_errors", message, "mcp-bash validate")
+		}
+	}
+}
+
+// scriptEnv reports which variables scripts would get if the server were started in this
+// environment (CLI-1115).
+func (e *examination) scriptEnv(p *project.Project) {
+	r := &scriptenv.Report{Policy: &p.Scripts, Env: p.Env, Placeholders: e.o.Placeholders}
+	e.r.Project.ScriptEnv = r
+	for _, line := range r.Lines() {
+		if line.Fault != "" {
+			e.add("project."+line.Fault, line.Text, "")
+		}
+	}
+}
+
+// dependencies looks for the programs that the project needs (CLI-1109).
+func (e *examination) dependencies(list [][]string) {
+	for _, names := range list {
+		found := false
+		for _, name := range names {
+			found = found || validate.Installed(name, e.o.Env["PATH"])
+		}
+		switch {
+		case found:
+		case len(names) == 1:
+			e.add("deps.missing", "Missing dependency: "+names[0], "")
+		default:
+			e.add("deps.missing", fmt.Sprintf("Missing dependency (need one of: %s)", strings.Join(names, ", ")), "")
+		}
+	}
+}
+
+// vendored compares the server that was put into the project with what was put there, and
+// with this release (CLI-1610).
+func (e *examination) vendored(root string) {
+	r, err := vendoring.Verify(root)
+	var changed *vendoring.Mismatch
+	switch {
+	case errors.Is(err, vendoring.ErrNoLock):
+		return
+	case errors.As(err, &changed):
+		message := ".mcp-bash/ is not what was put there"
+		if len(changed.Details) > 0 {
+			message += ": " + strings.Join(changed.Details, ", ")
+		}
+		e.add("project.vendor_modified", message, "mcp-bash vendor --upgrade")
+	case err != nil:
+		e.add("project.vendor_modified", ".mcp-bash/ cannot be verified: "+err.Error(), "mcp-bash vendor --upgrade")
+		return
+	}
+	if r != nil && older(r.Version, cli.Version) {
+		e.add("project.vendor_outdated", fmt.Sprintf(".mcp-bash/ is of version %s; this is %s", r.Version, cli.Version),
+			"mcp-bash vendor --upgrade")
+	}
+}
+
+// minimum compares the version with the least that is asked for (CLI-1109).
+func (e *examination) minimum() {
+	if e.o.MinVersion == "" && e.r.Project.needs != nil {
+		e.o.MinVersion = e.r.Project.needs.MinVersion
+	}
+	if e.tooOld() {
+		message := fmt.Sprintf("Version below minimum requirement: %s < %s", e.r.Framework.Version, e.o.MinVersion)
+		e.add("framework.version_too_old", message, "")
+	}
+}
+
+func (e *examination) tooOld() bool {
+	return e.o.MinVersion != "" && older(e.r.Framework.Version, e.o.MinVersion)
+}
+
+// temporary is a name beside a path that nobody else has.
+func temporary(path string) string {
+	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.%s", filepath.Base(path), os.Getpid(), randomText()))
+}

@@ -1,0 +1,840 @@
+package doctor
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/run/confine"
+)
+
+// A house is a managed installation, and what doctor is started with there.
+type house struct {
+	t    *testing.T
+	root string
+	env  project.Env
+}
+
+func managed(t *testing.T, version string) *house {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the programs are scripts")
+	}
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{t, filepath.Join(home, ".local", "share", "mcp-bash"), nil}
+	h.env = project.Env{"PATH": os.Getenv("PATH"), "HOME": home, "MCPBASH_HOME": h.root,
+		"MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS": "0"}
+	for name, content := range installation(version) {
+		put(t, filepath.Join(h.root, filepath.FromSlash(name)), content)
+	}
+	put(t, filepath.Join(h.root, marker), "{}")
+	if err := listFiles(h.root); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func put(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func installation(version string) map[string]string {
+	files := map[string]string{"VERSION": version + "\n", "sdk/tool-sdk.sh": "", "lib/x.sh": ""}
+	for _, name := range family {
+		files["bin/"+name] = fmt.Sprintf("#!/bin/sh\necho %s %s\n", name, version)
+	}
+	return files
+}
+
+func (h *house) doctor(o Options) *Result {
+	h.t.Helper()
+	if o.Env = h.env.Clone(); o.Dir == "" {
+		o.Dir = h.t.TempDir()
+	}
+	return Examine(h.t.Context(), o)
+}
+
+// without removes parts of the installation, and returns what doctor says then.
+func (h *house) without(names ...string) *Result {
+	h.t.Helper()
+	for _, name := range names {
+		if err := os.RemoveAll(filepath.Join(h.root, name)); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	return h.doctor(Options{})
+}
+
+// with is what doctor says where a variable has a value.
+func (h *house) with(name, value string) *Result {
+	h.t.Helper()
+	h.env[name] = value
+	return h.doctor(Options{})
+}
+
+// around is what doctor says in a project.
+func (h *house) around(files map[string]string) *Result {
+	h.t.Helper()
+	return h.open(0o755, files)
+}
+
+// open examines a project whose server.d has a mode.
+func (h *house) open(mode os.FileMode, files map[string]string) *Result {
+	h.t.Helper()
+	dir := h.t.TempDir()
+	put(h.t, filepath.Join(dir, "server.d", "server.meta.json"), `{"name":"demo"}`)
+	for name, content := range files {
+		put(h.t, filepath.Join(dir, filepath.FromSlash(name)), content)
+	}
+	if err := os.Chmod(filepath.Join(dir, "server.d"), mode); err != nil {
+		h.t.Fatal(err)
+	}
+	return h.doctor(Options{Dir: dir})
+}
+
+// tools returns a directory for PATH with programs that print a line.
+func (h *house) tools(lines map[string]string) string {
+	h.t.Helper()
+	dir := h.t.TempDir()
+	for name, line := range lines {
+		put(h.t, filepath.Join(dir, name), "#!/bin/sh\necho '"+line+"'\n")
+	}
+	return dir
+}
+
+// upgraded is what doctor says when it is to put an archive into place.
+func (h *house) upgraded(content []byte, verify string, o Options) *Result {
+	h.t.Helper()
+	o.Archive, o.Verify, o.Fix = filepath.Join(h.t.TempDir(), "archive"), verify, true
+	put(h.t, o.Archive, string(content))
+	return h.doctor(o)
+}
+
+// locked is what doctor says while somebody else mends.
+func (h *house) locked(o Options) *Result {
+	h.t.Helper()
+	lock, err := takeLock(h.t.Context(), h.root, h.env)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer lock.release()
+	return h.doctor(o)
+}
+
+// on is what doctor says on another system, one that marks all files as downloaded.
+func (h *house) on(system string) *Result {
+	h.t.Helper()
+	dir := h.t.TempDir()
+	put(h.t, filepath.Join(dir, "server.d", "server.meta.json"), `{"name":"demo"}`)
+	h.env["MSYSTEM"] = "MINGW64"
+	return examine(h.t.Context(), Options{Env: h.env.Clone(), Dir: dir},
+		host{system, func(string) (is, known bool) { return true, true }})
+}
+
+func (h *house) version() string {
+	text, _ := os.ReadFile(filepath.Join(h.root, "VERSION"))
+	return strings.TrimSpace(string(text))
+}
+
+// unchanged fails unless the installation is of a version, and nothing is left beside it.
+func (h *house) unchanged(version string) {
+	h.t.Helper()
+	list, err := os.ReadDir(filepath.Dir(h.root))
+	if h.version() != version || err != nil || len(list) != 1 {
+		h.t.Errorf("version %s, beside it %v, %v", h.version(), list, err)
+	}
+}
+
+// archive packs files below a top directory.
+func archive(t testing.TB, isZip bool, entries ...tar.Header) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if isZip {
+		z := zip.NewWriter(&b)
+		for _, e := range entries {
+			h := &zip.FileHeader{Name: e.Name}
+			h.SetMode(fs.FileMode(e.Mode))
+			w, err := z.CreateHeader(h)
+			if err == nil {
+				_, err = w.Write([]byte(e.PAXRecords["content"]))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	g := gzip.NewWriter(&b)
+	w := tar.NewWriter(g)
+	for _, e := range entries {
+		content := e.PAXRecords["content"]
+		e.PAXRecords, e.Size = nil, int64(len(content))
+		if err := w.WriteHeader(&e); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), g.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func file(name, content string) tar.Header {
+	return tar.Header{Name: name, Mode: 0o755, Typeflag: tar.TypeReg, PAXRecords: map[string]string{"content": content}}
+}
+
+func release(t testing.TB, version string, isZip bool, more ...tar.Header) []byte {
+	list := []tar.Header{}
+	for name, content := range installation(version) {
+		list = append(list, file("mcp-bash/"+name, content))
+	}
+	return archive(t, isZip, append(list, more...)...)
+}
+
+func sum(content []byte) string {
+	hash := sha256.Sum256(content)
+	return hex.EncodeToString(hash[:])
+}
+
+// CLI-1112: a release is fetched, held against SHA256SUMS, and put into place.
+func TestRelease(t *testing.T) {
+	name := runtimes.Host.Archive("v9.1.0")
+	content := release(t, "9.1.0", false)
+	served := map[string]string{
+		"/v9.1.0/" + name: string(content), "/v9.1.0/SHA256SUMS": sum(content) + "  " + name + "\n",
+		"/v9.2.0/SHA256SUMS":                         sum(content) + "  other\n",
+		"/v9.3.0/SHA256SUMS":                         sum(nil) + "  " + runtimes.Host.Archive("v9.3.0") + "\n",
+		"/v9.3.0/" + runtimes.Host.Archive("v9.3.0"): "x",
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if text, ok := served[r.URL.Path]; ok {
+			fmt.Fprint(w, text)
+		} else {
+			http.NotFound(w, r)
+		}
+	}))
+	defer server.Close()
+	h := managed(t, "9.0.0")
+	h.env["MCPBASH_RELEASE_BASE_URL"] = server.URL
+	for ref, id := range map[string]string{
+		"9.2.0": "self.upgrade_verify_failed", "9.3.0": "self.upgrade_verify_failed", "9.4.0": "self.upgrade_download_failed",
+	} {
+		wantFailure(t, h.doctor(Options{Fix: true, Ref: ref}), id, cli.ExitFailed)
+		h.unchanged("9.0.0")
+	}
+	r := h.doctor(Options{Fix: true, Ref: "9.1.0"})
+	if len(r.Taken) == 0 || r.Taken[0].Message != "Updated managed install to version 9.1.0" {
+		t.Errorf("%+v", r.Taken)
+	}
+	h.unchanged("9.1.0")
+	// The same from an address.
+	r = h.doctor(Options{Fix: true, Archive: server.URL + "/v9.1.0/" + name, Verify: strings.ToUpper(sum(content))})
+	if len(r.Taken) == 0 || r.Taken[0].ID != "self.upgrade" {
+		t.Errorf("%+v", r.Taken)
+	}
+}
+
+func wantFailure(t *testing.T, r *Result, id string, exit int) {
+	t.Helper()
+	for _, f := range r.Findings {
+		if f.ID == id && r.ExitCode == exit {
+			return
+		}
+	}
+	t.Errorf("exit %d, %+v: no %s", r.ExitCode, r.Findings, id)
+}
+
+// CLI-1112: a branch, a tag and a commit, with git.
+func TestGit(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("there is no git")
+	}
+	repo := t.TempDir()
+	run := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command(git, args...)
+		cmd.Dir = repo
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b.c",
+			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b.c")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	run("init", "--quiet", "--initial-branch=main")
+	for _, version := range []string{"9.1.0", "9.2.0"} {
+		for name, content := range installation(version) {
+			put(t, filepath.Join(repo, name), content)
+		}
+		run("add", "--all")
+		run("commit", "--quiet", "-m", version)
+		run("tag", "release-"+version)
+	}
+	first := run("rev-parse", "HEAD~1")
+	h := managed(t, "9.0.0")
+	wantFailure(t, h.doctor(Options{Fix: true, Ref: "main"}), "self.upgrade_git_failed", cli.ExitFailed)
+	h.env["MCPBASH_INSTALL_REPO_URL"] = repo
+	for _, c := range []struct{ ref, version string }{
+		{first[:12], "9.1.0"}, {"main", "9.2.0"}, {"release-9.2.0", "9.2.0"},
+	} {
+		if r := h.doctor(Options{Fix: true, Ref: c.ref}); len(r.Taken) == 0 || r.Taken[0].ID != "self.upgrade" {
+			t.Errorf("%s: %+v", c.ref, r.Findings)
+		}
+		h.unchanged(c.version)
+	}
+	text, _ := os.ReadFile(filepath.Join(h.root, marker))
+	want := `"source":"git","ref":"release-9.2.0","version":"9.2.0","commit":"` + run("rev-parse", "HEAD")
+	if !strings.Contains(string(text), want) {
+		t.Errorf("%s", text)
+	}
+	for _, ref := range []string{"no-such-branch", "-x", "--upload-pack=touch x"} {
+		r := h.doctor(Options{Fix: true, Ref: ref})
+		if r.ExitCode == cli.ExitOK {
+			t.Errorf("%s: %+v", ref, r.Taken)
+		}
+		h.unchanged("9.2.0")
+	}
+	h.env["PATH"] = t.TempDir()
+	wantFailure(t, h.doctor(Options{Fix: true, Ref: "main"}), "self.upgrade_git_missing", cli.ExitFailed)
+}
+
+// CLI-1114: a tar.gz and a zip are unpacked without their top directory, links between
+// programs included.
+func TestUnpack(t *testing.T) {
+	for _, isZip := range []bool{false, true} {
+		var more []tar.Header
+		if !isZip {
+			more = append(more, tar.Header{Name: "mcp-bash/bin/mcp-jq", Linkname: "mcp-bash", Typeflag: tar.TypeSymlink})
+		}
+		dir := t.TempDir()
+		if err := unpacked(t, release(t, "9.9.9", isZip, more...), dir); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "VERSION"))
+		info, errBin := os.Stat(filepath.Join(dir, "bin", "mcp-bash"))
+		if string(text) != "9.9.9\n" || err != nil || errBin != nil || runtime.GOOS != "windows" && info.Mode() != 0o755 {
+			t.Errorf("%s, %v, %v", text, err, errBin)
+		}
+	}
+}
+
+func unpacked(t testing.TB, content []byte, dir string) error {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "archive"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	return unpack(context.Background(), f, dir)
+}
+
+// Nothing gets out of the stage, whatever an archive says.
+func TestHostileArchives(t *testing.T) {
+	for name, content := range map[string][]byte{
+		"upwards":       archive(t, false, file("mcp-bash/../../evil", "x")),
+		"upwards below": archive(t, false, file("mcp-bash/a/../../../evil", "x")),
+		"absolute":      archive(t, false, file("/evil", "x")),
+		"zip upwards":   archive(t, true, file("mcp-bash/../../evil", "x")),
+		"zip backslash": archive(t, true, file(`mcp-bash\..\..\evil`, "x")),
+		"link out":      archive(t, false, tar.Header{Name: "m/a", Linkname: "../..", Typeflag: tar.TypeSymlink}),
+		"link absolute": archive(t, false, tar.Header{Name: "m/a", Linkname: "/tmp", Typeflag: tar.TypeSymlink}),
+		"hard link":     archive(t, false, tar.Header{Name: "m/a", Linkname: "/etc/passwd", Typeflag: tar.TypeLink}),
+		"device":        archive(t, false, tar.Header{Name: "m/a", Typeflag: tar.TypeChar}),
+		"fifo":          archive(t, false, tar.Header{Name: "m/a", Typeflag: tar.TypeFifo}),
+		"file over link": archive(t, false, tar.Header{Name: "m/a", Linkname: "b", Typeflag: tar.TypeSymlink},
+			file("m/a", "x")),
+		"the same twice": archive(t, false, file("m/a", "x"), file("m/a", "y")),
+		"neither":        []byte("neither"),
+		"empty":          nil,
+		"cut off":        release(t, "1.0.0", false)[:100],
+		"cut off zip":    release(t, "1.0.0", true)[:100],
+	} {
+		top := t.TempDir()
+		dir := filepath.Join(top, "a", "stage")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		err := unpacked(t, content, dir)
+		var f *failure
+		if !errors.As(err, &f) || f.id != "self.upgrade_stage_invalid" {
+			t.Errorf("%s: %v", name, err)
+		}
+		if list, _ := os.ReadDir(top); len(list) != 1 {
+			t.Errorf("%s: %v", name, list)
+		}
+	}
+}
+
+// CLI-1112: an installation of too many files, or of too many bytes, is not staged to its end.
+func TestStageIsBounded(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	s := &stage{ctx: t.Context(), root: root, files: maxFiles - 1, bytes: maxTotal - 1}
+	if err := s.put("a", false, strings.NewReader("x")); err != nil {
+		t.Error(err)
+	}
+	if err := s.put("b", false, strings.NewReader("")); !errors.Is(err, errTooMuch) {
+		t.Error(err)
+	}
+	if err := s.link("c", "a"); !errors.Is(err, errTooMuch) {
+		t.Error(err)
+	}
+	s.files = 0
+	if err := s.put("d", false, strings.NewReader("x")); !errors.Is(err, errTooMuch) {
+		t.Error(err)
+	}
+	// What stands between the files counts too.
+	var directories []tar.Header
+	for i := range 10 {
+		directories = append(directories, tar.Header{Name: fmt.Sprintf("m/%d/", i), Typeflag: tar.TypeDir})
+	}
+	s.bytes = maxTotal - 1024
+	if err := s.untar(bytes.NewReader(archive(t, false, directories...))); !errors.Is(err, errTooMuch) {
+		t.Error(err)
+	}
+}
+
+// CLI-1112: an archive that is larger than any of ours is not unpacked. This one has a hole,
+// so that it takes no room on the disk.
+func TestLargeArchive(t *testing.T) {
+	t.Parallel()
+	h := managed(t, "9.0.0")
+	file := filepath.Join(t.TempDir(), "archive")
+	put(t, file, "")
+	if err := os.Truncate(file, maxArchive+1); err != nil {
+		t.Fatal(err)
+	}
+	r := h.doctor(Options{Fix: true, Archive: file, Verify: sum(nil)})
+	wantFailure(t, r, "self.upgrade_stage_invalid", cli.ExitFailed)
+	h.unchanged("9.0.0")
+}
+
+// A program that hangs, or prints without end, is not waited for, and a VERSION that no
+// release has is none.
+func TestOddPrograms(t *testing.T) {
+	t.Parallel()
+	h := managed(t, cli.Version)
+	put(t, filepath.Join(h.root, "bin", "mcp-bundle"), "#!/bin/sh\nexec sleep 600\n")
+	put(t, filepath.Join(h.root, "bin", "mcp-doctor"), "#!/bin/sh\nwhile :; do echo mcp-doctor "+cli.Version+"; done\n")
+	put(t, filepath.Join(h.root, "VERSION"), cli.Version+strings.Repeat(" ", 1<<10))
+	began := time.Now()
+	r := h.doctor(Options{})
+	for _, b := range r.Binaries {
+		if odd := b.Name == "mcp-bundle" || b.Name == "mcp-doctor"; b.Agrees == odd {
+			t.Errorf("%+v", b)
+		}
+	}
+	if took := time.Since(began); took < askTime || took > time.Minute {
+		t.Errorf("it took %v", took)
+	}
+	wantFailure(t, r, "framework.version_missing", cli.ExitFailed)
+}
+
+// However foreign an archive is, nothing gets out of the stage.
+func FuzzUnpack(f *testing.F) {
+	f.Add(archive(f, false, file("a/b", "x"), tar.Header{Name: "a/c", Linkname: "b", Typeflag: tar.TypeSymlink}))
+	f.Add(archive(f, true, file("a/b", "x")))
+	f.Add(archive(f, false, file("a/../../evil", "x")))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		top := t.TempDir()
+		dir := filepath.Join(top, "stage")
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		unpacked(t, content, dir)
+		if list, err := os.ReadDir(top); err != nil || len(list) != 1 {
+			t.Errorf("%v, %v", list, err)
+		}
+	})
+}
+
+// CLI-1113: a lock that is held is waited for; one that nobody holds is taken away.
+func TestLock(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "mcp-bash")
+	env := project.Env{"MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS": "0.05", "MCPBASH_DOCTOR_LOCK_POLL_SECS": "0.01"}
+	first, err := takeLock(t.Context(), root, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := takeLock(t.Context(), root, env); !errors.Is(err, errLocked) {
+		t.Error(err)
+	}
+	env["MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS"] = "60"
+	taken := make(chan error)
+	go func() {
+		l, err := takeLock(context.Background(), root, env)
+		if err == nil {
+			l.release()
+		}
+		taken <- err
+	}()
+	first.release()
+	if err := <-taken; err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	again, err := takeLock(t.Context(), root, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := errors.New("enough")
+	cancel(why)
+	if _, err := takeLock(ctx, root, env); !errors.Is(err, why) {
+		t.Error(err)
+	}
+	again.release()
+	// Nobody says whose it is, and for a long time.
+	if err := os.Mkdir(again.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(again.dir, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := takeLock(t.Context(), root, env); err != nil {
+		t.Error(err)
+	} else {
+		l.release()
+	}
+	if list, _ := os.ReadDir(filepath.Dir(root)); len(list) != 0 {
+		t.Errorf("left: %v", list)
+	}
+}
+
+// CLI-1112: what fails at the last moment brings the old version back.
+func TestSwapFails(t *testing.T) {
+	h := managed(t, "9.0.0")
+	_, err := replaceInstall(h.root, filepath.Join(h.root, "..", "no-stage"), false)
+	var f *failure
+	if !errors.As(err, &f) || f.id != "self.upgrade_swap_failed" {
+		t.Error(err)
+	}
+	h.unchanged("9.0.0")
+}
+
+// CLI-1112: versions compare by three numbers.
+func TestOlder(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"1.0.0", "1.0.1", true}, {"1.9.0", "1.10.0", true}, {"2.0.0", "1.9.9", false}, {"v1.0", "1.0.0", false},
+		{"1", "1.0.1", true}, {"", "0.0.1", true}, {"5.2.15(1)-release", "3.2", false}, {"3.1.17(1)-release", "3.2", true},
+		{"2.0.0-rc1", "2.0.0", false}, {"99999999999999999999.0.0", "1.0.0", false},
+	} {
+		if older(c.a, c.b) != c.want {
+			t.Errorf("%s < %s: %v", c.a, c.b, !c.want)
+		}
+	}
+}
+
+// situations are, for each id, what produces it in an installation with nothing wrong.
+var situations = map[string]func(h *house) *Result{
+	"framework.missing":         func(h *house) *Result { return h.with("MCPBASH_HOME", h.root+"-gone") },
+	"framework.version_missing": func(h *house) *Result { return h.without("VERSION") },
+	"framework.version_too_old": func(h *house) *Result { return h.doctor(Options{MinVersion: "9.9.9"}) },
+	"path.not_configured":       func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
+	"path.shadowed": func(h *house) *Result {
+		return h.with("PATH", h.tools(map[string]string{"mcp-bash": "mcp-bash 1.0.0"}))
+	},
+	"runtime.bash_missing": func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
+	"runtime.bash_too_old": func(h *house) *Result {
+		return h.with("PATH", h.tools(map[string]string{"bash": "2.05"}))
+	},
+	"runtime.json_tool_missing":     func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
+	"runtime.tmp_root_not_writable": func(h *house) *Result { return h.with("MCPBASH_TMP_ROOT", h.root+"-gone") },
+	"runtime.confine_lacks":         func(h *house) *Result { return h.doctor(Options{Kernel: &confine.Kernel{ABI: 2}}) },
+	"runtime.tmp_root_unset":        func(h *house) *Result { return h.doctor(Options{}) },
+	"binaries.missing":              func(h *house) *Result { return h.without("bin/mcp-bundle") },
+	"binaries.version_mismatch":     func(h *house) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
+	"sdk.missing":                   func(h *house) *Result { return h.without("sdk") },
+	"sdk.version_mismatch":          func(h *house) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
+	"project.server_meta_invalid": func(h *house) *Result {
+		return h.around(map[string]string{"server.d/server.meta.json": "{"})
+	},
+	"project.register_permissions": func(h *house) *Result {
+		return h.open(0o757, map[string]string{"server.d/register.json": `{"version":1}`})
+	},
+	"project.policy_hook_replaces_default": func(h *house) *Result {
+		return h.around(map[string]string{"server.d/policy.sh": "mcp_tools_policy_check() { :; }\n"})
+	},
+	"project.registry_missing": func(h *house) *Result { return h.around(nil) },
+	"project.env_key_refused": func(h *house) *Result {
+		return h.around(map[string]string{"server.d/server.meta.json": `{"name":"demo","env":{"API_KEY":"x"}}`})
+	},
+	"project.env_key_invalid": func(h *house) *Result {
+		return h.around(map[string]string{"server.d/server.meta.json": `{"name":"demo","env":[]}`})
+	},
+	"project.env_inherit_blocked": func(h *house) *Result {
+		return h.around(map[string]string{
+			"server.d/server.meta.json": `{"name":"demo","env":{"MCPBASH_TOOL_ENV_MODE":"inherit"}}`,
+		})
+	},
+	"project.env_allowlist_invalid_name": func(h *house) *Result {
+		h.env["MCPBASH_PROVIDER_ENV_ALLOWLIST"] = "A,b-c"
+		return h.around(nil)
+	},
+	"project.requirements_invalid": func(h *house) *Result {
+		return h.around(map[string]string{"server.d/requirements.json": "{"})
+	},
+	"project.validate_errors": func(h *house) *Result {
+		return h.around(map[string]string{"tools/x/tool.meta.json": "{"})
+	},
+	"project.vendor_modified": func(h *house) *Result { return h.around(vendored(cli.Version, "as it was put there")) },
+	"project.vendor_outdated": func(h *house) *Result { return h.around(vendored("1.0.0", "x")) },
+	"deps.missing": func(h *house) *Result {
+		return h.around(map[string]string{"server.d/requirements.json": `{"dependencies":[{"name":"no-such-program"}]}`})
+	},
+	"macos.framework_quarantined": func(h *house) *Result { return h.on("darwin") },
+	"macos.project_quarantined":   func(h *house) *Result { return h.on("darwin") },
+	"windows.msys_detected":       func(h *house) *Result { return h.on("windows") },
+	"shim.status":                 func(h *house) *Result { return h.doctor(Options{}) },
+	"shim.lock_timeout":           func(h *house) *Result { return h.locked(Options{Fix: true}) },
+	"shim.refuse_overwrite": func(h *house) *Result {
+		put(h.t, filepath.Join(h.env["HOME"], ".local", "bin", "mcp-bash"), "somebody else's")
+		return h.doctor(Options{Fix: true})
+	},
+	"optional.gojq_missing":        func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
+	"optional.shellcheck_missing":  func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
+	"optional.npx_missing":         func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
+	"doctor.min_version_invalid":   func(h *house) *Result { return h.doctor(Options{MinVersion: "latest"}) },
+	"self.upgrade_source_missing":  func(h *house) *Result { return h.doctor(Options{Fix: true, MinVersion: "9.9.9"}) },
+	"self.upgrade_verify_missing":  func(h *house) *Result { return h.upgraded(nil, "", Options{}) },
+	"self.upgrade_lock_timeout":    func(h *house) *Result { return h.locked(Options{Fix: true, Ref: "v9.9.9"}) },
+	"self.upgrade_download_failed": func(h *house) *Result { return h.doctor(Options{Fix: true, Ref: "v9.9.9"}) },
+	"self.upgrade_verify_failed":   func(h *house) *Result { return h.upgraded([]byte("x"), sum(nil), Options{}) },
+	"self.upgrade_stage_failed": func(h *house) *Result {
+		return h.doctor(Options{Fix: true, Archive: h.root + "-gone", Verify: sum(nil)})
+	},
+	"self.upgrade_git_missing": func(h *house) *Result {
+		h.env["PATH"] = h.tools(nil)
+		return h.doctor(Options{Fix: true, Ref: "main"})
+	},
+	"self.upgrade_git_failed": func(h *house) *Result {
+		h.env["PATH"] = h.tools(map[string]string{"git": "git version 2.0.0"})
+		return h.doctor(Options{Fix: true, Ref: "main"}) // of no repository
+	},
+	"self.upgrade_stage_invalid": func(h *house) *Result { return h.upgraded([]byte("x"), sum([]byte("x")), Options{}) },
+	"self.upgrade_stage_too_old": func(h *house) *Result {
+		content := release(h.t, "9.0.0", false)
+		return h.upgraded(content, sum(content), Options{MinVersion: "9.9.9"})
+	},
+	"self.upgrade_downgrade_refused": func(h *house) *Result {
+		content := release(h.t, "1.9.0", false)
+		return h.upgraded(content, sum(content), Options{})
+	},
+	"self.upgrade_swap_failed": func(h *house) *Result {
+		e := &examination{r: &Result{}}
+		_, err := replaceInstall(h.root, h.root+"-no-stage", false) // somebody took the stage away
+		e.fail(err)
+		h.unchanged(cli.Version)
+		return e.r
+	},
+}
+
+// CLI-1011, CLI-1106: each rule explains itself, and has a situation that produces it. An
+// installation with nothing wrong produces nothing.
+func TestRules(t *testing.T) {
+	h := managed(t, cli.Version)
+	tools := h.tools(map[string]string{"bash": "5.2.15(1)-release", "jq": "", "gojq": "", "shellcheck": "", "npx": ""})
+	h.env["PATH"] = tools + string(filepath.ListSeparator) + filepath.Join(h.root, "bin")
+	h.env["MCPBASH_TMP_ROOT"] = t.TempDir()
+	if r := h.doctor(Options{Fix: true}); len(r.Taken) != len(family) {
+		t.Errorf("not mended: %+v", r.Findings)
+	}
+	if r := h.doctor(Options{}); len(r.Findings) != 0 {
+		t.Errorf("nothing is wrong: %+v", r.Findings)
+	}
+	for id := range situations {
+		if Rules.Find(id) == nil {
+			t.Errorf("%s is no rule", id)
+		}
+	}
+	seen := map[string]bool{}
+	for _, rule := range Rules {
+		if seen[rule.ID] || rule.Summary == "" || rule.Reason == "" || rule.Severity == finding.Error && rule.Fix == "" {
+			t.Errorf("%s is given twice, or does not explain itself", rule.ID)
+		}
+		seen[rule.ID] = true
+		t.Run(rule.ID, func(t *testing.T) {
+			t.Parallel()
+			produce := situations[rule.ID]
+			if produce == nil {
+				t.Fatal("no situation produces it")
+			}
+			r := produce(managed(t, cli.Version))
+			if !slices.ContainsFunc(r.Findings, func(f finding.Finding) bool {
+				return f.ID == rule.ID && f.Severity == rule.Severity && f.Message != ""
+			}) {
+				t.Errorf("not found in %+v", r.Findings)
+			}
+		})
+	}
+}
+
+// CLI-1106a: doctor reports beforehand what the server will refuse.
+func TestRegistration(t *testing.T) {
+	for name, c := range map[string]struct {
+		mode  os.FileMode
+		hooks string
+		files map[string]string
+		want  string
+	}{
+		"register.json": {0o757, "", map[string]string{"server.d/register.json": `{"version":1}`},
+			"server.d/register.json refused: server.d is group- or world-writable (fix: chmod g-w,o-w server.d)"},
+		"trusted":          {0o755, "", map[string]string{"server.d/register.json": `{"version":1}`}, ""},
+		"no hooks allowed": {0o757, "", map[string]string{"server.d/register.sh": "#!/bin/sh\n"}, ""},
+		"register.sh": {0o757, "true", map[string]string{"server.d/register.sh": "#!/bin/sh\n"},
+			"server.d/register.sh refused: server.d is group- or world-writable (fix: chmod g-w,o-w server.d)"},
+		"register.json goes before": {0o757, "true",
+			map[string]string{"server.d/register.sh": "#!/bin/sh\n", "server.d/register.json": `{"version":1}`},
+			"server.d/register.json refused: server.d is group- or world-writable (fix: chmod g-w,o-w server.d)"},
+		"none": {0o757, "true", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := managed(t, cli.Version)
+			h.env["MCPBASH_ALLOW_PROJECT_HOOKS"] = c.hooks
+			got := ""
+			for _, f := range h.open(c.mode, c.files).Findings {
+				if f.ID == "project.register_permissions" {
+					got += f.Message
+				}
+			}
+			if got != c.want {
+				t.Errorf("CLI-1106a: %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// P-103a: a project that asks for a release of the Bash edition finds ours new enough.
+func TestMinimumOfBashEdition(t *testing.T) {
+	for _, minimum := range []string{"1.3.0", "1.7.0", "v1.7", "1.99.99"} {
+		h := managed(t, cli.Version)
+		files := map[string]string{"server.d/requirements.json": `{"framework":{"minVersion":"` + minimum + `"}}`}
+		for _, r := range []*Result{h.around(files), h.doctor(Options{MinVersion: minimum})} {
+			for _, f := range r.Findings {
+				if f.ID == "framework.version_too_old" || f.ID == "project.requirements_invalid" {
+					t.Errorf("P-103a: %s: %s", minimum, f.Message)
+				}
+			}
+		}
+	}
+}
+
+// CLI-1109a: files of a server directory elsewhere are read there, and named relative to the project.
+func TestServerDirectory(t *testing.T) {
+	report := func(meta string) string {
+		h := managed(t, cli.Version)
+		dir := t.TempDir()
+		put(t, filepath.Join(dir, "server.d", "server.meta.json"), `{"name":"marker"}`)
+		put(t, filepath.Join(dir, "config.d", "server.meta.json"), meta)
+		put(t, filepath.Join(dir, "config.d", "requirements.json"), `{"dependencies":[{"name":"no-such-program"}]}`)
+		h.env["MCPBASH_SERVER_DIR"] = filepath.Join(dir, "config.d")
+		var b strings.Builder
+		h.doctor(Options{Dir: dir}).Report(&b)
+		return b.String()
+	}
+	for meta, want := range map[string]string{`{"name":"demo"}`: "✓ config.d/server.meta.json: valid\n",
+		`{`: "⚠ config.d/server.meta.json: invalid JSON\n"} {
+		const missing = "Missing dependency: no-such-program"
+		if got := report(meta); !strings.Contains(got, want) || !strings.Contains(got, missing) {
+			t.Errorf("CLI-1109a: %q is not in %s", want, got)
+		}
+	}
+}
+
+// T-34.
+func TestPolicyHook(t *testing.T) {
+	text := func(policy string) (found string) {
+		for _, f := range managed(t, cli.Version).around(map[string]string{"server.d/policy.sh": policy}).Findings {
+			if f.ID == "project.policy_hook_replaces_default" {
+				found += f.Message
+			}
+		}
+		return found
+	}
+	want := `policy.sh replaces the default tool policy (deny-by-default allowlist and tool path checks); start ` +
+		`mcp_tools_policy_check with: mcp_tools_policy_check_default "$@" || return 1`
+	if got := text("mcp_tools_policy_check() { :; }\n"); got != want {
+		t.Errorf("T-34: %q", got)
+	}
+	if got := text("mcp_tools_policy_check() { mcp_tools_policy_check_default \"$@\" || return 1; }\n"); got != "" {
+		t.Errorf("T-34: %q", got)
+	}
+}
+
+// vendored is a project's copy of the server, as it was put there by a version with a content;
+// what lies there now is an x.
+func vendored(version, content string) map[string]string {
+	digest := sum([]byte("bin/x:" + sum([]byte(content)) + "\n"))
+	return map[string]string{".mcp-bash/bin/x": "x", "run-server.sh": "start", ".mcp-bash/vendor.json": fmt.Sprintf(
+		`{"version":%q,"sha256":%q,"format_version":2,"launcher":%q,"files":{"bin/x":%q}}`, version, digest,
+		sum([]byte("start")), sum([]byte(content)))}
+}
+
+// CLI-1610: a server in the project that was changed, and one of an older release.
+func TestVendored(t *testing.T) {
+	h := managed(t, cli.Version)
+	look := func(version, content string) (modified, outdated bool) {
+		for _, f := range h.around(vendored(version, content)).Findings {
+			modified = modified || f.ID == "project.vendor_modified"
+			outdated = outdated || f.ID == "project.vendor_outdated"
+		}
+		return modified, outdated
+	}
+	for _, c := range []struct {
+		version, content   string
+		modified, outdated bool
+	}{
+		{cli.Version, "x", false, false}, {"1.0.0", "x", false, true}, {cli.Version, "y", true, false},
+	} {
+		if modified, outdated := look(c.version, c.content); modified != c.modified || outdated != c.outdated {
+			t.Errorf("%s, %s: modified %v, outdated %v", c.version, c.content, modified, outdated)
+		}
+	}
+}

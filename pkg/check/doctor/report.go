@@ -1,0 +1,327 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/pkg/sandbox"
+)
+
+// A report is the text for people (CLI-1104). It shows the same findings as the JSON does,
+// each in its section.
+type report struct {
+	w    io.Writer
+	r    *Result
+	told map[*finding.Finding]bool
+}
+
+// Report writes the result for people.
+func (r *Result) Report(w io.Writer) {
+	t := &report{w, r, map[*finding.Finding]bool{}}
+	fmt.Fprint(w, "mcp-bash Environment Check\n==========================\n")
+	t.framework()
+	t.runtime()
+	t.install()
+	t.system()
+	t.project()
+	t.optional()
+	t.actions()
+	t.summary()
+}
+
+func (t *report) title(text string) { cli.Printf(t.w, "\n%s:\n", text) }
+
+func (t *report) good(format string, args ...any) {
+	cli.Printf(t.w, "  ✓ %s\n", fmt.Sprintf(format, args...))
+}
+
+// found writes the findings of some rules and reports whether there were any.
+func (t *report) found(ids ...string) (any bool) {
+	for i := range t.r.Findings {
+		f := &t.r.Findings[i]
+		if !slices.Contains(ids, f.ID) || t.told[f] {
+			continue
+		}
+		t.told[f], any = true, true
+		text := f.Message
+		if f.ID == "path.not_configured" {
+			text = "PATH not configured"
+		}
+		if f.Command != "" {
+			text += " (run: " + f.Command + ")"
+		}
+		mark := f.Mark()
+		if f.Severity == finding.Info {
+			mark = "⚠" // as the Bash edition shows what is optional
+		}
+		cli.Printf(t.w, "  %s %s\n", mark, text)
+	}
+	return any
+}
+
+func (t *report) framework() {
+	f := &t.r.Framework
+	t.title("Framework")
+	if t.found("framework.missing") {
+		return
+	}
+	t.good("Location: %s", f.Path)
+	if f.Version != "" {
+		t.good("Version: %s", f.Version)
+	}
+	if !t.found("framework.version_missing", "framework.version_too_old", "path.not_configured", "path.shadowed") ||
+		f.PathConfigured {
+		t.good("PATH configured correctly")
+	}
+	for _, b := range t.r.Binaries {
+		if b.Agrees {
+			t.good("%s: %s", b.Name, b.Path)
+		}
+	}
+	t.found("binaries.missing", "binaries.version_mismatch")
+	if t.r.SDK.Agrees {
+		t.good("SDK: %s", t.r.SDK.Path)
+	}
+	t.found("sdk.missing", "sdk.version_mismatch")
+}
+
+func (t *report) runtime() {
+	m := &t.r.Runtime
+	t.title("Runtime")
+	if m.BashOK {
+		t.good("Bash version: %s (>= 3.2 required)", m.BashVersion)
+	}
+	t.found("runtime.bash_missing", "runtime.bash_too_old")
+	if m.JQPath != "" {
+		t.good("jq installed: %s", m.JQPath)
+	}
+	if m.GoJQPath != "" {
+		t.good("gojq installed: %s", m.GoJQPath)
+	}
+	t.found("runtime.json_tool_missing", "optional.gojq_missing")
+	if m.TmpRootWritable {
+		t.good("TMP root writable: %s", m.TmpRoot)
+	}
+	t.confinement(m.Kernel)
+	t.found("runtime.tmp_root_unset", "runtime.tmp_root_not_writable")
+}
+
+func (t *report) confinement(k confine.Kernel) {
+	if k.ABI > 0 && k.Lacks(&confine.Profile{}) == nil {
+		t.good("Tools are held to what they declare: Landlock ABI %d, seccomp", k.ABI)
+	}
+	t.found("runtime.confine_lacks")
+}
+
+func (t *report) install() {
+	i := &t.r.Install
+	t.title("Install management")
+	cli.Printf(t.w, "  Managed root: %s\n", i.ManagedRoot)
+	if i.Managed {
+		t.good("Managed install: yes (marker: %s)", i.MarkerPath)
+	} else {
+		cli.Printf(t.w, "  ⚠ Managed install: no (%s)\n", i.Reason)
+	}
+	for n, s := range t.r.Shims {
+		if n > 0 && (!i.Managed || s.Status == "ok") {
+			continue
+		}
+		cli.Printf(t.w, "  Shim: %s\n", s.Path)
+		if s.Status == "ok" {
+			t.good("Shim ok (symlink)")
+		} else {
+			cli.Printf(t.w, "  ⚠ Shim status: %s\n", s.Status)
+		}
+	}
+}
+
+func (t *report) system() {
+	if t.r.MacOS.Detected {
+		t.title("macOS checks")
+		if !t.found("macos.framework_quarantined", "macos.project_quarantined") {
+			t.good("not in quarantine")
+		}
+	}
+	if t.r.MSYS {
+		t.title("Windows/MSYS guidance")
+		t.found("windows.msys_detected")
+	}
+}
+
+func (t *report) project() {
+	p := &t.r.Project
+	t.title("Project (if in project directory)")
+	if p.Root == "" {
+		fmt.Fprintln(t.w, "  (no project detected in current directory)")
+		return
+	}
+	t.good("Project root: %s", p.Root)
+	if p.ServerMeta != nil && *p.ServerMeta {
+		t.good("%s: valid", p.serverMeta)
+	}
+	t.found("project.server_meta_invalid")
+	t.good("Tools found: %d", p.Tools)
+	if p.RegistryExists {
+		t.good("Registry: .registry/ exists")
+	}
+	t.found("project.registry_missing", "project.register_permissions", "project.policy_hook_replaces_default",
+		"project.requirements_invalid", "deps.missing", "project.validate_errors",
+		"project.vendor_modified", "project.vendor_outdated")
+	t.scriptEnv(p.ScriptEnv)
+}
+
+// scriptEnv shows which variables scripts get (CLI-1115).
+func (t *report) scriptEnv(r *scriptenv.Report) {
+	t.title("Tool/provider environment policy (in this shell)")
+	for _, line := range r.Lines() {
+		switch {
+		case line.Fault != "":
+			cli.Printf(t.w, "  ⚠ %s\n", line.Text)
+		case line.Here:
+			cli.Printf(t.w, "  - %s\n", line.Text)
+		default:
+			t.good("%s", line.Text)
+		}
+	}
+	if len(r.Policy.Applied) > 0 {
+		fmt.Fprintln(t.w,
+			"  In bundles, a login profile that exports MCPBASH_*_ENV_* variables goes before server.meta.json.")
+	}
+}
+
+func (t *report) optional() {
+	m := &t.r.Runtime
+	t.title("Optional dependencies")
+	if m.ShellCheck != "" {
+		t.good("shellcheck: %s (for validation)", m.ShellCheck)
+	}
+	if m.NPX != "" {
+		t.good("npx: %s (for MCP Inspector)", m.NPX)
+	}
+	t.found("optional.shellcheck_missing", "optional.npx_missing")
+}
+
+func (t *report) actions() {
+	if !t.r.mending {
+		return
+	}
+	t.title("Actions")
+	none := true
+	for _, a := range slices.Concat(t.r.Proposed, t.r.Taken) {
+		none = false
+		cli.Printf(t.w, "  %s\n", a.Line)
+	}
+	if none {
+		fmt.Fprintln(t.w, "  (no actions)")
+	}
+}
+
+func (t *report) summary() {
+	fmt.Fprintln(t.w)
+	// What is optional counts here, as in the Bash edition.
+	warnings := t.r.Warnings
+	for _, f := range t.r.Findings {
+		if f.Severity == finding.Info {
+			warnings++
+		}
+	}
+	if !t.r.Install.Managed {
+		warnings++
+	}
+	switch {
+	case t.r.Errors > 0:
+		fmt.Fprintf(t.w, "%d error(s), %d warning(s) found.\n\n", t.r.Errors, warnings)
+		fmt.Fprintln(t.w, "Tip: mcp-bash validate checks a project; mcp-doctor explain ID tells more about a finding.")
+	case warnings > 0:
+		fmt.Fprintf(t.w, "Checks passed with %d warning(s). Review the notes above before production use.\n", warnings)
+	default:
+		fmt.Fprintln(t.w, "All checks passed! Ready to build MCP servers.")
+	}
+}
+
+// AppendJSON appends the result for programs (CLI-1105, CLI-1107).
+func (r *Result) AppendJSON(dst []byte) []byte {
+	b := rawjson.Over(dst)
+	b.Object().Name("schemaVersion").Int(1).Name("exitCode").Int(r.ExitCode).Name("findings").Array()
+	for i := range r.Findings {
+		b.Append(r.Findings[i].AppendJSON)
+	}
+	b.End()
+	appendActions(b.Name("proposedActions"), r.Proposed)
+	appendActions(b.Name("actionsTaken"), r.Taken)
+	f, m, i := &r.Framework, &r.Runtime, &r.Install
+	b.Name("framework").Object().Name("path").String(f.Path).Name("exists").Bool(f.Exists).
+		Name("version").String(f.Version).Name("pathConfigured").Bool(f.PathConfigured).End()
+	b.Name("runtime").Object().Name("bashVersion").String(m.BashVersion).Name("jqPath").String(m.JQPath).
+		Name("gojqPath").String(m.GoJQPath).Name("jsonTool").String(m.JSONTool).Name("tmpRoot").String(m.TmpRoot).
+		Name("tmpRootWritable").Bool(m.TmpRootWritable).Name("bashPath").String(m.BashPath).Name("bashOk").Bool(m.BashOK).
+		Name("builtinJson").Bool(m.BuiltinJSON).Name("confine").Raw(sandbox.KernelReport(m.Kernel)).End()
+	b.Name("install").Object().Name("managedRoot").String(i.ManagedRoot).Name("markerPath").String(i.MarkerPath).
+		Name("markerPresent").Bool(i.MarkerPresent).Name("managed").Bool(i.Managed).Name("reason").String(i.Reason).End()
+	r.Shims[0].append(b.Name("shim"))
+	b.Name("macOS").Object().Name("detected").Bool(r.MacOS.Detected).
+		Name("quarantineCheckSupported").Bool(r.MacOS.Detected)
+	boolOrNull(b.Name("frameworkQuarantined"), r.MacOS.Framework, r.MacOS.KnownFramework)
+	boolOrNull(b.Name("projectQuarantined"), r.MacOS.Project, r.MacOS.Known)
+	hint := ""
+	if r.MSYS {
+		hint = msysHint
+	}
+	b.End().Name("windows").Object().Name("msysDetected").Bool(r.MSYS).Name("hint").String(hint).End()
+	p := &r.Project
+	b.Name("project").Object().Name("root").String(p.Root).Name("serverMetaValid")
+	boolOrNull(b, p.ServerMeta != nil && *p.ServerMeta, p.ServerMeta != nil)
+	b.Name("toolsCount").Int(p.Tools).Name("registryExists").Bool(p.RegistryExists).End()
+	if b.Name("envPolicy"); p.ScriptEnv != nil {
+		b.Append(p.ScriptEnv.AppendJSON)
+	} else {
+		b.Null()
+	}
+	b.Name("errors").Int(r.Errors).Name("warnings").Int(r.Warnings)
+	b.Name("binaries").Array()
+	for _, one := range r.Binaries {
+		b.Object().Name("name").String(one.Name).Name("path").String(one.Path).Name("version").String(one.Version).
+			Name("agrees").Bool(one.Agrees).End()
+	}
+	b.End().Name("sdk").Object().Name("path").String(r.SDK.Path).Name("exists").Bool(r.SDK.Exists).
+		Name("version").String(r.SDK.Version).Name("agrees").Bool(r.SDK.Agrees).End()
+	b.Name("shims").Array()
+	for n := range r.Shims {
+		r.Shims[n].append(b)
+	}
+	return b.End().End().Bytes()
+}
+
+func (s *Shim) append(b *rawjson.Builder) {
+	b.Object().Name("path").String(s.Path).Name("target").String(s.Target).Name("status").String(s.Status).
+		Name("detail").String(s.Detail).End()
+}
+
+func boolOrNull(b *rawjson.Builder, v, known bool) {
+	if known {
+		b.Bool(v)
+	} else {
+		b.Null()
+	}
+}
+
+func appendActions(b *rawjson.Builder, list []Action) {
+	b.Array()
+	for _, a := range list {
+		b.Object().Name("id").String(a.ID).Name("message").String(strings.TrimSpace(a.Message)).Name("command")
+		if a.Command == "" {
+			b.Null()
+		} else {
+			b.String(a.Command)
+		}
+		b.End()
+	}
+	b.End()
+}

@@ -1,0 +1,212 @@
+// Package health tells whether a project's server would be ready to serve, for whoever
+// supervises it (cli chapter 12). It writes no file and creates no directory.
+package health
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
+)
+
+// defaultTimeout is how many seconds a probe may take (CLI-1201).
+const defaultTimeout = 5
+
+// Command describes the verb, which has two names.
+func Command(name string) *cli.Command {
+	root, timeout := "", ""
+	c := &cli.Command{
+		Name:    name,
+		Summary: "Tell whether the project's server would be ready, as one line of JSON. Nothing is written.",
+		Examples: []cli.Example{
+			{Line: "NAME"}, {Line: "NAME --project-root /srv/demo --timeout 10 | jq -r .status"},
+		},
+		Text: `Reads the project as the server does, and runs server.d/health-checks.sh where there is one: a Bash script
+that may call mcp_health_check_command COMMAND and mcp_health_check_env VARIABLE.`,
+		Exits: []cli.Exit{
+			{Code: 0, Meaning: "ready"}, {Code: 1, Meaning: "not ready, or not within the time"},
+			{Code: 2, Meaning: "wrong usage, no project, or settings with which no server starts"},
+		},
+		Run: func(s cli.Streams, _ []string) error {
+			env := project.OSEnv()
+			if timeout == "" {
+				timeout = env["MCPBASH_HEALTH_TIMEOUT_SECS"]
+			}
+			seconds, ok := project.Digits(timeout)
+			if !ok || seconds == 0 {
+				seconds = defaultTimeout
+			}
+			ctx, stop := cli.UntilSignal()
+			defer stop()
+			return probe(ctx, s, env, root, project.Seconds(seconds))
+		},
+	}
+	c.Flags.ProjectRoot(&root)
+	c.Flags.String(&timeout, "timeout", "SECS", "how long it may take (MCPBASH_HEALTH_TIMEOUT_SECS, else 5)")
+	c.Flags.JSON()
+	return c
+}
+
+// errTimeout is the cause when the time is over.
+var errTimeout = errors.New("timeout")
+
+// probe does the work and prints the answer (CLI-1203).
+func probe(ctx context.Context, s cli.Streams, env project.Env, named string, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	defer cancel()
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	root, err := project.FindRoot(env, named, dir)
+	if err != nil {
+		cli.Printf(s.Err, "mcp-bash health: %s\n", noProject(err, named))
+		return misconfigured(s, "no_project")
+	}
+	p := project.Open(root, env, dir, s.Notice)
+	if err := p.Token.Check(); err != nil {
+		cli.Printf(s.Err, "%s\n", err)
+		return misconfigured(s, "weak_token")
+	}
+	if _, err := roots.Fallback(p); err != nil {
+		cli.Printf(s.Err, "mcp-bash health: %s\n", err)
+		return misconfigured(s, "unusable_roots")
+	}
+	if p.Minimal {
+		return misconfigured(s, "json_tool_missing")
+	}
+	a := answer{jsonTool: p.JSONTool("", func(string) {}).Name}
+	catalog := registry.NewCatalog(p, registry.Options{ReadOnly: true, Version: cli.Version})
+	a.tools = ready(ctx, s.Err, catalog, kinds.Tools)
+	a.resources = ready(ctx, s.Err, catalog, kinds.Resources, kinds.Templates)
+	a.prompts = ready(ctx, s.Err, catalog, kinds.Prompts)
+	a.checks = projectChecks(ctx, s.Err, p)
+	var ended cli.ExitCode
+	switch cause := context.Cause(ctx); {
+	case errors.As(cause, &ended):
+		return ended
+	case cause != nil:
+		a.reason = "timeout"
+	}
+	healthy := a.reason == "" && a.tools && a.resources && a.prompts && a.checks
+	fmt.Fprintf(s.Out, "%s\n", a.appendJSON(nil, healthy))
+	if !healthy {
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return nil
+}
+
+// noProject words why there is no project (CLI-1204).
+func noProject(err error, named string) string {
+	var missing *project.MissingError
+	switch {
+	case errors.As(err, &missing) && named != "":
+		return "project root not found: " + missing.Dir
+	case errors.As(err, &missing):
+		return "MCPBASH_PROJECT_ROOT does not exist: " + missing.Dir
+	}
+	return "no project root detected (set MCPBASH_PROJECT_ROOT or use --project-root)"
+}
+
+func misconfigured(s cli.Streams, reason string) error {
+	var b rawjson.Builder
+	fmt.Fprintf(s.Out, "%s\n", b.Object().Name("status").String("error").Name("reason").String(reason).End().Bytes())
+	return cli.ExitCode(cli.ExitUsage)
+}
+
+// An answer is what a probe finds.
+type answer struct {
+	reason                            string // why it is not healthy, where no kind tells
+	jsonTool                          string
+	tools, resources, prompts, checks bool
+}
+
+func (a *answer) appendJSON(dst []byte, healthy bool) []byte {
+	word := func(ok bool) string {
+		if ok {
+			return "ok"
+		}
+		return "failed"
+	}
+	b := rawjson.Over(dst)
+	b.Object().Name("status")
+	if healthy {
+		b.String("ok")
+	} else {
+		b.String("unhealthy")
+	}
+	if a.reason != "" {
+		b.Name("reason").String(a.reason)
+	}
+	b.Name("mode").String("full").Name("jsonTool").String(a.jsonTool).Name("tools").String(word(a.tools)).
+		Name("resources").String(word(a.resources)).Name("prompts").String(word(a.prompts)).
+		Name("projectChecks").String(word(a.checks))
+	return b.End().Bytes()
+}
+
+// ready reports whether the server could list some kinds, and says why not.
+func ready(ctx context.Context, stderr io.Writer, catalog *registry.Catalog, list ...*kinds.Kind) bool {
+	ok := true
+	for _, k := range list {
+		_, err := catalog.Fresh(ctx, k)
+		var failed *registry.Failure
+		if errors.As(err, &failed) {
+			cli.Printf(stderr, "mcp-bash health: %s: %s\n", k.Key, failed.Reason)
+		}
+		ok = ok && err == nil
+	}
+	return ok
+}
+
+// checksFile is what a project may add to a probe.
+const checksFile = "health-checks.sh"
+
+//go:embed checks.sh
+var checks string
+
+// maxMarks bounds what failed calls leave, in bytes.
+const maxMarks = 64 << 10
+
+// projectChecks runs the project's own checks (CLI-1205).
+func projectChecks(ctx context.Context, stderr io.Writer, p *project.Project) bool {
+	file := code.HealthChecks.In(p)
+	if _, err := os.Lstat(file.Path()); errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if err := p.CheckTrusted(file); err != nil {
+		reason := err.Error()
+		if insecure := (*project.InsecureError)(nil); errors.As(err, &insecure) {
+			reason = p.Brief(insecure)
+		}
+		cli.Printf(stderr, "  ⚠ Skipping %s: %s\n", checksFile, reason)
+		return true
+	}
+	fmt.Fprintln(stderr, "Running project health checks...")
+	env := p.Env.Clone()
+	env["MCPBASH_PROJECT_ROOT"] = p.Root
+	runner := new(script.Runner)
+	defer runner.End() // and what the checks left running (P-908)
+	res := runner.Run(ctx, script.Spec{
+		Argv: []string{"bash", "-c", checks, checksFile}, Sources: []code.File{file}, Dir: p.Root, Env: env.Entries(),
+		StdoutLimit: maxMarks, StderrLimit: maxMarks, StderrTee: stderr,
+	})
+	if res.Status != 0 || res.Cause != nil || len(res.Stdout) > 0 {
+		fmt.Fprintln(stderr, "  ✗ Project health checks failed")
+		return false
+	}
+	fmt.Fprintln(stderr, "  ✓ Project health checks passed")
+	return true
+}

@@ -1,0 +1,383 @@
+package validate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/text/toolnames"
+)
+
+// listing returns what lies in a directory, in byte order and without what the server does
+// not look at: links and hidden names. A directory that is not there is empty.
+func (c *check) listing(dir string) []folder.Entry {
+	d, err := folder.Open(dir)
+	if err != nil {
+		if !folder.Missing(err) {
+			c.at("folder.unreadable", c.label(dir), "cannot be read: "+project.PlainError(err).Error())
+		}
+		return nil
+	}
+	defer d.Close()
+	entries, err := d.List(make([]byte, 32<<10))
+	if err != nil {
+		c.at("folder.unreadable", c.label(dir), "cannot be read: "+project.PlainError(err).Error())
+	}
+	return slices.DeleteFunc(entries, func(e folder.Entry) bool {
+		if e.Odd {
+			return true
+		}
+		why := folder.Unusable(e.Name)
+		if why != "" {
+			c.add(finding.Finding{ID: "folder.bad_name",
+				Message: fmt.Sprintf("%s: unsupported directory name (%s)", c.label(dir), why)})
+		}
+		return why != ""
+	})
+}
+
+// tools checks the directories of tools, and the scripts in them (CLI-1003).
+func (c *check) tools() {
+	for _, e := range c.listing(c.p.Tools) {
+		if !e.IsDir {
+			continue
+		}
+		dir := abs(c.p.Tools, e.Name)
+		offers := c.offered.below(kinds.Tools, e.Name)
+		offered := len(offers) > 0 || c.mayBeRegistered()
+		entries := c.listing(dir)
+		meta := abs(dir, "tool.meta.json")
+		described := holds(entries, "tool.meta.json")
+		if !described && !offered {
+			c.at("metadata.missing", c.label(meta), "missing")
+		}
+		if described {
+			c.toolMetadata(meta, e.Name)
+		}
+		for _, o := range offers {
+			for _, name := range metadataOf(o.path) {
+				file := abs(c.p.Tools, name)
+				if file != meta && folder.StampOfPath(file).IsFile() {
+					c.toolMetadata(file, "")
+					break
+				}
+			}
+		}
+		switch file := abs(dir, "tool.sh"); {
+		case isLink(file):
+			c.link(file, c.label(file))
+		case holds(entries, "tool.sh"): // whether or not register.json leaves it out
+			c.script(c.p.Tools, file, toolScript)
+		case !offered:
+			c.at("script.missing", c.label(file), "missing")
+		}
+		for _, o := range offers {
+			c.script(c.p.Tools, abs(c.p.Tools, o.path), toolScript)
+		}
+	}
+	for _, o := range c.offered.items[kinds.Tools] { // a declared one may lie in no directory of its own
+		if o.path != "" {
+			c.script(c.p.Tools, abs(c.p.Tools, path.Clean(o.path)), toolScript)
+		}
+	}
+	c.pathsWithoutRoots()
+}
+
+func holds(entries []folder.Entry, file string) bool {
+	return slices.Contains(entries, folder.Entry{Name: file})
+}
+
+// toolMetadata checks the metadata file of a tool. dir is the directory whose name the tool
+// is to have, "" for none.
+func (c *check) toolMetadata(file, dir string) {
+	doc, label := c.metadata(file)
+	if doc == nil {
+		return
+	}
+	name := rawjson.TextOf(doc, "name")
+	if name == "" {
+		c.at("metadata.no_name", label, `missing required "name"`)
+	}
+	sound := c.icons(doc, label)
+	if rawjson.TextOf(doc, "description") == "" {
+		c.at("metadata.no_description", label, `missing "description"`)
+	}
+	c.schemas(doc, label)
+	c.fields(doc, label, kinds.ToolFields)
+	c.confine(doc, label)
+	if name == "" {
+		return
+	}
+	if !strings.ContainsAny(name, "-_.") {
+		c.at("name.no_namespace", label, fmt.Sprintf(
+			"namespace recommended (prefix tool name, e.g., myproj-%s)", name))
+	}
+	legal := toolnames.IsPortable(name)
+	if !legal {
+		c.at("name.not_portable", label, "tool name must match ^[a-zA-Z0-9_-]{1,64}$ "+
+			"(Some clients including Claude Desktop reject dots)")
+	}
+	if dir != "" && !c.namesMatch(dir, name) {
+		c.at("name.not_directory", c.label(filepath.Dir(file)),
+			fmt.Sprintf("directory name does not match tool.meta.json name %q", name))
+	}
+	if legal && sound {
+		c.valid(label)
+	}
+}
+
+// namesMatch compares a directory with the name of its tool, without the prefix of the
+// server (CLI-1005).
+func (c *check) namesMatch(dir, name string) bool {
+	name = strings.TrimPrefix(name, c.p.Meta.Name+"-")
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	return lettersOf(dir) == lettersOf(name)
+}
+
+func lettersOf(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(name))
+}
+
+// metadata reads a metadata file as the server does; nil when it cannot be used, which is
+// reported.
+func (c *check) metadata(file string) (doc json.RawMessage, label string) {
+	label = c.label(file)
+	text, _, err := folder.ReadFile(file, item.MaxMetadata)
+	if err == nil {
+		if doc, c.text, err = item.ParseMetadata(text); err == nil {
+			return doc, label
+		}
+		f := finding.Finding{ID: "metadata.invalid_json", Path: label, Message: "invalid JSON",
+			Fix: reasonOf(err) + "; correct it, the server ignores the whole file"}
+		f.Line, f.Column = placeOf(err)
+		c.add(f)
+		return nil, label
+	}
+	if !folder.Vanished(err) {
+		c.at("metadata.unreadable", label, "cannot be read: "+project.PlainError(err).Error())
+	}
+	return nil, label
+}
+
+// placeOf is the line and column of an error of parsing, 0 for none.
+func placeOf(err error) (line, column int) {
+	var syntax *item.SyntaxError
+	if errors.As(err, &syntax) {
+		return syntax.Line, syntax.Column
+	}
+	return 0, 0
+}
+
+// reasonOf is the reason of an error of parsing, without the place.
+func reasonOf(err error) string {
+	var syntax *item.SyntaxError
+	if errors.As(err, &syntax) {
+		return syntax.Reason
+	}
+	return err.Error()
+}
+
+// icons checks the icons of an item; their files are looked at by the registry (CLI-1004).
+func (c *check) icons(doc json.RawMessage, label string) bool {
+	icons := rawjson.Get(doc, "icons")
+	if rawjson.Absent(icons) {
+		return true
+	}
+	if kind := rawjson.KindOf(icons); kind != rawjson.Array {
+		c.at("icons.form", label, "icons must be an array, got "+kindNames[kind])
+		return false
+	}
+	var bad []string
+	i := 0
+	for icon := range rawjson.Elements(icons) {
+		if rawjson.KindOf(rawjson.Get(icon, "src")) != rawjson.String {
+			bad = append(bad, strconv.Itoa(i))
+		}
+		i++
+	}
+	if bad != nil {
+		c.at("icons.form", label, fmt.Sprintf(
+			`icons[%s] must be objects with "src" property (e.g., {"src": "./icon.svg"})`, strings.Join(bad, ", ")))
+	}
+	return bad == nil
+}
+
+var kindNames = [...]string{
+	rawjson.Bool: "boolean", rawjson.Number: "number", rawjson.String: "string", rawjson.Object: "object",
+}
+
+// A content is a tree of prompts or resources.
+type content struct {
+	kinds   []*kinds.Kind
+	dir     string
+	generic string                                               // describes the only file of its directory (R-33a)
+	item    func(doc json.RawMessage, label string, paired bool) // checks one metadata file
+	missing func(dir, name string)                               // nothing is offered of a directory
+}
+
+// prompts checks the tree of prompts.
+func (c *check) prompts() {
+	t := content{kinds: []*kinds.Kind{kinds.Prompts}, dir: c.p.Prompts, generic: kinds.PromptMetadata}
+	t.item = func(doc json.RawMessage, label string, _ bool) {
+		c.fields(doc, label, kinds.PromptFields)
+		if !c.named(doc, label) || !c.icons(doc, label) {
+			return
+		}
+		if rawjson.TextOf(doc, "description") == "" {
+			c.at("metadata.no_description", label, `missing "description"`)
+		}
+		c.valid(label)
+	}
+	t.missing = func(dir, name string) {
+		entries := c.listing(dir)
+		if !holds(entries, name+item.MetadataSuffix) {
+			c.at("metadata.missing", c.label(abs(dir, name+item.MetadataSuffix)), "missing")
+		}
+		if !holds(entries, name+".txt") && !holds(entries, name+".sh") {
+			c.at("prompt.no_text", c.label(dir), "missing prompt.txt or prompt.sh")
+		}
+	}
+	c.tree(t)
+	for _, o := range c.offered.items[kinds.Completions] {
+		c.script(c.p.Root, abs(c.p.Root, o.path), otherScript)
+	}
+}
+
+// resources checks the tree of resources, and who provides them.
+func (c *check) resources() {
+	t := content{
+		kinds: []*kinds.Kind{kinds.Resources, kinds.Templates}, dir: c.p.Resources, generic: kinds.ResourceMetadata,
+	}
+	isNotUsed := func(field string) bool { return field == "arguments" } // R-55
+	effective := slices.DeleteFunc(slices.Clone(kinds.ResourceFields), isNotUsed)
+	t.item = func(doc json.RawMessage, label string, paired bool) {
+		if name := rawjson.TextOf(doc, "name"); c.describedBy[name] == "" {
+			c.describedBy[name] = label
+		}
+		c.fields(doc, label, effective)
+		if !c.named(doc, label) || !c.icons(doc, label) {
+			return
+		}
+		uri, template := rawjson.TextOf(doc, "uri"), rawjson.TextOf(doc, "uriTemplate")
+		switch {
+		case uri == "" && template == "" && !paired:
+			c.at("resource.no_uri", label, `missing required "uri" or "uriTemplate"`)
+			return
+		case uri != "" && template != "":
+			c.at("resource.both_uris", label, "uri and uriTemplate are mutually exclusive")
+		}
+		if template != "" && !strings.Contains(template, "{") {
+			c.at("resource.no_variable", label, "uriTemplate must contain {variable} placeholder")
+			return
+		}
+		if uri != "" && !strings.Contains(uri, "://") {
+			c.at("resource.odd_uri", label, "uri does not look like scheme://...")
+		}
+		if template != "" && !strings.Contains(template, "://") {
+			c.at("resource.odd_uri", label, "uriTemplate does not look like scheme://...")
+		}
+		c.valid(label)
+	}
+	t.missing = func(dir, name string) {
+		if !holds(c.listing(dir), name+item.MetadataSuffix) {
+			c.at("metadata.missing", c.label(abs(dir, name+item.MetadataSuffix)), "missing")
+		}
+	}
+	c.tree(t)
+	c.provided()
+}
+
+// named checks that an item has a name.
+func (c *check) named(doc json.RawMessage, label string) bool {
+	if rawjson.TextOf(doc, "name") != "" {
+		return true
+	}
+	c.at("metadata.no_name", label, `missing required "name"`)
+	return false
+}
+
+// tree checks every metadata file below a directory, and D/D.sh of the directories in it.
+func (c *check) tree(t content) {
+	entries := c.listing(t.dir)
+	c.described(t, t.dir, entries)
+	for _, e := range entries {
+		if !e.IsDir {
+			continue
+		}
+		dir := abs(t.dir, e.Name)
+		offers := 0
+		for _, k := range t.kinds {
+			offers += len(c.offered.below(k, e.Name))
+		}
+		found := c.below(t, dir, 1)
+		if offers == 0 && found == 0 && !c.mayBeRegistered() {
+			t.missing(dir, e.Name)
+		}
+		if file := abs(dir, e.Name+".sh"); folder.StampOfPath(file).IsFile() {
+			c.script(t.dir, file, otherScript)
+		}
+	}
+}
+
+// maxDepth is how deep the server looks (R-32).
+const maxDepth = 16
+
+// below checks the metadata files of a directory and of those in it, and returns how many
+// there are.
+func (c *check) below(t content, dir string, depth int) (found int) {
+	entries := c.listing(dir)
+	found = c.described(t, dir, entries)
+	for _, e := range entries {
+		if e.IsDir && depth < maxDepth {
+			found += c.below(t, abs(dir, e.Name), depth+1)
+		}
+	}
+	return found
+}
+
+// described checks the metadata files of a directory and returns how many there are.
+func (c *check) described(t content, dir string, entries []folder.Entry) (found int) {
+	var files map[string]bool // that metadata can belong to, with and without extension (R-33)
+	for _, e := range entries {
+		base, isMeta := strings.CutSuffix(e.Name, item.MetadataSuffix)
+		if e.IsDir || !isMeta {
+			continue
+		}
+		if files == nil {
+			files = map[string]bool{}
+			for _, e := range entries {
+				if !e.IsDir && !strings.HasSuffix(e.Name, item.MetadataSuffix) {
+					files[e.Name], files[item.Stem(e.Name)] = true, true
+				}
+			}
+		}
+		found++
+		if doc, label := c.metadata(abs(dir, e.Name)); doc != nil {
+			t.item(doc, label, files[base] || e.Name == t.generic && c.offersIn(t, dir, rawjson.TextOf(doc, "name")))
+		}
+	}
+	return found
+}
+
+// offersIn reports whether an item of a name, made of a file in a directory, is offered.
+func (c *check) offersIn(t content, dir, name string) bool {
+	return slices.ContainsFunc(c.offered.items[t.kinds[0]], func(o offer) bool {
+		return o.name == name && o.path != "" && filepath.Dir(abs(t.dir, o.path)) == filepath.Clean(dir)
+	})
+}

@@ -1,0 +1,167 @@
+package validate
+
+import (
+	"encoding/json"
+	"errors"
+	"path"
+	"strings"
+
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// offered is what the server would offer of the project, and what it would say about the
+// rest.
+type offered struct {
+	items map[*kinds.Kind][]offer
+	said  map[string][]finding.Finding // by section, not reported yet
+	byDir map[*kinds.Kind]map[string][]offer
+}
+
+// An offer is one item of the registry.
+type offer struct {
+	name string
+	path string // of its file, relative to the directory of its kind; "" without one
+	json json.RawMessage
+}
+
+// takeStock has the registry look at the project, as the server does, and writes nothing.
+// What register.sh would add is left out, as it is not run.
+func (c *check) takeStock() *offered {
+	o := &offered{items: map[*kinds.Kind][]offer{}, said: map[string][]finding.Finding{}}
+	p := *c.p
+	p.Discovery.Static, p.Discovery.SubPath = false, "" // it is the files that are checked
+	section := ""
+	said := func(f finding.Finding) {
+		if f.Section == "" {
+			f.Section = section
+		}
+		o.said[f.Section] = append(o.said[f.Section], f)
+		if Rules.Find(f.ID).Severity == finding.Error {
+			c.broken[f.Path] = true
+		}
+	}
+	catalog := registry.NewCatalog(&p, registry.Options{
+		ReadOnly: true,
+		Said: func(m item.Message) {
+			if f, ok := c.reported(m); ok {
+				said(f)
+			}
+		},
+	})
+	for _, k := range kinds.All {
+		section = sectionOf(k)
+		list, err := catalog.Fresh(c.ctx, k)
+		var failed *registry.Failure
+		if errors.As(err, &failed) && c.once("failure "+failed.Reason) {
+			said(c.unavailable(failed))
+		}
+		if err != nil {
+			continue
+		}
+		for _, entry := range list.Items {
+			o.items[k] = append(o.items[k], offer{entry.Name, rawjson.TextOf(entry.JSON, "path"), entry.JSON})
+		}
+	}
+	return o
+}
+
+// reportStock reports the messages of the registry about the current section. A message that a check here reports, too,
+// is left out.
+func (c *check) reportStock() {
+	for _, f := range c.offered.said[c.section] {
+		reported := c.found[fileRule{f.Path, f.ID}]
+		for _, id := range sameFault[f.ID] {
+			reported = reported || c.found[fileRule{f.Path, id}]
+		}
+		if !reported {
+			c.note(f)
+		}
+	}
+}
+
+// unreadableFile are the rules about metadata that cannot be read.
+var unreadableFile = []string{"metadata.invalid_json", "metadata.unreadable"}
+
+// sameFault are, for a rule, those by which a check here reports the same fault of a file.
+var sameFault = map[string][]string{"metadata.invalid_json": unreadableFile, "declaration.unreadable": unreadableFile}
+
+// ruleOf is the rule that a message of the registry breaks, by its topic.
+var ruleOf = [...]string{
+	item.Other: "registry.reported", item.Malformed: "metadata.invalid_json", item.Declaration: "declaration.unreadable",
+	item.ClientName: "name.not_portable", item.UnusableName: "name.unusable", item.MissingName: "metadata.no_name",
+	item.Duplicate: "name.duplicate", item.UnknownKey: "metadata.unknown_key", item.Misplaced: "tool.misplaced",
+	item.BadSchema: "schema.invalid", item.BadIcons: "icons.form", item.UnreadableIcon: "icons.unreadable",
+	item.Ignored: "metadata.ignored", item.LeftOut: "metadata.ignored", item.BothURIs: "resource.both_uris",
+	item.MissingVariable: "resource.no_variable", item.MissingURI: "resource.no_uri",
+}
+
+// reported is a message of the registry as a finding; ok is false for a message that is no
+// fault, or that the error of a check repeats.
+func (c *check) reported(m item.Message) (f finding.Finding, ok bool) {
+	if m.Level < mcp.Warning || m.Topic == item.Unavailable {
+		return f, false
+	}
+	f = finding.Finding{ID: ruleOf[m.Topic], Path: m.At.File, Line: m.At.Line, Column: m.At.Column, Message: m.Text}
+	if m.At.Part != "" {
+		f.Message = m.At.Part + ": " + m.Text
+	}
+	switch f.Path {
+	case declare.JSONFile, declare.HookFile:
+		if f.Path == declare.JSONFile && m.Topic == item.LeftOut {
+			f.ID = "register.invalid"
+		}
+		f.Path, f.Section = c.label(abs(c.p.Server, f.Path)), inServer
+	}
+	return f, true
+}
+
+// unavailable is the reason why the registry has no list of a kind, as a finding.
+func (c *check) unavailable(failed *registry.Failure) finding.Finding {
+	f := finding.Finding{ID: "registry.unavailable", Message: failed.Reason}
+	var fault *declare.Fault
+	if errors.As(failed, &fault) {
+		f.ID, f.Section, f.Path = "register.invalid", inServer, c.label(abs(c.p.Server, declare.JSONFile))
+		f.Line, f.Column = fault.Line, fault.Column
+	}
+	return f
+}
+
+// below returns the offers of a kind whose files lie in a directory of its content, at any
+// depth.
+func (o *offered) below(k *kinds.Kind, dir string) []offer {
+	if o.byDir == nil {
+		o.byDir = map[*kinds.Kind]map[string][]offer{}
+	}
+	if o.byDir[k] == nil {
+		o.byDir[k] = map[string][]offer{}
+		for _, one := range o.items[k] {
+			top, _, _ := strings.Cut(one.path, "/")
+			o.byDir[k][top] = append(o.byDir[k][top], one)
+		}
+	}
+	return o.byDir[k][dir]
+}
+
+// entries returns the registry entries of a kind.
+func (o *offered) entries(k *kinds.Kind) (list []json.RawMessage) {
+	for _, one := range o.items[k] {
+		list = append(list, one.json)
+	}
+	return list
+}
+
+// metadataOf returns the metadata files that a content file may have, the first first.
+func metadataOf(file string) (names []string) {
+	for _, name := range item.MetadataNames(path.Base(file)) {
+		if name != "" {
+			names = append(names, path.Join(path.Dir(file), name))
+		}
+	}
+	return names
+}

@@ -1,0 +1,51 @@
+package validate
+
+import (
+	"errors"
+	"fmt"
+
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/text/lazyregexp"
+)
+
+// findRoots finds the roots of the project, and checks that the server can use them (P-2101).
+func (c *check) findRoots() {
+	scope, err := roots.Fallback(c.p)
+	var unusable *roots.UnusableError
+	if errors.As(err, &unusable) {
+		f := finding.Finding{ID: "roots.unusable", Message: err.Error(), Fix: unusable.Remedy()}
+		if unusable.Source == roots.File {
+			f.Path, f.Message = roots.File, unusable.Reason()
+		}
+		c.add(f)
+	}
+	c.roots, c.noRoots = scope, err == nil && !scope.Given
+}
+
+// takesPath finds, outside of comments, the functions of the SDK that check a path of the client.
+var takesPath = lazyregexp.New(`(?m)^[^#\n]*\b(mcp_require_path\b|mcp_argv_(option|operand)\b[^#\n]* --path\b)`)
+
+// pathsWithoutRoots warns about tools that take paths in a project without roots.
+func (c *check) pathsWithoutRoots() {
+	if !c.noRoots {
+		return
+	}
+	first, more := "", 0
+	for _, s := range c.scripts {
+		switch {
+		case !takesPath.Match(s.text):
+		case first == "":
+			first = s.label
+		default:
+			more++
+		}
+	}
+	if first == "" {
+		return
+	}
+	if more > 0 {
+		first += fmt.Sprintf(" and %d more", more)
+	}
+	c.at("roots.none", roots.File, "missing, but tools take paths: "+first)
+}

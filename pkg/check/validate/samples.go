@@ -1,0 +1,193 @@
+package validate
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/engine"
+	"mcp-bash/pkg/feature/tool"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/json/schema"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// samplesDir lies beside a tool and holds its samples (CLI-1010).
+const samplesDir = "samples"
+
+// A sample is a call of a tool, and what may have come of it before.
+type sample struct {
+	label     string
+	tool      offer
+	arguments json.RawMessage
+}
+
+// samples checks what authors give as examples of calls: that the arguments fit the tool's
+// inputSchema, and results its outputSchema. With --run-samples the tools are run.
+func (c *check) samples() {
+	var all []sample
+	dirs := map[string][]offer{} // the tools of a directory, in order
+	var order []string
+	for _, tool := range c.offered.items[kinds.Tools] {
+		dir := path.Dir(tool.path)
+		if tool.path == "" || dir == "." {
+			continue
+		}
+		if dirs[dir] == nil {
+			order = append(order, dir)
+		}
+		dirs[dir] = append(dirs[dir], tool)
+	}
+	for _, dir := range order {
+		place := abs(c.p.Tools, dir+"/"+samplesDir)
+		if !exists(place) {
+			continue
+		}
+		for _, e := range c.listing(place) {
+			if !e.IsDir && strings.HasSuffix(e.Name, ".json") {
+				if s := c.sample(abs(place, e.Name), dirs[dir]); s != nil {
+					all = append(all, *s)
+				}
+			}
+		}
+	}
+	if c.o.Samples && len(all) > 0 {
+		c.run(all)
+	}
+}
+
+// sample reads a sample and checks it; nil for one that cannot be used. tools are those of
+// the directory.
+func (c *check) sample(file string, tools []offer) *sample {
+	label := c.label(file)
+	text, _, err := folder.ReadFile(file, item.MaxMetadata)
+	var doc json.RawMessage
+	if err == nil {
+		doc, err = item.ParseObject(text)
+	}
+	if err != nil {
+		f := finding.Finding{ID: "sample.invalid", Path: label,
+			Message: "cannot be used: " + reasonOf(project.PlainError(err))}
+		f.Line, f.Column = placeOf(err)
+		c.add(f)
+		return nil
+	}
+	s := &sample{label: label, tool: tools[0], arguments: rawjson.Get(doc, "arguments")}
+	if s.arguments == nil {
+		s.arguments = json.RawMessage("{}")
+	}
+	if name := rawjson.TextOf(doc, "tool"); name != "" || len(tools) > 1 {
+		found := false
+		for _, t := range tools {
+			if t.name == name {
+				s.tool, found = t, true
+			}
+		}
+		if !found {
+			c.at("sample.invalid", label, fmt.Sprintf(`"tool" must name one of the tools beside it, not %q`, name))
+			return nil
+		}
+	}
+	if rawjson.KindOf(s.arguments) != rawjson.Object {
+		c.at("sample.invalid", label, `"arguments" must be an object`)
+		return nil
+	}
+	c.fits("sample.arguments", label, "arguments", s.arguments, rawjson.Get(s.tool.json, "inputSchema"))
+	if structured := rawjson.Get(doc, "structuredContent"); structured != nil {
+		c.fits("sample.output", label, "structuredContent", structured, rawjson.Get(s.tool.json, "outputSchema"))
+	}
+	return s
+}
+
+// fits checks a value against a schema; a schema that cannot be used is reported elsewhere.
+func (c *check) fits(id, label, what string, value, by json.RawMessage) bool {
+	if by == nil {
+		return true
+	}
+	compiled, err := schema.Compile(by)
+	if err != nil {
+		return true
+	}
+	violations := compiled.Check(value)
+	for _, v := range violations {
+		c.at(id, label, what+": "+v.String())
+	}
+	return len(violations) == 0
+}
+
+// run calls tools with their samples, one after the other, as run-tool would. Nothing is
+// written into the project.
+func (c *check) run(all []sample) {
+	p := *c.p
+	p.Env = c.p.Env.Clone()
+	p.Env["MCPBASH_TOOL_POLICY_CONTEXT"] = "run-tool"
+	p.Calls.Allowlist, p.Calls.Validate = []string{"*"}, "true"
+	quiet := func(string) {}
+	state, dir, err := project.NewState(p.Env, &p.Settings)
+	if err != nil {
+		c.at("sample.not_run", "", fmt.Sprintf("samples were not run: no private directory %s: %v", dir, err))
+		return
+	}
+	defer state.Remove()
+	home, err := project.FindHome(p.Env, c.o.Tree, quiet)
+	if err != nil {
+		c.at("sample.not_run", "", "samples were not run: "+err.Error())
+		return
+	}
+	e := engine.New(engine.Config{
+		Project: &p, State: state, Runner: c.o.Runner, Home: home, ReadOnly: true,
+		Log: func(mcp.Level, string, string) {}, Debug: func() bool { return false }, Notice: quiet,
+		Entries: c.offered.entries(kinds.Tools),
+	})
+	for _, s := range all {
+		if c.ctx.Err() != nil {
+			return
+		}
+		c.runOne(e, s)
+	}
+}
+
+// runOne runs a tool with a sample.
+func (c *check) runOne(e *engine.Engine, s sample) {
+	result, err := e.Tools.Call(c.ctx, &tool.Request{
+		Name: s.tool.name, Arguments: rawjson.Normal(s.arguments), Roots: c.roots,
+	})
+	if c.ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		c.at("sample.failed", s.label, fmt.Sprintf("tool %q failed: %v", s.tool.name, err))
+		return
+	}
+	defer result.Done()
+	line := result.AppendJSON(nil, mcp.Extra{})
+	switch {
+	case result.Failure != nil:
+		c.at("sample.failed", s.label, fmt.Sprintf("tool %q failed: %s", s.tool.name, result.Failure.Message))
+		return
+	case result.IsError:
+		text := ""
+		for content := range rawjson.Elements(rawjson.Get(line, "content")) {
+			text = rawjson.TextOf(content, "text")
+			break
+		}
+		c.at("sample.failed", s.label, fmt.Sprintf("the result of tool %q is an error: %s", s.tool.name, text))
+		return
+	}
+	by := rawjson.Get(s.tool.json, "outputSchema")
+	structured := rawjson.Get(line, "structuredContent")
+	if by != nil && structured == nil {
+		c.at("sample.output", s.label,
+			fmt.Sprintf("tool %q gives no structured content, but has an outputSchema", s.tool.name))
+		return
+	}
+	if c.fits("sample.output", s.label, "result of "+s.tool.name, structured, by) {
+		c.good("sample.ran", s.label, fmt.Sprintf("tool %q did as its schemas say", s.tool.name))
+	}
+}

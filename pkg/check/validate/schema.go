@@ -1,0 +1,52 @@
+package validate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/json/schema"
+)
+
+// dialect is the JSON Schema that clients go by where a schema names none; draft-07 is
+// what the official libraries write.
+const dialect = "https://json-schema.org/draft/2020-12/schema"
+
+// schemas checks the schemas in the metadata of a tool. The registry has looked at each
+// keyword (R-46); here is what only the whole tells.
+func (c *check) schemas(doc json.RawMessage, label string) {
+	input := rawjson.Get(doc, "inputSchema")
+	if rawjson.Absent(input) {
+		input = rawjson.Get(doc, "arguments")
+	}
+	if rawjson.KindOf(input) == rawjson.Object && rawjson.Get(input, "type") == nil &&
+		rawjson.Get(input, "properties") == nil {
+		c.at("schema.empty", label, `inputSchema has no "type" or "properties"`)
+	}
+	c.schema("inputSchema", input, label)
+	output := rawjson.Get(doc, "outputSchema")
+	c.schema("outputSchema", output, label)
+	if rawjson.KindOf(output) == rawjson.Object && rawjson.TextOf(output, "type") != "object" {
+		c.at("schema.output_type", label, `outputSchema is not of "type": "object"`)
+	}
+}
+
+func (c *check) schema(name string, v json.RawMessage, label string) {
+	if rawjson.KindOf(v) != rawjson.Object {
+		return // absent, or reported by the registry
+	}
+	if given := rawjson.TextOf(v, "$schema"); given != "" && strings.TrimSuffix(given, "#") != dialect {
+		c.at("schema.dialect", label, fmt.Sprintf("%s is of the dialect %s, not JSON Schema 2020-12", name, given))
+	}
+	if _, err := schema.Compile(v); err != nil {
+		f := finding.Finding{ID: "schema.unusable", Path: label, Message: fmt.Sprintf("%s cannot be used: %v", name, err)}
+		var form *schema.FormError
+		if errors.As(err, &form) {
+			f.Line, f.Column, _ = rawjson.Position(c.text, form.Piece)
+		}
+		c.add(f)
+	}
+}

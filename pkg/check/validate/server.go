@@ -1,0 +1,364 @@
+package validate
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/check/validate/internal/bash32"
+	"mcp-bash/pkg/files/media"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/provider/builtin"
+	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/pkg/text/envfile"
+	"mcp-bash/pkg/text/urimatch"
+	"mcp-bash/schemas"
+)
+
+// server checks server.d and what else is about the whole project.
+func (c *check) server() {
+	file := abs(c.p.Server, "server.meta.json")
+	label := c.label(file)
+	if !isFile(file) {
+		c.at("server.no_metadata", label, "missing (using smart defaults)")
+	} else {
+		c.trust(c.p.Root, file, label, otherScript)
+		doc, _ := c.metadata(file)
+		c.scriptEnv(label)
+		if doc != nil {
+			named := rawjson.TextOf(doc, "name") != ""
+			if !named {
+				c.at("metadata.no_name", label, `missing required "name" field`)
+			}
+			for _, fault := range schemas.Compile(schemas.Server).Check(doc) {
+				if !strings.HasPrefix(fault.Path, "/icons") && !strings.HasPrefix(fault.Path+"/", "/env/") {
+					c.at("metadata.form", label, fault.String())
+				}
+			}
+			if err := c.p.Meta.Unreadable; err != nil {
+				c.unreadableServer(label, err)
+			}
+			c.fields(doc, label, schemas.Fields(schemas.Server))
+			if c.icons(doc, label) && named {
+				c.valid(label)
+			}
+		}
+	}
+	c.serverName(label)
+	for _, kind := range serverFiles {
+		if file := kind.In(c.p).Path(); exists(file) {
+			c.script(c.p.Server, file, serverScript)
+		}
+	}
+	c.policy()
+	c.hook()
+	c.findRoots()
+	c.requirements()
+	c.bundleConf()
+	for _, e := range c.listing(c.p.Providers) {
+		if !e.IsDir && strings.HasSuffix(e.Name, ".sh") {
+			c.script(c.p.Providers, abs(c.p.Providers, e.Name), otherScript)
+		}
+	}
+}
+
+// scriptEnv checks which variables of the environment scripts get by server.meta.json (CLI-1022).
+func (c *check) scriptEnv(label string) {
+	meta := &c.p.Scripts.Meta
+	for _, setting := range meta.Invalid {
+		c.at("env.invalid", label, "env."+setting.Key+": "+setting.Reason)
+	}
+	for _, key := range meta.Refused {
+		c.at("env.refused", label, "env."+key+" is ignored: only "+strings.Join(scriptenv.Keys(), ", ")+" may be set there")
+	}
+}
+
+// unreadableServer reports a restriction in server.meta.json that cannot be read.
+func (c *check) unreadableServer(label string, err error) {
+	f := finding.Finding{ID: "declaration.unreadable", Path: label, Message: err.Error()}
+	var placed *project.MetaError
+	if errors.As(err, &placed) {
+		f.Line, f.Column, f.Message = placed.Line, placed.Column, placed.Reason
+	}
+	c.add(f)
+}
+
+// policy reports a policy.sh that takes the place of the default policy (T-34).
+func (c *check) policy() {
+	file := code.Policy.In(c.p).Path()
+	at := slices.IndexFunc(c.scripts, func(s shellScript) bool { return s.file == file })
+	if at < 0 {
+		return
+	}
+	s, ok := bash32.Read(c.scripts[at].text)
+	if !ok {
+		return
+	}
+	if line := s.Defines("mcp_tools_policy_check"); line > 0 && !s.Calls("mcp_tools_policy_check_default") {
+		c.add(finding.Finding{
+			ID: "policy.replaces_default", Path: c.label(file), Line: line, Named: true,
+			Message: c.label(file) + PolicyReplacesDefault,
+		})
+	}
+}
+
+// PolicyReplacesDefault follows the name of the file in the warning of T-34.
+const PolicyReplacesDefault = ` replaces the default tool policy (deny-by-default allowlist and tool path checks); ` +
+	`start mcp_tools_policy_check with: mcp_tools_policy_check_default "$@" || return 1`
+
+// hook checks register.sh, which runs only where hooks are allowed (R-151).
+func (c *check) hook() {
+	file := abs(c.p.Server, "register.sh")
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	label := c.label(file)
+	head, _ := project.ReadHead(file, 2)
+	info, _ := os.Stat(file)
+	switch {
+	case info != nil && info.Mode()&0o111 == 0 && string(head) != "#!":
+		c.at("register.not_run", label, "neither executable nor begins with #!, so it is not run")
+	case exists(abs(c.p.Server, "register.json")):
+		c.at("register.not_run", label, "not run, as there is a register.json")
+	case !c.p.Discovery.Hooks:
+		c.at("register.not_run", label, "not run, as MCPBASH_ALLOW_PROJECT_HOOKS is not set")
+	}
+}
+
+// mayBeRegistered reports whether the server would run register.sh, which may offer anything
+// that lies in the project (R-151).
+func (c *check) mayBeRegistered() bool {
+	return c.p.Discovery.Hooks && isFile(abs(c.p.Server, "register.sh")) && !exists(abs(c.p.Server, "register.json"))
+}
+
+// Requirements are what a project says it needs, in server.d/requirements.json (CLI-1109).
+type Requirements struct {
+	MinVersion   string
+	Dependencies [][]string // of each, one is enough
+}
+
+// maxSmall is how much is read of small files with settings.
+const maxSmall = 1 << 20
+
+// ReadRequirements reads what a project needs; nil where it says nothing.
+func ReadRequirements(p *project.Project) (*Requirements, error) {
+	text, err := p.ReadFile(filepath.Join(p.Server, "requirements.json"), maxSmall)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return parseRequirements(text)
+}
+
+func parseRequirements(text []byte) (*Requirements, error) {
+	doc, err := item.ParseObject(text)
+	if err != nil {
+		return nil, err
+	}
+	r := &Requirements{}
+	framework := rawjson.Get(doc, "framework")
+	if !rawjson.Absent(framework) && rawjson.KindOf(framework) != rawjson.Object {
+		return nil, errors.New("framework must be an object")
+	}
+	if v := rawjson.Get(framework, "minVersion"); !rawjson.Absent(v) {
+		if r.MinVersion, _ = rawjson.Text(v); !IsVersion(r.MinVersion) {
+			return nil, errors.New(`framework.minVersion must be a version such as "2.0.0"`)
+		}
+	}
+	list := rawjson.Get(doc, "dependencies")
+	if !rawjson.Absent(list) && rawjson.KindOf(list) != rawjson.Array {
+		return nil, errors.New("dependencies must be an array")
+	}
+	i := 0
+	for entry := range rawjson.Elements(list) {
+		names := alternatives(entry)
+		if names == nil {
+			return nil, fmt.Errorf(`dependencies[%d] must be {"name": PROGRAM} or {"or": [PROGRAM, ...]}`, i)
+		}
+		r.Dependencies = append(r.Dependencies, names)
+		i++
+	}
+	return r, nil
+}
+
+// alternatives are the programs of which an entry asks for one; nil for no such entry.
+func alternatives(entry json.RawMessage) []string {
+	if name := rawjson.TextOf(entry, "name"); name != "" {
+		return []string{name}
+	}
+	names, ok := rawjson.Strings(rawjson.Get(entry, "or"))
+	if !ok || len(names) == 0 {
+		return nil
+	}
+	for _, name := range names {
+		if name == "" {
+			return nil
+		}
+	}
+	return names
+}
+
+// IsVersion reports whether a text is a version: one to three numbers, v before them or not
+// (CLI-1112).
+func IsVersion(text string) bool {
+	parts := strings.Split(strings.TrimPrefix(text, "v"), ".")
+	for _, part := range parts {
+		if part == "" || len(part) > 9 || strings.Trim(part, "0123456789") != "" {
+			return false
+		}
+	}
+	return len(parts) <= 3
+}
+
+func (c *check) requirements() {
+	file := abs(c.p.Server, "requirements.json")
+	r, err := ReadRequirements(c.p)
+	if err != nil {
+		f := finding.Finding{ID: "requirements.invalid", Path: c.label(file), Message: reasonOf(err)}
+		f.Line, f.Column = placeOf(err)
+		c.add(f)
+	}
+	if r == nil {
+		return
+	}
+	for _, names := range r.Dependencies {
+		if !slices.ContainsFunc(names, func(name string) bool { return Installed(name, c.p.Env["PATH"]) }) {
+			c.at("requirements.missing", c.label(file), strings.Join(names, " or ")+" is not installed")
+		}
+	}
+}
+
+// Installed reports whether a program is there: by its name on a PATH, or by its path (CLI-1109).
+func Installed(name, path string) bool {
+	if filepath.IsAbs(name) {
+		return script.LookPath(filepath.Base(name), filepath.Dir(name)) != ""
+	}
+	return script.LookPath(name, path) != ""
+}
+
+// bundleConf checks mcpb.conf. What only a shell understands is left to the shell.
+func (c *check) bundleConf() {
+	file := abs(c.p.Root, "mcpb.conf")
+	text, err := c.p.ReadFile(file, envfile.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	var shell *envfile.ShellError
+	if err == nil {
+		_, err = envfile.Parse(text, func(string) string { return "" })
+	}
+	switch {
+	case errors.As(err, &shell):
+		c.scripts = append(c.scripts, shellScript{file, c.label(file), text})
+	case err != nil:
+		c.at("bundle.conf", c.label(file), err.Error())
+	}
+}
+
+// provided checks that each resource can be read: that there is a provider, that it can read such a URI,
+// and for the server's own file provider that the file may be read and is of the type declared (RES-61,
+// RES-90, CLI-1020, CLI-1021).
+func (c *check) provided() {
+	config := builtin.Config{Env: c.p.Env, Root: c.p.Root, Resources: c.p.Resources}
+	labelOf := func(o offer) string {
+		file := abs(c.p.Server, declare.JSONFile)
+		if o.path != "" {
+			file = abs(c.p.Resources, o.path)
+		}
+		return cmp.Or(c.describedBy[o.name], c.label(file))
+	}
+	for _, r := range c.offered.items[kinds.Resources] {
+		label := labelOf(r)
+		if uri := item.URI(c.p, r.json); c.readable(r, label, uri, rawjson.TextOf(r.json, "provider"), config) {
+			c.file(r, label, uri, config)
+		}
+	}
+	for _, t := range c.offered.items[kinds.Templates] {
+		uri := rawjson.TextOf(t.json, kinds.URITemplate)
+		scheme, name := urimatch.Scheme(uri), item.ProviderOf(uri)
+		git := strings.EqualFold(scheme, "git") // all other templates of our schemes may become a URI that can be read
+		if scheme != "" && (git || !slices.Contains(builtin.Names, name)) {
+			c.readable(t, labelOf(t), uri, name, config)
+		}
+	}
+}
+
+// readable reports whether there is a provider for a resource or template that can read its URI.
+func (c *check) readable(r offer, label, uri, name string, config builtin.Config) bool {
+	own := abs(c.p.Providers, name+".sh")
+	if isFile(own) {
+		return false
+	}
+	switch source := builtin.New(name, config).(type) {
+	case nil:
+		c.at("resource.no_provider", label, fmt.Sprintf("resource %q: there is no provider %q, neither %s nor one of ours",
+			r.name, name, c.label(own)))
+		return false
+	case provider.Checker:
+		if err := source.Check(uri); err != nil {
+			c.at("resource.unreadable_uri", label,
+				fmt.Sprintf("resource %q: provider %q cannot read %s: %s", r.name, name, uri, err))
+			return false
+		}
+	}
+	return name == "file"
+}
+
+// file checks the file of a resource.
+func (c *check) file(r offer, label, uri string, config builtin.Config) {
+	data, err := builtin.New("file", config).Read(c.ctx, uri, c.p.MaxResource)
+	var failed *provider.Failure
+	switch {
+	case errors.As(err, &failed) && failed.Status == provider.Denied:
+		c.at("resource.outside", label, fmt.Sprintf("resource %q: %s lies outside of what may be read", r.name, uri))
+	case errors.As(err, &failed) && failed.Status == provider.NotFound:
+		c.at("resource.no_file", label, fmt.Sprintf("resource %q: there is no file %s", r.name, uri))
+	case err != nil || len(data) == 0 || !rawjson.True(rawjson.Get(r.json, item.TypeDeclared)):
+	default:
+		declared := rawjson.TextOf(r.json, "mimeType")
+		if detected := contradicts(declared, item.PathOf(uri), data); detected != "" {
+			c.at("resource.wrong_type", label, fmt.Sprintf("resource %q declares mimeType %q but its file is detected as %q; "+
+				"update mimeType or remove it to use detection", r.name, declared, detected))
+		}
+	}
+}
+
+// contradicts returns the type that is detected for a file, if one of this type and the declared one is
+// binary and the other is text, or if text/plain is less than what is detected; else "".
+func contradicts(declared, path string, data []byte) string {
+	detected := media.Detect(path, data)
+	text := media.IsText(data)
+	if !text {
+		detected = media.Sniff(data) // a name cannot make it text
+	}
+	essence, _, _ := strings.Cut(strings.ToLower(declared), ";")
+	special := detected == "application/json" || detected == "text/markdown" || detected == "text/html" ||
+		detected == "application/xml"
+	if text == media.IsBinary(declared) || strings.TrimSpace(essence) == media.Text && special {
+		return detected
+	}
+	return ""
+}
+
+func isFile(file string) bool { return folder.StampOfPath(file).IsFile() }
+
+func exists(file string) bool { return folder.StampOfPath(file).Exists() }
+
+// bash is the Bash that scripts run under, "" for none.
+func (c *check) bash() string { return script.LookPath("bash", c.p.Env["PATH"]) }

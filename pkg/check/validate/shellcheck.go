@@ -1,0 +1,74 @@
+package validate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/run/script"
+)
+
+const (
+	shellcheckTime   = 20 * time.Second // for all scripts of a section
+	shellcheckBatch  = 16               // scripts that one process looks at
+	shellcheckOutput = 16 << 20
+)
+
+// shellcheck has shellcheck look at scripts, where it is installed and wanted. Whether a
+// project is right must not depend on that, so all that it says is a warning.
+func (c *check) shellcheck(list []shellScript) {
+	program := script.LookPath("shellcheck", c.p.Env["PATH"])
+	if !c.o.ShellCheck || program == "" || len(list) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, shellcheckTime)
+	defer cancel()
+	batches := (len(list) + shellcheckBatch - 1) / shellcheckBatch
+	outputs := make([]json.RawMessage, batches)
+	parallel(batches, func(i int) {
+		argv := []string{program, "--format=json1", "--severity=warning", "--"}
+		for _, s := range list[i*shellcheckBatch : min(len(list), (i+1)*shellcheckBatch)] {
+			argv = append(argv, s.file)
+		}
+		res := c.o.Runner.Run(ctx, script.Spec{
+			Argv: argv, Dir: c.p.Root, Env: c.p.Env.Entries(), StdoutLimit: shellcheckOutput, StderrLimit: syntaxOutput,
+		})
+		if doc, err := rawjson.Check(res.Stdout); err == nil && res.Cause == nil {
+			outputs[i] = doc
+		}
+	})
+	labels := make(map[string]string, len(list))
+	for _, s := range list {
+		labels[s.file] = s.label
+	}
+	silent := 0
+	for _, doc := range outputs {
+		if doc == nil {
+			silent++
+		}
+		for remark := range rawjson.Elements(rawjson.Get(doc, "comments")) {
+			c.remark(remark, labels)
+		}
+	}
+	if silent > 0 && c.ctx.Err() == nil {
+		c.at("shellcheck.incomplete", "",
+			fmt.Sprintf("shellcheck did not look at all %d scripts of %s", len(list), c.section))
+	}
+}
+
+// remark reports what shellcheck says of a script.
+func (c *check) remark(remark json.RawMessage, labels map[string]string) {
+	label := labels[rawjson.TextOf(remark, "file")]
+	code := string(rawjson.Get(remark, "code"))
+	if label == "" || rawjson.PositiveInt(rawjson.Get(remark, "code")) == 0 {
+		return
+	}
+	c.add(finding.Finding{
+		ID: "shellcheck", Path: label, Line: rawjson.PositiveInt(rawjson.Get(remark, "line")),
+		Message: fmt.Sprintf("%s (SC%s)", rawjson.TextOf(remark, "message"), code),
+		Fix:     fmt.Sprintf("see https://www.shellcheck.net/wiki/SC%s", code),
+	})
+}

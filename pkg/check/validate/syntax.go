@@ -1,0 +1,124 @@
+package validate
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/check/validate/internal/bash32"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/run/script"
+)
+
+const (
+	syntaxTime   = 10 * time.Second // Bash takes a millisecond; more it takes only where something is wrong
+	syntaxOutput = 64 << 10
+)
+
+// checkScripts looks into the Bash scripts of the section: whether Bash can read them, what
+// macOS's Bash cannot, and what shellcheck says.
+func (c *check) checkScripts() {
+	list := c.scripts
+	c.scripts = nil
+	if c.only != nil {
+		return // a migration starts no program
+	}
+	found := make([][]finding.Finding, len(list))
+	bash := c.bash()
+	parallel(len(list), func(i int) {
+		if c.ctx.Err() != nil {
+			return
+		}
+		if f := c.syntax(bash, &list[i]); f != nil {
+			found[i] = append(found[i], *f)
+			return
+		}
+		for _, n := range bash32.Newer(list[i].text) {
+			found[i] = append(found[i], finding.Finding{
+				ID: "bash.newer", Path: list[i].label, Line: n.Line, Fix: n.Instead,
+				Message: fmt.Sprintf("%s needs Bash %s; macOS comes with 3.2", n.What, n.Since),
+			})
+		}
+	})
+	for _, one := range found {
+		for _, f := range one {
+			c.add(f)
+		}
+	}
+	c.shellcheck(list)
+}
+
+// parallel calls f with 0 to n-1, on as many processors as there are.
+func parallel(n int, f func(i int)) {
+	var group sync.WaitGroup
+	next := make(chan int)
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for i := range next {
+				f(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+}
+
+// syntax has Bash read a script without running it; nil where it can. A script that turns on
+// extglob is read with it, as Bash would when it runs.
+func (c *check) syntax(bash string, s *shellScript) *finding.Finding {
+	if bash == "" {
+		return nil // doctor says that there is none
+	}
+	message, ok := c.parse(bash, s, "-n")
+	if !ok && bytes.Contains(s.text, []byte("extglob")) {
+		_, ok = c.parse(bash, s, "-O", "extglob", "-n")
+	}
+	if ok {
+		return nil
+	}
+	f := &finding.Finding{ID: "script.syntax", Path: s.label, Message: "Bash cannot read it"}
+	// bash: FILE: line 3: syntax error near ...
+	if _, rest, found := strings.Cut(message, ": line "); found {
+		number, what, _ := strings.Cut(rest, ": ")
+		f.Line, _ = strconv.Atoi(number)
+		message = what
+	}
+	if message != "" {
+		f.Message += ": " + message
+	}
+	return f
+}
+
+// parse runs Bash on a script and returns the first line that it complains with. Bash reads
+// the file that was opened here, whatever stands under its name by now.
+func (c *check) parse(bash string, s *shellScript, options ...string) (complaint string, ok bool) {
+	spec := script.Spec{
+		Argv: slices.Concat([]string{bash, "--norc"}, options, []string{s.file}),
+		Env:  []string{"PATH=" + c.p.Env["PATH"], "LC_ALL=C"},
+		Dir:  c.p.Root, Timeout: syntaxTime, StdoutLimit: syntaxOutput, StderrLimit: syntaxOutput,
+	}
+	if runtime.GOOS != "windows" {
+		f, err := openRegular(s.file)
+		if err != nil {
+			return project.PlainError(err).Error(), false
+		}
+		defer f.Close()
+		spec.Argv[len(spec.Argv)-1] = "/dev/fd/3"
+		spec.Extra = map[int]uintptr{3: f.Fd()}
+	}
+	res := c.o.Runner.Run(c.ctx, spec)
+	line, _, _ := strings.Cut(string(res.Stderr), "\n")
+	if res.Cause != nil {
+		line = res.Cause.Error()
+	}
+	return line, res.Status == 0 && res.Cause == nil
+}

@@ -1,0 +1,274 @@
+package clients
+
+import "slices"
+
+// A Client is a program that starts MCP servers. Everything specific to a client is data in
+// this table.
+type Client struct {
+	Name  string // the value of --client
+	Title string // the name in messages
+
+	format  format
+	section []string // the path of the object or list of servers in a file
+	list    bool     // servers are a list of entries with a member "name"
+	fresh   string   // the text that a new file begins with
+
+	// entry is the JSON of a server's entry. "$command", "$name" and "$env" in it are
+	// replaced by the server's values.
+	entry string
+	shown string // the heading in --show; "": not shown (CLI-706)
+	// printed is an entry that --client prints instead of the file's, for users of the Bash
+	// edition (CLI-704). If it is "", --client prints the file's.
+	printed string
+
+	user    files    // the user's file
+	project []string // a project's file, relative to its root; nil: not supported
+	after   string   // the step that makes the client read the change
+	trust   string   // the user's steps before the client reads a project's file
+
+	names names
+	// expands are the strings that begin a variable in the values of an entry.
+	expands []string
+}
+
+// files are the paths of a client's file on each system. The first existing file is used, or
+// else the first path. In a path, ~ is the home directory, and ${NAME:-DEFAULT} is a
+// variable as in a shell.
+type files struct{ linux, darwin, windows []string }
+
+func everywhere(paths ...string) files { return files{paths, paths, paths} }
+func onUnix(paths ...string) files     { return files{linux: paths, darwin: paths} }
+
+func (f files) on(system string) []string {
+	switch system {
+	case "darwin":
+		return f.darwin
+	case "windows":
+		return f.windows
+	}
+	return f.linux
+}
+
+// names describes problems with the names of servers. Package [toolnames] knows those with
+// the names of tools.
+type names struct {
+	other    string // with characters other than letters, digits, "-" and "_"
+	bar      string // with "_"
+	reserved string // a name that the client reserves
+}
+
+// Entries that several clients share.
+const (
+	plainEntry = `{"command":"$command","env":"$env"}`
+	argsEntry  = `{"command":"$command","args":[],"env":"$env"}`
+	stdioEntry = `{"type":"stdio","command":"$command","args":[],"env":"$env"}`
+	namedEntry = `{"name":"$name","command":"$command","env":"$env"}`
+)
+
+// Problems with names that several clients share.
+const (
+	mayRefuse  = "may reject the name"
+	underscore = "replaces other characters in the names of tools with _"
+)
+
+var mcpServers = []string{"mcpServers"}
+
+// clients are the known clients in the order in which they are listed, those of the Bash
+// edition first.
+var clients = []*Client{
+	{
+		Name: "claude-desktop", Title: "Claude Desktop", shown: "Claude Desktop",
+		format: strictJSON, section: mcpServers, entry: plainEntry,
+		user: files{
+			linux:   []string{"${XDG_CONFIG_HOME:-~/.config}/Claude/claude_desktop_config.json"},
+			darwin:  []string{"~/Library/Application Support/Claude/claude_desktop_config.json"},
+			windows: []string{"${APPDATA}/Claude/claude_desktop_config.json"},
+		},
+		after: "quit and restart Claude Desktop",
+		names: names{other: mayRefuse},
+	},
+	{
+		Name: "cursor", Title: "Cursor", shown: "Cursor",
+		format: lenientJSON, section: mcpServers, entry: plainEntry,
+		user: everywhere("~/.cursor/mcp.json"), project: []string{".cursor/mcp.json"},
+		after:   "check the MCP page of Cursor's settings",
+		names:   names{other: mayRefuse},
+		expands: []string{"${"},
+	},
+	claudeCode.as("claude-cli", "Claude CLI"),
+	{
+		Name: "windsurf", Title: "Windsurf", shown: "Windsurf",
+		format: lenientJSON, section: mcpServers, entry: plainEntry,
+		user:    everywhere("~/.codeium/windsurf/mcp_config.json"),
+		after:   "refresh the list of MCP servers in Windsurf",
+		names:   names{other: mayRefuse},
+		expands: []string{"${"},
+	},
+	libreChat.as("librechat", "LibreChat"),
+	claudeCode,
+	{
+		Name: "vscode", Title: "VS Code",
+		format: lenientJSON, section: []string{"servers"}, entry: stdioEntry,
+		user: files{
+			linux:   []string{"${XDG_CONFIG_HOME:-~/.config}/Code/User/mcp.json"},
+			darwin:  []string{"~/Library/Application Support/Code/User/mcp.json"},
+			windows: []string{"${APPDATA}/Code/User/mcp.json"},
+		},
+		project: []string{".vscode/mcp.json"},
+		after:   "run the command \"MCP: List Servers\" and start the server there; VS Code asks whether you trust it",
+		names:   names{other: "asks for names without special characters"},
+		expands: []string{"${"},
+	},
+	{
+		Name: "codex", Title: "Codex CLI",
+		format: tomlFormat, section: []string{"mcp_servers"}, entry: plainEntry,
+		user: everywhere("${CODEX_HOME:-~/.codex}/config.toml"), project: []string{".codex/config.toml"},
+		after: "restart Codex",
+		trust: "Codex reads it once you trust the project",
+		names: names{other: underscore},
+	},
+	{
+		Name: "gemini", Title: "Gemini CLI",
+		format: commentJSON, section: mcpServers, entry: plainEntry,
+		user: everywhere("~/.gemini/settings.json"), project: []string{".gemini/settings.json"},
+		after:   "restart Gemini CLI in a folder that you trust",
+		names:   names{other: underscore, bar: "splits the name at _ in its rules"},
+		expands: []string{"$"},
+	},
+	{
+		Name: "opencode", Title: "opencode",
+		format: lenientJSON, section: []string{"mcp"},
+		entry: `{"type":"local","command":["$command"],"environment":"$env"}`,
+		user: onUnix("${XDG_CONFIG_HOME:-~/.config}/opencode/opencode.jsonc",
+			"${XDG_CONFIG_HOME:-~/.config}/opencode/opencode.json"),
+		project: []string{"opencode.json"},
+		after:   "restart opencode",
+		names:   names{other: underscore},
+		expands: []string{"{env:"},
+	},
+	{
+		Name: "copilot", Title: "Copilot CLI",
+		format: lenientJSON, section: mcpServers,
+		entry: `{"type":"stdio","command":"$command","args":[],"tools":["*"],"env":"$env"}`,
+		user:  everywhere("${COPILOT_HOME:-~/.copilot}/mcp-config.json"), project: []string{".mcp.json"},
+		after:   "restart Copilot CLI, or run /mcp",
+		trust:   "Copilot CLI reads it in folders that you trust",
+		names:   names{other: "replaces other characters in the names of tools with -"},
+		expands: []string{"$"},
+	},
+	{
+		Name: "zed", Title: "Zed",
+		format: lenientJSON, section: []string{"context_servers"}, entry: argsEntry,
+		user: files{
+			linux:  []string{"${XDG_CONFIG_HOME:-~/.config}/zed/settings.json"},
+			darwin: []string{"~/.config/zed/settings.json"},
+		},
+		project: []string{".zed/settings.json"},
+		after:   "check the settings of Zed's agent panel",
+		trust:   "Zed reads it once you trust the project",
+		names:   names{other: mayRefuse},
+	},
+	{
+		Name: "goose", Title: "Goose",
+		format: yamlFormat, section: []string{"extensions"},
+		entry: `{"enabled":true,"type":"stdio","name":"$name","cmd":"$command","args":[],"envs":"$env","timeout":300}`,
+		user: files{
+			linux:   []string{"~/.config/goose/config.yaml"},
+			darwin:  []string{"~/.config/goose/config.yaml"},
+			windows: []string{"${APPDATA}/Block/goose/config/config.yaml"},
+		},
+		after: "start a new session of Goose",
+		names: names{other: mayRefuse},
+	},
+	libreChat,
+	{
+		Name: "cline", Title: "Cline",
+		format: lenientJSON, section: mcpServers, entry: plainEntry,
+		user:    everywhere("${CLINE_MCP_SETTINGS_PATH:-~/.cline/data/settings/cline_mcp_settings.json}"),
+		after:   "restart Cline",
+		names:   names{other: underscore},
+		expands: []string{"${env:"},
+	},
+	{
+		Name: "continue", Title: "Continue",
+		format: yamlFormat, section: mcpServers, list: true, entry: namedEntry,
+		fresh: "name: Local Config\nversion: 1.0.0\nschema: v1\n",
+		user:  everywhere("~/.continue/config.yaml"), project: []string{".continue/mcpServers/$NAME.yaml"},
+		after:   "use agent mode; Continue has no tools in other modes",
+		names:   names{other: underscore},
+		expands: []string{"${{"},
+	},
+	{
+		Name: "kiro", Title: "Kiro",
+		format: lenientJSON, section: mcpServers, entry: argsEntry,
+		user: everywhere("~/.kiro/settings/mcp.json"), project: []string{".kiro/settings/mcp.json"},
+		after:   "check the list of MCP servers in Kiro",
+		names:   names{other: mayRefuse},
+		expands: []string{"${"},
+	},
+	{
+		Name: "lm-studio", Title: "LM Studio",
+		format: lenientJSON, section: mcpServers, entry: plainEntry,
+		after: "check the list of servers in LM Studio",
+		names: names{other: mayRefuse},
+	},
+}
+
+var claudeCode = &Client{
+	Name: "claude-code", Title: "Claude Code",
+	format: strictJSON, section: mcpServers, entry: plainEntry,
+	user: onUnix("${CLAUDE_CONFIG_DIR:-~}/.claude.json"), project: []string{".mcp.json"},
+	after:   "restart Claude Code, or run /mcp",
+	trust:   "Claude Code asks before it starts the servers of a project",
+	names:   names{other: "accepts such names in none of its commands", reserved: "workspace"},
+	expands: []string{"${"},
+}
+
+var libreChat = &Client{
+	Name: "librechat-yaml", Title: "LibreChat",
+	format: yamlFormat, section: mcpServers, entry: stdioEntry,
+	after:   "restart LibreChat",
+	names:   names{other: underscore},
+	expands: []string{"${", "{{"},
+}
+
+// as returns the same client with its name in the Bash edition, and with the entry that the
+// Bash edition prints.
+func (c Client) as(name, shown string) *Client {
+	c.Name, c.shown, c.printed = name, shown, namedEntry
+	return &c
+}
+
+// Find returns the client with a name, or nil.
+func Find(name string) *Client {
+	if at := slices.IndexFunc(clients, func(c *Client) bool { return c.Name == name }); at >= 0 {
+		return clients[at]
+	}
+	return nil
+}
+
+// Names returns the names of all clients, in the order of the help text.
+func Names() (list []string) {
+	for _, c := range clients {
+		list = append(list, c.Name)
+	}
+	return list
+}
+
+// path returns the path of a server's entry in a file, or of a value in the entry.
+func (c *Client) path(name string, more ...string) []string {
+	return slices.Concat(c.section, []string{name}, more)
+}
+
+// Shown returns the clients of --show.
+func Shown() (list []*Client) {
+	for _, c := range clients {
+		if c.shown != "" {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Heading returns the heading of a client in --show.
+func (c *Client) Heading() string { return c.shown }

@@ -1,0 +1,62 @@
+package clients
+
+import (
+	"os"
+	"path/filepath"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/run/script"
+)
+
+// FindCommand returns the path of mcp-bash for clients' files. It prefers a link in the
+// user's directory for programs, which an upgrade keeps, over the program itself (CLI-702).
+func FindCommand(env project.Env) (string, error) {
+	path := findProgram(env)
+	if path == "" {
+		return "", cli.Failf(cli.CodeNotFound, "mcp-bash is neither next to this program nor on PATH; install it")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	bin := env["XDG_BIN_HOME"]
+	if bin == "" && env["HOME"] != "" {
+		bin = filepath.Join(env["HOME"], ".local", "bin")
+	}
+	if filepath.IsAbs(bin) {
+		shim := filepath.Join(bin, filepath.Base(path))
+		if same(shim, path) {
+			return shim, nil
+		}
+	}
+	return path, nil
+}
+
+// findProgram looks in MCPBASH_HOME, next to this program, and on PATH.
+func findProgram(env project.Env) string {
+	if home := env["MCPBASH_HOME"]; home != "" {
+		if path := script.LookPath("mcp-bash", filepath.Join(home, "bin")); path != "" {
+			return path
+		}
+	}
+	if exe, err := os.Executable(); err == nil {
+		if physical, err := filepath.EvalSymlinks(exe); err == nil {
+			exe = physical
+		}
+		if path := script.LookPath("mcp-bash", filepath.Dir(exe)); path != "" {
+			return path
+		}
+	}
+	return script.LookPath("mcp-bash", env["PATH"])
+}
+
+// same reports whether two paths are the same file.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}

@@ -1,0 +1,162 @@
+package clients
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+)
+
+// A Server is the server of a project, as clients start it.
+type Server struct {
+	Name    string
+	Command string // absolute
+	Root    string // of the project
+}
+
+// Variables of a server.
+const (
+	rootVariable  = "MCPBASH_PROJECT_ROOT"
+	allowVariable = "MCPBASH_TOOL_ALLOWLIST"
+)
+
+// Variables returns the variables that the server needs, as NAME=VALUE.
+func (s Server) Variables() []string {
+	return []string{rootVariable + "=" + s.Root, allowVariable + "=*"}
+}
+
+// env returns the variables that the server needs, as a JSON object (CLI-703).
+func (s Server) env() json.RawMessage {
+	var b rawjson.Builder
+	return b.Object().Name(rootVariable).String(s.Root).Name(allowVariable).String("*").End().Bytes()
+}
+
+// fill inserts the server's values into a template.
+func (s Server) fill(template string) json.RawMessage {
+	return json.RawMessage(strings.NewReplacer(
+		`"$command"`, string(rawjson.Quote(s.Command)),
+		`"$name"`, string(rawjson.Quote(s.Name)),
+		`"$env"`, string(s.env()),
+	).Replace(template))
+}
+
+// JSON returns how to start the server, for programs (CLI-703).
+func (s Server) JSON() json.RawMessage {
+	return s.fill(`{"name":"$name","command":"$command","args":[],"env":"$env"}`)
+}
+
+// Snippet returns the output of --client: the client's file as if it had no other entries
+// (CLI-704).
+func (c *Client) Snippet(s Server) ([]byte, error) {
+	if c.printed != "" {
+		return append(rawjson.AppendIndent(nil, s.fill(c.printed), 0), '\n'), nil
+	}
+	e, _, err := c.open(nil)
+	if err == nil {
+		err = e.Set(s.fill(c.entry), c.path(s.Name)...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.Bytes(), nil
+}
+
+// field returns the name of the member of an entry that has a placeholder in the template.
+// list is true if the placeholder is the first element of a list.
+func (c *Client) field(placeholder string) (name string, list bool) {
+	for _, m := range rawjson.Members(json.RawMessage(c.entry)) {
+		switch string(m.Value) {
+		case `"` + placeholder + `"`:
+			return m.Name, false
+		case `["` + placeholder + `"]`:
+			return m.Name, true
+		}
+	}
+	return "", false
+}
+
+// commandOf returns the command of an entry. If the command is a list, it also returns the
+// other elements.
+func (c *Client) commandOf(entry json.RawMessage) (command string, rest []json.RawMessage) {
+	name, list := c.field("$command")
+	value := rawjson.Get(entry, name)
+	if list {
+		all := slices.Collect(rawjson.Elements(value))
+		if len(all) == 0 {
+			return "", nil
+		}
+		value, rest = all[0], all[1:]
+	}
+	command, _ = rawjson.Text(value)
+	return command, rest
+}
+
+// foreign returns the reason why an entry is not our server for this project, or "".
+func (c *Client) foreign(entry json.RawMessage, s Server) string {
+	command, _ := c.commandOf(entry)
+	base := path.Base(strings.ReplaceAll(command, `\`, "/"))
+	if strings.TrimSuffix(base, ".exe") != "mcp-bash" {
+		if command == "" {
+			return "it runs no command"
+		}
+		return fmt.Sprintf("it runs %s", command)
+	}
+	env, _ := c.field("$env")
+	root := rawjson.TextOf(rawjson.Get(entry, env), rootVariable)
+	if root == s.Root {
+		return ""
+	}
+	if physical, err := project.Physical(root); root != "" && err == nil && physical == s.Root {
+		return ""
+	}
+	if root == "" {
+		return "it has no project"
+	}
+	return fmt.Sprintf("it is for the project %s", root)
+}
+
+// A setting is a value that our entry lacks.
+type setting struct {
+	path  []string // below the entry
+	value json.RawMessage
+}
+
+// lacking returns the values that our entry needs to match an entry that is written now.
+// Only the command is replaced; other values that people changed or added are kept.
+func (c *Client) lacking(entry json.RawMessage, s Server) (list []setting) {
+	env, _ := c.field("$env")
+	command, isList := c.field("$command")
+	for _, m := range rawjson.Members(s.fill(c.entry)) {
+		present := rawjson.Get(entry, m.Name)
+		switch {
+		case present == nil:
+			list = append(list, setting{[]string{m.Name}, m.Value})
+		case m.Name == env:
+			for _, variable := range rawjson.Members(m.Value) {
+				if rawjson.Get(present, variable.Name) == nil {
+					list = append(list, setting{[]string{env, variable.Name}, variable.Value})
+				}
+			}
+		case m.Name == command:
+			now, rest := c.commandOf(entry)
+			if now == s.Command {
+				continue
+			}
+			value := m.Value
+			if isList {
+				var b rawjson.Builder
+				b.Array().String(s.Command)
+				for _, v := range rest {
+					b.Raw(v)
+				}
+				value = b.End().Bytes()
+			}
+			list = append(list, setting{[]string{m.Name}, value})
+		}
+	}
+	return list
+}

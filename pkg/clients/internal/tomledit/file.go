@@ -1,0 +1,288 @@
+package tomledit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// maxKey is how many parts a key may have: each is a level of nesting.
+const maxKey = 100
+
+// A File is the text of a TOML file that belongs to somebody else.
+type File struct {
+	text    []byte
+	all     map[string]any // what the text says; never changed
+	headers []header
+	strings []stringValue
+}
+
+// A header begins a table: [a.b].
+type header struct {
+	path []string
+	line int // where its line begins
+	end  int // where its line ends, before the line break
+}
+
+// A stringValue is the value of a key that is a string.
+type stringValue struct {
+	path     []string
+	from, to int
+}
+
+// Open reads the text of a file.
+func Open(text []byte) (*File, error) {
+	f := &File{text: text}
+	var p unstable.Parser
+	p.Reset(text)
+	var table []string
+	keys := 0
+	for p.NextExpression() {
+		e := p.Expression()
+		var path []string
+		start := -1
+		for it := e.Key(); it.Next(); {
+			if start < 0 {
+				start = int(it.Node().Raw.Offset)
+			}
+			path = append(path, string(it.Node().Data))
+		}
+		if len(path) > maxKey {
+			return nil, fmt.Errorf("line %d: a key of more than %d parts", f.lineAt(start), maxKey)
+		}
+		if keys += keysIn(e); keys > maxKeys {
+			return nil, fmt.Errorf("line %d: more than %d keys", f.lineAt(max(start, 0)), maxKeys)
+		}
+		switch e.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			table = path
+			end := bytes.IndexByte(text[start:], '\n')
+			if end < 0 {
+				end = len(text) - start
+			}
+			f.headers = append(f.headers, header{path, f.lineStart(start), start + end})
+		case unstable.KeyValue:
+			if v := e.Value(); v.Kind == unstable.String {
+				from := int(v.Raw.Offset)
+				f.strings = append(f.strings, stringValue{slices.Concat(table, path), from, from + int(v.Raw.Length)})
+			}
+		}
+	}
+	if err := toml.Unmarshal(text, &f.all); err != nil { // which knows where the fault is
+		return nil, placed(err)
+	}
+	if err := p.Error(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// placed tells the line of a fault, where the parser knows it.
+func placed(err error) error {
+	var at *toml.DecodeError
+	if errors.As(err, &at) {
+		line, _ := at.Position()
+		return fmt.Errorf("line %d: %s", line, strings.TrimPrefix(at.Error(), "toml: "))
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "toml: "))
+}
+
+// Bytes returns the text.
+func (f *File) Bytes() []byte { return f.text }
+
+// Get returns the value at a path as JSON, nil when there is none.
+func (f *File) Get(path ...string) (json.RawMessage, error) {
+	var value any = f.all
+	for i, name := range path {
+		table, ok := value.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("%s is no table", strings.Join(path[:i], "."))
+		}
+		if value, ok = table[name]; !ok {
+			return nil, nil
+		}
+	}
+	return json.Marshal(value)
+}
+
+// Set gives a path a value: it adds a table, adds a key to a table, or replaces a string.
+func (f *File) Set(value json.RawMessage, path ...string) error {
+	present, err := f.Get(path...)
+	if err != nil || present != nil && same(present, value) {
+		return err
+	}
+	var text []byte
+	isTable := rawjson.KindOf(value) == rawjson.Object
+	switch at := f.stringAt(path); {
+	case present != nil && at != nil && rawjson.KindOf(value) == rawjson.String:
+		text = slices.Concat(f.text[:at.from], literal(value), f.text[at.to:])
+	case present != nil:
+		return unusual(path)
+	case isTable:
+		place := len(f.text)
+		if last := f.lastBelow(path[:len(path)-1]); len(path) > 2 && last >= 0 {
+			place = f.blockEnd(last)
+		}
+		before := f.text[:place]
+		if len(before) > 0 && before[len(before)-1] != '\n' {
+			before = slices.Concat(before, f.lineBreak())
+		}
+		if len(bytes.TrimSpace(before)) > 0 {
+			before = slices.Concat(before, f.lineBreak())
+		}
+		text = slices.Concat(before, f.table(path, value), f.text[place:])
+	default:
+		i := slices.IndexFunc(f.headers, func(h header) bool { return slices.Equal(h.path, path[:len(path)-1]) })
+		if i < 0 {
+			return unusual(path)
+		}
+		end := f.headers[i].end
+		line := slices.Concat(key(path[len(path)-1:]), []byte(" = "), literal(value))
+		if end < len(f.text) {
+			if f.text[end-1] == '\r' {
+				end--
+			}
+		}
+		text = slices.Concat(f.text[:end], f.lineBreak(), line, f.text[end:])
+	}
+	return f.replace(text, value, path)
+}
+
+// stringAt returns the string at a path, nil for none.
+func (f *File) stringAt(path []string) *stringValue {
+	if i := slices.IndexFunc(f.strings, func(s stringValue) bool { return slices.Equal(s.path, path) }); i >= 0 {
+		return &f.strings[i]
+	}
+	return nil
+}
+
+// Remove deletes the tables at a path and below it, if they are there. Comments before
+// and after them stay.
+func (f *File) Remove(path ...string) error {
+	present, err := f.Get(path...)
+	if err != nil || present == nil {
+		return err
+	}
+	var text []byte
+	at := 0
+	for i, h := range f.headers {
+		if !isBelow(h.path, path) {
+			continue
+		}
+		from := h.line
+		// The empty line that sets the table off goes with it.
+		if from > at {
+			above := f.lineStart(from - 1)
+			if len(bytes.TrimSpace(f.text[above:from])) == 0 && len(bytes.TrimSpace(f.text[:above])) > 0 && above >= at {
+				from = above
+			}
+		}
+		text = append(text, f.text[at:from]...)
+		at = f.blockEnd(i)
+	}
+	if at == 0 {
+		return unusual(path)
+	}
+	return f.replace(append(text, f.text[at:]...), nil, path)
+}
+
+// lastBelow is the last header at a path or below it, -1 for none.
+func (f *File) lastBelow(path []string) int {
+	for i, h := range slices.Backward(f.headers) {
+		if isBelow(h.path, path) {
+			return i
+		}
+	}
+	return -1
+}
+
+func isBelow(path, of []string) bool {
+	return len(path) >= len(of) && slices.Equal(path[:len(of)], of)
+}
+
+// blockEnd is where the lines of a table end. Empty lines and comments before the next
+// table belong to that.
+func (f *File) blockEnd(i int) int {
+	end := len(f.text)
+	if i+1 < len(f.headers) {
+		end = f.headers[i+1].line
+	}
+	for end > f.headers[i].end {
+		line := f.lineStart(end - 1)
+		text := bytes.TrimSpace(f.text[line:end])
+		if line <= f.headers[i].line || len(text) > 0 && text[0] != '#' {
+			break
+		}
+		end = line
+	}
+	return end
+}
+
+func (f *File) lineStart(at int) int { return bytes.LastIndexByte(f.text[:at], '\n') + 1 }
+func (f *File) lineAt(at int) int    { return 1 + bytes.Count(f.text[:at], []byte("\n")) }
+
+// lineBreak is how lines end.
+func (f *File) lineBreak() []byte {
+	if nl := bytes.IndexByte(f.text, '\n'); nl > 0 && f.text[nl-1] == '\r' {
+		return []byte("\r\n")
+	}
+	return []byte("\n")
+}
+
+// replace takes a text in place of the present one if they differ only in the value of a
+// path.
+func (f *File) replace(text []byte, value json.RawMessage, path []string) error {
+	edited, err := Open(text)
+	if err != nil {
+		return unusual(path)
+	}
+	got, err := edited.Get(path...)
+	if err != nil || !same(got, value) {
+		return unusual(path)
+	}
+	if !reflect.DeepEqual(without(f.all, path), without(edited.all, path)) {
+		return unusual(path)
+	}
+	*f = *edited
+	return nil
+}
+
+// same reports whether two values say the same, whatever the order of members.
+func same(a, b json.RawMessage) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return bytes.Equal(rawjson.AppendCanonical(nil, a), rawjson.AppendCanonical(nil, b))
+}
+
+// without returns a table that lacks a path, and the tables on the way to it that are empty then. The given table
+// stays as it is.
+func without(table map[string]any, path []string) map[string]any {
+	inner, isTable := table[path[0]].(map[string]any)
+	if len(path) > 1 && !isTable {
+		return table
+	}
+	rest := maps.Clone(table)
+	if len(path) > 1 {
+		if inner = without(inner, path[1:]); len(inner) > 0 {
+			rest[path[0]] = inner
+			return rest
+		}
+	}
+	delete(rest, path[0])
+	return rest
+}
+
+func unusual(path []string) error {
+	return fmt.Errorf("%s is written in a way that is not changed here; change it by hand", strings.Join(path, "."))
+}

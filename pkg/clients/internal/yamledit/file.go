@@ -1,0 +1,457 @@
+package yamledit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/text/lazyregexp"
+)
+
+// A File is the text of another program's YAML file. It is a mapping in which a path of
+// names leads to a value. In a list, a name leads to the item whose member "name" has that
+// value.
+type File struct {
+	text  []byte
+	lines []int      // the offset of each line
+	root  *yaml.Node // nil: the text only has comments
+	list  bool       // a missing parent of entries is created as a list
+}
+
+// Open parses the text of a file. list reports whether a missing parent of entries is
+// created as a list.
+func Open(text []byte, list bool) (f *File, err error) {
+	defer func() {
+		if fault := recover(); fault != nil { // a safeguard against bugs in the parser, as the text is untrusted
+			f, err = nil, fmt.Errorf("the parser fails: %v\n%s", fault, debug.Stack())
+		}
+	}()
+	f = &File{text: text, lines: linesOf(text), list: list}
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	var document, more yaml.Node
+	switch err := d.Decode(&document); {
+	case err == io.EOF:
+		return f, nil
+	case err != nil:
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if err := d.Decode(&more); err != io.EOF {
+		return nil, errors.New("more than one document, or text after the first")
+	}
+	f.root = document.Content[0]
+	switch {
+	case isNull(f.root) && f.root.Value == "":
+		f.root = nil
+	case f.root.Kind != yaml.MappingNode:
+		return nil, errors.New("not a mapping")
+	}
+	return f, nil
+}
+
+// lineEnd matches the line breaks that the parser recognizes.
+var lineEnd = lazyregexp.New("\r\n|[\r\n\u0085\u2028\u2029]")
+
+// linesOf returns the offset of each line.
+func linesOf(text []byte) []int {
+	lines := []int{0}
+	for _, at := range lineEnd.FindAllIndex(text, -1) {
+		lines = append(lines, at[1])
+	}
+	return lines
+}
+
+// Bytes returns the text.
+func (f *File) Bytes() []byte { return f.text }
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
+
+// A step is a name of a path with its value.
+type step struct {
+	at     *yaml.Node // the key, or the item of a list
+	value  *yaml.Node
+	parent *yaml.Node
+}
+
+// follow follows a path as far as it exists.
+func (f *File) follow(path []string) (steps []step, err error) {
+	for node := f.root; node != nil && len(steps) < len(path); {
+		name := path[len(steps)]
+		var found []step
+		switch node.Kind {
+		case yaml.MappingNode:
+			for i := 0; i+1 < len(node.Content); i += 2 {
+				if k := node.Content[i]; k.Kind == yaml.ScalarNode && k.Value == name {
+					found = append(found, step{k, node.Content[i+1], node})
+				}
+			}
+		case yaml.SequenceNode:
+			for _, item := range node.Content {
+				if isNamed(item, name) {
+					found = append(found, step{item, item, node})
+				}
+			}
+		default:
+			if isNull(node) {
+				return steps, nil
+			}
+			return nil, fmt.Errorf("%s cannot have entries", strings.Join(path[:len(steps)], "."))
+		}
+		switch len(found) {
+		case 0:
+			return steps, nil
+		case 1:
+		default:
+			return nil, fmt.Errorf("line %d: %s is repeated", found[1].at.Line, strings.Join(path[:len(steps)+1], "."))
+		}
+		steps, node = append(steps, found[0]), found[0].value
+	}
+	return steps, nil
+}
+
+func isNamed(item *yaml.Node, name string) bool {
+	if item.Kind != yaml.MappingNode {
+		return false
+	}
+	for i := 0; i+1 < len(item.Content); i += 2 {
+		if item.Content[i].Value == "name" && item.Content[i+1].Value == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Get returns the value at a path as JSON, or nil.
+func (f *File) Get(path ...string) (json.RawMessage, error) {
+	steps, err := f.follow(path)
+	if err != nil || len(steps) < len(path) {
+		return nil, err
+	}
+	return toJSON(steps[len(steps)-1].value)
+}
+
+// Set sets the value at a path. It adds a member or an item, or replaces a string.
+func (f *File) Set(value json.RawMessage, path ...string) error {
+	steps, err := f.follow(path)
+	if err != nil {
+		return err
+	}
+	var text []byte
+	if len(steps) == len(path) {
+		n := steps[len(steps)-1].value
+		if now, err := toJSON(n); err == nil && same(now, value) {
+			return nil
+		}
+		from, to := f.scalar(n)
+		if from < 0 || rawjson.KindOf(value) != rawjson.String {
+			return unusual(path)
+		}
+		text = slices.Concat(f.text[:from], scalar(value), f.text[to:])
+	} else {
+		text = f.insert(steps, path, value)
+	}
+	if text == nil {
+		return unusual(path)
+	}
+	return f.replace(text, value, path)
+}
+
+// insert adds a value at the end of a path. It returns nil if it does not support the
+// layout.
+func (f *File) insert(steps []step, path []string, value json.RawMessage) []byte {
+	missing := path[len(steps):]
+	for i := len(missing) - 1; i > 0; i-- {
+		var b rawjson.Builder
+		if f.list && len(steps)+i == 1 {
+			value = b.Array().Raw(value).End().Bytes()
+		} else {
+			value = b.Object().Name(missing[i]).Raw(value).End().Bytes()
+		}
+	}
+	br := string(f.lineBreak())
+	if len(steps) == 0 {
+		indent := 0
+		if f.root != nil {
+			if f.root.Style&yaml.FlowStyle != 0 {
+				return f.insertFlow(f.root, missing[0], value)
+			}
+			if len(f.root.Content) > 0 {
+				indent = f.root.Content[0].Column - 1
+			}
+		}
+		text := f.text
+		if len(text) > 0 && text[len(text)-1] != '\n' {
+			text = slices.Concat(text, []byte(br))
+		}
+		return slices.Concat(text, []byte(member(missing[0], value, indent, br)))
+	}
+	last := steps[len(steps)-1]
+	node := last.value
+	asList := node.Kind == yaml.SequenceNode || isNull(node) && f.list && len(steps) == 1
+	line := last.at.Line // the line to insert after
+	indent := last.at.Column + 1
+	text := f.text
+	switch {
+	case isNull(node) && node.Value == "" && node.Anchor == "":
+	case node.Style&yaml.FlowStyle != 0 && len(node.Content) == 0:
+		// The brackets are removed. They return when the last entry is removed.
+		from := f.offset(node)
+		to := from + 2
+		if from < 1 || to > len(text) || text[from-1] != ' ' || node.Line != line ||
+			!slices.Contains([]string{"{}", "[]"}, string(text[from:to])) {
+			return f.insertFlow(node, missing[0], value)
+		}
+		text = slices.Concat(text[:from-1], text[to:])
+		if line < len(f.lines) {
+			return spliced(text, f.lines[line]-3, block(missing[0], value, indent, asList, br), br)
+		}
+		return spliced(text, len(text), block(missing[0], value, indent, asList, br), br)
+	case node.Style&yaml.FlowStyle != 0:
+		return f.insertFlow(node, missing[0], value)
+	case node == last.at: // an item of a list, whose first member is on its line
+		line, indent = node.Content[0].Line, node.Content[0].Column-1
+	case len(node.Content) > 0 && node.Content[0].Line > line:
+		indent = node.Column - 1
+	default:
+		return nil
+	}
+	at := len(text)
+	if line < len(f.lines) {
+		at = f.lines[line]
+	}
+	return spliced(text, at, block(missing[0], value, indent, asList, br), br)
+}
+
+// spliced inserts lines before the line at an offset. It returns nil if the previous line
+// ends unusually, such as with a single carriage return.
+func spliced(text []byte, at int, lines, br string) []byte {
+	if at > 0 && text[at-1] != '\n' {
+		if at < len(text) || text[at-1] == '\r' {
+			return nil
+		}
+		lines = br + strings.TrimSuffix(lines, br)
+	}
+	return slices.Concat(text[:at], []byte(lines), text[at:])
+}
+
+// insertFlow inserts a value as the first one between brackets.
+func (f *File) insertFlow(node *yaml.Node, name string, value json.RawMessage) []byte {
+	at := f.offset(node)
+	if at < 0 || f.text[at] != '{' && f.text[at] != '[' {
+		return nil
+	}
+	text := flow(node, name, value)
+	if len(node.Content) > 0 {
+		text += ", "
+	}
+	return slices.Concat(f.text[:at+1], []byte(text), f.text[at+1:])
+}
+
+// Remove deletes the value at a path if it exists. Comments before and after it are kept.
+func (f *File) Remove(path ...string) error {
+	steps, err := f.follow(path)
+	if err != nil || len(steps) < len(path) {
+		return err
+	}
+	last := steps[len(steps)-1]
+	if last.parent.Style&yaml.FlowStyle != 0 {
+		return f.removeFlow(last, path)
+	}
+	if f.offset(last.at) < 0 {
+		return unusual(path)
+	}
+	from := f.lines[last.at.Line-1]
+	before := string(f.text[from:max(from, f.offset(last.at))])
+	if last.at == last.value {
+		before = strings.Replace(before, "-", " ", 1)
+	}
+	if strings.Trim(before, " ") != "" {
+		return unusual(path)
+	}
+	to := f.end(steps)
+	text := slices.Concat(f.text[:from], f.text[to:])
+	width := 2 // of a member; an item is one
+	if last.at == last.value {
+		width = 1
+	}
+	if len(path) > 1 && len(last.parent.Content) == width {
+		if text = f.emptied(text, steps[len(steps)-2]); text == nil {
+			return unusual(path)
+		}
+	}
+	return f.replace(text, nil, path)
+}
+
+// removeFlow deletes an entry between brackets that insertFlow wrote.
+func (f *File) removeFlow(last step, path []string) error {
+	value, err := toJSON(last.value)
+	if err != nil {
+		return err
+	}
+	at := f.offset(last.at)
+	text := []byte(flow(last.parent, path[len(path)-1], value))
+	if at < 0 || !bytes.HasPrefix(f.text[at:], text) {
+		return unusual(path)
+	}
+	rest := bytes.TrimPrefix(f.text[at+len(text):], []byte(", "))
+	return f.replace(slices.Concat(f.text[:at], rest), nil, path)
+}
+
+// emptied inserts empty brackets after a key whose last entry was removed.
+func (f *File) emptied(text []byte, owner step) []byte {
+	if owner.at == owner.value {
+		return nil
+	}
+	_, at := f.scalar(owner.at)
+	if at < 0 || at >= len(text) || text[at] != ':' {
+		return nil
+	}
+	brackets := " {}"
+	if owner.value.Kind == yaml.SequenceNode {
+		brackets = " []"
+	}
+	return slices.Concat(text[:at+1], []byte(brackets), text[at+1:])
+}
+
+// end returns the line after the last step of a path. Trailing empty lines and comments
+// belong to the next entry.
+func (f *File) end(steps []step) int {
+	first := steps[len(steps)-1].at.Line // the line after it, counted from 0
+	line := len(f.lines)
+	if f.lines[line-1] == len(f.text) {
+		line-- // the empty text after the last line break is not a line
+	}
+	for _, s := range slices.Backward(steps) {
+		if next := following(s); next != nil {
+			line = next.Line - 1
+			break
+		}
+	}
+	for i := first; i < line; i++ {
+		if text := f.line(i); bytes.HasPrefix(text, []byte("...")) || bytes.HasPrefix(text, []byte("---")) {
+			line = i
+		}
+	}
+	for line > first {
+		if text := bytes.TrimSpace(f.line(line - 1)); len(text) > 0 && text[0] != '#' {
+			break
+		}
+		line--
+	}
+	if line >= len(f.lines) {
+		return len(f.text)
+	}
+	return f.lines[line]
+}
+
+// following returns the node after a step in its parent, or nil.
+func following(s step) *yaml.Node {
+	i := slices.Index(s.parent.Content, s.at) + 1
+	if s.at != s.value {
+		i++
+	}
+	if i < len(s.parent.Content) {
+		return s.parent.Content[i]
+	}
+	return nil
+}
+
+func (f *File) line(i int) []byte {
+	end := len(f.text)
+	if i+1 < len(f.lines) {
+		end = f.lines[i+1]
+	}
+	return f.text[f.lines[i]:end]
+}
+
+// offset returns the offset of a node, or -1 if it is unknown.
+func (f *File) offset(n *yaml.Node) int {
+	if n.Line < 1 || n.Line > len(f.lines) {
+		return -1
+	}
+	at := f.lines[n.Line-1]
+	for range n.Column - 1 {
+		if at >= len(f.text) {
+			return -1
+		}
+		_, size := utf8.DecodeRune(f.text[at:])
+		at += size
+	}
+	if at >= len(f.text) {
+		return -1
+	}
+	return at
+}
+
+// scalar returns the range of a scalar on one line, or -1 if it is unknown.
+func (f *File) scalar(n *yaml.Node) (from, to int) {
+	from = f.offset(n)
+	if from < 0 || n.Kind != yaml.ScalarNode || n.Anchor != "" {
+		return -1, -1
+	}
+	end := from
+	switch text := f.text; n.Style {
+	case yaml.DoubleQuotedStyle:
+		for end++; end < len(text) && text[end] != '"' && text[end] != '\n'; end++ {
+			if text[end] == '\\' {
+				end++
+			}
+		}
+		end++
+	case yaml.SingleQuotedStyle:
+		for end++; end < len(text) && text[end] != '\n'; end++ {
+			if text[end] == '\'' {
+				if end+1 == len(text) || text[end+1] != '\'' {
+					break
+				}
+				end++
+			}
+		}
+		end++
+	case 0:
+		if !bytes.HasPrefix(text[from:], []byte(n.Value)) {
+			return -1, -1
+		}
+		end += len(n.Value)
+	default:
+		return -1, -1
+	}
+	if end > len(f.text) {
+		return -1, -1
+	}
+	return from, end
+}
+
+// lineBreak returns the line break of the text.
+func (f *File) lineBreak() []byte {
+	if nl := bytes.IndexByte(f.text, '\n'); nl > 0 && f.text[nl-1] == '\r' {
+		return []byte("\r\n")
+	}
+	return []byte("\n")
+}
+
+// replace accepts a new text if it differs from the present one only in the value at a path.
+func (f *File) replace(text []byte, value json.RawMessage, path []string) error {
+	edited, err := Open(text, f.list)
+	if err != nil {
+		return unusual(path)
+	}
+	got, err := edited.Get(path...)
+	if err != nil || !same(got, value) || !equal(without(f.root, path), without(edited.root, path), 0) {
+		return unusual(path)
+	}
+	*f = *edited
+	return nil
+}
+
+func unusual(path []string) error {
+	return fmt.Errorf("%s has a layout that cannot be edited automatically; change it by hand", strings.Join(path, "."))
+}

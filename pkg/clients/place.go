@@ -1,0 +1,121 @@
+package clients
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/text/lazyregexp"
+)
+
+// A Scope determines whether a client's file belongs to a user or to a project.
+type Scope string
+
+// The scopes. "" is the user's scope if the client has one.
+const (
+	UserScope    Scope = "user"
+	ProjectScope Scope = "project"
+)
+
+// A Place determines where clients' files are.
+type Place struct {
+	System string // as in runtime.GOOS
+	Env    project.Env
+	Root   string // the project whose files belong to the project's scope
+}
+
+// A target is the file that is edited.
+type target struct {
+	path   string
+	inside string // links must not lead out of this directory; "": all links are followed
+}
+
+// target returns the path of the client's file.
+func (r Request) target() (target, error) {
+	c := r.Client
+	if r.File != "" {
+		path, err := filepath.Abs(r.File)
+		return target{path: path}, err
+	}
+	user := c.user.on(r.Place.System)
+	if r.Scope == ProjectScope || r.Scope == "" && user == nil && c.project != nil {
+		if c.project == nil {
+			return target{}, cli.Failf(cli.CodeNotFound, "%s has no file for a project; leave out --scope project", c.Title)
+		}
+		var paths []string
+		for _, name := range c.project {
+			name = strings.ReplaceAll(name, "$NAME", project.FileName(r.Server.Name))
+			paths = append(paths, filepath.Join(r.Place.Root, filepath.FromSlash(name)))
+		}
+		return target{present(paths), r.Place.Root}, nil
+	}
+	if user == nil {
+		return target{}, cli.Failf(cli.CodeNotFound, "the path of %s's file on this system is unknown; "+
+			"name the file with --file", c.Title)
+	}
+	var paths []string
+	for _, pattern := range user {
+		path, err := r.Place.expand(pattern)
+		if err != nil {
+			return target{}, err
+		}
+		paths = append(paths, path)
+	}
+	return target{path: present(paths)}, nil
+}
+
+// present returns the first path that exists, or else the first path.
+func present(paths []string) string {
+	for _, path := range paths {
+		if _, err := os.Lstat(path); err == nil {
+			return path
+		}
+	}
+	return paths[0]
+}
+
+// variable matches a variable at the beginning of a path in the table of clients.
+var variable = lazyregexp.New(`^\$\{(\w+)(?::-([^}]*))?\}`)
+
+// expand replaces the variable or ~ at the beginning of a path.
+func (p Place) expand(path string) (string, error) {
+	if m := variable.FindStringSubmatch(path); m != nil {
+		value := p.Env[m[1]]
+		if !filepath.IsAbs(value) { // as required by the XDG specification
+			value = m[2]
+		}
+		if value == "" {
+			return "", cli.Failf(cli.CodeNotFound, "%s is not set, so the client's file cannot be found; "+
+				"name it with --file", m[1])
+		}
+		path = value + path[len(m[0]):]
+	}
+	if rest, ok := strings.CutPrefix(path, "~"); ok {
+		home := "HOME"
+		if p.System == "windows" {
+			home = "USERPROFILE"
+		}
+		if !filepath.IsAbs(p.Env[home]) {
+			return "", cli.Failf(cli.CodeNotFound, "%s is not set, so the client's file cannot be found; "+
+				"name it with --file", home)
+		}
+		path = p.Env[home] + rest
+	}
+	return filepath.FromSlash(path), nil
+}
+
+// Reminders returns what the user must do before the client uses the changed file.
+func (r Request) Reminders() (list []string) {
+	c := r.Client
+	project := r.File == "" && (r.Scope == ProjectScope || r.Scope == "" && c.user.on(r.Place.System) == nil)
+	if project && c.trust != "" {
+		list = append(list, c.trust)
+	}
+	if c.after != "" {
+		list = append(list, fmt.Sprintf("to use it, %s", c.after))
+	}
+	return list
+}

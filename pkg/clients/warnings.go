@@ -1,0 +1,49 @@
+package clients
+
+import (
+	"fmt"
+	"mcp-bash/pkg/text/toolnames"
+	"strings"
+)
+
+// plainLetters are the characters that every client accepts in the name of a server.
+const plainLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-"
+
+// roomForTools is the number of characters that a server's name should leave for the name of
+// a tool.
+const roomForTools = 24
+
+// Warnings describes the problems that a client has with a server's name or paths (CLI-713).
+func (c *Client) Warnings(s Server) (list []string) {
+	const remedy = "; choose another with --name"
+	rest := strings.Trim(strings.Map(func(r rune) rune {
+		if strings.ContainsRune(plainLetters, r) {
+			return -1
+		}
+		return r
+	}, s.Name), "")
+	others := strings.ReplaceAll(rest, "_", "")
+	switch n := c.names; {
+	case s.Name == n.reserved && s.Name != "":
+		list = append(list, fmt.Sprintf("%s reserves the name %q%s", c.Title, s.Name, remedy))
+	case others != "" && n.other != "":
+		list = append(list, fmt.Sprintf("%q: %s %s, as it has characters other than letters, digits, - and _%s", s.Name,
+			c.Title, n.other, remedy))
+	case others != rest && n.bar != "":
+		list = append(list, fmt.Sprintf("%q: %s %s%s", s.Name, c.Title, n.bar, remedy))
+	}
+	if n := toolnames.Of(c.Title); n != nil && n.Max > 0 && n.Room(s.Name) < roomForTools {
+		list = append(list, fmt.Sprintf("%q is long: %s limits the names of tools with the server's to %d characters. "+
+			"If a tool's name has more than %d, %s %s%s", s.Name, c.Title, n.Max, max(n.Room(s.Name), 0), c.Title, n.Over,
+			remedy))
+	}
+	for _, begin := range c.expands {
+		for _, text := range []string{s.Command, s.Root} {
+			if strings.Contains(text, begin) {
+				list = append(list, fmt.Sprintf("%s: %s expands variables that begin with %q; move it to a folder "+
+					"without that", text, c.Title, begin))
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,67 @@
+package completion
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A position is where a page begins. Its zero value is the beginning.
+type position struct {
+	source string // the key of the source it belongs to, "" for any
+	offset int
+	own    string // the script's own cursor, "" when it gave none
+}
+
+const (
+	maxCursor    = 1 << 20  // bytes of a cursor that is decoded
+	maxOwnCursor = 16 << 10 // bytes of a script's own
+	maxOffset    = 1 << 30
+)
+
+var errCursor = mcp.Errorf(mcp.CodeInvalidParams, "Invalid cursor")
+
+// encodeCursor returns where the next page starts, which to clients is opaque (T-634).
+func encodeCursor(q *query, s *source, offset int, own string) string {
+	var b rawjson.Builder
+	b.Object().Name("ver").Int(1).Name("kind").String("completion").Name("name").String(q.name).
+		Name("args").String(q.digest()).Name("offset").Int(offset).Name("script").String(s.key())
+	if own != "" {
+		b.Name("cursor").String(own)
+	}
+	return base64.RawURLEncoding.EncodeToString(b.End().Bytes())
+}
+
+// decodeCursor reads the cursor of a request for this name. Whether its source
+// is still the one in use is for the caller to say.
+func decodeCursor(v json.RawMessage, name string) (position, error) {
+	if rawjson.Absent(v) || string(v) == `""` {
+		return position{}, nil
+	}
+	text, ok := rawjson.Text(v)
+	if !ok || len(text) > maxCursor {
+		return position{}, errCursor
+	}
+	decoded, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
+	if err != nil {
+		return position{}, errCursor
+	}
+	c, err := rawjson.Check(decoded)
+	if err != nil || rawjson.TextOf(c, "kind") != "completion" || rawjson.TextOf(c, "name") != name {
+		return position{}, errCursor
+	}
+	p := position{source: rawjson.TextOf(c, "script"), own: rawjson.TextOf(c, "cursor")}
+	p.offset, err = strconv.Atoi(string(rawjson.Get(c, "offset")))
+	if err != nil || p.offset < 0 || p.offset > maxOffset || p.source == "" || !isOwnCursor(p.own) {
+		return position{}, errCursor
+	}
+	return p, nil
+}
+
+// isOwnCursor reports whether a script's cursor can be handed back to it: an
+// environment holds no NUL, and no more than so much.
+func isOwnCursor(s string) bool { return len(s) <= maxOwnCursor && !strings.Contains(s, "\x00") }

@@ -1,0 +1,125 @@
+package completion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/run/handoff"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/sandbox"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// run gets values from a script.
+func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, error) {
+	spec, err := c.admit(s)
+	if err != nil {
+		return nil, err
+	}
+	hold, err := c.Sandbox.HoldProvider(&sandbox.Subject{
+		Name: "Completion script " + s.rel, Script: spec.Script.Path(), Argv: spec.Argv,
+	}, false)
+	if err != nil {
+		return nil, mcp.Errorf(mcp.CodeInternal, "Completion script cannot be confined").WithReason(err)
+	}
+	defer hold.Release()
+	handed, err := c.hand(q, s, hold)
+	if err != nil {
+		hold.Ended()
+		return nil, fmt.Errorf("hand-off files: %w", err)
+	}
+	defer handed.remove()
+	spec.Env = handed.env
+	hold.Apply(&spec)
+	res := c.Runner.Run(ctx, spec)
+	hold.Ended()
+	if c.Project.Preserve {
+		c.preserve(q.name, &res)
+	}
+	if err := c.failure(ctx, s, &res); err != nil {
+		return nil, err
+	}
+	o, err := parseOutput(res.Stdout, q.limit, q.from.offset)
+	switch {
+	case errors.Is(err, errNoJSON):
+		c.Log(mcp.Warning, logger, "Completion script "+s.rel+": "+err.Error())
+	case err != nil:
+		c.Log(mcp.Err, logger, "Completion script "+s.rel+": "+err.Error())
+		return nil, mcp.Errorf(mcp.CodeInternal, "Completion provider emitted invalid JSON")
+	}
+	r := &Result{values: o.values, total: o.total}
+	if o.more {
+		next := o.next
+		if next < 0 {
+			next = q.from.offset + len(o.values)
+		}
+		r.next = encodeCursor(q, s, next, o.cursor)
+	}
+	return r, nil
+}
+
+// admit says how to start a script that may be started (T-620). What is wrong
+// with one that may not is told to its author, who reads the log.
+func (c *Completions) admit(s *source) (script.Spec, error) {
+	file := s.script(c.Project)
+	var insecure *project.InsecureError
+	switch err := project.CheckScript(c.Project.Root, s.dir, file.Path()); {
+	case errors.As(err, &insecure):
+		c.Log(mcp.Err, logger, "Completion script "+s.rel+" refused: "+err.Error())
+		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script rejected by policy").WithReason(err)
+	case err != nil:
+		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script not found")
+	}
+	argv, err := script.Command(file.Path())
+	if err != nil {
+		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script not executable")
+	}
+	calls := &c.Project.Calls
+	return script.Spec{
+		Script: file, Argv: argv, Dir: c.Project.Root, Timeout: project.Seconds(s.timeout),
+		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr,
+	}, nil
+}
+
+// failure says why a run brought nothing (T-623, T-624, T-626); nil: it did.
+func (c *Completions) failure(ctx context.Context, s *source, res *script.Result) error {
+	calls := &c.Project.Calls
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(res.Cause, script.ErrTimedOut):
+		return mcp.Errorf(mcp.CodeInternal, "Completion provider timed out after %ds", s.timeout)
+	case errors.Is(res.Cause, script.ErrStdoutLimit):
+		return mcp.Errorf(mcp.CodeInternal, "Completion output exceeded %d bytes", calls.MaxStdout)
+	case errors.Is(res.Cause, script.ErrStderrLimit):
+		return mcp.Errorf(mcp.CodeInternal, "Completion stderr exceeded %d bytes", calls.MaxStderr)
+	case res.Cause != nil:
+		return res.Cause
+	case res.Status != 0:
+		message := strings.TrimRight(string(res.Stderr), "\r\n")
+		if message == "" {
+			message = "Completion provider failed"
+		}
+		return mcp.Errorf(mcp.CodeInternal, "%s", message)
+	}
+	return nil
+}
+
+// preserve leaves copies of what a script printed in the state directory
+// (T-625). They are for people, who can do without when the disk is full.
+func (c *Completions) preserve(name string, res *script.Result) {
+	const longest = 100
+	if name = project.FileName(name); len(name) > longest {
+		name = name[:longest]
+	}
+	dir, err := c.State.Root()
+	if err != nil {
+		return
+	}
+	name = handoff.Unique("completion." + name + ".")
+	handoff.Create(dir, name+".stdout", res.Stdout)
+	handoff.Create(dir, name+".stderr", res.Stderr)
+}

@@ -1,0 +1,113 @@
+package completion
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/run/code"
+)
+
+// The kinds of sources, as cursors name them (T-634).
+const (
+	manual   = "manual"
+	prompt   = "prompt"
+	resource = "resource"
+	builtin  = "builtin"
+)
+
+// A source is where values come from.
+type source struct {
+	kind    string
+	dir     string          // what the script lies in
+	rel     string          // the script in it, with slashes; of a built-in source the name
+	timeout int             // seconds; 0: none
+	item    json.RawMessage // the registry entry of a prompt, resource or template
+}
+
+// key names the source in cursors.
+func (s *source) key() string { return s.kind + ":" + s.rel }
+
+// script returns the script in the project.
+func (s *source) script(p *project.Project) code.File {
+	kind := code.ListedCompletion
+	switch s.kind {
+	case prompt:
+		kind = code.PromptCompletion
+	case resource:
+		kind = code.ResourceCompletion
+	}
+	return kind.Below(p, s.rel)
+}
+
+// choose returns the first source that there is for a query (T-610 to T-613).
+func (c *Completions) choose(ctx context.Context, q *query) (*source, error) {
+	name := q.name
+	item, err := c.Registered(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if item != nil {
+		timeout := c.Project.Calls.ListedCompletionTimeout
+		if own := rawjson.Get(item, "timeoutSecs"); !rawjson.Absent(own) {
+			timeout = rawjson.PositiveInt(own)
+		}
+		return &source{kind: manual, dir: c.Project.Root, rel: rawjson.TextOf(item, "path"), timeout: timeout}, nil
+	}
+	if q.template != nil {
+		if rel := firstExecutable(c.Project.Resources, kinds.TemplateSidecars(name)); rel != "" {
+			return &source{kind: resource, dir: c.Project.Resources, rel: rel, item: q.template}, nil
+		}
+		return &source{kind: builtin, rel: name}, nil
+	}
+	for _, k := range [...]struct {
+		kind, dir string
+		find      func(context.Context, string) (json.RawMessage, error)
+	}{
+		{prompt, c.Project.Prompts, c.Prompt},
+		{resource, c.Project.Resources, c.Resource},
+	} {
+		item, err := k.find(ctx, name)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil || item == nil {
+			continue // what is wrong with the list is said where it is listed
+		}
+		if rel := companion(k.dir, rawjson.TextOf(item, "path")); rel != "" {
+			timeout := c.Project.Calls.CompletionTimeout
+			return &source{kind: k.kind, dir: k.dir, rel: rel, timeout: timeout, item: item}, nil
+		}
+	}
+	return &source{kind: builtin, rel: name}, nil
+}
+
+// companion returns the script that completes the arguments of a file, "" when
+// there is none.
+func companion(dir, file string) string {
+	if !filepath.IsLocal(filepath.FromSlash(file)) {
+		return ""
+	}
+	return firstExecutable(dir, kinds.Sidecars(file))
+}
+
+// firstExecutable returns the first of some paths below a directory that can be started, "" for none.
+func firstExecutable(dir string, paths []string) string {
+	for _, rel := range paths {
+		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(rel))); err == nil && isExecutable(info) {
+			return rel
+		}
+	}
+	return ""
+}
+
+// isExecutable: Windows has no execute bit (T-49).
+func isExecutable(info fs.FileInfo) bool {
+	return info.Mode().IsRegular() && (info.Mode()&0o111 != 0 || runtime.GOOS == "windows")
+}

@@ -1,0 +1,90 @@
+package prompt
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// A filler fills arguments into texts, and files into messages.
+type filler struct {
+	values map[string]string // the arguments that can stand in a text (T-805)
+	files  *files
+	room   budget
+}
+
+// A budget is what a response can still hold, in bytes, of what goes into it once
+// at least. It keeps a template that is filled in many times, or names many
+// files, from taking all memory.
+type budget struct{ left int }
+
+// take notes that n bytes more go into the response. Once it is full it stays
+// so.
+func (r *budget) take(n int) error {
+	if r.left -= min(n, r.left+1); r.left < 0 {
+		return errTooLarge
+	}
+	return nil
+}
+
+var errTooLarge = errors.New("larger than a response may be; see MCPBASH_MAX_TOOL_OUTPUT_SIZE")
+
+func valuesOf(arguments json.RawMessage) map[string]string {
+	v := map[string]string{}
+	for name, value := range rawjson.All(arguments) {
+		switch rawjson.KindOf(value) {
+		case rawjson.String:
+			v[name], _ = rawjson.Text(value)
+		case rawjson.Number, rawjson.Bool:
+			v[name] = string(value)
+		default:
+			delete(v, name)
+		}
+	}
+	return v
+}
+
+// fill replaces every {{name}} of a known name by its value, in one pass and
+// literally (T-805, T-806). Everything else stays as it is. The error is
+// errTooLarge.
+func (f *filler) fill(template string) (string, error) {
+	var b strings.Builder
+	for {
+		open := strings.Index(template, "{{")
+		if open < 0 {
+			break
+		}
+		name := nameAt(template[open+2:])
+		rest, closed := strings.CutPrefix(template[open+2+len(name):], "}}")
+		value, known := f.values[name]
+		if !closed || !known || name == "" { // a name may still begin at the next brace
+			b.WriteString(template[:open+1])
+			template = template[open+1:]
+			continue
+		}
+		if err := f.room.take(len(value)); err != nil {
+			return "", err
+		}
+		b.WriteString(template[:open])
+		b.WriteString(value)
+		template = rest
+	}
+	if b.Len() == 0 {
+		return template, nil
+	}
+	b.WriteString(template)
+	return b.String(), nil
+}
+
+// nameAt returns the name that a text begins with, "" when it begins with none.
+func nameAt(s string) string {
+	for i, c := range []byte(s) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return s[:i]
+		}
+	}
+	return s
+}

@@ -1,0 +1,200 @@
+package prompt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// Prompts renders the prompts of one project. It may be used from any
+// goroutine.
+type Prompts struct {
+	Project *project.Project
+	// Find returns the registry entry of a prompt, nil when there is none.
+	Find func(ctx context.Context, name string) (json.RawMessage, error)
+	Log  mcp.LogFunc
+}
+
+// A Request asks for one prompt.
+type Request struct {
+	Name      string
+	Arguments json.RawMessage // an object; anything else counts as none (T-802)
+	Client    mcp.Capabilities
+	Asker     mcp.Asker // nil: the client cannot be asked
+}
+
+// A Result is a rendered prompt.
+type Result struct {
+	text        string
+	arguments   json.RawMessage
+	messages    []json.RawMessage // compact
+	description string
+	metadata    json.RawMessage // nil for none
+}
+
+// An entry is what rendering needs of a prompt's registry entry.
+type entry struct {
+	name, path, role, format, description string
+	arguments, metadata                   json.RawMessage
+	elicit                                bool
+}
+
+func parseEntry(item json.RawMessage) entry {
+	return entry{
+		name: rawjson.TextOf(item, "name"), path: rawjson.TextOf(item, "path"), role: rawjson.TextOf(item, "role"),
+		format: rawjson.TextOf(item, "format"), description: rawjson.TextOf(item, "description"),
+		arguments: rawjson.Get(item, "arguments"), metadata: rawjson.Get(item, "metadata"),
+		elicit: rawjson.True(rawjson.Get(item, "elicit")),
+	}
+}
+
+// Get renders a prompt. The error is an [*mcp.Error] for the client, or the
+// context's.
+func (p *Prompts) Get(ctx context.Context, r *Request) (*Result, error) {
+	if r.Name == "" {
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Prompt name is required")
+	}
+	item, err := p.Find(ctx, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	if item == nil {
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Prompt not found")
+	}
+	e := parseEntry(item)
+	given := json.RawMessage("{}")
+	if rawjson.KindOf(r.Arguments) == rawjson.Object {
+		given = rawjson.Normal(r.Arguments)
+	}
+	if missing := missingOf(e.arguments, given); len(missing) > 0 {
+		if given, err = p.complete(ctx, r, &e, given, missing); err != nil {
+			return nil, err
+		}
+	}
+	res := &Result{arguments: given, description: e.description}
+	if !rawjson.Absent(e.metadata) {
+		res.metadata = e.metadata
+	}
+	if err := p.render(&e, given, res); err != nil {
+		p.Log(mcp.Err, logger, "Unable to render prompt '"+e.name+"': "+err.Error())
+		if errors.Is(err, errTooLarge) {
+			return nil, mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit") // T-709
+		}
+		return nil, mcp.Errorf(mcp.CodeInternal, "Unable to render prompt")
+	}
+	return res, nil
+}
+
+const logger = "mcp.prompts"
+
+// render fills in the messages.
+func (p *Prompts) render(e *entry, arguments json.RawMessage, res *Result) error {
+	if e.path == "" {
+		if e.format != "messages" {
+			res.setText("", e.role)
+			return nil
+		}
+		return errors.New("it has no template")
+	}
+	files, err := openFiles(p.Project)
+	if err != nil {
+		return err
+	}
+	defer files.close()
+	template, err := files.text(e.path)
+	if err != nil {
+		return err
+	}
+	f := &filler{valuesOf(arguments), files, budget{p.Project.Limits.Response}}
+	if e.format == "messages" {
+		return res.setMessages(template, f)
+	}
+	text, err := f.fill(template)
+	if err == nil {
+		res.setText(text, e.role)
+	}
+	return err
+}
+
+// setText makes the one message of an ordinary prompt (T-807, T-808).
+func (r *Result) setText(text, role string) {
+	r.text = text
+	if role != "assistant" { // MCP has no other
+		role = "user"
+	}
+	var b rawjson.Builder
+	b.Object().Name("role").String(role).Name("content").Object().
+		Name("type").String("text").Name("text").String(text).End().End()
+	r.messages = []json.RawMessage{b.Bytes()}
+}
+
+// Size is about how many bytes AppendJSON will write, to make room for.
+func (r *Result) Size() int {
+	n := 256 + len(r.text) + len(r.text)/16 + len(r.arguments) + len(r.metadata)
+	for _, m := range r.messages {
+		n += len(m) + 1
+	}
+	return n
+}
+
+// AppendJSON appends the result (T-807), with what the protocol's revision adds.
+func (r *Result) AppendJSON(dst []byte, extra mcp.Extra) []byte {
+	b := rawjson.Over(dst)
+	b.Object()
+	extra.AppendMembers(b)
+	b.Name("text").String(r.text).Name("arguments").Raw(r.arguments).Name("messages").Array()
+	for _, m := range r.messages {
+		b.Raw(m)
+	}
+	b.End()
+	if r.description != "" {
+		b.Name("description").String(r.description)
+	}
+	if r.metadata != nil {
+		b.Name("metadata").Raw(r.metadata)
+	}
+	extra.AppendOwnMeta(b)
+	return b.End().Bytes()
+}
+
+// complete asks the client for arguments that are missing, where the prompt
+// wants that and the client can be asked (M-58). Otherwise the first
+// that is missing is the error (T-803).
+func (p *Prompts) complete(ctx context.Context, r *Request, e *entry, given json.RawMessage,
+	missing []string) (json.RawMessage, error) {
+	refusal := mcp.Errorf(mcp.CodeInvalidParams, "Missing required argument: %s", missing[0])
+	if !e.elicit || r.Asker == nil || !r.Client.ElicitForm {
+		return nil, refusal
+	}
+	message := e.description
+	if message == "" {
+		message = "Arguments for prompt " + e.name
+	}
+	var b rawjson.Builder
+	b.Object().Name("mode").String("form").Name("message").String(message).
+		Name("requestedSchema").Raw(formFor(e.arguments, missing)).End()
+	inquiry := r.Asker.Ask([]mcp.InputRequest{{Method: mcp.MethodElicit, Params: b.Bytes()}})
+	ctx, cancel := context.WithTimeout(ctx, p.Project.Sessions.ParkedTTL)
+	defer cancel()
+	answers, err := inquiry.Wait(ctx)
+	if err != nil {
+		inquiry.Close()
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil, refusal
+		}
+		return nil, err
+	}
+	answer := answers[0].Result
+	if rawjson.TextOf(answer, "action") != "accept" {
+		return nil, refusal
+	}
+	merged := merge(given, rawjson.Get(answer, "content"))
+	if still := missingOf(e.arguments, merged); len(still) > 0 {
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Missing required argument: %s", still[0])
+	}
+	return merged, nil
+}

@@ -1,0 +1,120 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/provider/builtin"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/sandbox"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+var errFailed = &provider.Failure{Status: 1}
+
+const unsupportedText = "Unsupported resource provider"
+
+// An unsupportedError is the answer to a request for which there is no provider (RES-61).
+type unsupportedError struct{ answer *mcp.Error }
+
+func (e *unsupportedError) Error() string { return e.answer.Error() }
+func (e *unsupportedError) Unwrap() error { return e.answer }
+
+func unsupported(name string) error {
+	err := mcp.Errorf(mcp.CodeInternal, unsupportedText)
+	if !validProvider(name) {
+		return &unsupportedError{err.WithReason(errors.New("the scheme of the URI cannot be the name of a provider"))}
+	}
+	return &unsupportedError{err.WithReason(fmt.Errorf("there is no provider %q%s; correct the URI or its \"provider\", "+
+		"or add providers/%s.sh to the project", name, cli.DidYouMean(name, builtin.Names), name))}
+}
+
+func isUnsupported(err error) bool {
+	var e *unsupportedError
+	return errors.As(err, &e)
+}
+
+// fetch has a provider get the bytes: the project's own of that name, else the
+// built-in one (RES-70). mimeType is what the provider says it is, or "".
+func (r *Resources) fetch(ctx context.Context, t *target, bounded bool) (data []byte, mimeType string, err error) {
+	if !validProvider(t.provider) {
+		return nil, "", unsupported(t.provider)
+	}
+	limit := r.Project.MaxResource
+	if file := r.scriptOf(t.provider); file != (code.File{}) {
+		data, err = r.run(ctx, t, file, limit, bounded)
+		return data, "", err
+	}
+	p := r.builtin(t.provider)
+	if p == nil {
+		return nil, "", unsupported(t.provider)
+	}
+	if r.Debug() {
+		r.Log(mcp.Debug, logger, "Using framework provider: "+t.provider)
+	}
+	if typed, ok := p.(provider.Typed); ok {
+		data, mimeType, err = typed.ReadTyped(ctx, t.uri, limit)
+	} else {
+		data, err = p.Read(ctx, t.uri, limit)
+	}
+	if err == nil && len(data) > limit {
+		err = provider.OverLimit(limit)
+	}
+	return data, mimeType, err
+}
+
+// run has a script of the project get the bytes (RES-71 to RES-74).
+func (r *Resources) run(ctx context.Context, t *target, file code.File, limit int, bounded bool) ([]byte, error) {
+	if err := project.CheckScript(r.Project.Root, r.Project.Providers, file.Path()); err != nil {
+		r.Log(mcp.Err, logger, "Provider "+t.provider+" refused: "+err.Error())
+		return nil, mcp.Errorf(mcp.CodeInternal, "Resource provider failed").WithReason(err)
+	}
+	if r.Debug() {
+		r.Log(mcp.Debug, logger, "Using project provider: "+file.Path())
+	}
+	spec := script.Spec{
+		Script: file, Args: []string{t.uri}, Dir: r.Project.Root, Env: r.environ(t),
+		StdoutLimit: limit, StderrLimit: r.Project.Calls.MaxStderr,
+	}
+	if strings.ContainsRune(t.uri, 0) { // cannot be an argument
+		return nil, &provider.Failure{Status: provider.Invalid}
+	}
+	if !bounded {
+		spec.Timeout = r.Project.Fetching.Timeout
+	}
+	hold, err := r.Sandbox.HoldProvider(&sandbox.Subject{
+		Name: "Provider " + t.provider, Script: file.Path(), Roots: roots.OfPaths(r.Builtin.FileRoots()),
+	}, true)
+	if err != nil {
+		r.Log(mcp.Err, logger, "Provider "+t.provider+" cannot be confined: "+err.Error())
+		return nil, mcp.Errorf(mcp.CodeInternal, "Resource provider failed").WithReason(err)
+	}
+	hold.Apply(&spec)
+	res := r.Runner.Run(ctx, spec)
+	hold.End()
+	message := said(res.Stderr)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(res.Cause, script.ErrTimedOut):
+		return nil, timedOut(spec.Timeout)
+	case errors.Is(res.Cause, script.ErrStdoutLimit):
+		return nil, provider.OverLimit(limit)
+	case res.Cause != nil:
+		r.Log(mcp.Err, logger, "Provider "+t.provider+": "+res.Cause.Error())
+		return nil, errFailed
+	case res.Status != 0:
+		return nil, &provider.Failure{Status: res.Status, Message: message}
+	}
+	if message != "" && r.Debug() { // RES-62
+		r.Log(mcp.Debug, logger, "Provider "+t.provider+": "+message)
+	}
+	return res.Stdout, nil
+}

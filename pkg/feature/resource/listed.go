@@ -1,0 +1,42 @@
+package resource
+
+import (
+	"encoding/json"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/item"
+)
+
+// AppendListed appends a registry entry as resources/list sends it: all its
+// members but those that are the registry's own affair, its URI as it is in
+// this project (R-171; RES-21).
+func AppendListed(dst []byte, p *project.Project, entry json.RawMessage) []byte {
+	b := rawjson.Over(dst)
+	b.Object()
+	for _, m := range rawjson.Members(entry) {
+		switch m.Name {
+		case "uriAuto", item.TypeDeclared, "requires", "arguments", "id", "version", "capabilities", "confine",
+			"securityLevel":
+		case "uri":
+			b.Name("uri").String(item.URI(p, entry))
+		default:
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	return b.End().Bytes()
+}
+
+// AppendListedTemplate appends a registry entry as resources/templates/list
+// sends it (RES-161, RES-166).
+func AppendListedTemplate(dst []byte, item json.RawMessage) []byte {
+	b := rawjson.Over(dst)
+	b.Object()
+	for _, m := range rawjson.Members(item) {
+		switch m.Name {
+		case "name", "uriTemplate", "title", "description", "mimeType", "icons", "annotations", "_meta":
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	return b.End().Bytes()
+}

@@ -1,0 +1,85 @@
+package resource
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/provider"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// refusal turns the failure of a provider into what the client is told
+// (RES-60). Other errors stay as they are.
+func (r *Resources) refusal(t *target, err error) error {
+	var f *provider.Failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	if f.Log != "" {
+		r.Log(mcp.Warning, "mcp."+t.provider, f.Log) // only built-in ones have any (RES-107)
+	}
+	text := said([]byte(f.Message))
+	or := func(code int, def string) error {
+		if text == "" {
+			text = def
+		}
+		return &mcp.Error{Code: code, Message: text}
+	}
+	switch f.Status {
+	case provider.Denied:
+		return mcp.Errorf(mcp.CodeInternal, "Resource outside allowed roots")
+	case provider.NotFound:
+		return notFound("uri", t.uri)
+	case provider.Invalid:
+		return or(mcp.CodeInvalidParams, "Invalid resource specification")
+	case provider.FetchFailed:
+		return or(mcp.CodeInternal, "Resource fetch failed")
+	case provider.TooLarge:
+		if limit := r.Project.MaxResource; *f == *provider.OverLimit(limit) {
+			name := t.name
+			if name == "" {
+				name = "<direct>"
+			}
+			r.Log(mcp.Err, logger, fmt.Sprintf("Resource %s content exceeds limit %d", name, limit))
+		}
+		return or(mcp.CodeInternal, "Resource exceeded size limit")
+	}
+	return or(mcp.CodeInternal, "Resource provider failed")
+}
+
+// notFound is RES-36; what was asked for is its data.
+func notFound(member, value string) *mcp.Error {
+	var b rawjson.Builder
+	return &mcp.Error{Code: mcp.CodeNotFound, Own: true, Message: "Resource not found",
+		Data: b.Object().Name(member).String(value).End().Bytes()}
+}
+
+// timedOut is what a request is told whose provider script took too long.
+func timedOut(after time.Duration) *mcp.Error {
+	return &mcp.Error{
+		Code: mcp.CodeInternal, Message: "Request timed out",
+		Data: json.RawMessage(fmt.Sprintf(`{"timeoutSecs":%d}`, int(after.Seconds()))),
+	}
+}
+
+// maxSaid is how much of what a provider says is passed on, in bytes.
+const maxSaid = 2048
+
+// said makes a provider's standard error fit to be shown (RES-37).
+func said(stderr []byte) string {
+	text := strings.ToValidUTF8(string(stderr[:min(len(stderr), 2*maxSaid)]), "\uFFFD")
+	text = strings.TrimRight(text, "\r\n")
+	if len(text) <= maxSaid {
+		return text
+	}
+	end := maxSaid
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return strings.TrimRight(text[:end], "\r\n")
+}

@@ -1,0 +1,207 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+
+	"mcp-bash/pkg/files/media"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/text/urimatch"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A target is what a request comes to: a URI and the provider that reads it.
+type target struct {
+	uri, provider string
+	name          string // of the entry, "" for none
+	declared      string // the MIME type its author gave it, or a template it fits; "" for none
+
+	template string // the name of the one that the URI matches, "" for none
+	values   []urimatch.Value
+}
+
+var (
+	errNeither   = mcp.Errorf(mcp.CodeInvalidParams, "Resource name or uri required")
+	errDifferent = mcp.Errorf(mcp.CodeInvalidParams, "Resource name and uri belong to different resources")
+)
+
+// resolve finds out what a request means (RES-31). An entry that is named is
+// used only for its own URI, so that no URI is sent to another's provider.
+func (r *Resources) resolve(ctx context.Context, req Request) (*target, error) {
+	if req.Name == "" && req.URI == "" {
+		return nil, errNeither
+	}
+	if req.Name != "" {
+		entry, err := r.FindName(ctx, req.Name)
+		if err != nil {
+			return nil, err
+		}
+		switch t := r.entryTarget(entry); {
+		case entry != nil && (req.URI == "" || req.URI == t.uri):
+			return t, nil
+		case entry != nil:
+			return nil, errDifferent
+		case req.URI == "":
+			return nil, notFound("name", req.Name)
+		}
+	}
+	entry, err := r.FindURI(ctx, req.URI)
+	if err != nil {
+		return nil, err
+	}
+	if entry != nil {
+		return r.entryTarget(entry), nil
+	}
+	name, offered := r.providerOf(req.URI)
+	if name == "" {
+		return nil, notFound("uri", req.URI)
+	}
+	templates, err := r.templates(ctx)
+	if err != nil && r.scriptOf(name) != (code.File{}) {
+		return nil, err // neither the schemes nor the values for the script are known
+	}
+	if !offered {
+		declared, err := r.declares(ctx, urimatch.Scheme(req.URI), templates)
+		if err != nil {
+			return nil, err
+		}
+		if !declared {
+			return nil, notFound("uri", req.URI)
+		}
+	}
+	t := &target{uri: req.URI, provider: name}
+	t.match(templates)
+	return t, nil
+}
+
+func (r *Resources) templates(ctx context.Context) (*urimatch.Set, error) {
+	if r.Templates == nil {
+		return nil, nil
+	}
+	return r.Templates(ctx)
+}
+
+// match looks for the template that the URI matches (RES-170).
+func (t *target) match(templates *urimatch.Set) {
+	of, values, ok := templates.Match(t.uri)
+	if !ok {
+		t.declared = templates.Promised(t.uri)
+		return
+	}
+	t.template, t.values, t.declared = of.Name, values, of.MIMEType
+}
+
+// declares reports whether a project offers all URIs of a scheme: by a template, or by an entry whose
+// provider has that name. Both are compared with their case (RES-32a).
+func (r *Resources) declares(ctx context.Context, scheme string, templates *urimatch.Set) (bool, error) {
+	if templates.HasScheme(scheme) {
+		return true, nil
+	}
+	if r.Bound == nil {
+		return false, nil
+	}
+	return r.Bound(ctx, scheme)
+}
+
+// Bound returns the schemes of entries whose provider has the name of the scheme.
+func Bound(p *project.Project, entries []item.Item) map[string]bool {
+	schemes := map[string]bool{}
+	for _, entry := range entries {
+		scheme := urimatch.Scheme(item.URI(p, entry.JSON))
+		if scheme != "" && scheme == rawjson.TextOf(entry.JSON, "provider") {
+			schemes[scheme] = true
+		}
+	}
+	return schemes
+}
+
+func (r *Resources) entryTarget(entry json.RawMessage) *target {
+	t := &target{uri: item.URI(r.Project, entry), provider: rawjson.TextOf(entry, "provider"),
+		name: rawjson.TextOf(entry, "name")}
+	if t.provider == "" {
+		t.provider = item.ProviderOf(t.uri)
+	}
+	mimeType := rawjson.TextOf(entry, "mimeType")
+	if rawjson.True(rawjson.Get(entry, item.TypeDeclared)) || mimeType != derived(entry, t.uri) {
+		t.declared = mimeType
+	}
+	return t
+}
+
+// derived is the type an entry gets whose author gave it none. In registry files of earlier
+// releases another type is a declared one (R-54a).
+func derived(entry json.RawMessage, uri string) string {
+	name := rawjson.TextOf(entry, "path")
+	if name == "" {
+		name = pathOf(uri)
+	}
+	if byName := media.ByName(name); byName != "" {
+		return byName
+	}
+	return media.Text
+}
+
+// providerOf returns the provider of a URI that no entry has, "" for none. offered is true where every
+// project offers the scheme. A script of the project is reached only by a scheme that the project
+// declares, unless the script takes the place of such a provider (RES-32, RES-32a).
+func (r *Resources) providerOf(uri string) (name string, offered bool) {
+	name = item.ProviderOf(uri)
+	if !validProvider(name) {
+		return "", false
+	}
+	script := r.scriptOf(name) != (code.File{})
+	switch name {
+	case "file", "https", uiProvider:
+		return name, true
+	case "echo":
+		return name, !script
+	case "git":
+		if uri[len("git")] != ':' { // git:// is nothing that the built-in provider reads
+			return name, true
+		}
+	}
+	if !script {
+		return "", false
+	}
+	return name, false
+}
+
+// validProvider: only such names may become part of a path (RES-61).
+func validProvider(name string) bool {
+	if name == "" || strings.Contains(name, "..") {
+		return false
+	}
+	for i, c := range []byte(name) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
+		if !letter && (i == 0 || strings.IndexByte("._+-", c) < 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// scriptOf returns the project's own provider of a valid name, no file when it has
+// none (RES-70).
+func (r *Resources) scriptOf(name string) code.File {
+	file := code.Provider.Below(r.Project, name+".sh")
+	if info, err := os.Stat(file.Path()); err != nil || !info.Mode().IsRegular() {
+		return code.File{}
+	}
+	return file
+}
+
+// pathOf is the path part of a URI.
+func pathOf(uri string) string {
+	if _, rest, found := strings.Cut(uri, "://"); found {
+		uri = rest
+	}
+	if at := strings.IndexAny(uri, "?#"); at >= 0 {
+		uri = uri[:at]
+	}
+	return uri
+}

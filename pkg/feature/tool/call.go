@@ -1,0 +1,399 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/handoff"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/pkg/sandbox"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A call is one run of a tool, from the request to the result.
+type call struct {
+	tools   *Tools
+	request *Request
+	entry   entry
+	file    code.File
+	script  string   // its path: absolute, links not resolved (T-40)
+	argv    []string // how it is started
+	needs   access.Declaration
+	key     string // names the call in files
+
+	inherits *scriptenv.Rule // which variables of the server's environment the script gets
+	files    *handoff.Dir
+	pool     *handoff.Pool
+	hold     *sandbox.Hold // nil for a call that is not confined
+
+	insecure *project.InsecureError // why others could have a say in what runs; nil: they could not
+
+	listener Listener // nil: nobody listens
+	progress *handoff.Follower
+	logs     *handoff.Follower
+	input    inputRelay
+	clock    *clock
+	waiting  time.Time // since when the script waits for its client; zero: it does not
+	live     bool      // forward progress and logs while the script runs
+	trace    *trace
+}
+
+// ErrCancelled is the cause of a context that ends because the caller wants no
+// result any more.
+var ErrCancelled = errors.New("cancelled")
+
+// Call calls a tool. Whoever gets a result calls [Result.Done] once it is
+// delivered. The error is an [*mcp.Error] for the client; when ctx
+// ended before the script did, it is [mcp.CodeToolCancelled], which a server
+// that was told to cancel does not send (T-172).
+func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
+	c := &call{tools: t, request: r, key: project.RequestKey(r.ID)}
+	if err := c.admit(ctx); err != nil {
+		if c.insecure != nil {
+			t.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s' refused: %s", r.Name, c.insecure))
+		}
+		return nil, err
+	}
+	if res := c.validateArguments(); res != nil {
+		return res, nil
+	}
+	if err := t.Runner.Prepare(); err != nil {
+		return nil, c.cannotStart(err)
+	}
+	if err := c.confine(); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.files, err = c.pool.Take(); err != nil {
+		c.hold.End()
+		return nil, c.cannotStart(err)
+	}
+	res, err := c.run(ctx)
+	if err != nil {
+		c.pool.Give(c.files, true)
+		c.hold.End()
+		return nil, err
+	}
+	if res.Left != 0 {
+		c.warn(fmt.Sprintf("%s left a process running (process group %d); it is terminated when mcp-bash ends; "+
+			"start it with setsid to keep it", c.shown(c.script), res.Left))
+	}
+	result, err := c.outcome(&res)
+	c.hold.Ended() // now, as the outcome reads what the script may read
+	tidy := func() { c.pool.Give(c.files, res.Alone); c.hold.Release() }
+	if t.project.Preserve {
+		tidy = func() { c.pool.Keep(c.files) } // and its directory
+	}
+	if err != nil {
+		tidy()
+		return nil, err
+	}
+	result.tidy, result.left = tidy, res.Left != 0
+	return result, nil
+}
+
+// confine has the kernel hold the call to what its tool declares, and decides where its files
+// are (CF-10).
+func (c *call) confine() error {
+	t := c.tools
+	hold, err := t.Sandbox.Hold(&sandbox.Subject{
+		Name: "Tool '" + c.entry.name + "'", Script: c.script, Argv: c.argv, Needs: c.needs,
+		Roots: c.request.Roots.List, Observer: c.request.Observer,
+	})
+	var unconfinable *sandbox.Unconfinable
+	switch {
+	case errors.As(err, &unconfinable):
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' cannot be confined", c.entry.name).WithReason(err)
+	case err != nil:
+		return c.cannotStart(err)
+	}
+	c.hold, c.pool = hold, t.files
+	if hold != nil {
+		c.pool = hold.Files
+	}
+	return nil
+}
+
+// admit makes the checks before anything starts, in the order of tools
+// section 2.
+func (c *call) admit(ctx context.Context) error {
+	t, r := c.tools, c.request
+	if r.Arguments == nil {
+		r.Arguments = json.RawMessage("{}")
+	}
+	if r.Meta == nil {
+		r.Meta = json.RawMessage("{}")
+	}
+	item, err := t.Find(ctx, r.Name)
+	if err != nil || item == nil {
+		e := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' not found", r.Name) // T-4
+		var known *mcp.Error
+		if errors.As(err, &known) {
+			e.Data = known.Data
+		} else if err == nil && t.Near != nil {
+			if near := t.Near(ctx, r.Name); near != "" {
+				return e.WithReason(fmt.Errorf("no tool has this name; did you mean '%s'?", near))
+			}
+		}
+		return e
+	}
+	c.entry = parseEntry(item)
+	if c.entry.path == "" {
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path unavailable", r.Name) // T-5
+	}
+	if err := t.Level.Refusal(item); err != nil { // T-5a
+		return err
+	}
+	if c.needs, err = access.DeclarationOf(item); err != nil { // T-5b
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' has an unreadable declaration", r.Name).WithReason(err)
+	}
+	if r.RequireCapabilities {
+		if err := c.entry.missing(&r.Client); err != nil {
+			return err
+		}
+	}
+	c.file = code.Tool.Below(t.project, c.entry.path)
+	c.script = c.file.Path()
+	decision, refusal := t.Policy.Check(ctx, c.entry.name, item, c.identity()) // T-7
+	if refusal != nil {
+		return refusal
+	}
+	c.inherits = decision.Variables
+	if err := c.admitInherit(); err != nil {
+		return err
+	}
+	switch err := project.CheckScript(t.project.Root, t.project.Tools, c.script); {
+	case errors.As(err, &c.insecure): // T-8
+		refusal = mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path rejected by policy", r.Name)
+		if decision.Own {
+			refusal.Message = "Tool path rejected by policy"
+		}
+		return &Unusable{refusal.WithReason(err)}
+	case err != nil:
+		return errMissing
+	}
+	if c.insecure = t.project.Meta.Insecure; c.insecure != nil { // T-8a
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (insecure server.meta.json)", r.Name).
+			WithReason(fmt.Errorf("%w; then restart the server", c.insecure))
+	}
+	if err := t.project.Meta.Unreadable; err != nil { // T-8a
+		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (unreadable server.meta.json)", r.Name).
+			WithReason(fmt.Errorf("%w; correct it, then restart the server", err))
+	}
+	c.argv, err = script.Command(c.script)
+	switch {
+	case err != nil && script.Shortage(err) != "":
+		return c.cannotStart(err)
+	case err != nil:
+		return errMissing
+	}
+	return nil
+}
+
+// cannotStart is the answer where the script is not at fault (P-300,
+// T-53).
+func (c *call) cannotStart(err error) *mcp.Error {
+	e := mcp.Errorf(mcp.CodeInternal, "Tool '%s' cannot be started", c.request.Name)
+	return e.WithData(err.Error() + script.Shortage(err))
+}
+
+// An Unusable is the refusal of a tool that is listed and allowed, because of its
+// path, its file or the mode of its environment (T-6, T-8, T-9).
+type Unusable struct{ answer *mcp.Error }
+
+func (u *Unusable) Error() string { return u.answer.Error() }
+
+// Unwrap returns the error as a client gets it.
+func (u *Unusable) Unwrap() error { return u.answer }
+
+var errMissing = &Unusable{mcp.Errorf(mcp.CodeInvalidParams, "Tool executable missing")} // T-9
+
+// admitInherit refuses to hand on the whole environment where that was not allowed
+// apart, and warns once where it was (T-6, T-14).
+func (c *call) admitInherit() error {
+	if c.inherits.Mode != scriptenv.Inherit {
+		return nil
+	}
+	if c.inherits.Blocked() {
+		return &Unusable{mcp.Errorf(mcp.CodeInvalidParams,
+			"MCPBASH_TOOL_ENV_MODE=inherit requires MCPBASH_TOOL_ENV_INHERIT_ALLOW=true")}
+	}
+	c.tools.inherit.Do(func() {
+		c.tools.Log(mcp.Warning, logger, "MCPBASH_TOOL_ENV_MODE=inherit; tools receive the full host environment")
+	})
+	return nil
+}
+
+// run starts the script and follows it to its end.
+func (c *call) run(ctx context.Context) (script.Result, error) {
+	t, r := c.tools, c.request
+	calls := &t.project.Calls
+	c.listener, c.progress, c.logs = r.Listener, handoff.Follow(c.files.Progress), handoff.Follow(c.files.Logs)
+	c.input = inputRelay{files: c.files, asker: r.Asker, client: &r.Client, log: t.Log}
+	c.live = t.project.Sessions.LiveProgress || r.Live
+	env, err := c.environ()
+	if err != nil {
+		return script.Result{}, fmt.Errorf("hand-off files: %w", err)
+	}
+	spec := script.Spec{
+		Script: c.file, Argv: c.argv, Dir: t.project.Root, Env: env,
+		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr, Grew: r.Grew,
+		Interval: t.project.Sessions.ProgressFlush / 2,
+	}
+	c.hold.Apply(&spec)
+	if calls.StreamStderr {
+		spec.StderrTee = t.Stderr
+	}
+	if calls.Trace {
+		c.startTrace(&spec)
+	}
+	c.clock = newClock(calls, &c.entry, r.Timeout, time.Now())
+	spec.Watch = func(now time.Time) error { return c.watch(ctx, now) }
+	spec.Pace = c.pace
+	c.logStart()
+	res := t.Runner.Run(ctx, spec)
+	c.input.end()
+	if c.cancelled(res.Cause) == nil {
+		c.finishStreams()
+	}
+	if c.trace != nil {
+		c.trace.finish(&res)
+	}
+	if t.Debug() {
+		t.Log(mcp.Debug, logger, fmt.Sprintf("Complete tool=%s exit=%d stdout_bytes=%d", c.entry.name, res.Status,
+			len(res.Stdout)))
+	}
+	return res, nil
+}
+
+// watch is called every few milliseconds while the script runs.
+func (c *call) watch(ctx context.Context, now time.Time) error {
+	if ctx.Err() != nil {
+		c.input.cancel()
+		return context.Cause(ctx)
+	}
+	open := c.input.poll()
+	if c.input.lost != nil {
+		return c.input.lost
+	}
+	var active bool
+	switch {
+	case !c.heard():
+		open = true
+	case c.live:
+		active = c.progress.Poll(c.sendProgress)
+		c.logs.Poll(c.sendLog)
+	default:
+		active = c.progress.Touched()
+	}
+	switch {
+	case !open:
+		c.waiting = time.Time{}
+	case c.waiting.IsZero():
+		c.waiting = now
+	}
+	return c.clock.tick(now, active, open)
+}
+
+// pace is how soon to look again: the longer a script has waited for its client, the less
+// often, so that many that wait cost nothing (M-55).
+func (c *call) pace() time.Duration {
+	if c.waiting.IsZero() {
+		return 0
+	}
+	return min(c.clock.last.Sub(c.waiting)/8, slowestPace)
+}
+
+const slowestPace = 500 * time.Millisecond
+
+// heard reports whether somebody listens to the script at this moment.
+func (c *call) heard() bool {
+	if c.request.Listener == nil {
+		return true
+	}
+	select {
+	case <-c.request.Listener.Ready():
+		return true
+	default:
+		return false
+	}
+}
+
+// cancelled returns the cause when the caller ended the call.
+func (c *call) cancelled(cause error) error {
+	var timeout *timeoutError
+	var lost *lostAnswer
+	switch {
+	case cause == nil, errors.As(cause, &timeout), errors.As(cause, &lost), errors.Is(cause, script.ErrStdoutLimit),
+		errors.Is(cause, script.ErrStderrLimit):
+		return nil
+	}
+	return cause
+}
+
+// finishStreams forwards the rest of what the script reported. It waits for nobody to listen: the files
+// of a call that has ended are given back.
+func (c *call) finishStreams() {
+	kept := &keeper{}
+	listened := c.heard()
+	if !listened {
+		c.listener = kept
+	}
+	complete := c.progress.Finish(c.sendProgress)
+	complete = c.logs.Finish(c.sendLog) && complete
+	if !listened {
+		c.request.Listener.Keep(kept.Reports)
+	}
+	if !complete || kept.full {
+		c.tools.Log(mcp.Warning, logger,
+			fmt.Sprintf("Tool '%s' left more progress or log messages than are read after its end; the rest is dropped",
+				c.entry.name))
+	}
+}
+
+func (c *call) sendProgress(line []byte) {
+	c.clock.silent = false
+	p, ok := parseProgress(line)
+	if !ok {
+		c.tools.Log(mcp.Debug, logger, "Dropped a line of the progress stream that is no progress notification")
+		return
+	}
+	if c.listener != nil {
+		c.listener.Progress(p)
+	}
+}
+
+func (c *call) sendLog(line []byte) {
+	m, ok := parseLog(line)
+	if !ok {
+		c.tools.Log(mcp.Debug, logger, "Dropped a line of the log stream that is no log message")
+		return
+	}
+	if c.listener != nil {
+		c.listener.Log(m)
+	}
+}
+
+// logStart tells sizes, never values (T-264).
+func (c *call) logStart() {
+	if !c.tools.Debug() {
+		return
+	}
+	timeout := "none"
+	if c.clock.limit > 0 {
+		timeout = fmt.Sprint(c.clock.secs)
+	}
+	c.tools.Log(mcp.Debug, logger,
+		fmt.Sprintf("Invoke tool=%s arg_count=%d arg_bytes=%d meta_keys=%d roots=%d timeout=%s trace=%t",
+			c.entry.name, len(rawjson.Members(c.request.Arguments)), len(c.request.Arguments),
+			len(rawjson.Members(c.entry.item)),
+			len(c.request.Roots.List), timeout, c.trace != nil))
+}

@@ -1,0 +1,319 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/sandbox"
+)
+
+// A yard is a bench with a mode, and what its tools try to reach.
+type yard struct {
+	*bench
+	root, beside string
+}
+
+func newYard(t *testing.T, mode string, env project.Env) *yard {
+	t.Helper()
+	if confine.Offered().None() {
+		t.Skip("the kernel cannot confine")
+	}
+	y := &yard{bench: newBench(t, env)}
+	confinement, ok := access.ParseConfinement(mode)
+	if !ok {
+		t.Fatal(mode)
+	}
+	tools := y.tools
+	tools.Sandbox = sandbox.New(sandbox.Config{
+		Project: tools.project, Mode: confinement, Kernel: confine.Offered, Runner: tools.Runner, Common: tools.Common,
+		State: tools.State, Log: tools.Log,
+	})
+	for _, dir := range []*string{&y.root, &y.beside} {
+		physical, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(physical+"/file", []byte("x\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		*dir = physical
+	}
+	return y
+}
+
+// try runs code as a tool that declares capabilities, "" for one that declares nothing.
+func (y *yard) try(capabilities, code string) string {
+	y.t.Helper()
+	more := []string{}
+	if capabilities != "" {
+		more = append(more, `"capabilities":`+capabilities)
+	}
+	name := fmt.Sprintf("t%d", len(y.items))
+	y.add(name, code, more...)
+	return y.callIt(name)
+}
+
+func (y *yard) callIt(name string) string {
+	y.t.Helper()
+	list := roots.List{{URI: "file://" + y.root, Path: y.root}}
+	return y.call(&Request{Name: name, ID: "1", Roots: roots.Scope{List: list}})
+}
+
+const reached = "REACHED"
+
+// What a call may reach follows from what its tool declares, in each mode (CF-1, CF-3,
+// CF-5, CF-10 to CF-16, CF-20).
+func TestConfinedCalls(t *testing.T) {
+	for _, c := range []struct {
+		mode, capabilities, code string
+		reaches                  bool
+	}{
+		{"declared", ``, `cat "$BESIDE/file"`, true},
+		{"declared", `[]`, `cat "$BESIDE/file"`, false},
+		{"declared", `["search"]`, `cat "$ROOT/file"`, true},
+		{"declared", `["Search"]`, `cat "$BESIDE/file"`, false},
+		{"declared", `["Edit"]`, `echo >"$ROOT/new"`, true},
+		{"declared", `["Kernel"]`, `cat "$ROOT/file"`, false},
+		{"declared", `[]`, `d=$(mktemp -d) && echo x >"$d/y" && [[ $d == "$TMPDIR"/* ]]`, true},
+		{"declared", `[]`, `cat <<<x && cat "$0"`, true},
+		{"declared", `[]`, `uname`, false},
+		{"declared", `[]`, `echo x >"$0.new"`, false},
+		{"declared", `[]`, `echo x >"$MCPBASH_STATE_DIR/new"`, false},
+		{"declared", `[]`, `echo x >"$MCP_PROGRESS_STREAM" && echo x >"$MCPBASH_DEBUG_LOG"`, true},
+		{"off", `[]`, `cat "$BESIDE/file" && kill -0 $PPID`, true},
+		{"all", ``, `cat "$BESIDE/file"`, false},
+		{"all", ``, `cat "$0"`, true},
+		{"all,required", ``, `cat "$BESIDE/file"`, false},
+		{"all,required", `["FileSystem"]`, `cat "$BESIDE/file"`, true},
+	} {
+		y := newYard(t, c.mode, nil)
+		if err := os.WriteFile(y.tools.project.Root+"/notes", []byte("x\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got := y.try(c.capabilities, fmt.Sprintf("ROOT=%s BESIDE=%s\n{ %s; } && echo %s || exit 0", y.root, y.beside,
+			c.code, reached))
+		if strings.Contains(got, reached) != c.reaches {
+			t.Errorf("%s, %s: %s: %s", c.mode, c.capabilities, c.code, got)
+		}
+	}
+}
+
+// A tool of which the kernel cannot hold something is refused where that is required, and
+// else runs with one warning, held to what can be (CF-30).
+func TestOlderKernelCalls(t *testing.T) {
+	for abi := range 3 {
+		y := newYard(t, "declared,required", nil)
+		y.tools.Sandbox.Kernel = func() confine.Kernel { return confine.Kernel{ABI: abi, Filters: abi > 0} }
+		mark := filepath.Join(t.TempDir(), "ran")
+		code := "echo >" + mark + "; echo " + reached
+		if got := y.try(`[]`, code); !strings.Contains(got, "cannot be confined") || strings.Contains(got, reached) {
+			t.Errorf("ABI %d: %s", abi, got)
+		}
+		if _, err := os.Stat(mark); err == nil {
+			t.Errorf("ABI %d: it ran", abi)
+		}
+		if got := y.try(``, code); !strings.Contains(got, reached) {
+			t.Errorf("ABI %d, undeclared: %s", abi, got)
+		}
+		y.tools.Sandbox.Mode.Required = false
+		code = "cat " + y.beside + "/file && echo " + reached + " || exit 0"
+		for range 3 {
+			if got := y.try(`[]`, code); strings.Contains(got, reached) != (abi == 0) {
+				t.Errorf("ABI %d: %s", abi, got)
+			}
+		}
+		y.mu.Lock()
+		warnings := strings.Count(strings.Join(y.logs, "\n"), "this kernel cannot hold")
+		y.mu.Unlock()
+		if warnings != 1 {
+			t.Errorf("ABI %d: %d warnings", abi, warnings)
+		}
+	}
+}
+
+// A fault in confining fails the call, in every mode, and nothing runs (CF-4).
+func TestConfinementFaults(t *testing.T) {
+	for _, mode := range []string{"declared", "declared,required", "all"} {
+		y := newYard(t, mode, nil)
+		mark := filepath.Join(t.TempDir(), "ran")
+		y.tools.Sandbox.Kernel = func() confine.Kernel { return confine.Kernel{ABI: 99, Signals: true, Filters: true} }
+		state := y.tools.State.Dir
+		if err := os.WriteFile(filepath.Join(state, "private.1"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := y.try(`[]`, "echo >"+mark); !strings.Contains(got, "cannot be started") {
+			t.Errorf("%s: %s", mode, got)
+		}
+		if _, err := os.Stat(mark); err == nil {
+			t.Errorf("%s: it ran", mode)
+		}
+	}
+}
+
+// The result of a script that was refused something says what would allow it (CF-25).
+func TestRefusals(t *testing.T) {
+	for code, says := range map[string]string{
+		`cat "$BESIDE/file"`:                            "it takes the capability FileSystem, or the path in",
+		`cat "$ROOT/file"`:                              "it takes the capability Search to read it, Edit to write it",
+		`uname`:                                         `it takes the capability Process, or \"confine\": {\"exec\"`,
+		`exec 3<>/dev/tcp/127.0.0.1/1`:                  "it takes the capability Network, or the port in",
+		`echo "no: such: Permission denied" >&2`:        "it takes the capability FileSystem",
+		`echo "open '/x': permission granted" >&2`:      "",
+		`echo "[Errno 13] Permission denied: '/x'" >&2`: "/x was refused",
+	} {
+		y := newYard(t, "declared", nil)
+		got := y.try(`[]`, fmt.Sprintf("ROOT=%s BESIDE=%s\n{ %s; }; exit 1", y.root, y.beside, code))
+		if refused := strings.Contains(got, "was refused to"); refused != (says != "") || !strings.Contains(got, says) {
+			t.Errorf("%s: %s", code, got)
+		}
+	}
+	y := newYard(t, "declared", nil)
+	if got := y.try("", `echo "/x: Permission denied" >&2; exit 1`); strings.Contains(got, "was refused") {
+		t.Errorf("not confined: %s", got)
+	}
+}
+
+// CF-25: the hint names the path, however the program writes it.
+func TestRefusedPath(t *testing.T) {
+	y := newYard(t, "declared", nil)
+	for _, says := range []string{
+		`cat: /srv/a b: Permission denied`,
+		`tool.sh: line 3: /srv/a b: Permission denied`,
+		`sh: 1: cannot create /srv/a b: Permission denied`,
+		`sh: 1: cannot open /srv/a b: Permission denied`,
+		`ls: cannot open directory '/srv/a b': Permission denied`,
+		`cp: cannot open '/srv/a b' for reading: Permission denied`,
+		`sed: can't read /srv/a b: Permission denied`,
+		`cat: can't open '/srv/a b': Permission denied`,
+		`find: ‘/srv/a b’: Permission denied`,
+		`2026/01/02 open /srv/a b: permission denied`,
+		`open /srv/a b: permission denied`,
+		`PermissionError: [Errno 13] Permission denied: '/srv/a b'`,
+		`Error: EACCES: permission denied, open '/srv/a b'`,
+		`x.rb:1:in 'initialize': Permission denied @ rb_sysopen - /srv/a b`,
+	} {
+		got := y.try(`[]`, "cat >&2 <<'END'\n"+says+"\nEND\nexit 1")
+		if path, _, found := strings.Cut(lastText(got), " was refused to "); !found || path != "/srv/a b" {
+			t.Errorf("%s: %q", says, path)
+		}
+	}
+}
+
+// CF-25: a confined tool that hides what its programs say still gets a hint, which names the command that lists
+// what was refused. A tool that reports an error itself, or is not confined, gets none.
+func TestHiddenRefusal(t *testing.T) {
+	const hint = "tools/t0/tool.sh is confined to what it declares; mcp-runtool t0 --explain lists what is refused"
+	for _, c := range []struct {
+		capabilities, code string
+		want               bool
+	}{
+		{`[]`, `cat "$BESIDE/file" 2>/dev/null; exit 1`, true},
+		{`[]`, `cat "$BESIDE/file" 2>/dev/null || { echo "cannot read the file" >&2; exit 1; }`, true},
+		{`[]`, `cat "$BESIDE/file" 2>/dev/null || { echo '{"n":1}'; exit 1; }`, true},
+		{`[]`, `cat "$BESIDE/file" 2>/dev/null || { echo '{"success":false}'; exit 1; }`, false},
+		{`[]`, `cat "$BESIDE/file" 2>/dev/null || echo nothing`, false}, // it succeeds
+		{``, `cat "$BESIDE/none" 2>/dev/null; exit 1`, false},
+	} {
+		y := newYard(t, "declared", nil)
+		got := y.try(c.capabilities, fmt.Sprintf("BESIDE=%s\n%s", y.beside, c.code))
+		if strings.HasSuffix(lastText(got), hint) != c.want || strings.Contains(got, "is confined to") != c.want {
+			t.Errorf("%s: %s", c.code, got)
+		}
+		logged := slices.ContainsFunc(y.logs, func(line string) bool { return strings.HasSuffix(line, hint) })
+		if logged != c.want {
+			t.Errorf("%s: logs %q", c.code, y.logs)
+		}
+	}
+}
+
+// The server embeds for a confined tool what that may read, and nothing else (CF-62, T-231).
+func TestEmbedsOfConfinedTools(t *testing.T) {
+	const refused, unreadable = "may not read it", "unreadable"
+	for _, c := range []struct {
+		capabilities, file string // "" for undeclared
+		says               string // in the log, "" where it is embedded
+	}{
+		{``, "root/file", ""}, {``, "project/server.d/env.sh", ""},
+		{`[]`, "root/file", refused}, {`["Network"]`, "root/file", refused}, {`["Process"]`, "root/file", refused},
+		{`["Search"]`, "root/file", ""}, {`["Edit"]`, "root/file", ""}, {`["FileSystem"]`, "root/file", ""},
+		{`[]`, "project/server.d/env.sh", refused}, {`["Search"]`, "project/server.d/env.sh", refused},
+		{`["Edit"]`, "project/server.d/env.sh", refused}, {`["FileSystem"]`, "project/server.d/env.sh", ""},
+		{`["Search"]`, "project/link", refused}, {`["Search"]`, "project/notes", ""},
+		{`[]`, "project/tools/own/file", ""},
+		{`["Search"]`, "root/pipe", unreadable}, {`["Search"]`, "root", unreadable},
+		{`["Search"]`, "beside/file", "outside allowed roots"}, {`["FileSystem"]`, "beside/file", "outside allowed roots"},
+	} {
+		y := newYard(t, "declared", nil)
+		project := y.tools.project.Root
+		for name, text := range map[string]string{"server.d/env.sh": "SECRET\n", "notes": "x\n", "tools/own/file": "x\n"} {
+			file := filepath.Join(project, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := errors.Join(os.Symlink("server.d/env.sh", project+"/link"), unix.Mkfifo(y.root+"/pipe", 0o644))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dirs := map[string]string{"root": y.root, "project": project, "beside": y.beside}
+		place, rest, _ := strings.Cut(c.file, "/")
+		more := []string{}
+		if c.capabilities != "" {
+			more = append(more, `"capabilities":`+c.capabilities)
+		}
+		y.add("own", `echo "`+filepath.Join(dirs[place], rest)+`" >"$MCP_TOOL_RESOURCES_FILE"`, more...)
+		list := roots.List{{URI: "file://" + y.root, Path: y.root}, {URI: "file://" + project, Path: project}}
+		got := y.call(&Request{Name: "own", ID: "1", Roots: roots.Scope{List: list}})
+		y.mu.Lock()
+		logged := strings.Join(y.logs, "\n")
+		y.mu.Unlock()
+		if embedded := strings.Contains(got, `"type":"resource"`); embedded != (c.says == "") ||
+			!strings.Contains(logged, c.says) {
+			t.Errorf("%s, %s: %s\nlogged %s", c.capabilities, c.file, got, logged)
+		}
+	}
+}
+
+// What a call of an empty tool takes that is confined, beside one that is not.
+func BenchmarkConfinedCall(b *testing.B) {
+	if confine.Offered().None() {
+		b.Skip("the kernel cannot confine")
+	}
+	y := newBench(b, nil)
+	mode, _ := access.ParseConfinement("declared")
+	t := y.tools
+	t.Sandbox = sandbox.New(sandbox.Config{
+		Project: t.project, Mode: mode, Kernel: confine.Offered, Runner: t.Runner, Common: t.Common, State: t.State,
+		Log: t.Log,
+	})
+	y.add("free", "exit 0")
+	y.add("confined", "exit 0", `"capabilities":["Search"]`)
+	list := roots.List{{URI: "file://" + y.root, Path: y.root}}
+	var took [2]time.Duration
+	for b.Loop() {
+		for i, name := range []string{"free", "confined"} {
+			began := time.Now()
+			res, err := t.Call(b.Context(), &Request{Name: name, ID: "1", Roots: roots.Scope{List: list}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			res.Done()
+			took[i] += time.Since(began)
+		}
+	}
+	b.ReportMetric(float64(took[0].Microseconds())/float64(b.N), "µs/free")
+	b.ReportMetric(float64(took[1].Microseconds())/float64(b.N), "µs/confined")
+	b.ReportMetric(float64(took[1])/float64(took[0]), "ratio")
+}

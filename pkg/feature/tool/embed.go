@@ -1,0 +1,208 @@
+package tool
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/files/media"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/run/handoff"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// An embed is a file that a tool wants in its result (T-95).
+type embed struct{ path, mimeType, uri string }
+
+// embeds reads what the tool listed and returns the content items, in order. A
+// file that cannot be had is left out with a warning, never an error (T-230,
+// T-231).
+func (c *call) embeds() []json.RawMessage {
+	list, err := c.files.ReadResources(c.tools.project.Calls.MaxStdout)
+	if err != nil {
+		c.tools.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s': list of embedded resources: %s", c.entry.name, err))
+		return nil
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	var items []json.RawMessage
+	entries := parseEmbeds(list)
+	for _, e := range entries {
+		if item := c.embed(e); item != nil {
+			items = append(items, item)
+		}
+	}
+	if len(entries) > 0 && len(items) == 0 {
+		c.tools.Log(mcp.Debug, logger, fmt.Sprintf("Tool '%s' listed %d embedded resources, none could be added",
+			c.entry.name, len(entries)))
+	}
+	return items
+}
+
+// parseEmbeds reads the list: JSON values, or lines of path, type and URI set
+// apart by tabs.
+func parseEmbeds(list []byte) []embed {
+	var found []embed
+	rest := list
+	for {
+		v, next, err := rawjson.Next(rest)
+		if err == io.EOF {
+			return found
+		}
+		if err != nil {
+			return parseEmbedLines(list)
+		}
+		switch rawjson.KindOf(v) {
+		case rawjson.Array:
+			for e := range rawjson.Elements(v) {
+				found = appendEmbed(found, e)
+			}
+		default:
+			found = appendEmbed(found, v)
+		}
+		rest = next
+	}
+}
+
+func appendEmbed(list []embed, v json.RawMessage) []embed {
+	e := embed{}
+	if path, ok := rawjson.Text(v); ok {
+		e.path = path
+	} else {
+		e = embed{rawjson.TextOf(v, "path"), rawjson.TextOf(v, "mimeType"), rawjson.TextOf(v, "uri")}
+	}
+	if e.path == "" {
+		return list
+	}
+	return append(list, e)
+}
+
+func parseEmbedLines(list []byte) []embed {
+	var found []embed
+	for line := range strings.Lines(string(list)) {
+		fields := strings.SplitN(strings.TrimRight(line, "\r\n"), "\t", 3)
+		e := embed{path: fields[0]}
+		if len(fields) > 1 {
+			e.mimeType = fields[1]
+		}
+		if len(fields) > 2 {
+			e.uri = fields[2]
+		}
+		if strings.TrimSpace(e.path) != "" {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func (c *call) embed(e embed) json.RawMessage {
+	path := e.path
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(c.tools.project.Root, path)
+	}
+	warn := func(format string, args ...any) json.RawMessage {
+		c.tools.Log(mcp.Warning, logger, fmt.Sprintf(format, args...))
+		return nil
+	}
+	physical, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		if inside := c.request.Roots.Contains(filepath.Clean(path)); inside {
+			return warn("Embedded resource unreadable: %s", e.path)
+		}
+		physical = filepath.Clean(path)
+	}
+	root := rootOf(c.request.Roots.List, physical)
+	if root == nil {
+		var names strings.Builder
+		for _, r := range c.request.Roots.List {
+			fmt.Fprintf(&names, "[%s] ", r.Path)
+		}
+		return warn("Embedded resource skipped (outside allowed roots): path=%s roots=%s", e.path, names.String())
+	}
+	data, err := c.readEmbed(root.Path, physical)
+	switch {
+	case errors.Is(err, handoff.ErrTooLarge):
+		return warn("Embedded resource too large: %s", e.path)
+	case c.hold != nil && errors.Is(err, fs.ErrPermission):
+		return warn("Embedded resource skipped (tool '%s' may not read it): %s", c.entry.name, e.path)
+	case err != nil:
+		return warn("Embedded resource unreadable: %s", e.path)
+	}
+	return resourceItem(e, physical, data)
+}
+
+func rootOf(list roots.List, path string) *roots.Root {
+	for i := range list {
+		if project.Within(list[i].Path, path) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// readEmbed reads a file below a root. For a confined tool, the kernel decides as it does for the
+// script (CF-62).
+func (c *call) readEmbed(root, path string) ([]byte, error) {
+	open := openBelow
+	if c.hold != nil {
+		open = func(_, path string) (*os.File, error) { return c.hold.Confined.OpenRegular(path) }
+	}
+	f, err := open(root, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	limit := c.tools.project.MaxResource
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err == nil && len(data) > limit {
+		err = handoff.ErrTooLarge
+	}
+	return data, err
+}
+
+// openBelow opens a file through its root, so that a link put in its place
+// meanwhile cannot lead out. The root may be the file itself.
+func openBelow(root, path string) (*os.File, error) {
+	rel, err := filepath.Rel(root, path)
+	if err != nil {
+		return nil, err
+	}
+	if rel == "." {
+		root, rel = filepath.Dir(path), filepath.Base(path)
+	}
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return project.OpenRegular(dir, rel)
+}
+
+func resourceItem(e embed, physical string, data []byte) json.RawMessage {
+	mimeType := e.mimeType // T-233, T-234
+	if mimeType == "" {
+		mimeType = media.Detect(physical, data)
+	}
+	uri := e.uri
+	if uri == "" {
+		uri = project.FileURI(physical)
+	}
+	var b rawjson.Builder
+	b.Object().Name("type").String("resource").Name("resource").Object().
+		Name("uri").String(uri).Name("mimeType").String(mimeType)
+	if media.IsText(data) {
+		b.Name("text").Text(data)
+	} else {
+		b.Name("blob").String(base64.StdEncoding.EncodeToString(data))
+	}
+	return b.End().End().Bytes()
+}

@@ -1,0 +1,110 @@
+package tool
+
+import (
+	"encoding/json"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// An entry is what a call needs of a tool's registry entry (registry section 4).
+type entry struct {
+	item            json.RawMessage // all of it
+	name, path      string
+	timeout         int // seconds, 0 when absent
+	maxTimeout      int
+	timeoutHint     string
+	progressExtends bool
+	inputSchema     json.RawMessage
+	outputSchema    json.RawMessage // nil when absent or null
+	validate        json.RawMessage // true, false or nil
+	requires        json.RawMessage // an array, or nil
+}
+
+func parseEntry(item json.RawMessage) entry {
+	e := entry{item: item}
+	rawjson.Each(item, func(name, value json.RawMessage) {
+		switch string(name) {
+		case `"name"`:
+			e.name, _ = rawjson.Text(value)
+		case `"path"`:
+			e.path, _ = rawjson.Text(value)
+		case `"timeoutSecs"`:
+			e.timeout = rawjson.PositiveInt(value)
+		case `"maxTimeoutSecs"`:
+			e.maxTimeout = rawjson.PositiveInt(value)
+		case `"timeoutHint"`:
+			e.timeoutHint, _ = rawjson.Text(value)
+		case `"progressExtendsTimeout"`:
+			e.progressExtends = rawjson.True(value)
+		case `"inputSchema"`:
+			e.inputSchema = value
+		case `"outputSchema"`:
+			if !rawjson.Absent(value) {
+				e.outputSchema = value
+			}
+		case `"requires"`:
+			e.requires = value
+		case `"validateInput"`:
+			e.validate = value
+		}
+	})
+	return e
+}
+
+// validates reports whether arguments and output are checked in full: the
+// first given of the environment, the tool and the project decides (T-11).
+func (e *entry) validates(setting string, project bool) bool {
+	switch {
+	case setting != "":
+		return setting == "true"
+	case rawjson.KindOf(e.validate) == rawjson.Bool:
+		return rawjson.True(e.validate)
+	}
+	return project
+}
+
+// missing is the refusal of a tool that requires a capability which the client has not
+// declared, with all of those as data; nil where there is none (M-41).
+func (e *entry) missing(client *mcp.Capabilities) error {
+	var lacks struct{ form, url, sampling, roots bool }
+	for r := range rawjson.Elements(e.requires) {
+		name, _ := rawjson.Text(r)
+		switch name {
+		case "elicitation":
+			lacks.form = lacks.form || !client.ElicitForm
+		case "elicitation.url":
+			lacks.url = lacks.url || !client.ElicitURL
+		case "sampling":
+			lacks.sampling = !client.Sampling
+		case "roots":
+			lacks.roots = !client.Roots
+		}
+	}
+	if !lacks.form && !lacks.url && !lacks.sampling && !lacks.roots {
+		return nil
+	}
+	var b rawjson.Builder
+	b.Object().Name("requiredCapabilities").Object()
+	if lacks.form || lacks.url {
+		b.Name("elicitation").Object()
+		if lacks.form {
+			b.Name("form").Object().End()
+		}
+		if lacks.url {
+			b.Name("url").Object().End()
+		}
+		b.End()
+	}
+	if lacks.sampling {
+		b.Name("sampling").Object().End()
+	}
+	if lacks.roots {
+		b.Name("roots").Object().End()
+	}
+	refusal := mcp.Errorf(mcp.CodeMissingCapability, "Tool '%s' requires a capability that the client does not declare",
+		e.name)
+	refusal.Own = true
+	refusal.Data = b.End().End().Bytes()
+	return refusal
+}

@@ -1,0 +1,173 @@
+package tool
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"mcp-bash/pkg/json/jq"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/run/scriptenv"
+)
+
+// perCall are the variables that belong to one call. An inherited value of any
+// of them would be another call's and is dropped (T-64).
+var perCall = []string{
+	"MCP_TOOL_NAME", "MCP_TOOL_PATH", "MCP_TOOL_ARGS_JSON", "MCP_TOOL_ARGS_FILE", "MCP_TOOL_METADATA_JSON",
+	"MCP_TOOL_METADATA_FILE", "MCP_TOOL_META_JSON", "MCP_TOOL_META_FILE", "MCP_TOOL_ERROR_FILE",
+	"MCP_TOOL_RESOURCES_FILE", "MCP_PROGRESS_STREAM", "MCP_LOG_STREAM", "MCP_PROGRESS_TOKEN",
+	"MCPBASH_PROGRESS_TOKEN_JSON", "MCP_CANCEL_FILE", "MCP_ELICIT_SUPPORTED", "MCP_ELICIT_REQUEST_FILE",
+	"MCP_ELICIT_RESPONSE_FILE", "MCP_INPUT_DIR", "MCP_SAMPLING_SUPPORTED", "MCP_ROOTS_SUPPORTED",
+	"MCP_ROOTS_JSON", "MCP_ROOTS_PATHS", "MCP_ROOTS_COUNT", "MCP_ROOTS_GIVEN", "MCPBASH_DEBUG_LOG", "MCPBASH_WORKER_KEY",
+	"MCPBASH_CLIENT_SUPPORTS_UI", "MCPBASH_ARGS_FLAT", "MCPBASH_META_FLAT", "TRACEPARENT", "TRACESTATE",
+	"BAGGAGE", "MCPBASH_TRACE_FILE", "BASH_XTRACEFD", "MCP_TOOL_CANCELLATION_FILE", "MCPBASH_DIRECT_FD", "PWD",
+}
+
+// baseEnviron is the part that all calls share, as a process takes it: what
+// tools inherit, under what every script is given.
+func baseEnviron(p *project.Project, rule *scriptenv.Rule, common project.Env, stateDir string) []string {
+	env := p.ToolBase(rule)
+	for name, value := range common {
+		env[name] = value
+	}
+	env["MCPBASH_STATE_DIR"] = stateDir
+	for _, name := range perCall {
+		if name != "MCPBASH_DEBUG_LOG" || p.Calls.DebugLog == "" {
+			delete(env, name)
+		}
+	}
+	env["PWD"] = p.Root
+	return env.ScriptEntries()
+}
+
+// environ completes the environment for one call (tools section 5).
+func (c *call) environ() ([]string, error) {
+	t, r := c.tools, c.request
+	client := &r.Client
+	base := t.base
+	if c.inherits != &t.project.Scripts.Tools { // T-61a
+		base = baseEnviron(t.project, c.inherits, t.Common, t.State.Dir)
+	}
+	env := make([]string, len(base), len(base)+40)
+	copy(env, base)
+	set := func(name, value string) { env = append(env, name+"="+value) }
+
+	set("MCP_TOOL_NAME", c.entry.name)
+	set("MCP_TOOL_PATH", c.script)
+	for _, p := range []struct {
+		variable, file string
+		value          json.RawMessage
+		flat           string
+	}{
+		{"MCP_TOOL_ARGS", "arguments.json", r.Arguments, "MCPBASH_ARGS_FLAT"},
+		{"MCP_TOOL_METADATA", "metadata.json", c.entry.item, ""},
+		{"MCP_TOOL_META", "meta.json", r.Meta, "MCPBASH_META_FLAT"},
+	} {
+		if len(p.value) > t.project.Calls.PayloadInline { // T-77
+			if err := c.files.Create(p.file, p.value); err != nil {
+				return nil, err
+			}
+			set(p.variable+"_JSON", "")
+			set(p.variable+"_FILE", c.files.Path(p.file))
+			continue
+		}
+		set(p.variable+"_JSON", string(p.value))
+		if p.flat != "" {
+			if table, ok := jq.Flat(p.value); ok {
+				set(p.flat, table)
+			}
+		}
+	}
+	set("MCP_TOOL_ERROR_FILE", c.files.ErrorsPath())
+	set("MCP_TOOL_RESOURCES_FILE", c.files.ResourcesPath())
+	set("MCP_PROGRESS_STREAM", c.files.ProgressPath())
+	set("MCP_LOG_STREAM", c.files.LogsPath())
+	for name, value := range c.identity() {
+		set(name, value)
+	}
+	set("MCP_CANCEL_FILE", c.files.Path(cancelMark))
+	set("MCP_INPUT_DIR", c.files.InputPath())
+	elicits := r.Asker != nil && client.Elicitation()
+	set("MCP_ELICIT_SUPPORTED", bit(elicits))
+	if elicits {
+		set("MCP_ELICIT_REQUEST_FILE", c.files.Path(elicitAsk))
+		set("MCP_ELICIT_RESPONSE_FILE", c.files.Path(elicitAnswer))
+	}
+	set("MCP_SAMPLING_SUPPORTED", bit(r.Asker != nil && client.Sampling))
+	set("MCP_ROOTS_SUPPORTED", bit(r.Asker != nil && client.Roots))
+	set("MCP_ROOTS_JSON", r.Roots.JSON())
+	set("MCP_ROOTS_PATHS", r.Roots.Paths())
+	set("MCP_ROOTS_GIVEN", bit(r.Roots.Given))
+	set("MCP_ROOTS_COUNT", strconv.Itoa(len(r.Roots.List)))
+	set("MCPBASH_CLIENT_SUPPORTS_UI", bit(client.UI))
+	if t.project.Calls.DebugLog == "" {
+		set("MCPBASH_DEBUG_LOG", c.debugLog())
+	}
+	if r.Asker != nil {
+		env = c.waitForPeople(env, r.Asker.Patience())
+	}
+	if c.entry.progressExtends {
+		env = project.Override(env, "MCPBASH_PROGRESS_EXTENDS_TIMEOUT", "true")
+	}
+	if c.entry.maxTimeout > 0 {
+		env = project.Override(env, "MCPBASH_MAX_TIMEOUT_SECS", strconv.Itoa(c.entry.maxTimeout))
+	}
+	if c.entry.timeoutHint != "" {
+		env = project.Override(env, "MCPBASH_TIMEOUT_HINT", c.entry.timeoutHint)
+	}
+	return append(env, traceContext(r.Meta)...), nil
+}
+
+// waitForPeople sees that the script waits for answers at least as long as people may take
+// (M-50).
+func (c *call) waitForPeople(env []string, patience time.Duration) []string {
+	const name = "MCPBASH_ELICITATION_TIMEOUT"
+	own, err := strconv.ParseFloat(c.tools.project.Env[name], 64)
+	if patience == 0 || err == nil && own >= patience.Seconds() {
+		return env
+	}
+	return project.Override(env, name, strconv.Itoa(int(patience.Seconds())))
+}
+
+// identity are the variables that say which request this is; policy.sh is given
+// them too (T-29).
+func (c *call) identity() project.Env {
+	return project.Env{
+		"MCPBASH_WORKER_KEY":          c.key,
+		"MCP_PROGRESS_TOKEN":          tokenText(c.request.ProgressToken),
+		"MCPBASH_PROGRESS_TOKEN_JSON": string(c.request.ProgressToken),
+	}
+}
+
+func bit(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+// tokenText is the progress token as plain text (T-70).
+func tokenText(token json.RawMessage) string {
+	if s, ok := rawjson.Text(token); ok {
+		return s
+	}
+	return string(token)
+}
+
+// debugLog is where mcp_debug writes: a file of this call alone, which the
+// script makes (T-74).
+func (c *call) debugLog() string {
+	name := "tool-debug." + project.FileName(c.entry.name) + "." + c.key + "." + c.tools.unique() + ".log"
+	if c.hold != nil { // it can write nowhere else
+		return c.files.Path(name)
+	}
+	if dir := c.tools.project.Logging.Dir; dir != "" {
+		return filepath.Join(dir, name)
+	}
+	if c.tools.project.Preserve {
+		return filepath.Join(c.tools.State.Dir, name)
+	}
+	return c.files.Path(name)
+}

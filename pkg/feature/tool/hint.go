@@ -1,0 +1,251 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/lazyregexp"
+	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/sdk"
+)
+
+// maxHead is how much of a script, and of what it says, is looked at for what is
+// wrong with it.
+const maxHead = 64 << 10
+
+// hint names the likely cause of a failure and the remedy, "" when the tool has
+// said itself what went wrong (T-188). value is standard output as JSON. It is
+// logged too: who runs the server may see no results.
+func (c *call) hint(res *script.Result, value json.RawMessage) string {
+	text := c.diagnose(res, value)
+	if text != "" {
+		c.warn(text)
+	}
+	return text
+}
+
+func (c *call) warn(text string) {
+	c.tools.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s': %s", c.entry.name, text))
+}
+
+// diagnose looks for the causes of T-189, in their order.
+func (c *call) diagnose(res *script.Result, value json.RawMessage) string {
+	head, stderr := c.head(c.script, maxHead), res.Stderr[:min(len(res.Stderr), maxHead)]
+	if file := c.windowsFile(head, stderr); file != "" {
+		return windowsLines(c.shown(file))
+	}
+	where := c.shown(c.script)
+	if res.Status == statusNotFound || res.Status == statusNoExec {
+		if reason := c.missingInterpreter(); reason != "" {
+			return where + " cannot start: " + reason
+		}
+	}
+	if words := script.Interpreter(head); len(words) > 0 && isPlainShell(words[0]) && wantsBash.Match(stderr) {
+		return where + " is run by " + words[0] + ", which lacks what it uses of Bash; " +
+			"make its first line #!/usr/bin/env bash"
+	}
+	if m := missingFunction.FindSubmatch(stderr); m != nil && inSDK(m[1]) {
+		return where + " uses the SDK without loading it; put this line before the others: " +
+			`source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"`
+	}
+	if text := c.refused(stderr); text != "" {
+		return text
+	}
+	text := c.unexplained(where, res, value)
+	if confined := c.confined(); confined != "" && !saysError(value) {
+		if text == "" {
+			return confined
+		}
+		text += ". " + confined
+	}
+	return text
+}
+
+// The exit statuses of a script that could not be started (T-181).
+const (
+	statusNoExec   = 126
+	statusNotFound = 127
+)
+
+var (
+	missingFunction = lazyregexp.New(`\b(mcp_\w+): (?:command )?not found`)
+	wantsBash       = lazyregexp.New(`(?:source|\[\[|mapfile|declare|shopt): not found|` +
+		`Illegal option -o pipefail|Bad substitution|tool-sdk\.sh: \d+:`)
+	windowsMessage = lazyregexp.New(`(?m)^(.+?): line \d+: .*\$'[^']*\\r'`)
+)
+
+// windowsFile is the shell file whose line ends are those of Windows, "" for
+// none: the tool's own, or another of the project, which Bash complains about.
+func (c *call) windowsFile(head, stderr []byte) string {
+	if first := bytes.IndexByte(head, '\n'); first > 0 && head[first-1] == '\r' && isShell(c.script, head) {
+		return c.script
+	}
+	m := windowsMessage.FindSubmatch(stderr)
+	if m == nil {
+		return ""
+	}
+	file := string(m[1])
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(c.tools.project.Root, file)
+	}
+	if !project.Within(c.tools.project.Root, file) || !bytes.Contains(c.head(file, maxHead), []byte("\r\n")) {
+		return ""
+	}
+	return file
+}
+
+// windowsLines tells of such a file. The remedy works in every shell and keeps
+// the file's mode.
+func windowsLines(file string) string {
+	f := script.Quote(file)
+	lf := script.Quote(file + ".lf")
+	remedy := fmt.Sprintf(`tr -d '\r' <%s >%s && cat %s >%s && rm %s`, f, lf, lf, f, lf)
+	return file + " has Windows (CRLF) line ends; convert it with: " + remedy
+}
+
+// missingInterpreter says what the script needs to start and is not there, ""
+// when nothing is known to be missing.
+func (c *call) missingInterpreter() string {
+	head := c.head(c.script, firstLine)
+	program := c.argv[0]
+	if len(c.argv) == 1 { // it is started by its first line
+		words := script.Interpreter(head)
+		if words == nil {
+			return ""
+		}
+		program = words[0]
+	}
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	asks := "it needs " + program
+	if bytes.HasPrefix(line, []byte("#!")) {
+		asks = fmt.Sprintf("line 1 (%s) asks for %s", strings.TrimRight(validText(line), "\r"), program)
+	}
+	if strings.ContainsRune(program, '/') {
+		if _, err := os.Stat(program); !errors.Is(err, fs.ErrNotExist) {
+			return ""
+		}
+		return asks + ", which does not exist here; install it, or name another"
+	}
+	search := c.tools.path()
+	if script.LookPath(program, search) != "" {
+		return ""
+	}
+	return fmt.Sprintf("%s, which is not on the PATH of tools (%s); "+
+		"install it, or start the server with a PATH that leads to it", asks, search)
+}
+
+// path is the PATH that tools are given.
+func (t *Tools) path() string {
+	for _, entry := range t.base {
+		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// inSDK reports whether the SDK has a public function of that name. All of those
+// are defined in the file that tools source.
+func inSDK(name []byte) bool {
+	text, _ := sdk.Files.ReadFile("tool-sdk.sh") // embedded: it is there
+	return regexp.MustCompile(`\b` + regexp.QuoteMeta(string(name)) + `\(\)`).Match(text)
+}
+
+// isPlainShell reports whether a program is a shell that may not be Bash.
+func isPlainShell(program string) bool {
+	switch path.Base(program) {
+	case "sh", "dash", "ash":
+		return true
+	}
+	return false
+}
+
+// unexplained tells how a script ended that gave no reason, or that failed after
+// it had printed its result.
+func (c *call) unexplained(where string, res *script.Result, value json.RawMessage) string {
+	line := c.traceLine()
+	silent := len(bytes.TrimSpace(res.Stderr)) == 0
+	result := rawjson.KindOf(value) == rawjson.Object
+	switch {
+	case result && saysError(value), !result && !silent && line == "":
+		return ""
+	}
+	text := fmt.Sprintf("%s ended with exit status %d", where, res.Status)
+	if res.Signal != 0 {
+		text = fmt.Sprintf("%s was ended by signal %d (%s)", where, res.Signal, syscall.Signal(res.Signal))
+	}
+	switch {
+	case result:
+		text += " after it had printed its result, so the call counts as failed"
+	case silent:
+		text += " without a message on standard error"
+	}
+	switch {
+	case line != "":
+		text += "; the last command in its trace is " + line
+	case res.Signal == 0 && isShell(c.script, c.head(c.script, firstLine)):
+		text += `. Under "set -e", which the SDK turns on, a script ends at the first command that fails; ` +
+			"MCPBASH_TRACE_TOOLS=true shows which"
+	}
+	if result && res.Signal == 0 {
+		text += `. Where a failure does not matter, add "|| true" to the command`
+	}
+	return text
+}
+
+// saysError reports whether a result says itself that it is an error, in one of
+// the ways programs have.
+func saysError(value json.RawMessage) bool {
+	return rawjson.True(rawjson.Get(value, "isError")) || !rawjson.Absent(rawjson.Get(value, "error")) ||
+		string(rawjson.Get(value, "success")) == "false" || string(rawjson.Get(value, "ok")) == "false"
+}
+
+// head returns the first bytes of a file, at most max; none of what is no regular
+// file or cannot be read.
+func (c *call) head(file string, max int) []byte {
+	dir := filepath.Dir(file)
+	for _, above := range []string{c.tools.project.Tools, c.tools.project.Root} {
+		if project.Within(above, file) { // a link may lead to another place there
+			dir = above
+		}
+	}
+	rel, err := filepath.Rel(dir, file)
+	if err != nil {
+		return nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	f, err := project.OpenRegular(root, rel)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, max)
+	n, _ := io.ReadFull(f, head)
+	return head[:n]
+}
+
+// shown is a path as people know it: from the project's root on, where it lies
+// in the project.
+func (c *call) shown(file string) string {
+	if rel, err := filepath.Rel(c.tools.project.Root, file); err == nil && project.Within(c.tools.project.Root, file) {
+		return rel
+	}
+	return file
+}

@@ -1,0 +1,176 @@
+//go:build unix
+
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+)
+
+// T-188, T-189: what is known to go wrong is told with its remedy, in the
+// result and in the log.
+func TestHints(t *testing.T) {
+	b := newBench(t, nil)
+	const (
+		crlf = " has Windows (CRLF) line ends; convert it with: tr -d '\\r' "
+		own  = "tools/t/tool.sh" + crlf + "<tools/t/tool.sh >tools/t/tool.sh.lf && " +
+			"cat tools/t/tool.sh.lf >tools/t/tool.sh && rm tools/t/tool.sh.lf"
+		start  = "tools/t/tool.sh cannot start: line 1 "
+		noPath = " asks for python9, which is not on the PATH of tools ("
+		ended  = "tools/t/tool.sh ended with exit status "
+		silent = " without a message on standard error. Under \"set -e\", which"
+		after  = " after it had printed its result, so the call counts as failed. Under \"set -e\", which"
+	)
+	for _, tc := range []struct{ name, script, want string }{
+		{"CRLF, env", "#!/usr/bin/env bash\r\nset -euo pipefail\r\necho hi\r\n", own},
+		{"CRLF, the system looks for bash\\r", "#!/bin/bash\r\necho hi\r\n", own},
+		{"CRLF, no word of it", "#!/usr/bin/env bash\r\nif true; then\r\n  exit 3\r\nfi\r\n", own},
+		{"CRLF in a file that is loaded", "#!/bin/bash\nsource lib/dos.sh\nexit 1\n",
+			"lib/dos.sh" + crlf + "<lib/dos.sh >lib/dos.sh.lf && "},
+		{"no source line", "#!/bin/bash\nname=$(mcp_args_get .name)\nexit 1",
+			"tools/t/tool.sh uses the SDK without loading it; put this line before the others: " +
+				`source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"`},
+		{"not Bash", "#!/bin/dash\nset -euo pipefail\n",
+			"tools/t/tool.sh is run by /bin/dash, which lacks what it uses of Bash; make its first line #!/usr/bin/env bash"},
+		{"interpreter", "#!/opt/none/python9 -u\nprint()\n",
+			start + "(#!/opt/none/python9 -u) asks for /opt/none/python9, which does not exist here; " +
+				"install it, or name another"},
+		{"interpreter of env", "#!/usr/bin/env python9\nprint()\n", start + "(#!/usr/bin/env python9)" + noPath},
+		{"interpreter of env -S", "#!/usr/bin/env -S python9 -u\nprint()\n",
+			start + "(#!/usr/bin/env -S python9 -u)" + noPath},
+		{"silent", "#!/bin/bash\nset -e\ngrep -q nothing /dev/null\necho not reached\n", ended + "1" + silent},
+		{"silent after text", "#!/bin/bash\necho some text\nexit 5\n", ended + "5" + silent},
+		{"signal", "#!/bin/bash\nkill -SEGV $$\n",
+			"tools/t/tool.sh was ended by signal 11 (segmentation fault) without a message on standard error"},
+		{"after a result", "#!/bin/bash\necho '{\"a\":1}'\ngrep -q nothing /dev/null\n", ended + "1" + after},
+		{"after a result, with a message", "#!/bin/bash\necho '{\"a\":1}'\necho why >&2; exit 1\n",
+			ended + "1" + after},
+		{"after an envelope", "#!/bin/bash\necho '{\"content\":[],\"isError\":false}'\nexit 1\n", ended + "1" + after},
+
+		{"it has said so itself", "#!/bin/bash\necho 'file not found' >&2; exit 1\n", ""},
+		{"an error as JSON", "#!/bin/bash\necho '{\"success\":false,\"why\":\"x\"}'; exit 1\n", ""},
+		{"an error as a result", "#!/bin/bash\necho '{\"content\":[],\"isError\":true}'; exit 1\n", ""},
+		{"no source line, of MCP Apps", "#!/bin/bash\nmcp_ui_form --title x\nexit 1",
+			"tools/t/tool.sh uses the SDK without loading it; "},
+		{"a function of its own", "#!/bin/bash\nmcp_mine\nexit 1\n", ""},
+		{"a function of its own, of which the SDK has a private one", "#!/bin/bash\nmcp_call\nexit 1\n", ""},
+		{"a program that is not there", "#!/bin/bash\nnonesuch\n", ""},
+		{"a CR where it is no line end", "#!/bin/bash\nprintf '%s' $'a\\r\\n' >&2\nexit 1\n", ""},
+	} {
+		if _, err := os.Stat("/bin/dash"); err != nil && tc.name == "not Bash" {
+			continue
+		}
+		b.add("t", "")
+		for name, text := range map[string]string{"tools/t/tool.sh": tc.script, "lib/dos.sh": "true\r\n"} {
+			file := filepath.Join(b.root, name)
+			os.MkdirAll(filepath.Dir(file), 0o755)
+			if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.logs = nil
+		got := b.call(&Request{Name: "t"})
+		last := lastText(got)
+		isHint := strings.HasPrefix(last, "tools/") || strings.HasPrefix(last, "lib/")
+		if isHint != (tc.want != "") || !strings.HasPrefix(last, tc.want) || !strings.Contains(got, `"isError":true`) {
+			t.Errorf("%s: %s", tc.name, got)
+		}
+		if logged := b.logged("warning mcp.tools Tool 't': " + tc.want); logged != (tc.want != "") {
+			t.Errorf("%s: logs %q", tc.name, b.logs)
+		}
+	}
+}
+
+// lastText is the text of a result's last item.
+func lastText(result string) string {
+	last := ""
+	for item := range rawjson.Elements(rawjson.Get(json.RawMessage(result), "content")) {
+		last = rawjson.TextOf(item, "text")
+	}
+	return last
+}
+
+// T-188: where clients want the old form of failures they get it exactly,
+// and the hint is in the log.
+func TestHintOfAnErrorIsLogged(t *testing.T) {
+	b := newBench(t, project.Env{"MCPBASH_TOOL_FAILURE_MODE": "error"})
+	const want = `{"code":-32603,"message":"Tool failed","data":{"exitCode":3,"_meta":{"exitCode":3}}}`
+	if got := b.run(`exit 3`); got != want {
+		t.Error(got)
+	}
+	if !b.logged("warning mcp.tools Tool 't': tools/t/tool.sh ended with exit status 3 without a message") {
+		t.Error(b.logs)
+	}
+}
+
+// T-219: text beside a result stays, and is warned of.
+func TestTextBesideAResult(t *testing.T) {
+	b := newBench(t, nil)
+	const result = `{"content":[{"type":"text","text":"hi"}],"isError":true}`
+	for _, tc := range []struct{ out, warning string }{
+		{"debug\n" + result, "before the result"},
+		{result + "\ndebug", "after the result"},
+		{`debug{"success":true,"result":{}}`, "before the result"},
+		{result + result, "after the result"},
+		{"  " + result + "\n", ""},
+		{`{"success":true} {"success":false}`, ""},
+		{`see {"content":7}`, ""},
+		{`cut {"content":[`, ""},
+		{"only text", ""},
+	} {
+		b.logs = nil
+		got := b.run(fmt.Sprintf("cat <<'END'\n%s\nEND", tc.out))
+		isText := strings.Contains(got, `"isError":false`) && textOf(t, got) == tc.out+"\n"
+		if isText == (strings.TrimSpace(tc.out) == result) {
+			t.Errorf("%s: %s", tc.out, got)
+		}
+		warning := "warning mcp.tools Tool 't': standard output holds something " + tc.warning
+		if logged := b.logged(warning); logged != (tc.warning != "") {
+			t.Errorf("%s: logs %q", tc.out, b.logs)
+		}
+	}
+}
+
+// T-218.
+func TestSeveralValues(t *testing.T) {
+	b := newBench(t, nil)
+	const schema = `"outputSchema":{"type":"object","required":["success"],"properties":{"success":{"type":"boolean"}}}`
+	failed := func(why string) string {
+		return `{"content":[{"type":"text","text":"` + why + `"}],` +
+			`"structuredContent":{"success":false,"why":"` + why + `"},"isError":true}`
+	}
+	quoted := strings.NewReplacer(`"`, `\"`, "\n", `\n`)
+	for _, tc := range []struct{ name, out, want string }{
+		{"objects", "{\"success\":true,\"n\":1}\n{\"x\":2}",
+			`"isError":false,"structuredContent":{"success":true,"n":1},"_meta":{"exitCode":0}}`},
+		{"results, as of mcp_error without an exit", failed("a") + "\n" + failed("b"),
+			`"isError":true,"structuredContent":{"success":false,"why":"a"},"_meta":{"exitCode":0}}`},
+		{"results with and without error", `{"content":[],"structuredContent":{"success":true},"isError":false}` +
+			"\n" + failed("b"),
+			`"isError":false,"structuredContent":{"success":true},"_meta":{"exitCode":0}}`},
+	} {
+		want := `{"name":"t","content":[{"type":"text","text":"` + quoted.Replace(tc.out) + `\n"}],` + tc.want
+		if got := b.run("cat <<'END'\n"+tc.out+"\nEND", schema); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", tc.name, got, want)
+		}
+		if got := b.run("cat <<'END'\n"+tc.out+"\nEND", schema, `"validateInput":true`); got != want {
+			t.Errorf("%s, validated in full:\n got %s\nwant %s", tc.name, got, want)
+		}
+	}
+	for out, want := range map[string]string{
+		`{"x":1} {"success":true}`: `{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`,
+		`{"success":true} text`:    `{"code":-32603,"message":"Tool output is not valid JSON for declared outputSchema"}`,
+		`7 {"success":true}`:       `{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`,
+	} {
+		if got := b.run("cat <<'END'\n"+out+"\nEND", schema); got != want {
+			t.Errorf("%s: %s", out, got)
+		}
+	}
+}

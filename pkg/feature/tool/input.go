@@ -1,0 +1,386 @@
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/run/handoff"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// Files that appear in the hand-off directory while a script runs; those of a
+// batch in its directory for questions.
+const (
+	cancelMark   = "cancelled"
+	elicitAsk    = "elicit.request"
+	elicitAnswer = "elicit.response"
+	batchAsk     = "batch.request"
+	batchAnswer  = "batch.response"
+	wakeFIFO     = "wake" // at which the script waits for any of the answers
+)
+
+// maxQuestion bounds what a script may ask at once, in bytes.
+const maxQuestion = 1 << 20
+
+// An inputRelay carries the questions of one script to the client and the
+// answers back, through its hand-off directory. There are two ways to ask: a single
+// elicitation (T-120), and a batch of anything (T-128). Each has at most one
+// request open.
+type inputRelay struct {
+	files  *handoff.Dir
+	asker  mcp.Asker
+	client *mcp.Capabilities
+	log    mcp.LogFunc
+
+	elicit mcp.PendingInput
+	room   *handoff.Reserved // for the answer to elicit
+	batch  *batch
+	lost   error // why an answer could not be handed to the script; nil: all could
+}
+
+// answerRoom is the room on the disk, in bytes, that the answer to a question has for sure.
+const answerRoom = 4 << 10
+
+// A lostAnswer is the cause of a call that ends as its script cannot be given an answer: it would wait
+// for it until its time is over.
+type lostAnswer struct{ err error }
+
+func (e *lostAnswer) Error() string {
+	reason := e.err
+	var path *fs.PathError
+	if errors.As(reason, &path) {
+		reason = path.Err
+	}
+	return fmt.Sprintf("the answer cannot be handed to the script: %s; "+
+		"MCPBASH_TMP_ROOT chooses another place for temporary files", reason)
+}
+
+func (e *lostAnswer) Unwrap() error { return e.err }
+
+// poll looks for new questions and for answers. It reports whether a question
+// is open, which stops the clocks (T-126), unless the client does not read at all:
+// then no question is put to it, and no script lives on for one (P-1805). When an
+// answer could not be handed over, lost says why.
+func (in *inputRelay) poll() (open bool) {
+	ready := in.asker == nil || in.asker.Ready() // else the files stay where they are
+	if ready {
+		if content, ok := in.files.Take(elicitAsk, maxQuestion); ok {
+			in.startElicit(content)
+		}
+	}
+	if in.elicit != nil {
+		if answers, done := in.elicit.Responses(); done {
+			in.elicit = nil
+			in.reply(in.elicitAnswer(answers[0]))
+		}
+	}
+	if ready {
+		if content, ok := in.files.Input.Take(batchAsk, maxQuestion); ok {
+			in.startBatch(content)
+		}
+	}
+	if in.batch != nil {
+		if answers, done := in.batch.pending.Responses(); done {
+			in.finishBatch(answers)
+		}
+	}
+	return ready && (in.elicit != nil || in.batch != nil)
+}
+
+// cancel marks the call as cancelled, before any signal, and answers what is
+// open (T-115, T-125).
+func (in *inputRelay) cancel() {
+	if err := in.files.Create(cancelMark, []byte("1")); err != nil && !errors.Is(err, fs.ErrExist) {
+		in.log(mcp.Warning, logger, fmt.Sprintf("Cannot mark the call as cancelled: %s", err))
+	}
+	in.files.Input.Wake(wakeFIFO)
+	if in.elicit != nil {
+		in.elicit.Close()
+		in.elicit = nil
+		in.reply("cancel", nil)
+	}
+	if in.batch != nil {
+		answers := in.batch.pending.Close()
+		for i := range answers {
+			if answers[i].Result == nil && answers[i].Error == nil {
+				answers[i].Error = errCancelledAnswer
+			}
+		}
+		in.finishBatch(answers)
+	}
+}
+
+// end withdraws what is open because the script is gone (T-127).
+func (in *inputRelay) end() {
+	if in.elicit != nil {
+		in.elicit.Close()
+		in.elicit = nil
+	}
+	if in.batch != nil {
+		in.batch.pending.Close()
+		in.batch = nil
+	}
+}
+
+// The errors of T-128.
+var (
+	errUnsupported     = mcp.Errorf(mcp.CodeMethodNotFound, "Not supported by the client")
+	errCancelledAnswer = mcp.Errorf(mcp.CodeToolCancelled, "Cancelled")
+)
+
+// startElicit reads a request file (T-121). A second question closes the first.
+func (in *inputRelay) startElicit(content []byte) {
+	if in.elicit != nil {
+		in.elicit.Close()
+		in.elicit = nil
+	}
+	in.dropRoom()
+	ask, err := rawjson.Check(content)
+	if err != nil || rawjson.KindOf(ask) != rawjson.Object {
+		in.reply("error", nil)
+		return
+	}
+	mode := rawjson.TextOf(ask, "mode")
+	if mode == "" {
+		mode = "form"
+	}
+	if mode != "form" && mode != "url" || mode == "url" && rawjson.TextOf(ask, "url") == "" {
+		in.reply("error", nil)
+		return
+	}
+	if in.asker == nil || mode == "form" && !in.client.ElicitForm || mode == "url" && !in.client.ElicitURL {
+		in.reply("decline", nil)
+		return
+	}
+	var b rawjson.Builder
+	b.Object().Name("mode").String(mode).Name("message").String(rawjson.TextOf(ask, "message"))
+	if mode == "url" {
+		b.Name("url").String(rawjson.TextOf(ask, "url"))
+	} else {
+		b.Name("requestedSchema").Raw(formSchema(rawjson.Get(ask, "schema")))
+	}
+	key := rawjson.TextOf(ask, "key")
+	if !mcp.IsInputKey(key) {
+		key = ""
+	}
+	if in.room = in.reserve(&in.files.Folder); in.room == nil {
+		return // nobody is asked for what cannot be handed over
+	}
+	in.elicit = in.asker.Ask([]mcp.InputRequest{{Key: key, Method: mcp.MethodElicit, Params: b.End().Bytes()}})
+}
+
+// reserve makes room for an answer; nil where there is none.
+func (in *inputRelay) reserve(folder *handoff.Folder) *handoff.Reserved {
+	room, err := folder.Reserve(answerRoom)
+	if err != nil {
+		in.lose(err)
+	}
+	return room
+}
+
+func (in *inputRelay) lose(err error) {
+	in.lost = &lostAnswer{err}
+	in.log(mcp.Err, logger, in.lost.Error())
+}
+
+func (in *inputRelay) dropRoom() {
+	if in.room != nil {
+		in.room.Drop()
+		in.room = nil
+	}
+}
+
+// formSchema: what is no schema becomes the empty form.
+func formSchema(schema json.RawMessage) json.RawMessage {
+	if rawjson.KindOf(schema) == rawjson.Object {
+		return rawjson.Normal(schema)
+	}
+	return json.RawMessage(`{"type":"object","properties":{}}`)
+}
+
+// elicitAnswer is the mapping of T-123.
+func (in *inputRelay) elicitAnswer(a mcp.InputResponse) (action string, content json.RawMessage) {
+	if a.Error != nil {
+		in.log(mcp.Warning, "mcp.elicitation", fmt.Sprintf("Client error: code=%d message=%s", a.Error.Code,
+			a.Error.Message))
+		return "error", nil
+	}
+	switch action := rawjson.TextOf(a.Result, "action"); action {
+	case "accept", "decline", "cancel":
+		return action, rawjson.Get(a.Result, "content")
+	}
+	return "error", rawjson.Get(a.Result, "content")
+}
+
+// reply hands the answer to the script, all at once.
+func (in *inputRelay) reply(action string, content json.RawMessage) {
+	var b rawjson.Builder
+	b.Object().Name("action").String(action).Name("content")
+	if content == nil {
+		b.Null()
+	} else {
+		b.Raw(rawjson.Normal(content))
+	}
+	in.answer(&in.files.Folder, in.room, elicitAnswer, b.End().Bytes())
+	in.room = nil
+}
+
+// A batch is a set of questions asked together.
+type batch struct {
+	keys    []string
+	errors  []*mcp.Error     // by key: what could not be asked
+	pending mcp.PendingInput // for the others, in order
+	room    *handoff.Reserved
+}
+
+func (in *inputRelay) startBatch(content []byte) {
+	if in.batch != nil {
+		in.batch.pending.Close()
+		in.batch.room.Drop()
+		in.batch = nil
+	}
+	ask, err := rawjson.Check(content)
+	if err != nil || rawjson.KindOf(ask) != rawjson.Object {
+		in.finish(nil, []string{""}, []mcp.InputResponse{{Error: mcp.Errorf(mcp.CodeInvalidParams,
+			"batch.request is not a JSON object")}})
+		return
+	}
+	b := &batch{}
+	var questions []mcp.InputRequest
+	var fault error
+	for _, m := range rawjson.Members(ask) {
+		q, refused, err := in.question(m)
+		fault = firstError(fault, err)
+		b.keys = append(b.keys, m.Name)
+		b.errors = append(b.errors, refused)
+		if refused == nil {
+			questions = append(questions, q)
+		}
+	}
+	if fault != nil || len(b.keys) == 0 {
+		in.refuse(b.keys, fault)
+		return
+	}
+	if len(questions) == 0 {
+		in.batch = b
+		in.finishBatch(nil)
+		return
+	}
+	if b.room = in.reserve(&in.files.Input); b.room == nil {
+		return
+	}
+	b.pending = in.asker.Ask(questions)
+	in.batch = b
+}
+
+// question reads one member of a batch. refused says that it is sound but the
+// client cannot be asked.
+func (in *inputRelay) question(m rawjson.Member) (q mcp.InputRequest, refused *mcp.Error, err error) {
+	if !mcp.IsInputKey(m.Name) {
+		return q, nil, fmt.Errorf("invalid key %q", m.Name)
+	}
+	params := rawjson.Get(m.Value, "params")
+	if !rawjson.Absent(params) && rawjson.KindOf(params) != rawjson.Object {
+		return q, nil, fmt.Errorf("params of %s must be an object", m.Name)
+	}
+	q = mcp.InputRequest{Key: m.Name, Method: rawjson.TextOf(m.Value, "method")}
+	supported := false
+	switch q.Method {
+	case mcp.MethodElicit:
+		q.Params, supported = in.elicitParams(params)
+	case mcp.MethodSampling:
+		q.Params, supported = rawjson.Normal(params), in.client.CanSample(params)
+	case mcp.MethodRoots:
+		supported = in.client.Roots
+	default:
+		return q, nil, fmt.Errorf("method of %s must be elicitation/create, sampling/createMessage or roots/list",
+			m.Name)
+	}
+	if in.asker == nil || !supported {
+		return q, errUnsupported, nil
+	}
+	return q, nil, nil
+}
+
+// elicitParams adds the mode where it is missing.
+func (in *inputRelay) elicitParams(params json.RawMessage) (json.RawMessage, bool) {
+	mode := rawjson.TextOf(params, "mode")
+	if mode == "url" {
+		return rawjson.Normal(params), in.client.ElicitURL
+	}
+	if mode == "" {
+		var b rawjson.Builder
+		b.Object().Name("mode").String("form")
+		for _, m := range rawjson.Members(params) {
+			if m.Name != "mode" {
+				b.Name(m.Name).Raw(rawjson.Normal(m.Value))
+			}
+		}
+		params = b.End().Bytes()
+	}
+	return rawjson.Normal(params), in.client.ElicitForm
+}
+
+func firstError(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// refuse answers every key of a malformed batch with the reason.
+func (in *inputRelay) refuse(keys []string, fault error) {
+	if len(keys) == 0 {
+		keys, fault = []string{""}, fmt.Errorf("batch.request asks nothing")
+	}
+	answers := make([]mcp.InputResponse, len(keys))
+	for i := range answers {
+		answers[i].Error = mcp.Errorf(mcp.CodeInvalidParams, "%s", fault)
+	}
+	in.finish(nil, keys, answers)
+}
+
+// finishBatch merges the client's answers with what could not be asked.
+func (in *inputRelay) finishBatch(answers []mcp.InputResponse) {
+	b := in.batch
+	in.batch = nil
+	all := make([]mcp.InputResponse, len(b.keys))
+	for i := range all {
+		if b.errors[i] != nil {
+			all[i].Error = b.errors[i]
+		} else if len(answers) > 0 {
+			all[i], answers = answers[0], answers[1:]
+		}
+	}
+	in.finish(b.room, b.keys, all)
+}
+
+func (in *inputRelay) finish(room *handoff.Reserved, keys []string, answers []mcp.InputResponse) {
+	var b rawjson.Builder
+	b.Object()
+	for i, key := range keys {
+		b.Name(key).Object()
+		if err := answers[i].Error; err != nil {
+			b.Name("error").Append(err.AppendJSON)
+		} else {
+			b.Name("result").Raw(rawjson.Normal(answers[i].Result))
+		}
+		b.End()
+	}
+	in.answer(&in.files.Input, room, batchAnswer, b.End().Bytes())
+}
+
+// answer hands a file to the script, in the room that was reserved for it if any, and wakes it (T-129).
+func (in *inputRelay) answer(folder *handoff.Folder, room *handoff.Reserved, name string, content []byte) {
+	put := folder.Put
+	if room != nil {
+		put = room.Put
+	}
+	if err := put(name, content); err != nil {
+		in.lose(err)
+	}
+	in.files.Input.Wake(wakeFIFO)
+}

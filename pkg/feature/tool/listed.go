@@ -1,0 +1,79 @@
+package tool
+
+import (
+	"encoding/json"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/registry/access"
+)
+
+// AppendListed appends a registry entry as tools/list sends it (registry
+// anySchema allows an outputSchema that describes no object, which only
+// the newest revision does.
+func AppendListed(dst []byte, item json.RawMessage, anySchema bool) []byte {
+	b := rawjson.Over(dst)
+	b.Object()
+	var meta json.RawMessage
+	own := toolMeta{}
+	for _, m := range rawjson.Members(item) {
+		switch m.Name {
+		case "requires", "validateInput", "securityLevel", "confine", access.Unreadable:
+		case "name":
+			own.name = m.Value
+			b.Name("name").Raw(m.Value)
+		case "id":
+			own.id = m.Value
+		case "version":
+			own.version = m.Value
+		case "capabilities":
+			own.capabilities = m.Value
+		case "_meta":
+			meta = m.Value
+		case "timeoutSecs":
+			if !rawjson.Absent(m.Value) {
+				b.Name(m.Name).Raw(m.Value)
+			}
+		case "outputSchema":
+			if anySchema || rawjson.TextOf(m.Value, "type") == "object" {
+				b.Name(m.Name).Raw(m.Value)
+			}
+		default:
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	if meta != nil || own.declared() {
+		b.Name("_meta").Object()
+		for _, m := range rawjson.Members(meta) {
+			b.Name(m.Name).Raw(m.Value)
+		}
+		own.append(b)
+		b.End()
+	}
+	return b.End().Bytes()
+}
+
+// toolMeta is what a tool declares of itself for programs that choose among
+// tools.
+type toolMeta struct{ name, id, version, capabilities json.RawMessage }
+
+func (t *toolMeta) declared() bool {
+	return t.id != nil || t.version != nil || t.capabilities != nil
+}
+
+func (t *toolMeta) append(b *rawjson.Builder) {
+	if !t.declared() {
+		return
+	}
+	id := t.id
+	if id == nil {
+		id = t.name
+	}
+	b.Name("mcpbash/tool").Object().Name("id").Raw(id)
+	if t.version != nil {
+		b.Name("version").Raw(t.version)
+	}
+	if t.capabilities != nil {
+		b.Name("capabilities").Raw(t.capabilities)
+	}
+	b.End()
+}

@@ -1,0 +1,292 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// timeoutStatus is the exit status of a tool that was timed out (T-160).
+const timeoutStatus = 124
+
+var (
+	errCancelled = mcp.Errorf(mcp.CodeToolCancelled, "Tool cancelled")
+	errFailed    = "Tool failed"
+)
+
+// outcome makes the answer of how the script ended: the first of the rows of
+// T-180 that applies.
+func (c *call) outcome(res *script.Result) (*Result, error) {
+	calls := &c.tools.project.Calls
+	if e := c.errorFile(); e != nil {
+		return nil, e
+	}
+	var timeout *timeoutError
+	var lost *lostAnswer
+	switch {
+	case errors.Is(res.Cause, script.ErrStdoutLimit):
+		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s output %d bytes exceeds limit %d", c.entry.name,
+			len(res.Stdout), calls.MaxStdout))
+		return nil, mcp.Errorf(mcp.CodeInternal, "Tool output exceeded %d bytes", calls.MaxStdout)
+	case errors.Is(res.Cause, script.ErrStderrLimit):
+		c.tools.Log(mcp.Err, logger, fmt.Sprintf("Tool %s stderr %d bytes exceeds limit %d", c.entry.name,
+			len(res.Stderr), calls.MaxStderr))
+		return nil, mcp.Errorf(mcp.CodeInternal, "Tool stderr exceeded %d bytes", calls.MaxStderr)
+	case errors.As(res.Cause, &lost):
+		e := mcp.Errorf(mcp.CodeInternal, "Tool '%s' cannot be given its client's answer", c.entry.name)
+		return nil, e.WithReason(lost)
+	case c.cancelled(res.Cause) != nil:
+		return nil, errCancelled
+	case errors.As(res.Cause, &timeout):
+		return c.timedOut(timeout, res), nil
+	case res.Signal == int(syscall.SIGTERM) || res.Signal == int(syscall.SIGINT):
+		return nil, errCancelled
+	case res.Status != 0:
+		return c.failed(res)
+	}
+	return c.succeeded(res)
+}
+
+// errorFile is what the tool wrote for a JSON-RPC error, nil when nothing (T-90,
+// T-91).
+func (c *call) errorFile() *mcp.Error {
+	content, err := c.files.ReadErrors(c.tools.project.Calls.MaxStdout)
+	if err != nil {
+		return mcp.Errorf(mcp.CodeInternal, "%s", errFailed).WithData("error file: " + err.Error())
+	}
+	if len(content) == 0 {
+		return nil
+	}
+	if v, err := rawjson.Check(content); err == nil {
+		message, ok := rawjson.Text(rawjson.Get(v, "message"))
+		code, isInt := integer(rawjson.Get(v, "code"))
+		if ok && isInt {
+			return &mcp.Error{Code: code, Message: message, Data: dataOf(v)}
+		}
+	}
+	e := mcp.Errorf(mcp.CodeInternal, "%s", errFailed)
+	return e.WithData(strings.TrimRight(validText(content), "\r\n"))
+}
+
+func dataOf(v json.RawMessage) json.RawMessage {
+	data := rawjson.Get(v, "data")
+	if rawjson.Absent(data) {
+		return nil
+	}
+	return rawjson.Normal(data)
+}
+
+// integer reads an error code; zero means "internal" (T-701).
+func integer(v json.RawMessage) (int, bool) {
+	n, err := strconv.Atoi(string(v))
+	if err != nil {
+		return 0, false
+	}
+	if n == 0 {
+		n = mcp.CodeInternal
+	}
+	return n, true
+}
+
+// timedOut makes the result of a call whose time was up, with the hint of the tool or
+// the settings (T-158, T-159).
+func (c *call) timedOut(timeout *timeoutError, res *script.Result) *Result {
+	calls, k := &c.tools.project.Calls, timeout.clock
+	hint := c.entry.timeoutHint
+	if hint == "" {
+		hint = calls.TimeoutHint
+	}
+	message := timeout.message
+	if hint != "" {
+		message += "\n\nSuggestion: " + hint
+	}
+	r := failure("timeout", message, func(b *rawjson.Builder) {
+		b.Name("timeoutSecs").Int(k.secs).Name("reason").String(timeout.reason).Name("exitCode").Int(timeoutStatus)
+		if k.progress {
+			b.Name("progressExtendsTimeout").Bool(true).Name("maxTimeoutSecs").Int(k.maxSecs)
+		}
+		if hint != "" {
+			b.Name("hint").String(hint)
+		}
+		if k.byOption {
+			b.Name("setting").String("MCPBASH_DEFAULT_TOOL_TIMEOUT")
+		}
+	})
+	r.Status = timeoutStatus
+	if calls.TimeoutCapture {
+		r.stderr = c.tail(res.Stderr)
+	}
+	if !k.progress && !k.silent {
+		c.tools.Log(mcp.Warning, logger,
+			fmt.Sprintf("Tool '%s' emitted progress but timed out. Consider enabling "+
+				"MCPBASH_PROGRESS_EXTENDS_TIMEOUT=true or adding progressExtendsTimeout:true to "+
+				"tool.meta.json", c.entry.name))
+	}
+	c.summarise(res, message, true)
+	c.dropUnsound(r)
+	return r
+}
+
+// failed is a tool that ended with another status than 0 (T-185 to T-187).
+func (c *call) failed(res *script.Result) (*Result, error) {
+	value := soleValue(res.Stdout)
+	if e := authored(value); e != nil {
+		return nil, e
+	}
+	tail := c.tail(res.Stderr)
+	message, _, _ := strings.Cut(tail, "\n")
+	if message = strings.TrimRight(message, "\r"); message == "" {
+		message = errFailed
+	}
+	c.summarise(res, message, false)
+	hint, failure := c.hint(res, value), c.failureError(res, tail, message)
+	if c.tools.project.Calls.FailureIsError {
+		return nil, failure
+	}
+	r := &Result{IsError: true, Failure: failure, Status: res.Status, name: c.entry.name, stderr: tail}
+	if members := callToolResult(value); members != nil {
+		r.own = members
+		r.structured = c.ownStructured(members)
+	} else {
+		r.texts = failureTexts(res.Stdout, tail)
+		if rawjson.KindOf(value) == rawjson.Object {
+			r.structured = rawjson.Normal(value)
+		}
+	}
+	if hint != "" {
+		r.texts = append(r.texts, []byte(hint))
+	}
+	c.dropUnsound(r)
+	r.embedded = c.embeds()
+	return r, nil
+}
+
+// authored is an error the tool printed (T-185).
+func authored(value json.RawMessage) *mcp.Error {
+	if rawjson.KindOf(value) != rawjson.Object {
+		return nil
+	}
+	message := rawjson.TextOf(value, "message")
+	code := rawjson.Get(value, "code")
+	if s, ok := rawjson.Text(code); ok {
+		code = json.RawMessage(s)
+	}
+	n, ok := integer(code)
+	if message == "" || !ok {
+		return nil
+	}
+	return &mcp.Error{Code: n, Message: message, Data: dataOf(value)}
+}
+
+func failureTexts(stdout []byte, tail string) [][]byte {
+	var texts [][]byte
+	if len(bytes.TrimSpace(stdout)) > 0 {
+		texts = append(texts, stdout)
+	}
+	if tail != "" {
+		texts = append(texts, []byte(tail))
+	}
+	if texts == nil {
+		texts = [][]byte{[]byte(errFailed)}
+	}
+	return texts
+}
+
+// failureError is the answer of the Bash edition (T-187).
+func (c *call) failureError(res *script.Result, tail, message string) *mcp.Error {
+	if len(res.Stdout) > 0 {
+		return mcp.Errorf(mcp.CodeInternal, "%s", errFailed).WithData(strings.TrimRight(validText(res.Stdout), "\r\n"))
+	}
+	e := mcp.Errorf(mcp.CodeInternal, "%s", message)
+	var b rawjson.Builder
+	b.Object().Name("exitCode").Int(res.Status).Name("_meta").Object().Name("exitCode").Int(res.Status)
+	if tail != "" {
+		b.Name("stderr").String(tail)
+	}
+	b.End()
+	if tail != "" {
+		b.Name("stderrTail").String(tail)
+	}
+	if line := c.traceLine(); line != "" {
+		b.Name("traceLine").String(line)
+	}
+	e.Data = b.End().Bytes()
+	return e
+}
+
+// succeeded makes the result of a script that ended with status 0: its own, where it
+// printed one, else its output as text and as structured content, checked against the
+// output schema (T-195, T-196, tools section 11).
+func (c *call) succeeded(res *script.Result) (*Result, error) {
+	r := &Result{Status: res.Status, name: c.entry.name, stderr: c.tail(res.Stderr)}
+	value := soleValue(res.Stdout)
+	members := callToolResult(value)
+	if members != nil {
+		r.own = members
+	} else {
+		r.texts = [][]byte{res.Stdout}
+	}
+	if value == nil {
+		c.strayText(res.Stdout)
+	}
+	if value == nil && c.entry.outputSchema != nil { // T-218
+		value = firstValue(res.Stdout)
+		members = callToolResult(value)
+	}
+	if members != nil {
+		r.IsError = rawjson.True(rawjson.Get(value, "isError"))
+		r.structured = c.ownStructured(members)
+	} else if c.mayStructure(value) {
+		r.structured = rawjson.Normal(value)
+	}
+	if !r.IsError {
+		if refused, err := c.checkOutput(r, value, members != nil, res); refused != nil || err != nil {
+			return refused, err
+		}
+	}
+	c.dropUnsound(r)
+	r.embedded = c.embeds()
+	return r, nil
+}
+
+// callToolResult returns the members of a value that is a result by itself: an
+// object with a content array and a boolean isError (T-196, T-197).
+func callToolResult(value json.RawMessage) []rawjson.Member {
+	if rawjson.KindOf(rawjson.Get(value, "content")) != rawjson.Array ||
+		rawjson.KindOf(rawjson.Get(value, "isError")) != rawjson.Bool {
+		return nil
+	}
+	return rawjson.Members(value)
+}
+
+// tail is the end of standard error as results show it (T-134).
+func (c *call) tail(stderr []byte) string {
+	calls := &c.tools.project.Calls
+	if !calls.StderrCapture {
+		return ""
+	}
+	if cut := len(stderr) - calls.StderrTail; cut > 0 {
+		for cut < len(stderr) && !utf8.RuneStart(stderr[cut]) {
+			cut++
+		}
+		stderr = stderr[cut:]
+	}
+	return strings.TrimRight(strings.ReplaceAll(validText(stderr), "\x00", ""), "\r\n")
+}
+
+// validText replaces every byte that is not UTF-8 by U+FFFD.
+func validText(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	return string([]rune(string(b)))
+}

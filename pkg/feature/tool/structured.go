@@ -1,0 +1,285 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/json/schema"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// soleValue returns the JSON value that an output consists of, white space
+// around it apart; nil when it is anything else (T-210).
+func soleValue(stdout []byte) json.RawMessage {
+	text := rawjson.SkipSpace(stdout)
+	if len(text) == 0 || !bytes.ContainsRune([]byte("{[\"-0123456789tfn"), rune(text[0])) {
+		return nil
+	}
+	v, err := rawjson.Check(text)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// firstValue returns the first of the JSON values that an output consists of, nil
+// when it holds anything else (T-218).
+func firstValue(stdout []byte) (first json.RawMessage) {
+	for rest := stdout; ; {
+		value, after, err := rawjson.Next(rest)
+		switch {
+		case err == io.EOF:
+			return first
+		case err != nil:
+			return nil
+		case first == nil:
+			first = value
+		}
+		rest = after
+	}
+}
+
+// strayText warns of a result as the SDK prints it that is not all of standard
+// output, which makes all of it plain text (T-219).
+func (c *call) strayText(stdout []byte) {
+	for _, begin := range []string{`{"content":`, `{"success":`} {
+		at := bytes.Index(stdout, []byte(begin))
+		if at < 0 {
+			continue
+		}
+		value, rest, err := rawjson.Next(stdout[at:])
+		if err != nil || callToolResult(value) == nil && !isEnvelope(value) {
+			continue
+		}
+		place := "after"
+		if len(bytes.TrimSpace(stdout[:at])) > 0 {
+			place = "before"
+		} else if len(bytes.TrimSpace(rest)) == 0 {
+			continue
+		}
+		c.warn("standard output holds something " + place + " the result, so all of it is sent as text; " +
+			"print nothing else there, and messages to standard error (>&2)")
+		return
+	}
+}
+
+// isEnvelope reports whether a value is one of mcp_result_success.
+func isEnvelope(value json.RawMessage) bool {
+	return rawjson.KindOf(rawjson.Get(value, "success")) == rawjson.Bool &&
+		(rawjson.Get(value, "result") != nil || rawjson.Get(value, "error") != nil)
+}
+
+// mayStructure reports whether a value can be structured content: an object in every
+// revision, anything in the newest, but null only where the tool's schema admits it (T-211).
+func (c *call) mayStructure(value json.RawMessage) bool {
+	switch rawjson.KindOf(value) {
+	case rawjson.Object:
+		return true
+	case rawjson.Invalid:
+		return false
+	case rawjson.Null:
+		s := c.entry.outputSchema
+		return c.request.AnyStructured && s != nil && c.check(s, value, "outputSchema") == nil
+	}
+	return c.request.AnyStructured
+}
+
+// ownStructured is the structured content of a result that the tool printed
+// (T-197).
+func (c *call) ownStructured(members []rawjson.Member) json.RawMessage {
+	for _, m := range members {
+		if m.Name == "structuredContent" && c.mayStructure(m.Value) {
+			return rawjson.Normal(m.Value)
+		}
+	}
+	return nil
+}
+
+// validateArguments returns the result for arguments that the tool's schema
+// does not allow, nil when they are fine or not to be checked (T-11).
+func (c *call) validateArguments() *Result {
+	p := c.tools.project
+	if !c.entry.validates(p.Calls.Validate, p.Meta.ValidateInput) {
+		return nil
+	}
+	violations := c.check(c.entry.inputSchema, c.request.Arguments, "inputSchema")
+	if violations == nil {
+		return nil
+	}
+	r := violated("validation_error", "Invalid arguments: ", violations)
+	r.name = c.entry.name
+	c.dropUnsound(r)
+	return r
+}
+
+// check returns how a value violates a schema of the tool. A schema that cannot
+// be compiled allows everything, and is complained about once.
+func (c *call) check(text, value json.RawMessage, what string) []schema.Violation {
+	s, first, err := c.tools.schemas.Get(text)
+	if err != nil {
+		if first {
+			c.tools.Log(mcp.Warning, logger, fmt.Sprintf("Tool '%s' %s cannot be used for validation: %s", c.entry.name,
+				what, err))
+		}
+		return nil
+	}
+	return s.Check(value)
+}
+
+func violated(kind, prefix string, violations []schema.Violation) *Result {
+	texts := make([]string, len(violations))
+	for i, v := range violations {
+		texts[i] = v.String()
+	}
+	r := failure(kind, prefix+strings.Join(texts, "; "), func(b *rawjson.Builder) {
+		b.Name("violations").Array()
+		for _, v := range violations {
+			b.Object().Name("path").String(v.Path).Name("message").String(v.Message).End()
+		}
+		b.End()
+	})
+	r.noMeta = true
+	return r
+}
+
+// The messages of T-215.
+const (
+	outputNotJSON = "Tool output is not valid JSON for declared outputSchema"
+	outputEmpty   = "Tool output is empty for declared outputSchema"
+	outputUnsound = "Tool output does not satisfy outputSchema"
+)
+
+// checkOutput holds a success against the tool's outputSchema (T-213 to T-216).
+// value is standard output as JSON, and isResult says that it is a result itself.
+func (c *call) checkOutput(r *Result, value json.RawMessage, isResult bool, res *script.Result) (*Result, error) {
+	s := c.entry.outputSchema
+	if s == nil {
+		return nil, nil
+	}
+	p := c.tools.project
+	full := c.entry.validates(p.Calls.Validate, p.Meta.ValidateInput)
+	data, message := value, ""
+	if isResult {
+		if data = rawjson.Get(value, "structuredContent"); data == nil {
+			data = json.RawMessage("{}")
+		}
+	}
+	var violations []schema.Violation
+	switch {
+	case data == nil && len(bytes.TrimSpace(res.Stdout)) == 0:
+		message = outputEmpty
+	case data == nil:
+		message = outputNotJSON
+	case full:
+		if violations = c.check(s, data, "outputSchema"); violations != nil {
+			message = outputUnsound
+		}
+	case c.request.AnyStructured && !describesObject(s):
+		if c.check(s, data, "outputSchema") != nil {
+			message = outputUnsound
+		}
+	case !satisfies(s, data):
+		message = outputUnsound
+	}
+	switch {
+	case message == "":
+		return nil, nil
+	case !full:
+		e := mcp.Errorf(mcp.CodeInternal, "%s", message)
+		e.Data = c.outputDiagnosis(res)
+		return nil, e
+	}
+	refused := failure("output_validation_error", message, nil)
+	if violations != nil {
+		refused = violated("output_validation_error", "Invalid output: ", violations)
+	}
+	refused.name, refused.Status, refused.stderr, refused.noMeta = c.entry.name, res.Status, r.stderr, false
+	c.dropUnsound(refused)
+	return refused, nil
+}
+
+// satisfies is the check existing tools are used to: required members and the
+// types of members at the top, nothing deeper (T-214).
+func satisfies(s, data json.RawMessage) bool {
+	if !describesObject(s) {
+		return true
+	}
+	if rawjson.KindOf(data) != rawjson.Object {
+		return false
+	}
+	for e := range rawjson.Elements(rawjson.Get(s, "required")) {
+		if name, ok := rawjson.Text(e); ok && rawjson.Get(data, name) == nil {
+			return false
+		}
+	}
+	for name, property := range rawjson.All(rawjson.Get(s, "properties")) {
+		v := rawjson.Get(data, name)
+		if !rawjson.Absent(v) && !isOfType(v, rawjson.TextOf(property, "type")) {
+			return false
+		}
+	}
+	return true
+}
+
+// describesObject reports whether a schema is for objects, as far as its type tells.
+func describesObject(s json.RawMessage) bool {
+	t := rawjson.Get(s, "type")
+	return t == nil || string(t) == `"object"`
+}
+
+func isOfType(v json.RawMessage, name string) bool {
+	kind := rawjson.KindOf(v)
+	switch name {
+	case "string":
+		return kind == rawjson.String
+	case "number":
+		return kind == rawjson.Number
+	case "integer":
+		return kind == rawjson.Number && isWhole(v)
+	case "boolean":
+		return kind == rawjson.Bool
+	case "array":
+		return kind == rawjson.Array
+	case "object":
+		return kind == rawjson.Object
+	}
+	return true
+}
+
+// isWhole reports whether a number has no fraction, whatever its spelling.
+func isWhole(v json.RawMessage) bool {
+	var f float64
+	return json.Unmarshal(v, &f) != nil || f == float64(int64(f)) || f >= 1<<63 || f <= -1<<63
+}
+
+// outputDiagnosis is the data of T-216, nil unless it was asked for.
+func (c *call) outputDiagnosis(res *script.Result) json.RawMessage {
+	if !c.tools.project.Logging.DebugErrors {
+		return nil
+	}
+	var b rawjson.Builder
+	b.Object().Name("tool").String(c.entry.name).Name("exitCode").Int(res.Status).
+		Name("traceAvailable").Bool(c.trace.available())
+	if tail := c.tail(res.Stderr); tail != "" {
+		b.Name("stderrTail").String(tail)
+	}
+	if line := c.traceLine(); line != "" {
+		b.Name("traceLine").String(line)
+	}
+	return b.End().Bytes()
+}
+
+// dropUnsound leaves structured content out of an error result when it does not
+// satisfy the tool's schema: strict clients would throw the whole result away
+// (T-217). The text says the same.
+func (c *call) dropUnsound(r *Result) {
+	if r.IsError && r.structured != nil && c.entry.outputSchema != nil &&
+		c.check(c.entry.outputSchema, r.structured, "outputSchema") != nil {
+		r.structured = nil
+	}
+}

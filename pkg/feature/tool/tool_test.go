@@ -1,0 +1,1233 @@
+//go:build unix
+
+package tool
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/policy"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A bench is a project made for a test, with one tool per name.
+type bench struct {
+	t     testing.TB
+	root  string
+	items map[string]string
+	tools *Tools
+
+	mu   sync.Mutex
+	logs []string
+}
+
+func newBench(t testing.TB, env project.Env) *bench {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Chmod(root, 0o755)
+	b := &bench{t: t, root: root, items: map[string]string{}}
+	full := project.Env{"PATH": os.Getenv("PATH"), "MCPBASH_TOOL_ALLOW_DEFAULT": "allow", "OUTSIDE": "secret"}
+	for k, v := range env {
+		full[k] = v
+	}
+	p := project.Open(root, full, root, func(s string) { t.Error(s) })
+	p.Create()
+	runner := new(script.Runner)
+	full["MCPBASH_STATE_DIR"] = t.TempDir()
+	state, _, err := project.NewState(full, &p.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(full, "MCPBASH_STATE_DIR")
+	common := p.Common("/home", "/helper", project.JSONTool{Name: "jq", Bin: "/bin/jq"})
+	b.tools = New(Config{
+		Project: p, Runner: runner, Common: common, State: state, Log: b.log, Debug: func() bool { return true },
+		Find: func(_ context.Context, name string) (json.RawMessage, error) {
+			if item, ok := b.items[name]; ok {
+				return json.RawMessage(item), nil
+			}
+			return nil, nil
+		},
+		Policy: &policy.Policy{Project: p, Runner: runner, State: state, Log: b.log,
+			Env: func() project.Env { return p.ForHooks(common, state.Dir) }},
+	})
+	return b
+}
+
+func (b *bench) log(level mcp.Level, logger, text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.logs = append(b.logs, level.String()+" "+logger+" "+text)
+}
+
+func (b *bench) logged(part string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, l := range b.logs {
+		if strings.Contains(l, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// add makes a tool of a Bash script; more are members of its registry entry.
+func (b *bench) add(name, body string, more ...string) {
+	b.t.Helper()
+	dir := filepath.Join(b.root, "tools", name)
+	os.MkdirAll(dir, 0o755)
+	file := filepath.Join(dir, "tool.sh")
+	if err := os.WriteFile(file, []byte("#!/bin/bash\n"+body+"\n"), 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	item := `{"name":"` + name + `","description":"d","path":"` + name +
+		`/tool.sh","inputSchema":{"type":"object","properties":{}}`
+	for _, m := range more {
+		item += "," + m
+	}
+	b.items[name] = item + "}"
+}
+
+// call runs a tool and returns the answer as JSON: a result, or an error object.
+func (b *bench) call(r *Request) string {
+	b.t.Helper()
+	return answer(b.tools.Call(context.Background(), r))
+}
+
+func answer(res *Result, err error) string {
+	var e *mcp.Error
+	switch {
+	case errors.As(err, &e):
+		return string(e.AppendJSON(nil))
+	case err != nil:
+		return err.Error()
+	}
+	defer res.Done()
+	return string(res.AppendJSON(nil, mcp.Extra{}))
+}
+
+// run calls a tool with this body.
+func (b *bench) run(body string, more ...string) string {
+	b.t.Helper()
+	b.add("t", body, more...)
+	return b.call(&Request{ID: `"t"`, Name: "t"})
+}
+
+// The hints of T-189 for a script that ends without a reason.
+func silent(status int) string {
+	return fmt.Sprintf(`{"type":"text","text":"tools/t/tool.sh ended with exit status %d without a message on standard `+
+		`error. Under \"set -e\", which the SDK turns on, a script ends at the first command that fails; `+
+		`MCPBASH_TRACE_TOOLS=true shows which"}`, status)
+}
+
+func afterResult(status int) string {
+	return fmt.Sprintf(`{"type":"text","text":"tools/t/tool.sh ended with exit status %d after it had printed its `+
+		`result, so the call counts as failed. Under \"set -e\", which the SDK turns on, a script ends at the first `+
+		`command that fails; MCPBASH_TRACE_TOOLS=true shows which. Where a failure does not matter, add \"|| true\" to the `+
+		`command"}`, status)
+}
+
+// tools sections 10, 11 and 18.
+func TestOutcome(t *testing.T) {
+	b := newBench(t, nil)
+	for _, tc := range []struct{ name, body, more, want string }{
+		{"T-195 text", `printf 'hello\nworld\n'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"hello\nworld\n"}],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-195 nothing", `:`, ``,
+			`{"name":"t","content":[{"type":"text","text":""}],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-195 JSON", `printf '{"b": 1,\n "a": [1,2]}\n'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"{\"b\": 1,\n \"a\": [1,2]}\n"}],"isError":false,` +
+				`"structuredContent":{"b":1,"a":[1,2]},"_meta":{"exitCode":0}}`},
+		{"T-195 stderr", `printf ok; printf 'warn1\nwarn2\n\n' >&2`, ``,
+			`{"name":"t","content":[{"type":"text","text":"ok"}],"isError":false,"_meta":{"exitCode":0,` +
+				`"stderr":"warn1\nwarn2"}}`},
+		{"T-135 odd bytes", `printf 'a\xffb\0c'`, ``, `{"name":"t","content":[{"type":"text","text":"a` + "\uFFFD" +
+			`b\u0000c"}],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-210 several values", `echo '{} {}'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"{} {}\n"}],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-211 array", `echo '[1]'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"[1]\n"}],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-212 digits", `echo '{"n":12345678901234567890.10}'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"{\"n\":12345678901234567890.10}\n"}],"isError":false,` +
+				`"structuredContent":{"n":12345678901234567890.10},"_meta":{"exitCode":0}}`},
+		{"T-196 result", `echo note >&2; echo '{"content":[{"type":"text","text":"hi"},{"type":"image","data":"aGk=",` +
+			`"mimeType":"image/png"}],"structuredContent":{"k":1},"isError":true,"x":[ 1 ],` +
+			`"_meta":{"ui/resourceUri":"ui://x/y","foo":1}}'`, ``,
+			`{"name":"t","x":[1],"content":[{"type":"text","text":"hi"},{"type":"image","data":"aGk=","mimeType":"image/png"}` +
+				`],"isError":true,"structuredContent":{"k":1},"_meta":{"foo":1,"ui":{"resourceUri":"ui://x/y"},"exitCode":0,` +
+				`"stderr":"note"}}`},
+		{"T-251 merged", `echo '{"content":[],"isError":false,"_meta":{"ui":{"a":1,"resourceUri":"old"},` +
+			`"ui/resourceUri":"ui://n"}}'`, ``, `{"name":"t","content":[],"isError":false,"_meta":{"ui":{"a":1,` +
+			`"resourceUri":"ui://n"},"exitCode":0}}`},
+		{"T-196 without isError", `echo '{"content":[]}'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"{\"content\":[]}\n"}],"isError":false,` +
+				`"structuredContent":{"content":[]},"_meta":{"exitCode":0}}`},
+		{"T-197 isError no boolean", `echo '{"content":[],"isError":1}'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"{\"content\":[],\"isError\":1}\n"}],"isError":false,` +
+				`"structuredContent":{"content":[],"isError":1},"_meta":{"exitCode":0}}`},
+		{"T-197 structured null", `echo '{"content":[],"isError":false,"structuredContent":null}'`, ``,
+			`{"name":"t","content":[],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-197 structured array", `echo '{"content":[],"isError":false,"structuredContent":[1]}'`, ``,
+			`{"name":"t","content":[],"isError":false,"_meta":{"exitCode":0}}`},
+
+		{"T-90 error file", `echo '{"code":-32010,"message":"Custom failure","data":{"field": "x"}}' ` +
+			`>"$MCP_TOOL_ERROR_FILE"; echo out`, ``, `{"code":-32010,"message":"Custom failure","data":{"field":"x"}}`},
+		{"T-91 whatever else", `printf '{"code":7,"message":"m","data":null}' >"$MCP_TOOL_ERROR_FILE"; exit 9`, ``,
+			`{"code":7,"message":"m"}`},
+		{"T-91 not an error", `printf 'oops\n\n' >"$MCP_TOOL_ERROR_FILE"`, ``,
+			`{"code":-32603,"message":"Tool failed","data":"oops"}`},
+		{"T-91 code no integer", `echo '{"code":1.5,"message":"m"}' >"$MCP_TOOL_ERROR_FILE"`, ``,
+			`{"code":-32603,"message":"Tool failed","data":"{\"code\":1.5,\"message\":\"m\"}"}`},
+		{"T-91 replaced file", `echo '{"code":8,"message":"m"}' >"$MCP_TOOL_ERROR_FILE.x"; mv "$MCP_TOOL_ERROR_FILE.x" ` +
+			`"$MCP_TOOL_ERROR_FILE"`, ``, `{"code":8,"message":"m"}`},
+		{"T-701 code 0", `echo '{"code":0,"message":"m"}' >"$MCP_TOOL_ERROR_FILE"`, ``,
+			`{"code":-32603,"message":"m"}`},
+
+		{"T-185 authored", `echo '{"code":-5,"message":"m","data":[1]}'; exit 1`, ``,
+			`{"code":-5,"message":"m","data":[1]}`},
+		{"T-185 code as text", `echo '{"code":"12","message":"m"}'; exit 1`, ``, `{"code":12,"message":"m"}`},
+		{"T-185 exit 0 is no error", `echo '{"code":-5,"message":"m"}'`, ``,
+			`{"name":"t","content":[{"type":"text","text":"{\"code\":-5,\"message\":\"m\"}\n"}],"isError":false,` +
+				`"structuredContent":{"code":-5,"message":"m"},"_meta":{"exitCode":0}}`},
+		{"T-186 stderr", `printf 'line1\nline2\n' >&2; exit 3`, ``,
+			`{"name":"t","content":[{"type":"text","text":"line1\nline2"}],"isError":true,"_meta":{"exitCode":3,` +
+				`"stderr":"line1\nline2"}}`},
+		{"T-186 both", `echo out; echo err >&2; exit 3`, ``,
+			`{"name":"t","content":[{"type":"text","text":"out\n"},{"type":"text","text":"err"}],"isError":true,` +
+				`"_meta":{"exitCode":3,"stderr":"err"}}`},
+		{"T-186 neither", `echo; exit 3`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"},` +
+			silent(3) + `],"isError":true,"_meta":{"exitCode":3}}`},
+		{"T-186 object", `echo '{"a":1}'; exit 4`, ``, `{"name":"t","content":[{"type":"text","text":"{\"a\":1}\n"},` +
+			afterResult(4) + `],"isError":true,"structuredContent":{"a":1},"_meta":{"exitCode":4}}`},
+		{"T-186 own result", `echo '{"content":[],"isError":false}'; exit 4`, ``,
+			`{"name":"t","content":[` + afterResult(4) + `],"isError":true,"_meta":{"exitCode":4}}`},
+		{"T-160 exit 124", `exit 124`, ``, `{"name":"t","content":[{"type":"text","text":"Tool failed"},` +
+			silent(124) + `],"isError":true,"_meta":{"exitCode":124}}`},
+		{"T-181 TERM", `kill -TERM $$; sleep 9`, ``, `{"code":-32001,"message":"Tool cancelled"}`},
+		{"T-181 INT", `kill -INT $$; sleep 9`, ``, `{"code":-32001,"message":"Tool cancelled"}`},
+		{"T-181 exit 143", `trap 'exit 143' TERM; kill -TERM $$`, ``,
+			`{"name":"t","content":[{"type":"text","text":"Tool failed"},` + silent(143) +
+				`],"isError":true,"_meta":{"exitCode":143}}`},
+		{"T-181 KILL", `kill -KILL $$`, ``,
+			`{"name":"t","content":[{"type":"text","text":"Tool failed"},{"type":"text","text":"tools/t/tool.sh was ended by ` +
+				`signal 9 (killed) without a message on standard error"}],"isError":true,"_meta":{"exitCode":137}}`},
+
+		{"T-214 satisfied", `echo '{"n":1,"s":null,"deep":{"x":"y"}}'`,
+			`"outputSchema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},"s":{"type":"string"},` +
+				`"deep":{"properties":{"x":{"type":"number"}}}}}`,
+			`{"name":"t","content":[{"type":"text","text":"{\"n\":1,\"s\":null,\"deep\":{\"x\":\"y\"}}\n"}],"isError":false,` +
+				`"structuredContent":{"n":1,"s":null,"deep":{"x":"y"}},"_meta":{"exitCode":0}}`},
+		{"T-214 missing", `echo '{}'`, `"outputSchema":{"required":["n"]}`,
+			`{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
+		{"T-214 type", `echo '{"n":1.5}'`, `"outputSchema":{"properties":{"n":{"type":"integer"}}}`,
+			`{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
+		{"T-214 whole number", `printf '{"n":1.0}'`, `"outputSchema":{"properties":{"n":{"type":"integer"}}}`,
+			`{"name":"t","content":[{"type":"text","text":"{\"n\":1.0}"}],"isError":false,"structuredContent":{"n":1.0},` +
+				`"_meta":{"exitCode":0}}`},
+		{"T-214 not an object", `echo '[]'`, `"outputSchema":{"type":"object"}`,
+			`{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
+		{"T-214 other type", `printf '[1]'`, `"outputSchema":{"type":"array","items":{"type":"string"}}`,
+			`{"name":"t","content":[{"type":"text","text":"[1]"}],"isError":false,"_meta":{"exitCode":0}}`},
+		{"T-215 not JSON", `echo hi`, `"outputSchema":{"type":"object"}`,
+			`{"code":-32603,"message":"Tool output is not valid JSON for declared outputSchema"}`},
+		{"T-215 empty", `echo`, `"outputSchema":{"type":"object"}`,
+			`{"code":-32603,"message":"Tool output is empty for declared outputSchema"}`},
+		{"T-213 error result", `printf '{"content":[],"isError":true,"structuredContent":{"success":false}}'`,
+			`"outputSchema":{"required":["n"]}`, `{"name":"t","content":[],"isError":true,"_meta":{"exitCode":0}}`},
+		{"T-214 of a result", `printf '{"content":[],"isError":false}'`, `"outputSchema":{"required":["n"]}`,
+			`{"code":-32603,"message":"Tool output does not satisfy outputSchema"}`},
+		{"T-213 failed tool", `echo '{"a":1}'; exit 1`, `"outputSchema":{"required":["n"]}`,
+			`{"name":"t","content":[{"type":"text","text":"{\"a\":1}\n"},` + afterResult(1) +
+				`],"isError":true,"_meta":{"exitCode":1}}`},
+		{"T-213 null schema", `printf hi`, `"outputSchema":null`,
+			`{"name":"t","content":[{"type":"text","text":"hi"}],"isError":false,"_meta":{"exitCode":0}}`},
+	} {
+		more := []string{}
+		if tc.more != "" {
+			more = append(more, tc.more)
+		}
+		if got := b.run(tc.body, more...); got != tc.want {
+			t.Errorf("%s:\n got %s\nwant %s", tc.name, got, tc.want)
+		}
+	}
+}
+
+// T-211, M-34: the newest revision takes any value but null.
+func TestAnyStructured(t *testing.T) {
+	b := newBench(t, nil)
+	for body, want := range map[string]string{`printf '[1]'`: `"structuredContent":[1]`,
+		`printf 5`: `"structuredContent":5`, `printf null`: ``} {
+		b.add("t", body)
+		got := b.call(&Request{Name: "t", AnyStructured: true})
+		if want == "" && strings.Contains(got, "structuredContent") || !strings.Contains(got, want) {
+			t.Errorf("%s: %s", body, got)
+		}
+	}
+}
+
+// T-187.
+func TestFailureModeError(t *testing.T) {
+	b := newBench(t, project.Env{"MCPBASH_TOOL_FAILURE_MODE": "error"})
+	for body, want := range map[string]string{
+		`echo out; echo err >&2; exit 3`: `{"code":-32603,"message":"Tool failed","data":"out"}`,
+		`printf 'line1\r\nline2\n' >&2; exit 3`: `{"code":-32603,"message":"line1","data":{"exitCode":3,` +
+			`"_meta":{"exitCode":3,"stderr":"line1\r\nline2"},"stderrTail":"line1\r\nline2"}}`,
+		`exit 3`: `{"code":-32603,"message":"Tool failed","data":{"exitCode":3,` +
+			`"_meta":{"exitCode":3}}}`,
+		`echo '{"code":9,"message":"m"}';exit 1`: `{"code":9,"message":"m"}`,
+	} {
+		if got := b.run(body); got != want {
+			t.Errorf("%s: %s", body, got)
+		}
+	}
+}
+
+// T-2 to T-9, in their order.
+func TestEarlyErrors(t *testing.T) {
+	b := newBench(t, project.Env{"MCPBASH_TOOL_ALLOW_DEFAULT": "",
+		"MCPBASH_TOOL_ALLOWLIST": "writable gone link ok plain nopath", "MCPBASH_TOOL_VALIDATE_ARGS": "true"})
+	b.add("ok", "echo ok", `"inputSchema":{"required":["x"]}`)
+	b.add("denied", "echo ok")
+	b.add("writable", "echo ok")
+	os.Chmod(filepath.Join(b.root, "tools/writable/tool.sh"), 0o757)
+	b.add("gone", "")
+	os.Remove(filepath.Join(b.root, "tools/gone/tool.sh"))
+	b.add("link", "")
+	os.Remove(filepath.Join(b.root, "tools/link/tool.sh"))
+	os.Symlink("/bin/ls", filepath.Join(b.root, "tools/link/tool.sh"))
+	b.items["nopath"] = `{"name":"nopath"}`
+	b.items["plain"] = `{"name":"plain","path":"plain.txt"}`
+	os.WriteFile(filepath.Join(b.root, "tools/plain.txt"), []byte("x"), 0o644)
+	for name, want := range map[string]string{
+		"nope":   `{"code":-32602,"message":"Tool 'nope' not found"}`,
+		"nopath": `{"code":-32602,"message":"Tool 'nopath' path unavailable"}`,
+		"denied": `{"code":-32602,"message":"Tool 'denied' blocked by policy (not in MCPBASH_TOOL_ALLOWLIST)"}`,
+		"writable": `{"code":-32602,"message":"Tool 'writable' path rejected by policy","data":{"reason":"{}` +
+			`/writable/tool.sh (mode 0757, others can write to it; run chmod o-w {}/writable/tool.sh)"}}`,
+		"link": `{"code":-32602,"message":"Tool 'link' path rejected by policy","data":{"reason":"{}/link/tool.sh (leads ` +
+			`out of {})"}}`,
+		"gone":  `{"code":-32602,"message":"Tool executable missing"}`,
+		"plain": `{"code":-32602,"message":"Tool executable missing"}`,
+		"ok": `{"name":"ok","content":[{"type":"text","text":"Invalid arguments: /x: is required"}],"isError":true,` +
+			`"structuredContent":{"success":false,"error":{"type":"validation_error","message":"Invalid arguments: /x: is ` +
+			`required","violations":[{"path":"/x","message":"is required"}]}}}`,
+	} {
+		if got := b.call(&Request{Name: name}); got != strings.ReplaceAll(want, "{}", b.root+"/tools") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// T-8a.
+func TestInsecureSettings(t *testing.T) {
+	b := newBench(t, nil)
+	b.add("ok", "echo ok")
+	b.tools.project.Meta.Insecure = &project.InsecureError{Path: "/p/server.d", Reason: "why"}
+	const want = `{"code":-32602,"message":"Tool 'ok' blocked by policy (insecure server.meta.json)",` +
+		`"data":{"reason":"/p/server.d (why); then restart the server"}}`
+	if got := b.call(&Request{Name: "ok"}); got != want {
+		t.Error(got)
+	}
+}
+
+// T-8a, T-5b, CF-63: a tool with an unreadable declaration does not run, whatever the mode.
+func TestUnreadable(t *testing.T) {
+	b := newBench(t, nil)
+	b.add("ok", "echo ok")
+	for member, want := range map[string]string{
+		`"unreadable":"tools/x/tool.meta.json:1:2: why"`: "tools/x/tool.meta.json:1:2: why",
+		`"confine":[]`:            `\"confine\" must be an object`,
+		`"confine":"none"`:        `\"confine\" must be an object`,
+		`"capabilities":"Search"`: `\"capabilities\" must be an array of strings`,
+		`"capabilities":[5]`:      `\"capabilities\" must be an array of strings`,
+	} {
+		b.add("x", "echo ran", member)
+		want = `{"code":-32602,"message":"Tool 'x' has an unreadable declaration","data":{"reason":"` + want + `"}}`
+		if got := b.call(&Request{Name: "x"}); got != want {
+			t.Errorf("%s: %s", member, got)
+		}
+	}
+	b.tools.project.Meta.Unreadable = errors.New("server.d/server.meta.json:1:2: why")
+	const want = `{"code":-32602,"message":"Tool 'ok' blocked by policy (unreadable server.meta.json)",` +
+		`"data":{"reason":"server.d/server.meta.json:1:2: why; correct it, then restart the server"}}`
+	if got := b.call(&Request{Name: "ok"}); got != want {
+		t.Error(got)
+	}
+}
+
+// T-6, T-14, T-60.
+func TestInherit(t *testing.T) {
+	b := newBench(t, project.Env{"MCPBASH_TOOL_ENV_MODE": "inherit"})
+	if got := b.run("echo x"); got != `{"code":-32602,"message":"MCPBASH_TOOL_ENV_MODE=inherit requires `+
+		`MCPBASH_TOOL_ENV_INHERIT_ALLOW=true"}` {
+		t.Error(got)
+	}
+	b = newBench(t, project.Env{"MCPBASH_TOOL_ENV_MODE": "inherit", "MCPBASH_TOOL_ENV_INHERIT_ALLOW": "true"})
+	for range 3 {
+		if got := b.run(`printf %s "$OUTSIDE"`); !strings.Contains(got, `"text":"secret"`) {
+			t.Error(got)
+		}
+	}
+	n := 0
+	for _, l := range b.logs {
+		if l == "warning mcp.tools MCPBASH_TOOL_ENV_MODE=inherit; tools receive the full host environment" {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("warned %d times", n)
+	}
+}
+
+// T-11, T-215: validation on.
+func TestValidation(t *testing.T) {
+	b := newBench(t, nil)
+	schema := `"inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}`
+	call := func(more ...string) string {
+		b.add("t", `echo '{"n":"x"}'`, more...)
+		return b.call(&Request{Name: "t", Arguments: json.RawMessage(`{"n":"5"}`)})
+	}
+	if got := call(schema); !strings.Contains(got, `"isError":false`) {
+		t.Error("off by default:", got)
+	}
+	if got := call(schema, `"validateInput":true`); !strings.Contains(got,
+		`"violations":[{"path":"/n","message":"must be an integer"}]`) {
+		t.Error(got)
+	}
+	if got := call(`"inputSchema":{"type":7}`, `"validateInput":true`); !strings.Contains(got, `"isError":false`) ||
+		!b.logged("warning mcp.tools Tool 't' inputSchema cannot be used for validation") {
+		t.Error(got, b.logs)
+	}
+	out := `"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}`
+	if got := call(`"validateInput":true`,
+		out); got != `{"name":"t","content":[{"type":"text","text":"Invalid output: /n: must be an integer"}],`+
+		`"isError":true,"structuredContent":{"success":false,"error":{"type":"output_validation_error","message":"Invalid `+
+		`output: /n: must be an integer","violations":[{"path":"/n","message":"must be an integer"}]}},`+
+		`"_meta":{"exitCode":0}}` {
+		t.Error(got)
+	}
+	b.add("e", "echo hi", `"validateInput":true`, `"outputSchema":{"type":"object"}`)
+	if got := b.call(&Request{Name: "e"}); !strings.Contains(got,
+		`"error":{"type":"output_validation_error","message":"Tool output is not valid JSON for declared outputSchema"}`) {
+		t.Error(got)
+	}
+	off := newBench(t, project.Env{"MCPBASH_TOOL_VALIDATE_ARGS": "false"})
+	off.add("t", "echo ok", `"validateInput":true`, `"inputSchema":{"required":["x"]}`)
+	if got := off.call(&Request{Name: "t"}); !strings.Contains(got, `"isError":false`) {
+		t.Error("the environment decides first:", got)
+	}
+	// T-217: the validation error itself does not satisfy this schema.
+	b.add("strict", "echo ok", `"validateInput":true`, `"inputSchema":{"required":["x"]}`,
+		`"outputSchema":{"required":["y"]}`)
+	if got := b.call(&Request{Name: "strict"}); strings.Contains(got, "structuredContent") ||
+		!strings.Contains(got, "Invalid arguments") {
+		t.Error(got)
+	}
+}
+
+// tools section 5.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("UNUSED", "x")
+	b := newBench(t, project.Env{
+		"HOME": "/h", "MCP_TOOL_NAME": "stale", "MCP_ELICIT_REQUEST_FILE": "stale", "TRACEPARENT": "stale",
+		"MCPBASH_REMOTE_TOKEN":   strings.Repeat("s", 40),
+		"MCPBASH_MAX_TEXT_BYTES": "77", "MCPBASH_SERVER_NAME": "stale", "MCPBASH_DIRECT_FD": "3",
+	})
+	b.add("env.dump", `while IFS= read -r -d '' v; do printf '%s\0' "$v"; done < <(exec env -0)`,
+		`"timeoutHint":"hint"`)
+	got := b.call(&Request{
+		ID: `"call"`, Name: "env.dump", Arguments: json.RawMessage(`{"b":1.50,"a":"x"}`),
+		Meta: json.RawMessage(`{"progressToken":"7",` +
+			`"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=b","baggage":"bad value"}`),
+		ProgressToken: json.RawMessage(`"7"`), Client: mcp.Capabilities{Roots: true, UI: true},
+		Roots: roots.Scope{
+			List: roots.List{{URI: "file:///p", Name: "n", Path: "/p"}, {URI: "file:///q", Path: "/q"}}, Given: true,
+		},
+	})
+	text := rawjson.TextOf(func() json.RawMessage {
+		for e := range rawjson.Elements(rawjson.Get(json.RawMessage(got), "content")) {
+			return e
+		}
+		return nil
+	}(), "text")
+	env := map[string]string{}
+	for entry := range strings.SplitSeq(text, "\x00") {
+		if name, value, ok := strings.Cut(entry, "="); ok {
+			if _, twice := env[name]; twice {
+				t.Errorf("%s is there twice", name)
+			}
+			env[name] = value
+		}
+	}
+	desk := filepath.Dir(env["MCP_CANCEL_FILE"])
+	for name, want := range map[string]string{
+		"HOME": "/h", "TMPDIR": "/tmp", "LANG": "C", "PWD": b.root, "MCP_SDK": "/home/sdk", "MCPBASH_HOME": "/home",
+		"MCPBASH_HELPER_BIN": "/helper",
+		"MCPBASH_JSON_TOOL":  "jq", "MCPBASH_JSON_TOOL_BIN": "/bin/jq", "MCPBASH_MODE": "full",
+		"MCP_TOOL_NAME": "env.dump",
+		"MCP_TOOL_PATH": b.root + "/tools/env.dump/tool.sh", "MCP_TOOL_ARGS_JSON": `{"b":1.50,"a":"x"}`,
+		"MCP_TOOL_METADATA_JSON": b.items["env.dump"],
+		"MCP_TOOL_META_JSON": `{"progressToken":"7",` +
+			`"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=b","baggage":"bad value"}`,
+		"MCP_TOOL_ERROR_FILE": desk + "/error.json", "MCP_TOOL_RESOURCES_FILE": desk + "/resources",
+		"MCP_PROGRESS_STREAM": desk + "/progress.ndjson", "MCP_LOG_STREAM": desk + "/logs.ndjson",
+		"MCP_PROGRESS_TOKEN": "7", "MCPBASH_PROGRESS_TOKEN_JSON": `"7"`, "MCP_INPUT_DIR": desk + "/input",
+		"MCP_ELICIT_SUPPORTED": "0", "MCP_SAMPLING_SUPPORTED": "0", "MCP_ROOTS_SUPPORTED": "0",
+		"MCP_ROOTS_JSON":  `[{"uri":"file:///p","name":"n","path":"/p"},{"uri":"file:///q","name":"","path":"/q"}]`,
+		"MCP_ROOTS_PATHS": "/p\n/q", "MCP_ROOTS_COUNT": "2", "MCP_ROOTS_GIVEN": "1",
+		"MCPBASH_PROJECT_ROOT": b.root, "MCPBASH_SERVER_NAME": filepath.Base(b.root), "MCPBASH_SERVER_VERSION": "0.0.0",
+		"MCPBASH_TRANSPORT": "stdio", "MCPBASH_TRANSPORT_STDIO": "true",
+		"MCPBASH_WORKER_KEY": "ImNhbGwi", "MCPBASH_CLIENT_SUPPORTS_UI": "1", "MCPBASH_TIMEOUT_HINT": "hint",
+		"MCPBASH_MAX_TEXT_BYTES": "77",
+		"TRACEPARENT":            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "TRACESTATE": "a=b",
+		"MCPBASH_ARGS_FLAT": ".\to{\"b\":1.50,\"a\":\"x\"}\n.b\tf1.5\n.a\tsx\n",
+	} {
+		if env[name] != want {
+			t.Errorf("%s=%q, want %q", name, env[name], want)
+		}
+	}
+	for _, name := range []string{"OUTSIDE", "MCPBASH_REMOTE_TOKEN", "MCP_ELICIT_REQUEST_FILE", "BAGGAGE",
+		"MCP_TOOL_ARGS_FILE", "MCPBASH_DIRECT_FD", "MCPBASH_LOG_LEVEL", "UNUSED", "BASH_XTRACEFD"} {
+		if v, ok := env[name]; ok {
+			t.Errorf("%s=%q is passed", name, v)
+		}
+	}
+	if !strings.HasPrefix(env["MCPBASH_DEBUG_LOG"], desk+"/tool-debug.env.dump.ImNhbGwi.") {
+		t.Error(env["MCPBASH_DEBUG_LOG"])
+	}
+}
+
+// T-77 to T-79.
+func TestSpilling(t *testing.T) {
+	const body = `[ -z "$MCP_TOOL_ARGS_JSON" ] && [ -f "$MCP_TOOL_ARGS_FILE" ] && [ -z "${MCPBASH_ARGS_FLAT-}" ] && ` +
+		`echo spilled "$(stat -c %a "$MCP_TOOL_ARGS_FILE")" && cat "$MCP_TOOL_ARGS_FILE"; echo "$MCP_TOOL_META_JSON"`
+	b := newBench(t, project.Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "20"})
+	b.add("t", body)
+	long := `{"k":"` + strings.Repeat("é", 7) + `"}`
+	if got := b.call(&Request{Name: "t", Arguments: json.RawMessage(long)}); !strings.Contains(got,
+		`"text":"spilled 600\n{\"k\":\"ééééééé\"}{}\n"`) {
+		t.Error(got)
+	}
+	if got := b.call(&Request{Name: "t", Arguments: json.RawMessage(`{"k":"12345678901"}`)}); strings.Contains(got,
+		"spilled") {
+		t.Error("19 bytes are spilled at a threshold of 20:", got)
+	}
+	huge := newBench(t, project.Env{"MCPBASH_ENV_PAYLOAD_THRESHOLD": "9999999"})
+	huge.add("t", `wc -c <"${MCP_TOOL_ARGS_FILE:-/dev/null}"`)
+	if got := huge.call(&Request{Name: "t", Arguments: json.RawMessage(`{"k":"` + strings.Repeat("x", 5_000_000) +
+		`"}`)}); !strings.Contains(got, `"text":"5000008\n"`) {
+		t.Error(got)
+	}
+}
+
+// T-130 to T-134.
+func TestLimits(t *testing.T) {
+	b := newBench(t, project.Env{"MCPBASH_MAX_TOOL_OUTPUT_SIZE": "1000", "MCPBASH_MAX_TOOL_STDERR_SIZE": "100",
+		"MCPBASH_TOOL_STDERR_TAIL_LIMIT": "5"})
+	if got := b.run(`printf '%1000s'`); !strings.Contains(got, `"isError":false`) {
+		t.Error(got)
+	}
+	if got := b.run(`printf '%1001s'; sleep 60`); got != `{"code":-32603,`+
+		`"message":"Tool output exceeded 1000 bytes"}` || !b.logged(
+		"error mcp.tools Tool t output 1001 bytes exceeds limit 1000") {
+		t.Error(got, b.logs)
+	}
+	if got := b.run(`printf '%101s' >&2; sleep 60`); got != `{"code":-32603,`+
+		`"message":"Tool stderr exceeded 100 bytes"}` || !b.logged(
+		"error mcp.tools Tool t stderr 101 bytes exceeds limit 100") {
+		t.Error(got)
+	}
+	// é is cut in half: é12␊␊ is 6 bytes
+	if got := b.run(`printf 'abcé12\n\n' >&2`); !strings.Contains(got, `"stderr":"12"`) {
+		t.Error(got)
+	}
+	if got := b.run(`printf 'a\0\xffb\n' >&2`); !strings.Contains(got, `"stderr":"a`+"\uFFFD"+`b"`) {
+		t.Error(got)
+	}
+	off := newBench(t, project.Env{"MCPBASH_TOOL_STDERR_CAPTURE": "no"})
+	if got := off.run(`echo x >&2; exit 1`); got != `{"name":"t","content":[{"type":"text","text":"Tool failed"}],`+
+		`"isError":true,"_meta":{"exitCode":1}}` {
+		t.Error(got)
+	}
+}
+
+// tools section 8. The clock is tested by itself; these make sure it is wired.
+func TestTimeouts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, project.Env{"MCPBASH_DEFAULT_TOOL_TIMEOUT": "1"})
+	for _, tc := range []struct{ name, body, more, want string }{
+		{"T-158", `echo starting >&2; echo partial; sleep 60`, `"timeoutHint":"Use smaller input"`,
+			`{"content":[{"type":"text","text":"Tool timed out after 1s\n\nSuggestion: Use smaller input"}],"isError":true,` +
+				`"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool timed out after ` +
+				`1s\n\nSuggestion: Use smaller input","timeoutSecs":1,"reason":"fixed","exitCode":124,"hint":"Use smaller input",` +
+				`"setting":"MCPBASH_DEFAULT_TOOL_TIMEOUT"}},"_meta":{"exitCode":124,"stderr":"starting"}}`},
+		{"T-155 idle", `sleep 60`, `"timeoutSecs":1,"progressExtendsTimeout":true,"maxTimeoutSecs":9`,
+			`{"content":[{"type":"text","text":"Tool timed out after 1s (no progress reported)"}],"isError":true,` +
+				`"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool timed out after 1s (no progress ` +
+				`reported)","timeoutSecs":1,"reason":"idle","exitCode":124,"progressExtendsTimeout":true,"maxTimeoutSecs":9}},` +
+				`"_meta":{"exitCode":124}}`},
+		{"T-155 cap", `while :; do touch "$MCP_PROGRESS_STREAM"; sleep 0.1; done`,
+			`"timeoutSecs":1,"progressExtendsTimeout":true,"maxTimeoutSecs":2`,
+			`{"content":[{"type":"text","text":"Tool exceeded maximum runtime of 2s"}],"isError":true,` +
+				`"structuredContent":{"success":false,"error":{"type":"timeout","message":"Tool exceeded maximum runtime of 2s",` +
+				`"timeoutSecs":1,"reason":"max_exceeded","exitCode":124,"progressExtendsTimeout":true,"maxTimeoutSecs":2}},` +
+				`"_meta":{"exitCode":124}}`},
+	} {
+		b.add(tc.name, tc.body, tc.more)
+		began := time.Now()
+		if got := b.call(&Request{Name: tc.name}); got != tc.want {
+			t.Errorf("%s:\n got %s\nwant %s", tc.name, got, tc.want)
+		}
+		if time.Since(began) < time.Second {
+			t.Errorf("%s: killed early (T-156)", tc.name)
+		}
+	}
+	if got := b.run(`printf '{"method":"notifications/progress","params":{"progress":1}}\n' >>"$MCP_PROGRESS_STREAM"; ` +
+		`sleep 60`); !strings.Contains(got, `"reason":"fixed"`) || !b.logged("Consider enabling "+
+		"MCPBASH_PROGRESS_EXTENDS_TIMEOUT=true") {
+		t.Error("T-161:", got)
+	}
+}
+
+// T-150 to T-156, T-126.
+func TestClock(t *testing.T) {
+	at := time.Unix(1000, 0)
+	sec := func(s float64) time.Time { return at.Add(time.Duration(s * float64(time.Second))) }
+	reason := func(err error) string {
+		var e *timeoutError
+		if errors.As(err, &e) {
+			return e.reason
+		}
+		return ""
+	}
+	calls := &project.Calls{Timeout: 30, MaxTimeout: 600}
+	for _, tc := range []struct {
+		name     string
+		calls    *project.Calls
+		entry    entry
+		override int
+		secs     int
+		byOption bool
+	}{
+		{"default", calls, entry{}, 0, 30, true},
+		{"metadata", calls, entry{timeout: 5}, 0, 5, false},
+		{"request", calls, entry{timeout: 5}, 7, 7, false},
+		{"none", &project.Calls{}, entry{}, 0, 0, false},
+	} {
+		c := newClock(tc.calls, &tc.entry, tc.override, at)
+		if c.secs != tc.secs || c.byOption != tc.byOption {
+			t.Errorf("%s: %d %v", tc.name, c.secs, c.byOption)
+		}
+		if tc.secs == 0 && c.tick(sec(1e6), false, false) != nil {
+			t.Error("a clock without limit rings")
+		}
+	}
+	c := newClock(calls, &entry{timeout: 5}, 0, at)
+	if c.tick(sec(4.999), true, false) != nil || reason(c.tick(sec(5), false, false)) != "fixed" {
+		t.Error("fixed: progress does not extend it")
+	}
+	c = newClock(calls, &entry{timeout: 5}, 0, at)
+	if c.tick(sec(4), false, false) != nil || c.tick(sec(100), false, true) != nil ||
+		c.tick(sec(100.5), false, false) != nil || reason(c.tick(sec(101), false, false)) != "fixed" {
+		t.Error("a question stops the clock")
+	}
+	c = newClock(calls, &entry{timeout: 5, progressExtends: true, maxTimeout: 12}, 0, at)
+	if c.tick(sec(4), true, false) != nil || c.tick(sec(8), true, false) != nil ||
+		c.tick(sec(11.9), true, false) != nil || reason(c.tick(sec(12), true, false)) != "max_exceeded" {
+		t.Error("the cap holds whatever the activity")
+	}
+	c = newClock(calls, &entry{timeout: 5, progressExtends: true, maxTimeout: 5}, 0, at)
+	if reason(c.tick(sec(5), false, false)) != "idle" {
+		t.Error("when both are due, idle is reported")
+	}
+	c = newClock(&project.Calls{Timeout: 5, MaxTimeout: 600, ProgressExtends: true}, &entry{}, 0, at)
+	if c.tick(sec(4), true, false) != nil || c.tick(sec(8.9), false, false) != nil ||
+		reason(c.tick(sec(9), false, false)) != "idle" {
+		t.Error("the setting turns it on too")
+	}
+}
+
+// listener collects what a script reports.
+type listener struct{ lines []string }
+
+func (l *listener) Ready() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+func (l *listener) Progress(p Progress) {
+	l.lines = append(l.lines, fmt.Sprintf("p %s %s %s", p.Value, p.Total, p.Message))
+}
+
+func (l *listener) Keep(r Reports) { r.Deliver(l) }
+
+func (l *listener) Log(m LogMessage) {
+	l.lines = append(l.lines, fmt.Sprintf("l %s %s %s", m.Level, m.Logger, m.Data))
+}
+
+// T-100 to T-103, P-1102.
+func TestStreams(t *testing.T) {
+	for _, live := range []string{"true", "false"} {
+		b := newBench(t, project.Env{"MCPBASH_ENABLE_LIVE_PROGRESS": live})
+		b.add("t", `
+p() { printf '%s\n' "$1" >>"$MCP_PROGRESS_STREAM"; }
+l() { printf '%s\n' "$1" >>"$MCP_LOG_STREAM"; }
+p '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"tok","progress":10,"total":null,"message":"one"}}'
+p ''
+p 'careless echo'
+p '{"id":1,"method":"notifications/progress","params":{"progress":11}}'
+p '{"method":"notifications/message","params":{"progress":12}}'
+p '{"method":"notifications/progress","params":[1]}'
+p '{"method":"notifications/progress","params":{"progress":"13"}}'
+p '[1]'
+p $'{"method":"notifications/progress","params":{"progress":14,"message":"\xff"}}'
+p '{"method":"notifications/progress","params":{"progress":50.5,"total":100,"message":null}}'
+l '{"method":"notifications/message","params":{"level":"WARNING","logger":"lg","data":{"a": 1}}}'
+l '{"method":"notifications/message","params":{"level":"odd"}}'
+printf '{"method":"notifications/message","params":{"level":"error","data":"last"}}' >>"$MCP_LOG_STREAM"`)
+		l := &listener{}
+		b.call(&Request{Name: "t", Listener: l})
+		want := `p 10  "one"|p 50.5 100 |l warning "lg" {"a":1}|l info  null|l error  "last"`
+		if got := strings.Join(l.lines, "|"); got != want {
+			t.Errorf("live %s:\n got %s\nwant %s", live, got, want)
+		}
+	}
+}
+
+// An asker answers questions as the test says.
+type asker struct {
+	mu     sync.Mutex
+	asked  []mcp.InputRequest
+	answer func(q mcp.InputRequest) (mcp.InputResponse, bool) // false: never
+	closed int
+	behind func(asked int) bool // nil: the client always reads
+}
+
+func (a *asker) Ready() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.behind == nil || !a.behind(len(a.asked))
+}
+
+func (a *asker) Patience() time.Duration { return 0 }
+
+func (a *asker) Ask(qs []mcp.InputRequest) mcp.PendingInput {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked = append(a.asked, qs...)
+	in := &inquiry{asker: a}
+	for _, q := range qs {
+		ans, ok := a.answer(q)
+		in.answers = append(in.answers, ans)
+		in.pending = in.pending || !ok
+	}
+	return in
+}
+
+type inquiry struct {
+	asker   *asker
+	answers []mcp.InputResponse
+	pending bool
+}
+
+func (in *inquiry) Responses() ([]mcp.InputResponse, bool) { return in.answers, !in.pending }
+
+func (in *inquiry) Wait(context.Context) ([]mcp.InputResponse, error) { return in.answers, nil }
+
+func (in *inquiry) Close() []mcp.InputResponse {
+	in.asker.mu.Lock()
+	defer in.asker.mu.Unlock()
+	in.asker.closed++
+	return in.answers
+}
+
+const askScript = `
+ask() {
+  rm -f "$MCP_ELICIT_RESPONSE_FILE"
+  printf '%s' "$1" >"$MCP_ELICIT_REQUEST_FILE.tmp.$$"; mv "$MCP_ELICIT_REQUEST_FILE.tmp.$$" "$MCP_ELICIT_REQUEST_FILE"
+  until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.02; done
+  cat "$MCP_ELICIT_RESPONSE_FILE"; rm "$MCP_ELICIT_RESPONSE_FILE"
+}
+batch() {
+  rm -f "$MCP_INPUT_DIR/batch.response"
+  printf '%s' "$1" >"$MCP_INPUT_DIR/tmp"; mv "$MCP_INPUT_DIR/tmp" "$MCP_INPUT_DIR/batch.request"
+  until [ -e "$MCP_INPUT_DIR/batch.response" ]; do sleep 0.02; done
+  cat "$MCP_INPUT_DIR/batch.response"
+}
+`
+
+func textOf(t *testing.T, result string) string {
+	t.Helper()
+	for e := range rawjson.Elements(rawjson.Get(json.RawMessage(result), "content")) {
+		return rawjson.TextOf(e, "text")
+	}
+	t.Fatalf("no content: %s", result)
+	return ""
+}
+
+// P-1805, T-126: what a client does not read is not put to it until it
+// does, and keeps no script alive.
+func TestUnreadQuestions(t *testing.T) {
+	b := newBench(t, nil)
+	b.add("t", askScript+`ask '{"message":"M"}'`)
+	looks := 0
+	late := &asker{
+		answer: func(mcp.InputRequest) (mcp.InputResponse, bool) {
+			return mcp.InputResponse{Result: json.RawMessage(`{"action":"decline"}`)}, true
+		},
+		behind: func(int) bool { looks++; return looks < 5 },
+	}
+	r := &Request{Name: "t", Asker: late, Client: mcp.Capabilities{ElicitForm: true}}
+	if got := textOf(t, b.call(r)); got != `{"action":"decline","content":null}` || looks < 5 || len(late.asked) != 1 {
+		t.Errorf("%s, after %d looks, asked %d times", got, looks, len(late.asked))
+	}
+	never := &asker{
+		answer: func(mcp.InputRequest) (mcp.InputResponse, bool) { return mcp.InputResponse{}, false },
+		behind: func(asked int) bool { return asked > 0 },
+	}
+	r = &Request{Name: "t", Asker: never, Client: mcp.Capabilities{ElicitForm: true}, Timeout: 1}
+	if got := textOf(t, b.call(r)); got != "Tool timed out after 1s" {
+		t.Error(got)
+	}
+}
+
+// T-120 to T-125, P-2203.
+func TestElicitation(t *testing.T) {
+	both := mcp.Capabilities{ElicitForm: true, ElicitURL: true}
+	for _, tc := range []struct {
+		name, ask string
+		client    mcp.Capabilities
+		answer    mcp.InputResponse
+		asked     string // params, "" when the client is not asked
+		want      string
+	}{
+		{"form", `{"message":"Proceed?","schema":{"type": "object"},"mode":"form","key":"k"}`, both,
+			mcp.InputResponse{Result: json.RawMessage(`{"action":"accept","content":{"confirmed":true}}`)},
+			`{"mode":"form","message":"Proceed?","requestedSchema":{"type":"object"}}`,
+			`{"action":"accept","content":{"confirmed":true}}`},
+		{"no mode, no schema", `{"message":"M","schema":7}`, both,
+			mcp.InputResponse{Result: json.RawMessage(`{"action":"decline"}`)},
+			`{"mode":"form","message":"M","requestedSchema":{"type":"object","properties":{}}}`,
+			`{"action":"decline","content":null}`},
+		{"url", `{"message":"Authorize","url":"https://example.com/a","mode":"url"}`, both,
+			mcp.InputResponse{Result: json.RawMessage(`{"action":"cancel"}`)},
+			`{"mode":"url","message":"Authorize","url":"https://example.com/a"}`, `{"action":"cancel","content":null}`},
+		{"strange action", `{"message":"M"}`, both, mcp.InputResponse{Result: json.RawMessage(`{"action":"maybe"}`)},
+			`{"mode":"form","message":"M","requestedSchema":{"type":"object","properties":{}}}`,
+			`{"action":"error","content":null}`},
+		{"client error", `{"message":"M"}`, both, mcp.InputResponse{Error: mcp.Errorf(-1, "broken")},
+			`{"mode":"form","message":"M","requestedSchema":{"type":"object","properties":{}}}`,
+			`{"action":"error","content":null}`},
+		{"url not supported", `{"message":"M","url":"https://x","mode":"url"}`, mcp.Capabilities{ElicitForm: true},
+			mcp.InputResponse{}, ``, `{"action":"decline","content":null}`},
+		{"form not supported", `{"message":"M"}`, mcp.Capabilities{ElicitURL: true}, mcp.InputResponse{}, ``,
+			`{"action":"decline","content":null}`},
+		{"not JSON", `{"message`, both, mcp.InputResponse{}, ``, `{"action":"error","content":null}`},
+		{"unknown mode", `{"message":"M","mode":"voice"}`, both, mcp.InputResponse{}, ``,
+			`{"action":"error","content":null}`},
+		{"url missing", `{"message":"M","mode":"url"}`, both, mcp.InputResponse{}, ``,
+			`{"action":"error","content":null}`},
+	} {
+		b := newBench(t, nil)
+		a := &asker{answer: func(mcp.InputRequest) (mcp.InputResponse, bool) { return tc.answer, true }}
+		b.add("t", askScript+`ask '`+tc.ask+`'`)
+		got := b.call(&Request{Name: "t", Client: tc.client, Asker: a})
+		if textOf(t, got) != tc.want {
+			t.Errorf("%s: %s", tc.name, got)
+		}
+		asked := ""
+		if len(a.asked) > 0 {
+			asked = string(a.asked[0].Params)
+		}
+		if asked != tc.asked {
+			t.Errorf("%s: asked %s", tc.name, asked)
+		}
+		if tc.answer.Error != nil && !b.logged("warning mcp.elicitation Client error: code=-1 message=broken") {
+			t.Errorf("%s: %q", tc.name, b.logs)
+		}
+	}
+}
+
+// T-128.
+func TestBatch(t *testing.T) {
+	a := &asker{answer: func(q mcp.InputRequest) (mcp.InputResponse, bool) {
+		if q.Method == "roots/list" {
+			return mcp.InputResponse{Error: mcp.Errorf(-5, "no")}, true
+		}
+		return mcp.InputResponse{Result: json.RawMessage(`{"method":"` + q.Method + `"}`)}, true
+	}}
+	for _, tc := range []struct{ ask, want string }{
+		{`{"b":{"method":"sampling/createMessage","params":{"x": 1}},"a":{"method":"roots/list"},` +
+			`"u":{"method":"elicitation/create","params":{"mode":"url","url":"u"}},"f":{"method":"elicitation/create",` +
+			`"params":{"message":"m"}}}`,
+			`{"b":{"result":{"method":"sampling/createMessage"}},"a":{"error":{"code":-5,"message":"no"}},` +
+				`"u":{"error":{"code":-32601,"message":"Not supported by the client"}},` +
+				`"f":{"result":{"method":"elicitation/create"}}}`},
+		{`{"u":{"method":"elicitation/create","params":{"mode":"url"}}}`,
+			`{"u":{"error":{"code":-32601,"message":"Not supported by the client"}}}`},
+		{`{"k":{"method":"tools/call"},"j":{"method":"roots/list"}}`,
+			`{"k":{"error":{"code":-32602,"message":"method of k must be elicitation/create, sampling/createMessage or ` +
+				`roots/list"}},"j":{"error":{"code":-32602,"message":"method of k must be elicitation/create, ` +
+				`sampling/createMessage or roots/list"}}}`},
+		{`{"a b":{"method":"roots/list"}}`, `{"a b":{"error":{"code":-32602,"message":"invalid key \"a b\""}}}`},
+		{`[]`, `{"":{"error":{"code":-32602,"message":"batch.request is not a JSON object"}}}`},
+		{`{}`, `{"":{"error":{"code":-32602,"message":"batch.request asks nothing"}}}`},
+	} {
+		b := newBench(t, nil)
+		b.add("t", askScript+`batch '`+tc.ask+`'`)
+		got := b.call(&Request{Name: "t", Asker: a, Client: mcp.Capabilities{ElicitForm: true, Sampling: true,
+			Roots: true}})
+		if textOf(t, got) != tc.want {
+			t.Errorf("%s:\n got %s", tc.ask, textOf(t, got))
+		}
+	}
+	if got := string(a.asked[2].Params); got != `{"mode":"form","message":"m"}` {
+		t.Errorf("mode is not added: %s", got)
+	}
+}
+
+// T-115, T-125, T-170: the marker, then the answer, then the signal.
+func TestCancellation(t *testing.T) {
+	b := newBench(t, nil)
+	out := filepath.Join(b.root, "out")
+	ready := filepath.Join(b.root, "ready")
+	b.add("t", askScript+`
+trap '[ -f "$MCP_CANCEL_FILE" ] && echo marker >>"`+out+`"; cat "$MCP_ELICIT_RESPONSE_FILE" >>"`+out+`"; exit 0' TERM
+printf '{"message":"M"}' >"$MCP_ELICIT_REQUEST_FILE"
+until [ ! -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done
+touch "`+ready+`"
+while :; do sleep 0.05; done`)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	a := &asker{answer: func(mcp.InputRequest) (mcp.InputResponse, bool) { return mcp.InputResponse{}, false }}
+	go func() {
+		for {
+			if _, err := os.Stat(ready); err == nil {
+				cancel(ErrCancelled)
+				return
+			}
+			runtime.Gosched()
+		}
+	}()
+	got := answer(b.tools.Call(ctx, &Request{Name: "t", Asker: a, Client: mcp.Capabilities{ElicitForm: true}}))
+	if got != `{"code":-32001,"message":"Tool cancelled"}` || a.closed != 1 {
+		t.Error(got, a.closed)
+	}
+	if content, _ := os.ReadFile(out); string(content) != "marker\n"+`{"action":"cancel","content":null}` {
+		t.Errorf("%q", content)
+	}
+}
+
+// T-69 to T-79: hand-off files exist and are empty at the start of every
+// call, are private, and are gone when it ends.
+func TestDesksAreClean(t *testing.T) {
+	b := newBench(t, nil)
+	b.add("dirty", `
+stat -c %a,%s "$MCP_TOOL_ERROR_FILE" "$MCP_TOOL_RESOURCES_FILE" "$MCP_PROGRESS_STREAM" "$MCP_LOG_STREAM"; stat -c %a "$MCP_INPUT_DIR" "${MCP_CANCEL_FILE%/*}"
+ls -A "${MCP_CANCEL_FILE%/*}" | grep -vxE 'progress.ndjson|logs.ndjson|error.json|resources|input'; ls -A "$MCP_INPUT_DIR"
+echo junk >>"$MCP_PROGRESS_STREAM"; echo junk >>"$MCP_LOG_STREAM"; echo '"x"' >>"$MCP_TOOL_RESOURCES_FILE"; touch "$MCP_CANCEL_FILE" "$MCP_INPUT_DIR/x"; mkdir "$MCP_INPUT_DIR/y"
+echo x >>"$MCPBASH_DEBUG_LOG"; rm -f "$MCP_LOG_STREAM"`)
+	b.add("where", `printf %s "${MCP_CANCEL_FILE%/*}"`)
+	want := "600,0\n600,0\n600,0\n600,0\n700\n700\n"
+	for i := range 5 {
+		if got := textOf(t, b.call(&Request{Name: "dirty"})); got != want {
+			t.Fatalf("call %d: %q", i, got)
+		}
+	}
+	for range 3 {
+		where := textOf(t, b.call(&Request{Name: "where"}))
+		if _, err := os.Stat(where); err == nil {
+			t.Errorf("%s is still there", where)
+		}
+	}
+	var all sync.WaitGroup
+	for range 40 {
+		all.Go(func() { b.call(&Request{Name: "where"}) })
+	}
+	all.Wait()
+	awaitFiles(t, b, 1)
+}
+
+// awaitFiles waits until so many hand-off directories are left: what nobody
+// needs is removed in the background.
+func awaitFiles(t *testing.T, b *bench, want int) {
+	t.Helper()
+	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(time.Millisecond) {
+		left, _ := filepath.Glob(filepath.Join(b.tools.State.Dir, "*.[0-9]*"))
+		if len(left) == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%q are kept, %d expected", left, want)
+		}
+	}
+}
+
+// T-79: the files of a call whose children live on are not used again.
+func TestFilesOfALingeringCall(t *testing.T) {
+	b := newBench(t, nil)
+	b.add("t", `( while [ ! -e "`+b.root+`/stop" ]; do echo x >>"$MCP_PROGRESS_STREAM" 2>/dev/null; sleep 0.01; done ) &`)
+	b.call(&Request{Name: "t"})
+	awaitFiles(t, b, 0)
+	os.WriteFile(filepath.Join(b.root, "stop"), nil, 0o600)
+}
+
+func TestPreserveState(t *testing.T) {
+	b := newBench(t, project.Env{"MCPBASH_PRESERVE_STATE": "true"})
+	b.add("t", `echo kept >>"$MCP_TOOL_RESOURCES_FILE"; echo log >"$MCPBASH_DEBUG_LOG"`)
+	b.call(&Request{ID: "5", Name: "t"})
+	b.call(&Request{ID: "6", Name: "t"})
+	kept, _ := filepath.Glob(filepath.Join(b.tools.State.Dir, "call.*", "resources"))
+	logs, _ := filepath.Glob(filepath.Join(b.tools.State.Dir, "tool-debug.t.*.log"))
+	if len(kept) != 2 || len(logs) != 2 {
+		t.Errorf("%q %q", kept, logs)
+	}
+}
+
+// tools section 12.
+func TestEmbeddedResources(t *testing.T) {
+	b := newBench(t, project.Env{"MCPBASH_MAX_RESOURCE_BYTES": "100"})
+	outside := t.TempDir()
+	write := func(name string, data string) {
+		file := filepath.Join(b.root, name)
+		os.MkdirAll(filepath.Dir(file), 0o755)
+		if err := os.WriteFile(file, []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("data/a.txt", "hi there\n")
+	write("data/b.png", "\x89PNG\r\n\x1a\n")
+	write("data/c d.md", "# é\n")
+	write("data/empty", "")
+	write("data/latin.txt", "caf\xe9")
+	write("data/nul.json", "{\x00}")
+	write("data/pic.svg", "<svg/>")
+	write("data/doc", "%PDF-1.4\n")
+	write("data/big.txt", strings.Repeat("x", 101))
+	write("data/full.bin", strings.Repeat("x", 100))
+	os.WriteFile(filepath.Join(outside, "secret.txt"), []byte("secret"), 0o644)
+	os.Symlink(filepath.Join(outside, "secret.txt"), filepath.Join(b.root, "data/link.txt"))
+	os.Symlink("a.txt", filepath.Join(b.root, "data/inner.txt"))
+	syscall.Mkfifo(filepath.Join(b.root, "data/fifo"), 0o600)
+	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	uri := "file://" + b.root + "/data/"
+	item := func(uri, mime, key, value string) string {
+		return `{"type":"resource","resource":{"uri":"` + uri + `","mimeType":"` + mime + `","` + key + `":"` + value +
+			`"}}`
+	}
+	for _, tc := range []struct{ list, want, warning string }{
+		{`["data/a.txt"]`, item(uri+"a.txt", "text/plain", "text", `hi there\n`), ``},
+		{`[{"path":"data/b.png","mimeType":null,"uri":null}]`, item(uri+"b.png", "image/png", "blob",
+			b64("\x89PNG\r\n\x1a\n")), ``},
+		{`{"path":"` + b.root + `/data/c d.md","mimeType":"text/markdown"}`,
+			item(uri+"c%20d.md", "text/markdown", "text", `# é\n`), ``},
+		{`"data/a.txt"` + "\n" + `["data/inner.txt"]`, item(uri+"a.txt", "text/plain", "text", `hi there\n`) + "," +
+			item(uri+"a.txt", "text/plain", "text", `hi there\n`), ``},
+		{"data/a.txt\tapplication/json\tx://custom\n\ndata/empty\n", item("x://custom", "application/json", "text",
+			`hi there\n`) + "," + item(uri+"empty", "text/plain", "text", ""), ``},
+		{`[{"path":"data/empty","mimeType":"application/pdf"}]`, item(uri+"empty", "application/pdf", "text", ""), ``},
+		{`["data/latin.txt"]`, item(uri+"latin.txt", "text/plain", "blob", b64("caf\xe9")), ``},
+		{`["data/nul.json"]`, item(uri+"nul.json", "application/json", "blob", b64("{\x00}")), ``},
+		{`["data/pic.svg"]`, item(uri+"pic.svg", "image/svg+xml", "text", "<svg/>"), ``},
+		{`[{"path":"data/a.txt","mimeType":"text/plain; charset=binary"}]`,
+			item(uri+"a.txt", "text/plain; charset=binary", "text", `hi there\n`), ``},
+		{`[{"path":"data/full.bin","mimeType":"application/x-unknown"}]`,
+			item(uri+"full.bin", "application/x-unknown", "text", strings.Repeat("x", 100)), ``},
+		{"data/a.txt\t\tx://untyped\n", item("x://untyped", "text/plain", "text", `hi there\n`), ``},
+		{`[{"path":"data/doc","mimeType":"text/plain"}]`, item(uri+"doc", "text/plain", "blob", b64("%PDF-1.4\n")), ``},
+		{`["data/doc"]`, item(uri+"doc", "application/pdf", "blob", b64("%PDF-1.4\n")), ``},
+		{`["data/big.txt"]`, ``, `Embedded resource too large: data/big.txt`},
+		{`["data/none.txt"]`, ``, `Embedded resource unreadable: data/none.txt`},
+		{`["data/fifo"]`, ``, `Embedded resource unreadable: data/fifo`},
+		{`["data"]`, ``, `Embedded resource unreadable: data`},
+		{`["data/link.txt"]`, ``, `Embedded resource skipped (outside allowed roots): path=data/link.txt roots=[` +
+			b.root + `] `},
+		{`["` + outside + `/secret.txt","../x"]`, ``, `outside allowed roots`},
+		{`[7,{},{"path":""}]`, ``, ``},
+	} {
+		os.WriteFile(filepath.Join(b.root, "list"), []byte(tc.list), 0o644)
+		b.logs = nil
+		b.add("t", `printf ok; cat list >"$MCP_TOOL_RESOURCES_FILE"`)
+		got := b.call(&Request{Name: "t", Roots: roots.Scope{List: roots.List{{Path: b.root}}}})
+		want := `{"name":"t","content":[{"type":"text","text":"ok"}`
+		if tc.want != "" {
+			want += "," + tc.want
+		}
+		if want += `],"isError":false,"_meta":{"exitCode":0}}`; got != want {
+			t.Errorf("%s:\n got %s\nwant %s", tc.list, got, want)
+		}
+		if !b.logged(tc.warning) {
+			t.Errorf("%s: logs %q", tc.list, b.logs)
+		}
+	}
+	b.add("t", `echo '{"content":[],"isError":true}'; echo data/a.txt >"$MCP_TOOL_RESOURCES_FILE"; exit 2`)
+	if got := b.call(&Request{Name: "t", Roots: roots.Scope{List: roots.List{{Path: b.root}}}}); !strings.Contains(got,
+		`"content":[{"type":"resource"`) {
+		t.Error("T-236:", got)
+	}
+}
+
+// T-260 to T-263.
+func TestTracing(t *testing.T) {
+	dir := t.TempDir()
+	b := newBench(t, project.Env{"MCPBASH_TRACE_TOOLS": "on", "MCPBASH_LOG_DIR": dir, "MCPBASH_CI_MODE": "true",
+		"MCPBASH_TMP_ROOT": dir, "GITHUB_ACTIONS": "true", "MCPBASH_TRACE_MAX_BYTES": "200"})
+	var stderr strings.Builder
+	b.tools.Stderr = &stderr
+	// As root, Bash does not take PS4 from its environment.
+	b.add("odd name!", `PS4='+ ${BASH_SOURCE[0]##*/}:${LINENO}: '; true a; true b; false; echo 100% >&2; exit 7`)
+	got := b.call(&Request{Name: "odd name!", Arguments: json.RawMessage(`{"a":1}`)})
+	if !strings.Contains(got,
+		`"text":"100%"},{"type":"text","text":"tools/odd name!/tool.sh ended with exit status 7; the last command in its `+
+			`trace is + tool.sh:2: exit 7"}]`) || strings.Contains(got, "true a") {
+		t.Error(got)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "trace.odd_name_.*.log"))
+	if len(files) != 1 {
+		t.Fatalf("%q", files)
+	}
+	text, _ := os.ReadFile(files[0])
+	info, _ := os.Stat(files[0])
+	if !strings.HasSuffix(string(text), "+ tool.sh:2: exit 7\n") || info.Mode().Perm() != 0o600 || info.Size() > 200 {
+		t.Errorf("%q %v", text, info.Mode())
+	}
+	if got := stderr.String(); got != "::error file=tool.sh,line=2::Tool odd name! failed: 100%25\n" {
+		t.Error(got)
+	}
+	summary, _ := os.ReadFile(filepath.Join(dir, "failure-summary.jsonl"))
+	if !strings.Contains(string(summary),
+		`"tool":"odd name!","exitCode":7,"timedOut":false,"argCount":1,"argBytes":7,"argHash":"`) ||
+		!strings.Contains(string(summary),
+			`"metaKeys":4,"roots":0,"message":"100%","stderrTail":"100%","traceLine":"+ tool.sh:2: exit 7"}`) {
+		t.Errorf("%s", summary)
+	}
+}
+
+// P-2504: what is kept of a call for people holds no secrets.
+func TestTraceSecrets(t *testing.T) {
+	dir := t.TempDir()
+	b := newBench(t, project.Env{"MCPBASH_TRACE_TOOLS": "on", "MCPBASH_LOG_DIR": dir, "MCPBASH_CI_MODE": "true",
+		"MCPBASH_TMP_ROOT": dir, "GITHUB_ACTIONS": "true"})
+	var stderr strings.Builder
+	b.tools.Stderr = &stderr
+	b.add("t", `PS4='+ ${BASH_SOURCE[0]##*/}:${LINENO}: '
+apiToken=Hush1; export DB_PASSWORD='Hush2 more'
+: curl -H "X-Api-Key: Hush3 more" --client-secret Hush4 https://me:Hush5@example.com/ plain
+echo "login failed: password=Hush6" >&2; : --token Hush7; exit 7`)
+	b.call(&Request{Name: "t"})
+	traces, _ := filepath.Glob(filepath.Join(dir, "trace.t.*.log"))
+	if len(traces) != 1 {
+		t.Fatal(traces)
+	}
+	trace, _ := os.ReadFile(traces[0])
+	summary, _ := os.ReadFile(filepath.Join(dir, "failure-summary.jsonl"))
+	for name, text := range map[string]string{
+		"trace": string(trace), "summary": string(summary), "annotation": stderr.String(),
+	} {
+		if !strings.Contains(text, "**redacted**") || strings.Contains(text, "Hush") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if !strings.Contains(string(trace), "@example.com/ plain") || !strings.HasSuffix(string(trace), ": exit 7\n") {
+		t.Errorf("%s", trace)
+	}
+}
+
+// P-301.
+func TestWorkerKey(t *testing.T) {
+	if project.RequestKey(`"c"`) != "ImMi" || project.RequestKey(`7`) != "Nw" {
+		t.Error(project.RequestKey(`"c"`), project.RequestKey(`7`))
+	}
+	if got := project.RequestKey(strconv.Quote(strings.Repeat("x", 200))); len(got) != 64 {
+		t.Error(got)
+	}
+}
+
+// M-13.
+func TestTraceContext(t *testing.T) {
+	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	for meta, want := range map[string]string{
+		`{"traceparent":"` + parent + `","tracestate":"a=1,b@v/x=2 3","baggage":"k = v;p , q=%20"}`: "TRACEPARENT=" +
+			parent + "|TRACESTATE=a=1,b@v/x=2 3|BAGGAGE=k = v;p , q=%20",
+		`{"traceparent":"00-00000000000000000000000000000000-b7ad6b7169203331-01"}`: "",
+		`{"traceparent":"ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}`: "",
+		`{"traceparent":"` + parent + `-x"}`:                                        "",
+		`{"traceparent":"` + strings.ToUpper(parent) + `"}`:                         "",
+		`{"tracestate":"a=1","baggage":"x"}`:                                        "",
+		`{"baggage":"a=b\u0000"}`:                                                   "",
+		`{"traceparent":7}`:                                                         "",
+	} {
+		if got := strings.Join(traceContext(json.RawMessage(meta)), "|"); got != want {
+			t.Errorf("%s: %s", meta, got)
+		}
+	}
+}
+
+func FuzzHandOff(f *testing.F) {
+	f.Add([]byte("a\tb\tc\n{\"path\":\"x\"}\n"))
+	f.Add([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1e5,"total":null}}`))
+	f.Add([]byte(`{"content":[{}],"isError":false,"_meta":{"ui/resourceUri":7,"ui":{"x":[]}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, e := range parseEmbeds(data) {
+			if e.path == "" {
+				t.Fatal("an entry without path")
+			}
+		}
+		if p, ok := parseProgress(data); ok && !json.Valid(p.Value) {
+			t.Fatalf("%s", p.Value)
+		}
+		if m, ok := parseLog(data); ok && !json.Valid(m.Data) {
+			t.Fatalf("%s", m.Data)
+		}
+		value := soleValue(data)
+		r := &Result{name: "t", own: callToolResult(value), stderr: validText(data)}
+		if r.own == nil {
+			r.texts = [][]byte{data}
+		}
+		if out := r.AppendJSON(nil, mcp.Extra{}); !json.Valid(out) {
+			t.Fatalf("%s", out)
+		}
+		authored(value)
+	})
+}
+
+// BenchmarkEnviron builds the environment of a call (tools section 5).
+func BenchmarkEnviron(b *testing.B) {
+	t := newBench(b, nil)
+	t.add("t", "")
+	c := &call{tools: t.tools, request: &Request{
+		ID: "1", Name: "t", Arguments: json.RawMessage(`{"count":3,"name":"World"}`), Meta: json.RawMessage("{}"),
+	}, key: "MQ"}
+	if err := c.admit(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	var err error
+	if c.files, err = t.tools.files.Take(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.environ(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

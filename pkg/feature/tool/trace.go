@@ -1,0 +1,114 @@
+package tool
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/secrets"
+)
+
+// A trace is the record Bash keeps of a tool's commands (T-260).
+type trace struct {
+	file *os.File
+	max  int
+	line string // the last one, cut
+	some bool
+}
+
+const (
+	traceFD      = 9
+	maxTraceLine = 512
+	firstLine    = 256 // bytes that hold the first line of a script
+)
+
+// startTrace has a shell script run under "bash -x", with the trace going to a
+// file of its own. Other programs run as ever.
+func (c *call) startTrace(spec *script.Spec) {
+	if !isShell(c.script, c.head(c.script, firstLine)) {
+		return
+	}
+	root, dir, err := c.tools.logs()
+	if err != nil {
+		return
+	}
+	name := fmt.Sprintf("trace.%s.%d.%s.log", project.FileName(c.entry.name), os.Getpid(), c.tools.unique())
+	file, err := root.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return
+	}
+	calls := &c.tools.project.Calls
+	c.trace = &trace{file: file, max: calls.TraceMax}
+	spec.Argv = []string{"bash", "-x", c.script}
+	spec.Extra = map[int]uintptr{traceFD: file.Fd()}
+	spec.Env = append(spec.Env, "BASH_XTRACEFD=9", "MCPBASH_TRACE_FILE="+filepath.Join(dir, name))
+	spec.Env = project.Override(spec.Env, "PS4", calls.TracePS4)
+}
+
+// isShell reports whether a file is a shell script, by its name or its first
+// line.
+func isShell(file string, head []byte) bool {
+	switch filepath.Ext(file) {
+	case ".sh", ".bash":
+		return true
+	}
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return bytes.Contains(line, []byte("sh"))
+}
+
+// finish keeps the end of the trace (T-261).
+func (t *trace) finish(res *script.Result) {
+	defer t.file.Close()
+	t.rescue(res)
+	info, err := t.file.Stat()
+	if err != nil || info.Size() == 0 {
+		return
+	}
+	size := min(info.Size(), int64(t.max))
+	end := make([]byte, size)
+	if _, err := t.file.ReadAt(end, info.Size()-size); err != nil && err != io.EOF {
+		return
+	}
+	shown := []byte(secrets.Text(string(end))) // commands show their arguments
+	if (size < info.Size() || !bytes.Equal(shown, end)) && t.file.Truncate(0) == nil {
+		t.file.Write(shown)
+	}
+	end = shown
+	t.some = true
+	lines := bytes.Split(bytes.TrimRight(end, "\n"), []byte("\n"))
+	last := lines[len(lines)-1]
+	t.line = validText(last[:min(len(last), maxTraceLine)])
+}
+
+// rescue moves the trace out of standard error, where Bash before 4.1 puts it.
+func (t *trace) rescue(res *script.Result) {
+	info, err := t.file.Stat()
+	if err != nil || info.Size() > 0 || !bytes.Contains(res.Stderr, []byte("+ ")) {
+		return
+	}
+	traced := regexp.MustCompile(`^\++ [^ :]+:[0-9]+: `)
+	var kept []byte
+	for line := range bytes.Lines(res.Stderr) {
+		if traced.Match(line) {
+			t.file.Write(line)
+		} else {
+			kept = append(kept, line...)
+		}
+	}
+	res.Stderr = kept
+}
+
+func (t *trace) available() bool { return t != nil && t.some }
+
+func (c *call) traceLine() string {
+	if c.trace == nil {
+		return ""
+	}
+	return strings.TrimRight(c.trace.line, "\r")
+}

@@ -1,0 +1,274 @@
+package jq
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// The limits of the flat table (SDK-205).
+const (
+	maxFlatRows  = 128
+	maxFlatBytes = 16384
+)
+
+// Flat writes a document as the table that the Bash SDK reads without starting a process
+// (SDK-205). Each node has a row, in document order, in the form PATH TAB KIND VALUE LF. The
+// row of the root contains the document itself, so that the SDK recognizes a table for
+// another document (SDK-208).
+//
+// ok is false for a document without a table. Scripts then run the program. Such a document
+// exceeds the table's limits, has characters that a row or Bash cannot represent (SDK-206),
+// or is not in the form that [Normal] returns. In the last case, the program would print it
+// differently.
+func Flat(payload json.RawMessage) (table string, ok bool) {
+	if len(payload) == 0 || len(payload) > maxFlatBytes || !fitsTable(payload) {
+		return "", false
+	}
+	t := tabulator{
+		text:  payload,
+		table: make([]byte, 0, min(maxFlatBytes+1, 3*len(payload)+64)),
+	}
+	var path [128]byte
+	if _, ok := t.node(0, append(path[:0], '.')); !ok {
+		return "", false
+	}
+	return string(t.table), true
+}
+
+// fitsTable reports whether a document is compact, and its strings have the form of SDK-18
+// without the characters that SDK-206 forbids. Names are checked further when their rows are
+// written.
+func fitsTable(text []byte) bool {
+	for i := 0; i < len(text); {
+		switch text[i] {
+		case ' ', '\t', '\r', '\n':
+			return false
+		case '"':
+			end := rawjson.StringEnd(text, i)
+			inner := text[i+1 : end-1]
+			if bytes.IndexByte(inner, 0x7f) >= 0 {
+				return false
+			}
+			if bytes.IndexByte(inner, '\\') >= 0 && (!isNormalString(inner) || hasForbidden(inner)) {
+				return false
+			}
+			i = end
+		default:
+			i++
+		}
+	}
+	return true
+}
+
+// hasForbidden reports whether the content of a string in the form of SDK-18 has U+0000,
+// U+0001 or U+007F.
+func hasForbidden(inner []byte) bool {
+	for i := 0; i < len(inner); i++ {
+		if inner[i] != '\\' {
+			continue
+		}
+		if i++; inner[i] != 'u' {
+			continue
+		}
+		switch string(inner[i+3 : i+5]) {
+		case "00", "01", "7f":
+			return true
+		}
+	}
+	return false
+}
+
+// A tabulator writes the flat table of one document.
+type tabulator struct {
+	text  []byte
+	table []byte
+	rows  int
+	names [maxFlatRows]span // of the open objects, innermost last
+	count int               // the number of names
+}
+
+// A span is a part of the document, which has at most maxFlatBytes.
+type span struct{ start, end uint16 }
+
+// node writes the rows of the value at i with a path, and returns the index after the value.
+// ok is false if the document has no table. The path is extended in place for child nodes.
+func (t *tabulator) node(i int, path []byte) (end int, ok bool) {
+	if t.rows++; t.rows > maxFlatRows {
+		return i, false
+	}
+	t.table = append(append(t.table, path...), '\t')
+	switch t.text[i] {
+	case '{', '[':
+		end = t.container(i)
+	case '"':
+		end = rawjson.StringEnd(t.text, i)
+		t.string(t.text[i+1 : end-1])
+	default:
+		end = rawjson.ValueEnd(t.text, i)
+		t.literal(t.text[i:end])
+	}
+	t.table = append(t.table, '\n')
+	if len(t.table) > maxFlatBytes {
+		return end, false
+	}
+	if len(path) == 1 {
+		path = path[:0] // the root's dot begins the path of every other node
+	}
+	switch t.text[i] {
+	case '{':
+		return end, t.members(i+1, path)
+	case '[':
+		return end, t.elements(i+1, path)
+	}
+	return end, true
+}
+
+// container writes the row of an array or object, which is its text with doubled
+// backslashes. Compact JSON has no newlines.
+func (t *tabulator) container(i int) (end int) {
+	kind := byte('o')
+	if t.text[i] == '[' {
+		kind = 'a'
+	}
+	t.table = append(t.table, kind)
+	end = rawjson.ValueEnd(t.text, i)
+	for rest := t.text[i:end]; ; {
+		at := bytes.IndexByte(rest, '\\')
+		if at < 0 {
+			t.table = append(t.table, rest...)
+			return end
+		}
+		t.table = append(append(t.table, rest[:at]...), '\\', '\\')
+		rest = rest[at+1:]
+	}
+}
+
+// string writes the row of a string. The row has the content without newlines at the end,
+// with doubled backslashes, and with newlines as \n. JSON has the same escapes.
+func (t *tabulator) string(inner []byte) {
+	t.table = append(t.table, 's')
+	if bytes.IndexByte(inner, '\\') < 0 {
+		t.table = append(t.table, inner...)
+		return
+	}
+	end := len(t.table) // the end without trailing newlines
+	for i := 0; i < len(inner); i++ {
+		c := inner[i]
+		if c == '\\' {
+			i++
+			switch inner[i] {
+			case 'n':
+				t.table = append(t.table, '\\', 'n')
+				continue
+			case '\\':
+				t.table = append(t.table, '\\')
+			case '"':
+				c = '"'
+			case 'b':
+				c = '\b'
+			case 'f':
+				c = '\f'
+			case 'r':
+				c = '\r'
+			case 't':
+				c = '\t'
+			case 'u':
+				c = inner[i+3]<<4&0x10 | unhex(inner[i+4]) // 0002 to 001f
+				i += 4
+			}
+		}
+		t.table = append(t.table, c)
+		end = len(t.table)
+	}
+	t.table = t.table[:end]
+}
+
+// unhex returns the value of a lower-case hexadecimal digit.
+func unhex(c byte) byte {
+	if c >= 'a' {
+		return c - 'a' + 10
+	}
+	return c - '0'
+}
+
+func (t *tabulator) literal(text []byte) {
+	switch text[0] {
+	case 't':
+		t.table = append(t.table, 't')
+	case 'f':
+		t.table = append(t.table, 'x')
+	case 'n':
+		t.table = append(t.table, 'z')
+	default:
+		kind := len(t.table)
+		t.table = appendNumber(append(t.table, 'i'), text)
+		if !isInteger(t.table[kind+1:]) {
+			t.table[kind] = 'f'
+		}
+		return
+	}
+	t.table = append(t.table, text...)
+}
+
+// members writes the rows of an object's members. The first one starts at i. ok is false if
+// a name is repeated or cannot be part of a path.
+func (t *tabulator) members(i int, path []byte) (ok bool) {
+	first := t.count
+	for t.text[i] != '}' {
+		if t.text[i] == ',' {
+			i++
+		}
+		end := rawjson.StringEnd(t.text, i)
+		name := t.text[i+1 : end-1]
+		if bytes.IndexByte(name, '\\') >= 0 {
+			return false // a quote, a backslash or a control character
+		}
+		if t.count == maxFlatRows || t.isRepeated(name, first) {
+			return false
+		}
+		t.names[t.count] = span{uint16(i + 1), uint16(end - 1)}
+		t.count++
+		below := append(path, '.')
+		if isIdentifier(name) {
+			below = append(below, name...)
+		} else {
+			below = append(append(append(below, '"'), name...), '"')
+		}
+		if i, ok = t.node(end+1, below); !ok {
+			return false
+		}
+	}
+	t.count = first
+	return true
+}
+
+// isRepeated reports whether the innermost open object already has a member with a name. Its
+// names begin at first.
+func (t *tabulator) isRepeated(name []byte, first int) bool {
+	for _, before := range t.names[first:t.count] {
+		if bytes.Equal(name, t.text[before.start:before.end]) {
+			return true
+		}
+	}
+	return false
+}
+
+// elements writes the rows of an array's elements, the first of which starts at i.
+func (t *tabulator) elements(i int, path []byte) (ok bool) {
+	if len(path) == 0 {
+		path = append(path, '.')
+	}
+	for index := 0; t.text[i] != ']'; index++ {
+		if t.text[i] == ',' {
+			i++
+		}
+		below := append(strconv.AppendInt(append(path, '['), int64(index), 10), ']')
+		if i, ok = t.node(i, below); !ok {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,77 @@
+package jq
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// A printer writes results according to the flags. It buffers its output until the program
+// reads more input, writes to standard error, or ends.
+type printer struct {
+	w       *bufio.Writer
+	options *options
+	layout  layout
+	text    []byte // of the result being written
+}
+
+func newPrinter(w io.Writer, o *options) *printer {
+	p := &printer{w: bufio.NewWriterSize(w, 16<<10), options: o}
+	p.layout = layout{indent: o.indent, sorted: o.sorted, ascii: o.ascii}
+	if o.colored {
+		p.layout.colors = colors
+	}
+	return p
+}
+
+// errNULInString is the error for a string that --raw-output0 cannot delimit.
+//
+//lint:ignore ST1005 the words are those of jq
+var errNULInString = errors.New("Cannot dump a string containing NUL with --raw-output0 option")
+
+// print writes one result. The error is a [*writeError] or errNULInString.
+func (p *printer) print(v json.RawMessage) error {
+	o := p.options
+	p.text = p.text[:0]
+	if o.raw && !o.ascii && rawjson.KindOf(v) == rawjson.String {
+		p.text = AppendText(p.text, v)
+		if o.nul && bytes.IndexByte(p.text, 0) >= 0 {
+			return errNULInString
+		}
+	} else {
+		if o.sequence {
+			p.text = append(p.text, recordSeparator)
+		}
+		p.text = p.layout.append(p.text, v)
+	}
+	switch {
+	case o.nul:
+		p.text = append(p.text, 0)
+	case !o.join:
+		p.text = append(p.text, '\n')
+	}
+	if _, err := p.w.Write(p.text); err != nil {
+		return &writeError{err}
+	}
+	if o.direct {
+		return p.flush()
+	}
+	return nil
+}
+
+// flush writes the buffered output.
+func (p *printer) flush() error {
+	if err := p.w.Flush(); err != nil {
+		return &writeError{err}
+	}
+	return nil
+}
+
+// A writeError is the error of the output. Nothing is written after it.
+type writeError struct{ err error }
+
+func (e *writeError) Error() string { return "writing output failed: " + e.err.Error() }

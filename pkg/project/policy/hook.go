@@ -1,0 +1,183 @@
+package policy
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/handoff"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+//go:embed hook.sh
+var hookScript string
+
+const (
+	logger      = "mcp.tools.policy"
+	hookTimeout = 10 * time.Second
+	hookOutput  = 1 << 20
+	maxArgument = 100_000 // bytes; a system takes 128 KiB at most
+)
+
+// A verdict is what policy.sh came to.
+type verdict struct {
+	builtin *List           // it defines no check: the built-in policy decides, by this list
+	refusal *mcp.Error      // nil: allowed
+	rule    *scriptenv.Rule // which variables the tool gets; nil: policy.sh changed nothing
+}
+
+// runHook evaluates policy.sh; the verdict is nil when there is none. It fails
+// closed (T-31, T-32).
+func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
+	request project.Env) (*verdict, *mcp.Error) {
+	file := code.Policy.In(p.Project)
+	if _, err := os.Lstat(file.Path()); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err := p.Project.CheckTrusted(file); err != nil {
+		p.Log(mcp.Warning, logger,
+			"Refusing to source insecure policy.sh (check ownership/perms/symlink): "+err.Error())
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy (insecure policy.sh)",
+			name).WithReason(err)
+	}
+	args := []string{name, string(item)}
+	if len(item) > maxArgument {
+		spill, remove, err := p.spill(item)
+		if err != nil {
+			return nil, checkFailed
+		}
+		defer remove()
+		args = []string{name, "", spill}
+	}
+	spec := script.Spec{
+		Argv: []string{"bash", "-c", hookScript, "bash"}, Sources: []code.File{file}, Args: args,
+		Env: p.environ(request).Entries(), Timeout: hookTimeout, StdoutLimit: hookOutput,
+		StderrLimit: hookOutput,
+	}
+	if p.Confine != nil {
+		release, err := p.Confine(&spec)
+		if err != nil {
+			return nil, mcp.Errorf(mcp.CodeInternal, "Tool policy cannot be confined").WithReason(err)
+		}
+		defer release()
+	}
+	res := p.Runner.Run(ctx, spec)
+	if len(res.Stderr) > 0 {
+		p.Log(mcp.Debug, logger, strings.TrimRight(string(res.Stderr), "\n"))
+	}
+	switch {
+	case errors.Is(res.Cause, script.ErrTimedOut):
+		return nil, mcp.Errorf(mcp.CodeInternal, "Tool policy check timed out")
+	case res.Cause != nil:
+		return nil, checkFailed
+	}
+	v := p.read(name, strings.Split(string(res.Stdout), "\x00"))
+	if v == nil {
+		return nil, checkFailed
+	}
+	return v, nil
+}
+
+// environ is what policy.sh is given: what the server's own shell code is, and
+// the variables of the call (T-29). The tool's files do not exist yet, so what
+// is written to its streams goes nowhere.
+func (p *Policy) environ(request project.Env) project.Env {
+	env := p.Env()
+	maps.Copy(env, request)
+	env["MCP_PROGRESS_STREAM"], env["MCP_LOG_STREAM"] = nowhere, nowhere
+	env["MCP_CANCEL_FILE"] = filepath.Join(p.State.Dir, "policy.cancelled") // is never made: a policy is ended
+	return env
+}
+
+const nowhere = "/dev/null" // to Bash, on Windows as well
+
+var checkFailed = &mcp.Error{Code: mcp.CodeInternal, Message: "Tool policy check failed"}
+
+// spill puts an entry that is too long for an argument into a file.
+func (p *Policy) spill(item json.RawMessage) (path string, remove func(), err error) {
+	dir, err := p.State.Root()
+	if err != nil {
+		return "", nil, err
+	}
+	name := handoff.Unique("policy.")
+	if err := handoff.Create(dir, name, item); err != nil {
+		return "", nil, err
+	}
+	return filepath.Join(p.State.Dir, name), func() { dir.Remove(name) }, nil
+}
+
+// read takes the fields hook.sh wrote; nil when it did not get to a verdict.
+func (p *Policy) read(name string, fields []string) *verdict {
+	var found *verdict
+	var rule *scriptenv.Rule
+	for len(fields) > 0 {
+		kind := fields[0]
+		fields = fields[1:]
+		switch {
+		case kind == "log" && len(fields) >= 3:
+			level, _ := mcp.ParseLevel(fields[0])
+			p.Log(level, fields[1], fields[2])
+			fields = fields[3:]
+		case kind == "env" && len(fields) >= 2:
+			rule = p.changed(fields[0], fields[1])
+			fields = fields[2:]
+		case kind == "allow":
+			found = &verdict{}
+		case kind == "builtin" && len(fields) >= 2:
+			list := ReadList(fields[0], fields[1], p.Project.Calls.PolicyContext)
+			found = &verdict{builtin: &list}
+			fields = fields[2:]
+		case kind == "deny" && len(fields) >= 3:
+			found = &verdict{refusal: refusal(name, fields[0], fields[1], fields[2])}
+			fields = fields[3:]
+		}
+	}
+	if found != nil {
+		found.rule = rule
+	}
+	return found
+}
+
+// changed returns which variables the tool gets by the mode and the list that policy.sh leaves
+// behind, nil where both are as they were (T-61a).
+func (p *Policy) changed(mode, list string) *scriptenv.Rule {
+	scripts := &p.Project.Scripts
+	env := scripts.Environ(p.Project.Env)
+	if mode == env[scripts.Tools.Scope.Mode] && list == env[scripts.Tools.Scope.List] {
+		return nil
+	}
+	rule := scripts.Tools.With(mode, list)
+	return &rule
+}
+
+// refusal is T-27: what the policy said, with the gaps filled.
+func refusal(name, code, message, data string) *mcp.Error {
+	e := mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' blocked by policy", name)
+	if message != "" {
+		e.Message = message
+	}
+	if n, err := strconv.Atoi(strings.TrimPrefix(code, "+")); code != "" {
+		if e.Code = n; err != nil || n == 0 {
+			e.Code = mcp.CodeInternal // T-701
+		}
+	}
+	if data != "" {
+		if v, err := rawjson.Check([]byte(data)); err == nil {
+			e.Data = rawjson.Normal(v)
+		}
+	}
+	return e
+}

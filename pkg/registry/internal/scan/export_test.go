@@ -1,0 +1,19 @@
+package scan
+
+import "mcp-bash/pkg/project/folder"
+
+// Fresh returns the paths of the directories that the scan had to visit.
+func (s *Result) Fresh() (paths []string) {
+	for i := range s.records {
+		if s.records[i].fresh {
+			paths = append(paths, s.records[i].path)
+		}
+	}
+	return paths
+}
+
+// ByStamp reports whether a directory of the first tree that lies in dir is known
+// to be unchanged by its stamp alone.
+func (s *Result) ByStamp(dir folder.Dir, name string) bool {
+	return s.record(0, name).sameStamp(dir, name)
+}

@@ -1,0 +1,30 @@
+package scan
+
+import (
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/project/folder"
+)
+
+// a directory is believed by its stamp, but not by one that is
+// too young or too coarse to tell.
+func TestDirectoryStamps(t *testing.T) {
+	now := time.Unix(1000, 5)
+	old, young := now.Add(-time.Hour).UnixNano(), now.UnixNano()
+	for _, tc := range []struct {
+		self folder.Stamp
+		kept bool
+	}{
+		{folder.Stamp{Ino: 1, Ctime: old}, true},
+		{folder.Stamp{Ino: 1, Ctime: young}, false},
+		{folder.Stamp{Ino: 1, Ctime: old - 5}, false}, // whole milliseconds
+		{folder.Stamp{Ino: 1}, false},                 // no such time at all
+	} {
+		r := record{self: tc.self}
+		r.settle(now)
+		if r.self.Exists() != tc.kept || r.unsure { // a listing still tells
+			t.Errorf("%+v", r)
+		}
+	}
+}

@@ -1,0 +1,307 @@
+package scan
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// maxDepth is how many levels of directories below a content directory are
+// visited.
+const maxDepth = 16
+
+// A Result is what a scan found. Once the scan is done only [Result.Settle] and
+// Unsaved change it.
+type Result struct {
+	Within  string  // the subtree it was confined to, "" for none
+	First   *Result // the first of the scans that found exactly the same
+	Unsaved bool    // the scan cache says something else
+
+	records []record // of each directory, sorted by tree and path
+	began   time.Time
+}
+
+// Candidates returns all that was found.
+func (s *Result) Candidates() []item.Candidate {
+	n := 0
+	for i := range s.records {
+		n += len(s.records[i].candidates)
+	}
+	list := make([]item.Candidate, 0, n)
+	for i := range s.records {
+		list = append(list, s.records[i].candidates...)
+	}
+	return list
+}
+
+// record returns the record of a directory, nil when there is none.
+func (s *Result) record(tree int, path string) *record {
+	wanted := record{tree: tree, path: path}
+	order := func(r record, wanted *record) int { return r.compare(wanted) }
+	at, found := slices.BinarySearchFunc(s.records, &wanted, order)
+	if !found {
+		return nil
+	}
+	return &s.records[at]
+}
+
+// Messages returns what is to be logged about what was found.
+func (s *Result) Messages() (list []item.Message) {
+	for i := range s.records {
+		list = append(list, s.records[i].messages...)
+	}
+	return list
+}
+
+// A Spec says what is scanned for one kind of item.
+type Spec struct {
+	Name       string    // of the kind
+	Noun       string    // "tool": of one item, in messages
+	FaultLevel mcp.Level // at which it is logged why an item is left out
+	// Guarded has metadata that other users could have written ignored, since it
+	// decides which script a name runs, and at which level.
+	Guarded bool
+	Trees   []Tree // the more important ones first
+}
+
+// A Tree is a content directory, and how one kind reads it.
+type Tree struct {
+	Noun string // "Tool": what it is meant for, in messages
+	Dir  func(*project.Project) string
+	// Skip reports whether a directory below is left out, with everything in it; nil:
+	// none is.
+	Skip func(path string) bool
+	// Examine adds the items of one directory.
+	Examine func(*Visit)
+}
+
+// A scanner is a scan that is going on.
+type scanner struct {
+	ctx    context.Context
+	stop   func(error) // ends the walk, which fails
+	p      *project.Project
+	spec   Spec
+	within string // walk only this subtree
+	down   []string
+	old    *Result // the scan before; its records are used where they hold
+
+	// Of the tree that it is at:
+	tree    Tree
+	at      int    // which of the kind's it is
+	content string // its directory
+	label   string // the same in messages
+}
+
+// Run walks the trees of a kind, within a subtree of them unless that is empty.
+// old is the scan before, nil for none. A tree that is missing is empty.
+func Run(
+	ctx context.Context, p *project.Project, spec Spec, within string, old *Result, now time.Time,
+) (*Result, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	s := &scanner{ctx: ctx, stop: stop, p: p, spec: spec, within: within, old: old}
+	if within != "" {
+		s.down = strings.Split(within, "/")
+	}
+	if old == nil {
+		s.old = &Result{}
+	}
+	result := &Result{Within: within, began: now}
+	for at, tree := range spec.Trees {
+		s.tree, s.at, s.content = tree, at, tree.Dir(p)
+		s.label = folder.Label(p.Root, s.content)
+		records, err := s.walk()
+		if err != nil && !folder.Missing(err) {
+			return nil, fmt.Errorf("unable to read %s/: %w", s.label, project.PlainError(err))
+		}
+		result.records = append(result.records, records...)
+	}
+	s.compare(result)
+	return result, nil
+}
+
+// compare finds out whether the result differs from the one before.
+func (s *scanner) compare(result *Result) {
+	old := s.old
+	same := s.old.Within == s.within && len(old.records) == len(result.records)
+	result.Unsaved = !same
+	for i := range result.records {
+		r := &result.records[i]
+		if !same || !r.fresh && !r.moved {
+			continue
+		}
+		same = r.sameContent(&old.records[i])
+		result.Unsaved = result.Unsaved || !same || !r.equal(&old.records[i])
+	}
+	result.First = result
+	if same && old.First != nil {
+		result.First = old.First
+		result.Unsaved = result.Unsaved || old.Unsaved
+	}
+}
+
+// walk visits everything in the tree. The directories in it are shared out
+// among as many workers as there are processors.
+func (s *scanner) walk() ([]record, error) {
+	root, err := folder.Open(s.content)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var records []record
+	top := newVisit(s)
+	children, err := s.visit(top, root, "", 0, folder.Stamp{}, &records)
+	if err != nil {
+		return nil, err
+	}
+	const share = 64 // directories a worker takes at a time
+	workers := min(runtime.GOMAXPROCS(0), (len(children)+share-1)/share)
+	if workers <= 1 {
+		s.descend(top, root, "", children, 0, &records)
+	} else {
+		runs := make([][]record, (len(children)+share-1)/share)
+		var next atomic.Int64
+		var group sync.WaitGroup
+		for range workers {
+			group.Go(func() {
+				v := newVisit(s)
+				for {
+					at := int(next.Add(1)) - 1
+					if at >= len(runs) {
+						return
+					}
+					s.descend(v, root, "", children[at*share:min(len(children), (at+1)*share)], 0, &runs[at])
+				}
+			})
+		}
+		group.Wait()
+		records = append(records, slices.Concat(runs...)...)
+	}
+	slices.SortFunc(records, func(a, b record) int { return a.compare(&b) })
+	return records, context.Cause(s.ctx)
+}
+
+// descend walks the directories named children in dir, which lies at parent.
+func (s *scanner) descend(v *Visit, dir folder.Dir, parent string, children []string, depth int, out *[]record) {
+	for _, name := range children {
+		if s.ctx.Err() != nil {
+			return
+		}
+		at := path.Join(parent, name)
+		known := s.old.record(s.at, at)
+		if depth+1 < len(s.down) || known == nil || !known.sameStamp(dir, name) {
+			known = nil
+		} else if len(s.children(known.entries, at, depth+1)) == 0 {
+			*out = append(*out, known.reused())
+			continue
+		}
+		self := dir.Stamp(name)
+		child, err := dir.Open(name)
+		if err == nil {
+			var below []string
+			if known != nil {
+				*out = append(*out, known.reused())
+				below = s.children(known.entries, at, depth+1)
+			} else {
+				below, err = s.visit(v, child, at, depth+1, self, out)
+			}
+			if err == nil {
+				s.descend(v, child, at, below, depth+1, out)
+			}
+			child.Close()
+		}
+		if err != nil && folder.IsShortage(err) {
+			s.stop(project.PlainError(err))
+		}
+		if err != nil && !folder.Vanished(err) {
+			file, reason := path.Join(s.label, at), project.PlainError(err)
+			m := item.Message{
+				Level: mcp.Warning, At: item.Place{File: file}, Text: fmt.Sprintf("cannot read directory: %s", reason),
+				Logged: fmt.Sprintf("Cannot read directory %s: %s", file, reason),
+			}
+			*out = append(*out, record{
+				tree: s.at, path: at, unsure: true, fresh: true, messages: []item.Message{m},
+			})
+		}
+	}
+}
+
+// visit adds the record of a directory, made anew or the one that still holds,
+// and returns the names of the directories in it to go on with. self is the
+// stamp of the directory from before it was opened.
+func (s *scanner) visit(
+	v *Visit, dir folder.Dir, at string, depth int, self folder.Stamp, out *[]record,
+) (children []string, err error) {
+	entries, err := dir.List(v.listing)
+	if err != nil {
+		return nil, err
+	}
+	if depth < len(s.down) { // on the way to the subtree
+		if slices.Contains(entries, folder.Entry{Name: s.down[depth], IsDir: true}) {
+			return s.down[depth : depth+1], nil
+		}
+		return nil, nil
+	}
+	if known := s.old.record(s.at, at); known != nil && known.sameListing(dir, entries) {
+		r := known.reused()
+		r.moved, r.self = r.self != self, self
+		*out = append(*out, r)
+	} else {
+		r := record{tree: s.at, path: at, self: self, entries: entries, fresh: true}
+		v.enter(dir, depth, &r)
+		s.examine(v)
+		*out = append(*out, r)
+	}
+	return s.children(entries, at, depth), nil
+}
+
+// children returns the names of the directories to go on with.
+func (s *scanner) children(entries []folder.Entry, at string, depth int) (names []string) {
+	for _, e := range entries {
+		if !e.IsDir || depth >= maxDepth || folder.Unusable(e.Name) != "" {
+			continue
+		}
+		if s.tree.Skip == nil || !s.tree.Skip(path.Join(at, e.Name)) {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// examine has the kind find its items in a directory, after what is the same for
+// all kinds.
+func (s *scanner) examine(v *Visit) {
+	for _, e := range v.rec.entries {
+		if why := folder.Unusable(e.Name); why != "" {
+			v.Log(item.Message{Level: mcp.Warning,
+				Text: fmt.Sprintf("%s scan encountered unsupported filename (%s) under %s/", s.tree.Noun, why, s.label)})
+		}
+		if e.IsDir && v.Depth == maxDepth {
+			v.Log(item.Message{Level: mcp.Warning,
+				Text: fmt.Sprintf("Directories more than %d levels below %s/ are skipped", maxDepth, s.label)})
+		}
+	}
+	s.tree.Examine(v)
+}
+
+// Settle decides which of the new records the next scan may believe. clock returns
+// what the clock of the file system shows at a moment.
+func (s *Result) Settle(clock func(time.Time) time.Time) {
+	for i := range s.records {
+		if r := &s.records[i]; r.fresh || r.moved {
+			r.settle(clock(s.began))
+			r.fresh, r.moved = false, false
+		}
+	}
+}

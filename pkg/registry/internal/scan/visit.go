@@ -1,0 +1,357 @@
+package scan
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A Visit is one directory while a kind looks for items in it. Whatever it is
+// asked is recorded, so that a kind need not know that what it found will be used
+// again. It is an [item.Dir].
+type Visit struct {
+	Project *project.Project
+	spec    Spec
+	tree    int    // which of the kind's trees it lies in
+	content string // the content directory, absolute
+	label   string // the same as messages name it
+	stop    func(error)
+
+	dir   folder.Dir
+	Depth int // levels below the content directory
+	rec   *record
+
+	metadata []Metadata // read in this directory
+	scratch  []byte     // holds the files of this directory
+	arena    []byte     // holds the items of all directories
+	buffer   []byte     // an item is written here first
+	listing  []byte
+}
+
+// A Metadata is a metadata file.
+type Metadata struct {
+	Name string
+	item.Source
+	Usable bool       // it could be read, and is a JSON object
+	Fault  item.Fault // why not; the zero value: it is gone
+	Paired bool       // it belongs to a file beside it
+	Moved  bool       // it describes a file elsewhere
+}
+
+const (
+	scratchSize = 16 << 10
+	arenaFirst  = 16 << 10
+	arenaNext   = 256 << 10
+	listingSize = 32 << 10
+)
+
+func newVisit(s *scanner) *Visit {
+	return &Visit{
+		Project: s.p, spec: s.spec, tree: s.at, content: s.content, label: s.label, stop: s.stop,
+		listing: make([]byte, listingSize),
+	}
+}
+
+// enter turns to another directory.
+func (v *Visit) enter(dir folder.Dir, depth int, rec *record) {
+	v.dir, v.Depth, v.rec = dir, depth, rec
+	v.metadata, v.scratch = v.metadata[:0], v.scratch[:0]
+}
+
+// Files yields the names of the files that are no metadata files.
+func (v *Visit) Files(yield func(name string) bool) {
+	for _, e := range v.rec.entries {
+		if usable(e) && !isMetadata(e) && !yield(e.Name) {
+			return
+		}
+	}
+}
+
+// usable reports whether an entry is a file with a name that can be used.
+func usable(e folder.Entry) bool { return !e.IsDir && !e.Odd && folder.Unusable(e.Name) == "" }
+
+// isMetadata reports whether an entry is a metadata file by its name.
+func isMetadata(e folder.Entry) bool {
+	return !e.IsDir && !e.Odd && strings.HasSuffix(e.Name, item.MetadataSuffix)
+}
+
+// HasFile reports whether there is a regular file of a name in the directory.
+func (v *Visit) HasFile(name string) bool { return v.has(folder.Entry{Name: name}) }
+
+// hasDir reports whether there is a directory of a name in the directory.
+func (v *Visit) hasDir(name string) bool { return v.has(folder.Entry{Name: name, IsDir: true}) }
+
+func (v *Visit) has(e folder.Entry) bool {
+	order := func(e folder.Entry, name string) int { return strings.Compare(e.Name, name) }
+	at, found := slices.BinarySearchFunc(v.rec.entries, e.Name, order)
+	return found && v.rec.entries[at] == e
+}
+
+// HasFileIn reports whether there is a regular file of a name in a directory in
+// this one.
+func (v *Visit) HasFileIn(dir, name string) bool {
+	if !v.hasDir(dir) {
+		return false
+	}
+	below := dir + "/" + name
+	s := v.dir.Stamp(below)
+	v.Observed(folder.Observation{Name: below, Stamp: s})
+	return s.IsFile()
+}
+
+// HasMetadata reports whether there is a metadata file in the directory.
+func (v *Visit) HasMetadata() bool {
+	return slices.ContainsFunc(v.rec.entries, isMetadata)
+}
+
+// MetadataOf returns what a file's metadata file says, nil when it has none
+// . It is valid until another one is read.
+func (v *Visit) MetadataOf(file string) *Metadata {
+	for _, name := range item.MetadataNames(file) {
+		if name != "" && v.HasFile(name) {
+			if m := v.MetadataFile(name); m.Usable {
+				m.Paired = true
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+// Unreadable returns, for the metadata files of a file that [Visit.MetadataOf] passes over, why they
+// cannot be read.
+func (v *Visit) Unreadable(file string) (faults []item.Fault) {
+	for _, name := range item.MetadataNames(file) {
+		switch {
+		case name == "":
+		case v.hasDir(name), v.has(folder.Entry{Name: name, Odd: true}):
+			faults = append(faults, item.Fault{At: item.Place{File: v.Label(name)},
+				Reason: "a link or no regular file, which is not read; put the file itself there"})
+		case v.HasFile(name):
+			m := v.MetadataFile(name)
+			if m.Usable {
+				return faults
+			}
+			if m.Fault != (item.Fault{}) {
+				faults = append(faults, m.Fault)
+			}
+		}
+	}
+	return faults
+}
+
+// MetadataFiles yields all metadata files that can be used.
+func (v *Visit) MetadataFiles(yield func(*Metadata) bool) {
+	for _, e := range v.rec.entries {
+		if usable(e) && isMetadata(e) {
+			if m := v.MetadataFile(e.Name); m.Usable && !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// MetadataFile returns a metadata file, which is read once.
+func (v *Visit) MetadataFile(name string) *Metadata {
+	for i := range v.metadata {
+		if v.metadata[i].Name == name {
+			return &v.metadata[i]
+		}
+	}
+	m := Metadata{Name: name}
+	text, err := v.read(name, item.MaxMetadata)
+	if err == nil {
+		object, whole, errJSON := item.ParseMetadata(text)
+		if err = errJSON; err == nil {
+			m.Source, m.Usable = item.NewSource(item.Location{File: v.Label(name), Text: whole}, object), true
+		}
+	}
+	if err != nil && !folder.Vanished(err) {
+		m.Fault = item.FaultIn(v.Label(name), err)
+		if !v.spec.Guarded { // else the tool does not run, which BuildTool reports
+			v.Log(item.Message{
+				Level: mcp.Warning, Topic: item.Malformed, At: m.Fault.At, Text: m.Fault.Reason + ", using defaults",
+				Logged: fmt.Sprintf("Malformed metadata %s: %s, using defaults", v.Label(name), err),
+			})
+		}
+	}
+	v.metadata = append(v.metadata, m)
+	return &v.metadata[len(v.metadata)-1]
+}
+
+// ItemName returns what an item is called by default that only metadata
+// describes: what it would be called after the file the metadata belongs to.
+func (v *Visit) ItemName(m *Metadata) string {
+	name := strings.TrimSuffix(m.Name, item.MetadataSuffix)
+	if v.HasFile(name) {
+		return item.Stem(name)
+	}
+	return name
+}
+
+// Unpaired returns the input for an item that only metadata describes; nil when
+// the metadata belongs to a file. Call it after [Visit.MetadataOf] for all files.
+func (v *Visit) Unpaired(m *Metadata) *item.Input {
+	if m.Paired {
+		return nil
+	}
+	s := v.Input(m.Name, []item.Source{m.Source})
+	s.Path = ""
+	return s
+}
+
+// read returns a file whole.
+func (v *Visit) read(name string, limit int) ([]byte, error) {
+	file, err := v.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if file.Stamp.Size > uint64(limit) {
+		return nil, fmt.Errorf("larger than %d bytes", limit)
+	}
+	if v.spec.Guarded && file.Exposed {
+		v.Recheck()
+		if err := v.Project.CheckPath(filepath.Join(v.AbsPath(), name)); err != nil {
+			return nil, err
+		}
+	}
+	buf := v.space(int(file.Stamp.Size))
+	n, err := file.Read(buf)
+	if err != nil {
+		v.Recheck()
+		return nil, project.PlainError(err)
+	}
+	return v.use(buf[:n]), nil
+}
+
+// A Head is how a file begins.
+type Head struct {
+	Text   []byte // valid until another file is read
+	Mode   fs.FileMode
+	Header json.RawMessage // its inline header, nil when it has none
+	Fault  item.Fault      // why a header cannot be read; the zero value for one that can, or none
+}
+
+// Head returns how a file begins.
+func (v *Visit) Head(name string) (Head, error) {
+	file, err := v.open(name)
+	if err != nil {
+		return Head{Mode: v.rec.observations[len(v.rec.observations)-1].Stamp.Mode}, err
+	}
+	defer file.Close()
+	buf := v.space(item.FirstHead)
+	n, err := file.Read(buf)
+	head, whole := item.Head(buf[:n])
+	if err == nil && !whole && n == item.FirstHead {
+		buf = append(v.space(item.MaxHead)[:0], head...)[:item.MaxHead]
+		n, err = file.Read(buf[item.FirstHead:])
+		head, _ = item.Head(buf[:item.FirstHead+n])
+	}
+	if err != nil {
+		v.Recheck()
+		return Head{Mode: file.Stamp.Mode}, project.PlainError(err)
+	}
+	h := Head{Text: head, Mode: file.Stamp.Mode}
+	if h.Header, err = item.ParseHeader(head); err != nil {
+		h.Fault = item.FaultIn(v.Label(name), err)
+	} else if h.Header != nil {
+		v.use(head)
+	}
+	return h, nil
+}
+
+// open opens a file and records it. What cannot be opened is tried again by every
+// scan, since nothing tells when that changes.
+func (v *Visit) open(name string) (folder.File, error) {
+	file, err := v.dir.OpenFile(name)
+	if err != nil {
+		if folder.IsShortage(err) {
+			v.stop(project.PlainError(err))
+		}
+		v.Recheck()
+		v.Observed(folder.Observation{Name: name, Stamp: v.dir.Stamp(name)})
+		return folder.File{}, project.PlainError(err)
+	}
+	v.Observed(folder.Observation{Name: name, Stamp: file.Stamp})
+	return file, nil
+}
+
+// space returns n free bytes of the scratch memory.
+func (v *Visit) space(n int) []byte {
+	if cap(v.scratch)-len(v.scratch) < n {
+		v.scratch = make([]byte, 0, max(n, scratchSize))
+	}
+	return v.scratch[len(v.scratch) : len(v.scratch)+n]
+}
+
+// use marks text, the beginning of the space returned last, as in use.
+func (v *Visit) use(text []byte) []byte {
+	v.scratch = v.scratch[:len(v.scratch)+len(text)]
+	return text[:len(text):len(text)]
+}
+
+// keep copies the text of an item to the arena.
+func (v *Visit) keep(text []byte) []byte {
+	if cap(v.arena)-len(v.arena) < len(text) {
+		size := arenaNext
+		if v.arena == nil {
+			size = arenaFirst
+		}
+		v.arena = make([]byte, 0, max(len(text), size))
+	}
+	start := len(v.arena)
+	v.arena = append(v.arena, text...)
+	return v.arena[start:len(v.arena):len(v.arena)]
+}
+
+// Log records a message, once for each directory.
+func (v *Visit) Log(m item.Message) {
+	if !slices.Contains(v.rec.messages, m) {
+		v.rec.messages = append(v.rec.messages, m)
+	}
+}
+
+// Label returns a file of the directory as messages name it.
+func (v *Visit) Label(name string) string { return path.Join(v.label, v.rec.path, name) }
+
+// Input returns the input for an item made of a file of the directory.
+func (v *Visit) Input(file string, sources []item.Source) *item.Input {
+	return &item.Input{
+		Fields:  item.Fields{Sources: sources, Dir: v},
+		Project: v.Project, Noun: v.spec.Noun, FaultLevel: v.spec.FaultLevel, Content: v.spec.Trees[0].Dir(v.Project),
+		Path: path.Join(v.rec.path, file), Label: item.Place{File: v.Label(file)}, IconDirs: []string{v.AbsPath()},
+		Buffer: v.buffer,
+	}
+}
+
+// Path returns where the directory lies below the content directory.
+func (v *Visit) Path() string { return v.rec.path }
+
+// AbsPath returns the path of the directory.
+func (v *Visit) AbsPath() string { return filepath.Join(v.content, filepath.FromSlash(v.rec.path)) }
+
+// Observed records what the items of the directory depend on.
+func (v *Visit) Observed(o folder.Observation) { v.rec.observations = append(v.rec.observations, o) }
+
+// Recheck has the next scan visit the directory again, whatever the stamps say.
+func (v *Visit) Recheck() { v.rec.unsure = true }
+
+// Add records an item that was found.
+func (v *Visit) Add(c item.Candidate) {
+	c.Tree = v.tree
+	if c.JSON != nil {
+		v.buffer = c.JSON[:0]
+		c.JSON = v.keep(c.JSON)
+	}
+	v.rec.candidates = append(v.rec.candidates, c)
+}

@@ -1,0 +1,206 @@
+package registration
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+
+	"mcp-bash/pkg/json/jsonedit"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// An edit is a change of register.json that is being made.
+type edit struct {
+	*jsonedit.Document
+	project *Project
+	fresh   bool                   // there was no file
+	was     []byte                 // its text; nil for none
+	before  []registry.SourcedTool // the tools before the change
+}
+
+// edit begins a change of register.json as it is now.
+func (r *Project) edit(ctx context.Context) (*edit, error) {
+	text, err := declare.ReadFile(r.p)
+	if err != nil {
+		return nil, err
+	}
+	e := &edit{project: r, fresh: text == nil, was: text}
+	var said *declare.Document
+	if e.fresh {
+		text = []byte(`{"version":1}`)
+	} else if said, err = r.parse(text); err != nil {
+		return nil, err
+	}
+	e.Document = jsonedit.New(text)
+	e.before, err = r.catalog.PreviewTools(ctx, said)
+	return e, err
+}
+
+// add adds a registration.
+func (e *edit) add(reg *registration, replace bool) error {
+	if err := e.allowed(reg.ID); err != nil {
+		return err
+	}
+	target := -1   // the entry that it replaces
+	var dead []int // others that would collide with it
+	for _, match := range []func(id, name string) bool{
+		func(id, _ string) bool { return id == reg.ID },
+		func(_, name string) bool { return name == reg.Name },
+	} {
+		for i, entry := range e.Elements(kinds.Tools.Key) {
+			id, name := knownBy(entry)
+			switch {
+			case !match(id, name) || i == target || slices.Contains(dead, i):
+			case target < 0:
+				target = i
+			default:
+				dead = append(dead, i)
+			}
+		}
+	}
+	if err := e.collision(reg, replace); err != nil {
+		return err
+	}
+	if !e.HasArray(kinds.Tools.Key) {
+		if merge, _ := rawjson.Strings(e.Member("merge")); !slices.Contains(merge, kinds.Tools.Key) {
+			e.Append("merge", rawjson.Quote(kinds.Tools.Key))
+		}
+	}
+	if target >= 0 {
+		e.ReplaceElement(kinds.Tools.Key, target, reg.entry)
+	} else {
+		e.Append(kinds.Tools.Key, reg.entry)
+	}
+	slices.Sort(dead)
+	for _, i := range slices.Backward(dead) {
+		e.Delete(kinds.Tools.Key, i)
+	}
+	e.DeleteStrings("exclude", reg.ID, reg.Name)
+	return nil
+}
+
+// knownBy returns the id and the name of an entry (R-201).
+func knownBy(entry json.RawMessage) (id, name string) {
+	name = rawjson.TextOf(entry, "name")
+	if v := rawjson.Get(entry, "id"); item.IsID(v) {
+		id, _ = rawjson.Text(v)
+		return id, name
+	}
+	return name, name
+}
+
+// collision returns the error for a registration whose id or name is taken. One may
+// replace a tool but not two, one by its id and another by its name (R-206, R-206a).
+func (e *edit) collision(reg *registration, replace bool) error {
+	var one *registry.SourcedTool
+	for i := range e.before {
+		s := &e.before[i]
+		if !reg.collides(s.Candidate) || s.Path == path.Clean(reg.Path) && isBare(e.project.p, s) {
+			continue
+		}
+		if !replace {
+			return reg.duplicateOf(s.Candidate, kinds.Tools.Label(e.project.p, s.Candidate))
+		}
+		if one != nil {
+			other := s
+			if other.ID == reg.ID {
+				other = one
+			}
+			return reg.duplicateOf(other.Candidate, kinds.Tools.Label(e.project.p, other.Candidate))
+		}
+		one = s
+	}
+	return nil
+}
+
+// remove takes a tool out: its entries, and by an exclusion what is found instead
+// (R-209).
+func (e *edit) remove(ctx context.Context, gone item.Candidate) error {
+	if err := e.allowed(gone.ID); err != nil {
+		return err
+	}
+	for i, entry := range slices.Backward(e.Elements(kinds.Tools.Key)) {
+		if id, name := knownBy(entry); id == gone.ID || name == gone.Name {
+			e.Delete(kinds.Tools.Key, i)
+		}
+	}
+	for range 2 { // by its id, by its name
+		after, err := e.result(ctx)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(after, func(s registry.SourcedTool) bool { return s.ID == gone.ID || s.Name == gone.Name })
+		if at < 0 {
+			return nil
+		}
+		// Its id, unless that takes out another tool as well: one of that name.
+		named, stays := gone.ID, after[at]
+		another := func(s registry.SourcedTool) bool { return s.Name == named && s.ID != named }
+		if stays.ID != named || slices.ContainsFunc(after, another) {
+			named = stays.Name
+		}
+		e.Append("exclude", rawjson.Quote(named))
+	}
+	return nil
+}
+
+// allowed returns an error when a new register.json would end what register.sh
+// registers (R-206).
+func (e *edit) allowed(id string) error {
+	if !e.fresh || !e.project.p.Discovery.Hooks {
+		return nil
+	}
+	if !e.project.catalog.HasHook() {
+		return nil
+	}
+	return refuse(ErrInvalidRegistration, id, "a new %s would switch off %s, which registers this project's tools; "+
+		"change it there", declare.JSONFile, declare.HookFile)
+}
+
+// result returns what the tools will be after the change. A text that could not be
+// read again is an error.
+func (e *edit) result(ctx context.Context) ([]registry.SourcedTool, error) {
+	if max := e.project.p.Discovery.MaxManual; len(e.Text) > max {
+		return nil, refuse(ErrInvalidRegistration, "",
+			"%s would exceed %d bytes (MCPBASH_MAX_MANUAL_REGISTRY_BYTES)", declare.JSONFile, max)
+	}
+	said, err := e.project.parse(e.Text)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return e.project.catalog.PreviewTools(ctx, said)
+}
+
+// parse parses a register.json. What makes its tools unavailable is an error.
+func (r *Project) parse(text []byte) (*declare.Document, error) {
+	said, err := declare.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if m := said.Lists[kinds.Tools.Key]; m != nil && m.Err != nil {
+		return nil, m.Err
+	}
+	return said, nil
+}
+
+// warn logs which tools that are described a registration hides without being meant
+// to replace them: those of the same script.
+func (e *edit) warn(reg *registration, after []registry.SourcedTool) {
+	for i := range e.before {
+		s := &e.before[i]
+		stays := slices.ContainsFunc(after, func(a registry.SourcedTool) bool { return a.Name == s.Name })
+		if !stays && !reg.collides(s.Candidate) && !isBare(e.project.p, s) {
+			e.project.log(mcp.Warning, access.RegistryLogger,
+				fmt.Sprintf("tool '%s' is no longer offered: '%s' takes its place (%s)",
+					s.Name, reg.Name, kinds.Tools.Label(e.project.p, s.Candidate)))
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package registration
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/atomicfile"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/internal/ctxlock"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A Project shows all tools that a project offers, including those found in its folders.
+// It registers a tool by writing server.d/register.json. It is safe for concurrent
+// use, also by several processes.
+type Project struct {
+	p       *project.Project
+	catalog *registry.Catalog
+	level   access.Level
+	log     mcp.LogFunc
+	mutex   ctxlock.Mutex // to change register.json
+	dir     serverDir
+}
+
+// NewProject returns the registry of a project that is open. Without a Runner
+// it does not see what register.sh registers.
+func NewProject(p *project.Project, o registry.Options) *Project {
+	log := o.Log
+	if log == nil {
+		log = func(mcp.Level, string, string) {}
+	}
+	wait := o.LockWait
+	if wait == 0 {
+		wait = registry.DefaultLockWait
+	}
+	return &Project{
+		p: p, catalog: registry.NewCatalog(p, o), level: access.EffectiveLevel(p, o.Log), log: log, mutex: ctxlock.New(),
+		dir: serverDir{path: p.Server, wait: wait, try: atomicfile.TryLock},
+	}
+}
+
+// Level returns the security level in effect.
+func (r *Project) Level() access.Level { return r.level }
+
+// Tool returns a tool by its id, else by its name, as the project is now. The error
+// is an [*Error], a [*registry.Failure] or the context's.
+func (r *Project) Tool(ctx context.Context, id string) (RegisteredTool, error) {
+	all, err := r.catalog.SourcedTools(ctx)
+	if err != nil {
+		return RegisteredTool{}, explain(err)
+	}
+	at := lookUp(all, id)
+	if at < 0 {
+		return RegisteredTool{}, notFound(id, foundIn(all))
+	}
+	return registeredTool(&all[at], r.level), nil
+}
+
+// Tools returns all tools, sorted by name. The errors are those of
+// [Project.Tool].
+func (r *Project) Tools(ctx context.Context) ([]RegisteredTool, error) {
+	all, err := r.catalog.SourcedTools(ctx)
+	if err != nil {
+		return nil, explain(err)
+	}
+	list := make([]RegisteredTool, len(all))
+	for i := range all {
+		list[i] = registeredTool(&all[i], r.level)
+	}
+	slices.SortStableFunc(list, func(a, b RegisteredTool) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+// Items returns the items of a kind as the project is now, each URI as it is in this
+// project. The errors are those of [Project.Tool].
+func (r *Project) Items(ctx context.Context, kind *kinds.Kind) ([]json.RawMessage, error) {
+	list, err := r.catalog.Fresh(ctx, kind)
+	if err != nil {
+		return nil, explain(err)
+	}
+	items := make([]json.RawMessage, len(list.Items))
+	for i, entry := range list.Items {
+		var b rawjson.Builder
+		b.Object()
+		for _, m := range rawjson.Members(entry.JSON) {
+			switch m.Name {
+			case "uri":
+				b.Name(m.Name).String(item.URI(r.p, entry.JSON))
+			case "uriAuto", item.TypeDeclared:
+			default:
+				b.Name(m.Name).Raw(m.Value)
+			}
+		}
+		items[i] = b.End().Bytes()
+	}
+	return items, nil
+}
+
+// lookUp returns the place of a tool, given its id or name; -1 when there is none.
+func lookUp(all []registry.SourcedTool, id string) int { return indexOf(foundIn(all), id) }
+
+// foundIn returns tools without where they come from.
+func foundIn(all []registry.SourcedTool) []item.Candidate {
+	tools := make([]item.Candidate, len(all))
+	for i := range all {
+		tools[i] = all[i].Candidate
+	}
+	return tools
+}
+
+// explain returns an [*Error] for a fault of register.json. Other errors stay what
+// they are.
+func explain(err error) error {
+	var fault *declare.Fault
+	switch {
+	case !errors.As(err, &fault):
+		return err
+	case fault.Insecure:
+		return refuse(ErrPermissionDenied, "", "%s", fault.Text)
+	default:
+		e := refuse(ErrInvalidRegistration, "", "%s", fault.Text)
+		e.Details = []string{fault.Text}
+		return e
+	}
+}

@@ -1,0 +1,202 @@
+package registration
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/project/userfile"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
+)
+
+// RegisterOptions are the options of [Project.Register].
+type RegisterOptions struct {
+	Replace bool // put it in place of a tool of the same id or name
+	DryRun  bool // check everything and change nothing
+}
+
+// Register registers a tool. payload is a JSON object with the fields of an entry of
+// register.json, or parameters instead of inputSchema. The error is an [*Error]; a
+// [*registry.Failure] when the lock was not to be had; the context's; or one of the
+// file system (R-207).
+func (r *Project) Register(ctx context.Context, payload []byte, o RegisterOptions) (RegisteredTool, error) {
+	reg, faults := readRegistration(payload)
+	denied := ""
+	if reg.entry != nil {
+		var fault string
+		if fault, denied = r.checkPath(reg.Path); fault != "" {
+			faults.add("path", fault)
+		}
+	}
+	if err := reg.invalid(faults); err != nil {
+		return RegisteredTool{}, err
+	}
+	if needed := access.LevelOf(reg.JSON); denied == "" && !r.level.Allows(needed) {
+		denied = fmt.Sprintf("tool '%s' requires security level '%s' (current level: '%s'); "+
+			"see MCPBASH_SECURITY_LEVEL, and securityLevel in %s", reg.Name, needed, r.level, project.Marker)
+	}
+	if denied != "" {
+		return RegisteredTool{}, refuse(ErrPermissionDenied, reg.ID, "%s", denied)
+	}
+	var registered RegisteredTool
+	err := r.change(ctx, reg.ID, o.DryRun, func(e *edit) error {
+		if err := e.add(&reg, o.Replace); err != nil {
+			return err
+		}
+		after, err := e.result(ctx)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(after, func(s registry.SourcedTool) bool {
+			return s.Name == reg.Name && s.ID == reg.ID && s.Source == declare.JSONFile
+		})
+		if at < 0 {
+			return refuse(ErrInvalidRegistration, reg.ID,
+				"tool '%s' would not take effect beside the other entries of %s", reg.ID, declare.JSONFile)
+		}
+		e.warn(&reg, after)
+		registered = registeredTool(&after[at], r.level)
+		return nil
+	})
+	return registered, err
+}
+
+// Unregister takes a tool, given by its id or name, out of the registry, and
+// returns its id. One that would still be found is excluded. The errors are those of
+// [Project.Register] (R-209).
+func (r *Project) Unregister(ctx context.Context, id string) (string, error) {
+	err := r.change(ctx, id, false, func(e *edit) error {
+		at := lookUp(e.before, id)
+		if at < 0 {
+			if err := e.allowed(id); err != nil {
+				return err // it may well be one of register.sh
+			}
+			return notFound(id, foundIn(e.before))
+		}
+		gone := e.before[at].Candidate
+		id = gone.ID
+		return e.remove(ctx, gone)
+	})
+	return id, err
+}
+
+// change lets a function change register.json. The function decides under the lock,
+// on what stands there then, so that no other change is lost (R-208).
+func (r *Project) change(ctx context.Context, id string, dryRun bool, decide func(*edit) error) error {
+	if r.p.Discovery.Static {
+		return refuse(ErrPermissionDenied, id, "the registry is static; unset MCPBASH_STATIC_REGISTRY to change it")
+	}
+	if err := r.mutex.Lock(ctx); err != nil {
+		return err
+	}
+	defer r.mutex.Unlock()
+	if err := r.changeLocked(ctx, dryRun, decide); err != nil {
+		var e *Error
+		if isDenied(err) && !errors.As(err, &e) {
+			return refuse(ErrPermissionDenied, id, "%s cannot be written: %s", declare.JSONFile, project.PlainError(err))
+		}
+		if errors.As(err, &e) && e.ID == "" {
+			e.ID = id
+		}
+		return err
+	}
+	if !dryRun {
+		r.catalog.Fresh(ctx, kinds.Tools) // tools.json; what fails is logged, and comes with the next look
+	}
+	return nil
+}
+
+// changeLocked is change under the lock of this process. It takes that of the
+// directory.
+func (r *Project) changeLocked(ctx context.Context, dryRun bool, decide func(*edit) error) error {
+	dir := r.dir
+	if !dryRun {
+		if err := os.MkdirAll(dir.path, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := r.checkServerDir(); err != nil {
+		return err
+	}
+	if !dryRun {
+		if err := dir.lock(ctx); err != nil {
+			return err
+		}
+		defer dir.unlock()
+	}
+	const attempts = 5
+	var err error
+	for range attempts {
+		var e *edit
+		if e, err = r.edit(ctx); err != nil {
+			return explain(err)
+		}
+		was := e.Text
+		if err = decide(e); err != nil || dryRun || bytes.Equal(was, e.Text) {
+			return err
+		}
+		if err = dir.write(ctx, e.was, e.Text, r.p.Discovery.MaxManual); err != errOvertaken {
+			break
+		}
+	}
+	if err == errOvertaken {
+		err = userfile.ErrChanged
+	}
+	return err
+}
+
+// checkServerDir checks that only we can change register.json, and that the file may
+// be written to (R-144).
+func (r *Project) checkServerDir() error {
+	trusted := code.RegisterList.In(r.p)
+	file := trusted.Path()
+	var insecure *project.InsecureError
+	if err := r.p.CheckTrusted(trusted); errors.As(err, &insecure) {
+		return refuse(ErrPermissionDenied, "", "%s", declare.Faultf("refused: %s", r.p.Brief(insecure)).Text)
+	}
+	if info, err := os.Lstat(file); err == nil && info.Mode().Perm()&0o200 == 0 {
+		return refuse(ErrPermissionDenied, "", "%s is not writable; run chmod u+w", file)
+	}
+	return nil
+}
+
+// checkPath checks the path of a script. A fault makes the registration invalid; with
+// denied it is refused (R-206, R-207).
+func (r *Project) checkPath(file string) (fault, denied string) {
+	label := folder.Label(r.p.Root, r.p.Tools)
+	shown := path.Join(label, file)
+	local := filepath.FromSlash(file)
+	switch {
+	case file == "":
+		return `path: missing`, ""
+	case path.IsAbs(file) || filepath.IsAbs(local):
+		return fmt.Sprintf("path: not relative to %s/", label), ""
+	case strings.HasSuffix(file, "/"):
+		return fmt.Sprintf("path: %s is a directory", shown), ""
+	}
+	abs := r.p.Tools + string(filepath.Separator) + local // as it will be called
+	var insecure *project.InsecureError
+	switch err := project.CheckScript(r.p.Root, r.p.Tools, abs); {
+	case errors.As(err, &insecure):
+		return "", fmt.Sprintf("path '%s' is refused: %s", file, err)
+	case err != nil:
+		return fmt.Sprintf("path: no file %s (it is relative to %s/)", shown, label), ""
+	}
+	if _, err := script.Command(abs); err != nil {
+		return fmt.Sprintf("path: %s is not runnable; run chmod +x, or begin it with #!", shown), ""
+	}
+	return "", ""
+}

@@ -1,0 +1,199 @@
+package registration
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
+)
+
+// A Parameter is one argument of a tool.
+type Parameter struct {
+	Name, Description string
+	Type              string // one of [item.ParameterTypes]
+	Required          bool
+}
+
+// ToolParameters are the arguments of a tool, those it must be given and those
+// it may.
+type ToolParameters struct{ Required, Optional []Parameter }
+
+// A ToolRegistration describes a tool as the registry knows it.
+type ToolRegistration struct {
+	ID, Name, Description, Version string              // ID defaults to Name, Version to "0.0.0"
+	Capabilities                   []access.Capability // nil: undeclared, which is not the same as none
+	Confine                        *access.Extras      // beyond the capabilities; nil: undeclared
+	Parameters                     ToolParameters
+	Path                           string       // of the script, relative to tools/
+	SecurityLevel                  access.Level // the minimum level that its metadata asks for; "": none
+}
+
+// MaxPayload is how long the JSON of a registration may be, in bytes.
+const MaxPayload = 1 << 20
+
+// A registration is a [ToolRegistration] that was checked.
+type registration struct {
+	entry json.RawMessage // as register.json is to hold it
+	item.Candidate
+}
+
+// readRegistration reads a payload and checks what does not depend on a project: that
+// it is JSON, its fields, and what it declares. It returns every fault; the
+// registration is as complete as can be even then.
+func readRegistration(payload []byte) (reg registration, faults faultList) {
+	if len(payload) > MaxPayload {
+		faults.add("", fmt.Sprintf("larger than %d bytes", MaxPayload))
+		return reg, faults
+	}
+	object, _, err := item.ParseMetadata(payload)
+	if err != nil {
+		faults.add("", err.Error())
+		return reg, faults
+	}
+	reject := faults.add
+	schemas := 0
+	for _, m := range rawjson.Members(object) {
+		switch {
+		case !slices.Contains(kinds.ToolFields, m.Name):
+			reject(m.Name, fmt.Sprintf("%s: unknown field%s", m.Name, cli.DidYouMean(m.Name, kinds.ToolFields)))
+		case rawjson.Absent(m.Value):
+		case m.Name == "inputSchema", m.Name == "arguments", m.Name == "parameters":
+			if schemas++; schemas > 1 {
+				reject(m.Name, m.Name+": one of inputSchema, arguments and parameters is enough")
+			}
+		}
+	}
+	if rawjson.Absent(rawjson.Get(object, "name")) {
+		reject("name", "name: missing")
+	}
+	if v := rawjson.Get(object, "path"); !rawjson.Absent(v) && rawjson.KindOf(v) != rawjson.String {
+		reject("path", "path: not a string")
+	}
+	s := &item.Input{
+		Noun: kinds.Tools.Noun, Path: rawjson.TextOf(object, "path"),
+		Fields: item.Fields{
+			Sources: []item.Source{item.NewSource(item.Location{}, object)}, Dir: item.NoDir{}, Reject: reject,
+		},
+	}
+	reg.Candidate, _ = kinds.BuildTool(s)
+	if name, ok := rawjson.Text(rawjson.Get(object, "name")); ok && strings.ContainsFunc(name, refusedByAll) {
+		reject("name", "name: not of letters, digits, _, - and dots, which clients require")
+	}
+	reg.ID = cmp.Or(reg.ID, rawjson.TextOf(object, "id"), rawjson.TextOf(object, "name"))
+	reg.entry = registered(object, reg.Candidate)
+	return reg, faults
+}
+
+// refusedByAll reports whether no client sends a tool's name with a character to a
+// model as it is.
+func refusedByAll(r rune) bool { return r > '~' || !item.IsPlainName(string(r)) }
+
+// A faultList is the faults of a registration, sorted. The zero value is empty.
+type faultList struct {
+	texts      []string
+	name, path bool // has a fault
+}
+
+// add adds a fault of a field; "" is no field. Of the name and of the path only the first fault is kept, because the
+// others follow from it.
+func (l *faultList) add(field, fault string) {
+	switch {
+	case field == "name" && l.name, field == "path" && l.path:
+		return
+	case field == "name":
+		l.name = true
+	case field == "path":
+		l.path = true
+	}
+	if at, known := slices.BinarySearch(l.texts, fault); !known {
+		l.texts = slices.Insert(l.texts, at, fault)
+	}
+}
+
+// registered returns an entry for register.json: the fields as given, with a
+// schema in place of parameters, and an id only where it is not the name
+// . A field that is null counts as absent.
+func registered(object json.RawMessage, f item.Candidate) json.RawMessage {
+	var b rawjson.Builder
+	b.Object()
+	for _, m := range rawjson.Members(object) {
+		switch {
+		case rawjson.Absent(m.Value), m.Name == "id" && f.ID == f.Name:
+		case m.Name == "parameters":
+			b.Name("inputSchema").Raw(rawjson.Get(f.JSON, "inputSchema"))
+		default:
+			b.Name(m.Name).Raw(rawjson.Normal(m.Value))
+		}
+	}
+	return b.End().Bytes()
+}
+
+// invalid returns the error for the faults of a registration, nil for none.
+func (reg *registration) invalid(faults faultList) error {
+	if len(faults.texts) == 0 {
+		return nil
+	}
+	of := ""
+	if reg.ID != "" {
+		of = " of '" + reg.ID + "'"
+	}
+	e := refuse(ErrInvalidRegistration, reg.ID, "invalid registration%s: %s", of, strings.Join(faults.texts, "; "))
+	e.Details = faults.texts
+	return e
+}
+
+// registrationOf returns the registration of a tool, given its registry entry.
+func registrationOf(item json.RawMessage) ToolRegistration {
+	r := ToolRegistration{
+		ID: rawjson.TextOf(item, "id"), Name: rawjson.TextOf(item, "name"), Description: rawjson.TextOf(item, "description"),
+		Version: rawjson.TextOf(item, "version"), Path: rawjson.TextOf(item, "path"),
+		Parameters:    parametersOf(rawjson.Get(item, "inputSchema")),
+		SecurityLevel: access.Level(rawjson.TextOf(item, "securityLevel")),
+	}
+	if r.ID == "" {
+		r.ID = r.Name
+	}
+	if r.Version == "" {
+		r.Version = "0.0.0"
+	}
+	if declared := rawjson.Get(item, "capabilities"); rawjson.IsStrings(declared) {
+		r.Capabilities = []access.Capability{}
+		for e := range rawjson.Elements(declared) {
+			name, _ := rawjson.Text(e)
+			r.Capabilities = append(r.Capabilities, access.Capability(name))
+		}
+	}
+	if confine := rawjson.Get(item, "confine"); rawjson.KindOf(confine) == rawjson.Object {
+		extras, _ := access.ParseExtras(confine)
+		r.Confine = &extras
+	}
+	return r
+}
+
+// parametersOf returns the parameters that a schema describes, as far as parameters
+// can.
+func parametersOf(schema json.RawMessage) (p ToolParameters) {
+	required, _ := rawjson.Strings(rawjson.Get(schema, "required"))
+	for _, m := range rawjson.Members(rawjson.Get(schema, "properties")) {
+		one := Parameter{
+			Name: m.Name, Description: rawjson.TextOf(m.Value, "description"), Type: "object",
+			Required: slices.Contains(required, m.Name),
+		}
+		if t := rawjson.TextOf(m.Value, "type"); slices.Contains(item.ParameterTypes, t) {
+			one.Type = t
+		}
+		if one.Required {
+			p.Required = append(p.Required, one)
+		} else {
+			p.Optional = append(p.Optional, one)
+		}
+	}
+	return p
+}

@@ -1,0 +1,241 @@
+// Package ask runs programs to get their help texts and completions, and package usage
+// parses these. A program is started only with words that ask for help or completion. It
+// runs in an empty home directory with limits on time and output (WRAP-10 to WRAP-15).
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/run/confine"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/scaffold/usage"
+)
+
+// Limits on one run of a program (WRAP-12).
+const (
+	timeLimit  = 10 * time.Second
+	textLimit  = 1 << 20
+	graceLimit = 200 * time.Millisecond
+)
+
+// An Asker runs programs to get their help. Its methods are safe for concurrent use.
+type Asker struct {
+	runner script.Runner
+	path   string // PATH
+	man    []string
+	dir    string // a temporary directory without any of the user's files
+	mu     sync.Mutex
+	n      int                   // the number of runs
+	limit  time.Duration         // the time limit of each run
+	kernel func() confine.Kernel // the kernel's means to confine a run
+	spare  []string              // directories for later runs
+	known  map[string]Abilities  // by the program's file
+}
+
+// New returns an Asker that finds programs on path, a PATH. Close removes its files.
+func New(path, manPath string) (*Asker, error) {
+	dir, err := os.MkdirTemp("", "mcp-wrap.")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Asker{path: path, dir: dir, man: manDirs(path, manPath), limit: timeLimit, kernel: confine.Offered,
+		known: map[string]Abilities{}}, nil
+}
+
+// Close kills running programs and removes the temporary directory.
+func (a *Asker) Close() {
+	a.runner.KillAll()
+	os.RemoveAll(a.dir)
+}
+
+// Find returns the file of a program, given its name on PATH or its path. It returns "" if
+// there is no such program.
+func (a *Asker) Find(name string) string {
+	if !strings.ContainsRune(name, filepath.Separator) {
+		return script.LookPath(name, a.path)
+	}
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return ""
+	}
+	return script.LookPath(filepath.Base(abs), filepath.Dir(abs))
+}
+
+// An answer is the output of one run.
+type answer struct {
+	text   []byte // standard output, or else standard error
+	out    []byte
+	status int
+	cause  error // the limit that ended the run, or nil
+}
+
+// run runs a program with the words that ask for help. Programs that are being wrapped are
+// started only here. If the kernel supports it, the program can only read, and write in its
+// own directories. It has no network and cannot signal others (WRAP-14).
+func (a *Asker) run(ctx context.Context, program string, words []string, more ...string) (answer, error) {
+	place, err := a.takePlace()
+	if err != nil {
+		return answer{}, err
+	}
+	defer a.givePlace(place)
+	spec := script.Spec{
+		Argv: append([]string{program}, words...), Dir: place + "/work", Env: append(a.environment(place), more...),
+		StdoutLimit: textLimit, StderrLimit: textLimit, Timeout: a.limit, Grace: graceLimit,
+	}
+	if k := a.kernel(); !k.None() {
+		confined, err := a.runner.Confine(k, &confine.Profile{Read: []string{"/"}, Write: []string{place}, Process: true})
+		if err != nil {
+			return answer{}, fmt.Errorf("%s cannot be confined: %w", program, err)
+		}
+		defer confined.Release()
+		spec.Confined = confined
+	}
+	res := a.runner.Run(ctx, spec)
+	ans := answer{text: res.Stdout, out: res.Stdout, status: res.Status, cause: res.Cause}
+	if len(strings.TrimSpace(string(ans.text))) == 0 || looksLikeUsage(res.Stderr) && !looksLikeUsage(res.Stdout) {
+		ans.text = res.Stderr
+	}
+	return ans, context.Cause(ctx)
+}
+
+// places are the names in the directory of one run.
+var places = []string{"home", "tmp", "work"}
+
+// takePlace returns a directory for a run with empty directories in it. It reuses one that
+// an earlier run has left empty, if there is one.
+func (a *Asker) takePlace() (string, error) {
+	a.mu.Lock()
+	if n := len(a.spare); n > 0 {
+		defer a.mu.Unlock()
+		place := a.spare[n-1]
+		a.spare = a.spare[:n-1]
+		return place, nil
+	}
+	a.n++
+	place := filepath.Join(a.dir, strconv.Itoa(a.n))
+	a.mu.Unlock()
+	if err := os.Mkdir(place, 0o700); err != nil {
+		return "", err
+	}
+	for _, name := range places {
+		if err := os.Mkdir(filepath.Join(place, name), 0o700); err != nil {
+			return "", err
+		}
+	}
+	return place, nil
+}
+
+// givePlace keeps the directory of a run for later if it is still empty, and removes it
+// otherwise.
+func (a *Asker) givePlace(place string) {
+	for _, name := range places {
+		dir := filepath.Join(place, name)
+		info, err := os.Lstat(dir)
+		if err == nil && (!info.IsDir() || info.Mode().Perm() != 0o700) {
+			err = os.ErrInvalid
+		}
+		var left []os.DirEntry
+		if err == nil {
+			left, err = os.ReadDir(dir)
+		}
+		if err != nil || len(left) > 0 {
+			os.RemoveAll(place)
+			return
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.spare = append(a.spare, place)
+}
+
+// environment returns the variables for a run. They include nothing of the user's but PATH,
+// and nothing that enables colours, a pager, a terminal or another language (WRAP-11).
+func (a *Asker) environment(place string) []string {
+	home := place + "/home"
+	env := []string{
+		"PATH=" + a.path, "HOME=" + home, "TMPDIR=" + place + "/tmp", "PWD=" + place + "/work",
+		"XDG_CONFIG_HOME=" + home + "/.config", "XDG_CACHE_HOME=" + home + "/.cache", "XDG_DATA_HOME=" + home +
+			"/.local/share",
+		"XDG_STATE_HOME=" + home + "/.local/state", "XDG_RUNTIME_DIR=" + place + "/tmp",
+		"LC_ALL=C", "LANG=C", "LANGUAGE=C", "TZ=UTC", "TERM=dumb", "COLUMNS=80", "LINES=10000", "NO_COLOR=1", "CLICOLOR=0",
+		"PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "SYSTEMD_PAGER=", "LESS=", "CI=1", "NO_UPDATE_NOTIFIER=1",
+		"PYTHONDONTWRITEBYTECODE=1", "GOTOOLCHAIN=local",
+	}
+	// The directories of interpreters' libraries belong to the installation.
+	for _, name := range []string{"PYTHONPATH", "NODE_PATH", "PERL5LIB", "RUBYLIB", "LD_LIBRARY_PATH", "SystemRoot",
+		"PATHEXT"} {
+		if value := os.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// Errors for a program whose options cannot be found.
+var (
+	ErrNotFound = errors.New("not found")
+	ErrNothing  = errors.New("describes no options")
+)
+
+// An Answer is everything that is known about a command.
+type Answer struct {
+	*usage.Program
+	File  string // the program
+	Can   Abilities
+	Notes []string // problems that were ignored
+}
+
+// Program collects a program's or a command's descriptions of itself: completion, the manual
+// page and the help text, in this order (WRAP-10). Cancelling ctx ends it.
+func (a *Asker) Program(ctx context.Context, words []string) (*Answer, error) {
+	return a.about(ctx, words, true)
+}
+
+// about is Program. complete reports whether to ask for completion.
+func (a *Asker) about(ctx context.Context, words []string, complete bool) (*Answer, error) {
+	file := a.Find(words[0])
+	if file == "" {
+		return nil, ErrNotFound
+	}
+	named := append([]string{filepath.Base(words[0])}, words[1:]...)
+	ans := &Answer{File: file, Can: a.abilities(file)}
+	help, err := a.help(ctx, file, named, ans)
+	if err != nil {
+		return nil, err
+	}
+	p := &usage.Program{Words: named, DashesAt: -1}
+	if complete || help != nil && len(help.Subcommands) > 0 {
+		completed, err := a.completion(ctx, file, named, help)
+		if err != nil {
+			return nil, err
+		}
+		p.Merge(completed)
+	}
+	p.Merge(a.manual(file, named))
+	p.Merge(help)
+	if help != nil {
+		p.Style = help.Style
+		if len(help.Operands) > 0 && help.Style != usage.StyleOther {
+			p.Operands, p.DashesAt = help.Operands, help.DashesAt
+		}
+	}
+	// Programs of all kinds print help texts in GNU style.
+	p.Dashes = p.Dashes || p.Style == usage.StyleGNU && ans.Can.Getopt
+	p.Settle()
+	ans.Program = p
+	if p.Empty() {
+		return ans, ErrNothing
+	}
+	return ans, nil
+}

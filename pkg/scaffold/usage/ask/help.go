@@ -1,0 +1,117 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/scaffold/usage"
+	"mcp-bash/pkg/text/lazyregexp"
+)
+
+// shortAsks matches a text that documents -h as the option for help.
+var (
+	shortAsks = lazyregexp.New(`(?i)(?:^|[\s'"\[|(])-h(?:[\s'"\],]|\b)[^\n]{0,30}\b(?:help|usage)|` +
+		`try [^\n]{0,40} -h\b`)
+	usageMark = lazyregexp.New(`(?im)^\s*(?:usage|synopsis)\b|^[ \t]+-{1,2}[A-Za-z]`)
+	refusal   = lazyregexp.New(`(?i)unknown|unrecogni[sz]ed|invalid|illegal|not a (?:git )?command|no such|` +
+		`no manual entry|unexpected`)
+)
+
+func looksLikeUsage(text []byte) bool { return usageMark.Match(text) }
+
+// help asks for the help text with --help. If the program does not know --help, it tries -h
+// or the command help. It never tries words that could have another effect (WRAP-13).
+func (a *Asker) help(ctx context.Context, file string, words []string, note *Answer) (*usage.Program, error) {
+	asks := [][]string{append(slices.Clone(words[1:]), "--help")}
+	if words[0] == "git" && len(words) > 1 { // its --help is the manual page
+		asks = [][]string{append(slices.Clone(words[1:]), "-h")}
+	}
+	var best *usage.Program
+	for i := 0; i < len(asks); i++ {
+		ans, err := a.run(ctx, file, asks[i])
+		if err != nil {
+			return nil, err
+		}
+		asked := strings.Join(append([]string{words[0]}, asks[i]...), " ")
+		switch {
+		case errors.Is(ans.cause, script.ErrTimedOut):
+			note.Notes = append(note.Notes, fmt.Sprintf("%s: not done after %v, so it was ended", asked, a.limit))
+			continue
+		case ans.cause != nil:
+			note.Notes = append(note.Notes, fmt.Sprintf("%s: prints more than %d bytes, which are ignored", asked, textLimit))
+			continue
+		}
+		if len(words) == 1 && len(ans.text) > 0 && !looksLikeUsage(ans.text) && ans.status == 0 {
+			note.Notes = append(note.Notes, asked+" prints no usage: the program may do something else when it is asked "+
+				"for help")
+			continue
+		}
+		p := usage.Help(ans.text, words)
+		if ans.status != 0 && !looksLikeUsage(ans.text) {
+			p = nil // an error message that describes no options
+		}
+		if p != nil && better(p, best) {
+			best = p
+		}
+		if i == 0 && (p == nil || len(p.Options) == 0) {
+			if shortAsks.Match(ans.text) {
+				asks = append(asks, append(slices.Clone(words[1:]), "-h"))
+			}
+			if len(words) > 1 && refusal.Match(ans.text) {
+				asks = append(asks, append([]string{"help"}, words[1:]...))
+			}
+		}
+	}
+	return best, nil
+}
+
+func better(p, than *usage.Program) bool {
+	size := func(p *usage.Program) int { return len(p.Options) + len(p.Subcommands) + len(p.Operands) }
+	return than == nil || size(p) > size(than)
+}
+
+// completion asks a program for completions, if its help text shows that its library
+// supports that (WRAP-26, WRAP-27).
+func (a *Asker) completion(ctx context.Context, file string, words []string, help *usage.Program) (*usage.Program,
+	error) {
+	if help == nil {
+		return nil, nil
+	}
+	switch help.Style {
+	case usage.StyleCobra:
+		var p *usage.Program
+		for _, last := range []string{"--", ""} {
+			if last == "" && len(help.Subcommands) == 0 {
+				break
+			}
+			ans, err := a.run(ctx, file, append(append([]string{"__complete"}, words[1:]...), last))
+			if err != nil {
+				return nil, err
+			}
+			if ans.cause != nil || ans.status != 0 {
+				continue
+			}
+			if read := usage.Cobra(ans.out, words); read != nil {
+				if p == nil {
+					p = read
+				} else {
+					p.Merge(read)
+				}
+			}
+		}
+		return p, nil
+	case usage.StyleClick:
+		// A program that does not know the variable only prints its help because of --help.
+		ans, err := a.run(ctx, file, append(slices.Clone(words[1:]), "--help"), usage.ClickVariable(words[0])+"=zsh_complete",
+			"COMP_WORDS="+strings.Join(words, " ")+" --", fmt.Sprintf("COMP_CWORD=%d", len(words)))
+		if err != nil || ans.cause != nil || ans.status != 0 {
+			return nil, err
+		}
+		return usage.Click(ans.out, words), nil
+	}
+	return nil, nil
+}

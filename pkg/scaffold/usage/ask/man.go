@@ -1,0 +1,103 @@
+package ask
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/scaffold/usage"
+)
+
+// Limits on a manual page.
+const (
+	maxPage  = 4 << 20 // uncompressed bytes
+	maxSteps = 3       // references to another page with ".so"
+)
+
+// sections are the sections of the manual that describe programs.
+var sections = []string{"1", "8", "6", "1p"}
+
+// manDirs returns the directories of manual pages: MANPATH, those next to the directories of
+// programs, and the usual ones.
+func manDirs(path, manPath string) (dirs []string) {
+	seen := map[string]bool{}
+	add := func(dir string) {
+		if filepath.IsAbs(dir) && !seen[dir] {
+			seen[dir] = true
+			dirs = append(dirs, dir)
+		}
+	}
+	for _, dir := range filepath.SplitList(manPath) {
+		add(dir)
+	}
+	for _, dir := range filepath.SplitList(path) {
+		add(filepath.Join(dir, "..", "share", "man"))
+		add(filepath.Join(dir, "..", "man"))
+	}
+	add("/usr/local/share/man")
+	add("/usr/share/man")
+	return dirs
+}
+
+// manual parses the manual page of a command line. It returns nil if there is no page
+// (WRAP-15).
+func (a *Asker) manual(file string, words []string) *usage.Program {
+	name := strings.Join(words, "-")
+	if strings.ContainsAny(name, "/\\") {
+		return nil
+	}
+	dirs := a.man
+	if a.Find(words[0]) != file { // another program on PATH has this name, and this page
+		dirs = nil
+	}
+	if resolved, err := filepath.EvalSymlinks(file); err == nil {
+		dirs = append([]string{filepath.Join(filepath.Dir(resolved), "..", "share", "man")}, dirs...)
+	}
+	for _, dir := range dirs {
+		for _, section := range sections {
+			text, err := page(dir, "man"+section[:1]+"/"+name+"."+section, 0)
+			if err == nil {
+				return usage.Manual(text, words)
+			}
+		}
+	}
+	return nil
+}
+
+// page reads a page, compressed or not, and follows references to other pages.
+func page(dir, name string, steps int) ([]byte, error) {
+	text, err := readPage(filepath.Join(dir, filepath.FromSlash(name)+".gz"), true)
+	if errors.Is(err, os.ErrNotExist) {
+		text, err = readPage(filepath.Join(dir, filepath.FromSlash(name)), false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if other, ok := strings.CutPrefix(strings.TrimSpace(string(text)), ".so "); ok && !strings.Contains(other, "\n") {
+		if other = path.Clean("/" + strings.TrimSpace(other)); steps == maxSteps {
+			return nil, errors.New("too many references")
+		}
+		return page(dir, other[1:], steps+1)
+	}
+	return text, nil
+}
+
+// readPage reads a regular file or a symbolic link to one, as distributions install
+// alternatives.
+func readPage(name string, packed bool) ([]byte, error) {
+	text, err := project.ReadRegular(name, maxPage)
+	if err != nil || !packed {
+		return text, err
+	}
+	r, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(r, maxPage))
+}

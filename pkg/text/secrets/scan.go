@@ -1,0 +1,175 @@
+package secrets
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"mcp-bash/pkg/text/lazyregexp"
+)
+
+// A Finding is a secret in a text. It does not contain the secret.
+type Finding struct {
+	Line int // from 1
+	Rule string
+}
+
+// maxFindings limits how many findings Scan returns.
+const maxFindings = 100
+
+// Scan returns the private keys and tokens in a file, by position. A text with a byte order
+// mark of UTF-16 is decoded.
+func Scan(content []byte) (findings []Finding) {
+	text := decode(content)
+	var spans []span
+	for _, s := range append(privateKeys(text), puttyKeys(text)...) {
+		if s.rule != keyRule || isKey(text, s.start) {
+			spans = append(spans, s)
+		}
+	}
+	for _, s := range tokens(text) {
+		if !isPlaceholder(text[s.start:s.end]) {
+			spans = append(spans, s)
+		}
+	}
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	line, at := 1, 0
+	for _, s := range spans {
+		line += strings.Count(text[at:s.start], "\n")
+		at = s.start
+		if f := (Finding{line, s.rule}); !slices.Contains(findings, f) && len(findings) < maxFindings {
+			findings = append(findings, f)
+		}
+	}
+	return findings
+}
+
+// decode returns content as UTF-8. It decodes UTF-16 if there is a byte order mark.
+func decode(content []byte) string {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(content, []byte("\xff\xfe")):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(content, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	default:
+		return string(content)
+	}
+	units := make([]uint16, len(content)/2)
+	for i := range units {
+		units[i] = order.Uint16(content[2*i:])
+	}
+	return string(utf16.Decode(units))
+}
+
+// isPlaceholder reports whether a token is only an example.
+func isPlaceholder(token string) bool {
+	if strings.Contains(strings.ToUpper(token), "EXAMPLE") {
+		return true
+	}
+	var seen [256]bool
+	different := 0
+	for i := len(token) - 16; i < len(token); i++ { // skip the prefix
+		if c := token[max(i, 0)]; !seen[c] {
+			seen[c] = true
+			different++
+		}
+	}
+	return different < 6
+}
+
+// keyRule is the rule for private keys in PEM and similar formats.
+const keyRule = "private-key"
+
+var keyStart = lazyregexp.New(`-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}`)
+
+// privateKeys returns the private keys in a text, from the first line of each key to its
+// last line or the end of the text.
+func privateKeys(text string) (list []span) {
+	const mark = "PRIVATE KEY"
+	if !strings.Contains(text, mark) {
+		return nil
+	}
+	for at := 0; ; {
+		found := keyStart.FindStringIndex(text[at:])
+		if found == nil {
+			return list
+		}
+		start, body := at+found[0], at+found[1]
+		end := len(text)
+		if last := strings.Index(text[body:], mark); last >= 0 {
+			end = body + last + len(mark)
+			end += len(text[end:]) - len(strings.TrimLeft(text[end:], " BLOCK-"))
+		}
+		list = append(list, span{start, end, keyRule})
+		at = body
+	}
+}
+
+// puttyKeys returns a PuTTY key, from its first line to the end of the text.
+func puttyKeys(text string) []span {
+	if at := strings.Index("\n"+text, "\nPuTTY-User-Key-File-"); at >= 0 {
+		return []span{{at, len(text), "putty-private-key"}}
+	}
+	return nil
+}
+
+// isKey reports whether the marker at start begins a private key. It does if it is alone on
+// its line, or if a key follows. Scripts can mention markers, too.
+func isKey(text string, start int) bool {
+	const far = 1000 // a marker with more text around it is not alone
+	marker := keyStart.FindString(text[start:])
+	rest := text[start+len(marker):]
+	before, after := text[max(0, start-far):start], rest[:min(far, len(rest))]
+	before = before[strings.LastIndexAny(before, "\r\n")+1:]
+	if end := strings.IndexAny(after, "\r\n"); end >= 0 {
+		after = after[:end]
+	}
+	return len(before) < far && len(after) < far && !hasWord(before+after) || hasBody(rest)
+}
+
+func hasWord(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return r < 0x80 && alnum.has(byte(r)) })
+}
+
+// hasBody reports whether a text begins with the content of a key, after line breaks, quotes
+// and headers.
+func hasBody(text string) bool {
+	const far, headers, minLength = 4096, 6, 16
+	text = text[:min(far, len(text))]
+	for range headers {
+		text = skipBetween(text)
+		name, value, ok := strings.Cut(text, ": ")
+		if !ok || len(name) > 30 || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-") != "" {
+			break
+		}
+		end := strings.IndexAny(value, "\n\\")
+		if end < 0 {
+			return false
+		}
+		text = value[end:]
+	}
+	n := 0
+	for n < len(text) && n < minLength && base64s.has(text[n]) {
+		n++
+	}
+	return n == minLength
+}
+
+// skipBetween removes white space, quotes and escaped line breaks.
+func skipBetween(text string) string {
+	for text != "" {
+		switch {
+		case strings.HasPrefix(text, `\n`), strings.HasPrefix(text, `\r`):
+			text = text[2:]
+		case strings.IndexByte(" \t\r\n\"'`,+\\", text[0]) >= 0:
+			text = text[1:]
+		default:
+			return text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,163 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// A Message is one JSON text of the stream, split into its parts without decoding them. Its
+// parts are slices of the line that it was parsed from.
+type Message struct {
+	Shape  Shape
+	Fault  Fault           // the reason for the shape Invalid, or the fault of a notification
+	ID     ID              // empty: missing or invalid
+	Method string          // "" when absent
+	Params json.RawMessage // nil: absent or null
+	Result json.RawMessage // of a response
+	Error  json.RawMessage // of a response
+	Array  json.RawMessage // of a batch
+}
+
+// A Shape is the type of a message.
+type Shape byte
+
+// The shapes. Faulty notifications keep their shape, because they are never answered
+// (P-502).
+const (
+	Invalid      Shape = iota // answered with the error of Fault
+	Request                   // a method and an id
+	Notification              // a method without an id
+	Response                  // a result or an error, and no method
+	Batch                     // an array
+)
+
+// A Fault is a problem of a message (P-500).
+type Fault byte
+
+// The faults, in the order in which they are checked.
+const (
+	None       Fault = iota
+	NoMethod         // not an object, or without a usable method
+	BadVersion       // jsonrpc is not "2.0"
+	BadID            // id is neither string nor number
+	BadParams        // params is neither object, array nor null
+)
+
+// The errors of Parse.
+var (
+	errSyntax = errors.New("not one JSON text")
+	ErrUTF8   = rawjson.ErrInvalidUTF8
+)
+
+// Parse parses a line. The error is [ErrUTF8] for invalid UTF-8. Any other error means that
+// the line is not one JSON text.
+func Parse(line []byte) (Message, error) {
+	v, err := rawjson.Check(line)
+	switch {
+	case err == rawjson.ErrInvalidUTF8:
+		return Message{}, ErrUTF8
+	case err != nil:
+		return Message{}, errSyntax
+	}
+	return Classify(v), nil
+}
+
+// Classify determines the type of a message from a valid JSON value, in the order of the
+// steps of P-500.
+func Classify(v json.RawMessage) Message {
+	switch rawjson.KindOf(v) {
+	case rawjson.Array:
+		return Message{Shape: Batch, Array: v}
+	case rawjson.Object:
+	default:
+		return Message{Fault: NoMethod}
+	}
+	var m Message
+	var version, id, method, params json.RawMessage
+	rawjson.Each(v, func(name, value json.RawMessage) {
+		if bytes.IndexByte(name, '\\') >= 0 {
+			name = plain(name)
+		}
+		switch string(name) {
+		case `"jsonrpc"`:
+			version = value
+		case `"id"`:
+			id = value
+		case `"method"`:
+			method = value
+		case `"params"`:
+			params = value
+		case `"result"`:
+			m.Result = value
+		case `"error"`:
+			m.Error = value
+		}
+	})
+	if kind := rawjson.KindOf(id); kind == rawjson.String || kind == rawjson.Number {
+		m.ID = ID(id)
+	}
+	if method == nil && (m.Result != nil || m.Error != nil) {
+		m.Shape = Response
+		return m
+	}
+	m.Method = methodName(method)
+	paramsKind := rawjson.KindOf(params)
+	if paramsKind == rawjson.Object || paramsKind == rawjson.Array {
+		m.Params = params
+	}
+	switch {
+	case m.Method == "":
+		m.Fault = NoMethod
+		return m
+	case version != nil && string(plain(version)) != `"2.0"`:
+		m.Fault = BadVersion
+	case id != nil && m.ID == nil:
+		m.Fault = BadID
+		return m
+	case params != nil && m.Params == nil && paramsKind != rawjson.Null:
+		m.Fault = BadParams
+	}
+	switch {
+	case id == nil:
+		m.Shape = Notification
+	case m.Fault == None:
+		m.Shape = Request
+	}
+	return m
+}
+
+// plain returns a string value without unnecessary escapes.
+func plain(v json.RawMessage) json.RawMessage {
+	if bytes.IndexByte(v, '\\') < 0 {
+		return v
+	}
+	s, _ := rawjson.Text(v)
+	return rawjson.Quote(s)
+}
+
+// known are the methods that clients send, as JSON, the frequent ones first. Looking one up
+// allocates nothing.
+var known = []string{
+	`"tools/call"`, `"resources/read"`, `"prompts/get"`, `"completion/complete"`, `"tools/list"`, `"resources/list"`,
+	`"resources/templates/list"`, `"prompts/list"`, `"ping"`, `"notifications/cancelled"`, `"initialize"`,
+	`"notifications/initialized"`, `"initialized"`, `"notifications/roots/list_changed"`, `"notifications/message"`,
+	`"logging/setLevel"`, `"resources/subscribe"`, `"resources/unsubscribe"`, `"server/discover"`,
+	`"subscriptions/listen"`, `"shutdown"`, `"exit"`,
+}
+
+func methodName(v json.RawMessage) string {
+	for _, name := range known {
+		if string(v) == name {
+			return name[1 : len(name)-1]
+		}
+	}
+	name, _ := rawjson.Text(v)
+	return name
+}
+
+// HasParams reports whether params is an object, which is the only form that methods of this
+// protocol accept.
+func (m *Message) HasParams() bool { return rawjson.KindOf(m.Params) == rawjson.Object }

@@ -1,0 +1,85 @@
+package mcp
+
+import (
+	"encoding/json"
+
+	"mcp-bash/pkg/json/rawjson"
+)
+
+// UIExtension is the id of the MCP Apps extension, UIMimeType the type of its
+// documents (RES-301).
+const (
+	UIExtension = "io.modelcontextprotocol/ui"
+	UIMimeType  = "text/html;profile=mcp-app"
+)
+
+// Capabilities are what a client declared that the server makes use of
+// (P-808).
+type Capabilities struct {
+	ElicitForm       bool
+	ElicitURL        bool
+	Sampling         bool
+	SamplingTools    bool // sampling with tools and toolChoice
+	Roots            bool
+	RootsListChanged bool
+	UI               bool            // the UI extension, with our MIME type
+	UIMimeTypes      json.RawMessage // the client's list, nil when it gave none
+}
+
+// Elicitation reports whether the client can be asked anything at all.
+func (c *Capabilities) Elicitation() bool { return c.ElicitForm || c.ElicitURL }
+
+// CanSample reports whether the client can answer a sampling request: one with tools takes a
+// capability of its own (M-56).
+func (c *Capabilities) CanSample(params json.RawMessage) bool {
+	tools := rawjson.Get(params, "tools") != nil || rawjson.Get(params, "toolChoice") != nil
+	return c.Sampling && (c.SamplingTools || !tools)
+}
+
+// ParseCapabilities reads a ClientCapabilities object; what is missing or of
+// the wrong type counts as not declared.
+func ParseCapabilities(v json.RawMessage) Capabilities {
+	var c Capabilities
+	c.ElicitForm, c.ElicitURL = parseElicitation(rawjson.Get(v, "elicitation"))
+	if sampling := rawjson.Get(v, "sampling"); declared(sampling) {
+		c.Sampling = true
+		c.SamplingTools = declared(rawjson.Get(sampling, "tools"))
+	}
+	if roots := rawjson.Get(v, "roots"); declared(roots) {
+		c.Roots = true
+		c.RootsListChanged = rawjson.True(rawjson.Get(roots, "listChanged"))
+	}
+	if ui := rawjson.Path(v, "extensions", UIExtension); rawjson.KindOf(ui) == rawjson.Object {
+		c.UIMimeTypes = rawjson.Get(ui, "mimeTypes")
+		c.UI = acceptsUI(c.UIMimeTypes)
+	}
+	return c
+}
+
+// declared: null and false count as absent (P-808).
+func declared(v json.RawMessage) bool {
+	return !rawjson.Absent(v) && string(v) != "false"
+}
+
+// parseElicitation is the table of P-2200. "oob" is an old name of "url".
+func parseElicitation(v json.RawMessage) (form, url bool) {
+	if !declared(v) {
+		return false, false
+	}
+	form = declared(rawjson.Get(v, "form"))
+	url = declared(rawjson.Get(v, "url")) || declared(rawjson.Get(v, "oob"))
+	return form || !url, url
+}
+
+// acceptsUI: a list of types without ours means that the client cannot show
+// our documents (RES-302).
+func acceptsUI(mimeTypes json.RawMessage) bool {
+	any := false
+	for e := range rawjson.Elements(mimeTypes) {
+		if s, _ := rawjson.Text(e); s == UIMimeType {
+			return true
+		}
+		any = true
+	}
+	return !any
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 )
 
@@ -510,7 +511,7 @@ func TestProjectFilesRunNext(t *testing.T) {
 	for _, client := range clients {
 		for _, file := range client.project {
 			file = filepath.Join(p.Root, filepath.FromSlash(file))
-			if !slices.ContainsFunc(listed, func(path string) bool { return project.Within(path, file) }) {
+			if !slices.ContainsFunc(listed, func(path string) bool { return fsys.Within(path, file) }) {
 				t.Errorf("%s of %s is not in the table of pkg/run/code", file, client.Name)
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"mcp-bash/pkg/project/atomicfile"
+	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
@@ -25,7 +25,7 @@ func (c *Catalog) bounds(filter string) map[*kinds.Kind]string {
 	}
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		candidates := []string{filepath.Clean(dir)}
-		if physical, err := project.Physical(dir); err == nil {
+		if physical, err := fsys.Physical(dir); err == nil {
 			candidates = append(candidates, physical) // as the project's root is
 		}
 		for _, dir := range candidates {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"
@@ -59,7 +59,7 @@ func (c *Catalog) staticList(s *state) *List {
 	file, err := c.store.read(s.kind)
 	if err != nil {
 		level := mcp.Debug
-		var insecure *project.InsecureError
+		var insecure *trust.InsecureError
 		if errors.As(err, &insecure) {
 			level = mcp.Warning
 		}

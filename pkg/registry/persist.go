@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/atomicfile"
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/atomicfile"
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/kinds"
@@ -50,7 +50,7 @@ func (c *Catalog) persist(ctx context.Context, s *state, r request, list *List) 
 		s.unsaved = list
 		c.unwritableNotice.Do(func() {
 			text := "Registry directory is not writable; keeping the registry in memory"
-			var insecure *project.InsecureError
+			var insecure *trust.InsecureError
 			if errors.As(unwritable.Err, &insecure) {
 				text += ": " + insecure.Error()
 			}

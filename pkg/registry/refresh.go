@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project/atomicfile"
 	"mcp-bash/pkg/registry/kinds"
 )
 

@@ -3,7 +3,7 @@ package registry
 import (
 	"strings"
 
-	"mcp-bash/pkg/project/atomicfile"
+	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/kinds"
 )

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/atomicfile"
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/atomicfile"
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/registry/kinds"
 )
 
@@ -67,7 +67,7 @@ func (s *store) bytes(file string) ([]byte, folder.Stamp, error) {
 	case err != nil && folder.Missing(err):
 		err = errMissing
 	case err != nil:
-		err = project.PlainError(err)
+		err = fsys.Cause(err)
 	}
 	return text, stamp, err
 }

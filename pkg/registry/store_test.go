@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/files/atomicfile"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/atomicfile"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/kinds"
 )
 

@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
-	"mcp-bash/pkg/project/atomicfile"
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/atomicfile"
+	"mcp-bash/pkg/files/folder"
 )
 
 // abandoned is the age at which a half-written scan cache is removed. It is written

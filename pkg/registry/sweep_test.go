@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 )
 
 // what a program that was killed left half-written is removed by

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/fsys"
 )
 
 // A fence surrounds files and folders that a capability does not reach. It knows them by path, and
@@ -86,7 +86,7 @@ func (f *fence) holds(dir string) bool {
 	if id, ok := f.view.identify(dir); ok && f.above[id] {
 		return true
 	}
-	return slices.ContainsFunc(f.paths, func(path string) bool { return path != dir && project.Within(dir, path) })
+	return slices.ContainsFunc(f.paths, func(path string) bool { return path != dir && fsys.Within(dir, path) })
 }
 
 // allow adds a path without links to a list of files that may be used, except those inside the fence.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/script"
@@ -222,7 +222,7 @@ func (r *reached) holds(path string) bool {
 		return false
 	}
 	for _, alias := range append(r.mounts.aliases(path), path) {
-		if slices.ContainsFunc(r.paths, func(one string) bool { return project.Within(one, alias) }) {
+		if slices.ContainsFunc(r.paths, func(one string) bool { return fsys.Within(one, alias) }) {
 			return true
 		}
 	}
@@ -289,7 +289,7 @@ func (s *Sandbox) prefix(program string, rootDirs []string) string {
 		return ""
 	}
 	for _, dir := range append([]string{s.Project.Env["HOME"], s.Project.Root}, rootDirs...) {
-		if project.Within(prefix, dir) {
+		if fsys.Within(prefix, dir) {
 			return ""
 		}
 	}

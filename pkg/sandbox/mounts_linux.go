@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/fsys"
 )
 
 // lookAt looks at a path, without following a last link.
@@ -124,7 +124,7 @@ func octal(text []byte) (c byte, ok bool) {
 func (t mountTable) aliases(path string) (list []string) {
 	at := -1
 	for i := range t {
-		if project.Within(t[i].point, path) && (at < 0 || len(t[i].point) >= len(t[at].point)) {
+		if fsys.Within(t[i].point, path) && (at < 0 || len(t[i].point) >= len(t[at].point)) {
 			at = i
 		}
 	}
@@ -137,9 +137,9 @@ func (t mountTable) aliases(path string) (list []string) {
 		switch m := &t[i]; {
 		case i == at || m.device != t[at].device:
 			continue
-		case project.Within(here, m.shown): // a part
+		case fsys.Within(here, m.shown): // a part
 			alias = m.point
-		case project.Within(m.shown, here):
+		case fsys.Within(m.shown, here):
 			alias = filepath.Join(m.point, strings.TrimPrefix(here, m.shown))
 		}
 		if alias != "" && alias != path {

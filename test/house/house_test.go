@@ -25,8 +25,10 @@ var layers = [][]string{
 	{"pkg/sandbox"},
 	{"pkg/registry", "pkg/provider"},
 	{"pkg/project"},
-	{"pkg/cli", "pkg/run", "pkg/text", "pkg/wire", "schemas"},
-	{"pkg/files", "pkg/json", "sdk", "lib", "providers"},
+	{"pkg/cli", "pkg/run", "pkg/wire", "schemas"},
+	{"pkg/files"},
+	{"pkg/text"},
+	{"pkg/json", "sdk", "lib", "providers"},
 }
 
 // outside are the libraries a package may use beyond the standard one; "" for

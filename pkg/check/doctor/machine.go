@@ -11,6 +11,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/shell"
 )
 
 // Runtime is what scripts run with.
@@ -164,7 +165,7 @@ func (e *examination) system() {
 		e.r.MacOS.Framework, e.r.MacOS.KnownFramework = e.on.quarantined(e.r.Framework.program)
 		if e.r.MacOS.Framework {
 			e.add("macos.framework_quarantined", "macOS keeps "+e.r.Framework.program+" in quarantine",
-				"xattr -dr com.apple.quarantine "+script.Quote(e.r.Framework.Path))
+				"xattr -dr com.apple.quarantine "+shell.Quote(e.r.Framework.Path))
 		}
 	}
 	if e.r.MSYS = e.on.os == "windows" && e.o.Env["MSYSTEM"] != ""; e.r.MSYS {

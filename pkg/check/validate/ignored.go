@@ -12,9 +12,9 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/run/scriptenv"
 )
 

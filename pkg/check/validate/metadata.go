@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/text/toolnames"
@@ -25,14 +25,14 @@ func (c *check) listing(dir string) []folder.Entry {
 	d, err := folder.Open(dir)
 	if err != nil {
 		if !folder.Missing(err) {
-			c.at("folder.unreadable", c.label(dir), "cannot be read: "+project.PlainError(err).Error())
+			c.at("folder.unreadable", c.label(dir), "cannot be read: "+fsys.Cause(err).Error())
 		}
 		return nil
 	}
 	defer d.Close()
 	entries, err := d.List(make([]byte, 32<<10))
 	if err != nil {
-		c.at("folder.unreadable", c.label(dir), "cannot be read: "+project.PlainError(err).Error())
+		c.at("folder.unreadable", c.label(dir), "cannot be read: "+fsys.Cause(err).Error())
 	}
 	return slices.DeleteFunc(entries, func(e folder.Entry) bool {
 		if e.Odd {
@@ -170,7 +170,7 @@ func (c *check) metadata(file string) (doc json.RawMessage, label string) {
 		return nil, label
 	}
 	if !folder.Vanished(err) {
-		c.at("metadata.unreadable", label, "cannot be read: "+project.PlainError(err).Error())
+		c.at("metadata.unreadable", label, "cannot be read: "+fsys.Cause(err).Error())
 	}
 	return nil, label
 }

@@ -13,10 +13,11 @@ import (
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/builtin"
 	"mcp-bash/pkg/registry/declare"
@@ -128,7 +129,7 @@ func (c *check) hook() {
 		return
 	}
 	label := c.label(file)
-	head, _ := project.ReadHead(file, 2)
+	head, _ := boundedfile.ReadHead(file, 2)
 	info, _ := os.Stat(file)
 	switch {
 	case info != nil && info.Mode()&0o111 == 0 && string(head) != "#!":

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
@@ -34,7 +35,7 @@ type call struct {
 	pool     *handoff.Pool
 	hold     *sandbox.Hold // nil for a call that is not confined
 
-	insecure *project.InsecureError // why others could have a say in what runs; nil: they could not
+	insecure *trust.InsecureError // why others could have a say in what runs; nil: they could not
 
 	listener Listener // nil: nobody listens
 	progress *handoff.Follower
@@ -170,7 +171,7 @@ func (c *call) admit(ctx context.Context) error {
 	if err := c.admitInherit(); err != nil {
 		return err
 	}
-	switch err := project.CheckScript(t.project.Root, t.project.Tools, c.script); {
+	switch err := trust.CheckScript(t.project.Root, t.project.Tools, c.script); {
 	case errors.As(err, &c.insecure): // T-8
 		refusal = mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path rejected by policy", r.Name)
 		if decision.Own {

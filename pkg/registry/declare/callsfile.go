@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 )
 
 // A callsFile is the file to which register.sh writes its calls. It is opened before

@@ -13,9 +13,10 @@ import (
 	"sync"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/code"
@@ -101,7 +102,7 @@ func ReadFile(p *project.Project) ([]byte, error) {
 	if _, err := os.Lstat(file.Path()); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	var insecure *project.InsecureError
+	var insecure *trust.InsecureError
 	if err := p.CheckTrusted(file); errors.As(err, &insecure) {
 		fault := Faultf("refused: %s", p.Brief(insecure))
 		fault.Insecure = true

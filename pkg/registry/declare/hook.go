@@ -14,8 +14,10 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/internal/ctxlock"
 	"mcp-bash/pkg/registry/item"
@@ -80,7 +82,7 @@ func (h *Hook) allowed() bool { return h.p.Discovery.Hooks && h.o.Runner != nil 
 // run.
 func (h *Hook) script() ([]byte, error) {
 	p := h.p
-	var insecure *project.InsecureError
+	var insecure *trust.InsecureError
 	file := code.Register.In(p)
 	info, err := os.Lstat(file.Path())
 	if err != nil {
@@ -93,10 +95,10 @@ func (h *Hook) script() ([]byte, error) {
 	if err := p.CheckTrusted(file); errors.As(err, &insecure) {
 		return nil, &hookFault{"script register.sh refused: " + p.Brief(insecure)}
 	} else if err != nil {
-		return nil, &hookFault{"script register.sh refused: " + project.PlainError(err).Error()}
+		return nil, &hookFault{"script register.sh refused: " + fsys.Cause(err).Error()}
 	}
 	if errRead != nil {
-		return nil, &hookFault{"script failed: " + project.PlainError(errRead).Error()}
+		return nil, &hookFault{"script failed: " + fsys.Cause(errRead).Error()}
 	}
 	return text, nil
 }
@@ -228,7 +230,7 @@ func (h *Hook) copy(text []byte) (copied code.File, calls *callsFile, err error)
 	}
 	var fault *hookFault
 	if !errors.As(err, &fault) {
-		fault = &hookFault{"script failed: " + project.PlainError(err).Error()}
+		fault = &hookFault{"script failed: " + fsys.Cause(err).Error()}
 	}
 	return code.File{}, nil, fault
 }

@@ -3,9 +3,9 @@ package item
 import (
 	"encoding/json"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/wire/mcp"
 )
 

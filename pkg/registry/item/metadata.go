@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 )
 
 const (

@@ -8,11 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -92,6 +93,6 @@ func buildCompletion(s *item.Input) (item.Candidate, bool) {
 func checkRunnable(s *item.Input, file string) {
 	if _, err := script.Command(file); errors.Is(err, script.ErrNotRunnable) {
 		s.Log(item.Message{Level: mcp.Warning, At: s.Label,
-			Text: fmt.Sprintf("%s is not runnable; run chmod +x %s, or begin it with #!", s.Path, script.Quote(file))})
+			Text: fmt.Sprintf("%s is not runnable; run chmod +x %s, or begin it with #!", s.Path, shell.Quote(file))})
 	}
 }

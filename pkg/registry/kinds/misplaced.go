@@ -5,7 +5,7 @@ import (
 	"path"
 	"slices"
 
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"

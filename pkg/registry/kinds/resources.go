@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"

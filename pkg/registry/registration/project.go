@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/atomicfile"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/declare"

@@ -11,9 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/files/userfile"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
-	"mcp-bash/pkg/project/userfile"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/declare"
@@ -106,7 +108,7 @@ func (r *Project) change(ctx context.Context, id string, dryRun bool, decide fun
 	if err := r.changeLocked(ctx, dryRun, decide); err != nil {
 		var e *Error
 		if isDenied(err) && !errors.As(err, &e) {
-			return refuse(ErrPermissionDenied, id, "%s cannot be written: %s", declare.JSONFile, project.PlainError(err))
+			return refuse(ErrPermissionDenied, id, "%s cannot be written: %s", declare.JSONFile, fsys.Cause(err))
 		}
 		if errors.As(err, &e) && e.ID == "" {
 			e.ID = id
@@ -163,7 +165,7 @@ func (r *Project) changeLocked(ctx context.Context, dryRun bool, decide func(*ed
 func (r *Project) checkServerDir() error {
 	trusted := code.RegisterList.In(r.p)
 	file := trusted.Path()
-	var insecure *project.InsecureError
+	var insecure *trust.InsecureError
 	if err := r.p.CheckTrusted(trusted); errors.As(err, &insecure) {
 		return refuse(ErrPermissionDenied, "", "%s", declare.Faultf("refused: %s", r.p.Brief(insecure)).Text)
 	}
@@ -188,8 +190,8 @@ func (r *Project) checkPath(file string) (fault, denied string) {
 		return fmt.Sprintf("path: %s is a directory", shown), ""
 	}
 	abs := r.p.Tools + string(filepath.Separator) + local // as it will be called
-	var insecure *project.InsecureError
-	switch err := project.CheckScript(r.p.Root, r.p.Tools, abs); {
+	var insecure *trust.InsecureError
+	switch err := trust.CheckScript(r.p.Root, r.p.Tools, abs); {
 	case errors.As(err, &insecure):
 		return "", fmt.Sprintf("path '%s' is refused: %s", file, err)
 	case err != nil:

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"mcp-bash/pkg/project/atomicfile"
-	"mcp-bash/pkg/project/userfile"
+	"mcp-bash/pkg/files/atomicfile"
+	"mcp-bash/pkg/files/userfile"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/kinds"

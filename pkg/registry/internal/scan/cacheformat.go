@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"
 )

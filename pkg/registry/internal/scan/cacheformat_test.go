@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"
 )

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 )
 
 // cacheRules is changed with the rules by which items are built, and with the

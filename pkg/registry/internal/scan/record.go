@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/registry/item"
 )
 

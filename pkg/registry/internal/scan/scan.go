@@ -11,8 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -123,7 +124,7 @@ func Run(
 		s.label = folder.Label(p.Root, s.content)
 		records, err := s.walk()
 		if err != nil && !folder.Missing(err) {
-			return nil, fmt.Errorf("unable to read %s/: %w", s.label, project.PlainError(err))
+			return nil, fmt.Errorf("unable to read %s/: %w", s.label, fsys.Cause(err))
 		}
 		result.records = append(result.records, records...)
 	}
@@ -222,10 +223,10 @@ func (s *scanner) descend(v *Visit, dir folder.Dir, parent string, children []st
 			child.Close()
 		}
 		if err != nil && folder.IsShortage(err) {
-			s.stop(project.PlainError(err))
+			s.stop(fsys.Cause(err))
 		}
 		if err != nil && !folder.Vanished(err) {
-			file, reason := path.Join(s.label, at), project.PlainError(err)
+			file, reason := path.Join(s.label, at), fsys.Cause(err)
 			m := item.Message{
 				Level: mcp.Warning, At: item.Place{File: file}, Text: fmt.Sprintf("cannot read directory: %s", reason),
 				Logged: fmt.Sprintf("Cannot read directory %s: %s", file, reason),

@@ -9,8 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -229,7 +230,7 @@ func (v *Visit) read(name string, limit int) ([]byte, error) {
 	n, err := file.Read(buf)
 	if err != nil {
 		v.Recheck()
-		return nil, project.PlainError(err)
+		return nil, fsys.Cause(err)
 	}
 	return v.use(buf[:n]), nil
 }
@@ -259,7 +260,7 @@ func (v *Visit) Head(name string) (Head, error) {
 	}
 	if err != nil {
 		v.Recheck()
-		return Head{Mode: file.Stamp.Mode}, project.PlainError(err)
+		return Head{Mode: file.Stamp.Mode}, fsys.Cause(err)
 	}
 	h := Head{Text: head, Mode: file.Stamp.Mode}
 	if h.Header, err = item.ParseHeader(head); err != nil {
@@ -276,11 +277,11 @@ func (v *Visit) open(name string) (folder.File, error) {
 	file, err := v.dir.OpenFile(name)
 	if err != nil {
 		if folder.IsShortage(err) {
-			v.stop(project.PlainError(err))
+			v.stop(fsys.Cause(err))
 		}
 		v.Recheck()
 		v.Observed(folder.Observation{Name: name, Stamp: v.dir.Stamp(name)})
-		return folder.File{}, project.PlainError(err)
+		return folder.File{}, fsys.Cause(err)
 	}
 	v.Observed(folder.Observation{Name: name, Stamp: file.Stamp})
 	return file, nil

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/fsys"
 )
 
 // How long is waited between two attempts.
@@ -19,7 +19,7 @@ const (
 // locked.
 type UnwritableError struct{ Err error }
 
-func (e *UnwritableError) Error() string { return project.PlainError(e.Err).Error() }
+func (e *UnwritableError) Error() string { return fsys.Cause(e.Err).Error() }
 
 // A LockedError means that another program holds the lock.
 type LockedError struct {

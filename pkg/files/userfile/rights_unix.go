@@ -8,7 +8,7 @@ import (
 	"os"
 	"syscall"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/fsys"
 )
 
 func stat(info fs.FileInfo) *syscall.Stat_t { return info.Sys().(*syscall.Stat_t) }
@@ -34,7 +34,7 @@ func own(f *os.File, like fs.FileInfo) error {
 	if want := stat(like); !sameOwner(info, like) {
 		if err := f.Chown(int(want.Uid), int(want.Gid)); err != nil {
 			return fmt.Errorf("its owner %d and group %d cannot be kept (%w); do this as that user", want.Uid, want.Gid,
-				project.PlainError(err))
+				fsys.Cause(err))
 		}
 	}
 	return f.Chmod(like.Mode())

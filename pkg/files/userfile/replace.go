@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"os"
 
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/swap"
-	"mcp-bash/pkg/project"
 )
 
 // errChanged means that a file has changed since it was read.
@@ -108,7 +108,7 @@ func (e *edit) exchange(fresh string, old *version) error {
 func (e *edit) look(name string) *version {
 	unknown := &version{}
 	unknown.info, _ = e.dir.Lstat(name)
-	f, err := project.OpenRegular(e.dir, name)
+	f, err := boundedfile.OpenIn(e.dir, name)
 	if err != nil {
 		return unknown
 	}

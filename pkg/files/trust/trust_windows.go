@@ -1,7 +1,6 @@
-package project
+package trust
 
 import "io/fs"
 
-// distrust finds nothing wrong: Windows has neither mode bits nor owners of this
-// kind.
+// distrust always returns "", because Windows has neither mode bits nor numeric owners.
 func distrust(path string, info fs.FileInfo, shared bool) (string, flaw) { return "", flawOther }

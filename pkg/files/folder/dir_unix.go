@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/trust"
 )
 
 // A Dir is an open directory. What lies in it is opened by name relative to its
@@ -70,7 +70,7 @@ func (d Dir) OpenFile(name string) (File, error) {
 		unix.Close(fd)
 		return File{}, err
 	}
-	return File{fd, stampOf(&st), project.Exposed(uint32(st.Mode), st.Uid, st.Gid)}, nil
+	return File{fd, stampOf(&st), trust.Exposed(uint32(st.Mode), st.Uid, st.Gid)}, nil
 }
 
 // Close closes the file.

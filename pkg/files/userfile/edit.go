@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/atomicfile"
+	"mcp-bash/pkg/files/atomicfile"
+	"mcp-bash/pkg/files/boundedfile"
 )
 
 // Options are the options of an edit.
@@ -187,7 +187,7 @@ func (e *edit) read(name string) (*version, error) {
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:
 		return nil, errors.New("it is a symbolic link; edit its target instead")
 	}
-	f, err := project.OpenRegular(e.dir, name)
+	f, err := boundedfile.OpenIn(e.dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &version{}, nil
 	}

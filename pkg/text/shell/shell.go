@@ -1,4 +1,5 @@
-package script
+// Package shell writes words so that a shell reads them unchanged.
+package shell
 
 import "strings"
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package project
+package trust
 
 import (
 	"runtime"
@@ -8,43 +8,43 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"mcp-bash/pkg/files/boundedfile"
 )
 
-// Accounts are the users and groups of this system, as far as /etc/passwd and
-// /etc/group tell.
+// accounts are the users and groups in /etc/passwd and /etc/group.
 type accounts struct {
 	users, groups []account
-	private       int // our private group, -1 for none
+	private       int // the group whose only member is our user; -1: none
 }
 
 // An account is one line of either file.
 type account struct {
 	name string
 	id   int
-	last string // of a user the primary group, of a group the members
+	last string // the primary group of a user, or the members of a group
 }
 
 // maxAccounts bounds each of the two files, in bytes.
 const maxAccounts = 4 << 20
 
-// knownAccounts reads them when they are first needed, which is not where modes
-// are as strict as can be, and once in a process.
+// knownAccounts reads both files once, at the first file that a group or another user can write to.
 var knownAccounts = sync.OnceValue(func() *accounts {
 	a := &accounts{private: -1}
 	var complete [2]bool
 	for i, list := range []*[]account{&a.users, &a.groups} {
-		text, err := ReadRegular([]string{"/etc/passwd", "/etc/group"}[i], maxAccounts)
+		text, err := boundedfile.Read([]string{"/etc/passwd", "/etc/group"}[i], maxAccounts)
 		*list, complete[i] = parseAccounts(string(text))
 		complete[i] = complete[i] && err == nil
 	}
-	if complete == [2]bool{true, true} && runtime.GOOS != "darwin" { // where most users are in neither
-		a.private = a.privateGroup(us())
+	if complete == [2]bool{true, true} && runtime.GOOS != "darwin" { // macOS keeps most users in neither file
+		a.private = a.privateGroup(effectiveUser())
 	}
 	return a
 })
 
-// parseAccounts reads the lines of either file; complete is false where one
-// refers to accounts that are kept elsewhere, or is not understood.
+// parseAccounts parses the lines of either file. complete is false if a line is invalid, or refers to accounts in
+// another database.
 func parseAccounts(text string) (list []account, complete bool) {
 	complete = true
 	for line := range strings.Lines(text) {
@@ -67,8 +67,7 @@ func parseAccounts(text string) (list []account, complete bool) {
 	return list, complete
 }
 
-// privateGroup returns the primary group of a user if it has no other member and
-// is nobody else's primary one, else -1 (T-41).
+// privateGroup returns the primary group of a user, or -1 if another user is a member of it (T-41).
 func (a *accounts) privateGroup(uid int) int {
 	var names []string
 	group := ""
@@ -110,7 +109,7 @@ func (a *accounts) privateGroup(uid int) int {
 func (a *accounts) user(id int) string  { return named(a.users, id) }
 func (a *accounts) group(id int) string { return named(a.groups, id) }
 
-// named is a number with its name: "1000 (alice)".
+// named returns an id with its name, such as "1000 (alice)".
 func named(list []account, id int) string {
 	at := slices.IndexFunc(list, func(a account) bool { return a.id == id })
 	if at < 0 {

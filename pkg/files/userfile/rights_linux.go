@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/fsys"
 )
 
 // rights are the extended attributes of a file. They include access control lists, security
@@ -105,5 +105,5 @@ func cannotKeep(name string, err error) error {
 	case "security.selinux":
 		what = "SELinux label"
 	}
-	return fmt.Errorf("its %s cannot be kept: %w", what, project.PlainError(err))
+	return fmt.Errorf("its %s cannot be kept: %w", what, fsys.Cause(err))
 }

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/fsys"
 )
 
 // rights are not compared, because a clone has those of its original.
@@ -26,7 +26,7 @@ func (e *edit) begin(name string, like *version) (*os.File, error) {
 	fd := int(e.list.Fd())
 	if err := unix.Clonefileat(fd, e.name, fd, name, unix.CLONE_NOFOLLOW); err != nil {
 		return nil, fmt.Errorf("its access rights cannot be copied on this file system (%w); edit it yourself",
-			project.PlainError(err))
+			fsys.Cause(err))
 	}
 	f, err := e.dir.OpenFile(name, os.O_RDWR|os.O_TRUNC, 0)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 )
 
 // A File is being written, and gets its name when it is complete.

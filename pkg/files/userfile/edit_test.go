@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/project/atomicfile"
+	"mcp-bash/pkg/files/atomicfile"
 )
 
 const backup = "file.bak"

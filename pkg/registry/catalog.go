@@ -32,7 +32,6 @@ type Options struct {
 	HookEnv func() project.Env
 	Private func() (dir string, err error)
 
-	Version  string           // of the program: a scan cache of another version is not used
 	ReadOnly bool             // write nothing (CLI-1202)
 	Now      func() time.Time // nil: time.Now
 	LockWait time.Duration    // 0: 5 s

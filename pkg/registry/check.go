@@ -14,10 +14,7 @@ import (
 
 // lastCheck is what is kept of a kind from one check to the next.
 type lastCheck struct {
-	started   bool           // the scan cache was read
-	cached    *scan.Result   // the scan in it, as long as it is what the cache holds
-	cacheMark scan.Mark      // the registry file that was made of that
-	scan      *scan.Result   // the last scan, or the cached one
+	scan      *scan.Result   // the last scan
 	declared  *declare.Built // the last declared items
 	inputs    inputs         // what the last list was built of
 	built     *List          // that list
@@ -25,7 +22,7 @@ type lastCheck struct {
 	dropped   []string       // for each declared entry that the last check left out: why
 	list      *List          // the last list that was persisted or kept in memory; nil: there is none yet
 	static    *List          // static mode: the registry file as it is
-	fileMark  scan.Mark      // the registry file as far as it is known
+	file      fileVersion    // the registry file when it was last read or written
 	unsaved   *List          // a list that could not be written
 	firstHash string         // of the valid registry file before the first check, "" for none
 
@@ -67,7 +64,6 @@ func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error)
 		s.dropped = s.inputs.declared.Dropped
 	}
 	s.list = list
-	c.saveScan(s)
 	return list, nil
 }
 

@@ -121,14 +121,11 @@ func (s *store) write(
 	case over != nil && there.sum() != *over:
 		return folder.Stamp{}, errOvertaken
 	}
-	f, err := s.create(dir, k.File)
+	written, err := atomicfile.Write(dir, k.File, text)
 	if err != nil {
 		return folder.Stamp{}, &atomicfile.UnwritableError{Err: err}
 	}
-	written, err := s.finish(f, text, true)
-	if err != nil {
-		return folder.Stamp{}, &atomicfile.UnwritableError{Err: err}
-	}
+	s.observe(written)
 	// The renaming has changed the stamp. Should another program have put its
 	// file in place since, ours is unknown.
 	if there := s.stamp(k.File); there.Dev == written.Dev && there.Ino == written.Ino {
@@ -171,22 +168,6 @@ func (s *store) lock(ctx context.Context, dir *os.Root, wait time.Duration) (unl
 		return nil, err
 	}
 	return func() { f.Close() }, nil
-}
-
-// create begins a file of the directory.
-func (s *store) create(dir *os.Root, name string) (*atomicfile.File, error) {
-	f, err := atomicfile.Create(dir, name, name)
-	if err == nil {
-		s.observe(f.Stamp())
-	}
-	return f, err
-}
-
-// finish completes it, and returns its stamp from before it got its name.
-func (s *store) finish(f *atomicfile.File, text []byte, sync bool) (folder.Stamp, error) {
-	written, err := f.Commit(text, sync)
-	s.observe(written)
-	return written, err
 }
 
 // observe learns what the clock of the file system shows from a file that was written

@@ -77,7 +77,7 @@ func (e *examination) registration(p *project.Project) {
 func (e *examination) contents(p *project.Project) {
 	w := &e.r.Project
 	w.serverMeta = folder.Label(p.Root, filepath.Join(p.Server, "server.meta.json"))
-	list, err := registry.NewCatalog(p, registry.Options{ReadOnly: true, Version: cli.Version}).
+	list, err := registry.NewCatalog(p, registry.Options{ReadOnly: true}).
 		Fresh(e.ctx, kinds.Tools)
 	if err == nil {
 		w.Tools = len(list.Items)

@@ -90,7 +90,7 @@ func probe(ctx context.Context, s cli.Streams, env project.Env, named string, ti
 		return misconfigured(s, "json_tool_missing")
 	}
 	a := answer{jsonTool: p.JSONTool("", func(string) {}).Name}
-	catalog := registry.NewCatalog(p, registry.Options{ReadOnly: true, Version: cli.Version})
+	catalog := registry.NewCatalog(p, registry.Options{ReadOnly: true})
 	a.tools = ready(ctx, s.Err, catalog, kinds.Tools)
 	a.resources = ready(ctx, s.Err, catalog, kinds.Resources, kinds.Templates)
 	a.prompts = ready(ctx, s.Err, catalog, kinds.Prompts)

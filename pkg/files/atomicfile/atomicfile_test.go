@@ -5,13 +5,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 )
 
 // a reader sees the old file until the new one is complete.
-func TestCommit(t *testing.T) {
+func TestWrite(t *testing.T) {
 	place := t.TempDir()
 	dir, err := os.OpenRoot(place)
 	if err != nil {
@@ -19,46 +18,30 @@ func TestCommit(t *testing.T) {
 	}
 	defer dir.Close()
 	path := filepath.Join(place, "name")
-	os.WriteFile(path, []byte("old"), 0o600)
-	read := func() string {
-		text, _ := os.ReadFile(path)
-		return string(text)
+	for _, text := range []string{"old", "new"} {
+		stamp, err := Write(dir, "name", []byte(text))
+		if got, _ := os.ReadFile(path); err != nil || !stamp.IsFile() || string(got) != text {
+			t.Errorf("%v: %q", err, got)
+		}
 	}
-	f, err := Create(dir, "name", ".begin")
-	if err != nil {
-		t.Fatal(err)
+	os.MkdirAll(filepath.Join(place, "full", "x"), 0o700)
+	if _, err := Write(dir, "full", nil); err == nil {
+		t.Error("a directory was replaced")
 	}
-	if read() != "old" {
-		t.Error("the old file is gone too early")
-	}
-	if left := Leftovers(dir, ".begin"); len(left) != 1 || len(Leftovers(dir, "name")) != 0 {
-		t.Errorf("%q", left)
-	}
-	if stamp, err := f.Commit([]byte("new"), true); err != nil || !stamp.IsFile() || read() != "new" {
-		t.Errorf("%v: %q", err, read())
-	}
-	if f, err = Create(dir, "name", "name"); err != nil {
-		t.Fatal(err)
-	}
-	f.Discard()
-	if left := Leftovers(dir, ""); left != nil || read() != "new" {
-		t.Errorf("%q, %q", left, read())
+	list, _ := os.ReadDir(place)
+	if len(list) != 2 {
+		t.Errorf("left behind: %v", list)
 	}
 }
 
-// Only names that [Create] could have made are leftovers.
-func TestLeftovers(t *testing.T) {
-	place := t.TempDir()
-	for _, name := range []string{"a.json.tmp-1-0a", ".tmp-1", "a.json", "a.json.tmp"} {
-		os.WriteFile(filepath.Join(place, name), nil, 0o600)
-	}
-	dir, err := os.OpenRoot(place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	if left := Leftovers(dir, ""); !slices.Equal(left, []string{"a.json.tmp-1-0a"}) {
-		t.Errorf("%q", left)
+// Only names that [Write] could have made are temporary.
+func TestIsTemporary(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a.json.tmp-1-0a": true, ".tmp-1": false, "a.json": false, "a.json.tmp": false,
+	} {
+		if IsTemporary(name) != want {
+			t.Error(name)
+		}
 	}
 }
 

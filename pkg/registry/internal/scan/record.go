@@ -74,13 +74,7 @@ func (r *record) settle(start time.Time) {
 	}
 }
 
-// equal reports whether two records of a directory say the same.
-func (r *record) equal(o *record) bool {
-	return r.unsure == o.unsure && r.self == o.self && slices.Equal(r.entries, o.entries) &&
-		slices.Equal(r.observations, o.observations) && r.sameContent(o)
-}
-
-// sameContent reports whether they found the same.
+// sameContent reports whether two records of a directory found the same.
 func (r *record) sameContent(o *record) bool {
 	return r.tree == o.tree && r.path == o.path && slices.Equal(r.messages, o.messages) &&
 		slices.EqualFunc(r.candidates, o.candidates, item.SameCandidate)

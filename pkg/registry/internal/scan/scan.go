@@ -22,13 +22,12 @@ import (
 // visited.
 const maxDepth = 16
 
-// A Result is what a scan found. Once the scan is done only [Result.Settle] and
-// Unsaved change it.
+// A Result is what a scan found. Once the scan is done only [Result.Settle]
+// changes it.
 type Result struct {
-	Within  string  // the subtree it was confined to, "" for none
-	First   *Result // the first of the scans that found exactly the same
-	Unsaved bool    // the scan cache says something else
+	First *Result // the first of the scans that found exactly the same
 
+	within  string   // the subtree it was confined to, "" for none
 	records []record // of each directory, sorted by tree and path
 	began   time.Time
 }
@@ -118,7 +117,7 @@ func Run(
 	if old == nil {
 		s.old = &Result{}
 	}
-	result := &Result{Within: within, began: now}
+	result := &Result{within: within, began: now}
 	for at, tree := range spec.Trees {
 		s.tree, s.at, s.content = tree, at, tree.Dir(p)
 		s.label = folder.Label(p.Root, s.content)
@@ -128,28 +127,17 @@ func Run(
 		}
 		result.records = append(result.records, records...)
 	}
-	s.compare(result)
+	result.First = s.first(result)
 	return result, nil
 }
 
-// compare finds out whether the result differs from the one before.
-func (s *scanner) compare(result *Result) {
-	old := s.old
-	same := s.old.Within == s.within && len(old.records) == len(result.records)
-	result.Unsaved = !same
-	for i := range result.records {
-		r := &result.records[i]
-		if !same || !r.fresh && !r.moved {
-			continue
-		}
-		same = r.sameContent(&old.records[i])
-		result.Unsaved = result.Unsaved || !same || !r.equal(&old.records[i])
+// first returns the first of the scans that found exactly the same as the result.
+func (s *scanner) first(result *Result) *Result {
+	if s.old.First == nil || s.old.within != s.within || !slices.EqualFunc(result.records, s.old.records,
+		func(a, b record) bool { return !a.fresh && !a.moved || a.sameContent(&b) }) {
+		return result
 	}
-	result.First = result
-	if same && old.First != nil {
-		result.First = old.First
-		result.Unsaved = result.Unsaved || old.Unsaved
-	}
+	return s.old.First
 }
 
 // walk visits everything in the tree. The directories in it are shared out

@@ -245,4 +245,3 @@ func (h *Hook) reportOutput(printed []byte) {
 			"Manual registration script produced output (enable MCPBASH_LOG_VERBOSE=true to view)")
 	}
 }
-

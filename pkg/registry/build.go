@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// inputs are what a list is built of. As long as they are the same, so is the list.
+// inputs determine a list. Equal inputs have equal lists.
 type inputs struct {
 	scan     *scan.Result
 	declared *declare.Built
@@ -33,7 +33,7 @@ func (c *Catalog) rescan(ctx context.Context, s *state, within string) (*scan.Re
 	return scanned, nil
 }
 
-// build builds the list of a kind, or returns the last one when nothing has changed.
+// build returns the list of a kind. If nothing has changed, it is the last list.
 func (c *Catalog) build(ctx context.Context, s *state, r request, from origin) (*List, error) {
 	in := inputs{document: from.document}
 	s.mergedInto = nil
@@ -66,7 +66,7 @@ func (c *Catalog) build(ctx context.Context, s *state, r request, from origin) (
 	return list, nil
 }
 
-// assemble makes a list of its inputs, and returns what is to be logged about it.
+// assemble makes a list from its inputs. It also returns the messages about the list.
 func (c *Catalog) assemble(s *state, r request, in inputs) (list *List, said []item.Message) {
 	a := &kinds.Assembly{Project: c.p, Kind: s.kind, Discovered: in.scan != nil}
 	if in.after != nil {
@@ -95,8 +95,8 @@ func (c *Catalog) assemble(s *state, r request, in inputs) (list *List, said []i
 	return list, a.Messages
 }
 
-// preceding returns the list of the kind that another one needs, from the same
-// refresh; nil when it is not available.
+// preceding returns the list that another kind depends on, from the same refresh. It returns
+// nil if the list is not available.
 func (c *Catalog) preceding(ctx context.Context, k *kinds.Kind, r request) *List {
 	list, err := c.obtain(ctx, c.state(k), r.asked, func(*outcome) bool { return false })
 	if err != nil {
@@ -108,8 +108,7 @@ func (c *Catalog) preceding(ctx context.Context, k *kinds.Kind, r request) *List
 // sameItem reports whether two items are equal.
 func sameItem(a, b item.Item) bool { return a.Name == b.Name && string(a.JSON) == string(b.JSON) }
 
-// outside returns the items of the valid file on disk that a refresh of a
-// subtree leaves alone.
+// outside returns the items of the registry file that a refresh of a subtree keeps.
 func outside(file *registryFile, within string, inside []item.Candidate) []item.Candidate {
 	if file == nil {
 		return nil

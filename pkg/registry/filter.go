@@ -13,8 +13,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// bounds returns the subtree that a filter confines the scan of each kind to, as a path
-// relative to its content directory. A kind that is missing is scanned whole.
+// bounds returns the subtree of each kind that a filter selects, relative to the content
+// directory. Kinds that are not in the map are scanned completely.
 func (c *Catalog) bounds(filter string) map[*kinds.Kind]string {
 	if filter == "" {
 		return nil

@@ -13,9 +13,9 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// persist writes the registry file, unless it holds the list already. The error is
-// errOvertaken when a part was merged into a file that another program has replaced
-// since.
+// persist writes the registry file, unless the file contains the list already. If a partial
+// scan was merged into a file that another program has replaced, the error is errOvertaken
+//
 func (c *Catalog) persist(ctx context.Context, s *state, r request, list *List) error {
 	if list == s.unsaved && !r.force {
 		return nil
@@ -60,8 +60,8 @@ func (c *Catalog) persist(ctx context.Context, s *state, r request, list *List) 
 	return err
 }
 
-// inspect returns the hash of the registry file if there is a valid one, else "". It
-// reads the file only when its stamp does not tell.
+// inspect returns the hash of the registry file, or "" if there is no valid file. It does
+// not read a file whose hash is want and whose stamp is unchanged.
 func (c *Catalog) inspect(s *state, want string) string {
 	if s.file.hash == want && s.file.stamp.Exists() && c.store.stamp(s.kind.File) == s.file.stamp {
 		return want

@@ -59,7 +59,7 @@ type Kind struct {
 
 // Spec returns the description of the kind for package scan.
 func (k *Kind) Spec() scan.Spec {
-	return scan.Spec{Name: k.Key, Noun: k.Noun, FaultLevel: k.FaultLevel, Guarded: k.guarded, Trees: k.Trees}
+	return scan.Spec{Noun: k.Noun, FaultLevel: k.FaultLevel, Guarded: k.guarded, Trees: k.Trees}
 }
 
 // ContentDir returns the directory that the paths of items are relative to.

@@ -20,7 +20,7 @@ func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, er
 	if err != nil {
 		return nil, err
 	}
-	hold, err := c.Sandbox.HoldProvider(&sandbox.Subject{
+	hold, err := c.Sandbox.ConfineProvider(&sandbox.Subject{
 		Name: "Completion script " + s.rel, Script: spec.Script.Path(), Argv: spec.Argv,
 	}, false)
 	if err != nil {

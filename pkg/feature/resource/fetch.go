@@ -89,7 +89,7 @@ func (r *Resources) run(ctx context.Context, t *target, file code.File, limit in
 	if !bounded {
 		spec.Timeout = r.Project.Fetching.Timeout
 	}
-	hold, err := r.Sandbox.HoldProvider(&sandbox.Subject{
+	hold, err := r.Sandbox.ConfineProvider(&sandbox.Subject{
 		Name: "Provider " + t.provider, Script: file.Path(), Roots: roots.OfPaths(r.Builtin.FileRoots()),
 	}, true)
 	if err != nil {

@@ -33,7 +33,7 @@ type call struct {
 	inherits *scriptenv.Rule // which variables of the server's environment the script gets
 	files    *handoff.Dir
 	pool     *handoff.Pool
-	hold     *sandbox.Hold // nil for a call that is not confined
+	hold     *sandbox.Confinement // nil for a call that is not confined
 
 	insecure *trust.InsecureError // why others could have a say in what runs; nil: they could not
 
@@ -105,7 +105,7 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 // are (CF-10).
 func (c *call) confine() error {
 	t := c.tools
-	hold, err := t.Sandbox.Hold(&sandbox.Subject{
+	hold, err := t.Sandbox.ConfineTool(&sandbox.Subject{
 		Name: "Tool '" + c.entry.name + "'", Script: c.script, Argv: c.argv, Needs: c.needs,
 		Roots: c.request.Roots.List, Observer: c.request.Observer,
 	})

@@ -458,7 +458,7 @@ func TestRefusedText(t *testing.T) {
 	for _, tc := range []struct{ client, text, want string }{
 		{"claude-code", "{\n// no\n}", "not JSON: line 2: a comment, where only plain JSON is accepted; nothing was changed"},
 		{"gemini", "{\"a\": 1,\n}", "not JSON with comments: line 1: a comma before a closing bracket"},
-		{"cursor", "{", "not JSON with comments: line 1: "},
+		{"cursor", "{", "not JSON with comments: line 1, column 2: "},
 		{"cursor", `{"mcpServers": 1}`, "mcpServers is not an object"},
 		{"codex", "a = \n", "not TOML: line 1: "},
 		{"goose", "a: [\n", "not YAML: line 1: "},

@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
+
+	"golang.org/x/mod/semver"
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/access"
@@ -39,35 +40,8 @@ func (s *Input) Version() json.RawMessage {
 
 // IsSemver reports whether a text is a semantic version, SemVer 2.0.0.
 func IsSemver(text string) bool {
-	rest, build, hasBuild := strings.Cut(text, "+")
-	core, pre, hasPre := strings.Cut(rest, "-")
-	numbers := strings.Split(core, ".")
-	if len(numbers) != 3 || hasBuild && !areIdentifiers(build, false) || hasPre && !areIdentifiers(pre, true) {
-		return false
-	}
-	return !slices.ContainsFunc(numbers, func(n string) bool { return !isNumber(n) })
-}
-
-// areIdentifiers reports whether a text consists of identifiers separated by dots. If
-// strict, numeric identifiers must not have a leading zero.
-func areIdentifiers(list string, strict bool) bool {
-	for id := range strings.SplitSeq(list, ".") {
-		digits := true
-		for _, c := range []byte(id) {
-			if !isLetter(c) && !isDigit(c) && c != '-' {
-				return false
-			}
-			digits = digits && isDigit(c)
-		}
-		if id == "" || strict && digits && !isNumber(id) {
-			return false
-		}
-	}
-	return true
-}
-
-func isNumber(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == "" && (s == "0" || s[0] != '0')
+	v := "v" + text
+	return semver.Canonical(v)+semver.Build(v) == v // Canonical completes 1.2 to 1.2.0
 }
 
 // Capabilities returns the capabilities of a tool in the order and the spelling of

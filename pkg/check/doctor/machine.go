@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/mod/semver"
+
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/confine"
@@ -175,26 +177,12 @@ func (e *examination) system() {
 
 const msysHint = "MSYS/Cygwin: set MCPBASH_TMP_ROOT to a short path, and call programs with Windows paths"
 
-// older reports whether a version is below another one: by three numbers, those missing
-// are 0 (CLI-1112).
-func older(version, than string) bool {
-	a, b := numbers(version), numbers(than)
-	for i := range a {
-		if a[i] != b[i] {
-			return a[i] < b[i]
-		}
-	}
-	return false
-}
+// older reports whether a version is below another one. Only their first three numbers count,
+// and missing ones are 0.
+func older(version, than string) bool { return semver.Compare(numbers(version), numbers(than)) < 0 }
 
-func numbers(version string) (n [3]int) {
-	for i, part := range strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3) {
-		for _, c := range []byte(part) {
-			if c < '0' || c > '9' || n[i] > 1<<24 {
-				break
-			}
-			n[i] = n[i]*10 + int(c-'0')
-		}
-	}
-	return n
+// numbers returns the numbers at the beginning of a version, as in "v5.2.15".
+func numbers(version string) string {
+	version = strings.TrimPrefix(version, "v")
+	return "v" + version[:len(version)-len(strings.TrimLeft(version, "0123456789."))]
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/mod/semver"
+
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
 	"mcp-bash/pkg/files/boundedfile"
@@ -215,16 +217,11 @@ func alternatives(entry json.RawMessage) []string {
 	return names
 }
 
-// IsVersion reports whether a text is a version: one to three numbers, v before them or not
-// (CLI-1112).
+// IsVersion reports whether a text is a version: one to three numbers, with or without v before
+// them (CLI-1112).
 func IsVersion(text string) bool {
-	parts := strings.Split(strings.TrimPrefix(text, "v"), ".")
-	for _, part := range parts {
-		if part == "" || len(part) > 9 || strings.Trim(part, "0123456789") != "" {
-			return false
-		}
-	}
-	return len(parts) <= 3
+	v := "v" + strings.TrimPrefix(text, "v")
+	return semver.IsValid(v) && semver.Prerelease(v)+semver.Build(v) == ""
 }
 
 func (c *check) requirements() {

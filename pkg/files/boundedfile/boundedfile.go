@@ -1,4 +1,5 @@
-// Package boundedfile reads regular files up to a size limit. It never blocks on pipes or devices.
+// Package boundedfile reads files that other users may have replaced. It reads only regular
+// files, up to a maximum size, and never blocks on a pipe or a device.
 package boundedfile
 
 import (

@@ -18,9 +18,9 @@ import (
 	"testing"
 )
 
-// fileRows are the layers of the files in large packages, upper ones first. What a
-// file declares is used by files of its own row and of higher ones. A row names
-// files without what tells systems apart ("stdio" is stdio_unix.go too).
+// fileRows lists the layers of the files in large packages, upper layers first. A file may use
+// declarations of its layer and of lower ones. Names have no suffix for a system
+// ("stdio" includes stdio_unix.go).
 var fileRows = map[string][][]string{
 	"pkg/server": {
 		{"start"},

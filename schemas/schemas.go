@@ -35,13 +35,17 @@ const (
 // File returns the name of a schema's file.
 func File(name string) string { return name + ".schema.json" }
 
-// Fields returns the names of the fields that a schema describes.
-func Fields(name string) (fields []string) {
+// Fields returns the names of the fields that a schema describes, or those of an object in it.
+func Fields(name string, in ...string) (fields []string) {
 	text, err := Files.ReadFile(File(name))
 	if err != nil {
 		panic(err) // the name must be one of the constants
 	}
-	for field := range rawjson.All(rawjson.Get(text, "properties")) {
+	described := rawjson.Get(text, "properties")
+	for _, object := range in {
+		described = rawjson.Path(described, object, "properties")
+	}
+	for field := range rawjson.All(described) {
 		fields = append(fields, field)
 	}
 	return fields

@@ -17,7 +17,8 @@ func TestSweep(t *testing.T) {
 	b.refresh("")
 	want(t, b.files(), before)
 
-	b.Put(files{".registry/x.tmp-d/y": "", ".registry/.scan-prompts/y": "", "secret": "", ".registry/.scan-ui@": "../secret"})
+	b.Put(files{".registry/x.tmp-d/y": "", ".registry/.scan-prompts/y": "", "secret": "",
+		".registry/.scan-ui@": "../secret"})
 	before = b.files()
 	b.refresh("")
 	want(t, b.files(), before)

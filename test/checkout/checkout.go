@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/bundle/runtimes"
-	"mcp-bash/pkg/project/atomicfile"
+	"mcp-bash/pkg/files/atomicfile"
 )
 
 // Root returns the folder of the repository that contains the tested package. It panics outside

@@ -70,6 +70,7 @@ func (c *check) server() {
 	}
 	c.policy()
 	c.hook()
+	c.declaredFields()
 	c.findRoots()
 	c.requirements()
 	c.bundleConf()

@@ -25,8 +25,8 @@ func isOdd(name string) bool { return strings.HasSuffix(name, MetadataSuffix) }
 // errNotRegular is the error for what is neither a file nor a directory.
 var errNotRegular = errors.New("not a regular file")
 
-// Hidden reports whether a name begins with a dot.
-func Hidden(name string) bool { return strings.HasPrefix(name, ".") }
+// hidden reports whether a name begins with a dot.
+func hidden(name string) bool { return strings.HasPrefix(name, ".") }
 
 func sortEntries(list []Entry) {
 	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })

@@ -41,7 +41,7 @@ func (d Dir) parseDirents(list []Entry, records string) []Entry {
 		name, _, _ := strings.Cut(records[nameAt:size], "\x00")
 		typ := records[typeAt]
 		records = records[size:]
-		if Hidden(name) {
+		if hidden(name) {
 			continue
 		}
 		switch typ {

@@ -11,9 +11,9 @@ import (
 // The subdirectory for the web page of a tool, and its files. The directory contains a page
 // if one of these files exists (R-43).
 const (
-	uiDir    = "ui"
-	pageFile = "index.html"
-	pageMeta = "ui.meta.json"
+	uiDir        = "ui"
+	pageFile     = "index.html"
+	PageMetadata = "ui.meta.json"
 )
 
 var bothVisible = json.RawMessage(`["model","app"]`)
@@ -95,7 +95,7 @@ func pageURI(s *item.Input) string {
 	if dir == "." {
 		return ""
 	}
-	for _, name := range []string{pageFile, pageMeta} {
+	for _, name := range []string{pageFile, PageMetadata} {
 		if s.HasFileIn(uiDir, name) {
 			return item.PageURI(s.Project.Meta.Name, path.Base(dir))
 		}

@@ -63,12 +63,12 @@ func visitPage(v *scan.Visit) {
 // addPage builds the item of a directory if the directory contains a page. The keys are in
 // the order of R-92.
 func addPage(v *scan.Visit, name string) {
-	if folder.Unusable(name) != "" || !v.HasFile(pageFile) && !v.HasFile(pageMeta) {
+	if folder.Unusable(name) != "" || !v.HasFile(pageFile) && !v.HasFile(PageMetadata) {
 		return
 	}
 	var sources []item.Source
-	if v.HasFile(pageMeta) {
-		if meta := v.MetadataFile(pageMeta); meta.Usable {
+	if v.HasFile(PageMetadata) {
+		if meta := v.MetadataFile(PageMetadata); meta.Usable {
 			sources = append(sources, meta.Source)
 		}
 	}

@@ -193,7 +193,7 @@ func TestFieldsWithoutEffect(t *testing.T) {
 		"an inline header of a tool": {
 			files{"tools/x/tool.sh*": "#!/bin/bash\n# mcp: " + `{"name":"demo-x","widget":1,"_mine":1}` + "\n"},
 			`tools/x/tool.sh:2 "widget"`},
-		"of a prompt":   {files{"prompts/p.txt": `mcp: {"name":"p","widget":1}` + "\n"}, `prompts/p.txt:1 "widget"`},
+		"of a prompt": {files{"prompts/p.txt": `mcp: {"name":"p","widget":1}` + "\n"}, `prompts/p.txt:1 "widget"`},
 		"of a resource": {files{"resources/r.md": `<!-- mcp: {"name":"r","arguments":1} -->` + "\n"},
 			`resources/r.md:1 "arguments"`},
 		"a page": {files{"ui/p/index.html": "<p>", "ui/p/ui.meta.json": `{"title":"P",
@@ -201,7 +201,8 @@ func TestFieldsWithoutEffect(t *testing.T) {
 "meta":{"csp":{},
 "frame":[],
 "permission":{}}}`},
-			`ui/p/ui.meta.json:2 "widget"|ui/p/ui.meta.json:4 "frame"|ui/p/ui.meta.json:5 "permission" (did you mean permissions?)`},
+			`ui/p/ui.meta.json:2 "widget"|ui/p/ui.meta.json:4 "frame"|` +
+				`ui/p/ui.meta.json:5 "permission" (did you mean permissions?)`},
 	} {
 		var got []string
 		for _, f := range of(check1(t, fixture(t, sound, tc.files), Options{}), "ignored.field") {

@@ -7,7 +7,7 @@ import (
 
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/tree"
-	"mcp-bash/pkg/server"
+	"mcp-bash/pkg/serve"
 )
 
 // A connection leads to a server that runs in this process.
@@ -31,8 +31,8 @@ func connect(env project.Env, dir string, stderr io.Writer) *connection {
 	}
 	go c.deliver(toServer)
 	go func() {
-		code := server.Serve(server.Options{
-			Env: env, Dir: dir, Tree: tree.Embedded, Stderr: stderr, Stdio: &serverEnd{fromUs, fromServer, c.gone},
+		code := serve.Serve(serve.Options{
+			Env: env, Dir: dir, Tree: tree.Embedded, Stderr: stderr, Streams: &serverEnd{fromUs, fromServer, c.gone},
 		})
 		fromUs.Close()
 		fromServer.Close()
@@ -86,7 +86,7 @@ func (c *connection) end() int {
 	return <-c.code
 }
 
-// A serverEnd is the other end, a [server.Stdio].
+// A serverEnd is the other end, a [stdio.Streams].
 type serverEnd struct {
 	*io.PipeReader
 	out  *io.PipeWriter
@@ -98,5 +98,5 @@ func (e *serverEnd) Write(p []byte) (int, error) { return e.out.Write(p) }
 // Ready: a pipe in memory takes nothing before it is read.
 func (e *serverEnd) Ready() bool { return false }
 
-// AwaitHangup is [server.Stdio.AwaitHangup].
+// AwaitHangup is [stdio.Streams.AwaitHangup].
 func (e *serverEnd) AwaitHangup() { <-e.gone }

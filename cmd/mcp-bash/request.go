@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/pkg/wire/revision"
 )
 
 // requestCommand is "mcp-bash request METHOD [PARAMS]" (CLI-309).
@@ -151,7 +152,7 @@ var errNoAnswer = errors.New("the server ended without an answer")
 func (c *call) converse(server *connection, s cli.Streams) (json.RawMessage, error) {
 	hello := json.RawMessage(fmt.Sprintf(
 		`{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"mcp-bash request","version":%q}}`,
-		mcp.Latest.Name, cli.Version))
+		revision.Latest.Name, cli.Version))
 	if c.method == "initialize" && c.params != nil {
 		hello = c.params
 	}

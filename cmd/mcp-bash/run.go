@@ -10,13 +10,13 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/tree"
-	"mcp-bash/pkg/server"
+	"mcp-bash/pkg/serve"
 )
 
 // run does what the first argument asks for (cli chapter 3, P-100).
 func run(s cli.Streams, args []string) int {
 	if len(args) == 0 {
-		return serve(s, server.Options{})
+		return serveProject(s, serve.Options{})
 	}
 	c, word := command(), args[0]
 	own := slices.IndexFunc(c.Commands, func(sub *cli.Command) bool { return sub.Name == word && sub.Run != nil })
@@ -26,7 +26,7 @@ func run(s cli.Streams, args []string) int {
 	case word == "--help" || word == "-h" || word == "--version" || word == "-v" || strings.HasPrefix(word, "__"):
 		return ask(s, c, args)
 	case word == "serve" && len(args) > 1 && args[1] == "--": // the rest is for the project's scripts (CLI-302)
-		return serve(s, server.Options{Args: args[2:]})
+		return serveProject(s, serve.Options{Args: args[2:]})
 	case own >= 0:
 		return c.Commands[own].Main(s, "mcp-bash "+word, args[1:])
 	case word == "--health" || word == "--ready":
@@ -37,12 +37,12 @@ func run(s cli.Streams, args []string) int {
 			cli.Printf(s.Err, "Usage: mcp-bash %s\n", c.Usage)
 			return cli.ExitUsage
 		}
-		return serve(s, server.Options{}) // hosts pass stray flags
+		return serveProject(s, serve.Options{}) // hosts pass stray flags
 	}
 	return runVerb(s, args[0], args[1:])
 }
 
-func serve(s cli.Streams, o server.Options) int {
+func serveProject(s cli.Streams, o serve.Options) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(75) // it mostly waits for scripts: rather small than busy
 	}
@@ -51,7 +51,7 @@ func serve(s cli.Streams, o server.Options) int {
 	if o.Dir, err = os.Getwd(); err != nil {
 		o.Dir = string(os.PathSeparator)
 	}
-	return server.Serve(o)
+	return serve.Serve(o)
 }
 
 // ask answers what shells and packagers ask of the program itself. Words behind a
@@ -85,7 +85,7 @@ func serveCommand() *cli.Command {
 				return cli.Usagef("unexpected argument: %s (arguments for the project's scripts go after --)",
 					operands[0])
 			}
-			return exit(serve(s, server.Options{}))
+			return exit(serveProject(s, serve.Options{}))
 		},
 	}
 }
@@ -102,7 +102,7 @@ func debugCommand() *cli.Command {
 		Operands: []cli.Operand{{Name: "[ARG...]"}}, // which mean nothing (P-2500)
 		Usage:    " ",
 		Run: func(s cli.Streams, _ []string) error {
-			return exit(serve(s, server.Options{Debug: true, NDJSON: format == "ndjson"}))
+			return exit(serveProject(s, serve.Options{Debug: true, NDJSON: format == "ndjson"}))
 		},
 	}
 	c.Flags.One(&format, "format", "FORMAT", []string{"text", "ndjson"}, "of the record: text or ndjson")

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"sync"
 
-	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/pkg/wire/revision"
 )
 
 // maxBody is the largest body taken, in bytes.
@@ -67,7 +67,7 @@ func (r refusal) Error() string { return r.reason }
 func (b *bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := checkLocal(r)
 	if err == nil {
-		switch isNew := r.Header.Get("Mcp-Protocol-Version") == mcp.Stateless; {
+		switch isNew := r.Header.Get("Mcp-Protocol-Version") == revision.Stateless; {
 		case r.Method == http.MethodPost:
 			err = b.post(w, r)
 		case r.Method == http.MethodGet && !isNew:

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/pkg/wire/revision"
 )
 
 // names are the members of params that the header Mcp-Name repeats, by method.
@@ -42,7 +42,7 @@ func checkHeaders(h http.Header, m message, parameters []parameter) error {
 	if err != nil {
 		return err
 	}
-	if inBody, named := rawjson.Text(m.meta(mcp.MetaVersion)); named && version != inBody {
+	if inBody, named := rawjson.Text(m.meta(revision.MetaVersion)); named && version != inBody {
 		return differ("MCP-Protocol-Version", version, inBody)
 	}
 	method, err := header(h, "Mcp-Method")

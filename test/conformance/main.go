@@ -26,12 +26,12 @@ import (
 	"slices"
 	"time"
 
-	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/pkg/wire/revision"
 )
 
 // revisions name the requirement sets, each of which is run at its revision: that of
 // the last handshake, and the one without.
-var revisions = []string{"2025-11-25", mcp.Stateless}
+var revisions = []string{"2025-11-25", revision.Stateless}
 
 func main() {
 	server := flag.String("server", filepath.Join("bin", "mcp-bash"), "the server to test")

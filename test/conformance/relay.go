@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/pkg/wire/revision"
 )
 
 // relay passes a request without a session on, and answers with what comes back: the
@@ -27,7 +27,7 @@ func (b *bridge) relay(w http.ResponseWriter, r *http.Request, m message, line [
 		answer(w, http.StatusBadRequest, body.End().End().Bytes())
 		return nil
 	}
-	if m.meta(mcp.MetaLogLevel) != nil {
+	if m.meta(revision.MetaLogLevel) != nil {
 		select {
 		case s.logging <- struct{}{}:
 			defer func() { <-s.logging }()

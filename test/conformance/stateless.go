@@ -9,13 +9,15 @@ import (
 	"sync"
 
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/pkg/wire/revision"
 )
 
 // isStateless says whether a message belongs to the revision without sessions: what
 // names a revision in its _meta, or has anything else there that only it has.
 func isStateless(m message) bool {
-	for _, name := range []string{mcp.MetaVersion, mcp.MetaCapabilities, mcp.MetaClientInfo, mcp.MetaLogLevel} {
+	for _, name := range []string{
+		revision.MetaVersion, revision.MetaCapabilities, revision.MetaClientInfo, revision.MetaLogLevel,
+	} {
 		if m.meta(name) != nil {
 			return true
 		}
@@ -75,7 +77,7 @@ func (s *stateless) check(h http.Header, m message) error {
 // answer last.
 func (s *stateless) ask(m message, line []byte) (*exchange, error) {
 	e := &exchange{stream: newStream(), id: m.id, token: m.meta("progressToken"), method: m.method,
-		logs: m.meta(mcp.MetaLogLevel) != nil}
+		logs: m.meta(revision.MetaLogLevel) != nil}
 	s.mu.Lock()
 	s.sent++
 	e.number = strconv.Itoa(s.sent)
@@ -118,15 +120,15 @@ func (s *stateless) deliver(line []byte) {
 			s.parameters[rawjson.TextOf(tool, "name")] = parameters(rawjson.Get(tool, "inputSchema"))
 		}
 		line = replace(line, e.id, "id")
-		e.put(replace(line, e.id, "result", "_meta", mcp.MetaSubscriptionID))
+		e.put(replace(line, e.id, "result", "_meta", revision.MetaSubscriptionID))
 		e.close()
 		return
 	}
 	var e *exchange
 	switch {
-	case m.meta(mcp.MetaSubscriptionID) != nil:
-		if e = s.open[string(m.meta(mcp.MetaSubscriptionID))]; e != nil {
-			line = replace(line, e.id, "params", "_meta", mcp.MetaSubscriptionID)
+	case m.meta(revision.MetaSubscriptionID) != nil:
+		if e = s.open[string(m.meta(revision.MetaSubscriptionID))]; e != nil {
+			line = replace(line, e.id, "params", "_meta", revision.MetaSubscriptionID)
 		}
 	case m.method == "notifications/progress":
 		if e = s.open[string(rawjson.Get(m.params, "progressToken"))]; e != nil && e.token == nil {

@@ -33,7 +33,7 @@ var started = map[string]string{
 	"pkg/project/source.go source: Spec.Argv":                "our own text, which sources the files of Sources",
 	"pkg/registry/declare/hook.go run: Spec.Argv":            "our own text, which sources the file of Sources",
 	"pkg/bundle/runtimes/find.go build: Spec.Argv":           "go, as PATH finds it, on our own sources",
-	"pkg/server/announce.go snapshot: Spec.Argv":             "bash, with fixed text",
+	"pkg/serve/announce.go snapshot: Spec.Argv":              "bash, with fixed text",
 	"pkg/scaffold/usage/ask/ask.go run: Spec.Argv":           "a program that the operator has wrapped",
 	"pkg/check/validate/shellcheck.go shellcheck: Spec.Argv": "shellcheck, which reads scripts and runs none",
 	"pkg/check/validate/syntax.go parse: Spec.Argv":          "bash -n, which reads a script and does not run it",
@@ -45,7 +45,7 @@ var started = map[string]string{
 
 	"pkg/registry/declare/hook.go copy: code.PrivateCopy":         "register.sh, which was checked (R-152)",
 	"pkg/runtool/run.go sourceFiles: code.OperatorFile":           "--source",
-	"pkg/server/start.go sourceProfile: code.OperatorFile":        "MCPBASH_LOGIN_PROFILE",
+	"pkg/serve/start.go sourceProfile: code.OperatorFile":         "MCPBASH_LOGIN_PROFILE",
 	"cmd/mcp-bash/replace_unix.go replace: syscall.Exec":          "a program of ours that lies next to this one",
 	"cmd/mcp-bash/replace_windows.go replace: exec.Command":       "a program of ours that lies next to this one",
 	"pkg/run/script/confined_linux.go forkExec: syscall.ForkExec": "the one place that starts scripts",

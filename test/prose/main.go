@@ -2,7 +2,7 @@
 // comments, and the messages and help texts in Go programs.
 //
 //	go run .                  every file of the repository
-//	go run . docs pkg/server  these files and folders
+//	go run . docs pkg/serve   these files and folders
 //	go run . -count           numbers of alerts instead of alerts
 //
 // Alerts are printed as file:line:column: message [rule]. The exit code is 1 if there are any.

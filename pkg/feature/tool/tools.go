@@ -42,6 +42,11 @@ type Config struct {
 // Tools calls the tools of one project. It may be used from any goroutine.
 type Tools struct {
 	Config
+	*shared
+}
+
+// shared is what the tools of all clients have in common.
+type shared struct {
 	project *project.Project
 	base    []string
 	files   *handoff.Pool
@@ -52,11 +57,20 @@ type Tools struct {
 
 // New returns the tools of a project.
 func New(c Config) *Tools {
-	return &Tools{
-		Config: c, project: c.Project,
-		base:  baseEnviron(c.Project, &c.Project.Scripts.Tools, c.Common, c.State.Dir),
-		files: handoff.NewPool(c.State.Dir, handoff.MostIdle(), c.State.Root),
-	}
+	return &Tools{c, &shared{
+		project: c.Project,
+		base:    baseEnviron(c.Project, &c.Project.Scripts.Tools, c.Common, c.State.Dir),
+		files:   handoff.NewPool(c.State.Dir, handoff.MostIdle(), c.State.Root),
+	}}
+}
+
+// WithLog returns the same tools for a client: messages of its calls go to log.
+func (t *Tools) WithLog(log mcp.LogFunc, debug func() bool) *Tools {
+	policy := *t.Policy
+	policy.Log = log
+	c := t.Config
+	c.Policy, c.Log, c.Debug = &policy, log, debug
+	return &Tools{c, t.shared}
 }
 
 const logger = "mcp.tools"

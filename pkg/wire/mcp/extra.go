@@ -6,6 +6,9 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
+// MetaPrefix is the prefix of the names in _meta that belong to the protocol.
+const MetaPrefix = "io.modelcontextprotocol/"
+
 // Extra are members that a revision of the protocol adds to the result of a method.
 type Extra struct {
 	Members []rawjson.Member // of the result; they come first
@@ -19,7 +22,7 @@ func (e *Extra) Owns(name string) bool { return has(e.Members, name) }
 // OwnsMeta is like Owns for a member of _meta. Only the server sets names with the prefix of the
 // protocol.
 func (e *Extra) OwnsMeta(name string) bool {
-	return has(e.Meta, name) || len(e.Meta) > 0 && strings.HasPrefix(name, metaPrefix)
+	return has(e.Meta, name) || len(e.Meta) > 0 && strings.HasPrefix(name, MetaPrefix)
 }
 
 // AppendMembers appends the members to an open result.

@@ -1,0 +1,166 @@
+package calls
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/protocol/internal/session"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A Handler answers a request. The error is an [*mcp.Error] for the client. Any other error
+// becomes "Internal error".
+type Handler = func(ctx context.Context, r *Request) (*Answer, error)
+
+// A Protocol is a generation of the protocol. The server speaks two at once, and each request
+// belongs to one of them: the handshake protocol or the stateless protocol.
+type Protocol interface {
+	// Handle calls the handler of the request's method.
+	Handle(ctx context.Context, r *Request) (*Answer, error)
+	// Extra returns the members that the protocol adds to a result.
+	Extra(r *Request, a *Answer) mcp.Extra
+	// Fault translates an error into the codes of the protocol.
+	Fault(e *mcp.Error) *mcp.Error
+}
+
+// A ClientSession is what a request may use of the client that sent it. In the handshake
+// protocol it is the same for all requests of a session. A stateless request brings its own.
+type ClientSession struct {
+	Capabilities *mcp.Capabilities
+	Asker        mcp.Asker
+	Threshold    func() mcp.Level // of log messages
+	Roots        func(context.Context) roots.Scope
+	// Newest allows features of the newest revision: structured content that is not an object,
+	// errors for missing capabilities, immediate progress.
+	Newest bool
+}
+
+// A Call can continue after its first request was answered: its script asks the client, and
+// another request brings the answers. All methods are safe for concurrent use.
+type Call interface {
+	// Serving returns the request that serves the call now, or nil while the call is suspended.
+	Serving() *Request
+	// Served returns a channel that is closed while a request serves the call.
+	Served() <-chan struct{}
+	// Keep takes reports of the script, of a size in bytes, that are sent before the answer once
+	// a request serves the call.
+	Keep(bytes int, deliver func())
+	// Grew tells that the call uses more memory, in bytes.
+	Grew(bytes int)
+}
+
+// A Request runs next to the goroutine that reads messages. It can be cancelled. Nothing is sent
+// for it after its answer or its cancellation.
+type Request struct {
+	ID       jsonrpc.ID
+	Key      string // equal for equal ids
+	Method   *Method
+	Params   json.RawMessage
+	Meta     json.RawMessage // params._meta, nil if it is not an object
+	Protocol Protocol
+	Client   ClientSession
+	Call     Call         // nil: the request is a call of its own
+	Out      session.Sink // for everything that belongs to the request
+	Context  context.Context
+
+	cancel   context.CancelCauseFunc
+	requests *Requests
+	answered bool // guarded by the pool's lock
+	bytes    int  // see Size; set when the request is scheduled
+
+	mu     sync.Mutex
+	closed bool
+}
+
+// Serving returns the request that messages of the call are sent for, or nil if there is none.
+func (r *Request) Serving() *Request {
+	if r.Call == nil {
+		return r
+	}
+	return r.Call.Serving()
+}
+
+// Size returns the approximate memory that the request uses, in bytes.
+func (r *Request) Size() int { return len(r.ID) + len(r.Key) + len(r.Params) + len(r.Meta) }
+
+// Shed releases the content of a request that stays open: nearly all of its size.
+func (r *Request) Shed() { r.Params, r.Meta = nil, nil }
+
+// seconds returns the request's time limit, or 0 (P-1700).
+func (r *Request) seconds() int {
+	if n := rawjson.PositiveInt(rawjson.Get(r.Params, "timeoutSecs")); n > 0 {
+		return n
+	}
+	if r.Method.Limit != nil {
+		return r.Method.Limit()
+	}
+	return 0
+}
+
+// Close prevents that anything more is sent for the request.
+func (r *Request) Close() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+}
+
+// Queue queues a line of the request, and reports whether the request was still open. The last
+// line closes it.
+func (r *Request) Queue(line []byte, last bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.closed = last
+	r.Out.Queue(line)
+	return true
+}
+
+// Send is [Request.Queue], followed by a write that does not wait for the client.
+func (r *Request) Send(line []byte, last bool) bool {
+	if !r.Queue(line, last) {
+		return false
+	}
+	r.requests.Session.Record("rpc", "-", "ok", line)
+	r.Out.Push()
+	return true
+}
+
+// An Answer is the result of a request. It is written straight into the response line.
+type Answer struct {
+	Size    int // approximately, in bytes
+	Append  func(dst []byte, extra mcp.Extra) []byte
+	Interim bool          // asks the client for input
+	Open    bool          // there is no answer yet, and the request goes on without a slot
+	TTL     time.Duration // how long a client may keep the result, if the method allows that
+	// Done, if set, is called last. sent tells whether the result was queued: a request can be
+	// cancelled or time out after its work.
+	Done func(sent bool)
+}
+
+// Bytes returns an answer that is already rendered.
+func Bytes(result []byte) *Answer {
+	return &Answer{Size: len(result) + 256, Append: func(dst []byte, _ mcp.Extra) []byte { return append(dst, result...) }}
+}
+
+// The reasons why a request ends without an answer.
+var (
+	ErrCancelled = errors.New("cancelled by the client")
+	ErrHandedOff = errors.New("handed off to another goroutine")
+	ErrStopping  = mcp.Errorf(mcp.CodeInternal, "Server stopping") // the server ends
+)
+
+// GoneResponse is the response to a script whose client is gone (P-903).
+func GoneResponse(method string) mcp.InputResponse {
+	if method == mcp.MethodElicit {
+		return mcp.InputResponse{Result: json.RawMessage(`{"action":"cancel"}`)}
+	}
+	return mcp.InputResponse{Error: mcp.Errorf(mcp.CodeToolCancelled, "Cancelled")}
+}

@@ -1,0 +1,195 @@
+// Package calls runs the requests of clients: it schedules them, ends them in time, forwards the
+// progress and the logs of their scripts, and sends one response for each.
+package calls
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/protocol/internal/session"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// Run serves a request, and then requests that waited for its slot. No request starts while its
+// client has too much to read (P-1803).
+func (r *Request) Run() { r.run(r.Protocol.Handle) }
+
+// HandOff lets another goroutine answer the request and run those that waited for its slot. The
+// current goroutine continues with the call.
+func (r *Request) HandOff(handle Handler) { go r.run(handle) }
+
+// run is Run with a handler for the first request.
+func (r *Request) run(handle Handler) {
+	for {
+		r.Out.Reserve(r.Context, 0)
+		if handedOff := r.serve(handle); handedOff {
+			return
+		}
+		q := r.requests
+		q.Session.ReportMissed()
+		q.After(r.Method)
+		if r = q.pool.next(r); r == nil {
+			return
+		}
+		handle = r.Protocol.Handle
+	}
+}
+
+// serve runs one request and sends its response, unless another goroutine has taken that over.
+// A panic ends the request and not the process.
+func (r *Request) serve(handle Handler) (handedOff bool) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			r.finish(nil, r.failed(fault))
+		}
+	}()
+	ctx := r.Context
+	if secs := r.seconds(); secs > 0 && !r.Method.OwnClock {
+		timeout := mcp.Errorf(mcp.CodeInternal, "Request timed out")
+		timeout.Data = json.RawMessage(fmt.Sprintf(`{"timeoutSecs":%d}`, secs))
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, project.Seconds(secs), timeout)
+		defer cancel()
+	}
+	a, err := handle(ctx, r)
+	if err == ErrHandedOff {
+		return true
+	}
+	if timeout, ok := context.Cause(ctx).(*mcp.Error); ok && r.Context.Err() == nil {
+		err = timeout // P-1703, whatever the result is
+	}
+	r.finish(a, err)
+	return false
+}
+
+// Handle calls the method's handler for a call that other requests can continue. A panic ends
+// the call and not the process.
+func (r *Request) Handle(ctx context.Context) (a *Answer, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			a, err = nil, r.failed(fault)
+		}
+	}()
+	return r.Method.Handle(ctx, r)
+}
+
+// failed writes a recovered panic and its stack to standard error, and returns the error for the
+// client, which contains neither.
+func (r *Request) failed(fault any) *mcp.Error {
+	c := r.requests.Console
+	c.Complain("mcp-bash: internal error in %s: %v", r.Method.Name, fault)
+	c.Write(debug.Stack())
+	return mcp.Errorf(mcp.CodeInternal, "Internal error")
+}
+
+// largeAnswer is the size, in bytes, from which an answer waits until the client has read
+// others.
+const largeAnswer = 64 << 10
+
+// finish sends the response of a request, within the limit for responses (P-1100).
+func (r *Request) finish(a *Answer, err error) {
+	q := r.requests
+	if a != nil && a.Open {
+		q.release(r)
+		return
+	}
+	sent := false
+	if a != nil && a.Done != nil {
+		defer func() { a.Done(sent && err == nil) }()
+	}
+	var line []byte
+	reserved := 0
+	release := func() {
+		if reserved > 0 {
+			r.Out.Release(reserved)
+			reserved = 0
+		}
+	}
+	defer release()
+	switch {
+	case err != nil:
+		line = errorLine(r.ID, r.Protocol.Fault(asError(err)))
+	case a == nil:
+		line = errorLine(r.ID, mcp.Errorf(mcp.CodeInternal, "Empty handler response"))
+	default:
+		if a.Size > largeAnswer { // P-1803
+			r.Out.Reserve(r.Context, a.Size)
+			reserved = a.Size
+		}
+		line = jsonrpc.AppendResult(make([]byte, 0, a.Size), r.ID, func(dst []byte) []byte {
+			return a.Append(dst, r.Protocol.Extra(r, a))
+		})
+	}
+	if limit := r.limit(); len(line) > limit {
+		q.Console.Complain("mcp-bash: response exceeded %d bytes for id %s", limit, r.ID)
+		err = errTooLarge
+		line = errorLine(r.ID, errTooLarge)
+	}
+	q.release(r)
+	sent = r.Queue(line, true)
+	release()
+	key, status := project.RequestKey(string(r.ID)), "ok"
+	switch {
+	case !sent:
+		q.Session.Record("response", key, "cancelled", nil)
+		return
+	case err != nil:
+		status = "error"
+	}
+	q.Session.Record("response", key, status, line)
+	r.Out.Deliver()
+	if q.Session.Debugging() {
+		q.Session.Debugf(session.LogRPC, "Response id=%s bytes=%d", r.ID, len(line))
+	}
+}
+
+var errTooLarge = mcp.Errorf(mcp.CodeInternal, "Response exceeded response size limit")
+
+// limit returns the maximum length of the response, in bytes (P-1100).
+func (r *Request) limit() int {
+	switch limits := r.requests.Limits; {
+	case r.Method.List:
+		return limits.ListResponse
+	case r.Method.Max > 0:
+		return r.Method.Max
+	default:
+		return limits.Response
+	}
+}
+
+// Render makes the result of an answer that cannot be sent yet, and releases everything that it
+// is made of, such as files.
+func (r *Request) Render(a *Answer) (rendered *Answer, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			rendered, err = nil, r.failed(fault)
+		}
+	}()
+	result := a.Append(make([]byte, 0, a.Size), r.Protocol.Extra(r, a))
+	if a.Done != nil {
+		a.Done(true)
+	}
+	if len(result) > r.limit() {
+		return nil, errTooLarge
+	}
+	if cap(result) > len(result)+len(result)/8 {
+		result = bytes.Clone(result)
+	}
+	return Bytes(result), nil
+}
+
+func asError(err error) *mcp.Error {
+	var e *mcp.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return mcp.Errorf(mcp.CodeInternal, "Internal error").WithData(err.Error())
+}
+
+func errorLine(id jsonrpc.ID, e *mcp.Error) []byte { return jsonrpc.AppendError(nil, id, e.AppendJSON) }

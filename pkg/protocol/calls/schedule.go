@@ -1,0 +1,243 @@
+package calls
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/protocol/console"
+	"mcp-bash/pkg/protocol/internal/session"
+	"mcp-bash/pkg/wire/jsonrpc"
+)
+
+// maxQueued is the number of requests of one client that can wait for a slot (P-1801).
+const maxQueued = 1024
+
+// A Pool limits the requests of all clients in a process: the number that run at once, and the
+// memory that they use. A client alone can use all slots. Each client always has at least one,
+// so a client that does not read its answers cannot stop others.
+type Pool struct {
+	slots   int
+	bound   int // bytes of requests, which the clients with requests share equally
+	mu      sync.Mutex
+	changed sync.Cond // a request was answered or has ended, or the client has something to read
+	running int
+	clients []*Requests // those with requests, the next one to get a slot first
+}
+
+// NewPool returns a Pool.
+func NewPool(limits *project.Limits) *Pool {
+	p := &Pool{slots: limits.Concurrent, bound: limits.Pending}
+	p.changed.L = &p.mu
+	return p
+}
+
+// A Config is the input of [Pool.NewRequests].
+type Config struct {
+	Context context.Context // of all requests
+	Session *session.Session
+	Console *console.Console
+	Limits  *project.Limits
+	After   func(m *Method) // is called after each request
+}
+
+// Requests are those of one client that run or wait for a slot (protocol section 18).
+type Requests struct {
+	Config
+	pool *Pool
+
+	// guarded by the pool's lock
+	inFlight map[string]*Request
+	running  int
+	answered int // the running ones whose answers only have to be written
+	queue    []*Request
+	bytes    int // of all that run or wait
+}
+
+// NewRequests returns the requests of a new client.
+func (p *Pool) NewRequests(c Config) *Requests {
+	return &Requests{Config: c, pool: p, inFlight: make(map[string]*Request)}
+}
+
+// An Outcome is the result of scheduling a request.
+type Outcome int
+
+// The outcomes.
+const (
+	Run       Outcome = iota // the caller runs the request
+	Queued                   // the goroutine of another request runs it
+	Duplicate                // its id is in use (P-506)
+	Refused                  // too many requests are waiting
+)
+
+// Schedule takes a slot for a request, or a place in the queue. It gives the request a context.
+func (q *Requests) Schedule(r *Request) Outcome {
+	q.pool.mu.Lock()
+	defer q.pool.mu.Unlock()
+	mustWait := q.running > 0 && q.pool.running >= q.pool.slots
+	switch {
+	case q.inFlight[r.Key] != nil:
+		return Duplicate
+	case q.tooLarge() || mustWait && len(q.queue) >= maxQueued:
+		return Refused
+	}
+	r.requests, r.bytes = q, r.Size()
+	r.Context, r.cancel = context.WithCancelCause(q.Context)
+	q.inFlight[r.Key] = r
+	q.bytes += r.bytes
+	if q.running+len(q.queue) == 0 {
+		q.pool.clients = append(q.pool.clients, q)
+	}
+	if mustWait {
+		q.queue = append(q.queue, r)
+		return Queued
+	}
+	q.running++
+	q.pool.running++
+	return Run
+}
+
+// tooLarge reports whether the client's requests use more than its share of the memory. The lock
+// is held.
+func (q *Requests) tooLarge() bool { return q.bytes > q.pool.bound/max(1, len(q.pool.clients)) }
+
+// release makes the id of a request available again. A client that has the answer can use it
+// again, so this happens before the answer is sent.
+func (q *Requests) release(r *Request) {
+	q.pool.mu.Lock()
+	defer q.pool.mu.Unlock()
+	if q.inFlight[r.Key] == r {
+		delete(q.inFlight, r.Key)
+	}
+	if !r.answered {
+		r.answered = true
+		q.answered++
+		q.pool.changed.Broadcast()
+	}
+}
+
+// next ends a running request, whose id is released, and returns the one that takes its slot, or
+// nil. The clients with waiting requests take turns.
+func (p *Pool) next(ended *Request) *Request {
+	ended.cancel(nil)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q := ended.requests
+	q.bytes -= ended.bytes
+	q.running--
+	p.running--
+	if ended.answered {
+		q.answered--
+	}
+	defer p.settle()
+	if p.running < p.slots {
+		waiting := slices.IndexFunc(p.clients, func(q *Requests) bool { return len(q.queue) > 0 })
+		if waiting < 0 {
+			return nil
+		}
+		q = p.clients[waiting]
+		p.clients = append(slices.Delete(p.clients, waiting, waiting+1), q)
+	} else if q.running > 0 || len(q.queue) == 0 {
+		return nil
+	}
+	r := q.queue[0]
+	q.queue[0] = nil
+	q.queue = q.queue[1:]
+	q.running++
+	p.running++
+	return r
+}
+
+// settle removes clients without requests, and wakes all that wait for a change. The lock is
+// held.
+func (p *Pool) settle() {
+	p.clients = slices.DeleteFunc(p.clients, func(q *Requests) bool { return q.running+len(q.queue) == 0 })
+	p.changed.Broadcast()
+}
+
+// AwaitRoom waits while the client's requests use too much memory, unless asked reports that the
+// client has a question to answer: running requests wait for the answer (P-1804).
+func (q *Requests) AwaitRoom(asked func() bool) {
+	q.await(func() bool { return !q.tooLarge() || asked() })
+}
+
+// Full reports whether [Requests.AwaitRoom] could wait.
+func (q *Requests) Full() bool {
+	q.pool.mu.Lock()
+	defer q.pool.mu.Unlock()
+	return q.tooLarge()
+}
+
+// Wake makes [Requests.AwaitRoom] check again.
+func (q *Requests) Wake() {
+	q.pool.mu.Lock()
+	q.pool.changed.Broadcast()
+	q.pool.mu.Unlock()
+}
+
+// WaitAnswered returns when all requests are answered, whether or not the client reads.
+func (q *Requests) WaitAnswered() {
+	q.await(func() bool { return q.running <= q.answered && len(q.queue) == 0 })
+}
+
+// Wait returns when no request is in flight.
+func (q *Requests) Wait() { q.await(func() bool { return q.running == 0 && len(q.queue) == 0 }) }
+
+func (q *Requests) await(done func() bool) {
+	q.pool.mu.Lock()
+	for !done() {
+		q.pool.changed.Wait()
+	}
+	q.pool.mu.Unlock()
+}
+
+// Busy reports whether a request is in flight.
+func (q *Requests) Busy() bool {
+	q.pool.mu.Lock()
+	defer q.pool.mu.Unlock()
+	return q.running > 0 || len(q.queue) > 0
+}
+
+// InUse reports whether a request in flight has this id.
+func (q *Requests) InUse(id jsonrpc.ID) bool {
+	q.pool.mu.Lock()
+	defer q.pool.mu.Unlock()
+	return len(q.inFlight) > 0 && q.inFlight[id.Key()] != nil
+}
+
+// Cancel ends the request with a key without an answer, and reports whether there is one.
+func (q *Requests) Cancel(key string) bool {
+	q.pool.mu.Lock()
+	r := q.inFlight[key]
+	if r != nil {
+		delete(q.inFlight, key)
+		if i := slices.Index(q.queue, r); i >= 0 {
+			q.queue = slices.Delete(q.queue, i, i+1)
+			q.bytes -= r.bytes
+			q.pool.settle()
+		}
+	}
+	q.pool.mu.Unlock()
+	if r == nil {
+		return false
+	}
+	r.Close()
+	r.cancel(ErrCancelled)
+	return true
+}
+
+// CancelAll ends every request without an answer.
+func (q *Requests) CancelAll(cause error) {
+	q.pool.mu.Lock()
+	defer q.pool.mu.Unlock()
+	for _, r := range q.inFlight {
+		r.Close()
+		r.cancel(cause)
+	}
+	for _, r := range q.queue {
+		q.bytes -= r.bytes
+	}
+	q.queue = nil
+	q.pool.settle()
+}

@@ -1,0 +1,345 @@
+package suspended
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A call is one run of a method that several requests can serve, one after the other. It
+// implements [calls.Call] and [mcp.Asker].
+type call struct {
+	table   *Table
+	client  *Client
+	id      uint64
+	weight  int            // the approximate memory of the call, in bytes; guarded by Table.mu
+	over    bool           // only the answer is left; guarded by Table.mu
+	evicted bool           // ended because of a limit; guarded by Table.mu
+	request *calls.Request // the first
+	digest  func() [sha256.Size]byte
+	advance json.RawMessage // answers that it brought along, nil for none
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	changed chan struct{} // has one element if there may be something to answer
+	unwatch func() bool   // stops ending the call with the first request
+
+	mu        sync.Mutex
+	handedOff bool           // another goroutine than the script's answers the first request
+	serving   *calls.Request // nil while suspended
+	served    chan struct{}  // closed while a request serves the call
+	round     uint32         // how often the client was asked
+	asked     int            // the number of input requests without a key
+	open      []*input       // input requests that are not answered yet
+	inputs    int            // bytes of open, when last counted
+	ended     bool
+	deliver   func() // sends the reports that come before the answer; nil: none
+	backlog   int    // bytes of these reports
+	answer    *calls.Answer
+	err       error
+	deadline  *time.Timer // of a suspended call
+}
+
+// maxRounds is how often a call asks its client. Clients give up after ten requests (M-54).
+const maxRounds = 9
+
+// run calls the method's handler on the goroutine of the first request, and returns its answer.
+// If the script asks for something, another goroutine answers that request, and this one stays
+// with the script. A call that never asks wakes no other goroutine.
+func (x *call) run(ctx context.Context) (*calls.Answer, error) {
+	x.unwatch = context.AfterFunc(ctx, func() { x.cancel(context.Cause(ctx)) })
+	defer x.table.ended(x)
+	x.table.awaitScripts(x.ctx)
+	a, err := x.request.Handle(x.ctx)
+	x.mu.Lock()
+	x.ended, x.open = true, nil
+	if !x.handedOff {
+		x.mu.Unlock()
+		x.unwatch()
+		x.cancel(nil)
+		return a, err
+	}
+	x.answer, x.err = a, err
+	if x.serving == nil && x.ctx.Err() == nil {
+		x.shrink()
+	}
+	x.mu.Unlock()
+	x.signal()
+	if x.ctx.Err() != nil {
+		x.discard()
+	}
+	return nil, calls.ErrHandedOff
+}
+
+// shrink keeps only the rendered answer of a suspended call that has ended, because its client
+// may take long (M-55). The lock is held.
+func (x *call) shrink() {
+	bytes := x.backlog
+	if x.answer != nil {
+		x.answer, x.err = x.request.Render(x.answer)
+	}
+	if x.answer != nil {
+		bytes += x.answer.Size
+	}
+	var e *mcp.Error
+	if errors.As(x.err, &e) {
+		bytes += len(e.Message) + len(e.Data)
+	}
+	x.request.Shed()
+	x.request, x.advance = nil, nil
+	x.table.finished(x, bytes)
+}
+
+// Keep implements [calls.Call].
+func (x *call) Keep(bytes int, deliver func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.deliver, x.backlog = deliver, bytes+len(x.request.ID)+len(x.request.Key) // deliver refers to the request
+}
+
+// Grew implements [calls.Call].
+func (x *call) Grew(bytes int) { x.table.weigh(x, bytes) }
+
+// Serving implements [calls.Call].
+func (x *call) Serving() *calls.Request {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.serving
+}
+
+// Served implements [calls.Call].
+func (x *call) Served() <-chan struct{} {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.served
+}
+
+// handOff leaves the first request to another goroutine. The lock is held.
+func (x *call) handOff() {
+	if !x.handedOff {
+		x.handedOff = true
+		x.unwatch()
+		x.request.HandOff(x.await)
+	}
+}
+
+// end ends the call, if it is suspended.
+func (x *call) end(reason error) {
+	if x.table.take(x, reason) {
+		x.stop(reason)
+	}
+}
+
+// stop ends a call that no request can resume any more.
+func (x *call) stop(reason error) {
+	x.cancel(reason)
+	x.discard()
+}
+
+// discard forgets a cancelled call that has ended, unless a request waits for its result.
+func (x *call) discard() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.ended || x.serving != nil {
+		return
+	}
+	if a := x.answer; a != nil && a.Done != nil {
+		a.Done(false)
+	}
+	x.answer = nil
+	x.table.forget(x)
+}
+
+func (x *call) signal() {
+	select {
+	case x.changed <- struct{}{}:
+	default:
+	}
+}
+
+// await returns the answer to a request that serves the call: the result, or the next question.
+// The end of the request ends the call.
+func (x *call) await(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
+	over := ctx.Done()
+	for {
+		a, deliver, err, ok := x.next(ctx, r)
+		if deliver != nil {
+			deliver()
+		}
+		if ok {
+			return a, err
+		}
+		select {
+		case <-x.changed:
+		case <-over:
+			x.cancel(context.Cause(ctx))
+			over = nil // the answer comes once the script has ended
+		}
+	}
+}
+
+// next returns the answer that is possible now, if any, and what is delivered before it.
+func (x *call) next(ctx context.Context, r *calls.Request) (a *calls.Answer, deliver func(), err error, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ended {
+		x.table.forget(x)
+		x.cancel(nil)
+		return x.answer, x.deliver, x.err, true
+	}
+	if ctx.Err() != nil {
+		return nil, nil, nil, false
+	}
+	x.resolveUnaskable(r.Client.Capabilities)
+	if len(x.open) == 0 {
+		return nil, nil, nil, false
+	}
+	return x.suspend(), nil, nil, true
+}
+
+// resolveUnaskable answers the questions that cannot be put to the client. The lock is held.
+func (x *call) resolveUnaskable(client *mcp.Capabilities) {
+	for _, in := range slices.Clone(x.open) {
+		switch {
+		case x.client.isClosed():
+			in.resolve(calls.GoneResponse(in.Method))
+		case !canAsk(client, &in.InputRequest):
+			in.resolve(unsupported(in.Method))
+		case x.round >= maxRounds:
+			in.resolve(failed(in.Method, mcp.Errorf(mcp.CodeInternal, "Too many rounds of input")))
+		}
+	}
+}
+
+// suspend returns the answer that contains all open questions. No request serves the call after
+// it. The lock is held.
+func (x *call) suspend() *calls.Answer {
+	x.round++
+	t := x.table
+	state := requestState{call: x.id, round: x.round, expires: time.Now().Add(t.ttl + time.Second), request: x.digest()}
+	var b rawjson.Builder
+	b.Object()
+	for _, in := range x.open {
+		in.round = x.round
+		params := in.Params
+		if params == nil {
+			params = json.RawMessage("{}") // M-51
+		}
+		b.Name(in.Key).Object().Name("method").String(in.Method).Name("params").Raw(params).End()
+	}
+	asking := b.End().Bytes()
+	x.serving, x.served = nil, make(chan struct{})
+	x.recount()
+	x.deadline = time.AfterFunc(t.ttl, func() { x.end(errExpired) })
+	t.suspend(x)
+	return &calls.Answer{
+		Size: len(asking) + 1024, Interim: true,
+		Append: func(dst []byte, extra mcp.Extra) []byte {
+			b := rawjson.Over(dst)
+			extra.AppendMembers(b.Object())
+			b.Name("inputRequests").Raw(asking).Name("requestState").String(t.sealer.seal(state))
+			extra.AppendOwnMeta(b)
+			return b.End().Bytes()
+		},
+		Done: func(sent bool) {
+			if !sent { // the client has no state to come back with
+				x.end(calls.ErrCancelled)
+			}
+		},
+	}
+}
+
+// resume lets a retry serve the call.
+func (x *call) resume(r *calls.Request, round uint32) *mcp.Error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.round != round {
+		return badState(usedUp)
+	}
+	if err := x.table.resumed(x); err != nil {
+		return err
+	}
+	x.deadline.Stop()
+	x.serving = r
+	close(x.served)
+	responses := rawjson.Get(r.Params, "inputResponses")
+	for _, in := range slices.Clone(x.open) {
+		if in.round == round { // M-50: the client does not know later questions
+			in.take(rawjson.Get(responses, in.Key))
+		}
+	}
+	return nil
+}
+
+// Ready implements [mcp.Asker].
+func (x *call) Ready() bool { return !x.client.session.Full() }
+
+// Patience implements [mcp.Asker]. A script waits until its call ends in time, which ends its
+// child processes too.
+func (x *call) Patience() time.Duration { return x.table.ttl + 5*time.Second }
+
+// Ask implements [mcp.Asker].
+func (x *call) Ask(requests []mcp.InputRequest) mcp.PendingInput {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	set := &inputSet{call: x, done: make(chan struct{})}
+	for _, r := range requests {
+		in := &input{InputRequest: r, set: set}
+		set.inputs = append(set.inputs, in)
+		in.Key = x.key(r.Key)
+		x.open = append(x.open, in)
+	}
+	for _, in := range set.inputs {
+		if refusal := in.prepare(); refusal != nil {
+			in.resolve(failed(in.Method, refusal))
+		} else if x.client.isClosed() {
+			in.resolve(calls.GoneResponse(in.Method))
+		} else if v := rawjson.Get(x.advance, in.Key); rawjson.KindOf(v) == rawjson.Object && in.allows(v) {
+			in.resolve(mcp.InputResponse{Result: rawjson.Normal(v)})
+		}
+	}
+	if x.serving != nil {
+		x.resolveUnaskable(x.serving.Client.Capabilities)
+	}
+	set.check()
+	x.recount()
+	if len(x.open) > 0 {
+		x.handOff()
+		x.signal()
+	}
+	return set
+}
+
+// recount counts the memory of the script's questions and their answers. The lock is held.
+func (x *call) recount() {
+	bytes := 0
+	for i, in := range x.open {
+		if i == 0 || in.set != x.open[i-1].set { // those of a set are adjacent
+			for _, each := range in.set.inputs {
+				bytes += len(each.Params) + len(each.response.Result)
+			}
+		}
+	}
+	bytes, x.inputs = bytes-x.inputs, bytes
+	x.table.weigh(x, bytes)
+}
+
+// key returns a key that no open question has: the script's own, or a number (M-51).
+func (x *call) key(wanted string) string {
+	taken := func(key string) bool {
+		return slices.ContainsFunc(x.open, func(in *input) bool { return in.Key == key })
+	}
+	for wanted == "" || taken(wanted) {
+		x.asked++
+		wanted = "input-" + strconv.Itoa(x.asked)
+	}
+	return wanted
+}

@@ -1,0 +1,402 @@
+// Package suspended runs calls that can ask their clients in the stateless protocol. Such a call
+// is answered with the script's question, and its script waits until another request brings the
+// answer. Between the two requests the call is suspended (M-50).
+package suspended
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/protocol/internal/session"
+	"mcp-bash/pkg/protocol/internal/throttle"
+	"mcp-bash/pkg/run/handoff"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A Table contains the suspended calls of all clients, and limits them (M-52, M-55). If there are
+// too many, it ends the oldest call of the client that uses most.
+type Table struct {
+	base   context.Context // of all calls
+	ttl    time.Duration   // of a suspended call
+	bounds struct{ calls, scripts, bytes int }
+	sealer sealer
+
+	mu        sync.Mutex
+	changed   sync.Cond // a call has ended
+	last      uint64
+	byID      map[uint64]*call // those that have asked
+	suspended []*call          // the oldest first
+	scripts   int              // of suspended calls
+	bytes     int              // that suspended calls use
+	evicted   int              // scripts of evicted calls that have not ended yet
+	endings   []ending         // of calls that their clients may still ask for
+}
+
+// An ending is the reason why a call was ended.
+type ending struct {
+	call   uint64
+	client *Client
+	reason error
+}
+
+const (
+	maxEndings = 1024 // are remembered
+	maxLogged  = 10   // evictions that one client is told of in a minute
+)
+
+// NewTable returns a Table for the clients of a process.
+func NewTable(ctx context.Context, p *project.Project) *Table {
+	t := &Table{base: ctx, ttl: p.Sessions.ParkedTTL, sealer: newSealer(), byID: make(map[uint64]*call)}
+	t.bounds.calls, t.bounds.scripts, t.bounds.bytes = p.Sessions.MaxParkedCalls, handoff.MostWaiting(), p.Limits.Pending
+	t.changed.L = &t.mu
+	return t
+}
+
+// A Client has the calls of one client. No other client can resume them.
+type Client struct {
+	table   *Table
+	session *session.Session
+
+	// guarded by the table's lock
+	running int
+	logged  throttle.Throttle // evictions
+	closed  bool
+}
+
+// NewClient returns a client without calls.
+func (t *Table) NewClient(s *session.Session) *Client {
+	return &Client{table: t, session: s, logged: throttle.New(maxLogged)}
+}
+
+// The reasons why a suspended call ends without a retry.
+var (
+	errExpired  = errors.New("its client did not come back in time (MCPBASH_PARKED_CALL_TTL)")
+	errNoClient = errors.New("the client sends nothing any more")
+	errTooMany  = errors.New("more calls waited for their client than MCPBASH_MAX_PARKED_CALLS allows")
+	errTooLarge = errors.New("the calls that waited for their client took more memory than " +
+		"MCPBASH_MAX_PENDING_BYTES allows")
+	errTooManyFiles = errors.New("the calls that waited for their client took a quarter of the open files " +
+		"that are allowed (ulimit -n)")
+)
+
+// Handle answers a request: it begins a call, or resumes the call that the request names.
+func (c *Client) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
+	responses := rawjson.Get(r.Params, "inputResponses")
+	if responses != nil && rawjson.KindOf(responses) != rawjson.Object {
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Invalid params").WithData("inputResponses must be an object")
+	}
+	state := rawjson.Get(r.Params, "requestState")
+	if rawjson.Absent(state) {
+		return c.begin(r, responses).run(ctx)
+	}
+	x, err := c.find(r, state)
+	if err != nil {
+		return nil, err
+	}
+	return x.await(ctx, r)
+}
+
+// begin makes a call of its first request.
+func (c *Client) begin(r *calls.Request, advance json.RawMessage) *call {
+	t := c.table
+	x := &call{
+		table: t, client: c, request: r, advance: advance, changed: make(chan struct{}, 1),
+		serving: r, served: make(chan struct{}),
+		digest: sync.OnceValue(func() [sha256.Size]byte { return digestOf(r) }),
+	}
+	close(x.served)
+	x.ctx, x.cancel = context.WithCancelCause(t.base)
+	r.Client.Asker, r.Call = x, x
+	t.mu.Lock()
+	t.last++
+	x.id, x.weight = t.last, 2*r.Size() // scripts get a copy of the arguments
+	c.running++
+	t.mu.Unlock()
+	return x
+}
+
+// digestOf returns the hash of the parts that a retry must repeat: method, name and arguments.
+func digestOf(r *calls.Request) [sha256.Size]byte {
+	var b rawjson.Builder
+	b.Array().String(r.Method.Name)
+	for _, name := range []string{"name", "arguments"} {
+		v := rawjson.Get(r.Params, name)
+		if v == nil {
+			v = json.RawMessage("null")
+		}
+		b.Append(func(dst []byte) []byte { return rawjson.AppendCanonical(dst, v) })
+	}
+	return sha256.Sum256(b.End().Bytes())
+}
+
+// badState returns the error for an unusable requestState.
+func badState(reason string) *mcp.Error {
+	return mcp.Errorf(mcp.CodeInvalidParams, "Invalid requestState").WithData(reason)
+}
+
+// find returns the call that a retry belongs to. The retry serves it from now on.
+func (c *Client) find(r *calls.Request, sealed json.RawMessage) (*call, error) {
+	text, _ := rawjson.Text(sealed)
+	t := c.table
+	state, err := t.sealer.open(text)
+	switch {
+	case err != nil:
+		return nil, badState(err.Error())
+	case time.Now().After(state.expires):
+		return nil, badState("it has expired; call again")
+	case state.request != digestOf(r):
+		return nil, badState("it belongs to another method, name or arguments")
+	}
+	t.mu.Lock()
+	x, reason := t.byID[state.call], t.reason(state.call, c)
+	t.mu.Unlock()
+	switch {
+	case x == nil:
+		return nil, reason
+	case x.client != c:
+		return nil, badState(errForged.Error())
+	}
+	if err := x.resume(r, state.round); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// reason returns the error for a retry of a call that does not exist. The lock is held.
+func (t *Table) reason(call uint64, client *Client) *mcp.Error {
+	i := slices.IndexFunc(t.endings, func(e ending) bool { return e.call == call && e.client == client })
+	if i < 0 {
+		return badState(usedUp)
+	}
+	return badState("its call was ended: " + t.endings[i].reason.Error())
+}
+
+const usedUp = "it was used already, or its call has ended"
+
+// suspend adds a call.
+func (t *Table) suspend(x *call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.byID[x.id] = x
+	t.suspended = append(t.suspended, x)
+	t.bytes += x.weight
+	t.scripts++
+	t.evict()
+	if x.client.closed {
+		go x.end(errNoClient)
+	}
+}
+
+// weigh counts that a call uses more memory, or less.
+func (t *Table) weigh(x *call, bytes int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	x.weight += bytes
+	if slices.Contains(t.suspended, x) {
+		t.bytes += bytes
+		t.evict()
+	}
+}
+
+// finished counts that only the answer is left of a suspended call, and its size.
+func (t *Table) finished(x *call, bytes int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	bytes, x.weight = bytes-x.weight, bytes
+	x.over = true
+	if slices.Contains(t.suspended, x) {
+		t.scripts--
+		t.bytes += bytes
+		t.evict()
+	}
+}
+
+// evict ends suspended calls while they exceed a limit (M-55). The lock is held.
+func (t *Table) evict() {
+	for {
+		var reason error
+		var cost func(x *call) int
+		switch {
+		case len(t.suspended) > t.bounds.calls:
+			reason, cost = errTooMany, func(*call) int { return 1 }
+		case t.bytes > t.bounds.bytes && len(t.suspended) > 1:
+			reason, cost = errTooLarge, func(x *call) int { return x.weight }
+		case t.scripts > t.bounds.scripts:
+			reason, cost = errTooManyFiles, func(x *call) int {
+				if x.over {
+					return 0
+				}
+				return 1
+			}
+		default:
+			return
+		}
+		x := t.victim(cost)
+		t.remove(x)
+		t.remember(x, reason)
+		if !x.over {
+			x.evicted = true
+			t.evicted++
+		}
+		log := x.client.logged.Allow(time.Now())
+		go func() { // end takes locks in the other order
+			x.stop(reason)
+			if log {
+				x.client.session.Log(mcp.Warning, session.LogCore, "A call that waited for its client was ended: "+reason.Error())
+			}
+		}()
+	}
+}
+
+// victim returns the oldest call with a cost, of the client whose suspended calls cost most. The
+// lock is held.
+func (t *Table) victim(cost func(*call) int) *call {
+	costs := map[*Client]int{}
+	most := t.suspended[0].client
+	for _, x := range t.suspended {
+		costs[x.client] += cost(x)
+		if costs[x.client] > costs[most] {
+			most = x.client
+		}
+	}
+	i := slices.IndexFunc(t.suspended, func(x *call) bool { return x.client == most && cost(x) > 0 })
+	return t.suspended[i]
+}
+
+// remove no longer counts a call as suspended, and reports whether it was. The lock is held.
+func (t *Table) remove(x *call) bool {
+	i := slices.Index(t.suspended, x)
+	if i < 0 {
+		return false
+	}
+	t.suspended = slices.Delete(t.suspended, i, i+1)
+	t.bytes -= x.weight
+	if !x.over {
+		t.scripts--
+	}
+	return true
+}
+
+// take removes a suspended call that is about to end, and reports whether it was suspended.
+func (t *Table) take(x *call, reason error) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	removed := t.remove(x)
+	if removed {
+		t.remember(x, reason)
+	}
+	return removed
+}
+
+// remember stores why a call was ended. The lock is held.
+func (t *Table) remember(x *call, reason error) {
+	if len(t.endings) == maxEndings {
+		t.endings = slices.Delete(t.endings, 0, 1)
+	}
+	t.endings = append(t.endings, ending{x.id, x.client, reason})
+}
+
+// resumed removes a call that a request serves again. The error is for a call that is not
+// suspended any more.
+func (t *Table) resumed(x *call) *mcp.Error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.remove(x) {
+		return t.reason(x.id, x.client)
+	}
+	return nil
+}
+
+// evictionPatience is how long the script of an evicted call may delay the start of another one.
+// Most end at once, and those that ignore SIGTERM after a second.
+const evictionPatience = 3 * time.Second
+
+// awaitScripts waits, before another script starts, until scripts of evicted calls have closed
+// their files.
+func (t *Table) awaitScripts(ctx context.Context) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.evicted == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, evictionPatience)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.changed.Broadcast()
+	})
+	defer stop()
+	for t.scripts+t.evicted > t.bounds.scripts && ctx.Err() == nil {
+		t.changed.Wait()
+	}
+}
+
+// ended is called when the script of a call has ended.
+func (t *Table) ended(x *call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if x.evicted {
+		t.evicted--
+	}
+	x.client.running--
+	t.changed.Broadcast()
+}
+
+// forget removes a call that no request can serve any more.
+func (t *Table) forget(x *call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.remove(x)
+	delete(t.byID, x.id)
+}
+
+// Close ends the client's suspended calls, and cancels later questions of its scripts, because
+// the client sends nothing any more (M-50).
+func (c *Client) Close() {
+	for _, x := range c.close() {
+		x.end(errNoClient)
+	}
+}
+
+func (c *Client) close() (suspended []*call) {
+	c.table.mu.Lock()
+	defer c.table.mu.Unlock()
+	c.closed = true
+	for _, x := range c.table.suspended {
+		if x.client == c {
+			suspended = append(suspended, x)
+		}
+	}
+	return suspended
+}
+
+func (c *Client) isClosed() bool {
+	c.table.mu.Lock()
+	defer c.table.mu.Unlock()
+	return c.closed
+}
+
+// Busy reports whether a call of the client is suspended.
+func (c *Client) Busy() bool {
+	c.table.mu.Lock()
+	defer c.table.mu.Unlock()
+	return slices.ContainsFunc(c.table.suspended, func(x *call) bool { return x.client == c })
+}
+
+// Wait returns when no call of the client runs.
+func (c *Client) Wait() {
+	c.table.mu.Lock()
+	defer c.table.mu.Unlock()
+	for c.running > 0 {
+		c.table.changed.Wait()
+	}
+}

@@ -1,0 +1,129 @@
+package protocol
+
+import (
+	"context"
+	"time"
+
+	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/protocol/calls/suspended"
+	"mcp-bash/pkg/protocol/handshake"
+	"mcp-bash/pkg/protocol/internal/session"
+	"mcp-bash/pkg/protocol/methods"
+	"mcp-bash/pkg/protocol/stateless"
+	"mcp-bash/pkg/protocol/subscribe"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A Client is one client of a [Server]. A transport calls Accept and its variants for one message
+// at a time. All other methods are safe for concurrent use.
+type Client struct {
+	server    *Server
+	session   *session.Session
+	requests  *calls.Requests
+	suspended *suspended.Client
+	handshake *handshake.Handshake
+	stateless *stateless.Stateless
+	subscribe *subscribe.Client
+	token     tokenGuard
+	conn      Connection
+	stop      context.CancelCauseFunc
+	watchdog  *time.Timer // ends a slow shutdown; belongs to the goroutine that accepts messages
+}
+
+// NewClient adds the client of a connection. [Client.Leave] removes it.
+func (s *Server) NewClient(conn Connection) *Client {
+	ctx, stop := context.WithCancelCause(s.Context)
+	c := &Client{
+		server: s, session: session.NewSession(conn, s.Console, s.Record), token: newTokenGuard(s.Project.Token),
+		conn: conn, stop: stop,
+	}
+	c.suspended = s.suspended.NewClient(c.session)
+	c.requests = s.pool.NewRequests(calls.Config{
+		Context: ctx, Session: c.session, Console: s.Console, Limits: &s.Project.Limits, After: c.after,
+	})
+	c.handshake = handshake.New(handshake.Config{
+		Context: ctx, Project: s.Project, State: s.State, Console: s.Console, Session: c.session, Roots: s.Roots,
+		Asked: c.requests.Wake,
+	})
+	c.stateless = stateless.New(s.Project, s.Roots, c.suspended)
+	watching := subscribe.Config{Context: ctx, Session: c.session}
+	if s.offered != nil {
+		offered := s.offered.NewClient(methods.Config{
+			Session: c.session, Roots: c.handshake.RootPaths, StripToken: c.token.strip,
+		})
+		watching.Resources = offered.Resources
+		both := offered.Methods()
+		c.handshake.Methods.Add(both...)
+		c.stateless.Methods.Add(both...)
+	}
+	c.subscribe = s.lists.NewClient(watching)
+	if s.offered != nil {
+		c.handshake.Methods.Add(c.subscribe.SessionMethods()...)
+		c.stateless.Methods.Add(c.subscribe.StreamMethods()...)
+	}
+	s.Log.add(c.session)
+	return c
+}
+
+// after is called after each request.
+func (c *Client) after(m *calls.Method) {
+	if m.Edits {
+		c.server.lists.Edited()
+	}
+	c.server.lists.Poke()
+}
+
+// AwaitRoom waits while the client's requests use too much memory (P-1804).
+func (c *Client) AwaitRoom() {
+	c.requests.AwaitRoom(c.handshake.Outgoing.Open)
+	c.session.ReportMissed()
+}
+
+// Full reports whether AwaitRoom could wait.
+func (c *Client) Full() bool { return c.requests.Full() }
+
+// Busy reports whether the client waits for something: an answer, a suspended call, or the
+// notifications of a stream.
+func (c *Client) Busy() bool {
+	return c.requests.Busy() || c.suspended.Busy() || c.subscribe.Streaming()
+}
+
+// Warn logs a message if the session is ready.
+func (c *Client) Warn(message string) {
+	if c.session.At(session.Ready) {
+		c.session.Log(mcp.Warning, session.LogCore, message)
+	}
+}
+
+// Ended reports whether no more messages of the client are accepted.
+func (c *Client) Ended() bool { return c.session.At(session.Ended) }
+
+// WaitAnswered returns when all requests are answered, whether or not the client reads.
+func (c *Client) WaitAnswered() { c.requests.WaitAnswered() }
+
+// Wait returns when no request and no call runs.
+func (c *Client) Wait() {
+	c.requests.Wait()
+	c.suspended.Wait()
+}
+
+// Finish sends what comes after all answers: the number of missed messages, and the answers of
+// streams.
+func (c *Client) Finish() {
+	c.session.ReportMissed()
+	c.subscribe.EndStreams()
+}
+
+// Cancel ends all requests and calls without answers.
+func (c *Client) Cancel(cause error) {
+	c.session.Enter(session.Ended)
+	c.requests.CancelAll(cause)
+	c.suspended.Close()
+	c.stop(cause)
+}
+
+// Leave removes the client from the server, after its last request.
+func (c *Client) Leave() {
+	c.subscribe.Leave()
+	c.server.Log.remove(c.session)
+}

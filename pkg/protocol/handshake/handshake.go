@@ -1,0 +1,216 @@
+// Package handshake is the protocol of the revisions 2024-11-05 to 2025-11-25. A session begins
+// with initialize, which settles the revision and the capabilities of both sides for all later
+// requests.
+package handshake
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/protocol/console"
+	"mcp-bash/pkg/protocol/internal/offer"
+	"mcp-bash/pkg/protocol/internal/session"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/pkg/wire/revision"
+)
+
+// A Config is the input of [New].
+type Config struct {
+	Context context.Context // of the client
+	Project *project.Project
+	State   *project.State
+	Console *console.Console
+	Session *session.Session
+	Roots   roots.Scope // if the client names none
+	Asked   func()      // is called after each request to the client
+}
+
+// A Handshake is the handshake protocol of one client. It implements [calls.Protocol].
+type Handshake struct {
+	Config
+	Methods  calls.Methods
+	Outgoing *Outgoing
+	roots    *clientRoots
+}
+
+// New returns the protocol of a new client.
+func New(c Config) *Handshake {
+	out := &Outgoing{session: c.Session, asked: c.Asked, pending: map[string]*reply{}}
+	return &Handshake{Config: c, Methods: calls.Methods{}, Outgoing: out, roots: newClientRoots(&c, out)}
+}
+
+// ClientSession returns what a request may use of the client. Questions of its script go to out.
+func (h *Handshake) ClientSession(out session.Sink) calls.ClientSession {
+	return calls.ClientSession{
+		Capabilities: h.Session.Capabilities.Load(), Asker: asker{h.Outgoing, out}, Threshold: h.Session.Threshold,
+		Roots: h.roots.current,
+	}
+}
+
+// RootPaths returns the directories of the client's roots.
+func (h *Handshake) RootPaths() []string { return h.roots.paths(h.Context) }
+
+// Handle implements [calls.Protocol].
+func (*Handshake) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
+	return r.Method.Handle(ctx, r)
+}
+
+// Extra implements [calls.Protocol].
+func (*Handshake) Extra(*calls.Request, *calls.Answer) mcp.Extra { return mcp.Extra{} }
+
+// Fault implements [calls.Protocol].
+func (*Handshake) Fault(e *mcp.Error) *mcp.Error { return e }
+
+// Initialize answers initialize: it settles the revision and the capabilities (protocol
+// section 8).
+func (h *Handshake) Initialize(m *jsonrpc.Message, inBatch bool, out session.Sink) {
+	s := h.Session
+	refuse := func(e *mcp.Error) { s.Refuse(out, m.ID, e) }
+	switch {
+	case s.At(session.Closing):
+		refuse(mcp.Errorf(mcp.CodeShuttingDown, "Server shutting down"))
+		return
+	case !s.At(session.New):
+		refuse(mcp.Errorf(mcp.CodeInvalidRequest, "Server already initialized"))
+		return
+	case inBatch:
+		refuse(mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData("initialize must not be batched"))
+		return
+	case m.Params != nil && !m.HasParams():
+		refuse(mcp.Errorf(mcp.CodeInvalidParams, "Invalid params"))
+		return
+	}
+	asked := rawjson.Get(m.Params, "protocolVersion")
+	agreed, err := h.negotiate(asked)
+	if err != nil {
+		refuse(err)
+		return
+	}
+	client := mcp.ParseCapabilities(rawjson.Get(m.Params, "capabilities"))
+	if h.Project.Minimal {
+		client = mcp.Capabilities{}
+	}
+	s.Revision.Store(agreed)
+	s.Capabilities.Store(&client)
+	h.writeUISupport(&client)
+	s.Enter(session.Initializing)
+	s.Reply(out, m.ID, func(dst []byte) []byte { return h.appendInitializeResult(dst, agreed, &client) })
+	s.Greeted.Store(true)
+	if !s.Debugging() {
+		return
+	}
+	info := rawjson.Get(m.Params, "clientInfo")
+	for _, line := range []string{
+		"Initialize requested=" + string(asked) + " negotiated=" + agreed.Name,
+		fmt.Sprintf("Client: %s/%s pid=%d", rawjson.TextOf(info, "name"), rawjson.TextOf(info, "version"), os.Getppid()),
+		"Elicitation support=" + digit(client.Elicitation()),
+		"Roots support=" + digit(client.Roots) + " listChanged=" + digit(client.RootsListChanged),
+		"UI extension support=" + digit(client.UI),
+	} {
+		s.Log(mcp.Debug, session.LogLifecycle, line)
+	}
+}
+
+func digit(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+// writeUISupport writes the files in the state directory from which scripts of the Bash edition
+// learn whether the client shows pages, and of which types (resources RES-303).
+func (h *Handshake) writeUISupport(client *mcp.Capabilities) {
+	types := client.UIMimeTypes
+	if rawjson.KindOf(types) != rawjson.Array {
+		if types = json.RawMessage("[]"); client.UI {
+			types = json.RawMessage(`["` + mcp.UIMimeType + `"]`)
+		}
+	}
+	for name, text := range map[string]string{
+		"extensions.ui.support": digit(client.UI), "extensions.ui.mimetypes": string(types),
+	} {
+		if err := h.State.Put(name, text); err != nil {
+			h.Session.Log(mcp.Warning, session.LogPages, name+" cannot be written: "+err.Error())
+		}
+	}
+}
+
+// negotiate returns the revision for the client's protocolVersion (P-800).
+func (h *Handshake) negotiate(asked json.RawMessage) (*revision.Revision, *mcp.Error) {
+	version, isText := rawjson.Text(asked)
+	switch {
+	case isText && version != "":
+		if r := revision.Named(version); r != nil {
+			return r, nil
+		}
+		h.Console.Notice("mcp-bash: unsupported protocol version %s; answering with %s",
+			cli.Line(version[:min(len(version), 64)]), revision.Latest.Name)
+		return revision.Latest, nil
+	case isText || rawjson.Absent(asked):
+		return revision.Latest, nil
+	}
+	names := revision.Names()
+	err := mcp.Errorf(mcp.CodeInvalidParams, "Unsupported protocol version: %s. Supported: %s", asked,
+		strings.Join(names, ","))
+	var b rawjson.Builder
+	b.Object().Name("supported").Strings(names).Name("requested").Raw(asked)
+	err.Data = b.End().Bytes()
+	return nil, err
+}
+
+// appendInitializeResult appends the result of initialize (P-801 to P-807).
+func (h *Handshake) appendInitializeResult(dst []byte, r *revision.Revision, client *mcp.Capabilities) []byte {
+	b := rawjson.Over(dst)
+	b.Object().Name("protocolVersion").String(r.Name)
+	offer.Capabilities{Has: h.Methods.Has, Changes: r.ListChanged, UI: client.UI}.Append(b.Name("capabilities"))
+	offer.AppendServer(b.Name("serverInfo"), &h.Project.Meta)
+	if text := h.Project.Meta.Instructions; r.Instructions && text != "" {
+		b.Name("instructions").String(text)
+	}
+	return b.End().Bytes()
+}
+
+// Initialized handles notifications/initialized: the client can now get requests and
+// notifications. It reports whether the message was expected.
+func (h *Handshake) Initialized() bool {
+	if !h.Session.At(session.Initializing) {
+		return false
+	}
+	h.Session.Enter(session.Ready)
+	h.Session.Debugf(session.LogLifecycle, "Initialized handshake complete")
+	h.roots.start(h.Session.Capabilities.Load().Roots)
+	return true
+}
+
+// RootsChanged handles notifications/roots/list_changed (P-2105).
+func (h *Handshake) RootsChanged() {
+	if h.Session.At(session.Ready) {
+		h.roots.changed()
+	}
+}
+
+// SetLevel answers logging/setLevel. An empty level means info (P-1302).
+func (h *Handshake) SetLevel(m *jsonrpc.Message, out session.Sink) {
+	v := rawjson.Get(m.Params, "level")
+	level := mcp.Info
+	if text, isText := rawjson.Text(v); !rawjson.Absent(v) && !(isText && text == "") {
+		parsed, known := mcp.ParseLevel(text)
+		if !isText || !known {
+			h.Session.Refuse(out, m.ID, mcp.Errorf(mcp.CodeInvalidParams, "Invalid log level"))
+			return
+		}
+		level = parsed
+	}
+	h.Session.Level.Store(int32(level))
+	h.Session.Reply(out, m.ID, nil)
+}

@@ -1,0 +1,114 @@
+package handshake
+
+import (
+	"encoding/json"
+	"strconv"
+	"sync"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/protocol/internal/session"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// Outgoing are the server's requests to the client (P-510, P-511).
+type Outgoing struct {
+	session *session.Session
+	asked   func() // is called after each request
+
+	mu      sync.Mutex
+	last    int64
+	pending map[string]*reply
+	ended   bool // the client sends no more answers
+}
+
+// A reply is the answer to a request of the server, once done is closed.
+type reply struct {
+	id     int64
+	method string
+	done   chan struct{}
+	result json.RawMessage
+	err    *mcp.Error
+	gone   bool // there will be no answer because the input has ended
+}
+
+// send queues a request. The caller pushes out afterwards.
+func (o *Outgoing) send(out session.Sink, method string, params json.RawMessage) *reply {
+	defer o.asked()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r := &reply{method: method, done: make(chan struct{})}
+	if o.ended {
+		r.gone = true
+		close(r.done)
+		return r
+	}
+	o.last++
+	r.id = o.last
+	o.pending[keyOf(r.id)] = r
+	line := jsonrpc.AppendRequest(nil, r.id, method, params)
+	o.session.Record("rpc", "-", "ok", line)
+	out.Queue(line) // under the lock, so that ids are sent in order
+	return r
+}
+
+// Open reports whether an answer is awaited.
+func (o *Outgoing) Open() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.pending) > 0
+}
+
+func keyOf(id int64) string { return jsonrpc.ID(strconv.AppendInt(nil, id, 10)).Key() }
+
+// Deliver handles a response of the client. It reports whether the response was expected and
+// well-formed.
+func (o *Outgoing) Deliver(m *jsonrpc.Message) bool {
+	if len(m.ID) == 0 {
+		return false
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	key := m.ID.Key()
+	r := o.pending[key]
+	if r == nil {
+		return false
+	}
+	switch {
+	case m.Error != nil && rawjson.KindOf(m.Error) == rawjson.Object:
+		code, _ := strconv.Atoi(string(rawjson.Get(m.Error, "code")))
+		r.err = &mcp.Error{Code: code, Message: rawjson.TextOf(m.Error, "message")}
+	case m.Error == nil && m.Result != nil:
+		r.result = append(json.RawMessage(nil), m.Result...)
+	default:
+		return false
+	}
+	delete(o.pending, key)
+	close(r.done)
+	return true
+}
+
+// forget stops waiting for an answer, and reports whether it was still awaited. A late answer
+// counts as unknown.
+func (o *Outgoing) forget(r *reply) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	key := keyOf(r.id)
+	if o.pending[key] != r {
+		return false
+	}
+	delete(o.pending, key)
+	return true
+}
+
+// End resolves all open requests, because the client sends no more answers (P-903).
+func (o *Outgoing) End() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ended = true
+	for key, r := range o.pending {
+		delete(o.pending, key)
+		r.gone = true
+		close(r.done)
+	}
+}

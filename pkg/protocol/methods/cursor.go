@@ -1,0 +1,75 @@
+package methods
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// encodeCursor returns a cursor: the place where the next page of a list begins (P-2002).
+func encodeCursor(collection string, offset int, hash string, now time.Time) string {
+	var b rawjson.Builder
+	b.Object().Name("ver").Int(1).Name("collection").String(collection).Name("offset").Int(offset).
+		Name("hash").String(hash).Name("timestamp").String(now.UTC().Format("2006-01-02T15:04:05Z")).End()
+	return base64.RawURLEncoding.EncodeToString(b.Bytes())
+}
+
+var errCursor = mcp.Errorf(mcp.CodeInvalidParams, "Invalid cursor")
+
+// maxCursor is the maximum length of a cursor, in bytes.
+const maxCursor = 4096
+
+// decodeCursor returns the offset of a cursor, if the cursor belongs to this list in this state
+// (P-2003).
+func decodeCursor(cursor, collection, hash string) (offset int, err *mcp.Error) {
+	if len(cursor) > maxCursor {
+		return 0, errCursor
+	}
+	text, decodeErr := base64.RawURLEncoding.DecodeString(strings.TrimRight(cursor, "="))
+	if decodeErr != nil {
+		return 0, errCursor
+	}
+	v, checkErr := rawjson.Check(text)
+	if checkErr != nil || rawjson.TextOf(v, "collection") != collection || rawjson.TextOf(v, "hash") != hash {
+		return 0, errCursor
+	}
+	offset, atoiErr := strconv.Atoi(string(rawjson.Get(v, "offset")))
+	if atoiErr != nil || offset < 0 {
+		return 0, errCursor
+	}
+	return offset, nil
+}
+
+// cursorOf returns the cursor of a list request, or "". nextCursor is an alias (P-2000).
+func cursorOf(params json.RawMessage) (string, *mcp.Error) {
+	v := rawjson.Get(params, "cursor")
+	if v == nil {
+		v = rawjson.Get(params, "nextCursor")
+	}
+	if rawjson.Absent(v) {
+		return "", nil
+	}
+	s, ok := rawjson.Text(v)
+	if !ok {
+		return "", errCursor
+	}
+	return s, nil
+}
+
+const (
+	defaultPage = 50
+	maxPage     = 200
+)
+
+// pageSize returns the number of items that a list request asks for.
+func pageSize(params json.RawMessage) int {
+	if n := rawjson.PositiveInt(rawjson.Get(params, "limit")); n > 0 {
+		return min(n, maxPage)
+	}
+	return defaultPage
+}

@@ -1,0 +1,151 @@
+package methods
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A list answers one of the list methods from bytes that are prepared in advance. As long as the
+// registry returns the same list, a page is a copy of a section of these bytes.
+type list struct {
+	catalog *registry.Catalog
+	kind    *kinds.Kind
+	member  string // the name of the array, also in cursors (P-2002)
+	item    func(dst []byte, item json.RawMessage) []byte
+	keep    func(item json.RawMessage) bool // whether an item is offered; nil: all are
+	ttl     time.Duration                   // for how long a client may keep a page (M-31)
+	limit   int                             // bytes of a response
+	view    string                          // distinguishes the cursors of a filtered list; "": all items
+
+	more     *kinds.Kind // the kind of the items that follow; nil: none
+	moreItem func(dst []byte, item json.RawMessage) []byte
+
+	mu      sync.Mutex
+	of      *registry.List
+	andOf   *registry.List // of more
+	current prepared
+}
+
+// A prepared list is ready to be sent.
+type prepared struct {
+	hash  string // for cursors (R-118)
+	bytes []byte // the items, each followed by a comma
+	ends  []int  // where each item ends, after the comma
+}
+
+// prepare returns the current list.
+func (l *list) prepare(ctx context.Context) (prepared, *mcp.Error) {
+	items, err := l.catalog.List(ctx, l.kind)
+	if err != nil {
+		return prepared{}, l.kind.Unavailable(err)
+	}
+	more := &noItems
+	if l.more != nil {
+		if more, err = l.catalog.List(ctx, l.more); err != nil {
+			return prepared{}, l.more.Unavailable(err)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of == items && l.andOf == more {
+		return l.current, nil
+	}
+	p := prepared{hash: items.Hash, ends: make([]int, 0, len(items.Items)+len(more.Items))}
+	for _, item := range items.Items {
+		if l.keep == nil || l.keep(item.JSON) {
+			p.bytes = append(l.item(p.bytes, item.JSON), ',')
+			p.ends = append(p.ends, len(p.bytes))
+		}
+	}
+	for _, item := range more.Items {
+		p.bytes = append(l.moreItem(p.bytes, item.JSON), ',')
+		p.ends = append(p.ends, len(p.bytes))
+	}
+	if len(more.Items) > 0 {
+		p.hash = hashOf(p.hash, more.Hash)
+	}
+	if l.view != "" {
+		p.hash = hashOf(p.hash, l.view)
+	}
+	l.of, l.andOf, l.current = items, more, p
+	return p, nil
+}
+
+// noItems is the second list of a list without one.
+var noItems registry.List
+
+// hashOf returns the hash of a list that depends on two values (R-118).
+func hashOf(hash, other string) string {
+	sum := sha256.Sum256([]byte(hash + "|" + other))
+	return hex.EncodeToString(sum[:])
+}
+
+// serve answers a list request with a page (P-2000, P-2001).
+func (l *list) serve(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
+	cursor, err := cursorOf(r.Params)
+	if err != nil {
+		return nil, err
+	}
+	p, err := l.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	from := 0
+	if cursor != "" {
+		if from, err = decodeCursor(cursor, l.member, p.hash); err != nil {
+			return nil, err
+		}
+	}
+	total := len(p.ends)
+	from = min(from, total)
+	to := p.fit(from, min(from+pageSize(r.Params), total), l.limit)
+	section := p.bytes[p.end(from):p.end(to)]
+	return &calls.Answer{Size: len(section) + pageRest, TTL: l.ttl, Append: func(dst []byte, extra mcp.Extra) []byte {
+		head := rawjson.Over(dst)
+		extra.AppendMembers(head.Object())
+		dst = append(head.Name(l.member).Bytes(), '[')
+		if len(section) > 0 {
+			dst = append(dst, section[:len(section)-1]...)
+		}
+		b := rawjson.Over(append(dst, `],"_meta":`...))
+		b.Object().Name("mcpbash/total").Int(total)
+		extra.AppendMeta(b)
+		dst = b.End().Bytes()
+		if to < total {
+			dst = append(dst, `,"nextCursor":`...)
+			dst = rawjson.AppendString(dst, encodeCursor(l.member, to, p.hash, time.Now()))
+		}
+		return append(dst, '}')
+	}}, nil
+}
+
+// pageRest is more than a page contains next to its items, in bytes.
+const pageRest = 4 << 10
+
+// fit returns the end of a page that begins at from: at most to, and less if the items exceed
+// the limit in bytes (M-35). A page has at least one item.
+func (p *prepared) fit(from, to, limit int) int {
+	room := p.end(from) + limit - pageRest
+	for to > from+1 && p.end(to) > room {
+		to--
+	}
+	return to
+}
+
+// end returns the offset after n items.
+func (p *prepared) end(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return p.ends[n-1]
+}

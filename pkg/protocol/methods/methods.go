@@ -1,0 +1,114 @@
+// Package methods implements the methods for tools, resources, prompts and completions: it
+// translates the parameters of a request for the feature, and the feature's result to an answer.
+package methods
+
+import (
+	"encoding/json"
+
+	"mcp-bash/pkg/engine"
+	"mcp-bash/pkg/feature/completion"
+	"mcp-bash/pkg/feature/prompt"
+	"mcp-bash/pkg/feature/resource"
+	"mcp-bash/pkg/feature/tool"
+	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/protocol/internal/session"
+	"mcp-bash/pkg/registry/access"
+	"mcp-bash/pkg/registry/kinds"
+)
+
+// A Project is a project as all clients of a process see it. Its lists are prepared once for all.
+type Project struct {
+	engine *engine.Engine
+
+	tools, toolsAnySchema, prompts, resources, templates *list
+}
+
+// NewProject returns the project that an engine runs.
+func NewProject(e *engine.Engine) *Project {
+	p := e.Project
+	d, limit := &p.Discovery, p.Limits.ListResponse
+	tools := func(anySchema bool) *list {
+		l := &list{
+			catalog: e.Catalog, kind: kinds.Tools, member: "tools", ttl: d.ToolsTTL, limit: limit,
+			item: func(dst []byte, item json.RawMessage) []byte { return tool.AppendListed(dst, item, anySchema) },
+		}
+		if level := e.Level; level != access.Full {
+			l.keep = func(item json.RawMessage) bool { return level.Allows(access.LevelOf(item)) }
+			l.view = string(level)
+		}
+		return l
+	}
+	return &Project{
+		engine: e, tools: tools(false), toolsAnySchema: tools(true), // M-34
+		prompts: &list{
+			catalog: e.Catalog, kind: kinds.Prompts, member: "prompts", item: prompt.AppendListed, ttl: d.PromptsTTL,
+			limit: limit,
+		},
+		resources: &list{
+			catalog: e.Catalog, kind: kinds.Resources, member: "resources", ttl: d.ResourcesTTL, limit: limit,
+			item:     func(dst []byte, item json.RawMessage) []byte { return resource.AppendListed(dst, p, item) },
+			more:     kinds.UIResources,
+			moreItem: func(dst []byte, item json.RawMessage) []byte { return appendPage(dst, item, e.Log) },
+		},
+		templates: &list{
+			catalog: e.Catalog, kind: kinds.Templates, member: "resourceTemplates", item: resource.AppendListedTemplate,
+			ttl: d.TemplatesTTL, limit: limit,
+		},
+	}
+}
+
+// A Client is the project for one client. Messages of the methods are logged to it.
+type Client struct {
+	Config
+	project   *Project
+	tools     *tool.Tools
+	prompts   prompt.Prompts
+	complete  *completion.Completions
+	Resources *resource.Resources
+}
+
+// A Config is the input of [Project.NewClient].
+type Config struct {
+	Session *session.Session
+	Roots   func() []string // the directories of the client's roots
+	// StripToken removes the shared secret from the _meta that scripts get.
+	StripToken func(meta json.RawMessage) json.RawMessage
+}
+
+// NewClient returns the project for a new client.
+func (p *Project) NewClient(c Config) *Client {
+	e, log, debug := p.engine, c.Session.Log, c.Session.Debugging
+	pages := e.Lookup(kinds.UIResources)
+	resources := e.ResourceConfig()
+	resources.FindName, resources.UIMeta = firstOf(e.Lookup(kinds.Resources), pages), pageMeta(pages)
+	resources.Log, resources.Debug = log, debug
+	if e.Project.Fetching.UseRoots { // RES-91
+		resources.Builtin.MoreRoots = c.Roots
+	}
+	return &Client{
+		Config: c, project: p, tools: e.Tools.WithLog(log, debug),
+		prompts: prompt.Prompts{Project: e.Project, Find: e.Lookup(kinds.Prompts), Log: log},
+		complete: completion.New(completion.Config{
+			Project: e.Project, Registered: e.Lookup(kinds.Completions), Prompt: e.Lookup(kinds.Prompts),
+			Resource: e.Lookup(kinds.Resources), Referred: e.Referred,
+			Runner: e.Runner, Sandbox: e.Sandbox, Common: e.Env, State: e.State, Log: log,
+		}),
+		Resources: resource.New(resources),
+	}
+}
+
+// Methods returns the methods that both protocols have.
+func (c *Client) Methods() []*calls.Method {
+	p := c.project.engine.Project
+	return []*calls.Method{
+		{Name: "tools/list", List: true, Scope: "public", Handle: c.listTools,
+			Limit: func() int { return p.Calls.Timeout }},
+		{Name: "tools/call", Handle: c.callTool, OwnClock: true, Asks: true, Edits: true},
+		{Name: "resources/list", List: true, Scope: "public", Handle: c.project.resources.serve},
+		{Name: "resources/templates/list", List: true, Scope: "public", Handle: c.project.templates.serve},
+		{Name: "resources/read", Scope: "private", Handle: c.readResource, Max: p.Limits.Read},
+		{Name: "prompts/list", List: true, Scope: "public", Handle: c.project.prompts.serve},
+		{Name: "prompts/get", Handle: c.getPrompt, Asks: true},
+		{Name: "completion/complete", Handle: c.completeArgument},
+	}
+}

@@ -1,0 +1,53 @@
+package methods
+
+import (
+	"context"
+	"encoding/json"
+
+	"mcp-bash/pkg/feature/resource"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// readResource answers resources/read (resources section 4).
+func (c *Client) readResource(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
+	req, err := ResourceRequest(r.Params)
+	if err != nil {
+		return nil, err
+	}
+	content, err := c.Resources.Read(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	answer := &calls.Answer{Size: content.Size(), Append: content.AppendJSON}
+	if content.Local() { // M-31
+		answer.TTL = c.project.engine.Project.Fetching.Poll
+	}
+	return answer, nil
+}
+
+// ResourceRequest reads the name and the URI of a resource from parameters (RES-30).
+func ResourceRequest(params json.RawMessage) (resource.Request, error) {
+	req := resource.Request{Bounded: rawjson.PositiveInt(rawjson.Get(params, "timeoutSecs")) > 0}
+	for _, m := range []struct {
+		name string
+		text *string
+	}{{"name", &req.Name}, {"uri", &req.URI}} {
+		v := rawjson.Get(params, m.name)
+		if rawjson.Absent(v) {
+			continue
+		}
+		text, ok := rawjson.Text(v)
+		if !ok {
+			return req, errNoResource
+		}
+		*m.text = text
+	}
+	if req.Name == "" && req.URI == "" {
+		return req, errNoResource
+	}
+	return req, nil
+}
+
+var errNoResource = mcp.Errorf(mcp.CodeInvalidParams, "Resource name or uri required")

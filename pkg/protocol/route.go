@@ -1,0 +1,254 @@
+package protocol
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/protocol/internal/session"
+	"mcp-bash/pkg/protocol/stateless"
+	"mcp-bash/pkg/wire/jsonrpc"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// Accept handles one message. It answers messages that cost nothing, and returns a request that
+// the transport runs. The result is nil if there is nothing to run. Everything that the message
+// causes goes to out. The message can be overwritten after the return.
+func (c *Client) Accept(message []byte, out Sink) Task {
+	c.session.Record("request", "-", "recv", message)
+	m, err := jsonrpc.Parse(message)
+	if err != nil {
+		c.unreadable(message, err, out)
+		return nil
+	}
+	defer c.server.lists.Poke()
+	if m.Shape == jsonrpc.Batch {
+		c.batch(&m, out)
+	} else if r := c.route(&m, false, out); r != nil {
+		return r
+	}
+	return nil
+}
+
+// RefuseLong answers a message above the limit for lines.
+func (c *Client) RefuseLong(out Sink) {
+	c.session.Refuse(out, nil, mcp.Errorf(mcp.CodeParse, "Parse error").WithData(
+		fmt.Sprintf("Message exceeds %d bytes", c.server.Project.Limits.Line)))
+}
+
+// unreadable answers a message that is not JSON (P-401 to P-403). Its content can contain secrets,
+// so only verbose logs show it.
+func (c *Client) unreadable(message []byte, err error, out Sink) {
+	reason := "Failed to normalize input"
+	if errors.Is(err, jsonrpc.ErrUTF8) {
+		reason = "Invalid UTF-8"
+	}
+	sum := sha256.Sum256(message)
+	text := fmt.Sprintf("JSON normalization failed bytes=%d sha256=%x truncated=%t", len(message), sum[:8],
+		len(message) > maxExcerpt)
+	if c.server.Project.Logging.Verbose {
+		text += fmt.Sprintf(" excerpt=\"%s\"", excerpt(message))
+	}
+	c.server.Console.Notice("%s", text)
+	c.session.Refuse(out, nil, mcp.Errorf(mcp.CodeParse, "Parse error").WithData(reason))
+}
+
+const maxExcerpt = 1024
+
+// excerpt returns the beginning of a message in printable ASCII.
+func excerpt(message []byte) string {
+	var b bytes.Buffer
+	for _, c := range message[:min(len(message), maxExcerpt)] {
+		var piece string
+		switch {
+		case c == '\r':
+			piece = `\r`
+		case c == '\n':
+			piece = `\n`
+		case c == '\t':
+			piece = `\t`
+		case c == '"' || c == '\\':
+			piece = `\` + string(c)
+		case c < ' ' || c > '~':
+			piece = "?"
+		default:
+			piece = string(c)
+		}
+		if b.Len()+len(piece) > maxExcerpt {
+			break
+		}
+		b.WriteString(piece)
+	}
+	return b.String()
+}
+
+// batch handles each element of an array as a message (protocol section 6).
+func (c *Client) batch(m *jsonrpc.Message, out Sink) {
+	revision := c.session.Revision.Load()
+	invalid := func(reason string) {
+		c.session.Refuse(out, nil, mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData(reason))
+	}
+	if !revision.Batches && !c.server.Project.Sessions.CompatBatches {
+		invalid(revision.BatchRefusal)
+		return
+	}
+	empty := true
+	for e := range rawjson.Elements(m.Array) {
+		empty = false
+		element := jsonrpc.Classify(e)
+		if element.Shape == jsonrpc.Batch {
+			invalid("Nested batch")
+		} else if r := c.route(&element, true, out); r != nil {
+			go r.Run()
+		}
+		if c.Ended() {
+			return
+		}
+		c.conn.AwaitRoom()
+	}
+	if empty {
+		invalid("Empty batch")
+	}
+}
+
+// route takes the steps of P-500 with one message. It returns the request that the message is, if
+// that has to be run.
+func (c *Client) route(m *jsonrpc.Message, inBatch bool, out Sink) *calls.Request {
+	s := c.session
+	refuse := func(e *mcp.Error) *calls.Request {
+		s.Refuse(out, m.ID, e)
+		return nil
+	}
+	switch m.Shape {
+	case jsonrpc.Response:
+		if !c.handshake.Outgoing.Deliver(m) {
+			id := "null"
+			if len(m.ID) > 0 {
+				id = string(m.ID)
+			}
+			s.Log(mcp.Warning, session.LogRPC, "Received response for unknown request id="+id)
+		}
+		return nil
+	case jsonrpc.Invalid:
+		return refuse(faultError(m.Fault))
+	}
+	isRequest := m.Shape == jsonrpc.Request
+	if m.Fault != jsonrpc.None {
+		return nil // faulty notifications are ignored
+	}
+	if s.Debugging() {
+		s.Debugf(session.LogRPC, "Dispatch method=%s id=%s", m.Method, m.ID)
+	}
+	if err := c.token.check(m.Params); err != nil {
+		if isRequest {
+			refuse(err)
+		}
+		if err != errTokenThrottled {
+			s.Log(mcp.Warning, session.LogAuth, "Remote token rejected method="+m.Method)
+		}
+		return nil
+	}
+	if isRequest && (c.requests.InUse(m.ID) || c.subscribe.HasStream(m.ID)) {
+		return refuse(errDuplicateID)
+	}
+	var meta json.RawMessage
+	if isRequest {
+		if meta = rawjson.Get(m.Params, "_meta"); rawjson.KindOf(meta) != rawjson.Object {
+			meta = nil
+		}
+		if own := stateless.ReadMeta(meta); own.Claims(m.Method) {
+			return c.routeStateless(m, meta, &own, out)
+		}
+	}
+	if c.lifecycle(m, isRequest, inBatch, out) || !isRequest {
+		return nil
+	}
+	switch known := c.handshake.Methods.Has(m.Method) || m.Method == "logging/setLevel"; {
+	case s.At(session.Closing):
+		return refuse(mcp.Errorf(mcp.CodeShuttingDown, "Server shutting down"))
+	case !s.At(session.Ready) && !known:
+		return refuse(calls.UnknownMethod(m.Method, c.server.Project.Minimal))
+	case !s.At(session.Ready):
+		return refuse(mcp.Errorf(mcp.CodeNotInitialized, "Server not initialized"))
+	case m.Method == "logging/setLevel":
+		c.handshake.SetLevel(m, out)
+		return nil
+	}
+	return c.schedule(m, meta, c.handshake.Methods, c.handshake, c.handshake.ClientSession(out), out)
+}
+
+// routeStateless takes the steps of P-500 that the stateless protocol has.
+func (c *Client) routeStateless(m *jsonrpc.Message, meta json.RawMessage, own *stateless.Meta,
+	out Sink) *calls.Request {
+	if c.session.At(session.Closing) {
+		c.session.Refuse(out, m.ID, mcp.Errorf(mcp.CodeInternal, "Server shutting down"))
+		return nil
+	}
+	client, err := c.stateless.ClientSession(own)
+	if err != nil {
+		c.session.Refuse(out, m.ID, err)
+		return nil
+	}
+	if m.Method == stateless.MethodDiscover {
+		c.session.Reply(out, m.ID, func(dst []byte) []byte {
+			return c.stateless.AppendDiscovery(dst, client.Capabilities)
+		})
+		return nil
+	}
+	return c.schedule(m, meta, c.stateless.Methods, c.stateless, client, out)
+}
+
+var errDuplicateID = mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request").WithData("Duplicate request id")
+
+// faultError returns the error for an invalid message.
+func faultError(f jsonrpc.Fault) *mcp.Error {
+	invalid := mcp.Errorf(mcp.CodeInvalidRequest, "Invalid Request")
+	switch f {
+	case jsonrpc.BadVersion:
+		return invalid.WithData(`jsonrpc must be "2.0"`)
+	case jsonrpc.BadID:
+		return invalid.WithData("Invalid id")
+	case jsonrpc.BadParams:
+		return mcp.Errorf(mcp.CodeInvalidParams, "Invalid params")
+	}
+	return invalid.WithData("Missing method")
+}
+
+// schedule makes a request of a message, if its method is one of those given. The message points
+// into the transport's buffer, so the request gets copies.
+func (c *Client) schedule(m *jsonrpc.Message, meta json.RawMessage, methods calls.Methods, protocol calls.Protocol,
+	client calls.ClientSession, out Sink) *calls.Request {
+	refuse := func(e *mcp.Error) *calls.Request {
+		c.session.Refuse(out, m.ID, e)
+		return nil
+	}
+	method := methods[m.Method]
+	if method == nil {
+		return refuse(calls.UnknownMethod(m.Method, c.server.Project.Minimal))
+	}
+	if m.Params != nil && !m.HasParams() {
+		return refuse(mcp.Errorf(mcp.CodeInvalidParams, "Invalid params"))
+	}
+	r := &calls.Request{
+		ID: bytes.Clone(m.ID), Key: m.ID.Key(), Method: method, Params: bytes.Clone(m.Params), Meta: bytes.Clone(meta),
+		Protocol: protocol, Client: client, Out: out,
+	}
+	outcome := c.requests.Schedule(r)
+	switch outcome {
+	case calls.Duplicate:
+		return refuse(errDuplicateID)
+	case calls.Refused:
+		return refuse(mcp.Errorf(mcp.CodeInternal, "Too many queued requests"))
+	}
+	if method.Arrive != nil {
+		method.Arrive(r)
+	}
+	if outcome == calls.Queued {
+		return nil
+	}
+	return r
+}

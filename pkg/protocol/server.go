@@ -1,0 +1,116 @@
+// Package protocol serves clients, independent of how their messages arrive. A [Server] has what
+// all clients of a process share, and a [Client] is one of them: it answers messages, or accepts
+// them as requests that run next to the transport's reading.
+//
+// A transport gives each message to [Client.Accept], with a [Sink] for everything that the message
+// causes. It runs the returned [Task] on a goroutine of its choice.
+package protocol
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/engine"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/protocol/calls/suspended"
+	"mcp-bash/pkg/protocol/console"
+	"mcp-bash/pkg/protocol/internal/session"
+	"mcp-bash/pkg/protocol/methods"
+	"mcp-bash/pkg/protocol/subscribe"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A Log sends messages about the project, which belong to no single client, to all clients. Without
+// clients that take log messages it writes to standard error.
+type Log struct {
+	console  *console.Console
+	mu       sync.Mutex
+	sessions []*session.Session
+}
+
+// NewLog returns a Log without clients.
+func NewLog(c *console.Console) *Log { return &Log{console: c} }
+
+func (l *Log) clients() []*session.Session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.sessions)
+}
+
+func (l *Log) add(s *session.Session) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sessions = append(l.sessions, s)
+}
+
+func (l *Log) remove(s *session.Session) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sessions = slices.DeleteFunc(l.sessions, func(other *session.Session) bool { return other == s })
+}
+
+// Send logs a message. It is an [mcp.LogFunc].
+func (l *Log) Send(level mcp.Level, logger, message string) {
+	greeted := false
+	clients := l.clients()
+	for _, s := range clients {
+		if s.Greeted.Load() {
+			greeted = true
+			s.Log(level, logger, message)
+		}
+	}
+	if greeted {
+		return
+	}
+	if len(clients) == 0 {
+		clients = []*session.Session{session.NewSession(nil, l.console, nil)}
+	}
+	clients[0].Log(level, logger, message)
+}
+
+// Debugging reports whether debug messages are sent anywhere.
+func (l *Log) Debugging() bool {
+	return l.console.Settings.Level <= mcp.Debug || slices.ContainsFunc(l.clients(), (*session.Session).Debugging)
+}
+
+// A Config is the input of [NewServer].
+type Config struct {
+	Context context.Context // of all clients
+	Project *project.Project
+	State   *project.State
+	Engine  *engine.Engine // nil in minimal mode
+	Console *console.Console
+	Record  *console.Record
+	Log     *Log        // also of the engine
+	Roots   roots.Scope // of a client that names none
+}
+
+// A Server is what all clients of a process share: the project, its lists, suspended calls, and
+// the limits for all.
+type Server struct {
+	Config
+	offered   *methods.Project // nil in minimal mode
+	pool      *calls.Pool
+	suspended *suspended.Table
+	lists     *subscribe.Lists
+}
+
+// NewServer returns a server without clients.
+func NewServer(c Config) *Server {
+	s := &Server{Config: c, pool: calls.NewPool(&c.Project.Limits), suspended: suspended.NewTable(c.Context, c.Project)}
+	if c.Engine == nil {
+		s.lists = subscribe.NewLists(c.Context, c.Project, nil)
+		return s
+	}
+	s.lists = subscribe.NewLists(c.Context, c.Project, c.Engine.Catalog)
+	s.offered = methods.NewProject(c.Engine)
+	return s
+}
+
+// End waits until the server writes nothing more, but not longer than within. Its context has
+// ended before.
+func (s *Server) End(within time.Duration) { s.lists.End(within) }

@@ -1,0 +1,152 @@
+// Package stateless is the protocol of revision 2026-07-28. It has no handshake: each request
+// names its revision and the capabilities of its client (modern section 2).
+package stateless
+
+import (
+	"context"
+	"encoding/json"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/protocol/calls/suspended"
+	"mcp-bash/pkg/protocol/internal/offer"
+	"mcp-bash/pkg/wire/mcp"
+	"mcp-bash/pkg/wire/revision"
+)
+
+// A Stateless is the stateless protocol of one client. It implements [calls.Protocol].
+type Stateless struct {
+	Methods calls.Methods
+	project *project.Project
+	calls   *suspended.Client
+	roots   func(context.Context) roots.Scope
+	// members of each result: its type, and the server (M-30)
+	complete, inputRequired, meta []rawjson.Member
+}
+
+// New returns the protocol of a new client. Its requests have the roots of a client that names
+// none (P-2100).
+func New(p *project.Project, own roots.Scope, calling *suspended.Client) *Stateless {
+	return &Stateless{
+		project: p, calls: calling, Methods: calls.Methods{},
+		roots:         func(context.Context) roots.Scope { return own },
+		complete:      []rawjson.Member{{Name: "resultType", Value: rawjson.Quote("complete")}},
+		inputRequired: []rawjson.Member{{Name: "resultType", Value: rawjson.Quote("input_required")}},
+		meta:          []rawjson.Member{{Name: revision.MetaServerInfo, Value: offer.ServerName(&p.Meta)}},
+	}
+}
+
+// MethodDiscover is the method that returns the server's capabilities.
+const MethodDiscover = "server/discover"
+
+// A Meta contains the members of a request's _meta that belong to this protocol, as JSON text.
+// Missing members are nil.
+type Meta struct{ version, capabilities, clientInfo, level json.RawMessage }
+
+// ReadMeta reads a request's _meta.
+func ReadMeta(meta json.RawMessage) (m Meta) {
+	rawjson.Each(meta, func(name, value json.RawMessage) {
+		switch string(name) {
+		case `"` + revision.MetaVersion + `"`:
+			m.version = value
+		case `"` + revision.MetaCapabilities + `"`:
+			m.capabilities = value
+		case `"` + revision.MetaClientInfo + `"`:
+			m.clientInfo = value
+		case `"` + revision.MetaLogLevel + `"`:
+			m.level = value
+		}
+	})
+	return m
+}
+
+// Claims reports whether a request belongs to this protocol: its _meta has a member that only
+// this protocol has, or only this protocol has its method (M-1).
+func (m *Meta) Claims(method string) bool {
+	return m.version != nil || m.capabilities != nil || m.clientInfo != nil || m.level != nil || method == MethodDiscover
+}
+
+// ClientSession returns what a request may use of its client (M-10 to M-12).
+func (st *Stateless) ClientSession(m *Meta) (calls.ClientSession, *mcp.Error) {
+	refuse := func(text string) (calls.ClientSession, *mcp.Error) {
+		return calls.ClientSession{}, mcp.Errorf(mcp.CodeInvalidParams, "Invalid params").WithData(text)
+	}
+	version, ok := rawjson.Text(m.version)
+	if !ok {
+		return refuse("_meta must have " + revision.MetaVersion + ", a string")
+	}
+	if version != revision.Stateless {
+		var b rawjson.Builder
+		b.Object().Name("supported").Strings(revision.Versions()).Name("requested").String(version)
+		e := mcp.Errorf(mcp.CodeUnsupportedVersion, "Unsupported protocol version")
+		e.Data = b.End().Bytes()
+		return calls.ClientSession{}, e
+	}
+	if rawjson.KindOf(m.capabilities) != rawjson.Object {
+		return refuse("_meta must have " + revision.MetaCapabilities + ", an object")
+	}
+	threshold := noLogs
+	if m.level != nil {
+		text, _ := rawjson.Text(m.level)
+		level, known := mcp.ParseLevel(text)
+		if !known || text != level.String() {
+			return refuse(revision.MetaLogLevel + " must be one of the eight names of RFC 5424, in lower case")
+		}
+		threshold = func() mcp.Level { return level }
+	}
+	capabilities := mcp.ParseCapabilities(m.capabilities)
+	return calls.ClientSession{Capabilities: &capabilities, Threshold: threshold, Roots: st.roots, Newest: true}, nil
+}
+
+// noLogs returns a threshold above all levels, for requests that name no level (M-71).
+func noLogs() mcp.Level { return mcp.Emergency + 1 }
+
+// Handle implements [calls.Protocol].
+func (st *Stateless) Handle(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
+	if r.Method.Asks {
+		return st.calls.Handle(ctx, r)
+	}
+	return r.Method.Handle(ctx, r)
+}
+
+// Extra implements [calls.Protocol]: the type of the result, the server, and how long a client
+// may keep the result (M-30, M-31).
+func (st *Stateless) Extra(r *calls.Request, a *calls.Answer) mcp.Extra {
+	e := mcp.Extra{Members: st.complete, Meta: st.meta}
+	switch {
+	case a.Interim:
+		e.Members = st.inputRequired
+	case r.Method.Scope != "":
+		e.Members = []rawjson.Member{st.complete[0], {Name: "ttlMs", Value: rawjson.Int(int(a.TTL.Milliseconds()))},
+			{Name: "cacheScope", Value: rawjson.Quote(r.Method.Scope)}}
+	}
+	return e
+}
+
+// Fault implements [calls.Protocol]. The revision reserves the codes from -32099 to -32000, so
+// codes of the handshake protocol and of scripts in that range are replaced (M-40).
+func (*Stateless) Fault(e *mcp.Error) *mcp.Error {
+	switch {
+	case e.Own && e.Code == mcp.CodeMissingCapability:
+	case e.Own && e.Code == mcp.CodeNotFound:
+		e = &mcp.Error{Code: mcp.CodeInvalidParams, Message: e.Message, Data: e.Data}
+	case e.Code >= -32099 && e.Code <= -32000:
+		e = &mcp.Error{Code: mcp.CodeInternal, Message: e.Message, Data: e.Data}
+	}
+	return e
+}
+
+// AppendDiscovery appends the result of server/discover (M-20, M-21).
+func (st *Stateless) AppendDiscovery(dst []byte, client *mcp.Capabilities) []byte {
+	b := rawjson.Over(dst)
+	b.Object().Name("resultType").String("complete").Name("supportedVersions").Strings(revision.Versions())
+	offer.Capabilities{Has: st.Methods.Has, Changes: true, UI: client.UI}.Append(b.Name("capabilities"))
+	if text := st.project.Meta.Instructions; text != "" {
+		b.Name("instructions").String(text)
+	}
+	b.Name("ttlMs").Int(int(st.project.Discovery.ToolsTTL.Milliseconds())).Name("cacheScope").String("public")
+	offer.AppendServer(b.Name("_meta").Object().Name(revision.MetaServerInfo), &st.project.Meta)
+	return b.End().End().Bytes()
+}

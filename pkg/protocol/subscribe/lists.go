@@ -1,0 +1,188 @@
+// Package subscribe notifies clients of changes: of the lists that the project offers, and of
+// resources. Clients of the handshake protocol get all changes of lists, and subscribe to single
+// resources. Clients of the stateless protocol open streams.
+package subscribe
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/registry"
+	"mcp-bash/pkg/registry/kinds"
+)
+
+// Lists finds changes of a project's lists, for all clients of a process (protocol section 19).
+type Lists struct {
+	project *project.Project
+	catalog *registry.Catalog // nil in minimal mode
+	ctx     context.Context   // of the process
+
+	mu      sync.Mutex
+	clients []*Client
+
+	started atomic.Bool   // a client listens, or did a moment ago
+	fresh   atomic.Bool   // a check of all lists is about to begin
+	last    atomic.Int64  // when the last check began, in nanoseconds
+	running chan struct{} // contains one element during a check, and after the end
+}
+
+// NewLists returns the lists of a project.
+func NewLists(ctx context.Context, p *project.Project, catalog *registry.Catalog) *Lists {
+	return &Lists{project: p, catalog: catalog, ctx: ctx, running: make(chan struct{}, 1)}
+}
+
+// families are the lists of the protocol, in the order of their notifications. To clients,
+// resources, templates and UI resources are one list. Completions have no list.
+var families = [...]struct {
+	name, filter string // filter is the family's name in a request for a stream
+	kinds        []*kinds.Kind
+}{
+	{"tools", "toolsListChanged", []*kinds.Kind{kinds.Tools}},
+	{"resources", "resourcesListChanged", []*kinds.Kind{kinds.Resources, kinds.Templates, kinds.UIResources}},
+	{"prompts", "promptsListChanged", []*kinds.Kind{kinds.Prompts}},
+}
+
+// A set contains families, by index.
+type set [len(families)]bool
+
+// checkPause is the minimum time between two checks (P-1903).
+const checkPause = time.Second
+
+// start is called when a client begins to listen.
+func (l *Lists) start() {
+	if l.project.Minimal || l.project.Discovery.Static || !l.listening() || l.started.Swap(true) {
+		return
+	}
+	go l.watch()
+}
+
+func (l *Lists) all() []*Client {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.clients)
+}
+
+func (l *Lists) listening() bool { return slices.ContainsFunc(l.all(), (*Client).listening) }
+
+// baseline records the current state before a client begins to listen, so that it is only
+// notified of later changes. Other clients are notified of changes up to now.
+func (l *Lists) baseline(ctx context.Context) {
+	if !l.begin(ctx) {
+		return
+	}
+	defer l.finish()
+	if l.listening() {
+		l.check(registry.Poll{Fresh: true})
+		return
+	}
+	l.catalog.Changes(ctx, registry.Poll{Fresh: true})
+}
+
+// Edited is called after a call of a tool, which can have changed the project. Streams are
+// notified at once (M-63).
+func (l *Lists) Edited() {
+	if !l.started.Load() || !slices.ContainsFunc(l.all(), (*Client).Streaming) || l.fresh.Swap(true) {
+		return
+	}
+	go func() {
+		if !l.begin(l.ctx) {
+			return
+		}
+		defer l.finish()
+		l.fresh.Store(false)
+		l.check(registry.Poll{Fresh: true})
+	}()
+}
+
+// Poke is called after every message. It costs nothing unless a check is due.
+func (l *Lists) Poke() {
+	if !l.started.Load() {
+		return
+	}
+	now := time.Now().UnixNano()
+	if now-l.last.Load() < int64(checkPause) || !l.tryBegin() {
+		return
+	}
+	go func() {
+		defer l.finish()
+		l.check(registry.Poll{})
+	}()
+}
+
+// begin waits until the caller can check, and reports whether ctx has not ended before. The
+// caller then calls finish.
+func (l *Lists) begin(ctx context.Context) bool {
+	select {
+	case l.running <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// tryBegin is begin without waiting.
+func (l *Lists) tryBegin() bool {
+	select {
+	case l.running <- struct{}{}:
+		l.last.Store(time.Now().UnixNano())
+		return true
+	default:
+		return false
+	}
+}
+
+func (l *Lists) finish() { <-l.running }
+
+// End waits for a check in progress, but not longer than within, and prevents later ones. The
+// context of the checks has ended before.
+func (l *Lists) End(within time.Duration) {
+	select {
+	case l.running <- struct{}{}:
+	case <-time.After(within): // a file system that does not answer
+	}
+}
+
+// watch checks while no message arrives, as long as a client listens.
+func (l *Lists) watch() {
+	d := &l.project.Discovery
+	pace := min(d.ToolsTTL, d.ResourcesTTL, d.TemplatesTTL, d.PromptsTTL, d.UITTL)
+	ticker := time.NewTicker(max(pace, checkPause))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-l.ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if !l.listening() {
+			l.started.Store(false)
+			l.start() // for a client that began to listen in between
+			return
+		}
+		if l.tryBegin() {
+			l.check(registry.Poll{Idle: true})
+			l.finish()
+		}
+	}
+}
+
+// check notifies the clients of each family that has changed. An idle check does not run the
+// project's register.sh.
+func (l *Lists) check(occasion registry.Poll) {
+	clients := l.all()
+	if !slices.ContainsFunc(clients, (*Client).canBeNotified) { // a change stays one until a client can be notified
+		return
+	}
+	changed := l.catalog.Changes(l.ctx, occasion)
+	var touched set
+	for i, family := range families {
+		touched[i] = slices.ContainsFunc(family.kinds, func(k *kinds.Kind) bool { return slices.Contains(changed, k) })
+	}
+	for _, c := range clients {
+		c.changed(touched)
+	}
+}

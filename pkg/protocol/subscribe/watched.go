@@ -1,0 +1,232 @@
+package subscribe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"sync"
+	"time"
+
+	"mcp-bash/pkg/feature/resource"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/protocol/internal/session"
+	"mcp-bash/pkg/protocol/internal/uuid"
+	"mcp-bash/pkg/protocol/methods"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// watches are the resources that a client has subscribed to (resources section 14).
+type watches struct {
+	fetching *project.Fetching
+	session  *session.Session
+	ctx      context.Context // of the client
+
+	mu      sync.Mutex
+	byID    map[string]*subscription
+	byURI   map[string]*watched
+	bytes   int // of the URIs
+	polling bool
+
+	// An unsubscribe also ends a subscription whose request arrived earlier and still reads the
+	// resource (RES-146a).
+	arrivals     uint64                    // how many of both requests have arrived
+	reading      map[*calls.Request]uint64 // the arrival of each subscribe that still reads
+	unsubscribed map[uint64]uint64         // the last unsubscribe of a URI, by its hash; empty while none reads
+	seed         maphash.Seed
+}
+
+// A subscription belongs to a session or a stream. Several can have the same URI.
+type subscription struct {
+	id   string
+	of   *watched
+	open bool // the response was queued, so the client may be notified
+	// notify queues a notification for a stream, and reports whether it was open. It is nil for
+	// subscriptions of the session, which gets one notification for all of them.
+	notify func() bool
+}
+
+// A watched resource has subscriptions. The lock of watches guards it, except for watch, which
+// belongs to the goroutine that set busy, or else to the poller.
+type watched struct {
+	uri   string
+	subs  []*subscription // the oldest first
+	watch *resource.Watch
+	busy  bool            // a check is in progress
+	next  time.Time       // when the next check is due
+	ctx   context.Context // ends with the last subscription
+	stop  context.CancelFunc
+}
+
+const (
+	maxSubscriptions = 1000    // of a client (RES-147)
+	maxURIs          = 1 << 20 // bytes of their URIs
+	maxUnsubscribed  = 1 << 16 // URIs that are remembered for subscribes that still read
+)
+
+var errSubscriptions = mcp.Errorf(mcp.CodeInternal, "Too many resource subscriptions")
+
+// arrived records the arrival of a subscribe.
+func (w *watches) arrived(r *calls.Request) {
+	w.mu.Lock()
+	w.arrivals++
+	w.reading[r] = w.arrivals
+	w.mu.Unlock()
+	context.AfterFunc(r.Context, func() { // which ends with the request
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.hasRead(r, "")
+	})
+}
+
+// end ends subscriptions when an unsubscribe arrives (RES-146). A subscribe that arrives later is
+// not affected.
+func (w *watches) end(r *calls.Request) {
+	id, uri := rawjson.TextOf(r.Params, "subscriptionId"), rawjson.TextOf(r.Params, "uri")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.arrivals++
+	if len(w.reading) > 0 && len(w.unsubscribed) < maxUnsubscribed && uri != "" {
+		w.unsubscribed[maphash.String(w.seed, uri)] = w.arrivals
+	}
+	if sub := w.byID[id]; sub != nil && sub.notify == nil {
+		w.remove(sub)
+	}
+	if of := w.byURI[uri]; of != nil {
+		for _, sub := range slices.Clone(of.subs) {
+			if sub.notify == nil {
+				w.remove(sub)
+			}
+		}
+	}
+}
+
+// hasRead records that a subscribe has read its resource, or was cancelled. It reports whether
+// the URI was unsubscribed meanwhile. The lock is held.
+func (w *watches) hasRead(r *calls.Request, uri string) (unsubscribed bool) {
+	arrived, ok := w.reading[r]
+	unsubscribed = ok && w.unsubscribed[maphash.String(w.seed, uri)] > arrived
+	if delete(w.reading, r); len(w.reading) == 0 {
+		clear(w.unsubscribed)
+	}
+	return unsubscribed
+}
+
+// subscribe answers resources/subscribe (RES-141 to RES-143). Later reads are compared with the
+// content at the response.
+func (c *Client) subscribe(ctx context.Context, r *calls.Request) (*calls.Answer, error) {
+	req, err := methods.ResourceRequest(r.Params)
+	if err != nil {
+		return nil, err
+	}
+	if c.full() {
+		return nil, errSubscriptions
+	}
+	watch, err := c.Resources.Watch(ctx, req)
+	if err != nil {
+		var e *mcp.Error
+		if errors.As(err, &e) && ctx.Err() == nil {
+			c.Session.Log(mcp.Err, "mcp.resources", fmt.Sprintf("Initial read failed code=%d msg=%s", e.Code, e.Message))
+		}
+		return nil, err
+	}
+	sub, err := c.add(watch, r, nil)
+	if err != nil {
+		return nil, err
+	}
+	var b rawjson.Builder
+	b.Object()
+	mode := c.fetching.SubscribeResult
+	if mode == "id" || mode == "auto" && req.Name != "" {
+		b.Name("subscriptionId").String(sub.id)
+	} else {
+		b.Name("_meta").Object().Name("mcpbash/subscriptionId").String(sub.id).End()
+	}
+	answer := calls.Bytes(b.End().Bytes())
+	answer.Done = func(sent bool) { c.settle(sub, sent) }
+	return answer, nil
+}
+
+func (w *watches) full() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.byID) >= maxSubscriptions
+}
+
+// add adds a subscription that the client does not know yet. It does nothing if the request, if
+// any, was unsubscribed before its answer.
+func (w *watches) add(watch *resource.Watch, r *calls.Request, notify func() bool) (*subscription, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	uri, id := watch.URI(), "sub-"+uuid.New()
+	if w.hasRead(r, uri) {
+		return &subscription{id: id}, nil
+	}
+	if len(w.byID) >= maxSubscriptions || w.bytes+len(uri) > maxURIs {
+		return nil, errSubscriptions
+	}
+	w.bytes += len(uri)
+	of := w.byURI[uri]
+	if of == nil {
+		of = &watched{uri: uri, watch: watch}
+		of.ctx, of.stop = context.WithCancel(w.ctx)
+		of.rest()
+		w.byURI[uri] = of
+	}
+	sub := &subscription{id: id, of: of, notify: notify}
+	of.subs = append(of.subs, sub)
+	w.byID[id] = sub
+	if interval := w.fetching.Poll; interval > 0 && !w.polling {
+		w.polling = true
+		go w.poll(interval)
+	}
+	return sub, nil
+}
+
+// settle is called when the response for a subscription was queued, or will not be sent
+// (RES-143).
+func (w *watches) settle(sub *subscription, sent bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if sent {
+		sub.open = true
+	} else {
+		w.remove(sub)
+	}
+}
+
+// unsubscribe answers resources/unsubscribe (RES-146). [watches.end] has done the work.
+func unsubscribe(_ context.Context, r *calls.Request) (*calls.Answer, error) {
+	if rawjson.TextOf(r.Params, "subscriptionId") == "" && rawjson.TextOf(r.Params, "uri") == "" {
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "Resource uri required")
+	}
+	return calls.Bytes([]byte("{}")), nil
+}
+
+// remove ends a subscription, if it has not ended yet. The lock is held.
+func (w *watches) remove(sub *subscription) {
+	if w.byID[sub.id] == nil {
+		return
+	}
+	delete(w.byID, sub.id)
+	of := sub.of
+	w.bytes -= len(of.uri)
+	of.subs = slices.DeleteFunc(of.subs, func(s *subscription) bool { return s == sub })
+	if len(of.subs) == 0 {
+		of.stop()
+		delete(w.byURI, of.uri)
+	}
+}
+
+// reconsider is called when the list of resources has changed: a URI can have another provider or
+// type, or none.
+func (w *watches) reconsider() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, of := range w.byURI {
+		of.watch.Reconsider()
+	}
+}

@@ -1,0 +1,66 @@
+package protocol
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"time"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/protocol/internal/throttle"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A tokenGuard accepts only messages with the shared secret (protocol section 23). It belongs to
+// the goroutine that accepts messages.
+type tokenGuard struct {
+	settings project.Token
+	failures throttle.Throttle // P-2302
+}
+
+func newTokenGuard(settings project.Token) tokenGuard {
+	return tokenGuard{settings: settings, failures: throttle.New(settings.MaxFailures)}
+}
+
+// check returns the error for a message without the secret.
+func (g *tokenGuard) check(params json.RawMessage) *mcp.Error {
+	if g.settings.Secret == "" {
+		return nil
+	}
+	meta := rawjson.Get(params, "_meta")
+	given, ok := rawjson.Text(rawjson.Get(meta, g.settings.Key))
+	if !ok && g.settings.Fallback != "" {
+		given, _ = rawjson.Text(rawjson.Get(meta, g.settings.Fallback))
+	}
+	// All hashes have the same length, so the comparison does not reveal the secret's.
+	want, got := sha256.Sum256([]byte(g.settings.Secret)), sha256.Sum256([]byte(given))
+	if subtle.ConstantTimeCompare(want[:], got[:]) == 1 {
+		return nil
+	}
+	if !g.failures.Allow(time.Now()) {
+		return errTokenThrottled
+	}
+	return errToken
+}
+
+var (
+	errToken          = mcp.Errorf(mcp.CodeInvalidParams, "Remote token missing or invalid")
+	errTokenThrottled = mcp.Errorf(mcp.CodeInvalidParams, "Remote token missing or invalid (throttled)")
+)
+
+// strip removes the secret from the _meta that scripts get (P-2304).
+func (g *tokenGuard) strip(meta json.RawMessage) json.RawMessage {
+	if g.settings.Secret == "" || rawjson.Get(meta, g.settings.Key) == nil && rawjson.Get(meta,
+		g.settings.Fallback) == nil {
+		return meta
+	}
+	var b rawjson.Builder
+	b.Object()
+	for _, m := range rawjson.Members(meta) {
+		if m.Name != g.settings.Key && m.Name != g.settings.Fallback {
+			b.Name(m.Name).Raw(m.Value)
+		}
+	}
+	return b.End().Bytes()
+}

@@ -1,0 +1,98 @@
+package serve
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/run/handoff"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/shell"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// announce writes to standard error what the operator wants to know about the start (P-109, P-110,
+// P-602, P-2304, P-2400, E-2).
+func (s *process) announce(home string, o Options) {
+	p, notice := s.project, s.console.Notice
+	if p.Minimal {
+		if p.Forced {
+			notice("Minimal mode forced via MCPBASH_FORCE_MINIMAL=true; JSON tooling disabled.")
+		}
+		notice("Operating in minimal mode: only lifecycle, ping, and logging handlers are exposed until JSON " +
+			"tooling becomes available (JSON tooling needed).")
+	}
+	if p.Sessions.CompatBatches {
+		notice("Legacy batch compatibility enabled (MCPBASH_COMPAT_BATCHES=true); requests framed as arrays " +
+			"will be processed as independent items.")
+	}
+	if p.Token.Secret != "" && p.Logging.DebugPayloads {
+		notice("mcp-bash: payload debug logging is enabled; remote tokens will be redacted in debug logs but " +
+			"disable debug in production.")
+	}
+	if p.Logging.Level == mcp.Debug {
+		notice("mcp-bash: Resolved paths:")
+		for _, v := range [][2]string{
+			{"MCPBASH_HOME", home}, {"MCPBASH_PROJECT_ROOT", p.Root}, {"MCPBASH_TOOLS_DIR", p.Tools},
+			{"MCPBASH_RESOURCES_DIR", p.Resources}, {"MCPBASH_PROMPTS_DIR", p.Prompts},
+			{"MCPBASH_SERVER_DIR", p.Dirs.Server},
+			{"MCPBASH_PROVIDERS_DIR", p.Providers}, {"MCPBASH_REGISTRY_DIR", p.Registry},
+		} {
+			notice("  %s=%s", v[0], v[1])
+		}
+		if p.Logging.Marker {
+			notice("  (debug enabled via server.d/.debug file)")
+		}
+		if len(o.Placeholders) > 0 {
+			notice("mcp-bash: left out of the environment, since the client left a placeholder: %s",
+				strings.Join(o.Placeholders, ", "))
+		}
+	}
+	if p.Logging.Startup {
+		exe, _ := os.Executable()
+		tool := "none"
+		if e := s.server.Engine; e != nil {
+			tool = e.JSONTool.Name + ":" + e.JSONTool.Bin
+		}
+		notice("mcp-bash startup: transport=stdio command=%s cwd=%s project_root=%s json_tool=%s",
+			shell.Quote(exe), shell.Quote(o.Dir), shell.Quote(p.Root), shell.Quote(tool))
+	}
+	if p.CI && s.state.Logs != nil {
+		s.snapshot(o.Dir)
+	}
+}
+
+const snapshotTimeout = 5 * time.Second
+
+// snapshot writes a file about the environment for readers of the logs of a CI run. It contains
+// sizes and counts, never values (P-303).
+func (s *process) snapshot(dir string) {
+	env := s.project.Env
+	size := 0
+	for name, value := range env {
+		size += len(name) + len(value) + 2
+	}
+	path := filepath.SplitList(env["PATH"])
+	tool := project.JSONTool{Name: "none"}
+	if e := s.server.Engine; e != nil {
+		tool = e.JSONTool
+	}
+	version := s.runner.Run(context.Background(), script.Spec{
+		Argv: []string{"bash", "-c", `printf %s "$BASH_VERSION"`}, Env: env.Entries(), Timeout: snapshotTimeout,
+	})
+	first, last := "", ""
+	if len(path) > 0 {
+		first, last = path[0], path[len(path)-1]
+	}
+	var b rawjson.Builder
+	b.Object().Name("bashVersion").Text(version.Stdout).Name("os").String(runtime.GOOS).Name("cwd").String(dir).
+		Name("pathCount").Int(len(path)).Name("pathFirst").String(first).
+		Name("pathLast").String(last).Name("pathBytes").Int(len(env["PATH"])).
+		Name("envBytes").Int(size).Name("jsonTool").String(tool.Name).Name("jsonToolBin").String(tool.Bin).End()
+	handoff.Create(s.state.Logs, "env-snapshot.json", append(b.Bytes(), '\n')) // an existing file stays
+}

@@ -1,0 +1,107 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log"
+	"os"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/protocol"
+	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/protocol/console"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/serve/stdio"
+)
+
+// Options are the input of [Serve].
+type Options struct {
+	Env project.Env
+	Dir string // the working directory
+	// Placeholders are the variables that are left out of Env (E-2).
+	Placeholders []string
+	Tree         func() project.Tree // the files in the binary
+	Stderr       io.Writer
+	Streams      stdio.Streams    // nil: those of the process
+	Signals      <-chan os.Signal // nil: those of the process
+
+	Debug  bool     // mcp-bash debug (P-2500)
+	NDJSON bool     // the record of a debug run is one object a line (CLI-1302)
+	Args   []string // after "serve --", for scripts (CLI-302)
+}
+
+// A process is a server that is ready to serve.
+type process struct {
+	project   *project.Project
+	state     *project.State
+	bootstrap *project.TempDir // of the getting-started project, if that is served (P-120)
+	runner    *script.Runner
+	console   *console.Console
+	server    *protocol.Server
+	conn      *stdio.Connection
+	stop      context.CancelCauseFunc // ends everything that runs
+}
+
+// cleanDelay keeps the search for files of killed runs away from the start, when a client waits.
+const cleanDelay = 200 * time.Millisecond
+
+// Serve starts the server, serves one client, and returns the exit code.
+func Serve(o Options) int {
+	shield()
+	stderr := &stderrQueue{out: o.Stderr}
+	defer stderr.flush(lastGrace)
+	o.Stderr = stderr
+	st := newStarter(o)
+	signals, caught := catchSignals(o.Signals)
+	st.caught = caught
+	var p *process
+	started := make(chan error, 1)
+	go func() {
+		var err error
+		p, err = st.start()
+		started <- err
+	}()
+	select {
+	case err := <-started:
+		if err != nil {
+			cli.Printf(stderr, "%s\n", cli.MessageOf(err))
+			return cli.ExitFailed
+		}
+	case sig := <-signals: // whatever the start waits for (P-905)
+		st.stop(calls.ErrStopping)
+		select {
+		case err := <-started:
+			if err == nil {
+				p.cleanUp(signals)
+			}
+		case <-signals:
+			st.runner.KillAll()
+		case <-time.After(killGrace):
+			st.runner.KillAll()
+		}
+		return signalEnding(sig).Code
+	}
+	tmp := p.project.TmpRoot
+	time.AfterFunc(cleanDelay, func() { project.CleanTmp(tmp) })
+	code := p.serveUntilEnd(signals, caught)
+	p.cleanUp(signals)
+	log.SetFlags(log.LstdFlags)
+	log.SetOutput(os.Stderr)
+	return code
+}
+
+// takeLibraryLog takes the messages of libraries that use Go's package log, such as net/http.
+func takeLibraryLog(c *console.Console) {
+	log.SetFlags(0)
+	log.SetOutput(libraryLog{c})
+}
+
+type libraryLog struct{ *console.Console }
+
+func (l libraryLog) Write(p []byte) (int, error) {
+	l.Notice("mcp-bash: %s", bytes.TrimSpace(p))
+	return len(p), nil
+}

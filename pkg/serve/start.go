@@ -1,0 +1,291 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/engine"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/protocol"
+	"mcp-bash/pkg/protocol/console"
+	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/serve/stdio"
+	"mcp-bash/pkg/wire/mcp"
+)
+
+// A starter opens a project and makes a process of it. Each step sets what later steps need.
+type starter struct {
+	Options
+	base      context.Context // of everything that runs
+	stop      context.CancelCauseFunc
+	runner    *script.Runner
+	caught    func()                        // waits until signals are caught
+	findHome  func() (*project.Home, error) // waits for the installation
+	quiet     bool                          // before the settings are read (P-1306)
+	warned    []string
+	parent    int
+	bootstrap *project.TempDir
+	project   *project.Project
+	roots     roots.Scope // of a client that names none
+	state     *project.State
+	home      *project.Home
+}
+
+func newStarter(o Options) *starter {
+	st := &starter{Options: o, runner: new(script.Runner), quiet: quietEnv(o.Env), parent: os.Getppid()}
+	st.base, st.stop = context.WithCancelCause(context.Background())
+	return st
+}
+
+// start takes the steps of a start in the order of P-101. After the first error, nothing was
+// written to the client, and no files are left.
+func (st *starter) start() (*process, error) {
+	// Slow work that depends on nothing else runs in parallel. A later step may add defaults to the
+	// environment (P-303), so this work gets a copy.
+	given := st.Env.Clone()
+	st.findHome = background(func() (*project.Home, error) { return project.FindHome(given, st.Tree, st.warn) })
+	for _, step := range []func() error{
+		st.checkTransport,
+		st.openStreams,
+		st.openProject,
+		st.sourceProfile,
+		st.sourceEnv,
+		st.readRoots,
+		func() error { return st.project.Token.Check() },
+		st.openState,
+		st.awaitHome,
+	} {
+		if err := step(); err != nil {
+			return nil, st.undo(err)
+		}
+	}
+	p, err := st.newProcess()
+	if err != nil {
+		return nil, st.undo(err)
+	}
+	takeLibraryLog(p.console)
+	p.announce(st.home.Dir, st.Options)
+	return p, nil
+}
+
+// undo removes the files of a failed start. A missing installation explains more than the errors
+// that follow from it.
+func (st *starter) undo(err error) error {
+	if _, first := st.findHome(); first != nil {
+		err = first
+	}
+	if st.bootstrap != nil {
+		st.bootstrap.Remove()
+	}
+	if st.state != nil {
+		st.state.Remove()
+	}
+	return err
+}
+
+// warn writes a line to standard error before the settings are read.
+func (st *starter) warn(text string) {
+	if !st.quiet {
+		cli.Printf(st.Stderr, "%s\n", text)
+	}
+}
+
+// warnOnce is warn for reading the project, which can happen twice.
+func (st *starter) warnOnce(text string) {
+	if !slices.Contains(st.warned, text) {
+		st.warned = append(st.warned, text)
+		st.warn(text)
+	}
+}
+
+// checkTransport warns of an unknown transport (P-104).
+func (st *starter) checkTransport() error {
+	t := st.Env["MCPBASH_TRANSPORT"]
+	if t == "" {
+		t = st.Env["MCP_TRANSPORT"]
+	}
+	if t != "" && !strings.EqualFold(t, "stdio") {
+		st.warn("mcp-bash: unsupported transport '" + t + "'; defaulting to stdio.")
+	}
+	return nil
+}
+
+// openStreams opens standard input and output (P-105).
+func (st *starter) openStreams() (err error) {
+	if st.Streams == nil {
+		st.Streams, err = stdio.Open()
+	}
+	return err
+}
+
+// openProject finds the project and reads it. Without one, it makes a project that explains how to
+// get one (P-120).
+func (st *starter) openProject() error {
+	root, err := project.FindRoot(st.Env, "", st.Dir)
+	if errors.Is(err, project.ErrNone) {
+		st.caught() // from here on there are files to remove
+		if st.bootstrap, err = makeBootstrap(st.Env); err == nil {
+			root = st.bootstrap.Path
+			st.warn("mcp-bash: no project configured; starting getting-started helper (temporary workspace " + root +
+				")")
+		}
+	}
+	if err != nil {
+		return err
+	}
+	st.project = project.Open(root, st.Env, st.Dir, st.warnOnce)
+	st.project.Create()
+	if st.bootstrap != nil {
+		st.project.Meta = bootstrapMeta()
+	}
+	return nil
+}
+
+// quietEnv is P-1306 before the settings are read.
+func quietEnv(env project.Env) bool {
+	level := env["MCPBASH_LOG_LEVEL"]
+	return env["MCPBASH_QUIET"] == "true" || level != "" && mcp.ParseLevelSetting(level) >= mcp.Err
+}
+
+// profileTime limits the login profile, because a client waits.
+const profileTime = 5 * time.Second
+
+// sourceProfile sources the login profile that the launcher of a bundle names, and adopts the
+// variables that changed. Desktop programs start servers without the PATH of a login shell. The
+// server starts whatever happens (CLI-1423).
+func (st *starter) sourceProfile() error {
+	p := st.project
+	file := p.Env["MCPBASH_LOGIN_PROFILE"]
+	if st.bootstrap != nil || file == "" || p.Env["MCPB_SKIP_LOGIN_SHELL"] != "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(st.base, profileTime)
+	defer cancel()
+	changed, _, err := p.SourceProfile(ctx, st.runner, code.OperatorFile(file))
+	if err != nil {
+		return nil
+	}
+	for _, name := range []string{"MCPBASH_LOGIN_PROFILE", "MCPBASH_JSON_TOOL", "MCPBASH_JSON_TOOL_BIN"} {
+		delete(changed, name) // the launcher's own
+	}
+	st.project = project.Open(p.Root, project.Adopt(p.Env, changed), st.Dir, st.warnOnce)
+	return nil
+}
+
+// sourceEnv sources server.d/env.sh if the operator wants it (P-113), and reads the project again
+// with the result.
+func (st *starter) sourceEnv() error {
+	p := st.project
+	if st.bootstrap != nil || p.Env["MCPBASH_SERVER_SOURCE_ENV"] != "true" {
+		return nil
+	}
+	file := code.Env.In(p)
+	switch err := p.CheckTrusted(file); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("mcp-bash: refusing insecure server.d/env.sh: %w", err)
+	}
+	changed, stderr, err := p.Source(st.base, st.runner, file)
+	st.Stderr.Write([]byte(stderr))
+	var failed *project.SourceError
+	switch {
+	case errors.As(err, &failed):
+		return fmt.Errorf("mcp-bash: server.d/env.sh failed (exit %d)", failed.Status)
+	case err != nil:
+		return fmt.Errorf("mcp-bash: server.d/env.sh: %w", err)
+	}
+	st.project = project.Open(p.Root, project.Adopt(p.Env, changed), st.Dir, st.warnOnce)
+	return nil
+}
+
+// readRoots reads the roots for a client that names none. An unusable root ends the start (P-2101).
+func (st *starter) readRoots() (err error) {
+	st.roots, err = roots.Fallback(st.project)
+	var unusable *roots.UnusableError
+	if errors.As(err, &unusable) {
+		return cli.Failf(cli.CodeInvalid, "mcp-bash: %v\n%s", err, unusable.Remedy())
+	}
+	return err
+}
+
+// openState chooses the private directory of this run (P-300).
+func (st *starter) openState() error {
+	p := st.project
+	if st.Debug {
+		p.Logging.DebugPayloads, p.Preserve = true, true
+		state, err := project.NewDebugState(st.Env)
+		if err != nil {
+			return err
+		}
+		st.state = state
+		cli.Printf(st.Stderr, "mcp-bash debug: logging to %s\n", filepath.Join(state.Dir, "payload.debug.log"))
+		return nil
+	}
+	state, dir, err := project.NewState(p.Env, &p.Settings)
+	if err == nil && (p.Preserve || p.KeepLogs || p.Logging.DebugPayloads) {
+		err = state.Make() // there will be files in it in any case
+	}
+	if err != nil {
+		return cli.Failf(cli.CodeInternal, "mcp-bash: unable to create state directory: %s\n%v", dir, err)
+	}
+	st.state = state
+	return nil
+}
+
+// awaitHome waits for the installation (P-102).
+func (st *starter) awaitHome() (err error) {
+	st.home, err = st.findHome()
+	return err
+}
+
+// newProcess makes the process from the results of the steps.
+func (st *starter) newProcess() (*process, error) {
+	p := st.project
+	limitMemory(p.Limits.Pending)
+	c := console.New(st.Stderr, p)
+	record, err := c.OpenRecord(st.state, st.NDJSON)
+	if err != nil {
+		return nil, err
+	}
+	log := protocol.NewLog(c)
+	var e *engine.Engine
+	if !p.Minimal {
+		e = engine.New(engine.Config{
+			Project: p, State: st.state, Runner: st.runner, Home: st.home, Args: st.Args, Log: log.Send,
+			Debug: log.Debugging, Notice: func(line string) { c.Notice("%s", line) }, Stderr: st.Stderr,
+		})
+	}
+	server := protocol.NewServer(protocol.Config{
+		Context: st.base, Project: p, State: st.state, Engine: e, Console: c, Record: record, Log: log, Roots: st.roots,
+	})
+	conn := stdio.New(stdio.Config{Context: st.base, Streams: st.Streams, Project: p, Parent: st.parent},
+		func(conn protocol.Connection) stdio.Client { return server.NewClient(conn) })
+	return &process{
+		project: p, state: st.state, bootstrap: st.bootstrap, runner: st.runner, console: c, server: server, conn: conn,
+		stop: st.stop,
+	}, nil
+}
+
+// usualMemory is more than a server needs for small messages, in bytes.
+const usualMemory = 32 << 20
+
+// limitMemory makes the garbage collector work harder above twice the memory of pending messages,
+// because many large messages leave as much garbage. GOMEMLIMIT has precedence.
+func limitMemory(pending int) {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(2*int64(pending) + usualMemory)
+	}
+}

@@ -1,0 +1,45 @@
+// Package revision names the revisions of MCP and their differences. Only the protocol packages
+// and clients import it.
+package revision
+
+// A Revision is a published revision of the protocol that begins with a handshake. Its fields are
+// what the server does differently in it (P-805).
+type Revision struct {
+	Name         string
+	ListChanged  bool // list_changed and completions are advertised and sent
+	Instructions bool // initialize answers with instructions (P-806)
+	Batches      bool // arrays of messages are accepted (P-600)
+	BatchRefusal string
+}
+
+// revisions are those that the server speaks, newest first (P-800).
+var revisions = [...]Revision{
+	{Name: "2025-11-25", ListChanged: true, Instructions: true,
+		BatchRefusal: "Batch arrays are not allowed for protocol 2025-11-25"},
+	{Name: "2025-06-18", ListChanged: true, Instructions: true,
+		BatchRefusal: "Batch arrays are not allowed for protocol 2025-06-18"},
+	{Name: "2025-03-26", Instructions: true, Batches: true},
+	{Name: "2024-11-05", BatchRefusal: "Batch arrays are disabled"},
+}
+
+// Latest is the revision for a client that does not name one.
+var Latest = &revisions[0]
+
+// Named returns the revision of that name, or nil.
+func Named(name string) *Revision {
+	for i := range revisions {
+		if revisions[i].Name == name {
+			return &revisions[i]
+		}
+	}
+	return nil
+}
+
+// Names returns the names of the revisions with a handshake, newest first.
+func Names() []string {
+	names := make([]string, len(revisions))
+	for i := range revisions {
+		names[i] = revisions[i].Name
+	}
+	return names
+}

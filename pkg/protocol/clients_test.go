@@ -1,0 +1,437 @@
+//go:build unix
+
+package protocol
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"mcp-bash/pkg/engine"
+	"mcp-bash/pkg/json/rawjson"
+	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/protocol/calls"
+	"mcp-bash/pkg/protocol/console"
+	"mcp-bash/pkg/run/script"
+)
+
+// patience is how long a test waits for an event.
+const patience = 30 * time.Second
+
+// newServer returns a server for a project of these files.
+func newServer(t testing.TB, files map[string]string, env project.Env) (*Server, string) {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		file, mode := filepath.Join(root, name), os.FileMode(0o644)
+		if strings.HasSuffix(name, ".sh") {
+			mode, content = 0o755, "#!/bin/bash\n"+content
+		}
+		os.MkdirAll(filepath.Dir(file), 0o755)
+		if err := os.WriteFile(file, []byte(content), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full := project.Env{
+		"PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "TMPDIR": t.TempDir(), "MCPBASH_TOOL_ALLOWLIST": "*",
+		"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": "0.01",
+	}
+	for name, value := range env {
+		full[name] = value
+	}
+	warn := func(text string) { t.Error(text) }
+	home, err := project.FindHome(full, func() project.Tree { return project.Tree{"sdk/tool-sdk.sh": nil} }, warn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := project.Open(root, full, root, warn)
+	state, _, err := project.NewState(full, &p.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	runner := new(script.Runner)
+	t.Cleanup(func() {
+		stop(calls.ErrStopping)
+		runner.KillAll()
+		state.Remove()
+	})
+	var stderr lockedBuffer
+	c := console.New(&stderr, p)
+	log := NewLog(c)
+	e := engine.New(engine.Config{
+		Project: p, State: state, Runner: runner, Home: home, Log: log.Send, Debug: log.Debugging,
+		Notice: func(string) {}, Stderr: &stderr,
+	})
+	return NewServer(Config{Context: ctx, Project: p, State: state, Engine: e, Console: c, Log: log}), root
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+// memory is a transport in memory: a client of a test, and its connection.
+type memory struct {
+	t         *testing.T
+	name      string
+	stateless bool
+	client    *Client
+	lines     chan string
+	seen      []string // all lines that were read
+	stuck     atomic.Bool // the client does not read
+	ended     chan Ending
+	closing   sync.Once
+	tasks     sync.WaitGroup
+}
+
+// connect adds a client to a server. It opens a session, unless it is stateless.
+func connect(t *testing.T, s *Server, name string, stateless bool) *memory {
+	t.Helper()
+	m := &memory{t: t, name: name, stateless: stateless, lines: make(chan string, 1000), ended: make(chan Ending, 1)}
+	m.client = s.NewClient(m)
+	t.Cleanup(m.close)
+	if !stateless {
+		m.request("0", "initialize", `"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}`)
+		m.accept(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	}
+	return m
+}
+
+// close ends the client. Its tasks have ended afterwards.
+func (m *memory) close() {
+	m.closing.Do(func() {
+		m.client.Cancel(calls.ErrStopping)
+		m.client.Leave()
+		m.client.Wait()
+		m.tasks.Wait()
+	})
+}
+
+func (m *memory) Queue(line []byte) { m.lines <- string(line) }
+func (*memory) Push()               {}
+func (*memory) Deliver()            {}
+func (*memory) Release(int)         {}
+func (*memory) AwaitRoom()          {}
+func (m *memory) End(e Ending)      { m.ended <- e }
+func (m *memory) Full() bool        { return m.stuck.Load() }
+
+// Reserve waits for a client that does not read until its requests are cancelled.
+func (m *memory) Reserve(ctx context.Context, _ int) {
+	if m.stuck.Load() {
+		<-ctx.Done()
+	}
+}
+
+// accept gives a message to the client, and runs its task on another goroutine.
+func (m *memory) accept(message string) {
+	if task := m.client.Accept([]byte(message), m); task != nil {
+		m.tasks.Go(task.Run)
+	}
+}
+
+// send sends a request. members are those of its params.
+func (m *memory) send(id, method, members string) {
+	m.t.Helper()
+	if m.stateless {
+		if members != "" {
+			members += ","
+		}
+		members += `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+			`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},"io.modelcontextprotocol/logLevel":"info",` +
+			`"progressToken":"token"}`
+	} else if method == "tools/call" {
+		members += `,"_meta":{"progressToken":"token"}`
+	}
+	m.accept(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":{` + members + `}}`)
+}
+
+// await returns the first line with a text.
+func (m *memory) await(text string) string {
+	m.t.Helper()
+	for _, line := range m.seen {
+		if strings.Contains(line, text) {
+			return line
+		}
+	}
+	for {
+		select {
+		case line := <-m.lines:
+			m.seen = append(m.seen, line)
+			if strings.Contains(line, text) {
+				return line
+			}
+		case <-time.After(patience):
+			m.t.Fatalf("%s: no line contains %s; others: %q", m.name, text, m.seen)
+		}
+	}
+}
+
+func (m *memory) request(id, method, members string) string {
+	m.t.Helper()
+	m.send(id, method, members)
+	return m.await(`{"jsonrpc":"2.0","id":` + id + `,`)
+}
+
+// all returns all lines that the client has got so far.
+func (m *memory) all() string {
+	for {
+		select {
+		case line := <-m.lines:
+			m.seen = append(m.seen, line)
+		default:
+			return strings.Join(m.seen, "")
+		}
+	}
+}
+
+// awaitFile waits for a file that a script creates.
+func awaitFile(t *testing.T, name string) {
+	t.Helper()
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	late := time.After(patience)
+	for {
+		if _, err := os.Stat(name); err == nil {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-late:
+			t.Fatalf("%s does not appear", name)
+		}
+	}
+}
+
+// isolated is a project whose tools mention their argument in everything that they do.
+var isolated = map[string]string{
+	"server.d/server.meta.json": "{}",
+	"tools/report/tool.sh": `who=$(printf %s "$MCP_TOOL_ARGS_JSON" | tr -cd a-z)
+report() { printf '{"jsonrpc":"2.0","method":"notifications/%s","params":{%s}}\n' "$1" "$2"; }
+report progress '"progress":1,"message":"progress of '$who'"' >>"$MCP_PROGRESS_STREAM"
+report message '"level":"info","data":"log of '$who'"' >>"$MCP_LOG_STREAM"
+touch "$MCPBASH_PROJECT_ROOT/started.$who"
+until [ -e "$MCPBASH_PROJECT_ROOT/go.$who" ]; do sleep 0.01; done
+printf 'answer for %s' "$who"
+`,
+	"tools/ask/tool.sh": `who=$(printf %s "$MCP_TOOL_ARGS_JSON" | tr -cd a-z)
+printf '{"message":"question of %s"}' "$who" >"$MCP_ELICIT_REQUEST_FILE.tmp"
+mv "$MCP_ELICIT_REQUEST_FILE.tmp" "$MCP_ELICIT_REQUEST_FILE"
+until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.01; done
+cat "$MCP_ELICIT_RESPONSE_FILE"
+`,
+	"resources/alpha.txt": "1", "resources/beta.txt": "1",
+}
+
+var live = project.Env{"MCPBASH_ENABLE_LIVE_PROGRESS": "true"}
+
+// Two clients of one process use equal ids, tokens and tools at the same time. Each gets its own
+// progress, logs, answers, notifications and questions, and nothing of the other one.
+func TestIsolation(t *testing.T) {
+	for _, protocols := range [][2]bool{{false, false}, {true, true}, {false, true}} {
+		t.Run(fmt.Sprintf("stateless=%v", protocols), func(t *testing.T) {
+			server, root := newServer(t, isolated, live)
+			alpha, beta := connect(t, server, "alpha", protocols[0]), connect(t, server, "beta", protocols[1])
+			both := func(do func(m *memory)) {
+				t.Helper()
+				do(alpha)
+				do(beta)
+			}
+			both(func(m *memory) { m.send("1", "tools/call", `"name":"report","arguments":{"":"`+m.name+`"}`) })
+			both(func(m *memory) {
+				m.await("progress of " + m.name)
+				m.await("log of " + m.name)
+			})
+			both(func(m *memory) {
+				awaitFile(t, filepath.Join(root, "started."+m.name))
+				os.WriteFile(filepath.Join(root, "go."+m.name), nil, 0o600)
+				m.await(`answer for ` + m.name)
+			})
+			both(func(m *memory) { m.watch("file://" + root + "/resources/" + m.name + ".txt") })
+			both(func(m *memory) {
+				os.WriteFile(filepath.Join(root, "resources", m.name+".txt"), []byte("22"), 0o644)
+			})
+			both(func(m *memory) { m.await("notifications/resources/updated") })
+			both(func(m *memory) { m.send("2", "tools/call", `"name":"ask","arguments":{"":"`+m.name+`"}`) })
+			both(func(m *memory) { m.await("question of " + m.name) })
+			if protocols[0] && protocols[1] {
+				alpha.stealCall(beta)
+			}
+			both(func(m *memory) { m.answer() })
+			both(func(m *memory) {
+				other := map[string]string{"alpha": "beta", "beta": "alpha"}[m.name]
+				if all := m.all(); strings.Contains(all, other) {
+					t.Errorf("%s got something of %s: %s", m.name, other, all)
+				}
+			})
+		})
+	}
+}
+
+// watch subscribes to a resource.
+func (m *memory) watch(uri string) {
+	m.t.Helper()
+	if m.stateless {
+		m.send(`"stream"`, "subscriptions/listen", `"notifications":{"resourceSubscriptions":["`+uri+`"]}`)
+		m.await("notifications/subscriptions/acknowledged")
+		return
+	}
+	m.request(`"watch"`, "resources/subscribe", `"uri":"`+uri+`"`)
+}
+
+// question returns the id of the open question of a session, or the state of a suspended call.
+func (m *memory) question() (id, state string) {
+	line, err := rawjson.Check([]byte(m.await("question of " + m.name)))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return string(rawjson.Get(line, "id")), rawjson.TextOf(rawjson.Get(line, "result"), "requestState")
+}
+
+// stealCall tries to resume the suspended call of another client.
+func (m *memory) stealCall(other *memory) {
+	m.t.Helper()
+	_, state := other.question()
+	got := m.request("9", "tools/call", `"name":"ask","arguments":{"":"`+other.name+`"},"requestState":"`+state+
+		`","inputResponses":{"input-1":{"action":"accept","content":{"stolen":1}}}`)
+	if !strings.Contains(got, "it is not one of this server's, or was changed on the way") {
+		m.t.Errorf("%s resumes a call of %s: %s", m.name, other.name, got)
+	}
+}
+
+// answer answers the client's own question, and expects the answer in the result of the tool.
+func (m *memory) answer() {
+	m.t.Helper()
+	id, state := m.question()
+	response := `{"action":"accept","content":{"from":"` + m.name + `"}}`
+	if m.stateless {
+		m.send("3", "tools/call", `"name":"ask","arguments":{"":"`+m.name+`"},"requestState":"`+state+
+			`","inputResponses":{"input-1":`+response+`}`)
+	} else {
+		m.accept(`{"jsonrpc":"2.0","id":` + id + `,"result":` + response + `}`)
+	}
+	if got := m.await(`\"from\":`); !strings.Contains(got, `\"from\":\"`+m.name+`\"`) || strings.Contains(got, "stolen") {
+		m.t.Errorf("%s got %s", m.name, got)
+	}
+}
+
+// A client that cancels, sets its log level or ends does not affect the other one.
+func TestIndependentClients(t *testing.T) {
+	for _, stateless := range []bool{false, true} {
+		t.Run(fmt.Sprintf("stateless=%v", stateless), func(t *testing.T) {
+			server, root := newServer(t, isolated, live)
+			alpha, beta := connect(t, server, "alpha", false), connect(t, server, "beta", stateless)
+			alpha.request("5", "logging/setLevel", `"level":"debug"`)
+			for _, m := range []*memory{alpha, beta} {
+				m.send("1", "tools/call", `"name":"report","arguments":{"":"`+m.name+`"}`)
+				awaitFile(t, filepath.Join(root, "started."+m.name))
+			}
+			alpha.accept(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+			alpha.await("Cancelled id=1")
+			os.WriteFile(filepath.Join(root, "go.beta"), nil, 0o600)
+			beta.await("answer for beta")
+			if all := beta.all(); strings.Contains(all, `"debug"`) {
+				t.Errorf("beta got debug messages: %s", all)
+			}
+			if all := alpha.all(); strings.Count(all, "Invoke tool=report") != 1 {
+				t.Errorf("alpha got debug messages of beta: %s", all)
+			}
+			alpha.close()
+			if got := beta.request("2", "tools/call", `"name":"report","arguments":{"":"beta"}`); !strings.Contains(got,
+				"answer for beta") {
+				t.Error(got)
+			}
+			if len(beta.ended) > 0 {
+				t.Error("beta was ended")
+			}
+		})
+	}
+}
+
+// Only a client that listens is notified of changed lists, and each of them is.
+func TestListsOfClients(t *testing.T) {
+	server, root := newServer(t, isolated, project.Env{"MCP_TOOLS_TTL": "0"})
+	session, old := connect(t, server, "session", false), &memory{t: t, name: "old", lines: make(chan string, 100)}
+	old.client = server.NewClient(old)
+	defer old.close()
+	old.request("0", "initialize", `"protocolVersion":"2025-03-26","capabilities":{}`) // which has no list_changed
+	old.accept(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	stream := connect(t, server, "stream", true)
+	stream.send(`"s"`, "subscriptions/listen", `"notifications":{"toolsListChanged":true}`)
+	stream.await("notifications/subscriptions/acknowledged")
+	session.request("1", "tools/list", "")
+	os.Mkdir(filepath.Join(root, "tools/new"), 0o755)
+	os.WriteFile(filepath.Join(root, "tools/new/tool.sh"), []byte("#!/bin/bash\n"), 0o755)
+	session.await("notifications/tools/list_changed")
+	if line := stream.await("notifications/tools/list_changed"); !strings.Contains(line, `subscriptionId":"s"`) {
+		t.Error(line)
+	}
+	if all := old.all(); strings.Contains(all, "list_changed") {
+		t.Error(all)
+	}
+}
+
+// A client that does not read, and whose requests use all slots, does not stop another one.
+func TestClientThatDoesNotRead(t *testing.T) {
+	server, root := newServer(t, isolated, project.Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": "2"})
+	alpha, beta := connect(t, server, "alpha", false), connect(t, server, "beta", false)
+	alpha.stuck.Store(true)
+	for i := range 5 {
+		alpha.send(fmt.Sprint(i), "tools/call", `"name":"report","arguments":{"":"alpha"}`)
+	}
+	os.WriteFile(filepath.Join(root, "go.beta"), nil, 0o600)
+	if got := beta.request("1", "tools/call", `"name":"report","arguments":{"":"beta"}`); !strings.Contains(got,
+		"answer for beta") {
+		t.Error(got)
+	}
+}
+
+// Accepting a ping allocates nothing.
+func TestAcceptAllocations(t *testing.T) {
+	server, _ := newServer(t, nil, nil)
+	out := discard{}
+	c := server.NewClient(out)
+	line := []byte(`{"jsonrpc":"2.0","id":12,"method":"ping"}`)
+	if n := testing.AllocsPerRun(1000, func() { c.Accept(line, out) }); n != 0 {
+		t.Errorf("%v allocations a ping", n)
+	}
+}
+
+// discard is a connection that drops all lines.
+type discard struct{}
+
+func (discard) Queue([]byte)                 {}
+func (discard) Push()                        {}
+func (discard) Deliver()                     {}
+func (discard) Full() bool                   { return false }
+func (discard) Reserve(context.Context, int) {}
+func (discard) Release(int)                  {}
+func (discard) AwaitRoom()                   {}
+func (discard) End(Ending)                   {}
+
+func BenchmarkPing(b *testing.B) {
+	server, _ := newServer(b, nil, nil)
+	out := discard{}
+	c := server.NewClient(out)
+	line := []byte(`{"jsonrpc":"2.0","id":12,"method":"ping"}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Accept(line, out)
+	}
+}

@@ -94,7 +94,7 @@ type memory struct {
 	stateless bool
 	client    *Client
 	lines     chan string
-	seen      []string // all lines that were read
+	seen      []string    // all lines that were read
 	stuck     atomic.Bool // the client does not read
 	ended     chan Ending
 	closing   sync.Once

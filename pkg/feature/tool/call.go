@@ -43,6 +43,7 @@ type call struct {
 	input    inputRelay
 	clock    *clock
 	waiting  time.Time // since when the script waits for its client; zero: it does not
+	unwatch  func()    // ends the watch of the files of a script that waits; nil: they are not watched
 	live     bool      // forward progress and logs while the script runs
 	trace    *trace
 }
@@ -238,7 +239,9 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	t, r := c.tools, c.request
 	calls := &t.project.Calls
 	c.listener, c.progress, c.logs = r.Listener, handoff.Follow(c.files.Progress), handoff.Follow(c.files.Logs)
-	c.input = inputRelay{files: c.files, asker: r.Asker, client: &r.Client, log: t.Log}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c.input = inputRelay{ctx: ctx, files: c.files, asker: r.Asker, client: &r.Client, log: t.Log}
 	c.live = t.project.Sessions.LiveProgress || r.Live
 	env, err := c.environ()
 	if err != nil {
@@ -261,6 +264,7 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	spec.Pace = c.pace
 	c.logStart()
 	res := t.Runner.Run(ctx, spec)
+	c.stopWaiting()
 	c.input.end()
 	if c.cancelled(res.Cause) == nil {
 		c.finishStreams()
@@ -295,25 +299,46 @@ func (c *call) watch(ctx context.Context, now time.Time) error {
 	default:
 		active = c.progress.Touched()
 	}
+	paused := open || !c.waiting.IsZero() // the last pause was long if the script has waited in it
 	switch {
 	case !open:
-		c.waiting = time.Time{}
+		c.stopWaiting()
 	case c.waiting.IsZero():
 		c.waiting = now
+		if waker := c.input.waker; waker != nil {
+			c.unwatch = c.tools.watcher.Watch(c.files, waker.Wake)
+			waker.Wake() // for a change before the watch
+		}
 	}
-	return c.clock.tick(now, active, open)
+	return c.clock.tick(now, active, paused)
 }
 
-// pace is how soon to look again: the longer a script has waited for its client, the less
-// often, so that many that wait cost nothing (M-55).
-func (c *call) pace() time.Duration {
-	if c.waiting.IsZero() {
-		return 0
+// stopWaiting is called when the script no longer waits for its client.
+func (c *call) stopWaiting() {
+	c.waiting = time.Time{}
+	if c.unwatch != nil {
+		c.unwatch()
+		c.unwatch = nil
 	}
-	return min(c.clock.last.Sub(c.waiting)/8, slowestPace)
 }
 
-const slowestPace = 500 * time.Millisecond
+// pace returns the time until the next look at a script that waits for its client. The answer, the
+// end of the call and, if possible, a change of the files end that time early. Otherwise it grows
+// with the wait, so that many waiting scripts cost little (M-55).
+func (c *call) pace() (time.Duration, *script.Waker) {
+	switch {
+	case c.waiting.IsZero():
+		return 0, nil
+	case c.unwatch != nil:
+		return watchedPace, c.input.waker
+	}
+	return min(c.clock.last.Sub(c.waiting)/8, slowestPace), c.input.waker
+}
+
+const (
+	watchedPace = 5 * time.Second
+	slowestPace = 500 * time.Millisecond
+)
 
 // heard reports whether somebody listens to the script at this moment.
 func (c *call) heard() bool {

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/run/handoff"
+	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -35,6 +37,8 @@ type inputRelay struct {
 	client *mcp.Capabilities
 	log    mcp.LogFunc
 
+	ctx    context.Context // of the call
+	waker  *script.Waker   // wakes the call when the client answers; nil before the first question
 	elicit mcp.PendingInput
 	room   *handoff.Reserved // for the answer to elicit
 	batch  *batch
@@ -115,6 +119,9 @@ func (in *inputRelay) cancel() {
 
 // end withdraws what is open because the script is gone (T-127).
 func (in *inputRelay) end() {
+	if in.waker != nil {
+		in.waker.Close()
+	}
 	if in.elicit != nil {
 		in.elicit.Close()
 		in.elicit = nil
@@ -169,7 +176,38 @@ func (in *inputRelay) startElicit(content []byte) {
 	if in.room = in.reserve(&in.files.Folder); in.room == nil {
 		return // nobody is asked for what cannot be handed over
 	}
-	in.elicit = in.asker.Ask([]mcp.InputRequest{{Key: key, Method: mcp.MethodElicit, Params: b.End().Bytes()}})
+	in.elicit = in.ask([]mcp.InputRequest{{Key: key, Method: mcp.MethodElicit, Params: b.End().Bytes()}})
+}
+
+// ask puts questions to the client. The call wakes up when they are answered, and when it ends.
+func (in *inputRelay) ask(questions []mcp.InputRequest) mcp.PendingInput {
+	pending := in.asker.Ask(questions)
+	if in.waker == nil {
+		in.waker, _ = script.NewWaker() // without it the call looks for answers at each tick
+	}
+	waker := in.waker
+	if waker == nil {
+		return pending
+	}
+	ctx, cancel := context.WithCancel(in.ctx)
+	go func() {
+		pending.Wait(ctx)
+		cancel()
+		waker.Wake()
+	}()
+	return wakingInput{pending, cancel}
+}
+
+// A wakingInput wakes its call when it is answered.
+type wakingInput struct {
+	mcp.PendingInput
+	cancel context.CancelFunc
+}
+
+// Close implements [mcp.PendingInput].
+func (w wakingInput) Close() []mcp.InputResponse {
+	w.cancel()
+	return w.PendingInput.Close()
 }
 
 // reserve makes room for an answer; nil where there is none.
@@ -272,7 +310,7 @@ func (in *inputRelay) startBatch(content []byte) {
 	if b.room = in.reserve(&in.files.Input); b.room == nil {
 		return
 	}
-	b.pending = in.asker.Ask(questions)
+	b.pending = in.ask(questions)
 	in.batch = b
 }
 

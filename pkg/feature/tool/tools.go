@@ -53,6 +53,7 @@ type shared struct {
 	schemas schema.Cache
 	counter atomic.Int64
 	inherit sync.Once
+	watcher handoff.Watcher // of calls that wait for their client
 }
 
 // New returns the tools of a project.

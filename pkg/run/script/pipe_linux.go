@@ -17,3 +17,9 @@ func newPipe() (r, w int, err error) {
 
 // widen makes room in a pipe through which much is coming.
 func widen(fd int) { unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, largePipe) }
+
+// newSignal returns a descriptor that is readable after a write of 8 bytes to it.
+func newSignal() (r, w int, err error) {
+	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	return fd, fd, err
+}

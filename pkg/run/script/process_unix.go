@@ -46,8 +46,11 @@ func (p *process) run(ctx context.Context) Result {
 		{Fd: int32(p.out), Events: unix.POLLIN},
 		{Fd: int32(p.err), Events: unix.POLLIN},
 		{Fd: int32(p.exit.fd), Events: unix.POLLIN},
+		{Fd: -1, Events: unix.POLLIN}, // of waker
 	}
 	tick, pace := p.began.Add(interval), firstPace
+	var waker *Waker
+	var earliest time.Time // of a tick after a wake
 	for !p.done() {
 		n, err := unix.Poll(fds, milliseconds(time.Until(tick)))
 		if err != nil && err != unix.EINTR { // no memory: do without waiting for events
@@ -68,12 +71,23 @@ func (p *process) run(ctx context.Context) Result {
 				p.reap(0)
 				fds[2].Fd = -1
 			}
+			if fds[3].Revents != 0 {
+				waker.drain()
+				fds[3].Fd, tick = -1, earliest
+			}
 		}
 		if now := time.Now(); !now.Before(tick) || p.cause != nil {
 			p.tick(ctx, now)
 			tick = now.Add(interval)
-			if p.spec.Pace != nil {
-				tick = now.Add(max(interval, p.spec.Pace()))
+			fds[3].Fd, earliest = -1, tick
+			if p.spec.Pace != nil && p.cause == nil {
+				var wait time.Duration
+				if wait, waker = p.spec.Pace(); wait > interval {
+					tick = now.Add(wait)
+				}
+				if waker != nil {
+					fds[3].Fd = int32(waker.r)
+				}
 			}
 			if p.cause != nil {
 				tick = now.Add(pace)

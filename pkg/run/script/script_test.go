@@ -454,9 +454,34 @@ func TestPace(t *testing.T) {
 	res := new(Runner).Run(context.Background(), Spec{
 		Script: chosen(write(t, 0o755, "s", "#!/bin/bash\nsleep 0.1")), Env: env(), Interval: time.Millisecond,
 		Watch: func(time.Time) error { looks++; return nil },
-		Pace:  func() time.Duration { return time.Hour },
+		Pace:  func() (time.Duration, *Waker) { return time.Hour, nil },
 	})
 	if looks != 1 || res.Status != 0 {
+		t.Errorf("looked at %d times: %+v", looks, res)
+	}
+}
+
+// M-55: a waker ends the pause before the next look.
+func TestWaker(t *testing.T) {
+	waker, err := NewWaker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer waker.Close()
+	looks := 0
+	res := new(Runner).Run(context.Background(), Spec{
+		Script: chosen(write(t, 0o755, "s", "#!/bin/bash\nsleep 3600")), Env: env(),
+		Interval: time.Millisecond,
+		Watch: func(time.Time) error {
+			if looks++; looks == 3 {
+				return ErrTimedOut // a script that waits for ever is woken twice
+			}
+			go waker.Wake()
+			return nil
+		},
+		Pace: func() (time.Duration, *Waker) { return time.Hour, waker },
+	})
+	if looks != 3 || res.Cause != ErrTimedOut {
 		t.Errorf("looked at %d times: %+v", looks, res)
 	}
 }

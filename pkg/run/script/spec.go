@@ -41,9 +41,10 @@ type Spec struct {
 	// runs, on the goroutine of [Runner.Run]. An error ends the script.
 	Watch    func(now time.Time) error
 	Interval time.Duration // 0: 50 ms
-	// Pace, when set, says after each call of Watch when the next one is due: a script that
-	// waits for somebody need not be looked at as often. 0: after Interval.
-	Pace func() time.Duration
+	// Pace, when set, is called after each call of Watch. It returns the time until the next one, at
+	// least Interval, because a script that waits for its client needs fewer. A Waker can end that
+	// time early, but not before Interval.
+	Pace func() (time.Duration, *Waker)
 
 	// Confined, when set, is what the script is held to; see [Runner.Confine].
 	Confined *Confined

@@ -146,7 +146,7 @@ func (m *memory) accept(message string) {
 	}
 }
 
-// send sends a request. members are those of its params.
+// send sends a request with members in its params.
 func (m *memory) send(id, method, members string) {
 	m.t.Helper()
 	if m.stateless {
@@ -370,7 +370,7 @@ func TestListsOfClients(t *testing.T) {
 	session, old := connect(t, server, "session", false), &memory{t: t, name: "old", lines: make(chan string, 100)}
 	old.client = server.NewClient(old)
 	defer old.close()
-	old.request("0", "initialize", `"protocolVersion":"2025-03-26","capabilities":{}`) // which has no list_changed
+	old.request("0", "initialize", `"protocolVersion":"2025-03-26","capabilities":{}`) // a revision without list_changed
 	old.accept(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	stream := connect(t, server, "stream", true)
 	stream.send(`"s"`, "subscriptions/listen", `"notifications":{"toolsListChanged":true}`)

@@ -107,8 +107,8 @@ func (c *Client) exit(m *jsonrpc.Message, isRequest bool, out Sink) {
 // handshake. Such clients send SIGTERM soon (M-73).
 const drainUninitialized = 1500 * time.Millisecond
 
-// CloseInput is called after the last message, and returns how the connection ends: requests to
-// the client get no answers any more, and running requests may finish.
+// CloseInput is called after the last message, and returns the ending of the connection. Requests
+// to the client get no answers any more. Running requests may finish.
 func (c *Client) CloseInput() Ending {
 	c.handshake.Outgoing.End()
 	c.suspended.Close()

@@ -1,6 +1,6 @@
-// Package protocol serves clients, independent of how their messages arrive. A [Server] has what
-// all clients of a process share, and a [Client] is one of them: it answers messages, or accepts
-// them as requests that run next to the transport's reading.
+// Package protocol serves clients, independent of how their messages arrive. All clients of a
+// process share a [Server]. A [Client] answers messages, or accepts them as requests that run next
+// to the transport's reading.
 //
 // A transport gives each message to [Client.Accept], with a [Sink] for everything that the message
 // causes. It runs the returned [Task] on a goroutine of its choice.
@@ -89,8 +89,8 @@ type Config struct {
 	Roots   roots.Scope // of a client that names none
 }
 
-// A Server is what all clients of a process share: the project, its lists, suspended calls, and
-// the limits for all.
+// A Server has the project of all clients of a process, its lists, the suspended calls, and the
+// limits for all.
 type Server struct {
 	Config
 	offered   *methods.Project // nil in minimal mode

@@ -216,7 +216,7 @@ func TestMalformedInput(t *testing.T) {
 		c.send(tc.line)
 		c.expect(tc.want)
 	}
-	c.says("JSON normalization failed", 2)
+	c.awaitStderr("JSON normalization failed", 2)
 	if got := c.stderr.String(); !strings.Contains(got,
 		`JSON normalization failed bytes=1 sha256=021fb596db81e6d0 truncated=false`+"\n") ||
 		strings.Contains(got, "excerpt") {
@@ -234,14 +234,14 @@ func TestExcerpts(t *testing.T) {
 	c := start(t, files(t, hello), project.Env{"MCPBASH_LOG_VERBOSE": "true"})
 	c.send("{\t\"a\\\" \xffé" + strings.Repeat("z", 2000))
 	c.next()
-	c.says("excerpt", 1)
+	c.awaitStderr("excerpt", 1)
 	if got := c.stderr.String(); !strings.Contains(got, `truncated=true excerpt="{\t\"a\\\" ???zzz`) ||
 		strings.Count(got, "z") < 900 || strings.Count(got, "z") > 1024 {
 		t.Error(got)
 	}
 	c.send(`{"params":{"apiKey":"hush"},`)
 	c.next()
-	c.says("**redacted**", 1)
+	c.awaitStderr("**redacted**", 1)
 	if got := c.stderr.String(); strings.Contains(got, "hush") {
 		t.Error(got)
 	}
@@ -315,7 +315,7 @@ func TestBatches(t *testing.T) {
 	c.expect(`{"jsonrpc":"2.0","id":9,"error":{"code":-32600,"message":"Invalid Request","data":"initialize must not be ` +
 		`batched"}}`)
 	c.expect(`{"jsonrpc":"2.0","id":1,"result":{}}`)
-	c.says("Legacy batch compatibility enabled (MCPBASH_COMPAT_BATCHES=true); requests framed as arrays will be "+
+	c.awaitStderr("Legacy batch compatibility enabled (MCPBASH_COMPAT_BATCHES=true); requests framed as arrays will be "+
 		"processed as independent items.\n", 1)
 }
 
@@ -413,7 +413,7 @@ func TestResponseLimit(t *testing.T) {
 	if got := c.call("big", "{}"); got != `"error":{"code":-32603,"message":"Response exceeded response size limit"}` {
 		t.Error(got)
 	}
-	c.says(`mcp-bash: response exceeded 1000 bytes for id "r3"`+"\n", 1)
+	c.awaitStderr(`mcp-bash: response exceeded 1000 bytes for id "r3"`+"\n", 1)
 	list := ready(t, hello, project.Env{"MCPBASH_REGISTRY_MAX_BYTES": "700"})
 	if got := list.request("tools/list", ""); !strings.HasPrefix(got, `"result"`) {
 		t.Error(got)
@@ -477,7 +477,7 @@ func TestBootstrap(t *testing.T) {
 			t.Errorf("%q is not in %s", part, shown)
 		}
 	}
-	c.says("temporary workspace", 1)
+	c.awaitStderr("temporary workspace", 1)
 	_, rest, found := strings.Cut(c.stderr.String(),
 		"mcp-bash: no project configured; starting getting-started helper (temporary workspace ")
 	workspace, _, _ := strings.Cut(rest, ")")
@@ -666,7 +666,7 @@ func TestPlaceholders(t *testing.T) {
 }
 
 // P-200, P-113: the project is read again after env.sh, and what is wrong
-// with it told once.
+// with it logged once.
 func TestWarningsWithServerEnv(t *testing.T) {
 	c := start(t, files(t, map[string]string{"server.d/server.meta.json": "[", "server.d/env.sh": "export X=1"}),
 		project.Env{"MCPBASH_SERVER_SOURCE_ENV": "true"})

@@ -24,7 +24,7 @@ const gettingStarted = `mcp-bash is running, but it does not know which project 
 More: README.md#quick-start, docs/PROJECT-STRUCTURE.md, docs/ROOTS.md
 `
 
-// makeBootstrap makes the project that is served when there is none. It removes settings from env
+// makeBootstrap makes the project that is served without another one. It removes settings from env
 // that would change it.
 func makeBootstrap(env project.Env) (*project.TempDir, error) {
 	dir, err := project.MakeBootstrapDir(env)

@@ -37,8 +37,7 @@ func listedNames(response string) string {
 	return strings.Join(names, " ") + " " + string(rawjson.Path(result, "result", "_meta", "mcpbash/total"))
 }
 
-// T-4, R-213: the nearest tool is named, but none that is not
-// offered; a word of any length is no work.
+// T-4, R-213: an error names the most similar tool that is offered. A long name costs nothing.
 func TestNearestTool(t *testing.T) {
 	c := ready(t, levelTools, project.Env{"MCPBASH_SECURITY_LEVEL": "standard"})
 	for name, reason := range map[string]string{
@@ -128,7 +127,7 @@ func TestLevelCursors(t *testing.T) {
 	}
 }
 
-// R-212: what nobody knows is said, once, and counts as the lowest.
+// R-212: an unknown level is logged once, and counts as the lowest.
 func TestUnknownLevels(t *testing.T) {
 	c := ready(t, withLevels(map[string]string{"server.d/server.meta.json": `{"securityLevel":["full"]}`}),
 		project.Env{"MCPBASH_SECURITY_LEVEL": "hihg"})

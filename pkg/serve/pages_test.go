@@ -47,8 +47,8 @@ const (
 		`profile=mcp-app","_meta":` + dashMeta + `}`
 )
 
-// RES-22, RES-23, RES-340, R-173: pages stand behind the
-// resources, whatever the client declared, and share their cursors.
+// RES-22, RES-23, RES-340, R-173: pages follow the resources for every client, and share their
+// cursors.
 func TestPagesAreListed(t *testing.T) {
 	c := ready(t, somePages, project.Env{"MCP_UI_TTL": "0"})
 	all := c.request("resources/list", "")
@@ -175,7 +175,7 @@ func TestPagesOfAProjectProvider(t *testing.T) {
 	}
 }
 
-// RES-360, RES-361: what tools/list says of pages.
+// RES-360, RES-361: tools/list links pages.
 func TestToolsLinkPages(t *testing.T) {
 	c := ready(t, somePages, nil)
 	list := c.request("tools/list", "")
@@ -189,7 +189,7 @@ func TestToolsLinkPages(t *testing.T) {
 	}
 }
 
-// RES-302, RES-303: what scripts learn of the client.
+// RES-302, RES-303: scripts can read the capabilities of the client.
 func TestScriptsLearnOfPages(t *testing.T) {
 	for capabilities, want := range map[string]string{
 		`{}`: `0:0:[]`,

@@ -15,9 +15,8 @@ import (
 	"mcp-bash/pkg/protocol/console"
 )
 
-// P-1804: requests beyond the bound wait in the client, and are served
-// one after the other; but an answer that we wait for is read, and a further
-// request before it refused.
+// P-1804: requests above the limit are not read, and are served one after the other. While the
+// server waits for an answer, it reads on, and refuses further requests.
 func TestPendingRequests(t *testing.T) {
 	big := `{"name":"%s","arguments":{"big":"` + strings.Repeat("x", 3000) + `"}}`
 	list := map[string]string{
@@ -40,7 +39,7 @@ until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.02; done; cat "$MCP_ELICIT_
 		t.Error("the server reads on")
 	case line := <-c.lines:
 		t.Errorf("the server says %s", line)
-	case <-time.After(300 * time.Millisecond): // nothing tells that nothing happens
+	case <-time.After(300 * time.Millisecond): // no event shows that nothing happens
 	}
 	c.release()
 	c.response("1")
@@ -60,8 +59,8 @@ until [ -e "$MCP_ELICIT_RESPONSE_FILE" ]; do sleep 0.02; done; cat "$MCP_ELICIT_
 	}
 }
 
-// P-1308: what libraries say is a notice of ours, and nothing that others
-// put into one does anything to a terminal or looks like another line.
+// P-1308: messages of libraries become notices. Their content cannot control a terminal or look
+// like another line.
 func TestLinesOnStderr(t *testing.T) {
 	var out bytes.Buffer
 	takeLibraryLog(console.New(&out, &project.Project{}))
@@ -73,7 +72,7 @@ func TestLinesOnStderr(t *testing.T) {
 	}
 }
 
-// P-1308: the bound, and what is told of it.
+// P-1308: the limit, and the message about it.
 func TestStderrQueue(t *testing.T) {
 	r, w := io.Pipe()
 	q := &stderrQueue{out: w}

@@ -99,7 +99,7 @@ func TestPromptsGet(t *testing.T) {
 	}
 }
 
-// T-801, T-804, T-709, R-117: what goes wrong on our side.
+// T-801, T-804, T-709, R-117: errors of the server.
 func TestPromptFailures(t *testing.T) {
 	c := ready(t, map[string]string{
 		"prompts/a.txt": "a", "prompts/big.txt": strings.Repeat("x", 4000),

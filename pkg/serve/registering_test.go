@@ -12,8 +12,8 @@ import (
 	"mcp-bash/pkg/registry/registration"
 )
 
-// what another program registers, and takes out
-// again, reaches the client of a running server.
+// the client of a running server is notified when another program registers
+// or removes a tool.
 func TestRegistering(t *testing.T) {
 	c := ready(t, map[string]string{
 		"server.d/server.meta.json": "{}", "tools/hello/tool.sh": "echo hello", "tools/work/more/run.sh": "echo worked",

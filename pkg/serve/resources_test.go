@@ -220,8 +220,8 @@ func TestResourceTimeAndCancel(t *testing.T) {
 	}
 }
 
-// RES-91: the client's roots widen what can be read only when the
-// operator says so, and never beyond what MCP_RESOURCES_ROOTS says.
+// RES-91: the client's roots are readable only if the operator allows that, and not if
+// MCP_RESOURCES_ROOTS is set.
 func TestResourceRoots(t *testing.T) {
 	outside, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

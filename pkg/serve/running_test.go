@@ -20,7 +20,7 @@ import (
 // queued is how many requests can wait for a slot (P-1801).
 const queued = 1024
 
-// A waiter is a tool that says that it runs and waits until it is let go.
+// A waiter is a tool that creates a file when it runs, and waits for another one.
 const waiter = `touch "$PWD/started.$MCPBASH_WORKER_KEY"; until [ -e "$PWD/go" ]; do sleep 0.02; done; printf %s ` +
 	`"$MCP_TOOL_ARGS_JSON"`
 
@@ -70,8 +70,8 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// P-1200: whoever serves a request, what comes after it is read, also
-// when the client takes no answer before all its requests are written.
+// P-1200: the server reads on while a request runs, also if the client writes all requests before
+// it reads an answer.
 func TestReadingGoesOn(t *testing.T) {
 	var output sync.RWMutex // locked: the client takes nothing
 	c := startWith(t, files(t, map[string]string{"prompts/p.txt": "text"}), nil, nil, func() error {
@@ -296,7 +296,7 @@ func TestTimeouts(t *testing.T) {
 		`"timeoutSecs":1,"reason":"fixed","exitCode":124}},"_meta":{"exitCode":124}}`; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
-	// A method that keeps no time of its own.
+	// A method without a time limit.
 	hook := map[string]string{"server.d/register.sh": "#!/bin/bash\nsleep 60\n"}
 	root := files(t, hook)
 	os.Chmod(root+"/server.d/register.sh", 0o755)
@@ -401,7 +401,7 @@ while [ -e "$MCP_ELICIT_REQUEST_FILE" ]; do sleep 0.02; done`,
 		t.Error(got)
 	}
 
-	// T-126: the clock stands still while people think.
+	// T-126: the clock does not run while a question is open.
 	c.send(message(`"p"`, "tools/call", `{"name":"patient"}`))
 	c.await("the question", func(l string) bool { return strings.Contains(l, `"id":9,"method":"elicitation/create"`) })
 	<-time.After(1300 * time.Millisecond) // longer than the tool may take
@@ -571,7 +571,7 @@ func TestRemoteToken(t *testing.T) {
 		`(throttled)"}` {
 		t.Error(got)
 	}
-	c.says("mcp.auth: Remote token rejected", 3)
+	c.awaitStderr("mcp.auth: Remote token rejected", 3)
 	if got := c.stderr.String(); strings.Count(got,
 		"mcp-bash: warning: mcp.auth: Remote token rejected method=nonsense\n") != 3 || strings.Contains(got, secret) {
 		t.Error(got)
@@ -750,7 +750,7 @@ func TestIdle(t *testing.T) {
 		"MCPBASH_QUIET": "true"})
 	c.send(message("1", "tools/call", `{"name":"wait"}`))
 	eventually(t, "the tool", func() bool { return c.started() == 1 })
-	<-time.After(1500 * time.Millisecond) // longer than the limit: a running tool is no idleness
+	<-time.After(1500 * time.Millisecond) // longer than the limit: a server with a running tool is not idle
 	c.release()
 	c.response("1")
 	c.expect(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"mcp.core",` +

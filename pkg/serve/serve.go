@@ -70,7 +70,7 @@ func Serve(o Options) int {
 			cli.Printf(stderr, "%s\n", cli.MessageOf(err))
 			return cli.ExitFailed
 		}
-	case sig := <-signals: // whatever the start waits for (P-905)
+	case sig := <-signals: // the start may be waiting (P-905)
 		st.stop(calls.ErrStopping)
 		select {
 		case err := <-started:

@@ -368,9 +368,9 @@ func mark(t *testing.T, dir, name string) (path string, await func()) {
 	}
 }
 
-// says waits until the server has said something on standard error, so many times:
-// that is written beside the answers.
-func (c *testClient) says(text string, times int) {
+// awaitStderr waits until standard error contains a text a number of times. The server writes it in
+// parallel with the answers.
+func (c *testClient) awaitStderr(text string, times int) {
 	c.t.Helper()
 	eventually(c.t, text, func() bool { return strings.Count(c.stderr.String(), text) >= times })
 }
@@ -392,7 +392,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 
 var sprintf = fmt.Sprintf
 
-// finish ends the server, which is to have nothing more to say.
+// finish ends the server, and expects no more messages.
 func (c *testClient) finish() {
 	c.t.Helper()
 	c.end()

@@ -12,8 +12,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// meta is a _meta of the stateless revision; capabilities and what else stands in it are
-// JSON text.
+// meta returns a _meta of the stateless revision. capabilities and its other members are JSON text.
 func meta(capabilities string, more ...string) string {
 	return `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientCapabilities":` + capabilities + strings.Join(more, "") + `}`
@@ -38,7 +37,7 @@ func titled(t *testing.T) string {
 	return files(t, list)
 }
 
-// M-1 to M-3, M-5, M-10 to M-12: which requests are stateless, and what each has to say.
+// M-1 to M-3, M-5, M-10 to M-12: the requirements of stateless requests.
 func TestStatelessRequests(t *testing.T) {
 	c := start(t, titled(t), nil)
 	defer c.finish()
@@ -79,7 +78,7 @@ func TestStatelessRequests(t *testing.T) {
 		expect(c.request("tools/list", `{"_meta":`+tc.meta+`}`), tc.want)
 	}
 	expect(c.request("server/discover", `{}`), invalid("_meta must have "+prefix+"protocolVersion, a string"))
-	// M-2: both eras on one stream.
+	// M-2: both protocols on one stream.
 	c.handshake("2025-11-25", "{}")
 	expect(c.request("tools/call", `{`+call+`}`), `"result":{"name":"hello"`)
 	expect(c.ask("tools/call", call), complete+`"name":"hello"`)
@@ -116,7 +115,7 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
-// M-22, M-90, modern section 6: what the era has and has not.
+// M-22, M-90, modern section 6: the methods of the stateless protocol.
 func TestStatelessMethods(t *testing.T) {
 	c := start(t, titled(t), nil)
 	defer c.finish()
@@ -226,7 +225,7 @@ func TestPagesByBytes(t *testing.T) {
 	}
 }
 
-// M-73: what runs at the end of input has a moment, and then its script is ended.
+// M-73: a request that runs at the end of input gets a moment. Then its script is ended.
 func TestStatelessEndOfInput(t *testing.T) {
 	held := files(t, nil)
 	begun, hasBegun := mark(t, held, "begun")
@@ -249,7 +248,7 @@ func TestStatelessEndOfInput(t *testing.T) {
 	c.quiet()
 }
 
-// M-14: the shared secret is asked of this era too, and no script sees it.
+// M-14: the stateless protocol requires the shared secret too, and no script sees it.
 func TestStatelessToken(t *testing.T) {
 	const secret = "0123456789abcdef0123456789abcdef"
 	c := start(t, files(t, map[string]string{"tools/meta/tool.sh": `echo "$MCP_TOOL_META_JSON"`}),
@@ -268,7 +267,7 @@ func TestStatelessToken(t *testing.T) {
 	}
 }
 
-// M-35: no line is longer than clients take, in either era, unless the operator says so.
+// M-35: no line is longer than clients accept, in both protocols, unless the operator allows it.
 func TestLongestLine(t *testing.T) {
 	list := map[string]string{"tools/long/tool.sh": `head -c 9500000 /dev/zero | tr '\0' x`}
 	const refused = `"error":{"code":-32603,"message":"Response exceeded response size limit"}`

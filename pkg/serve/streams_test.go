@@ -29,8 +29,8 @@ func acknowledged(id, honoured string) string {
 		`},"notifications":` + honoured + `}}`
 }
 
-// M-60 to M-64: what is asked for is acknowledged and told of, each stream by itself, until it
-// is cancelled; at the end of input the others are answered, after everything else.
+// M-60 to M-64: a stream acknowledges its request, and gets its notifications until it is cancelled.
+// At the end of input the open streams are answered, after everything else.
 func TestStreams(t *testing.T) {
 	root := files(t, map[string]string{
 		"tools/edit/tool.sh": `mkdir -p ../../tools/new; cd "$MCPBASH_PROJECT_ROOT/tools" && mkdir -p new && ` +
@@ -156,7 +156,7 @@ func TestStreamIsNotIdle(t *testing.T) {
 	c := start(t, files(t, nil), project.Env{"MCPBASH_IDLE_TIMEOUT": "1"})
 	c.listen("1", `{}`)
 	other := start(t, files(t, nil), project.Env{"MCPBASH_IDLE_TIMEOUT": "1"})
-	other.exit() // which takes as long as the first one would have taken, and longer
+	other.exit() // takes longer than the first one would have
 	if got := c.ask("tools/list", ""); !strings.Contains(got, "complete") {
 		t.Error(got)
 	}

@@ -17,11 +17,10 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// often has resources looked at all the time. What the registry thinks of
-// library is not what these tests are about.
+// often makes the server check resources all the time, and log only errors.
 var often = project.Env{"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": "0.01", "MCPBASH_LOG_LEVEL": "error"}
 
-// subscribe subscribes and returns the id, wherever it stands.
+// subscribe subscribes and returns the id in the result or in its _meta.
 func (c *testClient) subscribe(params string) string {
 	c.t.Helper()
 	got := json.RawMessage("{" + c.request("resources/subscribe", params) + "}")
@@ -72,7 +71,7 @@ func TestSubscribeResult(t *testing.T) {
 	}
 }
 
-// RES-141: what cannot be read cannot be watched.
+// RES-141: unreadable resources cannot be watched.
 func TestSubscribeRefused(t *testing.T) {
 	c := ready(t, library, often)
 	for params, want := range map[string]string{
@@ -134,8 +133,7 @@ func TestSubscription(t *testing.T) {
 	}
 }
 
-// What the author's metadata says of the type is part of what a read comes to
-// (RES-145).
+// A changed type in the metadata counts as a change of the resource (RES-145).
 func TestSubscriptionToType(t *testing.T) {
 	c := ready(t, library, project.Env{"MCPBASH_RESOURCES_POLL_INTERVAL_SECS": "0.01", "MCPBASH_LOG_LEVEL": "error",
 		"MCP_RESOURCES_TTL": "0", "MCP_TOOLS_TTL": "1"})
@@ -172,8 +170,8 @@ func TestSubscriptionsOfOneURI(t *testing.T) {
 	c.quiet()
 }
 
-// What a script says is asked for once a round, and a script that hangs keeps
-// nobody else from being looked at (RES-73, RES-144).
+// A provider script runs once in a round. If it hangs, other resources are still checked (RES-73,
+// RES-144).
 func TestSubscriptionToScript(t *testing.T) {
 	list := map[string]string{
 		"providers/n.sh": `cat "$MCPBASH_PROJECT_ROOT/n"`,
@@ -198,7 +196,7 @@ func TestSubscriptionToScript(t *testing.T) {
 		t.Error(got)
 	}
 	c.request("shutdown", "")
-	c.put("n", "4") // RES-148: nothing is said any more
+	c.put("n", "4") // RES-148: no more notifications
 	c.end()
 	c.quiet()
 }
@@ -273,7 +271,7 @@ func TestSubscribeCancelled(t *testing.T) {
 }
 
 // RES-146a: an unsubscribe that comes while the subscribe before it still reads wins; one that
-// subscribes again afterwards is told of changes.
+// subscribes again afterwards is notified of changes.
 func TestUnsubscribeOvertakes(t *testing.T) {
 	for _, slots := range []string{"16", "2"} { // with 2 the unsubscribe of the session waits
 		env := project.Env{"MCPBASH_MAX_CONCURRENT_REQUESTS": slots}

@@ -16,8 +16,8 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// asking is a tool that asks for what its argument says, as the SDK does, and prints the
-// answers. The file $go, where there is one, lets it go on without.
+// asking defines ask for scripts: it asks the questions in its argument, as the SDK does, and prints
+// the answers.
 const asking = `ask() {
   printf '%s' "$1" >"$MCP_INPUT_DIR/tmp" && mv "$MCP_INPUT_DIR/tmp" "$MCP_INPUT_DIR/batch.request"
   until [ -e "$MCP_INPUT_DIR/batch.response" ]; do sleep 0.02; done
@@ -63,7 +63,7 @@ func (c *testClient) retry(r round, tool, responses string) string {
 
 // M-50, M-51, M-57: a call is answered with what its script asks, and the same script goes on
 // with what the next request brings.
-func TestParkedCall(t *testing.T) {
+func TestSuspendedCall(t *testing.T) {
 	c := start(t, files(t, map[string]string{
 		"tools/ask/tool.sh": asking + `started=$$
 ask '{"sure":{"method":"elicitation/create","params":{"message":"Sure?","requestedSchema":{"type":"object",` +
@@ -98,7 +98,7 @@ var askOnce = map[string]string{
 	"tools/ask/tool.sh": asking + `ask '{"r":{"method":"roots/list"}}'`,
 }
 
-// M-52: what is not a state of this call is refused, says why, and harms nobody.
+// M-52: a state that does not belong to the call is refused with the reason, and has no effect.
 func TestForgedStates(t *testing.T) {
 	list := map[string]string{"tools/other/tool.sh": askOnce["tools/ask/tool.sh"],
 		"tools/ask/tool.sh": askOnce["tools/ask/tool.sh"]}
@@ -134,7 +134,7 @@ func TestForgedStates(t *testing.T) {
 		`"error":{"code":-32602,"message":"Invalid params","data":"inputResponses must be an object"}` {
 		t.Error(got)
 	}
-	// The order of arguments does not matter, and the parked script is as it was.
+	// The order of arguments does not matter, and the suspended script is unchanged.
 	got := text(t, c.callFor(canAll, "ask", `"arguments":{"a":2,"b":1},"requestState":"`+sealed+`","inputResponses":{`+
 		`"r":{"roots":[]}},`))
 	if got != `{"r":{"result":{"roots":[]}}}` {
@@ -143,8 +143,8 @@ func TestForgedStates(t *testing.T) {
 	refused("it was used already, or its call has ended", "ask", `"`+sealed+`"`, `{"a":2,"b":1}`)
 }
 
-// M-53, M-54: what is missing is asked for again, what is not allowed once, and all that in
-// nine rounds.
+// M-53, M-54: a missing response is asked for again, and an invalid one once, in nine rounds at
+// most.
 func TestPartialResponses(t *testing.T) {
 	c := start(t, files(t, map[string]string{
 		"tools/two/tool.sh": asking + `ask '{"a":{"method":"roots/list"},"f":{"method":"elicitation/create","params":{` +
@@ -225,7 +225,7 @@ func TestWhatCannotBeAsked(t *testing.T) {
 
 // M-53, M-70, M-71: progress and logs go to the request that carries the call, and what is
 // written while none does waits for the next.
-func TestReportsOfParkedCalls(t *testing.T) {
+func TestReportsOfSuspendedCalls(t *testing.T) {
 	held := files(t, nil)
 	goOn, _ := mark(t, held, "go")
 	c := start(t, files(t, map[string]string{
@@ -269,9 +269,9 @@ func endedCall(why string) string {
 	return `"error":{"code":-32602,"message":"Invalid requestState","data":"its call was ended: ` + why + `"}`
 }
 
-// M-54, M-55, M-73: parked calls end by time, by number, with the input, by cancellation of a
-// retry, and nothing of them is left.
-func TestEndOfParkedCalls(t *testing.T) {
+// M-54, M-55, M-73: suspended calls end after their time, above the limit, with the input, and when
+// a retry is cancelled. They leave no files.
+func TestEndOfSuspendedCalls(t *testing.T) {
 	held := files(t, nil)
 	parked := func(name string, env project.Env) (*testClient, func()) {
 		ended, await := mark(t, held, name)
@@ -327,8 +327,8 @@ func TestEndOfParkedCalls(t *testing.T) {
 	})
 }
 
-// M-50, M-55: a parked script that dies, and one that ignores SIGTERM.
-func TestScriptsOfParkedCalls(t *testing.T) {
+// M-50, M-55: a suspended script that dies, and one that ignores SIGTERM.
+func TestScriptsOfSuspendedCalls(t *testing.T) {
 	held := files(t, nil)
 	die, _ := mark(t, held, "die")
 	died, hasDied := mark(t, held, "died")
@@ -362,10 +362,10 @@ until [ -e "` + die + `" ]; do sleep 0.02; done; kill $!; echo after >&2; echo >
 	eventually(t, "the script that ignores SIGTERM to be killed", func() bool { return syscall.Kill(id, 0) != nil })
 }
 
-// M-55: what suspended calls take counts together, whether their scripts wait or have ended: output,
-// results, questions. Of those that have ended only the answer is left. The oldest go first, and their clients
-// are told why.
-func TestWeightOfParkedCalls(t *testing.T) {
+// M-55: the output, results and questions of all suspended calls count together, whether their
+// scripts wait or have ended. After the end of a script only the answer is left. The oldest calls
+// are ended first, and their clients learn the reason.
+func TestMemoryOfSuspendedCalls(t *testing.T) {
 	const heavy = "the calls that waited for their client took more memory than MCPBASH_MAX_PENDING_BYTES allows"
 	held := files(t, nil)
 	goOn, _ := mark(t, held, "go")

@@ -9,8 +9,7 @@ import (
 	"mcp-bash/pkg/project"
 )
 
-// what each request is answered while a list cannot be made, and
-// that all is well again as soon as it can.
+// each request fails while a list is not available, and works as soon as it is.
 func TestUnavailable(t *testing.T) {
 	always := project.Env{"MCP_TOOLS_TTL": "0", "MCP_RESOURCES_TTL": "0", "MCP_RESOURCES_TEMPLATES_TTL": "0",
 		"MCP_PROMPTS_TTL": "0", "MCP_UI_TTL": "0"}

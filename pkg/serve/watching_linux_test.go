@@ -26,7 +26,7 @@ func TestUnchangedFilesAreNotOpened(t *testing.T) {
 	opened()
 	rounds := 0
 	eventually(t, "a round that opens none", func() bool { // new files are read until their time can be trusted
-		for range 2 { // what follows the first change ends a round, what follows the second a whole one
+		for range 2 { // a round may have begun before the first change, but not before the second
 			rounds++
 			c.put("resources/other.txt", strconv.Itoa(rounds))
 			c.expect(updated(other, id))
@@ -38,7 +38,8 @@ func TestUnchangedFilesAreNotOpened(t *testing.T) {
 	})
 }
 
-// opensIn tells whether a file of a directory was opened since it was asked last.
+// opensIn returns a function that reports whether a file of a directory was opened since its last
+// call.
 func opensIn(t *testing.T, dir string) func() bool {
 	t.Helper()
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)

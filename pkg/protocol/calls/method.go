@@ -23,14 +23,13 @@ type Method struct {
 	Arrive func(r *Request)
 	Asks   bool // the method can ask the client for input before it answers (M-59)
 	Edits  bool // the method's script can change the project (M-63)
-	// Scope says who may keep the result for a while, "public" or "private"; "": nobody (M-31).
+	// Scope is "public" or "private" if clients may cache the result, or "" (M-31).
 	Scope string
 
 	slow atomic.Bool // see Request.Slow
 }
 
-// Slow tells a transport whether requests of this method usually take long. The transport
-// measures it.
+// Slow is true if requests of this method usually take long. The transport measures and sets it.
 func (r *Request) Slow() *atomic.Bool { return &r.Method.slow }
 
 // Methods are the methods of a client by name.

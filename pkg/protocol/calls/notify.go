@@ -14,10 +14,10 @@ import (
 	"mcp-bash/pkg/wire/jsonrpc"
 )
 
-// A Notifier forwards progress and logs of a script to the client, if the request, the client and
-// the limits allow it (protocol sections 14 and 15).
+// A Notifier forwards progress and logs of a script to the client, within the limits (protocol
+// sections 14 and 15). The request asks for progress, and the client sets the level of logs.
 type Notifier struct {
-	request  *Request        // which began the call
+	request  *Request        // the first of the call
 	token    json.RawMessage // of the last report
 	sent     float64         // the value that the client got last
 	value    float64         // the value of the script for it

@@ -51,7 +51,7 @@ type Call interface {
 	// Keep takes reports of the script, of a size in bytes, that are sent before the answer once
 	// a request serves the call.
 	Keep(bytes int, deliver func())
-	// Grew tells that the call uses more memory, in bytes.
+	// Grew reports that the call uses more memory, in bytes.
 	Grew(bytes int)
 }
 
@@ -65,7 +65,7 @@ type Request struct {
 	Meta     json.RawMessage // params._meta, nil if it is not an object
 	Protocol Protocol
 	Client   ClientSession
-	Call     Call         // nil: the request is a call of its own
+	Call     Call         // nil: no other request continues the work
 	Out      session.Sink // for everything that belongs to the request
 	Context  context.Context
 
@@ -78,7 +78,7 @@ type Request struct {
 	closed bool
 }
 
-// Serving returns the request that messages of the call are sent for, or nil if there is none.
+// Serving returns the request for messages of the call, or nil while the call is suspended.
 func (r *Request) Serving() *Request {
 	if r.Call == nil {
 		return r
@@ -140,8 +140,8 @@ type Answer struct {
 	Interim bool          // asks the client for input
 	Open    bool          // there is no answer yet, and the request goes on without a slot
 	TTL     time.Duration // how long a client may keep the result, if the method allows that
-	// Done, if set, is called last. sent tells whether the result was queued: a request can be
-	// cancelled or time out after its work.
+	// Done, if set, is called last. sent is false if the result was not queued, because the request
+	// was cancelled or timed out after its work.
 	Done func(sent bool)
 }
 

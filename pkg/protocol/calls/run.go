@@ -1,5 +1,5 @@
-// Package calls runs the requests of clients: it schedules them, ends them in time, forwards the
-// progress and the logs of their scripts, and sends one response for each.
+// Package calls runs the requests of clients. It schedules them and ends them in time. It forwards
+// the progress and the logs of their scripts, and sends one response for each.
 package calls
 
 import (
@@ -62,7 +62,7 @@ func (r *Request) serve(handle Handler) (handedOff bool) {
 		return true
 	}
 	if timeout, ok := context.Cause(ctx).(*mcp.Error); ok && r.Context.Err() == nil {
-		err = timeout // P-1703, whatever the result is
+		err = timeout // P-1703, for any result
 	}
 	r.finish(a, err)
 	return false

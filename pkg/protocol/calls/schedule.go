@@ -23,7 +23,7 @@ type Pool struct {
 	mu      sync.Mutex
 	changed sync.Cond // a request was answered or has ended, or the client has something to read
 	running int
-	clients []*Requests // those with requests, the next one to get a slot first
+	clients []*Requests // clients with requests; the next one to get a slot is first
 }
 
 // NewPool returns a Pool.
@@ -42,7 +42,7 @@ type Config struct {
 	After   func(m *Method) // is called after each request
 }
 
-// Requests are those of one client that run or wait for a slot (protocol section 18).
+// Requests are the requests of one client that run or wait for a slot (protocol section 18).
 type Requests struct {
 	Config
 	pool *Pool
@@ -156,8 +156,8 @@ func (p *Pool) settle() {
 	p.changed.Broadcast()
 }
 
-// AwaitRoom waits while the client's requests use too much memory, unless asked reports that the
-// client has a question to answer: running requests wait for the answer (P-1804).
+// AwaitRoom waits while the client's requests use too much memory. It does not wait while asked
+// reports an open question, because running requests wait for the answer (P-1804).
 func (q *Requests) AwaitRoom(asked func() bool) {
 	q.await(func() bool { return !q.tooLarge() || asked() })
 }

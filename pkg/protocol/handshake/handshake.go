@@ -127,8 +127,8 @@ func digit(b bool) string {
 	return "0"
 }
 
-// writeUISupport writes the files in the state directory from which scripts of the Bash edition
-// learn whether the client shows pages, and of which types (resources RES-303).
+// writeUISupport writes the files in the state directory for scripts of the Bash edition. They
+// contain whether the client shows pages, and their types (resources RES-303).
 func (h *Handshake) writeUISupport(client *mcp.Capabilities) {
 	types := client.UIMimeTypes
 	if rawjson.KindOf(types) != rawjson.Array {

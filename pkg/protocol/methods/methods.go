@@ -1,4 +1,4 @@
-// Package methods implements the methods for tools, resources, prompts and completions: it
+// Package methods implements the methods for tools, resources, prompts and completions. It
 // translates the parameters of a request for the feature, and the feature's result to an answer.
 package methods
 

@@ -62,8 +62,8 @@ func ReadMeta(meta json.RawMessage) (m Meta) {
 	return m
 }
 
-// Claims reports whether a request belongs to this protocol: its _meta has a member that only
-// this protocol has, or only this protocol has its method (M-1).
+// Claims reports whether a request belongs to this protocol: no other protocol has its method, or
+// one of its members of _meta (M-1).
 func (m *Meta) Claims(method string) bool {
 	return m.version != nil || m.capabilities != nil || m.clientInfo != nil || m.level != nil || method == MethodDiscover
 }

@@ -13,7 +13,7 @@ const (
 	remoteRest = 30 * time.Second // between two reads over the network (RES-149)
 )
 
-// poll checks the watched resources in rounds, until there are none. An unchanged file costs one
+// poll checks the watched resources in rounds, until no resource is watched. An unchanged file costs one
 // look at its directory entry. Everything else is read. A slow read delays only resources that
 // wait for one of the reads, and later rounds skip it until it is done.
 func (w *watches) poll(interval time.Duration) {

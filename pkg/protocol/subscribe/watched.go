@@ -75,7 +75,7 @@ func (w *watches) arrived(r *calls.Request) {
 	w.arrivals++
 	w.reading[r] = w.arrivals
 	w.mu.Unlock()
-	context.AfterFunc(r.Context, func() { // which ends with the request
+	context.AfterFunc(r.Context, func() { // at the end of the request
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.hasRead(r, "")

@@ -1,6 +1,6 @@
 // Package stdio connects one client over a pair of streams, usually standard input and output. It
-// reads lines, runs requests on the goroutine that reads, stops reading while the client leaves
-// too much unread, and ends the connection when the client is gone or idle.
+// reads lines, and runs requests on the goroutine that reads. It stops reading while the client
+// leaves too much unread. It ends the connection when the client is gone or idle.
 package stdio
 
 import (

@@ -2,8 +2,8 @@ package revision
 
 import "mcp-bash/pkg/wire/mcp"
 
-// Stateless is the revision without a handshake: each request says in its _meta what the others
-// settle once for a session.
+// Stateless is the revision without a handshake. The _meta of each request has the members that
+// other revisions exchange once in a session.
 const Stateless = "2026-07-28"
 
 // The keys of _meta in the stateless revision.

@@ -26,10 +26,10 @@ type call struct {
 	evicted bool           // ended because of a limit; guarded by Table.mu
 	request *calls.Request // the first
 	digest  func() [sha256.Size]byte
-	advance json.RawMessage // answers that it brought along, nil for none
+	advance json.RawMessage // answers in the first request, or nil
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	changed chan struct{} // has one element if there may be something to answer
+	changed chan struct{} // has one element after a change
 	unwatch func() bool   // stops ending the call with the first request
 
 	mu        sync.Mutex
@@ -322,7 +322,7 @@ func (x *call) Ask(requests []mcp.InputRequest) mcp.PendingInput {
 func (x *call) recount() {
 	bytes := 0
 	for i, in := range x.open {
-		if i == 0 || in.set != x.open[i-1].set { // those of a set are adjacent
+		if i == 0 || in.set != x.open[i-1].set { // the inputs of a set are adjacent
 			for _, each := range in.set.inputs {
 				bytes += len(each.Params) + len(each.response.Result)
 			}

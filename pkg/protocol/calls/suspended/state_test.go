@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// M-52: what was sealed opens, and only here.
+// M-52: a sealed state opens, and only in the same server.
 func TestRequestState(t *testing.T) {
 	s := newSealer()
 	want := requestState{call: 7, round: 3, expires: time.Unix(1_800_000_000, 0), request: sha256.Sum256([]byte("x"))}

@@ -32,7 +32,7 @@ type Table struct {
 	mu        sync.Mutex
 	changed   sync.Cond // a call has ended
 	last      uint64
-	byID      map[uint64]*call // those that have asked
+	byID      map[uint64]*call // calls that have asked
 	suspended []*call          // the oldest first
 	scripts   int              // of suspended calls
 	bytes     int              // that suspended calls use
@@ -49,7 +49,7 @@ type ending struct {
 
 const (
 	maxEndings = 1024 // are remembered
-	maxLogged  = 10   // evictions that one client is told of in a minute
+	maxLogged  = 10   // evictions that are logged to one client in a minute
 )
 
 // NewTable returns a Table for the clients of a process.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/protocol/calls"
@@ -61,29 +62,23 @@ const maxExcerpt = 1024
 
 // excerpt returns the beginning of a message in printable ASCII.
 func excerpt(message []byte) string {
-	var b bytes.Buffer
-	for _, c := range message[:min(len(message), maxExcerpt)] {
-		var piece string
-		switch {
-		case c == '\r':
-			piece = `\r`
-		case c == '\n':
-			piece = `\n`
-		case c == '\t':
-			piece = `\t`
-		case c == '"' || c == '\\':
-			piece = `\` + string(c)
-		case c < ' ' || c > '~':
-			piece = "?"
-		default:
-			piece = string(c)
-		}
-		if b.Len()+len(piece) > maxExcerpt {
+	const special, letters = "\r\n\t\"\\", `rnt"\`
+	text := make([]byte, 0, maxExcerpt)
+	for _, c := range message {
+		if len(text) > maxExcerpt-2 {
 			break
 		}
-		b.WriteString(piece)
+		i := strings.IndexByte(special, c)
+		switch {
+		case i >= 0:
+			text = append(text, '\\', letters[i])
+		case c < ' ' || c > '~':
+			text = append(text, '?')
+		default:
+			text = append(text, c)
+		}
 	}
-	return b.String()
+	return string(text)
 }
 
 // batch handles each element of an array as a message (protocol section 6).

@@ -239,8 +239,6 @@ func (c *call) run(ctx context.Context) (script.Result, error) {
 	t, r := c.tools, c.request
 	calls := &t.project.Calls
 	c.listener, c.progress, c.logs = r.Listener, handoff.Follow(c.files.Progress), handoff.Follow(c.files.Logs)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	c.input = inputRelay{ctx: ctx, files: c.files, asker: r.Asker, client: &r.Client, log: t.Log}
 	c.live = t.project.Sessions.LiveProgress || r.Live
 	env, err := c.environ()

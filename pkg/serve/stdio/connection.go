@@ -185,6 +185,7 @@ func (c *Connection) Drain() (lost *protocol.Ending) {
 	c.Flush()
 	c.client.Finish()
 	c.Flush()
+	c.client.Leave()
 	return c.lost.Load()
 }
 

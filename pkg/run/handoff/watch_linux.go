@@ -79,7 +79,7 @@ func (w *Watcher) remove(file *os.File, watches []int32) {
 		}
 	})
 	if len(w.changed) == 0 {
-		file.Close() // which ends read
+		file.Close() // read ends
 		w.file = nil
 	}
 }

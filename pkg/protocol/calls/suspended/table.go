@@ -76,11 +76,17 @@ func (t *Table) NewClient(s *session.Session) *Client {
 	return &Client{table: t, session: s, logged: throttle.New(maxLogged)}
 }
 
+// The settings that limit suspended calls.
+const (
+	ttlSetting = "MCPBASH_PARKED_CALL_TTL"
+	maxSetting = "MCPBASH_MAX_PARKED_CALLS"
+)
+
 // The reasons why a suspended call ends without a retry.
 var (
-	errExpired  = errors.New("its client did not come back in time (MCPBASH_PARKED_CALL_TTL)")
+	errExpired  = errors.New("its client did not come back in time (" + ttlSetting + ")")
 	errNoClient = errors.New("the client sends nothing any more")
-	errTooMany  = errors.New("more calls waited for their client than MCPBASH_MAX_PARKED_CALLS allows")
+	errTooMany  = errors.New("more calls waited for their client than " + maxSetting + " allows")
 	errTooLarge = errors.New("the calls that waited for their client took more memory than " +
 		"MCPBASH_MAX_PENDING_BYTES allows")
 	errTooManyFiles = errors.New("the calls that waited for their client took a quarter of the open files " +

@@ -203,8 +203,8 @@ func (s *Sandbox) programsOf(listed []Listed, g *guard) (list []string) {
 	return list
 }
 
-// reached contains the folders and files that confined scripts can change: the paths in confine.write of
-// all tools, and the roots if a tool declares Edit.
+// reached contains the folders and files that confined scripts can change. These are the paths in
+// confine.write of all tools, and the roots if a tool declares Edit.
 type reached struct {
 	*view
 	paths []string // without links
@@ -301,7 +301,7 @@ var (
 	errNotThere   = errors.New("is not there")
 	errNoProgram  = errors.New("is not an executable file")
 	errSecret     = errors.New("is one of the server's own files")
-	errChangeable = errors.New("lies in a folder that a tool writes to, so anything could be started there")
+	errChangeable = errors.New("is in a folder that a tool writes to, so anything could be started there")
 	errLink       = errors.New("leads over a link in a folder that a tool writes to, so it could lead anywhere")
 )
 

@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// R-211: what each capability needs, and the higher of both.
+// R-211: the level of each capability; the higher of two levels counts.
 func TestLevelOf(t *testing.T) {
 	for item, want := range map[string]Level{
 		`{}`:                                                      Full,

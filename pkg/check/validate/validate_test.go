@@ -455,7 +455,7 @@ func TestConfine(t *testing.T) {
 		"confine.write: prompts is code that runs later, which no confined tool writes",
 		"confine.write: scripts/complete.sh is code that runs later, which no confined tool writes",
 		"confine.write: data/link leads over a link " + changeable + "it could lead anywhere",
-		"confine.exec: work/own lies " + changeable + "anything could be started there",
+		"confine.exec: work/own is " + changeable + "anything could be started there",
 		"confine.exec: data is not an executable file",
 		"confine.exec: data/plain is not an executable file",
 		"confine.exec: server.d/env.sh is one of the server's own files",

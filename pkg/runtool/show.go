@@ -1,7 +1,6 @@
 package runtool
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -41,7 +40,7 @@ func (r *run) showResult(line json.RawMessage) {
 // isSame reports whether a text is the JSON of a value.
 func isSame(text string, value json.RawMessage) bool {
 	v, err := rawjson.Check([]byte(text))
-	return err == nil && bytes.Equal(rawjson.AppendCanonical(nil, v), rawjson.AppendCanonical(nil, value))
+	return err == nil && rawjson.Equal(v, value)
 }
 
 func showItem(out io.Writer, item json.RawMessage) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"mcp-bash/pkg/json/rawjson"
 )
 
 const entry = `{"command":"/bin/x","args":["a"],"env":{"A":"1"}}`
@@ -151,7 +153,7 @@ func FuzzFile(f *testing.F) {
 			if !bytes.HasPrefix(file.Bytes(), text) {
 				t.Fatalf("%q has lost something: %q", text, file.Bytes())
 			}
-			if got, err := file.Get("servers", "demo"); err != nil || !same(got, json.RawMessage(entry)) {
+			if got, err := file.Get("servers", "demo"); err != nil || !rawjson.Equal(got, json.RawMessage(entry)) {
 				t.Fatalf("%v, %s in %q", err, got, file.Bytes())
 			}
 			if now := others(t, file.Bytes()); !reflect.DeepEqual(rest, now) {

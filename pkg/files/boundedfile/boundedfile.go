@@ -75,8 +75,8 @@ func Read(path string, max int) ([]byte, error) {
 	return ReadAll(f, max)
 }
 
-// ReadAll reads all of an open file, at most max bytes, whatever size the file claims to have. The error may be
-// a [*TooLargeError].
+// ReadAll reads all of an open file, at most max bytes. It does not rely on the size of the file,
+// which can change. The error can be a [*TooLargeError].
 func ReadAll(f *os.File, max int) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.Size() > int64(max) {
 		return nil, &TooLargeError{max}

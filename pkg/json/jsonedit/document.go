@@ -85,8 +85,7 @@ func (d *Document) set(name string, value json.RawMessage) {
 }
 
 // Append appends a value to the array in a member. If the member has another value, an array
-// replaces it. The white space before the value is that of the last element that begins a
-// line.
+// replaces it. The value gets the white space of the last element that begins a line.
 func (d *Document) Append(name string, value json.RawMessage) {
 	array := d.array(name)
 	if array == nil {

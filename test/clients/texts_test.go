@@ -52,8 +52,8 @@ func TestLongTexts(t *testing.T) {
 		}
 	}
 	equal("instructions", s.InitializeResult().Instructions, strings.TrimRight(long, "\n"))
-	prompt, err := s.GetPrompt(s.deadline(), &mcp.GetPromptParams{
-		Name: "long", Arguments: map[string]string{"text": long}})
+	prompt, err := s.GetPrompt(s.deadline(),
+		&mcp.GetPromptParams{Name: "long", Arguments: map[string]string{"text": long}})
 	if err != nil {
 		t.Fatal(err)
 	}

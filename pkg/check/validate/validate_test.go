@@ -190,19 +190,19 @@ func TestFieldsWithoutEffect(t *testing.T) {
 "resources":[{"name":"r","uri":"file:///x","widget":1}],
 "completions":[{"name":"c","path":"c.sh","widgets":1,"$note":1}]}`, "c.sh*": "#!/bin/sh\n"},
 			`server.d/register.json:2 "widget"|server.d/register.json:3 "widgets"`},
-		"an inline header of a tool": {
-			files{"tools/x/tool.sh*": "#!/bin/bash\n# mcp: " + `{"name":"demo-x","widget":1,"_mine":1}` + "\n"},
+		"an inline header of a tool": {files{"tools/x/tool.sh*": `#!/bin/bash
+# mcp: {"name":"demo-x","widget":1,"_mine":1}
+`},
 			`tools/x/tool.sh:2 "widget"`},
-		"of a prompt": {files{"prompts/p.txt": `mcp: {"name":"p","widget":1}` + "\n"}, `prompts/p.txt:1 "widget"`},
-		"of a resource": {files{"resources/r.md": `<!-- mcp: {"name":"r","arguments":1} -->` + "\n"},
+		"of a prompt": {files{"prompts/p.txt": `mcp: {"name":"p","widget":1}`}, `prompts/p.txt:1 "widget"`},
+		"of a resource": {files{"resources/r.md": `<!-- mcp: {"name":"r","arguments":1} -->`},
 			`resources/r.md:1 "arguments"`},
 		"a page": {files{"ui/p/index.html": "<p>", "ui/p/ui.meta.json": `{"title":"P",
 "widget":1,
 "meta":{"csp":{},
 "frame":[],
-"permission":{}}}`},
-			`ui/p/ui.meta.json:2 "widget"|ui/p/ui.meta.json:4 "frame"|` +
-				`ui/p/ui.meta.json:5 "permission" (did you mean permissions?)`},
+"permission":{}}}`}, `ui/p/ui.meta.json:2 "widget"|ui/p/ui.meta.json:4 "frame"|` +
+			`ui/p/ui.meta.json:5 "permission" (did you mean permissions?)`},
 	} {
 		var got []string
 		for _, f := range of(check1(t, fixture(t, sound, tc.files), Options{}), "ignored.field") {

@@ -1087,6 +1087,39 @@ func TestEmbeddedResources(t *testing.T) {
 	}
 }
 
+// T-231: a link that replaces a file, or a directory above it, after its path was resolved leads nowhere.
+func TestEmbedOfExchangedFile(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	file, secret := filepath.Join(root, "d", "file"), filepath.Join(outside, "file")
+	if err := errors.Join(os.Mkdir(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("ours"), 0o644),
+		os.WriteFile(secret, []byte("secret"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := openBelow(root, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	for what, exchange := range map[string]func() error{
+		"the file": func() error { return errors.Join(os.Remove(file), os.Symlink(secret, file)) },
+		"a directory": func() error {
+			return errors.Join(os.RemoveAll(filepath.Dir(file)), os.Symlink(outside, filepath.Dir(file)))
+		},
+	} {
+		if err := exchange(); err != nil {
+			t.Fatal(what, err)
+		}
+		if f, err := openBelow(root, file); err == nil {
+			f.Close()
+			t.Errorf("%s: the link was followed", what)
+		}
+		if err := errors.Join(os.RemoveAll(filepath.Dir(file)), os.Mkdir(filepath.Dir(file), 0o755),
+			os.WriteFile(file, nil, 0o644)); err != nil {
+			t.Fatal(what, err)
+		}
+	}
+}
+
 // T-260 to T-263.
 func TestTracing(t *testing.T) {
 	dir := t.TempDir()

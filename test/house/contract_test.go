@@ -86,8 +86,8 @@ type citation struct {
 	clause
 }
 
-// citations finds all there are. What names no clause, or a clause of another page than the one named with it, is an
-// error of the test.
+// citations returns all citations. A citation of an unknown clause, or of a clause of another page
+// than the one named with it, fails the test.
 func (b book) citations(t *testing.T) []citation {
 	t.Helper()
 	var found []citation

@@ -10,28 +10,28 @@ import (
 	"testing"
 )
 
-// What tells the generations of the protocol apart, in code and in scripts.
+// ofAnEra matches words that belong to one protocol only, in code and in scripts.
 var ofAnEra = regexp.MustCompile(`(?i)stateless|handshake|2026-07-28|2025-11-25|protocolVersion|requestState`)
 
-// eraRooms are where an era may be known: what the protocol's words are, and the files of the
-// server that are about one.
+// eraRooms lists the code that may know the protocols. These are the packages with the words of
+// the protocol, and the files of the server for one protocol.
 var eraRooms = []string{
 	"pkg/wire/mcp",
 	"pkg/server/handshake.go", "pkg/server/session.go", "pkg/server/asker.go",
 	"pkg/server/stateless.go", "pkg/server/exchange.go", "pkg/server/exchanges.go", "pkg/server/requeststate.go",
 	"pkg/server/inputset.go", "pkg/server/streams.go",
-	// who puts them together, and asks to which a request belongs
+	// files that connect both and choose the protocol of a request
 	"pkg/server/server.go", "pkg/server/start.go", "pkg/server/kinds.go", "pkg/server/dispatch.go", "pkg/server/serve.go",
 	"pkg/server/request.go", "pkg/server/exit.go", "pkg/server/idle.go",
-	// who speaks to a server, as a client
+	// clients of a server
 	"pkg/check/health", "cmd/mcp-bash/request.go", "pkg/scaffold/templates",
 	// TLS has a handshake, too
 	"pkg/provider/internal/web/tls.go",
-	// what is told to people
+	// messages for people
 	"pkg/check/validate/rules.go",
 }
 
-// No kind, no registry and no script knows which era is speaking (modern section 7).
+// No kind, no registry and no script knows the protocol of the client (modern section 7).
 func TestEras(t *testing.T) {
 	root := filepath.Join("..", "..")
 	var known []string

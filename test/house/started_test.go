@@ -20,9 +20,9 @@ import (
 	"mcp-bash/pkg/run/code"
 )
 
-// started are the places in the code that may start or source something which is no [code.File],
-// or that turn a path into one, each with the reason why no file of a project runs there that the
-// table of package code does not have. Everything else takes a File, which only that package makes.
+// started lists the places in the code that may start or source a file that is not a [code.File], or turn a
+// path into one. Each has the reason why it runs no file of a project outside of the table of
+// package code. All other places need a File, which only that package creates.
 var started = map[string]string{
 	"pkg/bundle/config.go git: Spec.Argv":                    "git, as PATH finds it, with fixed arguments",
 	"pkg/check/doctor/machine.go ask: Spec.Argv":             "bash and our own programs, for their version",
@@ -64,7 +64,7 @@ var starters = map[string][]string{
 }
 
 // Our commands start and source only files of the table in package code (CF-14). The type code.File
-// enforces that; this test finds the places that do without it.
+// enforces that. This test finds the places that do not use it.
 func TestOnlyListedFilesAreStarted(t *testing.T) {
 	found := map[string]bool{}
 	eachSource(t, func(file string, parsed *ast.File) {
@@ -188,9 +188,9 @@ func eachSource(t *testing.T, use func(file string, parsed *ast.File)) {
 	}
 }
 
-// shellSources are the commands by which our own shell code reads other code or starts what a variable
-// names, by the rows of the table that they are about. The SDK is not looked at: it runs in the scripts of
-// a project and is a row itself.
+// shellSources lists the commands in our shell code that read other code or start a variable's value. Its keys are
+// the rows of the table. It leaves out the SDK, which runs in the scripts of a
+// project and is a row itself.
 var shellSources = map[string][]string{
 	"HealthChecks": {
 		`pkg/check/health/checks.sh: source "$1"`,

@@ -15,8 +15,8 @@ import (
 	"mcp-bash/test/checkout"
 )
 
-// CLI-1705, CLI-1708, CLI-1709: what an installation consists of, in each shell, and
-// that nothing of it is left.
+// CLI-1705, CLI-1708, CLI-1709: the files of an installation, in each shell, and an uninstall that
+// leaves none of them.
 func TestArchive(t *testing.T) {
 	archive := released(t, "2.0.0")
 	for _, shell := range shells(t) {
@@ -191,7 +191,7 @@ func (u *user) only(names ...string) string {
 	return dir
 }
 
-// CLI-1710: what is no archive of ours is refused, and touches nothing.
+// CLI-1710: install.sh rejects files that are not a release archive, and changes nothing.
 func TestHostileArchive(t *testing.T) {
 	wrong := func(file, content string) map[string]string { return with("2.0.0", map[string]string{file: content}) }
 	for _, tc := range []struct {
@@ -233,7 +233,7 @@ func TestHostileArchive(t *testing.T) {
 			u.installs("--archive", released(t, "1.9.9"))
 			before := u.files()
 			u.fails(1, tc.says, "--archive", unverified(t, tc.archive))
-			if busybox, err := exec.LookPath("busybox"); err == nil { // whose tar tells of links in another way
+			if busybox, err := exec.LookPath("busybox"); err == nil { // its tar lists links in another form
 				u.env["PATH"] = u.only(slices.DeleteFunc(slices.Clone(commands),
 					func(name string) bool { return name == "tar" })...)
 				if err := os.Symlink(busybox, filepath.Join(u.env["PATH"], "tar")); err != nil {

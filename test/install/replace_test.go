@@ -55,7 +55,7 @@ func TestUpgrade(t *testing.T) {
 }
 
 // CLI-1710, CLI-1713: an installation of the Bash edition is replaced like any other. It does not list
-// its files, so that it is kept beside the new one.
+// its files, so it is kept next to the new one.
 func TestBashEdition(t *testing.T) {
 	u := newUser(t)
 	u.write(".local/share/mcp-bash/bin/mcp-bash", "#!/bin/bash\n", 0o755)
@@ -89,7 +89,7 @@ var commands = []string{hasher(), "sh", "awk", "cat", "chmod", "cmp", "cp", "dat
 	"id",
 	"ln", "ls", "mkdir", "mktemp", "mv", "readlink", "rm", "sed", "tail", "tar", "tr", "uname"}
 
-// hasher is what tells checksums here.
+// hasher returns the program that prints checksums on this system.
 func hasher() string {
 	if _, err := exec.LookPath("sha256sum"); err != nil {
 		return "shasum"
@@ -97,8 +97,8 @@ func hasher() string {
 	return "sha256sum"
 }
 
-// stops puts commands on PATH that count, and send a signal to all of the run in the
-// place of, or before, the one of a number.
+// stops puts wrappers of commands on PATH. They count, and the wrapper with the number STOP_AT sends a
+// signal to all processes of the run.
 func (u *user) stops(signal string, names ...string) {
 	u.t.Helper()
 	dir := u.t.TempDir()
@@ -142,8 +142,8 @@ func TestStopped(t *testing.T) {
 		signal, name string
 		before       string // the version that is there
 		args         []string
-		after        []string // what may be there
-		ends         string   // what there is when it was not stopped
+		after        []string // the allowed versions after the signal
+		ends         string   // the version after a run without a signal
 	}{
 		{"KILL", "first", "", []string{"--archive", newer}, []string{"", "2.0.0"}, "2.0.0"},
 		{"KILL", "upgrade", "1.9.9", []string{"--archive", newer}, []string{"1.9.9", "2.0.0"}, "2.0.0"},
@@ -203,8 +203,8 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// Where names cannot be exchanged two steps are needed. A run that is killed between
-// them is mended by the next one, whatever becomes of that.
+// Where the system cannot exchange names, an upgrade needs two steps. If a run is killed between
+// them, the next run repairs the installation, even if that run fails.
 func TestTwoSteps(t *testing.T) {
 	program := "#!/bin/sh\n[ \"$1\" = --version ] && echo \"${0##*/} 2.0.0\"\n"
 	archive := unverified(t, pack(with("2.0.0", map[string]string{"mcp-bash/bin/mcp-bash": program})))
@@ -232,7 +232,7 @@ func TestTwoSteps(t *testing.T) {
 			t.Run(strconv.Itoa(number), func(t *testing.T) {
 				t.Parallel()
 				u := start(t)
-				kept := u.write(".local/share/mcp-bash.backup.1.2/VERSION", "1.0.0\n", 0o644) // doctor was told to
+				kept := u.write(".local/share/mcp-bash.backup.1.2/VERSION", "1.0.0\n", 0o644) // an option of doctor keeps it
 				u.stopsAt(number, "--archive", archive)
 				if there(u) == "" {
 					between.Add(1)
@@ -252,7 +252,7 @@ func TestTwoSteps(t *testing.T) {
 	}
 }
 
-// CLI-1113: two at once are one after the other, and the second says so.
+// CLI-1113: of two runs at once, the second waits and prints it.
 func TestLocked(t *testing.T) {
 	u := newUser(t)
 	archive := released(t, "2.0.0")

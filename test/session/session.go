@@ -28,8 +28,8 @@ func Main(m testscript.TestingM, programs map[string]Program) {
 	testscript.Main(m, commands)
 }
 
-// Run runs the sessions, each in a directory of its own, with more variables than the usual
-// ones. UPDATE=1 in the environment has them take over what differs.
+// Run runs each session in a new directory, with env added to the usual variables. With UPDATE=1 in the
+// environment it updates the sessions instead of failing.
 func Run(t *testing.T, env map[string]string) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, UpdateScripts: os.Getenv("UPDATE") != "",

@@ -3,9 +3,9 @@
 //
 //	conformance -server FILE -results DIR SUITE...
 //
-// SUITE is the command of the suite with its first arguments. Every scenario of the requirement sets for
-// servers must pass without warnings, except the scenarios in verdict.go. Every line of the server must
-// match the schema of its revision. Otherwise the exit code is 1.
+// SUITE is the command of the suite with its first arguments. All scenarios for servers must pass without
+// warnings, except the exceptions in the file verdict. Every line of the server must match the schema of
+// its revision. Otherwise the exit code is 1.
 //
 // DIR has a folder for each revision, with the results and the output of the suite, and with
 // every line of every session. See run.sh.

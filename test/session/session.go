@@ -5,6 +5,7 @@ package session
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -38,6 +39,11 @@ func Run(t *testing.T, env map[string]string) {
 			e.Setenv("HOME", home)
 			e.Setenv("TMPDIR", tmp)
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each run takes a second more
+			// make cover builds commands that record their coverage; a test binary records that of its tests only.
+			if bin := os.Getenv("MCPBASH_TEST_COVER_BIN"); bin != "" {
+				e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
+				e.Setenv("GOCOVERDIR", filepath.Dir(bin))
+			}
 			for name, value := range env {
 				e.Setenv(name, value)
 			}

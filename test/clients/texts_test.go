@@ -81,9 +81,9 @@ func TestLongTexts(t *testing.T) {
 }
 
 // Questions, answers, log and progress messages arrive unchanged (P-2202, P-2203; SDK-101).
-func TestOddCharacters(t *testing.T) { inEachEra(t, testOddCharacters) }
+func TestOddCharacters(t *testing.T) { inBothProtocols(t, testOddCharacters) }
 
-func testOddCharacters(t *testing.T, era string) {
+func testOddCharacters(t *testing.T, protocol string) {
 	t.Parallel()
 	project := checkout.Directory(t)
 	write(t, odd, project, "text")
@@ -96,7 +96,7 @@ mcp_emit_json "$(mcp_json_obj action "$(printf %s "$answer" | "$MCPBASH_JSON_TOO
 	"$MCPBASH_JSON_TOOL_BIN" -j .content.value)")"
 `, project, "tools", "ask", "tool.sh")
 	asked := make(chan string, 1)
-	s := open(t, project, opening{revision: era, client: mcp.ClientOptions{
+	s := open(t, project, opening{revision: protocol, client: mcp.ClientOptions{
 		Capabilities: &mcp.ClientCapabilities{Elicitation: forms},
 		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			asked <- r.Params.Message

@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -45,7 +46,7 @@ and its data.`,
 			{Code: 128, Meaning: "and above: ended by a signal"},
 		},
 		Run: func(s cli.Streams, operands []string) error {
-			c.timeout = project.Seconds(timeout)
+			c.timeout = settings.Seconds(timeout)
 			if err := c.complete(s, operands); err != nil {
 				return err
 			}

@@ -204,7 +204,7 @@ func failed(s cli.Streams, err error) error {
 	case !errors.As(err, &failure):
 		return err
 	}
-	e := &cli.Error{Code: cli.CodeInvalid, Exit: cli.ExitFailed, Message: cli.Line(failure.Error())}
+	e := &cli.Error{Code: cli.CodeInvalid, Printed: true, Cause: failure}
 	headline := "Bundle validation failed."
 	switch failure.About {
 	case bundle.ErrConfiguration:
@@ -212,7 +212,6 @@ func failed(s cli.Streams, err error) error {
 	case bundle.ErrRuntime:
 		e.Code, e.Exit, headline = cli.CodeDepends, cli.ExitPolicy, "The server's program is missing."
 	}
-	e.Told = true
 	cli.Printf(s.Err, "\n✗ %s\n", headline)
 	return e
 }

@@ -120,7 +120,8 @@ func (o *options) vendor(s cli.Streams) error {
 
 func (o *options) putVendored(s cli.Streams, out io.Writer, v vendoring.Options) error {
 	if !v.Upgrade && vendoring.Exists(v.Dir) {
-		return cli.Failf(cli.CodeExists, "%s/ already exists in %s\nUse --upgrade to replace it.", runtimes.Dir, v.Dir)
+		return cli.Failf(cli.CodeExists, "%s/ already exists in %s", runtimes.Dir, v.Dir).
+			WithHint("Use --upgrade to replace it.")
 	}
 	fmt.Fprintf(out, "Vendoring mcp-bash framework...\n\n")
 	ctx, stop := cli.UntilSignal()
@@ -132,13 +133,12 @@ func (o *options) putVendored(s cli.Streams, out io.Writer, v vendoring.Options)
 	case errors.As(err, &ended):
 		return ended
 	case errors.As(err, &missing):
-		message := cli.Sprintf("%v\n", missing)
+		hint := ""
 		for _, reason := range missing.Reasons {
-			message += cli.Sprintf("  %s\n", reason)
+			hint += cli.Sprintf("  %s\n", reason)
 		}
-		message +=
-			"Name others with --platform and --arch, or a directory that has them with --runtime-dir."
-		return &cli.Error{Code: cli.CodeDepends, Exit: cli.ExitPolicy, Message: message}
+		hint += "Name others with --platform and --arch, or a directory that has them with --runtime-dir."
+		return &cli.Error{Code: cli.CodeDepends, Exit: cli.ExitPolicy, Cause: missing, Hint: hint}
 	case err != nil:
 		return err
 	}
@@ -201,11 +201,10 @@ func (o *options) verifyVendored(s cli.Streams, dir string) error {
 		}
 		return cli.ExitCode(cli.ExitFailed)
 	case errors.Is(err, vendoring.ErrNoLock):
-		return cli.Failf(cli.CodeNotFound, "no vendor.json found in %s\nRun \"mcp-bash vendor\" first.",
-			filepath.Join(dir, runtimes.Dir))
+		return cli.Failf(cli.CodeNotFound, "no vendor.json found in %s", filepath.Join(dir, runtimes.Dir)).
+			WithHint(`Run "mcp-bash vendor" first.`)
 	case errors.Is(err, vendoring.ErrNoSum):
-		return &cli.Error{Code: cli.CodeInvalid, Exit: cli.ExitFailed, Whole: true,
-			Message: "vendor --verify: " + err.Error()}
+		return cli.Baref(cli.CodeInvalid, "vendor --verify: %v", err)
 	case err != nil:
 		return err
 	}

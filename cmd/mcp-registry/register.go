@@ -85,9 +85,9 @@ func onProject(s cli.Streams, o *options, work func(context.Context, *registrati
 	case errors.As(err, &refused):
 		return refuse(s, refused)
 	case errors.As(err, &failed) && failed.Fatal:
-		return &cli.Error{Code: cli.CodeTimeout, Message: cli.Line(failed.Reason), Exit: cli.ExitUsage}
+		return &cli.Error{Code: cli.CodeTimeout, Cause: failed, Exit: cli.ExitUsage}
 	case errors.As(err, &failed):
-		return cli.Failf(cli.CodeInvalid, "%s", failed.Reason)
+		return &cli.Error{Code: cli.CodeInvalid, Cause: failed}
 	}
 	return err
 }

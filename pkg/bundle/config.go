@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -17,6 +16,7 @@ import (
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/envfile"
@@ -37,8 +37,8 @@ type config struct {
 // understands is given to Bash, which nobody else may have written for us (CLI-1405).
 func (b *builder) readConf(ctx context.Context) (map[string]string, error) {
 	conf := map[string]string{}
-	for _, key := range project.BundleSettings {
-		if v := b.p.Env[key.Name]; key.FromEnv && v != "" {
+	for key := range settings.ConfVariables() {
+		if v := b.p.Env[key.Name]; key.Kind == settings.ConfOrEnv && v != "" {
 			conf[key.Name] = v
 		}
 	}
@@ -50,7 +50,7 @@ func (b *builder) readConf(ctx context.Context) (map[string]string, error) {
 		return nil, fmt.Errorf("%s: %w", confFile, err)
 	}
 	values, err := envfile.Parse(text, func(name string) string {
-		if slices.ContainsFunc(project.BundleSettings, func(key project.BundleSetting) bool { return key.Name == name }) {
+		if settings.Find(name).IsConf() {
 			return conf[name]
 		}
 		return b.p.Env[name]
@@ -62,7 +62,7 @@ func (b *builder) readConf(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", confFile, err)
 	}
-	for _, key := range project.BundleSettings {
+	for key := range settings.ConfVariables() {
 		if v, ok := values[key.Name]; ok {
 			conf[key.Name] = v
 		}
@@ -82,7 +82,7 @@ func (b *builder) sourceConf(ctx context.Context, file code.File, why error,
 	b.say.note("%s is run as a shell script: %v", confFile, why)
 	env := b.p.Env.Clone()
 	var names []string
-	for _, key := range project.BundleSettings {
+	for key := range settings.ConfVariables() {
 		delete(env, key.Name)
 		names = append(names, key.Name)
 	}

@@ -27,9 +27,11 @@ func inLines(args []any) []any {
 	return lines
 }
 
-// Lines is a text for [Printf] that may have several lines. Whoever makes it calls [Line] or
-// [Sprintf] for what others wrote.
+// Lines is a text for [Printf], or the cause of an [Error], that may have several lines. Its author applies [Line] or
+// [Sprintf] to texts of other origin.
 type Lines string
+
+func (l Lines) Error() string { return string(l) }
 
 // Notice writes a line on standard error.
 func (s Streams) Notice(line string) { Printf(s.Err, "%s\n", line) }

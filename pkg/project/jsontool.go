@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/run/script"
 )
 
@@ -26,7 +27,7 @@ func SelectJSONTool(env Env, root bool, own string, works func(bin string) bool,
 	if name != "jq" && name != "gojq" {
 		name = ""
 	}
-	if root && (name != "" || bin != "") && !env.on("MCPBASH_ALLOW_JSON_TOOL_OVERRIDE_FOR_ROOT") {
+	if root && (name != "" || bin != "") && !settings.Bool(env, "MCPBASH_ALLOW_JSON_TOOL_OVERRIDE_FOR_ROOT") {
 		warn("Ignoring MCPBASH_JSON_TOOL{,_BIN} overrides while running as root; set " +
 			"MCPBASH_ALLOW_JSON_TOOL_OVERRIDE_FOR_ROOT=true to allow.")
 		name, bin = "", ""

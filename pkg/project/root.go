@@ -11,8 +11,8 @@ import (
 // Marker is the file that makes a directory a project.
 const Marker = "server.d/server.meta.json"
 
-// ErrNone is the error when there is no project (CLI-403).
-var ErrNone error = &cli.Error{Code: cli.CodeNotFound, Exit: cli.ExitFailed, Whole: true, Message: `Error: No MCP project found.
+// ErrNone means that there is no project (CLI-403).
+var ErrNone error = &cli.Error{Code: cli.CodeNotFound, Bare: true, Cause: cli.Lines(`Error: No MCP project found.
 
 Could not find server.d/server.meta.json in the current directory or any parent.
 
@@ -20,7 +20,7 @@ To create a new project here:
   mcp-bash init --name my-server
 
 To specify a project explicitly:
-  use --project-root /path/to/project or set MCPBASH_PROJECT_ROOT`}
+  use --project-root /path/to/project or set MCPBASH_PROJECT_ROOT`)}
 
 // A MissingError is the error for a project directory that was named but does
 // not exist (P-106, CLI-402).
@@ -30,9 +30,8 @@ func (e *MissingError) Error() string { return e.Unwrap().Error() }
 
 // Unwrap returns the error of a command, a [*cli.Error].
 func (e *MissingError) Unwrap() error {
-	return &cli.Error{Code: cli.CodeNotFound, Exit: cli.ExitFailed, Whole: true, Message: cli.Sprintf(
-		"mcp-bash: MCPBASH_PROJECT_ROOT directory does not exist: %s\n"+
-			"Set MCPBASH_PROJECT_ROOT to an existing project directory or create it first.", e.Dir)}
+	return cli.Baref(cli.CodeNotFound, "mcp-bash: MCPBASH_PROJECT_ROOT directory does not exist: %s", e.Dir).
+		WithHint("Set MCPBASH_PROJECT_ROOT to an existing project directory or create it first.")
 }
 
 // FindRoot returns the project's root, absolute and without symbolic links:

@@ -32,13 +32,14 @@ func (p *Project) Common(home, helper string, tool JSONTool) Env {
 		"MCPBASH_SERVER_ARGS_JSON":  "[]",
 	}
 	for name, value := range map[string]string{
-		"NAME": m.Name, "VERSION": m.Version, "TITLE": m.Title, "DESCRIPTION": m.Description,
-		"WEBSITE_URL": m.WebsiteURL, "ICONS": string(m.Icons), "INSTRUCTIONS": m.Instructions,
+		"MCPBASH_SERVER_NAME": m.Name, "MCPBASH_SERVER_VERSION": m.Version, "MCPBASH_SERVER_TITLE": m.Title,
+		"MCPBASH_SERVER_DESCRIPTION": m.Description, "MCPBASH_SERVER_WEBSITE_URL": m.WebsiteURL,
+		"MCPBASH_SERVER_ICONS": string(m.Icons), "MCPBASH_SERVER_INSTRUCTIONS": m.Instructions,
 	} {
 		if len(value) > maxMetaValue {
 			value = ""
 		}
-		env["MCPBASH_SERVER_"+name] = value
+		env[name] = value
 	}
 	if p.Logging.LevelSet {
 		env["MCPBASH_LOG_LEVEL"] = p.Logging.Level.String()

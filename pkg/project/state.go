@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -227,7 +228,7 @@ func NewDebugState(env Env) (*State, error) {
 	if dir, err := refuseLinks(env); err != nil {
 		return nil, &StateError{dir, err}
 	}
-	s := &State{Dir: filepath.Join(or(env["TMPDIR"], systemTmp()), "mcpbash.debug."+processTag()), ours: true}
+	s := &State{Dir: filepath.Join(cmp.Or(env["TMPDIR"], systemTmp()), "mcpbash.debug."+processTag()), ours: true}
 	return s, s.Make()
 }
 

@@ -1,14 +1,17 @@
 package project
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"mcp-bash/pkg/project/settings"
 )
 
 // tmpRoot is the base of all temporary files (P-300).
 func tmpRoot(env Env) string {
-	root := or(env["MCPBASH_TMP_ROOT"], or(env["TMPDIR"], systemTmp()))
+	root := cmp.Or(env["MCPBASH_TMP_ROOT"], env["TMPDIR"], systemTmp())
 	if trimmed := strings.TrimRight(root, string(filepath.Separator)); trimmed != "" {
 		root = trimmed
 	}
@@ -44,11 +47,11 @@ func applyCI(env Env) {
 		base = filepath.Join(env["GITHUB_WORKSPACE"], ".mcpbash-tmp")
 		os.MkdirAll(base, 0o700)
 	}
-	env.Default("MCPBASH_TMP_ROOT", or(base, or(env["TMPDIR"], systemTmp())))
+	env.Default("MCPBASH_TMP_ROOT", cmp.Or(base, env["TMPDIR"], systemTmp()))
 	env.Default("MCPBASH_KEEP_LOGS", "true")
 	env.Default("MCPBASH_LOG_TIMESTAMP", "true")
 	level := "info"
-	if env.on("MCPBASH_CI_VERBOSE") {
+	if settings.Bool(env, "MCPBASH_CI_VERBOSE") {
 		level = "debug"
 	}
 	env.Default("MCPBASH_LOG_LEVEL", level)

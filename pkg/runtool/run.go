@@ -23,6 +23,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/policy"
 	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/secrets"
@@ -89,7 +90,7 @@ func (r *run) do() error {
 		return cli.Failf(cli.CodeInvalid, "JSON tooling required (jq or gojq)")
 	}
 	if r.home, err = project.FindHome(r.env, r.tree, r.Notice); err != nil {
-		return &cli.Error{Code: cli.CodeInternal, Message: cli.Line(err.Error()), Exit: cli.ExitFailed, Whole: true}
+		return &cli.Error{Code: cli.CodeInternal, Cause: err, Bare: true}
 	}
 	if !r.printEnv {
 		if err := r.source(); err != nil {
@@ -102,7 +103,7 @@ func (r *run) do() error {
 	if r.printEnv {
 		return r.showEnv()
 	}
-	payload := cli.PayloadReader{Stdin: r.In, Timeout: project.Seconds(r.timeout)}
+	payload := cli.PayloadReader{Stdin: r.In, Timeout: settings.Seconds(r.timeout)}
 	if r.args, err = payload.Object("--args", r.options.args); err != nil {
 		return err
 	}
@@ -244,8 +245,7 @@ func readableFile(file string) error {
 func (r *run) withKit() error {
 	state, dir, err := project.NewState(r.project.Env, &r.project.Settings)
 	if err != nil {
-		message := cli.Sprintf("mcp-bash: unable to create state directory: %s\n%v", dir, err)
-		return &cli.Error{Code: cli.CodeInternal, Message: message, Exit: cli.ExitFailed, Whole: true}
+		return cli.Baref(cli.CodeInternal, "mcp-bash: unable to create state directory: %s\n%v", dir, err)
 	}
 	defer r.leave(state)
 	asker := &responder{given: r.answers, warn: func(text string) {

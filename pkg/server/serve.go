@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -52,7 +53,7 @@ func (s *Server) serve(req *request, handle handler) (handedOver bool) {
 		timeout := mcp.Errorf(mcp.CodeInternal, "Request timed out")
 		timeout.Data = json.RawMessage(fmt.Sprintf(`{"timeoutSecs":%d}`, secs))
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, project.Seconds(secs), timeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, settings.Seconds(secs), timeout)
 		defer cancel()
 	}
 	a, err := handle(ctx, req)

@@ -9,6 +9,7 @@ import (
 	"mcp-bash/pkg/feature/resource"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/wire/jsonrpc"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -115,7 +116,7 @@ func (s *streams) watch(ctx context.Context, st *stream, uris json.RawMessage) (
 func (s *streams) subscribe(ctx context.Context, st *stream, uri string) (*subscription, error) {
 	if secs := s.fetching.SubscribeTimeout; secs > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, project.Seconds(secs))
+		ctx, cancel = context.WithTimeout(ctx, settings.Seconds(secs))
 		defer cancel()
 	}
 	watch, err := s.resources.Watch(ctx, resource.Request{URI: uri})

@@ -88,7 +88,7 @@ func TestAnswers(t *testing.T) {
 		switch {
 		case tc.reason == "" && err != nil:
 			t.Errorf("%v: %v", tc.statuses, err)
-		case tc.reason != "" && (!errors.As(err, &e) || e.Code != tc.code || !strings.Contains(e.Message, tc.reason)):
+		case tc.reason != "" && (!errors.As(err, &e) || e.Code != tc.code || !strings.Contains(e.Error(), tc.reason)):
 			t.Errorf("%v: %v", tc.statuses, err)
 		case err != nil && strings.Contains(err.Error(), token):
 			t.Errorf("the error contains the token: %v", err)

@@ -3,6 +3,7 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -17,14 +18,12 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 )
-
-// defaultTimeout is how many seconds a probe may take (CLI-1201).
-const defaultTimeout = 5
 
 // Command describes the verb, which has two names.
 func Command(name string) *cli.Command {
@@ -43,16 +42,11 @@ that may call mcp_health_check_command COMMAND and mcp_health_check_env VARIABLE
 		},
 		Run: func(s cli.Streams, _ []string) error {
 			env := project.OSEnv()
-			if timeout == "" {
-				timeout = env["MCPBASH_HEALTH_TIMEOUT_SECS"]
-			}
-			seconds, ok := project.Digits(timeout)
-			if !ok || seconds == 0 {
-				seconds = defaultTimeout
-			}
+			const variable = "MCPBASH_HEALTH_TIMEOUT_SECS"
+			limit := settings.Duration(project.Env{variable: cmp.Or(timeout, env[variable])}, variable)
 			ctx, stop := cli.UntilSignal()
 			defer stop()
-			return probe(ctx, s, env, root, project.Seconds(seconds))
+			return probe(ctx, s, env, root, limit)
 		},
 	}
 	c.Flags.ProjectRoot(&root)

@@ -16,7 +16,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
@@ -80,8 +80,8 @@ func (c *check) ignored() {
 		}
 		for _, set := range s.Settings {
 			name := set.Name.Name
-			known := slices.ContainsFunc(project.BundleSettings, func(b project.BundleSetting) bool { return b.Name == name })
-			if hasNoEffect(name) || file == conf && strings.HasPrefix(name, "MCPB_") && !known {
+			unknown := file == conf && strings.HasPrefix(name, "MCPB_") && !settings.Find(name).IsConf()
+			if hasNoEffect(name) || unknown {
 				c.add(finding.Finding{ID: "ignored.setting", Path: c.label(file), Line: set.Line, Message: name + " has no effect"})
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 )
 
 // An output is what a script printed (T-630).
@@ -88,6 +88,6 @@ func offsetOf(v json.RawMessage) (int, bool) {
 	if s, ok := rawjson.Text(v); ok {
 		text = s
 	}
-	n, ok := project.Digits(text)
+	n, ok := settings.Digits(text)
 	return min(n, maxOffset), ok
 }

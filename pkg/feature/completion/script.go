@@ -8,6 +8,7 @@ import (
 
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/run/handoff"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/sandbox"
@@ -80,7 +81,7 @@ func (c *Completions) admit(s *source) (script.Spec, error) {
 	}
 	calls := &c.Project.Calls
 	return script.Spec{
-		Script: file, Argv: argv, Dir: c.Project.Root, Timeout: project.Seconds(s.timeout),
+		Script: file, Argv: argv, Dir: c.Project.Root, Timeout: settings.Seconds(s.timeout),
 		StdoutLimit: calls.MaxStdout, StderrLimit: calls.MaxStderr,
 	}, nil
 }

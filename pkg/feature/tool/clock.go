@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 )
 
 // A clock says when a script has had its time (T-150 to T-160). It stands
@@ -28,13 +29,13 @@ func newClock(calls *project.Calls, e *entry, override int, start time.Time) *cl
 	c := &clock{last: start, silent: true}
 	c.secs = effectiveTimeout(calls, e, override)
 	c.byOption = override <= 0 && e.timeout <= 0 && c.secs > 0
-	c.limit = project.Seconds(c.secs)
+	c.limit = settings.Seconds(c.secs)
 	c.progress = e.progressExtends || calls.ProgressExtends
 	c.maxSecs = calls.MaxTimeout
 	if e.maxTimeout > 0 {
 		c.maxSecs = e.maxTimeout
 	}
-	c.max = project.Seconds(c.maxSecs)
+	c.max = settings.Seconds(c.maxSecs)
 	return c
 }
 

@@ -9,11 +9,11 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/run/scriptenv"
 	"mcp-bash/pkg/wire/mcp"
@@ -93,7 +93,7 @@ type List struct {
 // MCPBASH_TOOL_POLICY_CONTEXT.
 func ReadList(allowlist, allowDefault, context string) List {
 	return List{
-		Names:    strings.FieldsFunc(allowlist, func(r rune) bool { return r == ',' || r <= ' ' }),
+		Names:    settings.Words(allowlist),
 		AllowAll: project.DefaultAllows(allowlist, allowDefault), RunTool: context == RunTool,
 	}
 }

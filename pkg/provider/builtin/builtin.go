@@ -5,9 +5,9 @@ package builtin
 import (
 	"context"
 	"encoding/json"
-	"math"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/echo"
 	"mcp-bash/pkg/provider/file"
@@ -57,14 +57,10 @@ func New(name string, c Config) provider.Provider {
 
 // pages makes the provider of MCP Apps.
 func (c *Config) pages() provider.Provider {
-	templates, ok := project.Digits(c.Env["MCPBASH_UI_CACHE_MAX_TEMPLATES"])
-	if !ok {
-		templates = 50
-	}
 	return ui.New(ui.Settings{
 		Root: c.Root, Tools: c.Tools, UI: c.UI, Find: c.FindPage,
-		Most:      c.Env.Bounded("MCPBASH_MAX_UI_RESOURCE_BYTES", 1<<20, math.MaxInt32),
-		Templates: uitemplate.NewCache(templates),
+		Most:      settings.Int(c.Env, "MCPBASH_MAX_UI_RESOURCE_BYTES"),
+		Templates: uitemplate.NewCache(settings.Int(c.Env, "MCPBASH_UI_CACHE_MAX_TEMPLATES")),
 	})
 }
 

@@ -7,15 +7,10 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/pkg/provider/internal/web"
-)
-
-// The limits of RES-124.
-const (
-	defaultTimeout, maxTimeout = 30, 60 // seconds
-	defaultKB, maxKB           = 51200, 1 << 20
 )
 
 // Provider reads files of repositories. It is made by [New].
@@ -37,9 +32,9 @@ func New(env project.Env, network hosts.Network) *Provider {
 		env:     env,
 		policy:  hosts.ReadPolicy(env, "MCPBASH_GIT"),
 		network: network,
-		on:      env["MCPBASH_ENABLE_GIT_PROVIDER"] == "true",
-		timeout: env.Bounded("MCPBASH_GIT_TIMEOUT", defaultTimeout, maxTimeout),
-		kb:      env.Bounded("MCPBASH_GIT_MAX_KB", defaultKB, maxKB),
+		on:      settings.Bool(env, "MCPBASH_ENABLE_GIT_PROVIDER"),
+		timeout: settings.Int(env, "MCPBASH_GIT_TIMEOUT"),
+		kb:      settings.Int(env, "MCPBASH_GIT_MAX_KB"),
 	}
 }
 
@@ -75,7 +70,7 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 }
 
 func (p *Provider) fetch(ctx context.Context, l location) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, project.Seconds(p.timeout))
+	ctx, cancel := context.WithTimeout(ctx, settings.Seconds(p.timeout))
 	defer cancel()
 	content, err := p.read(ctx, l)
 	if ended := ctx.Err(); err != nil && ended != nil {

@@ -11,15 +11,10 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/project/settings"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/pkg/provider/internal/web"
-)
-
-// The limits of RES-112.
-const (
-	defaultTimeout, maxTimeout = 15, 60 // seconds
-	defaultBytes, maxBytes     = 10 << 20, 20 << 20
 )
 
 // Provider fetches resources. It is made by [New].
@@ -38,8 +33,8 @@ func New(env project.Env, network hosts.Network) *Provider {
 		env:     env,
 		policy:  hosts.ReadPolicy(env, "MCPBASH_HTTPS"),
 		network: network,
-		timeout: env.Bounded("MCPBASH_HTTPS_TIMEOUT", defaultTimeout, maxTimeout),
-		bytes:   env.Bounded("MCPBASH_HTTPS_MAX_BYTES", defaultBytes, maxBytes),
+		timeout: settings.Int(env, "MCPBASH_HTTPS_TIMEOUT"),
+		bytes:   settings.Int(env, "MCPBASH_HTTPS_MAX_BYTES"),
 	}
 }
 
@@ -69,7 +64,7 @@ func (p *Provider) ReadTyped(ctx context.Context, uri string, limit int) (data [
 }
 
 func (p *Provider) fetch(ctx context.Context, o hosts.Origin, target string, limit int) ([]byte, string, error) {
-	ctx, cancel := context.WithTimeout(ctx, project.Seconds(p.timeout))
+	ctx, cancel := context.WithTimeout(ctx, settings.Seconds(p.timeout))
 	defer cancel()
 	client, err := p.client()
 	if err != nil {

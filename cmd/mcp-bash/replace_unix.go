@@ -4,8 +4,7 @@ package main
 
 import "syscall"
 
-// replace runs a program in our place, so that signals, streams and the exit
-// code are its own.
+// replace replaces this process by another program, which gets its signals and streams, and sets its exit code.
 func replace(path string, argv, env []string) (int, error) {
 	return 0, syscall.Exec(path, argv, env)
 }

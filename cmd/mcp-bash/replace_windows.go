@@ -6,7 +6,7 @@ import (
 	"os/exec"
 )
 
-// replace runs a program as a child: Windows cannot put one in our place.
+// replace runs a program as a child, because Windows cannot replace a process.
 func replace(path string, argv, env []string) (int, error) {
 	cmd := exec.Command(path, argv[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, os.Stdin, os.Stdout, os.Stderr

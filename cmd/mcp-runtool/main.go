@@ -11,7 +11,7 @@ import (
 )
 
 func main() {
-	if helper.Is(os.Args) { // a script calls us for help (CLI-208)
+	if helper.Is(os.Args) { // a script calls this program (CLI-208)
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(cli.Run("mcp-runtool", run))

@@ -20,9 +20,9 @@ import (
 type Error struct {
 	Code    string // one of the Code constants
 	Op      string // the operation; "": the cause names it
-	Subject string // what the operation was applied to, such as a path
+	Subject string // the object of the operation, such as a path
 	Cause   error
-	Hint    string          // what the user can do, made by [Sprintf]; may have several lines
+	Hint    string          // the remedy, made by [Sprintf]; may have several lines
 	Exit    int             // 0 stands for [ExitFailed]
 	Bare    bool            // print no verb: the contract fixes the text, or the cause begins with a name
 	Printed bool            // people have read the error already
@@ -53,7 +53,7 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return e
 }
 
-// The words of CLI-108.
+// The codes of errors (CLI-108).
 const (
 	CodeUsage    = "usage"
 	CodeNotFound = "not_found"

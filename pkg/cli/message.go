@@ -6,9 +6,8 @@ import (
 	"reflect"
 )
 
-// Printf writes a message as [fmt.Fprintf] does. Its lines are those of format: texts among args may
-// come from anybody, and stay on the line where they stand as [Line] shows them (CLI-117). Slices of
-// bytes are data, which is printed as it is.
+// Printf writes a message as [fmt.Fprintf] does. Only format can contain line breaks: texts among args may come from
+// other authors, so Printf applies [Line] to them (CLI-117). Slices of bytes are data, which is printed unchanged.
 func Printf(w io.Writer, format string, args ...any) (int, error) {
 	return fmt.Fprintf(w, format, inLines(args)...)
 }

@@ -68,8 +68,8 @@ type Sessions struct {
 	CompatBatches  bool          // MCPBASH_COMPAT_BATCHES
 	RootsTimeout   time.Duration // MCPBASH_ROOTS_REQUEST_TIMEOUT
 	RootsDebounce  time.Duration // MCPBASH_ROOTS_DEBOUNCE_INTERVAL
-	ParkedTTL      time.Duration // MCPBASH_PARKED_CALL_TTL
-	MaxParkedCalls int           // MCPBASH_MAX_PARKED_CALLS
+	ParkedTTL      time.Duration // of a suspended call
+	MaxParkedCalls int           // maximum number of suspended calls
 }
 
 // Token configures the shared secret of requests (protocol section 23).

@@ -17,7 +17,7 @@ import (
 	"mcp-bash/pkg/text/shell"
 )
 
-// withPrivateGroup sets our private group during a test. -1 means none.
+// withPrivateGroup sets our private group during a test. With -1, the user has no private group.
 func withPrivateGroup(t *testing.T, group int) {
 	known := knownAccounts
 	t.Cleanup(func() { knownAccounts = known })

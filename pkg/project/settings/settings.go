@@ -19,7 +19,7 @@ type Variable struct {
 	Default string // for unset, empty and invalid values; of a [Choice], all values, the default first
 	Min     int    // smaller numbers count as Min; in milliseconds for a [Fraction]
 	Max     int    // larger numbers count as Max; 0: no limit
-	Users   string // who sets it → who reads it, as in env.md
+	Users   string // the programs that set it → those that read it, as in env.md
 	Doc     string // the purpose, in one line
 }
 

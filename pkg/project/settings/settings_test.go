@@ -158,7 +158,7 @@ func TestContract(t *testing.T) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
-		t.Errorf("env.md has a row for %s, which is not a variable of ours", name)
+		t.Errorf("env.md has a row for %s, which is not in the table", name)
 	}
 }
 
@@ -239,7 +239,7 @@ func namesIn(file string, use func(name string)) error {
 	return nil
 }
 
-// plainNames are the variables without a prefix of ours.
+// plainNames are the variables without one of our prefixes.
 var plainNames = func() map[string]bool {
 	names := map[string]bool{}
 	for _, v := range Variables {

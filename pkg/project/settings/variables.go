@@ -88,7 +88,7 @@ var Variables = []Variable{
 	{"MCPBASH_MAX_PARKED_CALLS", Positive, "64", 0, 0, "host→server",
 		"Suspended calls: they wait for a client's answer between round trips"},
 	{"MCPBASH_MAX_PENDING_BYTES", Positive, "67108864", 0, 0, "host→server",
-		"Limit of the bytes that wait for the client, three times"},
+		"Limit of the bytes that wait for the client"},
 	{"MCPBASH_MAX_PROGRESS_PER_MIN", Number, "100", 0, 0, "host→server",
 		"Progress notifications per request and minute"},
 	{"MCPBASH_MAX_RESOURCE_BYTES", Number, "", 0, 0, "host→server", "Resource content limit"},

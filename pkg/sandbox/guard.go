@@ -315,7 +315,7 @@ func (g *guard) startable(program string) (real string, err error) {
 	case err != nil:
 		return "", errNotThere
 	}
-	switch mode := g.look(real).mode; {
+	switch mode := g.status(real).mode; {
 	case !mode.IsRegular() || mode&0o111 == 0:
 		return "", errNoProgram
 	case g.secret.covers(real):

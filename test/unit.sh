@@ -26,8 +26,11 @@ case "${1-}" in
     data="$PWD/dist/coverage"
     rm -rf "$data"
     mkdir -p "$data"
-    export MCPBASH_TEST_COVER_BIN="$data/bin" # the commands in the sessions of cmd/
-    CGO_ENABLED=0 go build -trimpath -cover -coverpkg=mcp-bash/pkg/...,mcp-bash/cmd/... -o "$data/bin/" ./cmd/...
+    export MCPBASH_TEST_COVER="$data" # for the sessions of cmd/, with each command alone in a folder
+    for command in cmd/*; do
+      CGO_ENABLED=0 go build -trimpath -cover -coverpkg=mcp-bash/pkg/...,mcp-bash/cmd/... \
+        -o "$data/bin/${command#cmd/}/" "./$command"
+    done
     # shellcheck disable=SC2046 # one word a package
     as_shipped -short -timeout=30m -cover -coverpkg=mcp-bash/pkg/... \
       $(grep -E '^mcp-bash/(cmd|pkg|lib|sdk)(/|$)' <<<"$packages") -args -test.gocoverdir="$data" >"$data.log" ||

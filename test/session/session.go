@@ -40,9 +40,14 @@ func Run(t *testing.T, env map[string]string) {
 			e.Setenv("TMPDIR", tmp)
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each run takes a second more
 			// make cover builds commands that record their coverage; a test binary records that of its tests only.
-			if bin := os.Getenv("MCPBASH_TEST_COVER_BIN"); bin != "" {
+			if data := os.Getenv("MCPBASH_TEST_COVER"); data != "" {
+				wd, err := os.Getwd() // the folder of the command
+				if err != nil {
+					return err
+				}
+				bin := filepath.Join(data, "bin", filepath.Base(wd))
 				e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
-				e.Setenv("GOCOVERDIR", filepath.Dir(bin))
+				e.Setenv("GOCOVERDIR", data)
 			}
 			for name, value := range env {
 				e.Setenv(name, value)

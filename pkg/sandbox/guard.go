@@ -141,7 +141,7 @@ func (g *guard) allowWriting(p *confine.Profile, path string, declared bool) {
 
 // code returns the fence around code. written are the paths that tools declare in confine.write.
 func (s *Sandbox) code(listed []Listed, g *guard, written reached) *fence {
-	paths := slices.Concat(s.system.code, s.system.siblings(), s.Project.RunsNext(), []string{s.State.Dir})
+	paths := slices.Concat(s.system().code, s.system().siblings(), s.Project.RunsNext(), []string{s.State.Dir})
 	fixed := newFence(g.view, paths)
 	programs := s.programsOf(listed, &guard{view: g.view, roots: g.roots, reached: written,
 		runsNext: func() *fence { return fixed }})
@@ -267,13 +267,13 @@ func (s *Sandbox) find(program string) string {
 	if filepath.IsAbs(program) {
 		return filepath.Clean(program)
 	}
-	return script.LookPath(program, s.system.search)
+	return script.LookPath(program, s.system().search)
 }
 
 // program returns the file for an entry of confine.exec (CF-17).
 func (s *Sandbox) program(entry string) string {
 	if !strings.ContainsRune(entry, '/') {
-		if file := script.LookPath(entry, s.system.search); file != "" {
+		if file := script.LookPath(entry, s.system().search); file != "" {
 			return file
 		}
 	}

@@ -39,7 +39,7 @@ var started = map[string]string{
 	"pkg/check/validate/syntax.go parse: Spec.Argv":          "bash -n, which reads a script and does not run it",
 	"pkg/check/validate/syntax.go parse: assignment to Argv": "the same",
 
-	"pkg/feature/completion/script.go admit: Spec.Argv":        "script.Command of its Script",
+	"pkg/feature/completion/script.go check: Spec.Argv":        "script.Command of its Script",
 	"pkg/feature/tool/trace.go startTrace: assignment to Argv": "bash -x and its Script",
 	"pkg/feature/tool/call.go run: Spec.Argv":                  "script.Command of its Script",
 

@@ -57,8 +57,8 @@ func responds(answer string) func(net.Conn) {
 }
 
 func page(body string) func(net.Conn) {
-	return responds(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/x-page; charset=utf-8\r\nContent-Length: %d\r\n\r\n%s",
-		len(body), body))
+	return responds(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/x-page; charset=utf-8\r\n"+
+		"Content-Length: %d\r\n\r\n%s", len(body), body))
 }
 
 func failure(t *testing.T, err error) provider.Failure {

@@ -49,7 +49,7 @@ var started = map[string]string{
 	"cmd/mcp-bash/replace_unix.go replace: syscall.Exec":          "a program of ours that lies next to this one",
 	"cmd/mcp-bash/replace_windows.go replace: exec.Command":       "a program of ours that lies next to this one",
 	"pkg/run/script/confined_linux.go forkExec: syscall.ForkExec": "the one place that starts scripts",
-	"pkg/run/script/confined_other.go forkExec: syscall.ForkExec": "the one place that starts scripts",
+	"pkg/run/script/sysproc_other.go forkExec: syscall.ForkExec": "the one place that starts scripts",
 	"pkg/run/script/runner_windows.go Run: exec.Command":          "the one place that starts scripts",
 }
 

@@ -5,9 +5,8 @@
 //  1. [Cut] splits the URI.
 //  2. [ParseOrigin] reads the host and refuses ambiguous forms.
 //  3. [Policy.Permit] checks the name against the lists.
-//  4. [Policy.Resolve] looks up its addresses once, and refuses the host if one address is not
-//
-// public.
+//  4. [Policy.Resolve] looks up its addresses once, and refuses the host if one of them is not
+//     public.
 //
 // The caller then dials these addresses and not the name, so a later answer of the name service
 // changes nothing. The dialler of [System] also refuses addresses that are not public.

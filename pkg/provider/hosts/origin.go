@@ -39,7 +39,7 @@ type Reason string
 // The reasons, in the order in which they are checked (RES-107).
 const (
 	Malformed  Reason = "the URI is malformed" // backslash, space, control character
-	NoHost     Reason = "the URI has no host"
+	NoHost     Reason = "the URI lacks a host"
 	UserInfo   Reason = "the URI has user information"
 	BadHost    Reason = "invalid host name; write a name that is not ASCII in its xn-- form"
 	BadPort    Reason = "the port is not 1 to 65535"

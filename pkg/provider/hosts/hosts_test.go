@@ -260,7 +260,7 @@ func TestReport(t *testing.T) {
 	if got != want {
 		t.Errorf("RES-104: %s", got)
 	}
-	if got := (Policy{}).Report(&Refusal{"", NoHost}); got != "Blocked host <empty>: the URI has no host" {
+	if got := (Policy{}).Report(&Refusal{"", NoHost}); got != "Blocked host <empty>: the URI lacks a host" {
 		t.Errorf("RES-107: %s", got)
 	}
 }

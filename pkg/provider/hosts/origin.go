@@ -46,7 +46,7 @@ const (
 	Obfuscated Reason = "the address is not written as four decimal numbers"
 	Local      Reason = "the address is not public"
 	Closed     Reason = "the list of allowed hosts is empty"
-	Unclear    Reason = "the list of denied hosts has an item that is no host name"
+	Unclear    Reason = "the list of denied hosts contains an invalid host name"
 	Denied     Reason = "the host is on the list of denied hosts"
 	Unlisted   Reason = "the host is not on the list of allowed hosts"
 )

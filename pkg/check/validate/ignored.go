@@ -18,8 +18,8 @@ import (
 	"mcp-bash/pkg/run/scriptenv"
 )
 
-// unusedSettings are variables that people can set for the Bash edition, and that have no effect here. A name that ends
-// in * stands for all names with this prefix. Test TestVariables compares both tables with env.md.
+// unusedSettings are variables of the Bash edition without effect here. A final * matches any rest
+// of a name. TestVariables compares both tables with env.md.
 var unusedSettings = []string{
 	"MCPBASH_LOCK_POLL_INTERVAL", "MCPBASH_LOCK_REAP_GRACE_SECS", "MCPBASH_STATE_SEED", "MCPBASH_DEBUG",
 	"MCPBASH_DEBUG_ALL_EXITS", "MCPBASH_CORRUPTION_WINDOW", "MCPBASH_CORRUPTION_THRESHOLD",
@@ -30,7 +30,7 @@ var unusedSettings = []string{
 	"MCP_COMPLETION_LOGGER", "MCP_ROOTS_LOGGER", "MCP_UI_LOGGER", "MCP_UI_TEMPLATES_LOGGER", "MCP_LOG_LEVEL_DEFAULT",
 }
 
-// internalState are variables in which the Bash edition's server keeps its state. No program sets them here.
+// internalState are variables in which the Bash edition's server stores its state. No program sets them here.
 var internalState = []string{
 	"MCPBASH_TIMEOUT_REASON", "MCPBASH_REMOTE_TOKEN_ENABLED", "MCPBASH_REMOTE_TOKEN_EXPECTED",
 	"MCPBASH_REMOTE_TOKEN_DEBUG_WARNED", "MCPBASH_STDOUT_LOCK_NAME", "MCPBASH_DIRECT_FD",
@@ -61,7 +61,7 @@ func hasNoEffect(name string) bool {
 	return scriptenv.Matches(unusedSettings, name) || scriptenv.Matches(internalState, name)
 }
 
-// ignored reports settings and files that only the Bash edition knows (CLI-1023).
+// ignored reports settings and files that only the Bash edition reads (CLI-1023).
 func (c *check) ignored() {
 	conf := abs(c.p.Root, "mcpb.conf")
 	files := []string{conf, abs(c.p.Server, "env.sh")}
@@ -86,7 +86,7 @@ func (c *check) ignored() {
 	c.strayFiles()
 }
 
-// clientSettings reports variables without effect in a client's file of the project.
+// clientSettings reports variables without effect in a client's configuration file.
 func (c *check) clientSettings(file string) {
 	text, _, err := folder.ReadFile(file, maxSmall)
 	if err != nil {
@@ -109,19 +109,18 @@ func (c *check) clientSettings(file string) {
 	}
 }
 
-// serverNames are the files of the server directory that programs of ours read.
+// serverNames are the files of the server directory that our programs read.
 var serverNames = []string{
 	"server.meta.json", "register.json", "register.sh", "policy.sh", "env.sh", "health-checks.sh", "requirements.json",
 }
 
-// strayFiles reports scripts and JSON files of the server directory that nothing reads: neither a program of ours nor a
-// script next to it.
+// strayFiles reports scripts and JSON files of the server directory that no program and no script next to them reads.
 func (c *check) strayFiles() {
 	entries, err := os.ReadDir(c.p.Server)
 	if err != nil {
 		return
 	}
-	var named strings.Builder // the words of all scripts there
+	var named strings.Builder // the words of all scripts of the directory
 	for _, e := range entries {
 		if text, _, err := folder.ReadFile(filepath.Join(c.p.Server, e.Name()), maxScript); err == nil {
 			if s, ok := bash32.Read(text); ok {
@@ -147,8 +146,7 @@ func (c *check) strayFiles() {
 	}
 }
 
-// fields reports fields of metadata that the server does not know. Those that resemble a known one are reported by the
-// registry.
+// fields reports unknown members of metadata. The registry reports members that resemble known ones.
 func (c *check) fields(doc json.RawMessage, label string, known []string) {
 	for _, m := range rawjson.Members(doc) {
 		if slices.Contains(known, m.Name) || strings.HasPrefix(m.Name, "$") || strings.HasPrefix(m.Name, "_") ||

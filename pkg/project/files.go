@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -139,6 +140,37 @@ func ReadHead(path string, max int) ([]byte, error) {
 func OpenRegular(dir *os.Root, name string) (*os.File, error) {
 	f, err := boundedfile.OpenIn(dir, name)
 	return f, unreadable(err)
+}
+
+// OpenBelow opens a regular file through a directory above it, so no symbolic link can lead out of
+// the directory, even one created during the call. root may be the file itself. OpenBelow does not
+// open other kinds of files, because opening a device or a FIFO can have effects or block.
+func OpenBelow(root, path string) (*os.File, error) {
+	rel, err := filepath.Rel(root, path)
+	if err != nil {
+		return nil, err
+	}
+	if rel == "." {
+		if root, rel = filepath.Dir(path), filepath.Base(path); root == path {
+			return nil, fs.ErrInvalid // the root directory of the system
+		}
+	}
+	if runtime.GOOS == "windows" && strings.Contains(rel, ":") {
+		return nil, fs.ErrNotExist // an alternate data stream
+	}
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	info, err := dir.Stat(rel)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fs.ErrInvalid
+	}
+	return OpenRegular(dir, rel)
 }
 
 // readBounded reads all of a file, which may say what it likes of its size.

@@ -68,12 +68,12 @@ func (c *check) script(dir, file string, as purpose) {
 	}
 	if as != serverScript { // server scripts are sourced
 		c.executable(file, label, stamp)
-		if isShellName(file) && !bytes.HasPrefix(text, []byte("#!")) {
+		if script.IsShellName(file) && !bytes.HasPrefix(text, []byte("#!")) {
 			c.at("script.no_shebang", label, "missing shebang")
 		}
 	}
 	interpreter := script.Interpreter(firstLine(text))
-	if !isShellName(file) && interpreter == nil {
+	if !script.IsShellName(file) && interpreter == nil {
 		return
 	}
 	if at := bytes.Index(text, []byte("\r\n")); at >= 0 {
@@ -94,15 +94,10 @@ func firstLine(text []byte) []byte {
 	return append(bytes.Clone(text), '\n')
 }
 
-func isShellName(file string) bool {
-	ext := filepath.Ext(file)
-	return ext == ".sh" || ext == ".bash"
-}
-
 // isBash reports whether Bash runs a script, according to its first line or, without one, its name (T-44).
 func isBash(file string, interpreter []string) bool {
 	if len(interpreter) == 0 {
-		return isShellName(file)
+		return script.IsShellName(file)
 	}
 	return slices.Contains([]string{"bash", "bash.exe"}, path.Base(interpreter[0]))
 }
@@ -126,7 +121,7 @@ func (c *check) executable(file, label string, stamp folder.Stamp) {
 // makeExecutable sets the execute bit of a file for all users who may read it. The file must be the
 // one with the stamp seen, and not a link in its place.
 func makeExecutable(file string, seen folder.Stamp) error {
-	f, err := openRegular(file)
+	f, err := project.OpenBelow(filepath.Dir(file), file)
 	if err != nil {
 		return err
 	}
@@ -183,14 +178,4 @@ var serverFiles = []code.Kind{code.Env, code.Policy, code.Register, code.HealthC
 func (c *check) serverFile(path string) code.File {
 	at := slices.IndexFunc(serverFiles, func(k code.Kind) bool { return k.In(c.p).Path() == path })
 	return serverFiles[at].In(c.p)
-}
-
-// openRegular opens a regular file in its directory.
-func openRegular(file string) (*os.File, error) {
-	dir, err := os.OpenRoot(filepath.Dir(file))
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	return project.OpenRegular(dir, filepath.Base(file))
 }

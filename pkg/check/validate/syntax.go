@@ -3,6 +3,7 @@ package validate
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -107,7 +108,7 @@ func (c *check) parse(bash string, s *shellScript, options ...string) (complaint
 		Dir:  c.p.Root, Timeout: syntaxTime, StdoutLimit: syntaxOutput, StderrLimit: syntaxOutput,
 	}
 	if runtime.GOOS != "windows" {
-		f, err := openRegular(s.file)
+		f, err := project.OpenBelow(filepath.Dir(s.file), s.file)
 		if err != nil {
 			return project.PlainError(err).Error(), false
 		}

@@ -135,7 +135,7 @@ func (c *call) embed(e embed) json.RawMessage {
 
 // readEmbed reads a file below a root. For a confined tool, it reads with the permissions of the script (CF-62).
 func (c *call) readEmbed(root, path string) ([]byte, error) {
-	open := openBelow
+	open := project.OpenBelow
 	if c.hold != nil {
 		open = func(_, path string) (*os.File, error) { return c.hold.Confined.OpenRegular(path) }
 	}
@@ -150,24 +150,6 @@ func (c *call) readEmbed(root, path string) ([]byte, error) {
 		err = handoff.ErrTooLarge
 	}
 	return data, err
-}
-
-// openBelow opens a file through its root, so a symbolic link that is created during the call
-// cannot lead out. The root may be the file itself.
-func openBelow(root, path string) (*os.File, error) {
-	rel, err := filepath.Rel(root, path)
-	if err != nil {
-		return nil, err
-	}
-	if rel == "." {
-		root, rel = filepath.Dir(path), filepath.Base(path)
-	}
-	dir, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	return project.OpenRegular(dir, rel)
 }
 
 func resourceItem(e embed, physical string, data []byte) json.RawMessage {

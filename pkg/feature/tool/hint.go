@@ -212,16 +212,7 @@ func (c *call) head(file string, max int) []byte {
 			dir = above
 		}
 	}
-	rel, err := filepath.Rel(dir, file)
-	if err != nil {
-		return nil
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
-	f, err := project.OpenRegular(root, rel)
+	f, err := project.OpenBelow(dir, file)
 	if err != nil {
 		return nil
 	}

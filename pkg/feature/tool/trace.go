@@ -53,12 +53,9 @@ func (c *call) startTrace(spec *script.Spec) {
 
 // isShell reports whether a file is a shell script, by its name or its first line.
 func isShell(file string, head []byte) bool {
-	switch filepath.Ext(file) {
-	case ".sh", ".bash":
-		return true
-	}
 	line, _, _ := bytes.Cut(head, []byte("\n"))
-	return bytes.Contains(line, []byte("sh"))
+	return script.IsShellName(file) || bytes.Contains(line, []byte("sh"))
+
 }
 
 // finish shortens the trace and redacts secrets (T-261).

@@ -3,10 +3,8 @@ package file
 import (
 	"context"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"mcp-bash/pkg/project"
@@ -83,7 +81,7 @@ func open(roots []string, path string) (*os.File, *provider.Failure) {
 		if err != nil || !project.Within(base, resolved) {
 			continue
 		}
-		f, err := openBelow(base, resolved)
+		f, err := project.OpenBelow(base, resolved)
 		switch {
 		case err == nil:
 			return f, nil
@@ -100,43 +98,12 @@ func open(roots []string, path string) (*os.File, *provider.Failure) {
 func openDirectly(roots []string, path string) *os.File {
 	for _, root := range roots {
 		if path != root && project.Within(root, path) {
-			if f, err := openBelow(root, path); err == nil {
+			if f, err := project.OpenBelow(root, path); err == nil {
 				return f
 			}
 		}
 	}
 	return nil
-}
-
-// openBelow opens a file through its root, so no symbolic link can lead out of the root, even one
-// created during the call. The root may be the file itself. openBelow does not open other kinds of
-// files, because opening a device or a FIFO can have effects or block.
-func openBelow(root, path string) (*os.File, error) {
-	rel, err := filepath.Rel(root, path)
-	if err != nil {
-		return nil, err
-	}
-	if rel == "." {
-		if root, rel = filepath.Dir(path), filepath.Base(path); root == path {
-			return nil, fs.ErrInvalid // the root directory of the system
-		}
-	}
-	if runtime.GOOS == "windows" && strings.Contains(rel, ":") {
-		return nil, fs.ErrNotExist // an alternate data stream
-	}
-	dir, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	info, err := dir.Stat(rel)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fs.ErrInvalid
-	}
-	return project.OpenRegular(dir, rel)
 }
 
 // onVolumeOf reports whether a path is on the volume of a root. On Windows, even a stat of

@@ -17,15 +17,13 @@ const headSize = 256
 
 // Runnable reports whether a file can be started (T-43, T-44, T-49).
 func Runnable(name string, mode fs.FileMode, head []byte) bool {
-	return mode&0o111 != 0 || shellExtension(name) || bytes.HasPrefix(head, []byte("#!"))
+	return mode&0o111 != 0 || IsShellName(name) || bytes.HasPrefix(head, []byte("#!"))
 }
 
-func shellExtension(name string) bool {
-	switch filepath.Ext(name) {
-	case ".sh", ".bash":
-		return true
-	}
-	return false
+// IsShellName reports whether a file name has the extension of a shell script.
+func IsShellName(name string) bool {
+	ext := filepath.Ext(name)
+	return ext == ".sh" || ext == ".bash"
 }
 
 // Command returns the argument vector that runs a file, whose name is last. An executable file is
@@ -71,7 +69,7 @@ func command(file string, mode fs.FileMode, head []byte) ([]string, error) {
 		return append(interpreter[1:], file), nil
 	case mode&0o111 != 0 && !onWindows:
 		return []string{file}, nil
-	case shellExtension(file):
+	case IsShellName(file):
 		return []string{"bash", file}, nil
 	case len(interpreter) > 1 && isEnv(interpreter[0]):
 		return append(envProgram(interpreter[1:]), file), nil

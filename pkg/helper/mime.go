@@ -3,8 +3,8 @@ package helper
 import (
 	"unicode/utf8"
 
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/media"
-	"mcp-bash/pkg/project"
 )
 
 // sniffed is how much of a file is looked at.
@@ -21,7 +21,7 @@ func mimeTypes(files []string, _ []byte) ([]byte, int) {
 }
 
 func mimeType(file string) string {
-	head, err := project.ReadHead(file, sniffed)
+	head, err := boundedfile.ReadHead(file, sniffed)
 	if err != nil {
 		return media.Binary
 	}

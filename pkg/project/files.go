@@ -3,36 +3,34 @@ package project
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 
 	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/run/code"
+	"mcp-bash/pkg/text/shell"
 )
 
-// Files of a project are read so that whatever stands in their place does no
-// harm: reading never waits, takes no more than it was given room for, and
-// follows no link out of the project (P-114).
-
-// maxMetaFile is the size, in bytes, of a file with metadata that is still read.
+// maxMetaFile limits files with metadata, in bytes.
 const maxMetaFile = 1 << 20
 
-// ReadFile reads a regular file of at most max bytes that lies, links resolved,
-// in the project or in the same one of its directories that lies elsewhere. The
-// error is [fs.ErrNotExist], or says why the file is not read.
+const separator = string(filepath.Separator)
+
+// ReadFile reads a regular file of at most max bytes. After resolving symbolic links, the file must be in the project,
+// or in the directory of the project that is elsewhere and contains the path (P-114). ReadFile never blocks. The error
+// is [fs.ErrNotExist], or the reason why the file is not read.
 func (p *Project) ReadFile(path string, max int) ([]byte, error) {
-	return readInside([]string{p.Root, p.home(path)}, path, max)
+	return readInside([]string{p.Root, p.dirOf(path)}, path, max)
 }
 
-// ReadSetting is [Project.ReadFile] for a file that decides over what runs or what
-// may be reached: nobody else can have written it. The error may be an
-// [*InsecureError].
+// ReadSetting is [Project.ReadFile] for a file that decides which code runs, or what the code can access. Other users
+// must not be able to write it. The error may be a [*trust.InsecureError].
 func (p *Project) ReadSetting(file code.File, max int) ([]byte, error) {
 	text, err := p.ReadFile(file.Path(), max)
 	if err == nil {
@@ -44,13 +42,57 @@ func (p *Project) ReadSetting(file code.File, max int) ([]byte, error) {
 	return text, nil
 }
 
-// readInside is [Project.ReadFile] for a file in one of some directories.
+// CheckPath is [trust.CheckPath] for a path of the project.
+func (p *Project) CheckPath(path string) error { return trust.CheckPath(p.Root, p.dirOf(path), path) }
+
+// CheckTrusted checks a file of the server directory that decides which code runs (R-144, T-31). The error may be a
+// [*trust.InsecureError].
+func (p *Project) CheckTrusted(file code.File) error {
+	return trust.CheckFile(p.Root, p.dirOf(file.Path()), file.Path())
+}
+
+// Brief returns the reason why a file of the project is insecure. Clients see it, so its paths are relative to the
+// project (R-144a).
+func (p *Project) Brief(e *trust.InsecureError) string { return e.Brief(p.briefPath(e.Path)) }
+
+// briefPath returns a path for people, and as a word of a shell command. It is relative to the project, or to a server
+// directory elsewhere.
+func (p *Project) briefPath(path string) (shown, word string) {
+	below := func(dir string) string {
+		rel, _ := filepath.Rel(dir, path)
+		return filepath.ToSlash(rel)
+	}
+	const server = "$MCPBASH_SERVER_DIR"
+	switch {
+	case path == p.Root:
+		return "the project root", "."
+	case fsys.Within(p.Root, path):
+		return below(p.Root), shell.Quote(below(p.Root))
+	case path == p.Server:
+		return server, `"` + server + `"`
+	case fsys.Within(p.Server, path):
+		return server + "/" + below(p.Server), `"` + server + `"/` + shell.Quote(below(p.Server))
+	}
+	return filepath.Base(path), shell.Quote(filepath.Base(path))
+}
+
+// dirOf returns the directory outside of the project root that contains a path, or the root.
+func (p *Project) dirOf(path string) string {
+	for _, dir := range p.Dirs.all() {
+		if !fsys.Within(p.Root, dir) && fsys.Within(dir, path) {
+			return dir
+		}
+	}
+	return p.Root
+}
+
+// readInside is [Project.ReadFile] for a file in one of several directories.
 func readInside(dirs []string, path string, max int) ([]byte, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, fs.ErrNotExist
 	}
 	f, err := openInside(dirs, path)
-	if err == errOutside { // or so it seems: an absolute link may lead inside
+	if err == errOutside { // an absolute link may still lead inside
 		f, err = openResolved(dirs, path)
 	}
 	switch {
@@ -60,25 +102,24 @@ func readInside(dirs []string, path string, max int) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return readBounded(f, max)
+	return boundedfile.ReadAll(f, max)
 }
 
 var errOutside = errors.New("outside the project")
 
-// openInside opens a file through the directory it lies in, so that no link, even
-// one that changes meanwhile, can lead out.
+// openInside opens a file through its directory, so that no link leads out, even one that changes meanwhile.
 func openInside(dirs []string, path string) (*os.File, error) {
 	for _, dir := range dirs {
-		if !inside(dir, path) {
+		if path == dir || !fsys.Within(dir, path) {
 			continue
 		}
 		root, err := os.OpenRoot(dir)
 		if err != nil {
-			return nil, unreadable(err)
+			return nil, boundedfile.Unreadable(err)
 		}
 		defer root.Close()
-		f, err := OpenRegular(root, strings.TrimPrefix(path[len(dir):], separator))
-		if Escapes(err) {
+		f, err := boundedfile.OpenIn(root, strings.TrimPrefix(path[len(dir):], separator))
+		if fsys.Escapes(err) {
 			return nil, errOutside
 		}
 		return f, err
@@ -86,11 +127,11 @@ func openInside(dirs []string, path string) (*os.File, error) {
 	return nil, errOutside
 }
 
-// openResolved is openInside where only the physical path tells.
+// openResolved is [openInside] for a path whose links are resolved first.
 func openResolved(dirs []string, path string) (*os.File, error) {
 	physical, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, boundedfile.Unreadable(err)
 	}
 	var resolved []string
 	for _, dir := range dirs {
@@ -215,7 +256,6 @@ var errEscapes = sync.OnceValue(func() error {
 // FileURI is the URI of a path: every byte escaped but
 // those that need not be (T-232, R-52).
 func FileURI(path string) string {
-	const hex = "0123456789ABCDEF"
 	uri := []byte("file://")
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") { // C:/dir
@@ -226,7 +266,7 @@ func FileURI(path string) string {
 		if letter || strings.IndexByte(".~_-/:", c) >= 0 {
 			uri = append(uri, c)
 		} else {
-			uri = append(uri, '%', hex[c>>4], hex[c&15])
+			uri = fmt.Appendf(uri, "%%%02X", c)
 		}
 	}
 	return string(uri)

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/observe"
-	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/shell"
 )
 
 // A declaration has the members of a tool's metadata about its permissions.
@@ -37,9 +37,9 @@ type beforehand struct {
 // command returns the command that creates the entry.
 func (b *beforehand) command() string {
 	if b.made == observe.Directory {
-		return "mkdir -p " + script.Quote(b.path)
+		return "mkdir -p " + shell.Quote(b.path)
 	}
-	return "touch " + script.Quote(b.path)
+	return "touch " + shell.Quote(b.path)
 }
 
 func (b *beforehand) String() string {
@@ -148,7 +148,7 @@ func (s *surroundings) needOfWriting(a observe.Access, inRoot bool) need {
 		return need{never: "its path differs in each run"}
 	case within(s.processes, dir):
 		return need{never: "it controls processes, also those of others"}
-	case a.Kind == observe.Modes && s.state != "" && project.Within(s.state, a.Path):
+	case a.Kind == observe.Modes && s.state != "" && fsys.Within(s.state, a.Path):
 		return need{capabilities: []access.Capability{access.Edit}}
 	case slices.ContainsFunc(s.protected, func(of string) bool { return project.Within(of, a.Path) }):
 		return need{never: "the server runs it later"}
@@ -193,7 +193,7 @@ func within(list []string, path string) bool { return covered(path, list) != "" 
 // overlaps reports whether a path is above or below a path of a list.
 func overlaps(path string, list []string) bool {
 	return slices.ContainsFunc(list, func(dir string) bool {
-		return project.Within(dir, path) || project.Within(path, dir)
+		return fsys.Within(dir, path) || fsys.Within(path, dir)
 	})
 }
 
@@ -344,7 +344,7 @@ func (s *surroundings) limit(lists map[string][]string, has map[access.Capabilit
 	lists[readList] = s.together(slices.DeleteFunc(lists[readList], func(path string) bool {
 		return covered(path, lists[writeList]) != "" || s.broughtBy(path, started) != "" ||
 			has[access.Process] && confine.IsSystem(path) ||
-			has[access.Search] && !has[access.Edit] && project.Within(s.project, path)
+			has[access.Search] && !has[access.Edit] && fsys.Within(s.project, path)
 	}))
 	for _, list := range []string{readList, writeList} {
 		for len(lists[list]) > mostOf {
@@ -413,13 +413,13 @@ func (s *surroundings) together(paths []string) []string {
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
-		return slices.ContainsFunc(paths, func(dir string) bool { return dir != path && project.Within(dir, path) })
+		return slices.ContainsFunc(paths, func(dir string) bool { return dir != path && fsys.Within(dir, path) })
 	})
 }
 
 // covered returns the entry of a list that contains a path, or "".
 func covered(path string, list []string) string {
-	at := slices.IndexFunc(list, func(dir string) bool { return project.Within(dir, path) })
+	at := slices.IndexFunc(list, func(dir string) bool { return fsys.Within(dir, path) })
 	if at < 0 {
 		return ""
 	}

@@ -12,9 +12,11 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/shell"
 )
 
 // Options are those of CLI-1101.
@@ -150,7 +152,7 @@ func (e *examination) framework() {
 		e.add("framework.missing", "Location not found: "+f.Path, "")
 		return
 	}
-	if text, err := project.ReadRegular(filepath.Join(f.Path, "VERSION"), 1<<10); err == nil {
+	if text, err := boundedfile.Read(filepath.Join(f.Path, "VERSION"), 1<<10); err == nil {
 		f.Version = strings.Join(strings.Fields(string(text)), "")
 	}
 	if f.Version == "" && treeOf(f.Path) == "" {
@@ -179,7 +181,7 @@ func (e *examination) framework() {
 // quoted is a directory at the beginning of a text in double quotes.
 func quoted(dir string) string {
 	if strings.ContainsAny(dir, "\"$`\\!") {
-		return script.Quote(dir) + `"`
+		return shell.Quote(dir) + `"`
 	}
 	return `"` + dir
 }

@@ -9,8 +9,10 @@ import (
 	"runtime"
 	"strings"
 
-	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/text/shell"
 )
 
 // marker is the file by which install.sh tells that it manages an installation (CLI-1708).
@@ -34,7 +36,7 @@ func (e *examination) managed() {
 	i.MarkerPresent = isInstalled(e.r.Framework.Path)
 	root, at := physical(i.ManagedRoot), physical(e.r.Framework.Path)
 	switch {
-	case !project.Within(root, at):
+	case !fsys.Within(root, at):
 		i.Reason = "framework path is outside managed root"
 	case at != root:
 		i.Reason = "framework path does not match managed root"
@@ -57,7 +59,7 @@ func exposed(root string) error {
 			continue
 		}
 		if err == nil {
-			err = project.CheckOwn(path, info)
+			err = trust.CheckOwn(path, info)
 		}
 		if err != nil {
 			return err
@@ -67,7 +69,7 @@ func exposed(root string) error {
 }
 
 func physical(path string) string {
-	if real, err := project.Physical(path); err == nil {
+	if real, err := fsys.Physical(path); err == nil {
 		return real
 	}
 	return filepath.Clean(path)
@@ -114,9 +116,9 @@ func shimStatus(path, target string) (status, detail string) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "missing", ""
 	case err != nil:
-		return "broken", project.PlainError(err).Error()
+		return "broken", fsys.Cause(err).Error()
 	case info.Mode()&fs.ModeSymlink == 0:
-		if text, err := project.ReadRegular(path, 4096); err == nil && runtime.GOOS == "windows" &&
+		if text, err := boundedfile.Read(path, 4096); err == nil && runtime.GOOS == "windows" &&
 			strings.Contains(string(text), wrapperMark) {
 			return "ok", ""
 		}
@@ -142,7 +144,7 @@ func (e *examination) ensureShims() (ok bool) {
 			continue
 		}
 		a := Action{ID: "shim.ensure", Message: fmt.Sprintf("Ensure %s points to %s", s.Path, s.Target),
-			Command: fmt.Sprintf("ln -sf %s %s", script.Quote(s.Target), script.Quote(s.Path)),
+			Command: fmt.Sprintf("ln -sf %s %s", shell.Quote(s.Target), shell.Quote(s.Path)),
 			Line:    fmt.Sprintf("⚠ Would ensure shim: %s -> %s", s.Path, s.Target)}
 		if !e.o.Fix {
 			e.r.Proposed = append(e.r.Proposed, a)
@@ -156,7 +158,7 @@ func (e *examination) ensureShims() (ok bool) {
 		line, err := makeShim(s)
 		if err != nil {
 			ok = false
-			e.refuse("shim.refuse_overwrite", fmt.Sprintf("Shim %s: %v", s.Path, project.PlainError(err)))
+			e.refuse("shim.refuse_overwrite", fmt.Sprintf("Shim %s: %v", s.Path, fsys.Cause(err)))
 			continue
 		}
 		a.Line = "✓ " + line
@@ -175,7 +177,7 @@ func makeShim(s *Shim) (done string, err error) {
 	fresh := temporary(s.Path)
 	done = "Updated symlink at " + s.Path
 	if runtime.GOOS == "windows" {
-		text := "#!/bin/sh\n# " + wrapperMark + "\nexec " + script.Quote(filepath.ToSlash(s.Target)) + " \"$@\"\n"
+		text := "#!/bin/sh\n# " + wrapperMark + "\nexec " + shell.Quote(filepath.ToSlash(s.Target)) + " \"$@\"\n"
 		done, err = "Wrote wrapper shim at "+s.Path, os.WriteFile(fresh, []byte(text), 0o755)
 	} else {
 		err = os.Symlink(s.Target, fresh)

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/boundedfile"
 )
 
 // filesList is the file in which an installation lists its files but the marker, as sha256sum
@@ -42,7 +42,7 @@ func keepOwn(live, stage string) (kept []Action, listed bool, err error) {
 	}
 	defer parent.Close()
 	k := &keeper{parent: parent, live: filepath.Base(live), stage: filepath.Base(stage)}
-	text, err := project.ReadRegular(filepath.Join(live, filesList), maxList)
+	text, err := boundedfile.Read(filepath.Join(live, filesList), maxList)
 	if err != nil {
 		if _, missing := os.Lstat(filepath.Join(live, filesList)); errors.Is(missing, fs.ErrNotExist) {
 			return nil, false, nil
@@ -138,7 +138,7 @@ func (k *keeper) names(dir string) ([]string, error) {
 
 // sum is the checksum of a regular file in a tree, "" where it cannot be read.
 func (k *keeper) sum(tree, name string) string {
-	f, err := project.OpenRegular(k.parent, path.Join(tree, name))
+	f, err := boundedfile.OpenIn(k.parent, path.Join(tree, name))
 	if err != nil {
 		return ""
 	}

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project"
 )
 
@@ -42,7 +45,7 @@ func takeLock(ctx context.Context, root string, env project.Env) (*fixLock, erro
 			return l, err
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("%s: %w", l.dir, project.PlainError(err))
+			return nil, fmt.Errorf("%s: %w", l.dir, fsys.Cause(err))
 		}
 		if err := l.check(); err != nil {
 			return nil, err
@@ -69,10 +72,10 @@ func (l *fixLock) check() error {
 		return nil
 	}
 	if err == nil {
-		err = project.CheckOwn(l.dir, info)
+		err = trust.CheckOwn(l.dir, info)
 	}
 	if err != nil {
-		return fmt.Errorf("in the way of the lock: %w; remove it", project.PlainError(err))
+		return fmt.Errorf("in the way of the lock: %w; remove it", fsys.Cause(err))
 	}
 	return nil
 }
@@ -105,7 +108,7 @@ func (l *fixLock) holder(wait time.Duration) (pid int, stale bool) {
 }
 
 func (l *fixLock) pid() int {
-	text, err := project.ReadRegular(filepath.Join(l.dir, pidFile), 32)
+	text, err := boundedfile.Read(filepath.Join(l.dir, pidFile), 32)
 	if err != nil {
 		return 0
 	}

@@ -15,7 +15,8 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
 )
 
 // Bounds on what an installation holds: files, and bytes in them.
@@ -113,7 +114,7 @@ func unpack(ctx context.Context, f *os.File, dir string) error {
 	if err == nil || context.Cause(ctx) != nil {
 		return context.Cause(ctx)
 	}
-	return invalid("the archive cannot be used: %v", project.PlainError(err))
+	return invalid("the archive cannot be used: %v", fsys.Cause(err))
 }
 
 func (s *stage) untar(f io.Reader) error {
@@ -185,7 +186,7 @@ func (s *stage) unzip(f io.ReaderAt, size int64) error {
 func copyTree(ctx context.Context, from, to string) error {
 	in, err := os.OpenRoot(from)
 	if err != nil {
-		return &failure{"self.upgrade_stage_failed", from + ": " + project.PlainError(err).Error(), cli.ExitFailed}
+		return &failure{"self.upgrade_stage_failed", from + ": " + fsys.Cause(err).Error(), cli.ExitFailed}
 	}
 	defer in.Close()
 	out, err := os.OpenRoot(to)
@@ -209,7 +210,7 @@ func copyTree(ctx context.Context, from, to string) error {
 			}
 			return s.link(name, target)
 		}
-		f, err := project.OpenRegular(in, name)
+		f, err := boundedfile.OpenIn(in, name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -16,9 +16,10 @@ import (
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/swap"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/secrets"
 )
@@ -163,7 +164,7 @@ func (s *source) String() string {
 }
 
 func (e *examination) version(dir string) string {
-	text, err := project.ReadRegular(filepath.Join(dir, "VERSION"), 1<<10)
+	text, err := boundedfile.Read(filepath.Join(dir, "VERSION"), 1<<10)
 	if err != nil {
 		return ""
 	}
@@ -175,7 +176,7 @@ func (e *examination) replace(from *source, live string) (version string, err er
 	root := physical(e.r.Install.ManagedRoot)
 	stage, err := os.MkdirTemp(filepath.Dir(root), ".mcp-bash.stage.")
 	if err != nil {
-		return "", &failure{"self.upgrade_stage_failed", "no place to stage: " + project.PlainError(err).Error(),
+		return "", &failure{"self.upgrade_stage_failed", "no place to stage: " + fsys.Cause(err).Error(),
 			cli.ExitFailed}
 	}
 	defer os.RemoveAll(stage)
@@ -311,11 +312,11 @@ func (e *examination) fetch(from *source) (*os.File, error) {
 		if err == nil {
 			defer dir.Close()
 			var f *os.File
-			if f, err = project.OpenRegular(dir, filepath.Base(from.place)); err == nil {
+			if f, err = boundedfile.OpenIn(dir, filepath.Base(from.place)); err == nil {
 				return f, nil
 			}
 		}
-		return nil, &failure{"self.upgrade_stage_failed", from.place + ": " + project.PlainError(err).Error(), cli.ExitFailed}
+		return nil, &failure{"self.upgrade_stage_failed", from.place + ": " + fsys.Cause(err).Error(), cli.ExitFailed}
 	}
 	content, err := runtimes.Fetch(e.ctx, from.place, maxArchive)
 	if err != nil {

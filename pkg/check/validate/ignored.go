@@ -3,6 +3,8 @@ package validate
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,10 +14,14 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/schemas"
 )
 
 // unusedSettings are variables of the Bash edition without effect here. A final * matches any rest
@@ -148,13 +154,22 @@ func (c *check) strayFiles() {
 
 // fields reports unknown members of metadata. The registry reports members that resemble known ones.
 func (c *check) fields(doc json.RawMessage, label string, known []string) {
-	for _, m := range rawjson.Members(doc) {
-		if slices.Contains(known, m.Name) || strings.HasPrefix(m.Name, "$") || strings.HasPrefix(m.Name, "_") ||
-			cli.Nearest(m.Name, known) != "" {
-			continue
+	for _, m := range unknownFields(doc, known) {
+		if cli.Nearest(m.Name, known) == "" {
+			c.noEffect(m, label, "")
 		}
-		f := finding.Finding{ID: "ignored.field", Path: label, Message: fmt.Sprintf("%q has no effect", m.Name)}
-		f.Line, f.Column, _ = rawjson.Position(c.text, m.Value)
-		c.add(f)
 	}
+}
+
+// unknownFields returns the fields of metadata that are not known and not another program's by their first character.
+func unknownFields(doc json.RawMessage, known []string) []rawjson.Member {
+	return slices.DeleteFunc(slices.Clone(rawjson.Members(doc)), func(m rawjson.Member) bool {
+		return slices.Contains(known, m.Name) || strings.HasPrefix(m.Name, "$") || strings.HasPrefix(m.Name, "_")
+	})
+}
+
+func (c *check) noEffect(m rawjson.Member, label, hint string) {
+	f := finding.Finding{ID: "ignored.field", Path: label, Message: fmt.Sprintf("%q has no effect%s", m.Name, hint)}
+	f.Line, f.Column, _ = rawjson.Position(c.text, m.Value)
+	c.add(f)
 }

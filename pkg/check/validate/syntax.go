@@ -13,7 +13,7 @@ import (
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/run/script"
 )
 
@@ -110,7 +110,7 @@ func (c *check) parse(bash string, s *shellScript, options ...string) (complaint
 	if runtime.GOOS != "windows" {
 		f, err := project.OpenBelow(filepath.Dir(s.file), s.file)
 		if err != nil {
-			return project.PlainError(err).Error(), false
+			return fsys.Cause(err).Error(), false
 		}
 		defer f.Close()
 		spec.Argv[len(spec.Argv)-1] = "/dev/fd/3"

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/helper"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/project/projecttest"
 	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/text/toolnames"

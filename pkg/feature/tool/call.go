@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
@@ -101,7 +102,7 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 // confine limits the call to the declared capabilities, and chooses the location of its files (CF-10).
 func (c *call) confine() error {
 	t := c.tools
-	hold, err := t.Sandbox.Hold(&sandbox.Subject{
+	hold, err := t.Sandbox.ConfineTool(&sandbox.Subject{
 		Name: "Tool '" + c.entry.name + "'", Script: c.script, Argv: c.argv, Needs: c.needs,
 		Roots: c.request.Roots.List, Observer: c.request.Observer,
 	})
@@ -166,7 +167,7 @@ func (c *call) authorize(ctx context.Context) error {
 	if err := c.checkInherit(); err != nil {
 		return err
 	}
-	switch err := project.CheckScript(t.project.Root, t.project.Tools, c.script); {
+	switch err := trust.CheckScript(t.project.Root, t.project.Tools, c.script); {
 	case errors.As(err, &c.insecure): // T-8
 		refusal = mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path rejected by policy", r.Name)
 		if decision.Own {

@@ -15,10 +15,12 @@ import (
 	"strings"
 	"syscall"
 
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/lazyregexp"
+	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/wire/mcp"
 	"mcp-bash/sdk"
 )
@@ -101,7 +103,7 @@ func (c *call) windowsFile(head, stderr []byte) string {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(c.tools.project.Root, file)
 	}
-	if !project.Within(c.tools.project.Root, file) || !bytes.Contains(c.head(file, maxHead), []byte("\r\n")) {
+	if !fsys.Within(c.tools.project.Root, file) || !bytes.Contains(c.head(file, maxHead), []byte("\r\n")) {
 		return ""
 	}
 	return file
@@ -109,8 +111,8 @@ func (c *call) windowsFile(head, stderr []byte) string {
 
 // windowsLines returns the hint for such a file. The remedy works in every shell and keeps the mode of the file.
 func windowsLines(file string) string {
-	f := script.Quote(file)
-	lf := script.Quote(file + ".lf")
+	f := shell.Quote(file)
+	lf := shell.Quote(file + ".lf")
 	remedy := fmt.Sprintf(`tr -d '\r' <%s >%s && cat %s >%s && rm %s`, f, lf, lf, f, lf)
 	return file + " has Windows (CRLF) line ends; convert it with: " + remedy
 }
@@ -224,7 +226,7 @@ func (c *call) head(file string, max int) []byte {
 
 // shown returns a path for messages: relative to the project, if it is in the project.
 func (c *call) shown(file string) string {
-	if rel, err := filepath.Rel(c.tools.project.Root, file); err == nil && project.Within(c.tools.project.Root, file) {
+	if rel, err := filepath.Rel(c.tools.project.Root, file); err == nil && fsys.Within(c.tools.project.Root, file) {
 		return rel
 	}
 	return file

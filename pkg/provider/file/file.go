@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/provider"
 )
 
@@ -78,14 +79,14 @@ func open(roots []string, path string) (*os.File, *provider.Failure) {
 	}
 	for _, root := range roots {
 		base, err := filepath.EvalSymlinks(root)
-		if err != nil || !project.Within(base, resolved) {
+		if err != nil || !fsys.Within(base, resolved) {
 			continue
 		}
 		f, err := project.OpenBelow(base, resolved)
 		switch {
 		case err == nil:
 			return f, nil
-		case project.Escapes(err):
+		case fsys.Escapes(err):
 			return nil, errDenied
 		}
 		return nil, errNotFound

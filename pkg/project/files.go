@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 
@@ -146,115 +145,7 @@ func openResolved(dirs []string, path string) (*os.File, error) {
 	return f, err
 }
 
-// OpenFile is [OpenRegular] for a path, wherever it leads.
-func OpenFile(path string) (*os.File, error) {
-	f, err := boundedfile.Open(path)
-	return f, unreadable(err)
-}
-
-// ReadRegular reads a regular file of at most max bytes, wherever it lies.
-func ReadRegular(path string, max int) ([]byte, error) {
-	f, err := OpenFile(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readBounded(f, max)
-}
-
-// ReadHead reads the first bytes of a regular file, max at most, wherever it lies.
-func ReadHead(path string, max int) ([]byte, error) {
-	f, err := OpenFile(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, int64(max)))
-	if err != nil {
-		return nil, unreadable(err)
-	}
-	return head, nil
-}
-
-// OpenRegular opens a file for reading unless it is something that could make
-// the reader wait, or no file at all.
-func OpenRegular(dir *os.Root, name string) (*os.File, error) {
-	f, err := boundedfile.OpenIn(dir, name)
-	return f, unreadable(err)
-}
-
-// OpenBelow opens a regular file through a directory above it, so no symbolic link can lead out of
-// the directory, even one created during the call. root may be the file itself. OpenBelow does not
-// open other kinds of files, because opening a device or a FIFO can have effects or block.
-func OpenBelow(root, path string) (*os.File, error) {
-	rel, err := filepath.Rel(root, path)
-	if err != nil {
-		return nil, err
-	}
-	if rel == "." {
-		if root, rel = filepath.Dir(path), filepath.Base(path); root == path {
-			return nil, fs.ErrInvalid // the root directory of the system
-		}
-	}
-	if runtime.GOOS == "windows" && strings.Contains(rel, ":") {
-		return nil, fs.ErrNotExist // an alternate data stream
-	}
-	dir, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	info, err := dir.Stat(rel)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fs.ErrInvalid
-	}
-	return OpenRegular(dir, rel)
-}
-
-// readBounded reads all of a file, which may say what it likes of its size.
-func readBounded(f *os.File, max int) ([]byte, error) {
-	text, err := boundedfile.ReadAll(f, max)
-	return text, unreadable(err)
-}
-
-// unreadable is an error of reading in plain words.
-func unreadable(err error) error {
-	var large *boundedfile.TooLargeError
-	if err == nil || errors.Is(err, boundedfile.ErrNotRegular) || errors.As(err, &large) {
-		return err
-	}
-	return fmt.Errorf("cannot be read: %w", PlainError(err))
-}
-
-// PlainError is the reason alone, without the operation and the path.
-func PlainError(err error) error {
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
-		return errno
-	}
-	return err
-}
-
-// Escapes reports whether a path was refused by its [os.Root] for leading out.
-func Escapes(err error) bool {
-	return errors.Is(err, errEscapes())
-}
-
-// errEscapes is the error of package os, which does not export it.
-var errEscapes = sync.OnceValue(func() error {
-	_, err := os.OpenInRoot(separator, "..")
-	var e *fs.PathError
-	if errors.As(err, &e) {
-		return e.Err
-	}
-	return err
-})
-
-// FileURI is the URI of a path: every byte escaped but
-// those that need not be (T-232, R-52).
+// FileURI returns the file: URI of a path, with every byte escaped that may be (T-232, R-52).
 func FileURI(path string) string {
 	uri := []byte("file://")
 	path = filepath.ToSlash(path)

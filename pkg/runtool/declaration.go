@@ -150,7 +150,7 @@ func (s *surroundings) needOfWriting(a observe.Access, inRoot bool) need {
 		return need{never: "it controls processes, also those of others"}
 	case a.Kind == observe.Modes && s.state != "" && fsys.Within(s.state, a.Path):
 		return need{capabilities: []access.Capability{access.Edit}}
-	case slices.ContainsFunc(s.protected, func(of string) bool { return project.Within(of, a.Path) }):
+	case slices.ContainsFunc(s.protected, func(of string) bool { return fsys.Within(of, a.Path) }):
 		return need{never: "the server runs it later"}
 	case a.Kind == observe.Change && s.containsTooMuch(dir) && !(inRoot && !overlaps(dir, s.protected)):
 		return s.needOfEntry(a, dir, inRoot)
@@ -183,8 +183,8 @@ func (s *surroundings) needOfEntry(a observe.Access, dir string, inRoot bool) ne
 // containsTooMuch reports whether a directory contains too much to be declared: nearly everything, the
 // home directory, the project, or code that the server runs.
 func (s *surroundings) containsTooMuch(dir string) bool {
-	return dir == "/" || dir == "/etc" || project.Within(dir, s.project) ||
-		s.home != "" && project.Within(dir, s.home) || overlaps(dir, s.protected)
+	return dir == "/" || dir == "/etc" || fsys.Within(dir, s.project) ||
+		s.home != "" && fsys.Within(dir, s.home) || overlaps(dir, s.protected)
 }
 
 // within reports whether a path is in a list, or below one of its paths.

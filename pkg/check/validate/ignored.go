@@ -24,8 +24,8 @@ import (
 	"mcp-bash/schemas"
 )
 
-// unusedSettings are variables of the Bash edition without effect here. A final * matches any rest
-// of a name. TestVariables compares both tables with env.md.
+// unusedSettings are variables that people can set for the Bash edition, and that have no effect here. A name that ends
+// in * stands for all names with this prefix. Test TestVariables compares both tables with env.md.
 var unusedSettings = []string{
 	"MCPBASH_LOCK_POLL_INTERVAL", "MCPBASH_LOCK_REAP_GRACE_SECS", "MCPBASH_STATE_SEED", "MCPBASH_DEBUG",
 	"MCPBASH_DEBUG_ALL_EXITS", "MCPBASH_CORRUPTION_WINDOW", "MCPBASH_CORRUPTION_THRESHOLD",
@@ -36,7 +36,7 @@ var unusedSettings = []string{
 	"MCP_COMPLETION_LOGGER", "MCP_ROOTS_LOGGER", "MCP_UI_LOGGER", "MCP_UI_TEMPLATES_LOGGER", "MCP_LOG_LEVEL_DEFAULT",
 }
 
-// internalState are variables in which the Bash edition's server stores its state. No program sets them here.
+// internalState are variables in which the Bash edition's server keeps its state. No program sets them here.
 var internalState = []string{
 	"MCPBASH_TIMEOUT_REASON", "MCPBASH_REMOTE_TOKEN_ENABLED", "MCPBASH_REMOTE_TOKEN_EXPECTED",
 	"MCPBASH_REMOTE_TOKEN_DEBUG_WARNED", "MCPBASH_STDOUT_LOCK_NAME", "MCPBASH_DIRECT_FD",
@@ -67,7 +67,7 @@ func hasNoEffect(name string) bool {
 	return scriptenv.Matches(unusedSettings, name) || scriptenv.Matches(internalState, name)
 }
 
-// ignored reports settings and files that only the Bash edition reads (CLI-1023).
+// ignored reports settings and files that only the Bash edition knows (CLI-1023).
 func (c *check) ignored() {
 	conf := abs(c.p.Root, "mcpb.conf")
 	files := []string{conf, abs(c.p.Server, "env.sh")}
@@ -92,7 +92,7 @@ func (c *check) ignored() {
 	c.strayFiles()
 }
 
-// clientSettings reports variables without effect in a client's configuration file.
+// clientSettings reports variables without effect in a client's file of the project.
 func (c *check) clientSettings(file string) {
 	text, _, err := folder.ReadFile(file, maxSmall)
 	if err != nil {
@@ -115,18 +115,19 @@ func (c *check) clientSettings(file string) {
 	}
 }
 
-// serverNames are the files of the server directory that our programs read.
+// serverNames are the files of the server directory that programs of ours read.
 var serverNames = []string{
 	"server.meta.json", "register.json", "register.sh", "policy.sh", "env.sh", "health-checks.sh", "requirements.json",
 }
 
-// strayFiles reports scripts and JSON files of the server directory that no program and no script next to them reads.
+// strayFiles reports scripts and JSON files of the server directory that nothing reads: neither a program of ours nor a
+// script next to it.
 func (c *check) strayFiles() {
 	entries, err := os.ReadDir(c.p.Server)
 	if err != nil {
 		return
 	}
-	var named strings.Builder // the words of all scripts of the directory
+	var named strings.Builder // the words of all scripts there
 	for _, e := range entries {
 		if text, _, err := folder.ReadFile(filepath.Join(c.p.Server, e.Name()), maxScript); err == nil {
 			if s, ok := bash32.Read(text); ok {
@@ -152,7 +153,91 @@ func (c *check) strayFiles() {
 	}
 }
 
-// fields reports unknown members of metadata. The registry reports members that resemble known ones.
+// effectiveFields are the fields of an item that the server uses, by its kind.
+func effectiveFields(k *kinds.Kind) []string {
+	switch k {
+	case kinds.Tools:
+		return kinds.ToolFields
+	case kinds.Prompts:
+		return kinds.PromptFields
+	case kinds.Completions:
+		return schemas.Fields(schemas.Completion)
+	}
+	isNotUsed := func(field string) bool { return field == "arguments" }
+	return slices.DeleteFunc(slices.Clone(kinds.ResourceFields), isNotUsed)
+}
+
+// declaredFields checks the fields of the entries of register.json.
+func (c *check) declaredFields() {
+	file := abs(c.p.Server, declare.JSONFile)
+	text, _, err := folder.ReadFile(file, maxSmall)
+	doc, wrong := rawjson.Check(text)
+	if err != nil || wrong != nil {
+		return // the registry reports it
+	}
+	c.text = text
+	for _, k := range kinds.All {
+		for entry := range rawjson.Elements(rawjson.Get(doc, k.Key)) {
+			c.fields(entry, c.label(file), effectiveFields(k))
+		}
+	}
+}
+
+// headerFields checks the fields of the inline headers of a kind.
+func (c *check) headerFields(k *kinds.Kind) {
+	for _, o := range c.offered.items[k] {
+		if o.path == "" {
+			continue
+		}
+		file := abs(k.ContentDir(c.p), o.path)
+		text, err := beginning(file, item.MaxHead)
+		if err != nil {
+			continue // the registry reports it
+		}
+		head, _ := item.Head(text)
+		if header, err := item.ParseHeader(head); err == nil && header != nil {
+			c.text = head
+			c.fields(header, c.label(file), effectiveFields(k))
+		}
+	}
+}
+
+// beginning returns the first bytes of a regular file.
+func beginning(file string, size int64) ([]byte, error) {
+	if !folder.StampOfPath(file).IsFile() {
+		return nil, fs.ErrInvalid
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, size))
+}
+
+// pageFields checks the fields of the metadata of pages.
+func (c *check) pageFields() {
+	for _, o := range c.offered.items[kinds.UIResources] {
+		file := abs(abs(c.p.Root, o.path), kinds.PageMetadata)
+		text, _, err := folder.ReadFile(file, maxSmall)
+		doc, wrong := rawjson.Check(text)
+		if err != nil || wrong != nil {
+			continue // the registry reports it
+		}
+		c.text = text
+		for _, part := range []struct {
+			doc   json.RawMessage
+			known []string
+		}{{doc, schemas.Fields(schemas.UI)}, {rawjson.Get(doc, "meta"), schemas.Fields(schemas.UI, "meta")}} {
+			for _, m := range unknownFields(part.doc, part.known) {
+				c.noEffect(m, c.label(file), cli.DidYouMean(m.Name, part.known))
+			}
+		}
+	}
+}
+
+// fields reports fields of metadata that the server does not know. Those that resemble a known one are reported by the
+// registry.
 func (c *check) fields(doc json.RawMessage, label string, known []string) {
 	for _, m := range unknownFields(doc, known) {
 		if cli.Nearest(m.Name, known) == "" {

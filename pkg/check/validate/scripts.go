@@ -124,7 +124,7 @@ func (c *check) executable(file, label string, stamp folder.Stamp) {
 // makeExecutable sets the execute bit of a file for all users who may read it. The file must be the
 // one with the stamp seen, and not a link in its place.
 func makeExecutable(file string, seen folder.Stamp) error {
-	f, err := project.OpenBelow(filepath.Dir(file), file)
+	f, err := boundedfile.OpenBelow(filepath.Dir(file), file)
 	if err != nil {
 		return err
 	}

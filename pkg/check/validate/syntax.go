@@ -13,6 +13,7 @@ import (
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/run/script"
 )
@@ -108,7 +109,7 @@ func (c *check) parse(bash string, s *shellScript, options ...string) (complaint
 		Dir:  c.p.Root, Timeout: syntaxTime, StdoutLimit: syntaxOutput, StderrLimit: syntaxOutput,
 	}
 	if runtime.GOOS != "windows" {
-		f, err := project.OpenBelow(filepath.Dir(s.file), s.file)
+		f, err := boundedfile.OpenBelow(filepath.Dir(s.file), s.file)
 		if err != nil {
 			return fsys.Cause(err).Error(), false
 		}

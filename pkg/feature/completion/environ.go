@@ -76,7 +76,7 @@ func (in *scriptInput) remove() {
 }
 
 // input returns the environment of one run (T-622).
-func (c *Completions) input(q *query, s *source, hold *sandbox.Hold) (*scriptInput, error) {
+func (c *Completions) input(q *query, s *source, hold *sandbox.Confinement) (*scriptInput, error) {
 	in := &scriptInput{env: c.base(), private: c.State.Root, path: c.State.Dir}
 	if hold != nil { // a confined script cannot read other directories
 		root, path := hold.Root()

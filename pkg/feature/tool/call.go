@@ -33,9 +33,9 @@ type call struct {
 	inherits *scriptenv.Rule // variables of the server's environment that the script inherits
 	files    *handoff.Dir
 	pool     *handoff.Pool
-	hold     *sandbox.Hold // nil if the call is not confined
+	hold     *sandbox.Confinement // nil if the call is not confined
 
-	insecure *project.InsecureError // why another user could change files that the call runs; nil if none could
+	insecure *trust.InsecureError // why another user could change files that the call runs; nil if none could
 
 	listener Listener // nil for no listener
 	progress *handoff.Follower

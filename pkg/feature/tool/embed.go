@@ -115,7 +115,7 @@ func (c *call) embed(e embed) json.RawMessage {
 		physical = filepath.Clean(path)
 	}
 	list := c.request.Roots.List
-	at := slices.IndexFunc(list, func(r roots.Root) bool { return project.Within(r.Path, physical) })
+	at := slices.IndexFunc(list, func(r roots.Root) bool { return fsys.Within(r.Path, physical) })
 	if at < 0 {
 		var names strings.Builder
 		for _, r := range list {
@@ -137,7 +137,7 @@ func (c *call) embed(e embed) json.RawMessage {
 
 // readEmbed reads a file below a root. For a confined tool, it reads with the permissions of the script (CF-62).
 func (c *call) readEmbed(root, path string) ([]byte, error) {
-	open := project.OpenBelow
+	open := boundedfile.OpenBelow
 	if c.hold != nil {
 		open = func(_, path string) (*os.File, error) { return c.hold.Confined.OpenRegular(path) }
 	}

@@ -210,11 +210,11 @@ func reportsError(value json.RawMessage) bool {
 func (c *call) head(file string, max int) []byte {
 	dir := filepath.Dir(file)
 	for _, above := range []string{c.tools.project.Tools, c.tools.project.Root} {
-		if project.Within(above, file) { // the link of a script may lead to another place there
+		if fsys.Within(above, file) { // the link of a script may lead to another place there
 			dir = above
 		}
 	}
-	f, err := project.OpenBelow(dir, file)
+	f, err := boundedfile.OpenBelow(dir, file)
 	if err != nil {
 		return nil
 	}

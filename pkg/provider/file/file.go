@@ -82,7 +82,7 @@ func open(roots []string, path string) (*os.File, *provider.Failure) {
 		if err != nil || !fsys.Within(base, resolved) {
 			continue
 		}
-		f, err := project.OpenBelow(base, resolved)
+		f, err := boundedfile.OpenBelow(base, resolved)
 		switch {
 		case err == nil:
 			return f, nil
@@ -98,8 +98,8 @@ func open(roots []string, path string) (*os.File, *provider.Failure) {
 // no link leaves the root. A nil result means that only the complete check can decide.
 func openDirectly(roots []string, path string) *os.File {
 	for _, root := range roots {
-		if path != root && project.Within(root, path) {
-			if f, err := project.OpenBelow(root, path); err == nil {
+		if path != root && fsys.Within(root, path) {
+			if f, err := boundedfile.OpenBelow(root, path); err == nil {
 				return f
 			}
 		}

@@ -191,7 +191,7 @@ func (k Kind) In(at Layout) File {
 }
 
 // Below returns a file of a kind that has many files, such as [Tool]. The path has slashes and is
-// relative to the place. [project.CheckScript] refuses paths that lead out of it.
+// relative to the place. [trust.CheckScript] refuses paths that lead out of it.
 func (k Kind) Below(at Layout, path string) File {
 	where := table[k].Place
 	if where == Listed {

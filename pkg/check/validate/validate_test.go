@@ -942,7 +942,7 @@ func TestWrongTypes(t *testing.T) {
 	}
 }
 
-// CLI-1023: fields that the server does not know are reported wherever metadata stands, with the line.
+// CLI-1023: unknown fields of all kinds of metadata are reported with their lines.
 func TestFieldsWithoutEffect(t *testing.T) {
 	for name, tc := range map[string]struct {
 		files files

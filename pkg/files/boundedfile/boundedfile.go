@@ -38,8 +38,8 @@ func OpenIn(dir *os.Root, name string) (*os.File, error) {
 	return checkRegular(dir.OpenFile(name, os.O_RDONLY|NonBlock, 0))
 }
 
-// OpenBelow opens a regular file through a directory above it, so no symbolic link can lead out of
-// the directory, even one created during the call. root may be the file itself.
+// OpenBelow opens a regular file through a directory above it. No symbolic link can lead out of the
+// directory, even one that is created during the call. root may be the file itself.
 func OpenBelow(root, path string) (*os.File, error) {
 	rel, err := filepath.Rel(root, path)
 	if err != nil {

@@ -48,6 +48,6 @@
 //	exchange PATH PATH  the two change places, for install.sh (CLI-1710). 1 they
 //	                    did not.
 //
-// Where none of our programs is to be found the SDK does the same with jq; what
-// is changed here is to be changed there.
+// These helpers define the results. A copy of the SDK without our programs uses
+// sdk/fallback.sh, which sdk/fallback_test.go compares with the helpers.
 package helper

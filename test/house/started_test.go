@@ -39,7 +39,7 @@ var started = map[string]string{
 	"pkg/check/validate/syntax.go parse: Spec.Argv":          "bash -n, which reads a script and does not run it",
 	"pkg/check/validate/syntax.go parse: assignment to Argv": "the same",
 
-	"pkg/feature/completion/script.go admit: Spec.Argv":        "script.Command of its Script",
+	"pkg/feature/completion/script.go check: Spec.Argv":        "script.Command of its Script",
 	"pkg/feature/tool/trace.go startTrace: assignment to Argv": "bash -x and its Script",
 	"pkg/feature/tool/call.go run: Spec.Argv":                  "script.Command of its Script",
 
@@ -49,7 +49,7 @@ var started = map[string]string{
 	"cmd/mcp-bash/replace_unix.go replace: syscall.Exec":          "a program of ours that lies next to this one",
 	"cmd/mcp-bash/replace_windows.go replace: exec.Command":       "a program of ours that lies next to this one",
 	"pkg/run/script/confined_linux.go forkExec: syscall.ForkExec": "the one place that starts scripts",
-	"pkg/run/script/confined_other.go forkExec: syscall.ForkExec": "the one place that starts scripts",
+	"pkg/run/script/sysproc_other.go forkExec: syscall.ForkExec": "the one place that starts scripts",
 	"pkg/run/script/runner_windows.go Run: exec.Command":          "the one place that starts scripts",
 }
 

@@ -115,12 +115,12 @@ func (c *check) clientSettings(file string) {
 	}
 }
 
-// serverNames are the files of the server directory that programs of ours read.
+// serverNames are the files of the server directory that our programs read.
 var serverNames = []string{
 	"server.meta.json", "register.json", "register.sh", "policy.sh", "env.sh", "health-checks.sh", "requirements.json",
 }
 
-// strayFiles reports scripts and JSON files of the server directory that nothing reads: neither a program of ours nor a
+// strayFiles reports scripts and JSON files of the server directory that nothing reads: neither our programs nor a
 // script next to it.
 func (c *check) strayFiles() {
 	entries, err := os.ReadDir(c.p.Server)
@@ -236,8 +236,7 @@ func (c *check) pageFields() {
 	}
 }
 
-// fields reports fields of metadata that the server does not know. Those that resemble a known one are reported by the
-// registry.
+// fields reports unknown members of metadata. The registry reports members that resemble known ones.
 func (c *check) fields(doc json.RawMessage, label string, known []string) {
 	for _, m := range unknownFields(doc, known) {
 		if cli.Nearest(m.Name, known) == "" {

@@ -1,5 +1,4 @@
-// Package builtin makes the providers of resources that need no script
-// (RES-1).
+// Package builtin makes the built-in providers of resources.
 package builtin
 
 import (
@@ -18,27 +17,27 @@ import (
 	"mcp-bash/pkg/provider/uitemplate"
 )
 
-// A Config is what they are made of.
+// A Config has the inputs of [New].
 type Config struct {
-	Env       project.Env // their settings: MCP_RESOURCES_ROOTS, MCPBASH_HTTPS_* and so on
-	Root      string      // the project: what relative paths start from
-	Resources string      // its resources directory: what may be read by default
-	// MoreRoots returns what may be read beyond that directory; it has no say
-	// when MCP_RESOURCES_ROOTS is set (RES-91). nil: nothing.
+	Env       project.Env // settings: MCP_RESOURCES_ROOTS, MCPBASH_HTTPS_* and so on
+	Root      string      // the project directory, the base of relative paths
+	Resources string      // the resources directory of the project, readable by default
+	// MoreRoots returns further directories that the file provider may read. It is ignored if
+	// MCP_RESOURCES_ROOTS is set (RES-91). nil means no further directories.
 	MoreRoots func() []string
 
-	// Where the pages of MCP Apps are, and how to find the registry entry of one;
-	// FindPage may be nil.
+	// Directories of the pages of MCP Apps, and a function that returns the registry entry of a
+	// page. FindPage may be nil.
 	Tools, UI string
 	FindPage  func(ctx context.Context, name string) (json.RawMessage, error)
 }
 
-// Names are the providers there are.
+// Names are the names of the built-in providers.
 var Names = []string{"file", "https", "git", "echo", "ui"}
 
-// New returns the provider of that name, nil when there is none. It may keep
-// things for later reads, so one is made and used again. Making it costs
-// nothing: settings are read, no disk and no network is touched.
+// New returns the provider with the given name, or nil if the name is unknown. The provider may
+// keep a cache, so callers keep the provider. New reads settings only, without access to disk or
+// network.
 func New(name string, c Config) provider.Provider {
 	switch name {
 	case "echo":
@@ -55,7 +54,7 @@ func New(name string, c Config) provider.Provider {
 	return nil
 }
 
-// pages makes the provider of MCP Apps.
+// pages returns the provider of MCP Apps.
 func (c *Config) pages() provider.Provider {
 	return ui.New(ui.Settings{
 		Root: c.Root, Tools: c.Tools, UI: c.UI, Find: c.FindPage,
@@ -64,7 +63,7 @@ func (c *Config) pages() provider.Provider {
 	})
 }
 
-// FileRoots returns what the file provider may read, absolute.
+// FileRoots returns the absolute paths that the file provider may read.
 func (c *Config) FileRoots() []string {
 	list, set := c.Env.ResourceRoots(c.Root, c.Resources)
 	if !set && c.MoreRoots != nil {

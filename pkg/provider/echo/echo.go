@@ -1,5 +1,4 @@
-// Package echo is the provider whose content stands in the URI itself
-// (resources section 13).
+// Package echo is the provider of resources whose content is in their URI.
 package echo
 
 import (
@@ -25,7 +24,7 @@ func (Provider) Check(uri string) error {
 	return nil
 }
 
-// Read returns what follows the scheme, %20 turned into a space (RES-130).
+// Read returns the text after the scheme, with spaces for %20 (RES-130).
 func (p Provider) Read(_ context.Context, uri string, limit int) ([]byte, error) {
 	if err := p.Check(uri); err != nil {
 		return nil, err

@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// What a cache holds at most: files, and bytes of one of them.
+// Limits of a cache: the number of files, and the size of one file in bytes.
 const (
 	cachedFiles = 16
 	cachedBytes = 256 << 10
 )
 
-// A cache keeps the files that were read last, with the commit they are of.
+// A cache keeps the files that were read last, with their commit ids.
 type cache struct {
 	mu    sync.Mutex
-	files []cached // the latest first
+	files []cached // most recent first
 }
 
 type cached struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/project"
@@ -13,7 +14,7 @@ import (
 	"mcp-bash/pkg/provider/internal/web"
 )
 
-// Provider reads files of repositories. It is made by [New].
+// Provider reads files of Git repositories.
 type Provider struct {
 	env     project.Env
 	policy  hosts.Policy
@@ -44,8 +45,7 @@ func (*Provider) Check(uri string) error {
 	return err
 }
 
-// Read fetches a file. One that was read lately is fetched again only when its
-// ref has moved (RES-128).
+// Read fetches a file. It fetches a cached file again only if the ref names another commit (RES-128).
 func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
 	if !p.on {
 		return nil, invalid("git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)")
@@ -107,14 +107,13 @@ func (p *Provider) read(ctx context.Context, l location) ([]byte, error) {
 	return content, err
 }
 
-// A checkout is the objects of one commit, of which the files may be fetched
-// one by one.
+// A checkout has the objects of one commit. It fetches file contents when they are needed.
 type checkout struct {
 	*remote
 	objects map[string]object
 }
 
-// file returns the content of a file of a commit.
+// file returns the content of a file in a commit.
 func (c *checkout) file(commit, path string) (content []byte, err error) {
 	if c.objects, err = c.fetch(commit, true, !c.leavesOut()); err != nil {
 		return nil, err
@@ -130,7 +129,7 @@ func (c *checkout) file(commit, path string) (content []byte, err error) {
 	return c.object(id, blobObject)
 }
 
-// object implements store.
+// object returns the content of an object and checks the kind. It fetches missing blobs.
 func (c *checkout) object(id string, kind byte) ([]byte, error) {
 	o, ok := c.objects[id]
 	if !ok && kind == blobObject && c.leavesOut() {
@@ -141,12 +140,12 @@ func (c *checkout) object(id string, kind byte) ([]byte, error) {
 		o, ok = more[id]
 	}
 	if !ok || o.kind != kind {
-		return nil, protocolError("the server does not send what the commit is made of")
+		return nil, web.ProtocolError("the server omits an object of the commit")
 	}
 	return o.data, nil
 }
 
-// failure says what went wrong in the words of the contract.
+// failure returns an error as the [provider.Failure] that the contract specifies.
 func (p *Provider) failure(err error, l location) error {
 	var done *provider.Failure
 	var refused *hosts.Refusal
@@ -174,11 +173,9 @@ func (p *Provider) failure(err error, l location) error {
 }
 
 func explain(err error) string {
-	var protocol protocolError
 	var status statusError
-	switch {
-	case errors.As(err, &protocol), errors.As(err, &status):
-		return err.Error()
+	if errors.As(err, &status) {
+		return status.Error()
 	}
 	return web.Explain(err)
 }
@@ -196,10 +193,10 @@ func (p *Provider) refusal(r *hosts.Refusal) error {
 	return f
 }
 
-// A refName is a ref as a user writes it (RES-123).
+// A refName is a ref as the user wrote it (RES-123).
 type refName string
 
-// names are the refs that it may stand for, the better ones first.
+// names returns the full ref names that w can mean, by precedence.
 func (w refName) names() []string {
 	switch name := string(w); {
 	case name == "" || name == "HEAD":
@@ -211,25 +208,20 @@ func (w refName) names() []string {
 	}
 }
 
-// includes reports whether a ref is, or leads to, what is wished for.
+// includes reports whether w can mean a ref with this name and id.
 func (w refName) includes(name, id string) bool {
-	for _, n := range w.names() {
-		if n == name {
-			return true
-		}
-	}
-	return isID(string(w)) && strings.HasPrefix(id, strings.ToLower(string(w)))
+	return slices.Contains(w.names(), name) || isID(string(w)) && strings.HasPrefix(id, strings.ToLower(string(w)))
 }
 
-var errNoRef = protocolError("there is no such branch, tag or commit")
+var errNoRef = web.ProtocolError("no such branch, tag or commit")
 
-// settle finds the commit.
+// settle returns the commit id that w means in a repository.
 func (w refName) settle(r *remote) (id string, err error) {
 	commit := isID(string(w))
 	if commit && len(w) == 2*r.format.size {
 		return strings.ToLower(string(w)), nil
 	}
-	var prefixes []string // an abbreviation is sought among all
+	var prefixes []string // no prefixes for an abbreviated id, which needs all refs
 	if !commit {
 		prefixes = w.names()
 	}
@@ -242,7 +234,7 @@ func (w refName) settle(r *remote) (id string, err error) {
 			switch {
 			case !strings.HasPrefix(found.id, strings.ToLower(string(w))), found.id == id:
 			case id != "":
-				return "", protocolError("the beginning of a commit id is that of several")
+				return "", web.ProtocolError("ambiguous commit prefix")
 			default:
 				id = found.id
 			}
@@ -252,10 +244,8 @@ func (w refName) settle(r *remote) (id string, err error) {
 		}
 	}
 	for _, name := range w.names() {
-		for _, found := range list {
-			if found.name == name {
-				return found.id, nil
-			}
+		if at := slices.IndexFunc(list, func(r ref) bool { return r.name == name }); at >= 0 {
+			return list[at].id, nil
 		}
 	}
 	return "", errNoRef

@@ -2,30 +2,24 @@ package git
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/hosts"
 )
 
-// A location is what a URI names.
+// A location is a parsed URI.
 type location struct {
 	origin hosts.Origin
-	repo   string // path of the repository, as it stands in the URI
+	repo   string // path of the repository, with the escapes of the URI
 	ref    string // branch, tag, refs/..., commit id, or HEAD
 	path   string // of the file in the tree
 }
 
-// url is the repository as it is shown.
+// url returns the URL of the repository for messages.
 func (l location) url() string {
-	host := l.origin.Host
-	if l.origin.Addr.Is6() {
-		host = "[" + host + "]"
-	}
-	if l.origin.Port != 0 {
-		host = l.origin.HostPort(0)
-	}
-	return "https://" + host + l.repo
+	return "https://" + l.origin.String() + l.repo
 }
 
 func invalid(message string) error {
@@ -76,16 +70,10 @@ func decode(text string) (string, bool) {
 }
 
 func isPath(path string) bool {
-	for name := range strings.SplitSeq(path, "/") {
-		if name == ".." {
-			return false
-		}
-	}
-	return true
+	return !slices.Contains(strings.Split(path, "/"), "..")
 }
 
-// isRef reports whether a server could have a ref of that name; an empty one
-// is HEAD.
+// isRef reports whether a ref name is valid. An empty name means HEAD.
 func isRef(ref string) bool {
 	if strings.HasPrefix(ref, "-") || strings.HasPrefix(ref, "/") || strings.Contains(ref, "..") || len(ref) > 1000 {
 		return false
@@ -98,7 +86,7 @@ func isRef(ref string) bool {
 	return true
 }
 
-// isID reports whether a ref is a commit id, whole or its beginning (RES-123).
+// isID reports whether a ref is a complete or abbreviated commit id (RES-123).
 func isID(ref string) bool {
 	return len(ref) >= 7 && len(ref) <= 64 && strings.Trim(ref, "0123456789abcdefABCDEF") == ""
 }

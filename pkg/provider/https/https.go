@@ -1,4 +1,4 @@
-// Package https is the provider of https:// resources (resources section 11).
+// Package https is the provider of https:// resources.
 package https
 
 import (
@@ -17,7 +17,7 @@ import (
 	"mcp-bash/pkg/provider/internal/web"
 )
 
-// Provider fetches resources. It is made by [New].
+// Provider fetches resources over HTTPS.
 type Provider struct {
 	env     project.Env
 	policy  hosts.Policy
@@ -26,8 +26,7 @@ type Provider struct {
 	bytes   int
 }
 
-// New returns a provider with the settings of an environment: MCPBASH_HTTPS_*
-// and those for proxies and certificates.
+// New returns a provider with the settings of an environment: MCPBASH_HTTPS_*, proxies and certificates.
 func New(env project.Env, network hosts.Network) *Provider {
 	return &Provider{
 		env:     env,
@@ -38,14 +37,13 @@ func New(env project.Env, network hosts.Network) *Provider {
 	}
 }
 
-// Read fetches a URI. Redirects are not followed: they are a failure that says
-// where to (RES-113).
+// Read fetches a URI. It does not follow redirects: a redirect is a failure that contains the target (RES-113).
 func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, error) {
 	data, _, err := p.ReadTyped(ctx, uri, limit)
 	return data, err
 }
 
-// ReadTyped is Read, with the answer's Content-Type.
+// ReadTyped is Read and also returns the Content-Type of the response.
 func (p *Provider) ReadTyped(ctx context.Context, uri string, limit int) (data []byte, mimeType string, err error) {
 	origin, target, err := parse(uri)
 	if err == nil {
@@ -79,7 +77,7 @@ func (p *Provider) fetch(ctx context.Context, o hosts.Origin, target string, lim
 	if err != nil {
 		return nil, "", err
 	}
-	if err := judge(answer); err != nil {
+	if err := checkStatus(answer); err != nil {
 		return nil, "", err
 	}
 	data, err := p.body(answer, limit)
@@ -96,7 +94,7 @@ func (*Provider) Check(uri string) error {
 	return err
 }
 
-// parse takes a URI apart.
+// parse splits a URI into its origin and the target of the request.
 func parse(uri string) (o hosts.Origin, target string, err error) {
 	authority, rest, ok, err := hosts.Cut(uri, "https")
 	switch {
@@ -131,8 +129,8 @@ func (p *Provider) client() (*web.Client, error) {
 	}, err
 }
 
-// judge accepts answers that come with what was asked for.
-func judge(answer *http.Response) error {
+// checkStatus returns the failure for a response without content.
+func checkStatus(answer *http.Response) error {
 	switch answer.StatusCode / 100 {
 	case 2:
 		return nil
@@ -145,10 +143,10 @@ func judge(answer *http.Response) error {
 
 var errTooLarge = &provider.Failure{Status: provider.TooLarge, Message: "Resource exceeded size limit"}
 
-// firstPiece is how much room is made on the word of the server alone.
+// firstPiece limits the buffer that is allocated from the Content-Length alone.
 const firstPiece = 1 << 20
 
-// body reads an answer to its end, or until it is too long.
+// body reads a response to its end, or until it is too long.
 func (p *Provider) body(answer *http.Response, limit int) ([]byte, error) {
 	most, over := limit, provider.OverLimit(limit)
 	if p.bytes <= most {
@@ -175,7 +173,7 @@ func (p *Provider) body(answer *http.Response, limit int) ([]byte, error) {
 	}
 }
 
-// failure says what went wrong in the words of the contract.
+// failure returns an error as the [provider.Failure] that the contract specifies.
 func (p *Provider) failure(err error, host string) error {
 	var done *provider.Failure
 	var refused *hosts.Refusal

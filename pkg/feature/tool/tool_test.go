@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"mcp-bash/pkg/files/boundedfile"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"

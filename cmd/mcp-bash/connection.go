@@ -41,8 +41,8 @@ func connect(env project.Env, dir string, stderr io.Writer) *connection {
 	return c
 }
 
-// send queues a line. It does not wait for the server, which may be waiting for its output to be read. The line is lost
-// if the server has ended; receive reports that.
+// send queues a line. It does not wait for the server, which may be waiting for its output to be read. The line is
+// lost if the server has ended; receive reports that.
 func (c *connection) send(line []byte) {
 	select {
 	case c.lines <- line:

@@ -154,7 +154,8 @@ func listCommand() *cli.Command {
 	for _, capability := range access.Capabilities {
 		capabilities = append(capabilities, string(capability))
 	}
-	c.Flags.String(&o.kind, "kind", "KIND", strings.Join(keys, ", ")+"; the default is tools").Completes(cli.Words(keys...))
+	c.Flags.String(&o.kind, "kind", "KIND", strings.Join(keys, ", ")+"; the default is tools").
+		Completes(cli.Words(keys...))
 	c.Flags.String(&o.capability, "capability", "C", "tools that declare a capability: "+strings.Join(capabilities, ", ")).
 		Completes(cli.Words(capabilities...))
 	c.Flags.String(&o.level, "level", "LEVEL", "tools available at restricted, standard, elevated or full").

@@ -101,8 +101,8 @@ func TestListOnATerminal(t *testing.T) {
 	}
 }
 
-// CLI-811: progress is on the last line while the tool runs, and is removed afterwards. The tool's log and standard error
-// are above.
+// CLI-811: progress is on the last line while the tool runs, and is removed afterwards. The tool's log and standard
+// error are above.
 func TestProgressOnATerminal(t *testing.T) {
 	root := project(t, map[string]string{"slow": `
 mcp_progress 25 $'a quarter\x1b[2J' 100

@@ -25,8 +25,8 @@ func Words(words ...string) Completion { return Completion{words: func() []strin
 // Found completes words that a function returns.
 func Found(words func() []string) Completion { return Completion{words: words} }
 
-// CompleteWord is the first argument with which the scripts in share/completions call a command. The command prints the
-// completions of the last argument, one on each line: the word, a tab, and its meaning. The lines ":files" and
+// CompleteWord is the first argument with which the scripts in share/completions call a command. The command prints
+// the completions of the last argument, one on each line: the word, a tab, and its meaning. The lines ":files" and
 // ":directories" leave the completion to the shell.
 const CompleteWord = "__complete"
 

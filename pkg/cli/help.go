@@ -9,7 +9,8 @@ import (
 // helpWidth is the width of help texts, in columns.
 const helpWidth = 80
 
-// help returns the output of --help. name is the command as the user called it. verb is its name as a verb of mcp-bash.
+// help returns the output of --help. name is the command as the user called it. verb is its name as a verb of
+// mcp-bash.
 func (c *Command) help(name, verb string) string {
 	var b strings.Builder
 	b.WriteString(wrap(c.Summary, "", helpWidth))

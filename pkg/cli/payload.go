@@ -22,8 +22,9 @@ type PayloadReader struct {
 	Timeout time.Duration // for standard input; 0: none
 }
 
-// Read reads the JSON of an argument. The value is the JSON itself, "@" and a file, or "-" or "@-" for standard input.
-// An empty text is an empty object. The result is nil for invalid JSON. The error is an [*Error] that names the argument.
+// Read reads the JSON of an argument. The value is the JSON itself, "@" and a file, or "-" or "@-" for standard
+// input. An empty text is an empty object. The result is nil for invalid JSON. The error is an [*Error] that names
+// the argument.
 func (r PayloadReader) Read(name, value string) (json.RawMessage, error) {
 	text := []byte(value)
 	var err error

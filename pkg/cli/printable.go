@@ -8,8 +8,8 @@ import (
 )
 
 // Printable makes a text safe for terminals (CLI-115). It escapes control characters except line breaks and tabs. It
-// also escapes separators of lines and paragraphs, and characters that reorder text. The escapes have the form \u001b,
-// so JSON keeps its meaning. Invalid UTF-8 becomes U+FFFD.
+// also escapes separators of lines and paragraphs, and characters that reorder text. The escapes have the form
+// \u001b, so JSON keeps its meaning. Invalid UTF-8 becomes U+FFFD.
 func Printable(text string) string {
 	if isPrintable(text) {
 		return text
@@ -21,7 +21,8 @@ func Printable(text string) string {
 	return string(shown)
 }
 
-// Line is [Printable] for text on one line. It escapes line breaks and tabs as well. Line(Line(text)) equals Line(text).
+// Line is [Printable] for text on one line. It escapes line breaks and tabs as well. Line(Line(text)) equals
+// Line(text).
 func Line(text string) string {
 	return lineBreaks.Replace(Printable(text))
 }

@@ -19,8 +19,8 @@ type Streams struct {
 	Err io.Writer // diagnostics (CLI-101)
 }
 
-// Run runs a program with the process's arguments and streams, and returns its exit code. The program fails if it could
-// not write all of its standard output (CLI-116). binary is its name.
+// Run runs a program with the process's arguments and streams, and returns its exit code. The program fails if it
+// could not write all of its standard output (CLI-116). binary is its name.
 func Run(binary string, program func(s Streams, args []string) int) int {
 	out := &stream{file: os.Stdout}
 	s := Streams{os.Stdin, out, &stream{file: os.Stderr}}
@@ -38,8 +38,9 @@ func Run(binary string, program func(s Streams, args []string) int) int {
 	return code
 }
 
-// A stream is standard output or standard error. It applies [Printable] to texts for a terminal, so that texts of scripts,
-// projects and networks cannot control the terminal. Files and pipes get the bytes unchanged. Any goroutine may write.
+// A stream is standard output or standard error. It applies [Printable] to texts for a terminal, so that texts of
+// scripts, projects and networks cannot control the terminal. Files and pipes get the bytes unchanged. Any goroutine
+// may write.
 type stream struct {
 	file *os.File
 

@@ -19,8 +19,8 @@ func Meant(name string) string {
 // maxMistyped limits mistyped words, in bytes. Words may come from untrusted texts.
 const maxMistyped = 128
 
-// Nearest returns the name that is most similar to a mistyped word, or "". At most a third of the word may be wrong, and
-// never all of it.
+// Nearest returns the name that is most similar to a mistyped word, or "". At most a third of the word may be wrong,
+// and never all of it.
 func Nearest(word string, names []string) string {
 	best, least := "", min(max(1, len(word)/3)+1, len(word))
 	if word == "" || len(word) > maxMistyped {
@@ -37,7 +37,8 @@ func Nearest(word string, names []string) string {
 	return best
 }
 
-// distance returns the number of edits from a to b. An edit adds, removes or changes a letter, or exchanges neighbours.
+// distance returns the number of edits from a to b. An edit adds, removes or changes a letter, or exchanges
+// neighbours.
 func distance(a, b string) int {
 	before, last, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

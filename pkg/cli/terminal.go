@@ -7,8 +7,8 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// Raw returns the terminal of a stream, for callers that control it with escape sequences. ok is false if the stream is
-// not a terminal.
+// Raw returns the terminal of a stream, for callers that control it with escape sequences. ok is false if the stream
+// is not a terminal.
 func Raw(of any) (w io.Writer, ok bool) {
 	if s, ok := of.(*stream); ok && IsTerminal(s) {
 		return s.file, true

@@ -39,8 +39,8 @@ func (p *Project) Place(place code.Place) string {
 	return ""
 }
 
-// RunsNext returns the files and folders of the project with code that our commands run or believe. No confined tool may
-// write to them (CF-14). The paths may have links, and need not exist.
+// RunsNext returns the files and folders of the project with code that our commands run or believe. No confined tool
+// may write to them (CF-14). The paths may have links, and need not exist.
 func (p *Project) RunsNext() (list []string) {
 	for _, row := range code.Rows {
 		if row.Place == code.Repository {
@@ -74,8 +74,8 @@ func repository(root string) []string {
 	}
 }
 
-// gitDirectories returns the directories of a worktree with the given .git file: its separate one, and the one that all
-// worktrees share.
+// gitDirectories returns the directories of a worktree with the given .git file: its separate one, and the one that
+// all worktrees share.
 func gitDirectories(file string) (list []string) {
 	const maxSize = 4096 // bytes
 	lead := func(file, prefix string) string {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hostile returns functions that create a file at a free path. A careless reader would block on it, read without end, or
-// disclose it. outside is a file outside of the project.
+// hostile returns functions that create a file at a free path. A careless reader would block on it, read without
+// end, or disclose it. outside is a file outside of the project.
 func hostile(outside string) map[string]func(path string) error {
 	return map[string]func(path string) error{
 		"not a regular file": func(path string) error { return unix.Mkfifo(path, 0o644) },

@@ -59,8 +59,8 @@ type Home struct {
 	made time.Time // the modification time of the SDK's directory
 }
 
-// Make unpacks or restores the tree. The caller calls it before each script. After an error, or if the tree was removed,
-// the next call tries again.
+// Make unpacks or restores the tree. The caller calls it before each script. After an error, or if the tree was
+// removed, the next call tries again.
 func (h *Home) Make() error {
 	if h.unpack == nil {
 		return nil
@@ -86,8 +86,8 @@ func changed(dir string) time.Time {
 	return info.ModTime()
 }
 
-// FindHome returns the installation tree (P-102, CLI-303): that of MCPBASH_HOME, or the tree around the binary, or the
-// copy in the binary, which Make unpacks. FindHome calls embedded only for the copy.
+// FindHome returns the installation tree (P-102, CLI-303): that of MCPBASH_HOME, or the tree around the binary, or
+// the copy in the binary, which Make unpacks. FindHome calls embedded only for the copy.
 func FindHome(env Env, embedded func() Tree, warn func(string)) (*Home, error) {
 	if dir := env["MCPBASH_HOME"]; dir != "" {
 		if abs, err := filepath.Abs(dir); err == nil && isTree(abs) {

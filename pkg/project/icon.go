@@ -35,9 +35,9 @@ func iconType(extension string) string {
 }
 
 // InlineIcons returns an icons array whose files are replaced by data URIs, so that a client can show them (R-101 to
-// Relative paths are relative to one of dirs. The files must be in the project. InlineIcons reports unusable icons
-// to warn, and omits them. If no icon is left, the result is nil. If observe is not nil, it gets every path that was
-// tried.
+// Relative paths are relative to one of dirs. The files must be in the project. InlineIcons reports unusable
+// icons to warn, and omits them. If no icon is left, the result is nil. If observe is not nil, it gets every path
+// that was tried.
 func (p *Project) InlineIcons(icons json.RawMessage, dirs []string, observe func(path string),
 	warn func(string)) json.RawMessage {
 	var b rawjson.Builder

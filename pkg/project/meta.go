@@ -50,8 +50,8 @@ func (e *MetaError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", Marker, e.Line, e.Column, e.Reason)
 }
 
-// readMeta reports faults in the file and omits the faulty parts. It does not compare the settings for the environment of
-// scripts with the environment.
+// readMeta reports faults in the file and omits the faulty parts. It does not compare the settings for the
+// environment of scripts with the environment.
 func readMeta(p *Project, warn func(string)) (m Meta, scripts scriptenv.Meta) {
 	base := filepath.Base(p.Root)
 	m = Meta{Name: base, Title: Title(base)}

@@ -17,7 +17,8 @@ func killOrphans(dir string) {
 	}
 }
 
-// runningFor returns the processes that a tool started: a variable of their environment is a path in the state directory.
+// runningFor returns the processes that a tool started: a variable of their environment is a path in the state
+// directory.
 func runningFor(dir string) (list []int) {
 	proc, err := os.Open("/proc")
 	if err != nil {

@@ -25,8 +25,8 @@ type Dirs struct {
 	Providers, UI                          string
 }
 
-// Open reads the settings and metadata of a project. Relative paths in the environment are relative to dir. Open creates
-// no files, and reports ignored settings to warn.
+// Open reads the settings and metadata of a project. Relative paths in the environment are relative to dir. Open
+// creates no files, and reports ignored settings to warn.
 func Open(root string, env Env, dir string, warn func(string)) *Project {
 	p := &Project{Root: root, Env: env, Dirs: findDirs(root, env, dir)}
 	p.Settings = ReadSettings(env, p.Dirs)
@@ -68,8 +68,8 @@ func (d *Dirs) all() [8]string {
 	return [...]string{d.Tools, d.Resources, d.Prompts, d.Completions, d.Server, d.Registry, d.Providers, d.UI}
 }
 
-// Create creates the directories of a project. It ignores errors, because a server also works with a read-only project
-// (P-107).
+// Create creates the directories of a project. It ignores errors, because a server also works with a read-only
+// project (P-107).
 func (d Dirs) Create() {
 	for _, dir := range []string{d.Tools, d.Resources, d.Prompts, d.Server} {
 		os.MkdirAll(dir, 0o755)

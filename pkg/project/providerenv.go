@@ -7,9 +7,9 @@ import (
 	"mcp-bash/pkg/run/scriptenv"
 )
 
-// ProviderBase returns the common environment of resource providers and completion scripts. They inherit variables by the
-// rule of their scope (T-621, RES-72), and get the variables of every script (P-205). also are further names to inherit,
-// in the form of [scriptenv.Matches].
+// ProviderBase returns the common environment of resource providers and completion scripts. They inherit variables
+// by the rule of their scope (T-621, RES-72), and get the variables of every script (P-205). also are further names
+// to inherit, in the form of [scriptenv.Matches].
 func (p *Project) ProviderBase(common Env, also ...string) Env {
 	rule := &p.Scripts.Providers
 	base := make(Env)

@@ -26,8 +26,8 @@ const (
 	mallory = 65534
 )
 
-// asEach runs a test as root and as an ordinary user, in a directory that everybody can write to. Another user can create
-// files there. The test runs as a user in a separate process.
+// asEach runs a test as root and as an ordinary user, in a directory that everybody can write to. Another user can
+// create files there. The test runs as a user in a separate process.
 func asEach(t *testing.T, plant func(t *testing.T, dir string, uid int), user func(t *testing.T, dir string)) {
 	t.Helper()
 	if dir := os.Getenv("MCPBASH_TEST_SHARED_DIR"); dir != "" {
@@ -91,8 +91,8 @@ func put(t *testing.T, dir string, uid int, mode os.FileMode) {
 	}
 }
 
-// P-308: a start removes only its own leftovers. It removes no files that other users created or can write to, and follows
-// no links.
+// P-308: a start removes only its own leftovers. It removes no files that other users created or can write to, and
+// follows no links.
 func TestCleanTmpOfOthers(t *testing.T) {
 	names := []string{"mcpbash.state.1.planted", "mcpbash.work.1.open", "mcpbash.bootstrap.1.link", "victim"}
 	asEach(t, func(t *testing.T, dir string, uid int) {

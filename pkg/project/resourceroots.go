@@ -6,8 +6,8 @@ import (
 )
 
 // ResourceRoots returns the absolute paths that the file provider may read: the directories and files of
-// MCP_RESOURCES_ROOTS, or the resources directory (RES-90). set reports whether the variable is set. The paths need not
-// exist.
+// MCP_RESOURCES_ROOTS, or the resources directory (RES-90). set reports whether the variable is set. The paths need
+// not exist.
 func (e Env) ResourceRoots(root, resources string) (list []string, set bool) {
 	value := e["MCP_RESOURCES_ROOTS"]
 	if value == "" {

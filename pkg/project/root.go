@@ -34,8 +34,8 @@ func (e *MissingError) Unwrap() error {
 }
 
 // FindRoot returns the project's root, absolute and without symbolic links. The root is named if it is not empty, or
-// MCPBASH_PROJECT_ROOT, or the nearest directory from dir upwards with [Marker] (CLI-401). The root directory of the file
-// system cannot be a project. The error is a [*MissingError] or [ErrNone].
+// MCPBASH_PROJECT_ROOT, or the nearest directory from dir upwards with [Marker] (CLI-401). The root directory of the
+// file system cannot be a project. The error is a [*MissingError] or [ErrNone].
 func FindRoot(env Env, named, dir string) (string, error) {
 	if named == "" {
 		named = env["MCPBASH_PROJECT_ROOT"]
@@ -58,8 +58,8 @@ func FindRoot(env Env, named, dir string) (string, error) {
 	return "", ErrNone
 }
 
-// Find opens the project of a command (cli chapter 4). The result of [FindRoot] for named and the working directory is its
-// root. Find reports the warnings of [Open] to warn. The error of a missing project is a [*cli.Error].
+// Find opens the project of a command (cli chapter 4). The result of [FindRoot] for named and the working directory
+// is its root. Find reports the warnings of [Open] to warn. The error of a missing project is a [*cli.Error].
 func Find(named string, warn func(string)) (*Project, error) {
 	env := OSEnv()
 	dir, err := os.Getwd()

@@ -12,8 +12,8 @@ import (
 // maxMetaValue limits values of the server metadata for scripts, in bytes. Scripts get longer values empty (T-73).
 const maxMetaValue = 65536
 
-// Common returns the variables that every script gets: paths, the JSON program, and the server's metadata (P-205). All are
-// always set, because scripts may use set -u.
+// Common returns the variables that every script gets: paths, the JSON program, and the server's metadata (P-205).
+// All are always set, because scripts may use set -u.
 func (p *Project) Common(home, helper string, tool JSONTool) Env {
 	m := &p.Meta
 	env := Env{
@@ -45,8 +45,8 @@ func (p *Project) Common(home, helper string, tool JSONTool) Env {
 	return env
 }
 
-// ToolBase returns the variables that a tool inherits under a rule (T-60, T-62, E-3). It removes carriage returns at the
-// end of values.
+// ToolBase returns the variables that a tool inherits under a rule (T-60, T-62, E-3). It removes carriage returns at
+// the end of values.
 func (p *Project) ToolBase(rule *scriptenv.Rule) Env {
 	base := make(Env)
 	for name, value := range p.Scripts.Environ(p.Env) {
@@ -66,8 +66,8 @@ func (p *Project) ToolBase(rule *scriptenv.Rule) Env {
 	return base
 }
 
-// ForHooks returns the environment of policy.sh and register.sh. It has all variables of the server except secrets, the
-// variables of every script, and the directories (T-29, R-152).
+// ForHooks returns the environment of policy.sh and register.sh. It has all variables of the server except secrets,
+// the variables of every script, and the directories (T-29, R-152).
 func (p *Project) ForHooks(common Env, state string) Env {
 	env := make(Env, len(p.Env)+len(common)+7)
 	for name, value := range p.Scripts.Environ(p.Env) {

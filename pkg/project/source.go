@@ -14,8 +14,8 @@ import (
 )
 
 // dumping makes a shell print its variables when it ends. "E name=value" is an exported variable. "U name=value" is
-// another variable that MCPBASH_TOOL_ENV_ALLOWLIST or server.meta.json names (T-61). A NUL ends each of them. The output
-// of the evaluated files is discarded. The code runs in Bash 3.2.
+// another variable that MCPBASH_TOOL_ENV_ALLOWLIST or server.meta.json names (T-61). A NUL ends each of them. The
+// output of the evaluated files is discarded. The code runs in Bash 3.2.
 const dumping = `
 __mcp_dump() {
   __mcp_rc=$?
@@ -61,8 +61,9 @@ func (e *SourceError) Error() string { return fmt.Sprintf("failed (exit %d)", e.
 // maxSourced limits the resulting environment, and the output on standard error, in bytes.
 const maxSourced = 16 << 20
 
-// Source evaluates shell files in order, in one Bash process in the project's root. It returns the resulting environment,
-// and the output on standard error. MCPBASH_ENV_TIMEOUT limits the time. If a file fails, the error is a [*SourceError].
+// Source evaluates shell files in order, in one Bash process in the project's root. It returns the resulting
+// environment, and the output on standard error. MCPBASH_ENV_TIMEOUT limits the time. If a file fails, the error is
+// a [*SourceError].
 func (p *Project) Source(ctx context.Context, r *script.Runner,
 	files ...code.File) (result Env, stderr string, err error) {
 	return p.source(ctx, r, sourcing, files...)
@@ -131,8 +132,8 @@ var kept = []string{
 	"MCPBASH_SECURITY_LEVEL", "MCPBASH_CONFINE",
 }
 
-// Adopt returns a copy of env with the values of changed, except for protected variables. A variable that a file unset
-// keeps its value.
+// Adopt returns a copy of env with the values of changed, except for protected variables. A variable that a file
+// unset keeps its value.
 func Adopt(env, changed Env) Env {
 	result := env.Clone()
 	for name, value := range changed {

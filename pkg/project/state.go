@@ -37,8 +37,8 @@ type State struct {
 var errNoState = errors.New("mcp-bash: set MCPBASH_TMP_ROOT to a short, writable directory (Windows path length " +
 	"limits may apply)")
 
-// NewState chooses the path of the directory. It uses MCPBASH_STATE_DIR if that is set, and never removes it. If there is
-// no usable path, dir is the path that was tried.
+// NewState chooses the path of the directory. It uses MCPBASH_STATE_DIR if that is set, and never removes it. If
+// there is no usable path, dir is the path that was tried.
 func NewState(env Env, s *Settings) (state *State, dir string, err error) {
 	if dir, err = refuseLinks(env); err != nil {
 		return nil, dir, err
@@ -86,8 +86,8 @@ func refuseLinks(env Env) (dir string, err error) {
 	return "", nil
 }
 
-// openLogs creates the log directory, and opens it before a script can replace it. The result is nil if that fails, or if
-// the directory belongs in a missing temporary directory (P-300).
+// openLogs creates the log directory, and opens it before a script can replace it. The result is nil if that fails,
+// or if the directory belongs in a missing temporary directory (P-300).
 func openLogs(s *Settings) *os.Root {
 	dir := s.Logging.Dir
 	if dir == "" || filepath.Dir(dir) == s.TmpRoot && !exists(s.TmpRoot) {
@@ -101,8 +101,8 @@ func openLogs(s *Settings) *os.Root {
 	return root
 }
 
-// Make creates the directory and its missing files. Programs that clean temporary directories may have removed some of
-// them.
+// Make creates the directory and its missing files. Programs that clean temporary directories may have removed some
+// of them.
 func (s *State) Make() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -243,8 +243,8 @@ func (s *State) putHelper() error {
 	return linkHelper(exe, s.dir.root, helperDir+"/"+helperName)
 }
 
-// EndScripts ends the run. It terminates processes that scripts have left running. It reports them, and processes that it
-// cannot terminate, on a line each (P-908).
+// EndScripts ends the run. It terminates processes that scripts have left running. It reports them, and processes
+// that it cannot terminate, on a line each (P-908).
 func (s *State) EndScripts(r *script.Runner, report func(line string)) {
 	for _, group := range r.End() {
 		report(fmt.Sprintf("mcp-bash: terminated process group %d, which a script had left running", group))

@@ -172,7 +172,8 @@ func (d *TempDir) Release() {
 
 var errClaimed = errors.New("claimed by another process")
 
-// claim locks the directory's file as long as it stays open. The error is errClaimed if another process has locked it.
+// claim locks the directory's file as long as it stays open. The error is errClaimed if another process has locked
+// it.
 func claim(root *os.Root, create int) (*os.File, error) {
 	f, err := root.OpenFile(claimFile, os.O_RDWR|boundedfile.NonBlock|create, 0o600)
 	if err != nil {
@@ -192,8 +193,8 @@ func claim(root *os.Root, create int) (*os.File, error) {
 	return nil, err
 }
 
-// unclaimedAge is the minimum age at which an unclaimed directory is removed. The owner of a newer one may be about to
-// claim it.
+// unclaimedAge is the minimum age at which an unclaimed directory is removed. The owner of a newer one may be about
+// to claim it.
 const unclaimedAge = time.Minute
 
 // CleanTmp removes unclaimed directories of killed runs, and kills the scripts that still use them.
@@ -232,8 +233,8 @@ func cleanTempDir(path string) {
 // abandoned is the age at which files count as left over from a killed run. No run takes so long between two files.
 const abandoned = time.Hour
 
-// Sweep removes files and directories of killed runs from a directory. Their names begin with a prefix, and no other user
-// can have created them. Sweep ignores errors.
+// Sweep removes files and directories of killed runs from a directory. Their names begin with a prefix, and no other
+// user can have created them. Sweep ignores errors.
 func Sweep(dir *os.Root, prefix string) {
 	f, err := dir.Open(".")
 	if err != nil {

@@ -30,8 +30,8 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("registry lock '%s' unavailable after %gs", e.Name, e.Wait.Seconds())
 }
 
-// Lock locks a file for as long as it stays open. It calls try, normally [TryLock], until the time wait has passed. The
-// error is a [*LockedError], an [*UnwritableError], or the cause of the context.
+// Lock locks a file for as long as it stays open. It calls try, normally [TryLock], until the time wait has passed.
+// The error is a [*LockedError], an [*UnwritableError], or the cause of the context.
 func Lock(ctx context.Context, f *os.File, name string, wait time.Duration, try func(*os.File) (bool, error)) error {
 	end := time.Now().Add(wait)
 	for pause := lockFirst; ; pause = min(2*pause, lockLongest) {

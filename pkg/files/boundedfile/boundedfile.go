@@ -129,7 +129,8 @@ func readAll(r io.Reader, max int) ([]byte, error) {
 }
 
 // ReadStream reads all of a stream, at most max bytes, until ctx ends. The error may be a [*TooLargeError] or the
-// cause of the context. In the second case, a goroutine may still read the stream, so the caller must not use it again.
+// cause of the context. In the second case, a goroutine may still read the stream, so the caller must not use it
+// again.
 func ReadStream(ctx context.Context, r io.Reader, max int) ([]byte, error) {
 	type result struct {
 		text []byte

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// A Dir is an open directory. It never follows symbolic links in it: it checks each name first, and the opened file must
-// be the one that was checked.
+// A Dir is an open directory. It never follows symbolic links in it: it checks each name first, and the opened file
+// must be the one that was checked.
 type Dir struct{ root *os.Root }
 
 // Open opens a directory by its path, which may be a symbolic link.
@@ -57,8 +57,8 @@ func (d Dir) List([]byte) ([]Entry, error) {
 	return entriesOf(found), nil
 }
 
-// Stamp returns the stamp of a path below the directory. It follows symbolic links in all names but the last. So callers
-// go at most one level down, into a directory that they have seen.
+// Stamp returns the stamp of a path below the directory. It follows symbolic links in all names but the last. So
+// callers go at most one level down, into a directory that they have seen.
 func (d Dir) Stamp(name string) Stamp {
 	info, err := d.root.Lstat(filepath.FromSlash(name))
 	if err != nil {
@@ -139,6 +139,6 @@ func StampOfPath(path string) Stamp {
 // Missing reports whether an error means that the name does not exist, or is a symbolic link.
 func Missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// IsShortage reports whether an error means that this process lacks memory or descriptors. A file that cannot be opened
-// for that reason does not count as missing.
+// IsShortage reports whether an error means that this process lacks memory or descriptors. A file that cannot be
+// opened for that reason does not count as missing.
 func IsShortage(error) bool { return false }

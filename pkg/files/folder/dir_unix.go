@@ -30,8 +30,8 @@ func openDir(at int, name string, flags int) (Dir, error) {
 // Close closes the directory.
 func (d Dir) Close() { unix.Close(d.fd) }
 
-// Stamp returns the stamp of a path below the directory. It follows symbolic links in all names but the last. So callers
-// go at most one level down, into a directory that they have seen.
+// Stamp returns the stamp of a path below the directory. It follows symbolic links in all names but the last. So
+// callers go at most one level down, into a directory that they have seen.
 func (d Dir) Stamp(name string) Stamp {
 	var st unix.Stat_t
 	for {
@@ -134,8 +134,8 @@ func Missing(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)
 }
 
-// IsShortage reports whether an error means that this process lacks memory or descriptors. A file that cannot be opened
-// for that reason does not count as missing.
+// IsShortage reports whether an error means that this process lacks memory or descriptors. A file that cannot be
+// opened for that reason does not count as missing.
 func IsShortage(err error) bool {
 	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM)
 }

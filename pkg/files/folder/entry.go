@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// An Entry is a file or a directory in a [Dir]. Listings omit hidden names and symbolic links. They include links
-// named like metadata files, so that the registry can warn about them.
+// An Entry is a file or a directory in a [Dir]. Listings omit hidden names and symbolic links. They include
+// links named like metadata files, so that the registry can warn about them.
 type Entry struct {
 	Name  string
 	IsDir bool

@@ -28,8 +28,8 @@ func (d Dir) List(buf []byte) ([]Entry, error) {
 	}
 }
 
-// parseDirents reads records of type linux_dirent64. A record begins with an inode and an offset of eight bytes each. Its
-// length in two bytes, the type, and the name with a final NUL follow.
+// parseDirents reads records of type linux_dirent64. A record begins with an inode and an offset of eight bytes
+// each. Its length in two bytes, the type, and the name with a final NUL follow.
 func (d Dir) parseDirents(list []Entry, records string) []Entry {
 	const lengthAt, typeAt, nameAt = 16, 18, 19
 	for len(records) > nameAt {

@@ -30,9 +30,9 @@ const (
 // directory when its entries change (FAT).
 func (s Stamp) Coarse() bool { return s.Ctime%int64(time.Millisecond) == 0 }
 
-// Settled reports whether a change after the time now, on the clock of the file system, would change the stamp. If not,
-// the caller treats the file as changed the next time. The result is false on systems without a time of change, because
-// programs can set the time of modification.
+// Settled reports whether a change after the time now, on the clock of the file system, would change the stamp. If
+// not, the caller treats the file as changed the next time. The result is false on systems without a time of change,
+// because programs can set the time of modification.
 func (s Stamp) Settled(now time.Time) bool {
 	if !s.Exists() {
 		return true

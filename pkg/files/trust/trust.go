@@ -65,8 +65,8 @@ func (e *InsecureError) Brief(shown, word string) string {
 }
 
 // CheckPath checks a file and every directory on the way to it: from root down if dir is below root, else from dir
-// down. The path is in dir. The error is an [*InsecureError]. If the directories pass and the file is missing, the error
-// comes from [os.Lstat].
+// down. The path is in dir. The error is an [*InsecureError]. If the directories pass and the file is missing, the
+// error comes from [os.Lstat].
 func CheckPath(root, dir, path string) error {
 	w := newWalk(root, dir, path)
 	_, _, err := w.follow(w.path)

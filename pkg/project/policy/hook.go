@@ -90,13 +90,13 @@ func (p *Policy) runHook(ctx context.Context, name string, item json.RawMessage,
 	return v, nil
 }
 
-// environ returns the environment of policy.sh: the environment of hooks, and the variables of the call (T-29). The files
-// of the call do not exist yet, so progress and logs are discarded.
+// environ returns the environment of policy.sh: the environment of hooks, and the variables of the call (T-29). The
+// files of the call do not exist yet, so progress and logs are discarded.
 func (p *Policy) environ(request project.Env) project.Env {
 	env := p.Env()
 	maps.Copy(env, request)
 	env["MCP_PROGRESS_STREAM"], env["MCP_LOG_STREAM"] = nowhere, nowhere
-	env["MCP_CANCEL_FILE"] = filepath.Join(p.State.Dir, "policy.cancelled") // never exists, because a cancelled policy is killed
+	env["MCP_CANCEL_FILE"] = filepath.Join(p.State.Dir, "policy.cancelled") // never exists: cancellation kills the policy
 	return env
 }
 
@@ -149,8 +149,8 @@ func (p *Policy) read(name string, fields []string) *verdict {
 	return found
 }
 
-// changed returns the rule for the tool's variables with the mode and the list of policy.sh. It returns nil if both are
-// unchanged (T-61a).
+// changed returns the rule for the tool's variables with the mode and the list of policy.sh. It returns nil if both
+// are unchanged (T-61a).
 func (p *Policy) changed(mode, list string) *scriptenv.Rule {
 	scripts := &p.Project.Scripts
 	env := scripts.Environ(p.Project.Env)

@@ -1,5 +1,5 @@
-// Package policy decides whether a tool may run. The decision depends on the operator's list, on the project's policy.sh,
-// and on the location and owner of the script (tools sections 3 and 4).
+// Package policy decides whether a tool may run. The decision depends on the operator's list, on the project's
+// policy.sh, and on the location and owner of the script (tools sections 3 and 4).
 package policy
 
 import (
@@ -34,8 +34,8 @@ type Decision struct {
 	Own       bool            // policy.sh decided, not the built-in policy
 }
 
-// Check returns an error if the tool may not run. item is its registry entry, request are the variables of the call. Check
-// evaluates policy.sh for each call, so a change of the file takes effect at once (T-30).
+// Check returns an error if the tool may not run. item is its registry entry, request are the variables of the call.
+// Check evaluates policy.sh for each call, so a change of the file takes effect at once (T-30).
 func (p *Policy) Check(ctx context.Context, name string, item json.RawMessage,
 	request project.Env) (Decision, *mcp.Error) {
 	calls, decision := &p.Project.Calls, Decision{Variables: &p.Project.Scripts.Tools}
@@ -56,7 +56,8 @@ func (p *Policy) Check(ctx context.Context, name string, item json.RawMessage,
 	return decision, verdict.refusal
 }
 
-// CheckDefault is the built-in policy for policy.sh. It checks the list, and the path of the tool's registry entry (T-33).
+// CheckDefault is the built-in policy for policy.sh. It checks the list, and the path of the tool's registry entry
+// (T-33).
 func (l List) CheckDefault(name string, item json.RawMessage, root, tools string) *mcp.Error {
 	if err := l.Check(name); err != nil {
 		return err

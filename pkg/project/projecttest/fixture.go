@@ -33,7 +33,8 @@ type Fixture struct {
 	clock time.Time
 }
 
-// New creates a project named "demo". Its clock is an hour after the times of its files, so that their stamps are settled.
+// New creates a project named "demo". Its clock is an hour after the times of its files, so that their stamps are
+// settled.
 func New(t testing.TB, env project.Env, content Files) *Fixture {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
@@ -98,8 +99,8 @@ func (f *Fixture) Log() []string {
 	return lines
 }
 
-// WantLog fails unless exactly these lines were logged since the last call, in any order. Lines and columns count if one
-// of the lines has some.
+// WantLog fails unless exactly these lines were logged since the last call, in any order. Lines and columns count if
+// one of the lines has some.
 func (f *Fixture) WantLog(lines ...string) {
 	f.T.Helper()
 	got := f.Log()

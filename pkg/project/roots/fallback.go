@@ -31,8 +31,8 @@ var (
 // maxRootsFile limits config/roots.json, in bytes.
 const maxRootsFile = 1 << 20
 
-// An UnusableError means that a given source of roots cannot be used. The caller must stop, because continuing without
-// these roots would allow more than the operator intended (P-2101).
+// An UnusableError means that a given source of roots cannot be used. The caller must stop, because continuing
+// without these roots would allow more than the operator intended (P-2101).
 type UnusableError struct {
 	Source string // Option, Variable or File
 	Path   string // the unusable root; "": the whole source is unusable
@@ -62,8 +62,8 @@ func (e *UnusableError) Remedy() string {
 	return "correct " + e.Source
 }
 
-// Fallback returns the roots for a client without roots: those of MCPBASH_ROOTS, or of config/roots.json, or the project
-// (P-2100). The error is an [*UnusableError].
+// Fallback returns the roots for a client without roots: those of MCPBASH_ROOTS, or of config/roots.json, or the
+// project (P-2100). The error is an [*UnusableError].
 func Fallback(p *project.Project) (Scope, error) {
 	if v := p.Env[Variable]; v != "" {
 		return given(Variable, entries(filepath.SplitList(v)), p.Root, p.Env["HOME"])
@@ -78,8 +78,8 @@ func Fallback(p *project.Project) (Scope, error) {
 	}
 }
 
-// Explicit returns the roots of run-tool --roots: paths that are separated by commas and relative to dir. The error is an
-// [*UnusableError].
+// Explicit returns the roots of run-tool --roots: paths that are separated by commas and relative to dir. The error
+// is an [*UnusableError].
 func Explicit(value, dir string) (Scope, error) {
 	paths := strings.Split(value, ",")
 	for i := range paths {
@@ -126,8 +126,8 @@ func readFile(p *project.Project) ([]entry, error) {
 	return list, nil
 }
 
-// given returns the roots of a source. It returns an error for an empty list or an unusable root. "~" stands for home, and
-// relative paths are relative to dir.
+// given returns the roots of a source. It returns an error for an empty list or an unusable root. "~" stands for
+// home, and relative paths are relative to dir.
 func given(source string, list []entry, dir, home string) (Scope, error) {
 	s := Scope{Given: true}
 	for _, e := range list {

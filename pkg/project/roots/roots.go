@@ -23,8 +23,8 @@ type List []Root
 // A Scope is the roots of a call.
 type Scope struct {
 	List
-	// Given means that the client or the operator named roots. Then an empty list allows no path. Otherwise tools decide
-	// themselves (P-2108).
+	// Given means that the client or the operator named roots. Then an empty list allows no path. Otherwise tools
+	// decide themselves (P-2108).
 	Given bool
 }
 
@@ -75,8 +75,8 @@ type Refused struct {
 	Err error
 }
 
-// FromClient parses the result of roots/list. ok is false for an invalid result, which does not change the roots (P-2104).
-// refused are the unusable entries (P-2103).
+// FromClient parses the result of roots/list. ok is false for an invalid result, which does not change the roots
+// (P-2104). refused are the unusable entries (P-2103).
 func FromClient(result json.RawMessage) (list List, refused []Refused, ok bool) {
 	entries := rawjson.Get(result, "roots")
 	if rawjson.KindOf(entries) != rawjson.Array {

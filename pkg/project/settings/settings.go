@@ -46,11 +46,11 @@ const (
 
 // Find returns the variable with a name, or nil.
 func Find(name string) *Variable {
-	i := sort.Search(len(Variables), func(i int) bool { return Variables[i].Name >= name })
-	if i == len(Variables) || Variables[i].Name != name {
+	i := sort.Search(len(variables), func(i int) bool { return variables[i].Name >= name })
+	if i == len(variables) || variables[i].Name != name {
 		return nil
 	}
-	return &Variables[i]
+	return &variables[i]
 }
 
 // IsConf reports whether the variable may be set in mcpb.conf. It returns false for nil.
@@ -59,8 +59,8 @@ func (v *Variable) IsConf() bool { return v != nil && (v.Kind == Conf || v.Kind 
 // ConfVariables returns the variables of mcpb.conf.
 func ConfVariables() iter.Seq[*Variable] {
 	return func(yield func(*Variable) bool) {
-		for i := range Variables {
-			if v := &Variables[i]; v.IsConf() && !yield(v) {
+		for i := range variables {
+			if v := &variables[i]; v.IsConf() && !yield(v) {
 				return
 			}
 		}
@@ -137,7 +137,8 @@ func Words(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r >= '\t' && r <= '\r' })
 }
 
-// Digits parses a number that consists of decimal digits. If it is too large, the result is the largest 32-bit number.
+// Digits parses a number that consists of decimal digits. If it is too large, the result is the largest 32-bit
+// number.
 func Digits(text string) (n int, ok bool) {
 	if text == "" || strings.Trim(text, "0123456789") != "" {
 		return 0, false

@@ -86,10 +86,10 @@ func TestString(t *testing.T) {
 }
 
 func TestVariables(t *testing.T) {
-	if !slices.IsSortedFunc(Variables, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) }) {
+	if !slices.IsSortedFunc(variables, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("the variables are not sorted")
 	}
-	for _, v := range Variables {
+	for _, v := range variables {
 		number := regexp.MustCompile(`^([0-9.]+|)$`).MatchString(v.Default)
 		switch v.Kind {
 		case True, NotFalse, Flag, Yes, NotOff:
@@ -119,7 +119,8 @@ func contractRows(t *testing.T) map[string]row {
 	rows := map[string]row{}
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
-		if len(cells) != 6 || !strings.HasPrefix(line, "| `") || slices.Contains([]string{"I", "T"}, strings.TrimSpace(cells[5])) {
+		if len(cells) != 6 || !strings.HasPrefix(line, "| `") ||
+			slices.Contains([]string{"I", "T"}, strings.TrimSpace(cells[5])) {
 			continue
 		}
 		first := ""
@@ -140,7 +141,7 @@ func contractRows(t *testing.T) map[string]row {
 // env.md has a row for each variable, with the same default, limit, users and purpose.
 func TestContract(t *testing.T) {
 	rows := contractRows(t)
-	for _, v := range Variables {
+	for _, v := range variables {
 		r, ok := rows[v.Name]
 		delete(rows, v.Name)
 		switch def, _, _ := strings.Cut(v.Default, " "); {
@@ -191,12 +192,12 @@ func TestUses(t *testing.T) {
 		}
 	}
 	for name, file := range used {
-		isPrefix := slices.ContainsFunc(Variables, func(v Variable) bool { return strings.HasPrefix(v.Name, name+"_") })
+		isPrefix := slices.ContainsFunc(variables, func(v Variable) bool { return strings.HasPrefix(v.Name, name+"_") })
 		if !isPrefix && Find(name) == nil && !slices.Contains(noVariables, name) {
 			t.Errorf("%s uses %s, which is not in the table", file, name)
 		}
 	}
-	for _, v := range Variables {
+	for _, v := range variables {
 		_, ok := used[v.Name]
 		family, last := "", strings.LastIndexByte(v.Name, '_')
 		if last > 0 {
@@ -242,7 +243,7 @@ func namesIn(file string, use func(name string)) error {
 // plainNames are the variables without one of our prefixes.
 var plainNames = func() map[string]bool {
 	names := map[string]bool{}
-	for _, v := range Variables {
+	for _, v := range variables {
 		if !variableName.MatchString(v.Name) {
 			names[v.Name] = true
 		}

@@ -1,7 +1,7 @@
 package settings
 
-// Variables are all variables, sorted by name. Variables of the Bash edition that have no effect here are not in it.
-var Variables = []Variable{
+// variables are all variables, sorted by name. variables of the Bash edition that have no effect here are not in it.
+var variables = []Variable{
 	{"BAGGAGE", Export, "", 0, 0, "server→script", "Trace context of the request"},
 	{"GITHUB_ACTIONS", True, "false", 0, 0, "host→server",
 		"::error annotations on stderr when a trace gives file and line"},

@@ -96,13 +96,18 @@ func coldAndUnchanged(forget func() error, first, again program, uncounted int) 
 
 // whole runs a program to its end and returns how long that took.
 func whole(p program) (float64, error) {
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	in, err := os.Open(os.DevNull)
 	if err != nil {
 		return 0, err
 	}
-	defer null.Close()
+	defer in.Close()
+	out, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0) // our commands take one that can be read for a closed one
+	if err != nil {
+		return 0, err
+	}
+	defer out.Close()
 	began := time.Now()
-	process, err := launch(p, null, null)
+	process, err := launch(p, in, out)
 	if err != nil {
 		return 0, err
 	}

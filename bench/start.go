@@ -49,7 +49,7 @@ func (b *bench) start() error {
 	}
 	figures[initialize].atMost("go-sdk", 0.75)
 	figures[alone].atMost("go-sdk", 0.75)
-	figures[list].atMost("go-sdk", 0.75)
+	figures[list].atMost("go-sdk", 0.9)
 	figures[exit].atMost("go-sdk", 2)
 	for _, i := range []int{initialize, alone, list, exit} {
 		figures[i].against(floor, "", nil)

@@ -106,14 +106,31 @@ func (c *changeWatch) poke() {
 	if !c.started.Load() {
 		return
 	}
-	now := time.Now().UnixNano()
-	if now-c.last.Load() < int64(checkPause) || !c.begin() {
+	last := c.last.Load()
+	if time.Now().UnixNano()-last < int64(checkPause) || !c.begin() {
 		return
 	}
 	go func() {
 		defer c.finish()
+		if last == 0 && !c.rest(firstPause) {
+			return
+		}
 		c.check(registry.Poll{})
 	}()
+}
+
+// firstPause is how long the first check waits. A client asks for its lists as soon as the session is ready, and
+// their answers come first.
+const firstPause = 50 * time.Millisecond
+
+// rest waits, and reports whether the server still serves.
+func (c *changeWatch) rest(pause time.Duration) bool {
+	select {
+	case <-time.After(pause):
+		return true
+	case <-c.ctx.Done():
+		return false
+	}
 }
 
 // begin reports whether the caller may check now; it then has to finish.

@@ -26,9 +26,9 @@ func program(t *testing.T, text string, path ...string) {
 	}
 }
 
-// No text is bounded by the size of a command line or of a variable, and none is changed: instructions (P-204,
-// P-806), prompts and their arguments (T-804 to T-806), resources (RES-35), completions (T-621, T-633), icons
-// embedded files (T-235).
+// The size of a command line or of a variable bounds no text, and none is changed. The texts are instructions (P-204,
+// P-806), prompts and their arguments (T-804 to T-806), and resources (RES-35). They are also completions (T-621,
+// T-633), icons and embedded files (T-235).
 func TestLongTexts(t *testing.T) {
 	t.Parallel()
 	project := checkout.Directory(t)

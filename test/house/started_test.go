@@ -26,7 +26,7 @@ import (
 var started = map[string]string{
 	"pkg/bundle/config.go git: Spec.Argv":                    "git, as PATH finds it, with fixed arguments",
 	"pkg/check/doctor/machine.go ask: Spec.Argv":             "bash and our own programs, for their version",
-	"pkg/check/doctor/upgrade.go clone: Spec.Argv":           "git, as PATH finds it",
+	"pkg/check/doctor/fix.go installer: Spec.Argv":           "install.sh of the installation, which only its owner and root can change (CLI-1712)",
 	"pkg/engine/engine.go answersVersion: Spec.Argv":         "the JSON tool that the operator names (Named)",
 	"pkg/check/health/health.go projectChecks: Spec.Argv":    "our own text, which sources the file of Sources",
 	"pkg/project/policy/hook.go runHook: Spec.Argv":          "our own text, which sources the file of Sources",

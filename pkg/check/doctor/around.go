@@ -183,8 +183,3 @@ func (e *examination) minimum() {
 func (e *examination) tooOld() bool {
 	return e.o.MinVersion != "" && older(e.r.Framework.Version, e.o.MinVersion)
 }
-
-// temporary is a name beside a path that nobody else has.
-func temporary(path string) string {
-	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.%s", filepath.Base(path), os.Getpid(), randomText()))
-}

@@ -48,14 +48,15 @@ type Result struct {
 	SDK              SDK
 	Errors, Warnings int
 
-	mending bool // actions were asked for
+	fixing bool // whether DryRun or Fix was set
 }
 
 // An Action is something that was done or would be.
 type Action struct {
 	ID, Message string
 	Command     string // that a person could type instead; "" for none
-	Line        string // in the report: the sign and the text
+	Line        string // the action in the text report, with its mark
+	Output      string // the output of install.sh, or ""
 }
 
 // Framework is where the installation lies.
@@ -93,7 +94,7 @@ func Examine(ctx context.Context, o Options) *Result {
 }
 
 func examine(ctx context.Context, o Options, on host) *Result {
-	e := &examination{ctx: ctx, o: o, on: on, r: &Result{mending: o.DryRun || o.Fix}, runner: new(script.Runner)}
+	e := &examination{ctx: ctx, o: o, on: on, r: &Result{fixing: o.DryRun || o.Fix}, runner: new(script.Runner)}
 	e.framework()
 	e.machine()
 	e.programs()
@@ -108,7 +109,7 @@ func examine(ctx context.Context, o Options, on host) *Result {
 	default:
 		e.minimum()
 		if o.DryRun || o.Fix {
-			e.mend()
+			e.fix()
 		}
 	}
 	if e.r.ExitCode == cli.ExitOK && e.r.Errors > 0 {
@@ -150,9 +151,7 @@ func (e *examination) framework() {
 		e.add("framework.missing", "Location not found: "+f.Path, "")
 		return
 	}
-	if text, err := project.ReadRegular(filepath.Join(f.Path, "VERSION"), 1<<10); err == nil {
-		f.Version = strings.Join(strings.Fields(string(text)), "")
-	}
+	f.Version = readVersion(f.Path)
 	if f.Version == "" && treeOf(f.Path) == "" {
 		f.Version = cli.Version // one program alone brings everything along (decision 8)
 	}

@@ -209,7 +209,7 @@ func (t *report) optional() {
 }
 
 func (t *report) actions() {
-	if !t.r.mending {
+	if !t.r.fixing {
 		return
 	}
 	t.title("Actions")
@@ -217,6 +217,9 @@ func (t *report) actions() {
 	for _, a := range slices.Concat(t.r.Proposed, t.r.Taken) {
 		none = false
 		cli.Printf(t.w, "  %s\n", a.Line)
+		for line := range strings.Lines(a.Output) {
+			cli.Printf(t.w, "    %s\n", strings.TrimSpace(line))
+		}
 	}
 	if none {
 		fmt.Fprintln(t.w, "  (no actions)")
@@ -320,6 +323,9 @@ func appendActions(b *rawjson.Builder, list []Action) {
 			b.Null()
 		} else {
 			b.String(a.Command)
+		}
+		if a.Output != "" {
+			b.Name("output").String(a.Output)
 		}
 		b.End()
 	}

@@ -725,8 +725,9 @@ expand() {
     ulimit -c 0 2>/dev/null || :
     ulimit -f $((max_bytes / 512)) 2>/dev/null || :
     exec $1 "$stage/archive" >"$stage/expanded"
-  ) 2>/dev/null && [ "$(($(wc -c <"$stage/expanded")))" -le "$max_bytes" ] ||
-    fail "Not an archive, or larger than $max_bytes bytes: $asset"
+  ) 2>/dev/null || fail "Not an archive, or larger than $max_bytes bytes: $asset"
+  bytes=$(wc -c <"$stage/expanded")
+  [ "$((bytes))" -le "$max_bytes" ] || fail "Not an archive, or larger than $max_bytes bytes: $asset"
 }
 
 # unpack unpacks $stage/archive. It refuses archives with anything but plain files and
@@ -765,7 +766,7 @@ unpack() {
   mkdir -- "$stage/unpacked"
   case $asset in
     *.zip) unzip -q -d "$stage/unpacked" "$stage/archive" ;;
-    *) (cd -- "$stage/unpacked" && tar -xof ../expanded) ;;
+    *) (cd -- "$stage/unpacked" && exec tar -xof ../expanded) ;;
   esac || fail "Unpacking failed: $asset"
   [ -d "$stage/unpacked/mcp-bash" ] || fail "The archive is empty: $asset"
   mv -- "$stage/unpacked/mcp-bash" "$stage/tree"

@@ -18,11 +18,11 @@ func doctorCommand() *cli.Command {
 	ref, asJSON, ndjson := "", false, false
 	c := &cli.Command{
 		Name:    "doctor",
-		Summary: "Check the installation, its requirements and the current project. With --fix: repair what install.sh manages.",
+		Summary: "Check the installation, its requirements and the project. With --fix: repair the installation.",
 		Examples: []cli.Example{
 			{Line: "NAME"},
 			{Line: "NAME --json | jq -r '.findings[] | select(.severity==\"error\") | .message'"},
-			{Line: "NAME --dry-run", Purpose: "what --fix would do"},
+			{Line: "NAME --dry-run", Purpose: "show the actions of --fix"},
 			{Line: "NAME --fix --ref v2.0.0", Purpose: "install that release"},
 		},
 		Text: `--fix changes only an installation that install.sh made, and the links in ~/.local/bin. It runs the

@@ -7,12 +7,12 @@ import (
 	"runtime/debug"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/helper/invoke"
 )
 
 func main() {
-	if helper.Is(os.Args) { // register.sh calls us for help (CLI-208)
-		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	if invoke.Is(os.Args) { // CLI-208
+		os.Exit(invoke.Forward(os.Args))
 	}
 	debug.SetGCPercent(400) // it runs once and ends: collecting would cost more than the memory
 	os.Exit(cli.Run("mcp-registry", run))

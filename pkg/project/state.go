@@ -22,7 +22,10 @@ import (
 type State struct {
 	Dir  string   // mode 0700
 	Logs *os.Root // the log directory of the settings; nil when there is none
-	ours bool     // made by us, so removed by us
+	// Program is the program that Helper leads to, or "" for this one.
+	Program string
+
+	ours bool // made by us, so removed by us
 
 	mu       sync.Mutex
 	dir      *TempDir          // nil until it is made
@@ -240,11 +243,14 @@ func (s *State) putHelper() error {
 	if err := s.dir.root.Mkdir(helperDir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		return err
+	program := s.Program
+	if program == "" {
+		var err error
+		if program, err = os.Executable(); err != nil {
+			return err
+		}
 	}
-	return linkHelper(exe, s.dir.root, helperDir+"/"+helperName)
+	return linkHelper(program, s.dir.root, helperDir+"/"+helperName)
 }
 
 // EndScripts terminates what the scripts of the run have left running, and reports that and what it does

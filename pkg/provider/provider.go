@@ -23,13 +23,6 @@ type Typed interface {
 	ReadTyped(ctx context.Context, uri string, limit int) (data []byte, mimeType string, err error)
 }
 
-// A Checker knows what is wrong with a URI before anything is read: no setting makes it readable.
-type Checker interface {
-	Provider
-	// Check returns the error of reading a URI that the provider can never read.
-	Check(uri string) error
-}
-
 // A Stamper can tell without reading that content has not changed, so that
 // watching it costs next to nothing (RES-144).
 type Stamper interface {

@@ -247,6 +247,7 @@ func (r *run) withKit() error {
 		message := cli.Sprintf("mcp-bash: unable to create state directory: %s\n%v", dir, err)
 		return &cli.Error{Code: cli.CodeInternal, Message: message, Exit: cli.ExitFailed, Whole: true}
 	}
+	state.Program = script.Sibling("mcp-bash")
 	defer r.leave(state)
 	asker := &responder{given: r.answers, warn: func(text string) {
 		cli.Printf(r.Err, "run-tool: warning: %s\n", text)

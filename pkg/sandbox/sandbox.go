@@ -50,7 +50,7 @@ type Sandbox struct {
 
 // New returns the sandbox of a project.
 func New(c Config) *Sandbox {
-	return &Sandbox{Config: c, system: findSystem(c.Project, c.Common, c.Sourced)}
+	return &Sandbox{Config: c, system: findSystem(c.Project, c.State, c.Common, c.Sourced)}
 }
 
 // A Subject is a script that is about to run.

@@ -280,7 +280,8 @@ func TestRelink(t *testing.T) {
 	u := newUser(t)
 	u.fails(1, "Nothing is installed: "+u.dir(), "--relink")
 	u.has("2.0.0")
-	if err := errors.Join(os.Remove(u.path(".local/bin/mcp-bash")), os.Remove(u.path(".local/bin/mcp-runtool"))); err != nil {
+	if err := errors.Join(os.Remove(u.path(".local/bin/mcp-bash")),
+		os.Remove(u.path(".local/bin/mcp-runtool"))); err != nil {
 		t.Fatal(err)
 	}
 	before := u.read(".bashrc")
@@ -296,8 +297,8 @@ func TestRelink(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := u.installs("--relink", "--quiet")
-	if want := "✓ Symlinked " + u.path(".local/bin/mcp-runtool") + " → " + u.dir() + "/bin/mcp-runtool\n"; !strings.Contains(r.out,
-		want) || strings.Contains(r.out, "Creating") {
+	want := "✓ Symlinked " + u.path(".local/bin/mcp-runtool") + " → " + u.dir() + "/bin/mcp-runtool\n"
+	if !strings.Contains(r.out, want) || strings.Contains(r.out, "Creating") {
 		t.Errorf("%s", r.out)
 	}
 	if u.version() != "2.0.0" || u.read(".bashrc") != before || u.leftovers() != nil {
@@ -317,7 +318,8 @@ func TestMinimum(t *testing.T) {
 	u.env["MCPBASH_DOCTOR_KEEP_BACKUP"] = "true"
 	r := u.installs("--archive", archive, "--min-version", "2")
 	left := u.leftovers()
-	if u.version() != "2.0.0" || len(left) != 1 || !strings.Contains(r.out, "✓ The old installation is kept: "+left[0]) {
+	if u.version() != "2.0.0" || len(left) != 1 ||
+		!strings.Contains(r.out, "✓ The old installation is kept: "+left[0]) {
 		t.Fatalf("%q: %s", left, r.out)
 	}
 	if text, err := os.ReadFile(filepath.Join(left[0], "VERSION")); err != nil || string(text) != "1.9.9\n" {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/bundle/internal/web"
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/script"
@@ -25,6 +26,7 @@ type Source struct {
 	Offline bool   // whether to download nothing
 	Runner  *script.Runner
 	Work    string // a private directory for builds
+	Web     web.Client
 	Note    func(line string)
 }
 
@@ -95,7 +97,7 @@ func (s *Source) find(ctx context.Context, t Target) (*Binary, error) {
 		note(err)
 	}
 	if t == Host {
-		b, err := check(siblingServer(), t)
+		b, err := check(script.Sibling("mcp-bash"), t)
 		if err == nil {
 			return b, nil
 		}

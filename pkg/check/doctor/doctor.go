@@ -1,5 +1,5 @@
-// Package doctor checks an installation: the programs and what they need on this machine,
-// and the project around. It mends installations that install.sh manages (cli chapter 11).
+// Package doctor checks an installation: the programs, their requirements on this machine, and
+// the current project. It fixes installations that install.sh manages (cli chapter 11).
 package doctor
 
 import (
@@ -17,7 +17,7 @@ import (
 	"mcp-bash/pkg/run/script"
 )
 
-// Options are those of CLI-1101.
+// Options are the options of doctor (CLI-1101).
 type Options struct {
 	Env            project.Env
 	Placeholders   []string // the variables that are left out of Env (E-2)
@@ -28,11 +28,11 @@ type Options struct {
 	Verify         string
 	Ref            string
 	AllowDowngrade bool
-	Kernel         *confine.Kernel        // what scripts can be held to; nil: what the running one offers
+	Kernel         *confine.Kernel        // the features that confine scripts; nil: those of the running kernel
 	Found          func(*finding.Finding) // gets each finding as it is found; nil: nobody does
 }
 
-// A Result is what was found and done.
+// A Result lists the findings and the actions.
 type Result struct {
 	ExitCode         int
 	Findings         []finding.Finding
@@ -51,15 +51,15 @@ type Result struct {
 	fixing bool // whether DryRun or Fix was set
 }
 
-// An Action is something that was done or would be.
+// An Action is a change that doctor made, or would make.
 type Action struct {
 	ID, Message string
-	Command     string // that a person could type instead; "" for none
+	Command     string // an equivalent shell command, or ""
 	Line        string // the action in the text report, with its mark
 	Output      string // the output of install.sh, or ""
 }
 
-// Framework is where the installation lies.
+// Framework describes the installation.
 type Framework struct {
 	Path           string
 	Exists         bool
@@ -68,7 +68,7 @@ type Framework struct {
 	program        string // mcp-bash in it
 }
 
-// InvalidMinimum is what is wrong with a --min-version that is none (CLI-1103).
+// InvalidMinimum is the message for an invalid --min-version (CLI-1103).
 const InvalidMinimum = "--min-version requires a value like 0.8.1"
 
 // family are the commands of an installation, in the order in which they are listed.
@@ -82,13 +82,13 @@ type examination struct {
 	runner *script.Runner
 }
 
-// A host is what only some systems have.
+// A host describes features that only some systems have.
 type host struct {
 	os          string                             // as runtime.GOOS
 	quarantined func(file string) (is, known bool) // macOS marks it as downloaded; known: that could be seen
 }
 
-// Examine checks, and with Fix mends.
+// Examine checks the installation. With Fix, it also repairs it.
 func Examine(ctx context.Context, o Options) *Result {
 	return examine(ctx, o, host{runtime.GOOS, quarantined})
 }
@@ -118,7 +118,7 @@ func examine(ctx context.Context, o Options, on host) *Result {
 	return e.r
 }
 
-// add notes a finding of a rule; command is what mends it, "" for none.
+// add adds a finding of a rule. command fixes it; "" if there is no such command.
 func (e *examination) add(id, message, command string) {
 	rule := Rules.Find(id)
 	f := finding.Finding{ID: id, Severity: rule.Severity, Message: message, Fix: rule.Fix, Command: command}
@@ -135,7 +135,7 @@ func (e *examination) add(id, message, command string) {
 	}
 }
 
-// framework finds the installation, and whether typing mcp-bash leads to it.
+// framework finds the installation, and checks that PATH leads to it.
 func (e *examination) framework() {
 	f := &e.r.Framework
 	switch home := e.o.Env["MCPBASH_HOME"]; {
@@ -143,7 +143,7 @@ func (e *examination) framework() {
 		f.Path, _ = filepath.Abs(home)
 	default:
 		if f.Path = project.InstalledHome(e.o.Env); f.Path == "" {
-			f.Path = besides()
+			f.Path = ownHome()
 		}
 	}
 	info, err := os.Stat(f.Path)
@@ -175,7 +175,7 @@ func (e *examination) framework() {
 	}
 }
 
-// quoted is a directory at the beginning of a text in double quotes.
+// quoted returns a directory as the beginning of a text in double quotes.
 func quoted(dir string) string {
 	if strings.ContainsAny(dir, "\"$`\\!") {
 		return script.Quote(dir) + `"`
@@ -183,8 +183,8 @@ func quoted(dir string) string {
 	return `"` + dir
 }
 
-// besides is the directory that the running program belongs to.
-func besides() string {
+// ownHome returns the directory of the installation that this program belongs to.
+func ownHome() string {
 	exe, err := os.Executable()
 	if err != nil {
 		return ""
@@ -199,7 +199,7 @@ func besides() string {
 	return dir
 }
 
-// treeOf is the SDK of an installation, "" where it has none on disk.
+// treeOf returns the path of the SDK in an installation, or "".
 func treeOf(dir string) string {
 	file := filepath.Join(dir, "sdk", "tool-sdk.sh")
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
@@ -208,7 +208,7 @@ func treeOf(dir string) string {
 	return file
 }
 
-// locate finds a program of the installation, "" for none.
+// locate returns the path of a program of the installation, or "".
 func (e *examination) locate(name string) string {
 	for _, dir := range []string{filepath.Join(e.r.Framework.Path, "bin"), e.r.Framework.Path} {
 		if file := script.LookPath(name, dir); file != "" {
@@ -224,7 +224,7 @@ func sameFile(a, b string) bool {
 	return err == nil && errOther == nil && os.SameFile(one, other)
 }
 
-// programName is a program's file name on this system.
+// programName returns the file name of a program on this system.
 func programName(name string) string {
 	if runtime.GOOS == "windows" {
 		return name + ".exe"

@@ -22,14 +22,14 @@ import (
 	"mcp-bash/pkg/run/confine"
 )
 
-// A house is a managed installation, and what doctor is started with there.
-type house struct {
+// A fixture is a managed installation, with the environment of doctor.
+type fixture struct {
 	t    *testing.T
 	root string
 	env  project.Env
 }
 
-func managed(t *testing.T, version string) *house {
+func managed(t *testing.T, version string) *fixture {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the programs are scripts")
@@ -38,7 +38,7 @@ func managed(t *testing.T, version string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t, filepath.Join(home, ".local", "share", "mcp-bash"), nil}
+	h := &fixture{t, filepath.Join(home, ".local", "share", "mcp-bash"), nil}
 	h.env = project.Env{"PATH": os.Getenv("PATH"), "HOME": home, "MCPBASH_HOME": h.root,
 		"MCPBASH_DOCTOR_LOCK_TIMEOUT_SECS": "0"}
 	var list strings.Builder
@@ -97,7 +97,7 @@ func release(t testing.TB, version string) []byte {
 	return b.Bytes()
 }
 
-func (h *house) doctor(o Options) *Result {
+func (h *fixture) doctor(o Options) *Result {
 	h.t.Helper()
 	if o.Env = h.env.Clone(); o.Dir == "" {
 		o.Dir = h.t.TempDir()
@@ -105,8 +105,8 @@ func (h *house) doctor(o Options) *Result {
 	return Examine(h.t.Context(), o)
 }
 
-// without removes parts of the installation, and returns what doctor says then.
-func (h *house) without(names ...string) *Result {
+// without removes parts of the installation, and returns doctor's result then.
+func (h *fixture) without(names ...string) *Result {
 	h.t.Helper()
 	for _, name := range names {
 		if err := os.RemoveAll(filepath.Join(h.root, name)); err != nil {
@@ -116,21 +116,21 @@ func (h *house) without(names ...string) *Result {
 	return h.doctor(Options{})
 }
 
-// with is what doctor says where a variable has a value.
-func (h *house) with(name, value string) *Result {
+// with returns doctor's result if a variable has a value.
+func (h *fixture) with(name, value string) *Result {
 	h.t.Helper()
 	h.env[name] = value
 	return h.doctor(Options{})
 }
 
-// around is what doctor says in a project.
-func (h *house) around(files map[string]string) *Result {
+// around returns doctor's result in a project.
+func (h *fixture) around(files map[string]string) *Result {
 	h.t.Helper()
 	return h.open(0o755, files)
 }
 
 // open examines a project whose server.d has a mode.
-func (h *house) open(mode os.FileMode, files map[string]string) *Result {
+func (h *fixture) open(mode os.FileMode, files map[string]string) *Result {
 	h.t.Helper()
 	dir := h.t.TempDir()
 	put(h.t, filepath.Join(dir, "server.d", "server.meta.json"), `{"name":"demo"}`)
@@ -144,7 +144,7 @@ func (h *house) open(mode os.FileMode, files map[string]string) *Result {
 }
 
 // tools returns a directory for PATH with programs that print a line.
-func (h *house) tools(lines map[string]string) string {
+func (h *fixture) tools(lines map[string]string) string {
 	h.t.Helper()
 	dir := h.t.TempDir()
 	for name, line := range lines {
@@ -153,16 +153,16 @@ func (h *house) tools(lines map[string]string) string {
 	return dir
 }
 
-// upgraded is what doctor says when it is to put an archive into place.
-func (h *house) upgraded(content []byte, verify string, o Options) *Result {
+// upgraded returns doctor's result when it installs an archive.
+func (h *fixture) upgraded(content []byte, verify string, o Options) *Result {
 	h.t.Helper()
 	o.Archive, o.Verify, o.Fix = filepath.Join(h.t.TempDir(), "archive.tar.gz"), verify, true
 	put(h.t, o.Archive, string(content))
 	return h.doctor(o)
 }
 
-// on is what doctor says on another system, one that marks all files as downloaded.
-func (h *house) on(system string) *Result {
+// on returns doctor's result on another system, which marks all files as downloaded.
+func (h *fixture) on(system string) *Result {
 	h.t.Helper()
 	dir := h.t.TempDir()
 	put(h.t, filepath.Join(dir, "server.d", "server.meta.json"), `{"name":"demo"}`)
@@ -171,13 +171,13 @@ func (h *house) on(system string) *Result {
 		host{system, func(string) (is, known bool) { return true, true }})
 }
 
-func (h *house) version() string {
+func (h *fixture) version() string {
 	text, _ := os.ReadFile(filepath.Join(h.root, "VERSION"))
 	return strings.TrimSpace(string(text))
 }
 
-// unchanged fails unless the installation is of a version, and nothing is left beside it.
-func (h *house) unchanged(version string) {
+// unchanged fails unless the installation is of a version, and nothing else is next to it.
+func (h *fixture) unchanged(version string) {
 	h.t.Helper()
 	list, err := os.ReadDir(filepath.Dir(h.root))
 	if h.version() != version || err != nil || len(list) != 1 {
@@ -246,8 +246,8 @@ func wantFailure(t *testing.T, r *Result, id string, exit int) {
 	t.Errorf("exit %d, %+v: no %s", r.ExitCode, r.Findings, id)
 }
 
-// A program that hangs, or prints without end, is not waited for, and a VERSION that no
-// release has is none.
+// doctor does not wait for a program that hangs or prints without end, and ignores an invalid
+// VERSION.
 func TestOddPrograms(t *testing.T) {
 	t.Parallel()
 	h := managed(t, cli.Version)
@@ -284,84 +284,84 @@ func TestOlder(t *testing.T) {
 }
 
 // situations are, for each id, what produces it in an installation with nothing wrong.
-var situations = map[string]func(h *house) *Result{
-	"framework.missing":         func(h *house) *Result { return h.with("MCPBASH_HOME", h.root+"-gone") },
-	"framework.version_missing": func(h *house) *Result { return h.without("VERSION") },
-	"framework.version_too_old": func(h *house) *Result { return h.doctor(Options{MinVersion: "9.9.9"}) },
-	"path.not_configured":       func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
-	"path.shadowed": func(h *house) *Result {
+var situations = map[string]func(h *fixture) *Result{
+	"framework.missing":         func(h *fixture) *Result { return h.with("MCPBASH_HOME", h.root+"-gone") },
+	"framework.version_missing": func(h *fixture) *Result { return h.without("VERSION") },
+	"framework.version_too_old": func(h *fixture) *Result { return h.doctor(Options{MinVersion: "9.9.9"}) },
+	"path.not_configured":       func(h *fixture) *Result { return h.with("PATH", h.tools(nil)) },
+	"path.shadowed": func(h *fixture) *Result {
 		return h.with("PATH", h.tools(map[string]string{"mcp-bash": "mcp-bash 1.0.0"}))
 	},
-	"runtime.bash_missing": func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
-	"runtime.bash_too_old": func(h *house) *Result {
+	"runtime.bash_missing": func(h *fixture) *Result { return h.with("PATH", h.tools(nil)) },
+	"runtime.bash_too_old": func(h *fixture) *Result {
 		return h.with("PATH", h.tools(map[string]string{"bash": "2.05"}))
 	},
-	"runtime.json_tool_missing":     func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
-	"runtime.tmp_root_not_writable": func(h *house) *Result { return h.with("MCPBASH_TMP_ROOT", h.root+"-gone") },
-	"runtime.confine_lacks":         func(h *house) *Result { return h.doctor(Options{Kernel: &confine.Kernel{ABI: 2}}) },
-	"runtime.tmp_root_unset":        func(h *house) *Result { return h.doctor(Options{}) },
-	"binaries.missing":              func(h *house) *Result { return h.without("bin/mcp-bundle") },
-	"binaries.version_mismatch":     func(h *house) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
-	"sdk.missing":                   func(h *house) *Result { return h.without("sdk") },
-	"sdk.version_mismatch":          func(h *house) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
-	"project.server_meta_invalid": func(h *house) *Result {
+	"runtime.json_tool_missing":     func(h *fixture) *Result { return h.with("PATH", h.tools(nil)) },
+	"runtime.tmp_root_not_writable": func(h *fixture) *Result { return h.with("MCPBASH_TMP_ROOT", h.root+"-gone") },
+	"runtime.confine_lacks":         func(h *fixture) *Result { return h.doctor(Options{Kernel: &confine.Kernel{ABI: 2}}) },
+	"runtime.tmp_root_unset":        func(h *fixture) *Result { return h.doctor(Options{}) },
+	"binaries.missing":              func(h *fixture) *Result { return h.without("bin/mcp-bundle") },
+	"binaries.version_mismatch":     func(h *fixture) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
+	"sdk.missing":                   func(h *fixture) *Result { return h.without("sdk") },
+	"sdk.version_mismatch":          func(h *fixture) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
+	"project.server_meta_invalid": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/server.meta.json": "{"})
 	},
-	"project.register_permissions": func(h *house) *Result {
+	"project.register_permissions": func(h *fixture) *Result {
 		return h.open(0o757, map[string]string{"server.d/register.json": `{"version":1}`})
 	},
-	"project.policy_hook_replaces_default": func(h *house) *Result {
+	"project.policy_hook_replaces_default": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/policy.sh": "mcp_tools_policy_check() { :; }\n"})
 	},
-	"project.registry_missing": func(h *house) *Result { return h.around(nil) },
-	"project.env_key_refused": func(h *house) *Result {
+	"project.registry_missing": func(h *fixture) *Result { return h.around(nil) },
+	"project.env_key_refused": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/server.meta.json": `{"name":"demo","env":{"API_KEY":"x"}}`})
 	},
-	"project.env_key_invalid": func(h *house) *Result {
+	"project.env_key_invalid": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/server.meta.json": `{"name":"demo","env":[]}`})
 	},
-	"project.env_inherit_blocked": func(h *house) *Result {
+	"project.env_inherit_blocked": func(h *fixture) *Result {
 		return h.around(map[string]string{
 			"server.d/server.meta.json": `{"name":"demo","env":{"MCPBASH_TOOL_ENV_MODE":"inherit"}}`,
 		})
 	},
-	"project.env_allowlist_invalid_name": func(h *house) *Result {
+	"project.env_allowlist_invalid_name": func(h *fixture) *Result {
 		h.env["MCPBASH_PROVIDER_ENV_ALLOWLIST"] = "A,b-c"
 		return h.around(nil)
 	},
-	"project.requirements_invalid": func(h *house) *Result {
+	"project.requirements_invalid": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/requirements.json": "{"})
 	},
-	"project.validate_errors": func(h *house) *Result {
+	"project.validate_errors": func(h *fixture) *Result {
 		return h.around(map[string]string{"tools/x/tool.meta.json": "{"})
 	},
-	"project.vendor_modified": func(h *house) *Result { return h.around(vendored(cli.Version, "as it was put there")) },
-	"project.vendor_outdated": func(h *house) *Result { return h.around(vendored("1.0.0", "x")) },
-	"deps.missing": func(h *house) *Result {
+	"project.vendor_modified": func(h *fixture) *Result { return h.around(vendored(cli.Version, "as it was put there")) },
+	"project.vendor_outdated": func(h *fixture) *Result { return h.around(vendored("1.0.0", "x")) },
+	"deps.missing": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/requirements.json": `{"dependencies":[{"name":"no-such-program"}]}`})
 	},
-	"macos.framework_quarantined": func(h *house) *Result { return h.on("darwin") },
-	"macos.project_quarantined":   func(h *house) *Result { return h.on("darwin") },
-	"windows.msys_detected":       func(h *house) *Result { return h.on("windows") },
-	"shim.status":                 func(h *house) *Result { return h.doctor(Options{}) },
-	"shim.refuse_overwrite": func(h *house) *Result {
+	"macos.framework_quarantined": func(h *fixture) *Result { return h.on("darwin") },
+	"macos.project_quarantined":   func(h *fixture) *Result { return h.on("darwin") },
+	"windows.msys_detected":       func(h *fixture) *Result { return h.on("windows") },
+	"shim.status":                 func(h *fixture) *Result { return h.doctor(Options{}) },
+	"shim.refuse_overwrite": func(h *fixture) *Result {
 		put(h.t, filepath.Join(h.env["HOME"], ".local", "bin", "mcp-bash"), "somebody else's")
 		return h.doctor(Options{Fix: true})
 	},
-	"optional.gojq_missing":       func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
-	"optional.shellcheck_missing": func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
-	"optional.npx_missing":        func(h *house) *Result { return h.with("PATH", h.tools(nil)) },
-	"doctor.min_version_invalid":  func(h *house) *Result { return h.doctor(Options{MinVersion: "latest"}) },
-	"self.upgrade_source_missing": func(h *house) *Result { return h.doctor(Options{Fix: true, MinVersion: "9.9.9"}) },
-	"self.upgrade_verify_missing": func(h *house) *Result { return h.upgraded(nil, "", Options{}) },
-	"self.upgrade_failed":         func(h *house) *Result { return h.upgraded([]byte("x"), sum(nil), Options{}) },
-	"shim.failed": func(h *house) *Result {
+	"optional.gojq_missing":       func(h *fixture) *Result { return h.with("PATH", h.tools(nil)) },
+	"optional.shellcheck_missing": func(h *fixture) *Result { return h.with("PATH", h.tools(nil)) },
+	"optional.npx_missing":        func(h *fixture) *Result { return h.with("PATH", h.tools(nil)) },
+	"doctor.min_version_invalid":  func(h *fixture) *Result { return h.doctor(Options{MinVersion: "latest"}) },
+	"self.upgrade_source_missing": func(h *fixture) *Result { return h.doctor(Options{Fix: true, MinVersion: "9.9.9"}) },
+	"self.upgrade_verify_missing": func(h *fixture) *Result { return h.upgraded(nil, "", Options{}) },
+	"self.upgrade_failed":         func(h *fixture) *Result { return h.upgraded([]byte("x"), sum(nil), Options{}) },
+	"shim.failed": func(h *fixture) *Result {
 		if err := os.Remove(filepath.Join(h.root, "install.sh")); err != nil {
 			h.t.Fatal(err)
 		}
 		return h.doctor(Options{Fix: true})
 	},
-	"self.upgrade_downgrade_refused": func(h *house) *Result {
+	"self.upgrade_downgrade_refused": func(h *fixture) *Result {
 		content := release(h.t, "1.9.0")
 		return h.upgraded(content, sum(content), Options{})
 	},
@@ -499,8 +499,8 @@ func TestPolicyHook(t *testing.T) {
 	}
 }
 
-// vendored is a project's copy of the server, as it was put there by a version with a content;
-// what lies there now is an x.
+// vendored returns the files of a project with a vendored server. vendor.json records a version
+// and a content. The actual content is x.
 func vendored(version, content string) map[string]string {
 	digest := sum([]byte("bin/x:" + sum([]byte(content)) + "\n"))
 	return map[string]string{".mcp-bash/bin/x": "x", "run-server.sh": "start", ".mcp-bash/vendor.json": fmt.Sprintf(

@@ -49,8 +49,8 @@ type source struct {
 	env  project.Env
 }
 
-// source returns the first origin that applies (CLI-1112). ok is false if there is none, which
-// it reports.
+// source returns the first origin that applies (CLI-1112). Without one, it reports that and
+// returns false.
 func (e *examination) source() (s source, ok bool) {
 	o, env := &e.o, e.o.Env
 	local := env["MCPBASH_DOCTOR_LOCAL_SOURCE"]

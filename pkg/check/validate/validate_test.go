@@ -15,6 +15,7 @@ import (
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/helper/invoke"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/folder"
@@ -24,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if helper.Is(os.Args) { // the link that scripts get leads to this binary
+	if invoke.Is(os.Args) { // the link that scripts get leads to this binary
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())

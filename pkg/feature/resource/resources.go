@@ -12,7 +12,6 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
-	"mcp-bash/pkg/provider/builtin"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/text/urimatch"
@@ -33,7 +32,9 @@ type Config struct {
 	// nil, or an empty answer: it has none.
 	UIMeta func(ctx context.Context, uri string) json.RawMessage
 
-	Builtin builtin.Config // of the providers that need no script
+	// New returns the built-in provider of a name, or nil.
+	New     func(name string, c provider.Config) provider.Provider
+	Builtin provider.Config
 	Runner  *script.Runner
 	Sandbox *sandbox.Sandbox // holds provider scripts to what they may do; nil holds none
 	Common  project.Env      // what every script is given
@@ -115,7 +116,7 @@ func (r *Resources) builtin(name string) provider.Provider {
 	defer r.mu.Unlock()
 	p, made := r.providers[name]
 	if !made {
-		if p = builtin.New(name, r.Builtin); p != nil { // names come from clients: no others are kept
+		if p = r.New(name, r.Builtin); p != nil { // names come from clients: no others are kept
 			r.providers[name] = p
 		}
 	}

@@ -1,30 +1,36 @@
-# make demo    build, then run the main job on a real project and show it
-# make test    everything that is tested (what CI runs)
-# make bench   our speed beside others', in one run
-# make install the commands for you; see install.sh
-# make release what a release consists of, in dist/release
+# make demo       builds the commands and shows them in a real project.
+# make test       runs the tests that CI runs on each change.
+# make test-long  runs longer tests, as CI does each night.
+# make cover      prints the coverage of each package.
+# make bench      compares the speed of servers in one run.
+# make install    installs the commands for you, with install.sh.
+# make release    builds the files of a release in dist/release.
 GO      ?= go
 BIN     := bin
 PREFIX  ?= $(HOME)/.local
 SYSTEMS := linux/amd64 linux/arm64 darwin/arm64 windows/amd64
-FUZZTIME ?= 300x
+FUZZTIME ?= 20s
 ENDURANCE ?= 30s
 
-.PHONY: build demo test lint prose unit fuzz cross cross-vet oracle endurance clients programs kernels agents conformance browser old-bash bench install \
+.PHONY: build demo test test-long lint prose unit unit-long cover fuzz cross cross-vet oracle endurance clients programs kernels agents conformance browser old-bash bench install \
   release release-test sums clean
 
-# Without C: a program that is linked with the system's library for the sake of
-# looking up names starts slower and takes 2 MB more.
+# A program without C starts faster and is 2 MB smaller. Go would use the system's C library
+# only to look up names.
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/ ./cmd/...
 
 demo: build
 	CGO_ENABLED=0 $(GO) run -trimpath ./test/demo -server $(BIN)/mcp-bash
 
-test: lint cross unit fuzz release-test oracle endurance clients conformance browser old-bash
+test: lint unit release-test oracle endurance clients conformance browser old-bash
 
-# What does not run under the race detector is compiled as what we ship, so that each
-# package is compiled once for all of it.
+# These tests take long and rarely find more than make test. CONTRIBUTING gives the reason for each.
+test-long: unit-long fuzz cross cross-vet
+	$(MAKE) endurance ENDURANCE=10m
+
+# Everything without the race detector is compiled with the flags of a release, so that a
+# package is compiled once.
 lint fuzz release-test oracle browser: export CGO_ENABLED = 0
 lint fuzz release-test oracle browser: export GOFLAGS += -trimpath
 
@@ -43,79 +49,80 @@ lint:
 prose:
 	cd test/prose && $(GO) vet . && $(GO) test . && $(GO) run . $(PROSE)
 
-# Under the race detector, but for what starts programs and compresses megabytes: there
-# is nothing of ours to race in it, and it takes three times as long. The packages that take
-# longest are those in test/, and begin first. Many tests wait, so there are six at a time.
-UNRACED := /(cmd/mcp-bundle|test/install|test/house|test/docs|test/output)$$
+# test/unit.sh decides which packages need the race detector.
 unit:
-	$(GO) test -race -parallel=6 -timeout=15m $$($(GO) list ./... | grep -vE '$(UNRACED)' | sort -r)
-	CGO_ENABLED=0 $(GO) test -trimpath -parallel=6 -timeout=15m $$($(GO) list ./... | grep -E '$(UNRACED)')
+	test/unit.sh short
 
-# Some inputs for each fuzz target, on top of its seeds (FUZZTIME=10m for long).
+unit-long:
+	test/unit.sh long
+
+cover:
+	test/unit.sh cover
+
+# Random inputs for each fuzz target, on top of its seeds. FUZZTIME=300x limits their number.
 fuzz:
 	FUZZTIME=$(FUZZTIME) test/fuzz.sh
 
-# Every command is compiled for every system and processor that we ship to, which go list
-# -export does without linking. No file of ours is for one processor of one system; all six
-# pairs are built by make release.
+# Compiles every command for every system of a release. go list -export compiles without linking.
+# make release builds the two pairs of system and processor that are left out here.
 cross:
 	@for system in $(SYSTEMS); do \
 	  echo "build $$system"; \
 	  GOOS=$${system%/*} GOARCH=$${system#*/} CGO_ENABLED=0 $(GO) list -export -trimpath ./cmd/... >/dev/null || exit 1; \
 	done
 
-# Vetted for other systems, their tests too. No part of make test: it compiles the
-# libraries of tests for each.
+# Vets the packages and their tests for other systems. It compiles the libraries of tests for each.
 cross-vet:
 	GOOS=darwin CGO_ENABLED=0 $(GO) vet -trimpath ./cmd/... ./pkg/...
 	GOOS=windows CGO_ENABLED=0 $(GO) vet -trimpath ./cmd/... ./pkg/...
 
-# What a release consists of, built twice, and installed.
+# Builds the files of a release twice, compares and installs them.
 release-test:
 	cd release && $(GO) test ./...
 
-# A server under mixed load with faults injected (ENDURANCE=30m for long).
+# Runs a server under mixed load with injected faults (ENDURANCE=30m: for half an hour).
 endurance:
 	$(GO) test -race -count=1 -timeout=0 ./test/endurance -for $(ENDURANCE)
 
-# The git provider against go-git, on repositories that the git program serves; the examples
-# with mcp-go's client.
+# Compares the git provider with go-git, on repositories that the git program serves. Runs the
+# examples with mcp-go's client.
 oracle:
 	cd test/oracle && $(GO) test ./...
 
-# The official TypeScript client and the MCP Inspector, installed from npm into a
+# Runs the official TypeScript client and the MCP Inspector. npm installs them into a
 # cache folder.
 clients:
 	test/npm/run.sh
 
-# wrap against real programs, and tables of facts about them. They are fetched from Debian, npm and Go
-# into a cache folder, and not installed. Needs apt-get, and is no part of make test.
+# Runs wrap on real programs, and checks tables of facts about them. It downloads the programs from
+# Debian, npm and Go into a cache folder and does not install them. It needs apt-get.
+# make test does not run it.
 programs:
 	$(GO) vet -tags programs ./test/programs
 	$(GO) test -tags programs -count=1 -v ./test/programs
 
-# What confines and observes scripts, under kernels of Debian on an emulated ARM64 machine. They are fetched
-# into a cache folder. Needs qemu-system-aarch64 and debootstrap, takes half an hour, and is no part of make test.
+# Tests confinement and observation under kernels of Debian, on an emulated ARM64 machine. It downloads the
+# kernels into a cache folder, needs qemu-system-aarch64 and debootstrap, and takes half an hour.
+# make test does not run it.
 kernels:
 	test/kernels/run.sh
 
-# Claude Code, Codex, Gemini CLI, Copilot CLI and opencode, likewise, connected with a
-# project by mcp-bash config. Takes minutes and 2 GB, and is no part of make test.
+# Connects Claude Code, Codex, Gemini CLI, Copilot CLI and opencode with a project, by mcp-bash config.
+# It takes minutes and 2 GB. make test does not run it.
 agents:
 	test/agents/run.sh
 
-# The official conformance suite, likewise.
+# Runs the official conformance suite, from npm.
 conformance:
 	test/conformance/run.sh
 
-# The UI templates in Chromium, which has to be installed (Debian: chromium).
-# Pictures of them are left in dist/screenshots.
+# Tests the UI templates in Chromium, which must be installed (Debian: chromium). It
+# saves screenshots in dist/screenshots.
 browser:
 	$(GO) vet -tags browser ./test/browser
 	$(GO) test -tags browser -count=1 ./test/browser
 
-# All that starts Bash once more on the Bash 3.2 of macOS, where BASH_OLD names a
-# folder that holds one.
+# Runs the tests again with the Bash 3.2 of macOS, if BASH_OLD names a folder that contains it.
 old-bash:
 ifdef BASH_OLD
 	@$(abspath $(BASH_OLD))/bash -c '[ "$$BASH_VERSINFO" -lt 4 ]' || \
@@ -132,13 +139,13 @@ bench:
 install:
 	./install.sh --yes --no-modify-path --prefix '$(PREFIX)'
 
-# The tag is checked when it is given (TAG=v2.0.0); the formula needs the address of
-# the releases (BASE_URL=https://...). The time in it is that of the commit.
+# TAG=v2.0.0 checks the tag. The formula needs the address of the releases
+# (BASE_URL=https://...). All files have the time of the commit.
 release:
 	cd release && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} \
 	  $(GO) run . -out ../dist/release $(if $(TAG),-tag $(TAG)) $(if $(BASE_URL),-base-url $(BASE_URL))
 
-# The checksums of what people fetch by itself (CLI-1711).
+# The checksums of files that people download one by one (CLI-1711).
 sums:
 	sha256sum install.sh >SHA256SUMS
 

@@ -269,7 +269,7 @@ places() {
 # distrust PATH: the reason why somebody else can change what is at PATH, in $reply; "" where
 # nobody else can. It must be no link, belong to this user or root, and be writable neither
 # for others nor for a group with other members. The mode is left in $mode. This is the rule
-# of pkg/project/trust_unix.go.
+# of pkg/files/trust/trust_unix.go.
 distrust() {
   reply=''
   [ "$os" != windows ] || return 0

@@ -1,12 +1,11 @@
-// Package lib holds the stubs of the Bash edition's library files that tool
-// scripts source by hand (SDK-6, T-65). They lead to the SDK, which
-// has to be unpacked beside them: lib/path.sh looks for ../sdk/tool-sdk.sh.
+// Package lib embeds stubs of the Bash edition's library files, which tool scripts source
+// directly (SDK-6, T-65). A stub loads the SDK, which must be unpacked next to it:
+// lib/path.sh looks for ../sdk/tool-sdk.sh.
 package lib
 
 import "embed"
 
-// Files is the content of the directory lib of a tree: the files *.sh, none of
-// which is to be executable.
+// Files are the files *.sh of the directory lib of an installation. None is executable.
 //
 //go:embed *.sh
 var Files embed.FS

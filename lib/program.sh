@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # variables of tool-sdk.sh
-# Our program, into MCPBASH_HELPER_BIN, for scripts that nothing of ours started: found as the SDK finds it. Status 127
-# when there is none.
+# Sets MCPBASH_HELPER_BIN to the path of mcp-bash for scripts that mcp-bash did not start. The search is the SDK's.
+# Returns 127 if mcp-bash is not found.
 if [[ ! -f ${MCPBASH_HELPER_BIN-} || ! -x ${MCPBASH_HELPER_BIN-} ]]; then
   if ! declare -F __mcp_load >/dev/null; then
     __mcp_keep_options=1 # loading the SDK is not what the script asked for

@@ -1,6 +1,6 @@
-// Package schemas holds JSON Schemas (draft 2020-12) of the files that people write in a
-// project, for their editors and for validate. They refer to each other by file name: a
-// folder that holds all of them needs no network.
+// Package schemas embeds JSON Schemas (draft 2020-12) of the files that people write in a
+// project, for editors and for validate. They refer to each other by file name, so a folder
+// with all of them needs no network.
 package schemas
 
 import (
@@ -14,8 +14,8 @@ import (
 	"mcp-bash/pkg/json/schema"
 )
 
-// Files are the schemas, NAME.schema.json for each kind of file, and the definitions that
-// they share.
+// Files are the schemas, NAME.schema.json for each kind of file, and their shared
+// definitions.
 //
 //go:embed *.schema.json
 var Files embed.FS
@@ -32,16 +32,20 @@ const (
 	Register   = "register"
 )
 
-// File is the name of a schema's file.
+// File returns the name of a schema's file.
 func File(name string) string { return name + ".schema.json" }
 
-// Fields returns the names of the fields that a schema describes.
-func Fields(name string) (fields []string) {
+// Fields returns the names of the fields that a schema describes, or those of an object in it.
+func Fields(name string, in ...string) (fields []string) {
 	text, err := Files.ReadFile(File(name))
 	if err != nil {
 		panic(err) // the name must be one of the constants
 	}
-	for field := range rawjson.All(rawjson.Get(text, "properties")) {
+	described := rawjson.Get(text, "properties")
+	for _, object := range in {
+		described = rawjson.Path(described, object, "properties")
+	}
+	for field := range rawjson.All(described) {
 		fields = append(fields, field)
 	}
 	return fields
@@ -49,21 +53,20 @@ func Fields(name string) (fields []string) {
 
 var compiled sync.Map // from names to what Compile returns
 
-// Compile returns a schema that files can be checked against. Its name must be one of the
-// constants.
+// Compile returns the compiled schema of a name, which must be one of the constants.
 func Compile(name string) *schema.Schema {
 	if s, ok := compiled.Load(name); ok {
 		return s.(*schema.Schema)
 	}
 	s, err := schema.Compile(bundle(name))
 	if err != nil {
-		panic(err) // they are a part of the program, and tested
+		panic(err) // the schemas are embedded and tested
 	}
 	compiled.Store(name, s)
 	return s
 }
 
-// bundle returns a schema with all that it refers to in other files under its own $defs.
+// bundle returns a schema with the definitions of other files that it refers to in its $defs.
 func bundle(name string) json.RawMessage {
 	root := map[string]any{}
 	defs := map[string]any{}
@@ -76,7 +79,7 @@ func bundle(name string) json.RawMessage {
 	return text
 }
 
-// inline reads the schema of a name into root, and what its references lead to into defs.
+// inline reads the schema of a name into root, and the definitions that it refers to into defs.
 func inline(name string, root, defs map[string]any) {
 	text, err := Files.ReadFile(File(name))
 	if err != nil {
@@ -97,8 +100,8 @@ func inline(name string, root, defs map[string]any) {
 	}
 }
 
-// resolve makes references to other files references to defs, and fetches what is not
-// there yet.
+// resolve replaces references to other files with references to defs, and adds missing
+// definitions to defs.
 func resolve(part any, defs map[string]any) {
 	switch part := part.(type) {
 	case map[string]any:

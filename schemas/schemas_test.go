@@ -12,7 +12,7 @@ import (
 // every are all schemas.
 var every = []string{Tool, Resource, Template, Prompt, Completion, UI, Server, Register}
 
-// Each file is a schema that says what it is of, and nothing in it needs a network.
+// Each file is a schema with a title and a description, and without references to a network.
 func TestFiles(t *testing.T) {
 	names, err := fs.Glob(Files, "*.schema.json")
 	if err != nil || len(names) != len(every)+1 {
@@ -42,7 +42,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// What the project's own examples say passes.
+// The files of the examples are valid.
 func TestExamples(t *testing.T) {
 	seen := map[string]int{}
 	root := os.DirFS(filepath.Join("..", "examples"))

@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the project for FUZZTIME (3s; 300x: so many inputs), as many packages at
-# a time as there are processors. A finding fails, and leaves its input under the package's
-# testdata/fuzz. When time is up while an input is tried, Go's fuzzer calls that a failure
-# too ("context deadline exceeded", without an input): that is none. Inputs that reach new
-# code are kept in the cache of Go, and the next run starts with them.
+# Runs every fuzz target for FUZZTIME: 3s is a time, 300x a number of inputs. It runs as many packages
+# at a time as there are processors.
 #
-# Go would spend up to a minute on making one input smaller that reaches new code, and try no
-# other one meanwhile: it gets a hundred tries.
+# A failing input is saved in testdata/fuzz of the package. Inputs that reach new code stay in the
+# cache of Go, and the next run starts with them.
 #
-# FUZZTARGETS (a regular expression) chooses among the targets.
+# When the time ends during an input, Go's fuzzer reports "context deadline exceeded" without an
+# input. This is not a failure.
+#
+# Go would spend up to a minute to minimize one input that reaches new code, and would not try others
+# in that time. Here it gets a hundred attempts.
+#
+# FUZZTARGETS (a regular expression) selects targets.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if [ $# -eq 0 ]; then
-  # What was found is kept; go clean -fuzzcache removes it.
+  # go clean -fuzzcache removes the saved inputs.
   corpora="$(go env GOCACHE)/fuzz/mcp-bash"
   export corpora
   grep -rlE '^func Fuzz[A-Z]' --include='*_test.go' pkg sdk lib cmd 2>/dev/null | xargs -n1 dirname | sort -u |

@@ -55,5 +55,6 @@ func TestSessions(t *testing.T) {
 	session.Run(t, map[string]string{
 		"MCPBASH_RUNTIME_DIR": dir, "HOST": runtimes.Host.String(), "HOSTPLATFORM": runtimes.Host.Platform(),
 		"HOSTARCH": runtimes.Host.Arch, "GIT_CONFIG_NOSYSTEM": "1",
+		"SDKDIR": filepath.Join(repo(t), "sdk"),
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/bundle/vendoring"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/tree"
@@ -171,8 +172,8 @@ func (o *options) printResult(s cli.Streams, r *vendoring.Result, action string)
 // verifyVendored is "vendor --verify" (CLI-1606).
 func (o *options) verifyVendored(s cli.Streams, dir string) error {
 	if exe, err := os.Executable(); err == nil {
-		if exe, err = project.Physical(exe); err == nil {
-			if in, err := project.Physical(filepath.Join(dir, runtimes.Dir)); err == nil && project.Within(in, exe) {
+		if exe, err = fsys.Physical(exe); err == nil {
+			if in, err := fsys.Physical(filepath.Join(dir, runtimes.Dir)); err == nil && fsys.Within(in, exe) {
 				fmt.Fprintln(s.Err, "vendor: this program is part of what it verifies, which proves nothing; "+
 					"use an installed one")
 			}

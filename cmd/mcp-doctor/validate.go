@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/shell"
 )
 
 // validateOptions are the options of validate (CLI-1001).
@@ -132,7 +133,7 @@ func (o *validateOptions) summarize(s cli.Streams, r *validate.Result) {
 	}
 	if o.inspector && errors == 0 {
 		cli.Printf(s.Out, "\nMCPBASH_PROJECT_ROOT=%s npx @modelcontextprotocol/inspector %s\n",
-			script.Quote(r.Root), script.Quote(serverOf(r.Root)))
+			shell.Quote(r.Root), shell.Quote(serverOf(r.Root)))
 	}
 }
 

@@ -33,7 +33,7 @@ func (h *hookRun) options(s cli.Streams, quiet bool) registry.Options {
 	}
 	log := logTo(s, level)
 	return registry.Options{
-		Log: log, Warn: h.warn, Version: cli.Version,
+		Log: log, Warn: h.warn,
 		Runner: &h.runner, HookEnv: h.env, Private: h.dir,
 		Confine: func(spec *script.Spec, files ...string) (release func(), err error) {
 			held := sandbox.New(sandbox.Config{

@@ -8,6 +8,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
@@ -52,7 +53,7 @@ func readPayload(s cli.Streams, file string) ([]byte, error) {
 			return nil, cli.Usagef("%s is not a regular file; write its content to a file, or pipe it and pass -",
 				cli.Line(file))
 		} else if err != nil {
-			return nil, cli.Usagef("%s", err)
+			return nil, cli.Usagef("open %s: %v", file, fsys.Cause(err))
 		}
 		defer f.Close()
 		in = f

@@ -14,8 +14,8 @@ import (
 	"mcp-bash/pkg/clients"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/scaffold"
+	"mcp-bash/pkg/text/shell"
 )
 
 // configOptions are the options of config (cli chapter 7).
@@ -138,7 +138,7 @@ func inspectorLine(server clients.Server) string {
 	}
 	words = append(words, "--transport", "stdio", "--", server.Command)
 	for i, word := range words {
-		words[i] = script.Quote(word)
+		words[i] = shell.Quote(word)
 	}
 	return strings.Join(words, " ")
 }

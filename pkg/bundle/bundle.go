@@ -30,6 +30,7 @@ import (
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/item"
@@ -365,7 +366,7 @@ func some(names []string) string {
 }
 
 func openSource(dir, base string) (*source, error) {
-	physical, err := project.Physical(dir)
+	physical, err := fsys.Physical(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,8 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/text/secrets"
 )
 
@@ -72,7 +73,7 @@ func (c *collector) entry(s *source, name, seen, to string, trail []string) erro
 	case errors.Is(err, errLeaves):
 		c.faults = append(c.faults, "Symlink leaves the project: "+seen)
 	case err != nil:
-		c.faults = append(c.faults, fmt.Sprintf("%s: %v", seen, project.PlainError(err)))
+		c.faults = append(c.faults, fmt.Sprintf("%s: %v", seen, fsys.Cause(err)))
 	case info.IsDir():
 		return c.directory(s, name, seen, to, trail)
 	case !info.Mode().IsRegular():
@@ -178,7 +179,7 @@ func (c *collector) file(s *source, name, seen, to string, info fs.FileInfo) err
 	if c.bytes+info.Size() > mcpb.MaxTotal {
 		return fmt.Errorf("more than %d MB of files with %s; leave some out with .mcpbignore", mcpb.MaxTotal>>20, seen)
 	}
-	in, err := project.OpenRegular(s.root, name)
+	in, err := boundedfile.OpenIn(s.root, name)
 	if err != nil {
 		c.faults = append(c.faults, fmt.Sprintf("%s: %v", seen, err))
 		return nil
@@ -186,7 +187,7 @@ func (c *collector) file(s *source, name, seen, to string, info fs.FileInfo) err
 	defer in.Close()
 	head, err := io.ReadAll(io.LimitReader(in, maxScan))
 	if err != nil {
-		return fmt.Errorf("%s: %w", seen, project.PlainError(err))
+		return fmt.Errorf("%s: %w", seen, fsys.Cause(err))
 	}
 	exec := info.Mode()&0o100 != 0
 	if runtime.GOOS == "windows" {
@@ -201,7 +202,7 @@ func (c *collector) file(s *source, name, seen, to string, info fs.FileInfo) err
 	}
 	size, err := c.put(to, exec, io.LimitReader(io.MultiReader(bytes.NewReader(head), in), mcpb.MaxFile+1))
 	if err != nil {
-		return fmt.Errorf("%s: %w", seen, project.PlainError(err))
+		return fmt.Errorf("%s: %w", seen, fsys.Cause(err))
 	}
 	if size > maxScan && !c.selection.named[seen] {
 		c.unscanned = append(c.unscanned, seen)

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
@@ -36,7 +36,7 @@ func (b *builder) addImages(root *source) (i images, err error) {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
-			b.say.warn("%s: %s; left out", name, project.PlainError(err))
+			b.say.warn("%s: %s; left out", name, fsys.Cause(err))
 			continue
 		case name == "icon.png" && !strings.HasPrefix(string(content), pngSignature):
 			b.say.warn("icon.png is not a PNG picture; left out")

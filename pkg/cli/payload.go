@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -87,5 +88,5 @@ func payloadError(name, source string, err error) error {
 		return Failf(CodeInvalid, "%s: %s is not a regular file; write its content to a file, or pipe it and pass -",
 			name, source)
 	}
-	return Failf(CodeNotFound, "%s: %v", name, err)
+	return Failf(CodeNotFound, "%s: open %s: %v", name, source, fsys.Cause(err))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 )
 
@@ -457,7 +458,7 @@ func TestRefusedText(t *testing.T) {
 	for _, tc := range []struct{ client, text, want string }{
 		{"claude-code", "{\n// no\n}", "not JSON: line 2: a comment, where only plain JSON is accepted; nothing was changed"},
 		{"gemini", "{\"a\": 1,\n}", "not JSON with comments: line 1: a comma before a closing bracket"},
-		{"cursor", "{", "not JSON with comments: line 1: "},
+		{"cursor", "{", "not JSON with comments: line 1, column 2: "},
 		{"cursor", `{"mcpServers": 1}`, "mcpServers is not an object"},
 		{"codex", "a = \n", "not TOML: line 1: "},
 		{"goose", "a: [\n", "not YAML: line 1: "},
@@ -510,7 +511,7 @@ func TestProjectFilesRunNext(t *testing.T) {
 	for _, client := range clients {
 		for _, file := range client.project {
 			file = filepath.Join(p.Root, filepath.FromSlash(file))
-			if !slices.ContainsFunc(listed, func(path string) bool { return project.Within(path, file) }) {
+			if !slices.ContainsFunc(listed, func(path string) bool { return fsys.Within(path, file) }) {
 				t.Errorf("%s of %s is not in the table of pkg/run/code", file, client.Name)
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
 )
 
 // A Server is the server of a project, as clients start it.
@@ -110,7 +110,7 @@ func (c *Client) foreign(entry json.RawMessage, s Server) string {
 	if root == s.Root {
 		return ""
 	}
-	if physical, err := project.Physical(root); root != "" && err == nil && physical == s.Root {
+	if physical, err := fsys.Physical(root); root != "" && err == nil && physical == s.Root {
 		return ""
 	}
 	if root == "" {

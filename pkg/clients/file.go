@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/atomicfile"
-	"mcp-bash/pkg/project/userfile"
+	"mcp-bash/pkg/files/atomicfile"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/userfile"
 )
 
 // backupSuffix is appended to the name of a file for the name of its backup.
@@ -70,7 +71,7 @@ func (t target) edit(ctx context.Context, max int, dry bool, change func(before)
 
 // readBackup returns the text of a backup, or nil if it cannot be read.
 func readBackup(dir *os.Root, name string, max int) []byte {
-	f, err := project.OpenRegular(dir, name)
+	f, err := boundedfile.OpenIn(dir, name)
 	if err != nil {
 		return nil
 	}
@@ -86,7 +87,7 @@ func (t target) failed(err error) error {
 	if e, ok := err.(*cli.Error); ok {
 		return e
 	}
-	if project.Escapes(err) {
+	if fsys.Escapes(err) {
 		err = errors.New("a symbolic link on its path leads out of the project; name the file with --file")
 	}
 	var path *fs.PathError
@@ -118,7 +119,7 @@ func (t target) resolve() (string, error) {
 		if physical, err := filepath.EvalSymlinks(dir); err == nil {
 			return filepath.Join(physical, rest), nil
 		} else if _, lerr := os.Lstat(dir); lerr == nil || dir == filepath.Dir(dir) {
-			return "", t.failed(fmt.Errorf("%s: %w", dir, project.PlainError(err)))
+			return "", t.failed(fmt.Errorf("%s: %w", dir, fsys.Cause(err)))
 		}
 		rest = filepath.Join(filepath.Base(dir), rest)
 	}

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/feature/resource"
 	"mcp-bash/pkg/feature/tool"
 	"mcp-bash/pkg/json/rawjson"
@@ -91,7 +90,7 @@ func New(c Config) *Engine {
 	})
 	hookEnv := func() project.Env { return p.ForHooks(e.Env, c.State.Dir) }
 	e.Catalog = registry.NewCatalog(p, registry.Options{
-		Log: c.Log, Warn: c.Notice, Version: cli.Version, Runner: c.Runner, HookEnv: hookEnv,
+		Log: c.Log, Warn: c.Notice, Runner: c.Runner, HookEnv: hookEnv,
 		Confine: e.Sandbox.Hook(filepath.Join(p.Server, "register.sh")),
 		Private: func() (string, error) { return c.State.Dir, c.State.Make() }, ReadOnly: c.ReadOnly,
 	})

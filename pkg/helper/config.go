@@ -5,9 +5,9 @@ import (
 	"os"
 	"strconv"
 
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/json/jq"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
 )
 
 // config merges the sources of a configuration (SDK-150 to SDK-153). It
@@ -95,7 +95,7 @@ func readFile(name string) (text []byte, ok bool) {
 	if name == "" {
 		return nil, false
 	}
-	text, err := project.ReadRegular(name, maxConfig)
+	text, err := boundedfile.Read(name, maxConfig)
 	return text, err == nil
 }
 

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
 )
 
 // aroundMedia is the maximum size of a response without the data of the image or sound, in bytes.
@@ -33,7 +33,7 @@ func medium(args []string, _ []byte) ([]byte, int) {
 		return append(errorEnvelope(text, b.Bytes()), '\n'), exitOK
 	}
 	room := max(0, (limit-aroundMedia)/4*3)
-	data, err := project.ReadHead(file, room+1)
+	data, err := boundedfile.ReadHead(file, room+1)
 	if err != nil {
 		return fault(err.Error())
 	}

@@ -3,8 +3,8 @@ package helper
 import (
 	"unicode/utf8"
 
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/files/media"
-	"mcp-bash/pkg/project"
 )
 
 // sniffed is the number of bytes at the beginning of a file that its type is derived from.
@@ -20,7 +20,7 @@ func mimeTypes(files []string, _ []byte) ([]byte, int) {
 }
 
 func mimeType(file string) string {
-	head, err := project.ReadHead(file, sniffed)
+	head, err := boundedfile.ReadHead(file, sniffed)
 	if err != nil {
 		return media.Binary
 	}

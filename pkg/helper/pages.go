@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
@@ -15,7 +14,7 @@ import (
 func findPage(env project.Env, root, dir string) func(ctx context.Context, name string) (json.RawMessage, error) {
 	return func(ctx context.Context, name string) (json.RawMessage, error) {
 		p := project.Open(root, env, dir, func(string) {})
-		list, err := registry.NewCatalog(p, registry.Options{Version: cli.Version, ReadOnly: true}).List(ctx,
+		list, err := registry.NewCatalog(p, registry.Options{ReadOnly: true}).List(ctx,
 			kinds.UIResources)
 		if err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/run/code"
 )
 
@@ -79,7 +80,7 @@ func repository(root string) []string {
 func gitDirectories(file string) (list []string) {
 	const most = 4096 // bytes
 	lead := func(file, prefix string) string {
-		text, err := ReadRegular(file, most)
+		text, err := boundedfile.Read(file, most)
 		path, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), prefix)
 		switch {
 		case err != nil || !ok || path == "":

@@ -155,3 +155,14 @@ func TestInsecureSettings(t *testing.T) {
 		expectError(t, path, p.Meta.Insecure, want)
 	}
 }
+
+func expectError(t *testing.T, what string, err error, want string) {
+	t.Helper()
+	got := ""
+	if err != nil {
+		got = err.Error()
+	}
+	if got != want {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}

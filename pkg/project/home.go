@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"mcp-bash/pkg/files/trust"
 )
 
 // A Tree is the part of an installation that scripts use, as it is linked into
@@ -134,7 +136,7 @@ func treeAround(exe string) string {
 func isOurs(dir string) bool {
 	os.MkdirAll(dir, 0o700)
 	info, err := os.Lstat(dir)
-	return err == nil && info.IsDir() && CheckOwn(dir, info) == nil
+	return err == nil && info.IsDir() && trust.CheckOwn(dir, info) == nil
 }
 
 func isTree(dir string) bool {
@@ -213,7 +215,7 @@ func unpack(t Tree, base, name string) error {
 // should be, in directories that are ours.
 func (t Tree) unpackedIn(root *os.Root, dir string) bool {
 	info, err := root.Lstat(dir)
-	if err != nil || !info.IsDir() || CheckOwn(filepath.Join(root.Name(), dir), info) != nil {
+	if err != nil || !info.IsDir() || trust.CheckOwn(filepath.Join(root.Name(), dir), info) != nil {
 		return false
 	}
 	for name, want := range t {

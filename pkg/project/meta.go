@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/scriptenv"
@@ -34,7 +35,7 @@ type Meta struct {
 	// Insecure says why others could have written the file. It is ignored then, but
 	// what they took out of it may have been a restriction (T-8a); nil: they
 	// could not.
-	Insecure *InsecureError
+	Insecure *trust.InsecureError
 	// Unreadable is the reason why restrictions in the file cannot be read (T-8a). It may be a
 	// [*MetaError]. It is nil if the file has no restrictions, or all can be read.
 	Unreadable error

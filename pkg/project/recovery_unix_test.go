@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"mcp-bash/pkg/files/trust"
 )
 
 // Two ordinary users. Nothing in the system is theirs.
@@ -157,7 +159,7 @@ func TestStateDirOfOthers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var insecure *InsecureError
+			var insecure *trust.InsecureError
 			if err = s.Make(); (err == nil) != want || err != nil && !errors.As(err, &insecure) {
 				t.Errorf("%s: %v", name, err)
 			}

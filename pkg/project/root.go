@@ -3,9 +3,9 @@ package project
 import (
 	"os"
 	"path/filepath"
-	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/fsys"
 )
 
 // Marker is the file that makes a directory a project.
@@ -48,9 +48,9 @@ func FindRoot(env Env, named, dir string) (string, error) {
 		if info, err := os.Stat(named); err != nil || !info.IsDir() {
 			return "", &MissingError{named}
 		}
-		return Physical(named)
+		return fsys.Physical(named)
 	}
-	dir, err := Physical(dir)
+	dir, err := fsys.Physical(dir)
 	if err != nil {
 		return "", ErrNone
 	}
@@ -60,26 +60,6 @@ func FindRoot(env Env, named, dir string) (string, error) {
 		}
 	}
 	return "", ErrNone
-}
-
-// Physical returns a path absolute and without symbolic links.
-func Physical(path string) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(abs)
-}
-
-// Within reports whether a canonical path is dir or lies below it.
-func Within(dir, path string) bool {
-	if path == dir {
-		return true
-	}
-	if !strings.HasSuffix(dir, string(filepath.Separator)) {
-		dir += string(filepath.Separator)
-	}
-	return strings.HasPrefix(path, dir)
 }
 
 // Find opens the project that a command is about: the one in the directory named, where

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/run/handoff"
 	"mcp-bash/pkg/run/script"
 )
@@ -82,7 +83,7 @@ func refuseLinks(env Env) (dir string, err error) {
 		if dir, err = filepath.Abs(env[name]); err != nil {
 			return env[name], err
 		}
-		if info, err := os.Lstat(dir); err == nil && isLink(info) {
+		if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return dir, fmt.Errorf("mcp-bash: %s is a symlink; set it to the directory that the link leads to", name)
 		}
 	}
@@ -168,7 +169,7 @@ type StateError struct {
 func (e *StateError) Error() string {
 	reason := e.Err
 	var path *fs.PathError
-	var insecure *InsecureError
+	var insecure *trust.InsecureError
 	if errors.As(reason, &insecure) {
 		return "private directory " + insecure.Error()
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/run/handoff"
 )
 
@@ -40,7 +42,7 @@ func makeTempDir(path string) (*TempDir, error) {
 	}
 	d, err := openTempDir(path)
 	if err == nil {
-		err = CheckOwn(path, d.info)
+		err = trust.CheckOwn(path, d.info)
 	}
 	if err == nil {
 		err = d.own()
@@ -64,7 +66,7 @@ func MakeBootstrapDir(env Env) (*TempDir, error) { return makeTempDirIn(env, boo
 func MakeWorkDir(env Env) (*TempDir, error) { return makeTempDirIn(env, workPrefix) }
 
 func makeTempDirIn(env Env, prefix string) (*TempDir, error) {
-	base, err := Physical(tmpRoot(env))
+	base, err := fsys.Physical(tmpRoot(env))
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +105,7 @@ func takeTempDir(path string) (*TempDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := CheckOwn(path, d.info); err != nil {
+	if err := trust.CheckOwn(path, d.info); err != nil {
 		d.Release()
 		return nil, err
 	}
@@ -219,7 +221,7 @@ func cleanTempDir(path string) {
 		return
 	}
 	defer d.Release()
-	if _, err := d.root.Lstat(preservedFile); err == nil || CheckOwn(path, d.info) != nil {
+	if _, err := d.root.Lstat(preservedFile); err == nil || trust.CheckOwn(path, d.info) != nil {
 		return
 	}
 	d.claim, err = claim(d.root, 0)
@@ -250,7 +252,8 @@ func Sweep(dir *os.Root, prefix string) {
 			continue
 		}
 		info, err := dir.Lstat(name)
-		if err == nil && time.Since(info.ModTime()) > abandoned && CheckOwn(filepath.Join(dir.Name(), name), info) == nil {
+		if err == nil && time.Since(info.ModTime()) > abandoned &&
+			trust.CheckOwn(filepath.Join(dir.Name(), name), info) == nil {
 			dir.RemoveAll(name)
 		}
 	}

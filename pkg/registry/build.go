@@ -11,7 +11,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// inputs are what a list is built of. As long as they are the same, so is the list.
+// inputs determine a list. Equal inputs have equal lists.
 type inputs struct {
 	scan     *scan.Result
 	declared *declare.Built
@@ -19,20 +19,9 @@ type inputs struct {
 	after    *List
 }
 
-// pure reports whether the list is what the scan found and nothing else.
-func (in inputs) pure() bool {
-	return in.scan != nil && in.scan.Within == "" && in.declared == nil && in.after == nil &&
-		(in.document == nil || len(in.document.Exclude) == 0)
-}
-
-// rescan scans the trees of a kind, starting from the last scan, or the first time
-// from the scan cache.
+// rescan scans the trees of a kind. It examines again only the directories that have
+// changed since the last scan.
 func (c *Catalog) rescan(ctx context.Context, s *state, within string) (*scan.Result, error) {
-	if !s.started {
-		s.started = true
-		s.cached, s.cacheMark = c.loadScan(s.kind)
-		s.scan = s.cached
-	}
 	if s.scan != nil {
 		s.scan.Settle(c.store.clock)
 	}
@@ -44,7 +33,7 @@ func (c *Catalog) rescan(ctx context.Context, s *state, within string) (*scan.Re
 	return scanned, nil
 }
 
-// build builds the list of a kind, or returns the last one when nothing has changed.
+// build returns the list of a kind. If nothing has changed, it is the last list.
 func (c *Catalog) build(ctx context.Context, s *state, r request, from origin) (*List, error) {
 	in := inputs{document: from.document}
 	s.mergedInto = nil
@@ -69,11 +58,7 @@ func (c *Catalog) build(ctx context.Context, s *state, r request, from origin) (
 	if s.built != nil && in == s.inputs && !partial {
 		return s.built, nil
 	}
-	hash := ""
-	if s.cached != nil && in.scan == s.cached && in.pure() {
-		hash = s.cacheMark.Hash
-	}
-	list, said := c.assemble(s, r, in, hash)
+	list, said := c.assemble(s, r, in)
 	if s.built != nil && s.built.Hash == list.Hash && slices.EqualFunc(s.built.Items, list.Items, sameItem) {
 		list = s.built
 	}
@@ -81,9 +66,8 @@ func (c *Catalog) build(ctx context.Context, s *state, r request, from origin) (
 	return list, nil
 }
 
-// assemble makes a list of its inputs, and returns what is to be logged about it. hash
-// is that of its items if it is known.
-func (c *Catalog) assemble(s *state, r request, in inputs, hash string) (list *List, said []item.Message) {
+// assemble makes a list from its inputs. It also returns the messages about the list.
+func (c *Catalog) assemble(s *state, r request, in inputs) (list *List, said []item.Message) {
 	a := &kinds.Assembly{Project: c.p, Kind: s.kind, Discovered: in.scan != nil}
 	if in.after != nil {
 		a.After = in.after.Items
@@ -103,18 +87,16 @@ func (c *Catalog) assemble(s *state, r request, in inputs, hash string) (list *L
 		a.Messages = append(a.Messages, in.declared.Messages...)
 	}
 	items := kinds.Without(a.Items(), in.document.Excluded(s.kind))
-	list = &List{Kind: s.kind, Items: make([]item.Item, len(items)), Hash: hash}
+	list = &List{Kind: s.kind, Items: make([]item.Item, len(items))}
 	for i := range items {
 		list.Items[i] = items[i].Item
 	}
-	if hash == "" {
-		list.Hash = hashOf(list.JSON())
-	}
+	list.Hash = hashOf(list.JSON())
 	return list, a.Messages
 }
 
-// preceding returns the list of the kind that another one needs, from the same
-// refresh; nil when it is not available.
+// preceding returns the list that another kind depends on, from the same refresh. It returns
+// nil if the list is not available.
 func (c *Catalog) preceding(ctx context.Context, k *kinds.Kind, r request) *List {
 	list, err := c.obtain(ctx, c.state(k), r.asked, func(*outcome) bool { return false })
 	if err != nil {
@@ -126,8 +108,7 @@ func (c *Catalog) preceding(ctx context.Context, k *kinds.Kind, r request) *List
 // sameItem reports whether two items are equal.
 func sameItem(a, b item.Item) bool { return a.Name == b.Name && string(a.JSON) == string(b.JSON) }
 
-// outside returns the items of the valid file on disk that a refresh of a
-// subtree leaves alone.
+// outside returns the items of the registry file that a refresh of a subtree keeps.
 func outside(file *registryFile, within string, inside []item.Candidate) []item.Candidate {
 	if file == nil {
 		return nil

@@ -8,8 +8,9 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// CachedNames returns the names in the registry file of a kind, of the project around
-// the working directory, for shells to complete. It returns nil whatever goes wrong.
+// CachedNames returns the names in the registry file of a kind, for shell completion. The
+// project is the one that contains the working directory. The result is nil after an
+// error.
 func CachedNames(kind *kinds.Kind) (names []string) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -18,28 +18,27 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Options are what a [Catalog] needs from the program around it. The zero
-// value is for one that only wants to know what a project offers.
+// Options are the functions and settings that a [Catalog] gets from a program. All are
+// optional.
 type Options struct {
-	Log  mcp.LogFunc        // gets messages; nil: none are wanted
-	Said func(item.Message) // gets the same messages with topic and place; nil: none are wanted
-	Warn func(line string)  // gets lines for standard error; nil: none
+	Log       mcp.LogFunc        // receives log messages
+	OnMessage func(item.Message) // receives the same messages with topic and place
+	Warn      func(line string)  // receives lines for standard error
 
-	// For server.d/register.sh. Without a Runner it is never run. Private
+	// For server.d/register.sh. Without a Runner the script never runs. Private
 	// returns a directory that nobody else can enter.
 	Runner  *script.Runner
-	Confine script.ConfineFunc // nil: it runs as it is
+	Confine script.ConfineFunc // nil: the script runs unconfined
 	HookEnv func() project.Env
 	Private func() (dir string, err error)
 
-	Version  string           // of the program: a scan cache of another version is not used
 	ReadOnly bool             // write nothing (CLI-1202)
 	Now      func() time.Time // nil: time.Now
 	LockWait time.Duration    // 0: 5 s
 }
 
-// A Catalog knows what a project offers, and keeps .registry/ up to date. Its methods
-// may be called from any goroutine.
+// A Catalog lists the items of a project and keeps .registry/ up to date. It is safe for
+// concurrent use.
 type Catalog struct {
 	p        *project.Project
 	o        Options
@@ -49,37 +48,37 @@ type Catalog struct {
 	declared *declare.Reader
 	hook     *declare.Hook
 	states   []*state     // of each kind, in the order of kinds.All
-	polling  sync.Mutex   // held by Changes
-	checks   atomic.Int64 // how many were begun
-	warnings atomic.Int64 // how many were logged, more severe messages included
+	polling  sync.Mutex   // locked by Changes
+	checks   atomic.Int64 // the number of checks that began
+	warnings atomic.Int64 // the number of messages of level warning or higher
 
 	unwritableNotice, staticNotice sync.Once
 }
 
-// A state is what is known of one kind.
+// A state is the state of one kind.
 type state struct {
 	kind *kinds.Kind
-	last atomic.Pointer[outcome] // of the last check; nil: there was none
+	last atomic.Pointer[outcome] // of the last check; nil before the first
 
-	mutex ctxlock.Mutex // held by whoever checks the kind; guards lastCheck
+	mutex ctxlock.Mutex // locked during a check of the kind; guards lastCheck
 	lastCheck
 
-	polled   time.Time // by Changes, under Catalog.polling
-	reported string    // the hash that was reported last
+	polled   time.Time // the last check by Changes; guarded by Catalog.polling
+	reported string    // the last hash that Changes reported
 }
 
-// An outcome is the result of a check. It is valid for a time.
+// An outcome is the result of a check.
 type outcome struct {
 	list      *List
 	err       error
-	number    int64 // of the check, in the order in which they began
-	until     time.Time
-	firstHash string // of the valid registry file before the first check, "" for none
+	number    int64     // of the check, in the order of the beginnings
+	until     time.Time // the end of the TTL
+	firstHash string    // of the valid registry file before the first check, or ""
 
-	dropped []string // for each declared entry that was left out: why
+	dropped []string // the reason for each declared entry that was left out
 }
 
-// NewCatalog returns the catalog of a project. It touches no disk.
+// NewCatalog returns the catalog of a project. It reads no files.
 func NewCatalog(p *project.Project, o Options) *Catalog {
 	c := &Catalog{p: p, o: o, now: o.Now}
 	if c.now == nil {
@@ -100,11 +99,11 @@ func NewCatalog(p *project.Project, o Options) *Catalog {
 	return c
 }
 
-// HasHook reports whether there is a register.sh to run, or one that may not be run.
+// HasHook reports whether there is an executable register.sh, trusted or not.
 func (c *Catalog) HasHook() bool { return c.hook.Present() }
 
-// List returns what the project offers of a kind. It checks the project if the last
-// check is too old. The error is a [*Failure] or the context's.
+// List returns the items of a kind. It checks the project if the last check is too old. The
+// error is a [*Failure] or the context's error.
 func (c *Catalog) List(ctx context.Context, kind *kinds.Kind) (*List, error) {
 	return c.list(ctx, c.state(kind), false)
 }
@@ -114,8 +113,8 @@ func (c *Catalog) Fresh(ctx context.Context, kind *kinds.Kind) (*List, error) {
 	return c.list(ctx, c.state(kind), true)
 }
 
-// DeclaredPaths returns the paths of all entries that are declared of a kind, as they are written, also of
-// those that a list leaves out. It writes nothing. In static mode they are those of the registry file.
+// DeclaredPaths returns the paths of all declared entries of a kind, also of invalid entries. In static
+// mode it returns the paths in the registry file. It writes nothing.
 func (c *Catalog) DeclaredPaths(ctx context.Context, kind *kinds.Kind) (paths []string, err error) {
 	s := c.state(kind)
 	if err := s.mutex.Lock(ctx); err != nil {
@@ -145,38 +144,38 @@ func (c *Catalog) list(ctx context.Context, s *state, fresh bool) (*List, error)
 // state returns the state of a kind.
 func (c *Catalog) state(kind *kinds.Kind) *state { return c.states[slices.Index(kinds.All, kind)] }
 
-// obtain returns the last outcome if it serves or is of a check that began after the
-// number asked; else it checks the kind.
-func (c *Catalog) obtain(ctx context.Context, s *state, asked int64, serves func(*outcome) bool) (*List, error) {
-	if o := s.last.Load(); o != nil && serves(o) {
+// obtain returns the last outcome if isValid accepts it or its check began after the number
+// asked. Otherwise it checks the kind.
+func (c *Catalog) obtain(ctx context.Context, s *state, asked int64, isValid func(*outcome) bool) (*List, error) {
+	if o := s.last.Load(); o != nil && isValid(o) {
 		return o.list, o.err
 	}
 	if err := s.mutex.Lock(ctx); err != nil {
 		return nil, err
 	}
 	defer s.mutex.Unlock()
-	// Somebody else may have checked the kind meanwhile.
-	if o := s.last.Load(); o != nil && (serves(o) || o.number > asked) {
+	// Another goroutine may have checked the kind.
+	if o := s.last.Load(); o != nil && (isValid(o) || o.number > asked) {
 		return o.list, o.err
 	}
 	return c.renew(ctx, s, request{asked: asked, within: c.bounds(c.p.Discovery.SubPath)[s.kind]})
 }
 
-// A request is how to check a kind.
+// A request describes how to check a kind.
 type request struct {
-	asked  int64  // how many checks had begun when it was made; what those saw may be old
-	within string // a subtree of the content directory, "" for all of it
-	force  bool   // by the refresh command: whatever the mode, and not to be able to write is a failure
-	locked bool   // the lock was not to be had for the kind before: do not wait for it again
+	asked  int64  // the number of checks that began before the request; their results may be old
+	within string // a subtree of the content directory, or "" for the whole directory
+	force  bool   // for the refresh command: ignore static mode, and fail if the file cannot be written
+	locked bool   // the lock was not available for another kind: do not wait again
 }
 
-// renew checks a kind and remembers the outcome. The caller holds the state's mutex.
+// renew checks a kind and stores the outcome. The caller has locked the state's mutex.
 func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error) {
 	number := c.checks.Add(1)
 	list, err := c.check(ctx, s, r)
 	var failure *Failure
 	if err != nil && !errors.As(err, &failure) {
-		return nil, err // cancelled, which is no outcome
+		return nil, err // cancelled
 	}
 	o := &outcome{
 		list: list, err: err, number: number, until: c.now().Add(s.kind.TTL(&c.p.Discovery)),
@@ -186,7 +185,7 @@ func (c *Catalog) renew(ctx context.Context, s *state, r request) (*List, error)
 	return list, err
 }
 
-// log logs a fault of the project, or what is less.
+// log logs a message about the project.
 func (c *Catalog) log(level mcp.Level, logger, text string) {
 	c.report(logger, item.Message{Level: level, Text: text})
 }
@@ -197,12 +196,12 @@ func (c *Catalog) report(logger string, m item.Message) {
 		c.warnings.Add(1)
 	}
 	c.inform(m.Level, logger, m.Line())
-	if c.o.Said != nil {
-		c.o.Said(m)
+	if c.o.OnMessage != nil {
+		c.o.OnMessage(m)
 	}
 }
 
-// inform logs something that is no fault of the project.
+// inform logs a message that does not count as a warning about the project.
 func (c *Catalog) inform(level mcp.Level, logger, text string) {
 	if c.o.Log != nil {
 		c.o.Log(level, logger, text)

@@ -7,23 +7,23 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// pollPace is how often Changes checks a kind at most.
+// pollPace is the minimum time between two checks of a kind by Changes.
 const pollPace = time.Second
 
-// A Poll is the occasion on which changes are asked for.
+// A Poll describes a call of [Catalog.Changes].
 type Poll struct {
-	Idle  bool // nothing has happened: never run register.sh for it (P-1903)
-	Fresh bool // check all kinds, however recently they were (M-63)
+	Idle  bool // called by a timer: do not run register.sh (P-1903)
+	Fresh bool // check all kinds, also before the end of the TTL (M-63)
 }
 
-// Changes returns the kinds that have changed since they were last returned, in the
-// order of [kinds.All]. The first time a kind is compared with the valid registry file
-// from before the first check; without one it has changed. Kinds that are not available
-// have not changed (R-114, P-1901).
+// Changes returns the kinds that have changed since Changes last returned them, in the order
+// of [kinds.All]. The first call compares a kind with the valid registry file from before
+// the first check. A kind without such a file has changed. A kind that is not available has
+// not changed (R-114, P-1901).
 //
-// It checks kinds whose time is over, at most once a second. In between it costs next to
-// nothing, so it may be called after each message. A call during another one returns
-// nothing, unless it is to be fresh.
+// Changes checks the kinds whose TTL has ended, each at most once a second. Other calls are
+// cheap, so a server can call it after each message. A call during another call returns
+// nothing, unless Poll.Fresh is set.
 func (c *Catalog) Changes(ctx context.Context, p Poll) []*kinds.Kind {
 	if c.p.Discovery.Static {
 		return nil
@@ -43,7 +43,7 @@ func (c *Catalog) Changes(ctx context.Context, p Poll) []*kinds.Kind {
 		}
 	}
 	var changed []*kinds.Kind
-	for _, s := range c.states { // after all: to check one may be to check another
+	for _, s := range c.states { // a second loop, because the check of one kind may check another
 		if s.changed() {
 			changed = append(changed, s.kind)
 		}
@@ -51,7 +51,7 @@ func (c *Catalog) Changes(ctx context.Context, p Poll) []*kinds.Kind {
 	return changed
 }
 
-// changed reports whether a kind has changed since this was last asked.
+// changed reports whether a kind has changed since the last call.
 func (s *state) changed() bool {
 	o := s.last.Load()
 	if o == nil || o.list == nil {

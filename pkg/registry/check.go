@@ -5,37 +5,33 @@ import (
 	"errors"
 	"fmt"
 
-	"mcp-bash/pkg/project/atomicfile"
+	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// lastCheck is what is kept of a kind from one check to the next.
+// A lastCheck contains the results of the last check of a kind, which the next one reuses.
 type lastCheck struct {
-	started   bool           // the scan cache was read
-	cached    *scan.Result   // the scan in it, as long as it is what the cache holds
-	cacheMark scan.Mark      // the registry file that was made of that
-	scan      *scan.Result   // the last scan, or the cached one
-	declared  *declare.Built // the last declared items
-	inputs    inputs         // what the last list was built of
-	built     *List          // that list
-	messages  []item.Message // what is to be logged about it
-	dropped   []string       // for each declared entry that the last check left out: why
-	list      *List          // the last list that was persisted or kept in memory; nil: there is none yet
-	static    *List          // static mode: the registry file as it is
-	fileMark  scan.Mark      // the registry file as far as it is known
+	scan      *scan.Result
+	declared  *declare.Built
+	inputs    inputs // of the list built
+	built     *List
+	messages  []item.Message // about the list built
+	dropped   []string       // the reason for each declared entry that was left out
+	list      *List          // the last list of a successful check, or nil
+	static    *List          // static mode: the list in the registry file
+	file      fileVersion    // the registry file when it was last read or written
 	unsaved   *List          // a list that could not be written
-	firstHash string         // of the valid registry file before the first check, "" for none
+	firstHash string         // of the valid registry file before the first check, or ""
 
-	// mergedInto is the hash of the file that a part was merged into, "" for none; nil:
-	// the list is no part.
+	// mergedInto is the hash of the registry file that a partial scan was merged into, ""
+	// for no file. It is nil after a complete scan.
 	mergedInto *string
 }
 
-// check builds the list of a kind as the project is now, and brings the registry file
-// up to date.
+// check builds the current list of a kind and updates the registry file.
 func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error) {
 	s.dropped = nil
 	from, err := c.origin(ctx, s, r)
@@ -67,14 +63,13 @@ func (c *Catalog) check(ctx context.Context, s *state, r request) (*List, error)
 		s.dropped = s.inputs.declared.Dropped
 	}
 	s.list = list
-	c.saveScan(s)
 	return list, nil
 }
 
-// manyItems is the number of items of a kind above which a warning is logged.
+// manyItems is the number of items of a kind that causes no warning yet.
 const manyItems = 500
 
-// failure logs an error of a check, and returns it as a [*Failure].
+// failure logs an error of a check and returns it as a [*Failure].
 func (c *Catalog) failure(ctx context.Context, s *state, r request, from origin, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -1,24 +1,22 @@
-// Package registry finds out what a project offers and keeps it in .registry/,
-// the only thing that the separate programs share.
+// Package registry lists the items of a project and writes the lists to .registry/, which
+// all programs share.
 //
-// A [Catalog] returns one [List] for each kind of thing: tools, resources,
-// prompts and so on (package kinds). A list is checked when it is asked for and
-// the last check is too old. A check takes these steps, each in the file of that
-// name:
+// A [Catalog] returns one [List] for each kind of item: tools, resources, prompts and so on
+// (package kinds). It checks a kind if a program asks for the list and the last check is
+// too old. A check takes these steps, each in the file of that name:
 //
-//	check    runs the steps, and turns what goes wrong into a [Failure]
-//	origin   decides where the items come from: the project's directories, what it
-//	         declares (package declare), or the registry file as it is
-//	build    scans the directories (package scan), builds the declared items, and
-//	         makes the list; nothing is built again of what has not changed
-//	persist  writes the registry file if the list is another one
+//	check    runs the steps, and converts errors to a [Failure]
+//	origin   selects the source of the items: discovery, declarations (package declare),
+//	         or the registry file
+//	build    scans the directories (package scan), builds the declared items, and makes
+//	         the list; it reuses the results for unchanged files
+//	persist  writes the registry file if the list has changed
 //
-// [Catalog.Changes] tells a server which lists have changed, [Catalog.Refresh] and
-// [Catalog.Status] are what the command does. The registry file itself is in
-// envelope and hash, the directory with its lock in store.
+// [Catalog.Changes] returns the changed lists for a server. [Catalog.Refresh] and
+// [Catalog.Status] implement commands of mcp-registry. The format of registry files is in
+// envelope and hash; the directory and its lock are in store.
 //
-// Everything that is read here was written by others and may be changing
-// meanwhile: files are opened relative to open directories, never through a
-// symbolic link, and nothing is opened that could make a reader wait (package
-// folder).
+// Other users and running programs can change the files that the package reads. So it opens
+// files relative to open directories, never follows symbolic links, and never opens a file
+// that could block the reader (package folder).
 package registry

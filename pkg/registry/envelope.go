@@ -18,11 +18,11 @@ const (
 	schemaVersion = "1"
 )
 
-// envelopeNesting is how deeply a registry file may be nested: items stand some
-// levels deeper in it than in what authors wrote.
+// envelopeNesting is the maximum depth of a registry file. Items are some levels deeper in
+// it than in metadata.
 const envelopeNesting = item.MaxNesting + 10
 
-// writeEnvelope returns a registry file, nil when it would be
+// writeEnvelope returns the text of a registry file, or nil if it would be
 // longer than limit bytes.
 func writeEnvelope(items []json.RawMessage, hash string, generated time.Time, limit int) []byte {
 	size := 1024
@@ -61,14 +61,14 @@ func appendIndented(dst []byte, i int, item json.RawMessage) []byte {
 	return rawjson.AppendIndent(dst, item, 2)
 }
 
-// An envelope is what a valid registry file holds.
+// An envelope is the content of a valid registry file.
 type envelope struct {
 	hash  string
 	items []json.RawMessage // as written
 }
 
-// parseEnvelope reads the text of a registry file. The error is what makes it invalid
-//
+// parseEnvelope reads the text of a registry file. The error is the reason why the text is
+// invalid.
 func parseEnvelope(text []byte) (*envelope, error) {
 	doc, err := item.CheckJSON(text, envelopeNesting)
 	if err != nil {
@@ -97,7 +97,7 @@ func parseEnvelope(text []byte) (*envelope, error) {
 	return e, nil
 }
 
-// compact returns the items without white space, in one piece of memory.
+// compact returns the items without white space.
 func (e *envelope) compact() []json.RawMessage {
 	size := 0
 	for _, item := range e.items {
@@ -113,7 +113,7 @@ func (e *envelope) compact() []json.RawMessage {
 	return list
 }
 
-// list returns the list of a registry file as it is.
+// list returns the items as a list.
 func (e *envelope) list(kind *kinds.Kind) *List {
 	l := &List{Kind: kind, Hash: e.hash, Items: make([]item.Item, len(e.items))}
 	for i, entry := range e.compact() {
@@ -122,7 +122,7 @@ func (e *envelope) list(kind *kinds.Kind) *List {
 	return l
 }
 
-// found returns the items of a registry file as candidates.
+// found returns the items as candidates.
 func (e *envelope) found() []item.Candidate {
 	list := make([]item.Candidate, len(e.items))
 	for i, entry := range e.compact() {

@@ -4,7 +4,7 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// A Failure is why a kind is not available. Its text is what was logged.
+// A Failure is the reason why a kind is not available. Its text is the logged message.
 type Failure struct {
 	Kind   *kinds.Kind
 	Reason string

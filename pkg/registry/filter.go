@@ -6,15 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// bounds returns the subtree that a filter confines the scan of each kind to, as a path
-// relative to its content directory. A kind that is missing is scanned whole.
+// bounds returns the subtree of each kind that a filter selects, relative to the content
+// directory. Kinds that are not in the map are scanned completely.
 func (c *Catalog) bounds(filter string) map[*kinds.Kind]string {
 	if filter == "" {
 		return nil
@@ -25,7 +25,7 @@ func (c *Catalog) bounds(filter string) map[*kinds.Kind]string {
 	}
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		candidates := []string{filepath.Clean(dir)}
-		if physical, err := project.Physical(dir); err == nil {
+		if physical, err := fsys.Physical(dir); err == nil {
 			candidates = append(candidates, physical) // as the project's root is
 		}
 		for _, dir := range candidates {

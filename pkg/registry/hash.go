@@ -8,8 +8,8 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// hashOf returns the SHA-256 of the canonical form of a registry's items, without
-// derived URIs, which depend on where the project lies.
+// hashOf returns the SHA-256 of the canonical form of a registry's items. It leaves out
+// derived URIs, which depend on the path of the project.
 func hashOf(items []json.RawMessage) string {
 	h := sha256.New()
 	h.Write([]byte{'['})

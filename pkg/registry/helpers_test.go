@@ -105,9 +105,6 @@ func (b *bed) refresh(filter string) *Report {
 	return r
 }
 
-// scanMagic begins a scan cache.
-const scanMagic = "mcp-bash scan 2\n"
-
 const allKinds = "tools resources resourceTemplates prompts completions ui"
 
 // report is what a refresh prints that found nothing but tools; tools is their

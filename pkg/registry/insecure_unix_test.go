@@ -3,11 +3,8 @@
 package registry
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,32 +39,6 @@ func TestInsecureRegistryFile(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-}
-
-// R-113: nor is what others could have left there of a scan.
-func TestInsecureScanCache(t *testing.T) {
-	b := newBed(t, nil, files{"tools/a/tool.sh": "", "tools/a/tool.meta.json": `{"name":"true"}`})
-	b.refresh("")
-	cache := b.Path(".registry/.scan-tools")
-	text, err := os.ReadFile(cache)
-	if err != nil || !bytes.Contains(text, []byte(`"true"`)) {
-		t.Fatalf("%q, %v", text, err)
-	}
-	forge := func(mode os.FileMode) {
-		head := len(scanMagic) + sha256.Size
-		body := bytes.ReplaceAll(text[head:], []byte("true"), []byte("fake"))
-		sum := sha256.Sum256(body)
-		if err := os.WriteFile(cache, slices.Concat(text[:len(scanMagic)], sum[:], body), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		os.Chmod(cache, mode)
-		b.Remove(".registry/tools.json")
-		b.reopen(nil, Options{})
-	}
-	forge(0o600)
-	want(t, b.names(), "fake") // it is believed when it is ours, so it matters that it is
-	forge(0o646)
-	want(t, b.names(), "true")
 }
 
 // R-17: what would not be believed is not written.

@@ -8,9 +8,8 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// A List is what a project offers of one kind. It is never changed, and as long as the
-// content stays the same a [Catalog] returns the same one, so its address can be the key
-// of what is made of it.
+// A List contains the items of one kind. It is immutable. A [Catalog] returns the same List
+// until the content changes, so its address can be the key of a cache.
 type List struct {
 	Kind  *kinds.Kind
 	Items []item.Item // in the order of R-39, or of register.json
@@ -20,7 +19,7 @@ type List struct {
 	byName map[string]int32
 }
 
-// Find returns the item of a name, the first where there are several (T-10).
+// Find returns the first item with a name (T-10).
 func (l *List) Find(name string) (entry item.Item, ok bool) {
 	l.once.Do(func() {
 		l.byName = make(map[string]int32, len(l.Items))

@@ -6,21 +6,21 @@ import (
 	"mcp-bash/pkg/registry/item"
 )
 
-// A messageLog logs each message about a topic once for as long as it holds, not each
-// time the topic is checked.
+// A messageLog logs a message about a topic once, and again only after a check without the
+// message.
 type messageLog struct {
 	log    func(logger string, m item.Message)
 	mu     sync.Mutex
 	logged map[string]map[item.Message]bool // by topic
 }
 
-// report logs what is new among the messages that hold for a topic now.
+// report logs the messages of a check that the last check of the topic did not have.
 func (j *messageLog) report(topic, logger string, now []item.Message) {
 	j.add(topic, logger, now, func(item.Message) bool { return false })
 }
 
-// reportFound is like report, but leaves out what another topic has logged: kinds that
-// scan the same directory report the same faults of its files.
+// reportFound is like report, but leaves out messages that another topic has logged. Kinds
+// that scan the same directory report the same faults of its files.
 func (j *messageLog) reportFound(topic, logger string, now []item.Message) {
 	j.add(topic, logger, now, func(m item.Message) bool {
 		for other, said := range j.logged {

@@ -20,7 +20,7 @@ func TestStrays(t *testing.T) {
 	}
 	want(t, b.names(), "a n")
 	b.WantLog(lines...)
-	b.reopen(noTTL, Options{}) // from the scan cache
+	b.reopen(noTTL, Options{}) // another process
 	want(t, b.names(), "a n")
 	b.WantLog(lines...)
 	b.Remove("server.d/register.json")

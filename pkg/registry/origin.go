@@ -5,21 +5,21 @@ import (
 	"errors"
 	"fmt"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// An origin is where the items of a kind come from.
+// An origin is the source of the items of a kind.
 type origin struct {
-	static   *List             // the registry file as it is, and nothing else
-	discover bool              // the content directories
-	declared *declare.List     // what is declared of the kind; nil: nothing
-	document *declare.Document // all of register.json; nil: there is none
+	static   *List             // the registry file, and no other source; or nil
+	discover bool              // scan the content directories
+	declared *declare.List     // the declared entries of the kind, or nil
+	document *declare.Document // the content of register.json, or nil
 }
 
-// origin decides where the items come from.
+// origin selects the source of the items.
 func (c *Catalog) origin(ctx context.Context, s *state, r request) (origin, error) {
 	static := c.p.Discovery.Static && !r.force
 	declarable := s.kind.Build != nil // UI resources are not
@@ -50,7 +50,7 @@ func (c *Catalog) origin(ctx context.Context, s *state, r request) (origin, erro
 	return from, nil
 }
 
-// staticList returns the registry file as it is, nil when there is no valid one
+// staticList returns the list in the registry file, or nil if there is no valid file
 //
 func (c *Catalog) staticList(s *state) *List {
 	if s.static != nil {
@@ -59,7 +59,7 @@ func (c *Catalog) staticList(s *state) *List {
 	file, err := c.store.read(s.kind)
 	if err != nil {
 		level := mcp.Debug
-		var insecure *project.InsecureError
+		var insecure *trust.InsecureError
 		if errors.As(err, &insecure) {
 			level = mcp.Warning
 		}

@@ -6,12 +6,11 @@ import (
 	"runtime"
 )
 
-// shareSize is how many bytes of items make one part.
+// shareSize is the size of the items of one part, in bytes.
 const shareSize = 64 << 10
 
-// parts has write append every item to a buffer, and yields the buffers in order. Long
-// lists are divided among the processors; no more is written ahead than keeps them
-// busy.
+// parts calls write for every item and yields the buffers in order. It divides long lists
+// among the processors, and limits the number of buffers in memory.
 func parts(items []json.RawMessage, write func(dst []byte, i int, item json.RawMessage) []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		var ahead []chan []byte

@@ -5,18 +5,17 @@ import (
 	"errors"
 	"fmt"
 
-	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/atomicfile"
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/atomicfile"
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/registry/access"
-	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// persist writes the registry file, unless it holds the list already. The error is
-// errOvertaken when a part was merged into a file that another program has replaced
-// since.
+// persist writes the registry file, unless the file contains the list already. If a partial
+// scan was merged into a file that another program has replaced, the error is errOvertaken
+//
 func (c *Catalog) persist(ctx context.Context, s *state, r request, list *List) error {
 	if list == s.unsaved && !r.force {
 		return nil
@@ -45,12 +44,12 @@ func (c *Catalog) persist(ctx context.Context, s *state, r request, list *List) 
 	switch {
 	case err == nil:
 		s.unsaved = nil
-		s.fileMark = c.markOf(list.Hash, stamp)
+		s.file = c.versionOf(list.Hash, stamp)
 	case errors.As(err, &unwritable) && !r.force:
 		s.unsaved = list
 		c.unwritableNotice.Do(func() {
 			text := "Registry directory is not writable; keeping the registry in memory"
-			var insecure *project.InsecureError
+			var insecure *trust.InsecureError
 			if errors.As(unwritable.Err, &insecure) {
 				text += ": " + insecure.Error()
 			}
@@ -61,29 +60,32 @@ func (c *Catalog) persist(ctx context.Context, s *state, r request, list *List) 
 	return err
 }
 
-// inspect returns the hash of the registry file if there is a valid one, else "". It
-// reads the file only when its stamp does not tell.
+// inspect returns the hash of the registry file, or "" if there is no valid file. It does
+// not read a file whose hash is want and whose stamp is unchanged.
 func (c *Catalog) inspect(s *state, want string) string {
-	for _, m := range []*scan.Mark{&s.fileMark, &s.cacheMark} {
-		if m.Hash == want && m.Stamp.Exists() && c.store.stamp(s.kind.File) == m.Stamp {
-			s.fileMark = *m
-			return want
-		}
+	if s.file.hash == want && s.file.stamp.Exists() && c.store.stamp(s.kind.File) == s.file.stamp {
+		return want
 	}
 	file, err := c.store.read(s.kind)
 	if err != nil {
 		return ""
 	}
-	s.fileMark = c.markOf(file.hash, file.stamp)
+	s.file = c.versionOf(file.hash, file.stamp)
 	return file.hash
 }
 
-// markOf returns the mark of a registry file, with its stamp if that is settled.
-func (c *Catalog) markOf(hash string, st folder.Stamp) scan.Mark {
+// A fileVersion is a registry file as a check saw it.
+type fileVersion struct {
+	hash  string
+	stamp folder.Stamp // zero: only reading the file shows whether it has changed
+}
+
+// versionOf returns the version of a registry file, with its stamp if that is settled.
+func (c *Catalog) versionOf(hash string, st folder.Stamp) fileVersion {
 	if !st.Settled(c.store.clock(c.now())) {
 		st = folder.Stamp{}
 	}
-	return scan.Mark{Hash: hash, Stamp: st}
+	return fileVersion{hash, st}
 }
 
 // A limitError means that the registry file would be too large.

@@ -5,17 +5,16 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// Portable returns the registry file of a kind as it can be shipped to another
-// machine: as if it was made at a time, and with no path of this machine in it. A
-// URI that points into the project, which its author knew at root, is told from
-// where the project will be (CLI-1418).
+// Portable returns the registry file of a kind for another machine, with the time generated
+// and without paths of this machine. A URI of a file below root, the project's directory on
+// this machine, becomes relative to the project (CLI-1418).
 func (c *Catalog) Portable(kind *kinds.Kind, root string, generated time.Time) ([]byte, error) {
 	file, err := c.store.read(kind)
 	if err != nil {
@@ -32,7 +31,7 @@ func (c *Catalog) Portable(kind *kinds.Kind, root string, generated time.Time) (
 	return text, nil
 }
 
-// moved is an item whose URI does not depend on where the project lies.
+// moved returns an item whose URI does not depend on the path of the project.
 func moved(p *project.Project, entry json.RawMessage, root string) json.RawMessage {
 	uri := rawjson.TextOf(entry, "uri")
 	switch {

@@ -7,39 +7,38 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project/atomicfile"
 	"mcp-bash/pkg/registry/kinds"
 )
 
 // RefreshOptions are the options of a refresh.
 type RefreshOptions struct {
-	// Filter confines the scan to a directory; "" leaves that to
+	// Filter limits the scan to a directory. The default is
 	// MCPBASH_REGISTRY_REFRESH_PATH.
 	Filter string
-	// Strict makes a failure of every warning.
+	// Strict treats every warning as a failure.
 	Strict bool
 }
 
-// A Report is what a refresh did.
+// A Report is the result of a refresh.
 type Report struct {
-	Kinds   []KindReport // in the order of [Kinds]
-	Minimal bool         // nothing was done: minimal mode
-	Warned  bool         // a warning was logged, and that counts as a failure
+	Kinds   []KindReport // in the order of [kinds.All]
+	Minimal bool         // minimal mode: nothing was done
+	Warned  bool         // Strict is set and a warning was logged
 }
 
 // A KindReport is the part of a [Report] about one kind.
 type KindReport struct {
 	Kind  *kinds.Kind
-	Count int   // items now in the kind's file
-	Err   error // why it failed; nil: it did not
+	Count int   // of the items in the kind's file
+	Err   error // a [*Failure], or nil
 
-	// Dropped is, for each declared entry that was left out, why.
-	Dropped []string
+	Dropped []string // the reason for each declared entry that was left out
 }
 
-// Refresh checks all kinds, whatever the time and the mode. A kind that fails does not
-// stop the others. The error is the context's.
+// Refresh checks all kinds, also before the end of the TTL and in static mode. If a kind
+// fails, Refresh continues with the others. The error is the context's error.
 func (c *Catalog) Refresh(ctx context.Context, o RefreshOptions) (*Report, error) {
 	report := &Report{Minimal: c.p.Minimal}
 	filter := o.Filter
@@ -83,14 +82,14 @@ func (c *Catalog) refresh(ctx context.Context, s *state, r request) (*List, erro
 	return c.renew(ctx, s, r)
 }
 
-// Failed reports whether a kind failed, was left incomplete, or was warned about
-// where that counts as a failure.
+// Failed reports whether a kind failed or is incomplete, or a warning counts as a failure
+//
 func (r *Report) Failed() bool {
 	return r.Warned || slices.ContainsFunc(r.Kinds, func(k KindReport) bool { return k.Err != nil || k.Dropped != nil })
 }
 
-// Fatal reports whether a kind failed because of the lock or the registry directory,
-// which is no fault of the project.
+// Fatal reports whether a kind failed because of the lock or the registry directory
+//
 func (r *Report) Fatal() bool {
 	return slices.ContainsFunc(r.Kinds, func(k KindReport) bool {
 		var f *Failure
@@ -98,8 +97,8 @@ func (r *Report) Fatal() bool {
 	})
 }
 
-// AppendJSON appends the report as the command prints it, without a
-// final newline.
+// AppendJSON appends the report in the form of the command's output, without a final
+// newline.
 func (r *Report) AppendJSON(dst []byte) []byte {
 	dst = append(dst, "{\n"...)
 	for _, k := range r.Kinds {
@@ -124,13 +123,12 @@ func (r *Report) AppendJSON(dst []byte) []byte {
 	return append(rawjson.AppendString(appendKey(dst, "mode"), mode), "\n}"...)
 }
 
-// appendKey begins a line of the layout that both commands print: one member
-// a line, its value on it.
+// appendKey appends the beginning of a line with one member.
 func appendKey(dst []byte, key string) []byte {
 	return append(rawjson.AppendString(append(dst, "  "...), key), ": "...)
 }
 
-// someOf returns the first few of a list of faults, and how many more there are.
+// someOf returns the first three faults of a list, and the number of the others.
 func someOf(faults []string) string {
 	const few = 3
 	if more := len(faults) - few; more > 0 {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/kinds"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/wire/mcp"
 )

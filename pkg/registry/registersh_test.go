@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 )
 
 // withHook makes a project with a register.sh that may run.

@@ -24,12 +24,12 @@ type finding struct {
 	log   []string
 }
 
-// try runs cases for a kind, the second time out of the scan cache.
+// try runs cases for a kind, the second time in another process.
 func try(t *testing.T, kind *kinds.Kind, cases []finding) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBed(t, nil, tc.files)
-			for _, from := range []string{"disk", "scan cache"} {
+			for _, from := range []string{"first process", "second process"} {
 				if got := b.tell(b.listing(kind)); got != tc.want {
 					t.Errorf("from the %s:\n%s\nwant\n%s", from, got, tc.want)
 				}

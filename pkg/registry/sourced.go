@@ -8,17 +8,17 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// DiscoveredSource is the source of a tool that was found.
+// DiscoveredSource is the source of a discovered tool.
 const DiscoveredSource = "discovered"
 
-// A SourcedTool is a tool of a project, and where it comes from.
+// A SourcedTool is a tool of a project with its source.
 type SourcedTool struct {
 	item.Candidate
 	Source string // DiscoveredSource, declare.JSONFile or declare.HookFile
 }
 
-// sourced returns where the tools of a list come from. declared are the declared items
-// among them, nil for none.
+// sourced returns the tools of a list with their sources. declared are the declared tools,
+// or nil.
 func sourced(list *List, declared *declare.Built) []SourcedTool {
 	isDeclared := make(map[string]bool)
 	if declared != nil {
@@ -57,8 +57,8 @@ func (c *Catalog) SourcedTools(ctx context.Context) ([]SourcedTool, error) {
 	return sourced(o.list, declared), nil
 }
 
-// PreviewTools returns what the tools of the project would be with another
-// register.json. A nil doc means that there is no such file. It writes nothing.
+// PreviewTools returns the tools that the project would have with another register.json. A
+// nil doc means no file. PreviewTools writes nothing.
 func (c *Catalog) PreviewTools(ctx context.Context, doc *declare.Document) ([]SourcedTool, error) {
 	s := c.state(kinds.Tools)
 	if err := s.mutex.Lock(ctx); err != nil {

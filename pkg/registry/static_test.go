@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 )
 
 const staticNotice = "info mcp.tools: Static registry mode active - new tools/resources won't be discovered until " +

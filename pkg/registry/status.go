@@ -12,11 +12,11 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// A Status is what lies in the registry directory.
+// A Status describes the registry directory.
 type Status struct {
 	ProjectRoot string
-	JSONTool    string          // what scripts are given: jq, gojq or none
-	Confine     json.RawMessage // what is confined (CF-33), nil: it is not said
+	JSONTool    string          // the JSON tool of scripts: jq, gojq or none
+	Confine     json.RawMessage // the confinement of scripts (CF-33), or nil
 	Kinds       []KindStatus
 }
 
@@ -27,13 +27,11 @@ type KindStatus struct {
 	Path   string
 	Count  int
 	Hash   string
-	Mtime  int64 // seconds since 1970; 0 for a missing file
-	// Error is what is wrong with what register.json declares of the kind, "" for
-	// nothing.
-	Error string
+	Mtime  int64  // seconds since 1970; 0 for a missing file
+	Error  string // the fault of the kind's entries in register.json, or ""
 }
 
-// Status returns what lies in the registry directory. It changes nothing.
+// Status returns the state of the registry directory. It writes nothing.
 func (c *Catalog) Status(jsonTool string) *Status {
 	s := &Status{ProjectRoot: c.p.Root, JSONTool: jsonTool}
 	said, fault := c.declared.Read(c.checks.Load(), c.checks.Add(1))
@@ -57,7 +55,7 @@ func (c *Catalog) Status(jsonTool string) *Status {
 	return s
 }
 
-// addDeclared adds what is wrong with what register.json declares of the kind.
+// addDeclared adds the faults of the kind's entries in register.json.
 func (k *KindStatus) addDeclared(p *project.Project, said *declare.Document, fault error) {
 	if fault == nil && said != nil && said.Lists[k.Kind.Key] != nil {
 		m := said.Lists[k.Kind.Key]
@@ -71,13 +69,13 @@ func (k *KindStatus) addDeclared(p *project.Project, said *declare.Document, fau
 	}
 }
 
-// Failed reports whether register.json says anything of a kind that cannot be used.
+// Failed reports whether register.json contains invalid entries.
 func (s *Status) Failed() bool {
 	return slices.ContainsFunc(s.Kinds, func(k KindStatus) bool { return k.Error != "" })
 }
 
-// AppendJSON appends the status as the command prints it, without a
-// final newline.
+// AppendJSON appends the status in the form of the command's output, without a final
+// newline.
 func (s *Status) AppendJSON(dst []byte) []byte {
 	dst = rawjson.AppendString(appendKey(append(dst, "{\n"...), "projectRoot"), s.ProjectRoot)
 	dst = rawjson.AppendString(appendKey(append(dst, ",\n"...), "jsonTool"), s.JSONTool)

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/atomicfile"
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/atomicfile"
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/registry/kinds"
 )
 
@@ -23,13 +23,13 @@ const (
 // A store is the registry directory.
 type store struct {
 	dir   string
-	check func(path string) error // returns an error when others could have written the path
-	limit int                     // bytes of a file
+	check func(path string) error // returns an error if other users could have written the path
+	limit int                     // the maximum size of a file, in bytes
 	wait  time.Duration
-	skew  atomic.Int64 // how far the clock of the file system is ahead of ours
+	skew  atomic.Int64 // nanoseconds by which the file system's clock is ahead of the system clock
 }
 
-// A registryFile is a valid file in the directory.
+// A registryFile is a valid registry file.
 type registryFile struct {
 	envelope
 	stamp folder.Stamp
@@ -40,7 +40,7 @@ var (
 	errOvertaken = errors.New("another program was faster")
 )
 
-// sum returns the hash, "" when there is no valid file.
+// sum returns the hash, or "" if there is no valid file.
 func (f *registryFile) sum() string {
 	if f == nil {
 		return ""
@@ -54,8 +54,8 @@ func (s *store) path(file string) string { return filepath.Join(s.dir, file) }
 // stamp returns the stamp of a file in the directory.
 func (s *store) stamp(file string) folder.Stamp { return folder.StampOfPath(s.path(file)) }
 
-// bytes returns the content of a file in the directory. The error is errMissing,
-// [folder.ErrTooLarge], or another one.
+// bytes returns the content of a file in the directory. The error may be errMissing or
+// [folder.ErrTooLarge].
 func (s *store) bytes(file string) ([]byte, folder.Stamp, error) {
 	var text []byte
 	var stamp folder.Stamp
@@ -67,13 +67,13 @@ func (s *store) bytes(file string) ([]byte, folder.Stamp, error) {
 	case err != nil && folder.Missing(err):
 		err = errMissing
 	case err != nil:
-		err = project.PlainError(err)
+		err = fsys.Cause(err)
 	}
 	return text, stamp, err
 }
 
-// File returns the text of a kind's registry file as it is. The error is
-// [fs.ErrNotExist], or says why it is not read.
+// File returns the text of a kind's registry file, valid or not. The error may be
+// [fs.ErrNotExist].
 func (c *Catalog) File(kind *kinds.Kind) ([]byte, error) {
 	text, _, err := c.store.bytes(kind.File)
 	if errors.Is(err, errMissing) {
@@ -82,8 +82,8 @@ func (c *Catalog) File(kind *kinds.Kind) ([]byte, error) {
 	return text, err
 }
 
-// read reads the registry file of a kind. The error is errMissing, or why the file is
-// not valid.
+// read reads the registry file of a kind. The error is errMissing, or the reason why the
+// file is invalid.
 func (s *store) read(k *kinds.Kind) (*registryFile, error) {
 	text, stamp, err := s.bytes(k.File)
 	if err != nil {
@@ -96,11 +96,11 @@ func (s *store) read(k *kinds.Kind) (*registryFile, error) {
 	return &registryFile{*e, stamp}, nil
 }
 
-// write writes the registry file of a kind unless there is a valid one of the same hash
-// by now, and returns its stamp. It waits for the lock at most so long. over, unless it
-// is nil, is the hash of the file that has to be there, "" for none; if another one is,
-// the error is errOvertaken. Other errors are an [*atomicfile.LockedError], an
-// [*atomicfile.UnwritableError], or the context's.
+// write writes the registry file of a kind, unless there is a valid file with the same hash,
+// and returns the stamp of the file. wait is the maximum time to wait for the lock. If over
+// is not nil, the current file must have the hash *over ("": there is no valid file).
+// Otherwise the error is errOvertaken. Other errors are an [*atomicfile.LockedError], an
+// [*atomicfile.UnwritableError], or the context's error.
 func (s *store) write(
 	ctx context.Context, k *kinds.Kind, hash string, text []byte, over *string, wait time.Duration,
 ) (folder.Stamp, error) {
@@ -121,16 +121,13 @@ func (s *store) write(
 	case over != nil && there.sum() != *over:
 		return folder.Stamp{}, errOvertaken
 	}
-	f, err := s.create(dir, k.File)
+	written, err := atomicfile.Write(dir, k.File, text)
 	if err != nil {
 		return folder.Stamp{}, &atomicfile.UnwritableError{Err: err}
 	}
-	written, err := s.finish(f, text, true)
-	if err != nil {
-		return folder.Stamp{}, &atomicfile.UnwritableError{Err: err}
-	}
-	// The renaming has changed the stamp. Should another program have put its
-	// file in place since, ours is unknown.
+	s.observe(written)
+	// The renaming has changed the stamp. If another program has replaced the file since
+	// then, the new stamp is unknown.
 	if there := s.stamp(k.File); there.Dev == written.Dev && there.Ino == written.Ino {
 		return there, nil
 	}
@@ -155,8 +152,8 @@ func (s *store) open() (*os.Root, error) {
 	return os.OpenRoot(s.dir)
 }
 
-// lock takes the lock of the directory. The system releases it when we
-// die.
+// lock takes the lock of the directory. The system releases it if the process
+// dies.
 func (s *store) lock(ctx context.Context, dir *os.Root, wait time.Duration) (unlock func(), err error) {
 	f, err := dir.OpenFile(lockFile, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -166,39 +163,23 @@ func (s *store) lock(ctx context.Context, dir *os.Root, wait time.Duration) (unl
 		f.Close()
 		var locked *atomicfile.LockedError
 		if errors.As(err, &locked) {
-			locked.Wait = s.wait // part of it for another kind
+			locked.Wait = s.wait // the wait for another kind counts
 		}
 		return nil, err
 	}
 	return func() { f.Close() }, nil
 }
 
-// create begins a file of the directory.
-func (s *store) create(dir *os.Root, name string) (*atomicfile.File, error) {
-	f, err := atomicfile.Create(dir, name, name)
-	if err == nil {
-		s.observe(f.Stamp())
-	}
-	return f, err
-}
-
-// finish completes it, and returns its stamp from before it got its name.
-func (s *store) finish(f *atomicfile.File, text []byte, sync bool) (folder.Stamp, error) {
-	written, err := f.Commit(text, sync)
-	s.observe(written)
-	return written, err
-}
-
-// observe learns what the clock of the file system shows from a file that was written
-// just now.
+// observe updates the skew of the file system's clock from the stamp of a file that was just
+// written.
 func (s *store) observe(written folder.Stamp) {
 	if written.Ctime != 0 {
 		s.skew.Store(written.Ctime - time.Now().UnixNano())
 	}
 }
 
-// clock returns what the clock of the file system shows at a moment, as far as is
-// known; never later than that, since stamps lag a little behind it.
+// clock returns the time of the file system's clock at the moment now. The result is never
+// later than now, because stamps lag behind the clock.
 func (s *store) clock(now time.Time) time.Time {
 	return now.Add(min(0, time.Duration(s.skew.Load())))
 }

@@ -2,20 +2,20 @@ package registry
 
 import (
 	"context"
+	"io/fs"
 	"os"
-	"time"
+	"slices"
+	"strings"
 
-	"mcp-bash/pkg/project/atomicfile"
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/atomicfile"
 )
 
-// abandoned is the age at which a half-written scan cache is removed. It is written
-// without the lock, and who loses one loses nothing but time.
-const abandoned = time.Minute
+// earlierCache begins the names of scan caches, which earlier versions wrote.
+const earlierCache = ".scan-"
 
-// sweep removes half-written files of programs that were killed. Registry files are
-// written under the lock, so whoever holds it knows that nobody is writing one. What
-// cannot be removed is left for the next time.
+// sweep removes the partial files of killed programs and the scan caches of earlier
+// versions. It holds the lock, so no program is writing one of these files. Files that
+// cannot be removed stay until the next refresh.
 func (s *store) sweep(ctx context.Context) {
 	if s.check(s.dir) != nil {
 		return
@@ -25,7 +25,11 @@ func (s *store) sweep(ctx context.Context) {
 		return
 	}
 	defer dir.Close()
-	left := atomicfile.Leftovers(dir, "")
+	entries, _ := fs.ReadDir(dir.FS(), ".")
+	left := slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		removable := atomicfile.IsTemporary(e.Name()) || strings.HasPrefix(e.Name(), earlierCache)
+		return !removable || !e.Type().IsRegular()
+	})
 	if len(left) == 0 {
 		return
 	}
@@ -34,10 +38,7 @@ func (s *store) sweep(ctx context.Context) {
 		return
 	}
 	defer unlock()
-	for _, name := range left {
-		info, err := dir.Lstat(name)
-		if err == nil && info.Mode().IsRegular() && (!folder.Hidden(name) || time.Since(info.ModTime()) > abandoned) {
-			dir.Remove(name)
-		}
+	for _, e := range left {
+		dir.Remove(e.Name())
 	}
 }

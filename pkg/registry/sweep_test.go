@@ -1,36 +1,28 @@
 package registry
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
-	"time"
 
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 )
 
-// R-15: what a program that was killed left half-written is removed by
-// the next refresh, also where nothing has to be written, and nothing else is.
+// R-15: a refresh removes the partial files of killed programs and the scan caches of earlier versions, also if no
+// registry file changes. It removes nothing else.
 func TestSweep(t *testing.T) {
 	b := newBed(t, nil, files{"tools/a/tool.sh": ""})
 	b.refresh("")
 	before := b.files()
-	b.Put(files{".registry/tools.json.tmp-1-0a": "{", ".registry/.scan-tools.tmp-1-0b": "",
-		".registry/.scan-ui-resources.tmp-1-0c": "", ".registry/x.tmp-d/y": ""})
-	old := time.Now().Add(-2 * abandoned)
-	if err := os.Chtimes(b.Path(".registry/.scan-tools.tmp-1-0b"), old, old); err != nil {
-		t.Fatal(err)
-	}
+	b.Put(files{".registry/tools.json.tmp-1-0a": "{", ".registry/.scan-tools": "mcp-bash scan 3\n",
+		".registry/.scan-tools.tmp-1-0b": ""})
 	b.refresh("")
-	left, _ := filepath.Glob(b.Path(".registry/*.tmp-*"))
-	if len(left) != 2 || left[0] != b.Path(".registry/.scan-ui-resources.tmp-1-0c") || left[1] != b.Path(
-		".registry/x.tmp-d") {
-		t.Errorf("left: %q", left)
-	}
-	for _, name := range left {
-		os.RemoveAll(name)
-	}
 	want(t, b.files(), before)
+
+	b.Put(files{".registry/x.tmp-d/y": "", ".registry/.scan-prompts/y": "", "secret": "",
+		".registry/.scan-ui@": "../secret"})
+	before = b.files()
+	b.refresh("")
+	want(t, b.files(), before)
+	want(t, b.Read("secret"), "")
 }
 
 // R-16: while another program writes, its files are not touched.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/kinds"
 )
 

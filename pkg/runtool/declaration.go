@@ -10,12 +10,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/observe"
-	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/shell"
 )
 
 // A declaration is what the metadata of a tool declares of what it does.
@@ -37,9 +37,9 @@ type beforehand struct {
 // command returns what creates the entry.
 func (b *beforehand) command() string {
 	if b.made == observe.Directory {
-		return "mkdir -p " + script.Quote(b.path)
+		return "mkdir -p " + shell.Quote(b.path)
 	}
-	return "touch " + script.Quote(b.path)
+	return "touch " + shell.Quote(b.path)
 }
 
 func (b *beforehand) String() string {
@@ -148,9 +148,9 @@ func (s *surroundings) needOfWriting(a observe.Access, inRoot bool) need {
 		return need{never: "it is another file each time"}
 	case within(s.processes, dir):
 		return need{never: "it controls processes, also those of others"}
-	case a.Kind == observe.Modes && s.state != "" && project.Within(s.state, a.Path):
+	case a.Kind == observe.Modes && s.state != "" && fsys.Within(s.state, a.Path):
 		return need{capabilities: []access.Capability{access.Edit}}
-	case slices.ContainsFunc(s.protected, func(of string) bool { return project.Within(of, a.Path) }):
+	case slices.ContainsFunc(s.protected, func(of string) bool { return fsys.Within(of, a.Path) }):
 		return need{never: "it is what the server runs next"}
 	case a.Kind == observe.Change && s.holdsTooMuch(dir) && !(inRoot && !overlaps(dir, s.protected)):
 		return s.needOfEntry(a, dir, inRoot)
@@ -183,8 +183,8 @@ func (s *surroundings) needOfEntry(a observe.Access, dir string, inRoot bool) ne
 // holdsTooMuch reports whether a directory is none to be declared as a whole: it holds nearly everything, the home
 // directory or the project, or what the server runs next.
 func (s *surroundings) holdsTooMuch(dir string) bool {
-	return dir == "/" || dir == "/etc" || project.Within(dir, s.project) ||
-		s.home != "" && project.Within(dir, s.home) || overlaps(dir, s.protected)
+	return dir == "/" || dir == "/etc" || fsys.Within(dir, s.project) ||
+		s.home != "" && fsys.Within(dir, s.home) || overlaps(dir, s.protected)
 }
 
 // within reports whether a path is one of a list, or lies in one.
@@ -193,7 +193,7 @@ func within(list []string, path string) bool { return covered(path, list) != "" 
 // overlaps reports whether a path holds one of a list, or lies in it.
 func overlaps(path string, list []string) bool {
 	return slices.ContainsFunc(list, func(dir string) bool {
-		return project.Within(dir, path) || project.Within(path, dir)
+		return fsys.Within(dir, path) || fsys.Within(path, dir)
 	})
 }
 
@@ -349,7 +349,7 @@ func (s *surroundings) limit(lists map[string][]string, has map[access.Capabilit
 	lists[readList] = s.together(slices.DeleteFunc(lists[readList], func(path string) bool {
 		return covered(path, lists[writeList]) != "" || s.broughtBy(path, started) != "" ||
 			has[access.Process] && confine.IsSystem(path) ||
-			has[access.Search] && !has[access.Edit] && project.Within(s.project, path)
+			has[access.Search] && !has[access.Edit] && fsys.Within(s.project, path)
 	}))
 	for _, list := range []string{readList, writeList} {
 		for len(lists[list]) > mostOf {
@@ -418,13 +418,13 @@ func (s *surroundings) together(paths []string) []string {
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
-		return slices.ContainsFunc(paths, func(dir string) bool { return dir != path && project.Within(dir, path) })
+		return slices.ContainsFunc(paths, func(dir string) bool { return dir != path && fsys.Within(dir, path) })
 	})
 }
 
 // covered returns the entry of a list that a path lies below, "" for none.
 func covered(path string, list []string) string {
-	at := slices.IndexFunc(list, func(dir string) bool { return project.Within(dir, path) })
+	at := slices.IndexFunc(list, func(dir string) bool { return fsys.Within(dir, path) })
 	if at < 0 {
 		return ""
 	}

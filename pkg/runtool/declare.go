@@ -14,10 +14,10 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/userfile"
 	"mcp-bash/pkg/json/jsonedit"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/userfile"
 	"mcp-bash/pkg/registry/item"
 )
 
@@ -31,7 +31,7 @@ func (r *run) declareIn(ctx context.Context, tool json.RawMessage, d *declaratio
 	script := filepath.FromSlash(rawjson.TextOf(tool, "path"))
 	dir, err := os.OpenRoot(filepath.Join(r.project.Tools, filepath.Dir(script)))
 	if err != nil {
-		return "", false, project.PlainError(err)
+		return "", false, fsys.Cause(err)
 	}
 	defer dir.Close()
 	names := item.MetadataNames(filepath.Base(script))

@@ -25,7 +25,7 @@ type observer struct {
 
 func (o *observer) Learns() bool { return o.learns }
 
-func (o *observer) Hold(k confine.Kernel, p *confine.Profile) (*script.Confined, error) {
+func (o *observer) Confine(k confine.Kernel, p *confine.Profile) (*script.Confined, error) {
 	confined, err := o.runner.Prepared(func() (err error) {
 		o.session, err = observe.Enter(k, p, !o.learns)
 		return err

@@ -26,7 +26,7 @@ func (s *scene) call(name string, d access.Declaration, text string, rootDirs ..
 	for _, dir := range rootDirs {
 		sub.Roots = append(sub.Roots, roots.Root{URI: "file://" + dir, Path: dir})
 	}
-	h, err := s.sandbox.Hold(sub)
+	h, err := s.sandbox.ConfineTool(sub)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -1,8 +1,7 @@
-// Package sandbox decides what the scripts of a project may do, and has the kernel
-// hold them to it: from what a tool declares, the roots of a call and the operator's
-// mode it makes a profile (confine.md), gives the script a private directory, and finds
-// the thread that forks it.
+// Package sandbox confines the scripts of a project to their permissions (confine.md).
 //
-// What the kernel can hold is package confine's concern; the threads are those of
-// package script.
+// It makes a profile from the declaration of a tool, the roots of a call and the operator's
+// mode. It also creates a private directory for the script and selects the confined thread
+// that starts the script. Package confine translates a profile for the kernel, and package
+// script manages the threads.
 package sandbox

@@ -167,7 +167,7 @@ func needs(letters string) access.Declaration {
 // run runs code as a tool with a declaration.
 func (s *scene) run(d access.Declaration, code string) script.Result {
 	s.t.Helper()
-	h, err := s.sandbox.Hold(&Subject{
+	h, err := s.sandbox.ConfineTool(&Subject{
 		Name: "Tool 'own'", Script: s.tool() + "/tool.sh", Needs: d, Roots: s.roots(),
 	})
 	if err != nil {
@@ -626,7 +626,7 @@ func TestOtherScripts(t *testing.T) {
 	for _, mode := range []string{"declared", "all"} {
 		s := newScene(t, mode)
 		confined := mode == "all"
-		try := func(name string, h *Hold, err error, code string, succeed bool) {
+		try := func(name string, h *Confinement, err error, code string, succeed bool) {
 			t.Helper()
 			if err != nil {
 				t.Fatal(err)
@@ -644,11 +644,11 @@ func TestOtherScripts(t *testing.T) {
 			`cat "$PROJECT/file" && uname && echo >"$TMPDIR/x"`: true, `cat "$OTHER/file"`: false,
 			`echo >"$PROJECT/new"`: false,
 		} {
-			h, err := s.sandbox.HoldProvider(&Subject{Name: "completion", Script: s.tool() + "/tool.sh"}, false)
+			h, err := s.sandbox.ConfineProvider(&Subject{Name: "completion", Script: s.tool() + "/tool.sh"}, false)
 			try("completion", h, err, code, succeed)
 		}
 		for network, succeed := range map[bool]bool{false: false, true: true} {
-			h, err := s.sandbox.HoldProvider(&Subject{Name: "provider", Script: s.tool() + "/tool.sh"}, network)
+			h, err := s.sandbox.ConfineProvider(&Subject{Name: "provider", Script: s.tool() + "/tool.sh"}, network)
 			try("provider", h, err, `"$TRY" tcp`, succeed)
 		}
 		for code, succeed := range map[string]bool{
@@ -656,7 +656,7 @@ func TestOtherScripts(t *testing.T) {
 			`kill -0 $SERVER`: slices.Contains(s.lacks(), "signals"),
 		} {
 			s.put(s.dir+"/calls", "")
-			h, err := s.sandbox.HoldHook(&Subject{
+			h, err := s.sandbox.confineHook(&Subject{
 				Name: "policy.sh", Script: s.project + "/server.d/policy.sh", Files: []string{s.dir + "/calls"},
 			})
 			try("hook", h, err, code, succeed)
@@ -668,8 +668,8 @@ func TestOtherScripts(t *testing.T) {
 // (CF-11).
 func TestPrivateDirectories(t *testing.T) {
 	s := newScene(t, "declared")
-	hold := func(i int) *Hold {
-		h, err := s.sandbox.Hold(&Subject{Script: fmt.Sprintf("%s/%d.sh", s.tool(), i), Needs: needs("")})
+	hold := func(i int) *Confinement {
+		h, err := s.sandbox.ConfineTool(&Subject{Script: fmt.Sprintf("%s/%d.sh", s.tool(), i), Needs: needs("")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -721,7 +721,7 @@ func TestOlderKernels(t *testing.T) {
 				}
 			}
 			s.sandbox.Mode.Required = true
-			_, err := s.sandbox.Hold(&Subject{Name: "x", Script: s.tool() + "/tool.sh", Needs: needs("")})
+			_, err := s.sandbox.ConfineTool(&Subject{Name: "x", Script: s.tool() + "/tool.sh", Needs: needs("")})
 			if refused := err != nil; refused != (lacks != nil) {
 				t.Error(err)
 			}

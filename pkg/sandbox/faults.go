@@ -7,20 +7,19 @@ import (
 	"mcp-bash/pkg/registry/access"
 )
 
-// A Fault is an entry of "confine" that gives nothing.
+// A Fault is an entry of "confine" that has no effect.
 type Fault struct {
 	List  string // "read", "write" or "exec"
 	Entry string
 	Err   error
 }
 
-// Missing reports whether the fault is that there is no such file.
+// Missing reports whether the fault is a missing file.
 func (f *Fault) Missing() bool { return f.Err == errNotThere }
 
 var errRunsNext = errors.New("is code that runs later, which no confined tool writes")
 
-// Faults returns the entries of a declaration that give nothing, whatever the roots of a call are
-// (CF-17).
+// Faults returns the entries of a declaration that have no effect with any roots (CF-17).
 func (s *Sandbox) Faults(needs *access.Declaration) (list []Fault, err error) {
 	s.guarding.Lock()
 	defer s.guarding.Unlock()

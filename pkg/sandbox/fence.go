@@ -5,21 +5,21 @@ import (
 	"path/filepath"
 	"slices"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/fsys"
 )
 
-// A fence surrounds files and folders that a capability does not reach. It knows them by path, and
-// by device and inode, so that another spelling of a path, a bind mount or a hard link is the same
-// file (CF-60).
+// A fence contains files and folders that a capability does not cover. It identifies them by path,
+// and by device and inode. So another spelling of a path, a bind mount or a hard link leads to the
+// same file (CF-60).
 type fence struct {
 	view   *view
-	paths  []string        // without links; not all need exist
-	inside map[fileID]bool // what these are
-	above  map[fileID]bool // the folders on the way to them
+	paths  []string        // without links; some may not exist
+	inside map[fileID]bool // the files and folders at the paths
+	above  map[fileID]bool // the folders above the paths
 }
 
-// newFence surrounds the files that some paths lead to, and the links on the way: a script that can
-// exchange a link chooses its target.
+// newFence returns a fence with the targets of the paths and the links on the way. The links count,
+// because a script that can replace a link chooses its target.
 func newFence(v *view, paths []string) *fence {
 	f := &fence{view: v, inside: map[fileID]bool{}, above: map[fileID]bool{}}
 	known := map[string]bool{}
@@ -39,7 +39,7 @@ func newFence(v *view, paths []string) *fence {
 	return f
 }
 
-// surround adds a path without links. known are the folders that were looked at before.
+// surround adds a path without links. known are the folders that are in above already.
 func (f *fence) surround(path string, known map[string]bool) {
 	if slices.Contains(f.paths, path) {
 		return
@@ -60,7 +60,7 @@ func (f *fence) surround(path string, known map[string]bool) {
 	}
 }
 
-// covers reports whether a path without links leads to what is inside, or below it.
+// covers reports whether a path without links leads to a file inside the fence, or below one.
 func (f *fence) covers(path string) bool {
 	for at := path; ; at = filepath.Dir(at) {
 		if f.has(at) {
@@ -72,7 +72,7 @@ func (f *fence) covers(path string) bool {
 	}
 }
 
-// has reports whether a path without links is itself one that is inside.
+// has reports whether a path without links leads to a file that was added to the fence.
 func (f *fence) has(path string) bool {
 	if slices.Contains(f.paths, path) {
 		return true
@@ -81,17 +81,17 @@ func (f *fence) has(path string) bool {
 	return ok && f.inside[id]
 }
 
-// holds reports whether something that is inside lies below a folder.
+// holds reports whether a folder contains a file inside the fence.
 func (f *fence) holds(dir string) bool {
 	if id, ok := f.view.identify(dir); ok && f.above[id] {
 		return true
 	}
-	return slices.ContainsFunc(f.paths, func(path string) bool { return path != dir && project.Within(dir, path) })
+	return slices.ContainsFunc(f.paths, func(path string) bool { return path != dir && fsys.Within(dir, path) })
 }
 
-// allow adds a path without links to a list of files that may be used, except those inside the fence.
-// Landlock knows no exceptions, so a folder with something inside the fence is added entry by entry;
-// then holds is true.
+// allow adds a path without links to a list of usable files, except files inside the fence. Landlock
+// has no exceptions, so a folder that contains a file inside the fence is added entry by entry. Then
+// holds is true.
 func (f *fence) allow(list *[]string, path string) (holds bool) {
 	if f.covers(path) {
 		return false
@@ -99,7 +99,7 @@ func (f *fence) allow(list *[]string, path string) (holds bool) {
 	return f.add(list, path)
 }
 
-// add is allow for a path below a folder that is not inside.
+// add is allow for a path that the fence does not cover.
 func (f *fence) add(list *[]string, path string) (holds bool) {
 	if !f.holds(path) {
 		*list = append(*list, path)
@@ -113,10 +113,10 @@ func (f *fence) add(list *[]string, path string) (holds bool) {
 	return true
 }
 
-// maxEntries is how many entries of one directory are added.
+// maxEntries is the maximum number of entries of one directory that are added.
 const maxEntries = 256
 
-// entries returns the regular files and directories in a directory, as many as are added.
+// entries returns at most maxEntries names of regular files and directories in a directory.
 func entries(dir string) (names []string) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -9,45 +9,45 @@ import (
 	"sync"
 	"time"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Listed is a script that the registry lists.
+// A Listed is a script in the registry.
 type Listed struct {
 	Tool   string             // the name of the tool; "" for a script of another kind
 	Script string             // absolute path; the file need not exist
-	Needs  access.Declaration // of a tool
+	Needs  access.Declaration // the declaration of a tool
 }
 
-// A guard knows the files that scripts of a project never read or write, whatever they declare, and the
+// A guard contains the files that confined scripts never read or write, whatever they declare, and the
 // folders in which they change files.
 type guard struct {
-	secret   *fence        // never read below a root: settings and secrets of the server (CF-12)
-	runsNext func() *fence // never written below a root: code (CF-14)
-	controls func() fences // files that control the kernel, which no tool writes (CF-64)
+	secret   *fence        // not readable below a root: settings and secrets of the server (CF-12)
+	runsNext func() *fence // not writable below a root: code (CF-14)
+	controls func() fences // files that control the kernel, not writable by tools (CF-64)
 	reached  reached
 
 	*view
-	made    time.Time
-	witness int      // how much had been seen
-	roots   []string // of all calls
+	made  time.Time
+	count int      // seen.count when the guard was made
+	roots []string // of all calls
 }
 
-// seen are the roots and declarations of the scripts that a sandbox confined. The registry lists more.
+// seen contains the roots and declarations of the scripts that a sandbox has confined.
 type seen struct {
 	roots []string
 	tools map[string]Listed
 	count int // grows with each addition
 }
 
-// maxRoots is how many roots are remembered. More make every file one that a script may change.
+// maxRoots is the maximum number of stored roots. With more roots, every file counts as changeable.
 const maxRoots = 1024
 
-// add remembers a script.
+// add stores the roots and the declaration of a script.
 func (m *seen) add(sub *Subject) {
 	for i := range sub.Roots {
 		path := sub.Roots[i].Path
@@ -74,7 +74,7 @@ func (s *Sandbox) guard(sub *Subject) (*guard, error) {
 	s.guarding.Lock()
 	defer s.guarding.Unlock()
 	s.seen.add(sub)
-	if g := s.guarded; g != nil && time.Since(g.made) < profileHolds && g.witness == s.seen.count {
+	if g := s.guarded; g != nil && time.Since(g.made) < profileTTL && g.count == s.seen.count {
 		return g, nil
 	}
 	g, err := s.newGuard()
@@ -84,9 +84,9 @@ func (s *Sandbox) guard(sub *Subject) (*guard, error) {
 	return g, err
 }
 
-// newGuard looks at the project.
+// newGuard makes a guard from the current files of the project.
 func (s *Sandbox) newGuard() (*guard, error) {
-	g := &guard{made: time.Now(), witness: s.seen.count, roots: slices.Clone(s.seen.roots)}
+	g := &guard{made: time.Now(), count: s.seen.count, roots: slices.Clone(s.seen.roots)}
 	var err error
 	if g.view, err = newView(); err != nil {
 		return nil, err
@@ -125,11 +125,11 @@ func (s *Sandbox) newGuard() (*guard, error) {
 	return g, nil
 }
 
-// fences surround the file systems that control the kernel.
+// fences contain the file systems that control the kernel.
 type fences struct{ all, processes, withCode *fence }
 
-// allowWriting adds a root or a declared path to what is written, except code and what controls the kernel. A
-// path within the latter has to be declared, and controls no processes.
+// allowWriting adds a root or a declared path to the writable files of a profile, except code and files that
+// control the kernel. A file that controls the kernel, but no processes, is writable if it is declared.
 func (g *guard) allowWriting(p *confine.Profile, path string, declared bool) {
 	f := g.controls()
 	if declared && f.all.covers(path) {
@@ -139,9 +139,9 @@ func (g *guard) allowWriting(p *confine.Profile, path string, declared bool) {
 	f.withCode.allow(&p.Write, path)
 }
 
-// code returns the fence around code. written is where tools declare that they write.
+// code returns the fence around code. written are the paths that tools declare in confine.write.
 func (s *Sandbox) code(listed []Listed, g *guard, written reached) *fence {
-	paths := slices.Concat(s.system.code, s.system.programsOfOurs(), s.Project.RunsNext(), []string{s.State.Dir})
+	paths := slices.Concat(s.system.code, s.system.siblings(), s.Project.RunsNext(), []string{s.State.Dir})
 	fixed := newFence(g.view, paths)
 	programs := s.programsOf(listed, &guard{view: g.view, roots: g.roots, reached: written,
 		runsNext: func() *fence { return fixed }})
@@ -151,9 +151,9 @@ func (s *Sandbox) code(listed []Listed, g *guard, written reached) *fence {
 	return newFence(g.view, slices.Concat(fixed.paths, programs))
 }
 
-// programsOf returns the programs that scripts of the project start, and the completion scripts that lie
-// anywhere: all of it is code (CF-14). A program that only confined tools start is left out if it lies
-// where a tool declares that it writes: those tools do not start it (CF-61).
+// programsOf returns the programs that scripts of the project start, and the completion scripts. All of
+// these are code (CF-14). It leaves out a program that only confined tools start and that another tool can
+// write, because confined tools do not start such a program (CF-61).
 func (s *Sandbox) programsOf(listed []Listed, g *guard) (list []string) {
 	known := map[string]bool{}
 	add := func(program string, confined bool) {
@@ -203,8 +203,8 @@ func (s *Sandbox) programsOf(listed []Listed, g *guard) (list []string) {
 	return list
 }
 
-// reached are the folders and files in which confined scripts change files: what tools declare in
-// confine.write, and the roots, where a tool has Edit.
+// reached contains the folders and files that confined scripts can change: the paths in confine.write of
+// all tools, and the roots if a tool declares Edit.
 type reached struct {
 	*view
 	paths []string // without links
@@ -216,17 +216,17 @@ func (r *reached) add(path string) {
 	r.paths = append(r.paths, real)
 }
 
-// holds reports whether confined scripts change files in a folder, or a file, at a path without links.
+// holds reports whether confined scripts can change the file or the files in the folder at a path without links.
 func (r *reached) holds(path string) bool {
 	if len(r.paths) == 0 {
 		return false
 	}
 	for _, alias := range append(r.mounts.aliases(path), path) {
-		if slices.ContainsFunc(r.paths, func(one string) bool { return project.Within(one, alias) }) {
+		if slices.ContainsFunc(r.paths, func(one string) bool { return fsys.Within(one, alias) }) {
 			return true
 		}
 	}
-	for at := path; ; at = filepath.Dir(at) { // under another spelling
+	for at := path; ; at = filepath.Dir(at) { // the path may have another spelling
 		if id, ok := r.identify(at); ok && slices.ContainsFunc(r.paths, func(one string) bool {
 			other, ok := r.identify(one)
 			return ok && other == id
@@ -248,8 +248,8 @@ func (g *guard) changeable(path string) bool {
 	return g.reached.holds(real) && !g.runsNext().covers(real) || g.exchangeable(links)
 }
 
-// exchangeable reports whether a confined script can put something else in the place of one of some
-// links: it can where their folder is allowed as a whole.
+// exchangeable reports whether a confined script can replace one of the links. It can if it may write to
+// the whole folder of the link.
 func (g *guard) exchangeable(links []string) bool {
 	return slices.ContainsFunc(links, func(link string) bool {
 		dir := filepath.Dir(link)
@@ -257,12 +257,12 @@ func (g *guard) exchangeable(links []string) bool {
 	})
 }
 
-// resolve returns the path that one of a declaration stands for.
+// resolve returns the absolute path for a path in a declaration.
 func (s *Sandbox) resolve(path string) string {
 	return access.Resolve(path, s.Project.Root, s.Project.Env["HOME"])
 }
 
-// find returns the file of a program: by its path, or by its name on PATH; "" for none.
+// find returns the file of a program, given its path or its name on PATH, or "".
 func (s *Sandbox) find(program string) string {
 	if filepath.IsAbs(program) {
 		return filepath.Clean(program)
@@ -270,7 +270,7 @@ func (s *Sandbox) find(program string) string {
 	return script.LookPath(program, s.system.search)
 }
 
-// program returns the file that an entry of confine.exec stands for (CF-17).
+// program returns the file for an entry of confine.exec (CF-17).
 func (s *Sandbox) program(entry string) string {
 	if !strings.ContainsRune(entry, '/') {
 		if file := script.LookPath(entry, s.system.search); file != "" {
@@ -280,8 +280,8 @@ func (s *Sandbox) program(entry string) string {
 	return s.resolve(entry)
 }
 
-// prefix returns where a program was installed: PREFIX for one in PREFIX/bin, unless much else lies
-// there too, such as a root; "" for none.
+// prefix returns the directory PREFIX for a program in PREFIX/bin, or "". The result is also "" for a
+// directory with other contents, such as a root or the home directory.
 func (s *Sandbox) prefix(program string, rootDirs []string) string {
 	prefix := filepath.Dir(filepath.Dir(program))
 	if confine.IsSystem(program) || filepath.Base(filepath.Dir(program)) != "bin" || prefix == "/" ||
@@ -289,14 +289,14 @@ func (s *Sandbox) prefix(program string, rootDirs []string) string {
 		return ""
 	}
 	for _, dir := range append([]string{s.Project.Env["HOME"], s.Project.Root}, rootDirs...) {
-		if project.Within(prefix, dir) {
+		if fsys.Within(prefix, dir) {
 			return ""
 		}
 	}
 	return prefix
 }
 
-// Faults of an entry of confine.exec, for people.
+// The faults of entries of a declaration, for messages.
 var (
 	errNotThere   = errors.New("is not there")
 	errNoProgram  = errors.New("is not an executable file")
@@ -326,9 +326,9 @@ func (g *guard) startable(program string) (real string, err error) {
 	return real, nil
 }
 
-// warnOnce logs something that is left out of a confinement, once.
+// warnOnce logs a warning once.
 func (s *Sandbox) warnOnce(text string) {
-	if _, said := s.warned.LoadOrStore(text, true); !said {
+	if _, logged := s.warned.LoadOrStore(text, true); !logged {
 		s.Log(mcp.Warning, logger, text)
 	}
 }

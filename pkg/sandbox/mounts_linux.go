@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/fsys"
 )
 
-// lookAt looks at a path, without following a last link.
+// lookAt looks up a path. It does not follow a link at the end of the path.
 func lookAt(path string) (s sight) {
 	var st unix.Stat_t
 	if s.err = unix.Lstat(path, &st); s.err != nil {
@@ -37,12 +37,12 @@ func lookAt(path string) (s sight) {
 // A mount shows a folder of a file system, or a file, at a path.
 type mount struct {
 	device string // of the file system
-	shown  string // which of its folders
-	point  string // where
+	shown  string // the folder of the file system
+	point  string // the mount point
 	kind   string // of the file system
 }
 
-// A mountTable are the mounts that this process sees, in the order in which they were made.
+// A mountTable contains the mounts of this process in the order of mounting.
 type mountTable []mount
 
 // readMounts returns the mounts.
@@ -54,8 +54,7 @@ func readMounts() (mountTable, error) {
 	return parseMounts(text), nil
 }
 
-// parseMounts reads the text of /proc/self/mountinfo (proc_pid_mountinfo(5)). It passes over lines that
-// it does not understand.
+// parseMounts reads the text of /proc/self/mountinfo (proc_pid_mountinfo(5)). It skips unknown lines.
 func parseMounts(text []byte) (list mountTable) {
 	for line := range bytes.Lines(text) {
 		const device, shown, point = 2, 3, 4
@@ -73,8 +72,8 @@ func parseMounts(text []byte) (list mountTable) {
 	return list
 }
 
-// controls returns where file systems are mounted that control the kernel instead of storing files; processes are
-// those of them that control processes (CF-21).
+// controls returns the mount points of file systems that control the kernel instead of storing files. processes
+// are the mount points of file systems that control processes (CF-21).
 func (t mountTable) controls() (all, processes []string) {
 	for i := range t {
 		switch t[i].kind {
@@ -88,7 +87,7 @@ func (t mountTable) controls() (all, processes []string) {
 	return all, processes
 }
 
-// unescape reads \040 and its like, which stand for bytes that end a field.
+// unescape decodes octal escapes such as \040.
 func unescape(field []byte) string {
 	if bytes.IndexByte(field, '\\') < 0 {
 		return string(field)
@@ -119,12 +118,12 @@ func octal(text []byte) (c byte, ok bool) {
 	return byte(n), n < 256
 }
 
-// aliases returns the other paths of a file or folder, given a path without links, or of a part of it:
-// bind mounts show a folder twice.
+// aliases returns the other paths of a file or folder, or of a part of it, given a path without links. A
+// bind mount is such another path.
 func (t mountTable) aliases(path string) (list []string) {
 	at := -1
 	for i := range t {
-		if project.Within(t[i].point, path) && (at < 0 || len(t[i].point) >= len(t[at].point)) {
+		if fsys.Within(t[i].point, path) && (at < 0 || len(t[i].point) >= len(t[at].point)) {
 			at = i
 		}
 	}
@@ -137,9 +136,9 @@ func (t mountTable) aliases(path string) (list []string) {
 		switch m := &t[i]; {
 		case i == at || m.device != t[at].device:
 			continue
-		case project.Within(here, m.shown): // a part
+		case fsys.Within(here, m.shown): // a part
 			alias = m.point
-		case project.Within(m.shown, here):
+		case fsys.Within(m.shown, here):
 			alias = filepath.Join(m.point, strings.TrimPrefix(here, m.shown))
 		}
 		if alias != "" && alias != path {

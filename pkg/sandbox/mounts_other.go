@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// A mountTable is empty: the mounts of this system are not known.
+// A mountTable is empty, because the mounts of this system are unknown.
 type mountTable struct{}
 
 func readMounts() (mountTable, error) { return mountTable{}, nil }
@@ -16,7 +16,7 @@ func (mountTable) aliases(string) []string { return nil }
 
 func (mountTable) controls() (all, processes []string) { return nil, nil }
 
-// lookAt looks at a path, without following a last link. It does not identify files.
+// lookAt looks up a path. It does not follow a link at the end of the path, and does not identify files.
 func lookAt(path string) (s sight) {
 	info, err := os.Lstat(path)
 	if s.err = err; err != nil {

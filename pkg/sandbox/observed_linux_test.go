@@ -23,7 +23,7 @@ type observer struct {
 
 func (*observer) Learns() bool { return false }
 
-func (o *observer) Hold(k confine.Kernel, p *confine.Profile) (*script.Confined, error) {
+func (o *observer) Confine(k confine.Kernel, p *confine.Profile) (*script.Confined, error) {
 	return o.runner.Prepared(func() error {
 		o.session, o.err = observe.Enter(k, p, true)
 		return o.err
@@ -53,7 +53,7 @@ func TestEscapesObserved(t *testing.T) {
 
 func (s *scene) runObserved(o *observer, letters, code string) script.Result {
 	s.t.Helper()
-	h, err := s.sandbox.Hold(&Subject{
+	h, err := s.sandbox.ConfineTool(&Subject{
 		Name: "Tool 'own'", Script: s.tool() + "/tool.sh", Needs: needs(letters),
 		Roots: s.roots(), Observer: o,
 	})

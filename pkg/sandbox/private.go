@@ -13,38 +13,39 @@ import (
 	"mcp-bash/pkg/run/handoff"
 )
 
-// A privateDir is the directory of one confined tool or other script: its hand-off directories
-// and its temporary files. A domain is made for a tool, not for a call, so the calls of one tool
-// share it (CF-11).
+// A privateDir is the directory for the hand-off directories and the temporary files of one
+// confined tool or other script. All calls of a tool share one Landlock domain, and so also the
+// directory (CF-11).
 type privateDir struct {
-	dir   string // as scripts know it
-	real  string // without links, once it is made
+	dir   string // the path for scripts
+	real  string // the path without links, after make
 	files *handoff.Pool
-	users int // the lock of privateDirs is held for these
-	used  int // when it was taken last, as a number that grows
+	users int // the number of users; guarded by privateDirs.mu
+	used  int // the number of the last take; guarded by privateDirs.mu
 	open  func() (*os.Root, error)
-	made  atomic.Pointer[madeProfile] // for the script, nil at first
+	made  atomic.Pointer[madeProfile] // the cached profile of the script, or nil
 
 	mu     sync.Mutex
-	parent *os.Root // what root was made in
+	parent *os.Root // the directory that contains root
 	root   *os.Root
 
-	self, temp fs.FileInfo // of the directory, and of the one for temporary files in it
+	self, temp fs.FileInfo // of the directory and its subdirectory for temporary files
 }
 
 const tempName = "tmp"
 
-// mostPrivate is how many are kept for scripts that do not run (CF-11).
+// mostPrivate returns the maximum number of directories of scripts that do not run (CF-11).
 func mostPrivate() int { return min(16, handoff.MostIdle()) }
 
-// privateDirs are those of the scripts that ran lately.
+// privateDirs contains the directories of recent scripts.
 type privateDirs struct {
 	mu   sync.Mutex
 	of   map[string]*privateDir // by [Subject.key]
-	last int                    // the last number given
+	last int                    // the number of the last take
 }
 
-// take returns the directory of a tool or another script, which [privateDirs.give] takes back.
+// take returns the directory of a tool or another script. The caller must call
+// [privateDirs.give] later.
 func (all *privateDirs) take(state *project.State, key string) (*privateDir, error) {
 	all.mu.Lock()
 	all.last++
@@ -62,15 +63,15 @@ func (all *privateDirs) take(state *project.State, key string) (*privateDir, err
 	b.users++
 	b.used = all.last
 	all.mu.Unlock()
-	if _, err := b.open(); err != nil { // before a domain is made, which knows files, not names
+	if _, err := b.open(); err != nil { // a domain needs existing files, because it identifies files, not names
 		all.give(b)
 		return nil, err
 	}
 	return b, nil
 }
 
-// make makes the directory, unless it is there. Programs that clean directories of temporary files, or
-// the script itself, may remove it or the one in it while the server runs.
+// make creates the directory and its subdirectory if they do not exist. The script, or a program that
+// cleans temporary files, may remove them while the server runs.
 func (b *privateDir) make(state *project.State, name string) (*os.Root, error) {
 	parent, err := state.Root()
 	if err != nil {
@@ -93,7 +94,7 @@ func (b *privateDir) make(state *project.State, name string) (*os.Root, error) {
 	return b.root, err
 }
 
-// create makes and opens the directory. The lock is held.
+// create creates and opens the directory. The caller has locked b.mu.
 func (b *privateDir) create(parent *os.Root, name string) error {
 	if err := parent.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -111,17 +112,17 @@ func (b *privateDir) create(parent *os.Root, name string) error {
 		return err
 	}
 	b.parent, b.root, b.self = parent, root, self
-	b.made.Store(nil) // it knows files, not names
+	b.made.Store(nil) // the profile identifies files, not names
 	return nil
 }
 
-// isAt reports whether a file is still what stands at a path.
+// isAt reports whether a path still leads to a file.
 func isAt(path string, file fs.FileInfo) bool {
 	there, err := os.Lstat(path)
 	return err == nil && os.SameFile(there, file)
 }
 
-// give takes a directory back. Of those that nobody uses, the ones used last stay.
+// give releases a directory. It removes the oldest unused directory if there are too many.
 func (all *privateDirs) give(b *privateDir) {
 	all.mu.Lock()
 	defer all.mu.Unlock()

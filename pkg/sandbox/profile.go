@@ -18,7 +18,7 @@ func toolProfile(needs *access.Declaration) confine.Profile {
 	}
 }
 
-// toolFiles puts the files that a script may use into its profile.
+// toolFiles adds the files that a script may use to its profile.
 func (s *Sandbox) toolFiles(p *confine.Profile, sub *Subject, g *guard) {
 	needs := &sub.Needs
 	p.Write = slices.Clone(sub.Files)
@@ -93,8 +93,8 @@ func (s *Sandbox) allowOwn(p *confine.Profile, sub *Subject, g *guard) {
 	}
 }
 
-// allowDeclared allows a program of confine.exec, and the programs of its first line. The line counts as
-// it was when the program was seen first.
+// allowDeclared allows a program of confine.exec, and the programs in its first line. Later changes of the
+// line have no effect.
 func (s *Sandbox) allowDeclared(p *confine.Profile, sub *Subject, g *guard, entry string) error {
 	key := declaredKey{sub.key(), "exec", entry}
 	if known, ok := s.found.Load(key); ok {
@@ -111,7 +111,7 @@ func (s *Sandbox) allowDeclared(p *confine.Profile, sub *Subject, g *guard, entr
 	return s.allowPrograms(p, g, found.real, found.brings)
 }
 
-// allowPrograms allows a program and others that it needs.
+// allowPrograms allows a program and the programs that it needs.
 func (s *Sandbox) allowPrograms(p *confine.Profile, g *guard, program string, needed []string) error {
 	err := s.allowProgram(p, g, program)
 	for i := 0; err == nil && i < len(needed); i++ {
@@ -120,7 +120,7 @@ func (s *Sandbox) allowPrograms(p *confine.Profile, g *guard, program string, ne
 	return err
 }
 
-// allowProgram allows a program, with what was installed with it.
+// allowProgram allows a program and its installation directory.
 func (s *Sandbox) allowProgram(p *confine.Profile, g *guard, program string) error {
 	real, err := g.startable(s.find(program))
 	if err != nil {
@@ -133,8 +133,8 @@ func (s *Sandbox) allowProgram(p *confine.Profile, g *guard, program string) err
 	return nil
 }
 
-// searched returns the directories of the PATH that are not the system's, without those that a
-// script could put something else in the place of.
+// searched returns the directories of the PATH other than the system's and those that a confined script
+// can change.
 func (s *Sandbox) searched(g *guard) (list []string) {
 	for _, dir := range s.system.programs {
 		if real, _, err := g.follow(dir); err == nil && !g.changeable(dir) {
@@ -144,7 +144,7 @@ func (s *Sandbox) searched(g *guard) (list []string) {
 	return list
 }
 
-// ownFolder is the folder of a script; for one that has none the script.
+// ownFolder returns the folder of a script, or the script itself if it is not in a separate folder.
 func (s *Sandbox) ownFolder(script string) string {
 	switch dir := filepath.Dir(script); dir {
 	case s.Project.Tools, s.Project.Root, s.Project.Providers, s.Project.Completions, s.Project.Prompts,
@@ -155,18 +155,18 @@ func (s *Sandbox) ownFolder(script string) string {
 	}
 }
 
-// A declaredKey names an entry of a list of a tool.
+// A declaredKey identifies an entry of the declaration of a tool.
 type declaredKey struct{ tool, list, entry string }
 
-// A declaredFile is the target of an entry when it was seen first, so that a link that a script puts in
-// its way later leads to nothing (CF-17).
+// A declaredFile is the first target of an entry. A link that a script creates later has no effect
+// (CF-17).
 type declaredFile struct {
 	real   string   // without links
-	brings []string // of a program: the programs of its first line
+	brings []string // for a program: the programs in its first line
 }
 
-// declaredPath returns the target of an entry of confine.read or confine.write, "" where it cannot be
-// allowed. The target of a path that does not exist is the path.
+// declaredPath returns the target of an entry of confine.read or confine.write, or "" if the target cannot
+// be allowed. The target of a path that does not exist is the path.
 func (s *Sandbox) declaredPath(sub *Subject, g *guard, list, entry string) string {
 	key := declaredKey{sub.key(), list, entry}
 	if known, ok := s.found.Load(key); ok {
@@ -183,7 +183,7 @@ func (s *Sandbox) declaredPath(sub *Subject, g *guard, list, entry string) strin
 	return real
 }
 
-// leaveOut logs, once, that an entry of a declaration gives nothing.
+// leaveOut logs once that an entry of a declaration has no effect.
 func (s *Sandbox) leaveOut(sub *Subject, list, entry string, err error) {
 	s.warnOnce(fmt.Sprintf("%s: confine.%s: %s %v; left out", sub.Name, list, entry, err))
 }

@@ -8,8 +8,8 @@ import (
 	"mcp-bash/pkg/run/confine"
 )
 
-// Report says which scripts are held to what they may do, and what the kernel cannot hold
-// (CF-33): {"mode":"declared","landlock":7,"seccomp":true,"lacks":[]}.
+// Report describes the mode and the restrictions that the kernel does not support (CF-33):
+// {"mode":"declared","landlock":7,"seccomp":true,"lacks":[]}.
 func Report(mode access.Confinement, k confine.Kernel) json.RawMessage {
 	var b rawjson.Builder
 	b.Object().Name("mode").String(mode.String())

@@ -18,34 +18,34 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Config is what a sandbox is made of.
+// A Config is the input of New.
 type Config struct {
 	Project *project.Project
 	Mode    access.Confinement
-	Kernel  func() confine.Kernel // what the kernel can hold
+	Kernel  func() confine.Kernel // the restrictions that the kernel supports
 	Runner  *script.Runner
-	Common  project.Env // what every script is given
+	Common  project.Env // the variables of every script
 	State   *project.State
 	Log     mcp.LogFunc
-	// Listed returns the scripts that the registry lists, and those of entries that it left out. They are
-	// code, and so are the programs that they start (CF-14). nil: there are none.
+	// Listed returns the scripts of the registry, also the scripts of invalid entries. These scripts and
+	// the programs that they start are code (CF-14). It may be nil.
 	Listed func() ([]Listed, error)
-	// Sourced are files that the operator had sourced.
+	// Sourced are the files that the operator has sourced.
 	Sourced []string
 }
 
-// A Sandbox holds the scripts of one project to what they may do. It may be used from any
-// goroutine; nil confines nothing.
+// A Sandbox confines the scripts of one project. It is safe for concurrent use. A nil Sandbox
+// confines nothing.
 type Sandbox struct {
 	Config
 	system  systemPaths
 	private privateDirs
-	found   sync.Map // what the paths of declarations stand for; see declaredFile
-	warned  sync.Map // what was logged once
+	found   sync.Map // the targets of declared paths; see declaredFile
+	warned  sync.Map // the warnings that were logged
 
 	guarding sync.Mutex
 	seen     seen
-	guarded  *guard // the last one, nil at first
+	guarded  *guard // the last guard, or nil
 }
 
 // New returns the sandbox of a project.
@@ -55,32 +55,32 @@ func New(c Config) *Sandbox {
 
 // A Subject is a script that is about to run.
 type Subject struct {
-	Name   string // for people, such as "Tool 'x'"
+	Name   string // in messages: "Tool 'x'"
 	Script string // absolute path
 	Argv   []string
 	Needs  access.Declaration
 	Roots  roots.List
-	Files  []string // of ours that it may write to beside its private directory
+	Files  []string // files of the server that the script may also write to
 
-	Observer Observer // nil: nobody observes what it does
+	Observer Observer // nil: the script is not observed
 }
 
-// key names the tool, or the script of another kind: several tools can share a script.
+// key identifies the tool or other script. Several tools can share a script.
 func (sub *Subject) key() string { return sub.Name + "\x00" + sub.Script }
 
-// An Observer sees what a script does (CF-50).
+// An Observer observes the system calls of a script (CF-50).
 type Observer interface {
-	// Learns reports whether the script is not to be held to anything, and is to be observed for what
-	// one that declares nothing may not do.
+	// Learns reports whether the script runs unconfined, and the observer records the actions that need a
+	// declaration.
 	Learns() bool
-	// Hold returns what the script is started in: held to the profile, unless the observer learns. It is
-	// not called for a script that would not be confined anyway.
-	Hold(k confine.Kernel, p *confine.Profile) (*script.Confined, error)
+	// Confine returns a thread for the script. The thread is confined to the profile, unless the observer
+	// learns. Confine is called only for scripts that the mode confines, and for observers that learn.
+	Confine(k confine.Kernel, p *confine.Profile) (*script.Confined, error)
 }
 
-// A Hold is a script's confinement, its private directory among it. The nil Hold confines
-// nothing.
-type Hold struct {
+// A Confinement is the confined thread and the private directory of one run of a script. A nil
+// Confinement confines nothing.
+type Confinement struct {
 	Confined *script.Confined
 	Files    *handoff.Pool // hand-off directories in the private directory
 	Profile  *confine.Profile
@@ -89,8 +89,8 @@ type Hold struct {
 	private *privateDir
 }
 
-// An Unconfinable is the error for a script of which the kernel cannot hold something,
-// where that is required (CF-30).
+// An Unconfinable is the error for a script if the mode requires restrictions that the kernel
+// does not support (CF-30).
 type Unconfinable struct{ Lacks []string }
 
 func (e *Unconfinable) Error() string {
@@ -98,19 +98,16 @@ func (e *Unconfinable) Error() string {
 		strings.Join(e.Lacks, ", "))
 }
 
-// Hold confines a tool, if the mode asks for that. The nil Hold is for one that runs as it
-// is. The error is an [*Unconfinable], or why a confinement could not be made; then the
-// script must not run, in whatever mode: who can bring about a fault must not get out by it
-// (CF-4).
-func (s *Sandbox) Hold(sub *Subject) (*Hold, error) {
+// ConfineTool confines a tool if the mode selects it. Otherwise it returns nil. The error may be
+// an [*Unconfinable]. After any error the script must not run, in every mode. Otherwise a script
+// that can cause an error could escape its confinement (CF-4).
+func (s *Sandbox) ConfineTool(sub *Subject) (*Confinement, error) {
 	if sub.learns() {
 		sub.Needs = access.Declaration{Given: true}
-		return s.hold(sub, toolProfile(&sub.Needs), s.toolFiles)
-	}
-	if s == nil || !s.confines(&sub.Needs) {
+	} else if s == nil || !s.confines(&sub.Needs) {
 		return nil, nil
 	}
-	return s.hold(sub, toolProfile(&sub.Needs), s.toolFiles)
+	return s.confine(sub, toolProfile(&sub.Needs), s.toolFiles)
 }
 
 // confines reports whether a tool is confined.
@@ -120,9 +117,9 @@ func (s *Sandbox) confines(needs *access.Declaration) bool {
 
 func (sub *Subject) learns() bool { return sub.Observer != nil && sub.Observer.Learns() }
 
-// HoldProvider confines a completion script or a resource provider, which declare nothing: with
-// the mode "all", to looking things up in the project and, with network, elsewhere (CF-28).
-func (s *Sandbox) HoldProvider(sub *Subject, network bool) (*Hold, error) {
+// ConfineProvider confines a completion script or a resource provider, which declare nothing. In
+// the mode "all", the script can read the project and, with network, contact other hosts (CF-28).
+func (s *Sandbox) ConfineProvider(sub *Subject, network bool) (*Confinement, error) {
 	if s == nil || !s.Mode.All {
 		return nil, nil
 	}
@@ -130,23 +127,23 @@ func (s *Sandbox) HoldProvider(sub *Subject, network bool) (*Hold, error) {
 	if network {
 		sub.Needs.Capabilities = append(sub.Needs.Capabilities, access.Network)
 	}
-	return s.hold(sub, toolProfile(&sub.Needs), s.toolFiles)
+	return s.confine(sub, toolProfile(&sub.Needs), s.toolFiles)
 }
 
-// HoldHook confines the project's policy or its register.sh: with the mode "all", to changing
-// nothing (CF-29).
-func (s *Sandbox) HoldHook(sub *Subject) (*Hold, error) {
+// confineHook confines policy.sh or register.sh. In the mode "all", the script cannot change
+// files (CF-29).
+func (s *Sandbox) confineHook(sub *Subject) (*Confinement, error) {
 	if s == nil || !s.Mode.All {
 		return nil, nil
 	}
-	return s.hold(sub, confine.Profile{Network: true, Process: true}, nil)
+	return s.confine(sub, confine.Profile{Network: true, Process: true}, nil)
 }
 
-// Hook returns what confines a hook, given its file, for those who run it: release is to be
-// called when it has ended.
+// Hook returns a function that confines a hook. file is the script of the hook. The caller of the
+// function must call release after the script has ended.
 func (s *Sandbox) Hook(file string) script.ConfineFunc {
 	return func(spec *script.Spec, files ...string) (release func(), err error) {
-		h, err := s.HoldHook(&Subject{Name: filepath.Base(file), Script: file, Files: files})
+		h, err := s.confineHook(&Subject{Name: filepath.Base(file), Script: file, Files: files})
 		if err != nil {
 			return nil, err
 		}
@@ -155,19 +152,19 @@ func (s *Sandbox) Hook(file string) script.ConfineFunc {
 	}
 }
 
-// hold confines a script to a profile. files puts the files that it may use into the profile; nil: it
-// reads all files and writes its own.
-func (s *Sandbox) hold(sub *Subject, p confine.Profile, files filesFunc) (*Hold, error) {
-	if run, err := s.canHold(sub, &p); !run || err != nil {
+// confine confines a script to a profile. files adds the files that the script may use to the profile.
+// If files is nil, the script reads all files and writes only its own.
+func (s *Sandbox) confine(sub *Subject, p confine.Profile, files filesFunc) (*Confinement, error) {
+	if run, err := s.canEnforce(sub, &p); !run || err != nil {
 		return nil, err
 	}
 	private, err := s.private.take(s.State, sub.key())
 	if err != nil {
 		return nil, err
 	}
-	h := &Hold{Files: private.files, sandbox: s, private: private}
+	h := &Confinement{Files: private.files, sandbox: s, private: private}
 	if h.Profile, err = s.profile(sub, private, p, files); err == nil {
-		h.Confined, err = s.confine(sub, h.Profile)
+		h.Confined, err = s.thread(sub, h.Profile)
 	}
 	if err != nil {
 		h.Release()
@@ -176,9 +173,9 @@ func (s *Sandbox) hold(sub *Subject, p confine.Profile, files filesFunc) (*Hold,
 	return h, nil
 }
 
-// canHold reports whether the kernel can enforce any of a profile. Where the mode requires all of it, the
-// error names the rest; otherwise a warning does.
-func (s *Sandbox) canHold(sub *Subject, p *confine.Profile) (bool, error) {
+// canEnforce reports whether the kernel can enforce at least a part of a profile. If the mode requires the
+// whole profile, the error names the other restrictions. Otherwise a warning names them.
+func (s *Sandbox) canEnforce(sub *Subject, p *confine.Profile) (bool, error) {
 	k := s.Kernel()
 	lacks := k.Lacks(p)
 	if len(lacks) == 0 || sub.learns() {
@@ -188,18 +185,18 @@ func (s *Sandbox) canHold(sub *Subject, p *confine.Profile) (bool, error) {
 		return false, &Unconfinable{lacks}
 	}
 	what := strings.Join(lacks, ", ")
-	if _, said := s.warned.LoadOrStore(what, true); !said {
+	if _, logged := s.warned.LoadOrStore(what, true); !logged {
 		s.Log(mcp.Warning, logger, fmt.Sprintf("%s runs although this kernel cannot hold: %s (MCPBASH_CONFINE)",
 			sub.Name, what))
 	}
 	return !k.None(), nil
 }
 
-// A filesFunc puts the files that a script may use into a profile.
+// A filesFunc adds the files that a script may use to a profile.
 type filesFunc func(*confine.Profile, *Subject, *guard)
 
-// A madeProfile is a profile, for the same subject. It is made anew after a moment, as what it
-// names may be replaced by other files, which the kernel would refuse (CF-16).
+// A madeProfile is a cached profile with its inputs. It is valid only for a moment, because its paths
+// may lead to other files later, which the kernel would refuse (CF-16).
 type madeProfile struct {
 	needs   access.Declaration
 	roots   roots.List
@@ -209,17 +206,18 @@ type madeProfile struct {
 	profile *confine.Profile
 }
 
-const profileHolds = time.Second
+// profileTTL is the time for which profiles and guards are valid.
+const profileTTL = time.Second
 
-func (m *madeProfile) serves(sub *Subject, private *privateDir) bool {
-	return time.Since(m.at) < profileHolds && m.private == private.real && m.needs.Equal(&sub.Needs) &&
+func (m *madeProfile) isValid(sub *Subject, private *privateDir) bool {
+	return time.Since(m.at) < profileTTL && m.private == private.real && m.needs.Equal(&sub.Needs) &&
 		slices.Equal(m.roots, sub.Roots) && slices.Equal(m.files, sub.Files)
 }
 
-// profile returns what a script is held to.
+// profile returns the complete profile of a script.
 func (s *Sandbox) profile(sub *Subject, private *privateDir, p confine.Profile,
 	files filesFunc) (*confine.Profile, error) {
-	if known := private.made.Load(); known != nil && known.serves(sub, private) {
+	if known := private.made.Load(); known != nil && known.isValid(sub, private) {
 		return known.profile, nil
 	}
 	at := time.Now()
@@ -239,22 +237,22 @@ func (s *Sandbox) profile(sub *Subject, private *privateDir, p confine.Profile,
 	return &p, nil
 }
 
-// confine finds or makes the confinement of a profile.
-func (s *Sandbox) confine(sub *Subject, p *confine.Profile) (*script.Confined, error) {
+// thread returns an existing or a new thread that is confined to a profile.
+func (s *Sandbox) thread(sub *Subject, p *confine.Profile) (*script.Confined, error) {
 	if sub.Observer != nil {
-		return sub.Observer.Hold(s.Kernel(), p)
+		return sub.Observer.Confine(s.Kernel(), p)
 	}
-	held, err := s.Runner.Confine(s.Kernel(), p)
+	confined, err := s.Runner.Confine(s.Kernel(), p)
 	if err != nil {
 		return nil, fmt.Errorf("cannot be confined: %w", err)
 	}
-	return held, nil
+	return confined, nil
 }
 
 const logger = "mcp.tools"
 
-// Apply has what is to be started run confined, with a temporary directory of its own.
-func (h *Hold) Apply(spec *script.Spec) {
+// Apply sets the confined thread and a private TMPDIR in the specification of a script.
+func (h *Confinement) Apply(spec *script.Spec) {
 	if h == nil {
 		return
 	}
@@ -263,20 +261,20 @@ func (h *Hold) Apply(spec *script.Spec) {
 }
 
 // Root returns the private directory and its path.
-func (h *Hold) Root() (*os.Root, string) { return h.private.root, h.private.dir }
+func (h *Confinement) Root() (*os.Root, string) { return h.private.root, h.private.dir }
 
-// End is Ended and Release at once.
-func (h *Hold) End() { h.Ended(); h.Release() }
+// End calls Ended and Release.
+func (h *Confinement) End() { h.Ended(); h.Release() }
 
-// Ended says that the script has ended.
-func (h *Hold) Ended() {
+// Ended releases the thread. Call it after the script has ended.
+func (h *Confinement) Ended() {
 	if h != nil {
 		h.Confined.Release()
 	}
 }
 
-// Release gives the private directory back. Nothing in it is used any more.
-func (h *Hold) Release() {
+// Release releases the private directory. Call it when no file in the directory is used any more.
+func (h *Confinement) Release() {
 	if h != nil {
 		h.sandbox.private.give(h.private)
 	}

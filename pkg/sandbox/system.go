@@ -11,19 +11,20 @@ import (
 	"mcp-bash/pkg/run/script"
 )
 
-// sdkPrograms are the system's programs that the SDK starts; without Process they can be
-// started all the same, so that the SDK works (CF-10).
+// sdkPrograms are the system's programs that the SDK starts. Every script can start them, also
+// without the capability Process, so that the SDK works (CF-10).
 var sdkPrograms = []string{
 	"base64", "bash", "cat", "date", "file", "mkfifo", "mktemp", "mv", "od", "readlink", "rm", "sleep", "tail", "tr", "wc",
 }
 
-// systemPaths are what all scripts of a project may use beside the system's libraries.
+// systemPaths are the files that all scripts of a project may use, in addition to the system's
+// libraries.
 type systemPaths struct {
 	search   string   // the PATH of scripts
-	always   []string // lib/, the SDK, what the SDK starts
-	programs []string // the directories of the PATH that are not the system's
-	code     []string // code that is not the project's (CF-14)
-	bin      string   // where our programs lie
+	always   []string // lib/, the SDK, the programs that the SDK starts
+	programs []string // the directories of the PATH other than the system's
+	code     []string // code outside the project (CF-14)
+	bin      string   // the directory of this program
 }
 
 func findSystem(p *project.Project, state *project.State, common project.Env, sourced []string) systemPaths {
@@ -43,7 +44,7 @@ func findSystem(p *project.Project, state *project.State, common project.Env, so
 	for _, name := range sdkPrograms {
 		s.always = append(s.always, script.LookPath(name, search))
 	}
-	for _, path := range []string{search, p.Env["PATH"]} { // tools have the one, our own code the other
+	for _, path := range []string{search, p.Env["PATH"]} { // the PATH of tools and the PATH of the server
 		s.code = append(s.code, filepath.SplitList(path)...)
 	}
 	for _, name := range []string{"MCPBASH_LOGIN_PROFILE", "BASH_ENV"} {
@@ -62,8 +63,8 @@ func findSystem(p *project.Project, state *project.State, common project.Env, so
 	return s
 }
 
-// programsOfOurs returns the programs that lie next to this one: commands start each other.
-func (s *systemPaths) programsOfOurs() (list []string) {
+// siblings returns the other commands in the directory of this program. Commands start each other.
+func (s *systemPaths) siblings() (list []string) {
 	entries, _ := os.ReadDir(s.bin)
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "mcp-") {
@@ -73,8 +74,9 @@ func (s *systemPaths) programsOfOurs() (list []string) {
 	return list
 }
 
-// Protected returns what nobody reads, and what nobody writes, below a root or a declared
-// path (CF-12, CF-14), and where processes are controlled (CF-21).
+// Protected returns the files that confined scripts never read, and those that they never write,
+// below a root or a declared path (CF-12, CF-14). processes are the file systems that control
+// processes (CF-21).
 func (s *Sandbox) Protected() (secret, runsNext, processes []string) {
 	s.guarding.Lock()
 	defer s.guarding.Unlock()
@@ -89,8 +91,8 @@ func (s *Sandbox) Protected() (secret, runsNext, processes []string) {
 	return slices.Clone(g.secret.paths), slices.Clone(g.runsNext().paths), processes
 }
 
-// Brings returns what may be read and started besides with a program that a declaration
-// names: the file behind links, what was installed with it, and what its first line names.
+// Brings returns the files that a declared program also makes readable and executable. These are
+// the target of links, the installation directory, and the interpreter in its first line.
 func (s *Sandbox) Brings(program string) (list []string) {
 	for _, file := range append([]string{program}, script.Programs(program)...) {
 		if real, err := filepath.EvalSymlinks(s.find(file)); err == nil {

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// A fileID tells files apart, whatever their paths are.
+// A fileID identifies a file independently of its path.
 type fileID struct{ dev, ino uint64 }
 
-// A view caches lookups in the file system while a guard serves. It may be used from any goroutine.
+// A view caches lookups in the file system for one guard. It is safe for concurrent use.
 type view struct {
 	mounts mountTable
 
@@ -18,7 +18,7 @@ type view struct {
 	seen map[string]sight
 }
 
-// A sight is the result of looking at a path.
+// A sight is the result of a lookup.
 type sight struct {
 	err  error // the lookup failed
 	id   fileID
@@ -31,7 +31,7 @@ func newView() (*view, error) {
 	return &view{mounts: mounts, seen: map[string]sight{}}, err
 }
 
-// look looks at a path whose folder has no links.
+// look returns the result of a lookup of a path whose folder contains no links.
 func (v *view) look(path string) sight {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -43,13 +43,13 @@ func (v *view) look(path string) sight {
 	return s
 }
 
-// identify returns what tells the file at a path apart. A link is not followed.
+// identify returns the id of the file at a path. It does not follow a link.
 func (v *view) identify(path string) (id fileID, ok bool) {
 	s := v.look(path)
 	return s.id, s.err == nil && s.id != fileID{}
 }
 
-// maxLinks is how many symbolic links a path may lead over.
+// maxLinks is the maximum number of symbolic links in a path.
 const maxLinks = 40
 
 // follow resolves an absolute path. links are the paths of the links on the way. If the file does not

@@ -36,7 +36,7 @@ func register(ctx context.Context, p *project.Project, name, script string, warn
 		r.ToWrite = string(entry)
 		return r, nil
 	}
-	known, err := registration.NewProject(p, registry.Options{Version: cli.Version}).RegisterCompletion(ctx, name, entry)
+	known, err := registration.NewProject(p, registry.Options{}).RegisterCompletion(ctx, name, entry)
 	var refused *registration.Error
 	var failure *registry.Failure
 	switch {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project"
 )
 
@@ -97,7 +99,7 @@ func Make(ctx context.Context, p *project.Project, r Request, warn func(string))
 // warnRefused warns if the server will refuse a file because others can change a directory
 // on its path (T-41).
 func warnRefused(p *project.Project, path string, warn func(string)) {
-	var insecure *project.InsecureError
+	var insecure *trust.InsecureError
 	if err := p.CheckPath(path); errors.As(err, &insecure) {
 		warn("the server will refuse it: " + insecure.Error())
 	}
@@ -120,7 +122,7 @@ func plan(p *project.Project, r *Request) (dir string, files []file, err error) 
 	dir = filepath.Join(parent, r.Name)
 	files = render(string(r.Kind), r.Name, schemasFrom(p, dir))
 	switch {
-	case r.Kind == Resource && !project.Within(p.Root, p.Resources): // RES-15a
+	case r.Kind == Resource && !fsys.Within(p.Root, p.Resources): // RES-15a
 		files[1].text = strings.Replace(files[1].text, "${MCPBASH_PROJECT_ROOT}/resources", "${MCPBASH_RESOURCES_DIR}", 1)
 	case r.Kind == UI:
 		files = append(render("page", r.Name, schemasFrom(p, dir)), files...)
@@ -186,7 +188,7 @@ func (p *place) vacant(dir string, files []file, r Request) (there bool, err err
 
 // relative returns a path relative to the project's root if it is within the root.
 func relative(p *project.Project, abs string) string {
-	if !project.Within(p.Root, abs) {
+	if !fsys.Within(p.Root, abs) {
 		return abs
 	}
 	return filepath.ToSlash(strings.TrimPrefix(abs[len(p.Root):], string(filepath.Separator)))
@@ -195,7 +197,7 @@ func relative(p *project.Project, abs string) string {
 // writtenBelow returns the directory below which a directory of a project is written. That
 // is the project's root, unless the operator has moved the directory elsewhere (CLI-404).
 func writtenBelow(p *project.Project, dir string) string {
-	if project.Within(p.Root, dir) {
+	if fsys.Within(p.Root, dir) {
 		return p.Root
 	}
 	return filepath.Dir(dir)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 )
 
@@ -32,7 +33,7 @@ type Server struct {
 // is true, it adds a first tool. If name is "", it uses the name of the directory. Init
 // calls warn with problems that could stop the project from working.
 func Init(ctx context.Context, dir, name string, hello bool, warn func(string)) (*Server, error) {
-	root, err := project.Physical(dir)
+	root, err := fsys.Physical(dir)
 	if err != nil {
 		return nil, failed(dir, err)
 	}
@@ -53,7 +54,7 @@ func New(ctx context.Context, dir, name string, hello bool) (s *Server, err erro
 	if err := checkName("server", name); err != nil {
 		return nil, err
 	}
-	if dir, err = project.Physical(dir); err != nil {
+	if dir, err = fsys.Physical(dir); err != nil {
 		return nil, failed(dir, err)
 	}
 	p, err := openPlace(ctx, dir)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/schemas"
@@ -109,7 +110,7 @@ func schemaFiles() (list []file) {
 func schemasFrom(p *project.Project, dir string) string {
 	place := filepath.Join(p.Root, schemasDir)
 	way, err := filepath.Rel(dir, place)
-	if err != nil || !isDir(place) || !project.Within(p.Root, dir) {
+	if err != nil || !isDir(place) || !fsys.Within(p.Root, dir) {
 		return ""
 	}
 	return filepath.ToSlash(way)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/scaffold/usage/ask"
 	"mcp-bash/pkg/scaffold/wrap"
@@ -27,7 +28,7 @@ func NewPlan(p *project.Project, answer *ask.Answer, words []string, name string
 	switch {
 	case !strings.ContainsRune(words[0], filepath.Separator):
 		c.Needs = words[0]
-	case project.Within(p.Root, answer.File): // tools start in the project's root
+	case fsys.Within(p.Root, answer.File): // tools start in the project's root
 		c.Program = "./" + relative(p, answer.File)
 	default:
 		c.Program, c.Needs = answer.File, answer.File

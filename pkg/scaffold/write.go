@@ -15,9 +15,10 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/atomicfile"
-	"mcp-bash/pkg/project/userfile"
+	"mcp-bash/pkg/files/atomicfile"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/userfile"
 )
 
 // A place is a directory in which files are written through [os.Root], so symbolic links
@@ -78,7 +79,7 @@ func (p *place) look(name string) (fs.FileInfo, error) {
 
 // read returns the content of a regular file of at most max bytes.
 func (p *place) read(name string, max int64) (string, error) {
-	f, err := project.OpenRegular(p.root, name)
+	f, err := boundedfile.OpenIn(p.root, name)
 	if err != nil {
 		return "", cli.Failf(cli.CodeInvalid, "%s: %v", p.abs(name), err)
 	}
@@ -86,7 +87,7 @@ func (p *place) read(name string, max int64) (string, error) {
 	text, err := io.ReadAll(io.LimitReader(f, max+1))
 	switch {
 	case err != nil:
-		return "", cli.Failf(cli.CodeInvalid, "%s: %v", p.abs(name), project.PlainError(err))
+		return "", cli.Failf(cli.CodeInvalid, "%s: %v", p.abs(name), fsys.Cause(err))
 	case int64(len(text)) > max:
 		return "", cli.Failf(cli.CodeInvalid, "%s: larger than %d bytes; add to it by hand", p.abs(name), max)
 	}
@@ -271,11 +272,11 @@ func temporaryName(name string) string {
 
 // failed returns the error for a path that the file system could not write.
 func failed(path string, err error) error {
-	if project.Escapes(err) {
+	if fsys.Escapes(err) {
 		return cli.Failf(cli.CodeInvalid, "%s: a symbolic link on its path leads out of the project; "+
 			"put a directory in its place", path)
 	}
-	return cli.Failf(cli.CodeInternal, "%s cannot be written: %v", path, project.PlainError(err))
+	return cli.Failf(cli.CodeInternal, "%s cannot be written: %v", path, fsys.Cause(err))
 }
 
 // taken returns the error for a name that already exists (CLI-505, CLI-602).

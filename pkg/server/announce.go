@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/handoff"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/wire/mcp"
 )
 
@@ -59,7 +60,7 @@ func (s *Server) announce(home, dir string, placeholders []string) {
 			tool = s.engine.JSONTool.Name + ":" + s.engine.JSONTool.Bin
 		}
 		s.notice("mcp-bash startup: transport=stdio command=%s cwd=%s project_root=%s json_tool=%s",
-			script.Quote(exe), script.Quote(dir), script.Quote(p.Root), script.Quote(tool))
+			shell.Quote(exe), shell.Quote(dir), shell.Quote(p.Root), shell.Quote(tool))
 	}
 	if p.CI && s.state.Logs != nil {
 		s.snapshot(dir)

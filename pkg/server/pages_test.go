@@ -4,6 +4,7 @@ package server
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -142,6 +143,19 @@ func TestPagesAreRead(t *testing.T) {
 		`{"uri":"ui://srv/big"}`); got != `"error":{"code":-32603,"message":"UI `+
 		`resource too large: 3000 bytes (max: 2999)"}` {
 		t.Errorf("RES-323: %s", got)
+	}
+}
+
+// R-54, RES-31: a resource with a ui:// URI and no provider is the page of that name, also by its own name.
+func TestPageOfAResource(t *testing.T) {
+	list := map[string]string{"resources/front.meta.json": `{"name":"front","uri":"ui://srv/dash"}`}
+	maps.Copy(list, somePages)
+	c := ready(t, list, nil)
+	for _, params := range []string{`{"name":"front"}`, `{"uri":"ui://srv/dash"}`} {
+		if got := c.request("resources/read", params); !strings.Contains(got, `"mimeType":"text/html;profile=mcp-app",`+
+			`"text":"<!DOCTYPE html>D"`) {
+			t.Errorf("%s: %s", params, got)
+		}
 	}
 }
 

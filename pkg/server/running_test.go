@@ -122,6 +122,31 @@ func TestQueueLimit(t *testing.T) {
 	c.quiet()
 }
 
+// P-1601, P-1603: a cancelled tool that ignores SIGTERM delays no other call. A busy machine may start the other
+// call too late to meet the first, hence several attempts.
+func TestCancelledToolDelaysNobody(t *testing.T) {
+	c := ready(t, map[string]string{
+		"tools/stubborn/tool.sh": `trap 'touch "$PWD/term"' TERM; echo $$ >"$PWD/main"; while :; do sleep 0.05; done`,
+		"tools/quick/tool.sh":    `kill -0 "$(cat "$PWD/main")" 2>/dev/null && echo meanwhile || echo afterwards`,
+	}, nil)
+	for range 20 {
+		os.Remove(c.root + "/main")
+		os.Remove(c.root + "/term")
+		c.send(message(`"first"`, "tools/call", `{"name":"stubborn"}`))
+		eventually(t, "the tool", func() bool { return exists(c.root + "/main") })
+		c.send(message("", "notifications/cancelled", `{"requestId":"first"}`))
+		eventually(t, "SIGTERM", func() bool { return exists(c.root + "/term") })
+		got := text(t, c.call("quick", "{}"))
+		eventually(t, "the end of the tool", func() bool { return !alive(c.root + "/main") })
+		if strings.TrimSpace(got) == "meanwhile" {
+			c.end()
+			c.quiet()
+			return
+		}
+	}
+	t.Error("no call ran before the cancelled tool had ended")
+}
+
 // protocol section 16.
 func TestCancelling(t *testing.T) {
 	c := ready(t, map[string]string{
@@ -613,6 +638,21 @@ func TestEnding(t *testing.T) {
 	if code := c.exit(); code != 0 {
 		t.Error(code)
 	}
+
+	// A cancellation before the end of input changes nothing for other calls.
+	c = ready(t, list, nil)
+	for _, id := range []string{`"gone"`, `"stays"`} {
+		c.send(message(id, "tools/call", `{"name":"wait"}`))
+	}
+	eventually(t, "both tools", func() bool { return c.started() == 2 })
+	c.send(message("", "notifications/cancelled", `{"requestId":"gone"}`))
+	c.in.Close()
+	c.release()
+	c.response(`"stays"`)
+	if code := c.exit(); code != 0 {
+		t.Error(code)
+	}
+	c.quiet()
 
 	// shutdown, then exit: requests in flight get their time.
 	c = ready(t, list, nil)

@@ -203,6 +203,52 @@ func TestSubscriptionToScript(t *testing.T) {
 	c.quiet()
 }
 
+// RES-144: polling begins with the first subscription. The client sends nothing after it.
+func TestPollingBegins(t *testing.T) {
+	c := ready(t, map[string]string{
+		"providers/n.sh":        `echo "$1" >>"$MCPBASH_PROJECT_ROOT/reads"; echo same`,
+		"resources/n.meta.json": `{"name":"n","uriTemplate":"n://{x}"}`,
+	}, often)
+	reads := func() int {
+		text, _ := os.ReadFile(filepath.Join(c.root, "reads"))
+		return strings.Count(string(text), "\n")
+	}
+	c.request("resources/read", `{"uri":"n://x"}`)
+	if n := reads(); n != 1 {
+		t.Fatalf("%d reads before the subscription", n)
+	}
+	c.subscribe(`{"uri":"n://x"}`)
+	eventually(t, "two polls without a message of the client", func() bool { return reads() >= 4 })
+	c.end()
+	c.quiet()
+}
+
+// RES-146: by `uri`, as the client subscribed to it or as updates report it.
+func TestUnsubscribedURI(t *testing.T) {
+	list := map[string]string{"resources/a.txt": "a", "resources/b.txt": "b",
+		"resources/a.txt.meta.json": `{"name":"a","uri":"file://./resources/a.txt"}`}
+	const requested = "file://./resources/a.txt"
+	for _, reported := range []bool{false, true} {
+		c := ready(t, list, often)
+		id := c.subscribe(`{"uri":"` + requested + `"}`)
+		c.put("resources/a.txt", "changed")
+		line := c.await("an update", func(line string) bool { return strings.Contains(line, id) })
+		uri := requested
+		if reported {
+			uri = rawjson.TextOf(rawjson.Get(json.RawMessage(line), "params"), "uri")
+		}
+		if got := c.request("resources/unsubscribe", `{"uri":"`+uri+`"}`); got != `"result":{}` {
+			t.Error(got)
+		}
+		c.put("resources/a.txt", "unseen")
+		other := c.subscribe(`{"uri":"file://` + c.root + `/resources/b.txt"}`)
+		c.put("resources/b.txt", "seen")
+		c.expect(updated("file://"+c.root+"/resources/b.txt", other))
+		c.end()
+		c.quiet()
+	}
+}
+
 // RES-143: a request that is cancelled leaves nothing behind.
 func TestSubscribeCancelled(t *testing.T) {
 	c := ready(t, map[string]string{

@@ -1,22 +1,28 @@
-// Package checkout is the repository as tests use it: where it is, its commands, built, and its
-// projects, copied.
+// Package checkout gives tests the repository: its folder, its commands, built, and copies of
+// its projects.
 package checkout
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"mcp-bash/pkg/bundle/runtimes"
+	"mcp-bash/pkg/files/atomicfile"
 )
 
-// Root is the directory of the repository, in which the package that is tested lies. Outside of
-// it, it panics.
+// Root returns the folder of the repository that contains the tested package. It panics outside
+// of a repository.
 var Root = sync.OnceValue(func() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -32,14 +38,16 @@ var Root = sync.OnceValue(func() string {
 	}
 })
 
-// Commands are the import paths of all commands.
-const Commands = "mcp-bash/cmd/..."
+// Commands is the pattern of all commands.
+const Commands = commandsFolder + "..."
 
-// Build builds commands, named by import paths or files, as they are shipped. All tests build them so,
-// that packages are compiled once.
+const commandsFolder = "mcp-bash/cmd/"
+
+// Build builds commands as they are shipped and puts them into dir. It takes an import path, the
+// pattern [Commands] or a Go file.
 func Build(dir, packages string) error {
-	args, env := runtimes.BuildCommand(runtimes.Host, dir+string(filepath.Separator), packages)
-	return compile(args, env)
+	args, env := runtimes.BuildCommand(runtimes.Host, "", packages)
+	return build(dir, packages, "shipped", args, env)
 }
 
 // BuildLikeTests builds commands with the race detector where the tests have it.
@@ -47,10 +55,38 @@ func BuildLikeTests(dir, packages string) error {
 	if !Race {
 		return Build(dir, packages)
 	}
-	return compile([]string{"build", "-race", "-o", dir + string(filepath.Separator), packages}, nil)
+	return build(dir, packages, "race", []string{"build", "-race", "-o", "", packages}, nil)
 }
 
-func compile(args []string, env map[string]string) error {
+// build runs go with args, which have an empty value for -o. Linking a command takes about a second, and many
+// packages test the commands. So they are built in a shared folder of the repository and
+// copied to dir. The go command does nothing for a command that is up to date.
+func build(dir, packages, variant string, args []string, env map[string]string) error {
+	if !strings.HasPrefix(packages, commandsFolder) {
+		return compile(dir, args, env)
+	}
+	shared := filepath.Join(Root(), "bin", ".test", variant)
+	if err := os.MkdirAll(shared, 0o755); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(filepath.Join(shared, ".lock"), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := atomicfile.Lock(context.Background(), lock, "commands", 10*time.Minute, atomicfile.TryLock); err != nil {
+		return err
+	}
+	if err := compile(shared, args, env); err != nil {
+		return err
+	}
+	return copyCommands(dir, shared, packages)
+}
+
+// compile runs go with args, and with dir as the value of -o.
+func compile(dir string, args []string, env map[string]string) error {
+	args = slices.Clone(args)
+	args[slices.Index(args, "-o")+1] = dir + string(filepath.Separator)
 	cmd := exec.Command("go", args...)
 	cmd.Dir, cmd.Env = Root(), os.Environ()
 	for name, value := range env {
@@ -62,8 +98,44 @@ func compile(args []string, env map[string]string) error {
 	return nil
 }
 
-// Main runs tests, before them build with a directory for what they share. It returns the exit
-// code of TestMain.
+// copyCommands copies the built commands of packages, so that a test may change its own.
+func copyCommands(dir, shared, packages string) error {
+	names := []string{path.Base(packages)}
+	if packages == Commands {
+		names = nil
+		list, err := os.ReadDir(filepath.Join(Root(), "cmd"))
+		if err != nil {
+			return err
+		}
+		for _, d := range list {
+			names = append(names, d.Name())
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range names {
+		name += executableSuffix()
+		program, err := os.ReadFile(filepath.Join(shared, name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), program, 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func executableSuffix() string {
+	if runtime.GOOS == "windows" {
+		return ".exe"
+	}
+	return ""
+}
+
+// Main calls build with a folder that all tests share, and then runs the tests. It returns the exit
+// code for TestMain.
 func Main(m *testing.M, build func(dir string) error) int {
 	dir, err := os.MkdirTemp("", "mcp-bash-test.")
 	if err == nil {
@@ -77,7 +149,7 @@ func Main(m *testing.M, build func(dir string) error) int {
 	return m.Run()
 }
 
-// Directory makes a directory that no one else may write to, and returns its physical name.
+// Directory returns the physical path of a new folder that only its owner may change.
 func Directory(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -90,14 +162,14 @@ func Directory(t testing.TB) string {
 	return dir
 }
 
-// Example copies a project of examples/, so that the repository stays as it is.
+// Example returns the path of a copy of a project in examples/.
 func Example(t testing.TB, name string) string {
 	t.Helper()
 	return Copy(t, filepath.Join(Root(), "examples", name))
 }
 
-// Copy copies a project without its registry. Modes are those of a checkout with the usual umask:
-// a script that others may write to would not be run (T-41).
+// Copy copies a project without its registry. Files get the modes of a checkout with the usual
+// umask, because a script that other users may change does not run (T-41).
 func Copy(t testing.TB, project string) string {
 	t.Helper()
 	target := Directory(t)

@@ -2,5 +2,5 @@
 
 package checkout
 
-// Race says whether the tests run with the race detector.
+// Race reports whether the tests run with the race detector.
 const Race = true

@@ -1,17 +1,19 @@
 package clients
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"mcp-bash/test/checkout"
 )
 
-// A server without descriptors says so, loses no request, and goes on when there
-// are some again (T-53).
+// A server without free descriptors reports it, answers every request, and works again when
+// descriptors are free (T-53).
 func TestWithoutDescriptors(t *testing.T) {
 	t.Parallel()
 	limited := filepath.Join(checkout.Directory(t), "server")
@@ -21,17 +23,30 @@ func TestWithoutDescriptors(t *testing.T) {
 	}
 	s := open(t, checkout.Copy(t, "testdata/hostile"), opening{binary: limited})
 	s.calm(nil)
+	dir := checkout.Directory(t)
+	proceed := filepath.Join(dir, "go")
+	if err := syscall.Mkfifo(proceed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := os.OpenFile(proceed, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lines.Close()
+	const calls = 16
 	var all sync.WaitGroup
-	for range 16 { // at a time
-		all.Go(func() { s.request(s.deadline(), "attack", arguments{"what": "brief"}) })
+	for range calls {
+		all.Go(func() { s.request(s.deadline(), "attack", arguments{"what": "blocked", "where": dir}) })
 	}
+	eventually(t, "an error for want of descriptors", func() bool {
+		return strings.Contains(compact(t, s.tap.messages("")), "too many files open: raise the limit (ulimit -n)")
+	})
+	io.WriteString(lines, strings.Repeat("\n", calls)) // a line for each
 	all.Wait()
-	said := compact(t, s.tap.messages(""))
-	if !strings.Contains(said, "too many files open: raise the limit (ulimit -n)") ||
-		strings.Contains(said, "rejected by policy") {
-		t.Errorf("%s", said)
+	if got := compact(t, s.tap.messages("")); strings.Contains(got, "rejected by policy") {
+		t.Errorf("%s", got)
 	}
-	// What the calls took is given back after their results are sent.
+	// A call frees its descriptors after it has sent its result.
 	eventually(t, "a call succeeds", func() bool {
 		result, err := s.request(s.deadline(), "calm", nil)
 		return err == nil && text(t, result) == "clean\n"

@@ -43,7 +43,6 @@ var full = map[string]string{
 	"providers/ours.sh":               "#!/bin/sh\necho ours\n",
 	"resources/ours.meta.json":        `{"name":"ours","uriTemplate":"ours://{x}"}`,
 	".registry/tools.json":            "{}",
-	".registry/.scan-tools":           "",
 	".registry/.lock":                 "",
 }
 

@@ -53,29 +53,42 @@ func serve(t *testing.T) (*bridge, *httptest.Server) {
 	return b, web
 }
 
-// heard is what a client was told and asked.
+// heard collects the notifications and questions that a client got.
 type heard struct {
-	mu    sync.Mutex
-	lines []string
+	mu      sync.Mutex
+	lines   []string
+	changed chan struct{} // closed at the next line; nil if nobody waits
 }
 
 func (h *heard) add(line string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.lines = append(h.lines, line)
+	if h.changed != nil {
+		close(h.changed)
+		h.changed = nil
+	}
 }
 
-// wait returns everything once there are n lines: the client hands on what it is
-// told beside the answers.
+// wait returns all lines when there are n. The client delivers notifications independently of
+// answers.
 func (h *heard) wait(ctx context.Context, n int) string {
 	for {
 		h.mu.Lock()
 		lines := slices.Clone(h.lines)
+		if h.changed == nil {
+			h.changed = make(chan struct{})
+		}
+		changed := h.changed
 		h.mu.Unlock()
-		if len(lines) >= n || ctx.Err() != nil {
+		if len(lines) >= n {
 			return strings.Join(lines, "|")
 		}
-		time.Sleep(time.Millisecond)
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return strings.Join(lines, "|")
+		}
 	}
 }
 

@@ -87,7 +87,7 @@ func pipeFor(h *house, r *rand.Rand) {
 	case 2:
 		os.Symlink("/etc/passwd", file)
 	}
-	time.Sleep(time.Duration(20+r.IntN(150)) * time.Millisecond)
+	time.Sleep(time.Duration(20+r.IntN(150)) * time.Millisecond) // the fault lasts that long
 	os.Remove(file)
 	if was {
 		os.Rename(aside, file)
@@ -98,7 +98,7 @@ func pipeFor(h *house, r *rand.Rand) {
 func openToAll(h *house, r *rand.Rand) {
 	dir := filepath.Join(h.project, []string{"tools", "tools/calm", "prompts", "server.d", "."}[r.IntN(5)])
 	os.Chmod(dir, 0o777)
-	time.Sleep(time.Duration(20+r.IntN(100)) * time.Millisecond)
+	time.Sleep(time.Duration(20+r.IntN(100)) * time.Millisecond) // the fault lasts that long
 	os.Chmod(dir, 0o755)
 }
 

@@ -30,7 +30,7 @@ var load = []work{
 	{10, func(c *client, r *rand.Rand) { // cancelled while it runs
 		id, line := c.request("tools/call", attack([]string{"stubborn", "pipes", "ask", "silent"}[r.IntN(4)]))
 		c.line(line)
-		time.Sleep(time.Duration(r.IntN(200)) * time.Millisecond)
+		time.Sleep(time.Duration(r.IntN(200)) * time.Millisecond) // a random moment of the call
 		c.cancel(id)
 	}},
 	{10, func(c *client, r *rand.Rand) { c.ask("ping", "{}") }},

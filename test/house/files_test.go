@@ -14,12 +14,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// fileRows are the layers of the files in large packages, upper ones first. What a
-// file declares is used by files of its own row and of higher ones. A row names
-// files without what tells systems apart ("stdio" is stdio_unix.go too).
+// fileRows lists the layers of the files in large packages, upper layers first. A file may use
+// declarations of its layer and of lower ones. Names have no suffix for a system
+// ("stdio" includes stdio_unix.go).
 var fileRows = map[string][][]string{
 	"pkg/server": {
 		{"start"},
@@ -74,49 +75,59 @@ type checkedPackage struct {
 	info  types.Info
 }
 
-// typeCheck reads a package of the module; what it imports comes from the build
-// cache.
-func typeCheck(t *testing.T, dir string) checkedPackage {
-	t.Helper()
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles,DepOnly", "./"+dir)
+// A listedPackage is a package as go list describes it.
+type listedPackage struct {
+	ImportPath, Export, Dir string
+	GoFiles                 []string
+}
+
+// listPackages describes the packages of the project and their dependencies, by import path. It runs
+// go list once for all tests.
+var listPackages = sync.OnceValues(func() (map[string]listedPackage, error) {
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles", "./cmd/...", "./pkg/...")
 	cmd.Dir, cmd.Stderr = filepath.Join("..", ".."), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
+		return nil, err
+	}
+	packages := map[string]listedPackage{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var listed listedPackage
+		if err := d.Decode(&listed); err == io.EOF {
+			return packages, nil
+		} else if err != nil {
+			return nil, err
+		}
+		packages[listed.ImportPath] = listed
+	}
+})
+
+// typeCheck checks the types of a package of the project. The types of its imports come
+// from the build cache.
+func typeCheck(t *testing.T, dir string) checkedPackage {
+	t.Helper()
+	packages, err := listPackages()
+	if err != nil {
 		t.Fatal(err)
 	}
-	exports := map[string]string{}
 	p := checkedPackage{files: token.NewFileSet(), info: types.Info{
 		Uses: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}}}
+	listed, ok := packages["mcp-bash/"+dir]
+	if !ok {
+		t.Fatalf("%s is no package", dir)
+	}
 	var parsed []*ast.File
-	path := ""
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var listed struct {
-			ImportPath, Export, Dir string
-			GoFiles                 []string
-			DepOnly                 bool
-		}
-		if err := d.Decode(&listed); err == io.EOF {
-			break
-		} else if err != nil {
+	for _, name := range listed.GoFiles {
+		file, err := parser.ParseFile(p.files, filepath.Join(listed.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
 			t.Fatal(err)
 		}
-		exports[listed.ImportPath] = listed.Export
-		if listed.DepOnly {
-			continue
-		}
-		path = listed.ImportPath
-		for _, name := range listed.GoFiles {
-			file, err := parser.ParseFile(p.files, filepath.Join(listed.Dir, name), nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			parsed = append(parsed, file)
-		}
+		parsed = append(parsed, file)
 	}
 	config := types.Config{Importer: importer.ForCompiler(p.files, "gc", func(path string) (io.ReadCloser, error) {
-		return os.Open(exports[path])
+		return os.Open(packages[path].Export)
 	})}
-	if p.types, err = config.Check(path, p.files, parsed, &p.info); err != nil {
+	if p.types, err = config.Check(listed.ImportPath, p.files, parsed, &p.info); err != nil {
 		t.Fatal(err)
 	}
 	return p

@@ -25,19 +25,25 @@ var layers = [][]string{
 	{"pkg/sandbox"},
 	{"pkg/registry", "pkg/provider"},
 	{"pkg/project"},
-	{"pkg/cli", "pkg/run", "pkg/text", "pkg/wire", "schemas"},
-	{"pkg/files", "pkg/json", "sdk", "lib", "providers"},
+	{"pkg/cli", "pkg/run", "pkg/wire", "schemas"},
+	{"pkg/files"},
+	{"pkg/text"},
+	{"pkg/json", "sdk", "lib", "providers"},
 }
 
 // outside are the libraries a package may use beyond the standard one; "" for
 // every package.
 var outside = map[string][]string{
-	"":                {"golang.org/x/sys"},
-	"pkg/cli":         {"github.com/mattn/go-isatty", "github.com/peterbourgon/ff/v3"},
-	"pkg/json/jq":     {"github.com/itchyny/gojq"},
-	"pkg/json/schema": {"github.com/google/jsonschema-go"},
-	"pkg/bundle/mcpb": {"github.com/klauspost/compress/flate", "golang.org/x/text/unicode/norm"},
-	"pkg/run/confine": {"golang.org/x/net/bpf"},
+	"":                   {"golang.org/x/sys"},
+	"pkg/cli":            {"github.com/mattn/go-isatty", "github.com/peterbourgon/ff/v3"},
+	"pkg/json/jq":        {"github.com/itchyny/gojq"},
+	"pkg/json/jsonedit":  {"github.com/tailscale/hujson"}, // in mcp-scaffold, mcp-registry and mcp-runtool only
+	"pkg/json/schema":    {"github.com/google/jsonschema-go"},
+	"pkg/bundle/mcpb":    {"github.com/klauspost/compress/flate", "golang.org/x/text/unicode/norm"},
+	"pkg/run/confine":    {"golang.org/x/net/bpf"},
+	"pkg/registry/item":  {"golang.org/x/mod/semver"},
+	"pkg/check/doctor":   {"golang.org/x/mod/semver"},
+	"pkg/check/validate": {"golang.org/x/mod/semver"},
 
 	"pkg/check/validate/internal/bash32": {"mvdan.cc/sh/v3/syntax"}, // in mcp-doctor only
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"mcp-bash/test/checkout"
@@ -63,39 +64,42 @@ func TestOneLine(t *testing.T) {
 	}
 	plant(t, template.dir)
 	leaves, _ := commands(t, template)
-	printed := 0
-	for _, command := range leaves {
-		if command != ownerOf(command) {
-			continue
-		}
-		for _, line := range append(lines[command], hostileLines[command]...) {
-			line = command + " " + line
-			t.Run(line, func(t *testing.T) {
-				var out bytes.Buffer
-				cmd := template.copied(t, line).command(t, line)
-				cmd.Env = append(cmd.Env, "EVIL="+inTexts, "MCPBASH_LOG_LEVEL=debug")
-				cmd.Stdout, cmd.Stderr = &out, &out
-				cmd.Run()
-				printed += strings.Count(out.String(), forged)
-				for one := range strings.SplitSeq(out.String(), "\n") {
-					breaks := "\r\v\f\u0085\u2028\u2029"
-					if isJSON.MatchString(one) {
-						breaks = "\r" // JSON, and diffs of it
-					}
-					for _, part := range strings.FieldsFunc(one, func(r rune) bool { return strings.ContainsRune(breaks, r) }) {
-						part = strings.TrimSpace(part)
-						own := part == forged+" (warnings: 0)." || part == forged+"! Ready to build MCP servers."
-						if strings.HasPrefix(part, forged) && !own {
-							t.Errorf("prints %q", out.String())
-							return
+	var printed atomic.Int64
+	t.Run("lines", func(t *testing.T) {
+		for _, command := range leaves {
+			if command != ownerOf(command) {
+				continue
+			}
+			for _, line := range append(lines[command], hostileLines[command]...) {
+				line = command + " " + line
+				t.Run(line, func(t *testing.T) {
+					t.Parallel()
+					var out bytes.Buffer
+					cmd := template.copied(t, line).command(t, line)
+					cmd.Env = append(cmd.Env, "EVIL="+inTexts, "MCPBASH_LOG_LEVEL=debug")
+					cmd.Stdout, cmd.Stderr = &out, &out
+					cmd.Run()
+					printed.Add(int64(strings.Count(out.String(), forged)))
+					for one := range strings.SplitSeq(out.String(), "\n") {
+						breaks := "\r\v\f\u0085\u2028\u2029"
+						if isJSON.MatchString(one) {
+							breaks = "\r" // JSON, and diffs of it
+						}
+						for _, part := range strings.FieldsFunc(one, func(r rune) bool { return strings.ContainsRune(breaks, r) }) {
+							part = strings.TrimSpace(part)
+							own := part == forged+" (warnings: 0)." || part == forged+"! Ready to build MCP servers."
+							if strings.HasPrefix(part, forged) && !own {
+								t.Errorf("prints %q", out.String())
+								return
+							}
 						}
 					}
-				}
-			})
+				})
+			}
 		}
-	}
-	if printed < 100 {
-		t.Errorf("the text of the project was printed %d times only", printed)
+	})
+	if n := printed.Load(); n < 100 {
+		t.Errorf("the text of the project was printed %d times only", n)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project"
 )
 
@@ -88,7 +89,7 @@ func cached(file string, t Target) (*Binary, error) {
 	for _, path := range []string{filepath.Dir(filepath.Dir(file)), filepath.Dir(file), file} {
 		info, err := os.Lstat(path)
 		if err == nil {
-			err = project.CheckOwn(path, info)
+			err = trust.CheckOwn(path, info)
 		}
 		if err != nil {
 			return nil, err

@@ -14,6 +14,7 @@ import (
 
 	"mcp-bash/pkg/bundle/internal/web"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/secrets"
@@ -121,7 +122,7 @@ func isSource(dir string) bool {
 	if dir == "" {
 		return false
 	}
-	text, err := project.ReadRegular(filepath.Join(dir, "go.mod"), 1<<20)
+	text, err := boundedfile.Read(filepath.Join(dir, "go.mod"), 1<<20)
 	if err != nil || !bytes.HasPrefix(text, []byte("module mcp-bash\n")) {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/bundle/mcpb"
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/project"
 )
 
@@ -38,7 +39,7 @@ func Layout(dir string, tree project.Tree, binaries []Binary) []mcpb.File {
 	for _, b := range binaries {
 		list = append(list, mcpb.File{
 			Name: dir + "/bin/" + b.Path(), Exec: true, Size: b.Size,
-			Open: func() (io.ReadCloser, error) { return project.OpenFile(b.File) },
+			Open: func() (io.ReadCloser, error) { return boundedfile.Open(b.File) },
 		})
 	}
 	slices.SortFunc(list, func(a, b mcpb.File) int { return strings.Compare(a.Name, b.Name) })

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/boundedfile"
 )
 
 // A Target is a system that a binary runs on, with Go's names.
@@ -98,7 +98,7 @@ const serverPackage = "mcp-bash/cmd/mcp-bash"
 // check returns the program in a file if it is the server of this release for a target. It
 // reads the file instead of running it, because the program can be for another system.
 func check(file string, t Target) (*Binary, error) {
-	f, err := project.OpenFile(file)
+	f, err := boundedfile.Open(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, err

@@ -23,6 +23,8 @@ import (
 	"mcp-bash/pkg/bundle/mcpb"
 	"mcp-bash/pkg/bundle/runtimes"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/swap"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
@@ -212,7 +214,7 @@ func (o *Options) write(ctx context.Context, root *os.Root, fresh string, files 
 		name := strings.TrimPrefix(f.Name, runtimes.Dir+"/")
 		sum, size, err := put(root, path.Join(fresh, name), f)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, project.PlainError(err))
+			return nil, fmt.Errorf("%s: %w", f.Name, fsys.Cause(err))
 		}
 		sums[name] = sum
 		r.Bytes += size
@@ -268,10 +270,10 @@ func launcherSum(root *os.Root) (sum string, mode fs.FileMode, err error) {
 		err = errors.New("not a regular file")
 	}
 	if err == nil {
-		sum, err = sumOf(mcpb.File{Open: func() (io.ReadCloser, error) { return project.OpenRegular(root, launcher) }})
+		sum, err = sumOf(mcpb.File{Open: func() (io.ReadCloser, error) { return boundedfile.OpenIn(root, launcher) }})
 	}
 	if err != nil {
-		return "", 0, fmt.Errorf("%s: %w", launcher, project.PlainError(err))
+		return "", 0, fmt.Errorf("%s: %w", launcher, fsys.Cause(err))
 	}
 	return sum, info.Mode(), nil
 }
@@ -329,7 +331,7 @@ type lock struct {
 }
 
 func readLock(root *os.Root) (*lock, error) {
-	f, err := project.OpenRegular(root, path.Join(runtimes.Dir, lockName))
+	f, err := boundedfile.OpenIn(root, path.Join(runtimes.Dir, lockName))
 	if err != nil {
 		return nil, err
 	}
@@ -407,7 +409,7 @@ func look(root *os.Root, r *Result) (sums map[string]string, odd []string, err e
 			odd = append(odd, name+": not a regular file")
 			return nil
 		}
-		f, err := project.OpenRegular(tree, name)
+		f, err := boundedfile.OpenIn(tree, name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -10,13 +10,14 @@ import (
 	"mcp-bash/pkg/bundle/vendoring"
 	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/code"
-	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/pkg/text/shell"
 )
 
 // Project is the project around the working directory.
@@ -51,7 +52,7 @@ func (e *examination) project() {
 	if e.r.MacOS.Detected {
 		if e.r.MacOS.Project, e.r.MacOS.Known = e.on.quarantined(root); e.r.MacOS.Project {
 			e.add("macos.project_quarantined", "macOS keeps "+root+" in quarantine",
-				"xattr -dr com.apple.quarantine "+script.Quote(root))
+				"xattr -dr com.apple.quarantine "+shell.Quote(root))
 		}
 	}
 	e.vendored(root)
@@ -66,7 +67,7 @@ func (e *examination) registration(p *project.Project) {
 			return
 		}
 	}
-	var insecure *project.InsecureError
+	var insecure *trust.InsecureError
 	if _, err := os.Lstat(file.Path()); err == nil && errors.As(p.CheckTrusted(file), &insecure) {
 		e.add("project.register_permissions", folder.Label(p.Root, file.Path())+" refused: "+p.Brief(insecure), "")
 	}
@@ -76,7 +77,7 @@ func (e *examination) registration(p *project.Project) {
 func (e *examination) contents(p *project.Project) {
 	w := &e.r.Project
 	w.serverMeta = folder.Label(p.Root, filepath.Join(p.Server, "server.meta.json"))
-	list, err := registry.NewCatalog(p, registry.Options{ReadOnly: true, Version: cli.Version}).
+	list, err := registry.NewCatalog(p, registry.Options{ReadOnly: true}).
 		Fresh(e.ctx, kinds.Tools)
 	if err == nil {
 		w.Tools = len(list.Items)

@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/shell"
 )
 
 // Options are the options of doctor (CLI-1101).
@@ -178,7 +179,7 @@ func (e *examination) framework() {
 // quoted returns a directory as the beginning of a text in double quotes.
 func quoted(dir string) string {
 	if strings.ContainsAny(dir, "\"$`\\!") {
-		return script.Quote(dir) + `"`
+		return shell.Quote(dir) + `"`
 	}
 	return `"` + dir
 }

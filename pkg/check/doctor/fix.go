@@ -12,9 +12,11 @@ import (
 
 	"mcp-bash/pkg/check/validate"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/secrets"
+	"mcp-bash/pkg/text/shell"
 )
 
 // fix repairs a managed installation with its own install.sh. With DryRun, it only reports what
@@ -125,7 +127,7 @@ func (e *examination) fixShims() {
 		if !e.o.Fix {
 			e.r.Proposed = append(e.r.Proposed, Action{ID: "shim.ensure",
 				Message: fmt.Sprintf("Ensure %s points to %s", s.Path, s.Target),
-				Command: fmt.Sprintf("ln -sf %s %s", script.Quote(s.Target), script.Quote(s.Path)),
+				Command: fmt.Sprintf("ln -sf %s %s", shell.Quote(s.Target), shell.Quote(s.Path)),
 				Line:    fmt.Sprintf("⚠ Would ensure shim: %s -> %s", s.Path, s.Target)})
 		}
 	}
@@ -196,7 +198,7 @@ func (e *examination) installer(more project.Env, args ...string) (printed, mess
 
 // readVersion returns the version of an installation, or "".
 func readVersion(dir string) string {
-	text, err := project.ReadRegular(filepath.Join(dir, "VERSION"), 1<<10)
+	text, err := boundedfile.Read(filepath.Join(dir, "VERSION"), 1<<10)
 	if err != nil {
 		return ""
 	}

@@ -9,7 +9,9 @@ import (
 	"runtime"
 	"strings"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/trust"
 )
 
 // install.sh marks the installations that it manages with marker, and lists their files in
@@ -37,7 +39,7 @@ func (e *examination) managed() {
 	i.MarkerPresent = isInstalled(e.r.Framework.Path)
 	root, at := physical(i.ManagedRoot), physical(e.r.Framework.Path)
 	switch {
-	case !project.Within(root, at):
+	case !fsys.Within(root, at):
 		i.Reason = "framework path is outside managed root"
 	case at != root:
 		i.Reason = "framework path does not match managed root"
@@ -61,7 +63,7 @@ func exposed(root string) error {
 			continue
 		}
 		if err == nil {
-			err = project.CheckOwn(path, info)
+			err = trust.CheckOwn(path, info)
 		}
 		if err != nil {
 			return err
@@ -71,7 +73,7 @@ func exposed(root string) error {
 }
 
 func physical(path string) string {
-	if real, err := project.Physical(path); err == nil {
+	if real, err := fsys.Physical(path); err == nil {
 		return real
 	}
 	return filepath.Clean(path)
@@ -118,9 +120,9 @@ func shimStatus(path, target string) (status, detail string) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "missing", ""
 	case err != nil:
-		return "broken", project.PlainError(err).Error()
+		return "broken", fsys.Cause(err).Error()
 	case info.Mode()&fs.ModeSymlink == 0:
-		if text, err := project.ReadRegular(path, 4096); err == nil && runtime.GOOS == "windows" &&
+		if text, err := boundedfile.Read(path, 4096); err == nil && runtime.GOOS == "windows" &&
 			strings.Contains(string(text), wrapperMark) {
 			return "ok", ""
 		}

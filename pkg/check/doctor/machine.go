@@ -7,10 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/mod/semver"
+
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/confine"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/shell"
 )
 
 // Runtime describes the requirements of scripts.
@@ -164,7 +167,7 @@ func (e *examination) system() {
 		e.r.MacOS.Framework, e.r.MacOS.KnownFramework = e.on.quarantined(e.r.Framework.program)
 		if e.r.MacOS.Framework {
 			e.add("macos.framework_quarantined", "macOS keeps "+e.r.Framework.program+" in quarantine",
-				"xattr -dr com.apple.quarantine "+script.Quote(e.r.Framework.Path))
+				"xattr -dr com.apple.quarantine "+shell.Quote(e.r.Framework.Path))
 		}
 	}
 	if e.r.MSYS = e.on.os == "windows" && e.o.Env["MSYSTEM"] != ""; e.r.MSYS {
@@ -174,26 +177,12 @@ func (e *examination) system() {
 
 const msysHint = "MSYS/Cygwin: set MCPBASH_TMP_ROOT to a short path, and call programs with Windows paths"
 
-// older reports whether a version is older than another, by three numbers. A missing number
-// is 0 (CLI-1112).
-func older(version, than string) bool {
-	a, b := numbers(version), numbers(than)
-	for i := range a {
-		if a[i] != b[i] {
-			return a[i] < b[i]
-		}
-	}
-	return false
-}
+// older reports whether a version is below another one. Only their first three numbers count,
+// and missing ones are 0.
+func older(version, than string) bool { return semver.Compare(numbers(version), numbers(than)) < 0 }
 
-func numbers(version string) (n [3]int) {
-	for i, part := range strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3) {
-		for _, c := range []byte(part) {
-			if c < '0' || c > '9' || n[i] > 1<<24 {
-				break
-			}
-			n[i] = n[i]*10 + int(c-'0')
-		}
-	}
-	return n
+// numbers returns the numbers at the beginning of a version, as in "v5.2.15".
+func numbers(version string) string {
+	version = strings.TrimPrefix(version, "v")
+	return "v" + version[:len(version)-len(strings.TrimLeft(version, "0123456789."))]
 }

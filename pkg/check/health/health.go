@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/roots"
@@ -89,7 +90,7 @@ func probe(ctx context.Context, s cli.Streams, env project.Env, named string, ti
 		return misconfigured(s, "json_tool_missing")
 	}
 	a := answer{jsonTool: p.JSONTool("", func(string) {}).Name}
-	catalog := registry.NewCatalog(p, registry.Options{ReadOnly: true, Version: cli.Version})
+	catalog := registry.NewCatalog(p, registry.Options{ReadOnly: true})
 	a.tools = ready(ctx, s.Err, catalog, kinds.Tools)
 	a.resources = ready(ctx, s.Err, catalog, kinds.Resources, kinds.Templates)
 	a.prompts = ready(ctx, s.Err, catalog, kinds.Prompts)
@@ -188,7 +189,7 @@ func projectChecks(ctx context.Context, stderr io.Writer, p *project.Project) bo
 	}
 	if err := p.CheckTrusted(file); err != nil {
 		reason := err.Error()
-		if insecure := (*project.InsecureError)(nil); errors.As(err, &insecure) {
+		if insecure := (*trust.InsecureError)(nil); errors.As(err, &insecure) {
 			reason = p.Brief(insecure)
 		}
 		cli.Printf(stderr, "  ⚠ Skipping %s: %s\n", checksFile, reason)

@@ -3,6 +3,8 @@ package validate
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,10 +14,14 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/registry/declare"
+	"mcp-bash/pkg/registry/item"
+	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/scriptenv"
+	"mcp-bash/schemas"
 )
 
 // unusedSettings are variables that people can set for the Bash edition, and that have no effect here. A name that ends
@@ -147,16 +153,108 @@ func (c *check) strayFiles() {
 	}
 }
 
+// effectiveFields are the fields of an item that the server uses, by its kind.
+func effectiveFields(k *kinds.Kind) []string {
+	switch k {
+	case kinds.Tools:
+		return kinds.ToolFields
+	case kinds.Prompts:
+		return kinds.PromptFields
+	case kinds.Completions:
+		return schemas.Fields(schemas.Completion)
+	}
+	isNotUsed := func(field string) bool { return field == "arguments" }
+	return slices.DeleteFunc(slices.Clone(kinds.ResourceFields), isNotUsed)
+}
+
+// declaredFields checks the fields of the entries of register.json.
+func (c *check) declaredFields() {
+	file := abs(c.p.Server, declare.JSONFile)
+	text, _, err := folder.ReadFile(file, maxSmall)
+	doc, wrong := rawjson.Check(text)
+	if err != nil || wrong != nil {
+		return // the registry reports it
+	}
+	c.text = text
+	for _, k := range kinds.All {
+		for entry := range rawjson.Elements(rawjson.Get(doc, k.Key)) {
+			c.fields(entry, c.label(file), effectiveFields(k))
+		}
+	}
+}
+
+// headerFields checks the fields of the inline headers of a kind.
+func (c *check) headerFields(k *kinds.Kind) {
+	for _, o := range c.offered.items[k] {
+		if o.path == "" {
+			continue
+		}
+		file := abs(k.ContentDir(c.p), o.path)
+		text, err := beginning(file, item.MaxHead)
+		if err != nil {
+			continue // the registry reports it
+		}
+		head, _ := item.Head(text)
+		if header, err := item.ParseHeader(head); err == nil && header != nil {
+			c.text = head
+			c.fields(header, c.label(file), effectiveFields(k))
+		}
+	}
+}
+
+// beginning returns the first bytes of a regular file.
+func beginning(file string, size int64) ([]byte, error) {
+	if !folder.StampOfPath(file).IsFile() {
+		return nil, fs.ErrInvalid
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, size))
+}
+
+// pageFields checks the fields of the metadata of pages.
+func (c *check) pageFields() {
+	for _, o := range c.offered.items[kinds.UIResources] {
+		file := abs(abs(c.p.Root, o.path), kinds.PageMetadata)
+		text, _, err := folder.ReadFile(file, maxSmall)
+		doc, wrong := rawjson.Check(text)
+		if err != nil || wrong != nil {
+			continue // the registry reports it
+		}
+		c.text = text
+		for _, part := range []struct {
+			doc   json.RawMessage
+			known []string
+		}{{doc, schemas.Fields(schemas.UI)}, {rawjson.Get(doc, "meta"), schemas.Fields(schemas.UI, "meta")}} {
+			for _, m := range unknownFields(part.doc, part.known) {
+				c.noEffect(m, c.label(file), cli.DidYouMean(m.Name, part.known))
+			}
+		}
+	}
+}
+
 // fields reports fields of metadata that the server does not know. Those that resemble a known one are reported by the
 // registry.
 func (c *check) fields(doc json.RawMessage, label string, known []string) {
-	for _, m := range rawjson.Members(doc) {
-		if slices.Contains(known, m.Name) || strings.HasPrefix(m.Name, "$") || strings.HasPrefix(m.Name, "_") ||
-			cli.Nearest(m.Name, known) != "" {
-			continue
+	for _, m := range unknownFields(doc, known) {
+		if cli.Nearest(m.Name, known) == "" {
+			c.noEffect(m, label, "")
 		}
-		f := finding.Finding{ID: "ignored.field", Path: label, Message: fmt.Sprintf("%q has no effect", m.Name)}
-		f.Line, f.Column, _ = rawjson.Position(c.text, m.Value)
-		c.add(f)
 	}
+}
+
+// unknownFields returns the fields of metadata that are not known and not another program's by their first character.
+func unknownFields(doc json.RawMessage, known []string) []rawjson.Member {
+	return slices.DeleteFunc(slices.Clone(rawjson.Members(doc)), func(m rawjson.Member) bool {
+		return slices.Contains(known, m.Name) || strings.HasPrefix(m.Name, "$") || strings.HasPrefix(m.Name, "_")
+	})
+}
+
+func (c *check) noEffect(m rawjson.Member, label, hint string) {
+	f := finding.Finding{ID: "ignored.field", Path: label, Message: fmt.Sprintf("%q has no effect%s", m.Name, hint)}
+	f.Line, f.Column, _ = rawjson.Position(c.text, m.Value)
+	c.add(f)
 }

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/text/toolnames"
@@ -25,14 +25,14 @@ func (c *check) listing(dir string) []folder.Entry {
 	d, err := folder.Open(dir)
 	if err != nil {
 		if !folder.Missing(err) {
-			c.at("folder.unreadable", c.label(dir), "cannot be read: "+project.PlainError(err).Error())
+			c.at("folder.unreadable", c.label(dir), "cannot be read: "+fsys.Cause(err).Error())
 		}
 		return nil
 	}
 	defer d.Close()
 	entries, err := d.List(make([]byte, 32<<10))
 	if err != nil {
-		c.at("folder.unreadable", c.label(dir), "cannot be read: "+project.PlainError(err).Error())
+		c.at("folder.unreadable", c.label(dir), "cannot be read: "+fsys.Cause(err).Error())
 	}
 	return slices.DeleteFunc(entries, func(e folder.Entry) bool {
 		if e.Odd {
@@ -92,6 +92,7 @@ func (c *check) tools() {
 		}
 	}
 	c.pathsWithoutRoots()
+	c.headerFields(kinds.Tools)
 }
 
 func holds(entries []folder.Entry, file string) bool {
@@ -114,7 +115,7 @@ func (c *check) toolMetadata(file, dir string) {
 		c.at("metadata.no_description", label, `missing "description"`)
 	}
 	c.schemas(doc, label)
-	c.fields(doc, label, kinds.ToolFields)
+	c.fields(doc, label, effectiveFields(kinds.Tools))
 	c.confine(doc, label)
 	if name == "" {
 		return
@@ -170,7 +171,7 @@ func (c *check) metadata(file string) (doc json.RawMessage, label string) {
 		return nil, label
 	}
 	if !folder.Vanished(err) {
-		c.at("metadata.unreadable", label, "cannot be read: "+project.PlainError(err).Error())
+		c.at("metadata.unreadable", label, "cannot be read: "+fsys.Cause(err).Error())
 	}
 	return nil, label
 }
@@ -235,7 +236,7 @@ type content struct {
 func (c *check) prompts() {
 	t := content{kinds: []*kinds.Kind{kinds.Prompts}, dir: c.p.Prompts, generic: kinds.PromptMetadata}
 	t.item = func(doc json.RawMessage, label string, _ bool) {
-		c.fields(doc, label, kinds.PromptFields)
+		c.fields(doc, label, effectiveFields(kinds.Prompts))
 		if !c.named(doc, label) || !c.icons(doc, label) {
 			return
 		}
@@ -254,6 +255,7 @@ func (c *check) prompts() {
 		}
 	}
 	c.tree(t)
+	c.headerFields(kinds.Prompts)
 	for _, o := range c.offered.items[kinds.Completions] {
 		c.script(c.p.Root, abs(c.p.Root, o.path), otherScript)
 	}
@@ -264,13 +266,11 @@ func (c *check) resources() {
 	t := content{
 		kinds: []*kinds.Kind{kinds.Resources, kinds.Templates}, dir: c.p.Resources, generic: kinds.ResourceMetadata,
 	}
-	isNotUsed := func(field string) bool { return field == "arguments" } // R-55
-	effective := slices.DeleteFunc(slices.Clone(kinds.ResourceFields), isNotUsed)
 	t.item = func(doc json.RawMessage, label string, paired bool) {
 		if name := rawjson.TextOf(doc, "name"); c.describedBy[name] == "" {
 			c.describedBy[name] = label
 		}
-		c.fields(doc, label, effective)
+		c.fields(doc, label, effectiveFields(kinds.Resources))
 		if !c.named(doc, label) || !c.icons(doc, label) {
 			return
 		}
@@ -300,6 +300,8 @@ func (c *check) resources() {
 		}
 	}
 	c.tree(t)
+	c.headerFields(kinds.Resources)
+	c.pageFields()
 	c.provided()
 }
 

@@ -48,7 +48,7 @@ func (c *check) takeStock() *offered {
 	}
 	catalog := registry.NewCatalog(&p, registry.Options{
 		ReadOnly: true,
-		Said: func(m item.Message) {
+		OnMessage: func(m item.Message) {
 			if f, ok := c.reported(m); ok {
 				said(f)
 			}

@@ -9,10 +9,11 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/engine"
 	"mcp-bash/pkg/feature/tool"
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/json/schema"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/script"
@@ -74,7 +75,7 @@ func (c *check) sample(file string, tools []offer) *sample {
 	}
 	if err != nil {
 		f := finding.Finding{ID: "sample.invalid", Path: label,
-			Message: "cannot be used: " + reasonOf(project.PlainError(err))}
+			Message: "cannot be used: " + reasonOf(fsys.Cause(err))}
 		f.Line, f.Column = placeOf(err)
 		c.add(f)
 		return nil

@@ -12,11 +12,14 @@ import (
 	"slices"
 
 	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/media"
-	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/shell"
 )
 
 // What a script is for decides who may change it.
@@ -55,14 +58,14 @@ func (c *check) script(dir, file string, as purpose) {
 	text, stamp, err := folder.ReadFile(file, maxScript)
 	switch {
 	case errors.Is(err, folder.ErrTooLarge):
-		if head, err := project.ReadHead(file, 256); err == nil && media.IsText(head) {
+		if head, err := boundedfile.ReadHead(file, 256); err == nil && media.IsText(head) {
 			c.at("script.too_large", label, fmt.Sprintf("larger than %d bytes, so it is not looked into", maxScript))
 		}
 		c.executable(file, label, stamp)
 		return
 	case err != nil:
 		if !folder.Vanished(err) {
-			c.at("script.unreadable", label, "cannot be read: "+project.PlainError(err).Error())
+			c.at("script.unreadable", label, "cannot be read: "+fsys.Cause(err).Error())
 		}
 		return
 	}
@@ -79,7 +82,7 @@ func (c *check) script(dir, file string, as purpose) {
 	if at := bytes.Index(text, []byte("\r\n")); at >= 0 {
 		line := bytes.Count(text[:at], []byte("\n")) + 1
 		c.add(finding.Finding{ID: "script.crlf", Path: label, Line: line, Message: "Windows line ends (CRLF)",
-			Fix: "convert it: sed -i.bak 's/\\r$//' " + script.Quote(label)})
+			Fix: "convert it: sed -i.bak 's/\\r$//' " + shell.Quote(label)})
 	}
 	if isBash(file, interpreter) {
 		c.scripts = append(c.scripts, shellScript{file, label, text})
@@ -115,7 +118,7 @@ func (c *check) executable(file, label string, stamp folder.Stamp) {
 		c.good("script.executable", label, "executable")
 	case !c.o.Fix:
 		c.add(finding.Finding{ID: "script.not_executable", Path: label, Message: "not executable", Fixable: true,
-			Command: "chmod +x " + script.Quote(file)})
+			Command: "chmod +x " + shell.Quote(file)})
 	case makeExecutable(file, stamp) != nil:
 		c.at("script.not_executable", label, "not executable (chmod failed)")
 	default:
@@ -160,13 +163,13 @@ func (c *check) trust(dir, file, label string, as purpose) {
 	var err error
 	switch as {
 	case toolScript:
-		err = project.CheckScript(c.p.Root, dir, file)
+		err = trust.CheckScript(c.p.Root, dir, file)
 	case serverScript:
 		err = c.p.CheckTrusted(c.serverFile(file))
 	default:
 		err = c.p.CheckPath(file)
 	}
-	var insecure *project.InsecureError
+	var insecure *trust.InsecureError
 	if !errors.As(err, &insecure) || !c.once("insecure "+insecure.Path) {
 		return
 	}
@@ -194,5 +197,5 @@ func openRegular(file string) (*os.File, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	return project.OpenRegular(dir, filepath.Base(file))
+	return boundedfile.OpenIn(dir, filepath.Base(file))
 }

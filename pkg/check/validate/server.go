@@ -11,12 +11,15 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/mod/semver"
+
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/file"
 	"mcp-bash/pkg/provider/location"
@@ -68,6 +71,7 @@ func (c *check) server() {
 	}
 	c.policy()
 	c.hook()
+	c.declaredFields()
 	c.findRoots()
 	c.requirements()
 	c.bundleConf()
@@ -129,7 +133,7 @@ func (c *check) hook() {
 		return
 	}
 	label := c.label(file)
-	head, _ := project.ReadHead(file, 2)
+	head, _ := boundedfile.ReadHead(file, 2)
 	info, _ := os.Stat(file)
 	switch {
 	case info != nil && info.Mode()&0o111 == 0 && string(head) != "#!":
@@ -215,16 +219,11 @@ func alternatives(entry json.RawMessage) []string {
 	return names
 }
 
-// IsVersion reports whether a text is a version: one to three numbers, v before them or not
-// (CLI-1112).
+// IsVersion reports whether a text is a version: one to three numbers, with or without v before
+// them (CLI-1112).
 func IsVersion(text string) bool {
-	parts := strings.Split(strings.TrimPrefix(text, "v"), ".")
-	for _, part := range parts {
-		if part == "" || len(part) > 9 || strings.Trim(part, "0123456789") != "" {
-			return false
-		}
-	}
-	return len(parts) <= 3
+	v := "v" + strings.TrimPrefix(text, "v")
+	return semver.IsValid(v) && semver.Prerelease(v)+semver.Build(v) == ""
 }
 
 func (c *check) requirements() {

@@ -12,7 +12,7 @@ import (
 
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/check/validate/internal/bash32"
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/run/script"
 )
 
@@ -109,7 +109,7 @@ func (c *check) parse(bash string, s *shellScript, options ...string) (complaint
 	if runtime.GOOS != "windows" {
 		f, err := openRegular(s.file)
 		if err != nil {
-			return project.PlainError(err).Error(), false
+			return fsys.Cause(err).Error(), false
 		}
 		defer f.Close()
 		spec.Argv[len(spec.Argv)-1] = "/dev/fd/3"

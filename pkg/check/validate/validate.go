@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 
 	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/script"

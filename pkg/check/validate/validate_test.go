@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"mcp-bash/pkg/check/finding"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/helper"
 	"mcp-bash/pkg/helper/invoke"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/project/projecttest"
 	"mcp-bash/pkg/project/tree"
 	"mcp-bash/pkg/text/toolnames"
@@ -179,6 +179,40 @@ var cases = map[string]files{
 	"sample.invalid":         {"tools/demo-hello/samples/x.json": `[]`},
 	"sample.arguments":       {"tools/demo-hello/samples/x.json": `{"arguments":{"name":5}}`},
 	"sample.output":          {"tools/demo-hello/samples/x.json": `{"structuredContent":{}}`},
+}
+
+// CLI-1023: fields that the server does not know are reported wherever metadata stands, with the line.
+func TestFieldsWithoutEffect(t *testing.T) {
+	for name, tc := range map[string]struct {
+		files files
+		want  string
+	}{
+		"register.json": {files{"server.d/register.json": `{"version":1,
+"resources":[{"name":"r","uri":"file:///x","widget":1}],
+"completions":[{"name":"c","path":"c.sh","widgets":1,"$note":1}]}`, "c.sh*": "#!/bin/sh\n"},
+			`server.d/register.json:2 "widget"|server.d/register.json:3 "widgets"`},
+		"an inline header of a tool": {
+			files{"tools/x/tool.sh*": "#!/bin/bash\n# mcp: " + `{"name":"demo-x","widget":1,"_mine":1}` + "\n"},
+			`tools/x/tool.sh:2 "widget"`},
+		"of a prompt": {files{"prompts/p.txt": `mcp: {"name":"p","widget":1}` + "\n"}, `prompts/p.txt:1 "widget"`},
+		"of a resource": {files{"resources/r.md": `<!-- mcp: {"name":"r","arguments":1} -->` + "\n"},
+			`resources/r.md:1 "arguments"`},
+		"a page": {files{"ui/p/index.html": "<p>", "ui/p/ui.meta.json": `{"title":"P",
+"widget":1,
+"meta":{"csp":{},
+"frame":[],
+"permission":{}}}`},
+			`ui/p/ui.meta.json:2 "widget"|ui/p/ui.meta.json:4 "frame"|` +
+				`ui/p/ui.meta.json:5 "permission" (did you mean permissions?)`},
+	} {
+		var got []string
+		for _, f := range of(check1(t, fixture(t, sound, tc.files), Options{}), "ignored.field") {
+			got = append(got, fmt.Sprintf("%s:%d %s", f.Path, f.Line, strings.Replace(f.Message, " has no effect", "", 1)))
+		}
+		if all := strings.Join(got, "|"); all != tc.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, all, tc.want)
+		}
+	}
 }
 
 // P-2108, CLI-1008: tools that take paths want roots.

@@ -76,7 +76,7 @@ func (h *scriptInput) remove() {
 }
 
 // hand makes the environment of one run (T-622).
-func (c *Completions) hand(q *query, s *source, hold *sandbox.Hold) (*scriptInput, error) {
+func (c *Completions) hand(q *query, s *source, hold *sandbox.Confinement) (*scriptInput, error) {
 	h := &scriptInput{env: c.base(), private: c.State.Root, path: c.State.Dir}
 	if hold != nil { // it can read nowhere else
 		root, path := hold.Root()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/handoff"
 	"mcp-bash/pkg/run/script"
@@ -19,7 +20,7 @@ func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, er
 	if err != nil {
 		return nil, err
 	}
-	hold, err := c.Sandbox.HoldProvider(&sandbox.Subject{
+	hold, err := c.Sandbox.ConfineProvider(&sandbox.Subject{
 		Name: "Completion script " + s.rel, Script: spec.Script.Path(), Argv: spec.Argv,
 	}, false)
 	if err != nil {
@@ -65,8 +66,8 @@ func (c *Completions) run(ctx context.Context, q *query, s *source) (*Result, er
 // with one that may not is told to its author, who reads the log.
 func (c *Completions) admit(s *source) (script.Spec, error) {
 	file := s.script(c.Project)
-	var insecure *project.InsecureError
-	switch err := project.CheckScript(c.Project.Root, s.dir, file.Path()); {
+	var insecure *trust.InsecureError
+	switch err := trust.CheckScript(c.Project.Root, s.dir, file.Path()); {
 	case errors.As(err, &insecure):
 		c.Log(mcp.Err, logger, "Completion script "+s.rel+" refused: "+err.Error())
 		return script.Spec{}, mcp.Errorf(mcp.CodeInternal, "Completion script rejected by policy").WithReason(err)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/project"
 )
 
@@ -42,7 +43,7 @@ func (f *files) bytes(path string) ([]byte, error) {
 	if !filepath.IsLocal(path) {
 		return nil, fmt.Errorf("%s leads out of the prompts directory", path)
 	}
-	file, err := project.OpenRegular(f.root, path)
+	file, err := boundedfile.OpenIn(f.root, path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/run/code"
@@ -71,7 +71,7 @@ func (r *Resources) fetch(ctx context.Context, t *target, bounded bool) (data []
 
 // run has a script of the project get the bytes (RES-71 to RES-74).
 func (r *Resources) run(ctx context.Context, t *target, file code.File, limit int, bounded bool) ([]byte, error) {
-	if err := project.CheckScript(r.Project.Root, r.Project.Providers, file.Path()); err != nil {
+	if err := trust.CheckScript(r.Project.Root, r.Project.Providers, file.Path()); err != nil {
 		r.Log(mcp.Err, logger, "Provider "+t.provider+" refused: "+err.Error())
 		return nil, mcp.Errorf(mcp.CodeInternal, "Resource provider failed").WithReason(err)
 	}
@@ -88,7 +88,7 @@ func (r *Resources) run(ctx context.Context, t *target, file code.File, limit in
 	if !bounded {
 		spec.Timeout = r.Project.Fetching.Timeout
 	}
-	hold, err := r.Sandbox.HoldProvider(&sandbox.Subject{
+	hold, err := r.Sandbox.ConfineProvider(&sandbox.Subject{
 		Name: "Provider " + t.provider, Script: file.Path(), Roots: roots.OfPaths(r.Builtin.FileRoots()),
 	}, true)
 	if err != nil {

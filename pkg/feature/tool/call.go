@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/registry/access"
@@ -32,9 +33,9 @@ type call struct {
 	inherits *scriptenv.Rule // which variables of the server's environment the script gets
 	files    *handoff.Dir
 	pool     *handoff.Pool
-	hold     *sandbox.Hold // nil for a call that is not confined
+	hold     *sandbox.Confinement // nil for a call that is not confined
 
-	insecure *project.InsecureError // why others could have a say in what runs; nil: they could not
+	insecure *trust.InsecureError // why others could have a say in what runs; nil: they could not
 
 	listener Listener // nil: nobody listens
 	progress *handoff.Follower
@@ -104,7 +105,7 @@ func (t *Tools) Call(ctx context.Context, r *Request) (*Result, error) {
 // are (CF-10).
 func (c *call) confine() error {
 	t := c.tools
-	hold, err := t.Sandbox.Hold(&sandbox.Subject{
+	hold, err := t.Sandbox.ConfineTool(&sandbox.Subject{
 		Name: "Tool '" + c.entry.name + "'", Script: c.script, Argv: c.argv, Needs: c.needs,
 		Roots: c.request.Roots.List, Observer: c.request.Observer,
 	})
@@ -170,7 +171,7 @@ func (c *call) admit(ctx context.Context) error {
 	if err := c.admitInherit(); err != nil {
 		return err
 	}
-	switch err := project.CheckScript(t.project.Root, t.project.Tools, c.script); {
+	switch err := trust.CheckScript(t.project.Root, t.project.Tools, c.script); {
 	case errors.As(err, &c.insecure): // T-8
 		refusal = mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path rejected by policy", r.Name)
 		if decision.Own {

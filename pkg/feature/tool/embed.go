@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
@@ -142,7 +144,7 @@ func (c *call) embed(e embed) json.RawMessage {
 
 func rootOf(list roots.List, path string) *roots.Root {
 	for i := range list {
-		if project.Within(list[i].Path, path) {
+		if fsys.Within(list[i].Path, path) {
 			return &list[i]
 		}
 	}
@@ -184,7 +186,7 @@ func openBelow(root, path string) (*os.File, error) {
 		return nil, err
 	}
 	defer dir.Close()
-	return project.OpenRegular(dir, rel)
+	return boundedfile.OpenIn(dir, rel)
 }
 
 func resourceItem(e embed, physical string, data []byte) json.RawMessage {

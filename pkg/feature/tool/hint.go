@@ -14,10 +14,12 @@ import (
 	"strings"
 	"syscall"
 
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/lazyregexp"
+	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/wire/mcp"
 	"mcp-bash/sdk"
 )
@@ -101,7 +103,7 @@ func (c *call) windowsFile(head, stderr []byte) string {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(c.tools.project.Root, file)
 	}
-	if !project.Within(c.tools.project.Root, file) || !bytes.Contains(c.head(file, maxHead), []byte("\r\n")) {
+	if !fsys.Within(c.tools.project.Root, file) || !bytes.Contains(c.head(file, maxHead), []byte("\r\n")) {
 		return ""
 	}
 	return file
@@ -110,8 +112,8 @@ func (c *call) windowsFile(head, stderr []byte) string {
 // windowsLines tells of such a file. The remedy works in every shell and keeps
 // the file's mode.
 func windowsLines(file string) string {
-	f := script.Quote(file)
-	lf := script.Quote(file + ".lf")
+	f := shell.Quote(file)
+	lf := shell.Quote(file + ".lf")
 	remedy := fmt.Sprintf(`tr -d '\r' <%s >%s && cat %s >%s && rm %s`, f, lf, lf, f, lf)
 	return file + " has Windows (CRLF) line ends; convert it with: " + remedy
 }
@@ -218,7 +220,7 @@ func saysError(value json.RawMessage) bool {
 func (c *call) head(file string, max int) []byte {
 	dir := filepath.Dir(file)
 	for _, above := range []string{c.tools.project.Tools, c.tools.project.Root} {
-		if project.Within(above, file) { // a link may lead to another place there
+		if fsys.Within(above, file) { // a link may lead to another place there
 			dir = above
 		}
 	}
@@ -231,7 +233,7 @@ func (c *call) head(file string, max int) []byte {
 		return nil
 	}
 	defer root.Close()
-	f, err := project.OpenRegular(root, rel)
+	f, err := boundedfile.OpenIn(root, rel)
 	if err != nil {
 		return nil
 	}
@@ -244,7 +246,7 @@ func (c *call) head(file string, max int) []byte {
 // shown is a path as people know it: from the project's root on, where it lies
 // in the project.
 func (c *call) shown(file string) string {
-	if rel, err := filepath.Rel(c.tools.project.Root, file); err == nil && project.Within(c.tools.project.Root, file) {
+	if rel, err := filepath.Rel(c.tools.project.Root, file); err == nil && fsys.Within(c.tools.project.Root, file) {
 		return rel
 	}
 	return file

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/policy"
@@ -341,7 +342,7 @@ func TestEarlyErrors(t *testing.T) {
 func TestInsecureSettings(t *testing.T) {
 	b := newBench(t, nil)
 	b.add("ok", "echo ok")
-	b.tools.project.Meta.Insecure = &project.InsecureError{Path: "/p/server.d", Reason: "why"}
+	b.tools.project.Meta.Insecure = &trust.InsecureError{Path: "/p/server.d", Reason: "why"}
 	const want = `{"code":-32602,"message":"Tool 'ok' blocked by policy (insecure server.meta.json)",` +
 		`"data":{"reason":"/p/server.d (why); then restart the server"}}`
 	if got := b.call(&Request{Name: "ok"}); got != want {

@@ -1,5 +1,5 @@
-// Package boundedfile reads files of unknown nature: it reads regular files only, never waits for a pipe or a
-// device, and reads no more than it is given room for.
+// Package boundedfile reads files that other users may have replaced. It reads only regular
+// files, up to a maximum size, and never blocks on a pipe or a device.
 package boundedfile
 
 import (
@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"mcp-bash/pkg/files/fsys"
 )
 
 // ErrNotRegular is the error for a directory, a pipe, a device or a socket.
@@ -19,24 +21,24 @@ type TooLargeError struct{ Max int }
 
 func (e *TooLargeError) Error() string { return fmt.Sprintf("larger than %d bytes", e.Max) }
 
-// Open opens a regular file for reading. Other things are not opened, because that alone may have effects. The
+// Open opens a regular file for reading. It does not open pipes and devices, because that alone may have effects. The
 // error may be [ErrNotRegular].
 func Open(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, ErrNotRegular
 	}
-	return regular(os.OpenFile(path, os.O_RDONLY|NonBlock, 0))
+	return checkRegular(os.OpenFile(path, os.O_RDONLY|NonBlock, 0))
 }
 
 // OpenIn is [Open] for a file below a directory.
 func OpenIn(dir *os.Root, name string) (*os.File, error) {
-	return regular(dir.OpenFile(name, os.O_RDONLY|NonBlock, 0))
+	return checkRegular(dir.OpenFile(name, os.O_RDONLY|NonBlock, 0))
 }
 
-// regular passes a file on if it is a regular one: it may be another one than before.
-func regular(f *os.File, err error) (*os.File, error) {
+// checkRegular returns an open file if it is a regular one.
+func checkRegular(f *os.File, err error) (*os.File, error) {
 	if err != nil {
-		return nil, err
+		return nil, Unreadable(err)
 	}
 	var info fs.FileInfo
 	if info, err = f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -44,6 +46,23 @@ func regular(f *os.File, err error) (*os.File, error) {
 	}
 	f.Close()
 	return nil, ErrNotRegular
+}
+
+// Unreadable returns the error for a file operation that failed: its cause, without the path.
+func Unreadable(err error) error { return fmt.Errorf("cannot be read: %w", fsys.Cause(err)) }
+
+// ReadHead reads the first max bytes of a regular file.
+func ReadHead(path string, max int) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, int64(max)))
+	if err != nil {
+		return nil, Unreadable(err)
+	}
+	return head, nil
 }
 
 // Read reads all of a regular file, at most max bytes. The error may be [ErrNotRegular] or a [*TooLargeError].
@@ -62,7 +81,11 @@ func ReadAll(f *os.File, max int) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.Size() > int64(max) {
 		return nil, &TooLargeError{max}
 	}
-	return readAll(f, max)
+	text, err := readAll(f, max)
+	if _, large := errors.AsType[*TooLargeError](err); err != nil && !large {
+		err = Unreadable(err)
+	}
+	return text, err
 }
 
 func readAll(r io.Reader, max int) ([]byte, error) {
@@ -77,7 +100,7 @@ func readAll(r io.Reader, max int) ([]byte, error) {
 }
 
 // ReadStream reads all of a stream, at most max bytes, until ctx ends. The error may be a [*TooLargeError] or the
-// cause of the context. After the latter the stream may still be read from, so it must not be used again.
+// cause of the context. In the second case, a goroutine may still read the stream, so the caller must not use it again.
 func ReadStream(ctx context.Context, r io.Reader, max int) ([]byte, error) {
 	type result struct {
 		text []byte

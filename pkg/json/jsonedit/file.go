@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tailscale/hujson"
+
 	"mcp-bash/pkg/json/rawjson"
 )
 
@@ -17,103 +19,100 @@ import (
 type File struct {
 	text    []byte
 	dialect Dialect
-	plain   *plainText
+	root    hujson.Value
 }
 
 // Open parses the text of a file. A text without a value is an empty object.
 func (d Dialect) Open(text []byte) (*File, error) {
-	f := &File{text: text, dialect: d}
-	var err error
-	if f.plain, err = d.plain(text); err != nil {
+	root, err := d.parse(text)
+	if err != nil {
 		return nil, err
 	}
-	if at := f.root(); at < len(text) && text[at] != '{' {
+	if root.Value != nil && root.Value.Kind() != '{' {
 		return nil, errors.New("not a JSON object")
 	}
-	return f, nil
+	return &File{text, d, root}, nil
 }
 
 // Bytes returns the text.
 func (f *File) Bytes() []byte { return f.text }
 
-// root returns the offset of the object, or the end of the text if there is no object.
-func (f *File) root() int { return rawjson.SpaceEnd(f.plain.json, 0) }
-
-// members returns the members with a name of the object at an offset, or all members for "".
-// It also returns the offset of the closing bracket.
-func (f *File) members(at int, name string) ([]span, int) {
-	return (&Document{f.plain.json}).spans(at, name)
-}
-
-// A way is the result of following a path.
-type way struct {
-	found  int  // the number of names that were found
-	in     int  // the offset of the object with the last member that was found
-	member span // the last member that was found
-	object int  // the offset of the object that lacks the next name
+// A location is the result of following a path.
+type location struct {
+	found int            // the number of names that were found
+	owner *hujson.Object // the object with the last member that was found
+	at    int            // the index of that member
+	value *hujson.Value  // the value of that member, or the root
 }
 
 // follow follows a path. It is an error if a name of the path is repeated, or if its value
 // must be an object and is not.
-func (f *File) follow(path []string) (w way, err error) {
-	w.object = f.root()
+func (f *File) follow(path []string) (l location, err error) {
+	l.value = &f.root
 	for i, name := range path {
-		if w.object == len(f.text) {
-			return w, nil
+		if l.value.Value == nil {
+			return l, nil
 		}
-		if f.text[w.object] != '{' {
-			return w, fmt.Errorf("%s is not an object", strings.Join(path[:i], "."))
+		object, ok := l.value.Value.(*hujson.Object)
+		if !ok {
+			return l, fmt.Errorf("%s is not an object", strings.Join(path[:i], "."))
 		}
-		list, _ := f.members(w.object, name)
-		switch len(list) {
-		case 0:
-			return w, nil
-		case 1:
-		default:
-			return w, fmt.Errorf("line %d: %s is repeated", lineAt(f.text, list[1].start),
-				strings.Join(path[:i+1], "."))
+		at := -1
+		for k, m := range object.Members {
+			switch {
+			case !rawjson.NameIs(m.Name.Value.(hujson.Literal), name):
+			case at >= 0:
+				return l, fmt.Errorf("line %d: %s is repeated", lineAt(f.text, m.Name.StartOffset),
+					strings.Join(path[:i+1], "."))
+			default:
+				at = k
+			}
 		}
-		w = way{i + 1, w.object, list[0], list[0].from}
+		if at < 0 {
+			return l, nil
+		}
+		l = location{i + 1, object, at, &object.Members[at].Value}
 	}
-	return w, nil
+	return l, nil
 }
 
-// Get returns the value of a member without comments, or nil.
+// Get returns the value of a member without comments and white space, or nil.
 func (f *File) Get(path ...string) (json.RawMessage, error) {
-	w, err := f.follow(path)
-	if err != nil || w.found < len(path) {
+	l, err := f.follow(path)
+	if err != nil || l.found < len(path) {
 		return nil, err
 	}
-	return bytes.Clone(f.plain.json[w.member.from:w.member.to]), nil
+	return minimal(*l.value), nil
+}
+
+func minimal(v hujson.Value) []byte {
+	v = v.Clone()
+	v.Minimize()
+	return v.Pack()
 }
 
 // Set sets the value of a member. It creates the member and the objects on its path if they
 // are missing.
 func (f *File) Set(value json.RawMessage, path ...string) error {
-	w, err := f.follow(path)
+	l, err := f.follow(path)
 	if err != nil {
 		return err
 	}
-	var text []byte
 	switch {
-	case w.found == len(path):
-		m := w.member
-		text = slices.Concat(f.text[:m.from], f.layOut(value, f.indentAt(m.start), f.oneLine(m)), f.text[m.to:])
-	case w.object == len(f.text):
-		text = f.text
-		if len(text) > 0 && text[len(text)-1] != '\n' {
-			text = slices.Concat(text, f.lineBreak())
+	case l.found == len(path):
+		name := l.owner.Members[l.at].Name
+		old := f.text[l.value.StartOffset:l.value.EndOffset]
+		inline := bytes.IndexByte(old, '\n') < 0 && (old[0] != '{' || !beginsLine(name))
+		l.value.Value = f.layOut(value, f.indentAt(name.StartOffset), inline)
+	case l.value.Value == nil:
+		if f.root.BeforeExtra = f.text; len(f.text) > 0 && f.text[len(f.text)-1] != '\n' {
+			f.root.BeforeExtra = concat(f.text, f.lineBreak())
 		}
-		text = slices.Concat(text, f.layOut(wrapped(path, value), "", false), f.lineBreak())
+		f.root.Value, f.root.AfterExtra = f.layOut(wrapped(path, value), "", false), []byte(f.lineBreak())
 	default:
-		text = f.insert(w.object, path[w.found], wrapped(path[w.found+1:], value))
+		f.insert(l.value, path[l.found], wrapped(path[l.found+1:], value))
 	}
-	return f.replace(text, value, path)
-}
-
-// oneLine reports whether the value of a member is on one line in a text of several lines.
-func (f *File) oneLine(m span) bool {
-	return bytes.IndexByte(f.text[m.from:m.to], '\n') < 0 && (f.text[m.from] != '{' || !f.beginsLine(m))
+	return f.commit(path)
 }
 
 // wrapped returns a value nested in an object for each name of a path.
@@ -125,256 +124,170 @@ func wrapped(path []string, value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// insert appends a member to the object at an offset.
-func (f *File) insert(at int, name string, value json.RawMessage) []byte {
-	list, end := f.members(at, "")
-	text, br := f.text, string(f.lineBreak())
-	outer := f.indentAt(at)
-	member := func(indent string, inline bool) []byte {
-		colon := ": "
-		if inline && f.isCompact() {
-			colon = ":"
+// insert appends a member to an object.
+func (f *File) insert(v *hujson.Value, name string, value json.RawMessage) {
+	object := v.Value.(*hujson.Object)
+	br, outer := f.lineBreak(), f.indentAt(v.StartOffset)
+	var m hujson.ObjectMember
+	m.Name.Value = hujson.Literal(rawjson.Quote(name))
+	m.Value.BeforeExtra = []byte(" ")
+	indent, inline := outer+f.unit(), false
+	if len(object.Members) == 0 {
+		comments := bytes.TrimRight(object.AfterExtra, " \t\r\n")
+		space := object.AfterExtra[len(comments):]
+		inline = v != &f.root && f.isOneLine()
+		m.Name.BeforeExtra = comments
+		if !inline {
+			m.Name.BeforeExtra = concat(comments, br+indent)
+			if bytes.IndexByte(space, '\n') < 0 {
+				space = []byte(br + outer)
+			}
 		}
-		return slices.Concat(rawjson.Quote(name), []byte(colon), f.layOut(value, indent, inline))
-	}
-	if len(list) == 0 {
-		inner := text[at+1 : end]
-		to := at + 1 + len(bytes.TrimRight(inner, " \t\r\n"))
-		if at != f.root() && f.isOneLine() {
-			return slices.Concat(text[:to], member("", true), text[to:])
+		object.AfterExtra = space
+	} else {
+		last := object.Members[len(object.Members)-1]
+		if last.Value.AfterExtra != nil { // a trailing comma
+			m.Value.AfterExtra = []byte{}
 		}
-		indent := outer + f.unit()
-		if bytes.IndexByte(text[to:end], '\n') >= 0 {
-			return slices.Concat(text[:to], []byte(br+indent), member(indent, false), text[to:])
-		}
-		return slices.Concat(text[:to], []byte(br+indent), member(indent, false), []byte(br+outer), text[end:])
-	}
-	last := list[len(list)-1]
-	comma := f.commaAfter(last.to)
-	after := last.to
-	before, behind := ",", "" // added before and after the new member
-	if comma >= 0 {
-		after, before, behind = comma+1, "", ","
-	}
-	if !f.beginsLine(last) {
-		space := " "
-		if f.isCompact() {
-			space = ""
-		}
-		return slices.Concat(text[:after], []byte(before+space), member("", true), []byte(behind), text[after:])
-	}
-	// Comments at the end of the previous member's line stay with it.
-	place := after
-	if nl := bytes.IndexByte(f.plain.commas[after:end], '\n'); nl >= 0 {
-		if place = after + nl; text[place-1] == '\r' {
-			place--
+		if inline = !beginsLine(last.Name); inline {
+			m.Name.BeforeExtra = []byte(" ")
+		} else {
+			// Comments at the end of the previous member's line stay with it.
+			at := lineEnd(object.AfterExtra)
+			indent = f.indentAt(last.Name.StartOffset)
+			m.Name.BeforeExtra = concat(object.AfterExtra[:at], br+indent)
+			object.AfterExtra = object.AfterExtra[at:]
 		}
 	}
-	indent := f.indentAt(last.start)
-	return slices.Concat(text[:after], []byte(before), text[after:place], []byte(br+indent), member(indent, false),
-		[]byte(behind), text[place:])
+	if inline && bytes.Equal(minimal(f.root), bytes.TrimSpace(f.text)) { // a text without white space
+		m.Value.BeforeExtra = nil
+		m.Name.BeforeExtra = bytes.TrimRight(m.Name.BeforeExtra, " ")
+	}
+	m.Value.Value = f.layOut(value, indent, inline)
+	object.Members = append(object.Members, m)
+}
+
+// lineEnd returns the offset of the first line break outside of comments, or 0.
+func lineEnd(space hujson.Extra) int {
+	for i := 0; i < len(space); i++ {
+		switch {
+		case space[i] == '\n' && i > 0 && space[i-1] == '\r':
+			return i - 1
+		case space[i] == '\n':
+			return i
+		case space[i] == '/':
+			i += commentEnd(space[i:])
+		}
+	}
+	return 0
 }
 
 // Remove deletes a member if it exists. Comments around it are kept.
 func (f *File) Remove(path ...string) error {
-	w, err := f.follow(path)
-	if err != nil || w.found < len(path) {
+	l, err := f.follow(path)
+	if err != nil || l.found < len(path) {
 		return err
 	}
-	list, _ := f.members(w.in, "")
-	i := slices.IndexFunc(list, func(s span) bool { return s.start == w.member.start })
-	m := list[i]
-	from, to := m.start, m.to
-	comma := f.commaAfter(m.to)
-	begins := f.beginsLine(m)
+	members := l.owner.Members
+	m, isLast := members[l.at], l.at == len(members)-1
+	before, between := m.Name.BeforeExtra, m.Value.AfterExtra // between the value and the comma
+	after := &l.owner.AfterExtra
+	if !isLast {
+		after = &members[l.at+1].Name.BeforeExtra
+	}
 	switch {
-	case begins: // also delete the line break before it
-		from = bytes.LastIndexByte(f.text[:m.start], '\n')
-		if from > 0 && f.text[from-1] == '\r' {
-			from--
-		}
-	case comma >= 0 && i < len(list)-1 && len(bytes.TrimSpace(f.text[to:comma])) == 0:
-		for to = comma + 1; to < list[i+1].start && isBlank(f.text[to]); to++ {
-		}
-		comma = -1
+	case beginsLine(m.Name): // also delete the line break before it
+		before = bytes.TrimSuffix(before[:bytes.LastIndexByte(before, '\n')], []byte("\r"))
+	case !isLast && len(bytes.TrimSpace(between)) == 0:
+		between, *after = nil, bytes.TrimLeft(*after, " \t")
 	default:
-		for ; isBlank(f.text[from-1]); from-- {
+		before = bytes.TrimRight(before, " \t")
+	}
+	if isLast && l.at > 0 {
+		previous := &members[l.at-1].Value
+		switch {
+		case m.Value.AfterExtra == nil: // the previous comma is deleted
+			before = concat(previous.AfterExtra, string(before))
+			previous.AfterExtra = nil
+		case previous.AfterExtra == nil: // the previous comma becomes a trailing comma
+			previous.AfterExtra = []byte{}
 		}
 	}
-	cuts := []cut{{from, to}}
-	switch {
-	case comma >= 0:
-		cuts = append(cuts, cut{comma, comma + 1})
-	case to == m.to && i > 0:
-		before := f.commaAfter(list[i-1].to)
-		cuts = append(cuts, cut{before, before + 1})
+	*after = slices.Concat(before, between, *after)
+	l.owner.Members = slices.Delete(members, l.at, l.at+1)
+	if len(members) == 1 && len(bytes.TrimSpace(*after)) == 0 {
+		*after = nil
 	}
-	text := without(f.text, cuts)
-	if len(list) == 1 {
-		text = closed(text, w.in)
-	}
-	return f.replace(text, nil, path)
+	return f.commit(path)
 }
 
-type cut struct{ from, to int }
+var errUnusual = errors.New("an unusual layout")
 
-func without(text []byte, cuts []cut) []byte {
-	slices.SortFunc(cuts, func(a, b cut) int { return a.from - b.from })
-	var out []byte
-	at := 0
-	for _, c := range cuts {
-		out = append(out, text[at:c.from]...)
-		at = c.to
-	}
-	return append(out, text[at:]...)
-}
-
-// closed removes the white space from an empty object at an offset.
-func closed(text []byte, at int) []byte {
-	end := rawjson.SpaceEnd(text, at+1)
-	if end == len(text) || text[end] != '}' {
-		return text
-	}
-	return slices.Concat(text[:at+1], text[end:])
-}
-
-// replace accepts a new text if it differs from the present one only in the value at a path.
-func (f *File) replace(text []byte, value json.RawMessage, path []string) error {
-	edited, err := f.dialect.Open(text)
-	if err == nil {
-		var got json.RawMessage
-		if got, err = edited.Get(path...); err == nil && (got == nil) != (value == nil) || err == nil &&
-			!bytes.Equal(rawjson.Normal(got), rawjson.Normal(value)) || err == nil && !f.sameBut(edited, path) {
-			err = errUnusual
-		}
+// commit makes the edited tree the text of the file. It rejects an edit whose text does not
+// have the values of the tree, such as one that moved a value into a comment.
+func (f *File) commit(path []string) error {
+	edited, err := f.dialect.Open(f.root.Pack())
+	if err == nil && !bytes.Equal(minimal(edited.root), minimal(f.root)) {
+		err = errUnusual
 	}
 	if err != nil {
+		f.root, _ = f.dialect.parse(f.text)
 		return fmt.Errorf("%s cannot be changed without changing more: %w", strings.Join(path, "."), err)
 	}
 	*f = *edited
 	return nil
 }
 
-var errUnusual = errors.New("an unusual layout")
+func concat(a hujson.Extra, b string) hujson.Extra { return slices.Concat(a, hujson.Extra(b)) }
 
-// sameBut reports whether two files differ only in the value at a path.
-func (f *File) sameBut(other *File, path []string) bool {
-	a, b := f.root(), other.root()
-	for i, name := range path {
-		if a == len(f.text) {
-			return true // there was no object
-		}
-		listA, _ := f.members(a, "")
-		listB, _ := other.members(b, "")
-		atA, atB := -1, -1
-		for k, s := range listA {
-			if rawjson.NameIs(f.name(s), name) {
-				atA = k
-			}
-		}
-		for k, s := range listB {
-			if rawjson.NameIs(other.name(s), name) {
-				atB = k
-			}
-		}
-		restA, restB := listA, listB
-		if atA >= 0 {
-			restA = slices.Delete(slices.Clone(listA), atA, atA+1)
-		}
-		if atB >= 0 {
-			restB = slices.Delete(slices.Clone(listB), atB, atB+1)
-		}
-		if !slices.EqualFunc(restA, restB, func(x, y span) bool {
-			return bytes.Equal(f.name(x), other.name(y)) &&
-				bytes.Equal(f.plain.json[x.from:x.to], other.plain.json[y.from:y.to])
-		}) {
-			return false
-		}
-		switch {
-		case atA < 0 || i == len(path)-1:
-			return true
-		case atB < 0:
-			return false
-		}
-		a, b = listA[atA].from, listB[atB].from
-		if f.text[a] != '{' || other.text[b] != '{' {
-			return false
-		}
-	}
-	return true
-}
-
-// name returns the name of a member as it is written, in quotes.
-func (f *File) name(s span) []byte { return f.text[s.start:stringEnd(f.text, s.start)] }
-
-// commaAfter returns the offset of the comma after a value, or -1.
-func (f *File) commaAfter(at int) int {
-	if at = rawjson.SpaceEnd(f.plain.commas, at); at < len(f.text) && f.plain.commas[at] == ',' {
-		return at
-	}
-	return -1
-}
-
-func isBlank(c byte) bool { return c == ' ' || c == '\t' }
-
-// lineStart returns the beginning of the line with an offset.
-func (f *File) lineStart(at int) int { return bytes.LastIndexByte(f.text[:at], '\n') + 1 }
-
-// beginsLine reports whether only blanks precede a member in its line, and the line is not
+// beginsLine reports whether only blanks precede a name in its line, and the line is not
 // the first.
-func (f *File) beginsLine(m span) bool {
-	start := f.lineStart(m.start)
-	return start > 0 && len(bytes.Trim(f.text[start:m.start], " \t")) == 0
+func beginsLine(name hujson.Value) bool {
+	at := bytes.LastIndexByte(name.BeforeExtra, '\n')
+	return at >= 0 && len(bytes.Trim(name.BeforeExtra[at:], " \t\n")) == 0
 }
 
 // indentAt returns the blanks at the beginning of the line with an offset.
 func (f *File) indentAt(at int) string {
-	line := f.text[f.lineStart(at):at]
+	line := f.text[bytes.LastIndexByte(f.text[:at], '\n')+1 : at]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
 // unit returns the indentation of one level, taken from the first member.
 func (f *File) unit() string {
-	if at := f.root(); at < len(f.text) {
-		if list, _ := f.members(at, ""); len(list) > 0 && f.beginsLine(list[0]) {
-			if indent := f.indentAt(list[0].start); indent != "" {
-				return indent
-			}
+	if root, ok := f.root.Value.(*hujson.Object); ok && len(root.Members) > 0 && beginsLine(root.Members[0].Name) {
+		if indent := f.indentAt(root.Members[0].Name.StartOffset); indent != "" {
+			return indent
 		}
 	}
 	return "  "
 }
 
 // lineBreak returns the line break of the text.
-func (f *File) lineBreak() []byte {
+func (f *File) lineBreak() string {
 	if nl := bytes.IndexByte(f.text, '\n'); nl > 0 && f.text[nl-1] == '\r' {
-		return []byte("\r\n")
+		return "\r\n"
 	}
-	return []byte("\n")
+	return "\n"
 }
 
 // isOneLine reports whether the whole object is on one line.
-func (f *File) isOneLine() bool { return bytes.IndexByte(bytes.TrimSpace(f.plain.json), '\n') < 0 }
-
-// isCompact reports whether the text has no white space between values.
-func (f *File) isCompact() bool {
-	return rawjson.IsCompact(bytes.TrimSpace(f.plain.json))
+func (f *File) isOneLine() bool {
+	return bytes.IndexByte(f.text[f.root.StartOffset:f.root.EndOffset], '\n') < 0
 }
 
 // layOut formats a value, inline or over several lines. Lines after the first begin with
 // indent.
-func (f *File) layOut(value json.RawMessage, indent string, inline bool) []byte {
-	if inline {
-		return rawjson.AppendCompact(nil, value)
-	}
-	var out []byte
-	for i, line := range strings.Split(string(rawjson.AppendIndent(nil, value, 0)), "\n") {
-		if i > 0 {
-			out = append(append(out, f.lineBreak()...), indent...)
+func (f *File) layOut(value json.RawMessage, indent string, inline bool) hujson.ValueTrimmed {
+	text := rawjson.AppendCompact(nil, value)
+	if !inline {
+		lines := strings.Split(string(rawjson.AppendIndent(nil, value, 0)), "\n")
+		for i, line := range lines[1:] {
+			rest := strings.TrimLeft(line, " ")
+			lines[i+1] = indent + strings.Repeat(f.unit(), (len(line)-len(rest))/2) + rest
 		}
-		text := strings.TrimLeft(line, " ")
-		out = append(out, strings.Repeat(f.unit(), (len(line)-len(text))/2)...)
-		out = append(out, text...)
+		text = []byte(strings.Join(lines, f.lineBreak()))
 	}
-	return out
+	v, _ := hujson.Parse(text) // JSON is valid
+	return v.Value
 }

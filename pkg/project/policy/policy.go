@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/run/script"
@@ -69,8 +70,8 @@ func (l List) CheckDefault(name string, item json.RawMessage, root, tools string
 	if path == "" {
 		return nil
 	}
-	var insecure *project.InsecureError
-	if errors.As(project.CheckScript(root, tools, filepath.Join(tools, path)), &insecure) {
+	var insecure *trust.InsecureError
+	if errors.As(trust.CheckScript(root, tools, filepath.Join(tools, path)), &insecure) {
 		return mcp.Errorf(mcp.CodeInvalidParams, "Tool '%s' path rejected by policy", name).WithReason(insecure)
 	}
 	return nil

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
 )
 
 // A Root is one of them.
@@ -60,7 +60,7 @@ func OfPaths(paths []string) List {
 // are compared component by component and literally.
 func (l List) Contains(path string) bool {
 	for _, r := range l {
-		if project.Within(r.Path, path) {
+		if fsys.Within(r.Path, path) {
 			return true
 		}
 	}

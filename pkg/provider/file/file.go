@@ -9,7 +9,8 @@ import (
 	"runtime"
 	"strings"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/provider"
 )
 
@@ -80,14 +81,14 @@ func open(roots []string, path string) (*os.File, *provider.Failure) {
 	}
 	for _, root := range roots {
 		base, err := filepath.EvalSymlinks(root)
-		if err != nil || !project.Within(base, resolved) {
+		if err != nil || !fsys.Within(base, resolved) {
 			continue
 		}
 		f, err := openBelow(base, resolved)
 		switch {
 		case err == nil:
 			return f, nil
-		case project.Escapes(err):
+		case fsys.Escapes(err):
 			return nil, errDenied
 		}
 		return nil, errNotFound
@@ -100,7 +101,7 @@ func open(roots []string, path string) (*os.File, *provider.Failure) {
 // only that it takes the long way to tell.
 func openDirectly(roots []string, path string) *os.File {
 	for _, root := range roots {
-		if path != root && project.Within(root, path) {
+		if path != root && fsys.Within(root, path) {
 			if f, err := openBelow(root, path); err == nil {
 				return f
 			}
@@ -138,7 +139,7 @@ func openBelow(root, path string) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fs.ErrInvalid
 	}
-	return project.OpenRegular(dir, rel)
+	return boundedfile.OpenIn(dir, rel)
 }
 
 // onVolumeOf: on Windows a path on another volume is refused before it is

@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcp-bash/pkg/files/boundedfile"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/uitemplate"
 )
@@ -196,7 +197,7 @@ func openPlain(dir *os.Root, name string) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errNotFound
 	}
-	f, err := project.OpenRegular(dir, name)
+	f, err := boundedfile.OpenIn(dir, name)
 	if err != nil {
 		return nil, errNotFound
 	}
@@ -208,7 +209,7 @@ var refused = &provider.Failure{Status: provider.Denied, Log: "Symlinks not allo
 // refusal tells a path that leads out of its directory from one that leads
 // nowhere.
 func refusal(err error) *provider.Failure {
-	if project.Escapes(err) {
+	if fsys.Escapes(err) {
 		return refused
 	}
 	return errNotFound

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Capability is something a tool declares that it does.
+// A Capability is a kind of action that a tool declares.
 type Capability string
 
 // The capabilities.
@@ -17,10 +17,10 @@ const (
 	Edit       Capability = "Edit"       // changes content the user owns
 )
 
-// Capabilities are the known ones, in the order they are stored.
+// Capabilities are the known capabilities, in the order in which they are stored.
 var Capabilities = []Capability{FileSystem, Process, Network, Search, Edit}
 
-// ParseCapability reads the name of a capability, whatever its case.
+// ParseCapability reads the name of a capability in upper or lower case.
 func ParseCapability(name string) (c Capability, ok bool) {
 	at := slices.IndexFunc(Capabilities, func(known Capability) bool { return strings.EqualFold(string(known), name) })
 	if at < 0 {

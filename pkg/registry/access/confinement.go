@@ -8,12 +8,12 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Confinement is which tools the kernel holds to their capabilities (CF-1). The
-// zero value is none.
+// A Confinement selects the tools that the kernel confines to their capabilities (CF-1).
+// The zero value selects no tool.
 type Confinement struct {
-	Declared bool // those that declare capabilities
-	All      bool // those that do not as well
-	Required bool // what cannot be held does not run
+	Declared bool // tools that declare capabilities
+	All      bool // also tools that declare nothing
+	Required bool // a selected tool runs only if the kernel can confine it
 }
 
 // String returns a mode as ParseConfinement reads it.
@@ -48,9 +48,9 @@ func ParseConfinement(text string) (c Confinement, ok bool) {
 	return c, !both || strings.TrimSpace(more) == "required"
 }
 
-// EffectiveConfinement returns the stricter of what the operator and what the project ask
-// for, so that neither can loosen the other. An unknown mode is logged and counts as
-// the strictest (CF-2).
+// EffectiveConfinement returns the stricter of the operator's mode and the project's mode,
+// so that neither can loosen the other. An unknown mode is logged and counts as the
+// strictest mode (CF-2).
 func EffectiveConfinement(p *project.Project, log mcp.LogFunc) Confinement {
 	effective := Confinement{}
 	for _, asked := range []struct{ value, byDefault, source string }{

@@ -11,23 +11,23 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A Declaration is what a tool says that it does, and what it needs for that beyond its
-// capabilities (R-202, CF-17).
+// A Declaration lists the capabilities of a tool, and single files, programs and ports
+// that it needs beyond them (R-202, CF-17).
 type Declaration struct {
-	Given        bool // it declares something, be it nothing at all
+	Given        bool // the tool has a declaration, which may be empty
 	Capabilities []Capability
 	Extras
 }
 
-// Extras are single things that a tool needs where a capability would give too much
-// (CF-17). Paths are as written.
+// Extras are single paths, programs and ports that a tool may use without the whole
+// capability (CF-17). Paths are as written.
 type Extras struct {
-	Read, Write []string // files, or directories with all below
+	Read, Write []string // files, or directories with everything below them
 	Exec        []string // programs: a path, or a name to be found on PATH
 	Connect     []uint16 // TCP ports
 }
 
-// maxExtras is how many values a list of Extras has at most.
+// maxExtras is the maximum number of values in a list of Extras.
 const maxExtras = 64
 
 // The members of "confine".
@@ -38,20 +38,20 @@ const (
 	extraConnect = "connect"
 )
 
-// The members by which a tool declares what it does, and how far it may be used.
+// The members of a tool's metadata that restrict the tool.
 const (
 	memberCapabilities = "capabilities"
 	MemberConfine      = "confine"
 	memberLevel        = "securityLevel"
 )
 
-// A Member is a member of metadata, and what its value must be.
+// A Member is a member of metadata, and the required form of its value.
 type Member struct {
 	Name, Form string
 	Fits       func(json.RawMessage) bool
 }
 
-// Declaring are the members that declare something.
+// Declaring are the members that restrict a tool.
 var Declaring = []Member{
 	{memberCapabilities, "an array of strings", rawjson.IsStrings},
 	{MemberConfine, "an object", func(v json.RawMessage) bool { return rawjson.KindOf(v) == rawjson.Object }},
@@ -67,7 +67,7 @@ type UnreadableError struct{ Reason string }
 
 func (e *UnreadableError) Error() string { return e.Reason }
 
-// DeclarationOf returns the declaration in a registry entry. Unknown capabilities give nothing (CF-3).
+// DeclarationOf returns the declaration in a registry entry, without unknown capabilities (CF-3).
 // The error is an [*UnreadableError]; then the tool must not run.
 func DeclarationOf(item json.RawMessage) (d Declaration, err error) {
 	fault := func(reason string) { err = cmp.Or(err, error(&UnreadableError{reason})) }
@@ -105,14 +105,14 @@ func DeclarationOf(item json.RawMessage) (d Declaration, err error) {
 // Has reports whether a capability is declared.
 func (d *Declaration) Has(c Capability) bool { return slices.Contains(d.Capabilities, c) }
 
-// Equal reports whether two declarations say the same.
+// Equal reports whether two declarations are equal.
 func (d *Declaration) Equal(o *Declaration) bool {
 	return d.Given == o.Given && slices.Equal(d.Capabilities, o.Capabilities) && slices.Equal(d.Read, o.Read) &&
 		slices.Equal(d.Write, o.Write) && slices.Equal(d.Exec, o.Exec) && slices.Equal(d.Connect, o.Connect)
 }
 
-// ParseExtras reads the "confine" of a tool. What it cannot use is in faults, in plain
-// words that name it.
+// ParseExtras reads the "confine" member of a tool. It skips each invalid value and
+// describes it in faults.
 func ParseExtras(doc json.RawMessage) (x Extras, faults []string) {
 	fault := func(text string) { faults = append(faults, "confine."+text) }
 	for _, m := range rawjson.Members(doc) {
@@ -140,7 +140,7 @@ func ParseExtras(doc json.RawMessage) (x Extras, faults []string) {
 	return x, faults
 }
 
-// add takes one value of a list, or says why not.
+// add adds one value of a list, or returns the reason why the value is invalid.
 func (x *Extras) add(list string, value json.RawMessage) (fault string) {
 	if list == extraConnect {
 		port := rawjson.PositiveInt(value)
@@ -164,7 +164,7 @@ func (x *Extras) add(list string, value json.RawMessage) (fault string) {
 	return ""
 }
 
-// JSON returns the extras as metadata has them, without empty lists.
+// JSON returns the extras in the form of metadata, without empty lists.
 func (x *Extras) JSON() json.RawMessage {
 	var b rawjson.Builder
 	b.Object()
@@ -186,7 +186,7 @@ func (x *Extras) JSON() json.RawMessage {
 	return b.End().Bytes()
 }
 
-// level is the level that extras need: that of the capabilities that they are a part of.
+// level returns the level that the extras need: the level of the capability that covers them.
 func (x *Extras) level() Level {
 	switch {
 	case len(x.Exec) > 0:
@@ -199,8 +199,8 @@ func (x *Extras) level() Level {
 	return Restricted
 }
 
-// Resolve returns the path that one of an extra stands for: absolute, below the home
-// directory after "~/", or below the project.
+// Resolve returns the absolute path of an extra. A path that begins with "~/" is below
+// the home directory, and a relative path is below the project.
 func Resolve(path, project, home string) string {
 	switch {
 	case path == "~":

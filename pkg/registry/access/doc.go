@@ -1,7 +1,6 @@
-// Package access decides which tools may be offered: by the capabilities that a
-// tool declares, and the security level at which a project is used (registry
-// chapter 20).
+// Package access decides which tools a server offers (registry section 20).
 //
-// A level covers a set of capabilities. It is a gate and no sandbox: which
-// tools the kernel holds to what they declare is their [Confinement].
+// A tool declares capabilities, and a project is used at a security [Level], which
+// covers a set of capabilities. A level does not sandbox a tool. [Confinement]
+// selects the tools that the kernel confines to their declarations.
 package access

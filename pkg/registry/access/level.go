@@ -11,22 +11,22 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Level is a security level: how much a tool may be able to do and still be
-// offered. Each allows what the ones before allow.
+// A Level is a security level. A project offers the tools whose capabilities its level
+// covers. Each level covers the capabilities of the lower levels too.
 type Level string
 
 // The levels, the lowest first. The zero value counts as Full.
 const (
 	Restricted Level = "restricted" // tools that only look things up
-	Standard   Level = "standard"   // and that read, write and edit files
-	Elevated   Level = "elevated"   // and that talk to other hosts
-	Full       Level = "full"       // all, also those that declare nothing
+	Standard   Level = "standard"   // also tools that read, write and edit files
+	Elevated   Level = "elevated"   // also tools that talk to other hosts
+	Full       Level = "full"       // all tools, also without a declaration
 )
 
-// registryLogger is the logger of messages about the registry as a whole.
+// RegistryLogger is the logger of messages about the registry as a whole.
 const RegistryLogger = "mcp.registry"
 
-// levels are the levels in order, with the capabilities that each adds.
+// levels are the levels in ascending order, with the capabilities that each adds.
 var levels = []struct {
 	level Level
 	adds  []Capability
@@ -37,13 +37,13 @@ var levels = []struct {
 	{Full, []Capability{Process}},
 }
 
-// ParseLevel reads the name of a level, whatever its case.
+// ParseLevel reads the name of a level in upper or lower case.
 func ParseLevel(name string) (l Level, ok bool) {
 	l = Level(strings.ToLower(name))
 	return l, l.rank() >= 0
 }
 
-// rank is a level's place among the levels, negative for one nobody knows.
+// rank returns the index of a level in levels, or -1 for an unknown level.
 func (l Level) rank() int {
 	if l == "" {
 		l = Full
@@ -56,10 +56,10 @@ func (l Level) rank() int {
 	return -1
 }
 
-// EffectiveLevel returns the level at which a project's tools are offered: the
-// lower of what the operator and what the project asks for, so that neither can
-// loosen the other. An unknown level is logged and counts as the lowest. Programs
-// ask once, at their start.
+// EffectiveLevel returns the level at which a project's tools are offered. It is the
+// lower of the operator's and the project's level, so that neither can loosen the
+// other. An unknown level is logged and counts as the lowest. Programs call
+// EffectiveLevel once, when they start.
 func EffectiveLevel(p *project.Project, log mcp.LogFunc) Level {
 	effective := Full
 	for _, asked := range []struct{ value, source string }{
@@ -84,9 +84,9 @@ func EffectiveLevel(p *project.Project, log mcp.LogFunc) Level {
 	return effective
 }
 
-// LevelOf returns the level that a tool needs, given its registry entry: the higher
-// of what it asks for and the lowest that covers all it declares. What is unknown
-// in the entry needs the highest level, for others may have written it.
+// LevelOf returns the level that a tool needs, given its registry entry. It is the
+// higher of the tool's securityLevel and the lowest level that covers its declaration.
+// Unknown values in the entry need the highest level.
 func LevelOf(item json.RawMessage) Level {
 	needed := Restricted
 	raise := func(l Level) {
@@ -131,11 +131,11 @@ func levelFor(name string) Level {
 	return Full
 }
 
-// Allows reports whether a tool that needs a level may be used at this one.
+// Allows reports whether a tool that needs the level needed may be used at level l.
 func (l Level) Allows(needed Level) bool { return needed.rank() <= l.rank() }
 
-// Refusal returns the error for a call of a tool that needs more than the level, nil
-// when the tool may be used. item is its registry entry (R-213, T-5a).
+// Refusal returns the error for a call of a tool that needs a higher level, or nil if
+// the tool may be used. item is the tool's registry entry (R-213, T-5a).
 func (l Level) Refusal(item json.RawMessage) *mcp.Error {
 	if l.Allows(Full) {
 		return nil

@@ -5,12 +5,12 @@ import (
 	"io"
 	"os"
 
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 )
 
-// A callsFile is the file to which register.sh writes its calls. It is opened before
-// the script starts and read by its descriptor, so that nothing that the script puts
-// in its place can make a reader wait.
+// A callsFile is the file to which register.sh writes its calls. It is opened before the
+// script starts and read by its descriptor. So a file that the script puts in its place
+// cannot block the reader.
 type callsFile struct{ *os.File }
 
 func newCallsFile(path string) (*callsFile, error) {
@@ -21,7 +21,7 @@ func newCallsFile(path string) (*callsFile, error) {
 	return &callsFile{f}, nil
 }
 
-// within returns [folder.ErrTooLarge] when the file has grown beyond a limit.
+// within returns [folder.ErrTooLarge] if the file is larger than a limit.
 func (f *callsFile) within(limit int) error {
 	info, err := f.Stat()
 	if err == nil && info.Size() > int64(limit) {
@@ -30,8 +30,8 @@ func (f *callsFile) within(limit int) error {
 	return err
 }
 
-// read returns the calls. If the file is not at its place any more, some of them may
-// have gone elsewhere, and what they register would seem to be gone: an error.
+// read returns the calls. It returns an error if the script has removed or replaced the
+// file, because calls may be missing.
 func (f *callsFile) read(limit int) ([]byte, error) {
 	if err := f.within(limit); err != nil {
 		return nil, err

@@ -13,21 +13,22 @@ import (
 	"sync"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/code"
 )
 
-// A Document is what server.d/register.json says (registry section 14).
+// A Document is the content of server.d/register.json (registry section 14).
 type Document struct {
-	Lists   map[string]*List // by the key of the kind; the other kinds are not declared
+	Lists   map[string]*List // by the key of the kind; other kinds are not declared
 	Exclude []string         // ids and names of tools that are not offered
 }
 
-// Excluded returns the ids and names of a kind that are not offered.
+// Excluded returns the ids and names of the items of a kind that are not offered.
 func (d *Document) Excluded(k *kinds.Kind) []string {
 	if d == nil || k != kinds.Tools {
 		return nil
@@ -35,27 +36,27 @@ func (d *Document) Excluded(k *kinds.Kind) []string {
 	return d.Exclude
 }
 
-// A Reader reads register.json, once for all kinds that are looked at together, so
-// that they go by the same text. As long as the text stays the same, so does the
-// Document.
+// A Reader reads register.json once for all kinds of one check, so that they use the same
+// text. It returns the same Document until the text changes.
 type Reader struct {
 	project *project.Project
 	mu      sync.Mutex
-	number  int64     // of the check that it was read for last
-	doc     *Document // what was read then
+	number  int64     // of the last check that read the file
+	doc     *Document // the result of that check
 	err     error
-	sum     [sha256.Size]byte // of the text that could be used last
-	last    *Document         // what that text says
+	sum     [sha256.Size]byte // of the last valid text
+	last    *Document         // the content of that text
 }
 
 // NewReader returns the reader of a project. It reads nothing yet.
 func NewReader(p *project.Project) *Reader { return &Reader{project: p} }
 
-// A Fault is why register.json cannot be used. It makes kinds unavailable.
+// A Fault is the reason why register.json cannot be used. It makes kinds unavailable
+//
 type Fault struct {
 	Text         string
-	Line, Column int  // where the text cannot be read; 0: elsewhere
-	Insecure     bool // others could have written the file, so it is ignored
+	Line, Column int  // of a syntax error, else 0
+	Insecure     bool // other users could have written the file, so it is ignored
 }
 
 func (e *Fault) Error() string { return e.Text }
@@ -65,9 +66,9 @@ func Faultf(format string, args ...any) *Fault {
 	return &Fault{Text: fmt.Sprintf("Declarative register.json "+format, args...)}
 }
 
-// Read returns the Document as it is in a check of the catalog, given the number of
-// the check; or as it was in an earlier one after the number asked. It is nil when
-// there is no file. The error is a [*Fault].
+// Read returns the Document for the check of the catalog with a number, or nil if there is
+// no file. If a check after the number asked has read the file, Read returns the result of
+// that check. The error is a [*Fault].
 func (r *Reader) Read(asked, number int64) (*Document, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,14 +95,14 @@ func (r *Reader) readNow() (*Document, error) {
 	return r.last, nil
 }
 
-// ReadFile returns the text of register.json, nil when there is none. The error is
-// a [*Fault].
+// ReadFile returns the text of register.json, or nil if there is no file. The error is a
+// [*Fault].
 func ReadFile(p *project.Project) ([]byte, error) {
 	file := code.RegisterList.In(p)
 	if _, err := os.Lstat(file.Path()); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	var insecure *project.InsecureError
+	var insecure *trust.InsecureError
 	if err := p.CheckTrusted(file); errors.As(err, &insecure) {
 		fault := Faultf("refused: %s", p.Brief(insecure))
 		fault.Insecure = true
@@ -117,8 +118,8 @@ func ReadFile(p *project.Project) ([]byte, error) {
 	return text, nil
 }
 
-// Parse parses the text of register.json. The error, a [*Fault], is for all kinds;
-// what is wrong with the list of one kind is in its List.Err.
+// Parse parses the text of register.json. The error, a [*Fault], concerns all kinds.
+// List.Err is the error of the list of one kind.
 func Parse(text []byte) (*Document, error) {
 	if bytes.HasPrefix(text, item.ByteOrderMark) {
 		return nil, Faultf("has a UTF-8 BOM; save as UTF-8 without BOM")
@@ -145,7 +146,7 @@ func Parse(text []byte) (*Document, error) {
 // mergeable are the kinds that merge may name.
 var mergeable = []string{"tools", "resources", "prompts"}
 
-// topLevel reads a document, but for its entries.
+// topLevel reads a document, but not its entries.
 func topLevel(doc json.RawMessage) (d *Document, fault string) {
 	if rawjson.KindOf(doc) != rawjson.Object {
 		return nil, "must be a JSON object"

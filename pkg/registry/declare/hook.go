@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -14,8 +13,10 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/internal/ctxlock"
 	"mcp-bash/pkg/registry/item"
@@ -32,8 +33,8 @@ const (
 	hookScriptMax = 16 << 20
 )
 
-// A Hook runs server.d/register.sh. One run serves all kinds, until its time is over
-// or the script has changed (registry section 15, R-153).
+// A Hook runs server.d/register.sh. The result of a run is valid for all kinds until the
+// TTL ends or the script changes (registry section 15, R-153).
 type Hook struct {
 	p     *project.Project
 	o     HookOptions
@@ -42,21 +43,21 @@ type Hook struct {
 	warned bool
 	sum    [sha256.Size]byte
 	until  time.Time
-	last   *hookRun // nil: there was none yet
+	last   *hookRun // nil before the first run
 }
 
-// HookOptions are what a Hook needs from the program around it.
+// HookOptions are the functions that a Hook needs from the program.
 type HookOptions struct {
-	Runner  *script.Runner                 // nil: it is never run
-	Confine script.ConfineFunc             // nil: it runs as it is
+	Runner  *script.Runner                 // nil: the script never runs
+	Confine script.ConfineFunc             // nil: the script runs unconfined
 	Env     func() project.Env             // of the script
 	Private func() (dir string, err error) // returns a directory that nobody else can enter
 	Now     func() time.Time
-	Log     mcp.LogFunc // gets faults, and what the script logs
-	Note    mcp.LogFunc // gets what is no fault of the project
+	Log     mcp.LogFunc // receives faults, and the log messages of the script
+	Note    mcp.LogFunc // receives messages that are not faults of the project
 }
 
-// NewHook returns the hook of a project. It runs nothing yet.
+// NewHook returns the hook of a project. It does not run the script.
 func NewHook(p *project.Project, o HookOptions) *Hook {
 	return &Hook{p: p, o: o, mutex: ctxlock.New()}
 }
@@ -67,20 +68,19 @@ type hookRun struct {
 	err   error
 }
 
-// A hookFault is why the hook's lists cannot be used. It makes all kinds
+// A hookFault is the reason why the lists of a hook cannot be used. It makes all kinds
 // unavailable.
 type hookFault struct{ text string }
 
 func (e *hookFault) Error() string { return "Manual registration " + e.text }
 
-// allowed reports whether hooks may run at all.
+// allowed reports whether the project may run the hook.
 func (h *Hook) allowed() bool { return h.p.Discovery.Hooks && h.o.Runner != nil }
 
-// script returns the text of the script, nil when there is none that is meant to be
-// run.
+// script returns the text of the script, or nil if there is no executable script.
 func (h *Hook) script() ([]byte, error) {
 	p := h.p
-	var insecure *project.InsecureError
+	var insecure *trust.InsecureError
 	file := code.Register.In(p)
 	info, err := os.Lstat(file.Path())
 	if err != nil {
@@ -93,17 +93,17 @@ func (h *Hook) script() ([]byte, error) {
 	if err := p.CheckTrusted(file); errors.As(err, &insecure) {
 		return nil, &hookFault{"script register.sh refused: " + p.Brief(insecure)}
 	} else if err != nil {
-		return nil, &hookFault{"script register.sh refused: " + project.PlainError(err).Error()}
+		return nil, &hookFault{"script register.sh refused: " + fsys.Cause(err).Error()}
 	}
 	if errRead != nil {
-		return nil, &hookFault{"script failed: " + project.PlainError(errRead).Error()}
+		return nil, &hookFault{"script failed: " + fsys.Cause(errRead).Error()}
 	}
 	return text, nil
 }
 
-// Read returns the lists that the script registers, by the keys of the kinds. It
-// runs the script if the last run does not serve any more. Without a script the
-// result is nil. The error is why the lists cannot be used, or the context's.
+// Read returns the lists that the script registers, by the keys of the kinds. It runs the
+// script if the result of the last run is no longer valid. Without a script the result is
+// nil. The error is the reason why the lists cannot be used, or the context's error.
 func (h *Hook) Read(ctx context.Context) (map[string]*List, error) {
 	if !h.allowed() {
 		return nil, nil
@@ -126,13 +126,13 @@ func (h *Hook) Read(ctx context.Context) (map[string]*List, error) {
 	return h.last.lists, h.last.err
 }
 
-// Present reports whether there is a script to run, or one that may not be run.
+// Present reports whether there is an executable script, trusted or not.
 func (h *Hook) Present() bool {
 	text, err := h.script()
 	return text != nil || err != nil
 }
 
-// holds reports whether the last run still serves.
+// holds reports whether the result of the last run is still valid.
 func (h *Hook) holds(text []byte) bool {
 	return h.last != nil && h.o.Now().Before(h.until) && sha256.Sum256(text) == h.sum
 }
@@ -204,14 +204,14 @@ func (h *Hook) run(ctx context.Context, text []byte) *hookRun {
 	return &hookRun{lists: listsOf(d, replay(made, h.o.Log), res.Stdout)}
 }
 
-// copy copies the script into a private file, so that what runs is what was checked,
-// and creates the file for its calls.
+// copy copies the script to a private file, so that exactly the checked text runs. It also
+// creates the file for the calls of the script.
 func (h *Hook) copy(text []byte) (copied code.File, calls *callsFile, err error) {
 	dir, err := h.o.Private()
 	if err != nil {
 		return copied, nil, &hookFault{"script failed: " + err.Error()}
 	}
-	name := filepath.Join(dir, "register."+randomTag())
+	name := filepath.Join(dir, "register."+rand.Text())
 	copied = code.PrivateCopy(code.Register.In(h.p), name+".sh")
 	if err = os.WriteFile(copied.Path(), text, 0o600); err == nil {
 		calls, err = newCallsFile(name + ".calls")
@@ -228,12 +228,12 @@ func (h *Hook) copy(text []byte) (copied code.File, calls *callsFile, err error)
 	}
 	var fault *hookFault
 	if !errors.As(err, &fault) {
-		fault = &hookFault{"script failed: " + project.PlainError(err).Error()}
+		fault = &hookFault{"script failed: " + fsys.Cause(err).Error()}
 	}
 	return code.File{}, nil, fault
 }
 
-// reportOutput logs that the script printed something that nobody reads.
+// reportOutput logs that the script printed unexpected output.
 func (h *Hook) reportOutput(printed []byte) {
 	text := strings.TrimSpace(string(bytes.ToValidUTF8(printed, []byte("\uFFFD"))))
 	switch {
@@ -244,11 +244,4 @@ func (h *Hook) reportOutput(printed []byte) {
 		h.o.Log(mcp.Warning, access.RegistryLogger,
 			"Manual registration script produced output (enable MCPBASH_LOG_VERBOSE=true to view)")
 	}
-}
-
-// randomTag returns a part of a file name that nobody can guess.
-func randomTag() string {
-	var b [6]byte
-	rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }

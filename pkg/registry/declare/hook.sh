@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# What server.d/register.sh may call. Calls are written down,
-# three texts each, every one ended by a NUL, and judged when it has ended.
-# Runs in Bash 3.2. $1 is the script, $2 the file to write to, $3 the least level
-# that is logged.
+# The functions that server.d/register.sh may call. Each call writes three
+# texts, each followed by a NUL, to a file. The server checks them after the script ends.
+# Runs in Bash 3.2. $1 is the script, $2 the file for the calls, $3 the minimum level
+# of log messages.
 
 __mcp_registry_script=$1 __mcp_registry_calls=$2 __mcp_registry_level=$3
 set --
@@ -49,7 +49,7 @@ mcp_logging_critical() { __mcp_registry_call critical "${1-}" "${2-}"; }
 mcp_logging_alert() { __mcp_registry_call alert "${1-}" "${2-}"; }
 mcp_logging_emergency() { __mcp_registry_call emergency "${1-}" "${2-}"; }
 
-# An unknown level counts as info. What ranks from the least level on is logged.
+# An unknown level counts as info. Messages of the minimum level or higher are logged.
 mcp_logging_is_enabled() {
   local level seen=1
   for level in debug info notice warning error critical alert emergency; do

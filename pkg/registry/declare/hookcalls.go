@@ -13,15 +13,15 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A buffer holds what register.sh registers of one kind. Each starts as if begin had
-// been called.
+// A buffer contains the entries of one kind that register.sh registers. A new buffer accepts
+// entries, as after a call of begin.
 type buffer struct {
 	closed   bool // by finalize or abort
 	applied  bool // by finalize
 	payloads [][]byte
 }
 
-// call makes one call of the script.
+// call executes one call of the script.
 func (b *buffer) call(name string, payload []byte) {
 	switch name {
 	case "begin":
@@ -39,7 +39,7 @@ func (b *buffer) call(name string, payload []byte) {
 	}
 }
 
-// replay makes the calls that register.sh wrote to its calls file. What it logs goes
+// replay executes the calls that register.sh wrote to its calls file. It passes log messages
 // to log.
 func replay(calls []byte, log mcp.LogFunc) map[string]*buffer {
 	buffers := make(map[string]*buffer)
@@ -58,8 +58,8 @@ func replay(calls []byte, log mcp.LogFunc) map[string]*buffer {
 	return buffers
 }
 
-// listsOf returns the lists of what register.sh registered or printed, without the
-// kinds that it did not mention.
+// listsOf returns the lists that register.sh registered or printed. Other kinds are not in
+// the map.
 func listsOf(d *project.Discovery, buffers map[string]*buffer, stdout []byte) map[string]*List {
 	printed, err := item.ParseObject(stdout)
 	if err != nil {
@@ -84,7 +84,7 @@ func listsOf(d *project.Discovery, buffers map[string]*buffer, stdout []byte) ma
 	return lists
 }
 
-// list returns the list of the entries that were registered by calls.
+// list returns the entries that the calls registered.
 func (b *buffer) list(kind *kinds.Kind, completionLimit int) *List {
 	m := &List{sorted: true, Merge: kind.Overlays && len(b.payloads) > 0}
 	size := 0
@@ -102,15 +102,15 @@ func (b *buffer) list(kind *kinds.Kind, completionLimit int) *List {
 	return m
 }
 
-// printedList returns the list of the entries that the script printed, which are as
-// in register.json.
+// printedList returns the entries that the script printed. They have the form of
+// register.json.
 func printedList(kind *kinds.Kind, list json.RawMessage) *List {
 	m := &List{entries: slices.Collect(rawjson.Elements(list)), extras: true}
 	m.Merge = kind.Overlays && len(m.entries) > 0
 	return m
 }
 
-// finalizeFailed returns the error for an entry that is no JSON.
+// finalizeFailed returns the error for an entry that is not valid JSON.
 func finalizeFailed(kind *kinds.Kind, i int, err error) error {
 	key := kind.Key
 	if kind == kinds.Completions {

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
 )
@@ -29,35 +29,35 @@ func declarable(yield func(*kinds.Kind) bool) {
 	}
 }
 
-// A List is what a project declares of one kind.
+// A List contains the entries that a project declares for one kind.
 type List struct {
 	Origin  string // JSONFile or HookFile
-	text    []byte // of the file that the entries stand in; nil: of none
+	text    []byte // of the file that contains the entries; nil: there is no file
 	entries []json.RawMessage
-	extras  bool  // unknown fields are kept
-	sorted  bool  // by name; else the order of the entries is kept
-	Merge   bool  // laid over what is found, else in its place
-	Err     error // why the list cannot be used; nil: it can
+	extras  bool  // keep unknown fields
+	sorted  bool  // sort by name, else keep the order of the entries
+	Merge   bool  // add the items to the discovered ones, else replace those
+	Err     error // why the list cannot be used, or nil
 }
 
-// A Built is the items of a list, and what they depend on.
+// A Built contains the items of a list, and the files that they depend on.
 type Built struct {
 	From       *List
 	Candidates []item.Candidate
 	Messages   []item.Message
-	Dropped    []string         // for each entry that was left out: why
-	hidden     []item.Candidate // their names, ids and paths: see [kinds.Declared]
+	Dropped    []string         // the reason for each entry that was left out
+	hidden     []item.Candidate // the names, ids and paths of these entries: see [kinds.Declared]
 
 	observations []folder.Observation
-	unsure       bool // an item has to be built again, whatever was observed
+	unsure       bool // build the items again in any case
 }
 
-// Declared returns the items as package kinds takes them.
+// Declared returns the items in the form of package kinds.
 func (b *Built) Declared() *kinds.Declared {
 	return &kinds.Declared{Found: b.Candidates, Hidden: b.hidden, Sorted: b.From.sorted}
 }
 
-// Paths returns the paths of the entries, as they are written.
+// Paths returns the paths of the entries as they are in the file.
 func (l *List) Paths() (paths []string) {
 	for _, entry := range l.entries {
 		if path := rawjson.TextOf(entry, "path"); path != "" {
@@ -67,8 +67,8 @@ func (l *List) Paths() (paths []string) {
 	return paths
 }
 
-// Build builds the items of a list. It returns last, which may be nil, when that
-// still holds.
+// Build builds the items of a list. It returns last, which may be nil, if last is still
+// valid.
 func Build(p *project.Project, k *kinds.Kind, list *List, last *Built) *Built {
 	if last != nil && last.From == list && last.holds() {
 		return last
@@ -102,14 +102,14 @@ func Build(p *project.Project, k *kinds.Kind, list *List, last *Built) *Built {
 	return result
 }
 
-// holds reports whether the items are what [Build] would build now.
+// holds reports whether the files that the items depend on are unchanged.
 func (b *Built) holds() bool {
 	changed := func(o folder.Observation) bool { return folder.Observe(o.Name) != o }
 	return !b.unsure && !slices.ContainsFunc(b.observations, changed)
 }
 
-// An entryDir is the directory of a declared item's file. It was not listed, so
-// what lies in it is looked at by path.
+// An entryDir is the directory of a declared item's file. It is not open, so its files are
+// found by their paths.
 type entryDir struct {
 	built *Built
 	dir   string

@@ -7,16 +7,16 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A Candidate is an item that wants a place in a list.
+// A Candidate is an item that may become part of a list.
 type Candidate struct {
 	Item
-	ID   string // what it is registered as: its id, else its name
-	Path string // of its content file, relative to the content directory; "" without one
-	Tree int    // of the kind's: where it was found
+	ID   string // the id, or the name if there is no id
+	Path string // of the content file, relative to the content directory; "" for none
+	Tree int    // the index of the kind's tree in which the item was found
 
-	// Claim keeps a value from all others that are found: with JSON the path, which
-	// metadata has given to this item; without JSON the name, and there is no
-	// item.
+	// Claim reserves a value, which no other found item may use. With JSON, the value is
+	// the path, which metadata has assigned to this item. Without JSON, the value
+	// is the name, and there is no item.
 	Claim bool
 }
 
@@ -26,7 +26,7 @@ type Item struct {
 	JSON json.RawMessage // as stored, compact (R-45, T-68)
 }
 
-// SameCandidate reports whether two candidates are the same in all respects.
+// SameCandidate reports whether two candidates are equal.
 func SameCandidate(a, b Candidate) bool {
 	return a.Name == b.Name && a.ID == b.ID && a.Path == b.Path && a.Tree == b.Tree && a.Claim == b.Claim &&
 		bytes.Equal(a.JSON, b.JSON)

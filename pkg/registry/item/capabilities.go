@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
+
+	"golang.org/x/mod/semver"
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/registry/access"
@@ -26,10 +27,10 @@ func IsID(v json.RawMessage) bool {
 	return id != "" && len(id) <= maxID
 }
 
-// ID returns the id that a tool is given.
+// ID returns the id in the metadata of a tool.
 func (s *Input) ID() (id string, given bool) { return rawjson.Text(s.Pick("id", idForm, IsID)) }
 
-// Version returns the version that a tool is given, nil for none.
+// Version returns the version in the metadata of a tool, or nil.
 func (s *Input) Version() json.RawMessage {
 	return s.Pick("version", "a semantic version", func(v json.RawMessage) bool {
 		text, _ := rawjson.Text(v)
@@ -39,40 +40,13 @@ func (s *Input) Version() json.RawMessage {
 
 // IsSemver reports whether a text is a semantic version, SemVer 2.0.0.
 func IsSemver(text string) bool {
-	rest, build, hasBuild := strings.Cut(text, "+")
-	core, pre, hasPre := strings.Cut(rest, "-")
-	numbers := strings.Split(core, ".")
-	if len(numbers) != 3 || hasBuild && !areIdentifiers(build, false) || hasPre && !areIdentifiers(pre, true) {
-		return false
-	}
-	return !slices.ContainsFunc(numbers, func(n string) bool { return !isNumber(n) })
+	v := "v" + text
+	return semver.Canonical(v)+semver.Build(v) == v // Canonical completes 1.2 to 1.2.0
 }
 
-// areIdentifiers reports whether a text is identifiers between dots. If strict,
-// those that are numbers must not have a leading zero.
-func areIdentifiers(list string, strict bool) bool {
-	for id := range strings.SplitSeq(list, ".") {
-		digits := true
-		for _, c := range []byte(id) {
-			if !isLetter(c) && !isDigit(c) && c != '-' {
-				return false
-			}
-			digits = digits && isDigit(c)
-		}
-		if id == "" || strict && digits && !isNumber(id) {
-			return false
-		}
-	}
-	return true
-}
-
-func isNumber(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == "" && (s == "0" || s[0] != '0')
-}
-
-// Capabilities returns what a tool declares that it does, in the order and the
-// spelling of [access.Capabilities]; nil when it declares nothing. Unknown ones
-// are kept, last.
+// Capabilities returns the capabilities of a tool in the order and the spelling of
+// [access.Capabilities], then the unknown ones. It returns nil if the tool declares
+// nothing.
 func (s *Input) Capabilities() json.RawMessage {
 	given := s.Pick("capabilities", "an array of strings", rawjson.IsStrings)
 	if given == nil {
@@ -102,8 +76,8 @@ func (s *Input) Capabilities() json.RawMessage {
 	return b.Strings(append(list, unknown...)).Bytes()
 }
 
-// Confine returns what a tool needs beyond its capabilities, nil when it says nothing of
-// that. What cannot be used is left out (CF-17).
+// Confine returns the "confine" member of a tool without its invalid values, or nil
+// (CF-17).
 func (s *Input) Confine() json.RawMessage {
 	given := s.Pick("confine", "an object", func(v json.RawMessage) bool { return rawjson.KindOf(v) == rawjson.Object })
 	if given == nil {
@@ -116,7 +90,7 @@ func (s *Input) Confine() json.RawMessage {
 	return extras.JSON()
 }
 
-// contradictions are annotations that deny a capability.
+// contradictions are annotation values that contradict a capability.
 var contradictions = []struct {
 	capability access.Capability
 	annotation string
@@ -126,7 +100,7 @@ var contradictions = []struct {
 	{access.Network, "openWorldHint", "false"},
 }
 
-// CheckAnnotations reports annotations that deny what the tool declares.
+// CheckAnnotations reports annotations that contradict the tool's capabilities.
 func (s *Input) CheckAnnotations(capabilities, annotations json.RawMessage) {
 	for e := range rawjson.Elements(capabilities) {
 		name, _ := rawjson.Text(e)
@@ -139,9 +113,9 @@ func (s *Input) CheckAnnotations(capabilities, annotations json.RawMessage) {
 	}
 }
 
-// SecurityLevel returns the lowest level at which the tool may be used, nil when
-// it asks for none. An unknown one counts as the highest, so that a misspelt
-// restriction does not become none (R-201a).
+// SecurityLevel returns the lowest level at which the tool may be used, or nil. An
+// unknown level counts as the highest, so that a misspelt restriction still restricts
+// the tool (R-201a).
 func (s *Input) SecurityLevel() json.RawMessage {
 	given, ok := s.Text("securityLevel")
 	if !ok {

@@ -12,14 +12,14 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A checker checks a field that clients will read, and leaves out what a client
-// would refuse, often with the whole list that it stands in. What passes is
-// returned as it stands, without a copy.
+// A checker checks a field that clients will read. It leaves out the parts that a client
+// would refuse, often together with the whole list that contains them. It returns
+// valid values without copying them.
 type checker struct {
 	fields   *Fields
 	source   *Source // that the field comes from
-	topic    Topic   // of the message about a fault
-	path     []step  // from the field to what is being checked
+	topic    Topic   // of messages about faults
+	path     []step  // from the field to the value that is being checked
 	reported int
 }
 
@@ -31,7 +31,7 @@ type step struct {
 
 const notAnElement = -1
 
-// place is where in the source a piece stands, as people write it.
+// place returns the path in the notation of JavaScript: "a.b[0]".
 func (c *checker) place() string {
 	var b strings.Builder
 	for i, at := range c.path {
@@ -47,10 +47,10 @@ func (c *checker) place() string {
 	return b.String()
 }
 
-// maxReported is how many faults of one field are logged.
+// maxReported is the maximum number of faults of one field that are logged.
 const maxReported = 10
 
-// fault reports that a piece, which stands at the path, is left out.
+// fault reports that the piece at the path is left out.
 func (c *checker) fault(piece json.RawMessage, what string) {
 	if c.reported++; c.reported <= maxReported {
 		path := c.place()
@@ -59,7 +59,8 @@ func (c *checker) fault(piece json.RawMessage, what string) {
 	}
 }
 
-// checked returns what a check leaves of a field, nil for none. topic is that of messages about its faults.
+// checked returns the result of a check of a field, or nil if the field is missing. Messages about faults have the
+// topic.
 func (f *Fields) checked(topic Topic, name string, v json.RawMessage,
 	sound func(c *checker) json.RawMessage) json.RawMessage {
 	for i := range f.Sources {
@@ -82,8 +83,8 @@ type (
 	elementCheck func(value json.RawMessage) json.RawMessage
 )
 
-// object returns an object with each member as check returns it; nil leaves it
-// out.
+// object returns an object with the values that check returns. A member whose value is
+// nil is left out.
 func (c *checker) object(v json.RawMessage, check memberCheck) json.RawMessage {
 	members := rawjson.Members(v)
 	changed := false
@@ -106,7 +107,7 @@ func (c *checker) object(v json.RawMessage, check memberCheck) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// array returns an array with each element as check returns it; nil leaves it out.
+// array returns an array with the elements that check returns, without nil elements.
 func (c *checker) array(v json.RawMessage, check elementCheck) json.RawMessage {
 	elements := slices.Collect(rawjson.Elements(v))
 	changed := false
@@ -129,8 +130,7 @@ func (c *checker) array(v json.RawMessage, check elementCheck) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// members checks an object, its members by the rules of their names. Members
-// without a rule stay.
+// members checks the members of an object that have a rule. It keeps the other members.
 func (c *checker) members(v json.RawMessage, forms []form) json.RawMessage {
 	return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
 		for _, f := range forms {
@@ -142,7 +142,7 @@ func (c *checker) members(v json.RawMessage, forms []form) json.RawMessage {
 	})
 }
 
-// A rule is what a value has to be.
+// A rule describes and checks the form of a value.
 type rule struct {
 	want string
 	met  func(v json.RawMessage) bool
@@ -154,8 +154,8 @@ type form struct {
 	is   rule
 }
 
-// These are tables without code, as each program that reads a registry would run it when
-// it starts.
+// The functions are declared, not literals with code around them, so that a program that
+// reads a registry does no work for these tables when it starts.
 var (
 	aString  = rule{"a string", isString}
 	aBool    = rule{"true or false", isBool}
@@ -220,14 +220,14 @@ func (f *Fields) annotationsOf(forms []form) json.RawMessage {
 	return f.checked(LeftOut, "annotations", v, func(c *checker) json.RawMessage { return c.members(v, forms) })
 }
 
-// OutputSchema returns the schema of what a tool returns; nil when none is given.
+// OutputSchema returns the output schema of a tool, or nil.
 func (f *Fields) OutputSchema() json.RawMessage {
 	v := f.ofKind(BadSchema, "outputSchema", rawjson.Object)
 	return f.checked(BadSchema, "outputSchema", v, func(c *checker) json.RawMessage { return c.offered(v) })
 }
 
-// Arguments returns the arguments of a prompt; a schema for any where none are
-// given.
+// Arguments returns the arguments of a prompt. The default is a schema that accepts any
+// arguments.
 func (f *Fields) Arguments() json.RawMessage {
 	v := f.Pick("arguments", "a schema or an array of arguments", isArguments)
 	if v = f.checked(LeftOut, "arguments", v, func(c *checker) json.RawMessage { return c.arguments(v) }); v == nil {
@@ -236,7 +236,7 @@ func (f *Fields) Arguments() json.RawMessage {
 	return v
 }
 
-// isArguments reports whether a value is a schema, or a list as clients are sent.
+// isArguments reports whether a value is a schema, or a list in the form of the protocol.
 func isArguments(v json.RawMessage) bool {
 	kind := rawjson.KindOf(v)
 	return kind == rawjson.Object || kind == rawjson.Array
@@ -269,8 +269,8 @@ func (c *checker) arguments(v json.RawMessage) json.RawMessage {
 	})
 }
 
-// CheckKeys warns about keys that look like mistyped known ones. Others may belong
-// to other programs.
+// CheckKeys warns about keys that resemble a known key. Other unknown keys may belong to
+// other programs.
 func (s *Input) CheckKeys(known []string) {
 	for i := range s.Sources {
 		source := &s.Sources[i]
@@ -287,7 +287,8 @@ func (s *Input) CheckKeys(known []string) {
 	}
 }
 
-// value returns a value that satisfies a rule, nil for another one.
+// value returns the value if it satisfies a rule. Otherwise it reports a fault and returns
+// nil.
 func (c *checker) value(v json.RawMessage, is rule) json.RawMessage {
 	if !is.met(v) {
 		c.fault(v, "must be "+is.want)

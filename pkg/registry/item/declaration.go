@@ -12,8 +12,8 @@ import (
 )
 
 // UnreadableDeclaration returns the first reason why the declaration of a tool cannot be read, with its
-// place; "" where it can, or where there is none. It reports all reasons. Such a tool does not run, as
-// the unreadable part may be a restriction (CF-63).
+// place, or "". It reports all reasons. A tool with an unreadable declaration does not run, because the
+// unreadable part may be a restriction (CF-63).
 func (s *Input) UnreadableDeclaration() (first string) {
 	report := func(field, short string, f Fault) {
 		where := f.String()
@@ -38,14 +38,14 @@ func (s *Input) UnreadableDeclaration() (first string) {
 	return first
 }
 
-// A declarationFault is a fault of a member that declares something.
+// A declarationFault is a fault of a member that restricts the tool.
 type declarationFault struct {
 	name, what string
-	short      string          // for a registration; "": what
-	piece      json.RawMessage // where
+	short      string          // text for a registration; "": the same as what
+	piece      json.RawMessage // the part of the source with the fault
 }
 
-// declarationFaults looks at the members that declare something.
+// declarationFaults returns the faults of the members that restrict the tool.
 func (s *Source) declarationFaults() (faults []declarationFault) {
 	given := map[string]bool{}
 	for _, m := range s.members {
@@ -76,7 +76,7 @@ func (s *Source) declarationFaults() (faults []declarationFault) {
 	return faults
 }
 
-// repeated returns a fault for each member of an object that is given before.
+// repeated returns a fault for each repetition of a member of an object.
 func repeated(of string, object json.RawMessage) (faults []declarationFault) {
 	var given []json.RawMessage
 	rawjson.Each(object, func(quoted, _ json.RawMessage) {

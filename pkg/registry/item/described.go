@@ -1,7 +1,7 @@
 package item
 
 import (
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 )
 
 // IsDescribed reports whether a file in a directory has a metadata file or an

@@ -10,8 +10,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Source is one object that the fields of an item are taken from: a metadata
-// file, an inline header, or an entry of a declared list.
+// A Source is one object of metadata: a metadata file, an inline header, or an entry of a
+// declared list.
 type Source struct {
 	Location
 	members []member
@@ -24,7 +24,7 @@ func (m member) isOneOf(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return rawjson.NameIs(m.name, name) })
 }
 
-// NewSource returns the source of a JSON object that stands at a location.
+// NewSource returns the source of a JSON object at a location.
 func NewSource(w Location, object json.RawMessage) Source {
 	s := Source{Location: w, members: make([]member, 0, 8)}
 	rawjson.Each(object, func(name, value json.RawMessage) {
@@ -33,7 +33,7 @@ func NewSource(w Location, object json.RawMessage) Source {
 	return s
 }
 
-// get returns a member's value, nil when there is none or it is null.
+// get returns the value of a member, or nil if it is missing or null.
 func (s *Source) get(name string) json.RawMessage {
 	if v := s.Last(name); !rawjson.Absent(v) {
 		return v
@@ -41,7 +41,8 @@ func (s *Source) get(name string) json.RawMessage {
 	return nil
 }
 
-// Last returns the value of a member, the last one where it is repeated.
+// Last returns the value of a member, or nil. If the member is repeated, the last value
+// counts.
 func (s *Source) Last(name string) json.RawMessage {
 	for i := len(s.members) - 1; i >= 0; i-- {
 		if m := &s.members[i]; rawjson.NameIs(m.name, name) {
@@ -51,23 +52,23 @@ func (s *Source) Last(name string) json.RawMessage {
 	return nil
 }
 
-// Fields are the sources of one item, the most important first. Each field is
-// taken from the first source that has it in the right form; in a wrong one it
-// counts as absent, with a warning.
+// Fields are the sources of one item in order of precedence. A field comes from the first
+// source that has it in the right form. A value of a wrong form causes a warning and
+// counts as missing.
 type Fields struct {
 	Sources []Source
 	Dir
-	// Reject gets each fault with the field that has it; nil: faults are only logged.
+	// Reject receives each fault and the name of its field; nil: faults are only logged.
 	Reject func(field, fault string)
 }
 
-// Pick returns the first value of a field that ok accepts, nil when there is none.
-// The others are reported; must says what they should be.
+// Pick returns the first value of a field that ok accepts, or nil. It reports the values
+// before it; must describes the right form.
 func (f *Fields) Pick(name, must string, ok func(json.RawMessage) bool) json.RawMessage {
 	return f.pick(Ignored, name, must, ok)
 }
 
-// pick is [Fields.Pick] with the topic of the message about another value.
+// pick is [Fields.Pick] with the topic of the messages.
 func (f *Fields) pick(topic Topic, name, must string, ok func(json.RawMessage) bool) json.RawMessage {
 	for i := range f.Sources {
 		if v := f.Sources[i].get(name); v != nil {
@@ -80,7 +81,7 @@ func (f *Fields) pick(topic Topic, name, must string, ok func(json.RawMessage) b
 	return nil
 }
 
-// Complain reports a value that is ignored, and what it should be.
+// Complain reports that a value of a wrong form is ignored.
 func (f *Fields) Complain(s *Source, value json.RawMessage, name, must string) {
 	f.complain(Ignored, s, value, name, must)
 }
@@ -91,8 +92,8 @@ func (f *Fields) complain(topic Topic, s *Source, value json.RawMessage, name, m
 		Message{Topic: topic, At: s.At(value), Text: fmt.Sprintf("%q must be %s; ignored", name, must)})
 }
 
-// fault reports what is wrong with a field: an item that was found loses the field,
-// with a warning, and a registration is refused.
+// fault reports a fault of a field. A discovered item loses the field with a warning, and
+// a registration fails.
 func (f *Fields) fault(field, fault string, warning Message) {
 	if f.Reject != nil {
 		f.Reject(field, fault)
@@ -106,12 +107,12 @@ var kindNames = [...]string{
 	rawjson.Bool: "true or false", rawjson.String: "a string", rawjson.Array: "an array", rawjson.Object: "an object",
 }
 
-// OfKind returns a field whose value is of a kind, nil when there is none.
+// OfKind returns a field whose value is of a kind, or nil.
 func (f *Fields) OfKind(name string, kind rawjson.Kind) json.RawMessage {
 	return f.ofKind(Ignored, name, kind)
 }
 
-// ofKind is [Fields.OfKind] with the topic of the message about another value.
+// ofKind is [Fields.OfKind] with the topic of the messages.
 func (f *Fields) ofKind(topic Topic, name string, kind rawjson.Kind) json.RawMessage {
 	return f.pick(topic, name, kindNames[kind], func(v json.RawMessage) bool { return rawjson.KindOf(v) == kind })
 }
@@ -121,8 +122,8 @@ func (f *Fields) Text(name string) (text string, given bool) {
 	return rawjson.Text(f.OfKind(name, rawjson.String))
 }
 
-// Seconds returns a field that is a positive integer, or a string of digits
-// as a number; nil when there is none.
+// Seconds returns a field that is a positive integer, or a string of digits, as a
+// number. It returns nil if there is no such field.
 func (f *Fields) Seconds(name string) json.RawMessage {
 	v := f.Pick(name, "a positive integer", func(v json.RawMessage) bool { return rawjson.PositiveInt(v) > 0 })
 	if v == nil {
@@ -131,7 +132,7 @@ func (f *Fields) Seconds(name string) json.RawMessage {
 	return rawjson.Int(rawjson.PositiveInt(v))
 }
 
-// Limit is [Fields.Seconds] for a field in which 0 means that there is no limit.
+// Limit is [Fields.Seconds] for a field that may be 0, which means no limit.
 func (f *Fields) Limit(name string) json.RawMessage {
 	isZero := func(v json.RawMessage) bool {
 		text, ok := rawjson.Text(v)
@@ -149,8 +150,8 @@ func (f *Fields) Limit(name string) json.RawMessage {
 	return rawjson.Int(rawjson.PositiveInt(v))
 }
 
-// putExtras writes the members of the first source that are not known, once each
-// and in its order. Where the source's schema is concerns editors only.
+// putExtras writes the unknown members of the first source, once each and in the order of
+// the source. It leaves out "$schema", which only editors use.
 func (f *Fields) putExtras(b *rawjson.Builder, known []string) {
 	var added []string
 	for _, m := range f.Sources[0].members {

@@ -8,17 +8,17 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// Where in a file an inline header is looked for.
+// The part of a file that may contain an inline header.
 const (
 	headLines = 10
 	MaxHead   = 64 << 10
-	FirstHead = 4 << 10 // read at first; most often enough
+	FirstHead = 4 << 10 // read first; usually enough
 )
 
 var headerMark = []byte("mcp:")
 
-// Head returns the lines of a text that can hold a header. whole reports whether
-// they are all there.
+// Head returns the lines of a text that can contain a header. whole reports whether the
+// text contains all of these lines.
 func Head(text []byte) (head []byte, whole bool) {
 	end := 0
 	for range headLines {
@@ -31,11 +31,11 @@ func Head(text []byte) (head []byte, whole bool) {
 	return text[:end], true
 }
 
-// ParseHeader returns the object after the first "mcp:" that has one on its line,
-// nil when there is none. The error, a [*SyntaxError], is for a text without an
-// object but with something that begins like one.
+// ParseHeader returns the object after the first "mcp:" that is followed by an object on
+// the same line, or nil. If the only candidates are invalid objects, the error is a
+// [*SyntaxError].
 func ParseHeader(head []byte) (object json.RawMessage, err error) {
-	start := 0 // of the line, or of what is left of it
+	start := 0 // of the rest of the line
 	for line := range bytes.Lines(head) {
 		next := start + len(line)
 		for {

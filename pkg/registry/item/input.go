@@ -3,50 +3,49 @@ package item
 import (
 	"encoding/json"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// An Input is what one item is built from: the fields that its author wrote, the
-// directory that its file lies in, and the kind and project it belongs to.
+// An Input contains everything that one item is built from: its metadata, the directory
+// of its file, its kind and its project.
 type Input struct {
 	Fields
-	Project     *project.Project // nil: of none; then no icon files are read
-	Noun        string           // what the item is, in messages: "tool"
-	FaultLevel  mcp.Level        // at which it is logged why an item is left out
+	Project     *project.Project // nil: there is no project, and icon files are not read
+	Noun        string           // the kind in messages: "tool"
+	FaultLevel  mcp.Level        // of the message that the item is left out
 	Content     string           // the content directory
 	Path        string           // of the content file, relative to the content directory
-	Label       Place            // the same for messages, or the place of the entry
-	IconDirs    []string         // where relative icon paths are looked for
-	KeepUnknown bool             // unknown fields of the first source are kept
-	Unreadable  []Fault          // why metadata of it cannot be read
-	Buffer      []byte           // where the item may be written
+	Label       Place            // of the content file or the entry, for messages
+	IconDirs    []string         // the directories for relative icon paths
+	KeepUnknown bool             // keep unknown fields of the first source
+	Unreadable  []Fault          // why some of the metadata cannot be read
+	Buffer      []byte           // memory that the item may be written to
 }
 
-// LeaveOut logs why the item is left out. It returns false.
+// LeaveOut logs the reason why the item is left out. It returns false.
 func (s *Input) LeaveOut(fault string) bool {
 	s.Log(Message{Level: s.FaultLevel, Topic: LeftOut, At: s.Label, Text: fault + "; left out"})
 	return false
 }
 
-// A Dir is the directory that an item's file lies in. It learns what the item
-// depends on, so that the item can be used again until that changes.
+// A Dir is the directory of an item's file. It records the files that the item depends
+// on, so that the item is built again only if one of them changes.
 type Dir interface {
-	// Log logs something about the item.
+	// Log logs a message about the item.
 	Log(Message)
-	// Observed is told what else the item depends on.
+	// Observed records another file that the item depends on.
 	Observed(folder.Observation)
-	// Recheck has the item built again the next time, whatever it depends on.
+	// Recheck makes the next check build the item again in any case.
 	Recheck()
-	// HasFileIn reports whether there is a regular file of a name in a directory
-	// beside the item's file.
+	// HasFileIn reports whether a subdirectory contains a regular file with this name.
 	HasFileIn(dir, name string) bool
 }
 
-// Icons returns the icons of the item, those in files as data URIs; nil when it
-// has none.
+// Icons returns the icons of the item, or nil. Icons in files become data URIs (R-101 to
+//
 func (s *Input) Icons() json.RawMessage {
 	given := s.ofKind(BadIcons, "icons", rawjson.Array)
 	if given == nil {
@@ -67,11 +66,11 @@ func (s *Input) Icons() json.RawMessage {
 		func(text string) {
 			s.Log(Message{Level: mcp.Warning, Topic: UnreadableIcon, At: at, Text: text,
 				Logged: s.Label.String() + ": " + text})
-			s.Recheck() // nothing tells when it can be read after all
+			s.Recheck() // it may become readable without a change that a stamp shows
 		})
 }
 
-// NoDir is the directory of an item whose file is not looked at.
+// NoDir is the directory of an item whose file is not read.
 type NoDir struct{}
 
 func (NoDir) Log(Message)                   {}

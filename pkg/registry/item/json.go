@@ -8,14 +8,14 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// maxNesting is how deeply authors may nest arrays and objects. The layout of
-// registry files makes a text longer by two bytes a level and line, so that
-// without a bound a small file could become one of gigabytes.
+// MaxNesting is the maximum depth of arrays and objects in metadata. Registry files are
+// indented by two bytes for each level. Without this limit, a small file could become a
+// registry file of gigabytes.
 const MaxNesting = 100
 
 var errNesting = fmt.Errorf("nested more than %d levels deep", MaxNesting)
 
-// A SyntaxError is the place in a text that is no JSON, and the reason.
+// A SyntaxError is the place and the reason of invalid JSON in a text.
 type SyntaxError struct {
 	Line, Column int // from 1
 	Reason       string
@@ -30,8 +30,8 @@ func syntaxError(err *rawjson.SyntaxError, text []byte) *SyntaxError {
 	return &SyntaxError{line, column, err.Reason}
 }
 
-// CheckJSON returns the one JSON value that a text consists of, nested at most so
-// deeply. The error says where in the text it stands.
+// CheckJSON returns the JSON value of a text. nesting is the maximum depth of the value.
+// The error of invalid JSON is a [*SyntaxError].
 func CheckJSON(text []byte, nesting int) (json.RawMessage, error) {
 	value, err := rawjson.Check(text)
 	var syntax *rawjson.SyntaxError
@@ -44,7 +44,7 @@ func CheckJSON(text []byte, nesting int) (json.RawMessage, error) {
 	return value, err
 }
 
-// ParseObject returns the one JSON object that a text consists of.
+// ParseObject returns the JSON object of a text.
 func ParseObject(text []byte) (json.RawMessage, error) {
 	object, err := CheckJSON(text, MaxNesting)
 	if err == nil && rawjson.KindOf(object) != rawjson.Object {
@@ -55,7 +55,7 @@ func ParseObject(text []byte) (json.RawMessage, error) {
 
 var ErrNoObject = errors.New("not a JSON object")
 
-// nestingOf returns how deeply a valid text is nested.
+// nestingOf returns the depth of a valid JSON text.
 func nestingOf(text []byte) int {
 	depth, deepest := 0, 0
 	quoted := false
@@ -76,7 +76,7 @@ func nestingOf(text []byte) int {
 	return deepest
 }
 
-// IsEmptyText reports whether a value is anything but a string that is not empty.
+// IsEmptyText reports whether a value is not a string, or is an empty string.
 func IsEmptyText(v json.RawMessage) bool {
 	text, isText := rawjson.Text(v)
 	return !isText || text == ""

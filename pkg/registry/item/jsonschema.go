@@ -9,8 +9,8 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// keyword returns the rule for a keyword of JSON Schema, draft 2020-12 and before, whose
-// value holds no schema.
+// keyword returns the rule for a keyword of JSON Schema (draft 2020-12 and earlier) whose
+// value contains no schema.
 func keyword(name string) (is rule, found bool) {
 	switch name {
 	case "$comment", "$id", "$ref", "$schema", "$anchor", "$dynamicRef", "$dynamicAnchor", "title", "description",
@@ -42,8 +42,8 @@ var (
 	schemaMap  = []string{"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
 )
 
-// offered checks the schema of a tool, an object, and replaces properties that are true or
-// false, which clients refuse, by {} and {"not":{}}, which mean the same.
+// offered checks the schema of a tool. Clients refuse properties that are true or false,
+// so offered replaces them by {} and {"not":{}}, which mean the same.
 func (c *checker) offered(v json.RawMessage) json.RawMessage {
 	return c.object(v, func(name string, value json.RawMessage) json.RawMessage {
 		if name != "properties" || rawjson.KindOf(value) != rawjson.Object {
@@ -63,7 +63,7 @@ func (c *checker) offered(v json.RawMessage) json.RawMessage {
 
 var schemaTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null"}
 
-// schema checks a JSON Schema; nil for what is none.
+// schema checks a JSON Schema. It returns nil for any other value.
 func (c *checker) schema(v json.RawMessage) json.RawMessage {
 	switch rawjson.KindOf(v) {
 	case rawjson.Bool:

@@ -2,11 +2,11 @@ package item
 
 import "mcp-bash/pkg/json/rawjson"
 
-// A Location is where an author wrote something, as messages name it.
+// A Location is a file, or a part of a file, as messages name it.
 type Location struct {
 	File string // "tools/x/tool.meta.json"
 	Part string // of the file: "tools[1]", "" for all of it
-	Text []byte // of the file; nil: lines in it mean nothing to anybody
+	Text []byte // of the file; nil: messages name no line
 }
 
 // At returns where a piece of the text begins.

@@ -8,13 +8,13 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Topic is the subject of a message. Programs decide by it and never by the text.
+// A Topic is the subject of a message. Programs compare topics, never texts.
 type Topic uint8
 
 // The topics of messages.
 const (
 	Other           Topic = iota
-	Unavailable           // the kind has no list; the error of the check says so too
+	Unavailable           // the kind has no list; the check returns an error too
 	Malformed             // metadata cannot be read
 	Declaration           // the declaration of a tool cannot be read, so the tool does not run
 	ClientName            // some clients refuse the name
@@ -22,7 +22,7 @@ const (
 	MissingName           // there is no name, so the item is left out
 	Duplicate             // a name or id is taken
 	UnknownKey            // a key resembles a known one
-	Misplaced             // a tool lies in no directory of its own
+	Misplaced             // a tool is not in a separate directory
 	BadSchema             // a schema, or a part of one, is left out
 	BadIcons              // icons have a wrong form
 	UnreadableIcon        // the file of an icon cannot be used
@@ -31,13 +31,9 @@ const (
 	BothURIs              // uri and uriTemplate are given
 	MissingVariable       // a uriTemplate has no variable
 	MissingURI            // there is neither a file nor a URI
-	topics                // how many there are
 )
 
-// IsKnown reports whether there is such a topic.
-func (t Topic) IsKnown() bool { return t < topics }
-
-// A Message is to be logged about a project. Its place and topic are for programs. Messages are comparable.
+// A Message is a log message about a project. Messages are comparable.
 type Message struct {
 	Level  mcp.Level
 	Topic  Topic
@@ -54,14 +50,14 @@ func (m *Message) Line() string {
 	return m.At.before(m.Text)
 }
 
-// A Place is where an author wrote something.
+// A Place is a position in a file of a project.
 type Place struct {
 	File         string // "tools/x/tool.meta.json"; "" for none
 	Line, Column int    // from 1; 0: all of the file
 	Part         string // of the file: "tools[1]"; "" for all of it
 }
 
-// String returns the place as compilers write it: file, line and column, and the part of the file where that helps.
+// String returns the place in the form of compilers: file, line, column and part.
 func (p Place) String() string {
 	where := p.File
 	if p.Line > 0 {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 )
 
 const (
@@ -15,8 +15,8 @@ const (
 
 var ByteOrderMark = []byte("\xEF\xBB\xBF")
 
-// MetadataNames returns the names that a file's metadata file may have, in the
-// order in which they are tried; the second may be empty.
+// MetadataNames returns the possible names of a file's metadata file in order of
+// precedence. The second may be empty.
 func MetadataNames(file string) [2]string {
 	names := [2]string{file + MetadataSuffix}
 	if base := Stem(file); base != file {
@@ -33,8 +33,8 @@ func Stem(file string) string {
 	return file
 }
 
-// ParseMetadata returns the object that a metadata file holds, and the text that
-// it is a piece of. A byte order mark, and carriage returns anywhere, are ignored,
+// ParseMetadata returns the object in a metadata file, and the text that the object is a
+// piece of. A byte order mark, and carriage returns anywhere, are ignored,
 // as in the Bash edition.
 func ParseMetadata(text []byte) (object json.RawMessage, whole []byte, err error) {
 	text = bytes.TrimPrefix(text, ByteOrderMark)

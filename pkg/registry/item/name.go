@@ -10,8 +10,8 @@ import (
 
 const maxName = 128 // bytes
 
-// CheckName reports whether an item may have a name. If not, the reason is logged
-// and the caller leaves the item out.
+// CheckName reports whether an item may have a name. If not, CheckName logs the reason, and
+// the caller leaves the item out.
 func (s *Input) CheckName(name string) bool {
 	fault := ""
 	switch {
@@ -26,18 +26,18 @@ func (s *Input) CheckName(name string) bool {
 	}
 	if s.Reject != nil {
 		s.Reject("name", "name: "+fault)
-		return true // it goes on, to find all faults
+		return true // continue, to find all faults
 	}
 	s.Log(Message{Level: mcp.Err, Topic: UnusableName, At: s.Label, Text: "its name " + fault,
 		Logged: fmt.Sprintf("Skipping %s %s: its name %s", s.Noun, s.Label, fault)})
 	return false
 }
 
-// MaxPlainName is how long a name may be that all clients accept.
+// MaxPlainName is the maximum length of a name that all clients accept.
 const MaxPlainName = 64
 
-// IsPlainName reports whether clients accept the name of a tool. The protocol
-// allows dots; that some clients do not is reported by validate.
+// IsPlainName reports whether clients accept the name of a tool. The protocol allows dots.
+// Some clients do not, which "validate" reports.
 func IsPlainName(name string) bool {
 	for _, c := range []byte(name) {
 		if !isLetter(c) && !isDigit(c) && c != '_' && c != '-' && c != '.' {

@@ -10,8 +10,8 @@ import (
 
 var anyObject = json.RawMessage(`{"type":"object","properties":{}}`)
 
-// InputSchema returns the schema of a tool's arguments, from the first source
-// that has one under any of its three names (R-42, R-204).
+// InputSchema returns the schema of a tool's arguments, from the first source that
+// contains one of the three members for it (R-42, R-204).
 func (f *Fields) InputSchema() json.RawMessage {
 	for i := range f.Sources {
 		s := &f.Sources[i]
@@ -36,8 +36,8 @@ func (f *Fields) InputSchema() json.RawMessage {
 	return anyObject
 }
 
-// objectType leaves out a type that is not "object": arguments are an object, and
-// clients refuse a list in which a tool says otherwise (R-46).
+// objectType leaves out a type other than "object". Clients refuse a whole list if the
+// arguments of one tool have another type (R-46).
 func (c *checker) objectType(v json.RawMessage) json.RawMessage {
 	if string(rawjson.Get(v, "type")) == `"object"` {
 		return v
@@ -53,8 +53,7 @@ func (c *checker) objectType(v json.RawMessage) json.RawMessage {
 	})
 }
 
-// normalSchema adds the type "object" and empty properties to a schema that lacks
-// them (R-42).
+// normalSchema adds a missing type "object" and missing properties to a schema (R-42).
 func normalSchema(v json.RawMessage) json.RawMessage {
 	typ, properties := rawjson.Get(v, "type"), rawjson.Get(v, "properties")
 	text, isText := rawjson.Text(typ)
@@ -81,8 +80,8 @@ func normalSchema(v json.RawMessage) json.RawMessage {
 
 var ParameterTypes = []string{"string", "number", "integer", "boolean", "array", "object"}
 
-// schemaOf makes a schema of the two lists of parameters that can be given in its
-// place, and returns every fault in them (R-204).
+// schemaOf converts the lists of "parameters" to a schema, and returns all faults of the
+// lists (R-204).
 func schemaOf(parameters json.RawMessage) (schema json.RawMessage, faults []string) {
 	if rawjson.KindOf(parameters) != rawjson.Object {
 		return nil, []string{"parameters: not an object"}
@@ -127,7 +126,7 @@ func schemaOf(parameters json.RawMessage) (schema json.RawMessage, faults []stri
 	return b.End().Bytes(), faults
 }
 
-// parameter reads one entry of a list.
+// parameter returns the name and the type in one entry of a list, or the fault of the entry.
 func parameter(entry json.RawMessage, required bool) (name, typ, fault string) {
 	if rawjson.KindOf(entry) != rawjson.Object {
 		return "", "", "not an object"

@@ -13,8 +13,8 @@ import (
 // (R-54a).
 const TypeDeclared = "mimeTypeDeclared"
 
-// ProviderOf returns the name of the provider that the scheme of a URI asks for.
-// There need not be one of that name.
+// ProviderOf returns the name of the provider for the scheme of a URI. A provider with this
+// name need not exist.
 func ProviderOf(uri string) string {
 	scheme, _, found := strings.Cut(uri, "://")
 	if !found {
@@ -26,12 +26,12 @@ func ProviderOf(uri string) string {
 	case "git+https":
 		return "git"
 	}
-	return scheme // its case is that of the script's file name
+	return scheme // the script's file name has the same case
 }
 
-// URI returns the URI of a resource in this project, "" for an item without one.
-// One that was derived from the project's directory is derived anew, and the names
-// of two directories are filled in (R-18, R-52, RES-15a).
+// URI returns the URI of a resource in this project, or "". A URI that was derived from the
+// path of the project is derived again. The names of two directories are expanded (R-18,
+// R-52, RES-15a).
 func URI(p *project.Project, item json.RawMessage) string {
 	if rawjson.True(rawjson.Get(item, "uriAuto")) {
 		return FileURI(p.Resources, rawjson.TextOf(item, "path"))
@@ -54,7 +54,7 @@ func FileURI(dir, path string) string {
 	return "file://" + percentEncode(slashed(filepath.Join(dir, filepath.FromSlash(path))), uriPath)
 }
 
-// slashed returns an absolute path as it stands in a URI: /C:/dir/file on Windows.
+// slashed returns an absolute path in the form for URIs: /C:/dir/file on Windows.
 func slashed(path string) string {
 	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -62,7 +62,7 @@ func slashed(path string) string {
 	return path
 }
 
-// PathOf returns the path in a URI, or what stands in its place.
+// PathOf returns the path in a URI, or the whole URI without query and fragment if it has no scheme.
 func PathOf(uri string) string {
 	uri, _, _ = strings.Cut(uri, "#")
 	uri, _, _ = strings.Cut(uri, "?")
@@ -74,8 +74,8 @@ func PathOf(uri string) string {
 	return path
 }
 
-// The characters besides letters and digits that are not percent-encoded: in a
-// name (RES-305), and in a path.
+// The characters other than letters and digits that are not percent-encoded in a name
+// (RES-305) and in a path.
 const (
 	uriName = ".~_-"
 	uriPath = uriName + "/:"

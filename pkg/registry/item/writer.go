@@ -6,7 +6,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// A Writer writes an item, its keys in the order of its calls.
+// A Writer writes an item. The keys are in the order of the calls.
 type Writer struct {
 	s *Input
 	b *rawjson.Builder
@@ -26,7 +26,7 @@ func (w Writer) Put(name string, value json.RawMessage) {
 	}
 }
 
-// PutOrNull writes a value, null for nil.
+// PutOrNull writes a value, or null for nil.
 func (w Writer) PutOrNull(name string, value json.RawMessage) {
 	if value == nil {
 		w.b.Name(name).Null()
@@ -35,7 +35,7 @@ func (w Writer) PutOrNull(name string, value json.RawMessage) {
 	w.Put(name, value)
 }
 
-// Copy writes a field that is given and of a kind, and returns it.
+// Copy writes a field if its value is of a kind, and returns the value or nil.
 func (w Writer) Copy(name string, kind rawjson.Kind) json.RawMessage {
 	value := w.s.OfKind(name, kind)
 	w.Put(name, value)
@@ -56,14 +56,14 @@ func (w Writer) CopyTrue(name string) {
 	}
 }
 
-// Description writes the description, empty where none is given.
+// Description writes the description. The default is an empty string.
 func (w Writer) Description() {
 	if w.Copy("description", rawjson.String) == nil {
 		w.b.Name("description").String("")
 	}
 }
 
-// End returns the item, with unknown fields where those are kept.
+// End returns the item. It adds the unknown fields if the input keeps them.
 func (w Writer) End(known []string) json.RawMessage {
 	if w.s.KeepUnknown {
 		w.s.putExtras(w.b, known)

@@ -7,26 +7,24 @@ import (
 	"mcp-bash/pkg/registry/item"
 )
 
-// An Assembly is what the items of a list are made of. Messages is filled on the
-// way.
+// An Assembly combines the discovered and the declared items of a kind into a list.
 type Assembly struct {
 	Project    *project.Project
 	Kind       *Kind
-	Discovered bool // the trees were scanned, so that declared items are added to those found
-	Found      []item.Candidate
-	Declared   *Declared   // nil: nobody declared any
-	After      []item.Item // the list of Kind.After
-	Messages   []item.Message
+	Discovered bool             // the trees were scanned; declared items are added to Found
+	Found      []item.Candidate // the discovered items
+	Declared   *Declared        // nil: the project declares no items of the kind
+	After      []item.Item      // the list of Kind.After
+	Messages   []item.Message   // filled by Items
 }
 
-// Declared are the items of one kind that a project declares, in register.json or
-// by register.sh.
+// Declared are the items of one kind that register.json or register.sh declares.
 type Declared struct {
 	Found []item.Candidate
-	// Hidden have only names, ids and paths: those of entries that are faulty. What such
-	// an entry was to replace is not offered in its stead.
+	// Hidden are the names, ids and paths of invalid entries. A discovered item that such
+	// an entry would replace is not offered.
 	Hidden []item.Candidate
-	Sorted bool // by name; else the order of the entries is kept
+	Sorted bool // sort by name, else keep the order of the entries
 }
 
 func (a *Assembly) log(m item.Message) { a.Messages = append(a.Messages, m) }
@@ -44,8 +42,8 @@ func (a *Assembly) Items() []item.Candidate {
 	return a.standard()
 }
 
-// standard returns the items of most kinds: declared ones in the place of those
-// found, or laid over them.
+// standard returns the items of most kinds. Declared items replace all discovered items,
+// or only those of the same name, id or path.
 func (a *Assembly) standard() []item.Candidate {
 	if a.Declared == nil {
 		return a.distinct(a.Found)
@@ -60,8 +58,8 @@ func (a *Assembly) standard() []item.Candidate {
 	return items
 }
 
-// unclaimed returns what was found, but for files that metadata elsewhere has
-// given to another item.
+// unclaimed returns the discovered items, without the files that metadata in another place
+// has assigned to another item.
 func (a *Assembly) unclaimed() []item.Candidate {
 	var claimed map[string]bool
 	for i := range a.Found {

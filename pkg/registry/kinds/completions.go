@@ -8,16 +8,17 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/run/script"
+	"mcp-bash/pkg/text/shell"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Completions are scripts that complete arguments. They are only declared (registry
-// section 8).
+// Completions are scripts that complete arguments. A project declares them; they are not
+// discovered (registry section 8).
 var Completions = &Kind{
 	Key:        "completions",
 	File:       "completions.json",
@@ -36,12 +37,11 @@ var Completions = &Kind{
 	},
 }
 
-// completionName returns a name with single spaces between its words.
+// completionName returns a name with one space between words.
 func completionName(name string) string { return strings.Join(strings.Fields(name), " ") }
 
-// completionPath returns where a script lies below the project root; ok is false
-// when it does not. The directories that lead to it may be symbolic links, the
-// script may not.
+// completionPath returns the path of a script relative to the project root; ok is false
+// for a script outside. The directories may be symbolic links, the script may not.
 func completionPath(p *project.Project, path string) (rel string, ok bool) {
 	if path == "" {
 		return "", false
@@ -63,10 +63,9 @@ func completionPath(p *project.Project, path string) (rel string, ok bool) {
 
 var completionFields = []string{"name", "path", "kind", "timeoutSecs"}
 
-// buildCompletion builds a completion, or leaves the entry out when it names no
-// script.
+// buildCompletion builds a completion. It leaves out an entry that names no script.
 func buildCompletion(s *item.Input) (item.Candidate, bool) {
-	s.Recheck() // what its path leads to may change at any time
+	s.Recheck() // the target of the path may change at any time
 	name, _ := s.Text("name")
 	name = completionName(name)
 	path, ok := completionPath(s.Project, s.Path)
@@ -88,10 +87,10 @@ func buildCompletion(s *item.Input) (item.Candidate, bool) {
 	return item.Candidate{Item: item.Item{Name: name, JSON: w.End(completionFields)}, ID: name, Path: s.Path}, true
 }
 
-// checkRunnable warns about a script that nothing can start (T-44).
+// checkRunnable warns about a script that cannot be started (T-44).
 func checkRunnable(s *item.Input, file string) {
 	if _, err := script.Command(file); errors.Is(err, script.ErrNotRunnable) {
 		s.Log(item.Message{Level: mcp.Warning, At: s.Label,
-			Text: fmt.Sprintf("%s is not runnable; run chmod +x %s, or begin it with #!", s.Path, script.Quote(file))})
+			Text: fmt.Sprintf("%s is not runnable; run chmod +x %s, or begin it with #!", s.Path, shell.Quote(file))})
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"path"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"
@@ -18,50 +18,48 @@ import (
 // notified.
 var All = []*Kind{Tools, Resources, Templates, Prompts, Completions, UIResources}
 
-// A Kind describes one kind of thing: what it is called, and how its items are
-// found and built. It is constant.
+// A Kind describes one kind of item: its names, and how items are found and built. It is
+// constant.
 type Kind struct {
-	Key    string // in register.json and in what the commands print
-	File   string // its registry file
-	Logger string // of messages about it
-	Noun   string // "tool": of one item, in messages
-	Name   string // "Tool registry": in the message that its file is too large
+	Key    string // in register.json and in the output of commands
+	File   string // the registry file
+	Logger string // of messages about the kind
+	Noun   string // "tool": one item, in messages
+	Name   string // "Tool registry": in the message that the registry file is too large
 
 	// The error for a request when the list is not available (see [Kind.Unavailable]).
 	code    int
 	message string
 
-	FaultLevel mcp.Level // at which the faults of register.json are logged
-	Plural     string    // "Tools": in the warning that there are many; "": none is given
+	FaultLevel mcp.Level // of messages about faults of register.json
+	Plural     string    // "Tools": in the warning about many items; "": no such warning
 
-	// TTL returns how long a list is valid before the project is looked at again
-	//
+	// TTL returns how long a list is valid before the project is checked again.
 	TTL func(*project.Discovery) time.Duration
 
-	// Trees are where items are found, the more important ones first. A kind without
-	// any is only declared.
+	// Trees are the directories of items, in order of precedence. A kind without trees is
+	// only declared.
 	Trees []scan.Tree
-	// Build builds an item of an entry of a declared list. A kind without cannot be
+	// Build builds an item from an entry of a declared list; nil: the kind cannot be
 	// declared.
 	Build func(*item.Input) (item.Candidate, bool)
-	// required are the fields without which an entry is left out.
+	// required are the fields that an entry must have.
 	required []string
-	// guarded has metadata that other users could have written ignored.
+	// guarded makes the scan ignore metadata that other users could have written.
 	guarded bool
-	// Overlays has declared items added to those found, not put in their place, unless
-	// none are declared.
+	// Overlays adds declared items to discovered ones. Without it, a non-empty list of
+	// declared items replaces the discovered ones.
 	Overlays bool
 
 	// combine returns the items of a list; nil: [Assembly.standard] does.
 	combine func(*Assembly) []item.Candidate
-	// After is a kind whose list has to be made first, since combine needs it; nil:
-	// none.
+	// After is the kind whose list combine needs, or nil.
 	After *Kind
 }
 
-// Spec returns what is scanned for the kind.
+// Spec returns the description of the kind for package scan.
 func (k *Kind) Spec() scan.Spec {
-	return scan.Spec{Name: k.Key, Noun: k.Noun, FaultLevel: k.FaultLevel, Guarded: k.guarded, Trees: k.Trees}
+	return scan.Spec{Noun: k.Noun, FaultLevel: k.FaultLevel, Guarded: k.guarded, Trees: k.Trees}
 }
 
 // ContentDir returns the directory that the paths of items are relative to.
@@ -72,7 +70,7 @@ func (k *Kind) ContentDir(p *project.Project) string {
 	return k.Trees[0].Dir(p)
 }
 
-// Label returns where a candidate was found, as messages name it.
+// Label returns the path of a candidate for messages.
 func (k *Kind) Label(p *project.Project, f item.Candidate) string {
 	dir := k.ContentDir(p)
 	if f.Tree > 0 {
@@ -81,14 +79,14 @@ func (k *Kind) Label(p *project.Project, f item.Candidate) string {
 	return path.Join(folder.Label(p.Root, dir), f.Path)
 }
 
-// Unavailable returns the error for a request that needs the list of this kind when
-// there is none, and why.
+// Unavailable returns the error for a request that needs the list of this kind. err is the
+// reason why the list is not available.
 func (k *Kind) Unavailable(err error) *mcp.Error {
 	return mcp.Errorf(k.code, "%s", k.message).WithReason(err)
 }
 
-// EntryFault returns why a declared entry cannot be one of the kind, "" when it may
-// be.
+// EntryFault returns the reason why a declared entry is invalid for the kind, or ""
+//
 func (k *Kind) EntryFault(entry json.RawMessage) string {
 	if rawjson.KindOf(entry) != rawjson.Object {
 		return "not an object"

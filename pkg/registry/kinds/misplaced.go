@@ -5,14 +5,14 @@ import (
 	"path"
 	"slices"
 
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// findMisplaced finds tools that lie in no directory of their own, where none are
-// offered.
+// findMisplaced finds tools that are not in a separate directory and so are not offered
+//
 func findMisplaced(v *scan.Visit) {
 	for file := range v.Files {
 		head, err := v.Head(file)
@@ -24,8 +24,8 @@ func findMisplaced(v *scan.Visit) {
 	}
 }
 
-// dropMisplaced warns about what [findMisplaced] found and no declared entry names,
-// and takes it out.
+// dropMisplaced removes the tools that [findMisplaced] found. It warns about each tool that
+// no declared entry names.
 func (a *Assembly) dropMisplaced() {
 	dir := folder.Label(a.Project.Root, a.Project.Tools)
 	a.Found = slices.DeleteFunc(a.Found, func(f item.Candidate) bool {

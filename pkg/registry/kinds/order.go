@@ -11,8 +11,8 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// distinct sorts items by name and drops those whose name or id is taken. The first
-// in the order of trees and paths stays.
+// distinct sorts items by name and drops duplicates of a name or id. The first item in the
+// order of trees and paths stays.
 func (a *Assembly) distinct(list []item.Candidate) []item.Candidate {
 	slices.SortStableFunc(list, byName)
 	kept := list[:0]
@@ -52,13 +52,13 @@ func (a *Assembly) distinct(list []item.Candidate) []item.Candidate {
 	return result
 }
 
-// byName orders items by name, then by where they were found.
+// byName orders items by name, then by tree and path.
 func byName(a, b item.Candidate) int {
 	return cmp.Or(strings.Compare(a.Name, b.Name), a.Tree-b.Tree, strings.Compare(a.Path, b.Path))
 }
 
-// unique drops items whose name or id is taken, and keeps the order of the others
-//
+// unique drops duplicates of a name or id, and keeps the order of the other items (R-142,
+//
 func (a *Assembly) unique(list []item.Candidate) []item.Candidate {
 	names, ids := make(map[string]item.Candidate, len(list)), make(map[string]item.Candidate, len(list))
 	kept := list[:0]
@@ -86,9 +86,8 @@ func (a *Assembly) duplicate(what, value string, dropped, kept item.Candidate) {
 	})
 }
 
-// overlay lays declared items over found ones: each takes the place of those with
-// its name, its id or its path. Hidden ones take a place and leave it empty
-//
+// overlay returns the items of over, and the items of under that have no name, id or path in
+// common with items of over or hidden.
 func overlay(under, over, hidden []item.Candidate) []item.Candidate {
 	names, ids, paths := make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	for _, f := range slices.Concat(over, hidden) {
@@ -106,7 +105,7 @@ func overlay(under, over, hidden []item.Candidate) []item.Candidate {
 	return result
 }
 
-// Without returns the items but those with one of some names or ids.
+// Without returns the items that have none of the names as their name or id.
 func Without(list []item.Candidate, names []string) []item.Candidate {
 	if len(names) == 0 {
 		return list

@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Prompts are the texts a client may ask for (registry section 7).
+// Prompts are texts for clients (registry section 7).
 var Prompts = &Kind{
 	Key:        "prompts",
 	File:       "prompts.json",
@@ -39,8 +39,8 @@ func promptsDir(p *project.Project) string { return p.Prompts }
 // PromptMetadata describes the only text of its directory (R-33a).
 const PromptMetadata = "prompt" + item.MetadataSuffix
 
-// visitPrompts finds the prompts of a directory: every text, and every metadata file
-// that names a file elsewhere in the place of its own.
+// visitPrompts finds the prompts of a directory: every text file, and every metadata file
+// whose "path" names another file.
 func visitPrompts(v *scan.Visit) {
 	for meta := range v.MetadataFiles {
 		s := v.Input(meta.Name, []item.Source{meta.Source})
@@ -65,7 +65,7 @@ func visitPrompts(v *scan.Visit) {
 		case meta != nil:
 			sources = []item.Source{meta.Source}
 		}
-		// Pictures that a prompt uses may lie beside it, even under its name.
+		// The directory may also contain pictures of a prompt, even with the same name.
 		if own := meta != nil && meta.Name == file+item.MetadataSuffix; !own && !v.IsText(file) {
 			continue
 		}
@@ -81,8 +81,8 @@ func visitPrompts(v *scan.Visit) {
 	}
 }
 
-// redirectPrompt makes the file that metadata names the one of the prompt, and
-// reports whether there is one.
+// redirectPrompt sets the path of the prompt to the file that "path" of its metadata names,
+// and reports whether there is such a file.
 func redirectPrompt(s *item.Input) bool {
 	named, _ := s.Text("path")
 	if named == "" {
@@ -98,8 +98,8 @@ func redirectPrompt(s *item.Input) bool {
 	return true
 }
 
-// locate returns where a file lies in the content directory, given a path relative
-// to any of some directories. Links are followed.
+// locate returns the path of a file relative to the content directory. named is relative to
+// one of the directories. locate follows links.
 func locate(s *item.Input, named string, dirs []string) (path string, ok bool) {
 	physical, err := filepath.EvalSymlinks(s.Content)
 	if err != nil {
@@ -118,8 +118,8 @@ func locate(s *item.Input, named string, dirs []string) (path string, ok bool) {
 	return "", false
 }
 
-// declaredPrompt builds a prompt of a declared entry. One whose path leads nowhere
-// is kept: reading it reports that.
+// declaredPrompt builds a prompt from a declared entry. It keeps an entry whose file does
+// not exist: reading the prompt reports that.
 func declaredPrompt(s *item.Input) (item.Candidate, bool) {
 	if path, ok := locate(s, s.Path, []string{s.Content, s.Project.Root}); ok {
 		s.Path = path
@@ -131,8 +131,7 @@ var PromptFields = []string{
 	"name", "title", "description", "path", "arguments", "role", "metadata", "format", "elicit", "icons", "_meta",
 }
 
-// buildPrompt builds a prompt, its keys in the order of the table in registry
-// section 7.
+// buildPrompt builds a prompt, with its keys in the order of registry section 7.
 func buildPrompt(s *item.Input, name string) (item.Candidate, bool) {
 	if given, ok := s.Text("name"); ok {
 		name = given

@@ -7,16 +7,16 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Resources are what a client may read (registry section 5).
+// Resources are contents that a client may read (registry section 5).
 var Resources = &Kind{
 	Key:        "resources",
 	File:       "resources.json",
@@ -38,8 +38,8 @@ func resourcesDir(p *project.Project) string { return p.Resources }
 // ResourceMetadata describes the only file of its directory (R-33a).
 const ResourceMetadata = "resource" + item.MetadataSuffix
 
-// visitResources finds the resources of a directory: every file, and every metadata
-// file with a URI that belongs to no file.
+// visitResources finds the resources of a directory: every file, and every metadata file
+// with a URI and without a file.
 func visitResources(v *scan.Visit) {
 	for file := range v.Files {
 		if isSidecar(v, file) {
@@ -81,7 +81,7 @@ func visitResources(v *scan.Visit) {
 	}
 }
 
-// isTemplate reports whether an item has a template for URIs, and so is no resource.
+// isTemplate reports whether an item is a resource template.
 func isTemplate(s *item.Input) bool {
 	template, _ := s.Text(URITemplate)
 	return template != ""
@@ -92,12 +92,10 @@ var resourceFields = []string{
 	"uriAuto", item.TypeDeclared, "arguments",
 }
 
-// ResourceFields are the fields of metadata in the directory of resources, where
-// templates are described as well.
+// ResourceFields are the fields of metadata for resources and resource templates.
 var ResourceFields = append(slices.Clone(resourceFields), URITemplate)
 
-// buildResource builds a resource, its keys in the order of the table in registry
-// section 5.
+// buildResource builds a resource, with its keys in the order of registry section 5.
 func buildResource(s *item.Input, name string) (item.Candidate, bool) {
 	f := item.Candidate{Path: s.Path}
 	if given, ok := s.Text("name"); ok {
@@ -139,7 +137,7 @@ func buildResource(s *item.Input, name string) (item.Candidate, bool) {
 	return f, true
 }
 
-// typeOf returns the type of a resource whose author gave none: that of its name.
+// typeOf returns the default MIME type of a resource, which depends on its name.
 func typeOf(s *item.Input, uri string) string {
 	name := s.Path
 	if name == "" {
@@ -151,8 +149,8 @@ func typeOf(s *item.Input, uri string) string {
 	return media.Text
 }
 
-// provider returns the name of the provider of a resource: the given one, or that of
-// the scheme of its URI.
+// provider returns the name of the provider of a resource. The default depends on the
+// scheme of the URI.
 func provider(s *item.Input, uri string) string {
 	if given, _ := s.Text("provider"); given != "" {
 		return given

@@ -9,12 +9,12 @@ import (
 	"mcp-bash/pkg/registry/item"
 )
 
-// sidecarSuffixes are what the name of a file is followed by in that of the script
-// beside it that completes its arguments (R-83).
+// sidecarSuffixes are the suffixes of completion scripts. A completion script has the name
+// of a file of the same directory and one of these suffixes (R-83).
 var sidecarSuffixes = []string{".completion.sh", ".completion"}
 
-// Sidecars returns where the completion script of a prompt or resource with this
-// path may lie, in the order in which the paths are tried (R-83).
+// Sidecars returns the possible paths of the completion script for a prompt or resource, in
+// order of precedence (R-83).
 func Sidecars(file string) []string {
 	bases := []string{file}
 	dir, name := path.Split(file)
@@ -24,8 +24,8 @@ func Sidecars(file string) []string {
 	return sidecars(bases)
 }
 
-// TemplateSidecars returns where the script that completes the variables of a template may lie, in the
-// order in which the paths are tried (R-83a). A name that is no file name has none.
+// TemplateSidecars returns the possible paths of the completion script for a template, in order of
+// precedence (R-83a). It returns nil for a name that is not a valid file name.
 func TemplateSidecars(name string) []string {
 	if name == "." || name == ".." || strings.ContainsAny(name, `/\`) {
 		return nil
@@ -43,8 +43,8 @@ func sidecars(bases []string) []string {
 	return list
 }
 
-// isSidecar reports whether a file completes the arguments of another one: it has such a name, and is not
-// described itself. Whether it can be started does not matter, as the script must not be published.
+// isSidecar reports whether a file is a completion script: it has the suffix of one, and no metadata. A
+// script that cannot be started counts too, because it must not be published.
 func isSidecar(v *scan.Visit, file string) bool {
 	for _, suffix := range sidecarSuffixes {
 		if strings.HasSuffix(file, suffix) {
@@ -55,8 +55,8 @@ func isSidecar(v *scan.Visit, file string) bool {
 	return false
 }
 
-// describing returns the metadata of a file: its own, else that of the file called generic, if the
-// content files of the directory are this one alone (R-33a). nil for none.
+// describing returns the metadata of a file, or nil. The metadata file called generic describes a file that
+// has no metadata and is the only content file of its directory (R-33a).
 func describing(v *scan.Visit, file, generic string, isContent func(file string) bool) *scan.Metadata {
 	if own := v.MetadataOf(file); own != nil {
 		return own
@@ -79,11 +79,6 @@ func describing(v *scan.Visit, file, generic string, isContent func(file string)
 
 const readme = "README.md"
 
-// isDocumentation reports whether a file that is not described itself is a README
-// that explains described ones (R-56).
-func isDocumentation(v *scan.Visit, file string) bool {
-	if file != readme {
-		return false
-	}
-	return v.HasMetadata()
-}
+// isDocumentation reports whether a file without metadata is the README of a directory whose
+// other files have metadata (R-56).
+func isDocumentation(v *scan.Visit, file string) bool { return file == readme && v.HasMetadata() }

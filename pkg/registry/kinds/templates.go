@@ -13,8 +13,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Templates are the resource templates a client may fill in (registry section
-// 6).
+// Templates are resource templates (registry section 6).
 var Templates = &Kind{
 	Key:        "resourceTemplates",
 	File:       "resource-templates.json",
@@ -33,11 +32,11 @@ var Templates = &Kind{
 	After:      Resources,
 }
 
-// URITemplate is the member that makes an entry a template.
+// URITemplate is the member of metadata that makes an item a template.
 const URITemplate = "uriTemplate"
 
-// visitTemplates finds the templates of a directory: every metadata file with a
-// template for URIs. That of resources claims its name.
+// visitTemplates finds the templates of a directory: every metadata file with a URI
+// template. The metadata of a resource reserves the name of the resource.
 func visitTemplates(v *scan.Visit) {
 	for meta := range v.MetadataFiles {
 		at := item.Place{File: v.Label(meta.Name)}
@@ -69,7 +68,8 @@ func visitTemplates(v *scan.Visit) {
 	}
 }
 
-// declaredTemplate builds a template of a declared entry, or leaves it out.
+// declaredTemplate builds a template from a declared entry. It leaves out an invalid entry
+//
 func declaredTemplate(s *item.Input) (item.Candidate, bool) {
 	name, _ := s.Text("name")
 	uri, _ := s.Text("uri")
@@ -91,7 +91,7 @@ func declaredTemplate(s *item.Input) (item.Candidate, bool) {
 	return item.Candidate{}, s.LeaveOut(fault)
 }
 
-// buildTemplate builds a template. Other fields than these are not kept.
+// buildTemplate builds a template. It drops unknown fields.
 func buildTemplate(s *item.Input, name, template string) (item.Candidate, bool) {
 	if !s.CheckName(name) {
 		return item.Candidate{}, false
@@ -109,7 +109,7 @@ func buildTemplate(s *item.Input, name, template string) (item.Candidate, bool) 
 	return item.Candidate{Item: item.Item{Name: name, JSON: w.End(nil)}, ID: name, Path: s.Path}, true
 }
 
-// templateOf returns the template for URIs in one line, "" for none.
+// templateOf returns the URI template of an item without line breaks, or "".
 func templateOf(s *item.Input) string {
 	template, _ := s.Text(URITemplate)
 	return lineBreaks.Replace(template)
@@ -117,8 +117,8 @@ func templateOf(s *item.Input) string {
 
 var lineBreaks = strings.NewReplacer("\r", "", "\n", "")
 
-// hasVariable reports whether a template has a pair of braces with something in it,
-// and no brace without its partner (R-62, RES-163).
+// hasVariable reports whether a template contains a variable in braces, and no unmatched
+// brace (R-62, RES-163).
 func hasVariable(template string) bool {
 	some := false
 	for {
@@ -138,8 +138,9 @@ func hasVariable(template string) bool {
 	}
 }
 
-// combineTemplates returns the templates but those with the name of a resource,
-// listed or not. Declared ones are laid over those found.
+// combineTemplates returns the templates without those that have the name of a resource,
+// listed or not. A declared template replaces a discovered one of the same name (R-61,
+//
 func combineTemplates(a *Assembly) []item.Candidate {
 	taken := make(map[string]bool)
 	for _, f := range a.Found {

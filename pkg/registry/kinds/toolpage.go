@@ -8,18 +8,18 @@ import (
 	"mcp-bash/pkg/registry/item"
 )
 
-// The directory beside a tool that holds its web page, and the files of which
-// one makes it a page (R-43).
+// The subdirectory for the web page of a tool, and its files. The directory contains a page
+// if one of these files exists (R-43).
 const (
-	uiDir    = "ui"
-	pageFile = "index.html"
-	pageMeta = "ui.meta.json"
+	uiDir        = "ui"
+	pageFile     = "index.html"
+	PageMetadata = "ui.meta.json"
 )
 
 var bothVisible = json.RawMessage(`["model","app"]`)
 
-// toolMeta returns a tool's _meta, with a link to the page beside the tool unless it
-// links to another one; nil when it is empty (R-43, R-44).
+// toolMeta returns the _meta of a tool, or nil. It adds a link to the web page of the tool if
+// _meta contains no link (R-43, R-44).
 func toolMeta(s *item.Input) json.RawMessage {
 	meta := s.OfKind("_meta", rawjson.Object)
 	ui := rawjson.Get(meta, "ui")
@@ -45,7 +45,7 @@ func toolMeta(s *item.Input) json.RawMessage {
 	return relinked(meta, link, visibility)
 }
 
-// relinked returns _meta with another link, without the old form of it at the top
+// relinked returns _meta with another link, and without the old form of the link at the top
 // level.
 func relinked(meta, link, visibility json.RawMessage) json.RawMessage {
 	var b rawjson.Builder
@@ -89,14 +89,13 @@ func linkedUI(ui, link, visibility json.RawMessage) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// pageURI returns the URI of the page in the directory beside the tool, "" when
-// there is none.
+// pageURI returns the URI of the web page of a tool, or "".
 func pageURI(s *item.Input) string {
 	dir := path.Dir(s.Path)
 	if dir == "." {
 		return ""
 	}
-	for _, name := range []string{pageFile, pageMeta} {
+	for _, name := range []string{pageFile, PageMetadata} {
 		if s.HasFileIn(uiDir, name) {
 			return item.PageURI(s.Project.Meta.Name, path.Base(dir))
 		}

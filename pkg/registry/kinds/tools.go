@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
@@ -17,7 +17,7 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// Tools are the scripts a client may call (registry section 4).
+// Tools are scripts that a client may call (registry section 4).
 var Tools = &Kind{
 	Key:        "tools",
 	File:       "tools.json",
@@ -42,27 +42,27 @@ var Tools = &Kind{
 func toolsDir(p *project.Project) string { return p.Tools }
 
 const (
-	toolStem  = "tool"     // a file of this stem is the tool of its directory
-	smokeTest = "smoke.sh" // lies beside a tool and is none
+	toolStem  = "tool"     // the file with this stem is the tool of its directory
+	smokeTest = "smoke.sh" // a test of the tool in the same directory
 )
 
-// isToolUI reports whether a directory is tools/<dir>/ui/, which holds web pages and
-// no tools.
+// isToolUI reports whether a directory is tools/<dir>/ui/, which contains web pages and no
+// tools.
 func isToolUI(dir string) bool {
 	parent, name := path.Split(dir)
 	return name == uiDir && strings.Count(parent, "/") == 1
 }
 
-// A runnable is a file that can be run, with what its author wrote about it.
+// A runnable is an executable file with its metadata.
 type runnable struct {
 	file       string
-	sources    []item.Source // none: it is bare
-	unreadable []item.Fault  // why others cannot be read
+	sources    []item.Source // empty: the file has no metadata
+	unreadable []item.Fault  // why some of the metadata cannot be read
 }
 
-// visitTools finds the tools of a directory: every file that can be run and has
-// metadata or a header, and of the bare ones the one called tool, or else the only
-// one.
+// visitTools finds the tools of a directory: every executable file with metadata or a
+// header. A file without either is a tool only at the first level below the content
+// directory, if its stem is "tool" or there is no other tool.
 func visitTools(v *scan.Visit) {
 	if v.Depth == 0 {
 		findMisplaced(v)
@@ -108,19 +108,18 @@ func visitTools(v *scan.Visit) {
 	}
 }
 
-// ToolFields are the fields of a tool that are known, stored or not.
+// ToolFields are the known fields of a tool, stored or not.
 var ToolFields = []string{
 	"name", "title", "description", "path", "inputSchema", "timeoutSecs", "timeoutHint", "progressExtendsTimeout",
 	"maxTimeoutSecs", "outputSchema", "icons", "validateInput", "annotations", "requires", "id", "version",
 	"capabilities", "confine", "securityLevel", "_meta", "arguments", "parameters",
-	"execution", // says that a tool runs as a task, which none of ours does
+	"execution", // for tools that run as tasks, which this server does not support
 }
 
-// storedToolFields are those that an entry may not bring along as unknown ones.
+// storedToolFields are the fields that an entry cannot add as unknown fields.
 var storedToolFields = append(slices.Clone(ToolFields), access.Unreadable)
 
-// BuildTool builds a tool, its keys in the order of the table in registry section
-// 4.
+// BuildTool builds a tool, with its keys in the order of registry section 4.
 func BuildTool(s *item.Input) (item.Candidate, bool) {
 	f := item.Candidate{Path: s.Path}
 	var given bool
@@ -174,8 +173,8 @@ func BuildTool(s *item.Input) (item.Candidate, bool) {
 	return f, true
 }
 
-// defaultToolName returns the name of a tool that is given none: that of its file,
-// or of its directory for a file called tool.
+// defaultToolName returns the default name of a tool. It is the stem of the file, or the
+// name of the directory if the stem is "tool".
 func defaultToolName(file string) string {
 	dir, base := path.Split(file)
 	if base = item.Stem(base); base == toolStem && dir != "" {

@@ -8,16 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/internal/scan"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// UIResources are the pages of MCP Apps (registry section 9). A client is
-// offered them among the resources.
+// UIResources are the pages of MCP Apps (registry section 9). Clients see them in the list
+// of resources.
 var UIResources = &Kind{
 	Key:        "ui",
 	File:       "ui-resources.json",
@@ -36,8 +36,7 @@ var UIResources = &Kind{
 
 const pageType = "text/html;profile=mcp-app"
 
-// isToolPage reports whether a directory is ui/ in the directory of a tool, which
-// holds its page.
+// isToolPage reports whether a directory is the subdirectory for the page of a tool.
 func isToolPage(dir string) bool {
 	parent, name := path.Split(dir)
 	return name == uiDir && parent != ""
@@ -51,8 +50,8 @@ func visitToolPage(v *scan.Visit) {
 	}
 }
 
-// isBelowPage reports whether a directory lies in that of a page: pages in ui/ lie
-// side by side.
+// isBelowPage reports whether a directory is below the directory of a page. Pages are
+// directories at the first level of ui/.
 func isBelowPage(dir string) bool { return strings.Contains(dir, "/") }
 
 func visitPage(v *scan.Visit) {
@@ -61,15 +60,15 @@ func visitPage(v *scan.Visit) {
 	}
 }
 
-// addPage builds the item of a directory if it holds a page, its keys in the order
-// of R-92.
+// addPage builds the item of a directory if the directory contains a page. The keys are in
+// the order of R-92.
 func addPage(v *scan.Visit, name string) {
-	if folder.Unusable(name) != "" || !v.HasFile(pageFile) && !v.HasFile(pageMeta) {
+	if folder.Unusable(name) != "" || !v.HasFile(pageFile) && !v.HasFile(PageMetadata) {
 		return
 	}
 	var sources []item.Source
-	if v.HasFile(pageMeta) {
-		if meta := v.MetadataFile(pageMeta); meta.Usable {
+	if v.HasFile(PageMetadata) {
+		if meta := v.MetadataFile(PageMetadata); meta.Usable {
 			sources = append(sources, meta.Source)
 		}
 	}
@@ -104,7 +103,7 @@ func addPage(v *scan.Visit, name string) {
 	v.Add(item.Candidate{Item: item.Item{Name: name, JSON: w.End(nil)}, ID: name, Path: v.Path()})
 }
 
-// holds reports whether a path leads to a file in the directory or below, after
+// holds reports whether a path leads to a file in or below the directory. It follows
 // links.
 func holds(v *scan.Visit, file string) bool {
 	if !strings.Contains(file, "/") {

@@ -9,9 +9,9 @@ import (
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// RegisterCompletion adds an entry to the completions of register.json, unless one of
-// that name is there. All else in the file stays as it is (CLI-609). The errors are
-// those of [Project.Register].
+// RegisterCompletion adds an entry to the completions of register.json, unless there is one
+// with the same name. The rest of the file stays unchanged (CLI-609). RegisterCompletion
+// returns the same errors as [Project.Register].
 func (r *Project) RegisterCompletion(ctx context.Context, name string, entry json.RawMessage) (known bool, err error) {
 	list := kinds.Completions.Key
 	err = r.change(ctx, name, false, func(e *edit) error {
@@ -25,7 +25,7 @@ func (r *Project) RegisterCompletion(ctx context.Context, name string, entry jso
 			}
 		}
 		e.Append(list, entry)
-		_, err := e.result(ctx) // it can be read again
+		_, err := e.result(ctx) // check that the new text is valid
 		return err
 	})
 	return known, err

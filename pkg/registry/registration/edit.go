@@ -17,16 +17,16 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// An edit is a change of register.json that is being made.
+// An edit is a change of register.json in progress.
 type edit struct {
 	*jsonedit.Document
 	project *Project
 	fresh   bool                   // there was no file
-	was     []byte                 // its text; nil for none
+	was     []byte                 // the text before the change; nil: no file
 	before  []registry.SourcedTool // the tools before the change
 }
 
-// edit begins a change of register.json as it is now.
+// edit begins a change of the current register.json.
 func (r *Project) edit(ctx context.Context) (*edit, error) {
 	text, err := declare.ReadFile(r.p)
 	if err != nil {
@@ -49,8 +49,8 @@ func (e *edit) add(reg *registration, replace bool) error {
 	if err := e.allowed(reg.ID); err != nil {
 		return err
 	}
-	target := -1   // the entry that it replaces
-	var dead []int // others that would collide with it
+	target := -1   // the entry that the registration replaces
+	var dead []int // other entries with the same id or name
 	for _, match := range []func(id, name string) bool{
 		func(id, _ string) bool { return id == reg.ID },
 		func(_, name string) bool { return name == reg.Name },
@@ -97,8 +97,9 @@ func knownBy(entry json.RawMessage) (id, name string) {
 	return name, name
 }
 
-// collision returns the error for a registration whose id or name is taken. One may
-// replace a tool but not two, one by its id and another by its name (R-206, R-206a).
+// collision returns the error for a registration whose id or name belongs to another tool.
+// A registration cannot replace two tools, one by its id and one by its name (R-206,
+// R-206a).
 func (e *edit) collision(reg *registration, replace bool) error {
 	var one *registry.SourcedTool
 	for i := range e.before {
@@ -121,7 +122,7 @@ func (e *edit) collision(reg *registration, replace bool) error {
 	return nil
 }
 
-// remove takes a tool out: its entries, and by an exclusion what is found instead
+// remove removes the entries of a tool, and excludes tools that discovery still finds
 //
 func (e *edit) remove(ctx context.Context, gone item.Candidate) error {
 	if err := e.allowed(gone.ID); err != nil {
@@ -141,7 +142,7 @@ func (e *edit) remove(ctx context.Context, gone item.Candidate) error {
 		if at < 0 {
 			return nil
 		}
-		// Its id, unless that takes out another tool as well: one of that name.
+		// Exclude the id, unless another tool has the id as its name.
 		named, stays := gone.ID, after[at]
 		another := func(s registry.SourcedTool) bool { return s.Name == named && s.ID != named }
 		if stays.ID != named || slices.ContainsFunc(after, another) {
@@ -152,21 +153,17 @@ func (e *edit) remove(ctx context.Context, gone item.Candidate) error {
 	return nil
 }
 
-// allowed returns an error when a new register.json would end what register.sh
-// registers.
+// allowed returns an error if a new register.json would disable register.sh.
 func (e *edit) allowed(id string) error {
-	if !e.fresh || !e.project.p.Discovery.Hooks {
-		return nil
-	}
-	if !e.project.catalog.HasHook() {
+	if !e.fresh || !e.project.p.Discovery.Hooks || !e.project.catalog.HasHook() {
 		return nil
 	}
 	return refuse(ErrInvalidRegistration, id, "a new %s would switch off %s, which registers this project's tools; "+
 		"change it there", declare.JSONFile, declare.HookFile)
 }
 
-// result returns what the tools will be after the change. A text that could not be
-// read again is an error.
+// result returns the tools after the change. If the new text is invalid, it returns an
+// error.
 func (e *edit) result(ctx context.Context) ([]registry.SourcedTool, error) {
 	if max := e.project.p.Discovery.MaxManual; len(e.Text) > max {
 		return nil, refuse(ErrInvalidRegistration, "",
@@ -179,7 +176,7 @@ func (e *edit) result(ctx context.Context) ([]registry.SourcedTool, error) {
 	return e.project.catalog.PreviewTools(ctx, said)
 }
 
-// parse parses a register.json. What makes its tools unavailable is an error.
+// parse parses a register.json. A fault that makes the tools unavailable is an error.
 func (r *Project) parse(text []byte) (*declare.Document, error) {
 	said, err := declare.Parse(text)
 	if err != nil {
@@ -191,8 +188,8 @@ func (r *Project) parse(text []byte) (*declare.Document, error) {
 	return said, nil
 }
 
-// warn logs which tools that are described a registration hides without being meant
-// to replace them: those of the same script.
+// warn logs a warning for each tool with metadata that the registration hides because it
+// names the same script.
 func (e *edit) warn(reg *registration, after []registry.SourcedTool) {
 	for i := range e.before {
 		s := &e.before[i]

@@ -13,19 +13,19 @@ var (
 	ErrPermissionDenied    = errors.New("PermissionDenied")
 )
 
-// An Error is why a tool is not registered, taken out or found.
+// An Error is the reason why a tool is not registered, removed or found.
 type Error struct {
 	Type    string // "DuplicateTool", "ToolNotFound", "InvalidRegistration", "PermissionDenied"
-	ID      string // of the tool, "" when it is not known
+	ID      string // of the tool, or "" if unknown
 	Message string
-	Details []string // each fault of a registration by itself
+	Details []string // all faults of a registration
 
 	kind error // one of the errors above, as Type names it
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap returns the kind of the error, one of those above.
+// Unwrap returns the type of the error as one of the errors above.
 func (e *Error) Unwrap() error { return e.kind }
 
 // refuse returns an error of one of the types above about a tool.

@@ -4,15 +4,15 @@ import (
 	"slices"
 
 	"mcp-bash/pkg/cli"
+	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/item"
 )
 
-// indexOf returns the place of a tool, given its id or else its name; -1 when there
-// is none.
-func indexOf(tools []item.Candidate, id string) int {
-	at := slices.IndexFunc(tools, func(f item.Candidate) bool { return f.ID == id })
+// lookUp returns the index of a tool, given its id or else its name, or -1.
+func lookUp(tools []registry.SourcedTool, id string) int {
+	at := slices.IndexFunc(tools, func(t registry.SourcedTool) bool { return t.ID == id })
 	if at < 0 {
-		at = slices.IndexFunc(tools, func(f item.Candidate) bool { return f.Name == id })
+		at = slices.IndexFunc(tools, func(t registry.SourcedTool) bool { return t.Name == id })
 	}
 	return at
 }
@@ -20,8 +20,8 @@ func indexOf(tools []item.Candidate, id string) int {
 // collides reports whether a tool has the id or the name of the registration.
 func (reg *registration) collides(f item.Candidate) bool { return f.ID == reg.ID || f.Name == reg.Name }
 
-// duplicateOf returns the error for a tool whose id or name is taken. where is the
-// file of the one that has it, "" when it has none.
+// duplicateOf returns the error for a registration whose id or name belongs to the tool f.
+// where is the file of f, or "".
 func (reg *registration) duplicateOf(f item.Candidate, where string) error {
 	taken := reg.Name
 	if f.ID == reg.ID {
@@ -33,12 +33,11 @@ func (reg *registration) duplicateOf(f item.Candidate, where string) error {
 	return refuse(ErrDuplicateTool, reg.ID, "tool '%s' is already registered%s", taken, where)
 }
 
-// notFound returns the error for a tool that is not there, with the name that was
-// probably meant.
-func notFound(id string, tools []item.Candidate) error {
+// notFound returns the error for an unknown tool, with a similar name or id if there is one.
+func notFound(id string, tools []registry.SourcedTool) error {
 	var known []string
-	for _, f := range tools {
-		known = append(known, f.Name, f.ID)
+	for _, t := range tools {
+		known = append(known, t.Name, t.ID)
 	}
 	return refuse(ErrToolNotFound, id, "tool '%s' is not registered%s", id, cli.DidYouMean(id, known))
 }

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/atomicfile"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/declare"
@@ -19,20 +19,20 @@ import (
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Project shows all tools that a project offers, including those found in its folders.
-// It registers a tool by writing server.d/register.json. It is safe for concurrent
-// use, also by several processes.
+// A Project lists all tools of a project, declared and discovered. It registers a tool by
+// writing server.d/register.json. It is safe for concurrent use, also by several
+// processes.
 type Project struct {
 	p       *project.Project
 	catalog *registry.Catalog
 	level   access.Level
 	log     mcp.LogFunc
-	mutex   ctxlock.Mutex // to change register.json
+	mutex   ctxlock.Mutex // locked while register.json changes
 	dir     serverDir
 }
 
-// NewProject returns the registry of a project that is open. Without a Runner
-// it does not see what register.sh registers.
+// NewProject returns the registry of a project. Without a Runner in the options, it does not
+// contain the tools that register.sh registers.
 func NewProject(p *project.Project, o registry.Options) *Project {
 	log := o.Log
 	if log == nil {
@@ -51,8 +51,8 @@ func NewProject(p *project.Project, o registry.Options) *Project {
 // Level returns the security level in effect.
 func (r *Project) Level() access.Level { return r.level }
 
-// Tool returns a tool by its id, else by its name, as the project is now. The error
-// is an [*Error], a [*registry.Failure] or the context's.
+// Tool checks the project and returns a tool, given its id or else its name. The error is an
+// [*Error], a [*registry.Failure] or the context's error.
 func (r *Project) Tool(ctx context.Context, id string) (RegisteredTool, error) {
 	all, err := r.catalog.SourcedTools(ctx)
 	if err != nil {
@@ -60,13 +60,13 @@ func (r *Project) Tool(ctx context.Context, id string) (RegisteredTool, error) {
 	}
 	at := lookUp(all, id)
 	if at < 0 {
-		return RegisteredTool{}, notFound(id, foundIn(all))
+		return RegisteredTool{}, notFound(id, all)
 	}
 	return registeredTool(&all[at], r.level), nil
 }
 
-// Tools returns all tools, sorted by name. The errors are those of
-// [Project.Tool].
+// Tools checks the project and returns all tools, sorted by name. It returns the same errors
+// as [Project.Tool].
 func (r *Project) Tools(ctx context.Context) ([]RegisteredTool, error) {
 	all, err := r.catalog.SourcedTools(ctx)
 	if err != nil {
@@ -80,8 +80,8 @@ func (r *Project) Tools(ctx context.Context) ([]RegisteredTool, error) {
 	return list, nil
 }
 
-// Items returns the items of a kind as the project is now, each URI as it is in this
-// project. The errors are those of [Project.Tool].
+// Items checks the project and returns the items of a kind, with expanded URIs. It returns
+// the same errors as [Project.Tool].
 func (r *Project) Items(ctx context.Context, kind *kinds.Kind) ([]json.RawMessage, error) {
 	list, err := r.catalog.Fresh(ctx, kind)
 	if err != nil {
@@ -105,20 +105,8 @@ func (r *Project) Items(ctx context.Context, kind *kinds.Kind) ([]json.RawMessag
 	return items, nil
 }
 
-// lookUp returns the place of a tool, given its id or name; -1 when there is none.
-func lookUp(all []registry.SourcedTool, id string) int { return indexOf(foundIn(all), id) }
-
-// foundIn returns tools without where they come from.
-func foundIn(all []registry.SourcedTool) []item.Candidate {
-	tools := make([]item.Candidate, len(all))
-	for i := range all {
-		tools[i] = all[i].Candidate
-	}
-	return tools
-}
-
-// explain returns an [*Error] for a fault of register.json. Other errors stay what
-// they are.
+// explain returns an [*Error] for a fault of register.json, and other errors unchanged
+//
 func explain(err error) error {
 	var fault *declare.Fault
 	switch {

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"mcp-bash/pkg/files/atomicfile"
 	"mcp-bash/pkg/json/jsonedit"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/atomicfile"
 	"mcp-bash/pkg/registry"
 )
 

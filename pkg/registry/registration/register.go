@@ -11,9 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/files/trust"
+	"mcp-bash/pkg/files/userfile"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
-	"mcp-bash/pkg/project/userfile"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/declare"
@@ -24,14 +26,14 @@ import (
 
 // RegisterOptions are the options of [Project.Register].
 type RegisterOptions struct {
-	Replace bool // put it in place of a tool of the same id or name
+	Replace bool // replace a tool of the same id or name
 	DryRun  bool // check everything and change nothing
 }
 
 // Register registers a tool. payload is a JSON object with the fields of an entry of
-// register.json, or parameters instead of inputSchema. The error is an [*Error]; a
-// [*registry.Failure] when the lock was not to be had; the context's; or one of the
-// file system.
+// register.json, or parameters instead of inputSchema. The error is an [*Error], a
+// [*registry.Failure] if the lock is not available, the context's error, or an error of
+// the file system.
 func (r *Project) Register(ctx context.Context, payload []byte, o RegisterOptions) (RegisteredTool, error) {
 	reg, faults := readRegistration(payload)
 	denied := ""
@@ -74,17 +76,17 @@ func (r *Project) Register(ctx context.Context, payload []byte, o RegisterOption
 	return registered, err
 }
 
-// Unregister takes a tool, given by its id or name, out of the registry, and
-// returns its id. One that would still be found is excluded. The errors are those of
+// Unregister removes a tool from the registry, given its id or name, and returns its id. It
+// excludes a tool that discovery would still find. It returns the same errors as
 // [Project.Register].
 func (r *Project) Unregister(ctx context.Context, id string) (string, error) {
 	err := r.change(ctx, id, false, func(e *edit) error {
 		at := lookUp(e.before, id)
 		if at < 0 {
 			if err := e.allowed(id); err != nil {
-				return err // it may well be one of register.sh
+				return err // register.sh may register the tool
 			}
-			return notFound(id, foundIn(e.before))
+			return notFound(id, e.before)
 		}
 		gone := e.before[at].Candidate
 		id = gone.ID
@@ -93,8 +95,8 @@ func (r *Project) Unregister(ctx context.Context, id string) (string, error) {
 	return id, err
 }
 
-// change lets a function change register.json. The function decides under the lock,
-// on what stands there then, so that no other change is lost.
+// change calls a function that changes register.json. The function runs under the lock with
+// the current content, so that no other change is lost.
 func (r *Project) change(ctx context.Context, id string, dryRun bool, decide func(*edit) error) error {
 	if r.p.Discovery.Static {
 		return refuse(ErrPermissionDenied, id, "the registry is static; unset MCPBASH_STATIC_REGISTRY to change it")
@@ -106,7 +108,7 @@ func (r *Project) change(ctx context.Context, id string, dryRun bool, decide fun
 	if err := r.changeLocked(ctx, dryRun, decide); err != nil {
 		var e *Error
 		if isDenied(err) && !errors.As(err, &e) {
-			return refuse(ErrPermissionDenied, id, "%s cannot be written: %s", declare.JSONFile, project.PlainError(err))
+			return refuse(ErrPermissionDenied, id, "%s cannot be written: %s", declare.JSONFile, fsys.Cause(err))
 		}
 		if errors.As(err, &e) && e.ID == "" {
 			e.ID = id
@@ -114,13 +116,12 @@ func (r *Project) change(ctx context.Context, id string, dryRun bool, decide fun
 		return err
 	}
 	if !dryRun {
-		r.catalog.Fresh(ctx, kinds.Tools) // tools.json; what fails is logged, and comes with the next look
+		r.catalog.Fresh(ctx, kinds.Tools) // update tools.json; errors are logged, and the next check tries again
 	}
 	return nil
 }
 
-// changeLocked is change under the lock of this process. It takes that of the
-// directory.
+// changeLocked is change under the lock of this process. It takes the lock of the directory.
 func (r *Project) changeLocked(ctx context.Context, dryRun bool, decide func(*edit) error) error {
 	dir := r.dir
 	if !dryRun {
@@ -158,12 +159,12 @@ func (r *Project) changeLocked(ctx context.Context, dryRun bool, decide func(*ed
 	return err
 }
 
-// checkServerDir checks that only we can change register.json, and that the file may
-// be written to.
+// checkServerDir checks that no other user can change register.json, and that the file is
+// writable.
 func (r *Project) checkServerDir() error {
 	trusted := code.RegisterList.In(r.p)
 	file := trusted.Path()
-	var insecure *project.InsecureError
+	var insecure *trust.InsecureError
 	if err := r.p.CheckTrusted(trusted); errors.As(err, &insecure) {
 		return refuse(ErrPermissionDenied, "", "%s", declare.Faultf("refused: %s", r.p.Brief(insecure)).Text)
 	}
@@ -173,8 +174,8 @@ func (r *Project) checkServerDir() error {
 	return nil
 }
 
-// checkPath checks the path of a script. A fault makes the registration invalid; with
-// denied it is refused.
+// checkPath checks the path of a script. The result is a fault of the registration, or the
+// reason why permission is denied.
 func (r *Project) checkPath(file string) (fault, denied string) {
 	label := folder.Label(r.p.Root, r.p.Tools)
 	shown := path.Join(label, file)
@@ -187,9 +188,9 @@ func (r *Project) checkPath(file string) (fault, denied string) {
 	case strings.HasSuffix(file, "/"):
 		return fmt.Sprintf("path: %s is a directory", shown), ""
 	}
-	abs := r.p.Tools + string(filepath.Separator) + local // as it will be called
-	var insecure *project.InsecureError
-	switch err := project.CheckScript(r.p.Root, r.p.Tools, abs); {
+	abs := r.p.Tools + string(filepath.Separator) + local // the path of later calls
+	var insecure *trust.InsecureError
+	switch err := trust.CheckScript(r.p.Root, r.p.Tools, abs); {
 	case errors.As(err, &insecure):
 		return "", fmt.Sprintf("path '%s' is refused: %s", file, err)
 	case err != nil:

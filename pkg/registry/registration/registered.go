@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/access"
 	"mcp-bash/pkg/registry/item"
@@ -19,9 +19,9 @@ import (
 type RegisteredTool struct {
 	ToolRegistration
 	Source        string       // "discovered", "register.json" or "register.sh"
-	Unreadable    string       // why the declaration cannot be read, so the tool does not run
+	Unreadable    string       // why the declaration cannot be read; such a tool does not run
 	RequiredLevel access.Level
-	Allowed       bool         // it runs at the level in effect
+	Allowed       bool         // the tool runs at the effective level
 }
 
 // Declares reports whether the tool declares a capability.
@@ -29,7 +29,7 @@ func (t *RegisteredTool) Declares(c access.Capability) bool {
 	return slices.Contains(t.Capabilities, c)
 }
 
-// registeredTool returns a tool as the project offers it at a level.
+// registeredTool returns a tool for the effective level.
 func registeredTool(s *registry.SourcedTool, level access.Level) RegisteredTool {
 	needed := access.LevelOf(s.JSON)
 	t := RegisteredTool{ToolRegistration: registrationOf(s.JSON), Source: s.Source, RequiredLevel: needed}
@@ -41,8 +41,8 @@ func registeredTool(s *registry.SourcedTool, level access.Level) RegisteredTool 
 	return t
 }
 
-// isBare reports whether a tool was found that nobody has described, so that a
-// registration for its file is the description it lacks.
+// isBare reports whether a tool was discovered and has no metadata. A registration for its
+// file then describes the tool and is not a duplicate.
 func isBare(p *project.Project, s *registry.SourcedTool) bool {
 	if s.Source != registry.DiscoveredSource {
 		return false
@@ -56,8 +56,7 @@ func isBare(p *project.Project, s *registry.SourcedTool) bool {
 	return !item.IsDescribed(parent, base)
 }
 
-// members are the members of the tool's JSON, the names as they are
-// printed.
+// members returns the members of the tool's JSON.
 func (t *RegisteredTool) members() []rawjson.Member {
 	capabilities := json.RawMessage("null")
 	if t.Capabilities != nil {
@@ -118,8 +117,8 @@ func (t *RegisteredTool) AppendJSON(dst []byte) []byte {
 	return b.End().Bytes()
 }
 
-// AppendText appends the tool as the commands print a single one: a line a
-// member. indent stands before each line but the first.
+// AppendText appends the tool in the form that the commands print: one member on each line.
+// indent begins each line except the first.
 func (t *RegisteredTool) AppendText(dst []byte, indent string) []byte {
 	return appendLines(dst, indent, t.members())
 }

@@ -21,32 +21,31 @@ type Parameter struct {
 	Required          bool
 }
 
-// ToolParameters are the arguments of a tool, those it must be given and those
-// it may.
+// ToolParameters are the required and the optional arguments of a tool.
 type ToolParameters struct{ Required, Optional []Parameter }
 
-// A ToolRegistration describes a tool as the registry knows it.
+// A ToolRegistration describes a tool of the registry.
 type ToolRegistration struct {
 	ID, Name, Description, Version string              // ID defaults to Name, Version to "0.0.0"
-	Capabilities                   []access.Capability // nil: undeclared, which is not the same as none
+	Capabilities                   []access.Capability // nil: undeclared, which differs from an empty list
 	Confine                        *access.Extras      // beyond the capabilities; nil: undeclared
 	Parameters                     ToolParameters
 	Path                           string       // of the script, relative to tools/
-	SecurityLevel                  access.Level // the minimum level that its metadata asks for; "": none
+	SecurityLevel                  access.Level // the minimum level in the metadata; "": none
 }
 
-// MaxPayload is how long the JSON of a registration may be, in bytes.
+// MaxPayload is the maximum length of the JSON of a registration, in bytes.
 const MaxPayload = 1 << 20
 
-// A registration is a [ToolRegistration] that was checked.
+// A registration is a checked payload of [Project.Register].
 type registration struct {
-	entry json.RawMessage // as register.json is to hold it
+	entry json.RawMessage // the entry for register.json
 	item.Candidate
 }
 
-// readRegistration reads a payload and checks what does not depend on a project: that
-// it is JSON, its fields, and what it declares. It returns every fault; the
-// registration is as complete as can be even then.
+// readRegistration reads a payload and checks everything that does not depend on a project:
+// the JSON, the fields and the declaration. It returns all faults. With faults, the
+// registration contains the valid fields.
 func readRegistration(payload []byte) (reg registration, faults faultList) {
 	if len(payload) > MaxPayload {
 		faults.add("", fmt.Sprintf("larger than %d bytes", MaxPayload))
@@ -91,18 +90,18 @@ func readRegistration(payload []byte) (reg registration, faults faultList) {
 	return reg, faults
 }
 
-// refusedByAll reports whether no client sends a tool's name with a character to a
-// model as it is.
+// refusedByAll reports whether all clients refuse or change a tool name that contains the
+// character.
 func refusedByAll(r rune) bool { return r > '~' || !item.IsPlainName(string(r)) }
 
-// A faultList is the faults of a registration, sorted. The zero value is empty.
+// A faultList contains the faults of a registration, sorted.
 type faultList struct {
 	texts      []string
-	name, path bool // has a fault
+	name, path bool // the field has a fault
 }
 
-// add adds a fault of a field; "" is no field. Of the name and of the path only the first fault is kept, because the
-// others follow from it.
+// add adds a fault of a field, or of the payload if field is "". Only the first fault of the name and of the path is
+// kept, because the others follow from it.
 func (l *faultList) add(field, fault string) {
 	switch {
 	case field == "name" && l.name, field == "path" && l.path:
@@ -117,9 +116,9 @@ func (l *faultList) add(field, fault string) {
 	}
 }
 
-// registered returns an entry for register.json: the fields as given, with a
-// schema in place of parameters, and an id only where it is not the name
-// . A field that is null counts as absent.
+// registered returns an entry for register.json with the fields of the payload. It converts
+// parameters to a schema, and leaves out fields that are null and an id that equals the
+// name.
 func registered(object json.RawMessage, f item.Candidate) json.RawMessage {
 	var b rawjson.Builder
 	b.Object()
@@ -135,7 +134,7 @@ func registered(object json.RawMessage, f item.Candidate) json.RawMessage {
 	return b.End().Bytes()
 }
 
-// invalid returns the error for the faults of a registration, nil for none.
+// invalid returns the error for the faults of a registration, or nil.
 func (reg *registration) invalid(faults faultList) error {
 	if len(faults.texts) == 0 {
 		return nil
@@ -177,8 +176,7 @@ func registrationOf(item json.RawMessage) ToolRegistration {
 	return r
 }
 
-// parametersOf returns the parameters that a schema describes, as far as parameters
-// can.
+// parametersOf returns the parameters that correspond to a schema.
 func parametersOf(schema json.RawMessage) (p ToolParameters) {
 	required, _ := rawjson.Strings(rawjson.Get(schema, "required"))
 	for _, m := range rawjson.Members(rawjson.Get(schema, "properties")) {

@@ -9,34 +9,35 @@ import (
 	"syscall"
 	"time"
 
-	"mcp-bash/pkg/project/atomicfile"
-	"mcp-bash/pkg/project/userfile"
+	"mcp-bash/pkg/files/atomicfile"
+	"mcp-bash/pkg/files/userfile"
 	"mcp-bash/pkg/registry"
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/kinds"
 )
 
-// A serverDir is server.d while its register.json is being changed. The lock is on
-// the directory itself, which leaves no file among those that are checked in, and
-// holds wherever the registry directory is.
+// A serverDir is server.d during a change of its register.json. The lock is on the
+// directory itself. So there is no lock file among checked-in files, and all processes use
+// the same lock even with different registry directories.
 type serverDir struct {
 	path string
 	wait time.Duration
-	try  func(*os.File) (locked bool, err error) // [atomicfile.TryLock], but in tests
+	try  func(*os.File) (locked bool, err error) // [atomicfile.TryLock], except in tests
 
 	root *os.Root
 	file *os.File // holds the lock
 }
 
-// lockName is the file that is locked where a directory cannot be: on Windows,
-// and on some network file systems.
+// lockName is the lock file on systems that cannot lock a directory: Windows and some
+// network file systems.
 const lockName = "." + declare.JSONFile + ".lock"
 
-// lockPurpose is what messages call the lock.
+// lockPurpose is the name of the lock in messages.
 const lockPurpose = "registry.register"
 
-// lock opens the directory and takes its lock; the system releases it when we
-// die. The error is a [*Failure] when somebody else holds it for too long.
+// lock opens the directory and takes its lock. The system releases the lock if the process
+// dies. If another process holds the lock for too long, the error is a
+// [*registry.Failure].
 func (d *serverDir) lock(ctx context.Context) error {
 	root, err := os.OpenRoot(d.path)
 	if err != nil {
@@ -68,19 +69,19 @@ func (d *serverDir) lock(ctx context.Context) error {
 	return err
 }
 
-// unlock gives the lock back.
+// unlock releases the lock.
 func (d *serverDir) unlock() {
 	d.file.Close()
 	d.root.Close()
 }
 
-// newMode is the mode of a register.json that we make.
+// newMode is the mode of a new register.json.
 const newMode = 0o644
 
-// errOvertaken means that a person, who takes no lock, changed register.json meanwhile.
+// errOvertaken means that an editor, which takes no lock, has changed register.json.
 var errOvertaken = errors.New("changed meanwhile")
 
-// write puts a new register.json in the place of one with a text, nil for none.
+// write replaces a register.json with the text old, or creates one if old is nil.
 func (d *serverDir) write(ctx context.Context, old, text []byte, max int) error {
 	o := userfile.Options{Max: max, Mode: newMode, Locked: true}
 	_, err := userfile.Edit(ctx, d.root, declare.JSONFile, o, func(f userfile.File) ([]byte, error) {

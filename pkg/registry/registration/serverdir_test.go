@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 )
 
 // likewise in server.d, by whoever registers next.

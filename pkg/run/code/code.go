@@ -193,7 +193,7 @@ func (k Kind) In(at Layout) File {
 }
 
 // Below returns a file of a kind that has many, such as [Tool]. The path has slashes and is
-// relative to their place. [project.CheckScript] refuses one that leads out of it.
+// relative to their place. [trust.CheckScript] refuses one that leads out of it.
 func (k Kind) Below(at Layout, path string) File {
 	where := table[k].Place
 	if where == Listed {

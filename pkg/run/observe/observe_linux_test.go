@@ -277,9 +277,13 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// Starting an observed script does not wait for our other threads: with collections of garbage
-// all the time, and on one processor.
+// The start of an observed script does not wait for other threads of the process. The test collects
+// garbage all the time, and tries one processor too.
 func TestStartsAmongGarbage(t *testing.T) {
+	starts := 60
+	if testing.Short() {
+		starts = 12
+	}
 	for _, processors := range []int{1, 4} {
 		func() {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
@@ -311,7 +315,7 @@ func TestStartsAmongGarbage(t *testing.T) {
 			})
 			defer busy.Wait()
 			defer close(stop)
-			for i := range 60 {
+			for i := range starts {
 				r, res := s.run(t, i%2 == 0 && confine.Offered().ABI > 0, `: <"$OTHER/file"; sleep 0`)
 				if got := s.said(r); !reflect.DeepEqual(got, []string{"read OTHER/file by bash"}) {
 					t.Fatalf("%q %+v", got, res)

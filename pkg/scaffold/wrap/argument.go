@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/scaffold/usage"
+	"mcp-bash/pkg/text/shell"
 )
 
 // An Argument is an argument of a wrapped tool: an option or operand of the program, or its
@@ -47,9 +47,9 @@ func (p *Plan) option(o *usage.Option) {
 	}
 	pointer := "." + a.Property
 	if o.Value == nil {
-		a.line = strings.TrimSpace(fmt.Sprintf("mcp_argv_switch argv %s %s", pointer, script.Quote(o.Name())))
+		a.line = strings.TrimSpace(fmt.Sprintf("mcp_argv_switch argv %s %s", pointer, shell.Quote(o.Name())))
 		if len(o.Negations) > 0 {
-			a.line += " " + script.Quote(o.Negations[0])
+			a.line += " " + shell.Quote(o.Negations[0])
 		}
 		p.Arguments = append(p.Arguments, a)
 		return
@@ -57,7 +57,7 @@ func (p *Plan) option(o *usage.Option) {
 	a.Sure, a.choices, a.List = o.Value.Sure, o.Value.Choices, o.Repeat
 	word, flags := joining(p.Program, o)
 	a.List = a.List || slices.Contains(flags, "--one")
-	a.line = fmt.Sprintf("mcp_argv_option argv %s %s", pointer, script.Quote(word))
+	a.line = fmt.Sprintf("mcp_argv_option argv %s %s", pointer, shell.Quote(word))
 	for _, f := range flags {
 		a.line += " " + f
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"mcp-bash/pkg/json/rawjson"
-	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/scaffold/usage"
+	"mcp-bash/pkg/text/shell"
 )
 
 // The templates of a wrapped tool.
@@ -61,7 +61,7 @@ func (p *Plan) body() string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(script.Quote(word))
+		b.WriteString(shell.Quote(word))
 	}
 	b.WriteString(")\n")
 	stdin, input := p.stdin(), ""

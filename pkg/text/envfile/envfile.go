@@ -1,5 +1,5 @@
-// Package envfile reads files of NAME=value lines, such as mcpb.conf, as a shell
-// would, without one (CLI-1405).
+// Package envfile parses files of NAME=value lines, such as mcpb.conf, like a shell but
+// without running one (CLI-1405).
 package envfile
 
 import (
@@ -11,15 +11,14 @@ import (
 	"mcp-bash/pkg/text/lazyregexp"
 )
 
-// MaxSize is how long a file may be, in bytes; MaxValue how long a value may grow by
-// the variables in it.
+// MaxSize limits a file, and MaxValue a value with its variables expanded, in bytes.
 const (
 	MaxSize  = 1 << 20
 	MaxValue = 1 << 20
 )
 
-// A ShellError says that a line is more than an assignment, so that only a shell
-// knows what it means.
+// A ShellError is the error for a line that is not a simple assignment. Only a shell can
+// evaluate it.
 type ShellError struct {
 	Line   int
 	Reason string
@@ -27,11 +26,10 @@ type ShellError struct {
 
 func (e *ShellError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
 
-// Parse returns the variables that a text assigns. It knows NAME=value with a
-// value in double quotes, in single quotes or in none, "export" before it, $NAME
-// and ${NAME} of earlier lines or of outer, comments, and lines continued by a
-// backslash. The error is a [*ShellError] for anything else a shell may take; other
-// errors are for what is no text.
+// Parse returns the variables that a text assigns. It supports NAME=value with or without
+// quotes, "export", comments, and lines continued by a backslash. $NAME and ${NAME} are
+// expanded to variables of earlier lines, or else of outer. The error for other syntax of
+// shells is a [*ShellError]. Other errors mean that the file is too large or not a text.
 func Parse(text []byte, outer func(name string) string) (map[string]string, error) {
 	switch {
 	case len(text) > MaxSize:

@@ -9,7 +9,7 @@ import (
 
 func outer(name string) string { return map[string]string{"HOME": "/home/ada", "EMPTY": ""}[name] }
 
-// CLI-1405: what is read without a shell.
+// CLI-1405: assignments are parsed without a shell.
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                            "",
@@ -50,7 +50,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What only a shell understands is told from what is no text at all.
+// The error for shell syntax differs from the error for an invalid text.
 func TestRefused(t *testing.T) {
 	for _, text := range []string{
 		"A=$(date)", "A=`date`", `A="$(date)"`, "if true; then A=b; fi", "A=b; B=c", "A=b B=c", "exit 7", "A=~/x",
@@ -87,7 +87,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// Whatever is read comes to what Bash makes of it.
+// For any text that Parse accepts, the values are the same as in Bash.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"A=b # c", `A="b\"$HOME\x"'c'\ d`, "B=1\nexport A=${B}\\\n2", "A=$B\\\nB", "A=$(x)",
 		"A=~", "A=b:c", "A=!x", "A={a,b}", "A=[a-z]?", "A=$_", "A=$UID"} {

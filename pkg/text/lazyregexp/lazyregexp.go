@@ -1,7 +1,7 @@
 // Package lazyregexp compiles regular expressions at their first use.
 //
-// Compiling at initialisation would cost every start of a command, also of one that
-// never matches anything: the expressions that read help texts take 3 ms.
+// Compiling at initialisation would delay every start of a command, even if it never uses the
+// expressions. The expressions for help texts take 3 ms.
 package lazyregexp
 
 import (
@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// A Regexp is a regular expression that is compiled at its first use. Its methods are
-// those of [regexp.Regexp]. It is safe for concurrent use.
+// A Regexp is a regular expression that is compiled at its first use. It has the methods of
+// [regexp.Regexp] and is safe for concurrent use.
 type Regexp struct {
 	expr string
 	once sync.Once
 	re   *regexp.Regexp
 }
 
-// New returns an expression. A use of one that is invalid panics, as
-// [regexp.MustCompile] does.
+// New returns an expression. The first use of an invalid one panics, as in
+// [regexp.MustCompile].
 func New(expr string) *Regexp { return &Regexp{expr: expr} }
 
 func (r *Regexp) compiled() *regexp.Regexp {

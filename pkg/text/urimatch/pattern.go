@@ -108,8 +108,8 @@ func (p *pattern) match(uri string) (values []Value, ok bool) {
 	return values, true
 }
 
-// newForm returns an expression for all URIs that a template can become, also one whose variables
-// cannot be found in them. It is nil for a text that is no template.
+// newForm returns an expression for all URIs that a template can expand to. It also supports
+// templates whose variables cannot be extracted. It is nil if the text is not a template.
 func newForm(parts []part) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString(`(?s)\A`)

@@ -69,8 +69,8 @@ func (s *Set) Match(uri string) (t Template, values []Value, ok bool) {
 	return Template{}, nil, false
 }
 
-// Promised returns the MIME type for a URI that no template matches: that of the first template, by
-// name, that can become the URI although its variables cannot be found there. It is "" for none.
+// Promised returns the MIME type for a URI that no template matches, or "". It is the type of the
+// first template, by name, that can expand to the URI but whose variables cannot be extracted.
 func (s *Set) Promised(uri string) string {
 	if s == nil || !plain(uri) {
 		return ""
@@ -83,7 +83,7 @@ func (s *Set) Promised(uri string) string {
 	return ""
 }
 
-// Matchable reports whether URIs can be matched with a template, which finds the values of its variables (RES-173).
+// Matchable reports whether the variables of a template can be extracted from URIs (RES-173).
 func Matchable(template string) bool {
 	parts, ok := partsOf(template)
 	if ok {
@@ -95,8 +95,8 @@ func Matchable(template string) bool {
 // HasScheme reports whether the text of a template begins with a scheme.
 func (s *Set) HasScheme(scheme string) bool { return s != nil && s.schemes[scheme] }
 
-// Scheme returns the scheme that a URI or a template begins with, in its case; "" for none, or for
-// one that an expression is part of.
+// Scheme returns the scheme of a URI or a template, in its original case. It returns "" if there
+// is no scheme, or if an expression is part of the scheme.
 func Scheme(text string) string {
 	scheme, _, found := strings.Cut(text, "://")
 	if !found || strings.ContainsAny(scheme, "{}") {

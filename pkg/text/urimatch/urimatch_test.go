@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// said is what a set makes of a URI: name, then variable=value.
-func said(s *Set, uri string) string {
+// matched returns the result of a set for a URI: the name, then variable=value.
+func matched(s *Set, uri string) string {
 	t, values, ok := s.Match(uri)
 	if !ok {
 		return ""
@@ -60,7 +60,7 @@ func TestMatch(t *testing.T) {
 		{"x://{v}", "x://" + strings.Repeat("é", 2044), "a v=" + strings.Repeat("é", 2044)},
 		{"x://{v}", "x://" + strings.Repeat("é", 2045), ""},
 	} {
-		if got := said(set(tc.template), tc.uri); got != tc.want {
+		if got := matched(set(tc.template), tc.uri); got != tc.want {
 			t.Errorf("%s matches %.40q: %.60q, want %.60q", tc.template, tc.uri, got, tc.want)
 		}
 	}
@@ -83,12 +83,12 @@ func TestPreference(t *testing.T) {
 		{[]string{"x://éé{r}", "x://{a}eee"}, "x://ééeee", "b a=éé"}, // characters, not bytes
 		{[]string{"x://{?q}", "x://{a}"}, "x://1", "b a=1"},
 	} {
-		if got := said(set(tc.templates...), tc.uri); got != tc.want {
+		if got := matched(set(tc.templates...), tc.uri); got != tc.want {
 			t.Errorf("%q, %s: %q, want %q", tc.templates, tc.uri, got, tc.want)
 		}
 	}
 	list := []Template{{Name: "b", Text: "x://{v}"}, {Name: "a", Text: "x://{w}"}}
-	if got := said(NewSet(list), "x://1"); got != "a w=1" {
+	if got := matched(NewSet(list), "x://1"); got != "a w=1" {
 		t.Error(got)
 	}
 	var none *Set
@@ -128,7 +128,7 @@ func brute(parts []part, uri []rune) ([]string, bool) {
 	return nil, false
 }
 
-// RES-171: of several splits the leftmost variable takes the least.
+// RES-171: if a URI can be split in several ways, the leftmost variable is as short as possible.
 func TestLeftmostLeast(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
@@ -195,7 +195,7 @@ func TestHostileURI(t *testing.T) {
 	began := time.Now()
 	for _, uri := range []string{"x://" + strings.Repeat("/a", 1000), "x:" + strings.Repeat("/", 2000),
 		"x://" + strings.Repeat("/end", 500) + "x"} {
-		if got := said(s, uri); got != "" {
+		if got := matched(s, uri); got != "" {
 			t.Errorf("%.80s", got)
 		}
 	}
@@ -204,7 +204,7 @@ func TestHostileURI(t *testing.T) {
 	}
 }
 
-// RES-40: which URIs the type of a template without findable variables is promised for.
+// RES-40: a template without extractable variables promises its type for the URIs of its form.
 func TestPromised(t *testing.T) {
 	for template, uris := range map[string]string{
 		"x://{a,b}/data": "x://1/data x://a%20b/data x://a,b/data !x://1/2/data !x://1/data2 " +

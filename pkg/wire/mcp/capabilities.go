@@ -6,15 +6,14 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// UIExtension is the id of the MCP Apps extension, UIMimeType the type of its
-// documents (RES-301).
+// UIExtension is the id of the MCP Apps extension. UIMimeType is the type of its documents
+// (RES-301).
 const (
 	UIExtension = "io.modelcontextprotocol/ui"
 	UIMimeType  = "text/html;profile=mcp-app"
 )
 
-// Capabilities are what a client declared that the server makes use of
-// (P-808).
+// Capabilities are the capabilities of a client that the server uses (P-808).
 type Capabilities struct {
 	ElicitForm       bool
 	ElicitURL        bool
@@ -22,22 +21,22 @@ type Capabilities struct {
 	SamplingTools    bool // sampling with tools and toolChoice
 	Roots            bool
 	RootsListChanged bool
-	UI               bool            // the UI extension, with our MIME type
-	UIMimeTypes      json.RawMessage // the client's list, nil when it gave none
+	UI               bool            // the UI extension, with UIMimeType
+	UIMimeTypes      json.RawMessage // the client's list, or nil
 }
 
-// Elicitation reports whether the client can be asked anything at all.
+// Elicitation reports whether the client supports any elicitation.
 func (c *Capabilities) Elicitation() bool { return c.ElicitForm || c.ElicitURL }
 
-// CanSample reports whether the client can answer a sampling request: one with tools takes a
-// capability of its own (M-56).
+// CanSample reports whether the client can answer a sampling request. A request with tools
+// needs an additional capability (M-56).
 func (c *Capabilities) CanSample(params json.RawMessage) bool {
 	tools := rawjson.Get(params, "tools") != nil || rawjson.Get(params, "toolChoice") != nil
 	return c.Sampling && (c.SamplingTools || !tools)
 }
 
-// ParseCapabilities reads a ClientCapabilities object; what is missing or of
-// the wrong type counts as not declared.
+// ParseCapabilities parses a ClientCapabilities object. Missing members and members of the
+// wrong type count as not declared.
 func ParseCapabilities(v json.RawMessage) Capabilities {
 	var c Capabilities
 	c.ElicitForm, c.ElicitURL = parseElicitation(rawjson.Get(v, "elicitation"))
@@ -56,12 +55,12 @@ func ParseCapabilities(v json.RawMessage) Capabilities {
 	return c
 }
 
-// declared: null and false count as absent (P-808).
+// declared reports whether a member declares a capability. null and false do not (P-808).
 func declared(v json.RawMessage) bool {
 	return !rawjson.Absent(v) && string(v) != "false"
 }
 
-// parseElicitation is the table of P-2200. "oob" is an old name of "url".
+// parseElicitation parses the member elicitation (P-2200). "oob" is an old name of "url".
 func parseElicitation(v json.RawMessage) (form, url bool) {
 	if !declared(v) {
 		return false, false
@@ -71,8 +70,8 @@ func parseElicitation(v json.RawMessage) (form, url bool) {
 	return form || !url, url
 }
 
-// acceptsUI: a list of types without ours means that the client cannot show
-// our documents (RES-302).
+// acceptsUI reports whether the client can show documents of type UIMimeType. A client without
+// a list of types can (RES-302).
 func acceptsUI(mimeTypes json.RawMessage) bool {
 	any := false
 	for e := range rawjson.Elements(mimeTypes) {

@@ -1,4 +1,3 @@
-// Package mcp holds the vocabulary of the Model Context Protocol: its
-// revisions, error codes, log levels and what a client can declare. It knows
-// nothing of transport or of projects.
+// Package mcp defines the terms of the Model Context Protocol: revisions, error codes, log
+// levels and capabilities. It does not depend on transports or projects.
 package mcp

@@ -6,28 +6,29 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// Extra is what a revision of the protocol adds to a result beside what the method made.
+// Extra are members that a revision of the protocol adds to the result of a method.
 type Extra struct {
-	Members []rawjson.Member // of the result; they stand first
+	Members []rawjson.Member // of the result; they come first
 	Meta    []rawjson.Member // of its _meta
 }
 
-// Owns reports whether a member of a result is the revision's own, so that what a script
-// printed under that name is dropped (M-30).
+// Owns reports whether the revision sets a member of the result. A member of a script with the
+// same name is dropped (M-30).
 func (e *Extra) Owns(name string) bool { return has(e.Members, name) }
 
-// OwnsMeta is Owns for a member of _meta: the protocol's own names are the server's to give.
+// OwnsMeta is like Owns for a member of _meta. Only the server sets names with the prefix of the
+// protocol.
 func (e *Extra) OwnsMeta(name string) bool {
 	return has(e.Meta, name) || len(e.Meta) > 0 && strings.HasPrefix(name, metaPrefix)
 }
 
-// AppendMembers appends the members to a result that is begun.
+// AppendMembers appends the members to an open result.
 func (e *Extra) AppendMembers(b *rawjson.Builder) { appendAll(b, e.Members) }
 
-// AppendMeta appends the members to a _meta that is begun.
+// AppendMeta appends the members to an open _meta.
 func (e *Extra) AppendMeta(b *rawjson.Builder) { appendAll(b, e.Meta) }
 
-// AppendOwnMeta appends a _meta of nothing else, unless there is nothing.
+// AppendOwnMeta appends a _meta with only these members, if there are any.
 func (e *Extra) AppendOwnMeta(b *rawjson.Builder) {
 	if len(e.Meta) > 0 {
 		b.Name("_meta").Object()

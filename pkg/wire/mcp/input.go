@@ -13,50 +13,47 @@ const (
 	MethodRoots    = "roots/list"
 )
 
-// An InputRequest asks the client for something while a request of its own runs.
+// An InputRequest asks the client for input while the server handles the client's request.
 type InputRequest struct {
-	Key    string // the script's name for it, "" when it gave none
+	Key    string // the script's name for it, or ""
 	Method string
 	Params json.RawMessage
 }
 
-// An InputResponse is what the client said to an [InputRequest].
+// An InputResponse is the client's answer to an [InputRequest].
 type InputResponse struct {
 	Result json.RawMessage
 	Error  *Error
 }
 
-// An Asker puts input requests to the client (T-120 to T-128). How they get
-// there is a matter of the protocol's era.
+// An Asker sends input requests to the client (T-120 to T-128), in the way of the protocol's
+// revision.
 type Asker interface {
-	// Ready reports whether input requests can be sent now: while the client reads
-	// nothing, they wait. Neither method does.
+	// Ready reports whether input requests can be sent now. They have to wait while the client
+	// does not read. Ready and Ask do not block.
 	Ready() bool
-	// Patience is how long people may take to answer at least, whatever scripts wait for; 0:
-	// what the scripts say.
+	// Patience is the minimum time that people have for an answer. If it is 0, the script
+	// decides.
 	Patience() time.Duration
-	// Ask sends input requests, all at once. Only those that the client declared it
-	// can answer are put to it.
+	// Ask sends all input requests that the client has declared to support.
 	Ask(requests []InputRequest) PendingInput
 }
 
-// A PendingInput is a set of input requests that was sent.
+// A PendingInput is a set of input requests that were sent.
 type PendingInput interface {
-	// Responses returns one response a request, in their order, once all are in.
+	// Responses returns one response for each request, in their order, when all have arrived.
 	Responses() (list []InputResponse, done bool)
-	// Wait is Responses for whoever has nothing else to do; the error is the
-	// context's.
+	// Wait waits for all responses. Its error is the error of the context.
 	Wait(ctx context.Context) ([]InputResponse, error)
-	// Close withdraws what is not answered yet and returns what is; missing
-	// responses have neither Result nor Error.
+	// Close cancels unanswered requests and returns the responses. Missing responses have
+	// neither Result nor Error.
 	Close() []InputResponse
 }
 
 // maxInputKey is the length of the longest key, in bytes.
 const maxInputKey = 64
 
-// IsInputKey reports whether a script may call an input request so: [A-Za-z0-9_.-]{1,64}
-// (M-57).
+// IsInputKey reports whether a key is valid: [A-Za-z0-9_.-]{1,64} (M-57).
 func IsInputKey(key string) bool {
 	if len(key) == 0 || len(key) > maxInputKey {
 		return false

@@ -2,8 +2,7 @@ package mcp
 
 import "strings"
 
-// A Level is the severity of a log message; a higher one is more severe
-// (P-1300).
+// A Level is the severity of a log message (P-1300). A higher level is more severe.
 type Level int8
 
 // The eight levels of RFC 5424 that the protocol uses.
@@ -20,10 +19,10 @@ const (
 
 var levelNames = [...]string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// String returns the name the protocol uses.
+// String returns the name of the level in the protocol.
 func (l Level) String() string { return levelNames[l] }
 
-// ParseLevel reads one of the eight names, in any case.
+// ParseLevel parses one of the eight names, in any case.
 func ParseLevel(name string) (l Level, ok bool) {
 	for i, n := range levelNames {
 		if strings.EqualFold(n, name) {
@@ -33,8 +32,8 @@ func ParseLevel(name string) (l Level, ok bool) {
 	return Info, false
 }
 
-// ParseLevelSetting reads a level as the environment gives it: a name in any
-// case, true or 1 for debug, everything else info (P-1301).
+// ParseLevelSetting parses a level of the environment: a name in any case, or true or 1 for
+// debug. Everything else is info (P-1301).
 func ParseLevelSetting(value string) Level {
 	switch strings.ToLower(value) {
 	case "true", "1":
@@ -44,7 +43,6 @@ func ParseLevelSetting(value string) Level {
 	return l
 }
 
-// A LogFunc takes a message of the server for whoever reads its log: the
-// client, or standard error in a command. logger is one of the names of
-// P-1305.
+// A LogFunc logs a message of the server. The log is sent to the client, or to standard error in
+// a command. logger is one of the names of P-1305.
 type LogFunc func(level Level, logger, message string)

@@ -1,7 +1,7 @@
 package mcp
 
-// A Revision is a published revision of the protocol that begins with a
-// handshake, and what this server does differently in it (P-805).
+// A Revision is a published revision of the handshake protocol, with the differences in the
+// server's behaviour (P-805).
 type Revision struct {
 	Name         string
 	ListChanged  bool // list_changed and completions are advertised and sent
@@ -10,7 +10,7 @@ type Revision struct {
 	BatchRefusal string
 }
 
-// Revisions are those this server speaks, newest first (P-800).
+// Revisions are the supported revisions of the handshake protocol, newest first (P-800).
 var Revisions = [...]Revision{
 	{Name: "2025-11-25", ListChanged: true, Instructions: true,
 		BatchRefusal: "Batch arrays are not allowed for protocol 2025-11-25"},
@@ -23,8 +23,7 @@ var Revisions = [...]Revision{
 // Latest is the revision offered to a client that does not name one.
 var Latest = &Revisions[0]
 
-// RevisionNamed returns the revision of that name, nil when it is not one of
-// [Revisions].
+// RevisionNamed returns the revision with a name from [Revisions], or nil.
 func RevisionNamed(name string) *Revision {
 	for i := range Revisions {
 		if Revisions[i].Name == name {

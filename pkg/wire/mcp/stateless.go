@@ -1,10 +1,10 @@
 package mcp
 
-// Stateless is the revision that has no handshake: each request says in its _meta what the
-// others settle once for a session.
+// Stateless is the revision without a handshake. The _meta of each request has the members that
+// other revisions exchange once in a session.
 const Stateless = "2026-07-28"
 
-// The keys of _meta that the stateless revision has.
+// The keys of _meta in the stateless revision.
 const (
 	MetaVersion        = metaPrefix + "protocolVersion"
 	MetaCapabilities   = metaPrefix + "clientCapabilities"
@@ -16,7 +16,7 @@ const (
 	metaPrefix = "io.modelcontextprotocol/"
 )
 
-// Versions are the names of all revisions this server speaks, newest first.
+// Versions returns the names of all supported revisions, newest first.
 func Versions() []string {
 	names := make([]string, 0, len(Revisions)+1)
 	names = append(names, Stateless)

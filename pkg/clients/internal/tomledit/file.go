@@ -16,13 +16,13 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// maxKey is how many parts a key may have: each is a level of nesting.
+// maxKey limits the number of parts of a key. Each part is a level of nesting.
 const maxKey = 100
 
-// A File is the text of a TOML file that belongs to somebody else.
+// A File is the text of another program's TOML file.
 type File struct {
 	text    []byte
-	all     map[string]any // what the text says; never changed
+	all     map[string]any // the content; never changed
 	headers []header
 	strings []stringValue
 }
@@ -30,8 +30,8 @@ type File struct {
 // A header begins a table: [a.b].
 type header struct {
 	path []string
-	line int // where its line begins
-	end  int // where its line ends, before the line break
+	line int // the offset of its line
+	end  int // the offset of the end of its line, before the line break
 }
 
 // A stringValue is the value of a key that is a string.
@@ -40,7 +40,7 @@ type stringValue struct {
 	from, to int
 }
 
-// Open reads the text of a file.
+// Open parses the text of a file.
 func Open(text []byte) (*File, error) {
 	f := &File{text: text}
 	var p unstable.Parser
@@ -78,7 +78,7 @@ func Open(text []byte) (*File, error) {
 			}
 		}
 	}
-	if err := toml.Unmarshal(text, &f.all); err != nil { // which knows where the fault is
+	if err := toml.Unmarshal(text, &f.all); err != nil { // this parser knows the line of an error
 		return nil, placed(err)
 	}
 	if err := p.Error(); err != nil {
@@ -87,7 +87,7 @@ func Open(text []byte) (*File, error) {
 	return f, nil
 }
 
-// placed tells the line of a fault, where the parser knows it.
+// placed adds the line to an error if the parser knows it.
 func placed(err error) error {
 	var at *toml.DecodeError
 	if errors.As(err, &at) {
@@ -100,13 +100,13 @@ func placed(err error) error {
 // Bytes returns the text.
 func (f *File) Bytes() []byte { return f.text }
 
-// Get returns the value at a path as JSON, nil when there is none.
+// Get returns the value at a path as JSON, or nil.
 func (f *File) Get(path ...string) (json.RawMessage, error) {
 	var value any = f.all
 	for i, name := range path {
 		table, ok := value.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("%s is no table", strings.Join(path[:i], "."))
+			return nil, fmt.Errorf("%s is not a table", strings.Join(path[:i], "."))
 		}
 		if value, ok = table[name]; !ok {
 			return nil, nil
@@ -115,7 +115,7 @@ func (f *File) Get(path ...string) (json.RawMessage, error) {
 	return json.Marshal(value)
 }
 
-// Set gives a path a value: it adds a table, adds a key to a table, or replaces a string.
+// Set sets the value at a path. It adds a table, adds a key to a table, or replaces a string.
 func (f *File) Set(value json.RawMessage, path ...string) error {
 	present, err := f.Get(path...)
 	if err != nil || present != nil && same(present, value) {
@@ -158,7 +158,7 @@ func (f *File) Set(value json.RawMessage, path ...string) error {
 	return f.replace(text, value, path)
 }
 
-// stringAt returns the string at a path, nil for none.
+// stringAt returns the string at a path, or nil.
 func (f *File) stringAt(path []string) *stringValue {
 	if i := slices.IndexFunc(f.strings, func(s stringValue) bool { return slices.Equal(s.path, path) }); i >= 0 {
 		return &f.strings[i]
@@ -166,8 +166,8 @@ func (f *File) stringAt(path []string) *stringValue {
 	return nil
 }
 
-// Remove deletes the tables at a path and below it, if they are there. Comments before
-// and after them stay.
+// Remove deletes the tables at a path and below it if they exist. Comments before and after
+// them are kept.
 func (f *File) Remove(path ...string) error {
 	present, err := f.Get(path...)
 	if err != nil || present == nil {
@@ -180,7 +180,7 @@ func (f *File) Remove(path ...string) error {
 			continue
 		}
 		from := h.line
-		// The empty line that sets the table off goes with it.
+		// Also delete the empty line before the table.
 		if from > at {
 			above := f.lineStart(from - 1)
 			if len(bytes.TrimSpace(f.text[above:from])) == 0 && len(bytes.TrimSpace(f.text[:above])) > 0 && above >= at {
@@ -196,7 +196,7 @@ func (f *File) Remove(path ...string) error {
 	return f.replace(append(text, f.text[at:]...), nil, path)
 }
 
-// lastBelow is the last header at a path or below it, -1 for none.
+// lastBelow returns the index of the last header at a path or below it, or -1.
 func (f *File) lastBelow(path []string) int {
 	for i, h := range slices.Backward(f.headers) {
 		if isBelow(h.path, path) {
@@ -210,8 +210,8 @@ func isBelow(path, of []string) bool {
 	return len(path) >= len(of) && slices.Equal(path[:len(of)], of)
 }
 
-// blockEnd is where the lines of a table end. Empty lines and comments before the next
-// table belong to that.
+// blockEnd returns the offset of the end of a table. Trailing empty lines and comments belong
+// to the next table.
 func (f *File) blockEnd(i int) int {
 	end := len(f.text)
 	if i+1 < len(f.headers) {
@@ -231,7 +231,7 @@ func (f *File) blockEnd(i int) int {
 func (f *File) lineStart(at int) int { return bytes.LastIndexByte(f.text[:at], '\n') + 1 }
 func (f *File) lineAt(at int) int    { return 1 + bytes.Count(f.text[:at], []byte("\n")) }
 
-// lineBreak is how lines end.
+// lineBreak returns the line break of the text.
 func (f *File) lineBreak() []byte {
 	if nl := bytes.IndexByte(f.text, '\n'); nl > 0 && f.text[nl-1] == '\r' {
 		return []byte("\r\n")
@@ -239,8 +239,7 @@ func (f *File) lineBreak() []byte {
 	return []byte("\n")
 }
 
-// replace takes a text in place of the present one if they differ only in the value of a
-// path.
+// replace accepts a new text if it differs from the present one only in the value at a path.
 func (f *File) replace(text []byte, value json.RawMessage, path []string) error {
 	edited, err := Open(text)
 	if err != nil {
@@ -257,7 +256,7 @@ func (f *File) replace(text []byte, value json.RawMessage, path []string) error 
 	return nil
 }
 
-// same reports whether two values say the same, whatever the order of members.
+// same reports whether two values are equal, regardless of the order of members.
 func same(a, b json.RawMessage) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
@@ -265,8 +264,8 @@ func same(a, b json.RawMessage) bool {
 	return bytes.Equal(rawjson.AppendCanonical(nil, a), rawjson.AppendCanonical(nil, b))
 }
 
-// without returns a table that lacks a path, and the tables on the way to it that are empty then. The given table
-// stays as it is.
+// without returns a copy of a table without the value at a path and without parents that are
+// empty then.
 func without(table map[string]any, path []string) map[string]any {
 	inner, isTable := table[path[0]].(map[string]any)
 	if len(path) > 1 && !isTable {
@@ -284,5 +283,5 @@ func without(table map[string]any, path []string) map[string]any {
 }
 
 func unusual(path []string) error {
-	return fmt.Errorf("%s is written in a way that is not changed here; change it by hand", strings.Join(path, "."))
+	return fmt.Errorf("%s has a layout that cannot be edited automatically; change it by hand", strings.Join(path, "."))
 }

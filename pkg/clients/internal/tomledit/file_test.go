@@ -49,7 +49,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// What is in the middle is changed and removed there.
+// Values in the middle of a text are changed and removed in place.
 func TestFileInside(t *testing.T) {
 	const text = "model = \"x\"\n\n# ours\n[servers.demo] # note\ncommand = \"/old\" # where it was\nenabled = true\n\n" +
 		"# next\n[servers.next]\ncommand = \"n\"\n\n[servers.\"demo\".env]\nB = \"2\"\n\n[last]\n"
@@ -90,7 +90,7 @@ func TestFileInside(t *testing.T) {
 	}
 }
 
-// What is not understood is refused and left as it is.
+// A text that cannot be parsed or edited is rejected and stays unchanged.
 func TestFileRefused(t *testing.T) {
 	deep := strings.Repeat("a.", maxKey) + "a = 1"
 	for text, want := range map[string]string{
@@ -125,7 +125,7 @@ func TestFileRefused(t *testing.T) {
 	}
 }
 
-// Whatever a file looks like, only the entry changes in it, no byte is lost, and removing
+// In any file, only the entry changes. No byte is lost, and removing
 // the entry gives the file back (CLI-711).
 func FuzzFile(f *testing.F) {
 	for _, seed := range []string{
@@ -174,7 +174,7 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// others is what a file says beside the entry.
+// others returns the content of a file without the entry.
 func others(t *testing.T, text []byte) any {
 	var all map[string]any
 	if err := toml.Unmarshal(text, &all); err != nil {

@@ -2,11 +2,12 @@ package tomledit
 
 import "github.com/pelletier/go-toml/v2/unstable"
 
-// maxKeys is how many keys a file may have: parts of dotted keys and headers, and tables and arrays in values, count.
-// The decoder compares each key with all before it, so that its work is at most half the square of this (CLI-711).
+// maxKeys limits the number of keys in a file (CLI-711). Parts of dotted keys and headers count,
+// and tables and arrays in values. The decoder compares each key with all previous keys, so its
+// time is quadratic.
 const maxKeys = 5000
 
-// keysIn returns how many keys an expression or a value has, for the decoder.
+// keysIn returns the number of keys in an expression or a value.
 func keysIn(n *unstable.Node) (count int) {
 	switch n.Kind {
 	case unstable.Table, unstable.ArrayTable, unstable.KeyValue:

@@ -45,7 +45,7 @@ func TestMaxKeys(t *testing.T) {
 			}
 		}
 	}
-	// Values in arrays are no keys.
+	// Values in arrays do not count.
 	if _, err := Open([]byte("a = [" + repeated("%d, ", 4*maxKeys) + "]\n")); err != nil {
 		t.Error(err)
 	}

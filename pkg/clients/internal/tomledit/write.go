@@ -9,7 +9,7 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 )
 
-// table writes an object as a table, with the objects in it as tables of their own.
+// table writes an object as a table. Each object in it becomes a separate table.
 func (f *File) table(path []string, value json.RawMessage) []byte {
 	br := f.lineBreak()
 	out := slices.Concat([]byte("["), key(path), []byte("]"), br)
@@ -26,7 +26,7 @@ func (f *File) table(path []string, value json.RawMessage) []byte {
 
 const bareLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
-// key writes a key, in quotes what needs them.
+// key writes a key. A part is quoted if necessary.
 func key(path []string) []byte {
 	var parts []string
 	for _, name := range path {
@@ -38,7 +38,7 @@ func key(path []string) []byte {
 	return []byte(strings.Join(parts, "."))
 }
 
-// literal writes a value on one line. The strings of JSON are strings of TOML.
+// literal writes a value on one line. Strings of JSON are valid in TOML.
 func literal(value json.RawMessage) []byte {
 	var parts [][]byte
 	switch rawjson.KindOf(value) {

@@ -19,15 +19,7 @@ const (
 
 var errTooLarge = errors.New("the entry is too large or too deeply nested")
 
-// toJSON returns the value of a node as JSON.
-func toJSON(n *yaml.Node) (json.RawMessage, error) {
-	out, err := appendJSON(nil, n, 0)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
+// appendJSON appends the value of a node as JSON.
 func appendJSON(dst []byte, n *yaml.Node, depth int) (_ []byte, err error) {
 	if depth > maxDepth || len(dst) > maxEntry {
 		return nil, errTooLarge
@@ -44,18 +36,13 @@ func appendJSON(dst []byte, n *yaml.Node, depth int) (_ []byte, err error) {
 	}
 	dst = append(dst, open)
 	for i, c := range n.Content {
-		isValue := n.Kind == yaml.MappingNode && i%2 == 1
-		switch {
-		case isValue:
-			dst = append(dst, ':')
-		case i > 0:
+		isName := n.Kind == yaml.MappingNode && i%2 == 0
+		if i > 0 && (isName || n.Kind == yaml.SequenceNode) {
 			dst = append(dst, ',')
 		}
-		if n.Kind == yaml.MappingNode && !isValue {
-			dst = rawjson.AppendString(dst, c.Value)
-			continue
-		}
-		if dst, err = appendJSON(dst, c, depth+1); err != nil {
+		if isName {
+			dst = append(rawjson.AppendString(dst, c.Value), ':')
+		} else if dst, err = appendJSON(dst, c, depth+1); err != nil {
 			return nil, err
 		}
 	}
@@ -82,60 +69,38 @@ func same(a, b json.RawMessage) bool {
 	return bytes.Equal(rawjson.AppendCanonical(nil, a), rawjson.AppendCanonical(nil, b))
 }
 
-// without returns a copy of a tree without the value at a path and without parents that are
-// empty then. It returns nil if nothing remains.
-func without(n *yaml.Node, path []string) *yaml.Node {
-	if n == nil || isNull(n) {
-		return nil
+// sameBut reports whether two texts differ only in the value at a path.
+func sameBut(text, other []byte, list bool, path []string) bool {
+	a, errA := Open(text, list)
+	b, errB := Open(other, list)
+	if errA != nil || errB != nil {
+		return false
 	}
-	copied := *n
-	copied.Content = slices.Clone(n.Content)
-	for i := 0; i < len(copied.Content); i++ {
-		at, width, value := copied.Content[i], 1, i
-		if n.Kind == yaml.MappingNode {
-			width, value = 2, i+1
+	a.drop(path)
+	b.drop(path)
+	return equal(a.root, b.root)
+}
+
+// drop removes the value at a path from the tree, and parents that are empty then. The text stays.
+func (f *File) drop(path []string) {
+	steps, _ := f.follow(path)
+	for i, s := range slices.Backward(steps) {
+		if i+1 < len(path) && len(s.value.Content) > 0 {
+			return
 		}
-		matches := n.Kind == yaml.SequenceNode && isNamed(at, path[0]) ||
-			n.Kind == yaml.MappingNode && at.Kind == yaml.ScalarNode && at.Value == path[0]
-		if !matches {
-			i += width - 1
-			continue
-		}
-		var rest *yaml.Node
-		inner := copied.Content[value]
-		if len(path) > 1 && (inner.Kind == yaml.MappingNode || inner.Kind == yaml.SequenceNode || isNull(inner)) {
-			rest = without(inner, path[1:])
-		} else if len(path) > 1 {
-			i += width - 1
-			continue
-		}
-		if rest == nil {
-			copied.Content = slices.Delete(copied.Content, i, i+width)
-			i--
-		} else {
-			copied.Content[value] = rest
-			i += width - 1
-		}
+		at := slices.Index(s.parent.Content, s.at)
+		s.parent.Content = slices.Delete(s.parent.Content, at, at+s.width())
 	}
-	if len(copied.Content) == 0 && len(path) > 0 {
-		return nil
+	if f.root != nil && len(f.root.Content) == 0 {
+		f.root = nil
 	}
-	return &copied
 }
 
 // equal reports whether two trees have the same values in the same order.
-func equal(a, b *yaml.Node, depth int) bool {
+func equal(a, b *yaml.Node) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	if a.Kind != b.Kind || a.ShortTag() != b.ShortTag() || a.Value != b.Value || a.Anchor != b.Anchor ||
-		len(a.Content) != len(b.Content) {
-		return false
-	}
-	for i, c := range a.Content {
-		if !equal(c, b.Content[i], depth+1) {
-			return false
-		}
-	}
-	return true
+	return a.Kind == b.Kind && a.ShortTag() == b.ShortTag() && a.Value == b.Value && a.Anchor == b.Anchor &&
+		slices.EqualFunc(a.Content, b.Content, equal)
 }

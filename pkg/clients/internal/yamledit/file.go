@@ -81,6 +81,15 @@ type step struct {
 	parent *yaml.Node
 }
 
+// width returns the number of nodes of the step in its parent: an item is one node, and a member
+// is two.
+func (s step) width() int {
+	if s.at == s.value {
+		return 1
+	}
+	return 2
+}
+
 // follow follows a path as far as it exists.
 func (f *File) follow(path []string) (steps []step, err error) {
 	for node := f.root; node != nil && len(steps) < len(path); {
@@ -135,7 +144,7 @@ func (f *File) Get(path ...string) (json.RawMessage, error) {
 	if err != nil || len(steps) < len(path) {
 		return nil, err
 	}
-	return toJSON(steps[len(steps)-1].value)
+	return appendJSON(nil, steps[len(steps)-1].value, 0)
 }
 
 // Set sets the value at a path. It adds a member or an item, or replaces a string.
@@ -147,7 +156,7 @@ func (f *File) Set(value json.RawMessage, path ...string) error {
 	var text []byte
 	if len(steps) == len(path) {
 		n := steps[len(steps)-1].value
-		if now, err := toJSON(n); err == nil && same(now, value) {
+		if now, err := appendJSON(nil, n, 0); err == nil && same(now, value) {
 			return nil
 		}
 		from, to := f.scalar(n)
@@ -196,26 +205,19 @@ func (f *File) insert(steps []step, path []string, value json.RawMessage) []byte
 	last := steps[len(steps)-1]
 	node := last.value
 	asList := node.Kind == yaml.SequenceNode || isNull(node) && f.list && len(steps) == 1
-	line := last.at.Line // the line to insert after
-	indent := last.at.Column + 1
-	text := f.text
+	line, indent := last.at.Line, last.at.Column+1 // insert after this line
+	text, cut := f.text, 0                         // the number of bytes that were removed from the line
 	switch {
 	case isNull(node) && node.Value == "" && node.Anchor == "":
-	case node.Style&yaml.FlowStyle != 0 && len(node.Content) == 0:
-		// The brackets are removed. They return when the last entry is removed.
-		from := f.offset(node)
-		to := from + 2
-		if from < 1 || to > len(text) || text[from-1] != ' ' || node.Line != line ||
-			!slices.Contains([]string{"{}", "[]"}, string(text[from:to])) {
+	case node.Style&yaml.FlowStyle != 0:
+		// Empty brackets are removed. They return when the last entry is removed.
+		from := max(1, f.offset(node))
+		rest := string(text[from-1:])
+		if node.Line != line || !strings.HasPrefix(rest, " {}") && !strings.HasPrefix(rest, " []") {
 			return f.insertFlow(node, missing[0], value)
 		}
-		text = slices.Concat(text[:from-1], text[to:])
-		if line < len(f.lines) {
-			return spliced(text, f.lines[line]-3, block(missing[0], value, indent, asList, br), br)
-		}
-		return spliced(text, len(text), block(missing[0], value, indent, asList, br), br)
-	case node.Style&yaml.FlowStyle != 0:
-		return f.insertFlow(node, missing[0], value)
+		cut = len(" {}")
+		text = slices.Concat(text[:from-1], text[from-1+cut:])
 	case node == last.at: // an item of a list, whose first member is on its line
 		line, indent = node.Content[0].Line, node.Content[0].Column-1
 	case len(node.Content) > 0 && node.Content[0].Line > line:
@@ -223,11 +225,7 @@ func (f *File) insert(steps []step, path []string, value json.RawMessage) []byte
 	default:
 		return nil
 	}
-	at := len(text)
-	if line < len(f.lines) {
-		at = f.lines[line]
-	}
-	return spliced(text, at, block(missing[0], value, indent, asList, br), br)
+	return spliced(text, f.lineStart(line)-cut, block(missing[0], value, indent, asList, br), br)
 }
 
 // spliced inserts lines before the line at an offset. It returns nil if the previous line
@@ -278,11 +276,7 @@ func (f *File) Remove(path ...string) error {
 	}
 	to := f.end(steps)
 	text := slices.Concat(f.text[:from], f.text[to:])
-	width := 2 // of a member; an item is one
-	if last.at == last.value {
-		width = 1
-	}
-	if len(path) > 1 && len(last.parent.Content) == width {
+	if len(path) > 1 && len(last.parent.Content) == last.width() {
 		if text = f.emptied(text, steps[len(steps)-2]); text == nil {
 			return unusual(path)
 		}
@@ -292,7 +286,7 @@ func (f *File) Remove(path ...string) error {
 
 // removeFlow deletes an entry between brackets that insertFlow wrote.
 func (f *File) removeFlow(last step, path []string) error {
-	value, err := toJSON(last.value)
+	value, err := appendJSON(nil, last.value, 0)
 	if err != nil {
 		return err
 	}
@@ -346,6 +340,11 @@ func (f *File) end(steps []step) int {
 		}
 		line--
 	}
+	return f.lineStart(line)
+}
+
+// lineStart returns the offset of a line, counted from 0, or the end of the text.
+func (f *File) lineStart(line int) int {
 	if line >= len(f.lines) {
 		return len(f.text)
 	}
@@ -354,23 +353,14 @@ func (f *File) end(steps []step) int {
 
 // following returns the node after a step in its parent, or nil.
 func following(s step) *yaml.Node {
-	i := slices.Index(s.parent.Content, s.at) + 1
-	if s.at != s.value {
-		i++
-	}
+	i := slices.Index(s.parent.Content, s.at) + s.width()
 	if i < len(s.parent.Content) {
 		return s.parent.Content[i]
 	}
 	return nil
 }
 
-func (f *File) line(i int) []byte {
-	end := len(f.text)
-	if i+1 < len(f.lines) {
-		end = f.lines[i+1]
-	}
-	return f.text[f.lines[i]:end]
-}
+func (f *File) line(i int) []byte { return f.text[f.lines[i]:f.lineStart(i+1)] }
 
 // offset returns the offset of a node, or -1 if it is unknown.
 func (f *File) offset(n *yaml.Node) int {
@@ -397,38 +387,21 @@ func (f *File) scalar(n *yaml.Node) (from, to int) {
 	if from < 0 || n.Kind != yaml.ScalarNode || n.Anchor != "" {
 		return -1, -1
 	}
-	end := from
-	switch text := f.text; n.Style {
-	case yaml.DoubleQuotedStyle:
-		for end++; end < len(text) && text[end] != '"' && text[end] != '\n'; end++ {
-			if text[end] == '\\' {
-				end++
-			}
+	switch n.Style {
+	case yaml.DoubleQuotedStyle, yaml.SingleQuotedStyle:
+		if quoted := quotedScalar.FindIndex(f.text[from:]); quoted != nil {
+			return from, from + quoted[1]
 		}
-		end++
-	case yaml.SingleQuotedStyle:
-		for end++; end < len(text) && text[end] != '\n'; end++ {
-			if text[end] == '\'' {
-				if end+1 == len(text) || text[end+1] != '\'' {
-					break
-				}
-				end++
-			}
-		}
-		end++
 	case 0:
-		if !bytes.HasPrefix(text[from:], []byte(n.Value)) {
-			return -1, -1
+		if bytes.HasPrefix(f.text[from:], []byte(n.Value)) {
+			return from, from + len(n.Value)
 		}
-		end += len(n.Value)
-	default:
-		return -1, -1
 	}
-	if end > len(f.text) {
-		return -1, -1
-	}
-	return from, end
+	return -1, -1
 }
+
+// quotedScalar matches a scalar in quotes on one line.
+var quotedScalar = lazyregexp.New(`^(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*')`)
 
 // lineBreak returns the line break of the text.
 func (f *File) lineBreak() []byte {
@@ -445,7 +418,7 @@ func (f *File) replace(text []byte, value json.RawMessage, path []string) error 
 		return unusual(path)
 	}
 	got, err := edited.Get(path...)
-	if err != nil || !same(got, value) || !equal(without(f.root, path), without(edited.root, path), 0) {
+	if err != nil || !same(got, value) || !sameBut(f.text, text, f.list, path) {
 		return unusual(path)
 	}
 	*f = *edited

@@ -1,15 +1,15 @@
-// Package ctxlock has a lock that one can stop waiting for.
+// Package ctxlock provides a mutex whose Lock method accepts a context.
 package ctxlock
 
 import "context"
 
-// A Mutex is a lock that one can stop waiting for. Make one with [New].
+// A Mutex is a mutual exclusion lock. Create one with [New].
 type Mutex chan struct{}
 
-// New returns a lock that nobody holds.
+// New returns an unlocked mutex.
 func New() Mutex { return make(Mutex, 1) }
 
-// Lock takes the lock. If the context ends before that, it returns the cause.
+// Lock locks the mutex. If the context ends first, Lock returns the cause.
 func (m Mutex) Lock(ctx context.Context) error {
 	select {
 	case m <- struct{}{}:
@@ -24,5 +24,5 @@ func (m Mutex) Lock(ctx context.Context) error {
 	}
 }
 
-// Unlock gives the lock back.
+// Unlock unlocks the mutex.
 func (m Mutex) Unlock() { <-m }

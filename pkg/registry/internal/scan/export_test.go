@@ -1,6 +1,6 @@
 package scan
 
-import "mcp-bash/pkg/project/folder"
+import "mcp-bash/pkg/files/folder"
 
 // Fresh returns the paths of the directories that the scan had to visit.
 func (s *Result) Fresh() (paths []string) {

@@ -7,25 +7,24 @@ import (
 	"strings"
 	"time"
 
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/registry/item"
 )
 
-// A record is what a scan remembers of one directory: what it found there, and
-// everything it looked at to find it. As long as that is unchanged, so is what it
-// would find.
+// A record contains the items that a scan found in one directory, and the stamps of the
+// files that they depend on. It is valid until one of these files changes.
 type record struct {
-	tree         int                  // of the kind's
-	path         string               // relative to the content directory, "" for itself
-	self         folder.Stamp         // of the directory before it was listed; zero: it cannot be told by it
-	entries      []folder.Entry       // all that lies in it
-	observations []folder.Observation // all that was looked at more closely
+	tree         int                  // the index of the kind's tree
+	path         string               // relative to the content directory, "" for the directory itself
+	self         folder.Stamp         // of the directory before it was listed; zero: list it again
+	entries      []folder.Entry       // the files and directories in the directory
+	observations []folder.Observation // the files that the items depend on
 	messages     []item.Message
 	candidates   []item.Candidate
 
-	unsure bool // something could not be read, or changed just now: look again
+	unsure bool // a file could not be read, or changed just now: examine the directory again
 	fresh  bool // made by this scan
-	moved  bool // it still holds, but the directory has another stamp
+	moved  bool // valid, but the directory has another stamp
 }
 
 // compare orders records by tree and path.
@@ -33,27 +32,25 @@ func (r *record) compare(o *record) int {
 	return cmp.Or(r.tree-o.tree, strings.Compare(r.path, o.path))
 }
 
-// sameListing reports whether a directory with these entries is as it was when
-// the record was made.
+// sameListing reports whether the record is valid for a directory with these entries.
 func (r *record) sameListing(dir folder.Dir, entries []folder.Entry) bool {
 	return slices.Equal(r.entries, entries) && r.observed(dir, "")
 }
 
-// sameStamp reports whether a directory in dir is as it was when the record was
-// made, without listing it: its stamp changes with everything that comes into it
-// or leaves it.
+// sameStamp reports whether the record is valid for a directory in dir, without listing the
+// directory. The stamp of a directory changes if a file is added or removed.
 func (r *record) sameStamp(dir folder.Dir, name string) bool {
 	return r.self.Exists() && dir.Stamp(name) == r.self && r.observed(dir, name+"/")
 }
 
-// reused returns the record as the next scan takes it over.
+// reused returns the record for the next scan.
 func (r *record) reused() record {
 	same := *r
 	same.fresh, same.moved = false, false
 	return same
 }
 
-// observed reports whether everything that was looked at is as it was.
+// observed reports whether the files that the items depend on are unchanged.
 func (r *record) observed(dir folder.Dir, below string) bool {
 	return !r.unsure && !slices.ContainsFunc(r.observations, func(o folder.Observation) bool {
 		if filepath.IsAbs(o.Name) {
@@ -63,8 +60,8 @@ func (r *record) observed(dir folder.Dir, below string) bool {
 	})
 }
 
-// settle decides whether the next scan may believe a fresh record. start is
-// when the scan began, on the clock of the file system.
+// settle decides whether the next scan can rely on the stamps of a fresh record. start is the
+// beginning of the scan on the clock of the file system.
 func (r *record) settle(start time.Time) {
 	if r.self.Coarse() || !r.self.Settled(start) {
 		r.self = folder.Stamp{}
@@ -74,13 +71,7 @@ func (r *record) settle(start time.Time) {
 	}
 }
 
-// equal reports whether two records of a directory say the same.
-func (r *record) equal(o *record) bool {
-	return r.unsure == o.unsure && r.self == o.self && slices.Equal(r.entries, o.entries) &&
-		slices.Equal(r.observations, o.observations) && r.sameContent(o)
-}
-
-// sameContent reports whether they found the same.
+// sameContent reports whether two records contain the same items and messages.
 func (r *record) sameContent(o *record) bool {
 	return r.tree == o.tree && r.path == o.path && slices.Equal(r.messages, o.messages) &&
 		slices.EqualFunc(r.candidates, o.candidates, item.SameCandidate)

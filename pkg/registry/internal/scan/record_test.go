@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"mcp-bash/pkg/project/folder"
+	"mcp-bash/pkg/files/folder"
 )
 
 // a directory is believed by its stamp, but not by one that is

@@ -11,28 +11,27 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// maxDepth is how many levels of directories below a content directory are
-// visited.
+// maxDepth is the maximum depth of directories below a content directory.
 const maxDepth = 16
 
-// A Result is what a scan found. Once the scan is done only [Result.Settle] and
-// Unsaved change it.
+// A Result contains the items that a scan found. Only [Result.Settle] changes it after the
+// scan.
 type Result struct {
-	Within  string  // the subtree it was confined to, "" for none
-	First   *Result // the first of the scans that found exactly the same
-	Unsaved bool    // the scan cache says something else
+	First *Result // the first of the successive scans with the same result
 
+	within  string   // the subtree that was scanned, "" for everything
 	records []record // of each directory, sorted by tree and path
 	began   time.Time
 }
 
-// Candidates returns all that was found.
+// Candidates returns the items of all directories.
 func (s *Result) Candidates() []item.Candidate {
 	n := 0
 	for i := range s.records {
@@ -45,7 +44,7 @@ func (s *Result) Candidates() []item.Candidate {
 	return list
 }
 
-// record returns the record of a directory, nil when there is none.
+// record returns the record of a directory, or nil.
 func (s *Result) record(tree int, path string) *record {
 	wanted := record{tree: tree, path: path}
 	order := func(r record, wanted *record) int { return r.compare(wanted) }
@@ -56,7 +55,7 @@ func (s *Result) record(tree int, path string) *record {
 	return &s.records[at]
 }
 
-// Messages returns what is to be logged about what was found.
+// Messages returns the messages about all directories.
 func (s *Result) Messages() (list []item.Message) {
 	for i := range s.records {
 		list = append(list, s.records[i].messages...)
@@ -64,47 +63,46 @@ func (s *Result) Messages() (list []item.Message) {
 	return list
 }
 
-// A Spec says what is scanned for one kind of item.
+// A Spec describes the scan for one kind of item.
 type Spec struct {
-	Name       string    // of the kind
-	Noun       string    // "tool": of one item, in messages
-	FaultLevel mcp.Level // at which it is logged why an item is left out
-	// Guarded has metadata that other users could have written ignored, since it
-	// decides which script a name runs, and at which level.
+	Noun       string    // "tool": one item, in messages
+	FaultLevel mcp.Level // of the message that an item is left out
+	// Guarded ignores metadata that other users could have written, because metadata
+	// selects the script that a name runs, and its security level.
 	Guarded bool
-	Trees   []Tree // the more important ones first
+	Trees   []Tree // in order of precedence
 }
 
-// A Tree is a content directory, and how one kind reads it.
+// A Tree is a content directory, and the functions of one kind for it.
 type Tree struct {
-	Noun string // "Tool": what it is meant for, in messages
+	Noun string // "Tool": in messages
 	Dir  func(*project.Project) string
-	// Skip reports whether a directory below is left out, with everything in it; nil:
-	// none is.
+	// Skip reports whether a directory is left out with everything below it. It may be
+	// nil.
 	Skip func(path string) bool
 	// Examine adds the items of one directory.
 	Examine func(*Visit)
 }
 
-// A scanner is a scan that is going on.
+// A scanner is the state of a running scan.
 type scanner struct {
 	ctx    context.Context
-	stop   func(error) // ends the walk, which fails
+	stop   func(error) // ends the scan with an error
 	p      *project.Project
 	spec   Spec
-	within string // walk only this subtree
-	down   []string
-	old    *Result // the scan before; its records are used where they hold
+	within string   // scan only this subtree
+	down   []string // the names in within
+	old    *Result  // the last scan, whose valid records are reused
 
-	// Of the tree that it is at:
+	// The current tree:
 	tree    Tree
-	at      int    // which of the kind's it is
+	at      int    // its index
 	content string // its directory
-	label   string // the same in messages
+	label   string // its directory in messages
 }
 
-// Run walks the trees of a kind, within a subtree of them unless that is empty.
-// old is the scan before, nil for none. A tree that is missing is empty.
+// Run walks the trees of a kind, or a subtree of them if within is not empty. old is the last
+// scan, or nil. A missing tree counts as empty.
 func Run(
 	ctx context.Context, p *project.Project, spec Spec, within string, old *Result, now time.Time,
 ) (*Result, error) {
@@ -117,42 +115,31 @@ func Run(
 	if old == nil {
 		s.old = &Result{}
 	}
-	result := &Result{Within: within, began: now}
+	result := &Result{within: within, began: now}
 	for at, tree := range spec.Trees {
 		s.tree, s.at, s.content = tree, at, tree.Dir(p)
 		s.label = folder.Label(p.Root, s.content)
 		records, err := s.walk()
 		if err != nil && !folder.Missing(err) {
-			return nil, fmt.Errorf("unable to read %s/: %w", s.label, project.PlainError(err))
+			return nil, fmt.Errorf("unable to read %s/: %w", s.label, fsys.Cause(err))
 		}
 		result.records = append(result.records, records...)
 	}
-	s.compare(result)
+	result.First = s.first(result)
 	return result, nil
 }
 
-// compare finds out whether the result differs from the one before.
-func (s *scanner) compare(result *Result) {
-	old := s.old
-	same := s.old.Within == s.within && len(old.records) == len(result.records)
-	result.Unsaved = !same
-	for i := range result.records {
-		r := &result.records[i]
-		if !same || !r.fresh && !r.moved {
-			continue
-		}
-		same = r.sameContent(&old.records[i])
-		result.Unsaved = result.Unsaved || !same || !r.equal(&old.records[i])
+// first returns the first of the successive scans with the same result.
+func (s *scanner) first(result *Result) *Result {
+	if s.old.First == nil || s.old.within != s.within || !slices.EqualFunc(result.records, s.old.records,
+		func(a, b record) bool { return !a.fresh && !a.moved || a.sameContent(&b) }) {
+		return result
 	}
-	result.First = result
-	if same && old.First != nil {
-		result.First = old.First
-		result.Unsaved = result.Unsaved || old.Unsaved
-	}
+	return s.old.First
 }
 
-// walk visits everything in the tree. The directories in it are shared out
-// among as many workers as there are processors.
+// walk visits every directory of the tree. As many workers as there are processors share the
+// directories.
 func (s *scanner) walk() ([]record, error) {
 	root, err := folder.Open(s.content)
 	if err != nil {
@@ -165,7 +152,7 @@ func (s *scanner) walk() ([]record, error) {
 	if err != nil {
 		return nil, err
 	}
-	const share = 64 // directories a worker takes at a time
+	const share = 64 // the number of directories that a worker takes at a time
 	workers := min(runtime.GOMAXPROCS(0), (len(children)+share-1)/share)
 	if workers <= 1 {
 		s.descend(top, root, "", children, 0, &records)
@@ -192,7 +179,7 @@ func (s *scanner) walk() ([]record, error) {
 	return records, context.Cause(s.ctx)
 }
 
-// descend walks the directories named children in dir, which lies at parent.
+// descend walks the directories named children in dir, whose path is parent.
 func (s *scanner) descend(v *Visit, dir folder.Dir, parent string, children []string, depth int, out *[]record) {
 	for _, name := range children {
 		if s.ctx.Err() != nil {
@@ -222,10 +209,10 @@ func (s *scanner) descend(v *Visit, dir folder.Dir, parent string, children []st
 			child.Close()
 		}
 		if err != nil && folder.IsShortage(err) {
-			s.stop(project.PlainError(err))
+			s.stop(fsys.Cause(err))
 		}
 		if err != nil && !folder.Vanished(err) {
-			file, reason := path.Join(s.label, at), project.PlainError(err)
+			file, reason := path.Join(s.label, at), fsys.Cause(err)
 			m := item.Message{
 				Level: mcp.Warning, At: item.Place{File: file}, Text: fmt.Sprintf("cannot read directory: %s", reason),
 				Logged: fmt.Sprintf("Cannot read directory %s: %s", file, reason),
@@ -237,9 +224,8 @@ func (s *scanner) descend(v *Visit, dir folder.Dir, parent string, children []st
 	}
 }
 
-// visit adds the record of a directory, made anew or the one that still holds,
-// and returns the names of the directories in it to go on with. self is the
-// stamp of the directory from before it was opened.
+// visit adds a new or a valid old record of a directory to out, and returns the names of the
+// subdirectories to visit. self is the stamp of the directory from before it was opened.
 func (s *scanner) visit(
 	v *Visit, dir folder.Dir, at string, depth int, self folder.Stamp, out *[]record,
 ) (children []string, err error) {
@@ -266,7 +252,7 @@ func (s *scanner) visit(
 	return s.children(entries, at, depth), nil
 }
 
-// children returns the names of the directories to go on with.
+// children returns the names of the subdirectories to visit.
 func (s *scanner) children(entries []folder.Entry, at string, depth int) (names []string) {
 	for _, e := range entries {
 		if !e.IsDir || depth >= maxDepth || folder.Unusable(e.Name) != "" {
@@ -279,7 +265,7 @@ func (s *scanner) children(entries []folder.Entry, at string, depth int) (names 
 	return names
 }
 
-// examine has the kind find its items in a directory, after what is the same for
+// examine calls the kind's function for a directory, after the checks that are the same for
 // all kinds.
 func (s *scanner) examine(v *Visit) {
 	for _, e := range v.rec.entries {
@@ -295,8 +281,8 @@ func (s *scanner) examine(v *Visit) {
 	s.tree.Examine(v)
 }
 
-// Settle decides which of the new records the next scan may believe. clock returns
-// what the clock of the file system shows at a moment.
+// Settle decides which of the new records the next scan can rely on. clock converts a time to
+// the clock of the file system.
 func (s *Result) Settle(clock func(time.Time) time.Time) {
 	for i := range s.records {
 		if r := &s.records[i]; r.fresh || r.moved {

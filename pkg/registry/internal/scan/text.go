@@ -1,11 +1,13 @@
 package scan
 
 import (
+	"unicode/utf8"
+
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/registry/item"
 )
 
-// IsText reports whether a file is text, by its beginning.
+// IsText reports whether the beginning of a file is text.
 func (v *Visit) IsText(name string) bool {
 	file, err := v.open(name)
 	if err != nil {
@@ -21,24 +23,14 @@ func (v *Visit) IsText(name string) bool {
 	return media.IsText(wholeRunes(buf[:n]))
 }
 
-// wholeRunes cuts off a character that a text breaks off in.
+// wholeRunes removes an incomplete character at the end of a text.
 func wholeRunes(text []byte) []byte {
-	for back := 1; back <= 3 && back <= len(text); back++ {
-		c := text[len(text)-back]
-		if c < 0x80 {
-			return text
-		}
-		if c >= 0xC0 { // a character begins here, and should have so many bytes
-			size := 2
-			if c >= 0xF0 {
-				size = 4
-			} else if c >= 0xE0 {
-				size = 3
+	for end := len(text) - 1; end >= max(0, len(text)-utf8.UTFMax+1); end-- {
+		if utf8.RuneStart(text[end]) {
+			if !utf8.FullRune(text[end:]) {
+				return text[:end]
 			}
-			if size > back {
-				return text[:len(text)-back]
-			}
-			return text
+			break
 		}
 	}
 	return text

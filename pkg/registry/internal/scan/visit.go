@@ -9,21 +9,21 @@ import (
 	"slices"
 	"strings"
 
+	"mcp-bash/pkg/files/folder"
+	"mcp-bash/pkg/files/fsys"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/project/folder"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/wire/mcp"
 )
 
-// A Visit is one directory while a kind looks for items in it. Whatever it is
-// asked is recorded, so that a kind need not know that what it found will be used
-// again. It is an [item.Dir].
+// A Visit is one directory in which a kind looks for items. It records every file that the
+// kind looks at. It implements [item.Dir].
 type Visit struct {
 	Project *project.Project
 	spec    Spec
-	tree    int    // which of the kind's trees it lies in
+	tree    int    // the index of the kind's tree
 	content string // the content directory, absolute
-	label   string // the same as messages name it
+	label   string // the content directory in messages
 	stop    func(error)
 
 	dir   folder.Dir
@@ -31,9 +31,9 @@ type Visit struct {
 	rec   *record
 
 	metadata []Metadata // read in this directory
-	scratch  []byte     // holds the files of this directory
-	arena    []byte     // holds the items of all directories
-	buffer   []byte     // an item is written here first
+	scratch  []byte     // memory for the files of this directory
+	arena    []byte     // memory for the items of all directories
+	buffer   []byte     // memory for the item that is being built
 	listing  []byte
 }
 
@@ -41,10 +41,10 @@ type Visit struct {
 type Metadata struct {
 	Name string
 	item.Source
-	Usable bool       // it could be read, and is a JSON object
-	Fault  item.Fault // why not; the zero value: it is gone
-	Paired bool       // it belongs to a file beside it
-	Moved  bool       // it describes a file elsewhere
+	Usable bool       // the file is a readable JSON object
+	Fault  item.Fault // why the file is not usable; the zero value: it does not exist any more
+	Paired bool       // the metadata describes a file of the same directory
+	Moved  bool       // the metadata describes a file of another directory
 }
 
 const (
@@ -61,13 +61,13 @@ func newVisit(s *scanner) *Visit {
 	}
 }
 
-// enter turns to another directory.
+// enter moves the visit to another directory.
 func (v *Visit) enter(dir folder.Dir, depth int, rec *record) {
 	v.dir, v.Depth, v.rec = dir, depth, rec
 	v.metadata, v.scratch = v.metadata[:0], v.scratch[:0]
 }
 
-// Files yields the names of the files that are no metadata files.
+// Files yields the names of the files other than metadata files.
 func (v *Visit) Files(yield func(name string) bool) {
 	for _, e := range v.rec.entries {
 		if usable(e) && !isMetadata(e) && !yield(e.Name) {
@@ -76,18 +76,18 @@ func (v *Visit) Files(yield func(name string) bool) {
 	}
 }
 
-// usable reports whether an entry is a file with a name that can be used.
+// usable reports whether an entry is a file with a valid name.
 func usable(e folder.Entry) bool { return !e.IsDir && !e.Odd && folder.Unusable(e.Name) == "" }
 
-// isMetadata reports whether an entry is a metadata file by its name.
+// isMetadata reports whether an entry is a file with the name of a metadata file.
 func isMetadata(e folder.Entry) bool {
 	return !e.IsDir && !e.Odd && strings.HasSuffix(e.Name, item.MetadataSuffix)
 }
 
-// HasFile reports whether there is a regular file of a name in the directory.
+// HasFile reports whether the directory contains a regular file with this name.
 func (v *Visit) HasFile(name string) bool { return v.has(folder.Entry{Name: name}) }
 
-// hasDir reports whether there is a directory of a name in the directory.
+// hasDir reports whether the directory contains a subdirectory with this name.
 func (v *Visit) hasDir(name string) bool { return v.has(folder.Entry{Name: name, IsDir: true}) }
 
 func (v *Visit) has(e folder.Entry) bool {
@@ -96,8 +96,7 @@ func (v *Visit) has(e folder.Entry) bool {
 	return found && v.rec.entries[at] == e
 }
 
-// HasFileIn reports whether there is a regular file of a name in a directory in
-// this one.
+// HasFileIn reports whether a subdirectory contains a regular file with this name.
 func (v *Visit) HasFileIn(dir, name string) bool {
 	if !v.hasDir(dir) {
 		return false
@@ -108,13 +107,13 @@ func (v *Visit) HasFileIn(dir, name string) bool {
 	return s.IsFile()
 }
 
-// HasMetadata reports whether there is a metadata file in the directory.
+// HasMetadata reports whether the directory contains a metadata file.
 func (v *Visit) HasMetadata() bool {
 	return slices.ContainsFunc(v.rec.entries, isMetadata)
 }
 
-// MetadataOf returns what a file's metadata file says, nil when it has none
-// . It is valid until another one is read.
+// MetadataOf returns the metadata of a file, or nil. The result is valid until the
+// next metadata file is read.
 func (v *Visit) MetadataOf(file string) *Metadata {
 	for _, name := range item.MetadataNames(file) {
 		if name != "" && v.HasFile(name) {
@@ -127,8 +126,7 @@ func (v *Visit) MetadataOf(file string) *Metadata {
 	return nil
 }
 
-// Unreadable returns, for the metadata files of a file that [Visit.MetadataOf] passes over, why they
-// cannot be read.
+// Unreadable returns why the metadata files that [Visit.MetadataOf] skips cannot be read.
 func (v *Visit) Unreadable(file string) (faults []item.Fault) {
 	for _, name := range item.MetadataNames(file) {
 		switch {
@@ -149,7 +147,7 @@ func (v *Visit) Unreadable(file string) (faults []item.Fault) {
 	return faults
 }
 
-// MetadataFiles yields all metadata files that can be used.
+// MetadataFiles yields all usable metadata files.
 func (v *Visit) MetadataFiles(yield func(*Metadata) bool) {
 	for _, e := range v.rec.entries {
 		if usable(e) && isMetadata(e) {
@@ -160,7 +158,7 @@ func (v *Visit) MetadataFiles(yield func(*Metadata) bool) {
 	}
 }
 
-// MetadataFile returns a metadata file, which is read once.
+// MetadataFile returns a metadata file. It reads each file once.
 func (v *Visit) MetadataFile(name string) *Metadata {
 	for i := range v.metadata {
 		if v.metadata[i].Name == name {
@@ -177,7 +175,7 @@ func (v *Visit) MetadataFile(name string) *Metadata {
 	}
 	if err != nil && !folder.Vanished(err) {
 		m.Fault = item.FaultIn(v.Label(name), err)
-		if !v.spec.Guarded { // else the tool does not run, which BuildTool reports
+		if !v.spec.Guarded { // else BuildTool reports that the tool does not run
 			v.Log(item.Message{
 				Level: mcp.Warning, Topic: item.Malformed, At: m.Fault.At, Text: m.Fault.Reason + ", using defaults",
 				Logged: fmt.Sprintf("Malformed metadata %s: %s, using defaults", v.Label(name), err),
@@ -188,8 +186,8 @@ func (v *Visit) MetadataFile(name string) *Metadata {
 	return &v.metadata[len(v.metadata)-1]
 }
 
-// ItemName returns what an item is called by default that only metadata
-// describes: what it would be called after the file the metadata belongs to.
+// ItemName returns the default name of an item that only consists of metadata: the stem of
+// the file name without the metadata suffix.
 func (v *Visit) ItemName(m *Metadata) string {
 	name := strings.TrimSuffix(m.Name, item.MetadataSuffix)
 	if v.HasFile(name) {
@@ -198,8 +196,8 @@ func (v *Visit) ItemName(m *Metadata) string {
 	return name
 }
 
-// Unpaired returns the input for an item that only metadata describes; nil when
-// the metadata belongs to a file. Call it after [Visit.MetadataOf] for all files.
+// Unpaired returns the input for an item that only consists of metadata, or nil if the
+// metadata describes a file. Call it after [Visit.MetadataOf] for all files.
 func (v *Visit) Unpaired(m *Metadata) *item.Input {
 	if m.Paired {
 		return nil
@@ -209,7 +207,7 @@ func (v *Visit) Unpaired(m *Metadata) *item.Input {
 	return s
 }
 
-// read returns a file whole.
+// read returns the content of a file.
 func (v *Visit) read(name string, limit int) ([]byte, error) {
 	file, err := v.open(name)
 	if err != nil {
@@ -229,20 +227,20 @@ func (v *Visit) read(name string, limit int) ([]byte, error) {
 	n, err := file.Read(buf)
 	if err != nil {
 		v.Recheck()
-		return nil, project.PlainError(err)
+		return nil, fsys.Cause(err)
 	}
 	return v.use(buf[:n]), nil
 }
 
-// A Head is how a file begins.
+// A Head is the beginning of a file.
 type Head struct {
 	Text   []byte // valid until another file is read
 	Mode   fs.FileMode
-	Header json.RawMessage // its inline header, nil when it has none
-	Fault  item.Fault      // why a header cannot be read; the zero value for one that can, or none
+	Header json.RawMessage // the inline header, or nil
+	Fault  item.Fault      // why the inline header cannot be read, or the zero value
 }
 
-// Head returns how a file begins.
+// Head returns the beginning of a file.
 func (v *Visit) Head(name string) (Head, error) {
 	file, err := v.open(name)
 	if err != nil {
@@ -259,7 +257,7 @@ func (v *Visit) Head(name string) (Head, error) {
 	}
 	if err != nil {
 		v.Recheck()
-		return Head{Mode: file.Stamp.Mode}, project.PlainError(err)
+		return Head{Mode: file.Stamp.Mode}, fsys.Cause(err)
 	}
 	h := Head{Text: head, Mode: file.Stamp.Mode}
 	if h.Header, err = item.ParseHeader(head); err != nil {
@@ -270,17 +268,17 @@ func (v *Visit) Head(name string) (Head, error) {
 	return h, nil
 }
 
-// open opens a file and records it. What cannot be opened is tried again by every
-// scan, since nothing tells when that changes.
+// open opens a file and records it. Every scan tries again to open a file that cannot be
+// opened, because its stamp may not change when it can be opened.
 func (v *Visit) open(name string) (folder.File, error) {
 	file, err := v.dir.OpenFile(name)
 	if err != nil {
 		if folder.IsShortage(err) {
-			v.stop(project.PlainError(err))
+			v.stop(fsys.Cause(err))
 		}
 		v.Recheck()
 		v.Observed(folder.Observation{Name: name, Stamp: v.dir.Stamp(name)})
-		return folder.File{}, project.PlainError(err)
+		return folder.File{}, fsys.Cause(err)
 	}
 	v.Observed(folder.Observation{Name: name, Stamp: file.Stamp})
 	return file, nil
@@ -294,7 +292,7 @@ func (v *Visit) space(n int) []byte {
 	return v.scratch[len(v.scratch) : len(v.scratch)+n]
 }
 
-// use marks text, the beginning of the space returned last, as in use.
+// use reserves text, which is the beginning of the last result of space.
 func (v *Visit) use(text []byte) []byte {
 	v.scratch = v.scratch[:len(v.scratch)+len(text)]
 	return text[:len(text):len(text)]
@@ -314,17 +312,17 @@ func (v *Visit) keep(text []byte) []byte {
 	return v.arena[start:len(v.arena):len(v.arena)]
 }
 
-// Log records a message, once for each directory.
+// Log records a message once for each directory.
 func (v *Visit) Log(m item.Message) {
 	if !slices.Contains(v.rec.messages, m) {
 		v.rec.messages = append(v.rec.messages, m)
 	}
 }
 
-// Label returns a file of the directory as messages name it.
+// Label returns the path of a file for messages.
 func (v *Visit) Label(name string) string { return path.Join(v.label, v.rec.path, name) }
 
-// Input returns the input for an item made of a file of the directory.
+// Input returns the input for the item of a file.
 func (v *Visit) Input(file string, sources []item.Source) *item.Input {
 	return &item.Input{
 		Fields:  item.Fields{Sources: sources, Dir: v},
@@ -334,19 +332,19 @@ func (v *Visit) Input(file string, sources []item.Source) *item.Input {
 	}
 }
 
-// Path returns where the directory lies below the content directory.
+// Path returns the path of the directory relative to the content directory.
 func (v *Visit) Path() string { return v.rec.path }
 
 // AbsPath returns the path of the directory.
 func (v *Visit) AbsPath() string { return filepath.Join(v.content, filepath.FromSlash(v.rec.path)) }
 
-// Observed records what the items of the directory depend on.
+// Observed records a file that the items of the directory depend on.
 func (v *Visit) Observed(o folder.Observation) { v.rec.observations = append(v.rec.observations, o) }
 
-// Recheck has the next scan visit the directory again, whatever the stamps say.
+// Recheck makes the next scan examine the directory again in any case.
 func (v *Visit) Recheck() { v.rec.unsure = true }
 
-// Add records an item that was found.
+// Add records an item.
 func (v *Visit) Add(c item.Candidate) {
 	c.Tree = v.tree
 	if c.JSON != nil {

@@ -7,7 +7,7 @@ import (
 	"path"
 	"path/filepath"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/lazyregexp"
 )
@@ -72,7 +72,7 @@ func abilitiesOf(file string) (can Abilities) {
 		return can
 	}
 	defer dir.Close()
-	f, err := project.OpenRegular(dir, filepath.Base(resolved))
+	f, err := boundedfile.OpenIn(dir, filepath.Base(resolved))
 	if err != nil {
 		return can
 	}

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/files/boundedfile"
 	"mcp-bash/pkg/scaffold/usage"
 )
 
@@ -91,7 +91,7 @@ func page(dir, name string, steps int) ([]byte, error) {
 // readPage reads a regular file or a symbolic link to one, as distributions install
 // alternatives.
 func readPage(name string, packed bool) ([]byte, error) {
-	text, err := project.ReadRegular(name, maxPage)
+	text, err := boundedfile.Read(name, maxPage)
 	if err != nil || !packed {
 		return text, err
 	}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Reports for longer than its time limit, which is one of silence, and then is
-# silent for longer than that.
+# Reports progress for longer than its time limit, and then is silent for longer than that. The limit
+# counts from the last report, so the pauses are what the test is about.
 source "${MCP_SDK:?run this tool with mcp-runtool}/tool-sdk.sh"
 for step in 1 2 3 4 5 6 7 8 9; do
   mcp_progress "$step" working

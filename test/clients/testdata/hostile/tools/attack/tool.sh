@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Does to its hand-off files, and to the server, what a hostile script would.
+# Attacks its hand-off files and the server.
 # what: a function below; where: a folder of the test.
 source "${MCP_SDK:?}/tool-sdk.sh"
 what="$(mcp_args_require .what)"
 where="$(mcp_args_get '.where // ""')"
 files="${MCP_CANCEL_FILE%/*}"
 
-# forever does not end on TERM, and says when it has begun.
+# forever creates the file begun and then ignores TERM.
 forever() {
   trap '' TERM INT HUP
   : >"${where}/begun"
@@ -50,23 +50,24 @@ litter() {
   (cd "${files}/many" && for i in {1..3000}; do : >"${i}"; done)
 }
 
-# A child that leaves the process group, keeps the files open, and writes to
-# them when the next call tells it to.
+# late starts a child that leaves the process group, keeps the files open, and writes to them during
+# the next call.
 late() {
   export where
+  mkfifo "${where}/open" "${where}/written"
   setsid bash -c '
     exec 7>>"${MCP_PROGRESS_STREAM}" 8>>"${MCP_TOOL_ERROR_FILE}" >/dev/null 2>&1
-    : >"${where}/open"
+    echo >"${where}/open"
     read -r _ <"${where}/go"
     echo "{\"method\":\"notifications/progress\",\"params\":{\"progress\":99,\"message\":\"late\"}}" >&7
     echo "{\"code\":-1,\"message\":\"late\"}" >&8
-    : >"${where}/written"
+    echo >"${where}/written"
   ' &
-  until [ -e "${where}/open" ]; do sleep 0.01; done
+  read -r _ <"${where}/open"
 }
 
-# Nothing bad, for a moment.
-brief() { sleep 0.3; }
+# blocked ends when the test writes a line.
+blocked() { read -r _ <"${where}/go"; }
 
 # What /proc shows of the server.
 spy() {

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Says "clean" when its hand-off files are as they should be. With where, a
-# child of the call before is told to write first.
+# Prints "clean" if its hand-off files are correct. With where, a child of the previous call
+# writes to its files first.
 source "${MCP_SDK:?}/tool-sdk.sh"
 where="$(mcp_args_get '.where // ""')"
 if [ -n "${where}" ]; then
   echo >"${where}/go"
-  until [ -e "${where}/written" ]; do sleep 0.01; done
+  read -r _ <"${where}/written"
 fi
 for file in "${MCP_LOG_STREAM}" "${MCP_PROGRESS_STREAM}" "${MCP_TOOL_RESOURCES_FILE}" "${MCP_TOOL_ERROR_FILE}"; do
   if [ ! -f "${file}" ] || [ -L "${file}" ] || [ -s "${file}" ]; then

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Reports, logs and asks until it is ended, whoever listens.
+# Reports, logs and asks until the server ends it, even if nobody reads. Short pauses leave the
+# processor to the server.
 echo "$$" >pid.new
 mv pid.new "chatty.pid"
 printf -v long '%01000d' 0

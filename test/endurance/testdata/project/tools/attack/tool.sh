@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Does to its hand-off files, and to the server, what a hostile or broken script
-# would. what: a function below.
+# Attacks its hand-off files and the server.
+# what: a function below.
 source "${MCP_SDK:?}/tool-sdk.sh"
 what="$(mcp_args_require .what)"
 files="${MCP_CANCEL_FILE%/*}"
@@ -17,7 +17,7 @@ pipes() {
 }
 huge() {
   truncate -s 4T "${MCP_LOG_STREAM}" "${MCP_PROGRESS_STREAM}" "${MCP_TOOL_ERROR_FILE}"
-  sleep 0.3
+  sleep 0.3 # the server reads the files meanwhile
 }
 endless() {
   local file
@@ -33,14 +33,15 @@ litter() {
   mkdir -p "${files}/many/more"
   (cd "${files}/many" && for i in {1..500}; do : >"${i}"; done)
 }
-# A child that leaves the process group and writes when the call is over.
+# late starts a child that leaves the process group and writes when the tool has ended. The end closes
+# the pipe that the child reads.
 late() {
-  setsid bash -c '
+  exec 9> >(setsid bash -c '
     exec 7>>"${MCP_PROGRESS_STREAM}" 8>>"${MCP_TOOL_ERROR_FILE}" >/dev/null 2>&1
-    sleep 0.3
+    cat
     echo "{\"method\":\"notifications/progress\",\"params\":{\"progress\":99,\"message\":\"late\"}}" >&7
     echo "{\"code\":-1,\"message\":\"late\"}" >&8
-  ' &
+  ')
 }
 flood() { head -c 12000000 /dev/zero; }
 complain() { head -c 12000000 /dev/zero >&2; }

@@ -1,0 +1,82 @@
+package atomicfile
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// a reader sees the old file until the new one is complete.
+func TestWrite(t *testing.T) {
+	place := t.TempDir()
+	dir, err := os.OpenRoot(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	path := filepath.Join(place, "name")
+	for _, text := range []string{"old", "new"} {
+		stamp, err := Write(dir, "name", []byte(text))
+		if got, _ := os.ReadFile(path); err != nil || !stamp.IsFile() || string(got) != text {
+			t.Errorf("%v: %q", err, got)
+		}
+	}
+	os.MkdirAll(filepath.Join(place, "full", "x"), 0o700)
+	if _, err := Write(dir, "full", nil); err == nil {
+		t.Error("a directory was replaced")
+	}
+	list, _ := os.ReadDir(place)
+	if len(list) != 2 {
+		t.Errorf("left behind: %v", list)
+	}
+}
+
+// Only names that [Write] could have made are temporary.
+func TestIsTemporary(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a.json.tmp-1-0a": true, ".tmp-1": false, "a.json": false, "a.json.tmp": false,
+	} {
+		if IsTemporary(name) != want {
+			t.Error(name)
+		}
+	}
+}
+
+// nobody waits longer than asked to, or after the request has ended.
+func TestLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	open := func() *os.File {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	holder, other := open(), open()
+	defer other.Close()
+	if err := Lock(t.Context(), holder, "it", 0, TryLock); err != nil {
+		t.Fatal(err)
+	}
+	var locked *LockedError
+	err := Lock(t.Context(), other, "it", 3*time.Millisecond, TryLock)
+	if !errors.As(err, &locked) || err.Error() != "registry lock 'it' unavailable after 0.003s" {
+		t.Error(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Lock(ended, other, "it", time.Hour, TryLock); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	holder.Close() // with the file the lock goes
+	if err := Lock(t.Context(), other, "it", time.Hour, TryLock); err != nil {
+		t.Error(err)
+	}
+	var unable *UnwritableError
+	broken := func(*os.File) (bool, error) { return false, os.ErrInvalid }
+	if err := Lock(t.Context(), other, "it", time.Hour, broken); !errors.As(err, &unable) {
+		t.Error(err)
+	}
+}

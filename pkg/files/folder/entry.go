@@ -1,0 +1,44 @@
+package folder
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// An Entry is a file or a directory in a [Dir]. Listings leave out what is hidden
+// or a symbolic link, except a link with the name of a metadata file: the
+// server does not read it, although its author expects that.
+type Entry struct {
+	Name  string
+	IsDir bool
+	Odd   bool // neither a file nor a directory
+}
+
+// MetadataSuffix ends the name of a metadata file.
+const MetadataSuffix = ".meta.json"
+
+// isOdd reports whether something that is neither a file nor a directory is listed.
+func isOdd(name string) bool { return strings.HasSuffix(name, MetadataSuffix) }
+
+// errNotRegular is the error for what is neither a file nor a directory.
+var errNotRegular = errors.New("not a regular file")
+
+// hidden reports whether a name begins with a dot.
+func hidden(name string) bool { return strings.HasPrefix(name, ".") }
+
+func sortEntries(list []Entry) {
+	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Unusable returns why the file name cannot be used, "" when it can.
+func Unusable(name string) string {
+	switch {
+	case strings.ContainsAny(name, "\r\n"):
+		return "newline/CR"
+	case !utf8.ValidString(name):
+		return "not UTF-8"
+	}
+	return ""
+}

@@ -1,0 +1,119 @@
+//go:build unix
+
+package trust
+
+import (
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"mcp-bash/pkg/files/boundedfile"
+)
+
+// accounts are the users and groups in /etc/passwd and /etc/group.
+type accounts struct {
+	users, groups []account
+	private       int // the group whose only member is our user; -1: none
+}
+
+// An account is one line of either file.
+type account struct {
+	name string
+	id   int
+	last string // the primary group of a user, or the members of a group
+}
+
+// maxAccounts bounds each of the two files, in bytes.
+const maxAccounts = 4 << 20
+
+// knownAccounts reads both files once, at the first file that a group or another user can write to.
+var knownAccounts = sync.OnceValue(func() *accounts {
+	a := &accounts{private: -1}
+	var complete [2]bool
+	for i, list := range []*[]account{&a.users, &a.groups} {
+		text, err := boundedfile.Read([]string{"/etc/passwd", "/etc/group"}[i], maxAccounts)
+		*list, complete[i] = parseAccounts(string(text))
+		complete[i] = complete[i] && err == nil
+	}
+	if complete == [2]bool{true, true} && runtime.GOOS != "darwin" { // macOS keeps most users in neither file
+		a.private = a.privateGroup(effectiveUser())
+	}
+	return a
+})
+
+// parseAccounts parses the lines of either file. complete is false if a line is invalid, or refers to accounts in
+// another database.
+func parseAccounts(text string) (list []account, complete bool) {
+	complete = true
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		fields := strings.Split(line, ":")
+		if len(fields) < 4 || strings.ContainsAny(line[:1], "+-") {
+			complete = false
+			continue
+		}
+		id, err := strconv.Atoi(fields[2])
+		if err != nil {
+			complete = false
+			continue
+		}
+		list = append(list, account{fields[0], id, fields[3]})
+	}
+	return list, complete
+}
+
+// privateGroup returns the primary group of a user, or -1 if another user is a member of it (T-41).
+func (a *accounts) privateGroup(uid int) int {
+	var names []string
+	group := ""
+	for _, u := range a.users {
+		if u.id == uid {
+			names = append(names, u.name)
+			if group == "" {
+				group = u.last
+			}
+		}
+	}
+	id, err := strconv.Atoi(group)
+	if err != nil {
+		return -1
+	}
+	for _, u := range a.users {
+		if gid, err := strconv.Atoi(u.last); u.id != uid && (err != nil || gid == id) {
+			return -1
+		}
+	}
+	exists := false
+	for _, g := range a.groups {
+		if g.id != id {
+			continue
+		}
+		exists = true
+		for member := range strings.SplitSeq(g.last, ",") {
+			if member != "" && !slices.Contains(names, member) {
+				return -1
+			}
+		}
+	}
+	if !exists {
+		return -1
+	}
+	return id
+}
+
+func (a *accounts) user(id int) string  { return named(a.users, id) }
+func (a *accounts) group(id int) string { return named(a.groups, id) }
+
+// named returns an id with its name, such as "1000 (alice)".
+func named(list []account, id int) string {
+	at := slices.IndexFunc(list, func(a account) bool { return a.id == id })
+	if at < 0 {
+		return strconv.Itoa(id)
+	}
+	return strconv.Itoa(id) + " (" + list[at].name + ")"
+}

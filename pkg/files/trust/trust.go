@@ -1,0 +1,229 @@
+// Package trust checks that no other user can change a file that our programs run or believe. A file passes if our
+// user or root owns it, and neither other users nor a group with other members can write to it (T-41).
+package trust
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcp-bash/pkg/files/fsys"
+	"mcp-bash/pkg/text/shell"
+)
+
+// CheckOwn checks a file whose [os.Lstat] result is info. It must not be a symbolic link. CheckOwn does not check the
+// directories above. It is for leftovers of killed runs, and for files where other users can create some. The error
+// is an [*InsecureError].
+func CheckOwn(path string, info fs.FileInfo) error {
+	if isLink(info) {
+		return &InsecureError{path, "symlink", flawLink}
+	}
+	if reason, flaw := distrust(path, info, false); reason != "" {
+		return &InsecureError{path, reason, flaw}
+	}
+	return nil
+}
+
+// An InsecureError means that other users can change a file, or that this is unknown.
+type InsecureError struct {
+	Path   string // the file, or a directory that leads to it
+	Reason string // with the remedy
+	flaw   flaw
+}
+
+// A flaw is a kind of [InsecureError].
+type flaw int
+
+// The flaws that have a remedy of one line. flawOther is any other one.
+const (
+	flawOther flaw = iota
+	flawWritable
+	flawLink
+	flawNotRegular
+)
+
+func (e *InsecureError) Error() string { return shell.Quote(e.Path) + " (" + e.Reason + ")" }
+
+// Brief returns the error with another form of its path. shown is the path for people, word the path as a word of a
+// shell command.
+func (e *InsecureError) Brief(shown, word string) string {
+	switch e.flaw {
+	case flawWritable:
+		return shown + " is group- or world-writable (fix: chmod g-w,o-w " + word + ")"
+	case flawLink:
+		kind := "regular file"
+		if info, err := os.Stat(e.Path); err == nil && info.IsDir() {
+			kind = "directory"
+		}
+		return shown + " is a symlink (replace it with a " + kind + ")"
+	case flawNotRegular:
+		return shown + " is not a regular file"
+	}
+	return shown + " (" + e.Reason + ")"
+}
+
+// CheckPath checks a file and every directory on the way to it: from root down if dir is below root, else from dir
+// down. The path is in dir. The error is an [*InsecureError]. If the file is missing and its directories pass, the
+// error is that of [os.Lstat].
+func CheckPath(root, dir, path string) error {
+	w := newWalk(root, dir, path)
+	_, _, err := w.follow(w.path)
+	return err
+}
+
+// CheckFile is [CheckPath] for a regular file. Neither the file nor its directory may be a symbolic link.
+func CheckFile(root, dir, file string) error {
+	for _, path := range []string{filepath.Dir(file), file} {
+		if info, err := os.Lstat(path); err == nil && isLink(info) {
+			return &InsecureError{path, "symlink", flawLink}
+		}
+	}
+	w := newWalk(root, dir, file)
+	_, info, err := w.follow(w.path)
+	if err == nil && !info.Mode().IsRegular() {
+		return &InsecureError{file, "not a regular file", flawNotRegular}
+	}
+	return err
+}
+
+// CheckScript is [CheckPath] for a script, which must be in dir after resolving symbolic links. The error is
+// errMissing or an [*InsecureError].
+func CheckScript(root, dir, file string) error {
+	w := newWalk(root, dir, file)
+	physical, info, err := w.follow(w.path)
+	if insecure, ok := errors.AsType[*InsecureError](err); ok {
+		return insecure
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &InsecureError{file, fsys.Cause(err).Error(), flawOther}
+	}
+	if physical != w.path || !below(w.dir, physical) { // the path has links, or leads out
+		if physicalDir, _, err := w.follow(w.dir); err != nil || !below(physicalDir, physical) {
+			return &InsecureError{file, "leads out of " + dir, flawOther}
+		}
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return errMissing
+	}
+	return nil
+}
+
+// errMissing is the error for a script that does not exist (T-9).
+var errMissing = errors.New("tool executable missing")
+
+func below(dir, path string) bool { return path != dir && fsys.Within(dir, path) }
+
+// A pathWalk follows a path downwards, one name at a time. It checks each directory before it looks up a name in it.
+// Nobody else can change the content of a directory that passed. So a program that uses the path later gets the
+// files that were checked.
+//
+// The checks begin below top. If a path or a link leads elsewhere, they begin at the root directory of the system.
+// Other users may write to a sticky directory there, because they cannot replace our files in it.
+type pathWalk struct {
+	top  string // without symbolic links
+	dir  string
+	path string
+
+	at   string      // the position, without symbolic links
+	info fs.FileInfo // of the file there
+	rest string      // the names that follow
+}
+
+func newWalk(root, dir, path string) *pathWalk {
+	if fsys.Within(root, dir) {
+		return &pathWalk{top: root, dir: dir, path: path}
+	}
+	if physical, err := filepath.EvalSymlinks(dir); err == nil {
+		if fsys.Within(dir, path) {
+			path = physical + path[len(dir):]
+		}
+		dir = physical
+	}
+	return &pathWalk{top: dir, dir: dir, path: path}
+}
+
+// maxLinks is the maximum number of symbolic links in a path.
+const maxLinks = 40
+
+const separator = string(filepath.Separator)
+
+// follow walks to the end of a path. It returns the path without links, and the file there. If the file is missing,
+// it returns the path that the file would have.
+func (w *pathWalk) follow(path string) (physical string, info fs.FileInfo, err error) {
+	w.rest = ""
+	err = w.prepend(path)
+	for links := 0; err == nil && w.rest != ""; {
+		var name, link string
+		name, w.rest, _ = strings.Cut(w.rest, separator)
+		switch name {
+		case "", ".":
+		case "..":
+			err = w.jump(filepath.Dir(w.at), w.rest)
+		default:
+			if link, err = w.step(name); link == "" {
+				break
+			}
+			if links++; links > maxLinks {
+				err = &InsecureError{path, "too many symbolic links", flawOther}
+			} else {
+				err = w.prepend(link)
+			}
+		}
+	}
+	if err != nil {
+		return filepath.Join(w.at, w.rest), nil, err
+	}
+	return w.at, w.info, nil
+}
+
+// prepend continues with another path, before the rest.
+func (w *pathWalk) prepend(path string) error {
+	rest := separator + w.rest
+	switch {
+	case !filepath.IsAbs(path):
+		w.rest = path + rest
+		return nil
+	case fsys.Within(w.top, path):
+		return w.jump(w.top, path[len(w.top):]+rest)
+	}
+	volume := filepath.VolumeName(path)
+	return w.jump(volume+separator, path[len(volume):]+rest)
+}
+
+// jump continues from a directory that is not a symbolic link.
+func (w *pathWalk) jump(dir, rest string) (err error) {
+	w.at, w.rest = dir, rest
+	if w.info, err = w.check(dir); err == nil && isLink(w.info) {
+		err = &InsecureError{dir, "symlink", flawLink}
+	}
+	return err
+}
+
+// step continues with a name in the current directory. If the name is a symbolic link, step returns the link instead.
+func (w *pathWalk) step(name string) (link string, err error) {
+	next := strings.TrimSuffix(w.at, separator) + separator + name
+	info, err := w.check(next)
+	if err == nil && isLink(info) {
+		link, err = os.Readlink(next)
+		return filepath.FromSlash(link), err
+	}
+	w.at, w.info = next, info
+	return "", err
+}
+
+// check checks one file of the way.
+func (w *pathWalk) check(path string) (fs.FileInfo, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	shared := info.IsDir() && info.Mode()&fs.ModeSticky != 0 && !fsys.Within(w.top, path)
+	if reason, flaw := distrust(path, info, shared); reason != "" {
+		return nil, &InsecureError{path, reason, flaw}
+	}
+	return info, nil
+}
+
+func isLink(info fs.FileInfo) bool { return info.Mode()&fs.ModeSymlink != 0 }

@@ -1,0 +1,63 @@
+//go:build unix
+
+package trust
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+
+	"mcp-bash/pkg/text/shell"
+)
+
+// effectiveUser returns the user that scripts run as. The value is kept, because each query is a system call.
+var effectiveUser = sync.OnceValue(os.Geteuid)
+
+// otherWriters reports which of a file's owner, group and others can write to it and are neither our user nor root.
+func otherWriters(mode, uid, gid uint32) (owner, group, others bool) {
+	owner = uid != 0 && int(uid) != effectiveUser()
+	group = mode&0o020 != 0 && int(gid) != knownAccounts().private
+	return owner, group, mode&0o002 != 0
+}
+
+// Exposed reports whether the mode, owner and group of a file allow another user to change it. [CheckPath] checks the
+// directories and access control lists as well.
+func Exposed(mode, uid, gid uint32) bool {
+	owner, group, others := otherWriters(mode, uid, gid)
+	return owner || group || others
+}
+
+// distrust returns the reason why other users can change a file, or the content of a directory. It returns "" if they
+// cannot. Only the owner matters for a link and for a shared directory.
+func distrust(path string, info fs.FileInfo, shared bool) (reason string, flaw flaw) {
+	sys, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "its owner is unknown", flawOther
+	}
+	mode := uint32(sys.Mode) & 0o7777
+	owner, group, others := otherWriters(mode, sys.Uid, sys.Gid)
+	if owner {
+		reason = "owned by uid " + knownAccounts().user(int(sys.Uid)) + ", not by "
+		if effectiveUser() != 0 {
+			reason += "uid " + knownAccounts().user(effectiveUser()) + " or "
+		}
+		return reason + "root", flawOther
+	}
+	if shared || isLink(info) {
+		return "", flawOther
+	}
+	fault, remedy := "", "go-w"
+	switch {
+	case group:
+		fault = "group " + knownAccounts().group(int(sys.Gid)) + " can write to it"
+	case mode&0o020 != 0 && hasACL(path):
+		fault = "its access control list lets others write to it"
+	case others:
+		fault, remedy = "others can write to it", "o-w"
+	default:
+		return "", flawOther
+	}
+	return fmt.Sprintf("mode %04o, %s; run chmod %s %s", mode, fault, remedy, shell.Quote(path)), flawWritable
+}

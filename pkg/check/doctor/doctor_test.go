@@ -298,12 +298,14 @@ var situations = map[string]func(h *fixture) *Result{
 	},
 	"runtime.json_tool_missing":     func(h *fixture) *Result { return h.with("PATH", h.tools(nil)) },
 	"runtime.tmp_root_not_writable": func(h *fixture) *Result { return h.with("MCPBASH_TMP_ROOT", h.root+"-gone") },
-	"runtime.confine_lacks":         func(h *fixture) *Result { return h.doctor(Options{Kernel: &confine.Kernel{ABI: 2}}) },
-	"runtime.tmp_root_unset":        func(h *fixture) *Result { return h.doctor(Options{}) },
-	"binaries.missing":              func(h *fixture) *Result { return h.without("bin/mcp-bundle") },
-	"binaries.version_mismatch":     func(h *fixture) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
-	"sdk.missing":                   func(h *fixture) *Result { return h.without("sdk") },
-	"sdk.version_mismatch":          func(h *fixture) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
+	"runtime.confine_lacks": func(h *fixture) *Result {
+		return h.doctor(Options{Kernel: &confine.Kernel{ABI: 2}})
+	},
+	"runtime.tmp_root_unset":    func(h *fixture) *Result { return h.doctor(Options{}) },
+	"binaries.missing":          func(h *fixture) *Result { return h.without("bin/mcp-bundle") },
+	"binaries.version_mismatch": func(h *fixture) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
+	"sdk.missing":               func(h *fixture) *Result { return h.without("sdk") },
+	"sdk.version_mismatch":      func(h *fixture) *Result { return managed(h.t, "1.9.0").doctor(Options{}) },
 	"project.server_meta_invalid": func(h *fixture) *Result {
 		return h.around(map[string]string{"server.d/server.meta.json": "{"})
 	},

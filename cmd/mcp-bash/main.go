@@ -7,10 +7,11 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/helper/invoke"
 )
 
 func main() {
-	if helper.Is(os.Args) { // a script calls this program (CLI-208)
+	if invoke.Is(os.Args) { // a script calls this program (CLI-208)
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(cli.Run("mcp-bash", run))

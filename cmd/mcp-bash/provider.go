@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/helper"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/tree"
+	"mcp-bash/pkg/provider/builtin"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/secrets"
 	"mcp-bash/pkg/wire/mcp"
@@ -117,5 +118,7 @@ func fetch(ctx context.Context, s cli.Streams, p *project.Project, name, uri str
 			}
 		},
 	})
-	return resource.New(e.ResourceConfig()).Fetch(ctx, name, uri)
+	config := e.ResourceConfig()
+	config.New = builtin.New
+	return resource.New(config).Fetch(ctx, name, uri)
 }

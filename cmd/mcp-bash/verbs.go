@@ -71,7 +71,7 @@ func runVerb(s cli.Streams, verb string, args []string) int {
 func runProgram(s cli.Streams, owner sibling, args []string) int {
 	path := findSibling(owner.program)
 	env := append(os.Environ(), "MCPBASH_ARGV0=mcp-bash "+owner.verb)
-	code, err := replace(path, append([]string{owner.program}, args...), env)
+	code, err := script.Replace(path, append([]string{owner.program}, args...), env)
 	if err != nil {
 		cli.Printf(s.Err, "mcp-bash: %s: %v\n", path, err)
 		return cli.ExitFailed
@@ -84,13 +84,8 @@ func findSibling(command string) string {
 	if filepath.Base(command) != command {
 		return ""
 	}
-	if exe, err := os.Executable(); err == nil {
-		if physical, err := filepath.EvalSymlinks(exe); err == nil {
-			exe = physical
-		}
-		if path := script.LookPath(command, filepath.Dir(exe)); path != "" {
-			return path
-		}
+	if path := script.Sibling(command); path != "" {
+		return path
 	}
 	return script.LookPath(command, os.Getenv("PATH"))
 }

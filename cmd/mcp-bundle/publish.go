@@ -42,9 +42,9 @@ The token comes from MCP_REGISTRY_TOKEN, or with --token - from standard input, 
 	c.Flags.String(&o.token, "token", "TOKEN", "of the registry; - reads standard input; else MCP_REGISTRY_TOKEN")
 	c.Flags.String(&o.url, "url", "URL", "where the bundle can be had: https, a release on GitHub or GitLab")
 	c.Flags.String(&o.serverName, "server-name", "WORD",
-		"what the server is called in the registry: io.github.you/demo")
+		"the server's name in the registry, such as io.github.you/demo")
 	c.Flags.Bool(&o.emit, "emit", "print server.json and stop")
-	c.Flags.Bool(&o.verbose, "verbose", "say more")
+	c.Flags.Bool(&o.verbose, "verbose", "print more")
 	c.Flags.Bool(&o.json, "json", "print the result, or the error, as JSON and nothing else")
 	return c
 }
@@ -127,7 +127,7 @@ func submit(ctx context.Context, r *publish.Registry, upload bool, b *publish.Bu
 	return r.Announce(ctx, entry)
 }
 
-// openBundle checks the bundle, and tells what is wrong with it (CLI-1503).
+// openBundle checks the bundle, and reports its problems (CLI-1503).
 func (o *options) openBundle(s cli.Streams, file string) (*publish.Bundle, error) {
 	var faults []string
 	info, err := os.Stat(file)

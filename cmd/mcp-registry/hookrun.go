@@ -49,6 +49,7 @@ func (h *hookRun) dir() (string, error) {
 	if h.state == nil {
 		state, dir, err := project.NewState(h.p.Env, &h.p.Settings)
 		if err == nil {
+			state.Program = script.Sibling("mcp-bash")
 			err = state.Make()
 		}
 		if err != nil {

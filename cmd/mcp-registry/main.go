@@ -6,12 +6,12 @@ import (
 	"runtime/debug"
 
 	"mcp-bash/pkg/cli"
-	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/helper/invoke"
 )
 
 func main() {
-	if helper.Is(os.Args) { // register.sh calls this program (CLI-208)
-		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	if invoke.Is(os.Args) { // register.sh calls this program (CLI-208)
+		os.Exit(invoke.Forward(os.Args))
 	}
 	debug.SetGCPercent(400) // for a short run, memory is cheaper than garbage collection
 	os.Exit(cli.Run("mcp-registry", run))

@@ -23,7 +23,10 @@ import (
 type State struct {
 	Dir  string   // mode 0700
 	Logs *os.Root // the log directory of the settings, or nil
-	ours bool     // we created it, so we remove it
+	// Program is the program that Helper leads to, or "" for this one.
+	Program string
+
+	ours bool // we created it, so we remove it
 
 	mu       sync.Mutex
 	dir      *TempDir          // nil until it exists
@@ -236,11 +239,14 @@ func (s *State) putHelper() error {
 	if err := s.dir.root.Mkdir(helperDir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		return err
+	program := s.Program
+	if program == "" {
+		var err error
+		if program, err = os.Executable(); err != nil {
+			return err
+		}
 	}
-	return linkHelper(exe, s.dir.root, helperDir+"/"+helperName)
+	return linkHelper(program, s.dir.root, helperDir+"/"+helperName)
 }
 
 // EndScripts ends the run. It terminates processes that scripts have left running. It reports them, and processes

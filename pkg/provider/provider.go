@@ -21,13 +21,6 @@ type Typed interface {
 	ReadTyped(ctx context.Context, uri string, limit int) (data []byte, mimeType string, err error)
 }
 
-// A Checker finds invalid URIs without reading.
-type Checker interface {
-	Provider
-	// Check returns an error for a URI that the provider can never read, whatever the settings.
-	Check(uri string) error
-}
-
 // A Stamper detects unchanged content without reading it, so that watching is cheap (RES-144).
 type Stamper interface {
 	Provider

@@ -51,7 +51,7 @@ type Sandbox struct {
 // New returns the sandbox of a project.
 func New(c Config) *Sandbox {
 	return &Sandbox{Config: c, system: sync.OnceValue(func() *systemPaths {
-		return findSystem(c.Project, c.Common, c.Sourced)
+		return findSystem(c.Project, c.State, c.Common, c.Sourced)
 	})}
 }
 

@@ -27,7 +27,7 @@ type systemPaths struct {
 	bin      string   // the directory of this program
 }
 
-func findSystem(p *project.Project, common project.Env, sourced []string) *systemPaths {
+func findSystem(p *project.Project, state *project.State, common project.Env, sourced []string) *systemPaths {
 	search := p.ToolBase(&p.Scripts.Tools)["PATH"]
 	s := &systemPaths{search: search, always: []string{filepath.Join(p.Root, "lib")}}
 	for _, name := range []string{"MCPBASH_HOME", "MCPBASH_HELPER_BIN", "MCPBASH_JSON_TOOL_BIN"} {
@@ -36,6 +36,9 @@ func findSystem(p *project.Project, common project.Env, sourced []string) *syste
 	if exe, err := os.Executable(); err == nil {
 		s.always = append(s.always, exe)
 		s.bin = filepath.Dir(exe)
+	}
+	if state != nil {
+		s.always = append(s.always, state.Program)
 	}
 	s.code = append(s.code, s.always...)
 	for _, name := range sdkPrograms {

@@ -10,6 +10,7 @@ import (
 	"mcp-bash/pkg/feature/resource"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/provider/builtin"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/wire/mcp"
 )
@@ -26,6 +27,7 @@ func newResources(ctx context.Context, e *engine.Engine, l *logger, roots *clien
 	p := e.Project
 	pages := e.Lookup(kinds.UIResources)
 	config := e.ResourceConfig()
+	config.New = builtin.New
 	config.FindName, config.UIMeta = firstOf(e.Lookup(kinds.Resources), pages), pageMeta(pages)
 	if p.Fetching.UseRoots { // RES-91
 		config.Builtin.MoreRoots = func() []string { return roots.paths(ctx) }

@@ -4,11 +4,14 @@ package install
 
 import (
 	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -251,6 +254,37 @@ func TestHostileArchive(t *testing.T) {
 	}
 	u := newUser(t)
 	u.fails(1, "There is no such archive: ./none.tar.gz", "--archive", "./none.tar.gz")
+}
+
+// CLI-1114: an archive with too many files, or too many bytes, is not unpacked.
+func TestArchiveIsBounded(t *testing.T) {
+	files := stub("2.0.0")
+	for i := range 20_001 {
+		files["mcp-bash/lib/"+strconv.Itoa(i)] = "x"
+	}
+	zeros := func(count int) []byte {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		if _, err := z.Write(make([]byte, count)); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	// Members of a gzip file follow each other: the first is a tar file.
+	large := append(pack(stub("2.0.0")), bytes.Repeat(zeros(1<<24), 1<<6)...)
+	for says, content := range map[string][]byte{
+		"It holds more than 20000 files": pack(files), "Not an archive, or larger than 1073741824 bytes": large,
+	} {
+		u := newUser(t)
+		u.has("1.9.9")
+		u.fails(1, says, "--archive", unverified(t, content))
+		if got := u.version(); got != "1.9.9" || u.leftovers() != nil {
+			t.Errorf("now there is %s, and %q", got, u.leftovers())
+		}
+	}
 }
 
 // A tree whose files anybody could change would not be believed by its own server.

@@ -12,6 +12,7 @@ import (
 
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/helper/invoke"
 )
 
 // A Program is what a command does with its arguments, and its exit code.
@@ -19,7 +20,7 @@ type Program func(s cli.Streams, args []string) int
 
 // Main is the TestMain of a command: programs are what scripts can run, by their names.
 func Main(m testscript.TestingM, programs map[string]Program) {
-	if helper.Is(os.Args) { // the link that scripts get leads to this binary
+	if invoke.Is(os.Args) { // the link that scripts get leads to this binary
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	commands := map[string]func(){}

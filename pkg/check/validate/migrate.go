@@ -18,7 +18,7 @@ import (
 	"mcp-bash/pkg/files/media"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
-	"mcp-bash/pkg/provider/builtin"
+	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/registry/kinds"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
@@ -459,7 +459,7 @@ func (m *migration) ownProviders() {
 			continue
 		}
 		m.inspect(file, &m.p.Scripts.Providers)
-		if !slices.Contains(builtin.Names, name) && !m.declares(name) {
+		if !slices.Contains(provider.Names, name) && !m.declares(name) {
 			f := finding.Finding{ID: "migrate.scheme_undeclared", Path: m.label(file),
 				Message: fmt.Sprintf("no template and no resource declares %s://, so no client can read such a URI", name),
 				Fix:     fmt.Sprintf("add a template such as %s://{id}, or list the resources in resources/", name)}

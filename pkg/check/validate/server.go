@@ -21,7 +21,8 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
-	"mcp-bash/pkg/provider/builtin"
+	"mcp-bash/pkg/provider/file"
+	"mcp-bash/pkg/provider/location"
 	"mcp-bash/pkg/registry/declare"
 	"mcp-bash/pkg/registry/item"
 	"mcp-bash/pkg/registry/kinds"
@@ -272,7 +273,7 @@ func (c *check) bundleConf() {
 // built-in file provider, the file must be readable and have the declared type (RES-61, RES-90,
 // CLI-1020, CLI-1021).
 func (c *check) provided() {
-	config := builtin.Config{Env: c.p.Env, Root: c.p.Root, Resources: c.p.Resources}
+	config := provider.Config{Env: c.p.Env, Root: c.p.Root, Resources: c.p.Resources}
 	labelOf := func(o offer) string {
 		file := abs(c.p.Server, declare.JSONFile)
 		if o.path != "" {
@@ -290,36 +291,34 @@ func (c *check) provided() {
 		uri := rawjson.TextOf(t.json, kinds.URITemplate)
 		scheme, name := urimatch.Scheme(uri), item.ProviderOf(uri)
 		git := strings.EqualFold(scheme, "git") // all other templates of our schemes can become a readable URI
-		if scheme != "" && (git || !slices.Contains(builtin.Names, name)) {
+		if scheme != "" && (git || !slices.Contains(provider.Names, name)) {
 			c.readable(t, labelOf(t), uri, name, config)
 		}
 	}
 }
 
 // readable reports whether a provider can read the URI of a resource or template.
-func (c *check) readable(r offer, label, uri, name string, config builtin.Config) bool {
+func (c *check) readable(r offer, label, uri, name string, config provider.Config) bool {
 	own := abs(c.p.Providers, name+".sh")
 	if isFile(own) {
 		return false
 	}
-	switch source := builtin.New(name, config).(type) {
-	case nil:
+	if !slices.Contains(provider.Names, name) {
 		c.at("resource.no_provider", label, fmt.Sprintf("resource %q: unknown provider %q: neither %s nor built in",
 			r.name, name, c.label(own)))
 		return false
-	case provider.Checker:
-		if err := source.Check(uri); err != nil {
-			c.at("resource.unreadable_uri", label,
-				fmt.Sprintf("resource %q: provider %q cannot read %s: %s", r.name, name, uri, err))
-			return false
-		}
+	}
+	if err := location.Check(name, uri); err != nil {
+		c.at("resource.unreadable_uri", label,
+			fmt.Sprintf("resource %q: provider %q cannot read %s: %s", r.name, name, uri, err))
+		return false
 	}
 	return name == "file"
 }
 
 // file checks the file of a resource.
-func (c *check) file(r offer, label, uri string, config builtin.Config) {
-	data, err := builtin.New("file", config).Read(c.ctx, uri, c.p.MaxResource)
+func (c *check) file(r offer, label, uri string, config provider.Config) {
+	data, err := file.New(file.Settings{Dir: config.Root, Roots: config.FileRoots}).Read(c.ctx, uri, c.p.MaxResource)
 	var failed *provider.Failure
 	switch {
 	case errors.As(err, &failed) && failed.Status == provider.Denied:

@@ -16,6 +16,7 @@ import (
 	"mcp-bash/pkg/check/finding"
 	"mcp-bash/pkg/files/folder"
 	"mcp-bash/pkg/helper"
+	"mcp-bash/pkg/helper/invoke"
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/project/projecttest"
@@ -24,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if helper.Is(os.Args) { // scripts start this binary as the helper
+	if invoke.Is(os.Args) { // scripts start this binary as the helper
 		os.Exit(helper.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())

@@ -10,7 +10,6 @@ import (
 	"mcp-bash/pkg/files/trust"
 	"mcp-bash/pkg/project/roots"
 	"mcp-bash/pkg/provider"
-	"mcp-bash/pkg/provider/builtin"
 	"mcp-bash/pkg/run/code"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/sandbox"
@@ -33,7 +32,7 @@ func unsupported(name string) error {
 		return &unsupportedError{err.WithReason(errors.New("the scheme of the URI cannot be the name of a provider"))}
 	}
 	return &unsupportedError{err.WithReason(fmt.Errorf("there is no provider %q%s; correct the URI or its \"provider\", "+
-		"or add providers/%s.sh to the project", name, cli.DidYouMean(name, builtin.Names), name))}
+		"or add providers/%s.sh to the project", name, cli.DidYouMean(name, provider.Names), name))}
 }
 
 func isUnsupported(err error) bool {

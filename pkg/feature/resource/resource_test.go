@@ -18,6 +18,7 @@ import (
 
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
+	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/builtin"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/text/urimatch"
@@ -69,7 +70,8 @@ func open(t *testing.T, files map[string]string, entries []string, env project.E
 		Project: p, FindName: find("name"), FindURI: find("uri"),
 		Templates: func(context.Context) (*urimatch.Set, error) { return urimatch.NewSet(b.templates), nil },
 		UIMeta:    func(_ context.Context, uri string) json.RawMessage { return json.RawMessage(`{"ui":{}}`) },
-		Builtin:   builtin.Config{Env: full, Root: root, Resources: p.Resources},
+		New:       builtin.New,
+		Builtin:   provider.Config{Env: full, Root: root, Resources: p.Resources},
 		Runner:    &script.Runner{}, Common: p.Common("/mcp/home", "/mcp/helper",
 			project.JSONTool{Name: "jq", Bin: "/mcp/jq"}), State: "/mcp/state",
 		Log: func(level mcp.Level, logger, text string) {

@@ -12,7 +12,6 @@ import (
 	"mcp-bash/pkg/json/rawjson"
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
-	"mcp-bash/pkg/provider/builtin"
 	"mcp-bash/pkg/run/script"
 	"mcp-bash/pkg/sandbox"
 	"mcp-bash/pkg/text/urimatch"
@@ -32,7 +31,9 @@ type Config struct {
 	// UIMeta returns the _meta of a UI resource (RES-324). The function and its result may be nil.
 	UIMeta func(ctx context.Context, uri string) json.RawMessage
 
-	Builtin builtin.Config // settings of the built-in providers
+	// New returns the built-in provider with a name, or nil.
+	New     func(name string, c provider.Config) provider.Provider
+	Builtin provider.Config // settings of the built-in providers
 	Runner  *script.Runner
 	Sandbox *sandbox.Sandbox // confines provider scripts; nil for no confinement
 	Common  project.Env      // variables for every script
@@ -111,7 +112,7 @@ func (r *Resources) builtin(name string) provider.Provider {
 	defer r.mu.Unlock()
 	p, made := r.providers[name]
 	if !made {
-		if p = builtin.New(name, r.Builtin); p != nil { // names come from clients, so unknown ones are not stored
+		if p = r.New(name, r.Builtin); p != nil { // names come from clients, so unknown ones are not stored
 			r.providers[name] = p
 		}
 	}

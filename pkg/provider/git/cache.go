@@ -3,6 +3,8 @@ package git
 import (
 	"slices"
 	"sync"
+
+	"mcp-bash/pkg/provider/location"
 )
 
 // Limits of a cache: the number of files, and the size of one file in bytes.
@@ -18,23 +20,23 @@ type cache struct {
 }
 
 type cached struct {
-	location
+	location.Git
 	commit  string
 	content []byte
 }
 
-func (c *cache) get(l location, commit string) ([]byte, bool) {
+func (c *cache) get(l location.Git, commit string) ([]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, f := range c.files {
-		if f.location == l && f.commit == commit {
+		if f.Git == l && f.commit == commit {
 			return slices.Clone(f.content), true
 		}
 	}
 	return nil, false
 }
 
-func (c *cache) put(l location, commit string, content []byte) {
+func (c *cache) put(l location.Git, commit string, content []byte) {
 	if len(content) > cachedBytes {
 		return
 	}
@@ -42,7 +44,7 @@ func (c *cache) put(l location, commit string, content []byte) {
 	defer c.mu.Unlock()
 	files := []cached{{l, commit, slices.Clone(content)}}
 	for _, f := range c.files {
-		if f.location != l && len(files) < cachedFiles {
+		if f.Git != l && len(files) < cachedFiles {
 			files = append(files, f)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/pkg/provider/internal/web"
+	"mcp-bash/pkg/provider/location"
 )
 
 // Provider reads files of Git repositories.
@@ -39,10 +40,8 @@ func New(env project.Env, network hosts.Network) *Provider {
 	}
 }
 
-// Check implements [provider.Checker].
-func (*Provider) Check(uri string) error {
-	_, err := parse(uri)
-	return err
+func invalid(message string) error {
+	return &provider.Failure{Status: provider.Invalid, Message: message}
 }
 
 // Read fetches a file. It fetches a cached file again only if the ref names another commit (RES-128).
@@ -50,9 +49,9 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 	if !p.on {
 		return nil, invalid("git provider is disabled (set MCPBASH_ENABLE_GIT_PROVIDER=true to enable)")
 	}
-	l, err := parse(uri)
+	l, err := location.ParseGit(uri)
 	if err == nil {
-		err = p.policy.Permit(l.origin)
+		err = p.policy.Permit(l.Origin)
 	}
 	var content []byte
 	if err == nil {
@@ -69,7 +68,7 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 	return nil, p.failure(err, l)
 }
 
-func (p *Provider) fetch(ctx context.Context, l location) ([]byte, error) {
+func (p *Provider) fetch(ctx context.Context, l location.Git) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, settings.Seconds(p.timeout))
 	defer cancel()
 	content, err := p.read(ctx, l)
@@ -79,14 +78,14 @@ func (p *Provider) fetch(ctx context.Context, l location) ([]byte, error) {
 	return content, err
 }
 
-func (p *Provider) read(ctx context.Context, l location) ([]byte, error) {
+func (p *Provider) read(ctx context.Context, l location.Git) ([]byte, error) {
 	roots, err := web.ReadRoots(p.env)
 	if err != nil {
 		return nil, err
 	}
 	client := &web.Client{Policy: p.policy, Network: p.network, Roots: roots, Proxy: web.ReadProxy(p.env),
 		UserAgent: "git/2 (" + agent() + ")"}
-	want := refName(l.ref)
+	want := refName(l.Ref)
 	r, err := connect(ctx, client, l, &budget{int64(p.kb) << 10}, want.includes)
 	if err != nil {
 		return nil, err
@@ -100,7 +99,7 @@ func (p *Provider) read(ctx context.Context, l location) ([]byte, error) {
 		return content, nil
 	}
 	c := &checkout{remote: r}
-	content, err := c.file(id, l.path)
+	content, err := c.file(id, l.Path)
 	if err == nil {
 		p.known.put(l, id, content)
 	}
@@ -146,7 +145,7 @@ func (c *checkout) object(id string, kind byte) ([]byte, error) {
 }
 
 // failure returns an error as the [provider.Failure] that the contract specifies.
-func (p *Provider) failure(err error, l location) error {
+func (p *Provider) failure(err error, l location.Git) error {
 	var done *provider.Failure
 	var refused *hosts.Refusal
 	var absent *missingFileError
@@ -161,9 +160,9 @@ func (p *Provider) failure(err error, l location) error {
 		return &provider.Failure{Status: provider.TooLarge,
 			Message: fmt.Sprintf("Repository size exceeds limit (%d KB)", p.kb)}
 	}
-	f := &provider.Failure{Status: provider.FetchFailed, Message: "Failed to clone " + l.url() + " @ " + l.ref}
-	if isID(l.ref) {
-		f.Message = "Failed to fetch commit " + l.ref
+	f := &provider.Failure{Status: provider.FetchFailed, Message: "Failed to clone " + l.URL() + " @ " + l.Ref}
+	if location.IsCommit(l.Ref) {
+		f.Message = "Failed to fetch commit " + l.Ref
 	}
 	f.Log = f.Message + ": " + explain(err)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -210,14 +209,14 @@ func (w refName) names() []string {
 
 // includes reports whether w can mean a ref with this name and id.
 func (w refName) includes(name, id string) bool {
-	return slices.Contains(w.names(), name) || isID(string(w)) && strings.HasPrefix(id, strings.ToLower(string(w)))
+	return slices.Contains(w.names(), name) || location.IsCommit(string(w)) && strings.HasPrefix(id, strings.ToLower(string(w)))
 }
 
 var errNoRef = web.ProtocolError("no such branch, tag or commit")
 
 // settle returns the commit id that w means in a repository.
 func (w refName) settle(r *remote) (id string, err error) {
-	commit := isID(string(w))
+	commit := location.IsCommit(string(w))
 	if commit && len(w) == 2*r.format.size {
 		return strings.ToLower(string(w)), nil
 	}

@@ -14,6 +14,7 @@ import (
 	"mcp-bash/pkg/project"
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/hosts"
+	"mcp-bash/pkg/provider/location"
 	"mcp-bash/test/internet"
 )
 
@@ -555,22 +556,22 @@ func FuzzURI(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, uri string) {
-		l, err := parse(uri)
+		l, err := location.ParseGit(uri)
 		if err != nil {
 			return
 		}
-		if l.path == "" || strings.HasPrefix(l.ref, "-") || strings.ContainsAny(l.ref+l.path, "\x00") ||
-			strings.ContainsAny(l.ref, "\n ") || strings.ContainsAny(l.repo, "#?\n \\") ||
-			!strings.HasPrefix(l.repo, "/") {
+		if l.Path == "" || strings.HasPrefix(l.Ref, "-") || strings.ContainsAny(l.Ref+l.Path, "\x00") ||
+			strings.ContainsAny(l.Ref, "\n ") || strings.ContainsAny(l.Repo, "#?\n \\") ||
+			!strings.HasPrefix(l.Repo, "/") {
 			t.Fatalf("%q: %+v", uri, l)
 		}
-		for _, name := range strings.Split(l.path, "/") {
+		for _, name := range strings.Split(l.Path, "/") {
 			if name == ".." {
 				t.Fatalf("%q: %+v", uri, l)
 			}
 		}
-		if !strings.HasPrefix(l.url(), "https://"+strings.Trim(net.JoinHostPort(l.origin.Host, ""), ":")) {
-			t.Fatalf("%q: %s", uri, l.url())
+		if !strings.HasPrefix(l.URL(), "https://"+strings.Trim(net.JoinHostPort(l.Origin.Host, ""), ":")) {
+			t.Fatalf("%q: %s", uri, l.URL())
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"mcp-bash/pkg/cli"
 	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/pkg/provider/internal/web"
+	"mcp-bash/pkg/provider/location"
 )
 
 // A remote is a repository on a server.
@@ -42,13 +43,13 @@ type statusError int
 func (e statusError) Error() string { return fmt.Sprintf("HTTP error: %d", int(e)) }
 
 // connect opens a repository. wanted selects refs from the advertisement of old servers, which contains all of them.
-func connect(ctx context.Context, c *web.Client, l location, b *budget,
+func connect(ctx context.Context, c *web.Client, l location.Git, b *budget,
 	wanted func(name, id string) bool) (*remote, error) {
-	session, err := c.Open(ctx, l.origin)
+	session, err := c.Open(ctx, l.Origin)
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{session: session, origin: l.origin, repo: l.repo, budget: b, format: sha1Format,
+	r := &remote{session: session, origin: l.Origin, repo: l.Repo, budget: b, format: sha1Format,
 		caps: map[string]string{}}
 	if err := r.discover(wanted); err != nil {
 		session.Close()

@@ -15,6 +15,7 @@ import (
 	"mcp-bash/pkg/provider"
 	"mcp-bash/pkg/provider/hosts"
 	"mcp-bash/pkg/provider/internal/web"
+	"mcp-bash/pkg/provider/location"
 )
 
 // Provider fetches resources over HTTPS.
@@ -45,7 +46,7 @@ func (p *Provider) Read(ctx context.Context, uri string, limit int) ([]byte, err
 
 // ReadTyped is Read and also returns the Content-Type of the response.
 func (p *Provider) ReadTyped(ctx context.Context, uri string, limit int) (data []byte, mimeType string, err error) {
-	origin, target, err := parse(uri)
+	origin, target, err := location.ParseHTTPS(uri)
 	if err == nil {
 		err = p.policy.Permit(origin)
 	}
@@ -86,31 +87,6 @@ func (p *Provider) fetch(ctx context.Context, o hosts.Origin, target string, lim
 	}
 	mimeType, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";")
 	return data, strings.TrimSpace(mimeType), err
-}
-
-// Check implements [provider.Checker].
-func (*Provider) Check(uri string) error {
-	_, _, err := parse(uri)
-	return err
-}
-
-// parse splits a URI into its origin and the target of the request.
-func parse(uri string) (o hosts.Origin, target string, err error) {
-	authority, rest, ok, err := hosts.Cut(uri, "https")
-	switch {
-	case !ok:
-		return o, "", &provider.Failure{Status: provider.Invalid, Message: "HTTPS provider requires https:// URI"}
-	case err != nil:
-		return o, "", err
-	}
-	if o, err = hosts.ParseOrigin(authority); err != nil {
-		return o, "", err
-	}
-	target, _, _ = strings.Cut(rest, "#")
-	if !strings.HasPrefix(target, "/") {
-		target = "/" + target
-	}
-	return o, target, nil
 }
 
 func (p *Provider) client() (*web.Client, error) {

@@ -50,12 +50,6 @@ func Name(uri string) (string, error) {
 	return name, nil
 }
 
-// Check implements [provider.Checker].
-func (*Provider) Check(uri string) error {
-	_, err := Name(uri)
-	return err
-}
-
 // leavesOut reports whether a path could leave its directory.
 func leavesOut(name string) bool {
 	if strings.HasPrefix(name, "/") || strings.ContainsAny(name, "\\\x00") {

@@ -209,7 +209,8 @@ func (w refName) names() []string {
 
 // includes reports whether w can mean a ref with this name and id.
 func (w refName) includes(name, id string) bool {
-	return slices.Contains(w.names(), name) || location.IsCommit(string(w)) && strings.HasPrefix(id, strings.ToLower(string(w)))
+	return slices.Contains(w.names(), name) ||
+		location.IsCommit(string(w)) && strings.HasPrefix(id, strings.ToLower(string(w)))
 }
 
 var errNoRef = web.ProtocolError("no such branch, tag or commit")
